@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * The records that a backend writes, that the trace file holds, and that the loader reads. Little-endian, naturally
+ * aligned, explicitly padded, length-prefixed, 8-byte aligned, append-only in meaning: a reader takes `size` as the
+ * truth, skips types it does not know, and ignores bytes behind the fields it knows. docs/adr/0001-records.md gives the
+ * reasons.
+ *
+ * Identities. Tasks (threads), processes, images, address spaces and files are named by serial numbers that the kernel
+ * side gives out, from 1, once each; 0 is none. Pids and tids are attributes, since they are reused.
+ */
+#ifndef USCOPE_RECORD_H
+#define USCOPE_RECORD_H
+
+#include "base.h"
+
+#define USC_RECORD_ABI 1 /* moves with every change of a layout below */
+
+#define USC_RAW_MAGIC 0x315741524f435355ull /* "USCORAW1" */
+#define USC_CPU_USER 0xffff		    /* `cpu` of records made by the collector */
+#define USC_STACK_USER 0x80000000u	    /* stack ids made by the collector have this bit */
+#define USC_PATH_BYTES 1024		    /* longest path taken in the kernel */
+#define USC_ARGV_BYTES 1024		    /* longest argument list taken in the kernel */
+#define USC_MAX_FRAMES 1024		    /* largest budget S */
+
+enum usc_record_type {
+#define USC_X(name, number, text, type) USC_RECORD_##name = number,
+#include "record_type.def"
+#undef USC_X
+};
+
+enum usc_how {
+#define USC_X(name, text, meaning) USC_HOW_##name,
+#include "how.def"
+#undef USC_X
+	USC_HOW_COUNT
+};
+
+enum usc_loss_cause {
+#define USC_X(name, text, meaning) USC_LOSS_##name,
+#include "loss.def"
+#undef USC_X
+	USC_LOSS_COUNT
+};
+
+enum usc_abi { USC_ABI_X86_64, USC_ABI_I386, USC_ABI_X32 };
+
+/* First bytes of a raw trace; records follow at header_size. */
+struct usc_raw_header {
+	__u64 magic;
+	__u32 header_size;
+	__u32 record_abi;
+	__u64 start_ns;	     /* CLOCK_MONOTONIC at the start of tracing */
+	__s64 utc_offset_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC then */
+	__u32 cpus;	     /* possible processors */
+	__u32 pad;
+};
+
+/* Head of every record. */
+struct usc_record {
+	__u32 size; /* bytes with this head, multiple of 8 */
+	__u16 type; /* enum usc_record_type */
+	__u16 cpu;
+	__u32 seq;  /* per cpu; moves with every attempt, so a gap is a lost record. Order in the file is not order of
+		       seq */
+	__u32 task; /* thread serial, 0 = none */
+	__u64 time; /* CLOCK_MONOTONIC when the record was made, nanoseconds */
+};
+
+#define USC_EVENT_RESTARTED 1 /* a restart_syscall that carries the original kind and arguments */
+#define USC_EVENT_NO_RESULT 2 /* result means nothing: rt_sigreturn */
+
+/*
+ * One system call. head.time is the time of return (how = returned, killed at return), else the time at which it was
+ * last seen. A call seen open is written as open once; a later record with the same task and entry_ns replaces it.
+ */
+struct usc_event {
+	struct usc_record head;
+	__u64 entry_ns;
+	__s64 result;
+	__u64 args[6];
+	__u32 stack; /* 0 = none taken */
+	__u32 image; /* image serial at entry, 0 = before the first exec seen */
+	__u32 nr;
+	__u8 how;
+	__u8 abi;
+	__u16 flags;
+};
+
+/*
+ * A frame of a stack in 64 bits: file serial << 48 | exact << 47 | offset. `exact`: the offset is that of the
+ * interrupted instruction (innermost frame, or across a signal frame); otherwise it is a return address, and the call
+ * is before it. With file 0 (memory without a file: JIT) the low 47 bits are the address itself.
+ */
+#define USC_FRAME_EXACT (1ull << 47)
+#define USC_FRAME_OFFSET(frame) ((frame) & (USC_FRAME_EXACT - 1))
+#define USC_FRAME_FILE(frame) ((__u32)((frame) >> 48))
+#define USC_FRAME(file, offset, exact) ((__u64)(file) << 48 | ((exact) ? USC_FRAME_EXACT : 0) | (offset))
+#define USC_FILE_NONE 0u /* memory without a file */
+#define USC_FILE_VDSO 1u /* offset counts from the vdso's start */
+#define USC_FILE_FIRST 2u
+#define USC_FILE_MAX 0xffffu
+
+/* How a stack ended: enum usc_ended. */
+enum usc_ended {
+	USC_ENDED_ROOT,
+	USC_ENDED_BUDGET,
+	USC_ENDED_SCOPE,
+	USC_ENDED_BROKEN, /* and one more for each reason of unwind_error.def */
+};
+
+enum usc_unwind_error {
+#define USC_X(name, text, meaning) USC_BROKEN_##name,
+#include "unwind_error.def"
+#undef USC_X
+	USC_BROKEN_COUNT
+};
+
+/* The definition of a stack id: kept frames, innermost first. */
+struct usc_stack {
+	struct usc_record head;
+	__u32 stack;
+	__u32 mm;      /* address space, where a frame has file 0; else 0 */
+	__u16 depth;   /* number of frames */
+	__u8 ended;    /* enum usc_ended; USC_ENDED_BROKEN + enum usc_unwind_error */
+	__u8 deferred; /* 1: walked in user space */
+	__u32 pad;
+	__u64 frames[];
+};
+
+#define USC_TASK_PROCESS 1  /* first thread of a new process */
+#define USC_TASK_LAUNCHED 2 /* the launched command */
+#define USC_TASK_ATTACHED 4 /* ran before the tracer came */
+#define USC_TASK_EXEC_TID 8 /* the same thread under the leader's tid, after an exec by another thread */
+
+/* A task enters the trace; head.task is its serial. */
+struct usc_task {
+	struct usc_record head;
+	__u32 process;	   /* process serial */
+	__u32 parent_task; /* serial of the task that made it, 0 = not traced */
+	__u32 pid;	   /* of the initial namespace */
+	__u32 tid;
+	__u32 ns_pid; /* of the innermost namespace */
+	__u32 ns_tid;
+	__u32 mm;	 /* address space serial */
+	__u32 parent_mm; /* where this is a copy of another one's mappings; equal to mm where it is shared */
+	__u64 start_ns;	 /* the kernel's start time of the task, CLOCK_MONOTONIC */
+	__u32 flags;
+	__u32 image; /* image serial inherited from the parent */
+	char name[16];
+};
+
+/* A successful exec. The name as given to exec (a script: its own) and argv (NUL-separated) follow at data. */
+struct usc_exec {
+	struct usc_record head;
+	__u32 process;
+	__u32 image;	/* serial of the new image */
+	__u32 mm;	/* serial of the new address space */
+	__u32 exe_file; /* file serial of the executable */
+	__u32 old_tid;	/* tid before; differs from the pid where another thread than the leader called */
+	__u32 tid;
+	__u16 path_bytes; /* bytes at data, no NUL */
+	__u16 argv_bytes; /* bytes at data + path_bytes */
+	__u32 argv_total; /* what argv really took */
+	char name[16];	  /* the task's name after exec */
+	char data[];
+};
+
+#define USC_EXIT_GROUP_DEAD 1 /* the last thread of its process */
+
+struct usc_task_exit {
+	struct usc_record head;
+	__u32 process;
+	__u32 code; /* as wait(2) reports it: signal in the low 7 bits, 0x80 core dumped, exit code << 8 */
+	__u32 flags;
+	__u32 pad;
+};
+
+struct usc_task_name {
+	struct usc_record head;
+	char name[16];
+};
+
+/* An executable mapping, from its time on, in place of what was mapped there. */
+struct usc_map {
+	struct usc_record head;
+	__u32 mm;
+	__u32 file; /* USC_FILE_NONE: anonymous */
+	__u64 start;
+	__u64 end;
+	__u64 offset; /* file offset of start */
+};
+
+struct usc_unmap {
+	struct usc_record head;
+	__u32 mm;
+	__u32 pad;
+	__u64 start;
+	__u64 end;
+};
+
+/* What makes a file that file, as the kernel sees the inode behind a mapping. */
+struct usc_file_key {
+	__u64 dev;
+	__u64 ino;
+	__u64 size;
+	__s64 ctime_sec;
+	__u32 ctime_nsec;
+	__u32 generation;
+};
+
+/*
+ * A file met for the first time. Path components follow, innermost first, each ended by NUL, up to the process's own
+ * root (or to where they no longer fitted: then `truncated`).
+ */
+struct usc_file {
+	struct usc_record head;
+	__u32 file;
+	__u32 pid; /* of a process that maps it, initial namespace */
+	struct usc_file_key key;
+	__u64 start; /* the mapping in that process */
+	__u64 end;
+	__u64 offset;
+	__u16 path_bytes;
+	__u8 truncated;
+	__u8 pad;
+	__u32 links; /* 0: deleted */
+	char path[];
+};
+
+#define USC_CLASS_APP 1	     /* an application module by --app-module */
+#define USC_CLASS_EXCLUDED 2 /* by --exclude-module */
+
+struct usc_segment {
+	__u64 offset; /* of the file */
+	__u64 size;
+	__u64 address; /* ELF virtual address of offset */
+};
+
+/* What the collector learnt of a file when it opened it. Segments (executable ones), build-id and path follow in this
+ * order. */
+struct usc_file_info {
+	struct usc_record head;
+	__u32 file;
+	__u32 classes; /* USC_CLASS_* */
+	__u32 rows;    /* unwind rows, 0 = none */
+	__u32 row_bytes;
+	__u32 rules;
+	__u16 segments;
+	__u16 build_id_bytes;
+	__u16 path_bytes;
+	__u16 error; /* errno with which opening failed, 0 = opened */
+	__u32 pad;
+	char data[];
+};
+
+/*
+ * Registers and a copy of the stack, for a walk in user space: one that the kernel left to it (`verify` 0), or one to
+ * compare
+ * (`verify` 1). Never written to disk: the collector writes a usc_stack or a usc_verify with this cpu and seq instead.
+ */
+struct usc_sample {
+	struct usc_record head;
+	__u64 entry_ns; /* of the call */
+	__u32 stack;	/* the id to define, or to compare with */
+	__u32 mm;
+	__u32 exe_file;
+	__u32 reason; /* enum usc_defer_reason */
+	__u32 verify;
+	__u32 bytes; /* of the copy */
+	__u64 base;  /* address of the copy's first byte */
+	__u64 pc;
+	__u64 regs[16]; /* DWARF numbers: rax rdx rcx rbx rsi rdi rbp rsp r8 … r15 */
+	char data[];
+};
+
+#define USC_SAMPLE_BYTES 32768 /* longest copy */
+
+enum usc_defer_reason {
+	USC_DEFER_NONE,
+	USC_DEFER_NO_TABLE, /* a file without rows yet */
+	USC_DEFER_LOCK,	    /* mappings locked by another thread */
+	USC_DEFER_MAPPINGS, /* mappings changed during the walk, twice */
+	USC_DEFER_RE_ENTRY, /* the scratch area was in use */
+	USC_DEFER_COUNT
+};
+
+/* The outcome of one comparison. */
+struct usc_verify {
+	struct usc_record head;
+	__u64 entry_ns;
+	__u32 stack;
+	__u32 uscope_depth;
+	__u32 oracle_depth;
+	__s32 first_difference; /* position, -1 = equal */
+};
+
+struct usc_loss {
+	struct usc_record head; /* time: until when */
+	__u64 from_ns;
+	__u64 count;
+	__u32 cause;   /* enum usc_loss_cause */
+	__u32 process; /* 0 = not known */
+};
+
+/* key and value, NUL-ended each, at data. */
+struct usc_meta {
+	struct usc_record head;
+	char data[];
+};
+
+/* At the end of tracing: how many sequence numbers a processor gave out. */
+struct usc_cpu_total {
+	struct usc_record head; /* cpu: which */
+	__u64 records;
+};
+
+struct usc_io_uring {
+	struct usc_record head;
+	__u32 process;
+	__u32 pad;
+};
+
+USC_ASSERT_SIZE(usc_raw_header, 40);
+USC_ASSERT_SIZE(usc_record, 24);
+USC_ASSERT_SIZE(usc_event, 104);
+USC_ASSERT_SIZE(usc_stack, 40);
+USC_ASSERT_SIZE(usc_task, 88);
+USC_ASSERT_SIZE(usc_exec, 72);
+USC_ASSERT_SIZE(usc_task_exit, 40);
+USC_ASSERT_SIZE(usc_task_name, 40);
+USC_ASSERT_SIZE(usc_map, 56);
+USC_ASSERT_SIZE(usc_unmap, 48);
+USC_ASSERT_SIZE(usc_file_key, 40);
+USC_ASSERT_SIZE(usc_file, 104);
+USC_ASSERT_SIZE(usc_segment, 24);
+USC_ASSERT_SIZE(usc_file_info, 56);
+USC_ASSERT_SIZE(usc_sample, 200);
+USC_ASSERT_SIZE(usc_verify, 48);
+USC_ASSERT_SIZE(usc_loss, 48);
+USC_ASSERT_SIZE(usc_meta, 24);
+USC_ASSERT_SIZE(usc_cpu_total, 32);
+USC_ASSERT_SIZE(usc_io_uring, 32);
+
+#endif

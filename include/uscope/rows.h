@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * Unwind rows: what .eh_frame or .debug_frame says, in 8 bytes for each stretch of code, sorted by file offset, so that
+ * a return address finds its row by bisection. A row holds from its offset up to the next row's. What 32 bits cannot
+ * say is said by a shared rule of the same file. An index gives, for each USC_INDEX_BYTES of text, the row that holds
+ * at the stretch's first byte. docs/adr/0002-unwind-rows.md gives the reasons and the limits.
+ *
+ * Offsets are file offsets (not ELF addresses): they follow from a mapping alone. Text above 4 GiB of a file has no
+ * rows.
+ */
+#ifndef USCOPE_ROWS_H
+#define USCOPE_ROWS_H
+
+#include "base.h"
+
+struct usc_row {
+	__u32 offset;
+	__u32 rule; /* USC_RULE_* */
+};
+
+/*
+ * A row's rule: kind in bits 0–2.
+ *   NONE    no unwind information here: a hole between functions
+ *   RSP     CFA = rsp + 8 * bits 3–18; return address at CFA - 8; rbp saved at CFA - 8 * bits 19–31, or kept where
+ * these are 0 RBP     the same with CFA = rbp + 8 * bits 3–18 SHARED  bits 3–31 number a struct usc_rule ROOT    the
+ * return address is undefined: the end of the stack
+ */
+#define USC_RULE_NONE 0u
+#define USC_RULE_RSP 1u
+#define USC_RULE_RBP 2u
+#define USC_RULE_SHARED 3u
+#define USC_RULE_ROOT 4u
+#define USC_RULE_KIND(rule) ((rule)&7u)
+#define USC_RULE_CFA_WORDS(rule) ((rule) >> 3 & 0xffffu)
+#define USC_RULE_RBP_WORDS(rule) ((rule) >> 19)
+#define USC_RULE_NUMBER(rule) ((rule) >> 3)
+#define USC_RULE_COMPACT(kind, cfa_words, rbp_words) ((kind) | (__u32)(cfa_words) << 3 | (__u32)(rbp_words) << 19)
+#define USC_RULE_SHARED_NUMBER(number) (USC_RULE_SHARED | (__u32)(number) << 3)
+#define USC_RULE_MAX_CFA_WORDS 0xffffu
+#define USC_RULE_MAX_RBP_WORDS 0x1fffu
+
+enum usc_cfa_kind {
+	USC_CFA_REG,	/* CFA = reg + cfa_off */
+	USC_CFA_DEREF,	/* CFA = *(reg + cfa_off) + cfa_add */
+	USC_CFA_PLT,	/* CFA = rsp + 8 + ((pc & 15) >= cfa_off ? 8 : 0) */
+	USC_CFA_SIGNAL, /* a signal frame: all registers from the sigcontext at rsp + cfa_off */
+};
+
+enum usc_ra_kind {
+	USC_RA_CFA,  /* at CFA + ra_off */
+	USC_RA_REG,  /* in register ra_reg (vfork) */
+	USC_RA_ROOT, /* undefined */
+};
+
+/* Where a callee-saved register is after the step. */
+enum usc_save_kind {
+	USC_SAVE_SAME,	  /* unchanged */
+	USC_SAVE_CFA,	  /* saved at CFA + off */
+	USC_SAVE_UNKNOWN, /* undefined, or by an expression that is not supported */
+	USC_SAVE_DEREF,	  /* saved at reg 6 (rbp) + off: DRAP functions, which name slots by the frame pointer */
+};
+
+#define USC_SAVED_REGS 6 /* rbx, rbp, r12, r13, r14, r15, in this order */
+
+struct usc_rule {
+	__u8 cfa_kind;
+	__u8 cfa_reg; /* DWARF number, 0–15 */
+	__u8 ra_kind;
+	__u8 ra_reg;
+	__s32 cfa_off;
+	__s32 cfa_add;
+	__s32 ra_off;
+	__u8 save_kind[USC_SAVED_REGS];
+	__u8 pad[2];
+	__s32 save_off[USC_SAVED_REGS];
+};
+USC_ASSERT_SIZE(usc_row, 8);
+USC_ASSERT_SIZE(usc_rule, 48);
+
+#define USC_INDEX_SHIFT 8
+#define USC_INDEX_BYTES (1u << USC_INDEX_SHIFT)
+#define USC_PAGE_ROWS_LOG2 9 /* no stretch of USC_INDEX_BYTES holds more than 2^8 rows; one more for its first */
+
+/*
+ * One file's place in the tables. rows[row_base … + row_count); index[index_base + k] is the number (from row_base) of
+ * the row that holds at text_start + k * USC_INDEX_BYTES, and index has one entry more than stretches, row_count - 1
+ * there. text_start is a multiple of USC_INDEX_BYTES; rows[0].offset == text_start; the last row is NONE at text_end.
+ */
+struct usc_file_rows {
+	__u32 row_base;
+	__u32 row_count;
+	__u32 index_base;
+	__u32 rule_base;
+	__u32 rule_count;
+	__u32 text_start;
+	__u32 text_end;
+	__u32 pad;
+};
+USC_ASSERT_SIZE(usc_file_rows, 32);
+
+/* Supplied by the includer: a row, or an index entry, by its number in the whole table; 0 = could not be read. */
+static inline const struct usc_row *usc_row_at(void *tables, __u32 number);
+static inline const __u32 *usc_index_at(void *tables, __u32 number);
+
+/*
+ * The rule that holds at a file offset. `exact` says that the offset is that of an interrupted instruction: where it
+ * lies in a hole, exactly at the hole's start, the row before the hole holds (clone3's FDE ends at its syscall
+ * instruction). Shared rules come back with rule_base added. USC_RULE_NONE where no row holds.
+ */
+USC_INLINE __u32 usc_row_find(void *tables, const struct usc_file_rows *file, __u64 offset, int exact)
+{
+	const struct usc_row *row;
+	const __u32 *index;
+	__u32 low, high, stretch, i, rule;
+
+	if (offset < file->text_start || offset > file->text_end || offset > 0xffffffffull)
+		return USC_RULE_NONE;
+	if (offset == file->text_end && !exact)
+		return USC_RULE_NONE;
+	stretch = ((__u32)offset - file->text_start) >> USC_INDEX_SHIFT;
+	index = usc_index_at(tables, file->index_base + stretch);
+	if (!index)
+		return USC_RULE_NONE;
+	low = *index;
+	index = usc_index_at(tables, file->index_base + stretch + 1);
+	if (!index)
+		return USC_RULE_NONE;
+	high = *index;
+	/* The last row in [low, high] whose offset is not above: at most 2^8 + 1 candidates. */
+	for (i = 0; i < USC_PAGE_ROWS_LOG2 + 1 && low < high; i++) {
+		__u32 middle = low + (high - low + 1) / 2;
+
+		row = usc_row_at(tables, file->row_base + middle);
+		if (!row)
+			return USC_RULE_NONE;
+		if (row->offset <= offset)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	row = usc_row_at(tables, file->row_base + low);
+	if (!row || row->offset > offset)
+		return USC_RULE_NONE;
+	rule = row->rule;
+	if (USC_RULE_KIND(rule) == USC_RULE_NONE && exact && row->offset == offset && low > 0) {
+		row = usc_row_at(tables, file->row_base + low - 1);
+		if (!row)
+			return USC_RULE_NONE;
+		rule = row->rule;
+	}
+	if (USC_RULE_KIND(rule) == USC_RULE_SHARED)
+		rule += file->rule_base << 3;
+	return rule;
+}
+
+#endif

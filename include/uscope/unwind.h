@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * One step of a walk: from a frame's registers and the rule that holds at its pc to its caller's registers. All memory
+ * is read before any register changes, so a failed step leaves the frame as it was.
+ *
+ * Which registers are known: all of them in frame 0 and behind a signal frame. A compact row tells of rsp and rbp only,
+ * so the other ones are unknown afterwards; a shared rule tells of all callee-saved ones.
+ */
+#ifndef USCOPE_UNWIND_H
+#define USCOPE_UNWIND_H
+
+#include "record.h"
+#include "rows.h"
+
+/* DWARF numbers of x86-64's registers; 8 … 15 are r8 … r15. */
+enum { USC_REG_RAX, USC_REG_RDX, USC_REG_RCX, USC_REG_RBX, USC_REG_RSI, USC_REG_RDI, USC_REG_RBP, USC_REG_RSP };
+
+#define USC_KNOWN(reg) (1u << (reg))
+#define USC_KNOWN_ALL 0xffffu
+#define USC_KNOWN_STACK (USC_KNOWN(USC_REG_RBP) | USC_KNOWN(USC_REG_RSP))
+
+struct usc_frame {
+	__u64 pc;
+	__u64 regs[16]; /* by DWARF number */
+	__u32 known;	/* USC_KNOWN bits */
+	__u32 exact;	/* pc is that of an interrupted instruction, not a return address */
+};
+
+/* What a step came to; other values are -1 - enum usc_unwind_error. */
+#define USC_STEP_CALLER 0
+#define USC_STEP_ROOT 1
+#define USC_STEP_BROKEN(error) (-1 - (int)(error))
+
+/*
+ * Supplied by the includer. usc_read_u64 reads user memory without faulting: 0, or not 0 where it could not.
+ * usc_rule_at gives a shared rule by its number in the whole table, 0 = none.
+ */
+static inline int usc_read_u64(void *memory, __u64 address, __u64 *value);
+static inline const struct usc_rule *usc_rule_at(void *tables, __u32 number);
+
+/* Sets `pc` and `rsp` of the caller; the return address 0 is an end that no rule announced. */
+USC_INLINE int usc_commit_caller(struct usc_frame *frame, __u64 pc, __u64 cfa, __u32 known)
+{
+	if (!pc)
+		return USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
+	frame->pc = pc;
+	frame->regs[USC_REG_RSP] = cfa;
+	frame->known = known;
+	frame->exact = 0;
+	return USC_STEP_CALLER;
+}
+
+USC_INLINE int usc_step_compact(struct usc_frame *frame, __u32 rule, void *memory)
+{
+	__u64 rbp = frame->regs[USC_REG_RBP];
+	__u32 known = frame->known & USC_KNOWN_STACK;
+	__u64 cfa, pc;
+
+	if (USC_RULE_KIND(rule) == USC_RULE_RBP) {
+		if (!(known & USC_KNOWN(USC_REG_RBP)))
+			return USC_STEP_BROKEN(USC_BROKEN_REGISTER);
+		cfa = rbp;
+	} else {
+		cfa = frame->regs[USC_REG_RSP];
+	}
+	cfa += (__u64)USC_RULE_CFA_WORDS(rule) * 8;
+	if (cfa <= frame->regs[USC_REG_RSP])
+		return USC_STEP_BROKEN(USC_BROKEN_LOOP);
+	if (USC_RULE_RBP_WORDS(rule)) {
+		if (usc_read_u64(memory, cfa - (__u64)USC_RULE_RBP_WORDS(rule) * 8, &rbp))
+			return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
+		known |= USC_KNOWN(USC_REG_RBP);
+	}
+	if (usc_read_u64(memory, cfa - 8, &pc))
+		return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
+	if (pc)
+		frame->regs[USC_REG_RBP] = rbp;
+	return usc_commit_caller(frame, pc, cfa, known);
+}
+
+/* Frame pointer step, for memory without a file (JIT): the usual layout, CFA = rbp + 16. */
+USC_INLINE int usc_step_frame_pointer(struct usc_frame *frame, void *memory)
+{
+	return usc_step_compact(frame, USC_RULE_COMPACT(USC_RULE_RBP, 2, 2), memory);
+}
+
+/*
+ * The kernel's struct sigcontext (arch/x86/include/uapi/asm/sigcontext.h, 64 bits): r8 … r15, di, si, bp, bx, dx, ax,
+ * cx, sp, ip. The DWARF numbers of its first 16 words, four bits each.
+ */
+#define USC_SIGCONTEXT_REGS 16
+#define USC_SIGCONTEXT_REG(i) ((__u32)(0x72013645fedcba98ull >> ((i)*4)) & 15u)
+
+/* Across a signal frame: the interrupted code's registers, all of them. The stack may be another one: no progress is
+ * asked. */
+USC_INLINE int usc_step_signal(struct usc_frame *frame, const struct usc_rule *rule, void *memory)
+{
+	__u64 context = frame->regs[USC_REG_RSP] + (__s64)rule->cfa_off;
+	__u64 words[USC_SIGCONTEXT_REGS], pc;
+	__u32 i;
+
+	for (i = 0; i < USC_SIGCONTEXT_REGS; i++)
+		if (usc_read_u64(memory, context + i * 8, &words[i]))
+			return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
+	if (usc_read_u64(memory, context + USC_SIGCONTEXT_REGS * 8, &pc))
+		return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
+	if (!pc)
+		return USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
+	for (i = 0; i < USC_SIGCONTEXT_REGS; i++)
+		frame->regs[USC_SIGCONTEXT_REG(i)] = words[i];
+	frame->pc = pc;
+	frame->known = USC_KNOWN_ALL;
+	frame->exact = 1;
+	return USC_STEP_CALLER;
+}
+
+/* The CFA by a shared rule that is not a signal frame's. */
+USC_INLINE int usc_shared_cfa(const struct usc_frame *frame, const struct usc_rule *rule, void *memory, __u64 *cfa)
+{
+	__u32 reg = rule->cfa_reg & 15u;
+	__u64 value;
+
+	if (rule->cfa_kind == USC_CFA_PLT) {
+		*cfa = frame->regs[USC_REG_RSP] + 8 + ((__s64)(frame->pc & 15) >= rule->cfa_off ? 8 : 0);
+		return 0;
+	}
+	if (!(frame->known & USC_KNOWN(reg)))
+		return USC_STEP_BROKEN(USC_BROKEN_REGISTER);
+	value = frame->regs[reg] + (__s64)rule->cfa_off;
+	if (rule->cfa_kind == USC_CFA_DEREF) {
+		if (usc_read_u64(memory, value, &value))
+			return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
+		value += (__s64)rule->cfa_add;
+	} else if (rule->cfa_kind != USC_CFA_REG) {
+		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
+	}
+	*cfa = value;
+	return 0;
+}
+
+/* DWARF number of the i-th callee-saved register: 3 6 12 13 14 15. */
+#define USC_SAVED_REG(i) ((__u32)(0xfedc63u >> ((i)*4)) & 15u)
+
+USC_INLINE int usc_step_shared(struct usc_frame *frame, const struct usc_rule *rule, void *memory)
+{
+	__u64 saved[USC_SAVED_REGS], cfa, pc;
+	__u32 known = frame->known & (USC_KNOWN_STACK | 0xf008u);
+	__u32 i;
+	int error;
+
+	if (rule->ra_kind == USC_RA_ROOT)
+		return USC_STEP_ROOT;
+	if (rule->cfa_kind == USC_CFA_SIGNAL)
+		return usc_step_signal(frame, rule, memory);
+	error = usc_shared_cfa(frame, rule, memory, &cfa);
+	if (error)
+		return error;
+	/* A return address in a register has not been pushed, or is popped: the CFA is rsp itself. */
+	if (cfa < frame->regs[USC_REG_RSP] || (cfa == frame->regs[USC_REG_RSP] && rule->ra_kind != USC_RA_REG))
+		return USC_STEP_BROKEN(USC_BROKEN_LOOP);
+	if (rule->ra_kind == USC_RA_REG) {
+		if (!(frame->known & USC_KNOWN(rule->ra_reg & 15u)))
+			return USC_STEP_BROKEN(USC_BROKEN_REGISTER);
+		pc = frame->regs[rule->ra_reg & 15u];
+	} else if (usc_read_u64(memory, cfa + (__s64)rule->ra_off, &pc)) {
+		return USC_STEP_BROKEN(USC_BROKEN_NOFAULT);
+	}
+	for (i = 0; i < USC_SAVED_REGS; i++) {
+		__u32 reg = USC_SAVED_REG(i);
+		__u64 base = cfa;
+
+		saved[i] = frame->regs[reg];
+		if (rule->save_kind[i] == USC_SAVE_SAME)
+			continue;
+		known &= ~USC_KNOWN(reg);
+		if (rule->save_kind[i] == USC_SAVE_UNKNOWN)
+			continue;
+		if (rule->save_kind[i] == USC_SAVE_DEREF) {
+			if (!(frame->known & USC_KNOWN(USC_REG_RBP)))
+				continue;
+			base = frame->regs[USC_REG_RBP];
+		}
+		/* A register that cannot be read is unknown; only a rule that needs it later breaks the walk. */
+		if (!usc_read_u64(memory, base + (__s64)rule->save_off[i], &saved[i]))
+			known |= USC_KNOWN(reg);
+	}
+	if (!pc)
+		return USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
+	for (i = 0; i < USC_SAVED_REGS; i++)
+		frame->regs[USC_SAVED_REG(i)] = saved[i];
+	return usc_commit_caller(frame, pc, cfa, known);
+}
+
+/* One step by `rule` (from usc_row_find, at this frame's pc). USC_STEP_CALLER, USC_STEP_ROOT or USC_STEP_BROKEN(). */
+USC_INLINE int usc_step(struct usc_frame *frame, __u32 rule, void *memory, void *tables)
+{
+	const struct usc_rule *shared;
+
+	switch (USC_RULE_KIND(rule)) {
+	case USC_RULE_RSP:
+	case USC_RULE_RBP:
+		return usc_step_compact(frame, rule, memory);
+	case USC_RULE_ROOT:
+		return USC_STEP_ROOT;
+	case USC_RULE_SHARED:
+		shared = usc_rule_at(tables, USC_RULE_NUMBER(rule));
+		if (!shared)
+			return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
+		return usc_step_shared(frame, shared, memory);
+	case USC_RULE_NONE:
+		return USC_STEP_BROKEN(USC_BROKEN_NO_ROWS);
+	default:
+		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
+	}
+}
+
+#endif

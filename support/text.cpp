@@ -1,0 +1,99 @@
+#include "support/text.h"
+
+#include <array>
+#include <cstdio>
+
+namespace uscope {
+namespace {
+
+// Length of the valid UTF-8 sequence at the start of `text` (RFC 3629: no overlong forms, surrogates or values above
+// U+10FFFF), 0 = none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  std::size_t length = 0;
+  unsigned char low = 0x80;
+  unsigned char high = 0xbf;
+  if (first >= 0xc2 && first <= 0xdf) {
+    length = 2;
+  } else if (first >= 0xe0 && first <= 0xef) {
+    length = 3;
+    if (first == 0xe0) low = 0xa0;
+    if (first == 0xed) high = 0x9f;
+  } else if (first >= 0xf0 && first <= 0xf4) {
+    length = 4;
+    if (first == 0xf0) low = 0x90;
+    if (first == 0xf4) high = 0x8f;
+  } else {
+    return 0;
+  }
+  if (text.size() < length || byte(1) < low || byte(1) > high) return 0;
+  for (std::size_t i = 2; i < length; i++)
+    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
+  return length;
+}
+
+void append_hex(std::string& out, unsigned char byte) {
+  std::array<char, 5> text{};
+  std::snprintf(text.data(), text.size(), "\\x%02x", byte);
+  out += text.data();
+}
+
+// Copies `text` with what is not UTF-8 as \xNN; with `printable` also control characters and the backslash.
+std::string escape(std::string_view text, bool printable) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text.front());
+    const std::size_t length = utf8_length(text);
+    const bool control =
+        first < 0x20 || first == 0x7f || (length == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0);
+    if (length == 0) {
+      append_hex(out, first);
+      text.remove_prefix(1);
+      continue;
+    }
+    if (printable && control) {
+      for (std::size_t i = 0; i < length; i++) append_hex(out, static_cast<unsigned char>(text[i]));
+    } else if (printable && first == '\\') {
+      out += "\\\\";
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string escape_terminal(std::string_view text) {
+  return escape(text, true);
+}
+
+std::string to_utf8(std::string_view bytes) {
+  return escape(bytes, false);
+}
+
+std::string group_digits(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+std::string human_duration(double nanoseconds) {
+  std::array<char, 32> text{};
+  if (nanoseconds < 1e3) {
+    std::snprintf(text.data(), text.size(), "%.0f ns", nanoseconds);
+  } else if (nanoseconds < 1e6) {
+    std::snprintf(text.data(), text.size(), "%.3g µs", nanoseconds / 1e3);
+  } else if (nanoseconds < 1e9) {
+    std::snprintf(text.data(), text.size(), "%.3g ms", nanoseconds / 1e6);
+  } else {
+    std::snprintf(text.data(), text.size(), "%.3f s", nanoseconds / 1e9);
+  }
+  return text.data();
+}
+
+}  // namespace uscope
