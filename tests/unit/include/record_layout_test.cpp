@@ -1,0 +1,270 @@
+// The layout of every record, and every number that a trace file carries, against
+// tests/golden/record_layout_v<ABI>.txt. The file's name carries USC_RECORD_ABI: a layout that changes while the number
+// does not fails here. After moving the number: USCOPE_UPDATE_GOLDEN=1 unit_include --gtest_filter='RecordLayout.*'
+// writes the new file.
+#include "uscope/record.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace uscope::include {
+namespace {
+
+struct Field {
+  const char* name;
+  std::size_t offset;
+  std::size_t size;  // 0: a flexible array
+};
+
+struct Layout {
+  const char* name;
+  std::size_t size;
+  std::vector<Field> fields;
+};
+
+#define FIELD(type, field) \
+  { #field, offsetof(type, field), sizeof(type::field) }
+#define TAIL(type, field) \
+  { #field, offsetof(type, field), 0 }
+
+std::vector<Layout> head_layouts() {
+  return {
+      {"usc_raw_header",
+       sizeof(usc_raw_header),
+       {FIELD(usc_raw_header, magic), FIELD(usc_raw_header, header_size), FIELD(usc_raw_header, record_abi),
+        FIELD(usc_raw_header, start_ns), FIELD(usc_raw_header, utc_offset_ns), FIELD(usc_raw_header, cpus),
+        FIELD(usc_raw_header, pad)}},
+      {"usc_record",
+       sizeof(usc_record),
+       {FIELD(usc_record, size), FIELD(usc_record, type), FIELD(usc_record, cpu), FIELD(usc_record, seq),
+        FIELD(usc_record, task), FIELD(usc_record, time)}},
+      {"usc_event",
+       sizeof(usc_event),
+       {FIELD(usc_event, head), FIELD(usc_event, entry_ns), FIELD(usc_event, result), FIELD(usc_event, args),
+        FIELD(usc_event, stack), FIELD(usc_event, image), FIELD(usc_event, nr), FIELD(usc_event, how),
+        FIELD(usc_event, abi), FIELD(usc_event, flags)}},
+      {"usc_stack",
+       sizeof(usc_stack),
+       {FIELD(usc_stack, head), FIELD(usc_stack, stack), FIELD(usc_stack, mm), FIELD(usc_stack, depth),
+        FIELD(usc_stack, ended), FIELD(usc_stack, deferred), FIELD(usc_stack, pad), TAIL(usc_stack, frames)}},
+  };
+}
+
+std::vector<Layout> task_layouts() {
+  return {
+      {"usc_task",
+       sizeof(usc_task),
+       {FIELD(usc_task, head), FIELD(usc_task, process), FIELD(usc_task, parent_task), FIELD(usc_task, pid),
+        FIELD(usc_task, tid), FIELD(usc_task, ns_pid), FIELD(usc_task, ns_tid), FIELD(usc_task, mm),
+        FIELD(usc_task, parent_mm), FIELD(usc_task, start_ns), FIELD(usc_task, flags), FIELD(usc_task, image),
+        FIELD(usc_task, name)}},
+      {"usc_exec",
+       sizeof(usc_exec),
+       {FIELD(usc_exec, head), FIELD(usc_exec, process), FIELD(usc_exec, image), FIELD(usc_exec, mm),
+        FIELD(usc_exec, exe_file), FIELD(usc_exec, old_tid), FIELD(usc_exec, tid), FIELD(usc_exec, path_bytes),
+        FIELD(usc_exec, argv_bytes), FIELD(usc_exec, argv_total), FIELD(usc_exec, name), TAIL(usc_exec, data)}},
+      {"usc_task_exit",
+       sizeof(usc_task_exit),
+       {FIELD(usc_task_exit, head), FIELD(usc_task_exit, process), FIELD(usc_task_exit, code),
+        FIELD(usc_task_exit, flags), FIELD(usc_task_exit, pad)}},
+      {"usc_task_name", sizeof(usc_task_name), {FIELD(usc_task_name, head), FIELD(usc_task_name, name)}},
+      {"usc_map",
+       sizeof(usc_map),
+       {FIELD(usc_map, head), FIELD(usc_map, mm), FIELD(usc_map, file), FIELD(usc_map, start), FIELD(usc_map, end),
+        FIELD(usc_map, offset)}},
+      {"usc_unmap",
+       sizeof(usc_unmap),
+       {FIELD(usc_unmap, head), FIELD(usc_unmap, mm), FIELD(usc_unmap, pad), FIELD(usc_unmap, start),
+        FIELD(usc_unmap, end)}},
+  };
+}
+
+std::vector<Layout> file_layouts() {
+  return {
+      {"usc_file_key",
+       sizeof(usc_file_key),
+       {FIELD(usc_file_key, dev), FIELD(usc_file_key, ino), FIELD(usc_file_key, size), FIELD(usc_file_key, ctime_sec),
+        FIELD(usc_file_key, ctime_nsec), FIELD(usc_file_key, generation)}},
+      {"usc_file",
+       sizeof(usc_file),
+       {FIELD(usc_file, head), FIELD(usc_file, file), FIELD(usc_file, pid), FIELD(usc_file, key),
+        FIELD(usc_file, start), FIELD(usc_file, end), FIELD(usc_file, offset), FIELD(usc_file, path_bytes),
+        FIELD(usc_file, truncated), FIELD(usc_file, pad), FIELD(usc_file, links), TAIL(usc_file, path)}},
+      {"usc_segment",
+       sizeof(usc_segment),
+       {FIELD(usc_segment, offset), FIELD(usc_segment, size), FIELD(usc_segment, address)}},
+      {"usc_file_info",
+       sizeof(usc_file_info),
+       {FIELD(usc_file_info, head), FIELD(usc_file_info, file), FIELD(usc_file_info, classes),
+        FIELD(usc_file_info, rows), FIELD(usc_file_info, row_bytes), FIELD(usc_file_info, rules),
+        FIELD(usc_file_info, segments), FIELD(usc_file_info, build_id_bytes), FIELD(usc_file_info, path_bytes),
+        FIELD(usc_file_info, error), FIELD(usc_file_info, pad), TAIL(usc_file_info, data)}},
+  };
+}
+
+std::vector<Layout> other_layouts() {
+  return {
+      {"usc_sample",
+       sizeof(usc_sample),
+       {FIELD(usc_sample, head), FIELD(usc_sample, entry_ns), FIELD(usc_sample, stack), FIELD(usc_sample, mm),
+        FIELD(usc_sample, exe_file), FIELD(usc_sample, reason), FIELD(usc_sample, verify), FIELD(usc_sample, bytes),
+        FIELD(usc_sample, base), FIELD(usc_sample, pc), FIELD(usc_sample, regs), TAIL(usc_sample, data)}},
+      {"usc_verify",
+       sizeof(usc_verify),
+       {FIELD(usc_verify, head), FIELD(usc_verify, entry_ns), FIELD(usc_verify, stack), FIELD(usc_verify, uscope_depth),
+        FIELD(usc_verify, oracle_depth), FIELD(usc_verify, first_difference)}},
+      {"usc_loss",
+       sizeof(usc_loss),
+       {FIELD(usc_loss, head), FIELD(usc_loss, from_ns), FIELD(usc_loss, count), FIELD(usc_loss, cause),
+        FIELD(usc_loss, process)}},
+      {"usc_meta", sizeof(usc_meta), {FIELD(usc_meta, head), TAIL(usc_meta, data)}},
+      {"usc_cpu_total", sizeof(usc_cpu_total), {FIELD(usc_cpu_total, head), FIELD(usc_cpu_total, records)}},
+      {"usc_io_uring",
+       sizeof(usc_io_uring),
+       {FIELD(usc_io_uring, head), FIELD(usc_io_uring, process), FIELD(usc_io_uring, pad)}},
+  };
+}
+
+std::vector<Layout> layouts() {
+  std::vector<Layout> all = head_layouts();
+  for (const auto& part : {task_layouts(), file_layouts(), other_layouts()})
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+#define LINE(value) out << #value << ' ' << static_cast<unsigned long long>(value) << '\n'
+
+void describe_numbers(std::ostream& out) {
+#define USC_X(name, number, text, type) \
+  out << "record " << text << ' ' << USC_RECORD_##name << ' ' << #type << ' ' << sizeof(type) << '\n';
+#include "uscope/record_type.def"
+#undef USC_X
+#define USC_X(name, text, meaning) out << "how " << text << ' ' << USC_HOW_##name << '\n';
+#include "uscope/how.def"
+#undef USC_X
+#define USC_X(name, text, meaning) out << "loss " << text << ' ' << USC_LOSS_##name << '\n';
+#include "uscope/loss.def"
+#undef USC_X
+#define USC_X(name, text, meaning) out << "broken " << text << ' ' << USC_BROKEN_##name << '\n';
+#include "uscope/unwind_error.def"
+#undef USC_X
+}
+
+void describe_constants(std::ostream& out) {
+  LINE(USC_RECORD_ABI);
+  LINE(USC_RAW_MAGIC);
+  LINE(USC_CPU_USER);
+  LINE(USC_STACK_USER);
+  LINE(USC_FRAME(0x1234, 0x567, 1));
+  LINE(USC_FRAME(0x1234, 0x567, 0));
+  LINE(USC_FILE_NONE);
+  LINE(USC_FILE_VDSO);
+  LINE(USC_FILE_FIRST);
+  LINE(USC_ABI_X86_64);
+  LINE(USC_ABI_I386);
+  LINE(USC_ABI_X32);
+  LINE(USC_EVENT_RESTARTED);
+  LINE(USC_EVENT_NO_RESULT);
+  LINE(USC_ENDED_ROOT);
+  LINE(USC_ENDED_BUDGET);
+  LINE(USC_ENDED_SCOPE);
+  LINE(USC_ENDED_BROKEN);
+  LINE(USC_TASK_PROCESS);
+  LINE(USC_TASK_LAUNCHED);
+  LINE(USC_TASK_ATTACHED);
+  LINE(USC_TASK_EXEC_TID);
+  LINE(USC_EXIT_GROUP_DEAD);
+  LINE(USC_CLASS_APP);
+  LINE(USC_CLASS_EXCLUDED);
+  LINE(USC_DEFER_NO_TABLE);
+  LINE(USC_DEFER_LOCK);
+  LINE(USC_DEFER_MAPPINGS);
+  LINE(USC_DEFER_RE_ENTRY);
+}
+
+std::string describe() {
+  std::ostringstream out;
+  describe_constants(out);
+  describe_numbers(out);
+  for (const Layout& layout : layouts()) {
+    out << layout.name << ' ' << layout.size << '\n';
+    for (const Field& field : layout.fields)
+      out << "  " << field.offset << ' ' << field.size << ' ' << field.name << '\n';
+  }
+  return out.str();
+}
+
+std::string golden_path() {
+  return std::string(USCOPE_SOURCE_DIR) + "/tests/golden/record_layout_v" + std::to_string(USC_RECORD_ABI) + ".txt";
+}
+
+TEST(RecordLayout, IsTheOneThatItsNumberNames) {
+  const std::string now = describe();
+  if (std::getenv("USCOPE_UPDATE_GOLDEN")) std::ofstream(golden_path()) << now;
+  std::ifstream file(golden_path());
+  ASSERT_TRUE(file) << golden_path() << " is missing: USC_RECORD_ABI has moved. Write the file with "
+                    << "USCOPE_UPDATE_GOLDEN=1, keep the old ones, and say in docs/adr/0001-records.md what changed.";
+  std::ostringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(now, golden.str()) << "The records' layout or numbers changed, and USC_RECORD_ABI did not: trace files "
+                                  "written before would be misread. Move USC_RECORD_ABI in include/uscope/record.h.";
+}
+
+// Explicitly padded: the fields listed above leave no byte between them or behind them, so the list is also complete.
+TEST(RecordLayout, HasNoHiddenPaddingAndNoUnlistedField) {
+  for (const Layout& layout : layouts()) {
+    std::size_t end = 0;
+    for (const Field& field : layout.fields) {
+      EXPECT_EQ(field.offset, end) << layout.name << "." << field.name;
+      end = field.offset + field.size;
+    }
+    EXPECT_EQ(end, layout.size) << layout.name;
+    EXPECT_EQ(layout.size % 8, 0u) << layout.name;
+  }
+}
+
+TEST(RecordLayout, EveryRecordTypeIsListedOnceAndStartsWithItsHead) {
+  std::set<std::string> listed;
+  for (const Layout& layout : layouts()) EXPECT_TRUE(listed.insert(layout.name).second) << layout.name;
+  std::set<unsigned> numbers;
+#define USC_X(name, number, text, type)                               \
+  EXPECT_TRUE(listed.count(#type)) << #type << " is not listed here"; \
+  EXPECT_TRUE(numbers.insert(number).second) << #type;                \
+  EXPECT_EQ(offsetof(type, head), 0u) << #type;
+#include "uscope/record_type.def"
+#undef USC_X
+  EXPECT_FALSE(numbers.count(0));
+}
+
+TEST(RecordLayout, FramesComeApartAsTheyWerePutTogether) {
+  for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{0x1234}, (std::uint64_t{1} << 47) - 1}) {
+    for (const unsigned file : {USC_FILE_NONE, USC_FILE_VDSO, USC_FILE_MAX}) {
+      for (const bool exact : {false, true}) {
+        const std::uint64_t frame = USC_FRAME(file, offset, exact);
+        EXPECT_EQ(USC_FRAME_FILE(frame), file);
+        EXPECT_EQ(USC_FRAME_OFFSET(frame), offset);
+        EXPECT_EQ((frame & USC_FRAME_EXACT) != 0, exact);
+      }
+    }
+  }
+}
+
+TEST(RecordLayout, TheMagicReadsAsText) {
+  const std::uint64_t magic = USC_RAW_MAGIC;
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(&magic), 8), "USCORAW1");
+}
+
+// `ended` is one byte: every reason must fit behind USC_ENDED_BROKEN.
+TEST(RecordLayout, EveryEndOfAStackFitsItsByte) {
+  EXPECT_LE(static_cast<int>(USC_ENDED_BROKEN) + static_cast<int>(USC_BROKEN_COUNT), 256);
+}
+
+}  // namespace
+}  // namespace uscope::include

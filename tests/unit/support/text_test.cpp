@@ -1,0 +1,74 @@
+// Escaping and number texts: the values that people see.
+#include "support/text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/result.h"
+
+namespace uscope {
+namespace {
+
+TEST(Text, TerminalEscapesControlCharacters) {
+  EXPECT_EQ(escape_terminal("plain text"), "plain text");
+  EXPECT_EQ(escape_terminal("\x1b[31mred\x1b[0m"), "\\x1b[31mred\\x1b[0m");
+  EXPECT_EQ(escape_terminal(std::string("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(escape_terminal("\t\r\n\x7f"), "\\x09\\x0d\\x0a\\x7f");
+  EXPECT_EQ(escape_terminal("back\\slash"), "back\\\\slash");
+}
+
+TEST(Text, TerminalEscapesC1ControlsInUtf8) {
+  EXPECT_EQ(escape_terminal("\xc2\x9b"), "\\xc2\\x9b");  // CSI as U+009B
+  EXPECT_EQ(escape_terminal("\xc2\x80"), "\\xc2\\x80");
+  EXPECT_EQ(escape_terminal("\xc2\xa0"), "\xc2\xa0");  // no-break space is no control
+  EXPECT_EQ(escape_terminal("Gr\xc3\xbc\xc3\x9f"), "Gr\xc3\xbc\xc3\x9f");
+}
+
+TEST(Text, InvalidUtf8BecomesHex) {
+  EXPECT_EQ(to_utf8("\xff\xfe"), "\\xff\\xfe");
+  EXPECT_EQ(to_utf8("a\xc3"), "a\\xc3");                           // cut
+  EXPECT_EQ(to_utf8("\xc0\xaf"), "\\xc0\\xaf");                    // overlong
+  EXPECT_EQ(to_utf8("\xe0\x80\xaf"), "\\xe0\\x80\\xaf");           // overlong
+  EXPECT_EQ(to_utf8("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // a surrogate
+  EXPECT_EQ(to_utf8("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // above U+10FFFF
+  EXPECT_EQ(to_utf8("\xe2\x82\xac"), "\xe2\x82\xac");
+  EXPECT_EQ(to_utf8("\xf0\x9f\x90\x9f"), "\xf0\x9f\x90\x9f");
+  EXPECT_EQ(to_utf8("\xe2\x82"), "\\xe2\\x82");
+}
+
+TEST(Text, Utf8KeepsControlsAndBackslashes) {
+  EXPECT_EQ(to_utf8("a\\b\n\x1b"), "a\\b\n\x1b");
+  EXPECT_EQ(to_utf8(""), "");
+}
+
+TEST(Text, DigitsAreGroupedByThree) {
+  EXPECT_EQ(group_digits(0), "0");
+  EXPECT_EQ(group_digits(999), "999");
+  EXPECT_EQ(group_digits(1000), "1,000");
+  EXPECT_EQ(group_digits(123456), "123,456");
+  EXPECT_EQ(group_digits(18446744073709551615ull), "18,446,744,073,709,551,615");
+}
+
+TEST(Text, DurationsChooseTheirUnit) {
+  EXPECT_EQ(human_duration(0), "0 ns");
+  EXPECT_EQ(human_duration(870), "870 ns");
+  EXPECT_EQ(human_duration(12345), "12.3 \xc2\xb5s");
+  EXPECT_EQ(human_duration(4.56e6), "4.56 ms");
+  EXPECT_EQ(human_duration(7.891e9), "7.891 s");
+}
+
+TEST(Result, HoldsAValueOrAnError) {
+  const Result<int> value = 7;
+  ASSERT_TRUE(value);
+  EXPECT_EQ(*Result<int>(7), 7);
+  const Result<int> error = errno_error("cannot open /x", 2, "look for it").in("module 3");
+  ASSERT_FALSE(error);
+  EXPECT_EQ(error.error().what, "module 3: cannot open /x: No such file or directory");
+  EXPECT_EQ(error.error().remedy, "look for it");
+  EXPECT_TRUE(Result<void>());
+  EXPECT_FALSE(Result<void>(Error{"no", ""}));
+}
+
+}  // namespace
+}  // namespace uscope
