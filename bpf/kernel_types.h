@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * The few kernel types that the programs look into, with only the fields they use. The compiler records each access, and libbpf
+ * adjusts it to the running kernel's BTF (CO-RE), so order and offsets here mean nothing. A name with ___suffix is another
+ * kernel's layout of the same type.
+ */
+#ifndef USCOPE_BPF_KERNEL_TYPES_H
+#define USCOPE_BPF_KERNEL_TYPES_H
+
+#include <linux/types.h>
+
+typedef _Bool bool;
+#define true 1
+#define false 0
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+
+struct qstr {
+	union {
+		struct {
+			__u32 hash;
+			__u32 len;
+		};
+	};
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct super_block {
+	__u32 s_dev;
+};
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+	long long i_size;
+	__u32 i_generation;
+	unsigned int i_nlink;
+};
+
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
+};
+
+/* i_ctime: a timespec64 up to 6.5, __i_ctime up to 6.10, two numbers from 6.11 on. */
+struct inode___v61 {
+	struct timespec64 i_ctime;
+};
+
+struct inode___v66 {
+	struct timespec64 __i_ctime;
+};
+
+struct inode___v611 {
+	__s64 i_ctime_sec;
+	__u32 i_ctime_nsec;
+};
+
+struct file {
+	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+
+
+typedef struct {
+	void *vdso;
+} mm_context_t;
+
+struct mm_struct {
+	unsigned long start_code;
+	unsigned long arg_start;
+	unsigned long arg_end;
+	mm_context_t context;
+	struct file *exe_file;
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+	int group_exit_code;
+	unsigned int flags;
+};
+
+typedef struct {
+	unsigned long sig[1];
+} sigset_t;
+
+struct sigpending {
+	sigset_t signal;
+};
+
+struct fs_struct {
+	struct path root;
+};
+
+struct thread_info {
+	__u32 status;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	int pid;
+	int tgid;
+	int exit_code;
+	char comm[16];
+	__u64 start_time;
+	struct mm_struct *mm;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+	struct sigpending pending;
+	struct fs_struct *fs;
+};
+
+struct linux_binprm {
+	const char *filename;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#define VM_EXEC 0x4ul
+#define PROT_EXEC 0x4
+#define MAP_FIXED 0x10
+#define TS_COMPAT 0x2
+#define SIGNAL_GROUP_EXIT 0x4
+#define X32_BIT 0x40000000u
+#define PAGE_BYTES 4096ull
+
+#endif

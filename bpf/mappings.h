@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * From a pc to file and offset. A VMA look-up takes the mmap lock for an instant (bpf_find_vma only tries it), so its answers are
+ * cached by address space and generation. The generation moves at entry and return of every call that can change executable
+ * mappings; while such a call is under way in an address space, nothing of it is cached.
+ *
+ * mmap without PROT_EXEC and MAP_FIXED neither makes nor replaces executable mappings, and mprotect without PROT_EXEC leaves file
+ * and offset as they are: these two move nothing.
+ */
+#ifndef USCOPE_BPF_MAPPINGS_H
+#define USCOPE_BPF_MAPPINGS_H
+
+#include "transport.h"
+
+enum found_status { FOUND_NONE, FOUND, FOUND_BUSY, FOUND_LOST };
+
+struct found {
+	__u64 address;
+	__u64 start;
+	__u64 end;
+	__u64 offset;
+	__u32 file;
+	__u32 status; /* enum found_status */
+	__u32 mm;
+	__u32 serial; /* of the task that asks */
+};
+
+static __always_inline struct mm_slot *mm_slot_of(__u32 mm)
+{
+	__u32 slot = mm % MM_SLOTS;
+
+	return bpf_map_lookup_elem(&mm_slots, &slot);
+}
+
+/* The key under which mappings of this address space may be cached now, 0 = not now. */
+static __always_inline __u64 mapping_key(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (!slot || *(volatile __u32 *)&slot->in_flight)
+		return 0;
+	return (__u64)mm << 32 | *(volatile __u32 *)&slot->generation;
+}
+
+static __always_inline void mappings_begin(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (slot) {
+		__sync_fetch_and_add(&slot->in_flight, 1);
+		__sync_fetch_and_add(&slot->generation, 1);
+	}
+}
+
+static __always_inline void mappings_end(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (slot) {
+		__sync_fetch_and_add(&slot->generation, 1);
+		__sync_fetch_and_add(&slot->in_flight, -1);
+	}
+}
+
+struct path_walk {
+	struct text_scratch *text;
+	struct dentry *dentry;
+	struct mount *mount;
+	struct dentry *root_dentry;
+	struct vfsmount *root_mount;
+	__u32 bytes;
+	__u32 done;
+};
+
+#define PATH_COMPONENTS 96
+#define NAME_BYTES 256
+
+/* One step outwards: a component's name, or across a mount. */
+static long path_step(__u32 i, struct path_walk *walk)
+{
+	struct dentry *dentry = walk->dentry, *parent, *mount_root;
+	struct mount *mount = walk->mount, *outer;
+	__u32 at = walk->bytes;
+	long bytes;
+
+	if (dentry == walk->root_dentry &&
+	    (void *)mount + bpf_core_field_offset(struct mount, mnt) == (void *)walk->root_mount) {
+		walk->done = 1;
+		return 1;
+	}
+	mount_root = BPF_CORE_READ(mount, mnt.mnt_root);
+	parent = BPF_CORE_READ(dentry, d_parent);
+	if (dentry == mount_root || dentry == parent) {
+		outer = BPF_CORE_READ(mount, mnt_parent);
+		if (outer == mount || dentry != mount_root) {
+			walk->done = 1;
+			return 1;
+		}
+		walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		walk->mount = outer;
+		return 0;
+	}
+	if (at > USC_PATH_BYTES)
+		return 1;
+	bytes = bpf_probe_read_kernel_str(walk->text->file.path + at, NAME_BYTES, BPF_CORE_READ(dentry, d_name.name));
+	if (bytes <= 0 || bytes > NAME_BYTES)
+		return 1;
+	walk->bytes = at + bytes;
+	walk->dentry = parent;
+	return 0;
+}
+
+static __always_inline void read_ctime(struct inode *inode, struct usc_file_key *key)
+{
+	struct inode___v611 *v611 = (void *)inode;
+	struct inode___v66 *v66 = (void *)inode;
+	struct inode___v61 *v61 = (void *)inode;
+
+	if (bpf_core_field_exists(v611->i_ctime_sec)) {
+		key->ctime_sec = BPF_CORE_READ(v611, i_ctime_sec);
+		key->ctime_nsec = BPF_CORE_READ(v611, i_ctime_nsec);
+	} else if (bpf_core_field_exists(v66->__i_ctime)) {
+		key->ctime_sec = BPF_CORE_READ(v66, __i_ctime.tv_sec);
+		key->ctime_nsec = BPF_CORE_READ(v66, __i_ctime.tv_nsec);
+	} else {
+		key->ctime_sec = BPF_CORE_READ(v61, i_ctime.tv_sec);
+		key->ctime_nsec = BPF_CORE_READ(v61, i_ctime.tv_nsec);
+	}
+}
+
+static __always_inline void read_file_key(struct file *file, struct usc_file_key *key)
+{
+	struct inode *inode = file->f_inode;
+
+	__builtin_memset(key, 0, sizeof(*key));
+	key->dev = inode->i_sb->s_dev;
+	key->ino = inode->i_ino;
+	key->size = inode->i_size;
+	key->generation = inode->i_generation;
+	read_ctime(inode, key);
+}
+
+/* Tells the collector of a file met for the first time. */
+static __noinline int send_file(struct task_struct *task, struct file *file, struct found *found, __u32 serial,
+				struct usc_file_key *key)
+{
+	__u32 cpu_number = bpf_get_smp_processor_id();
+	struct text_scratch *text = bpf_map_lookup_elem(&texts, &cpu_number);
+	struct path_walk walk = {};
+	struct vfsmount *mnt;
+	int error;
+
+	if (!text || !file || !found || !key)
+		return -1;
+	mnt = BPF_CORE_READ(file, f_path.mnt);
+	walk.text = text;
+	walk.dentry = BPF_CORE_READ(file, f_path.dentry);
+	walk.mount = (void *)mnt - bpf_core_field_offset(struct mount, mnt);
+	walk.root_dentry = BPF_CORE_READ(task, fs, root.dentry);
+	walk.root_mount = BPF_CORE_READ(task, fs, root.mnt);
+	__builtin_memset(&text->file, 0, sizeof(text->file));
+	bpf_loop(PATH_COMPONENTS, path_step, &walk, 0);
+	text->file.file = serial;
+	text->file.pid = task->tgid;
+	text->file.key = *key;
+	text->file.start = found->start;
+	text->file.end = found->end;
+	text->file.offset = found->offset;
+	text->file.truncated = !walk.done;
+	text->file.links = BPF_CORE_READ(file, f_inode, i_nlink);
+	walk.bytes = (walk.bytes + 7) & ~7u;
+	if (walk.bytes > USC_PATH_BYTES + NAME_BYTES)
+		return -1;
+	text->file.path_bytes = walk.bytes;
+	error = send_record(&text->file.head, USC_RECORD_FILE, sizeof(text->file) + walk.bytes, found->serial,
+			    bpf_ktime_get_ns(), true);
+	if (error)
+		count_loss(cpu_state_of(cpu_number), USC_LOSS_RING_FULL_RECORD, 0);
+	return error;
+}
+
+/* The serial of a mapped file, 0 = none to be had now. */
+static __always_inline __u32 file_serial(struct task_struct *task, struct file *file, struct found *found)
+{
+	struct usc_file_key key;
+	__u32 *known, serial;
+
+	read_file_key(file, &key);
+	known = bpf_map_lookup_elem(&file_serials, &key);
+	if (known)
+		return *known;
+	serial = next_serial(&last_file);
+	if (serial >= USC_FILE_MAX || bpf_map_update_elem(&file_serials, &key, &serial, BPF_NOEXIST)) {
+		known = bpf_map_lookup_elem(&file_serials, &key);
+		if (known)
+			return *known;
+		count_loss(cpu_state_of(bpf_get_smp_processor_id()), USC_LOSS_FILE_MAP_FULL, 0);
+		return 0;
+	}
+	if (send_file(task, file, found, serial, &key)) {
+		bpf_map_delete_elem(&file_serials, &key);
+		return 0;
+	}
+	return serial;
+}
+
+static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct found *found)
+{
+	struct file *file = vma->vm_file;
+
+	found->start = vma->vm_start;
+	found->end = vma->vm_end;
+	found->offset = vma->vm_pgoff * PAGE_BYTES;
+	if (!(vma->vm_flags & VM_EXEC))
+		return 0;
+	if (file) {
+		found->file = file_serial(task, file, found);
+		found->status = found->file ? FOUND : FOUND_LOST;
+	} else {
+		found->file = (__u64)BPF_CORE_READ(task, mm, context.vdso) == found->start ? USC_FILE_VDSO : USC_FILE_NONE;
+		found->offset = 0;
+		found->status = FOUND;
+	}
+	return 0;
+}
+
+/* Tells the collector of a mapping, unless it has been told. `again`: in any case, since it is new. */
+static __noinline int tell_mapping(struct found *found, __u32 again)
+{
+	struct told_key key = {};
+	struct usc_map record = {};
+	__u32 one = 1;
+
+	if (!found)
+		return -1;
+	key.mm = found->mm;
+	key.file = found->file;
+	key.start = found->start;
+	if (!again && bpf_map_lookup_elem(&told, &key))
+		return 0;
+	record.mm = found->mm;
+	record.file = found->file;
+	record.start = found->start;
+	record.end = found->end;
+	record.offset = found->offset;
+	if (send_record(&record.head, USC_RECORD_MAP, sizeof(record), found->serial, bpf_ktime_get_ns(), false)) {
+		count_loss(cpu_state_of(bpf_get_smp_processor_id()), USC_LOSS_RING_FULL_RECORD, 0);
+		return -1;
+	}
+	bpf_map_update_elem(&told, &key, &one, BPF_ANY);
+	return 0;
+}
+
+/* Looks the executable mapping at found->address up in the current task's VMAs. */
+static __always_inline void find_mapping(struct found *found)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct cpu_state *cpu = cpu_state_of(bpf_get_smp_processor_id());
+	long error;
+
+	found->status = FOUND_NONE;
+	if (cpu)
+		cpu->stats.mapping_lookups++;
+	error = bpf_find_vma(task, found->address, on_vma, found, 0);
+	if (error == -16) /* EBUSY */
+		found->status = FOUND_BUSY;
+}
+
+/* Tells of the executable mapping at an address, if there is one. */
+static __noinline int announce_mapping(__u64 address, __u32 mm, __u32 serial)
+{
+	struct found found = {.address = address, .mm = mm, .serial = serial};
+
+	find_mapping(&found);
+	if (found.status == FOUND)
+		tell_mapping(&found, 1);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * From a call to a stack id: by the memo, else by a walk whose frames are looked up among the stacks that this processor has
+ * sent. Stacks are compared in full, and count as sent only when their record was. Two processors may send one stack twice,
+ * under two ids; the loader makes them one.
+ */
+#ifndef USCOPE_BPF_STACKS_H
+#define USCOPE_BPF_STACKS_H
+
+#include "walk.h"
+
+struct compare_context {
+	struct scratch *s;
+	__u32 log_base;
+	__u32 position;
+	__u32 differs;
+};
+
+static long compare_frame(__u32 i, struct compare_context *c)
+{
+	__u32 at = c->log_base + ((c->position + i) & (STACK_LOG_WORDS - 1));
+	__u64 *word = bpf_map_lookup_elem(&stack_log, &at);
+
+	if (!word || i >= USC_MAX_FRAMES || *word != c->s->frames[i]) {
+		c->differs = 1;
+		return 1;
+	}
+	return 0;
+}
+
+static long store_frame(__u32 i, struct compare_context *c)
+{
+	__u32 at = c->log_base + ((c->position + i) & (STACK_LOG_WORDS - 1));
+	__u64 *word = bpf_map_lookup_elem(&stack_log, &at);
+
+	if (!word || i >= USC_MAX_FRAMES)
+		return 1;
+	*word = c->s->frames[i];
+	return 0;
+}
+
+/*
+ * What makes a stack that stack is its frames, its end and, with JIT frames, the address space: `tag` is all but the frames.
+ */
+static __always_inline __u32 stack_tag(const struct scratch *s)
+{
+	return s->ended | (s->has_jit ? 0x100 : 0) | s->scope.kept << 12;
+}
+
+static __noinline __u32 send_stack(struct scratch *s, __u64 now)
+{
+	struct cpu_state *cpu;
+	__u32 bytes, id, kept;
+
+	if (!s)
+		return 0;
+	kept = s->scope.kept;
+	if (kept > USC_MAX_FRAMES)
+		return 0;
+	cpu = cpu_state_of(s->cpu);
+	if (!cpu)
+		return 0;
+	id = next_serial(&last_stack);
+	s->record.stack = id;
+	s->record.mm = s->has_jit ? s->mm : 0;
+	s->record.depth = kept;
+	s->record.ended = s->ended;
+	s->record.deferred = 0;
+	s->record.pad = 0;
+	bytes = sizeof(s->record) + kept * 8;
+	if (send_record(&s->record.head, USC_RECORD_STACK, bytes, s->serial, now, false)) {
+		count_loss(cpu, USC_LOSS_RING_FULL_STACK, 0);
+		return 0;
+	}
+	cpu->stats.stacks_sent++;
+	return id;
+}
+
+/* The id of the stack in the scratch area, sent now if it was not before. 0 = it could not be sent. */
+static __noinline __u32 intern_stack(struct scratch *s, __u64 now)
+{
+	struct compare_context c = {.s = s};
+	struct stack_slot *slot;
+	struct cpu_state *cpu;
+	__u32 number, tag, id;
+	__u64 hash;
+
+	if (!s)
+		return 0;
+	cpu = cpu_state_of(s->cpu);
+	tag = stack_tag(s);
+	hash = s->hash ^ (__u64)tag * 0xff51afd7ed558ccdull;
+	if (s->has_jit)
+		hash ^= (__u64)s->mm << 20;
+	number = s->cpu * STACK_SLOTS + spread(hash) % STACK_SLOTS;
+	slot = bpf_map_lookup_elem(&stack_slots, &number);
+	if (!slot || !cpu)
+		return 0;
+	c.log_base = s->cpu * STACK_LOG_WORDS;
+	if (slot->hash == hash && slot->words == tag && (!s->has_jit || slot->mm == s->mm) &&
+	    cpu->log_head - slot->position < STACK_LOG_WORDS - USC_MAX_FRAMES) {
+		c.position = slot->position;
+		id = slot->stack;
+		bpf_loop(s->scope.kept, compare_frame, &c, 0);
+		barrier();
+		if (!c.differs && slot->hash == hash && slot->stack == id)
+			return id;
+	}
+	id = send_stack(s, now);
+	if (!id)
+		return 0;
+	slot->hash = ~hash;
+	barrier();
+	slot->position = __sync_fetch_and_add(&cpu->log_head, s->scope.kept);
+	c.position = slot->position;
+	bpf_loop(s->scope.kept, store_frame, &c, 0);
+	slot->words = tag;
+	slot->mm = s->mm;
+	slot->stack = id;
+	barrier();
+	slot->hash = hash;
+	return id;
+}
+
+/* The memo's place for a call from here. */
+static __always_inline struct memo_slot *memo_of(struct scratch *s)
+{
+	__u32 number = s->cpu * MEMO_SLOTS + spread(s->frame.pc ^ s->start_rsp * 31 ^ s->key << 17) % MEMO_SLOTS;
+
+	return bpf_map_lookup_elem(&memo_slots, &number);
+}
+
+struct memo_context {
+	struct scratch *s;
+	struct memo_slot *memo;
+	__u32 differs;
+};
+
+static long memo_word(__u32 i, struct memo_context *c)
+{
+	__u64 value;
+
+	if (i >= MEMO_WORDS || read_word(c->s, c->s->start_rsp + (__u64)c->memo->at[i] * 8, &value) ||
+	    value != c->memo->value[i]) {
+		c->differs = 1;
+		return 1;
+	}
+	return 0;
+}
+
+/* The stack id of an earlier walk that this one would repeat word by word, 0 = none. */
+static __noinline __u32 recall(struct scratch *s)
+{
+	struct memo_context c = {.s = s};
+	struct memo_slot *memo;
+	struct cpu_state *cpu;
+	__u32 id;
+
+	if (!s || !s->key)
+		return 0;
+	memo = memo_of(s);
+	if (!memo || memo->key != s->key || memo->pc != s->frame.pc || memo->rsp != s->start_rsp ||
+	    memo->rbp != s->frame.regs[USC_REG_RBP] || memo->exe_file != s->exe_file)
+		return 0;
+	c.memo = memo;
+	id = memo->stack;
+	bpf_loop(memo->words, memo_word, &c, 0);
+	barrier();
+	if (c.differs || memo->key != s->key || memo->stack != id)
+		return 0;
+	cpu = cpu_state_of(s->cpu);
+	if (cpu) {
+		cpu->stats.memo_hits++;
+		cpu->stats.frames_kept += memo->kept;
+		cpu->stats.frames_walked += memo->frames;
+	}
+	return id;
+}
+
+/* Remembers a walk; `pc` and `rbp` are those it began with. */
+static __noinline int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
+{
+	struct memo_slot *memo;
+
+	if (!s || !s->key || !s->memo_ok || s->reads > MEMO_WORDS)
+		return 0;
+	s->frame.pc = pc;
+	memo = memo_of(s);
+	if (!memo)
+		return 0;
+	memo->key = 0;
+	barrier();
+	memo->pc = pc;
+	memo->rsp = s->start_rsp;
+	memo->rbp = rbp;
+	memo->stack = id;
+	memo->exe_file = s->exe_file;
+	memo->words = s->reads;
+	memo->frames = s->walked;
+	memo->kept = s->scope.kept;
+	__builtin_memcpy(memo->at, s->read_at, sizeof(memo->at));
+	__builtin_memcpy(memo->value, s->read_value, sizeof(memo->value));
+	barrier();
+	memo->key = s->key;
+	return 0;
+}
+
+static __always_inline struct sample_scratch *sample_of(__u32 cpu)
+{
+	return bpf_map_lookup_elem(&samples, &cpu);
+}
+
+struct copy_context {
+	struct sample_scratch *room;
+	__u64 address;
+};
+
+/* Copies one page of stack (the first one from rsp on). Unreadable pages before the first readable one are skipped. */
+static long copy_page(__u32 i, struct copy_context *c)
+{
+	__u32 bytes = PAGE_BYTES - (c->address & (PAGE_BYTES - 1));
+	struct usc_sample *sample = &c->room->sample;
+	__u32 at = sample->bytes;
+
+	if (at > USC_SAMPLE_BYTES - PAGE_BYTES || bytes > PAGE_BYTES)
+		return 1;
+	if (bpf_probe_read_user(c->room->data + at, bytes, (void *)c->address)) {
+		if (at || i > 16)
+			return 1;
+		c->address += bytes;
+		return 0;
+	}
+	if (!at)
+		sample->base = c->address;
+	sample->bytes = at + bytes;
+	c->address += bytes;
+	return 0;
+}
+
+/*
+ * Sends registers and stack: for a walk that user space is to finish (`verify` 0; the id to define comes back), or to compare
+ * (`verify` 1; `id` is the stack to compare with). 0 = lost.
+ */
+static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, struct scratch *s, __u32 verify, __u32 id)
+{
+	struct copy_context copy = {};
+	struct usc_sample *sample;
+	struct cpu_state *cpu;
+	__u32 bytes;
+
+	if (!s || !t)
+		return 0;
+	cpu = cpu_state_of(s->cpu);
+	copy.room = sample_of(s->cpu);
+	if (!cpu || !copy.room)
+		return 0;
+	if (__sync_lock_test_and_set(&cpu->sample_busy, 1)) {
+		count_loss(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_SCRATCH_BUSY, t->process);
+		return 0;
+	}
+	sample = &copy.room->sample;
+	walk_begin(s, regs, t);
+	__builtin_memcpy(sample->regs, s->frame.regs, sizeof(sample->regs));
+	sample->pc = s->frame.pc;
+	sample->entry_ns = t->entry_ns;
+	sample->mm = t->mm;
+	sample->exe_file = t->exe_file;
+	sample->verify = verify;
+	sample->bytes = 0;
+	sample->base = 0;
+	if (!verify)
+		id = next_serial(&last_stack);
+	sample->stack = id;
+	copy.address = sample->regs[USC_REG_RSP];
+	bpf_loop(USC_SAMPLE_BYTES / PAGE_BYTES + 17, copy_page, &copy, 0);
+	bytes = (sample->bytes + 7) & ~7u;
+	if (bytes > USC_SAMPLE_BYTES ||
+	    send_record(&sample->head, USC_RECORD_SAMPLE, sizeof(*sample) + bytes, t->serial, t->entry_ns, !verify)) {
+		count_loss(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_RING, t->process);
+		id = 0;
+	}
+	barrier();
+	cpu->sample_busy = 0;
+	return id;
+}
+
+/* Walks once under one generation of the mappings. The stack is then in the scratch area, or s->defer says why not. */
+static __always_inline void walk_once(struct pt_regs *regs, struct task_entry *t, struct scratch *s)
+{
+	struct walk_context context = {.s = s};
+
+	s->key = mapping_key(t->mm);
+	s->block_bytes = 0;
+	walk_begin(s, regs, t);
+	bpf_loop(MAX_STEPS, walk_frame, &context, 0);
+	if (!s->done)
+		s->ended = USC_ENDED_BROKEN + USC_BROKEN_TOO_DEEP;
+}
+
+static __always_inline bool mappings_moved(struct scratch *s, struct task_entry *t)
+{
+	return s->key && mapping_key(t->mm) != s->key;
+}
+
+static __always_inline void count_walk(struct cpu_state *cpu, struct scratch *s)
+{
+	cpu->stats.frames_walked += s->walked;
+	cpu->stats.frames_kept += s->scope.kept;
+	if (s->ended == USC_ENDED_SCOPE || s->ended == USC_ENDED_BUDGET)
+		cpu->stats.walks_stopped_early++;
+}
+
+/* An id for a stack without frames that ended so. */
+static __noinline __u32 empty_stack(struct scratch *s, struct task_entry *t, __u32 ended, __u64 now)
+{
+	if (!s || !t)
+		return 0;
+	s->mm = t->mm;
+	s->serial = t->serial;
+	s->has_jit = 0;
+	s->hash = 0;
+	s->scope.kept = 0;
+	s->ended = ended;
+	return intern_stack(s, now);
+}
+
+/* The stack of a call, taken now from the task's user registers. 0 = none could be sent (counted). */
+static __always_inline __u32 take_stack_in(struct pt_regs *regs, struct task_entry *t, struct scratch *s,
+					   struct cpu_state *cpu)
+{
+	__u32 attempt, id;
+	__u64 pc, rbp;
+
+	cpu->stats.walks++;
+	pc = regs->ip;
+	rbp = regs->bp;
+	s->key = mapping_key(t->mm);
+	s->frame.pc = pc;
+	s->frame.regs[USC_REG_RBP] = rbp;
+	s->start_rsp = regs->sp;
+	s->exe_file = t->exe_file;
+	s->block_bytes = 0;
+	id = recall(s);
+	if (id)
+		return id;
+	for (attempt = 0; attempt < 2; attempt++) {
+		walk_once(regs, t, s);
+		if (s->defer || !mappings_moved(s, t))
+			break;
+		cpu->stats.walked_twice++;
+		if (attempt)
+			s->defer = USC_DEFER_MAPPINGS;
+	}
+	if (s->defer) {
+		if (s->defer < USC_DEFER_COUNT)
+			cpu->stats.deferred[s->defer]++;
+		return send_sample(regs, t, s, 0, 0);
+	}
+	count_walk(cpu, s);
+	id = intern_stack(s, t->entry_ns);
+	if (id)
+		memorise(s, pc, rbp, id);
+	return id;
+}
+
+/* `ended` not 0: no walk, a stack without frames that ended so. */
+static __noinline __u32 take_stack(struct pt_regs *regs, struct task_entry *t, __u32 ended)
+{
+	__u32 cpu_number = bpf_get_smp_processor_id();
+	struct cpu_state *cpu = cpu_state_of(cpu_number);
+	struct scratch *s;
+	__u32 level, number, id;
+
+	if (!cpu || !t)
+		return 0;
+	level = __sync_fetch_and_add(&cpu->nest, 1);
+	number = cpu_number * SCRATCH_LEVELS + level;
+	s = level < SCRATCH_LEVELS ? bpf_map_lookup_elem(&scratches, &number) : 0;
+	if (s) {
+		s->cpu = cpu_number;
+		if (ended)
+			id = empty_stack(s, t, ended, t->entry_ns);
+		else
+			id = take_stack_in(regs, t, s, cpu);
+		if (config.verify_every && id && !ended && ++cpu->verify_count >= config.verify_every) {
+			cpu->verify_count = 0;
+			send_sample(regs, t, s, 1, id);
+		}
+	} else {
+		count_loss(cpu, USC_LOSS_SCRATCH_BUSY, t->process);
+		id = 0;
+	}
+	__sync_fetch_and_add(&cpu->nest, -1);
+	return id;
+}
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * The way out: one ring for each processor. Every attempt takes a sequence number, so that a record that found no room leaves a
+ * gap, and is counted by cause.
+ */
+#ifndef USCOPE_BPF_TRANSPORT_H
+#define USCOPE_BPF_TRANSPORT_H
+
+#include "maps.h"
+
+static __always_inline void fill_head(struct usc_record *head, struct cpu_state *cpu, __u32 cpu_number, __u16 type,
+				      __u32 bytes, __u32 task, __u64 now)
+{
+	head->size = bytes;
+	head->type = type;
+	head->cpu = cpu_number;
+	head->seq = __sync_fetch_and_add(&cpu->seq, 1);
+	head->task = task;
+	head->time = now;
+}
+
+/* The collector looks at the rings by itself every few milliseconds; it is woken early when a ring fills. */
+static __always_inline __u64 wakeup_flags(void *ring, bool urgent)
+{
+	if (urgent)
+		return BPF_RB_FORCE_WAKEUP;
+	return BPF_RB_NO_WAKEUP;
+}
+
+/* Sends a finished record of variable length; its head is filled here. 0, or not 0 where it was lost. */
+static __always_inline int send_record(struct usc_record *head, __u16 type, __u32 bytes, __u32 task, __u64 now,
+				       bool urgent)
+{
+	__u32 cpu_number = bpf_get_smp_processor_id();
+	struct cpu_state *cpu = cpu_state_of(cpu_number);
+	void *ring = bpf_map_lookup_elem(&rings, &cpu_number);
+
+	if (!cpu || !ring)
+		return -1;
+	fill_head(head, cpu, cpu_number, type, bytes, task, now);
+	return bpf_ringbuf_output(ring, head, bytes, wakeup_flags(ring, urgent));
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * What a tracer tells a backend, and what the backend counts. The walk's caches and the way configuration travels are each
+ * backend's own; what is said is the same.
+ */
+#ifndef USCOPE_CONTROL_H
+#define USCOPE_CONTROL_H
+
+#include "record.h"
+#include "rows.h"
+#include "scope.h"
+
+#define USC_CONTROL_ABI 1 /* moves with every change of a layout below */
+
+#define USC_SYSCALL_BITS 512
+
+struct usc_config {
+	struct usc_scope scope;
+	__u32 verify_every; /* every Nth event carries a sample; 0 = never */
+	__u32 cpus;	    /* possible processors */
+	__u64 calls_x86_64[USC_SYSCALL_BITS / 64]; /* calls to record; others are not walked. x32 by its number without bit 30 */
+	__u64 calls_i386[USC_SYSCALL_BITS / 64];
+};
+
+/* What is known of a file's unwind rows. A file is PENDING until the collector has opened it. */
+enum usc_file_state {
+	USC_FILE_PENDING,
+	USC_FILE_READY,	      /* rows are loaded */
+	USC_FILE_WITHOUT,     /* opened: no unwind information, or refused */
+	USC_FILE_UNREACHABLE, /* could not be opened */
+	USC_FILE_USER_ONLY,   /* rows exist, but found no room: walks are finished in user space */
+};
+
+struct usc_file_entry {
+	struct usc_file_rows rows;
+	__u32 state;   /* enum usc_file_state */
+	__u32 classes; /* USC_CLASS_* */
+};
+
+/* Counters of one processor; all only grow. */
+struct usc_stats {
+	__u64 events;
+	__u64 walks;
+	__u64 frames_walked; /* physical frames looked at */
+	__u64 frames_kept;
+	__u64 walks_stopped_early; /* by scope or budget, before the stack's end was reached */
+	__u64 memo_hits;
+	__u64 row_cache_hits;
+	__u64 mapping_lookups; /* VMA look-ups */
+	__u64 stacks_sent;
+	__u64 walked_twice; /* mappings changed during the walk */
+	__u64 deferred[USC_DEFER_COUNT];
+	__u64 loss[USC_LOSS_COUNT];
+};
+
+/* Losses by process, where one is known. */
+struct usc_loss_key {
+	__u32 process;
+	__u32 cause;
+};
+
+USC_ASSERT_SIZE(usc_config, 144);
+USC_ASSERT_SIZE(usc_file_entry, 40);
+USC_ASSERT_SIZE(usc_loss_key, 8);
+
+#endif
