@@ -12,6 +12,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "kernel_types.h"
+#include "shared.h"
 #include "uscope/control.h"
 #include "uscope/trace_map.h"
 #include "uscope/unwind.h"
@@ -113,16 +114,6 @@ struct memo_slot {
 	__u32 pad;
 	__u16 at[MEMO_WORDS]; /* word number from rsp */
 	__u64 value[MEMO_WORDS];
-};
-
-struct cpu_state {
-	__u32 seq;
-	__u32 nest;
-	__u64 log_head;
-	__u64 verify_count;
-	__u32 text_busy;
-	__u32 sample_busy;
-	struct usc_stats stats;
 };
 
 /* Where one walk works. */

@@ -536,6 +536,8 @@ int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
 
 /* Set before each run of the iterator: calls that began before this time are written, all others are too young. */
 __u64 open_before_ns;
+/* Set to 0 before each run: counts the tasks being traced. */
+__u64 traced_tasks;
 
 /*
  * Calls that have not returned, as events with how = open, once each. A call that returns while it is copied is left out: its entry
@@ -551,7 +553,10 @@ int list_open_calls(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	t = entry_of(task);
-	if (!t || t->state != USC_TRACED || !(t->flags & TASK_IN_CALL))
+	if (!t || t->state != USC_TRACED)
+		return 0;
+	traced_tasks++;
+	if (!(t->flags & TASK_IN_CALL))
 		return 0;
 	event.entry_ns = *(volatile __u64 *)&t->entry_ns;
 	if (event.entry_ns >= open_before_ns || t->open_ns == event.entry_ns)
@@ -576,13 +581,6 @@ int list_open_calls(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* For the collector: the key of the file that it has mapped at an address, as this kernel sees it. */
-struct key_request {
-	__u64 address;
-	struct usc_file_key key;
-	__u32 found;
-};
-
 static long on_own_vma(struct task_struct *task, struct vm_area_struct *vma, struct key_request *request)
 {
 	struct file *file = vma->vm_file;
@@ -594,6 +592,7 @@ static long on_own_vma(struct task_struct *task, struct vm_area_struct *vma, str
 	return 0;
 }
 
+/* For the collector: the key of the file that it has mapped at an address, as this kernel sees it. */
 struct key_request key_request;
 
 SEC("raw_tp/sys_enter")

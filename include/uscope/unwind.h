@@ -10,7 +10,7 @@
 #define USCOPE_UNWIND_H
 
 #include "record.h"
-#include "rows.h"
+#include "row_search.h"
 
 /* DWARF numbers of x86-64's registers; 8 … 15 are r8 … r15. */
 enum { USC_REG_RAX, USC_REG_RDX, USC_REG_RCX, USC_REG_RBX, USC_REG_RSI, USC_REG_RDI, USC_REG_RBP, USC_REG_RSP };

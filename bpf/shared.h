@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/* What the programs and the tracer that drives them share beside include/uscope. */
+#ifndef USCOPE_BPF_SHARED_H
+#define USCOPE_BPF_SHARED_H
+
+#include "uscope/control.h"
+
+/* The state of one processor: the programs write it, the tracer reads it. */
+struct cpu_state {
+	__u32 seq;
+	__u32 nest;
+	__u64 log_head;
+	__u64 verify_count;
+	__u32 text_busy;
+	__u32 sample_busy;
+	struct usc_stats stats;
+};
+
+/* Asks for the key of the file that the asking process has mapped at an address. */
+struct key_request {
+	__u64 address;
+	struct usc_file_key key;
+	__u32 found;
+	__u32 pad;
+};
+
+#endif

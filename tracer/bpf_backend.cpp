@@ -1,0 +1,337 @@
+// The BPF backend: loads the programs with maps sized for this machine, reads the per-CPU rings, fills the row tables through
+// shared mappings. Nothing is pinned: when this process ends, in whatever way, the kernel drops links, programs and maps.
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "support/unique_fd.h"
+#include "tracer/backend.h"
+#include "tracer/bpf_handles.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr const char* kPrivilegeRemedy = "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` tells more";
+
+// The kernel log of the last failed load, for error messages.
+thread_local std::string libbpf_log;
+
+int keep_log(libbpf_print_level level, const char* format, va_list args) {
+  if (level == LIBBPF_DEBUG) return 0;
+  std::array<char, 512> line{};
+  const int bytes = std::vsnprintf(line.data(), line.size(), format, args);
+  libbpf_log.append(line.data(), std::min<std::size_t>(std::max(bytes, 0), line.size() - 1));
+  if (libbpf_log.size() > 8192) libbpf_log.erase(0, libbpf_log.size() - 8192);
+  return 0;
+}
+
+std::string last_log_line() {
+  std::string text = libbpf_log;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const std::size_t at = text.rfind('\n');
+  return at == std::string::npos ? text : text.substr(at + 1);
+}
+
+// A shared mapping of an array map's values.
+class MapMemory {
+ public:
+  MapMemory() = default;
+  MapMemory(const MapMemory&) = delete;
+  MapMemory& operator=(const MapMemory&) = delete;
+  ~MapMemory() {
+    if (data_ != nullptr) munmap(data_, bytes_);
+  }
+  Result<void> open(int map_fd, std::size_t bytes, const char* name) {
+    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
+    if (data == MAP_FAILED) return errno_error(std::string("cannot map the BPF map ") + name, errno);
+    data_ = data;
+    bytes_ = bytes;
+    return {};
+  }
+  template <typename T>
+  T* as() {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+class BpfBackend : public Backend {
+ public:
+  Result<void> load(const usc_config& config, const BackendSizes& sizes);
+
+  Result<void> attach() override;
+  void detach() override;
+  Result<void> set_launched(int pid) override;
+  Result<std::size_t> drain(const RecordHandler& handle) override;
+  void wait(int milliseconds) override;
+  [[nodiscard]] int wait_fd() const override { return ring_buffer__epoll_fd(ring_buffer_.get()); }
+  Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
+  Result<Publish> publish_rows(std::uint32_t file, const symbolizer::RowTable& table, std::uint32_t classes) override;
+  Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override;
+  Result<usc_file_key> own_file_key(const void* address) override;
+  Result<std::uint32_t> reserve_file(const usc_file_key& key) override;
+  Result<std::vector<usc_stats>> stats() override;
+  Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override;
+  Result<std::vector<std::uint32_t>> sequence_numbers() override;
+
+ private:
+  Result<void> size_maps(const BackendSizes& sizes);
+  Result<void> open_rings(std::uint32_t bytes);
+  Result<void> put_file(std::uint32_t file, const usc_file_entry& entry);
+  static int on_record(void* self, void* data, std::size_t bytes);
+
+  std::uint32_t cpus_ = 0;
+  BackendSizes sizes_;
+  SkeletonHandle skeleton_;
+  std::vector<UniqueFd> ring_fds_;
+  RingBufferHandle ring_buffer_;
+  MapMemory rows_;
+  MapMemory index_;
+  std::uint32_t rows_used_ = 0;
+  std::uint32_t index_used_ = 0;
+  std::uint32_t rules_used_ = 0;
+  const RecordHandler* handler_ = nullptr;
+};
+
+Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
+  const auto& maps = skeleton_->maps;
+  const std::array<bpf_map*, 9> per_cpu = {maps.cpus,       maps.mapping_slots, maps.row_slots, maps.stack_slots, maps.stack_log,
+                                           maps.memo_slots, maps.scratches,     maps.texts,     maps.samples};
+  for (bpf_map* map : per_cpu) bpf_map__set_max_entries(map, bpf_map__max_entries(map) * cpus_);
+  bpf_map__set_max_entries(maps.rings, cpus_);
+  bpf_map__set_max_entries(maps.rows, sizes.rows);
+  bpf_map__set_max_entries(maps.row_index, sizes.index_entries / 2);
+  bpf_map__set_max_entries(maps.rules, sizes.rules);
+  return {};
+}
+
+Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& sizes) {
+  sizes_ = sizes;
+  cpus_ = config.cpus;
+  libbpf_set_print(keep_log);
+  libbpf_log.clear();
+  skeleton_.reset(uscope_bpf__open());
+  if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
+  if (auto sized = size_maps(sizes); !sized) return sized;
+  std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
+  if (const int error = uscope_bpf__load(skeleton_.get()); error != 0) {
+    Error failure = errno_error("cannot load the BPF programs", -error, kPrivilegeRemedy);
+    if (!libbpf_log.empty()) failure.what += " (" + last_log_line() + ")";
+    return failure;
+  }
+  if (auto opened = rows_.open(bpf_map__fd(skeleton_->maps.rows), std::size_t{sizes.rows} * sizeof(usc_row), "rows"); !opened)
+    return opened;
+  if (auto opened =
+          index_.open(bpf_map__fd(skeleton_->maps.row_index), std::size_t{sizes.index_entries} * sizeof(__u32), "row_index");
+      !opened)
+    return opened;
+  return open_rings(sizes.ring_bytes);
+}
+
+Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
+  const int outer = bpf_map__fd(skeleton_->maps.rings);
+  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    UniqueFd ring(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "uscope_ring", 0, 0, bytes, nullptr));
+    if (!ring)
+      return errno_error("cannot create a ring of " + std::to_string(bytes) + " bytes for processor " + std::to_string(cpu), errno,
+                         "raise the locked-memory limit (ulimit -l), or the memory limit of this cgroup");
+    const int fd = ring.get();
+    if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY) != 0)
+      return errno_error("cannot enter the ring of processor " + std::to_string(cpu), errno);
+    if (!ring_buffer_)
+      ring_buffer_.reset(ring_buffer__new(fd, on_record, this, nullptr));
+    else if (const int error = ring_buffer__add(ring_buffer_.get(), fd, on_record, this); error != 0)
+      return errno_error("cannot read the ring of processor " + std::to_string(cpu), -error);
+    if (!ring_buffer_) return errno_error("cannot read the ring of processor " + std::to_string(cpu), errno);
+    ring_fds_.push_back(std::move(ring));
+  }
+  return {};
+}
+
+Result<void> BpfBackend::attach() {
+  if (const int error = uscope_bpf__attach(skeleton_.get()); error != 0)
+    return errno_error("cannot attach the BPF programs to the system call tracepoints", -error, kPrivilegeRemedy);
+  return {};
+}
+
+void BpfBackend::detach() { uscope_bpf__detach(skeleton_.get()); }
+
+Result<void> BpfBackend::set_launched(int pid) {
+  skeleton_->bss->launch_pid = static_cast<__u32>(pid);
+  return {};
+}
+
+int BpfBackend::on_record(void* self, void* data, std::size_t bytes) {
+  const auto* record = static_cast<const usc_record*>(data);
+  if (bytes >= sizeof(usc_record) && record->size <= bytes) (*static_cast<BpfBackend*>(self)->handler_)(*record);
+  return 0;
+}
+
+Result<std::size_t> BpfBackend::drain(const RecordHandler& handle) {
+  handler_ = &handle;
+  const int count = ring_buffer__consume(ring_buffer_.get());
+  handler_ = nullptr;
+  if (count < 0) return errno_error("cannot read the rings", -count);
+  return static_cast<std::size_t>(count);
+}
+
+void BpfBackend::wait(int milliseconds) {
+  epoll_event event{};
+  // An error (EINTR among them) only ends the wait early.
+  (void)epoll_wait(wait_fd(), &event, 1, milliseconds);
+}
+
+Result<std::uint64_t> BpfBackend::list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) {
+  skeleton_->bss->open_before_ns = before_ns;
+  skeleton_->bss->traced_tasks = 0;
+  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.list_open_calls, nullptr));
+  if (!link) return errno_error("cannot list the calls under way", errno);
+  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link.get())));
+  if (!iterator) return errno_error("cannot list the calls under way", errno);
+  std::array<usc_event, 512> events{};
+  std::size_t have = 0;
+  auto* bytes = reinterpret_cast<char*>(events.data());
+  while (true) {
+    const ssize_t got = read(iterator.get(), bytes + have, sizeof(events) - have);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (got < 0) return errno_error("cannot list the calls under way", errno);
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+    const std::size_t whole = have / sizeof(usc_event);
+    for (std::size_t i = 0; i < whole; i++) handle(events[i].head);
+    std::memmove(bytes, bytes + whole * sizeof(usc_event), have - whole * sizeof(usc_event));
+    have -= whole * sizeof(usc_event);
+  }
+  return std::uint64_t{skeleton_->bss->traced_tasks};
+}
+
+Result<void> BpfBackend::put_file(std::uint32_t file, const usc_file_entry& entry) {
+  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.files), &file, &entry, BPF_ANY) != 0)
+    return errno_error("cannot publish file " + std::to_string(file) + " to the BPF programs", errno);
+  return {};
+}
+
+Result<Publish> BpfBackend::publish_rows(std::uint32_t file, const symbolizer::RowTable& table, std::uint32_t classes) {
+  const auto rows = static_cast<std::uint32_t>(table.rows.size());
+  const auto entries = static_cast<std::uint32_t>(table.index.size());
+  const auto rules = static_cast<std::uint32_t>(table.rules.size());
+  if (rows > sizes_.rows - rows_used_ || entries > sizes_.index_entries - index_used_ || rules > sizes_.rules - rules_used_)
+    return Publish::kNoRoom;
+  std::copy(table.rows.begin(), table.rows.end(), rows_.as<usc_row>() + rows_used_);
+  std::copy(table.index.begin(), table.index.end(), index_.as<__u32>() + index_used_);
+  for (std::uint32_t i = 0; i < rules; i++) {
+    const std::uint32_t number = rules_used_ + i;
+    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rules), &number, &table.rules[i], BPF_ANY) != 0)
+      return errno_error("cannot publish unwind rules to the BPF programs", errno);
+  }
+  usc_file_entry entry{};
+  entry.rows = {.row_base = rows_used_,
+                .row_count = rows,
+                .index_base = index_used_,
+                .rule_base = rules_used_,
+                .rule_count = rules,
+                .text_start = table.text_start,
+                .text_end = table.text_end,
+                .pad = 0};
+  entry.classes = classes;
+  entry.state = USC_FILE_PENDING;
+  if (auto put = put_file(file, entry); !put) return put.error();
+  rows_used_ += rows;
+  index_used_ += entries;
+  rules_used_ += rules;
+  // An array value is copied word by word: its state may only say READY when all the rest is there.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  entry.state = USC_FILE_READY;
+  if (auto put = put_file(file, entry); !put) return put.error();
+  return Publish::kDone;
+}
+
+Result<void> BpfBackend::publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) {
+  usc_file_entry entry{};
+  entry.classes = classes;
+  if (auto put = put_file(file, entry); !put) return put;
+  entry.state = state;
+  return put_file(file, entry);
+}
+
+Result<usc_file_key> BpfBackend::own_file_key(const void* address) {
+  auto& request = skeleton_->bss->key_request;
+  request.address = reinterpret_cast<std::uintptr_t>(address);
+  request.found = 0;
+  LIBBPF_OPTS(bpf_test_run_opts, options);
+  for (int attempt = 0; attempt < 100 && request.found == 0; attempt++) {
+    if (bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.look_up_own_file), &options) != 0)
+      return errno_error("cannot ask the kernel for a mapped file's key", errno);
+  }
+  if (request.found == 0) return Error{"the kernel gives no key for a mapped file", ""};
+  usc_file_key key{};
+  std::memcpy(&key, &request.key, sizeof(key));
+  return key;
+}
+
+Result<std::uint32_t> BpfBackend::reserve_file(const usc_file_key& key) {
+  const std::uint32_t serial = __atomic_add_fetch(&skeleton_->data->last_file, 1, __ATOMIC_SEQ_CST);
+  if (serial >= USC_FILE_MAX) return Error{"no file serials are left", ""};
+  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.file_serials), &key, &serial, BPF_NOEXIST) != 0)
+    return errno_error("cannot reserve a file serial", errno);
+  return serial;
+}
+
+Result<std::vector<usc_stats>> BpfBackend::stats() {
+  std::vector<usc_stats> all;
+  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    cpu_state state{};
+    if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state) != 0)
+      return errno_error("cannot read the counters of processor " + std::to_string(cpu), errno);
+    all.push_back(state.stats);
+  }
+  return all;
+}
+
+Result<std::vector<std::uint32_t>> BpfBackend::sequence_numbers() {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    cpu_state state{};
+    if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state) != 0)
+      return errno_error("cannot read the counters of processor " + std::to_string(cpu), errno);
+    all.push_back(state.seq);
+  }
+  return all;
+}
+
+Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> BpfBackend::process_losses() {
+  std::vector<std::pair<usc_loss_key, std::uint64_t>> all;
+  const int map = bpf_map__fd(skeleton_->maps.loss_by_process);
+  usc_loss_key key{};
+  usc_loss_key* previous = nullptr;
+  usc_loss_key next{};
+  while (bpf_map_get_next_key(map, previous, &next) == 0) {
+    std::uint64_t count = 0;
+    if (bpf_map_lookup_elem(map, &next, &count) == 0) all.emplace_back(next, count);
+    key = next;
+    previous = &key;
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_bpf_backend(const usc_config& config, const BackendSizes& sizes) {
+  auto backend = std::make_unique<BpfBackend>();
+  if (auto loaded = backend->load(config, sizes); !loaded) return loaded.error();
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,289 @@
+#include "tracer/collector.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <string>
+
+#include "tracer/user_walk.h"
+
+namespace uscope::tracer {
+namespace {
+
+// Causes whose counts are missing events; the others are about stacks, names or checks.
+constexpr std::array kEventLosses = {USC_LOSS_RING_FULL_EVENT, USC_LOSS_TASK_MAP_FULL, USC_LOSS_TASK_MAP_BUSY, USC_LOSS_RECURSION};
+
+template <typename Record>
+const Record& as(const usc_record& record) {
+  return reinterpret_cast<const Record&>(record);
+}
+
+std::size_t least_size(std::uint16_t type) {
+  switch (type) {
+#define USC_X(name, number, text, type) \
+  case number:                          \
+    return sizeof(type);
+#include "uscope/record_type.def"
+#undef USC_X
+    default:
+      return sizeof(usc_record);
+  }
+}
+
+}  // namespace
+
+Collector::Collector(Backend& backend, FileTable& files, TraceWriter& writer, const usc_config& config, RecordObserver* observer)
+    : backend_(backend), files_(files), writer_(writer), config_(config), observer_(observer), losses_from_ns_(monotonic_ns()) {
+  if (config.verify_every != 0) verifier_ = std::make_unique<Verifier>(mappings_, files_, config.scope);
+}
+
+// The first failure of writing or publishing ends the trace; what follows it says no more.
+void Collector::keep(const Result<void>& result) {
+  if (!result && trouble_) trouble_ = result;
+}
+
+Result<std::size_t> Collector::round() {
+  pending_.insert(pending_.end(), std::make_move_iterator(fresh_.begin()), std::make_move_iterator(fresh_.end()));
+  fresh_.clear();
+  const Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
+  write_file_news();
+  process_pending();
+  for (const std::uint32_t mm : tasks_.bury(monotonic_ns())) mappings_.forget(mm);
+  if (!trouble_) return trouble_.error();
+  return count;
+}
+
+void Collector::on_record(const usc_record& record) {
+  if (record.size < least_size(record.type)) return;
+  switch (record.type) {
+    case USC_RECORD_EVENT:
+      figures_.events++;
+      if (observer_ != nullptr) observer_->on_event(as<usc_event>(record), tasks_.find(record.task));
+      break;
+    case USC_RECORD_STACK:
+      on_stack(as<usc_stack>(record));
+      break;
+    case USC_RECORD_TASK:
+      tasks_.start(as<usc_task>(record));
+      mappings_.fork(as<usc_task>(record).mm, as<usc_task>(record).parent_mm, record.time);
+      break;
+    case USC_RECORD_EXEC:
+      tasks_.exec(as<usc_exec>(record));
+      break;
+    case USC_RECORD_TASK_EXIT:
+      tasks_.exit(as<usc_task_exit>(record));
+      break;
+    case USC_RECORD_TASK_NAME:
+      tasks_.rename(as<usc_task_name>(record));
+      break;
+    case USC_RECORD_MAP:
+      mappings_.add(as<usc_map>(record));
+      break;
+    case USC_RECORD_UNMAP:
+      mappings_.remove(as<usc_unmap>(record));
+      break;
+    case USC_RECORD_FILE:
+      keep(files_.meet(as<usc_file>(record)));
+      break;
+    case USC_RECORD_SAMPLE:
+      on_sample(as<usc_sample>(record));
+      return;
+    default:
+      break;
+  }
+  pass_on(record);
+}
+
+void Collector::on_stack(const usc_stack& stack) {
+  if (verifier_) verifier_->remember(stack);
+}
+
+void Collector::on_sample(const usc_sample& sample) {
+  const auto* bytes = reinterpret_cast<const char*>(&sample);
+  fresh_.emplace_back(bytes, bytes + sample.head.size);
+}
+
+void Collector::process_pending() {
+  for (const std::vector<char>& bytes : pending_) {
+    const auto& sample = *reinterpret_cast<const usc_sample*>(bytes.data());
+    if (sizeof(usc_sample) + sample.bytes > bytes.size()) continue;
+    if (sample.verify != 0)
+      verify(sample);
+    else
+      finish_walk(sample);
+  }
+  pending_.clear();
+}
+
+void Collector::finish_walk(const usc_sample& sample) {
+  const UserStack walked = walk_sample(sample, mappings_, files_, config_.scope);
+  std::vector<char> bytes(sizeof(usc_stack) + walked.frames.size() * sizeof(std::uint64_t));
+  usc_stack stack{};
+  stack.head = sample.head;
+  stack.head.type = USC_RECORD_STACK;
+  stack.head.size = static_cast<__u32>(bytes.size());
+  stack.stack = sample.stack;
+  stack.mm = walked.has_jit ? sample.mm : 0;
+  stack.depth = static_cast<__u16>(walked.frames.size());
+  stack.ended = walked.ended;
+  stack.deferred = 1;
+  std::memcpy(bytes.data(), &stack, sizeof(stack));
+  std::memcpy(bytes.data() + sizeof(stack), walked.frames.data(), walked.frames.size() * sizeof(std::uint64_t));
+  const auto& record = *reinterpret_cast<const usc_stack*>(bytes.data());
+  on_stack(record);
+  pass_on(record.head);
+  figures_.deferred++;
+}
+
+void Collector::verify(const usc_sample& sample) {
+  std::optional<usc_verify> outcome = verifier_ ? verifier_->check(sample) : std::nullopt;
+  // What is written takes the sample's place: its processor and sequence number.
+  if (!outcome) {
+    usc_loss loss{};
+    loss.head = sample.head;
+    loss.head.type = USC_RECORD_LOSS;
+    loss.head.size = sizeof(loss);
+    loss.from_ns = sample.head.time;
+    loss.count = 1;
+    loss.cause = USC_LOSS_VERIFY_SKIPPED;
+    loss.process = tasks_.find(sample.head.task).process;
+    pass_on(loss.head);
+    return;
+  }
+  figures_.verified++;
+  if (outcome->first_difference >= 0) figures_.differing++;
+  outcome->head = sample.head;
+  outcome->head.type = USC_RECORD_VERIFY;
+  outcome->head.size = sizeof(usc_verify);
+  outcome->entry_ns = sample.entry_ns;
+  pass_on(outcome->head);
+}
+
+void Collector::write_file_news() {
+  for (const std::uint32_t serial : files_.take_news()) {
+    const File& file = *files_.find(serial);
+    usc_file_info info{};
+    info.head.time = monotonic_ns();
+    info.file = serial;
+    info.classes = file.classes;
+    if (file.rows) {
+      info.rows = static_cast<__u32>(file.rows->rows.size());
+      info.rules = static_cast<__u32>(file.rows->rules.size());
+      info.row_bytes = static_cast<__u32>(file.rows->rows.size() * sizeof(usc_row) + file.rows->index.size() * sizeof(__u32) +
+                                          file.rows->rules.size() * sizeof(usc_rule));
+    }
+    info.segments = static_cast<__u16>(std::min<std::size_t>(file.facts.exec_segments.size(), 64));
+    info.build_id_bytes = static_cast<__u16>(std::min<std::size_t>(file.facts.build_id.size(), 64));
+    info.path_bytes = static_cast<__u16>(std::min<std::size_t>(file.path.size(), 8192));
+    info.error = static_cast<__u16>(file.open_error);
+    std::vector<char> tail;
+    for (std::size_t i = 0; i < info.segments; i++) {
+      const symbolizer::Segment& from = file.facts.exec_segments[i];
+      const usc_segment segment = {from.offset, from.size, from.address};
+      const auto* bytes = reinterpret_cast<const char*>(&segment);
+      tail.insert(tail.end(), bytes, bytes + sizeof(segment));
+    }
+    tail.insert(tail.end(), file.facts.build_id.begin(), file.facts.build_id.begin() + info.build_id_bytes);
+    tail.insert(tail.end(), file.path.begin(), file.path.begin() + info.path_bytes);
+    keep(writer_.append_own(info, USC_RECORD_FILE_INFO, tail));
+    if (file.state == USC_FILE_USER_ONLY) {
+      usc_loss loss{};
+      loss.head.time = info.head.time;
+      loss.from_ns = losses_from_ns_;
+      loss.count = 1;
+      loss.cause = USC_LOSS_ROWS_MEMORY;
+      keep(writer_.append_own(loss, USC_RECORD_LOSS));
+    }
+  }
+}
+
+Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
+  const Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
+    usc_event event = as<usc_event>(record);
+    keep(writer_.append_own(event, USC_RECORD_EVENT));
+  });
+  if (!trouble_) return trouble_.error();
+  return tasks;
+}
+
+Result<void> Collector::write_losses() {
+  const auto stats = backend_.stats();
+  if (!stats) return stats.error();
+  const auto by_process = backend_.process_losses();
+  if (!by_process) return by_process.error();
+  const std::uint64_t now = monotonic_ns();
+  std::array<std::uint64_t, USC_LOSS_COUNT> fresh{};
+  for (std::size_t cause = 0; cause < fresh.size(); cause++) {
+    std::uint64_t total = 0;
+    for (const usc_stats& cpu : *stats) total += cpu.loss[cause];
+    fresh[cause] = total - lost_told_[cause];
+    lost_told_[cause] = total;
+  }
+  const auto tell = [&](std::uint32_t cause, std::uint32_t process, std::uint64_t count) {
+    if (count == 0) return;
+    usc_loss loss{};
+    loss.head.time = now;
+    loss.from_ns = losses_from_ns_;
+    loss.count = count;
+    loss.cause = cause;
+    loss.process = process;
+    keep(writer_.append_own(loss, USC_RECORD_LOSS));
+  };
+  for (const auto& [key, total] : *by_process) {
+    std::uint64_t& told = process_lost_told_[std::uint64_t{key.process} << 32 | key.cause];
+    // The two counters are read one after the other: never more of a process than of all.
+    const std::uint64_t count = key.cause < fresh.size() ? std::min(total - told, fresh[key.cause]) : 0;
+    told += count;
+    tell(key.cause, key.process, count);
+    if (key.cause < fresh.size()) fresh[key.cause] -= count;
+  }
+  for (std::uint32_t cause = 0; cause < fresh.size(); cause++) tell(cause, 0, fresh[cause]);
+  losses_from_ns_ = now;
+  figures_.lost = 0;
+  for (const usc_loss_cause cause : kEventLosses) figures_.lost += lost_told_[cause];
+  return trouble_;
+}
+
+Result<void> Collector::write_totals() {
+  const auto sequences = backend_.sequence_numbers();
+  if (!sequences) return sequences.error();
+  for (std::size_t cpu = 0; cpu < sequences->size(); cpu++) {
+    usc_cpu_total total{};
+    total.head.size = sizeof(total);
+    total.head.type = USC_RECORD_CPU_TOTAL;
+    total.head.cpu = static_cast<__u16>(cpu);
+    total.head.seq = (*sequences)[cpu];
+    total.head.time = monotonic_ns();
+    total.records = (*sequences)[cpu];
+    pass_on(total.head);
+  }
+  const auto stats = backend_.stats();
+  if (!stats) return stats.error();
+  const auto sum = [&](auto member) {
+    return std::accumulate(stats->begin(), stats->end(), std::uint64_t{0},
+                           [&](std::uint64_t total, const usc_stats& cpu) { return total + member(cpu); });
+  };
+  const auto meta = [&](const char* key, std::uint64_t value) { keep(writer_.append_meta(key, std::to_string(value))); };
+  meta("walks", sum([](const usc_stats& s) { return s.walks; }));
+  meta("frames_walked", sum([](const usc_stats& s) { return s.frames_walked; }));
+  meta("frames_kept", sum([](const usc_stats& s) { return s.frames_kept; }));
+  meta("walks_stopped_early", sum([](const usc_stats& s) { return s.walks_stopped_early; }));
+  meta("memo_hits", sum([](const usc_stats& s) { return s.memo_hits; }));
+  meta("mapping_lookups", sum([](const usc_stats& s) { return s.mapping_lookups; }));
+  meta("stacks_sent", sum([](const usc_stats& s) { return s.stacks_sent; }));
+  meta("walked_twice", sum([](const usc_stats& s) { return s.walked_twice; }));
+  meta("deferred_no_table", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_NO_TABLE]; }));
+  meta("deferred_lock", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_LOCK]; }));
+  meta("deferred_mappings", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_MAPPINGS]; }));
+  return trouble_;
+}
+
+TraceFigures Collector::figures() const {
+  TraceFigures now = figures_;
+  now.processes = tasks_.processes();
+  now.raw_bytes = writer_.bytes();
+  return now;
+}
+
+}  // namespace uscope::tracer

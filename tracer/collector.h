@@ -1,0 +1,89 @@
+// Turns what the kernel side sends into the raw trace: passes records on, binds files and publishes their rows, finishes deferred
+// walks, compares samples of --verify, accounts for losses. One thread, bounded memory.
+//
+// Records of different processors come in any order within a round (one pass over all rings), and a record may refer to one of
+// another ring. So what needs more than itself, a walk, waits until the round after its own.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "support/result.h"
+#include "tracer/backend.h"
+#include "tracer/file_table.h"
+#include "tracer/mapping_timeline.h"
+#include "tracer/task_table.h"
+#include "tracer/trace_writer.h"
+#include "tracer/verifier.h"
+
+namespace uscope::tracer {
+
+// What is known of the running trace, for status lines and summaries.
+struct TraceFigures {
+  std::uint64_t events = 0;
+  std::uint64_t lost = 0;       // events that are missing, by any cause
+  std::uint64_t processes = 0;  // alive
+  std::uint64_t deferred = 0;   // walks finished in user space
+  std::uint64_t verified = 0;
+  std::uint64_t differing = 0;
+  std::uint64_t raw_bytes = 0;
+};
+
+// Sees records as they pass; nothing may be kept of what is handed in.
+class RecordObserver {
+ public:
+  virtual ~RecordObserver() = default;
+  virtual void on_event(const usc_event& event, const TaskInfo& task) = 0;
+};
+
+class Collector {
+ public:
+  Collector(Backend& backend, FileTable& files, TraceWriter& writer, const usc_config& config, RecordObserver* observer);
+
+  // One pass over all rings, and the walks left from the pass before. The number of records seen.
+  Result<std::size_t> round();
+  // Calls that began before `before_ns` and have not returned; the number of traced tasks.
+  Result<std::uint64_t> write_open_calls(std::uint64_t before_ns);
+  // What was lost since the last call.
+  Result<void> write_losses();
+  // Counters and sequence totals, at the end.
+  Result<void> write_totals();
+
+  [[nodiscard]] bool has_pending() const { return !fresh_.empty() || !pending_.empty(); }
+  [[nodiscard]] TraceFigures figures() const;
+
+ private:
+  void on_record(const usc_record& record);
+  void on_sample(const usc_sample& sample);
+  void on_stack(const usc_stack& stack);
+  void keep(const Result<void>& result);
+  void pass_on(const usc_record& record) { keep(writer_.append(record)); }
+  void process_pending();
+  void finish_walk(const usc_sample& sample);
+  void verify(const usc_sample& sample);
+  void write_file_news();
+
+  Backend& backend_;
+  FileTable& files_;
+  TraceWriter& writer_;
+  const usc_config config_;
+  RecordObserver* observer_;
+  MappingTimeline mappings_;
+  TaskTable tasks_;
+  std::unique_ptr<Verifier> verifier_;
+  std::deque<std::vector<char>> fresh_;    // samples of this round
+  std::deque<std::vector<char>> pending_;  // of the round before
+  TraceFigures figures_;
+  std::array<std::uint64_t, USC_LOSS_COUNT> lost_told_{};
+  std::unordered_map<std::uint64_t, std::uint64_t> process_lost_told_;
+  std::uint64_t losses_from_ns_ = 0;
+  std::uint64_t given_up_ = 0;
+  Result<void> trouble_;
+};
+
+}  // namespace uscope::tracer

@@ -1,0 +1,195 @@
+#include "tracer/file_table.h"
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <set>
+#include <string_view>
+
+#include "symbolizer/vdso.h"
+#include "tracer/library_search.h"
+
+namespace uscope::tracer {
+namespace {
+
+// Opens a regular file for reading, and nothing else: a path may by now name a device or a FIFO.
+UniqueFd open_regular(const std::string& path, int* error) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) {
+    *error = errno;
+    return {};
+  }
+  struct stat status {};
+  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    *error = ENOENT;
+    return {};
+  }
+  return fd;
+}
+
+bool matches(const std::string& glob, const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string base = slash == std::string::npos ? path : path.substr(slash + 1);
+  return fnmatch(glob.c_str(), path.c_str(), 0) == 0 || fnmatch(glob.c_str(), base.c_str(), 0) == 0;
+}
+
+std::string map_files_entry(const usc_file& record) {
+  std::array<char, 96> text{};
+  std::snprintf(text.data(), text.size(), "/proc/%u/map_files/%llx-%llx", record.pid, record.start, record.end);
+  return text.data();
+}
+
+}  // namespace
+
+std::string path_of(const usc_file& record) {
+  std::vector<std::string_view> parts;
+  const std::size_t room = record.head.size > sizeof(usc_file) ? record.head.size - sizeof(usc_file) : 0;
+  std::string_view rest(record.path, std::min<std::size_t>(record.path_bytes, room));
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\0');
+    const std::string_view part = rest.substr(0, end);
+    if (!part.empty()) parts.push_back(part);
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  std::string path;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) path.append("/").append(*part);
+  return path.empty() ? "/" : path;
+}
+
+FileTable::FileTable(Backend& backend, symbolizer::RowCache& cache, ModuleGlobs globs)
+    : backend_(backend), cache_(cache), globs_(std::move(globs)) {}
+
+File& FileTable::slot(std::uint32_t serial) {
+  if (serial >= files_.size()) files_.resize(serial + 1);
+  if (!files_[serial]) files_[serial] = std::make_unique<File>();
+  return *files_[serial];
+}
+
+const File* FileTable::find(std::uint32_t serial) const {
+  return serial < files_.size() ? files_[serial].get() : nullptr;
+}
+
+File* FileTable::find(std::uint32_t serial) { return serial < files_.size() ? files_[serial].get() : nullptr; }
+
+std::vector<std::uint32_t> FileTable::take_news() { return std::exchange(news_, {}); }
+
+std::uint32_t FileTable::classify(const std::string& path) const {
+  std::uint32_t classes = 0;
+  const auto any = [&](const std::vector<std::string>& globs) {
+    return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return matches(glob, path); });
+  };
+  if (any(globs_.app)) classes |= USC_CLASS_APP;
+  if (any(globs_.exclude)) classes |= USC_CLASS_EXCLUDED;
+  return classes;
+}
+
+bool FileTable::is_same_file(int fd, const usc_file_key& key) {
+  void* page = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (page == MAP_FAILED) return false;
+  const Result<usc_file_key> own = backend_.own_file_key(page);
+  munmap(page, 1);
+  return own && std::memcmp(&*own, &key, sizeof(key)) == 0;
+}
+
+UniqueFd FileTable::bind(const usc_file& record, const std::string& path, int* error) {
+  const std::array<std::string, 3> candidates = {map_files_entry(record),
+                                                 "/proc/" + std::to_string(record.pid) + "/root" + path, path};
+  *error = ENOENT;
+  for (const std::string& candidate : candidates) {
+    int reason = 0;
+    UniqueFd fd = open_regular(candidate, &reason);
+    if (fd && is_same_file(fd.get(), record.key)) return fd;
+    *error = fd ? ESTALE : reason;
+  }
+  return {};
+}
+
+Result<void> FileTable::finish(std::uint32_t serial, File file) {
+  file.met = true;
+  file.classes = classify(file.path);
+  if (file.rows) {
+    const Result<Publish> published = backend_.publish_rows(serial, *file.rows, file.classes);
+    if (!published) return published.error();
+    file.state = *published == Publish::kDone ? USC_FILE_READY : USC_FILE_USER_ONLY;
+  }
+  if (file.state != USC_FILE_READY) {
+    if (auto put = backend_.publish_state(serial, file.state, file.classes); !put) return put;
+  }
+  slot(serial) = std::move(file);
+  news_.push_back(serial);
+  return {};
+}
+
+Result<void> FileTable::publish_vdso() {
+  File file;
+  file.path = "[vdso]";
+  file.state = USC_FILE_WITHOUT;
+  if (auto rows = symbolizer::vdso_rows(); rows)
+    file.rows = std::make_shared<const symbolizer::RowTable>(std::move(*rows));
+  else
+    file.trouble = rows.error().what;
+  return finish(USC_FILE_VDSO, std::move(file));
+}
+
+Result<void> FileTable::meet(const usc_file& record) {
+  if (record.file < USC_FILE_FIRST || record.file >= USC_FILE_MAX) return {};
+  File file;
+  file.path = path_of(record);
+  file.fd = bind(record, file.path, &file.open_error);
+  file.state = USC_FILE_WITHOUT;
+  if (!file.fd) {
+    file.state = USC_FILE_UNREACHABLE;
+    file.trouble = std::strerror(file.open_error);
+    return finish(record.file, std::move(file));
+  }
+  file.open_error = 0;
+  if (auto facts = symbolizer::read_elf_facts(file.fd.get(), file.path); facts)
+    file.facts = std::move(*facts);
+  else
+    file.trouble = facts.error().what;
+  if (file.trouble.empty()) {
+    if (auto rows = cache_.get(file.fd.get(), file.path); rows)
+      file.rows = std::make_shared<const symbolizer::RowTable>(std::move(*rows));
+    else
+      file.trouble = rows.error().what;
+  }
+  return finish(record.file, std::move(file));
+}
+
+// Best effort: what is not found here is met later, and its first walks are finished in user space.
+void FileTable::preload(const std::string& executable) {
+  for (const std::string& path : with_libraries(executable)) {
+    int error = 0;
+    File file;
+    file.path = path;
+    file.fd = open_regular(path, &error);
+    if (!file.fd) continue;
+    auto facts = symbolizer::read_elf_facts(file.fd.get(), path);
+    if (!facts) continue;
+    auto rows = cache_.get(file.fd.get(), path);
+    if (!rows) continue;
+    void* page = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, file.fd.get(), 0);
+    if (page == MAP_FAILED) continue;
+    const Result<usc_file_key> key = backend_.own_file_key(page);
+    munmap(page, 1);
+    if (!key) continue;
+    const Result<std::uint32_t> serial = backend_.reserve_file(*key);
+    if (!serial) continue;
+    std::array<char, 4096> real{};
+    if (realpath(path.c_str(), real.data()) != nullptr) file.path = real.data();
+    file.facts = std::move(*facts);
+    file.rows = std::make_shared<const symbolizer::RowTable>(std::move(*rows));
+    if (auto done = finish(*serial, std::move(file)); !done) return;
+  }
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,80 @@
+// The files behind the traced mappings: bound once each to an open descriptor, on the kernel's own word that it is the same
+// file, and their unwind rows brought to the kernel.
+//
+// Binding: candidates are /proc/PID/map_files, the path inside the process's root, the path as it is. Each one that opens is
+// mapped, and the kernel says whether the key of that mapping is the key it met. Device and inode numbers of stat are not
+// asked: on btrfs and overlayfs they differ.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/result.h"
+#include "support/unique_fd.h"
+#include "symbolizer/elf_facts.h"
+#include "symbolizer/row_builder.h"
+#include "symbolizer/row_cache.h"
+#include "tracer/backend.h"
+#include "uscope/control.h"
+
+namespace uscope::tracer {
+
+// Which modules are the application's beside its executable, and which are left out: shell globs, against the whole path and its
+// last component.
+struct ModuleGlobs {
+  std::vector<std::string> app;
+  std::vector<std::string> exclude;
+};
+
+struct File {
+  bool met = false;
+  usc_file_state state = USC_FILE_PENDING;
+  std::uint32_t classes = 0;  // USC_CLASS_*
+  std::string path;           // as seen by the process that mapped it first
+  UniqueFd fd;
+  symbolizer::ElfFacts facts;
+  std::shared_ptr<const symbolizer::RowTable> rows;  // null where there are none
+  std::string trouble;                               // why there are none
+  int open_error = 0;
+};
+
+class FileTable {
+ public:
+  FileTable(Backend& backend, symbolizer::RowCache& cache, ModuleGlobs globs);
+
+  // The vdso's rows, and the rows of a command that is about to be launched with its interpreter and libraries.
+  Result<void> publish_vdso();
+  void preload(const std::string& executable);
+
+  // A file met by the kernel. Errors of one file are kept with it (File::trouble) and are not errors here.
+  Result<void> meet(const usc_file& record);
+
+  [[nodiscard]] const File* find(std::uint32_t serial) const;
+  [[nodiscard]] File* find(std::uint32_t serial);
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(files_.size()); }
+  // Hands over all files, by serial; null where there is none. The table is empty afterwards.
+  std::vector<std::unique_ptr<File>> take_all() { return std::exchange(files_, {}); }
+  // Serials whose usc_file_info is still to be written to the trace; each is given once.
+  std::vector<std::uint32_t> take_news();
+
+ private:
+  Result<void> finish(std::uint32_t serial, File file);
+  File& slot(std::uint32_t serial);
+  std::uint32_t classify(const std::string& path) const;
+  bool is_same_file(int fd, const usc_file_key& key);
+  UniqueFd bind(const usc_file& record, const std::string& path, int* error);
+
+  Backend& backend_;
+  symbolizer::RowCache& cache_;
+  ModuleGlobs globs_;
+  std::vector<std::unique_ptr<File>> files_;
+  std::vector<std::uint32_t> news_;
+};
+
+// The path of a usc_file record: its components, innermost first, made into "/a/b/c".
+[[nodiscard]] std::string path_of(const usc_file& record);
+
+}  // namespace uscope::tracer

@@ -1,0 +1,280 @@
+#include "tracer/recorder.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+
+#include "support/unique_fd.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kOpenAfterNs = kSecond;
+constexpr std::uint64_t kStatusEveryNs = kSecond / 4;
+constexpr int kShortestWaitMs = 1;
+constexpr int kLongestWaitMs = 20;
+
+// One for each possible processor: "0-3,8" counts 9, since arrays are indexed by number.
+std::uint32_t possible_processors() {
+  std::ifstream file("/sys/devices/system/cpu/possible");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t at = text.find_last_of("-,");
+  const std::string last = at == std::string::npos ? text : text.substr(at + 1);
+  return last.empty() ? static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_CONF)) : static_cast<std::uint32_t>(std::stoul(last)) + 1;
+}
+
+// Many files are held open until the trace has been loaded.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// SIGINT, SIGTERM, SIGQUIT and SIGHUP as a descriptor while a recording lasts; SIGCHLD wakes it when the command ends.
+class SignalWatch {
+ public:
+  Result<void> open() {
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGCHLD}) sigaddset(&wanted, number);
+    if (sigprocmask(SIG_BLOCK, &wanted, &before_) != 0) return errno_error("cannot block signals", errno);
+    blocked_ = true;
+    fd_.reset(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!fd_) return errno_error("cannot watch signals", errno);
+    return {};
+  }
+  SignalWatch() = default;
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+  ~SignalWatch() {
+    if (blocked_) sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  // The next signal that waits.
+  std::optional<signalfd_siginfo> next() {
+    signalfd_siginfo info{};
+    if (read(fd_.get(), &info, sizeof(info)) != sizeof(info)) return std::nullopt;
+    return info;
+  }
+
+ private:
+  UniqueFd fd_;
+  sigset_t before_{};
+  bool blocked_ = false;
+};
+
+usc_raw_header make_header(std::uint32_t cpus) {
+  timespec real{};
+  clock_gettime(CLOCK_REALTIME, &real);
+  const std::uint64_t now = monotonic_ns();
+  usc_raw_header header{};
+  header.magic = USC_RAW_MAGIC;
+  header.header_size = sizeof(header);
+  header.record_abi = USC_RECORD_ABI;
+  header.start_ns = now;
+  header.utc_offset_ns = static_cast<std::int64_t>(real.tv_sec) * static_cast<std::int64_t>(kSecond) + real.tv_nsec -
+                         static_cast<std::int64_t>(now);
+  header.cpus = cpus;
+  return header;
+}
+
+}  // namespace
+
+// The state of one recording between its start and its end.
+class Recording {
+ public:
+  Recording(const RecordOptions& options, const RecordHooks& hooks) : options_(options), hooks_(hooks) {}
+
+  Result<void> prepare();
+  Result<void> run();
+  RecordOutcome& outcome() { return outcome_; }
+  FileTable& files() { return *files_; }
+
+ private:
+  Result<void> loop();
+  Result<void> finish();
+  Result<bool> each_second(std::uint64_t now);
+  void on_signals();
+  void check_limits(std::uint64_t now);
+  void stop(StopReason reason) {
+    if (!stopping_) outcome_.reason = reason;
+    stopping_ = true;
+  }
+
+  const RecordOptions& options_;
+  const RecordHooks& hooks_;
+  usc_config config_{};
+  SignalWatch signals_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<symbolizer::RowCache> cache_;
+  std::unique_ptr<FileTable> files_;
+  std::unique_ptr<TraceWriter> writer_;
+  std::unique_ptr<Collector> collector_;
+  std::optional<LaunchedCommand> command_;
+  RecordOutcome outcome_;
+  std::uint64_t start_ns_ = 0;
+  bool stopping_ = false;
+  bool interrupted_once_ = false;
+};
+
+Result<void> Recording::prepare() {
+  raise_descriptor_limit();
+  config_ = options_.config;
+  config_.cpus = possible_processors();
+  if (auto watching = signals_.open(); !watching) return watching;
+  // The child is forked first: while there is one thread, and nothing to inherit.
+  auto command = LaunchedCommand::prepare(options_.launch);
+  if (!command) {
+    outcome_.exec_errno = ENOENT;
+    return command.error();
+  }
+  command_.emplace(std::move(*command));
+  auto writer = TraceWriter::create(options_.raw_path, make_header(config_.cpus));
+  if (!writer) return writer.error();
+  writer_ = std::make_unique<TraceWriter>(std::move(*writer));
+  auto backend = open_bpf_backend(config_, options_.sizes);
+  if (!backend) return backend.error();
+  backend_ = std::move(*backend);
+  cache_ = std::make_unique<symbolizer::RowCache>(options_.cache_folder.empty() ? symbolizer::RowCache::default_folder()
+                                                                                : options_.cache_folder);
+  files_ = std::make_unique<FileTable>(*backend_, *cache_, options_.modules);
+  collector_ = std::make_unique<Collector>(*backend_, *files_, *writer_, config_, hooks_.observer);
+  for (const auto& [key, value] : options_.meta)
+    if (auto done = writer_->append_meta(key, value); !done) return done;
+  if (auto done = files_->publish_vdso(); !done) return done;
+  files_->preload(command_->path());
+  if (auto set = backend_->set_launched(command_->pid()); !set) return set;
+  return backend_->attach();
+}
+
+void Recording::on_signals() {
+  while (const auto info = signals_.next()) {
+    const int number = static_cast<int>(info->ssi_signo);
+    if (number == SIGCHLD) continue;
+    // From the terminal the command has got the signal itself; a signal sent to us alone is passed on.
+    const bool from_terminal = info->ssi_code == SI_KERNEL;
+    if (interrupted_once_) {
+      stop(StopReason::kInterrupted);
+      return;
+    }
+    interrupted_once_ = true;
+    if (!from_terminal) command_->send_signal(number);
+  }
+}
+
+void Recording::check_limits(std::uint64_t now) {
+  if (options_.duration_ns != 0 && now - start_ns_ >= options_.duration_ns) stop(StopReason::kDuration);
+  if (options_.max_bytes != 0 && writer_->bytes() >= options_.max_bytes) stop(StopReason::kMaxSize);
+}
+
+// Open calls and losses; true when nothing is traced any more.
+Result<bool> Recording::each_second(std::uint64_t now) {
+  const auto tasks = collector_->write_open_calls(now - std::min(now, kOpenAfterNs));
+  if (!tasks) return tasks.error();
+  if (auto done = collector_->write_losses(); !done) return done.error();
+  if (auto done = writer_->flush(); !done) return done.error();
+  return *tasks == 0;
+}
+
+Result<void> Recording::loop() {
+  std::uint64_t next_second = start_ns_ + kSecond;
+  std::uint64_t next_status = start_ns_ + kStatusEveryNs;
+  int wait_ms = kShortestWaitMs;
+  while (!stopping_) {
+    const auto seen = collector_->round();
+    if (!seen) return seen.error();
+    const std::uint64_t now = monotonic_ns();
+    on_signals();
+    check_limits(now);
+    if (auto exit = command_->poll_exit(); exit && !outcome_.command) {
+      outcome_.command = exit;
+      next_second = now;  // most often all is over: look at once
+    }
+    if (now >= next_second) {
+      const auto idle = each_second(now);
+      if (!idle) return idle.error();
+      if (*idle && outcome_.command) return {};
+      next_second = now + (outcome_.command ? kSecond / 20 : kSecond);
+    }
+    if (hooks_.status && now >= next_status) {
+      hooks_.status(collector_->figures(), static_cast<double>(now - start_ns_) / 1e9);
+      next_status = now + kStatusEveryNs;
+    }
+    // Busy: no wait at all. Quiet: longer and longer ones; an urgent record ends them.
+    if (*seen > 1000 || collector_->has_pending()) {
+      wait_ms = kShortestWaitMs;
+      if (*seen > 1000) continue;
+    } else {
+      wait_ms = *seen > 0 ? kShortestWaitMs : std::min(wait_ms * 2, kLongestWaitMs);
+    }
+    std::array<pollfd, 2> fds = {{{backend_->wait_fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}}};
+    if (poll(fds.data(), fds.size(), wait_ms) > 0 && (fds[0].revents & POLLIN) != 0) backend_->wait(0);
+  }
+  return {};
+}
+
+// Calls still under way are listed before the hooks go, so that a return in between completes them; then the rings are emptied.
+Result<void> Recording::finish() {
+  if (!writer_->failed()) {
+    if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
+  }
+  backend_->detach();
+  while (true) {
+    const auto seen = collector_->round();
+    if (!seen) return seen.error();
+    if (*seen == 0 && !collector_->has_pending()) break;
+  }
+  if (auto done = collector_->write_losses(); !done) return done;
+  if (auto done = writer_->append_meta("duration_ns", std::to_string(monotonic_ns() - start_ns_)); !done) return done;
+  if (auto done = collector_->write_totals(); !done) return done;
+  return writer_->flush();
+}
+
+Result<void> Recording::run() {
+  start_ns_ = monotonic_ns();
+  if (auto started = command_->go(); !started) {
+    outcome_.exec_errno = command_->exec_errno();
+    return started;
+  }
+  Result<void> result = loop();
+  if (result) result = finish();
+  if (!result) {
+    if (!writer_->failed()) return result;
+    outcome_.reason = StopReason::kWriteFailed;
+    outcome_.trouble = result.error().what + (result.error().remedy.empty() ? "" : "; " + result.error().remedy);
+    backend_->detach();
+  }
+  if (auto exit = command_->poll_exit()) outcome_.command = exit;
+  outcome_.figures = collector_->figures();
+  outcome_.duration_ns = monotonic_ns() - start_ns_;
+  return {};
+}
+
+Result<RecordOutcome> record(const RecordOptions& options, const RecordHooks& hooks, std::vector<std::unique_ptr<File>>* files_out) {
+  Recording recording(options, hooks);
+  if (auto ready = recording.prepare(); !ready) {
+    if (recording.outcome().exec_errno == 0) return ready.error();
+    recording.outcome().trouble = ready.error().what;
+    return std::move(recording.outcome());
+  }
+  if (auto done = recording.run(); !done) {
+    if (recording.outcome().exec_errno == 0) return done.error();
+    recording.outcome().trouble = done.error().what;
+  }
+  if (files_out != nullptr) *files_out = recording.files().take_all();
+  return std::move(recording.outcome());
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,76 @@
+#include "tracer/task_table.h"
+
+#include <cstring>
+
+namespace uscope::tracer {
+namespace {
+
+std::string text_of(const char (&name)[16]) { return {name, strnlen(name, sizeof(name))}; }
+
+}  // namespace
+
+TaskInfo& TaskTable::slot(std::uint32_t serial) { return tasks_[serial]; }
+
+void TaskTable::start(const usc_task& record) {
+  TaskInfo& task = slot(record.head.task);
+  task.process = record.process;
+  task.pid = record.pid;
+  task.tid = record.tid;
+  if (task.name.empty()) task.name = text_of(record.name);
+  // An exec that came before its task's start has set the address space already.
+  if (task.mm == 0) {
+    task.mm = record.mm;
+    mm_users_[record.mm]++;
+  }
+  if ((record.flags & USC_TASK_PROCESS) != 0) processes_++;
+  // The same thread went on under another serial.
+  if ((record.flags & USC_TASK_EXEC_TID) != 0) ended_.push_back({record.parent_task, record.head.time});
+}
+
+void TaskTable::exec(const usc_exec& record) {
+  TaskInfo& task = slot(record.head.task);
+  if (task.mm != 0) mm_users_[task.mm]--;
+  task.mm = record.mm;
+  mm_users_[record.mm]++;
+  task.name = text_of(record.name);
+}
+
+void TaskTable::rename(const usc_task_name& record) { slot(record.head.task).name = text_of(record.name); }
+
+void TaskTable::exit(const usc_task_exit& record) {
+  if ((record.flags & USC_EXIT_GROUP_DEAD) != 0) processes_--;
+  ended_.push_back({record.head.task, record.head.time});
+}
+
+const TaskInfo& TaskTable::find(std::uint32_t serial) const {
+  const auto found = tasks_.find(serial);
+  return found == tasks_.end() ? unknown_ : found->second;
+}
+
+std::vector<std::uint32_t> TaskTable::bury(std::uint64_t now) {
+  std::vector<std::uint32_t> unused;
+  while (!ended_.empty() && ended_.front().time + kGraceNs < now) {
+    const auto task = tasks_.find(ended_.front().serial);
+    ended_.pop_front();
+    if (task == tasks_.end()) continue;
+    const std::uint32_t mm = task->second.mm;
+    tasks_.erase(task);
+    const auto users = mm_users_.find(mm);
+    if (users != mm_users_.end() && --users->second <= 0) {
+      mm_users_.erase(users);
+      unused.push_back(mm);
+    }
+  }
+  // An exec leaves its former address space without users.
+  for (auto users = mm_users_.begin(); users != mm_users_.end();) {
+    if (users->second > 0) {
+      ++users;
+      continue;
+    }
+    unused.push_back(users->first);
+    users = mm_users_.erase(users);
+  }
+  return unused;
+}
+
+}  // namespace uscope::tracer

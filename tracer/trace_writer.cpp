@@ -1,0 +1,87 @@
+#include "tracer/trace_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+
+}  // namespace
+
+std::uint64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+Result<TraceWriter> TraceWriter::create(const std::string& path, const usc_raw_header& header) {
+  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd)
+    return errno_error("cannot create the raw trace " + path, errno,
+                       errno == EEXIST ? "another uscope may be writing there; else remove the file" : "choose another place with -o");
+  TraceWriter writer(std::move(fd), path);
+  writer.buffer_.reserve(kBufferBytes);
+  const auto* bytes = reinterpret_cast<const char*>(&header);
+  if (auto done = writer.append_bytes({bytes, sizeof(header)}); !done) return done.error();
+  return writer;
+}
+
+void TraceWriter::stamp(usc_record& head, std::uint16_t type, std::size_t size) {
+  head.size = static_cast<std::uint32_t>(size);
+  head.type = type;
+  head.cpu = USC_CPU_USER;
+  head.seq = seq_++;
+}
+
+void TraceWriter::copy(std::vector<char>& out, const void* fixed, std::size_t fixed_bytes, std::span<const char> tail) {
+  std::memcpy(out.data(), fixed, fixed_bytes);
+  if (!tail.empty()) std::memcpy(out.data() + fixed_bytes, tail.data(), tail.size());
+}
+
+Result<void> TraceWriter::append(const usc_record& record) {
+  return append_bytes({reinterpret_cast<const char*>(&record), record.size});
+}
+
+Result<void> TraceWriter::append_bytes(std::span<const char> bytes) {
+  if (failed_) return Error{"the raw trace " + path_ + " could not be written further", ""};
+  if (buffer_.size() + bytes.size() > kBufferBytes) {
+    if (auto done = flush(); !done) return done;
+  }
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  return {};
+}
+
+Result<void> TraceWriter::append_meta(const std::string& key, const std::string& value) {
+  usc_meta record{};
+  record.head.time = monotonic_ns();
+  std::string tail = key;
+  tail.push_back('\0');
+  tail.append(value, 0, 65536);
+  tail.push_back('\0');
+  return append_own(record, USC_RECORD_META, tail);
+}
+
+Result<void> TraceWriter::flush() {
+  std::size_t done = 0;
+  while (done < buffer_.size()) {
+    const ssize_t got = write(fd_.get(), buffer_.data() + done, buffer_.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      failed_ = true;
+      return errno_error("cannot write the raw trace " + path_, got < 0 ? errno : EIO,
+                         "free some space or choose another place with -o; what was written so far can be loaded");
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  written_ += buffer_.size();
+  buffer_.clear();
+  return {};
+}
+
+}  // namespace uscope::tracer

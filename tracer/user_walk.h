@@ -1,0 +1,24 @@
+// The walk in user space, on a copy of a stack: what the kernel left to the collector is finished here, with the same search, step
+// and scope filter (include/uscope), against the mapping time line.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tracer/file_table.h"
+#include "tracer/mapping_timeline.h"
+#include "uscope/record.h"
+#include "uscope/scope.h"
+
+namespace uscope::tracer {
+
+struct UserStack {
+  std::vector<std::uint64_t> frames;  // USC_FRAME words, innermost first
+  std::uint8_t ended = 0;             // as in usc_stack
+  bool has_jit = false;
+};
+
+[[nodiscard]] UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
+                                    const usc_scope& scope);
+
+}  // namespace uscope::tracer
