@@ -168,10 +168,10 @@ static __noinline int send_file(struct task_struct *task, struct file *file, str
 	text->file.offset = found->offset;
 	text->file.truncated = !walk.done;
 	text->file.links = BPF_CORE_READ(file, f_inode, i_nlink);
+	text->file.path_bytes = walk.bytes;
 	walk.bytes = (walk.bytes + 7) & ~7u;
 	if (walk.bytes > USC_PATH_BYTES + NAME_BYTES)
 		return -1;
-	text->file.path_bytes = walk.bytes;
 	error = send_record(&text->file.head, USC_RECORD_FILE, sizeof(text->file) + walk.bytes, found->serial,
 			    bpf_ktime_get_ns(), true);
 	if (error)

@@ -22,7 +22,7 @@ USC_INLINE __u32 usc_row_find(void *tables, const struct usc_file_rows *file, __
 
 	if (offset < file->text_start || offset > file->text_end || offset > 0xffffffffull)
 		return USC_RULE_NONE;
-	if (offset == file->text_end && !exact)
+	if (!file->row_count || (offset == file->text_end && !exact))
 		return USC_RULE_NONE;
 	stretch = ((__u32)offset - file->text_start) >> USC_INDEX_SHIFT;
 	index = usc_index_at(tables, file->index_base + stretch);
@@ -33,6 +33,11 @@ USC_INLINE __u32 usc_row_find(void *tables, const struct usc_file_rows *file, __
 	if (!index)
 		return USC_RULE_NONE;
 	high = *index;
+	/* A damaged index must not lead into another file's rows. */
+	if (high >= file->row_count)
+		high = file->row_count - 1;
+	if (low > high)
+		low = high;
 	/* The last row in [low, high] whose offset is not above: at most 2^8 + 1 candidates. */
 	for (i = 0; i < USC_PAGE_ROWS_LOG2 + 1 && low < high; i++) {
 		__u32 middle = low + (high - low + 1) / 2;

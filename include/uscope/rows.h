@@ -83,8 +83,8 @@ USC_ASSERT_SIZE(usc_rule, 48);
 
 /*
  * One file's place in the tables. rows[row_base … + row_count); index[index_base + k] is the number (from row_base) of
- * the row that holds at text_start + k * USC_INDEX_BYTES, and index has one entry more than stretches, row_count - 1
- * there. text_start is a multiple of USC_INDEX_BYTES; rows[0].offset == text_start; the last row is NONE at text_end.
+ * the row that holds at text_start + k * USC_INDEX_BYTES, for k up to (text_end - text_start) / USC_INDEX_BYTES + 1
+ * (row_count - 1 where that lies behind the text), so that a look-up at text_end itself stays inside. text_start is a multiple of USC_INDEX_BYTES; rows[0].offset == text_start; the last row is NONE at text_end.
  */
 struct usc_file_rows {
 	__u32 row_base;
