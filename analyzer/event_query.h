@@ -1,0 +1,99 @@
+// Single events, filtered, in order of time, one at a time: memory does not grow with their number.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/database.h"
+#include "support/result.h"
+
+namespace uscope::analyzer {
+
+// All that is set must hold; the values of one list are alternatives. GLOBs are SQLite's: * ? [a-z], case-sensitive.
+struct EventFilter {
+  std::vector<std::int64_t> pids{};  // of the initial namespace
+  std::vector<std::int64_t> tids{};
+  std::vector<std::string> processes{};             // GLOB on the base name of the image
+  std::optional<std::vector<std::string>> calls{};  // names; an empty list matches nothing
+  bool failed = false;                              // result is an error number
+  std::vector<std::int64_t> errors{};               // errno, positive
+  std::optional<std::int64_t> slower_ns{};          // duration at least; calls that never returned have none
+  std::vector<std::string> hows{};                  // "open", "killed", …
+  std::vector<std::string> triggers{};              // GLOB on the trigger's function
+  std::vector<std::string> functions{};             // GLOB on any function of the stack
+  std::optional<std::int64_t> since_ns{};           // entry time, since the trace's start
+  std::optional<std::int64_t> until_ns{};
+  std::optional<std::uint64_t> limit{};  // the first so many
+};
+
+struct EventString {
+  int arg = 0;  // which argument points to it
+  std::string value;
+  bool late = false;  // read at return, since it could not be read at entry
+};
+
+struct EventRow {
+  std::int64_t id = 0;
+  std::int64_t ts_ns = 0;  // since the trace's start
+  std::optional<std::int64_t> dur_ns;
+  std::string how;
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  std::string process;  // base name of the image
+  std::string thread;
+  std::string call;
+  std::string abi;
+  std::int64_t nr = 0;
+  std::optional<std::int64_t> result;
+  std::string error;  // "ENOENT"; empty where the result is none
+  std::array<std::optional<std::int64_t>, 6> args;
+  std::vector<EventString> strings;  // by argument
+  std::optional<std::int64_t> stack_id;
+  std::int64_t depth = 0;
+  std::string ended;
+  std::string trigger;
+  std::string trigger_module;
+  bool trigger_fallback = false;
+};
+
+struct StackFrame {
+  std::int64_t position = 0;  // 0 = innermost
+  std::int64_t inline_depth = 0;
+  bool kernel = false;
+  bool inlined = false;
+  std::string module;  // path
+  std::string function;
+  std::int64_t function_offset = 0;
+  std::int64_t rel_pc = 0;
+  std::string file;
+  std::int64_t line = 0;  // 0 = not known
+};
+
+// Stacks by id, the most used ones kept.
+class StackReader {
+ public:
+  static Result<StackReader> create(const store::Database& database);
+  StackReader(StackReader&&) noexcept;
+  StackReader& operator=(StackReader&&) noexcept;
+  ~StackReader();
+
+  // Innermost first. The pointer holds until the next call.
+  [[nodiscard]] Result<const std::vector<StackFrame>*> frames(std::int64_t stack_id);
+
+ private:
+  struct State;
+  explicit StackReader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Calls `row` for each event that the filter lets through, by entry time; stops where it returns false.
+[[nodiscard]] Result<void> for_each_event(const store::Database& database, const EventFilter& filter,
+                                          const std::function<bool(const EventRow&)>& row);
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,46 @@
+// Rows of a table by id. Ids of a store are small and almost without gaps, so the row of an id is mostly where the id
+// says; where it is not (a store made by others), it is found by bisection.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace uscope::analyzer {
+
+// `Row` has an `id`.
+template <typename Row>
+class Ordered {
+ public:
+  // Ids ascend.
+  Row& append(Row row) {
+    rows_.push_back(std::move(row));
+    return rows_.back();
+  }
+
+  [[nodiscard]] Row* find(std::int64_t id) {
+    return const_cast<Row*>(static_cast<const Ordered*>(this)->find(id));  // the row itself is ours and not const
+  }
+
+  [[nodiscard]] const Row* find(std::int64_t id) const {
+    if (rows_.empty() || id < rows_.front().id || id > rows_.back().id) return nullptr;
+    const auto guess = static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(rows_.front().id);
+    if (guess < rows_.size() && rows_[guess].id == id) return &rows_[guess];
+    const auto at =
+        std::lower_bound(rows_.begin(), rows_.end(), id, [](const Row& row, std::int64_t x) { return row.id < x; });
+    return at != rows_.end() && at->id == id ? &*at : nullptr;
+  }
+
+  [[nodiscard]] std::size_t index_of(const Row& row) const { return static_cast<std::size_t>(&row - rows_.data()); }
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] auto begin() const { return rows_.begin(); }
+  [[nodiscard]] auto end() const { return rows_.end(); }
+  [[nodiscard]] auto begin() { return rows_.begin(); }
+  [[nodiscard]] auto end() { return rows_.end(); }
+
+ private:
+  std::vector<Row> rows_;
+};
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,37 @@
+// Reading rows of a store without ceremony.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "store/database.h"
+#include "store/statement.h"
+#include "support/result.h"
+
+namespace uscope::analyzer {
+
+using Row = store::Statement;
+
+[[nodiscard]] inline std::string text(const Row& row, int column) {
+  return std::string(row.text(column));
+}
+
+// Calls `use(row)` for every row that the bound statement gives.
+template <typename Use>
+Result<void> each(store::Statement& statement, const Use& use) {
+  while (true) {
+    auto more = statement.step();
+    if (!more) return more.error();
+    if (!*more) return {};
+    use(statement);
+  }
+}
+
+template <typename Use>
+Result<void> each_row(const store::Database& database, std::string_view sql, const Use& use) {
+  auto statement = database.prepare(sql);
+  if (!statement) return statement.error();
+  return each(*statement, use);
+}
+
+}  // namespace uscope::analyzer

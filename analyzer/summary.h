@@ -1,0 +1,163 @@
+// What a trace says at a glance: what is missing from it first, then who ran, what was called, from where, how long it
+// took and what failed. Plain data; times are nanoseconds, `start_ns` and `ts_ns` count from the trace's first moment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/database.h"
+#include "support/result.h"
+
+namespace uscope::analyzer {
+
+struct ProcessShare {
+  std::optional<std::int64_t> pid;  // none: not known whose
+  std::uint64_t count = 0;
+};
+
+struct LossLine {
+  std::string cause;
+  std::string meaning;         // from loss.def; empty for a cause this version does not know
+  bool events_missing = true;  // false: the events are all there, something beside them is not
+  std::uint64_t count = 0;
+  std::vector<ProcessShare> processes;  // largest first
+};
+
+struct TraceFacts {
+  std::map<std::string, std::string> meta;  // the meta table as it is
+  std::int64_t start_ns = 0;                // CLOCK_MONOTONIC that all relative times count from
+  std::int64_t duration_ns = 0;
+  std::uint64_t events = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t open = 0;
+  std::uint64_t processes = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t images = 0;
+  std::uint64_t stacks = 0;
+  double events_per_second = 0;
+};
+
+struct ProcessLine {
+  std::int64_t id = 0;
+  std::int64_t pid = 0;
+  std::int64_t ns_pid = 0;
+  std::optional<std::int64_t> parent_pid;
+  std::string name;  // base name of its last image
+  std::string path;
+  std::string argv;
+  std::optional<std::int64_t> start_ns;
+  std::optional<std::int64_t> lifetime_ns;  // none while it ran when tracing ended
+  std::optional<std::int64_t> exit_code;
+  std::optional<std::int64_t> exit_signal;
+  std::uint64_t threads = 0;
+  std::uint64_t events = 0;
+  std::uint64_t errors = 0;
+  bool uses_io_uring = false;
+};
+
+struct CallLine {
+  std::string call;
+  std::string abi;
+  std::uint64_t events = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t open = 0;
+  std::uint64_t timed = 0;  // events with a duration, which the figures below are of
+  std::uint64_t total_ns = 0;
+  std::uint64_t mean_ns = 0;
+  std::uint64_t max_ns = 0;
+  std::uint64_t p50_ns = 0;
+  std::uint64_t p95_ns = 0;
+  std::uint64_t p99_ns = 0;
+};
+
+// One cell of the dual-space matrix: a call and the application function it comes from.
+struct TriggerLine {
+  std::string call;
+  std::string function;  // empty: the events have no stack
+  std::string module;
+  std::uint64_t events = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t total_ns = 0;
+  std::uint64_t open = 0;
+};
+
+struct ErrorLine {
+  std::string call;
+  std::int64_t number = 0;  // errno, positive
+  std::string name;         // "ENOENT"
+  std::string function;     // trigger; empty: no stack
+  std::string module;
+  std::uint64_t events = 0;
+};
+
+struct CallInstance {
+  std::int64_t event_id = 0;
+  std::int64_t ts_ns = 0;
+  std::int64_t dur_ns = 0;  // of an open call: how long it had waited when the trace ended
+  std::string call;
+  std::string how;
+  std::optional<std::int64_t> result;
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  std::string process;
+  std::string thread;
+  std::string function;  // trigger
+  std::string module;
+};
+
+struct EndedLine {
+  std::string ended;    // root, budget, scope, broken:<reason>; "none": the event has no stack
+  std::string meaning;  // of a broken stack's reason
+  std::uint64_t events = 0;
+  std::uint64_t stacks = 0;
+};
+
+struct VerifyDifference {
+  std::optional<std::int64_t> event_id;  // none: the event itself was lost
+  std::string call;
+  std::int64_t uscope_depth = 0;
+  std::int64_t oracle_depth = 0;
+  std::optional<std::int64_t> first_difference;  // position of the first frame that differs
+  std::string function;                          // uscope's frame there, empty where it has none
+};
+
+struct VerifyResult {
+  std::uint64_t samples = 0;
+  std::uint64_t equal = 0;
+  std::vector<VerifyDifference> differences;  // as many as the limit allows
+};
+
+// A list cut to a limit, and how long it is in full.
+template <typename Line>
+struct TopList {
+  std::vector<Line> lines;
+  std::uint64_t total = 0;
+};
+
+struct Summary {
+  std::vector<LossLine> losses;  // largest first
+  TraceFacts trace;
+  std::vector<EndedLine> stack_ends;   // by events
+  std::optional<VerifyResult> verify;  // none: tracing did not verify
+  std::vector<ProcessLine> io_uring;   // processes whose I/O may bypass system calls
+  TopList<ProcessLine> processes;      // by events
+  TopList<CallLine> calls;             // by total time
+  TopList<TriggerLine> triggers;       // by events
+  TopList<ErrorLine> errors;           // by events
+  TopList<CallInstance> slowest;       // by duration
+  TopList<CallInstance> open;          // by waiting time
+};
+
+struct SummaryLimits {
+  std::size_t lines = 20;  // of each list; 0 = all (the slowest calls: 1000, their total then is the timed events)
+};
+
+// Reads the events once, in the order they are stored.
+[[nodiscard]] Result<Summary> summarize(const store::Database& database, const SummaryLimits& limits = {});
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,145 @@
+#include "analyzer/event_query.h"
+
+#include "tests/unit/analyzer/sample_trace.h"
+
+namespace uscope::analyzer {
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+
+class EventQuery : public test::SampleTrace {
+ protected:
+  Ids ids(const EventFilter& filter) {
+    const auto database = open();
+    Ids found;
+    auto done = for_each_event(database, filter, [&](const EventRow& row) {
+      found.push_back(row.id);
+      return true;
+    });
+    EXPECT_TRUE(done) << done.error().what;
+    return found;
+  }
+
+  EventRow row(std::int64_t id) {
+    const auto database = open();
+    EventRow found;
+    auto done = for_each_event(database, {}, [&](const EventRow& event) {
+      if (event.id == id) found = event;
+      return event.id != id;
+    });
+    EXPECT_TRUE(done) << done.error().what;
+    return found;
+  }
+};
+
+TEST_F(EventQuery, AllEventsComeByTime) {
+  EXPECT_EQ(ids({}), (Ids{12, 1, 3, 4, 11, 8, 2, 5, 6, 7, 9, 13, 14, 10}));
+}
+
+TEST_F(EventQuery, EachFilterAlone) {
+  EXPECT_EQ(ids({.pids = {101, 102}}), (Ids{2, 5, 6, 7, 10}));
+  EXPECT_EQ(ids({.tids = {110}}), (Ids{8}));
+  EXPECT_EQ(ids({.processes = {"gc?"}}), (Ids{2, 5, 6, 10}));
+  EXPECT_EQ(ids({.processes = {"bash", "true"}}), (Ids{1, 13, 14}));
+  EXPECT_EQ(ids({.calls = {{"read", "futex"}}}), (Ids{12, 1, 3, 4, 8, 9}));
+  EXPECT_EQ(ids({.calls = std::vector<std::string>{}}), Ids{});
+  EXPECT_EQ(ids({.failed = true}), (Ids{4, 2, 6, 13}));
+  EXPECT_EQ(ids({.errors = {2, 1}}), (Ids{2, 6, 13}));
+  EXPECT_EQ(ids({.slower_ns = 3000}), (Ids{3, 4, 11}));
+  EXPECT_EQ(ids({.hows = {"open", "killed"}}), (Ids{8, 7}));
+  EXPECT_EQ(ids({.triggers = {"comp*"}}), (Ids{2, 5, 6, 10}));
+  EXPECT_EQ(ids({.functions = {"helper"}}), (Ids{1, 3, 4, 8, 7}));
+  EXPECT_EQ(ids({.since_ns = 500'000'000}), (Ids{13, 14, 10}));
+  EXPECT_EQ(ids({.until_ns = 120'000'000}), (Ids{12, 1, 3}));
+  EXPECT_EQ(ids({.limit = 3}), (Ids{12, 1, 3}));
+}
+
+TEST_F(EventQuery, FiltersAllHaveToHold) {
+  EXPECT_EQ(ids({.pids = {100}, .calls = {{"read"}}, .failed = true}), (Ids{4}));
+  EXPECT_EQ(ids({.pids = {101}, .tids = {100}}), Ids{});
+  EXPECT_EQ(ids({.triggers = {"run_job"}, .functions = {"main"}, .since_ns = 150'000'000, .limit = 1}), (Ids{8}));
+  EXPECT_EQ(ids({.pids = {4711}}), Ids{});
+}
+
+TEST_F(EventQuery, RowsAreComplete) {
+  const EventRow event = row(2);
+  EXPECT_EQ(event.ts_ns, 220'000'000);
+  EXPECT_EQ(event.dur_ns, 2000);
+  EXPECT_EQ(event.how, "returned");
+  EXPECT_EQ(event.pid, 101);
+  EXPECT_EQ(event.tid, 101);
+  EXPECT_EQ(event.process, "gcc");
+  EXPECT_EQ(event.thread, "gcc");
+  EXPECT_EQ(event.call, "openat");
+  EXPECT_EQ(event.abi, "x86_64");
+  EXPECT_EQ(event.nr, 257);
+  EXPECT_EQ(event.result, -2);
+  EXPECT_EQ(event.error, "ENOENT");
+  EXPECT_EQ(event.args[0], -100);
+  EXPECT_EQ(event.args[1], 140000000001000);
+  ASSERT_EQ(event.strings.size(), 1U);
+  EXPECT_EQ(event.strings[0].arg, 1);
+  EXPECT_EQ(event.strings[0].value, "/etc/passwd");
+  EXPECT_FALSE(event.strings[0].late);
+  EXPECT_EQ(event.stack_id, 2);
+  EXPECT_EQ(event.depth, 2);
+  EXPECT_EQ(event.ended, "broken:no_rows");
+  EXPECT_EQ(event.trigger, "compile");
+  EXPECT_EQ(event.trigger_module, "/usr/bin/gcc");
+  EXPECT_FALSE(event.trigger_fallback);
+}
+
+TEST_F(EventQuery, WhatAnEventLacksIsEmpty) {
+  const EventRow event = row(12);
+  EXPECT_EQ(event.dur_ns, std::nullopt);
+  EXPECT_EQ(event.result, std::nullopt);
+  EXPECT_EQ(event.process, "");
+  EXPECT_EQ(event.stack_id, std::nullopt);
+  EXPECT_EQ(event.trigger, "");
+  EXPECT_EQ(row(11).error, "");  // a restart is no error
+  EXPECT_TRUE(row(11).trigger_fallback);
+  EXPECT_TRUE(row(5).strings[0].late);
+}
+
+TEST_F(EventQuery, TheCallerCanStop) {
+  const auto database = open();
+  int seen = 0;
+  auto done = for_each_event(database, {}, [&](const EventRow&) { return ++seen < 4; });
+  EXPECT_TRUE(done);
+  EXPECT_EQ(seen, 4);
+}
+
+// A GLOB is a value, never SQL.
+TEST_F(EventQuery, QuotesInFiltersAreHarmless) {
+  EXPECT_EQ(ids({.triggers = {"' OR 1=1 --"}}), Ids{});
+  EXPECT_EQ(ids({.hows = {"\"] OR 1=1 --"}}), Ids{});
+  EXPECT_EQ(ids({.processes = {"'; DROP TABLE event; --"}}), Ids{});
+}
+
+TEST_F(EventQuery, FramesComeInnermostFirstWithInlinedOnes) {
+  const auto database = open();
+  auto reader = StackReader::create(database);
+  ASSERT_TRUE(reader) << reader.error().what;
+  auto frames = reader->frames(1);
+  ASSERT_TRUE(frames);
+  ASSERT_EQ((*frames)->size(), 5U);
+  const StackFrame& read = (**frames)[0];
+  EXPECT_EQ(read.function, "read");
+  EXPECT_EQ(read.module, "/usr/lib/x86_64-linux-gnu/libc.so.6");
+  EXPECT_EQ(read.function_offset, 16);
+  EXPECT_EQ(read.rel_pc, 4112);
+  EXPECT_EQ(read.line, 0);
+  EXPECT_EQ((**frames)[1].function, "helper");
+  EXPECT_TRUE((**frames)[1].inlined);
+  EXPECT_EQ((**frames)[2].function, "run_job");
+  EXPECT_EQ((**frames)[2].file, "/src/job.c");
+  EXPECT_EQ((**frames)[2].line, 42);
+  EXPECT_EQ((**frames)[2].position, 1);
+  EXPECT_EQ((**frames)[4].function, "__libc_start_main");
+  auto none = reader->frames(4711);
+  ASSERT_TRUE(none);
+  EXPECT_TRUE((*none)->empty());
+}
+
+}  // namespace
+}  // namespace uscope::analyzer

@@ -1,0 +1,66 @@
+#include "analyzer/folded.h"
+
+#include <map>
+
+#include "tests/unit/analyzer/sample_trace.h"
+
+namespace uscope::analyzer {
+namespace {
+
+using Lines = std::multimap<std::string, std::uint64_t>;
+
+class Folded : public test::SampleTrace {
+ protected:
+  Lines lines(const FoldedOptions& options) {
+    const auto database = open();
+    Lines found;
+    auto totals = fold_stacks(database, options,
+                              [&](const std::string& stack, std::uint64_t weight) { found.emplace(stack, weight); });
+    EXPECT_TRUE(totals) << totals.error().what;
+    if (totals) totals_ = *totals;
+    return found;
+  }
+
+  FoldedTotals totals_;
+};
+
+// The folded text of a hostile function name is the loader's; the rest is ours to clean.
+constexpr const char* kHostileLine = "script>;_[31mred_\xff;</script>";
+
+TEST_F(Folded, WeightedByEvents) {
+  const Lines expected{{"bash;__libc_start_main;main;run_job;helper;read", 1},
+                       {"make;__libc_start_main;main;run_job;helper;read", 4},
+                       {"make;read", 1},
+                       {"gcc;[broken:no_rows];compile;openat", 4},
+                       {kHostileLine, 1},
+                       {"true;read", 1},
+                       {"true;[no stack]", 1},
+                       {"[unknown];[no stack]", 1}};
+  EXPECT_EQ(lines({}), expected);
+  EXPECT_EQ(totals_.events, 14U);
+  EXPECT_EQ(totals_.events_left_out, 0U);
+  EXPECT_EQ(totals_.lines, 8U);
+}
+
+TEST_F(Folded, WeightedByTimeLeavesOutWhatHasNone) {
+  const Lines expected{{"bash;__libc_start_main;main;run_job;helper;read", 1000},
+                       {"make;__libc_start_main;main;run_job;helper;read", 7000},
+                       {"make;read", 600'000'000},
+                       {"gcc;[broken:no_rows];compile;openat", 6000},
+                       {kHostileLine, 500},
+                       {"true;read", 90}};
+  EXPECT_EQ(lines({.weight = FoldedWeight::kTime}), expected);
+  EXPECT_EQ(totals_.events, 9U);
+  EXPECT_EQ(totals_.events_left_out, 5U);
+}
+
+TEST_F(Folded, WithTheCallAsInnermostFrame) {
+  const Lines found = lines({.with_call = true});
+  EXPECT_EQ(found.find("gcc;[broken:no_rows];compile;openat;openat")->second, 3U);
+  EXPECT_EQ(found.find("gcc;[broken:no_rows];compile;openat;exit_group")->second, 1U);
+  EXPECT_EQ(found.find("true;[no stack];openat")->second, 1U);
+  EXPECT_EQ(totals_.events, 14U);
+}
+
+}  // namespace
+}  // namespace uscope::analyzer

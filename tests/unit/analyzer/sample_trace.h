@@ -1,0 +1,157 @@
+// A small trace that holds one of everything, written with the store's own schema: the tests of analyzer/ and cli/ know
+// every number in it. Times count from kStart.
+//
+//   pid 100  bash → make   threads 100 (main) and 110 (worker); exit 0
+//     pid 101  gcc         exit 1
+//       pid 103  a hostile name, io_uring, still running
+//     pid 102  make, forked without exec; killed by SIGKILL
+//   pid 104  its parent is missing
+//   pid 105 and 106  each other's parent
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "store/database.h"
+#include "store/statement.h"
+
+namespace uscope::test {
+
+constexpr std::int64_t kStart = 1'000'000'000'000;
+
+// ESC, newline, a byte that is not UTF-8, `;` and markup: "\x1b[31mred\n\xff;</script>".
+constexpr const char* kHostileHex = "1b5b33316d7265640aff3b3c2f7363726970743e";
+constexpr std::string_view kHostile = "\x1b[31mred\n\xff;</script>";
+
+constexpr const char* kSampleRows = R"sql(
+INSERT INTO meta VALUES('command', 'make -j2'), ('mode', '4 (all-all)'), ('frames', '64'), ('backend', 'bpf'),
+  ('host', 'testhost'), ('kernel', '6.1.0-test'), ('start_ns', '1000000000000'), ('duration_ns', '2000000000'),
+  ('utc_offset_ns', '1700000000000000000'), ('uscope_version', '0.1.0');
+
+INSERT INTO process VALUES
+  (1, 100, 1, NULL, 1000000000000, 1002000000000, 0, NULL, 0),
+  (2, 101, 2, 1,    1000200000000, 1000900000000, 1, NULL, 0),
+  (3, 102, 3, 1,    1000300000000, 1001500000000, NULL, 9, 0),
+  (4, 103, 4, 2,    1000400000000, NULL, NULL, NULL, 1),
+  (5, 104, 5, 99,   1000500000000, 1000600000000, 0, NULL, 0),
+  (6, 105, 6, 7,    1000700000000, 1000800000000, 0, NULL, 0),
+  (7, 106, 7, 6,    1000710000000, 1000800000000, 0, NULL, 0);
+INSERT INTO image VALUES
+  (1, 1, 1000000000000, '/usr/bin/bash', 'bash -c make -j2'),
+  (2, 1, 1000100000000, '/usr/bin/make', 'make -j2'),
+  (3, 2, 1000210000000, '/usr/bin/gcc', 'gcc -c a.c'),
+  (4, 4, 1000410000000, CAST(x'2f746d702f' || x'HOSTILE' AS TEXT), CAST(x'HOSTILE' AS TEXT)),
+  (5, 5, 1000510000000, '/usr/bin/true', 'true');
+INSERT INTO thread VALUES
+  (1, 1, 100, 1, 'make', 1000000000000, NULL), (2, 1, 110, 11, 'worker', 1000150000000, NULL),
+  (3, 2, 101, 2, 'gcc', 1000200000000, NULL), (4, 3, 102, 3, 'make', 1000300000000, NULL),
+  (5, 4, 103, 4, CAST(x'HOSTILE' AS TEXT), 1000400000000, NULL), (6, 5, 104, 5, 'true', 1000500000000, NULL);
+
+INSERT INTO module VALUES
+  (1, '/usr/bin/make', 'aa', 'app'), (2, '/usr/lib/x86_64-linux-gnu/libc.so.6', 'bb', 'library'),
+  (3, '/usr/bin/gcc', 'cc', 'app');
+INSERT INTO frame VALUES
+  (1, 2, 4112, 'read', 16, NULL, NULL, 0),
+  (2, 1, 8240, 'run_job', 48, '/src/job.c', 42, 0),
+  (3, 1, 8240, 'helper', 48, '/src/job.h', 7, 1),
+  (4, 1, 12288, 'main', 256, '/src/main.c', 10, 0),
+  (5, 2, 20480, '__libc_start_main', 128, NULL, NULL, 0),
+  (6, 2, 24576, 'openat', 20, NULL, NULL, 0),
+  (7, 3, 28672, 'compile', 5, NULL, NULL, 0),
+  (8, 1, 32768, CAST(x'HOSTILE' AS TEXT), 0, NULL, NULL, 0);
+INSERT INTO stack VALUES
+  (1, 4, 'root', 2, 0, '__libc_start_main;main;run_job;helper;read'),
+  (2, 2, 'broken:no_rows', 7, 0, 'compile;openat'),
+  (3, 1, 'budget', 1, 1, 'read'),
+  (4, 1, 'root', 8, 0, CAST(x'HOSTILE' AS TEXT));
+INSERT INTO stack_frame VALUES
+  (1, 0, 0, 1, 'user'), (1, 1, 0, 3, 'user'), (1, 1, 1, 2, 'user'), (1, 2, 0, 4, 'user'), (1, 3, 0, 5, 'user'),
+  (2, 0, 0, 6, 'user'), (2, 1, 0, 7, 'user'), (3, 0, 0, 1, 'user'), (4, 0, 0, 8, 'user');
+
+INSERT INTO kind VALUES
+  (1, 'read', 'syscall', 'x86_64', 0), (2, 'openat', 'syscall', 'x86_64', 257), (3, 'futex', 'syscall', 'x86_64', 202),
+  (4, 'exit_group', 'syscall', 'x86_64', 231), (5, 'nanosleep', 'syscall', 'x86_64', 35),
+  (6, 'getpid', 'syscall', 'i386', 20);
+INSERT INTO event VALUES
+  (1, 1000010000000, 1000, 'returned', 1, 1, 1, 5, 1, 3, 140000000000000, 100, 0, 0, 0),
+  (2, 1000220000000, 2000, 'returned', 3, 3, 2, -2, 2, -100, 140000000001000, 0, 0, 0, 0),
+  (3, 1000120000000, 3000, 'returned', 1, 2, 1, 7, 1, 3, 140000000000000, 100, 0, 0, 0),
+  (4, 1000130000000, 4000, 'returned', 1, 2, 1, -11, 1, 3, 140000000000000, 100, 0, 0, 0),
+  (5, 1000230000000, 2500, 'returned', 3, 3, 2, 4, 2, -100, 140000000002000, 0, 0, 0, 0),
+  (6, 1000240000000, 1500, 'returned', 3, 3, 2, -2, 2, -100, 140000000003000, 0, 0, 0, 0),
+  (7, 1000310000000, NULL, 'killed', 4, 2, 5, NULL, 1, 0, 0, 0, 0, 0, 0),
+  (8, 1000160000000, NULL, 'open', 2, 2, 3, NULL, 1, 94000000000000, 128, 2, 0, 0, 0),
+  (9, 1000420000000, 500, 'returned', 5, 4, 1, 0, 4, 4, 140000000000000, 8, 0, 0, 0),
+  (10, 1000890000000, NULL, 'noreturn', 3, 3, 4, NULL, 2, 1, 0, 0, 0, 0, 0),
+  (11, 1000140000000, 600000000, 'returned', 1, 2, 5, -516, 3, 140000000004000, 0, 0, 0, 0, 0),
+  (12, 1000000000001, NULL, 'attached', 1, NULL, 3, NULL, NULL, 94000000000000, 128, 2, 0, 0, 0),
+  (13, 1000520000000, NULL, 'no_entry', 6, 5, 2, -1, NULL, 0, 0, 0, 0, 0, 0),
+  (14, 1000530000000, 90, 'returned', 6, 5, 6, 5, 3, 0, 0, 0, 0, 0, 0);
+INSERT INTO string VALUES(1, '/etc/passwd'), (2, CAST(x'HOSTILE' AS TEXT)), (3, '/tmp/c');
+INSERT INTO event_string VALUES(2, 1, 1, 0), (5, 1, 2, 1), (6, 1, 3, 0);
+INSERT INTO cell
+  SELECT kind_id, trigger_frame_id, count(*), sum(coalesce(result BETWEEN -4095 AND -1 AND result NOT BETWEEN -516 AND -512, 0)),
+    coalesce(sum(dur_ns), 0), sum(how = 'open' OR (how = 'attached' AND dur_ns IS NULL))
+  FROM event LEFT JOIN stack ON stack.id = stack_id GROUP BY kind_id, trigger_frame_id;
+INSERT INTO verify VALUES(1, 1, 4, 4, NULL), (3, 1, 4, 4, NULL), (4, 0, 4, 5, 2);
+INSERT INTO loss VALUES
+  (1000100000000, 1000200000000, 'ring_full_event', 2, 10), (1000200000000, 1000300000000, 'ring_full_event', NULL, 2),
+  (1000200000000, 1000300000000, 'ring_full_event', 2, 5), (1000200000000, 1000300000000, 'verify_skipped', NULL, 100),
+  (1000200000000, 1000300000000, 'recursion', NULL, 0);
+)sql";
+
+// A folder of its own for each test, gone afterwards.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "uscope-test-XXXXXX").string();
+    if (mkdtemp(name.data())) path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Writes a store whose rows are those of `sql`.
+inline void write_store(const std::filesystem::path& path, std::string sql) {
+  for (std::size_t at = 0; (at = sql.find("HOSTILE", at)) != std::string::npos;) sql.replace(at, 7, kHostileHex);
+  auto writer = store::DatabaseWriter::create(path);
+  ASSERT_TRUE(writer) << writer.error().what;
+  auto done = store::execute(writer->handle(), sql);
+  ASSERT_TRUE(done) << done.error().what;
+  done = writer->commit();
+  ASSERT_TRUE(done) << done.error().what;
+}
+
+inline store::Database open_store(const std::filesystem::path& path) {
+  auto database = store::Database::open(path);
+  if (!database) {
+    ADD_FAILURE() << database.error().what;
+    std::abort();
+  }
+  return std::move(*database);
+}
+
+// The sample as an open store.
+class SampleTrace : public testing::Test {
+ protected:
+  SampleTrace() { write_store(path(), kSampleRows); }
+  [[nodiscard]] std::filesystem::path path() const { return folder_ / "sample.db"; }
+  [[nodiscard]] store::Database open() const { return open_store(path()); }
+
+  TemporaryFolder folder_;
+};
+
+}  // namespace uscope::test

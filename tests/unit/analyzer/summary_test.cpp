@@ -1,0 +1,250 @@
+#include "analyzer/summary.h"
+
+#include "tests/unit/analyzer/sample_trace.h"
+
+namespace uscope::analyzer {
+namespace {
+
+using test::SampleTrace;
+
+class SummaryTest : public SampleTrace {
+ protected:
+  Summary summary(std::size_t lines = 0) {
+    const auto database = open();
+    auto result = summarize(database, {.lines = lines});
+    if (!result) ADD_FAILURE() << result.error().what;
+    return result ? std::move(*result) : Summary();
+  }
+};
+
+TEST_F(SummaryTest, LossesComeWithTheirOwners) {
+  const Summary s = summary();
+  ASSERT_EQ(s.losses.size(), 2U);
+  EXPECT_EQ(s.losses[0].cause, "ring_full_event");
+  EXPECT_EQ(s.losses[0].meaning, "events dropped because the transport ring was full");
+  EXPECT_EQ(s.losses[0].count, 17U);
+  EXPECT_TRUE(s.losses[0].events_missing);
+  ASSERT_EQ(s.losses[0].processes.size(), 2U);
+  EXPECT_EQ(s.losses[0].processes[0].pid, 101);
+  EXPECT_EQ(s.losses[0].processes[0].count, 15U);
+  EXPECT_EQ(s.losses[0].processes[1].pid, std::nullopt);
+  EXPECT_EQ(s.losses[0].processes[1].count, 2U);
+  EXPECT_EQ(s.losses[1].cause, "verify_skipped");
+  EXPECT_EQ(s.losses[1].count, 100U);
+  EXPECT_FALSE(s.losses[1].events_missing);
+}
+
+TEST_F(SummaryTest, TraceFactsCount) {
+  const Summary s = summary();
+  EXPECT_EQ(s.trace.meta.at("command"), "make -j2");
+  EXPECT_EQ(s.trace.start_ns, test::kStart);
+  EXPECT_EQ(s.trace.duration_ns, 2'000'000'000);
+  EXPECT_EQ(s.trace.events, 14U);
+  EXPECT_EQ(s.trace.errors, 4U);
+  EXPECT_EQ(s.trace.open, 2U);
+  EXPECT_EQ(s.trace.processes, 7U);
+  EXPECT_EQ(s.trace.threads, 6U);
+  EXPECT_EQ(s.trace.images, 5U);
+  EXPECT_EQ(s.trace.stacks, 4U);
+  EXPECT_DOUBLE_EQ(s.trace.events_per_second, 7.0);
+}
+
+TEST_F(SummaryTest, ProcessesCarryLineageImageAndEnd) {
+  const Summary s = summary();
+  EXPECT_EQ(s.processes.total, 7U);
+  ASSERT_EQ(s.processes.lines.size(), 7U);
+  const ProcessLine& make = s.processes.lines[0];
+  EXPECT_EQ(make.pid, 100);
+  EXPECT_EQ(make.name, "make");
+  EXPECT_EQ(make.argv, "make -j2");
+  EXPECT_EQ(make.parent_pid, std::nullopt);
+  EXPECT_EQ(make.start_ns, 0);
+  EXPECT_EQ(make.lifetime_ns, 2'000'000'000);
+  EXPECT_EQ(make.exit_code, 0);
+  EXPECT_EQ(make.threads, 2U);
+  EXPECT_EQ(make.events, 6U);
+  EXPECT_EQ(make.errors, 1U);
+  const ProcessLine& gcc = s.processes.lines[1];
+  EXPECT_EQ(gcc.pid, 101);
+  EXPECT_EQ(gcc.parent_pid, 100);
+  EXPECT_EQ(gcc.exit_code, 1);
+  EXPECT_EQ(gcc.events, 4U);
+  EXPECT_EQ(gcc.errors, 2U);
+  const ProcessLine& orphan = s.processes.lines[2];
+  EXPECT_EQ(orphan.pid, 104);
+  EXPECT_EQ(orphan.events, 2U);
+  const ProcessLine& killed = s.processes.lines[3];
+  EXPECT_EQ(killed.pid, 102);
+  EXPECT_EQ(killed.name, "make");  // forked, never executed anything itself
+  EXPECT_EQ(killed.exit_code, std::nullopt);
+  EXPECT_EQ(killed.exit_signal, 9);
+  const ProcessLine& running = s.processes.lines[4];
+  EXPECT_EQ(running.pid, 103);
+  EXPECT_EQ(running.argv, test::kHostile);
+  EXPECT_EQ(running.lifetime_ns, std::nullopt);
+  ASSERT_EQ(s.io_uring.size(), 1U);
+  EXPECT_EQ(s.io_uring[0].pid, 103);
+}
+
+TEST_F(SummaryTest, CallsHaveErrorsAndPercentiles) {
+  const Summary s = summary();
+  ASSERT_EQ(s.calls.lines.size(), 6U);
+  EXPECT_EQ(s.calls.lines[0].call, "nanosleep");
+  EXPECT_EQ(s.calls.lines[0].events, 2U);
+  EXPECT_EQ(s.calls.lines[0].errors, 0U);  // -516 is a restart, no error
+  EXPECT_EQ(s.calls.lines[0].timed, 1U);
+  EXPECT_EQ(s.calls.lines[0].total_ns, 600'000'000U);
+  const CallLine& read = s.calls.lines[1];
+  EXPECT_EQ(read.call, "read");
+  EXPECT_EQ(read.abi, "x86_64");
+  EXPECT_EQ(read.events, 4U);
+  EXPECT_EQ(read.errors, 1U);
+  EXPECT_EQ(read.total_ns, 8500U);
+  EXPECT_EQ(read.mean_ns, 2125U);
+  EXPECT_EQ(read.p50_ns, 1000U);
+  EXPECT_EQ(read.p95_ns, 4000U);
+  EXPECT_EQ(read.max_ns, 4000U);
+  EXPECT_EQ(s.calls.lines[2].call, "openat");
+  EXPECT_EQ(s.calls.lines[2].errors, 3U);
+  EXPECT_EQ(s.calls.lines[3].call, "getpid");
+  EXPECT_EQ(s.calls.lines[3].abi, "i386");
+  EXPECT_EQ(s.calls.lines[4].call, "futex");
+  EXPECT_EQ(s.calls.lines[4].open, 2U);
+  EXPECT_EQ(s.calls.lines[4].timed, 0U);
+  EXPECT_EQ(s.calls.lines[5].call, "exit_group");
+}
+
+TEST_F(SummaryTest, TriggersAreCellsOfTheMatrix) {
+  const Summary s = summary();
+  EXPECT_EQ(s.triggers.total, 10U);
+  const TriggerLine& read = s.triggers.lines[0];
+  EXPECT_EQ(read.call, "read");
+  EXPECT_EQ(read.function, "run_job");
+  EXPECT_EQ(read.module, "/usr/bin/make");
+  EXPECT_EQ(read.events, 3U);
+  EXPECT_EQ(read.errors, 1U);
+  EXPECT_EQ(read.total_ns, 8000U);
+  const TriggerLine& openat = s.triggers.lines[1];
+  EXPECT_EQ(openat.call, "openat");
+  EXPECT_EQ(openat.function, "compile");
+  EXPECT_EQ(openat.errors, 2U);
+  const TriggerLine& fallback = s.triggers.lines[2];
+  EXPECT_EQ(fallback.call, "nanosleep");
+  EXPECT_EQ(fallback.function, "read");
+  EXPECT_EQ(fallback.total_ns, 600'000'000U);
+}
+
+TEST_F(SummaryTest, ErrorsByCallNumberAndTrigger) {
+  const Summary s = summary();
+  ASSERT_EQ(s.errors.lines.size(), 3U);
+  EXPECT_EQ(s.errors.lines[0].call, "openat");
+  EXPECT_EQ(s.errors.lines[0].number, 2);
+  EXPECT_EQ(s.errors.lines[0].name, "ENOENT");
+  EXPECT_EQ(s.errors.lines[0].function, "compile");
+  EXPECT_EQ(s.errors.lines[0].events, 2U);
+  EXPECT_EQ(s.errors.lines[1].name, "EPERM");
+  EXPECT_EQ(s.errors.lines[1].function, "");
+  EXPECT_EQ(s.errors.lines[2].call, "read");
+  EXPECT_EQ(s.errors.lines[2].name, "EAGAIN");
+  EXPECT_EQ(s.errors.lines[2].function, "run_job");
+}
+
+TEST_F(SummaryTest, SlowestAndOpenCallsAreNamed) {
+  const Summary s = summary();
+  EXPECT_EQ(s.slowest.total, 9U);
+  const std::vector<std::int64_t> expected{11, 4, 3, 5, 2, 6, 1, 9, 14};
+  std::vector<std::int64_t> found;
+  for (const CallInstance& call : s.slowest.lines) found.push_back(call.event_id);
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(s.slowest.lines[1].dur_ns, 4000);
+  EXPECT_EQ(s.slowest.lines[1].ts_ns, 130'000'000);
+  EXPECT_EQ(s.slowest.lines[1].function, "run_job");
+  EXPECT_EQ(s.slowest.lines[1].result, -11);
+  ASSERT_EQ(s.open.lines.size(), 2U);
+  EXPECT_EQ(s.open.lines[0].event_id, 12);
+  EXPECT_EQ(s.open.lines[0].how, "attached");
+  EXPECT_EQ(s.open.lines[0].dur_ns, 1'999'999'999);
+  EXPECT_EQ(s.open.lines[1].event_id, 8);
+  EXPECT_EQ(s.open.lines[1].dur_ns, 1'840'000'000);
+  EXPECT_EQ(s.open.lines[1].pid, 100);
+  EXPECT_EQ(s.open.lines[1].tid, 110);
+  EXPECT_EQ(s.open.lines[1].thread, "worker");
+  EXPECT_EQ(s.open.lines[1].process, "make");
+}
+
+TEST_F(SummaryTest, StackEndsCountEventsAndStacks) {
+  const Summary s = summary();
+  ASSERT_EQ(s.stack_ends.size(), 4U);
+  EXPECT_EQ(s.stack_ends[0].ended, "root");
+  EXPECT_EQ(s.stack_ends[0].events, 6U);
+  EXPECT_EQ(s.stack_ends[0].stacks, 2U);
+  EXPECT_EQ(s.stack_ends[1].ended, "broken:no_rows");
+  EXPECT_EQ(s.stack_ends[1].meaning, "the binary has no unwind information for this address");
+  EXPECT_EQ(s.stack_ends[1].events, 4U);
+  EXPECT_EQ(s.stack_ends[2].ended, "budget");
+  EXPECT_EQ(s.stack_ends[2].events, 2U);
+  EXPECT_EQ(s.stack_ends[3].ended, "none");
+  EXPECT_EQ(s.stack_ends[3].events, 2U);
+}
+
+TEST_F(SummaryTest, VerifyNamesTheDifference) {
+  const Summary s = summary();
+  ASSERT_TRUE(s.verify);
+  EXPECT_EQ(s.verify->samples, 3U);
+  EXPECT_EQ(s.verify->equal, 2U);
+  ASSERT_EQ(s.verify->differences.size(), 1U);
+  EXPECT_EQ(s.verify->differences[0].event_id, 4);
+  EXPECT_EQ(s.verify->differences[0].call, "read");
+  EXPECT_EQ(s.verify->differences[0].uscope_depth, 4);
+  EXPECT_EQ(s.verify->differences[0].oracle_depth, 5);
+  EXPECT_EQ(s.verify->differences[0].first_difference, 2);
+  EXPECT_EQ(s.verify->differences[0].function, "main");
+}
+
+TEST_F(SummaryTest, ALimitCutsListsAndKeepsTotals) {
+  const Summary s = summary(2);
+  EXPECT_EQ(s.processes.lines.size(), 2U);
+  EXPECT_EQ(s.processes.total, 7U);
+  EXPECT_EQ(s.triggers.lines.size(), 2U);
+  EXPECT_EQ(s.triggers.total, 10U);
+  ASSERT_EQ(s.slowest.lines.size(), 2U);
+  EXPECT_EQ(s.slowest.lines[1].event_id, 4);
+  EXPECT_EQ(s.slowest.total, 9U);
+}
+
+TEST(Summary, AnEmptyTraceIsNoError) {
+  const test::TemporaryFolder folder;
+  test::write_store(folder / "empty.db", "");
+  const auto database = test::open_store(folder / "empty.db");
+  const auto result = summarize(database);
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_EQ(result->trace.events, 0U);
+  EXPECT_EQ(result->trace.events_per_second, 0.0);
+  EXPECT_TRUE(result->losses.empty());
+  EXPECT_FALSE(result->verify);
+}
+
+// A store from elsewhere may refer to rows that are not there and hold numbers that overflow.
+TEST(Summary, DanglingIdsAndExtremeTimesAreSurvived) {
+  const test::TemporaryFolder folder;
+  test::write_store(folder / "odd.db", R"sql(
+    INSERT INTO meta VALUES('start_ns', '-9223372036854775808'), ('duration_ns', '9223372036854775807');
+    INSERT INTO process VALUES(-5, NULL, NULL, -5, 9223372036854775807, -9223372036854775808, NULL, NULL, 0);
+    INSERT INTO event VALUES
+      (1, 9223372036854775807, -1, 'open', 77, 77, 77, -9223372036854775808, 77, 0, 0, 0, 0, 0, 0),
+      (4611686018427387904, -9223372036854775808, 9223372036854775807, '?', -5, -5, -5, -1, -5, 0, 0, 0, 0, 0, 0);
+    INSERT INTO verify VALUES(77, 0, 1, 2, NULL);
+    INSERT INTO loss VALUES(0, 0, 'a cause of the future', 77, 5);)sql");
+  const auto database = test::open_store(folder / "odd.db");
+  const auto result = summarize(database);
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_EQ(result->trace.events, 2U);
+  EXPECT_EQ(result->trace.errors, 1U);
+  EXPECT_EQ(result->losses[0].cause, "a cause of the future");
+  EXPECT_EQ(result->losses[0].meaning, "");
+  EXPECT_EQ(result->losses[0].processes[0].pid, std::nullopt);
+  EXPECT_EQ(result->verify->differences[0].first_difference, std::nullopt);
+}
+
+}  // namespace
+}  // namespace uscope::analyzer
