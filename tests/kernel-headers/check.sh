@@ -1,0 +1,53 @@
+#!/bin/sh
+# Compiles every header of include/uscope as kernel code, against each set of installed Debian kernel headers, and as
+# BPF; warnings are errors. Missing headers are a failure, not a skip: scripts/install-deps.sh installs them.
+# usage: check.sh kernel|bpf SOURCE_DIR
+set -eu
+
+kind=$1
+source_dir=$(cd "$2" && pwd)
+here=$source_dir/tests/kernel-headers
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+for header in "$source_dir"/include/uscope/*.h; do
+	echo "#include \"uscope/$(basename "$header")\""
+done >"$work/all_headers.h"
+echo "headers: $(cut -d'"' -f2 "$work/all_headers.h" | tr '\n' ' ')"
+grep -q unwind.h "$work/all_headers.h"
+
+check_kernel() {
+	found=0
+	for headers in /usr/src/linux-headers-*-amd64; do
+		[ -e "$headers/Makefile" ] || continue
+		found=$((found + 1))
+		module=$work/module-$found
+		mkdir "$module"
+		cp "$here/module.c" "$module/uscope_contract.c"
+		cat >"$module/Makefile" <<MAKE
+obj-m := uscope_contract.o
+ccflags-y := -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-sign-compare -Wno-type-limits -Werror
+ccflags-y += -I$work -I$here -I$source_dir/include
+MAKE
+		echo "== kernel headers $headers"
+		make -C "$headers" M="$module" KBUILD_MODPOST_WARN=1 uscope_contract.ko
+		test -s "$module/uscope_contract.ko"
+	done
+	if [ "$found" -eq 0 ]; then
+		echo "FAILED: no kernel headers in /usr/src; run scripts/install-deps.sh" >&2
+		exit 1
+	fi
+}
+
+check_bpf() {
+	for clang in ${USCOPE_CLANG:-clang-19 clang}; do
+		command -v "$clang" >/dev/null && break
+	done
+	echo "== $("$clang" --version | head -1)"
+	"$clang" -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra -Werror -I"/usr/include/$(uname -m)-linux-gnu" \
+		-I"$work" -I"$here" -I"$source_dir/include" -c "$here/program.bpf.c" -o "$work/program.o"
+	test -s "$work/program.o"
+}
+
+"check_$kind"
+echo "passed: $kind"

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * Every header of include/uscope (all_headers.h is made by check.sh from the folder's list), and a use of each function
+ * in them, so that the compiler sees bodies and not only declarations. The including file supplies check_read_user().
+ */
+#ifndef USCOPE_CHECK_CONTRACT_H
+#define USCOPE_CHECK_CONTRACT_H
+
+#include "all_headers.h"
+
+struct check_tables {
+	struct usc_row rows[64];
+	__u32 index[8];
+	struct usc_rule rules[4];
+};
+
+static inline int usc_read_u64(void *memory, __u64 address, __u64 *value)
+{
+	(void)memory;
+	return check_read_user(value, address);
+}
+
+static inline const struct usc_rule *usc_rule_at(void *tables, __u32 number)
+{
+	return number < 4 ? &((struct check_tables *)tables)->rules[number] : 0;
+}
+
+static inline const struct usc_row *usc_row_at(void *tables, __u32 number)
+{
+	return number < 64 ? &((struct check_tables *)tables)->rows[number] : 0;
+}
+
+static inline const __u32 *usc_index_at(void *tables, __u32 number)
+{
+	return number < 8 ? &((struct check_tables *)tables)->index[number] : 0;
+}
+
+/* One frame: find its row, ask the scope, step. */
+static __attribute__((__noinline__)) int check_step(struct check_tables *tables, struct usc_frame *frame,
+						const struct usc_file_rows *file, const struct usc_scope *scope)
+{
+	struct usc_scope_state state = USC_SCOPE_START;
+	__u32 map = usc_map_exec(usc_map_fork(usc_map_first_event(USC_FOLLOW_TREE, 1, 0)), USC_FOLLOW_TREE, 0);
+	int result;
+
+	if (map != USC_TRACED)
+		return USC_STEP_ROOT;
+	if (usc_scope_admit(scope, &state, USC_FILE_FIRST, USC_FILE_FIRST, USC_CLASS_APP) & USC_SCOPE_STOP)
+		return usc_scope_ended(scope);
+	if (!file)
+		return usc_step_frame_pointer(frame, 0);
+	result = usc_step(frame, usc_row_find(tables, file, frame->pc, frame->exact), 0, tables);
+	return result;
+}
+
+#endif
