@@ -125,6 +125,9 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   skeleton_.reset(uscope_bpf__open());
   if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
   if (auto sized = size_maps(sizes); !sized) return sized;
+  // These two run when asked, not at events.
+  bpf_program__set_autoattach(skeleton_->progs.look_up_own_file, false);
+  bpf_program__set_autoattach(skeleton_->progs.list_open_calls, false);
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
   if (const int error = uscope_bpf__load(skeleton_.get()); error != 0) {
     Error failure = errno_error("cannot load the BPF programs", -error, kPrivilegeRemedy);

@@ -21,8 +21,8 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kOpenAfterNs = kSecond;
 constexpr std::uint64_t kStatusEveryNs = kSecond / 4;
-constexpr int kShortestWaitMs = 1;
-constexpr int kLongestWaitMs = 20;
+constexpr int kLongestWaitMs = 10;
+constexpr int kPendingWaitMs = 1;
 
 // One for each possible processor: "0-3,8" counts 9, since arrays are indexed by number.
 std::uint32_t possible_processors() {
@@ -101,11 +101,16 @@ class Recording {
   Result<void> run();
   RecordOutcome& outcome() { return outcome_; }
   FileTable& files() { return *files_; }
+  // Takes back the raw trace of a recording that never began.
+  void discard() {
+    if (writer_) (void)unlink(options_.raw_path.c_str());
+  }
 
  private:
   Result<void> loop();
   Result<void> finish();
   Result<bool> each_second(std::uint64_t now);
+  int next_wait(std::uint64_t now);
   void on_signals();
   void check_limits(std::uint64_t now);
   void stop(StopReason reason) {
@@ -125,6 +130,8 @@ class Recording {
   std::optional<LaunchedCommand> command_;
   RecordOutcome outcome_;
   std::uint64_t start_ns_ = 0;
+  std::uint64_t bytes_before_ = 0;
+  std::uint64_t round_before_ns_ = 0;
   bool stopping_ = false;
   bool interrupted_once_ = false;
 };
@@ -188,10 +195,21 @@ Result<bool> Recording::each_second(std::uint64_t now) {
   return *tasks == 0;
 }
 
+// Rings are read in large, rare batches: a reader that runs beside the writers takes the rings' cache lines from them with every
+// record. The wait is such that a ring would fill to an eighth at the present rate; an urgent record ends it early.
+int Recording::next_wait(std::uint64_t now) {
+  const std::uint64_t bytes = writer_->bytes();
+  const double rate = now > round_before_ns_ ? static_cast<double>(bytes - bytes_before_) / static_cast<double>(now - round_before_ns_) : 0;
+  bytes_before_ = bytes;
+  round_before_ns_ = now;
+  if (collector_->has_pending()) return kPendingWaitMs;
+  const double until_eighth_ns = rate > 0 ? options_.sizes.ring_bytes / 8.0 / rate : 1e9;
+  return std::clamp(static_cast<int>(until_eighth_ns / 1e6), 1, kLongestWaitMs);
+}
+
 Result<void> Recording::loop() {
   std::uint64_t next_second = start_ns_ + kSecond;
   std::uint64_t next_status = start_ns_ + kStatusEveryNs;
-  int wait_ms = kShortestWaitMs;
   while (!stopping_) {
     const auto seen = collector_->round();
     if (!seen) return seen.error();
@@ -212,13 +230,7 @@ Result<void> Recording::loop() {
       hooks_.status(collector_->figures(), static_cast<double>(now - start_ns_) / 1e9);
       next_status = now + kStatusEveryNs;
     }
-    // Busy: no wait at all. Quiet: longer and longer ones; an urgent record ends them.
-    if (*seen > 1000 || collector_->has_pending()) {
-      wait_ms = kShortestWaitMs;
-      if (*seen > 1000) continue;
-    } else {
-      wait_ms = *seen > 0 ? kShortestWaitMs : std::min(wait_ms * 2, kLongestWaitMs);
-    }
+    const int wait_ms = next_wait(now);
     std::array<pollfd, 2> fds = {{{backend_->wait_fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}}};
     if (poll(fds.data(), fds.size(), wait_ms) > 0 && (fds[0].revents & POLLIN) != 0) backend_->wait(0);
   }
@@ -265,12 +277,14 @@ Result<void> Recording::run() {
 Result<RecordOutcome> record(const RecordOptions& options, const RecordHooks& hooks, std::vector<std::unique_ptr<File>>* files_out) {
   Recording recording(options, hooks);
   if (auto ready = recording.prepare(); !ready) {
+    recording.discard();
     if (recording.outcome().exec_errno == 0) return ready.error();
     recording.outcome().trouble = ready.error().what;
     return std::move(recording.outcome());
   }
   if (auto done = recording.run(); !done) {
     if (recording.outcome().exec_errno == 0) return done.error();
+    recording.discard();
     recording.outcome().trouble = done.error().what;
   }
   if (files_out != nullptr) *files_out = recording.files().take_all();

@@ -1,0 +1,265 @@
+// `uscope record`: sets the recording up, runs it, loads the raw trace into the database, ends as the command ended.
+#include "cli/record.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/live_printer.h"
+#include "cli/status_line.h"
+#include "cli/units.h"
+#include "store/loader.h"
+#include "store/syscall_table.h"
+#include "support/text.h"
+#include "tracer/recorder.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr int kTracingFailed = 125;
+constexpr int kCannotExecute = 126;
+constexpr int kNotFound = 127;
+
+// "10M", "1.5G", "4096": bytes.
+Result<std::uint64_t> parse_size(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  double factor = 1;
+  if (unit == "K" || unit == "k")
+    factor = 1024.0;
+  else if (unit == "M")
+    factor = 1024.0 * 1024;
+  else if (unit == "G")
+    factor = 1024.0 * 1024 * 1024;
+  else if (!unit.empty())
+    factor = -1;
+  if (end == text.c_str() || !std::isfinite(number) || number <= 0 || factor < 0)
+    return Error{"not a size: " + text, "give bytes, or a number with K, M or G"};
+  return static_cast<std::uint64_t>(number * factor);
+}
+
+// Who shall own the output: the user behind sudo, else nobody in particular.
+void give_to_sudo_user(const std::string& path) {
+  const char* uid = std::getenv("SUDO_UID");
+  const char* gid = std::getenv("SUDO_GID");
+  if (geteuid() != 0 || uid == nullptr || gid == nullptr) return;
+  // Best effort: the file is there and complete also where it stays root's.
+  (void)!lchown(path.c_str(), static_cast<uid_t>(std::strtoul(uid, nullptr, 10)),
+                static_cast<gid_t>(std::strtoul(gid, nullptr, 10)));
+}
+
+// Said before the command starts: the folder must be there and writable.
+Result<void> check_output(const std::string& output, const std::string& raw) {
+  std::filesystem::path folder = std::filesystem::path(output).parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error))
+    return Error{"no such folder for the output: " + folder.string(), "make it, or choose another place with -o"};
+  if (access(folder.c_str(), W_OK) != 0)
+    return errno_error("cannot write to the output folder " + folder.string(), errno, "choose another place with -o");
+  if (std::filesystem::is_directory(output, error))
+    return Error{"the output is a folder: " + output, "give a file with -o"};
+  if (std::filesystem::exists(std::filesystem::symlink_status(raw, error)))
+    return Error{"there is a raw trace of another recording: " + raw,
+                 "if no uscope is writing it: `uscope load " + raw + " -o FILE.db` loads it; then remove it"};
+  return {};
+}
+
+Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options, const std::string& raw) {
+  tracer::RecordOptions out;
+  out.launch.command = options.command;
+  out.launch.user = options.user;
+  out.config.scope = {static_cast<__u32>(options.mode), options.budget};
+  out.config.verify_every = options.verify_every;
+  auto calls = store::parse_syscall_set(options.calls);
+  if (!calls) return calls.error();
+  for (std::size_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
+    if (calls->x86_64[nr]) out.config.calls_x86_64[nr / 64] |= 1ull << nr % 64;
+    if (calls->i386[nr]) out.config.calls_i386[nr / 64] |= 1ull << nr % 64;
+  }
+  out.modules = {options.app_modules, options.excluded_modules};
+  out.raw_path = raw;
+  if (!options.duration.empty()) {
+    auto duration = parse_duration(options.duration);
+    if (!duration) return duration.error();
+    out.duration_ns = static_cast<std::uint64_t>(*duration);
+  }
+  if (!options.max_size.empty()) {
+    auto size = parse_size(options.max_size);
+    if (!size) return size.error();
+    out.max_bytes = *size;
+  }
+  const auto joined = [](const std::vector<std::string>& list) {
+    nlohmann::json array = nlohmann::json::array();
+    for (const std::string& item : list) array.push_back(to_utf8(item));
+    return array.dump();
+  };
+  out.meta = {{"uscope_version", USCOPE_VERSION},
+              {"backend", "bpf"},
+              {"mode", std::to_string(options.mode)},
+              {"frames", std::to_string(options.budget)},
+              {"calls", options.calls},
+              {"target", to_utf8(options.command.front())},
+              {"command", joined(options.command)},
+              {"app_modules", joined(options.app_modules)},
+              {"excluded_modules", joined(options.excluded_modules)},
+              {"verify_every", std::to_string(options.verify_every)}};
+  return out;
+}
+
+const char* reason_text(tracer::StopReason reason) {
+  switch (reason) {
+    case tracer::StopReason::kInterrupted:
+      return "interrupted: the command goes on untraced";
+    case tracer::StopReason::kDuration:
+      return "--duration has passed: the command goes on untraced";
+    case tracer::StopReason::kMaxSize:
+      return "--max-size is reached: the command goes on untraced";
+    case tracer::StopReason::kWriteFailed:
+      return "the raw trace could not be written";
+    case tracer::StopReason::kFinished:
+      break;
+  }
+  return "";
+}
+
+// The descriptors that the recording held serve the loader: also of files that are gone by now.
+store::LoadOptions load_options(const std::vector<std::unique_ptr<tracer::File>>& files, StatusLine& status) {
+  store::LoadOptions options;
+  options.progress = [&status](double fraction) {
+    status.progress("loading", static_cast<std::uint64_t>(fraction * 1000), 1000);
+  };
+  options.open_module = [&files](const store::ModuleRequest& request) {
+    if (request.file < files.size() && files[request.file] && files[request.file]->fd)
+      return UniqueFd(dup(files[request.file]->fd.get()));
+    return UniqueFd();
+  };
+  return options;
+}
+
+void print_summary(const std::string& output, const tracer::RecordOutcome& outcome, const store::LoadSummary& loaded) {
+  std::string line = "uscope: " + group_digits(loaded.events) + " events, " + group_digits(loaded.lost) + " lost";
+  line += ", " + group_digits(loaded.processes) + (loaded.processes == 1 ? " process" : " processes");
+  line += ", " + human_duration(static_cast<double>(outcome.duration_ns)) + " -> " + escape_terminal(output);
+  std::fprintf(stderr, "%s\n", line.c_str());
+  if (const char* why = reason_text(outcome.reason); *why != '\0')
+    std::fprintf(stderr, "  tracing ended early: %s\n", why);
+  if (!outcome.trouble.empty()) std::fprintf(stderr, "  %s\n", escape_terminal(outcome.trouble).c_str());
+}
+
+// The command's own end becomes ours; a signal is raised again, so that the caller sees it.
+int end_as(const tracer::RecordOutcome& outcome) {
+  if (!outcome.command) return 0;
+  if (outcome.command->signal == 0) return outcome.command->code;
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  signal(outcome.command->signal, SIG_DFL);
+  raise(outcome.command->signal);
+  return 128 + outcome.command->signal;
+}
+
+Result<void> settle_raw(const RecordVerbOptions& options, const std::string& raw) {
+  std::error_code error;
+  if (options.keep_raw.empty()) {
+    std::filesystem::remove(raw, error);
+    return {};
+  }
+  std::filesystem::rename(raw, options.keep_raw, error);
+  if (error)
+    return Error{"cannot keep the raw trace as " + options.keep_raw + ": " + error.message(), "it is in " + raw};
+  give_to_sudo_user(options.keep_raw);
+  return {};
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<RecordVerbOptions>();
+  CLI::App* verb = app.add_subcommand("record", "trace a command, with all it starts, into a database");
+  verb->add_option("-o,--output", options->output, "the database to write")
+      ->type_name("FILE.db")
+      ->capture_default_str();
+  verb->add_option("--mode", options->mode, "frames to keep: 1 app-last, 2 app-all, 3 all-last, 4 all-all")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, int>{
+          {"app-last", 1}, {"app-all", 2}, {"all-last", 3}, {"all-all", 4}, {"1", 1}, {"2", 2}, {"3", 3}, {"4", 4}}))
+      ->capture_default_str();
+  verb->add_option("-S,--frames", options->budget, "frames kept of each stack, at most")
+      ->check(CLI::Range(1, USC_MAX_FRAMES))
+      ->capture_default_str();
+  verb->add_option("-e,--calls", options->calls, "calls to record: names, %file %network ..., all; ! excludes")
+      ->type_name("SET")
+      ->capture_default_str();
+  verb->add_option("--backend", options->backend, "what traces in the kernel")
+      ->check(CLI::IsMember({"auto", "bpf"}))
+      ->capture_default_str();
+  verb->add_option("-u,--user", options->user, "run the command as this user")->type_name("USER");
+  verb->add_option("--app-module", options->app_modules, "modules that are the application's too (a server's plug-ins)")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  verb->add_option("--exclude-module", options->excluded_modules, "modules whose frames are skipped")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  verb->add_flag("--print", options->print, "print each call when it ends, as strace does");
+  verb->add_option("--duration", options->duration, "stop tracing after this time: 30s, 5m")->type_name("T");
+  verb->add_option("--max-size", options->max_size, "stop tracing when the raw trace is this large: 500M, 2G")
+      ->type_name("B");
+  verb->add_option("--keep-raw", options->keep_raw, "keep the raw trace, for `uscope load`")->type_name("FILE");
+  verb->add_option("--verify", options->verify_every,
+                   "compare every Nth stack with libdwfl's walk of the same stack copy")
+      ->type_name("N");
+  verb->add_option("COMMAND", options->command, "the command to trace, after --")->required();
+  verb->positionals_at_end();
+  verb->callback([options, &invocation] {
+    invocation.error_code = kTracingFailed;
+    invocation.run = [options] { return run_record(*options); };
+  });
+}
+
+Result<int> run_record(const RecordVerbOptions& options) {
+  const std::string raw = options.output + ".raw.part";
+  if (auto ready = check_output(options.output, raw); !ready) return ready.error();
+  auto recorder = recorder_options(options, raw);
+  if (!recorder) return recorder.error();
+
+  StatusLine status(stderr);
+  LivePrinter printer(status);
+  tracer::RecordHooks hooks;
+  if (options.print) hooks.observer = &printer;
+  hooks.status = [&status, last = tracer::TraceFigures{}, at = 0.0](const tracer::TraceFigures& now,
+                                                                    double seconds) mutable {
+    const double rate = seconds > at ? static_cast<double>(now.events - last.events) / (seconds - at) : 0;
+    status.update({now.events, rate, now.lost, now.processes});
+    last = now;
+    at = seconds;
+  };
+  std::vector<std::unique_ptr<tracer::File>> files;
+  auto outcome = tracer::record(*recorder, hooks, &files);
+  status.clear();
+  if (!outcome) return outcome.error();
+  if (outcome->exec_errno != 0) {
+    std::fprintf(stderr, "uscope: %s\n", escape_terminal(outcome->trouble).c_str());
+    return outcome->exec_errno == ENOENT ? kNotFound : kCannotExecute;
+  }
+  auto loaded = store::load(raw, options.output, load_options(files, status));
+  status.clear();
+  if (!loaded) return loaded.error().in("the trace was recorded to " + raw + ", but could not be loaded");
+  give_to_sudo_user(options.output);
+  if (auto settled = settle_raw(options, raw); !settled) return settled.error();
+  print_summary(options.output, *outcome, *loaded);
+  if (outcome->reason == tracer::StopReason::kWriteFailed) return kTracingFailed;
+  return end_as(*outcome);
+}
+
+}  // namespace uscope::cli

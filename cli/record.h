@@ -1,0 +1,36 @@
+// `uscope record`: traces a command into a database.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/invocation.h"
+
+namespace CLI {
+class App;
+}
+
+namespace uscope::cli {
+
+struct RecordVerbOptions {
+  std::string output = "uscope.db";
+  std::string keep_raw;  // "" = the raw trace is removed once it is loaded
+  int mode = 4;
+  unsigned budget = 64;
+  std::string calls = "all";
+  std::string backend = "auto";
+  std::string user;
+  std::vector<std::string> app_modules;
+  std::vector<std::string> excluded_modules;
+  bool print = false;
+  std::string duration;
+  std::string max_size;
+  unsigned verify_every = 0;
+  std::vector<std::string> command;
+};
+
+void add_record(CLI::App& app, Invocation& invocation);
+Result<int> run_record(const RecordVerbOptions& options);
+
+}  // namespace uscope::cli
