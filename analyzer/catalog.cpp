@@ -62,19 +62,10 @@ Result<void> read_threads(const store::Database& database, Catalog& catalog) {
   });
 }
 
-std::optional<std::int64_t> meta_number(const Catalog& catalog, const char* key) {
-  const auto at = catalog.meta.find(key);
-  if (at == catalog.meta.end()) return std::nullopt;
-  char* end = nullptr;
-  const long long value = std::strtoll(at->second.c_str(), &end, 10);
-  if (end == at->second.c_str()) return std::nullopt;
-  return value;
-}
-
 // The times in meta, or, in a store without them, those of the first and last event.
 Result<void> read_span(const store::Database& database, Catalog& catalog) {
-  const auto start = meta_number(catalog, "start_ns");
-  const auto duration = meta_number(catalog, "duration_ns");
+  const auto start = catalog.meta_number("start_ns");
+  const auto duration = catalog.meta_number("duration_ns");
   std::optional<std::int64_t> first;
   std::optional<std::int64_t> last;
   if (!start || !duration) {
@@ -119,6 +110,15 @@ const Image* Catalog::inherited_image(const Process& process) const {
 const Image* Catalog::last_image(const Process& process) const {
   if (!process.images.empty()) return images.find(process.images.back());
   return inherited_image(process);
+}
+
+std::optional<std::int64_t> Catalog::meta_number(const std::string& key) const {
+  const auto at = meta.find(key);
+  if (at == meta.end()) return std::nullopt;
+  char* end = nullptr;
+  const long long value = std::strtoll(at->second.c_str(), &end, 10);
+  if (end == at->second.c_str()) return std::nullopt;
+  return value;
 }
 
 std::optional<std::int64_t> Catalog::since_start(std::optional<std::int64_t> ts_ns) const {

@@ -64,6 +64,8 @@ struct Catalog {
   // The image a process had when it began: its parent's at that time, or that of the nearest of 1000 ancestors that has
   // one; null where not known.
   [[nodiscard]] const Image* inherited_image(const Process& process) const;
+  // A value of meta as a number; none where the key is missing or its value begins with no number.
+  [[nodiscard]] std::optional<std::int64_t> meta_number(const std::string& key) const;
   // Of CLOCK_MONOTONIC to time since the trace's start.
   [[nodiscard]] std::optional<std::int64_t> since_start(std::optional<std::int64_t> ts_ns) const;
 };

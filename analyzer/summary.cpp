@@ -68,9 +68,9 @@ class Summarizer {
     auto scan = scan_events(database_, catalog_, instances());
     if (!scan) return scan.error();
     scan_ = std::make_unique<EventScan>(std::move(*scan));
-    for (const auto step :
-         {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::verify, &Summarizer::processes,
-          &Summarizer::calls, &Summarizer::triggers, &Summarizer::errors, &Summarizer::single_calls}) {
+    for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
+                            &Summarizer::verify, &Summarizer::processes, &Summarizer::calls, &Summarizer::triggers,
+                            &Summarizer::errors, &Summarizer::single_calls}) {
       auto done = (this->*step)();
       if (!done) return done.error();
     }
@@ -83,6 +83,7 @@ class Summarizer {
   Result<void> losses();
   Result<void> trace();
   Result<void> stack_ends();
+  Result<void> walks();
   Result<void> verify();
   Result<void> processes();
   Result<void> calls();
@@ -162,6 +163,19 @@ Result<void> Summarizer::stack_ends() {
   }
   std::stable_sort(summary_.stack_ends.begin(), summary_.stack_ends.end(),
                    [](const EndedLine& a, const EndedLine& b) { return a.events > b.events; });
+  return {};
+}
+
+Result<void> Summarizer::walks() {
+  const auto walks = catalog_.meta_number("walks");
+  if (!walks) return {};
+  WalkFigures figures;
+  figures.walks = static_cast<std::uint64_t>(*walks);
+  figures.stopped_early = static_cast<std::uint64_t>(catalog_.meta_number("walks_stopped_early").value_or(0));
+  for (const auto& [key, value] : catalog_.meta)
+    if (key.starts_with("deferred_"))
+      figures.deferred += static_cast<std::uint64_t>(catalog_.meta_number(key).value_or(0));
+  summary_.walks = figures;
   return {};
 }
 

@@ -132,6 +132,13 @@ struct VerifyResult {
   std::vector<VerifyDifference> differences;  // as many as the limit allows
 };
 
+// How the tracer walked stacks, from its own counters in the meta table.
+struct WalkFigures {
+  std::uint64_t walks = 0;
+  std::uint64_t deferred = 0;       // left to user space, for whatever reason
+  std::uint64_t stopped_early = 0;  // since the scope or the budget could keep no further frame
+};
+
 // A list cut to a limit, and how long it is in full.
 template <typename Line>
 struct TopList {
@@ -143,6 +150,7 @@ struct Summary {
   std::vector<LossLine> losses;  // largest first
   TraceFacts trace;
   std::vector<EndedLine> stack_ends;   // by events
+  std::optional<WalkFigures> walks;    // none: the tracer counted none
   std::optional<VerifyResult> verify;  // none: tracing did not verify
   std::vector<ProcessLine> io_uring;   // processes whose I/O may bypass system calls
   TopList<ProcessLine> processes;      // by events

@@ -30,7 +30,8 @@ constexpr std::string_view kHostile = "\x1b[31mred\n\xff;</script>";
 constexpr const char* kSampleRows = R"sql(
 INSERT INTO meta VALUES('command', 'make -j2'), ('mode', '4 (all-all)'), ('frames', '64'), ('backend', 'bpf'),
   ('host', 'testhost'), ('kernel', '6.1.0-test'), ('start_ns', '1000000000000'), ('duration_ns', '2000000000'),
-  ('utc_offset_ns', '1700000000000000000'), ('uscope_version', '0.1.0');
+  ('utc_offset_ns', '1700000000000000000'), ('uscope_version', '0.1.0'),
+  ('walks', '12'), ('deferred_lock', '2'), ('deferred_no_table', '1'), ('walks_stopped_early', '4');
 
 INSERT INTO process VALUES
   (1, 100, 1, NULL, 1000000000000, 1002000000000, 0, NULL, 0),

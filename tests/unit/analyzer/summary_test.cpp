@@ -187,6 +187,14 @@ TEST_F(SummaryTest, StackEndsCountEventsAndStacks) {
   EXPECT_EQ(s.stack_ends[3].events, 2U);
 }
 
+TEST_F(SummaryTest, WalksAreTheTracersOwnFigures) {
+  const Summary s = summary();
+  ASSERT_TRUE(s.walks);
+  EXPECT_EQ(s.walks->walks, 12U);
+  EXPECT_EQ(s.walks->deferred, 3U);
+  EXPECT_EQ(s.walks->stopped_early, 4U);
+}
+
 TEST_F(SummaryTest, VerifyNamesTheDifference) {
   const Summary s = summary();
   ASSERT_TRUE(s.verify);

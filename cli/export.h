@@ -1,0 +1,20 @@
+// `uscope export`: a trace in the formats of other tools.
+#pragma once
+
+#include <filesystem>
+
+#include "analyzer/folded.h"
+#include "cli/invocation.h"
+
+namespace uscope::cli {
+
+struct ExportOptions {
+  std::filesystem::path file;
+  std::filesystem::path output;  // empty = standard output
+  analyzer::FoldedOptions folded;
+};
+
+void add_export(CLI::App& app, Invocation& invocation);
+[[nodiscard]] Result<int> run_export(const ExportOptions& options);
+
+}  // namespace uscope::cli

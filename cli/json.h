@@ -1,0 +1,26 @@
+// JSON values of names that may hold any byte, and of numbers that may be missing.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "support/text.h"
+
+namespace uscope::cli {
+
+[[nodiscard]] inline nlohmann::ordered_json json_value(const std::string& bytes) {
+  return to_utf8(bytes);
+}
+
+[[nodiscard]] inline nlohmann::ordered_json json_value(const std::optional<std::int64_t>& number) {
+  if (!number) return nullptr;
+  return *number;
+}
+
+// Indented where a person may read it, compact for one of many. Control characters come out as \u escapes, and so does
+// DEL and U+0080 – U+009F, so that JSON on a terminal is as safe as text; `<` too, so that it can stand in a web page.
+[[nodiscard]] std::string dump(const nlohmann::ordered_json& value, bool indented = true);
+
+}  // namespace uscope::cli

@@ -1,0 +1,81 @@
+// The `uscope` command: parses the command line, runs the verb it names, prints what went wrong.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "cli/completion.h"
+// EV #include "cli/events.h"
+#include "cli/export.h"
+#include "cli/invocation.h"
+// EV #include "cli/load.h"
+#include "cli/report.h"
+#include "cli/sql.h"
+#include "cli/tree.h"
+#include "support/text.h"
+#if __has_include("cli/record.h")
+#include "cli/record.h"
+#endif
+#if __has_include("cli/doctor.h")
+#include "cli/doctor.h"
+#endif
+
+namespace uscope::cli {
+namespace {
+
+void add_verbs(CLI::App& app, Invocation& invocation) {
+#if __has_include("cli/record.h")
+  add_record(app, invocation);
+#endif
+  // EV add_load(app, invocation);
+  add_report(app, invocation);
+  // EV add_events(app, invocation);
+  add_tree(app, invocation);
+  add_sql(app, invocation);
+  add_export(app, invocation);
+#if __has_include("cli/doctor.h")
+  add_doctor(app, invocation);
+#endif
+  add_completion(app, invocation);
+}
+
+// Messages may hold names from a traced program, and stand on a terminal.
+void print_error(const std::string& what, const std::string& remedy) {
+  std::fprintf(stderr, "uscope: %s\n", escape_terminal(what).c_str());
+  if (!remedy.empty()) std::fprintf(stderr, "  %s\n", escape_terminal(remedy).c_str());
+}
+
+// Where the verb is `record`, 2 would look like the exit status of the traced command.
+int usage_code(int argc, char** argv) {
+  constexpr int kReader = 2;
+  constexpr int kRecord = 125;
+  return argc > 1 && std::string(argv[1]) == "record" ? kRecord : kReader;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("uscope traces one application, whole: every process, every system call, and the code that made it.",
+               "uscope");
+  app.set_version_flag("--version", std::string("uscope ") + USCOPE_VERSION);
+  app.require_subcommand(1);
+  Invocation invocation;
+  add_verbs(app, invocation);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& request) {
+    return app.exit(request);  // --help, --version
+  } catch (const CLI::ParseError& problem) {
+    print_error(problem.what(), argc > 1 ? "`uscope --help` and `uscope VERB --help` tell what there is"
+                                         : "`uscope --help` lists the verbs");
+    return usage_code(argc, argv);
+  }
+  const Result<int> result = invocation.run();
+  if (result) return *result;
+  print_error(result.error().what, result.error().remedy);
+  return invocation.error_code;
+}
+
+}  // namespace
+}  // namespace uscope::cli
+
+int main(int argc, char** argv) {
+  return uscope::cli::run(argc, argv);
+}

@@ -1,0 +1,41 @@
+#include "cli/report.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "analyzer/summary.h"
+#include "cli/report_render.h"
+#include "store/database.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr std::size_t kTextLines = 8;
+
+}  // namespace
+
+void add_report(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* verb = app.add_subcommand("report",
+                                      "what a trace says: losses first, then processes, calls, their callers, "
+                                      "latencies, errors");
+  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)")->type_name("N");
+  add_format(*verb, options->format);
+  verb->callback([options, &invocation] { invocation.run = [options] { return run_report(*options); }; });
+}
+
+Result<int> run_report(const ReportOptions& options) {
+  auto database = store::Database::open(options.file);
+  if (!database) return database.error();
+  const bool text = options.format == Format::kText;
+  auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(text ? kTextLines : 0)});
+  if (!summary) return summary.error();
+  Output out(stdout);
+  out.write(text ? report_text(*summary, options.file.string(), text_width(stdout)) : report_json(*summary));
+  if (auto done = out.finish(); !done) return done.error();
+  return 0;
+}
+
+}  // namespace uscope::cli

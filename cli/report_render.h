@@ -1,0 +1,16 @@
+// A summary as text for people and as JSON for programs (docs/json/report.schema.json).
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analyzer/summary.h"
+
+namespace uscope::cli {
+
+// `file` is named in the hints at the end; `width` in columns.
+[[nodiscard]] std::string report_text(const analyzer::Summary& summary, const std::string& file, std::size_t width);
+
+[[nodiscard]] std::string report_json(const analyzer::Summary& summary);
+
+}  // namespace uscope::cli

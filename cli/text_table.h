@@ -1,0 +1,48 @@
+// Tables for people: aligned columns that fit a width. Every cell is made safe for a terminal here, so that no renderer
+// can forget it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace uscope::cli {
+
+enum class Align { kLeft, kRight };
+
+// What a cell loses where the table is too wide.
+enum class Shrink { kNever, kMiddle, kEnd };
+
+struct TableColumn {
+  std::string title;
+  Align align = Align::kLeft;
+  Shrink shrink = Shrink::kNever;
+};
+
+// Columns that a text takes: code points of UTF-8 (wide characters count as one).
+[[nodiscard]] std::size_t display_width(std::string_view text);
+
+// At most `width` columns, with "…" for what is left out.
+[[nodiscard]] std::string shorten(const std::string& text, std::size_t width, Shrink shrink);
+
+class TextTable {
+ public:
+  explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
+
+  // As many cells as there are columns.
+  void add_row(std::vector<std::string> cells);
+
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+  // Lines, each ended by a newline, indented by two. Columns without a value in any row are left out.
+  [[nodiscard]] std::string render(std::size_t width) const;
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> widths(std::size_t width, const std::vector<bool>& shown) const;
+
+  std::vector<TableColumn> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace uscope::cli
