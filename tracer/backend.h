@@ -1,5 +1,5 @@
-// What drives the kernel side. One interface for every backend (BPF programs, kernel module), so that all that follows, the
-// collector, the trace file, the report, is the same.
+// What drives the kernel side. One interface for every backend (BPF programs, kernel module), so that all that follows,
+// the collector, the trace file, the report, is the same.
 #pragma once
 
 #include <cstdint>
@@ -47,16 +47,19 @@ class Backend {
   // A descriptor that becomes readable with an urgent record, for the caller's own poll.
   [[nodiscard]] virtual int wait_fd() const = 0;
 
-  // Events (how = open) for every call that began before `before_ns` and has not been listed; returns the number of traced tasks.
+  // Events (how = open) for every call that began before `before_ns` and has not been listed; returns the number of
+  // traced tasks.
   virtual Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) = 0;
 
   // Unwind rows of a file; then its state and classes take effect. kNoRoom: nothing was published.
-  virtual Result<Publish> publish_rows(std::uint32_t file, const symbolizer::RowTable& table, std::uint32_t classes) = 0;
+  virtual Result<Publish> publish_rows(std::uint32_t file, const symbolizer::RowTable& table,
+                                       std::uint32_t classes) = 0;
   virtual Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) = 0;
 
   // The kernel's key of the file behind one of our own mappings.
   virtual Result<usc_file_key> own_file_key(const void* address) = 0;
-  // Gives a file a serial before it is met, so that its rows can be there first; none where the kernel has met it already.
+  // Gives a file a serial before it is met, so that its rows can be there first; none where the kernel has met it
+  // already.
   virtual Result<std::uint32_t> reserve_file(const usc_file_key& key) = 0;
 
   // Counters of every processor, and losses by process, both from the beginning on.

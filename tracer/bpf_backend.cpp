@@ -1,5 +1,6 @@
-// The BPF backend: loads the programs with maps sized for this machine, reads the per-CPU rings, fills the row tables through
-// shared mappings. Nothing is pinned: when this process ends, in whatever way, the kernel drops links, programs and maps.
+// The BPF backend: loads the programs with maps sized for this machine, reads the per-CPU rings, fills the row tables
+// through shared mappings. Nothing is pinned: when this process ends, in whatever way, the kernel drops links, programs
+// and maps.
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sys/epoll.h>
@@ -20,7 +21,8 @@
 namespace uscope::tracer {
 namespace {
 
-constexpr const char* kPrivilegeRemedy = "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` tells more";
+constexpr const char* kPrivilegeRemedy =
+    "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` tells more";
 
 // The kernel log of the last failed load, for error messages.
 thread_local std::string libbpf_log;
@@ -107,8 +109,9 @@ class BpfBackend : public Backend {
 
 Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
   const auto& maps = skeleton_->maps;
-  const std::array<bpf_map*, 9> per_cpu = {maps.cpus,       maps.mapping_slots, maps.row_slots, maps.stack_slots, maps.stack_log,
-                                           maps.memo_slots, maps.scratches,     maps.texts,     maps.samples};
+  const std::array<bpf_map*, 9> per_cpu = {maps.cpus,        maps.mapping_slots, maps.row_slots,
+                                           maps.stack_slots, maps.stack_log,     maps.memo_slots,
+                                           maps.scratches,   maps.texts,         maps.samples};
   for (bpf_map* map : per_cpu) bpf_map__set_max_entries(map, bpf_map__max_entries(map) * cpus_);
   bpf_map__set_max_entries(maps.rings, cpus_);
   bpf_map__set_max_entries(maps.rows, sizes.rows);
@@ -134,10 +137,11 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
     if (!libbpf_log.empty()) failure.what += " (" + last_log_line() + ")";
     return failure;
   }
-  if (auto opened = rows_.open(bpf_map__fd(skeleton_->maps.rows), std::size_t{sizes.rows} * sizeof(usc_row), "rows"); !opened)
+  if (auto opened = rows_.open(bpf_map__fd(skeleton_->maps.rows), std::size_t{sizes.rows} * sizeof(usc_row), "rows");
+      !opened)
     return opened;
-  if (auto opened =
-          index_.open(bpf_map__fd(skeleton_->maps.row_index), std::size_t{sizes.index_entries} * sizeof(__u32), "row_index");
+  if (auto opened = index_.open(bpf_map__fd(skeleton_->maps.row_index),
+                                std::size_t{sizes.index_entries} * sizeof(__u32), "row_index");
       !opened)
     return opened;
   return open_rings(sizes.ring_bytes);
@@ -148,8 +152,9 @@ Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     UniqueFd ring(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "uscope_ring", 0, 0, bytes, nullptr));
     if (!ring)
-      return errno_error("cannot create a ring of " + std::to_string(bytes) + " bytes for processor " + std::to_string(cpu), errno,
-                         "raise the locked-memory limit (ulimit -l), or the memory limit of this cgroup");
+      return errno_error(
+          "cannot create a ring of " + std::to_string(bytes) + " bytes for processor " + std::to_string(cpu), errno,
+          "raise the locked-memory limit (ulimit -l), or the memory limit of this cgroup");
     const int fd = ring.get();
     if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY) != 0)
       return errno_error("cannot enter the ring of processor " + std::to_string(cpu), errno);
@@ -169,7 +174,9 @@ Result<void> BpfBackend::attach() {
   return {};
 }
 
-void BpfBackend::detach() { uscope_bpf__detach(skeleton_.get()); }
+void BpfBackend::detach() {
+  uscope_bpf__detach(skeleton_.get());
+}
 
 Result<void> BpfBackend::set_launched(int pid) {
   skeleton_->bss->launch_pid = static_cast<__u32>(pid);
@@ -230,7 +237,8 @@ Result<Publish> BpfBackend::publish_rows(std::uint32_t file, const symbolizer::R
   const auto rows = static_cast<std::uint32_t>(table.rows.size());
   const auto entries = static_cast<std::uint32_t>(table.index.size());
   const auto rules = static_cast<std::uint32_t>(table.rules.size());
-  if (rows > sizes_.rows - rows_used_ || entries > sizes_.index_entries - index_used_ || rules > sizes_.rules - rules_used_)
+  if (rows > sizes_.rows - rows_used_ || entries > sizes_.index_entries - index_used_ ||
+      rules > sizes_.rules - rules_used_)
     return Publish::kNoRoom;
   std::copy(table.rows.begin(), table.rows.end(), rows_.as<usc_row>() + rows_used_);
   std::copy(table.index.begin(), table.index.end(), index_.as<__u32>() + index_used_);

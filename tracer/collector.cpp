@@ -12,7 +12,8 @@ namespace uscope::tracer {
 namespace {
 
 // Causes whose counts are missing events; the others are about stacks, names or checks.
-constexpr std::array kEventLosses = {USC_LOSS_RING_FULL_EVENT, USC_LOSS_TASK_MAP_FULL, USC_LOSS_TASK_MAP_BUSY, USC_LOSS_RECURSION};
+constexpr std::array kEventLosses = {USC_LOSS_RING_FULL_EVENT, USC_LOSS_TASK_MAP_FULL, USC_LOSS_TASK_MAP_BUSY,
+                                     USC_LOSS_RECURSION};
 
 template <typename Record>
 const Record& as(const usc_record& record) {
@@ -33,8 +34,14 @@ std::size_t least_size(std::uint16_t type) {
 
 }  // namespace
 
-Collector::Collector(Backend& backend, FileTable& files, TraceWriter& writer, const usc_config& config, RecordObserver* observer)
-    : backend_(backend), files_(files), writer_(writer), config_(config), observer_(observer), losses_from_ns_(monotonic_ns()) {
+Collector::Collector(Backend& backend, FileTable& files, TraceWriter& writer, const usc_config& config,
+                     RecordObserver* observer)
+    : backend_(backend),
+      files_(files),
+      writer_(writer),
+      config_(config),
+      observer_(observer),
+      losses_from_ns_(monotonic_ns()) {
   if (config.verify_every != 0) verifier_ = std::make_unique<Verifier>(mappings_, files_, config.scope);
 }
 
@@ -170,8 +177,9 @@ void Collector::write_file_news() {
     if (file.rows) {
       info.rows = static_cast<__u32>(file.rows->rows.size());
       info.rules = static_cast<__u32>(file.rows->rules.size());
-      info.row_bytes = static_cast<__u32>(file.rows->rows.size() * sizeof(usc_row) + file.rows->index.size() * sizeof(__u32) +
-                                          file.rows->rules.size() * sizeof(usc_rule));
+      info.row_bytes =
+          static_cast<__u32>(file.rows->rows.size() * sizeof(usc_row) + file.rows->index.size() * sizeof(__u32) +
+                             file.rows->rules.size() * sizeof(usc_rule));
     }
     info.segments = static_cast<__u16>(std::min<std::size_t>(file.facts.exec_segments.size(), 64));
     info.build_id_bytes = static_cast<__u16>(std::min<std::size_t>(file.facts.build_id.size(), 64));
@@ -264,7 +272,9 @@ Result<void> Collector::write_totals() {
     return std::accumulate(stats->begin(), stats->end(), std::uint64_t{0},
                            [&](std::uint64_t total, const usc_stats& cpu) { return total + member(cpu); });
   };
-  const auto meta = [&](const char* key, std::uint64_t value) { keep(writer_.append_meta(key, std::to_string(value))); };
+  const auto meta = [&](const char* key, std::uint64_t value) {
+    keep(writer_.append_meta(key, std::to_string(value)));
+  };
   meta("walks", sum([](const usc_stats& s) { return s.walks; }));
   meta("frames_walked", sum([](const usc_stats& s) { return s.frames_walked; }));
   meta("frames_kept", sum([](const usc_stats& s) { return s.frames_kept; }));

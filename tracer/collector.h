@@ -1,8 +1,8 @@
-// Turns what the kernel side sends into the raw trace: passes records on, binds files and publishes their rows, finishes deferred
-// walks, compares samples of --verify, accounts for losses. One thread, bounded memory.
+// Turns what the kernel side sends into the raw trace: passes records on, binds files and publishes their rows,
+// finishes deferred walks, compares samples of --verify, accounts for losses. One thread, bounded memory.
 //
-// Records of different processors come in any order within a round (one pass over all rings), and a record may refer to one of
-// another ring. So what needs more than itself, a walk, waits until the round after its own.
+// Records of different processors come in any order within a round (one pass over all rings), and a record may refer to
+// one of another ring. So what needs more than itself, a walk, waits until the round after its own.
 #pragma once
 
 #include <array>
@@ -43,7 +43,8 @@ class RecordObserver {
 
 class Collector {
  public:
-  Collector(Backend& backend, FileTable& files, TraceWriter& writer, const usc_config& config, RecordObserver* observer);
+  Collector(Backend& backend, FileTable& files, TraceWriter& writer, const usc_config& config,
+            RecordObserver* observer);
 
   // One pass over all rings, and the walks left from the pass before. The number of records seen.
   Result<std::size_t> round();

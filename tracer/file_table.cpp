@@ -78,9 +78,13 @@ const File* FileTable::find(std::uint32_t serial) const {
   return serial < files_.size() ? files_[serial].get() : nullptr;
 }
 
-File* FileTable::find(std::uint32_t serial) { return serial < files_.size() ? files_[serial].get() : nullptr; }
+File* FileTable::find(std::uint32_t serial) {
+  return serial < files_.size() ? files_[serial].get() : nullptr;
+}
 
-std::vector<std::uint32_t> FileTable::take_news() { return std::exchange(news_, {}); }
+std::vector<std::uint32_t> FileTable::take_news() {
+  return std::exchange(news_, {});
+}
 
 std::uint32_t FileTable::classify(const std::string& path) const {
   std::uint32_t classes = 0;

@@ -1,9 +1,9 @@
-// The files behind the traced mappings: bound once each to an open descriptor, on the kernel's own word that it is the same
-// file, and their unwind rows brought to the kernel.
+// The files behind the traced mappings: bound once each to an open descriptor, on the kernel's own word that it is the
+// same file, and their unwind rows brought to the kernel.
 //
-// Binding: candidates are /proc/PID/map_files, the path inside the process's root, the path as it is. Each one that opens is
-// mapped, and the kernel says whether the key of that mapping is the key it met. Device and inode numbers of stat are not
-// asked: on btrfs and overlayfs they differ.
+// Binding: candidates are /proc/PID/map_files, the path inside the process's root, the path as it is. Each one that
+// opens is mapped, and the kernel says whether the key of that mapping is the key it met. Device and inode numbers of
+// stat are not asked: on btrfs and overlayfs they differ.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@
 
 namespace uscope::tracer {
 
-// Which modules are the application's beside its executable, and which are left out: shell globs, against the whole path and its
-// last component.
+// Which modules are the application's beside its executable, and which are left out: shell globs, against the whole
+// path and its last component.
 struct ModuleGlobs {
   std::vector<std::string> app;
   std::vector<std::string> exclude;

@@ -25,7 +25,8 @@ struct CommandExit {
 
 class LaunchedCommand {
  public:
-  // Forks; the child waits for go(). The program is looked up in PATH here, so that the child's first execve is the right one.
+  // Forks; the child waits for go(). The program is looked up in PATH here, so that the child's first execve is the
+  // right one.
   static Result<LaunchedCommand> prepare(const LaunchOptions& options);
 
   LaunchedCommand(LaunchedCommand&&) = default;

@@ -1,5 +1,5 @@
-// The loader's search, roughly: DT_RUNPATH with $ORIGIN, then the folders that Debian and others compile in. ld.so.cache is not
-// read; LD_LIBRARY_PATH is not followed.
+// The loader's search, roughly: DT_RUNPATH with $ORIGIN, then the folders that Debian and others compile in.
+// ld.so.cache is not read; LD_LIBRARY_PATH is not followed.
 #include "tracer/library_search.h"
 
 #include <fcntl.h>
@@ -28,8 +28,7 @@ bool is_file(const std::string& path) {
 std::string expand_origin(std::string folder, const std::string& user) {
   for (const std::string token : {"$ORIGIN", "${ORIGIN}"}) {
     const std::size_t at = folder.find(token);
-    if (at != std::string::npos)
-      folder.replace(at, token.size(), std::filesystem::path(user).parent_path().string());
+    if (at != std::string::npos) folder.replace(at, token.size(), std::filesystem::path(user).parent_path().string());
   }
   return folder;
 }

@@ -1,4 +1,5 @@
-// Which files a program will map when it starts: itself, its interpreter, and its libraries as far as the usual folders have them.
+// Which files a program will map when it starts: itself, its interpreter, and its libraries as far as the usual folders
+// have them.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 namespace uscope::tracer {
 
-// Paths, the executable first; at most 64. A script stands for its interpreter. What cannot be found is left out: the answer
-// is a guess that only saves time.
+// Paths, the executable first; at most 64. A script stands for its interpreter. What cannot be found is left out: the
+// answer is a guess that only saves time.
 [[nodiscard]] std::vector<std::string> with_libraries(const std::string& executable);
 
 }  // namespace uscope::tracer

@@ -44,7 +44,9 @@ void MappingTimeline::fork(std::uint32_t mm, std::uint32_t parent, std::uint64_t
   child.version++;
 }
 
-void MappingTimeline::forget(std::uint32_t mm) { spaces_.erase(mm); }
+void MappingTimeline::forget(std::uint32_t mm) {
+  spaces_.erase(mm);
+}
 
 const MappingTimeline::Entry* MappingTimeline::latest(const Space& space, std::uint64_t address, std::uint64_t time) {
   const Entry* best = nullptr;

@@ -1,8 +1,9 @@
-// What was executable where, when: the executable mappings of every traced address space, as the kernel side told of them, so
-// that a walk can be finished in user space as of the time of its call, also when the process has moved on or is gone.
+// What was executable where, when: the executable mappings of every traced address space, as the kernel side told of
+// them, so that a walk can be finished in user space as of the time of its call, also when the process has moved on or
+// is gone.
 //
-// A forked address space is not copied: it refers to its parent's mappings as of the time of the fork. Records of several
-// processors arrive in any order; only look-ups need all records up to their time.
+// A forked address space is not copied: it refers to its parent's mappings as of the time of the fork. Records of
+// several processors arrive in any order; only look-ups need all records up to their time.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,8 @@ Check check_capabilities() {
   for (const Capability& capability : kCapabilities) {
     if ((have >> capability.number & 1) != 0) continue;
     check.ok = false;
-    check.found += (check.found.empty() ? "missing " : ", ") + std::string(capability.name) + " (" + capability.why + ")";
+    check.found +=
+        (check.found.empty() ? "missing " : ", ") + std::string(capability.name) + " (" + capability.why + ")";
   }
   if (check.ok) check.found = "CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN, CAP_SYS_RESOURCE";
   check.remedy = "run uscope as root (sudo), or in a container started with these capabilities";
@@ -65,19 +66,24 @@ Check check_btf() {
   constexpr const char* kPath = "/sys/kernel/btf/vmlinux";
   struct stat status {};
   if (stat(kPath, &status) != 0)
-    return {"kernel BTF", false, std::string(kPath) + " is not there", "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"};
-  return {"kernel BTF", true, std::string(kPath) + ", " + group_digits(static_cast<std::uint64_t>(status.st_size)) + " bytes", ""};
+    return {"kernel BTF", false, std::string(kPath) + " is not there",
+            "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"};
+  return {"kernel BTF", true,
+          std::string(kPath) + ", " + group_digits(static_cast<std::uint64_t>(status.st_size)) + " bytes", ""};
 }
 
-// "none [integrity] confidentiality": the bracketed word is in force. Confidentiality forbids reading user memory from BPF.
+// "none [integrity] confidentiality": the bracketed word is in force. Confidentiality forbids reading user memory from
+// BPF.
 Check check_lockdown() {
   std::ifstream file("/sys/kernel/security/lockdown");
   std::string text;
   if (!std::getline(file, text)) return {"kernel lockdown", true, "not in use", ""};
   const std::size_t begin = text.find('[');
   const std::size_t end = text.find(']');
-  const std::string level = begin == std::string::npos || end == std::string::npos ? text : text.substr(begin + 1, end - begin - 1);
-  return {"kernel lockdown", level != "confidentiality", level, "boot without lockdown=confidentiality (Secure Boot may set it)"};
+  const std::string level =
+      begin == std::string::npos || end == std::string::npos ? text : text.substr(begin + 1, end - begin - 1);
+  return {"kernel lockdown", level != "confidentiality", level,
+          "boot without lockdown=confidentiality (Secure Boot may set it)"};
 }
 
 Check check_jit() {

@@ -1,4 +1,5 @@
-// What a backend needs of this machine, looked at one by one, so that `uscope doctor` can say what is missing and what helps.
+// What a backend needs of this machine, looked at one by one, so that `uscope doctor` can say what is missing and what
+// helps.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 namespace uscope::tracer {
 
 struct Check {
-  std::string name;    // "kernel BTF"
+  std::string name;  // "kernel BTF"
   bool ok = false;
   std::string found;   // what was seen: "/sys/kernel/btf/vmlinux, 5,123,456 bytes"
   std::string remedy;  // what to do where it is not ok

@@ -31,7 +31,8 @@ std::uint32_t possible_processors() {
   std::getline(file, text);
   const std::size_t at = text.find_last_of("-,");
   const std::string last = at == std::string::npos ? text : text.substr(at + 1);
-  return last.empty() ? static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_CONF)) : static_cast<std::uint32_t>(std::stoul(last)) + 1;
+  return last.empty() ? static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_CONF))
+                      : static_cast<std::uint32_t>(std::stoul(last)) + 1;
 }
 
 // Many files are held open until the trace has been loaded.
@@ -195,11 +196,14 @@ Result<bool> Recording::each_second(std::uint64_t now) {
   return *tasks == 0;
 }
 
-// Rings are read in large, rare batches: a reader that runs beside the writers takes the rings' cache lines from them with every
-// record. The wait is such that a ring would fill to an eighth at the present rate; an urgent record ends it early.
+// Rings are read in large, rare batches: a reader that runs beside the writers takes the rings' cache lines from them
+// with every record. The wait is such that a ring would fill to an eighth at the present rate; an urgent record ends it
+// early.
 int Recording::next_wait(std::uint64_t now) {
   const std::uint64_t bytes = writer_->bytes();
-  const double rate = now > round_before_ns_ ? static_cast<double>(bytes - bytes_before_) / static_cast<double>(now - round_before_ns_) : 0;
+  const double rate = now > round_before_ns_
+                          ? static_cast<double>(bytes - bytes_before_) / static_cast<double>(now - round_before_ns_)
+                          : 0;
   bytes_before_ = bytes;
   round_before_ns_ = now;
   if (collector_->has_pending()) return kPendingWaitMs;
@@ -237,7 +241,8 @@ Result<void> Recording::loop() {
   return {};
 }
 
-// Calls still under way are listed before the hooks go, so that a return in between completes them; then the rings are emptied.
+// Calls still under way are listed before the hooks go, so that a return in between completes them; then the rings are
+// emptied.
 Result<void> Recording::finish() {
   if (!writer_->failed()) {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
@@ -274,7 +279,8 @@ Result<void> Recording::run() {
   return {};
 }
 
-Result<RecordOutcome> record(const RecordOptions& options, const RecordHooks& hooks, std::vector<std::unique_ptr<File>>* files_out) {
+Result<RecordOutcome> record(const RecordOptions& options, const RecordHooks& hooks,
+                             std::vector<std::unique_ptr<File>>* files_out) {
   Recording recording(options, hooks);
   if (auto ready = recording.prepare(); !ready) {
     recording.discard();

@@ -19,11 +19,11 @@ struct RecordOptions {
   LaunchOptions launch;
   usc_config config{};  // scope, calls, verify_every; the number of processors is filled in
   ModuleGlobs modules;
-  std::string raw_path;           // created here, must not exist
-  std::string cache_folder;       // of unwind rows; "" = the usual one
+  std::string raw_path;      // created here, must not exist
+  std::string cache_folder;  // of unwind rows; "" = the usual one
   BackendSizes sizes;
-  std::uint64_t duration_ns = 0;  // stop after this time, 0 = no limit
-  std::uint64_t max_bytes = 0;    // of the raw trace, 0 = no limit
+  std::uint64_t duration_ns = 0;                          // stop after this time, 0 = no limit
+  std::uint64_t max_bytes = 0;                            // of the raw trace, 0 = no limit
   std::vector<std::pair<std::string, std::string>> meta;  // written to the trace as they are
 };
 
@@ -33,19 +33,21 @@ struct RecordOutcome {
   std::optional<CommandExit> command;  // none: it was still running when tracing ended
   int exec_errno = 0;                  // the command could not be found or executed; `trouble` says more
   StopReason reason = StopReason::kFinished;
-  std::string trouble;                 // for exec_errno and kWriteFailed
+  std::string trouble;  // for exec_errno and kWriteFailed
   TraceFigures figures;
   std::uint64_t duration_ns = 0;
 };
 
 struct RecordHooks {
-  RecordObserver* observer = nullptr;                       // sees each event
-  std::function<void(const TraceFigures&, double)> status;  // about four times a second, with the seconds since the start
+  RecordObserver* observer = nullptr;  // sees each event
+  std::function<void(const TraceFigures&, double)>
+      status;  // about four times a second, with the seconds since the start
 };
 
-// Records until the command and all that came from it have ended, or a limit or signal ends it. Errors are those before the command
-// was started, or a backend that failed; trouble with the raw file while tracing is in the outcome, and what was written can be
-// loaded. The caller keeps `files_out` for the loader: the descriptors of the traced files.
-Result<RecordOutcome> record(const RecordOptions& options, const RecordHooks& hooks, std::vector<std::unique_ptr<File>>* files_out);
+// Records until the command and all that came from it have ended, or a limit or signal ends it. Errors are those before
+// the command was started, or a backend that failed; trouble with the raw file while tracing is in the outcome, and
+// what was written can be loaded. The caller keeps `files_out` for the loader: the descriptors of the traced files.
+Result<RecordOutcome> record(const RecordOptions& options, const RecordHooks& hooks,
+                             std::vector<std::unique_ptr<File>>* files_out);
 
 }  // namespace uscope::tracer

@@ -5,11 +5,15 @@
 namespace uscope::tracer {
 namespace {
 
-std::string text_of(const char (&name)[16]) { return {name, strnlen(name, sizeof(name))}; }
+std::string text_of(const char (&name)[16]) {
+  return {name, strnlen(name, sizeof(name))};
+}
 
 }  // namespace
 
-TaskInfo& TaskTable::slot(std::uint32_t serial) { return tasks_[serial]; }
+TaskInfo& TaskTable::slot(std::uint32_t serial) {
+  return tasks_[serial];
+}
 
 void TaskTable::start(const usc_task& record) {
   TaskInfo& task = slot(record.head.task);
@@ -35,7 +39,9 @@ void TaskTable::exec(const usc_exec& record) {
   task.name = text_of(record.name);
 }
 
-void TaskTable::rename(const usc_task_name& record) { slot(record.head.task).name = text_of(record.name); }
+void TaskTable::rename(const usc_task_name& record) {
+  slot(record.head.task).name = text_of(record.name);
+}
 
 void TaskTable::exit(const usc_task_exit& record) {
   if ((record.flags & USC_EXIT_GROUP_DEAD) != 0) processes_--;

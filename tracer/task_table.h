@@ -1,5 +1,5 @@
-// The traced tasks as the record stream tells of them: who is alive, which address space each uses. For names while tracing, and to
-// know when an address space is not used any more.
+// The traced tasks as the record stream tells of them: who is alive, which address space each uses. For names while
+// tracing, and to know when an address space is not used any more.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class TaskTable {
   [[nodiscard]] const TaskInfo& find(std::uint32_t serial) const;
   [[nodiscard]] std::uint64_t processes() const { return processes_ > 0 ? static_cast<std::uint64_t>(processes_) : 0; }
 
-  // Forgets tasks that ended more than kGraceNs before `now`, and returns the address spaces that no task uses any more. The grace
-  // time is for records of other processors that still refer to them.
+  // Forgets tasks that ended more than kGraceNs before `now`, and returns the address spaces that no task uses any
+  // more. The grace time is for records of other processors that still refer to them.
   std::vector<std::uint32_t> bury(std::uint64_t now);
 
  private:

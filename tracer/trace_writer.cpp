@@ -23,8 +23,9 @@ std::uint64_t monotonic_ns() {
 Result<TraceWriter> TraceWriter::create(const std::string& path, const usc_raw_header& header) {
   UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd)
-    return errno_error("cannot create the raw trace " + path, errno,
-                       errno == EEXIST ? "another uscope may be writing there; else remove the file" : "choose another place with -o");
+    return errno_error(
+        "cannot create the raw trace " + path, errno,
+        errno == EEXIST ? "another uscope may be writing there; else remove the file" : "choose another place with -o");
   TraceWriter writer(std::move(fd), path);
   writer.buffer_.reserve(kBufferBytes);
   const auto* bytes = reinterpret_cast<const char*>(&header);

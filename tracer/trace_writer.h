@@ -1,5 +1,5 @@
-// Writes the raw trace: the header, then records as they come, through a buffer of fixed size. The file is created anew, mode 0600,
-// never through a symbolic link.
+// Writes the raw trace: the header, then records as they come, through a buffer of fixed size. The file is created
+// anew, mode 0600, never through a symbolic link.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class TraceWriter {
  public:
   static Result<TraceWriter> create(const std::string& path, const usc_raw_header& header);
 
-  // A record as the kernel side made it: head.size bytes from `record` on. After a failed write (disk full) every call fails and
-  // nothing more is written; what was whole stays in the file.
+  // A record as the kernel side made it: head.size bytes from `record` on. After a failed write (disk full) every call
+  // fails and nothing more is written; what was whole stays in the file.
   Result<void> append(const usc_record& record);
 
-  // A record made here: gets cpu = USC_CPU_USER, the next sequence number, type and size; `tail` is what lies behind the fixed
-  // part. head.task and head.time are the caller's.
+  // A record made here: gets cpu = USC_CPU_USER, the next sequence number, type and size; `tail` is what lies behind
+  // the fixed part. head.task and head.time are the caller's.
   template <typename Record>
   Result<void> append_own(Record record, std::uint16_t type, std::span<const char> tail = {}) {
     std::vector<char> bytes((sizeof(Record) + tail.size() + 7) & ~std::size_t{7});

@@ -90,11 +90,14 @@ std::optional<Place> find_place(const usc_frame& frame, const Mapping& mapping, 
   return place;
 }
 
-std::uint8_t broken(int error) { return static_cast<std::uint8_t>(USC_ENDED_BROKEN + error); }
+std::uint8_t broken(int error) {
+  return static_cast<std::uint8_t>(USC_ENDED_BROKEN + error);
+}
 
 }  // namespace
 
-UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files, const usc_scope& scope) {
+UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
+                      const usc_scope& scope) {
   UserStack stack;
   StackCopy copy{sample.data, sample.base, sample.bytes};
   usc_frame frame{};
@@ -117,7 +120,8 @@ UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings,
     }
     if (mapping->file == USC_FILE_NONE) stack.has_jit = true;
     const int admitted = usc_scope_admit(&scope, &state, mapping->file, sample.exe_file, place->classes);
-    if ((admitted & USC_SCOPE_KEEP) != 0) stack.frames.push_back(place->frame | (frame.exact != 0 ? USC_FRAME_EXACT : 0));
+    if ((admitted & USC_SCOPE_KEEP) != 0)
+      stack.frames.push_back(place->frame | (frame.exact != 0 ? USC_FRAME_EXACT : 0));
     if ((admitted & USC_SCOPE_STOP) != 0) {
       stack.ended = static_cast<std::uint8_t>(usc_scope_ended(&scope));
       return stack;

@@ -1,5 +1,5 @@
-// The walk in user space, on a copy of a stack: what the kernel left to the collector is finished here, with the same search, step
-// and scope filter (include/uscope), against the mapping time line.
+// The walk in user space, on a copy of a stack: what the kernel left to the collector is finished here, with the same
+// search, step and scope filter (include/uscope), against the mapping time line.
 #pragma once
 
 #include <cstdint>

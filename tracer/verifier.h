@@ -1,4 +1,5 @@
-// The comparison behind --verify: the same copy of a stack, walked by libdwfl, frame by frame against what was recorded.
+// The comparison behind --verify: the same copy of a stack, walked by libdwfl, frame by frame against what was
+// recorded.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ class Verifier {
   // Every stack definition passes here, since samples refer to them; the newest kStacks are kept.
   void remember(const usc_stack& stack);
 
-  // The comparison's outcome without its head, nothing where the sample cannot be checked (its stack is no longer kept).
+  // The comparison's outcome without its head, nothing where the sample cannot be checked (its stack is no longer
+  // kept).
   std::optional<usc_verify> check(const usc_sample& sample);
 
  private:

@@ -1,0 +1,102 @@
+#include "tracer/trace_writer.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace uscope::tracer {
+namespace {
+
+class TraceWriterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = testing::TempDir() + "uscope-writer-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
+  }
+  void TearDown() override {
+    unlink(path().c_str());
+    rmdir(folder_.c_str());
+  }
+  [[nodiscard]] std::string path() const { return folder_ + "/raw"; }
+  std::string folder_;
+};
+
+usc_raw_header header() {
+  usc_raw_header head{};
+  head.magic = USC_RAW_MAGIC;
+  head.header_size = sizeof(head);
+  head.record_abi = USC_RECORD_ABI;
+  return head;
+}
+
+TEST_F(TraceWriterTest, WritesHeaderAndRecordsInOrder) {
+  auto writer = TraceWriter::create(path(), header());
+  ASSERT_TRUE(writer);
+  usc_event event{};
+  event.head.size = sizeof(event);
+  event.head.type = USC_RECORD_EVENT;
+  event.nr = 39;
+  ASSERT_TRUE(writer->append(event.head));
+  ASSERT_TRUE(writer->append_meta("mode", "4"));
+  ASSERT_TRUE(writer->flush());
+  struct stat status {};
+  ASSERT_EQ(stat(path().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  std::ifstream file(path(), std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_EQ(bytes.size(), sizeof(usc_raw_header) + sizeof(usc_event) + 32);
+  usc_event first{};
+  std::memcpy(&first, bytes.data() + sizeof(usc_raw_header), sizeof(first));
+  EXPECT_EQ(first.nr, 39u);
+  usc_meta meta{};
+  std::memcpy(&meta, bytes.data() + sizeof(usc_raw_header) + sizeof(usc_event), sizeof(usc_record));
+  EXPECT_EQ(meta.head.type, USC_RECORD_META);
+  EXPECT_EQ(meta.head.cpu, USC_CPU_USER);
+  EXPECT_EQ(meta.head.size, 32u);
+  EXPECT_EQ(bytes.substr(bytes.size() - 8), std::string("mode\0004\0\0", 8));
+}
+
+TEST_F(TraceWriterTest, RefusesAFileThatIsThereAndALink) {
+  ASSERT_TRUE(TraceWriter::create(path(), header()));
+  const auto again = TraceWriter::create(path(), header());
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().what.find("File exists"), std::string::npos);
+  unlink(path().c_str());
+  ASSERT_EQ(symlink("/tmp/uscope-not-here", path().c_str()), 0);
+  EXPECT_FALSE(TraceWriter::create(path(), header()));
+}
+
+TEST(TraceWriter, AFullDiskStopsItAndSaysSo) {
+  // A limit on file sizes stands for the full disk.
+  const std::string path = testing::TempDir() + "uscope-writer-full";
+  unlink(path.c_str());
+  auto writer = TraceWriter::create(path, header());
+  ASSERT_TRUE(writer);
+  const rlimit before = [] {
+    rlimit limit{};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    return limit;
+  }();
+  signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{4096, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  Result<void> done;
+  for (int i = 0; i < 2000 && done; i++) done = writer->append_meta("key", std::string(1000, 'x'));
+  setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().what.find("cannot write the raw trace"), std::string::npos);
+  EXPECT_TRUE(writer->failed());
+  EXPECT_FALSE(writer->append_meta("key", "more"));
+  unlink(path.c_str());
+}
+
+}  // namespace
+}  // namespace uscope::tracer
