@@ -239,7 +239,8 @@ static long copy_page(__u32 i, struct copy_context *c)
 
 /*
  * Sends registers and stack: for a walk that user space is to finish (`verify` 0; the id to define comes back), or to compare
- * (`verify` 1; `id` is the stack to compare with). 0 = lost.
+ * (`verify` 1; `id` is the stack to compare with). 0 = lost. The record's time is now, not that of the call: a mapping met by
+ * the walk itself has been told of by then.
  */
 static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, struct scratch *s, __u32 verify, __u32 id)
 {
@@ -275,7 +276,7 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	bpf_loop(USC_SAMPLE_BYTES / PAGE_BYTES + 17, copy_page, &copy, 0);
 	bytes = (sample->bytes + 7) & ~7u;
 	if (bytes > USC_SAMPLE_BYTES ||
-	    send_record(&sample->head, USC_RECORD_SAMPLE, sizeof(*sample) + bytes, t->serial, t->entry_ns, !verify)) {
+	    send_record(&sample->head, USC_RECORD_SAMPLE, sizeof(*sample) + bytes, t->serial, bpf_ktime_get_ns(), !verify)) {
 		count_loss(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_RING, t->process);
 		id = 0;
 	}

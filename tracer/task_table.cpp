@@ -33,7 +33,7 @@ void TaskTable::start(const usc_task& record) {
 
 void TaskTable::exec(const usc_exec& record) {
   TaskInfo& task = slot(record.head.task);
-  if (task.mm != 0) mm_users_[task.mm]--;
+  if (task.mm != 0) release(task.mm, record.head.time);
   task.mm = record.mm;
   mm_users_[record.mm]++;
   task.name = text_of(record.name);
@@ -53,28 +53,28 @@ const TaskInfo& TaskTable::find(std::uint32_t serial) const {
   return found == tasks_.end() ? unknown_ : found->second;
 }
 
+void TaskTable::release(std::uint32_t mm, std::uint64_t time) {
+  if (--mm_users_[mm] <= 0) left_.push_back({mm, time});
+}
+
 std::vector<std::uint32_t> TaskTable::bury(std::uint64_t now) {
-  std::vector<std::uint32_t> unused;
   while (!ended_.empty() && ended_.front().time + kGraceNs < now) {
-    const auto task = tasks_.find(ended_.front().serial);
+    const Ended ended = ended_.front();
     ended_.pop_front();
+    const auto task = tasks_.find(ended.serial);
     if (task == tasks_.end()) continue;
-    const std::uint32_t mm = task->second.mm;
+    release(task->second.mm, ended.time);
     tasks_.erase(task);
-    const auto users = mm_users_.find(mm);
-    if (users != mm_users_.end() && --users->second <= 0) {
-      mm_users_.erase(users);
-      unused.push_back(mm);
-    }
   }
-  // An exec leaves its former address space without users.
-  for (auto users = mm_users_.begin(); users != mm_users_.end();) {
-    if (users->second > 0) {
-      ++users;
-      continue;
-    }
-    unused.push_back(users->first);
-    users = mm_users_.erase(users);
+  std::vector<std::uint32_t> unused;
+  while (!left_.empty() && left_.front().time + kGraceNs < now) {
+    const std::uint32_t mm = left_.front().serial;
+    left_.pop_front();
+    // A start that came late may have taken it up meanwhile.
+    const auto users = mm_users_.find(mm);
+    if (users == mm_users_.end() || users->second > 0) continue;
+    mm_users_.erase(users);
+    unused.push_back(mm);
   }
   return unused;
 }

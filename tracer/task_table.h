@@ -43,10 +43,12 @@ class TaskTable {
   };
 
   TaskInfo& slot(std::uint32_t serial);
+  void release(std::uint32_t mm, std::uint64_t time);
 
   std::unordered_map<std::uint32_t, TaskInfo> tasks_;
   std::unordered_map<std::uint32_t, std::int64_t> mm_users_;
-  std::deque<Ended> ended_;
+  std::deque<Ended> ended_;  // tasks
+  std::deque<Ended> left_;   // address spaces without users
   std::int64_t processes_ = 0;
   TaskInfo unknown_;
 };
