@@ -20,7 +20,7 @@
 #define MM_SLOTS 65536
 #define MAPPING_SLOTS 1024 /* of each processor, and of the next three */
 #define ROW_SLOTS 4096
-#define STACK_SLOTS 16384
+#define STACK_SLOTS 32768 /* in sets of two */
 #define STACK_LOG_WORDS (1u << 18)
 #define MEMO_SLOTS 4096
 #define MEMO_WORDS 32
@@ -92,7 +92,7 @@ struct stack_slot {
 	__u64 hash;
 	__u64 position; /* in the log, ever growing */
 	__u32 stack;
-	__u32 words; /* stack_tag */
+	__u32 tag; /* stack_tag */
 	__u32 mm;
 	__u32 pad;
 };
@@ -111,7 +111,7 @@ struct memo_slot {
 	__u32 words;
 	__u32 frames;
 	__u32 kept;
-	__u32 pad;
+	__u32 candidate; /* the stack that the last walk from here gave */
 	__u16 at[MEMO_WORDS]; /* word number from rsp */
 	__u64 value[MEMO_WORDS];
 };

@@ -76,49 +76,90 @@ static __noinline __u32 send_stack(struct scratch *s, __u64 now)
 	return id;
 }
 
+struct intern {
+	__u64 hash;
+	__u32 tag;
+	__u32 set; /* number of the first of the two slots where it can be */
+};
+
+static __always_inline struct stack_slot *stack_slot_of(__u32 number)
+{
+	return bpf_map_lookup_elem(&stack_slots, &number);
+}
+
+/* The id of the stack in the scratch area, if a slot holds just it. */
+static __noinline __u32 match_slot(struct scratch *s, struct cpu_state *cpu, struct intern *in, __u32 number)
+{
+	struct compare_context c = {.s = s};
+	struct stack_slot *slot = stack_slot_of(number);
+	__u32 id;
+
+	if (!s || !cpu || !in || !slot || slot->hash != in->hash || slot->tag != in->tag ||
+	    (s->has_jit && slot->mm != s->mm) || cpu->log_head - slot->position >= STACK_LOG_WORDS - USC_MAX_FRAMES)
+		return 0;
+	c.log_base = s->cpu * STACK_LOG_WORDS;
+	c.position = slot->position;
+	id = slot->stack;
+	bpf_loop(s->scope.kept, compare_frame, &c, 0);
+	barrier();
+	if (c.differs || slot->hash != in->hash || slot->stack != id)
+		return 0;
+	return id;
+}
+
+/* Keeps the stack in the scratch area as sent, in place of the older one of its set. */
+static __noinline int keep_stack(struct scratch *s, struct cpu_state *cpu, struct intern *in, __u32 id)
+{
+	struct compare_context c = {.s = s};
+	struct stack_slot *slot, *other;
+
+	if (!s || !cpu || !in)
+		return 0;
+	slot = stack_slot_of(in->set);
+	other = stack_slot_of(in->set + 1);
+	if (!slot || !other)
+		return 0;
+	if (other->position < slot->position)
+		slot = other;
+	slot->hash = ~in->hash;
+	barrier();
+	slot->position = __sync_fetch_and_add(&cpu->log_head, s->scope.kept);
+	c.log_base = s->cpu * STACK_LOG_WORDS;
+	c.position = slot->position;
+	bpf_loop(s->scope.kept, store_frame, &c, 0);
+	slot->tag = in->tag;
+	slot->mm = s->mm;
+	slot->stack = id;
+	barrier();
+	slot->hash = in->hash;
+	return 0;
+}
+
 /* The id of the stack in the scratch area, sent now if it was not before. 0 = it could not be sent. */
 static __noinline __u32 intern_stack(struct scratch *s, __u64 now)
 {
-	struct compare_context c = {.s = s};
-	struct stack_slot *slot;
+	struct intern in = {};
 	struct cpu_state *cpu;
-	__u32 number, tag, id;
-	__u64 hash;
+	__u32 id;
 
 	if (!s)
 		return 0;
 	cpu = cpu_state_of(s->cpu);
-	tag = stack_tag(s);
-	hash = s->hash ^ (__u64)tag * 0xff51afd7ed558ccdull;
+	if (!cpu)
+		return 0;
+	in.tag = stack_tag(s);
+	in.hash = s->hash ^ (__u64)in.tag * 0xff51afd7ed558ccdull;
 	if (s->has_jit)
-		hash ^= (__u64)s->mm << 20;
-	number = s->cpu * STACK_SLOTS + spread(hash) % STACK_SLOTS;
-	slot = bpf_map_lookup_elem(&stack_slots, &number);
-	if (!slot || !cpu)
-		return 0;
-	c.log_base = s->cpu * STACK_LOG_WORDS;
-	if (slot->hash == hash && slot->words == tag && (!s->has_jit || slot->mm == s->mm) &&
-	    cpu->log_head - slot->position < STACK_LOG_WORDS - USC_MAX_FRAMES) {
-		c.position = slot->position;
-		id = slot->stack;
-		bpf_loop(s->scope.kept, compare_frame, &c, 0);
-		barrier();
-		if (!c.differs && slot->hash == hash && slot->stack == id)
-			return id;
-	}
-	id = send_stack(s, now);
+		in.hash ^= (__u64)s->mm << 20;
+	in.set = s->cpu * STACK_SLOTS + (spread(in.hash) % STACK_SLOTS & ~1u);
+	id = match_slot(s, cpu, &in, in.set);
 	if (!id)
-		return 0;
-	slot->hash = ~hash;
-	barrier();
-	slot->position = __sync_fetch_and_add(&cpu->log_head, s->scope.kept);
-	c.position = slot->position;
-	bpf_loop(s->scope.kept, store_frame, &c, 0);
-	slot->words = tag;
-	slot->mm = s->mm;
-	slot->stack = id;
-	barrier();
-	slot->hash = hash;
+		id = match_slot(s, cpu, &in, in.set + 1);
+	if (id)
+		return id;
+	id = send_stack(s, now);
+	if (id)
+		keep_stack(s, cpu, &in, id);
 	return id;
 }
 
@@ -177,7 +218,10 @@ static __noinline __u32 recall(struct scratch *s)
 	return id;
 }
 
-/* Remembers a walk; `pc` and `rbp` are those it began with. */
+/*
+ * Remembers a walk; `pc` and `rbp` are those it began with. Only what comes twice in a row is worth it: where stacks differ from
+ * call to call, the words are not even copied.
+ */
 static __noinline int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
 {
 	struct memo_slot *memo;
@@ -188,6 +232,10 @@ static __noinline int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
 	memo = memo_of(s);
 	if (!memo)
 		return 0;
+	if (memo->candidate != id) {
+		memo->candidate = id;
+		return 0;
+	}
 	memo->key = 0;
 	barrier();
 	memo->pc = pc;
