@@ -91,6 +91,7 @@ class BpfBackend : public Backend {
  private:
   Result<void> size_maps(const BackendSizes& sizes);
   Result<void> open_rings(std::uint32_t bytes);
+  std::uint64_t missed_probes();
   Result<void> put_file(std::uint32_t file, const usc_file_entry& entry);
   static int on_record(void* self, void* data, std::size_t bytes);
 
@@ -308,7 +309,20 @@ Result<std::vector<usc_stats>> BpfBackend::stats() {
       return errno_error("cannot read the counters of processor " + std::to_string(cpu), errno);
     all.push_back(state.stats);
   }
+  if (!all.empty()) all[0].loss[USC_LOSS_RECURSION] += missed_probes();
   return all;
+}
+
+// The kernel skips a program that is already running on the processor, and counts that.
+std::uint64_t BpfBackend::missed_probes() {
+  std::uint64_t missed = 0;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, skeleton_->obj) {
+    bpf_prog_info info{};
+    __u32 bytes = sizeof(info);
+    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) == 0) missed += info.recursion_misses;
+  }
+  return missed;
 }
 
 Result<std::vector<std::uint32_t>> BpfBackend::sequence_numbers() {
