@@ -265,6 +265,8 @@ static __noinline int step_shared(struct scratch *s, __u32 rule)
 /* One frame: place it, ask the scope, step to its caller. */
 static long walk_frame(__u32 i, struct walk_context *context)
 {
+	/* Read as volatile: the value that the tracer writes before loading, not the zero that the compiler sees. */
+	const struct usc_scope scope = {.mode = config.scope.mode, .budget = config.scope.budget};
 	struct scratch *s = context->s;
 	struct place place;
 	__u32 kind;
@@ -280,12 +282,12 @@ static long walk_frame(__u32 i, struct walk_context *context)
 	s->walked = i + 1;
 	if (USC_FRAME_FILE(place.frame) == USC_FILE_NONE)
 		s->has_jit = 1;
-	result = usc_scope_admit((const struct usc_scope *)&config.scope, &s->scope, USC_FRAME_FILE(place.frame), s->exe_file,
+	result = usc_scope_admit(&scope, &s->scope, USC_FRAME_FILE(place.frame), s->exe_file,
 				 place.classes);
 	if (result & USC_SCOPE_KEEP)
 		keep_frame(s, place.frame);
 	if (result & USC_SCOPE_STOP)
-		return walk_ends(s, usc_scope_ended((const struct usc_scope *)&config.scope));
+		return walk_ends(s, usc_scope_ended(&scope));
 	kind = USC_RULE_KIND(place.rule);
 	if (kind == USC_RULE_RSP || kind == USC_RULE_RBP) {
 		result = usc_step_compact(&s->frame, place.rule, s);
