@@ -1,0 +1,171 @@
+#include "store/definitions.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "support/text.h"
+
+namespace uscope::store {
+namespace {
+
+// Arguments as a JSON array of texts. A list that was cut off ends with "…"; its last argument may be cut too.
+std::string argv_json(std::string_view bytes, bool cut) {
+  nlohmann::json array = nlohmann::json::array();
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\0'), bytes.size());
+    array.push_back(to_utf8(bytes.substr(0, end)));
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  }
+  if (cut) array.push_back("…");
+  return array.dump();
+}
+
+}  // namespace
+
+void Definitions::add(const RawRecord& record) {
+  switch (record.head.type) {
+    case USC_RECORD_STACK: {
+      const auto stack = record.as<usc_stack>();
+      frames_of(record, frames_);
+      stacks.define(stack.stack, stack.ended, stack.mm, frames_);
+      break;
+    }
+    case USC_RECORD_TASK:
+      add_task(record.as<usc_task>());
+      break;
+    case USC_RECORD_EXEC:
+      add_exec(record);
+      break;
+    case USC_RECORD_TASK_EXIT:
+      add_exit(record.as<usc_task_exit>());
+      break;
+    case USC_RECORD_TASK_NAME: {
+      const auto name = record.as<usc_task_name>();
+      add_name(name.head.task, name.head.time, fixed_text(name.name, sizeof(name.name)));
+      break;
+    }
+    case USC_RECORD_FILE: {
+      const auto file = record.as<usc_file>();
+      FileFacts& facts = files[file.file];
+      facts.key = file.key;
+      if (facts.path.empty()) facts.path = to_utf8(file_path_of(record));
+      break;
+    }
+    case USC_RECORD_FILE_INFO:
+      add_file_info(record);
+      break;
+    case USC_RECORD_LOSS:
+      add_loss(record.as<usc_loss>());
+      break;
+    case USC_RECORD_META: {
+      std::string_view key;
+      std::string_view value;
+      if (meta_of(record, key, value)) meta[to_utf8(key)] = to_utf8(value);
+      break;
+    }
+    case USC_RECORD_IO_URING:
+      processes[record.as<usc_io_uring>().process].uses_io_uring = true;
+      break;
+    default:
+      break;
+  }
+}
+
+void Definitions::add_task(const usc_task& task) {
+  ThreadFacts& thread = threads[task.head.task];
+  thread.process = task.process;
+  thread.tid = task.tid;
+  thread.ns_tid = task.ns_tid;
+  thread.defined = true;
+  // The kernel's start time is the thread's; under the leader's tid it is there from the exec on.
+  thread.start_ns = (task.flags & USC_TASK_EXEC_TID) ? task.head.time : task.start_ns;
+  add_name(task.head.task, task.head.time, fixed_text(task.name, sizeof(task.name)));
+  ProcessFacts& process = processes[task.process];
+  process.pid = task.pid;
+  process.ns_pid = task.ns_pid;
+  if (task.flags & USC_TASK_EXEC_TID) {
+    auto& before = threads[task.parent_task];
+    if (!before.end_ns) before.end_ns = task.head.time;
+    return;
+  }
+  if (task.flags & USC_TASK_PROCESS) {
+    process.started = true;
+    process.start_ns = task.start_ns;
+    process.parent_task = task.parent_task;
+    process.image = task.image;
+  } else if (!process.started) {
+    process.start_ns = std::min<std::uint64_t>(process.start_ns.value_or(task.start_ns), task.start_ns);
+    if (process.image == 0) process.image = task.image;
+  }
+}
+
+void Definitions::add_exec(const RawRecord& record) {
+  const auto exec = record.as<usc_exec>();
+  ImageFacts& image = images[exec.image];
+  image.process = exec.process;
+  image.exe_file = exec.exe_file;
+  image.time = exec.head.time;
+  image.path = to_utf8(record.data<usc_exec>(0, exec.path_bytes));
+  image.argv = argv_json(record.data<usc_exec>(exec.path_bytes, exec.argv_bytes), exec.argv_total > exec.argv_bytes);
+  add_name(exec.head.task, exec.head.time, fixed_text(exec.name, sizeof(exec.name)));
+  if (exec.exe_file >= USC_FILE_FIRST) files[exec.exe_file].executed = true;
+  ProcessFacts& process = processes[exec.process];
+  if (process.pid == 0) process.pid = exec.tid;
+}
+
+void Definitions::add_exit(const usc_task_exit& exit) {
+  ThreadFacts& thread = threads[exit.head.task];
+  if (thread.process == 0) thread.process = exit.process;
+  thread.end_ns = exit.head.time;
+  if ((exit.flags & USC_EXIT_GROUP_DEAD) == 0) return;
+  ProcessFacts& process = processes[exit.process];
+  process.end_ns = exit.head.time;
+  process.exit_code = exit.code;
+}
+
+// The latest name stays; at one time, the one that came last.
+void Definitions::add_name(std::uint32_t task, std::uint64_t time, std::string_view name) {
+  ThreadFacts& thread = threads[task];
+  if (!thread.name.empty() && time < thread.name_time) return;
+  thread.name = to_utf8(name);
+  thread.name_time = time;
+}
+
+void Definitions::add_file_info(const RawRecord& record) {
+  const auto info = record.as<usc_file_info>();
+  FileFacts& facts = files[info.file];
+  facts.classes = info.classes;
+  facts.segments.resize(info.segments);
+  const std::size_t segment_bytes = info.segments * sizeof(usc_segment);
+  const auto segments = record.data<usc_file_info>(0, segment_bytes);
+  if (!facts.segments.empty()) std::memcpy(facts.segments.data(), segments.data(), segments.size());
+  facts.build_id = record.data<usc_file_info>(segment_bytes, info.build_id_bytes);
+  const auto path = record.data<usc_file_info>(segment_bytes + info.build_id_bytes, info.path_bytes);
+  if (!path.empty()) facts.path = to_utf8(path);
+}
+
+void Definitions::add_loss(const usc_loss& loss) {
+  if (loss.count == 0) return;
+  losses.push_back({loss.from_ns, loss.head.time, loss.count, loss.cause, loss.process});
+}
+
+void Definitions::finish() {
+  for (const auto& [serial, thread] : threads)
+    if (thread.process != 0) processes[thread.process];
+  for (const auto& [serial, image] : images) processes[image.process];
+  processes.erase(0);
+  threads.erase(0);
+  images.erase(0);
+}
+
+const FileFacts& Definitions::file(std::uint32_t serial) const {
+  const auto at = files.find(serial);
+  return at == files.end() ? unknown_ : at->second;
+}
+
+std::uint32_t Definitions::process_of_task(std::uint32_t task) const {
+  const auto at = threads.find(task);
+  return at == threads.end() ? 0 : at->second.process;
+}
+
+}  // namespace uscope::store

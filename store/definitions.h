@@ -1,0 +1,99 @@
+// What a raw trace defines, gathered in the loader's first pass: who is who. Records may come in any order; nothing
+// here asks that a definition precede its use. Memory grows with what is defined, not with the events.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "store/raw_record.h"
+#include "store/stack_table.h"
+
+namespace uscope::store {
+
+struct ProcessFacts {
+  std::uint32_t pid = 0;
+  std::uint32_t ns_pid = 0;
+  std::uint32_t parent_task = 0;
+  std::uint32_t image = 0;  // inherited
+  std::optional<std::uint64_t> start_ns;
+  std::optional<std::uint64_t> end_ns;
+  std::uint32_t exit_code = 0;  // as wait(2) has it; where end_ns is set
+  bool started = false;         // its first thread's start is in the trace
+  bool uses_io_uring = false;
+};
+
+struct ThreadFacts {
+  std::uint32_t process = 0;
+  std::uint32_t tid = 0;
+  std::uint32_t ns_tid = 0;
+  std::string name;
+  std::uint64_t name_time = 0;
+  std::optional<std::uint64_t> start_ns;
+  std::optional<std::uint64_t> end_ns;
+  bool defined = false;  // its usc_task is in the trace
+};
+
+struct ImageFacts {
+  std::uint32_t process = 0;
+  std::uint32_t exe_file = 0;
+  std::uint64_t time = 0;
+  std::string path;
+  std::string argv;  // JSON
+};
+
+struct FileFacts {
+  std::string path;
+  std::string build_id;  // raw bytes
+  std::optional<usc_file_key> key;
+  std::uint32_t classes = 0;
+  std::vector<usc_segment> segments;
+  bool executed = false;  // as an image
+};
+
+struct LossFacts {
+  std::uint64_t from_ns = 0;
+  std::uint64_t until_ns = 0;
+  std::uint64_t count = 0;
+  std::uint32_t cause = 0;
+  std::uint32_t process = 0;
+};
+
+class Definitions {
+ public:
+  // Takes what a record defines; events are not for here.
+  void add(const RawRecord& record);
+
+  // Once all records have been added.
+  void finish();
+
+  // The file's, empty ones for a file that the trace does not describe.
+  [[nodiscard]] const FileFacts& file(std::uint32_t serial) const;
+
+  // Row id of a process's first thread that the trace tells of; 0 = none.
+  [[nodiscard]] std::uint32_t process_of_task(std::uint32_t task) const;
+
+  std::map<std::uint32_t, ProcessFacts> processes;
+  std::map<std::uint32_t, ThreadFacts> threads;
+  std::map<std::uint32_t, ImageFacts> images;
+  std::map<std::uint32_t, FileFacts> files;
+  std::map<std::string, std::string> meta;
+  std::vector<LossFacts> losses;
+  StackTable stacks;
+
+ private:
+  void add_task(const usc_task& task);
+  void add_exec(const RawRecord& record);
+  void add_exit(const usc_task_exit& exit);
+  void add_name(std::uint32_t task, std::uint64_t time, std::string_view name);
+  void add_file_info(const RawRecord& record);
+  void add_loss(const usc_loss& loss);
+
+  std::vector<std::uint64_t> frames_;
+  FileFacts unknown_;
+};
+
+}  // namespace uscope::store

@@ -1,0 +1,193 @@
+// Records are chained by their lengths alone, so a damaged length breaks the chain. A record is therefore believed when
+// its lengths fit its type and a plausible head (or the end) follows; where none does, a record whose size is exactly
+// what its contents need is still believed, and the damage is behind it. After a break the reader looks at every eighth
+// byte for the start of two plausible records in a row (known type, exact inner lengths, a processor that exists, a
+// time inside the trace) or one that ends with the file.
+//
+// Limits: there is no checksum. Damage inside a field that is no length, type or processor goes unseen; a length
+// damaged so that it ends at a later record's start swallows what is between, which the sequence check of the loader
+// notices.
+#include "store/raw_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace uscope::store {
+namespace {
+
+constexpr std::size_t kBufferBytes = 4U << 20;
+constexpr std::uint64_t kNanosecondsPerDay = 86'400'000'000'000;
+constexpr std::uint32_t kMostCpus = 8192;  // the kernel's largest NR_CPUS
+
+}  // namespace
+
+RawReader::RawReader(UniqueFd file, std::filesystem::path path, std::uint64_t size)
+    : file_(std::move(file)), path_(std::move(path)), size_(size), buffer_(kBufferBytes) {}
+
+Result<RawReader> RawReader::open(const std::filesystem::path& path) {
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return errno_error("cannot open " + path.string(), errno);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return errno_error("cannot look at " + path.string(), errno);
+  if (!S_ISREG(status.st_mode)) return Error{path.string() + " is not a regular file", "give a raw trace"};
+  ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  RawReader reader(std::move(file), path, static_cast<std::uint64_t>(status.st_size));
+  if (auto done = reader.read_header(); !done) return done.error();
+  return reader;
+}
+
+Result<void> RawReader::read_header() {
+  auto whole = fill(sizeof(header_));
+  if (!whole) return whole.error();
+  if (available() >= sizeof(header_)) std::memcpy(&header_, buffer_.data(), sizeof(header_));
+  if (header_.magic != USC_RAW_MAGIC)
+    return Error{path_.string() + " is not a raw trace of uscope", "give a file made by `uscope record --keep-raw`"};
+  if (header_.record_abi != USC_RECORD_ABI)
+    return Error{path_.string() + " holds records of version " + std::to_string(header_.record_abi) +
+                     ", this uscope reads version " + std::to_string(USC_RECORD_ABI),
+                 "load it with the uscope that recorded it"};
+  if (header_.header_size < sizeof(header_) || header_.header_size % 8 != 0 || header_.header_size > kBufferBytes / 2 ||
+      header_.cpus == 0 || header_.cpus > kMostCpus)
+    return Error{path_.string() + " has a damaged header: its length is " + std::to_string(header_.header_size) +
+                     ", for " + std::to_string(header_.cpus) + " processors",
+                 "nothing can be read from it"};
+  rewind();
+  return {};
+}
+
+void RawReader::rewind() {
+  base_ = std::min<std::uint64_t>(header_.header_size, size_);
+  start_ = end_ = 0;
+  last_time_ = header_.start_ns;
+  damage_ = {};
+}
+
+// True: at least `bytes` are available from start_ on; false: fewer are left in the file.
+Result<bool> RawReader::fill(std::size_t bytes) {
+  if (available() >= bytes) return true;
+  std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(start_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
+            buffer_.begin());
+  base_ += start_;
+  end_ -= start_;
+  start_ = 0;
+  while (end_ < buffer_.size()) {
+    const ssize_t count =
+        ::pread(file_.get(), buffer_.data() + end_, buffer_.size() - end_, static_cast<off_t>(base_ + end_));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno_error("cannot read " + path_.string() + " at " + std::to_string(base_ + end_), errno);
+    if (count == 0) break;
+    end_ += static_cast<std::size_t>(count);
+  }
+  // A file that grows or shrinks meanwhile: what pread gave is the truth.
+  size_ = std::max(size_, base_ + end_);
+  if (end_ < buffer_.size()) size_ = base_ + end_;
+  return available() >= bytes;
+}
+
+usc_record RawReader::head_at(std::size_t from_start) const {
+  usc_record head{};
+  std::memcpy(&head, buffer_.data() + start_ + from_start, sizeof(head));
+  return head;
+}
+
+// Whether a plausible head is there, and all its bytes.
+bool RawReader::head_fits(std::size_t from_start) const {
+  if (available() < from_start + sizeof(usc_record)) return false;
+  const usc_record head = head_at(from_start);
+  return plausible_head(head, header_.cpus) && available() - from_start >= head.size;
+}
+
+RawRecord RawReader::view(std::size_t from_start) const {
+  RawRecord record;
+  record.head = head_at(from_start);
+  record.bytes = {buffer_.data() + start_ + from_start, record.head.size};
+  record.offset = base_ + start_ + from_start;
+  return record;
+}
+
+// Stricter than what is asked of a record in an unbroken chain.
+bool RawReader::looks_like_record(std::size_t from_start) const {
+  if (!head_fits(from_start)) return false;
+  const RawRecord record = view(from_start);
+  if (check_record(record) != RecordCheck::kWhole || needed_bytes(record) != record.bytes.size()) return false;
+  const std::uint64_t time = record.head.time;
+  const std::uint64_t earliest = header_.start_ns - std::min<std::uint64_t>(header_.start_ns, kNanosecondsPerDay);
+  return (time >= earliest && time <= last_time_ + kNanosecondsPerDay) ||
+         (time == 0 && record.head.cpu == USC_CPU_USER);
+}
+
+// Moves to the next place that looks like two records in a row, or to the end.
+Result<void> RawReader::resynchronise() {
+  damage_.regions++;
+  const std::uint64_t from = position();
+  for (std::size_t step = 8;; step = 8) {
+    auto more = fill(step + 2 * std::size_t{kMaxRecordBytes});
+    if (!more) return more.error();
+    if (available() < step + sizeof(usc_record)) {
+      damage_.tail_bytes += base_ + end_ - from;
+      start_ = end_;
+      break;
+    }
+    start_ += step;
+    if (!looks_like_record(0)) continue;
+    const std::size_t next = head_at(0).size;
+    if (available() == next || looks_like_record(next)) break;
+  }
+  damage_.skipped_bytes += position() - from;
+  return {};
+}
+
+// Whether a head, or the end, follows. `exact`: the record is as long as its contents need.
+Result<bool> RawReader::chain_holds(const RawRecord& record, bool& exact) {
+  exact = check_record(record) == RecordCheck::kWhole && needed_bytes(record) == record.bytes.size();
+  const std::size_t next = record.bytes.size();
+  return available() == next ||
+         (available() >= next + sizeof(usc_record) && plausible_head(head_at(next), header_.cpus));
+}
+
+Result<bool> RawReader::next(RawRecord& record) {
+  for (;;) {
+    auto more = fill(kMaxRecordBytes + sizeof(usc_record));
+    if (!more) return more.error();
+    if (available() == 0) return false;
+    if (head_fits(0)) {
+      record = view(0);
+      const RecordCheck check = check_record(record);
+      bool exact = false;
+      auto holds = chain_holds(record, exact);
+      if (!holds) return holds.error();
+      if (check != RecordCheck::kDamaged && (*holds || exact)) {
+        last_time_ = std::max(last_time_, std::min<std::uint64_t>(record.head.time, last_time_ + kNanosecondsPerDay));
+        start_ += record.bytes.size();
+        if (check == RecordCheck::kWhole) return true;
+        damage_.unknown++;
+        continue;
+      }
+    }
+    if (auto done = resynchronise(); !done) return done.error();
+  }
+}
+
+Result<RawRecord> RawReader::at(std::uint64_t offset, std::vector<std::byte>& storage) const {
+  const auto read = [&](std::size_t bytes) {
+    storage.resize(bytes);
+    return ::pread(file_.get(), storage.data(), bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+  };
+  RawRecord record;
+  record.offset = offset;
+  if (read(sizeof(usc_record))) {
+    std::memcpy(&record.head, storage.data(), sizeof(usc_record));
+    if (plausible_head(record.head, header_.cpus) && read(record.head.size)) {
+      record.bytes = storage;
+      if (check_record(record) == RecordCheck::kWhole) return record;
+    }
+  }
+  return Error{"cannot read " + path_.string() + " at " + std::to_string(offset) + " again: it has changed meanwhile",
+               "load a file that nobody writes to"};
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,68 @@
+// Streams a raw trace: header, then record after record, in bounded memory, whatever is in the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "store/raw_record.h"
+#include "support/result.h"
+#include "support/unique_fd.h"
+
+namespace uscope::store {
+
+// What could not be read.
+struct RawDamage {
+  std::uint64_t regions = 0;        // places at which the chain of lengths, or a record, was broken
+  std::uint64_t skipped_bytes = 0;  // passed over there
+  std::uint64_t tail_bytes = 0;     // of these, at the end of the file: a record cut off, or nothing whole after it
+  std::uint64_t unknown = 0;        // records of unknown types: skipped, not damaged
+};
+
+class RawReader {
+ public:
+  // Errors: cannot be opened, not a regular file, not a raw trace, made with records this uscope does not know.
+  static Result<RawReader> open(const std::filesystem::path& path);
+
+  [[nodiscard]] const usc_raw_header& header() const { return header_; }
+
+  // The next whole record of a known type. False: the end. The record is valid until the next call.
+  Result<bool> next(RawRecord& record);
+
+  // Back to the first record; damage counts from 0 again.
+  void rewind();
+
+  // Reads the record that next() gave at `offset` again, without moving. Its bytes are put into `storage`.
+  Result<RawRecord> at(std::uint64_t offset, std::vector<std::byte>& storage) const;
+
+  [[nodiscard]] const RawDamage& damage() const { return damage_; }
+  [[nodiscard]] std::uint64_t position() const { return base_ + start_; }
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+ private:
+  RawReader(UniqueFd file, std::filesystem::path path, std::uint64_t size);
+
+  Result<void> read_header();
+  Result<bool> fill(std::size_t bytes);
+  [[nodiscard]] std::size_t available() const { return end_ - start_; }
+  [[nodiscard]] usc_record head_at(std::size_t from_start) const;
+  [[nodiscard]] RawRecord view(std::size_t from_start) const;
+  [[nodiscard]] bool head_fits(std::size_t from_start) const;
+  Result<bool> chain_holds(const RawRecord& record, bool& exact);
+  [[nodiscard]] bool looks_like_record(std::size_t from_start) const;
+  Result<void> resynchronise();
+
+  UniqueFd file_;
+  std::filesystem::path path_;
+  std::uint64_t size_;
+  usc_raw_header header_{};
+  std::vector<std::byte> buffer_;
+  std::uint64_t base_ = 0;  // file offset of buffer_[0]
+  std::size_t start_ = 0;   // of what is not read yet, in buffer_
+  std::size_t end_ = 0;
+  std::uint64_t last_time_ = 0;  // of the records read so far, the latest
+  RawDamage damage_;
+};
+
+}  // namespace uscope::store

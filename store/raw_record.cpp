@@ -1,0 +1,121 @@
+#include "store/raw_record.h"
+
+#include <algorithm>
+#include <array>
+
+namespace uscope::store {
+namespace {
+
+// Bytes of the fixed part, by type; 0 = not a type.
+constexpr std::array kFixedBytes = [] {
+  std::array<std::uint16_t, 32> bytes{};
+#define USC_X(constant, number, name, type) bytes[number] = sizeof(type);
+#include "uscope/record_type.def"
+#undef USC_X
+  return bytes;
+}();
+
+constexpr std::size_t round_up(std::size_t bytes) {
+  return (bytes + 7) & ~std::size_t{7};
+}
+
+// Bytes behind the fixed part, as the record's own lengths say.
+std::size_t variable_bytes(const RawRecord& record) {
+  switch (record.head.type) {
+    case USC_RECORD_STACK:
+      return record.as<usc_stack>().depth * sizeof(std::uint64_t);
+    case USC_RECORD_EXEC: {
+      const auto exec = record.as<usc_exec>();
+      return std::size_t{exec.path_bytes} + exec.argv_bytes;
+    }
+    case USC_RECORD_FILE:
+      return record.as<usc_file>().path_bytes;
+    case USC_RECORD_FILE_INFO: {
+      const auto info = record.as<usc_file_info>();
+      return info.segments * sizeof(usc_segment) + info.build_id_bytes + info.path_bytes;
+    }
+    case USC_RECORD_SAMPLE:
+      return record.as<usc_sample>().bytes;
+    case USC_RECORD_META: {
+      std::string_view key;
+      std::string_view value;
+      return meta_of(record, key, value) ? key.size() + value.size() + 2 : 2;
+    }
+    default:
+      return 0;
+  }
+}
+
+bool values_hold(const RawRecord& record) {
+  if (record.head.type == USC_RECORD_EVENT) {
+    const auto event = record.as<usc_event>();
+    return event.how < USC_HOW_COUNT;
+  }
+  if (record.head.type == USC_RECORD_META) {
+    std::string_view key;
+    std::string_view value;
+    return meta_of(record, key, value);
+  }
+  return record.head.type != USC_RECORD_STACK || record.as<usc_stack>().depth <= USC_MAX_FRAMES;
+}
+
+}  // namespace
+
+RecordCheck check_record(const RawRecord& record) {
+  const std::size_t fixed = record.head.type < kFixedBytes.size() ? kFixedBytes[record.head.type] : 0;
+  if (fixed == 0) return RecordCheck::kUnknown;
+  if (record.bytes.size() < fixed) return RecordCheck::kDamaged;
+  if (fixed + variable_bytes(record) > record.bytes.size() || !values_hold(record)) return RecordCheck::kDamaged;
+  return RecordCheck::kWhole;
+}
+
+std::size_t needed_bytes(const RawRecord& record) {
+  return round_up(kFixedBytes[record.head.type] + variable_bytes(record));
+}
+
+bool plausible_head(const usc_record& head, std::uint32_t cpus) {
+  constexpr std::uint16_t kTypesToCome = 0x1000;
+  return head.size >= sizeof(usc_record) && head.size <= kMaxRecordBytes && head.size % 8 == 0 && head.type != 0 &&
+         head.type < kTypesToCome && (head.cpu < cpus || head.cpu == USC_CPU_USER);
+}
+
+std::string_view fixed_text(const char* text, std::size_t bytes) {
+  return {text, static_cast<std::size_t>(std::find(text, text + bytes, '\0') - text)};
+}
+
+bool meta_of(const RawRecord& record, std::string_view& key, std::string_view& value) {
+  const std::string_view all = record.data<usc_meta>(0, record.bytes.size());
+  const std::size_t first = all.find('\0');
+  if (first == std::string_view::npos) return false;
+  const std::size_t second = all.find('\0', first + 1);
+  if (second == std::string_view::npos) return false;
+  key = all.substr(0, first);
+  value = all.substr(first + 1, second - first - 1);
+  return true;
+}
+
+void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames) {
+  frames.resize(record.as<usc_stack>().depth);
+  const auto bytes = record.data<usc_stack>(0, frames.size() * sizeof(std::uint64_t));
+  if (!frames.empty()) std::memcpy(frames.data(), bytes.data(), bytes.size());
+}
+
+std::string file_path_of(const RawRecord& record) {
+  const auto file = record.as<usc_file>();
+  std::string_view rest = record.data<usc_file>(0, file.path_bytes);
+  std::vector<std::string_view> components;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    const std::string_view component = rest.substr(0, end);
+    if (!component.empty() && component != "/") components.push_back(component);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  std::string path = file.truncated ? "…" : "";
+  for (auto component = components.rbegin(); component != components.rend(); ++component) {
+    path += '/';
+    path += *component;
+  }
+  return path;
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,132 @@
+#include "store/schema.h"
+
+#include <string>
+
+#include "store/names.h"
+#include "store/statement.h"
+
+namespace uscope::store {
+namespace {
+
+constexpr const char* kTables = R"sql(
+CREATE TABLE meta(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE process(
+  id INTEGER PRIMARY KEY, pid INTEGER, ns_pid INTEGER, parent_id INTEGER REFERENCES process(id),
+  start_ns INTEGER, end_ns INTEGER, exit_code INTEGER, exit_signal INTEGER, uses_io_uring INTEGER NOT NULL);
+CREATE TABLE image(
+  id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process(id), ts_ns INTEGER NOT NULL,
+  path TEXT NOT NULL, argv TEXT NOT NULL);
+CREATE TABLE thread(
+  id INTEGER PRIMARY KEY, process_id INTEGER REFERENCES process(id), tid INTEGER, ns_tid INTEGER, name TEXT,
+  start_ns INTEGER, end_ns INTEGER);
+CREATE TABLE module(
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT,
+  class TEXT NOT NULL CHECK (class IN ('app', 'library', 'vdso', 'kernel', 'jit', 'unknown')));
+CREATE TABLE frame(
+  id INTEGER PRIMARY KEY, module_id INTEGER NOT NULL REFERENCES module(id), rel_pc INTEGER NOT NULL,
+  function TEXT NOT NULL, function_offset INTEGER, file TEXT, line INTEGER, inlined INTEGER NOT NULL);
+CREATE TABLE stack(
+  id INTEGER PRIMARY KEY, depth INTEGER NOT NULL, ended TEXT NOT NULL, trigger_frame_id INTEGER REFERENCES frame(id),
+  trigger_fallback INTEGER NOT NULL, folded TEXT NOT NULL);
+CREATE TABLE stack_frame(
+  stack_id INTEGER NOT NULL REFERENCES stack(id), position INTEGER NOT NULL, inline_depth INTEGER NOT NULL,
+  frame_id INTEGER NOT NULL REFERENCES frame(id), space TEXT NOT NULL CHECK (space IN ('user', 'kernel')),
+  PRIMARY KEY (stack_id, position, inline_depth)) WITHOUT ROWID;
+CREATE TABLE kind(
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, class TEXT NOT NULL, abi TEXT NOT NULL, nr INTEGER NOT NULL,
+  UNIQUE (class, abi, nr));
+CREATE TABLE event(
+  id INTEGER PRIMARY KEY, ts_ns INTEGER NOT NULL, dur_ns INTEGER, how TEXT NOT NULL,
+  thread_id INTEGER NOT NULL REFERENCES thread(id), image_id INTEGER REFERENCES image(id),
+  kind_id INTEGER NOT NULL REFERENCES kind(id), result INTEGER, stack_id INTEGER REFERENCES stack(id),
+  a0 INTEGER NOT NULL, a1 INTEGER NOT NULL, a2 INTEGER NOT NULL, a3 INTEGER NOT NULL, a4 INTEGER NOT NULL,
+  a5 INTEGER NOT NULL);
+CREATE TABLE string(id INTEGER PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE event_string(
+  event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL,
+  string_id INTEGER NOT NULL REFERENCES string(id), late INTEGER NOT NULL, PRIMARY KEY (event_id, arg)) WITHOUT ROWID;
+CREATE TABLE futex_wait(
+  event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, op INTEGER NOT NULL,
+  expected INTEGER, timeout_ns INTEGER, words BLOB, words_at_stop BLOB, key TEXT);
+CREATE TABLE cell(
+  kind_id INTEGER NOT NULL REFERENCES kind(id), trigger_frame_id INTEGER REFERENCES frame(id),
+  events INTEGER NOT NULL, errors INTEGER NOT NULL, total_ns INTEGER NOT NULL, open INTEGER NOT NULL,
+  UNIQUE (kind_id, trigger_frame_id));
+CREATE TABLE verify(
+  event_id INTEGER REFERENCES event(id), equal INTEGER NOT NULL, uscope_depth INTEGER NOT NULL,
+  oracle_depth INTEGER NOT NULL, first_difference INTEGER);
+CREATE TABLE loss(
+  ts_ns INTEGER NOT NULL, until_ns INTEGER NOT NULL, cause TEXT NOT NULL, process_id INTEGER REFERENCES process(id),
+  count INTEGER NOT NULL);
+CREATE TABLE errno_name(number INTEGER PRIMARY KEY, name TEXT NOT NULL);
+)sql";
+
+// A path's base name: what stays when everything up to the last slash is cut off. rtrim() takes away, from the end, all
+// characters that are no slash.
+constexpr const char* kViews = R"sql(
+CREATE VIEW v_event AS
+SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how AS how, process.pid AS pid,
+  thread.tid AS tid, substr(image.path, length(rtrim(image.path, replace(image.path, '/', ''))) + 1) AS process,
+  thread.name AS thread, kind.name AS kind, event.result AS result, errno_name.name AS errno,
+  event.stack_id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS "trigger",
+  module.path AS trigger_module, stack.folded AS folded
+FROM event
+  LEFT JOIN thread ON thread.id = event.thread_id
+  LEFT JOIN process ON process.id = thread.process_id
+  LEFT JOIN image ON image.id = event.image_id
+  LEFT JOIN kind ON kind.id = event.kind_id
+  LEFT JOIN errno_name ON errno_name.number = -event.result
+  LEFT JOIN stack ON stack.id = event.stack_id
+  LEFT JOIN frame ON frame.id = stack.trigger_frame_id
+  LEFT JOIN module ON module.id = frame.module_id;
+CREATE VIEW dual_space AS
+SELECT kind.name AS kind, frame.function AS function, module.path AS module, sum(cell.events) AS events,
+  sum(cell.errors) AS errors, sum(cell.total_ns) AS total_ns, sum(cell.open) AS open
+FROM cell
+  JOIN kind ON kind.id = cell.kind_id
+  LEFT JOIN frame ON frame.id = cell.trigger_frame_id
+  LEFT JOIN module ON module.id = frame.module_id
+GROUP BY kind.name, frame.function, frame.module_id;
+)sql";
+
+constexpr const char* kIndices = R"sql(
+CREATE INDEX event_thread_ts ON event(thread_id, ts_ns);
+CREATE INDEX event_stack ON event(stack_id);
+CREATE INDEX event_kind_a0 ON event(kind_id, a0);
+CREATE INDEX stack_frame_frame ON stack_frame(frame_id);
+CREATE INDEX stack_trigger ON stack(trigger_frame_id);
+CREATE INDEX frame_function ON frame(function);
+CREATE INDEX thread_process ON thread(process_id);
+CREATE INDEX thread_tid ON thread(tid);
+CREATE INDEX image_process ON image(process_id);
+CREATE INDEX process_pid ON process(pid);
+CREATE INDEX verify_event ON verify(event_id);
+)sql";
+
+Result<void> fill_errno_names(sqlite3* database) {
+  auto insert = Statement::prepare(database, "INSERT INTO errno_name VALUES(?1, ?2)");
+  if (!insert) return insert.error();
+  constexpr int kLargest = 4095;  // the kernel's MAX_ERRNO
+  for (int number = 1; number <= kLargest; number++) {
+    const std::string name = stored_errno_name(number);
+    if (name.empty()) continue;
+    if (auto done = insert->run(number, std::string_view(name)); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> create_schema(sqlite3* database) {
+  const std::string versions = "PRAGMA user_version=" + std::to_string(kSchemaVersion) +
+                               ";PRAGMA application_id=" + std::to_string(kApplicationId);
+  for (const std::string& sql : {std::string(kTables), std::string(kViews), versions})
+    if (auto done = execute(database, sql); !done) return done;
+  return fill_errno_names(database);
+}
+
+Result<void> create_indices(sqlite3* database) {
+  return execute(database, kIndices);
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,45 @@
+#include "store/sequence_check.h"
+
+#include <algorithm>
+
+namespace uscope::store {
+namespace {
+
+// Causes for which a sequence number was taken and no record written.
+bool leaves_gap(std::uint32_t cause) {
+  return cause == USC_LOSS_RING_FULL_EVENT || cause == USC_LOSS_RING_FULL_STACK || cause == USC_LOSS_RING_FULL_RECORD ||
+         cause == USC_LOSS_DEFERRED_RING || cause == USC_LOSS_RAW_WRITE;
+}
+
+}  // namespace
+
+void SequenceCheck::see(const RawRecord& record) {
+  const usc_record& head = record.head;
+  if (head.type == USC_RECORD_LOSS) {
+    const auto loss = record.as<usc_loss>();
+    if (leaves_gap(loss.cause)) explained_ += loss.count;
+  }
+  if (head.cpu >= cpus_.size()) return;
+  Cpu& cpu = cpus_[head.cpu];
+  if (head.type == USC_RECORD_CPU_TOTAL) {
+    cpu.total = record.as<usc_cpu_total>().records;
+    cpu.has_total = complete_ = true;
+    return;
+  }
+  if (cpu.seen == 0) cpu.low = cpu.high = head.seq;
+  cpu.low = std::min(cpu.low, head.seq);
+  cpu.high = std::max(cpu.high, head.seq);
+  cpu.seen++;
+}
+
+std::uint64_t SequenceCheck::unexplained() const {
+  std::uint64_t missing = 0;
+  for (const Cpu& cpu : cpus_) {
+    const std::uint64_t span = cpu.seen ? std::uint64_t{cpu.high} - cpu.low + 1 : 0;
+    const std::uint64_t given = cpu.has_total ? cpu.total : span;
+    if (given > cpu.seen) missing += given - cpu.seen;
+  }
+  return missing > explained_ ? missing - explained_ : 0;
+}
+
+}  // namespace uscope::store
