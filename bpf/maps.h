@@ -98,8 +98,8 @@ struct stack_slot {
 };
 
 /*
- * A whole walk, remembered: sound as long as the mappings are unchanged (key) and every stack word that the walk read, and the
- * registers that it used, are what they were.
+ * A whole walk, remembered: sound as long as the mappings are unchanged (key) and every stack word that the walk read, and rbp
+ * if it was used, are what they were. Walks that may have used other registers are not remembered.
  */
 struct memo_slot {
 	__u64 key;
@@ -111,6 +111,8 @@ struct memo_slot {
 	__u32 words;
 	__u32 frames;
 	__u32 kept;
+	__u32 rbp_used;
+	__u32 pad;
 	__u32 candidate; /* the stack that the last walk from here gave */
 	__u16 at[MEMO_WORDS]; /* word number from rsp */
 	__u64 value[MEMO_WORDS];
@@ -135,6 +137,8 @@ struct scratch {
 	/* for the memo */
 	__u32 reads; /* words read; above MEMO_WORDS: no memo */
 	__u32 memo_ok;
+	__u32 rbp_used;	    /* the CFA of a frame came from the rbp that the walk began with */
+	__u32 rbp_restored; /* rbp has been read from the stack since */
 	__u64 hash;
 	__u64 start_rsp;
 	__u16 read_at[MEMO_WORDS];

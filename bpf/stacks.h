@@ -171,50 +171,33 @@ static __always_inline struct memo_slot *memo_of(struct scratch *s)
 	return bpf_map_lookup_elem(&memo_slots, &number);
 }
 
-struct memo_context {
-	struct scratch *s;
-	struct memo_slot *memo;
-	__u32 differs;
-};
-
-static long memo_word(__u32 i, struct memo_context *c)
+/* The stack id of an earlier walk that this one would repeat word by word, 0 = none. Inline, and without callbacks: the hot path. */
+static __always_inline __u32 recall(struct scratch *s, struct cpu_state *cpu)
 {
+	struct memo_slot *memo;
+	__u32 i, words, id;
 	__u64 value;
 
-	if (i >= MEMO_WORDS || read_word(c->s, c->s->start_rsp + (__u64)c->memo->at[i] * 8, &value) ||
-	    value != c->memo->value[i]) {
-		c->differs = 1;
-		return 1;
-	}
-	return 0;
-}
-
-/* The stack id of an earlier walk that this one would repeat word by word, 0 = none. */
-static __noinline __u32 recall(struct scratch *s)
-{
-	struct memo_context c = {.s = s};
-	struct memo_slot *memo;
-	struct cpu_state *cpu;
-	__u32 id;
-
-	if (!s || !s->key)
+	if (!s->key)
 		return 0;
 	memo = memo_of(s);
 	if (!memo || memo->key != s->key || memo->pc != s->frame.pc || memo->rsp != s->start_rsp ||
-	    memo->rbp != s->frame.regs[USC_REG_RBP] || memo->exe_file != s->exe_file)
+	    (memo->rbp_used && memo->rbp != s->frame.regs[USC_REG_RBP]) || memo->exe_file != s->exe_file)
 		return 0;
-	c.memo = memo;
 	id = memo->stack;
-	bpf_loop(memo->words, memo_word, &c, 0);
-	barrier();
-	if (c.differs || memo->key != s->key || memo->stack != id)
-		return 0;
-	cpu = cpu_state_of(s->cpu);
-	if (cpu) {
-		cpu->stats.memo_hits++;
-		cpu->stats.frames_kept += memo->kept;
-		cpu->stats.frames_walked += memo->frames;
+	words = memo->words;
+	for (i = 0; i < MEMO_WORDS; i++) {
+		if (i >= words)
+			break;
+		if (read_word(s, s->start_rsp + (__u64)memo->at[i] * 8, &value) || value != memo->value[i])
+			return 0;
 	}
+	barrier();
+	if (memo->key != s->key || memo->stack != id)
+		return 0;
+	cpu->stats.memo_hits++;
+	cpu->stats.frames_kept += memo->kept;
+	cpu->stats.frames_walked += memo->frames;
 	return id;
 }
 
@@ -241,6 +224,7 @@ static __noinline int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
 	memo->pc = pc;
 	memo->rsp = s->start_rsp;
 	memo->rbp = rbp;
+	memo->rbp_used = s->rbp_used;
 	memo->stack = id;
 	memo->exe_file = s->exe_file;
 	memo->words = s->reads;
@@ -389,7 +373,7 @@ static __always_inline __u32 take_stack_in(struct pt_regs *regs, struct task_ent
 	s->start_rsp = regs->sp;
 	s->exe_file = t->exe_file;
 	s->block_bytes = 0;
-	id = recall(s);
+	id = recall(s, cpu);
 	if (id)
 		return id;
 	for (attempt = 0; attempt < 2; attempt++) {
@@ -413,7 +397,7 @@ static __always_inline __u32 take_stack_in(struct pt_regs *regs, struct task_ent
 }
 
 /* `ended` not 0: no walk, a stack without frames that ended so. */
-static __noinline __u32 take_stack(struct pt_regs *regs, struct task_entry *t, __u32 ended)
+static __always_inline __u32 take_stack(struct pt_regs *regs, struct task_entry *t, __u32 ended)
 {
 	__u32 cpu_number = bpf_get_smp_processor_id();
 	struct cpu_state *cpu = cpu_state_of(cpu_number);

@@ -286,11 +286,13 @@ static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 
 }
 
 /* An exit whose entry was not seen although the task was traced: the call was denied before sys_enter. */
-static __always_inline int denied_call(struct task_struct *task, struct pt_regs *regs, struct task_entry *t, __s64 result)
+static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs, struct task_entry *t, __s64 result)
 {
 	__u64 now = bpf_ktime_get_ns();
 	__u32 nr = regs->orig_ax;
 
+	if (!t)
+		return 0;
 	t->abi = abi_of(task, nr);
 	if (t->abi == USC_ABI_X32)
 		nr &= ~X32_BIT;
@@ -319,13 +321,23 @@ static __always_inline bool is_io_uring_setup(const struct task_entry *t)
 	return t->nr == NR_io_uring_setup; /* the same number in every ABI */
 }
 
-static __noinline int call_returns(struct task_struct *task, struct task_entry *t, __s64 result)
+static __noinline int send_io_uring(struct task_entry *t, __u64 now)
+{
+	struct usc_io_uring record = {};
+
+	if (!t)
+		return 0;
+	record.process = t->process;
+	if (send_record(&record.head, USC_RECORD_IO_URING, sizeof(record), t->serial, now, false))
+		count_loss(cpu_state_of(bpf_get_smp_processor_id()), USC_LOSS_RING_FULL_RECORD, t->process);
+	return 0;
+}
+
+static __always_inline int call_returns(struct task_struct *task, struct task_entry *t, __s64 result)
 {
 	__u64 now = bpf_ktime_get_ns();
 	__u32 how = USC_HOW_RETURNED;
 
-	if (!t)
-		return 0;
 	if (returns_no_result(t))
 		t->event_flags |= USC_EVENT_NO_RESULT;
 	if (result == -EINTR || (result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK)) {
@@ -338,12 +350,8 @@ static __noinline int call_returns(struct task_struct *task, struct task_entry *
 	}
 	t->flags &= ~TASK_IN_CALL;
 	send_event(t, result, how, now);
-	if (is_io_uring_setup(t) && result >= 0) {
-		struct usc_io_uring record = {.process = t->process};
-
-		if (send_record(&record.head, USC_RECORD_IO_URING, sizeof(record), t->serial, now, false))
-			count_loss(cpu_state_of(bpf_get_smp_processor_id()), USC_LOSS_RING_FULL_RECORD, t->process);
-	}
+	if (is_io_uring_setup(t) && result >= 0)
+		send_io_uring(t, now);
 	return 0;
 }
 

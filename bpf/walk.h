@@ -290,6 +290,10 @@ static long walk_frame(__u32 i, struct walk_context *context)
 		return walk_ends(s, usc_scope_ended(&scope));
 	kind = USC_RULE_KIND(place.rule);
 	if (kind == USC_RULE_RSP || kind == USC_RULE_RBP) {
+		if (kind == USC_RULE_RBP && !s->rbp_restored)
+			s->rbp_used = 1;
+		if (USC_RULE_RBP_WORDS(place.rule))
+			s->rbp_restored = 1;
 		result = usc_step_compact(&s->frame, place.rule, s);
 	} else if (kind == USC_RULE_SHARED) {
 		result = step_shared(s, place.rule);
@@ -342,6 +346,8 @@ static __always_inline void walk_begin(struct scratch *s, struct pt_regs *regs, 
 	s->has_jit = 0;
 	s->reads = 0;
 	s->memo_ok = 1;
+	s->rbp_used = 0;
+	s->rbp_restored = 0;
 	s->hash = 0;
 }
 
