@@ -186,7 +186,7 @@ Result<void> Summarizer::verify() {
     result.equal = static_cast<std::uint64_t>(row.integer(1));
   });
   if (!done) return done;
-  if (result.samples == 0 && catalog_.meta.count("verify") == 0) return {};
+  if (result.samples == 0 && catalog_.meta_number("verify_every").value_or(0) == 0) return {};
   auto query = database_.prepare(
       "SELECT v.event_id, e.kind_id, v.uscope_depth, v.oracle_depth, v.first_difference, "
       "(SELECT f.function FROM stack_frame sf JOIN frame f ON f.id = sf.frame_id WHERE "
@@ -269,12 +269,14 @@ Result<void> Summarizer::triggers() {
   std::vector<TriggerLine> lines;
   auto done = each_row(
       database_,
-      "SELECT kind, function, module, sum(events), sum(errors), sum(total_ns), sum(open) "
-      "FROM dual_space GROUP BY 1, 2, 3",
+      "SELECT kind.name, frame.function, module.path, sum(cell.events), sum(cell.errors), sum(cell.total_ns), "
+      "sum(cell.open), min(module.class != 'app') FROM cell JOIN kind ON kind.id = cell.kind_id "
+      "LEFT JOIN frame ON frame.id = cell.trigger_frame_id LEFT JOIN module ON module.id = frame.module_id "
+      "GROUP BY 1, 2, 3",
       [&](const Row& row) {
         lines.push_back({text(row, 0), text(row, 1), text(row, 2), static_cast<std::uint64_t>(row.integer(3)),
                          static_cast<std::uint64_t>(row.integer(4)), static_cast<std::uint64_t>(row.integer(5)),
-                         static_cast<std::uint64_t>(row.integer(6))});
+                         static_cast<std::uint64_t>(row.integer(6)), row.integer(7) != 0});
       });
   if (!done) return done;
   summary_.triggers = top(std::move(lines), limits_.lines, [](const TriggerLine& a, const TriggerLine& b) {
@@ -286,17 +288,17 @@ Result<void> Summarizer::triggers() {
 
 Result<void> Summarizer::errors() {
   auto query = database_.prepare(
-      "SELECT f.function, m.path FROM stack s JOIN frame f ON f.id = s.trigger_frame_id "
+      "SELECT f.function, m.path, s.trigger_fallback FROM stack s JOIN frame f ON f.id = s.trigger_frame_id "
       "LEFT JOIN module m ON m.id = f.module_id WHERE s.id = ?1");
   if (!query) return query.error();
-  using Trigger = std::pair<std::string, std::string>;
+  using Trigger = std::tuple<std::string, std::string, bool>;
   std::unordered_map<std::int64_t, Trigger> triggers;
   std::map<std::tuple<std::size_t, std::int64_t, Trigger>, std::uint64_t> counts;
   for (const auto& [key, events] : scan_->error_counts) {
     const auto [at, is_new] = triggers.try_emplace(key.stack_id);
     if (is_new) {
       query->bind(1, key.stack_id);
-      auto done = each(*query, [&](const Row& row) { at->second = {text(row, 0), text(row, 1)}; });
+      auto done = each(*query, [&](const Row& row) { at->second = {text(row, 0), text(row, 1), row.integer(2) != 0}; });
       if (!done) return done;
     }
     counts[{key.kind, key.number, at->second}] += events;
@@ -304,8 +306,9 @@ Result<void> Summarizer::errors() {
   std::vector<ErrorLine> lines;
   for (const auto& [key, events] : counts) {
     const auto& [kind, number, trigger] = key;
+    const auto& [function, module, fallback] = trigger;
     lines.push_back({(catalog_.kinds.begin() + static_cast<std::ptrdiff_t>(kind))->name, number, error_name(number),
-                     trigger.first, trigger.second, events});
+                     function, module, fallback, events});
   }
   summary_.errors = top(std::move(lines), limits_.lines, [](const ErrorLine& a, const ErrorLine& b) {
     return std::tie(b.events, a.call, a.number, a.function, a.module) <
@@ -326,7 +329,7 @@ Result<void> Summarizer::single_calls() {
 
 Result<std::vector<CallInstance>> Summarizer::instances_of(const Largest& largest, bool open) {
   auto query = database_.prepare(
-      "SELECT e.ts_ns, e.kind_id, e.how, e.result, e.thread_id, e.image_id, f.function, m.path "
+      "SELECT e.ts_ns, e.kind_id, e.how, e.result, e.thread_id, e.image_id, f.function, m.path, s.trigger_fallback "
       "FROM event e LEFT JOIN stack s ON s.id = e.stack_id "
       "LEFT JOIN frame f ON f.id = s.trigger_frame_id "
       "LEFT JOIN module m ON m.id = f.module_id WHERE e.id = ?1");
@@ -350,6 +353,7 @@ Result<std::vector<CallInstance>> Summarizer::instances_of(const Largest& larges
       if (const Image* image = catalog_.images.find(row.integer(5))) instance.process = base_name(image->path);
       instance.function = text(row, 6);
       instance.module = text(row, 7);
+      instance.fallback = row.integer(8) != 0;
       instances.push_back(std::move(instance));
     });
     if (!done) return done.error();

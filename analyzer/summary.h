@@ -84,6 +84,7 @@ struct TriggerLine {
   std::uint64_t errors = 0;
   std::uint64_t total_ns = 0;
   std::uint64_t open = 0;
+  bool fallback = false;  // the stack has no frame of the application's binaries; this is the innermost other one
 };
 
 struct ErrorLine {
@@ -92,6 +93,7 @@ struct ErrorLine {
   std::string name;         // "ENOENT"
   std::string function;     // trigger; empty: no stack
   std::string module;
+  bool fallback = false;  // as in TriggerLine
   std::uint64_t events = 0;
 };
 
@@ -108,6 +110,7 @@ struct CallInstance {
   std::string thread;
   std::string function;  // trigger
   std::string module;
+  bool fallback = false;  // as in TriggerLine
 };
 
 struct EndedLine {

@@ -1,9 +1,17 @@
 #include "cli/json.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
 namespace uscope::cli {
+
+nlohmann::ordered_json words_json(const std::string& words) {
+  auto list = nlohmann::ordered_json::parse(words, nullptr, false);
+  const auto is_string = [](const nlohmann::ordered_json& word) { return word.is_string(); };
+  if (list.is_array() && std::all_of(list.begin(), list.end(), is_string)) return list;
+  return nlohmann::ordered_json::array({to_utf8(words)});
+}
 
 std::string dump(const nlohmann::ordered_json& value, bool indented) {
   const std::string text = value.dump(indented ? 2 : -1);

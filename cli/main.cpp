@@ -4,10 +4,10 @@
 #include <string>
 
 #include "cli/completion.h"
-// EV #include "cli/events.h"
+#include "cli/events.h"
 #include "cli/export.h"
 #include "cli/invocation.h"
-// EV #include "cli/load.h"
+#include "cli/load.h"
 #include "cli/report.h"
 #include "cli/sql.h"
 #include "cli/tree.h"
@@ -26,9 +26,9 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
 #if __has_include("cli/record.h")
   add_record(app, invocation);
 #endif
-  // EV add_load(app, invocation);
+  add_load(app, invocation);
   add_report(app, invocation);
-  // EV add_events(app, invocation);
+  add_events(app, invocation);
   add_tree(app, invocation);
   add_sql(app, invocation);
   add_export(app, invocation);

@@ -46,7 +46,7 @@ ordered_json process(const analyzer::ProcessLine& line) {
           {"parent_pid", json_value(line.parent_pid)},
           {"name", json_value(line.name)},
           {"path", json_value(line.path)},
-          {"argv", json_value(line.argv)},
+          {"argv", words_json(line.argv)},
           {"start_ns", json_value(line.start_ns)},
           {"lifetime_ns", json_value(line.lifetime_ns)},
           {"exit_code", json_value(line.exit_code)},
@@ -68,6 +68,7 @@ ordered_json trigger(const analyzer::TriggerLine& line) {
   return {{"call", json_value(line.call)},
           {"function", json_value(line.function)},
           {"module", json_value(line.module)},
+          {"fallback", line.fallback},
           {"events", line.events},
           {"errors", line.errors},
           {"total_ns", line.total_ns},
@@ -75,9 +76,13 @@ ordered_json trigger(const analyzer::TriggerLine& line) {
 }
 
 ordered_json error(const analyzer::ErrorLine& line) {
-  return {{"call", json_value(line.call)},     {"errno", line.number},
-          {"name", json_value(line.name)},     {"function", json_value(line.function)},
-          {"module", json_value(line.module)}, {"events", line.events}};
+  return {{"call", json_value(line.call)},
+          {"errno", line.number},
+          {"name", json_value(line.name)},
+          {"function", json_value(line.function)},
+          {"module", json_value(line.module)},
+          {"fallback", line.fallback},
+          {"events", line.events}};
 }
 
 ordered_json instance(const analyzer::CallInstance& line) {
@@ -92,7 +97,8 @@ ordered_json instance(const analyzer::CallInstance& line) {
           {"process", json_value(line.process)},
           {"thread", json_value(line.thread)},
           {"function", json_value(line.function)},
-          {"module", json_value(line.module)}};
+          {"module", json_value(line.module)},
+          {"fallback", line.fallback}};
 }
 
 ordered_json verify(const std::optional<analyzer::VerifyResult>& result) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "cli/report_render.h"
@@ -38,8 +39,28 @@ std::string meta(const Summary& summary, const std::string& key) {
   return at == summary.trace.meta.end() ? "" : escape_terminal(at->second);
 }
 
+// A trigger as a cell of a table; the star is explained below the tables.
+template <typename Line>
+std::string trigger(const Line& line) {
+  if (line.function.empty()) return "(no stack)";
+  return line.function + (line.fallback ? " *" : "");
+}
+
+template <typename Line>
+bool any_fallback(const analyzer::TopList<Line>& list) {
+  return std::any_of(list.lines.begin(), list.lines.end(),
+                     [](const Line& line) { return line.fallback && !line.function.empty(); });
+}
+
+std::string legend(const Summary& summary) {
+  const bool starred = any_fallback(summary.triggers) || any_fallback(summary.errors) ||
+                       any_fallback(summary.slowest) || any_fallback(summary.open);
+  return starred ? "\n* no frame of the application's own binaries in the stack: the innermost other function\n" : "";
+}
+
 std::string title(const Summary& summary, std::size_t width) {
-  std::string name = meta(summary, "command");
+  const auto command = summary.trace.meta.find("command");
+  std::string name = command == summary.trace.meta.end() ? "" : escape_terminal(command_line(command->second));
   if (name.empty()) name = meta(summary, "target");
   return shorten("uscope report  " + name, width, Shrink::kEnd) + "\n\n";
 }
@@ -72,7 +93,32 @@ std::string losses(const Summary& summary, std::size_t width) {
   return out + table.render(width) + "\n";
 }
 
-std::string trace_line(const Summary& summary) {
+// "all-all" of "4": the scope's name.
+std::string mode_name(const std::string& mode) {
+  constexpr std::array kNames{"app-last", "app-all", "all-last", "all-all"};
+  if (mode.size() != 1 || mode[0] < '1' || mode[0] > '4') return mode;
+  return kNames[static_cast<std::size_t>(mode[0] - '1')];
+}
+
+// A list of facts below a heading, broken at commas.
+std::string wrapped(const std::string& list, std::size_t width) {
+  const std::string indent(11, ' ');
+  std::string out;
+  std::string line = indent;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t comma = std::min(list.find(", ", at), list.size());
+    const std::string item = list.substr(at, comma - at) + (comma < list.size() ? "," : "");
+    if (line != indent && display_width(line) + 1 + display_width(item) > width) {
+      out += line + "\n";
+      line = indent;
+    }
+    line += (line == indent ? "" : " ") + item;
+    at = comma + 2;
+  }
+  return out + line + "\n";
+}
+
+std::string trace_line(const Summary& summary, std::size_t width) {
   const auto& facts = summary.trace;
   std::string out = "TRACED     " + plural(facts.events, "event") + " in " +
                     human_duration(static_cast<double>(facts.duration_ns)) + " (" +
@@ -81,18 +127,19 @@ std::string trace_line(const Summary& summary) {
                     plural(facts.images, "program start") + ", " + plural(facts.stacks, "distinct stack") + "\n";
   std::string how;
   const auto add = [&](const std::string& label, const std::string& key) {
-    const std::string value = meta(summary, key);
+    const std::string value = key == "mode" ? mode_name(meta(summary, key)) : meta(summary, key);
     if (!value.empty()) how += (how.empty() ? "" : ", ") + label + " " + value;
   };
   add("target", "target");
-  add("mode", "mode");
+  add("scope", "mode");
   add("at most", "frames");
   if (!meta(summary, "frames").empty()) how += " frames a stack";
+  if (meta(summary, "calls") != "all") add("calls", "calls");
   add("backend", "backend");
   add("host", "host");
   add("kernel", "kernel");
   add("uscope", "uscope_version");
-  return how.empty() ? out : out + "           " + how + "\n";
+  return how.empty() ? out : out + wrapped(how, width);
 }
 
 std::string stack_line(const Summary& summary, std::size_t width) {
@@ -192,7 +239,7 @@ std::string processes(const Summary& summary, std::size_t width) {
   for (const auto& line : summary.processes.lines)
     table.add_row({std::to_string(line.pid), line.name,
                    line.lifetime_ns ? human_duration(static_cast<double>(*line.lifetime_ns)) : "", ended(line),
-                   number(line.threads), number(line.events), number(line.errors), line.argv});
+                   number(line.threads), number(line.events), number(line.errors), command_line(line.argv)});
   return section("PROCESSES", summary.processes, "with most events", table, width);
 }
 
@@ -223,11 +270,11 @@ std::string triggers(const Summary& summary, std::size_t width) {
                    {"open", Align::kRight},
                    {"total", Align::kRight},
                    {"call"},
-                   {"from the application's function", Align::kLeft, Shrink::kMiddle},
+                   {"from function", Align::kLeft, Shrink::kMiddle},
                    {"in", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : summary.triggers.lines)
     table.add_row({number(line.events), number(line.errors), number(line.open), duration(line.total_ns), line.call,
-                   line.function.empty() ? "(no stack)" : line.function, module_name(line.module)});
+                   trigger(line), module_name(line.module)});
   return section("TRIGGERS", summary.triggers, "with most events", table, width);
 }
 
@@ -235,11 +282,10 @@ std::string errors(const Summary& summary, std::size_t width) {
   TextTable table({{"events", Align::kRight},
                    {"call"},
                    {"error"},
-                   {"from the application's function", Align::kLeft, Shrink::kMiddle},
+                   {"from function", Align::kLeft, Shrink::kMiddle},
                    {"in", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : summary.errors.lines)
-    table.add_row({number(line.events), line.call, line.name, line.function.empty() ? "(no stack)" : line.function,
-                   module_name(line.module)});
+    table.add_row({number(line.events), line.call, line.name, trigger(line), module_name(line.module)});
   return section("ERRORS", summary.errors, "most frequent", table, width);
 }
 
@@ -250,12 +296,12 @@ std::string instances(const std::string& name, const analyzer::TopList<analyzer:
                    {"pid/tid", Align::kRight},
                    {"process", Align::kLeft, Shrink::kMiddle},
                    {"call"},
-                   {"from the application's function", Align::kLeft, Shrink::kMiddle},
+                   {"from function", Align::kLeft, Shrink::kMiddle},
                    {"event", Align::kRight}});
   for (const auto& line : list.lines)
     table.add_row({human_duration(static_cast<double>(line.dur_ns)), seconds(line.ts_ns),
-                   std::to_string(line.pid) + "/" + std::to_string(line.tid), line.process, line.call,
-                   line.function.empty() ? "(no stack)" : line.function, std::to_string(line.event_id)});
+                   std::to_string(line.pid) + "/" + std::to_string(line.tid), line.process, line.call, trigger(line),
+                   std::to_string(line.event_id)});
   return section(name, list, order, table, width);
 }
 
@@ -270,11 +316,12 @@ std::string hints(const Summary& summary, const std::string& file) {
 }  // namespace
 
 std::string report_text(const Summary& summary, const std::string& file, std::size_t width) {
-  return title(summary, width) + losses(summary, width) + trace_line(summary) + stack_line(summary, width) +
+  return title(summary, width) + losses(summary, width) + trace_line(summary, width) + stack_line(summary, width) +
          verify_line(summary, width) + io_uring_line(summary) + processes(summary, width) + calls(summary, width) +
          triggers(summary, width) + errors(summary, width) +
          instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
-         instances("NEVER RETURNED", summary.open, "longest waiting", "waited", width) + hints(summary, file);
+         instances("NEVER RETURNED", summary.open, "longest waiting", "waited", width) + legend(summary) +
+         hints(summary, file);
 }
 
 }  // namespace uscope::cli

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 12;  // no column shrinks below this
 
 bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
@@ -61,7 +60,7 @@ std::vector<std::size_t> TextTable::widths(std::size_t width, const std::vector<
   while (total > width) {
     std::size_t widest = columns_.size();
     for (std::size_t i = 0; i < columns_.size(); i++) {
-      if (columns_[i].shrink == Shrink::kNever || result[i] <= kNarrowest) continue;
+      if (columns_[i].shrink == Shrink::kNever || result[i] <= columns_[i].narrowest) continue;
       if (widest == columns_.size() || result[i] > result[widest]) widest = i;
     }
     if (widest == columns_.size()) break;

@@ -18,6 +18,7 @@ struct TableColumn {
   std::string title;
   Align align = Align::kLeft;
   Shrink shrink = Shrink::kNever;
+  std::size_t narrowest = 12;  // columns that shrinking leaves
 };
 
 // Columns that a text takes: code points of UTF-8 (wide characters count as one).

@@ -32,9 +32,10 @@ std::string programs(const ProcessNode& node) {
 
 std::string notes(const ProcessNode& node) {
   std::string text;
-  if (node.parent_missing) text += " (parent not in the trace)";
-  if (node.in_circle) text += " (parents form a circle)";
-  if (node.uses_io_uring) text += " (uses io_uring)";
+  const auto add = [&](const char* note) { text += (text.empty() ? "" : ", ") + std::string(note); };
+  if (node.parent_missing) add("parent unknown");
+  if (node.in_circle) add("parents in a circle");
+  if (node.uses_io_uring) add("uses io_uring");
   return text;
 }
 
@@ -48,13 +49,14 @@ std::vector<std::string> process_row(const ProcessNode& node, const std::string&
       node.start_ns && node.end_ns
           ? human_duration(static_cast<double>(*node.end_ns) - static_cast<double>(*node.start_ns))
           : "";
-  return {prefix + std::to_string(node.pid) + " " + programs(node) + notes(node),
+  return {prefix + std::to_string(node.pid) + " " + programs(node),
           node.start_ns ? seconds(*node.start_ns) : "",
           lived,
           ended(node),
           node.threads ? group_digits(node.threads) : "",
           group_digits(node.events),
-          node.images.empty() ? "" : node.images.back().argv};
+          notes(node),
+          node.images.empty() ? "" : command_line(node.images.back().argv)};
 }
 
 // One process to be printed, with what stands before it and before what is below it.
@@ -75,7 +77,8 @@ void add_children(const ProcessTree& tree, const Place& place, std::vector<Place
 void add_images(const ProcessNode& node, const std::string& below, TextTable& table) {
   const std::string bar = below + (node.children.empty() ? "   " : "│  ");
   for (const auto& image : node.images)
-    table.add_row({bar + "exec " + image.path, image.ts_ns ? seconds(*image.ts_ns) : "", "", "", "", "", image.argv});
+    table.add_row({bar + "exec " + image.path, image.ts_ns ? seconds(*image.ts_ns) : "", "", "", "", "", "",
+                   command_line(image.argv)});
 }
 
 nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& node) {
@@ -84,7 +87,7 @@ nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& nod
     images.push_back({{"id", image.id},
                       {"ts_ns", json_value(image.ts_ns)},
                       {"path", json_value(image.path)},
-                      {"argv", json_value(image.argv)}});
+                      {"argv", words_json(image.argv)}});
   nlohmann::ordered_json children = nlohmann::ordered_json::array();
   for (const std::size_t child : node.children) children.push_back(tree.nodes[child].id);
   return {{"id", node.id},
@@ -109,12 +112,13 @@ nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& nod
 }  // namespace
 
 std::string tree_text(const ProcessTree& tree, bool images, std::size_t width) {
-  TextTable table({{"process", Align::kLeft, Shrink::kMiddle},
+  TextTable table({{"process", Align::kLeft, Shrink::kEnd, 44},
                    {"started", Align::kRight},
                    {"lived", Align::kRight},
                    {"ended"},
                    {"threads", Align::kRight},
                    {"events", Align::kRight},
+                   {"note"},
                    {"command", Align::kLeft, Shrink::kEnd}});
   std::vector<Place> todo;
   for (auto root = tree.roots.rbegin(); root != tree.roots.rend(); ++root) todo.push_back({*root, "", ""});

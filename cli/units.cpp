@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 namespace uscope::cli {
@@ -43,6 +44,19 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.2f %%", std::min(share, 99.99));
   return text.data();
+}
+
+std::string command_line(const std::string& words) {
+  const auto list = nlohmann::json::parse(words, nullptr, false);
+  if (!list.is_array()) return words;
+  std::string line;
+  for (const auto& word : list) {
+    if (!word.is_string()) return words;
+    const auto& text = word.get_ref<const std::string&>();
+    const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$&|;<>()*?`#~") == std::string::npos;
+    line += (line.empty() ? "" : " ") + (plain ? text : "'" + text + "'");
+  }
+  return line;
 }
 
 std::string seconds(std::int64_t nanoseconds) {

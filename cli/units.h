@@ -21,6 +21,9 @@ namespace uscope::cli {
 // A share for people: "100 %", "99.98 %"; never rounded up to 100 or down to 0.
 [[nodiscard]] std::string percent(std::uint64_t part, std::uint64_t whole);
 
+// A command as people type it, of the JSON array of words that meta.command is; any other text as it is.
+[[nodiscard]] std::string command_line(const std::string& words);
+
 // Seconds since the trace's start, with microseconds: "0.001234".
 [[nodiscard]] std::string seconds(std::int64_t nanoseconds);
 

@@ -40,7 +40,7 @@ TEST_F(SampleTrace, TreeNodesCarryImagesTimesAndCounts) {
   ASSERT_EQ(make.images.size(), 2U);
   EXPECT_EQ(make.images[0].path, "/usr/bin/bash");
   EXPECT_EQ(make.images[0].ts_ns, 0);
-  EXPECT_EQ(make.images[1].argv, "make -j2");
+  EXPECT_EQ(make.images[1].argv, R"(["make","-j2"])");
   EXPECT_EQ(make.images[1].ts_ns, 100'000'000);
   EXPECT_EQ(make.name, "make");
   EXPECT_EQ(make.threads, 2U);

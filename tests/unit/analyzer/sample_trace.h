@@ -28,10 +28,10 @@ constexpr const char* kHostileHex = "1b5b33316d7265640aff3b3c2f7363726970743e";
 constexpr std::string_view kHostile = "\x1b[31mred\n\xff;</script>";
 
 constexpr const char* kSampleRows = R"sql(
-INSERT INTO meta VALUES('command', 'make -j2'), ('mode', '4 (all-all)'), ('frames', '64'), ('backend', 'bpf'),
+INSERT INTO meta VALUES('command', '["make","-j2"]'), ('mode', '4'), ('frames', '64'), ('backend', 'bpf'),
   ('host', 'testhost'), ('kernel', '6.1.0-test'), ('start_ns', '1000000000000'), ('duration_ns', '2000000000'),
   ('utc_offset_ns', '1700000000000000000'), ('uscope_version', '0.1.0'),
-  ('walks', '12'), ('deferred_lock', '2'), ('deferred_no_table', '1'), ('walks_stopped_early', '4');
+  ('target', 'make'), ('calls', 'all'), ('verify_every', '100'), ('walks', '12'), ('deferred_lock', '2'), ('deferred_no_table', '1'), ('walks_stopped_early', '4');
 
 INSERT INTO process VALUES
   (1, 100, 1, NULL, 1000000000000, 1002000000000, 0, NULL, 0),
@@ -42,11 +42,11 @@ INSERT INTO process VALUES
   (6, 105, 6, 7,    1000700000000, 1000800000000, 0, NULL, 0),
   (7, 106, 7, 6,    1000710000000, 1000800000000, 0, NULL, 0);
 INSERT INTO image VALUES
-  (1, 1, 1000000000000, '/usr/bin/bash', 'bash -c make -j2'),
-  (2, 1, 1000100000000, '/usr/bin/make', 'make -j2'),
-  (3, 2, 1000210000000, '/usr/bin/gcc', 'gcc -c a.c'),
+  (1, 1, 1000000000000, '/usr/bin/bash', '["bash","-c","make -j2"]'),
+  (2, 1, 1000100000000, '/usr/bin/make', '["make","-j2"]'),
+  (3, 2, 1000210000000, '/usr/bin/gcc', '["gcc","-c","a.c"]'),
   (4, 4, 1000410000000, CAST(x'2f746d702f' || x'HOSTILE' AS TEXT), CAST(x'HOSTILE' AS TEXT)),
-  (5, 5, 1000510000000, '/usr/bin/true', 'true');
+  (5, 5, 1000510000000, '/usr/bin/true', '["true"]');
 INSERT INTO thread VALUES
   (1, 1, 100, 1, 'make', 1000000000000, NULL), (2, 1, 110, 11, 'worker', 1000150000000, NULL),
   (3, 2, 101, 2, 'gcc', 1000200000000, NULL), (4, 3, 102, 3, 'make', 1000300000000, NULL),

@@ -36,7 +36,7 @@ TEST_F(SummaryTest, LossesComeWithTheirOwners) {
 
 TEST_F(SummaryTest, TraceFactsCount) {
   const Summary s = summary();
-  EXPECT_EQ(s.trace.meta.at("command"), "make -j2");
+  EXPECT_EQ(s.trace.meta.at("mode"), "4");
   EXPECT_EQ(s.trace.start_ns, test::kStart);
   EXPECT_EQ(s.trace.duration_ns, 2'000'000'000);
   EXPECT_EQ(s.trace.events, 14U);
@@ -56,7 +56,7 @@ TEST_F(SummaryTest, ProcessesCarryLineageImageAndEnd) {
   const ProcessLine& make = s.processes.lines[0];
   EXPECT_EQ(make.pid, 100);
   EXPECT_EQ(make.name, "make");
-  EXPECT_EQ(make.argv, "make -j2");
+  EXPECT_EQ(make.argv, R"(["make","-j2"])");
   EXPECT_EQ(make.parent_pid, std::nullopt);
   EXPECT_EQ(make.start_ns, 0);
   EXPECT_EQ(make.lifetime_ns, 2'000'000'000);
@@ -124,6 +124,7 @@ TEST_F(SummaryTest, TriggersAreCellsOfTheMatrix) {
   EXPECT_EQ(read.events, 3U);
   EXPECT_EQ(read.errors, 1U);
   EXPECT_EQ(read.total_ns, 8000U);
+  EXPECT_FALSE(read.fallback);
   const TriggerLine& openat = s.triggers.lines[1];
   EXPECT_EQ(openat.call, "openat");
   EXPECT_EQ(openat.function, "compile");
@@ -132,6 +133,7 @@ TEST_F(SummaryTest, TriggersAreCellsOfTheMatrix) {
   EXPECT_EQ(fallback.call, "nanosleep");
   EXPECT_EQ(fallback.function, "read");
   EXPECT_EQ(fallback.total_ns, 600'000'000U);
+  EXPECT_TRUE(fallback.fallback);
 }
 
 TEST_F(SummaryTest, ErrorsByCallNumberAndTrigger) {

@@ -1,0 +1,145 @@
+#include "cli/events_render.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+#include "cli/json.h"
+#include "cli/units.h"
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+using analyzer::EventRow;
+using analyzer::StackFrame;
+
+std::string hex(std::int64_t value) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+// The kernel's restart codes: no program sees them, the call is made again or becomes EINTR.
+const char* restart_name(std::int64_t result) {
+  switch (result) {
+    case -512:
+      return "ERESTARTSYS";
+    case -513:
+      return "ERESTARTNOINTR";
+    case -514:
+      return "ERESTARTNOHAND";
+    case -516:
+      return "ERESTART_RESTARTBLOCK";
+    default:
+      return nullptr;
+  }
+}
+
+std::string result_text(const EventRow& event) {
+  if (event.how == "open") return "? (has not returned)";
+  if (event.how == "killed") return "? (killed inside)";
+  if (event.how == "attached" && !event.dur_ns) return "? (was inside when tracing began, has not returned)";
+  if (!event.result) return "?";
+  if (const char* restart = restart_name(*event.result)) return std::string("? ") + restart + " (to be restarted)";
+  if (event.error.empty()) return std::to_string(*event.result);
+  const char* meaning = strerrordesc_np(static_cast<int>(-*event.result));
+  std::string text = "-1 " + event.error;
+  if (meaning) text += " (" + std::string(meaning) + ")";
+  if (event.how == "no_entry") text += " [denied before the call was entered]";
+  return text;
+}
+
+// The arguments as they stood in the registers; of pointers to strings that were read, the strings.
+std::string arguments_text(const EventRow& event) {
+  constexpr std::int64_t kSmall = 1 << 20;  // decimal below, hexadecimal (pointers, masks) above
+  std::string out;
+  for (std::size_t i = 0; i < event.args.size(); i++) {
+    if (!event.args[i]) break;
+    if (i) out += ", ";
+    const auto string = std::find_if(event.strings.begin(), event.strings.end(),
+                                     [&](const analyzer::EventString& s) { return s.arg == static_cast<int>(i); });
+    const std::int64_t value = *event.args[i];
+    if (string != event.strings.end()) {
+      out += "\"" + escape_terminal(string->value) + "\"";
+    } else {
+      out += value > -kSmall && value < kSmall ? std::to_string(value) : hex(value);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string event_text(const EventRow& event) {
+  std::string out = std::to_string(event.pid) + "/" + std::to_string(event.tid) + " " + seconds(event.ts_ns) + " " +
+                    escape_terminal(event.call);
+  if (event.abi != "x86_64" && !event.abi.empty()) out += "[" + escape_terminal(event.abi) + "]";
+  out += "(" + arguments_text(event) + ") = " + result_text(event);
+  if (event.dur_ns) out += " <" + human_duration(static_cast<double>(*event.dur_ns)) + ">";
+  return out + "\n";
+}
+
+std::string frames_text(const std::vector<StackFrame>& frames, const std::string& ended) {
+  std::string out;
+  for (const StackFrame& frame : frames) {
+    out += " > " + escape_terminal(frame.module) + "(" + escape_terminal(frame.function);
+    out += frame.inlined ? " [inlined])" : "+" + hex(frame.function_offset) + ")";
+    out += " [" + hex(frame.rel_pc) + "]";
+    if (frame.kernel) out += " [kernel]";
+    if (!frame.file.empty()) out += " " + escape_terminal(frame.file);
+    if (!frame.file.empty() && frame.line > 0) out += ":" + std::to_string(frame.line);
+    out += "\n";
+  }
+  if (frames.empty()) return " > (no stack)\n";
+  if (ended != "root") out += " > (" + escape_terminal(ended) + ")\n";
+  return out;
+}
+
+nlohmann::ordered_json event_json(const EventRow& event) {
+  nlohmann::ordered_json args = nlohmann::ordered_json::array();
+  for (const auto& arg : event.args) args.push_back(arg ? nlohmann::ordered_json(hex(*arg)) : nullptr);
+  nlohmann::ordered_json strings = nlohmann::ordered_json::array();
+  for (const auto& string : event.strings)
+    strings.push_back({{"arg", string.arg}, {"value", json_value(string.value)}, {"late", string.late}});
+  return {{"id", event.id},
+          {"ts_ns", event.ts_ns},
+          {"dur_ns", json_value(event.dur_ns)},
+          {"how", json_value(event.how)},
+          {"pid", event.pid},
+          {"tid", event.tid},
+          {"process", json_value(event.process)},
+          {"thread", json_value(event.thread)},
+          {"call", json_value(event.call)},
+          {"abi", json_value(event.abi)},
+          {"nr", event.nr},
+          {"result", json_value(event.result)},
+          {"error", json_value(event.error)},
+          {"args", args},
+          {"strings", strings},
+          {"stack_id", json_value(event.stack_id)},
+          {"depth", event.depth},
+          {"ended", json_value(event.ended)},
+          {"trigger", json_value(event.trigger)},
+          {"trigger_module", json_value(event.trigger_module)},
+          {"trigger_fallback", event.trigger_fallback}};
+}
+
+nlohmann::ordered_json frames_json(const std::vector<StackFrame>& frames) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const StackFrame& frame : frames)
+    list.push_back({{"position", frame.position},
+                    {"inline_depth", frame.inline_depth},
+                    {"space", frame.kernel ? "kernel" : "user"},
+                    {"inlined", frame.inlined},
+                    {"module", json_value(frame.module)},
+                    {"function", json_value(frame.function)},
+                    {"function_offset", frame.function_offset},
+                    {"rel_pc", frame.rel_pc},
+                    {"file", json_value(frame.file)},
+                    {"line", frame.line}});
+  return list;
+}
+
+}  // namespace uscope::cli

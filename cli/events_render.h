@@ -1,0 +1,21 @@
+// One event as a strace-like line and as JSON (docs/json/events.schema.json).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "analyzer/event_query.h"
+
+namespace uscope::cli {
+
+// "pid/tid time call(args) = result ERRNO (what it means) <duration>" and a newline.
+[[nodiscard]] std::string event_text(const analyzer::EventRow& event);
+
+// Lines as `strace -k` has them: " > module(function+0xoffset) [0xpc] file:line", innermost frame first.
+[[nodiscard]] std::string frames_text(const std::vector<analyzer::StackFrame>& frames, const std::string& ended);
+
+[[nodiscard]] nlohmann::ordered_json event_json(const analyzer::EventRow& event);
+[[nodiscard]] nlohmann::ordered_json frames_json(const std::vector<analyzer::StackFrame>& frames);
+
+}  // namespace uscope::cli

@@ -1,0 +1,67 @@
+#include "cli/load.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/json.h"
+#include "cli/status_line.h"
+#include "store/loader.h"
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr std::uint64_t kProgressSteps = 1000;
+
+std::string load_text(const store::LoadSummary& loaded, const std::string& output) {
+  std::string text = group_digits(loaded.events) + (loaded.events == 1 ? " event, " : " events, ") +
+                     group_digits(loaded.lost) + " lost, " + group_digits(loaded.processes) +
+                     (loaded.processes == 1 ? " process -> " : " processes -> ") + escape_terminal(output) + "\n";
+  if (!loaded.complete) text += "  the raw trace breaks off: its recording was not ended in order\n";
+  if (loaded.damaged_bytes) text += "  " + group_digits(loaded.damaged_bytes) + " bytes of it are damaged\n";
+  return text;
+}
+
+std::string load_json(const store::LoadSummary& loaded, const std::string& output) {
+  return dump({{"output", json_value(output)},
+               {"events", loaded.events},
+               {"stacks", loaded.stacks},
+               {"processes", loaded.processes},
+               {"threads", loaded.threads},
+               {"lost", loaded.lost},
+               {"damaged_bytes", loaded.damaged_bytes},
+               {"complete", loaded.complete}}) +
+         "\n";
+}
+
+}  // namespace
+
+void add_load(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<LoadVerbOptions>();
+  CLI::App* verb = app.add_subcommand("load", "symbolise a raw trace and load it into a database");
+  verb->add_option("RAW", options->raw, "a raw trace: of `uscope record --keep-raw`, or what a killed one left behind")
+      ->required();
+  verb->add_option("-o,--output", options->output, "the database to write")->type_name("FILE.db")->required();
+  add_format(*verb, options->format);
+  verb->callback([options, &invocation] { invocation.run = [options] { return run_load(*options); }; });
+}
+
+Result<int> run_load(const LoadVerbOptions& options) {
+  StatusLine status(stderr);
+  store::LoadOptions how;
+  how.progress = [&status](double fraction) {
+    status.progress("loading", static_cast<std::uint64_t>(fraction * static_cast<double>(kProgressSteps)),
+                    kProgressSteps);
+  };
+  auto loaded = store::load(options.raw, options.output, how);
+  status.clear();
+  if (!loaded) return loaded.error();
+  Output out(stdout);
+  const std::string output = options.output.string();
+  out.write(options.format == Format::kText ? load_text(*loaded, output) : load_json(*loaded, output));
+  if (auto done = out.finish(); !done) return done.error();
+  return 0;
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,20 @@
+// `uscope load`: symbolises a raw trace and loads it into a database; also on another machine than it was recorded on.
+#pragma once
+
+#include <filesystem>
+
+#include "cli/invocation.h"
+#include "cli/output.h"
+
+namespace uscope::cli {
+
+struct LoadVerbOptions {
+  std::filesystem::path raw;
+  std::filesystem::path output;
+  Format format = Format::kText;
+};
+
+void add_load(CLI::App& app, Invocation& invocation);
+[[nodiscard]] Result<int> run_load(const LoadVerbOptions& options);
+
+}  // namespace uscope::cli

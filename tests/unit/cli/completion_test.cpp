@@ -1,0 +1,56 @@
+// The completion script in a real bash: its function is called with a command line, as the shell does.
+#include <algorithm>
+
+#include "tests/unit/cli/run_command.h"
+
+namespace uscope::test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class CompletionTest : public CommandTest {
+ protected:
+  // What bash offers for the last of `words`.
+  Words complete(const Words& words) {
+    std::string line;
+    for (const std::string& word : words) line += " '" + word + "'";
+    const std::string script = std::string("source <(") + USCOPE_BINARY + " completion bash)\nCOMP_WORDS=(" + line +
+                               ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n" +
+                               "_uscope\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";
+    const Finished run = run_command(folder_ / ".", {"bash", "--norc", "-c", script});
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.err, "");
+    Words offered;
+    std::istringstream lines(run.out);
+    for (std::string word; std::getline(lines, word);)
+      if (!word.empty()) offered.push_back(word);
+    std::sort(offered.begin(), offered.end());
+    return offered;
+  }
+};
+
+TEST_F(CompletionTest, Verbs) {
+  EXPECT_EQ(complete({"uscope", "e"}), (Words{"events", "export"}));
+  EXPECT_EQ(complete({"uscope", "tr"}), (Words{"tree"}));
+  EXPECT_EQ(complete({"uscope", "--ver"}), (Words{"--version"}));
+}
+
+TEST_F(CompletionTest, OptionsOfTheVerb) {
+  EXPECT_EQ(complete({"uscope", "report", "--"}), (Words{"--format", "--help", "--top"}));
+  EXPECT_EQ(complete({"uscope", "tree", "sample.db", "--im"}), (Words{"--images"}));
+}
+
+TEST_F(CompletionTest, ValuesOfOptions) {
+  EXPECT_EQ(complete({"uscope", "report", "--format", ""}), (Words{"json", "text"}));
+  EXPECT_EQ(complete({"uscope", "export", "--weight", "t"}), (Words{"time"}));
+  EXPECT_EQ(complete({"uscope", "events", "--how", "no"}), (Words{"no_entry", "noreturn"}));
+  EXPECT_EQ(complete({"uscope", "completion", "b"}), (Words{"bash"}));
+}
+
+TEST_F(CompletionTest, Files) {
+  EXPECT_EQ(complete({"uscope", "report", "sam"}), (Words{"sample.db"}));
+  EXPECT_EQ(complete({"uscope", "export", "-o", "sam"}), (Words{"sample.db"}));
+}
+
+}  // namespace
+}  // namespace uscope::test

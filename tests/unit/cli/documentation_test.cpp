@@ -1,0 +1,37 @@
+// docs/cli.md names every option of every verb it describes.
+#include <regex>
+
+#include "tests/unit/cli/run_command.h"
+
+namespace uscope::test {
+namespace {
+
+// The chapter "## verb".
+std::string chapter(const std::string& page, const std::string& verb) {
+  const std::size_t start = page.find("\n## " + verb + "\n");
+  if (start == std::string::npos) return "";
+  return page.substr(start, page.find("\n## ", start + 1) - start);
+}
+
+TEST_F(CommandTest, DocumentationNamesEveryOption) {
+  const std::string page = read_file(std::filesystem::path(USCOPE_SOURCE_DIR) / "docs" / "cli.md");
+  const std::regex option("^  +(-[^ ]*)", std::regex::multiline);
+  for (const char* verb : {"report", "events", "tree", "sql", "export", "load"}) {
+    const std::string text = chapter(page, verb);
+    EXPECT_NE(text, "") << verb;
+    const std::string help = output({verb, "--help"});
+    int options = 0;
+    for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at) {
+      std::istringstream names((*at)[1]);
+      for (std::string name; std::getline(names, name, ',');) {
+        if (name == "-h" || name == "--help") continue;
+        EXPECT_NE(text.find(name), std::string::npos) << verb << " " << name;
+        options++;
+      }
+    }
+    EXPECT_GT(options, 0) << verb;
+  }
+}
+
+}  // namespace
+}  // namespace uscope::test

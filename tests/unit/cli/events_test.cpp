@@ -1,0 +1,90 @@
+// `uscope events`, from the outside.
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/cli/run_command.h"
+
+namespace uscope::test {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+class EventsTest : public CommandTest {
+ protected:
+  // Ids of the events that the options leave.
+  std::vector<int> ids(Words options) {
+    options.insert(options.begin(), {"events", "sample.db", "--format", "json"});
+    const json document = json::parse(output(options));
+    std::vector<int> found;
+    for (const json& event : document["events"]) found.push_back(event["id"]);
+    return found;
+  }
+
+  void refuses(Words options, const std::string& reason) {
+    options.insert(options.begin(), {"events", "sample.db"});
+    const Finished run = uscope(options);
+    EXPECT_EQ(run.code, 2);
+    EXPECT_EQ(run.out, "");
+    EXPECT_NE(run.err.find(reason), std::string::npos) << run.err;
+  }
+};
+
+TEST_F(EventsTest, AsText) {
+  const std::string text = output({"events", "sample.db"});
+  expect_golden(text, "events.txt");
+  const std::string stacks = output({"events", "sample.db", "--stack"});
+  expect_golden(stacks, "events-stack.txt");
+  expect_harmless(stacks, false);
+}
+
+TEST_F(EventsTest, AsJson) {
+  const std::string text = output({"events", "sample.db", "--format", "json", "--stack"});
+  expect_schema(text, "events");
+  expect_harmless(text, true);
+  const json events = json::parse(text)["events"];
+  ASSERT_EQ(events.size(), 14U);
+  EXPECT_EQ(events[0]["how"], "attached");
+  EXPECT_EQ(events[0]["dur_ns"], nullptr);
+  EXPECT_EQ(events[0]["frames"], json::array());
+  EXPECT_EQ(events[1]["args"][1], "0x7f544a44c000");
+  EXPECT_EQ(events[1]["frames"][2]["function"], "run_job");
+  EXPECT_EQ(events[1]["frames"][2]["line"], 42);
+  EXPECT_EQ(events[6]["args"][0], "0xffffffffffffff9c");
+  EXPECT_EQ(events[6]["strings"][0]["value"], "/etc/passwd");
+  EXPECT_EQ(events[6]["error"], "ENOENT");
+  expect_schema(output({"events", "sample.db", "--format", "json"}), "events");
+}
+
+TEST_F(EventsTest, NoEventIsAnEmptyDocument) {
+  const std::string text = output({"events", "sample.db", "--format", "json", "--pid", "4711"});
+  expect_schema(text, "events");
+  EXPECT_EQ(json::parse(text)["events"].size(), 0U);
+  EXPECT_EQ(output({"events", "sample.db", "--pid", "4711"}), "");
+}
+
+TEST_F(EventsTest, OptionsReachTheFilter) {
+  using Ids = std::vector<int>;
+  EXPECT_EQ(ids({"-p", "101", "-p", "102"}), (Ids{2, 5, 6, 7, 10}));
+  EXPECT_EQ(ids({"--tid", "110"}), Ids{8});
+  EXPECT_EQ(ids({"--process", "g*"}), (Ids{2, 5, 6, 10}));
+  EXPECT_EQ(ids({"-e", "read"}), (Ids{1, 3, 4, 9}));
+  EXPECT_EQ(ids({"--failed", "-e", "openat"}), (Ids{2, 6, 13}));
+  EXPECT_EQ(ids({"--errno", "EAGAIN"}), Ids{4});
+  EXPECT_EQ(ids({"--errno", "2"}), (Ids{2, 6}));
+  EXPECT_EQ(ids({"--slow", "1ms"}), Ids{11});
+  EXPECT_EQ(ids({"--how", "open", "--how", "attached"}), (Ids{12, 8}));
+  EXPECT_EQ(ids({"--trigger", "compile", "--limit", "2"}), (Ids{2, 5}));
+  EXPECT_EQ(ids({"--function", "helper", "--since", "150ms", "--until", "0.2"}), Ids{8});
+}
+
+TEST_F(EventsTest, WrongValuesAreNamed) {
+  refuses({"--errno", "ENONSENSE"}, "'ENONSENSE' is no error");
+  refuses({"--slow", "soon"}, "'soon' is not a length of time");
+  refuses({"--how", "somehow"}, "somehow");
+  refuses({"--pid", "self"}, "--pid");
+  refuses({"--limit", "-1"}, "--limit");
+  refuses({"-e", "no_such_call"}, "no_such_call");
+}
+
+}  // namespace
+}  // namespace uscope::test

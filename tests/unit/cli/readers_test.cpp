@@ -1,0 +1,201 @@
+// The verbs that read a database, from the outside: what they print, and that they refuse what they must.
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/cli/run_command.h"
+
+namespace uscope::test {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+TEST_F(CommandTest, ReportAsText) {
+  const std::string text = output({"report", "sample.db"});
+  expect_golden(text, "report.txt");
+  expect_harmless(text, false);
+}
+
+TEST_F(CommandTest, ReportAsJson) {
+  const std::string text = output({"report", "sample.db", "--format", "json"});
+  expect_schema(text, "report");
+  expect_harmless(text, true);
+  const json report = json::parse(text);
+  EXPECT_EQ(report["losses"][0]["cause"], "ring_full_event");
+  EXPECT_EQ(report["losses"][0]["count"], 17);
+  EXPECT_EQ(report["losses"][0]["processes"][1]["pid"], nullptr);
+  EXPECT_EQ(report["trace"]["events"], 14);
+  EXPECT_EQ(report["trace"]["meta"]["backend"], "bpf");
+  EXPECT_EQ(report["triggers"]["total"], 10);
+  EXPECT_EQ(report["triggers"]["lines"].size(), 10U);
+  EXPECT_EQ(report["triggers"]["lines"][0]["function"], "run_job");
+  EXPECT_EQ(report["triggers"]["lines"][3]["function"], "\x1b[31mred\n\\xff;</script>");
+  EXPECT_EQ(report["processes"]["lines"][3]["exit_signal"], 9);
+  EXPECT_EQ(report["verify"]["equal"], 2);
+  EXPECT_EQ(report["open"]["lines"][0]["how"], "attached");
+}
+
+TEST_F(CommandTest, ReportsListsCanBeCut) {
+  const json report = json::parse(output({"report", "sample.db", "--format", "json", "--top", "1"}));
+  EXPECT_EQ(report["calls"]["lines"].size(), 1U);
+  EXPECT_EQ(report["calls"]["total"], 6);
+}
+
+TEST_F(CommandTest, TreeAsText) {
+  expect_golden(output({"tree", "sample.db"}), "tree.txt");
+  const std::string images = output({"tree", "sample.db", "--images"});
+  expect_golden(images, "tree-images.txt");
+  expect_harmless(images, false);
+}
+
+TEST_F(CommandTest, TreeAsJson) {
+  const std::string text = output({"tree", "sample.db", "--format", "json"});
+  expect_schema(text, "tree");
+  expect_harmless(text, true);
+  const json tree = json::parse(text);
+  EXPECT_EQ(tree["roots"], json({1, 5, 6}));
+  EXPECT_EQ(tree["processes"][0]["children"], json({2, 3}));
+  EXPECT_EQ(tree["processes"][0]["images"][1]["path"], "/usr/bin/make");
+}
+
+TEST_F(CommandTest, SqlAsText) {
+  EXPECT_EQ(output({"sql", "sample.db", "SELECT id, kind, errno FROM v_event WHERE pid = 101 ORDER BY id"}),
+            "id  kind        errno\n"
+            "--  ----------  ------\n"
+            " 2  openat      ENOENT\n"
+            " 5  openat      NULL\n"
+            " 6  openat      ENOENT\n"
+            "10  exit_group  NULL\n");
+  EXPECT_EQ(output({"sql", "sample.db", "SELECT x'00ff' AS b; SELECT char(27) || '[1m' AS esc -- two\n"}),
+            "b\n-------\nx'00ff'\n\nesc\n-------\n\\x1b[1m\n");
+}
+
+TEST_F(CommandTest, SqlAsJson) {
+  const std::string text = output({"sql", "sample.db", "--format", "json",
+                                   "SELECT 1 AS a, NULL, 1.5, 'x', x'0aff'; SELECT name FROM thread WHERE id = 5"});
+  expect_schema(text, "sql");
+  expect_harmless(text, true);
+  const json results = json::parse(text)["results"];
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results[0]["columns"][0], "a");
+  EXPECT_EQ(results[0]["rows"], json::array({json::array({1, nullptr, 1.5, "x", {{"blob", "x'0aff'"}}})}));
+  EXPECT_EQ(results[1]["rows"][0][0], "\x1b[31mred\n\\xff;</script>");
+}
+
+TEST_F(CommandTest, SqlMayDescribeTheSchema) {
+  EXPECT_NE(output({"sql", "sample.db", "PRAGMA table_info(event)"}).find("thread_id"), std::string::npos);
+  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n           1\n");
+}
+
+TEST_F(CommandTest, SqlRefusesEverythingButReading) {
+  const std::string before = read_file(path());
+  for (const char* sql :
+       {"DELETE FROM event", "INSERT INTO meta VALUES('a', 'b')", "UPDATE event SET result = 0", "CREATE TABLE t(x)",
+        "CREATE TEMP TABLE t(x)", "DROP TABLE event", "ATTACH 'other.db' AS o", "DETACH main",
+        "PRAGMA user_version = 5", "PRAGMA journal_mode = WAL", "PRAGMA writable_schema = 1",
+        "PRAGMA temp_store_directory = '/tmp'", "SELECT load_extension('x')", "VACUUM", "VACUUM INTO 'copy.db'",
+        "BEGIN", "REINDEX", "ANALYZE", "SELECT 1; DELETE FROM event"}) {
+    const Finished run = uscope({"sql", "sample.db", sql});
+    EXPECT_EQ(run.code, 2) << sql;
+    EXPECT_EQ(run.out, "") << sql;
+    EXPECT_TRUE(run.err.starts_with("uscope: ")) << sql << run.err;
+  }
+  EXPECT_EQ(read_file(path()), before);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "copy.db"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "other.db"));
+}
+
+TEST_F(CommandTest, SqlSaysWhatIsWrong) {
+  const Finished typo = uscope({"sql", "sample.db", "SELEC 1"});
+  EXPECT_EQ(typo.code, 2);
+  EXPECT_NE(typo.err.find("syntax error"), std::string::npos) << typo.err;
+  const Finished nothing = uscope({"sql", "sample.db", " -- nothing\n;"});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_NE(nothing.err.find("no SQL statement"), std::string::npos) << nothing.err;
+}
+
+TEST_F(CommandTest, FoldedExport) {
+  const std::string text = output({"export", "sample.db"});
+  EXPECT_NE(text.find("make;__libc_start_main;main;run_job;helper;read 4\n"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find('\xff'), std::string::npos);
+  const Finished timed = uscope({"export", "sample.db", "--format", "folded", "--weight", "time", "-o", "out.folded"});
+  EXPECT_EQ(timed.code, 0);
+  EXPECT_EQ(timed.err, "uscope: 5 of 14 events have no duration (they never returned) and no weight here\n");
+  EXPECT_NE(read_file(folder_ / "out.folded").find("helper;read 7000\n"), std::string::npos);
+  EXPECT_EQ(std::filesystem::status(folder_ / "out.folded").permissions(), std::filesystem::perms(0600));
+}
+
+TEST_F(CommandTest, AFailedExportLeavesNothingBehind) {
+  std::ofstream(folder_ / "kept.folded") << "before";
+  const Finished run = uscope({"export", "missing.db", "-o", "kept.folded"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_EQ(read_file(folder_ / "kept.folded"), "before");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "kept.folded.part"));
+}
+
+TEST_F(CommandTest, EveryReaderRefusesWhatIsNoTrace) {
+  std::ofstream(folder_ / "text.db") << std::string(5000, 'x');
+  run_command(folder_ / ".",
+              {"python3", "-c",
+               "import sqlite3; c = sqlite3.connect('foreign.db'); c.execute('CREATE TABLE t(x)'); c.commit();"
+               "import shutil; shutil.copy('sample.db', 'future.db');"
+               "c = sqlite3.connect('future.db'); c.execute('PRAGMA user_version = 99'); c.commit()"});
+  for (const Words& verb : {Words{"report"}, {"tree"}, {"sql"}, {"export"}, {"events"}}) {
+    const auto fails = [&](const std::string& file, const std::string& reason) {
+      Words words = verb;
+      words.push_back(file);
+      if (verb[0] == "sql") words.push_back("SELECT 1");
+      const Finished run = uscope(words);
+      EXPECT_EQ(run.code, 2) << verb[0] << " " << file;
+      EXPECT_EQ(run.out, "") << verb[0] << " " << file;
+      EXPECT_TRUE(run.err.starts_with("uscope: ")) << run.err;
+      EXPECT_NE(run.err.find(reason), std::string::npos) << run.err;
+    };
+    fails("missing.db", "No such file or directory");
+    fails("text.db", "not a database");
+    fails("foreign.db", "not one of uscope's");
+    fails("future.db", "another version");
+    fails(".", "not a regular file");
+  }
+}
+
+TEST_F(CommandTest, UsageErrorsAreTwoAndNamed) {
+  for (const Words& words : {Words{},
+                             {"nonsense"},
+                             {"report"},
+                             {"report", "sample.db", "--format", "xml"},
+                             {"report", "sample.db", "--top", "-1"},
+                             {"tree", "sample.db", "--unknown"},
+                             {"sql", "sample.db"},
+                             {"export", "sample.db", "--format", "pprof"}}) {
+    const Finished run = uscope(words);
+    EXPECT_EQ(run.code, 2) << (words.empty() ? "" : words[0]);
+    EXPECT_EQ(run.out, "");
+    EXPECT_TRUE(run.err.starts_with("uscope: ")) << run.err;
+  }
+}
+
+TEST_F(CommandTest, NamesOnTheCommandLineAreEscapedInMessages) {
+  const Finished run = uscope({"report", "a\x1b[31m.db"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_EQ(run.err.find('\x1b'), std::string::npos);
+  EXPECT_NE(run.err.find("a\\x1b[31m.db"), std::string::npos);
+}
+
+TEST_F(CommandTest, VersionAndHelpGoToStandardOutput) {
+  EXPECT_TRUE(output({"--version"}).starts_with("uscope "));
+  const std::string help = output({"--help"});
+  for (const char* verb : {"load", "report", "events", "tree", "sql", "export", "completion"})
+    EXPECT_NE(help.find(verb), std::string::npos) << verb;
+}
+
+TEST_F(CommandTest, AFullDiskIsAnError) {
+  const Finished run =
+      run_command(folder_ / ".", {"sh", "-c", std::string(USCOPE_BINARY) + " report sample.db > /dev/full"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("No space left on device"), std::string::npos) << run.err;
+}
+
+}  // namespace
+}  // namespace uscope::test

@@ -1,0 +1,103 @@
+// Runs the uscope command as a user does.
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/unit/analyzer/sample_trace.h"
+
+namespace uscope::test {
+
+struct Finished {
+  int code = -1;  // exit code; 128 + signal where one ended it
+  std::string out;
+  std::string err;
+};
+
+inline std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// In `folder`, with no terminal anywhere.
+inline Finished run_command(const std::filesystem::path& folder, const std::vector<std::string>& words) {
+  const auto out = folder / ".stdout";
+  const auto err = folder / ".stderr";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::vector<char*> argv;
+    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    const int to = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int error = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const int from = open("/dev/null", O_RDONLY);
+    if (dup2(from, 0) < 0 || dup2(to, 1) < 0 || dup2(error, 2) < 0 || chdir(folder.c_str()) != 0) _exit(126);
+    execvp(argv[0], argv.data());
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out), read_file(err)};
+}
+
+// A sample trace in a folder of its own, named sample.db there, and the command to read it with.
+class CommandTest : public SampleTrace {
+ protected:
+  Finished uscope(std::vector<std::string> words) {
+    words.insert(words.begin(), USCOPE_BINARY);
+    return run_command(folder_ / ".", words);
+  }
+
+  // What a successful run prints.
+  std::string output(const std::vector<std::string>& words) {
+    const Finished run = uscope(words);
+    EXPECT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.err, "");
+    return run.out;
+  }
+
+  // Whether the text is as tests/golden/<name> says. USCOPE_UPDATE_GOLDEN=1 writes the files anew (and fails).
+  static void expect_golden(const std::string& text, const std::string& name) {
+    const auto path = std::filesystem::path(USCOPE_SOURCE_DIR) / "tests" / "golden" / name;
+    if (std::getenv("USCOPE_UPDATE_GOLDEN")) {
+      std::ofstream(path, std::ios::binary) << text;
+      FAIL() << path << " was written anew: look at the difference";
+    }
+    EXPECT_EQ(text, read_file(path)) << "differs from " << path;
+  }
+
+  // Whether JSON holds to docs/json/<name>.schema.json, by python3-jsonschema.
+  void expect_schema(const std::string& json, const std::string& name) {
+    std::ofstream(folder_ / "value.json", std::ios::binary) << json;
+    const auto schema = std::filesystem::path(USCOPE_SOURCE_DIR) / "docs" / "json" / (name + ".schema.json");
+    const std::string program =
+        "import json, sys, jsonschema\n"
+        "schema = json.load(open(sys.argv[1]))\n"
+        "jsonschema.Draft202012Validator.check_schema(schema)\n"
+        "jsonschema.Draft202012Validator(schema).validate(json.load(open(sys.argv[2], encoding='utf-8')))\n";
+    const Finished run = run_command(folder_ / ".", {"python3", "-c", program, schema.string(), "value.json"});
+    EXPECT_EQ(run.code, 0) << run.err;
+  }
+
+  // Nothing of a hostile name may reach an output as it is.
+  static void expect_harmless(const std::string& text, bool json) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_EQ(text.find('\xff'), std::string::npos);
+    EXPECT_EQ(text.find("red\n"), std::string::npos);
+    EXPECT_TRUE(!json || text.find("</script>") == std::string::npos);
+  }
+};
+
+}  // namespace uscope::test

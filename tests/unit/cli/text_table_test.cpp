@@ -1,0 +1,39 @@
+#include "cli/text_table.h"
+
+#include <gtest/gtest.h>
+
+namespace uscope::cli {
+namespace {
+
+TEST(TextTable, AlignsAndDropsEmptyColumns) {
+  TextTable table({{"n", Align::kRight}, {"empty"}, {"name"}});
+  table.add_row({"1", "", "a"});
+  table.add_row({"1000", "", "µs"});
+  EXPECT_EQ(table.render(80), "     n  name\n     1  a\n  1000  µs\n");
+}
+
+TEST(TextTable, ShrinksOnlyWhatMay) {
+  TextTable table({{"left"}, {"middle", Align::kLeft, Shrink::kMiddle}, {"end", Align::kLeft, Shrink::kEnd}});
+  table.add_row({"stays-as-it-is-whatever", "std::vector<int>::push_back", "a command with arguments"});
+  EXPECT_EQ(table.render(60),
+            "  left                     middle           end\n"
+            "  stays-as-it-is-whatever  std::ve…sh_back  a command with …\n");
+}
+
+TEST(TextTable, MakesCellsSafe) {
+  TextTable table({{"name"}});
+  table.add_row({"a\x1b[1m\nb\xff"});
+  EXPECT_EQ(table.render(80), "  name\n  a\\x1b[1m\\x0ab\\xff\n");
+}
+
+TEST(Shorten, CountsCodePoints) {
+  EXPECT_EQ(display_width("µs…"), 3U);
+  EXPECT_EQ(shorten("µµµµµµ", 4, Shrink::kEnd), "µµµ…");
+  EXPECT_EQ(shorten("abcdefgh", 5, Shrink::kMiddle), "ab…gh");
+  EXPECT_EQ(shorten("abc", 3, Shrink::kEnd), "abc");
+  EXPECT_EQ(shorten("abc", 0, Shrink::kEnd), "");
+  EXPECT_EQ(shorten("abc", 2, Shrink::kNever), "abc");
+}
+
+}  // namespace
+}  // namespace uscope::cli
