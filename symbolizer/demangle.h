@@ -1,0 +1,25 @@
+// Names of C++ and Rust functions as their authors wrote them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace uscope::symbolizer {
+
+// Mangled names longer than this are not demangled, and shown cut.
+inline constexpr std::size_t kMaxMangledName = 4096;
+// What no name given out exceeds. A name that would be longer demangled is shown mangled: substitutions let a name of
+// 100 bytes stand for gigabytes.
+inline constexpr std::size_t kMaxName = 16384;
+
+// The demangled form of a linker name: C++ (Itanium ABI) with parameter types as c++filt prints it, Rust (legacy and
+// v0) without the hash; other names as they are. `name` is hostile: any bytes, any length. The result is valid UTF-8
+// (other bytes as \xNN) of at most about kMaxName bytes; control characters may remain. Thread-safe; needs up to 4 MiB
+// of stack in the worst case.
+[[nodiscard]] std::string demangle(std::string_view name);
+
+// Any text of a traced program (a path, a DWARF name) as valid UTF-8, cut at `limit` bytes with "…" after it.
+[[nodiscard]] std::string bounded_utf8(std::string_view text, std::size_t limit = kMaxMangledName);
+
+}  // namespace uscope::symbolizer

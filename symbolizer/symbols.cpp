@@ -1,0 +1,144 @@
+#include "symbolizer/symbols.h"
+
+#include <fcntl.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "symbolizer/demangle.h"
+#include "symbolizer/elf_facts.h"
+#include "symbolizer/symbols_sections.h"
+
+namespace uscope::symbolizer {
+namespace {
+
+constexpr std::size_t kRecentAnswers = 1024;
+
+std::string base_name(const std::string& name) {
+  const std::size_t slash = name.find_last_of('/');
+  return bounded_utf8(slash == std::string::npos || slash + 1 == name.size() ? name : name.substr(slash + 1));
+}
+
+std::string address_name(const std::string& name, std::uint64_t address) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "+0x%llx", static_cast<unsigned long long>(address));
+  return base_name(name) + text.data();
+}
+
+// What libelf keeps in memory once names have been read: the tables and strings, and all of DWARF at worst.
+std::size_t held_by_libelf(const std::vector<ElfSection>& sections, bool dwarf) {
+  std::size_t bytes = 0;
+  for (const ElfSection& section : sections) {
+    const bool table = section.header.sh_type == SHT_SYMTAB || section.header.sh_type == SHT_DYNSYM ||
+                       section.header.sh_type == SHT_STRTAB || section.header.sh_type == SHT_RELA;
+    const bool frames = section.name == ".eh_frame" || section.name == ".debug_frame";
+    if (table || frames || (dwarf && section.name.starts_with(".debug_"))) bytes += section.header.sh_size;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+SymbolizedFrame unknown_frame(const std::string& name, std::uint64_t address) {
+  return {.function = address_name(name, address), .function_offset = 0, .file = "", .line = 0, .inlined = false};
+}
+
+ModuleSymbols::ModuleSymbols(ElfHandle elf, UniqueFd fd, std::vector<std::byte> image, const std::string& name)
+    : image_(std::move(image)), fd_(std::move(fd)), elf_(std::move(elf)), name_(name) {}
+
+Result<std::unique_ptr<ModuleSymbols>> ModuleSymbols::open(int fd, const std::string& name) {
+  UniqueFd own(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!own) return errno_error("cannot duplicate the descriptor of " + name, errno);
+  Result<ElfHandle> elf = open_elf(own.get(), name);
+  if (!elf) return elf.error();
+  return std::unique_ptr<ModuleSymbols>(new ModuleSymbols(std::move(*elf), std::move(own), {}, name));
+}
+
+Result<std::unique_ptr<ModuleSymbols>> ModuleSymbols::open_image(std::span<const std::byte> image,
+                                                                 const std::string& name) {
+  std::vector<std::byte> copy(image.begin(), image.end());
+  Result<ElfHandle> elf = open_elf_in_memory(copy, name);
+  if (!elf) return elf.error();
+  return std::unique_ptr<ModuleSymbols>(new ModuleSymbols(std::move(*elf), UniqueFd(), std::move(copy), name));
+}
+
+void ModuleSymbols::read() {
+  read_ = true;
+  const std::vector<ElfSection> sections = read_sections(elf_.get());
+  fdes_ = FdeTable(sections);
+  symbols_ = SymbolTable(sections, fdes_);
+  plt_ = PltTable(sections, symbols_);
+  debug_ = DebugInfo::open(elf_.get());
+  section_bytes_ = held_by_libelf(sections, debug_ != nullptr);
+}
+
+std::vector<SymbolizedFrame> ModuleSymbols::resolve(std::uint64_t address, bool exact) {
+  if (!read_) read();
+  const std::uint64_t pc = exact || address == 0 ? address : address - 1;
+  if (address > UINT64_MAX / 2) return look_up(address, pc);
+  const std::uint64_t key = address * 2 + (exact ? 1 : 0);
+  if (const auto found = recent_.find(key); found != recent_.end()) return found->second;
+  std::vector<SymbolizedFrame> frames;
+  if (const auto found = older_.find(key); found != older_.end())
+    frames = std::move(found->second);
+  else
+    frames = look_up(address, pc);
+  if (recent_.size() >= kRecentAnswers) {
+    older_ = std::move(recent_);
+    recent_.clear();
+  }
+  recent_[key] = frames;
+  return frames;
+}
+
+std::vector<SymbolizedFrame> ModuleSymbols::look_up(std::uint64_t address, std::uint64_t pc) {
+  std::vector<SymbolizedFrame> frames;
+  std::vector<DebugFrame> debug;
+  if (debug_) debug = debug_->find(pc);
+  for (const DebugFrame& inlined : debug) {
+    if (!inlined.inlined) break;
+    const std::string& function = inlined.function;
+    frames.push_back({.function = function.empty() ? address_name(name_, inlined.start) : function,
+                      .function_offset = address - inlined.start,
+                      .file = inlined.file,
+                      .line = inlined.line,
+                      .inlined = true});
+  }
+  const bool whole = frames.size() < debug.size();
+  frames.push_back(physical(address, pc, whole ? &debug.back() : nullptr));
+  return frames;
+}
+
+SymbolizedFrame ModuleSymbols::physical(std::uint64_t address, std::uint64_t pc, const DebugFrame* debug) const {
+  SymbolizedFrame frame;
+  if (debug != nullptr) {
+    frame.file = debug->file;
+    frame.line = debug->line;
+  }
+  if (const auto symbol = symbols_.containing(pc)) {
+    frame.function = demangle(symbol->name);
+    frame.function_offset = address - symbol->start;
+  } else if (debug != nullptr && !debug->function.empty()) {
+    frame.function = debug->function;
+    frame.function_offset = address - debug->start;
+  } else if (const auto stub = plt_.containing(pc)) {
+    frame.function = stub->function;
+    frame.function_offset = address - stub->start;
+  } else if (const auto fde = fdes_.containing(pc)) {
+    frame.function = address_name(name_, fde->low);
+    frame.function_offset = address - fde->low;
+  } else {
+    frame.function = address_name(name_, address);
+  }
+  return frame;
+}
+
+std::size_t ModuleSymbols::footprint() const {
+  // A cached answer: a node and about two frames with file and function.
+  constexpr std::size_t kAnswer = 512;
+  return sizeof(*this) + image_.size() + section_bytes_ + fdes_.footprint() + symbols_.footprint() + plt_.footprint() +
+         (debug_ ? debug_->footprint() : 0) + (recent_.size() + older_.size()) * kAnswer;
+}
+
+}  // namespace uscope::symbolizer
