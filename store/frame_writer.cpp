@@ -91,6 +91,11 @@ Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
   triggers_.resize(definitions_.stacks.size());
   for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
     if (auto done = write_stack(number); !done) return done;
+  // Only the triggers are asked for from now on.
+  physical_.clear();
+  by_raw_ = {};
+  functions_ = {};
+  for (const auto& [statement, sql] : statements) statement->reset();
   progress(1);
   return {};
 }

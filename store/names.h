@@ -21,6 +21,10 @@ inline std::string stored_errno_name(int number) {
 }
 #else
 inline std::string stored_errno_name(int number) {
+  // The kernel's own, which no C library knows (include/linux/errno.h).
+  constexpr const char* kRestart[] = {"ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", "ENOIOCTLCMD",
+                                      "ERESTART_RESTARTBLOCK"};
+  if (number >= 512 && number <= 516) return kRestart[number - 512];
   const char* name = strerrorname_np(number);
   return name ? name : "";
 }

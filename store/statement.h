@@ -63,7 +63,9 @@ class Statement {
   [[nodiscard]] int columns() const { return sqlite3_column_count(handle_.get()); }
   [[nodiscard]] std::string column_name(int column) const;
 
+  // For hot loops, which bind and step by themselves; failure() is the error of the last sqlite3_step that failed.
   [[nodiscard]] sqlite3_stmt* handle() const { return handle_.get(); }
+  [[nodiscard]] Error failure() const { return failure(sqlite3_errcode(sqlite3_db_handle(handle_.get()))); }
 
  private:
   explicit Statement(SqliteStatement handle) : handle_(std::move(handle)) {}

@@ -1,0 +1,133 @@
+// Each processor's records come nearly in the order in which calls ended, and most calls are short, so the order of
+// entry differs from the file's only locally: a window of kSlackNs is kept, sorted in batches, and given out once
+// nothing earlier can come. Calls that took longer than the window are known from the first pass by entry and place (16
+// bytes each) and are read again, one by one, when their turn comes. Records of one call (open, later returned;
+// verified) have the same task and entry, so they meet here.
+//
+// Limits: more than kMostHeld events inside one window are given out early, and then order is lost (in_order() says so)
+// and an open call may stand beside its return. The list of late calls grows with their number.
+#include "store/event_order.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace uscope::store {
+namespace {
+
+constexpr std::size_t kBatch = 1U << 16;
+constexpr std::size_t kMostHeld = 3U << 17;  // 48 MiB of events and keys
+
+std::uint64_t entry_of(const RawRecord& record) {
+  return record.head.type == USC_RECORD_EVENT ? record.as<usc_event>().entry_ns : record.as<usc_verify>().entry_ns;
+}
+
+}  // namespace
+
+EventOrder::EventOrder(const RawReader& reader, std::vector<LateItem> late, Sink sink)
+    : reader_(reader), late_(std::move(late)), sink_(std::move(sink)) {
+  std::sort(late_.begin(), late_.end(), [](const LateItem& a, const LateItem& b) {
+    return a.entry_ns != b.entry_ns ? a.entry_ns < b.entry_ns : a.offset < b.offset;
+  });
+}
+
+Result<void> EventOrder::add(const RawRecord& record) {
+  if (record.head.type != USC_RECORD_EVENT && record.head.type != USC_RECORD_VERIFY) return {};
+  if (clock_.is_late(entry_of(record))) return {};
+  hold(record);
+  if (keys_.size() - sorted_ < kBatch) return {};
+  if (auto done = emit(clock_.settled()); !done) return done;
+  if (keys_.size() <= kMostHeld) return {};
+  return emit(keys_[keys_.size() / 2].entry_ns + 1);
+}
+
+Result<void> EventOrder::finish() {
+  return emit(~std::uint64_t{0});
+}
+
+void EventOrder::hold(const RawRecord& record) {
+  if (record.head.type == USC_RECORD_EVENT) {
+    events_.push_back(record.as<usc_event>());
+    const usc_event& event = events_.back();
+    keys_.push_back({event.entry_ns, event.head.task, static_cast<std::uint32_t>(events_.size() - 1)});
+  } else {
+    verifies_.push_back(record.as<usc_verify>());
+    const usc_verify& verify = verifies_.back();
+    keys_.push_back({verify.entry_ns, verify.head.task, static_cast<std::uint32_t>(verifies_.size() - 1) | kVerifyBit});
+  }
+}
+
+// Holds the late items whose entry is before `before`, up to a batch of them; true: these were all.
+Result<void> EventOrder::take_late(std::uint64_t before) {
+  for (; next_late_ < late_.size() && (late_[next_late_].entry_ns < before || before == ~std::uint64_t{0});
+       next_late_++) {
+    auto record = reader_.at(late_[next_late_].offset, storage_);
+    if (!record) return record.error();
+    hold(*record);
+  }
+  return {};
+}
+
+// Gives out every call that was entered before `before`; with the largest number, all.
+Result<void> EventOrder::emit(std::uint64_t before) {
+  const bool all = before == ~std::uint64_t{0};
+  // Late items are many when a trace is long: no more than a batch of them is in memory at a time.
+  while (next_late_ + kBatch < late_.size() && late_[next_late_ + kBatch].entry_ns < before) {
+    const std::uint64_t step = late_[next_late_ + kBatch].entry_ns;
+    if (step <= late_[next_late_].entry_ns) break;
+    if (auto done = emit(step); !done) return done;
+  }
+  if (auto done = take_late(before); !done) return done;
+  std::sort(keys_.begin() + static_cast<std::ptrdiff_t>(sorted_), keys_.end());
+  std::inplace_merge(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(sorted_), keys_.end());
+  std::size_t first = 0;
+  while (first < keys_.size() && (all || keys_[first].entry_ns < before)) {
+    std::size_t last = first + 1;
+    while (last < keys_.size() && keys_[last].entry_ns == keys_[first].entry_ns &&
+           keys_[last].task == keys_[first].task)
+      last++;
+    if (auto done = emit_call(first, last); !done) return done;
+    first = last;
+  }
+  drop_emitted(first);
+  return {};
+}
+
+Result<void> EventOrder::emit_call(std::size_t first, std::size_t last) {
+  if (keys_[first].entry_ns < last_entry_) in_order_ = false;
+  last_entry_ = std::max(last_entry_, keys_[first].entry_ns);
+  if (last == first + 1 && (keys_[first].place & kVerifyBit) == 0)
+    return sink_({std::span(&events_[keys_[first].place], 1), {}});
+  call_events_.clear();
+  call_verifies_.clear();
+  for (std::size_t i = first; i < last; i++) {
+    const std::uint32_t place = keys_[i].place;
+    if (place & kVerifyBit) {
+      call_verifies_.push_back(verifies_[place & ~kVerifyBit]);
+    } else {
+      call_events_.push_back(events_[place]);
+    }
+  }
+  return sink_({call_events_, call_verifies_});
+}
+
+// What stays is copied to the front, in order.
+void EventOrder::drop_emitted(std::size_t count) {
+  std::vector<usc_event> events;
+  std::vector<usc_verify> verifies;
+  events.reserve(keys_.size() - count + kBatch);
+  keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(count));
+  for (Key& key : keys_) {
+    if (key.place & kVerifyBit) {
+      verifies.push_back(verifies_[key.place & ~kVerifyBit]);
+      key.place = static_cast<std::uint32_t>(verifies.size() - 1) | kVerifyBit;
+    } else {
+      events.push_back(events_[key.place]);
+      key.place = static_cast<std::uint32_t>(events.size() - 1);
+    }
+  }
+  events_ = std::move(events);
+  verifies_ = std::move(verifies);
+  sorted_ = keys_.size();
+}
+
+}  // namespace uscope::store

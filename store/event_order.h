@@ -1,0 +1,96 @@
+// Puts the events of a raw trace in the order of their entry, in bounded memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "store/raw_reader.h"
+#include "support/result.h"
+
+namespace uscope::store {
+
+// Both passes show every event and verify record to an EntryClock, in the order of the file, and get the same answers.
+class EntryClock {
+ public:
+  // An item whose call was entered this much before the latest entry seen is late: it is not sorted in the stream, but
+  // found again by its place in the file. Longer than processors' rings are drained apart.
+  static constexpr std::uint64_t kSlackNs = 200'000'000;
+
+  bool is_late(std::uint64_t entry_ns) {
+    if (entry_ns > latest_) latest_ = entry_ns;
+    return latest_ - entry_ns > kSlackNs;
+  }
+
+  // No item that is not late can still come with an entry before this.
+  [[nodiscard]] std::uint64_t settled() const { return latest_ > kSlackNs ? latest_ - kSlackNs : 0; }
+
+ private:
+  std::uint64_t latest_ = 0;
+};
+
+// A late item, found in the first pass.
+struct LateItem {
+  std::uint64_t entry_ns = 0;
+  std::uint64_t offset = 0;  // in the raw file
+};
+
+// One call with all that was recorded of it.
+struct OrderedCall {
+  std::span<const usc_event> events;     // with the same task and entry, in the order of the file; may be empty
+  std::span<const usc_verify> verifies;  // of them
+};
+
+class EventOrder {
+ public:
+  using Sink = std::function<Result<void>(const OrderedCall&)>;
+
+  // `late` is what the first pass found; `reader` gives these items again.
+  EventOrder(const RawReader& reader, std::vector<LateItem> late, Sink sink);
+
+  // Takes a record of the second pass, an event or a verify record; others are ignored.
+  Result<void> add(const RawRecord& record);
+  Result<void> finish();
+
+  // False where the window was too small and some event came after one that was entered later.
+  [[nodiscard]] bool in_order() const { return in_order_; }
+
+ private:
+  // Sorted by entry, task, and place: events before verify records, each in the order of the file.
+  struct Key {
+    std::uint64_t entry_ns;
+    std::uint32_t task;
+    std::uint32_t place;  // in events_, or, with kVerifyBit, in verifies_
+    bool operator<(const Key& other) const {
+      if (entry_ns != other.entry_ns) return entry_ns < other.entry_ns;
+      if (task != other.task) return task < other.task;
+      return place < other.place;
+    }
+  };
+
+  static constexpr std::uint32_t kVerifyBit = 0x80000000U;
+
+  void hold(const RawRecord& record);
+  Result<void> take_late(std::uint64_t before);
+  Result<void> emit(std::uint64_t before);
+  Result<void> emit_call(std::size_t first, std::size_t last);
+  void drop_emitted(std::size_t count);
+
+  const RawReader& reader_;
+  std::vector<LateItem> late_;
+  std::size_t next_late_ = 0;
+  Sink sink_;
+  EntryClock clock_;
+  std::vector<usc_event> events_;
+  std::vector<usc_verify> verifies_;
+  std::vector<Key> keys_;
+  std::size_t sorted_ = 0;  // of keys_, from its start
+  std::vector<usc_event> call_events_;
+  std::vector<usc_verify> call_verifies_;
+  std::vector<std::byte> storage_;
+  std::uint64_t last_entry_ = 0;
+  bool in_order_ = true;
+};
+
+}  // namespace uscope::store

@@ -1,0 +1,77 @@
+// Writes events, kinds, cells and verify rows to a store, and counts what the events refer to in vain.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "store/database.h"
+#include "store/definitions.h"
+#include "store/event_order.h"
+#include "store/flat_map.h"
+#include "store/frame_writer.h"
+
+namespace uscope::store {
+
+class EventWriter {
+ public:
+  // The three must outlive this object; `frames` has run.
+  EventWriter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames);
+
+  Result<void> prepare();  // to be called first
+
+  // One call: of several records of it, an open or attached one counts only where nothing later came.
+  Result<void> write(const OrderedCall& call);
+
+  // Cells, and rows of threads that events name but nothing defines.
+  Result<void> finish();
+
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+  [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
+
+  // Losses found on the way: undefined stacks and tasks, by cause and process.
+  [[nodiscard]] const std::map<std::pair<std::uint32_t, std::uint32_t>, LossFacts>& losses() const { return losses_; }
+
+ private:
+  struct Cell {
+    std::uint64_t events = 0;
+    std::uint64_t errors = 0;
+    std::uint64_t total_ns = 0;
+    std::uint64_t open = 0;
+  };
+  // What a task's events need to know of it.
+  struct Task {
+    std::uint32_t serial = 0;
+    std::uint32_t process = 0;
+    std::uint32_t inherited_image = 0;
+    bool defined = false;
+  };
+
+  Result<std::int64_t> write_event(const usc_event& event, bool attached);
+  Result<std::uint32_t> kind_of(const usc_event& event);
+  const Task& task_of(std::uint32_t serial);
+  std::uint32_t image_of(const usc_event& event, const Task& task) const;
+  void lose(std::uint32_t cause, std::uint32_t process, std::uint64_t time);
+  Result<void> write_verify(const usc_verify& verify, std::int64_t event_id);
+
+  DatabaseWriter& database_;
+  const Definitions& definitions_;
+  const FrameWriter& frames_;
+  std::optional<Statement> insert_event_;
+  std::optional<Statement> insert_kind_;
+  std::optional<Statement> insert_verify_;
+  std::vector<Task> tasks_;
+  FlatMap task_places_;                                     // serial to place in tasks_ + 1
+  std::unordered_map<std::uint64_t, std::uint32_t> kinds_;  // by abi << 32 | number
+  std::unordered_map<std::uint64_t, Cell> cells_;           // by kind << 32 | trigger
+  FlatMap images_;                                          // those the trace tells of: serial to 1
+  std::set<std::uint32_t> undefined_tasks_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, LossFacts> losses_;
+  std::uint64_t events_ = 0;
+  std::uint64_t last_ns_ = 0;
+};
+
+}  // namespace uscope::store

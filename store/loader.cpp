@@ -1,0 +1,254 @@
+// Two passes over the raw trace. The first gathers definitions (who is who, distinct stacks), counts sequence numbers
+// and notes the places of late calls; the second puts the events in the order of their entry and inserts them. Between
+// the two, everything that events refer to is written, with its names. Indices come last.
+//
+// Ids: processes, threads and images keep the trace's serials, stacks are numbered as they were first defined, events
+// in the order of ts_ns (meta.ordered is 0 where a window overflowed and they are not).
+#include "store/loader.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "store/database.h"
+#include "store/definitions.h"
+#include "store/event_order.h"
+#include "store/event_writer.h"
+#include "store/frame_writer.h"
+#include "store/raw_reader.h"
+#include "store/schema.h"
+#include "store/sequence_check.h"
+
+namespace uscope::store {
+namespace {
+
+constexpr std::array<std::string_view, USC_LOSS_COUNT> kLossNames{
+#define USC_X(constant, name, meaning) name,
+#include "uscope/loss.def"
+#undef USC_X
+};
+
+std::optional<std::int64_t> maybe_time(const std::optional<std::uint64_t>& time) {
+  return time ? std::optional(static_cast<std::int64_t>(*time)) : std::nullopt;
+}
+
+std::optional<std::int64_t> maybe_id(std::uint32_t id) {
+  return id ? std::optional(std::int64_t{id}) : std::nullopt;
+}
+
+class Loader {
+ public:
+  Loader(RawReader reader, DatabaseWriter database, const LoadOptions& options)
+      : reader_(std::move(reader)),
+        database_(std::move(database)),
+        options_(options),
+        sequence_(reader_.header().cpus) {}
+
+  Result<LoadSummary> run();
+
+ private:
+  Result<void> read_definitions();
+  Result<void> write_processes();
+  Result<void> write_threads();
+  Result<void> write_images();
+  Result<void> write_frames_and_events();
+  Result<void> write_events(const FrameWriter& frames);
+  Result<void> write_losses(const EventWriter& events);
+  Result<void> write_meta(const EventWriter& events, bool in_order);
+  [[nodiscard]] bool same_kernel() const;
+  void progress(double fraction) const {
+    if (options_.progress) options_.progress(fraction);
+  }
+  void pass_progress(double from, double to);
+
+  RawReader reader_;
+  DatabaseWriter database_;
+  const LoadOptions& options_;
+  SequenceCheck sequence_;
+  Definitions definitions_;
+  std::vector<LateItem> late_;
+  RawDamage damage_;
+  std::uint64_t last_time_ = 0;
+  std::uint64_t records_ = 0;
+  LoadSummary summary_;
+};
+
+Result<LoadSummary> Loader::run() {
+  if (auto done = read_definitions(); !done) return done.error();
+  for (const auto step : {&Loader::write_processes, &Loader::write_threads, &Loader::write_images})
+    if (auto done = (this->*step)(); !done) return done.error();
+  if (auto done = write_frames_and_events(); !done) return done.error();
+  if (auto done = database_.commit(); !done) return done.error();
+  progress(1);
+  return summary_;
+}
+
+// The namer's symbols are given back before the events are sorted.
+Result<void> Loader::write_frames_and_events() {
+  auto own_namer = options_.namer ? nullptr : make_symbol_namer(options_.open_module, same_kernel());
+  FrameWriter frames(database_, definitions_, options_.namer ? *options_.namer : *own_namer);
+  if (auto done = frames.run([this](double part) { progress(0.15 + 0.25 * part); }); !done) return done.error();
+  own_namer.reset();
+  return write_events(frames);
+}
+
+void Loader::pass_progress(double from, double to) {
+  constexpr std::uint64_t kEvery = 1U << 16;
+  if (++records_ % kEvery != 0 || reader_.size() == 0) return;
+  progress(from + (to - from) * static_cast<double>(reader_.position()) / static_cast<double>(reader_.size()));
+}
+
+Result<void> Loader::read_definitions() {
+  EntryClock clock;
+  RawRecord record;
+  last_time_ = reader_.header().start_ns;
+  for (;;) {
+    auto more = reader_.next(record);
+    if (!more) return more.error();
+    if (!*more) break;
+    sequence_.see(record);
+    last_time_ = std::max<std::uint64_t>(last_time_, record.head.time);
+    pass_progress(0, 0.15);
+    if (record.head.type == USC_RECORD_EVENT || record.head.type == USC_RECORD_VERIFY) {
+      const std::uint64_t entry =
+          record.head.type == USC_RECORD_EVENT ? record.as<usc_event>().entry_ns : record.as<usc_verify>().entry_ns;
+      if (clock.is_late(entry)) late_.push_back({entry, record.offset});
+    } else {
+      definitions_.add(record);
+    }
+  }
+  definitions_.finish();
+  damage_ = reader_.damage();
+  summary_.damaged_bytes = damage_.skipped_bytes;
+  summary_.complete = sequence_.complete();
+  summary_.processes = definitions_.processes.size();
+  summary_.threads = definitions_.threads.size();
+  summary_.stacks = definitions_.stacks.size();
+  return {};
+}
+
+Result<void> Loader::write_processes() {
+  auto insert = database_.prepare("INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
+  if (!insert) return insert.error();
+  for (const auto& [serial, process] : definitions_.processes) {
+    const std::uint32_t parent = definitions_.process_of_task(process.parent_task);
+    const bool ended = process.end_ns.has_value();
+    const std::uint32_t signal = process.exit_code & 0x7f;
+    auto done =
+        insert->run(serial, maybe_id(process.pid), maybe_id(process.ns_pid), maybe_id(parent == serial ? 0 : parent),
+                    maybe_time(process.start_ns), maybe_time(process.end_ns),
+                    ended && signal == 0 ? std::optional(std::int64_t{process.exit_code >> 8 & 0xff}) : std::nullopt,
+                    ended && signal != 0 ? std::optional(std::int64_t{signal}) : std::nullopt, process.uses_io_uring);
+    if (!done) return done;
+  }
+  return {};
+}
+
+Result<void> Loader::write_threads() {
+  auto insert = database_.prepare("INSERT INTO thread VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+  if (!insert) return insert.error();
+  for (const auto& [serial, thread] : definitions_.threads) {
+    auto done = insert->run(serial, maybe_id(thread.process), maybe_id(thread.tid), maybe_id(thread.ns_tid),
+                            std::string_view(thread.name), maybe_time(thread.start_ns), maybe_time(thread.end_ns));
+    if (!done) return done;
+  }
+  return {};
+}
+
+Result<void> Loader::write_images() {
+  auto insert = database_.prepare("INSERT INTO image VALUES(?1, ?2, ?3, ?4, ?5)");
+  if (!insert) return insert.error();
+  for (const auto& [serial, image] : definitions_.images) {
+    auto done =
+        insert->run(serial, image.process, image.time, std::string_view(image.path), std::string_view(image.argv));
+    if (!done) return done;
+  }
+  return {};
+}
+
+Result<void> Loader::write_events(const FrameWriter& frames) {
+  EventWriter writer(database_, definitions_, frames);
+  if (auto done = writer.prepare(); !done) return done;
+  EventOrder order(reader_, std::move(late_), [&writer](const OrderedCall& call) { return writer.write(call); });
+  reader_.rewind();
+  RawRecord record;
+  for (;;) {
+    auto more = reader_.next(record);
+    if (!more) return more.error();
+    if (!*more) break;
+    if (auto done = order.add(record); !done) return done;
+    pass_progress(0.4, 0.85);
+  }
+  if (auto done = order.finish(); !done) return done;
+  if (auto done = writer.finish(); !done) return done;
+  summary_.events = writer.events();
+  if (auto done = write_losses(writer); !done) return done;
+  return write_meta(writer, order.in_order());
+}
+
+Result<void> Loader::write_losses(const EventWriter& events) {
+  auto insert = database_.prepare("INSERT INTO loss VALUES(?1, ?2, ?3, ?4, ?5)");
+  if (!insert) return insert.error();
+  std::vector<LossFacts> losses = definitions_.losses;
+  for (const auto& [key, loss] : events.losses()) losses.push_back(loss);
+  // A gap in the numbers says how many records are missing; where it cannot, there is at least one for each damaged
+  // place.
+  if (const std::uint64_t missing = std::max(sequence_.unexplained(), damage_.regions); missing != 0)
+    losses.push_back({reader_.header().start_ns, last_time_, missing, USC_LOSS_RAW_DAMAGED, 0});
+  for (const LossFacts& loss : losses) {
+    const std::string cause =
+        loss.cause < kLossNames.size() ? std::string(kLossNames[loss.cause]) : "cause_" + std::to_string(loss.cause);
+    const bool known = definitions_.processes.count(loss.process) != 0;
+    auto done = insert->run(loss.from_ns, loss.until_ns, std::string_view(cause), maybe_id(known ? loss.process : 0),
+                            loss.count);
+    if (!done) return done;
+    if (loss.cause != USC_LOSS_VERIFY_SKIPPED && loss.cause != USC_LOSS_ROWS_MEMORY) summary_.lost += loss.count;
+  }
+  return {};
+}
+
+Result<void> Loader::write_meta(const EventWriter& events, bool in_order) {
+  const usc_raw_header& header = reader_.header();
+  auto& meta = definitions_.meta;
+  const std::uint64_t end = std::max(events.last_ns(), last_time_);
+  // What the trace says of its length counts more than its last record.
+  meta.emplace("duration_ns", std::to_string(end - std::min<std::uint64_t>(end, header.start_ns)));
+  meta["start_ns"] = std::to_string(header.start_ns);
+  meta["utc_offset_ns"] = std::to_string(header.utc_offset_ns);
+  meta["cpus"] = std::to_string(header.cpus);
+  meta["schema"] = std::to_string(kSchemaVersion);
+  meta["complete"] = sequence_.complete() ? "1" : "0";
+  meta["ordered"] = in_order ? "1" : "0";
+  meta["raw_skipped_bytes"] = std::to_string(damage_.skipped_bytes);
+  meta["raw_unknown_records"] = std::to_string(damage_.unknown);
+  auto insert = database_.prepare("INSERT INTO meta VALUES(?1, ?2)");
+  if (!insert) return insert.error();
+  for (const auto& [key, value] : meta)
+    if (auto done = insert->run(std::string_view(key), std::string_view(value)); !done) return done;
+  return {};
+}
+
+// A trace that names no kernel is taken to be of this one.
+bool Loader::same_kernel() const {
+  const auto kernel = definitions_.meta.find("kernel");
+  utsname names{};
+  if (kernel == definitions_.meta.end() || ::uname(&names) != 0) return true;
+  return kernel->second.find(names.release) != std::string::npos;
+}
+
+}  // namespace
+
+Result<LoadSummary> load(const std::filesystem::path& raw, const std::filesystem::path& database,
+                         const LoadOptions& options) {
+  auto reader = RawReader::open(raw);
+  if (!reader) return reader.error();
+  auto writer = DatabaseWriter::create(database);
+  if (!writer) return writer.error();
+  Loader loader(std::move(*reader), std::move(*writer), options);
+  return loader.run();
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,37 @@
+// From a raw trace to a store.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "store/frame_namer.h"
+#include "support/result.h"
+
+namespace uscope::store {
+
+struct LoadOptions {
+  std::function<void(double fraction)> progress;  // 0 … 1, rising; may be empty
+  ModuleOpener open_module;                       // may be empty: files are opened by their path, and checked
+  std::unique_ptr<FrameNamer> namer;              // in place of the files' own symbols; for tests
+};
+
+struct LoadSummary {
+  std::uint64_t events = 0;
+  std::uint64_t stacks = 0;  // distinct
+  std::uint64_t processes = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t lost = 0;  // sum of all loss rows that mean that something is missing: not verify_skipped, rows_memory
+  std::uint64_t damaged_bytes = 0;
+  bool complete = false;  // the raw trace was ended in order
+};
+
+// Reads the raw trace twice (definitions, then events) and writes the store beside `database` as `<database>.part`,
+// which takes its place only when complete; an older store there is replaced. A raw trace that is damaged or cut off
+// gives what is whole in it, and loss rows for what is not. Memory: about 100 MiB, and what distinct stacks, frames,
+// tasks and long calls need.
+Result<LoadSummary> load(const std::filesystem::path& raw, const std::filesystem::path& database,
+                         const LoadOptions& options = {});
+
+}  // namespace uscope::store

@@ -1,0 +1,147 @@
+#include "store/database.h"
+
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <fcntl.h>
+
+#include <fstream>
+#include <string>
+
+#include "raw_trace.h"
+#include "store/schema.h"
+
+namespace uscope::store {
+namespace {
+
+class DatabaseTest : public testing::Test {
+ protected:
+  std::filesystem::path path() const { return folder_ / "a.db"; }
+
+  void make() {
+    auto writer = DatabaseWriter::create(path());
+    ASSERT_TRUE(writer) << writer.error().what;
+    ASSERT_TRUE(execute(writer->handle(), "INSERT INTO meta VALUES('key', 'value')"));
+    auto done = writer->commit();
+    ASSERT_TRUE(done) << done.error().what;
+  }
+
+  std::string open_error() {
+    auto database = Database::open(path());
+    return database ? "opened" : database.error().what;
+  }
+
+  // What happens to a statement on an opened store.
+  std::string outcome(const std::string& sql) {
+    auto database = Database::open(path());
+    if (!database) return database.error().what;
+    auto query = database->prepare(sql);
+    if (!query) return query.error().what;
+    auto row = query->step();
+    return row ? "done" : row.error().what;
+  }
+
+  void raw_sql(const std::string& sql) {
+    sqlite3* raw = nullptr;
+    ASSERT_EQ(sqlite3_open(path().c_str(), &raw), SQLITE_OK);
+    const SqliteHandle handle(raw);
+    auto done = execute(raw, sql);
+    ASSERT_TRUE(done) << done.error().what;
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(DatabaseTest, AStoreIsReadBack) {
+  make();
+  auto database = Database::open(path());
+  ASSERT_TRUE(database) << database.error().what;
+  auto query = database->prepare("SELECT value FROM meta WHERE key = ?1");
+  ASSERT_TRUE(query);
+  query->bind(1, std::string_view("key"));
+  ASSERT_TRUE(*query->step());
+  EXPECT_EQ(query->text(0), "value");
+  EXPECT_FALSE(*query->step());
+  EXPECT_EQ(std::filesystem::status(path()).permissions(), std::filesystem::perms(0600));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.db.part"));
+}
+
+TEST_F(DatabaseTest, OtherFilesAreNamedAsWhatTheyAre) {
+  EXPECT_NE(open_error().find("No such file"), std::string::npos);
+  std::ofstream(path()) << std::string(4096, 'x');
+  EXPECT_EQ(open_error(), path().string() + " is not a database");
+  std::filesystem::remove(path());
+  raw_sql("CREATE TABLE t(a)");
+  EXPECT_EQ(open_error(), path().string() + " is a database, but not one of uscope's");
+  std::filesystem::remove(path());
+  make();
+  raw_sql("PRAGMA user_version=" + std::to_string(kSchemaVersion + 1));
+  EXPECT_NE(open_error().find("made by another version of uscope: its schema is 2, this uscope reads 1"),
+            std::string::npos)
+      << open_error();
+  std::filesystem::remove(path());
+  std::filesystem::create_directory(path());
+  EXPECT_EQ(open_error(), path().string() + " is not a regular file");
+}
+
+TEST_F(DatabaseTest, ReadersCannotWriteNorReachOtherFiles) {
+  make();
+  EXPECT_NE(outcome("INSERT INTO meta VALUES('a', 'b')").find("readonly"), std::string::npos);
+  EXPECT_NE(outcome("ATTACH '" + (folder_ / "other.db").string() + "' AS other").find("not authorized"),
+            std::string::npos);
+  EXPECT_NE(outcome("SELECT load_extension('x')").find("not authorized"), std::string::npos);
+  EXPECT_NE(outcome("VACUUM INTO '" + (folder_ / "copy.db").string() + "'"), "done");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "other.db"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "copy.db"));
+  EXPECT_NE(outcome("SELECT 1; SELECT 2").find("more than one statement"), std::string::npos);
+  EXPECT_EQ(outcome("SELECT 1; -- the end"), "done");
+}
+
+TEST_F(DatabaseTest, AWriterThatIsDroppedLeavesNothing) {
+  {
+    auto writer = DatabaseWriter::create(path());
+    ASSERT_TRUE(writer);
+    EXPECT_TRUE(std::filesystem::exists(folder_ / "a.db.part"));
+    auto second = DatabaseWriter::create(path());
+    ASSERT_FALSE(second);
+    EXPECT_NE(second.error().what.find("is in use"), std::string::npos) << second.error().what;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.db.part"));
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+TEST_F(DatabaseTest, WhatAKilledWriterLeftIsReplacedAndLinksAreNotFollowed) {
+  std::ofstream(folder_ / "a.db.part") << "half";
+  make();
+  EXPECT_EQ(open_error(), "opened");
+  std::ofstream(folder_ / "victim") << "precious";
+  std::filesystem::create_symlink(folder_ / "victim", folder_ / "a.db.part");
+  EXPECT_FALSE(DatabaseWriter::create(path()));
+  std::string word;
+  std::ifstream(folder_ / "victim") >> word;
+  EXPECT_EQ(word, "precious");
+}
+
+TEST_F(DatabaseTest, StatementsSayWhatIsWrongWithThem) {
+  make();
+  auto database = Database::open(path());
+  ASSERT_TRUE(database);
+  EXPECT_EQ(database->prepare("SELECT absent FROM meta").error().what, "SQL: no such column: absent");
+  EXPECT_FALSE(database->prepare("  "));
+  auto query = database->prepare("SELECT ?1, ?2, ?3");
+  ASSERT_TRUE(query);
+  query->bind(1, -5);
+  query->bind(2, std::string_view());
+  query->bind_null(3);
+  ASSERT_TRUE(*query->step());
+  EXPECT_EQ(query->integer(0), -5);
+  EXPECT_EQ(query->type(1), SQLITE_TEXT);
+  EXPECT_TRUE(query->is_null(2));
+  EXPECT_EQ(query->maybe_integer(2), std::nullopt);
+  query->reset();
+  query->bind(4, 1);
+  EXPECT_FALSE(query->step());
+}
+
+}  // namespace
+}  // namespace uscope::store

@@ -1,0 +1,375 @@
+#include "store/loader.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "raw_trace.h"
+#include "store/database.h"
+#include "store/frame_writer.h"
+
+namespace uscope::store {
+namespace {
+
+// Names addresses by rule: "f<address>", with an inlined call "g;h" around 0x401500.
+class FakeNamer : public FrameNamer {
+ public:
+  std::vector<NamedFrame> name(const ModuleRequest&, std::uint64_t address, bool exact) override {
+    char text[32];
+    std::snprintf(text, sizeof(text), "f%llx%s", static_cast<unsigned long long>(address), exact ? "!" : "");
+    if (address == 0x401500) return {{"g;h", 1, "a.c", 7, true}, {text, 2, "a.c", 9, false}};
+    return {{text, 4, "", 0, false}};
+  }
+};
+
+class LoaderTest : public testing::Test {
+ protected:
+  void begin(std::uint32_t cpus = 2) { trace_.emplace(folder_ / "raw", cpus); }
+
+  // A process with one image, whose executable is file 2.
+  void usual() {
+    begin();
+    trace_->task({});
+    trace_->exec(1, 1, 1, 2, "/opt/bin/app", std::string("app\0-x\0", 7));
+    trace_->file(2, "/opt/bin/app", "IDA");
+    trace_->file(3, "/usr/lib/libc.so.6", "IDC");
+    trace_->file(4, "/usr/lib/libz.so.1", "IDZ");
+  }
+
+  void load() {
+    if (trace_) trace_->close();
+    trace_.reset();
+    LoadOptions options;
+    options.namer = std::make_unique<FakeNamer>();
+    auto summary = store::load(folder_ / "raw", folder_ / "db", options);
+    ASSERT_TRUE(summary) << summary.error().what;
+    summary_ = *summary;
+    auto database = Database::open(folder_ / "db");
+    ASSERT_TRUE(database) << database.error().what;
+    database_.emplace(std::move(*database));
+  }
+
+  // Rows as text: columns by `|`, rows by newline, NULL as `-`.
+  std::string rows(const std::string& sql) {
+    auto query = database_->prepare(sql);
+    if (!query) return query.error().what;
+    std::string text;
+    for (;;) {
+      auto row = query->step();
+      if (!row) return row.error().what;
+      if (!*row) return text;
+      if (!text.empty()) text += '\n';
+      for (int i = 0; i < query->columns(); i++) {
+        if (i) text += '|';
+        text += query->is_null(i) ? "-" : std::string(query->text(i));
+      }
+    }
+  }
+
+  TempFolder folder_;
+  std::optional<RawTrace> trace_;
+  std::optional<Database> database_;
+  LoadSummary summary_;
+};
+
+std::uint64_t frame(std::uint32_t file, std::uint64_t offset, bool exact = false) {
+  return USC_FRAME(file, offset, exact);
+}
+
+TEST_F(LoaderTest, EveryHowKeepsItsMeaning) {
+  usual();
+  trace_->event({.entry = kStart + 10, .end = kStart + 15, .result = -2, .nr = 257});
+  trace_->event({.entry = kStart + 20, .end = kStart + 20, .result = 5, .nr = 231, .how = USC_HOW_NORETURN});
+  trace_->event({.entry = kStart + 30, .end = kStart + 39, .result = 5, .nr = 0, .how = USC_HOW_KILLED});
+  trace_->event({.entry = kStart + 40, .end = kStart + 99, .nr = 0, .how = USC_HOW_OPEN});
+  trace_->event({.entry = kStart + 50, .end = kStart + 99, .nr = 0, .how = USC_HOW_ATTACHED});
+  trace_->event({.entry = kStart + 60, .end = kStart + 60, .result = -1, .nr = 1, .how = USC_HOW_NO_ENTRY});
+  trace_->event({.entry = kStart + 70, .end = kStart + 71, .result = 9, .nr = 15, .flags = USC_EVENT_NO_RESULT});
+  trace_->event({.entry = kStart + 80, .end = kStart + 81, .result = -512, .nr = 0});
+  trace_->totals();
+  load();
+  EXPECT_EQ(rows("SELECT ts_ns - 1000000000000, dur_ns, how, result, errno FROM v_event ORDER BY id"),
+            "10|5|returned|-2|ENOENT\n"
+            "20|-|noreturn|-|-\n"
+            "30|-|killed|-|-\n"
+            "40|-|open|-|-\n"
+            "50|-|attached|-|-\n"
+            "60|-|no_entry|-1|EPERM\n"
+            "70|1|returned|-|-\n"
+            "80|1|returned|-512|ERESTARTSYS");
+  EXPECT_EQ(rows("SELECT sum(events), sum(errors), sum(total_ns), sum(open) FROM cell"), "8|2|7|2");
+  EXPECT_EQ(rows("SELECT a0, a5 FROM event WHERE id = 1"), "0|-1");
+  EXPECT_EQ(summary_.lost, 0U);
+  EXPECT_TRUE(summary_.complete);
+}
+
+TEST_F(LoaderTest, AReturnReplacesTheOpenRecordInEitherOrder) {
+  usual();
+  trace_->event({.entry = kStart + 10, .end = kStart + 2'000'000'000, .how = USC_HOW_OPEN});
+  trace_->event({.entry = kStart + 5'000'000'000, .end = kStart + 5'000'000'001});
+  trace_->event({.entry = kStart + 10, .end = kStart + 4'000'000'010, .result = 3});
+  trace_->event({.entry = kStart + 20, .end = kStart + 3'000'000'020, .result = 4});
+  trace_->event({.entry = kStart + 20, .end = kStart + 2'000'000'000, .how = USC_HOW_OPEN});
+  trace_->event({.entry = kStart + 30, .end = kStart + 40, .how = USC_HOW_ATTACHED});
+  trace_->event({.entry = kStart + 30, .end = kStart + 90, .result = 6});
+  load();
+  EXPECT_EQ(rows("SELECT id, ts_ns - 1000000000000, dur_ns, how, result FROM event ORDER BY id"),
+            "1|10|4000000000|returned|3\n"
+            "2|20|3000000000|returned|4\n"
+            "3|30|60|attached|6\n"
+            "4|5000000000|1|returned|0");
+  EXPECT_EQ(rows("SELECT sum(open) FROM cell"), "0");
+  EXPECT_EQ(rows("SELECT value FROM meta WHERE key = 'ordered'"), "1");
+}
+
+TEST_F(LoaderTest, DefinitionsMayComeAfterTheirUse) {
+  begin();
+  trace_->event({.entry = kStart + 10, .stack = 7});
+  trace_->stack(7, {frame(3, 0x1010, true), frame(2, 0x1020)});
+  trace_->file(3, "/usr/lib/libc.so.6");
+  trace_->file(2, "/opt/bin/app");
+  trace_->exec(1, 1, 1, 2, "/opt/bin/app", std::string("app\0", 4));
+  trace_->task({});
+  trace_->totals();
+  load();
+  EXPECT_EQ(rows("SELECT pid, tid, process, thread, \"trigger\", trigger_module, depth, ended, folded FROM v_event"),
+            "100|100|app|app|f401020|/opt/bin/app|2|root|f401020;f401010!");
+  EXPECT_EQ(rows("SELECT count(*) FROM loss"), "0");
+}
+
+TEST_F(LoaderTest, ForkExecLineageAndLifetimes) {
+  usual();
+  trace_->task({.task = 2, .process = 2, .parent_task = 1, .pid = 200, .tid = 200, .image = 1, .time = kStart + 100});
+  trace_->event({.task = 2, .entry = kStart + 110, .image = 0});
+  trace_->exec(2, 2, 2, 4, "./tools/child.sh", std::string("child.sh\0", 9), kStart + 120, 5000);
+  trace_->event({.task = 2, .entry = kStart + 130, .image = 2});
+  trace_->task({.task = 3, .process = 2, .parent_task = 2, .pid = 200, .tid = 201, .flags = 0, .time = kStart + 140});
+  trace_->name(3, "worker", kStart + 150);
+  trace_->exit(2, 2, 3 << 8, kStart + 200);
+  trace_->exit(1, 1, 0x80 | 11, kStart + 300);
+  trace_->io_uring(2);
+  load();
+  EXPECT_EQ(rows("SELECT id, pid, ns_pid, parent_id, start_ns - 1000000000000, end_ns - 1000000000000, exit_code, "
+                 "exit_signal, uses_io_uring FROM process ORDER BY id"),
+            "1|100|10|-|-5|300|-|11|0\n"
+            "2|200|110|1|95|200|3|-|1");
+  EXPECT_EQ(rows("SELECT process_id, path, argv FROM image ORDER BY id"),
+            "1|/opt/bin/app|[\"app\",\"-x\"]\n"
+            "2|./tools/child.sh|[\"child.sh\",\"…\"]");
+  EXPECT_EQ(rows("SELECT id, process_id, tid, ns_tid, name FROM thread ORDER BY id"),
+            "1|1|100|10|app\n2|2|200|110|child.sh\n3|2|201|111|worker");
+  EXPECT_EQ(rows("SELECT pid, process, thread FROM v_event ORDER BY id"), "200|app|child.sh\n200|child.sh|child.sh");
+}
+
+TEST_F(LoaderTest, AnExecByAnotherThreadKeepsItsEventAtTheThreadItEnteredUnder) {
+  usual();
+  trace_->task({.task = 2, .process = 1, .parent_task = 1, .pid = 100, .tid = 101, .flags = 0, .time = kStart + 10});
+  trace_->exec(2, 1, 2, 4, "/bin/next", std::string("next\0", 5), kStart + 30);
+  trace_->task({.task = 3, .process = 1, .parent_task = 2, .flags = USC_TASK_EXEC_TID, .time = kStart + 31});
+  trace_->event({.task = 2, .entry = kStart + 20, .end = kStart + 40, .nr = 59, .image = 1});
+  trace_->event({.task = 3, .entry = kStart + 50, .end = kStart + 51, .image = 2});
+  load();
+  EXPECT_EQ(
+      rows("SELECT tid, pid, process, kind_id FROM (SELECT v.*, e.kind_id FROM v_event v JOIN event e USING (id)) "
+           "ORDER BY id"),
+      "101|100|app|1\n100|100|next|2");
+  EXPECT_EQ(rows("SELECT id, start_ns - 1000000000000, end_ns - 1000000000000 FROM thread ORDER BY id"),
+            "1|-5|-\n2|5|31\n3|31|-");
+  EXPECT_EQ(rows("SELECT id, parent_id FROM process"), "1|-");
+}
+
+TEST_F(LoaderTest, EqualStacksAreOneRowAndUnequalOnesAreNot) {
+  usual();
+  const std::vector<std::uint64_t> frames{frame(3, 0x1010, true), frame(2, 0x1020)};
+  trace_->stack(1, frames);
+  trace_->stack(2, frames, USC_ENDED_ROOT, 9, 1);  // an address space matters to anonymous frames only
+  trace_->stack(3, frames, USC_ENDED_BUDGET);
+  trace_->stack(4, {frame(3, 0x1010, true)}, USC_ENDED_BROKEN + static_cast<std::uint8_t>(USC_BROKEN_REGISTER));
+  trace_->stack(5, {frame(0, 0x7000, true)}, USC_ENDED_SCOPE, 1);
+  trace_->stack(USC_STACK_USER | 5, {frame(0, 0x7000, true)}, USC_ENDED_SCOPE, 2);
+  std::uint64_t entry = kStart;
+  for (const std::uint32_t stack : {1U, 2U, 3U, 4U, 5U, USC_STACK_USER | 5})
+    trace_->event({.entry = ++entry, .stack = stack});
+  load();
+  EXPECT_EQ(rows("SELECT stack_id FROM event ORDER BY id"), "1\n1\n2\n3\n4\n5");
+  EXPECT_EQ(rows("SELECT id, depth, ended, folded FROM stack ORDER BY id"),
+            "1|2|root|f401020;f401010!\n"
+            "2|2|budget|f401020;f401010!\n"
+            "3|1|broken:register|f401010!\n"
+            "4|1|scope|[anon]+0x7000\n"
+            "5|1|scope|[anon]+0x7000");
+  EXPECT_EQ(rows("SELECT path, class FROM module WHERE class = 'jit'"), "[anon]|jit\n[anon]|jit");
+}
+
+TEST_F(LoaderTest, TriggersInlinedFramesAndTheirFallbacks) {
+  usual();
+  trace_->stack(1, {frame(3, 0x1010, true), frame(4, 0x1030), frame(2, 0x1500), frame(2, 0x1600)});
+  trace_->stack(2, {frame(3, 0x1010, true), frame(4, 0x1030)});
+  trace_->stack(3, {frame(3, 0x1010, true), frame(USC_FILE_VDSO, 0x30)});
+  for (std::uint32_t stack = 1; stack <= 3; stack++)
+    trace_->event({.entry = kStart + stack, .end = kStart + 10, .result = -5, .nr = stack, .stack = stack});
+  load();
+  EXPECT_EQ(rows("SELECT s.id, f.function, f.inlined, trigger_fallback FROM stack s LEFT JOIN frame f ON f.id = "
+                 "trigger_frame_id ORDER BY s.id"),
+            "1|g;h|1|0\n2|f401030|0|1\n3|-|-|0");
+  EXPECT_EQ(rows("SELECT folded FROM stack WHERE id = 1"), "f401600;f401500;g:h;f401030;f401010!");
+  EXPECT_EQ(
+      rows("SELECT position, inline_depth, function, file, line, inlined, function_offset, space FROM stack_frame "
+           "JOIN frame ON frame.id = frame_id WHERE stack_id = 1 AND position = 2 ORDER BY 2"),
+      "2|0|g;h|a.c|7|1|1|user\n2|1|f401500|a.c|9|0|2|user");
+  EXPECT_EQ(rows("SELECT function, module, events, errors, total_ns, open FROM dual_space ORDER BY total_ns DESC"),
+            "g;h|/opt/bin/app|1|1|9|0\nf401030|/usr/lib/libz.so.1|1|1|8|0\n-|-|1|1|7|0");
+  EXPECT_EQ(rows("SELECT path, class, build_id FROM module ORDER BY path"),
+            "/opt/bin/app|app|494441\n/usr/lib/libc.so.6|library|494443\n/usr/lib/libz.so.1|library|49445a\n"
+            "[vdso]|vdso|-");
+}
+
+TEST_F(LoaderTest, WhatIsUndefinedIsCountedAsLoss) {
+  usual();
+  trace_->event({.entry = kStart + 10, .stack = 99});
+  trace_->event({.entry = kStart + 20, .stack = 99});
+  trace_->event({.task = 50, .entry = kStart + 30});
+  trace_->loss(USC_LOSS_RING_FULL_EVENT, 3, 1);
+  trace_->skip(0);
+  trace_->skip(0);
+  trace_->skip(1);
+  trace_->totals();
+  load();
+  EXPECT_EQ(
+      rows("SELECT cause, process_id, count, ts_ns - 1000000000000, until_ns - 1000000000000 FROM loss ORDER BY 1"),
+      "ring_full_event|1|3|40|50\nstack_undefined|1|2|10|20\ntask_undefined|-|1|30|30");
+  EXPECT_EQ(summary_.lost, 6U);
+  EXPECT_EQ(rows("SELECT id, stack_id, thread_id FROM event ORDER BY id"), "1|-|1\n2|-|1\n3|-|50");
+  EXPECT_EQ(rows("SELECT process_id, tid FROM thread WHERE id = 50"), "-|-");
+}
+
+TEST_F(LoaderTest, AGapThatNobodyExplainsIsDamage) {
+  usual();
+  trace_->skip(0);
+  trace_->event({.entry = kStart + 10});
+  trace_->skip(1);
+  trace_->skip(1);
+  trace_->loss(USC_LOSS_RING_FULL_STACK, 1);
+  trace_->totals();
+  load();
+  EXPECT_EQ(rows("SELECT count FROM loss WHERE cause = 'raw_damaged'"), "2");
+}
+
+TEST_F(LoaderTest, VerifyRowsFindTheirEvent) {
+  usual();
+  trace_->verify(1, kStart + 20, -1);
+  trace_->event({.entry = kStart + 10});
+  trace_->event({.entry = kStart + 20});
+  trace_->verify(1, kStart + 10, 2);
+  trace_->verify(1, kStart + 77, -1);
+  load();
+  EXPECT_EQ(rows("SELECT event_id, equal, uscope_depth, oracle_depth, first_difference FROM verify ORDER BY event_id"),
+            "-|1|3|4|-\n1|0|3|4|2\n2|1|3|4|-");
+}
+
+TEST_F(LoaderTest, MetaHoldsTheHeaderAndWhatTheTraceSays) {
+  usual();
+  trace_->meta("host", "box\xff");
+  trace_->meta("utc_offset_ns", "wrong");
+  trace_->event({.entry = kStart + 10, .end = kStart + 500});
+  load();
+  EXPECT_EQ(rows("SELECT key, value FROM meta ORDER BY key"),
+            "complete|0\ncpus|2\nduration_ns|500\nhost|box\\xff\nordered|1\nraw_skipped_bytes|0\n"
+            "raw_unknown_records|0\nschema|1\nstart_ns|1000000000000\nutc_offset_ns|77");
+}
+
+TEST_F(LoaderTest, EventsOfManyProcessorsComeOutByEntry) {
+  usual();
+  std::uint64_t seed = 42;
+  const auto random = [&] { return (seed = seed * 6364136223846793005ULL + 1442695040888963407ULL) >> 33; };
+  constexpr std::uint64_t kEvents = 200'000;
+  for (std::uint64_t i = 0; i < kEvents; i++) {
+    const std::uint64_t end = kStart + 1'000'000'000 + i * 10'000;
+    const std::uint64_t duration = random() % 1000 == 0 ? 800'000'000 : random() % 50'000'000;
+    trace_->event({.entry = end - duration, .end = end, .cpu = static_cast<std::uint16_t>(i % 2)});
+  }
+  load();
+  EXPECT_EQ(rows("SELECT count(*), count(DISTINCT id), max(id) FROM event"), "200000|200000|200000");
+  EXPECT_EQ(rows("SELECT count(*) FROM event a JOIN event b ON b.id = a.id + 1 WHERE b.ts_ns < a.ts_ns"), "0");
+  EXPECT_EQ(rows("SELECT value FROM meta WHERE key = 'ordered'"), "1");
+}
+
+TEST_F(LoaderTest, TheIndicesServeTheQueries) {
+  usual();
+  trace_->event({});
+  load();
+  EXPECT_NE(rows("EXPLAIN QUERY PLAN SELECT * FROM event WHERE thread_id = 1 AND ts_ns > 5").find("event_thread_ts"),
+            std::string::npos);
+  EXPECT_NE(rows("EXPLAIN QUERY PLAN SELECT * FROM event WHERE stack_id = 1").find("event_stack"), std::string::npos);
+  EXPECT_NE(rows("EXPLAIN QUERY PLAN SELECT * FROM event WHERE kind_id = 1 AND a0 = 3").find("event_kind_a0"),
+            std::string::npos);
+  const std::string plan = rows("EXPLAIN QUERY PLAN SELECT id FROM v_event WHERE tid = 100");
+  EXPECT_NE(plan.find("event_thread_ts"), std::string::npos) << plan;
+  EXPECT_EQ(plan.find("SCAN event"), std::string::npos) << plan;
+}
+
+TEST_F(LoaderTest, AFailedLoadLeavesNothingAndKeepsTheOldStore) {
+  usual();
+  trace_->event({});
+  load();
+  database_.reset();
+  std::filesystem::resize_file(folder_ / "raw", 10);
+  auto summary = store::load(folder_ / "raw", folder_ / "db");
+  ASSERT_FALSE(summary);
+  EXPECT_NE(summary.error().what.find("is not a raw trace"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "db.part"));
+  EXPECT_TRUE(Database::open(folder_ / "db"));
+  EXPECT_EQ(std::filesystem::status(folder_ / "db").permissions(), std::filesystem::perms(0600));
+}
+
+TEST_F(LoaderTest, FlippedBytesNeverCrashAndWholeRecordsLoad) {
+  usual();
+  trace_->stack(1, {frame(3, 0x1010, true), frame(2, 0x1020)});
+  constexpr int kEvents = 50;
+  for (int i = 0; i < kEvents; i++)
+    trace_->event(
+        {.entry = kStart + 10 + i, .end = kStart + 20 + i, .stack = 1, .cpu = static_cast<std::uint16_t>(i % 2)});
+  trace_->meta("host", "box");
+  trace_->totals();
+  const std::uint64_t size = trace_->close();
+  trace_.reset();
+  std::ifstream file(folder_ / "raw", std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  std::uint64_t seed = 7;
+  const auto random = [&] { return (seed = seed * 6364136223846793005ULL + 1442695040888963407ULL) >> 33; };
+  int damaged = 0;
+  for (int round = 0; round < 300; round++) {
+    std::string bytes = whole;
+    const std::uint64_t at = sizeof(usc_raw_header) + random() % (size - sizeof(usc_raw_header));
+    bytes[at] = static_cast<char>(bytes[at] ^ (1 + random() % 255));
+    std::ofstream(folder_ / "raw", std::ios::binary | std::ios::trunc) << bytes;
+    database_.reset();
+    load();
+    ASSERT_FALSE(HasFatalFailure()) << at;
+    // The flipped record, and at most one neighbour that a grown length swallowed.
+    EXPECT_GE(summary_.events, kEvents - 2U) << at;
+    EXPECT_EQ(rows("PRAGMA integrity_check"), "ok");
+    if (summary_.damaged_bytes != 0) {
+      damaged++;
+      EXPECT_NE(rows("SELECT sum(count) FROM loss WHERE cause = 'raw_damaged'"), "-") << at;
+    }
+    if (summary_.events < kEvents) {
+      EXPECT_GT(summary_.lost, 0U) << at;
+    }
+  }
+  EXPECT_GT(damaged, 10);
+}
+
+TEST(ElfAddress, FollowsTheSegments) {
+  const std::vector<usc_segment> segments{{0x1000, 0x100, 0x401000}, {0x1100, 0x100, 0x800000}};
+  EXPECT_EQ(elf_address(segments, 0x1010, true), 0x401010U);
+  EXPECT_EQ(elf_address(segments, 0x1100, true), 0x800000U);
+  EXPECT_EQ(elf_address(segments, 0x1100, false), 0x401100U);
+  EXPECT_EQ(elf_address(segments, 0x9000, true), 0x9000U);
+}
+
+}  // namespace
+}  // namespace uscope::store

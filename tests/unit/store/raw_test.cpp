@@ -1,0 +1,273 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "raw_trace.h"
+#include "store/raw_reader.h"
+#include "store/sequence_check.h"
+
+namespace uscope::store {
+namespace {
+
+class RawTest : public testing::Test {
+ protected:
+  std::filesystem::path raw() const { return folder_ / "raw"; }
+
+  // Ten events on two processors, entered at kStart + 1 … 10, with a stack and a file between them.
+  std::uint64_t ten_events() {
+    RawTrace trace(raw());
+    for (std::uint64_t i = 1; i <= 10; i++) {
+      trace.event({.entry = kStart + i, .end = kStart + i + 1, .cpu = static_cast<std::uint16_t>(i % 2)});
+      if (i == 4) trace.stack(1, {1, 2, 3});
+      if (i == 7) trace.file(2, "/bin/odd", "ID");
+    }
+    return trace.close();
+  }
+
+  struct Contents {
+    std::vector<std::uint64_t> entries;  // of events, less kStart
+    std::vector<std::uint16_t> others;   // types
+    RawDamage damage;
+  };
+
+  Contents read() {
+    Contents contents;
+    auto reader = RawReader::open(raw());
+    EXPECT_TRUE(reader) << reader.error().what;
+    if (!reader) return contents;
+    RawRecord record;
+    for (;;) {
+      auto more = reader->next(record);
+      EXPECT_TRUE(more) << more.error().what;
+      if (!more || !*more) break;
+      if (record.head.type == USC_RECORD_EVENT) {
+        contents.entries.push_back(record.as<usc_event>().entry_ns - kStart);
+      } else {
+        contents.others.push_back(record.head.type);
+      }
+    }
+    contents.damage = reader->damage();
+    return contents;
+  }
+
+  void overwrite(std::uint64_t offset, const std::string& bytes) {
+    std::fstream file(raw(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(offset));
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+
+  TempFolder folder_;
+};
+
+using Entries = std::vector<std::uint64_t>;
+using Types = std::vector<std::uint16_t>;
+
+constexpr std::uint64_t kHeader = sizeof(usc_raw_header);
+constexpr std::uint64_t kEvent = sizeof(usc_event);
+
+TEST_F(RawTest, WhatIsWrittenIsRead) {
+  const std::uint64_t size = ten_events();
+  EXPECT_EQ(std::filesystem::file_size(raw()), size);
+  EXPECT_EQ(std::filesystem::status(raw()).permissions(), std::filesystem::perms(0600));
+  const Contents contents = read();
+  EXPECT_EQ(contents.entries, (Entries{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+  EXPECT_EQ(contents.others, (Types{USC_RECORD_STACK, USC_RECORD_FILE_INFO}));
+  EXPECT_EQ(contents.damage.regions, 0U);
+  EXPECT_EQ(contents.damage.skipped_bytes, 0U);
+}
+
+TEST_F(RawTest, VariablePartsComeBackWhole) {
+  {
+    RawTrace trace(raw());
+    trace.meta("key", "a value");
+    trace.stack(7, {11, 22, 33});
+    trace.exec(1, 1, 1, 2, "/bin/ls", std::string("ls\0-l\0", 6));
+    usc_file file{};
+    file.head = trace.head(USC_RECORD_FILE, 0, 0, kStart);
+    const std::string path("libc.so.6\0lib\0usr\0", 18);
+    file.path_bytes = static_cast<__u16>(path.size());
+    trace.put(file, path);
+    file.truncated = 1;
+    trace.put(file, path);
+  }
+  auto reader = RawReader::open(raw());
+  ASSERT_TRUE(reader);
+  RawRecord record;
+  std::string_view key;
+  std::string_view value;
+  ASSERT_TRUE(*reader->next(record));
+  ASSERT_TRUE(meta_of(record, key, value));
+  EXPECT_EQ(key, "key");
+  EXPECT_EQ(value, "a value");
+  ASSERT_TRUE(*reader->next(record));
+  std::vector<std::uint64_t> frames;
+  frames_of(record, frames);
+  EXPECT_EQ(frames, (std::vector<std::uint64_t>{11, 22, 33}));
+  const std::uint64_t stack_at = record.offset;
+  ASSERT_TRUE(*reader->next(record));
+  EXPECT_EQ(record.data<usc_exec>(0, 7), "/bin/ls");
+  EXPECT_EQ(record.data<usc_exec>(7, 6), std::string_view("ls\0-l\0", 6));
+  ASSERT_TRUE(*reader->next(record));
+  EXPECT_EQ(file_path_of(record), "/usr/lib/libc.so.6");
+  ASSERT_TRUE(*reader->next(record));
+  EXPECT_EQ(file_path_of(record), "…/usr/lib/libc.so.6");
+  EXPECT_FALSE(*reader->next(record));
+  std::vector<std::byte> storage;
+  auto again = reader->at(stack_at, storage);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->as<usc_stack>().stack, 7U);
+  EXPECT_FALSE(reader->at(stack_at + 8, storage));
+}
+
+TEST_F(RawTest, ABrokenLengthCostsItsRecordOnly) {
+  ten_events();
+  for (const std::string& length : {std::string("\x07\0\0\0", 4), std::string("\xff\xff\xff\xff", 4),
+                                    std::string(4, '\0'), std::string("\x40\0\0\0", 4)}) {
+    overwrite(kHeader + 2 * kEvent, length);
+    const Contents contents = read();
+    EXPECT_EQ(contents.entries, (Entries{1, 2, 4, 5, 6, 7, 8, 9, 10}));
+    EXPECT_EQ(contents.others.size(), 2U);
+    EXPECT_EQ(contents.damage.regions, 1U);
+    EXPECT_EQ(contents.damage.skipped_bytes, kEvent);
+  }
+}
+
+TEST_F(RawTest, AnInnerLengthOutsideItsRecordIsDamage) {
+  ten_events();
+  overwrite(kHeader + 4 * kEvent + offsetof(usc_stack, depth), "\xff\x01");
+  const Contents contents = read();
+  EXPECT_EQ(contents.entries.size(), 10U);
+  EXPECT_EQ(contents.others, (Types{USC_RECORD_FILE_INFO}));
+  EXPECT_EQ(contents.damage.regions, 1U);
+}
+
+TEST_F(RawTest, UnknownTypesAreSkippedWithoutDamage) {
+  ten_events();
+  overwrite(kHeader + 3 * kEvent + offsetof(usc_record, type), std::string("\x63\0", 2));
+  const Contents contents = read();
+  EXPECT_EQ(contents.entries, (Entries{1, 2, 3, 5, 6, 7, 8, 9, 10}));
+  EXPECT_EQ(contents.damage.unknown, 1U);
+  EXPECT_EQ(contents.damage.regions, 0U);
+}
+
+TEST_F(RawTest, ACutOffTailLeavesWhatIsWhole) {
+  const std::uint64_t size = ten_events();
+  for (const std::uint64_t cut : {std::uint64_t{1}, std::uint64_t{8}, kEvent - 8, kEvent - 1}) {
+    std::filesystem::resize_file(raw(), size - cut);
+    const Contents contents = read();
+    EXPECT_EQ(contents.entries, (Entries{1, 2, 3, 4, 5, 6, 7, 8, 9})) << cut;
+    EXPECT_EQ(contents.damage.regions, 1U);
+    EXPECT_EQ(contents.damage.tail_bytes, kEvent - cut);
+  }
+}
+
+TEST_F(RawTest, EveryByteFlippedNeverCostsMoreThanItsNeighbours) {
+  const std::uint64_t size = ten_events();
+  std::ifstream file(raw(), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  ASSERT_EQ(whole.size(), size);
+  for (std::uint64_t at = kHeader; at < size; at++) {
+    overwrite(at, std::string(1, static_cast<char>(whole[at] ^ 0x5a)));
+    const Contents contents = read();
+    // The record that was hit, and at most one that a length grown too long swallows.
+    EXPECT_GE(contents.entries.size() + contents.others.size(), 10U) << at;
+    overwrite(at, std::string(1, whole[at]));
+  }
+  EXPECT_EQ(read().entries.size(), 10U);
+}
+
+TEST_F(RawTest, OtherFilesAreNamedAsWhatTheyAre) {
+  const auto error = [&] {
+    auto reader = RawReader::open(raw());
+    return reader ? std::string("opened") : reader.error().what;
+  };
+  EXPECT_NE(error().find("No such file"), std::string::npos);
+  std::ofstream(raw()) << "short";
+  EXPECT_NE(error().find("is not a raw trace"), std::string::npos);
+  std::filesystem::remove(raw());
+  ten_events();
+  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x09\0\0\0", 4));
+  EXPECT_NE(error().find("holds records of version 9, this uscope reads version 1"), std::string::npos) << error();
+  std::filesystem::remove(raw());
+  ASSERT_EQ(::mkfifo(raw().c_str(), 0600), 0);
+  EXPECT_NE(error().find("is not a regular file"), std::string::npos);
+}
+
+TEST_F(RawTest, TheWriterOverwritesNothing) {
+  std::ofstream(raw()) << "precious";
+  auto writer = RawWriter::create(raw(), {});
+  ASSERT_FALSE(writer);
+  EXPECT_NE(writer.error().what.find("File exists"), std::string::npos);
+  std::filesystem::create_symlink(folder_ / "elsewhere", folder_ / "link");
+  EXPECT_FALSE(RawWriter::create(folder_ / "link", {}));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "elsewhere"));
+}
+
+TEST_F(RawTest, AFullDiskIsAnErrorWithARemedy) {
+  usc_raw_header header{};
+  header.cpus = 1;
+  auto writer = RawWriter::create(raw(), header);
+  ASSERT_TRUE(writer);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{1000, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  for (int i = 0; i < 20; i++) {
+    usc_event event{};
+    event.head.type = USC_RECORD_EVENT;
+    EXPECT_TRUE(writer->append_fixed(event));
+  }
+  auto done = writer->flush();
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().what.find("File too large"), std::string::npos) << done.error().what;
+  EXPECT_NE(done.error().remedy.find("--max-size"), std::string::npos);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_TRUE(writer->flush());  // goes on where it stopped
+  EXPECT_EQ(std::filesystem::file_size(raw()), sizeof(usc_raw_header) + 20 * sizeof(usc_event));
+  EXPECT_EQ(read().entries.size(), 20U);
+}
+
+TEST_F(RawTest, ARecordWhoseLengthIsNotItsOwnIsRefused) {
+  auto writer = RawWriter::create(raw(), {});
+  ASSERT_TRUE(writer);
+  usc_event event{};
+  event.head.size = sizeof(event) - 8;
+  EXPECT_FALSE(writer->append(std::as_bytes(std::span(&event, 1))));
+}
+
+TEST(Sequence, GapsAreWhatNobodyExplains) {
+  SequenceCheck check(2);
+  const auto see = [&](std::uint16_t cpu, std::uint32_t seq) {
+    usc_event event{};
+    event.head = {sizeof(event), USC_RECORD_EVENT, cpu, seq, 0, 0};
+    RawRecord record{event.head, std::as_bytes(std::span(&event, 1)), 0};
+    check.see(record);
+  };
+  for (const std::uint32_t seq : {5U, 3U, 9U}) see(0, seq);  // without a total: 3 … 9
+  EXPECT_EQ(check.unexplained(), 4U);
+  usc_cpu_total total{};
+  total.head = {sizeof(total), USC_RECORD_CPU_TOTAL, 1, 0, 0, 0};
+  total.records = 6;
+  check.see({total.head, std::as_bytes(std::span(&total, 1)), 0});
+  see(1, 0);
+  EXPECT_EQ(check.unexplained(), 9U);
+  usc_loss loss{};
+  loss.head = {sizeof(loss), USC_RECORD_LOSS, USC_CPU_USER, 0, 0, 0};
+  loss.count = 7;
+  loss.cause = USC_LOSS_DEFERRED_RING;
+  check.see({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
+  EXPECT_EQ(check.unexplained(), 2U);
+  loss.cause = USC_LOSS_RECURSION;  // takes no number
+  check.see({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
+  EXPECT_EQ(check.unexplained(), 2U);
+}
+
+}  // namespace
+}  // namespace uscope::store

@@ -1,0 +1,239 @@
+// Synthetic raw traces for the store's tests: records with sensible defaults, written through RawWriter.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/raw_writer.h"
+#include "uscope/record.h"
+
+namespace uscope::store {
+
+inline constexpr std::uint64_t kStart = 1'000'000'000'000;
+
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "uscope-store-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct EventSpec {
+  std::uint32_t task = 1;
+  std::uint64_t entry = kStart;
+  std::uint64_t end = kStart + 10;
+  std::int64_t result = 0;
+  std::uint32_t nr = 39;
+  std::uint32_t stack = 0;
+  std::uint32_t image = 1;
+  std::uint8_t how = USC_HOW_RETURNED;
+  std::uint16_t flags = 0;
+  std::uint8_t abi = USC_ABI_X86_64;
+  std::uint16_t cpu = 0;
+  std::uint64_t a0 = 0;
+};
+
+struct TaskSpec {
+  std::uint32_t task = 1;
+  std::uint32_t process = 1;
+  std::uint32_t parent_task = 0;
+  std::uint32_t pid = 100;
+  std::uint32_t tid = 100;
+  std::uint32_t flags = USC_TASK_PROCESS;
+  std::uint32_t image = 0;
+  std::uint64_t time = kStart;
+  std::string name = "app";
+};
+
+class RawTrace {
+ public:
+  explicit RawTrace(const std::filesystem::path& path, std::uint32_t cpus = 2) : seq_(cpus) {
+    usc_raw_header header{};
+    header.start_ns = kStart;
+    header.utc_offset_ns = 77;
+    header.cpus = cpus;
+    auto writer = RawWriter::create(path, header);
+    EXPECT_TRUE(writer) << writer.error().what;
+    writer_.emplace(std::move(*writer));
+  }
+
+  void event(const EventSpec& spec) {
+    usc_event event{};
+    event.head = head(USC_RECORD_EVENT, spec.cpu, spec.task, spec.end);
+    event.entry_ns = spec.entry;
+    event.result = spec.result;
+    event.args[0] = spec.a0;
+    event.args[5] = ~0ULL;
+    event.stack = spec.stack;
+    event.image = spec.image;
+    event.nr = spec.nr;
+    event.how = spec.how;
+    event.abi = spec.abi;
+    event.flags = spec.flags;
+    put(event);
+  }
+
+  void task(const TaskSpec& spec) {
+    usc_task task{};
+    task.head = head(USC_RECORD_TASK, 0, spec.task, spec.time);
+    task.process = spec.process;
+    task.parent_task = spec.parent_task;
+    task.pid = spec.pid;
+    task.tid = spec.tid;
+    task.ns_pid = spec.pid - 90;
+    task.ns_tid = spec.tid - 90;
+    task.start_ns = spec.time - 5;
+    task.flags = spec.flags;
+    task.image = spec.image;
+    std::strncpy(task.name, spec.name.c_str(), sizeof(task.name) - 1);
+    put(task);
+  }
+
+  void exec(std::uint32_t task, std::uint32_t process, std::uint32_t image, std::uint32_t exe_file,
+            const std::string& path, const std::string& argv, std::uint64_t time = kStart + 1,
+            std::uint32_t argv_total = 0) {
+    usc_exec exec{};
+    exec.head = head(USC_RECORD_EXEC, 0, task, time);
+    exec.process = process;
+    exec.image = image;
+    exec.mm = image;
+    exec.exe_file = exe_file;
+    exec.tid = exec.old_tid = 100;
+    exec.path_bytes = static_cast<__u16>(path.size());
+    exec.argv_bytes = static_cast<__u16>(argv.size());
+    exec.argv_total = argv_total ? argv_total : exec.argv_bytes;
+    std::strncpy(exec.name, path.substr(path.rfind('/') + 1).substr(0, 15).c_str(), sizeof(exec.name) - 1);
+    put(exec, path + argv);
+  }
+
+  void exit(std::uint32_t task, std::uint32_t process, std::uint32_t code, std::uint64_t time) {
+    usc_task_exit exit{};
+    exit.head = head(USC_RECORD_TASK_EXIT, 0, task, time);
+    exit.process = process;
+    exit.code = code;
+    exit.flags = USC_EXIT_GROUP_DEAD;
+    put(exit);
+  }
+
+  void stack(std::uint32_t id, const std::vector<std::uint64_t>& frames, std::uint8_t ended = USC_ENDED_ROOT,
+             std::uint32_t mm = 0, std::uint16_t cpu = 0) {
+    usc_stack stack{};
+    stack.head = head(USC_RECORD_STACK, cpu, 1, kStart + 2);
+    stack.stack = id;
+    stack.mm = mm;
+    stack.depth = static_cast<__u16>(frames.size());
+    stack.ended = ended;
+    put(stack, {reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(frames[0])});
+  }
+
+  // Text at file offset 0x1000, at address 0x401000.
+  void file(std::uint32_t serial, const std::string& path, const std::string& build_id = "",
+            std::uint32_t classes = 0) {
+    usc_file_info info{};
+    info.head = head(USC_RECORD_FILE_INFO, USC_CPU_USER, 0, kStart);
+    info.file = serial;
+    info.classes = classes;
+    info.segments = 1;
+    info.build_id_bytes = static_cast<__u16>(build_id.size());
+    info.path_bytes = static_cast<__u16>(path.size());
+    const usc_segment segment{0x1000, 0x1000, 0x401000};
+    put(info, std::string(reinterpret_cast<const char*>(&segment), sizeof(segment)) + build_id + path);
+  }
+
+  void verify(std::uint32_t task, std::uint64_t entry, std::int32_t first_difference) {
+    usc_verify verify{};
+    verify.head = head(USC_RECORD_VERIFY, 0, task, entry + 1);
+    verify.entry_ns = entry;
+    verify.uscope_depth = 3;
+    verify.oracle_depth = 4;
+    verify.first_difference = first_difference;
+    put(verify);
+  }
+
+  void loss(std::uint32_t cause, std::uint64_t count, std::uint32_t process = 0) {
+    usc_loss loss{};
+    loss.head = head(USC_RECORD_LOSS, USC_CPU_USER, 0, kStart + 50);
+    loss.from_ns = kStart + 40;
+    loss.count = count;
+    loss.cause = cause;
+    loss.process = process;
+    put(loss);
+  }
+
+  void io_uring(std::uint32_t process) {
+    usc_io_uring record{};
+    record.head = head(USC_RECORD_IO_URING, 0, 1, kStart);
+    record.process = process;
+    put(record);
+  }
+
+  void name(std::uint32_t task, const std::string& text, std::uint64_t time) {
+    usc_task_name record{};
+    record.head = head(USC_RECORD_TASK_NAME, 0, task, time);
+    std::strncpy(record.name, text.c_str(), sizeof(record.name) - 1);
+    put(record);
+  }
+
+  void meta(std::string_view key, std::string_view value) {
+    auto done = writer_->append_meta(key, value, kStart);
+    EXPECT_TRUE(done) << done.error().what;
+  }
+
+  void totals() {
+    for (std::uint16_t cpu = 0; cpu < seq_.size(); cpu++) {
+      usc_cpu_total total{};
+      total.head = head(USC_RECORD_CPU_TOTAL, USC_CPU_USER, 0, kStart + 1000);
+      total.head.cpu = cpu;
+      total.records = seq_[cpu];
+      put(total);
+    }
+  }
+
+  // A record that took a number and never arrived.
+  void skip(std::uint16_t cpu) { seq_[cpu]++; }
+
+  std::uint64_t close() {
+    const std::uint64_t size = writer_->size();
+    auto done = writer_->close();
+    EXPECT_TRUE(done) << done.error().what;
+    return size;
+  }
+
+  usc_record head(std::uint16_t type, std::uint16_t cpu, std::uint32_t task, std::uint64_t time) {
+    usc_record record{};
+    record.type = type;
+    record.cpu = cpu;
+    record.seq = cpu < seq_.size() ? seq_[cpu]++ : own_++;
+    record.task = task;
+    record.time = time;
+    return record;
+  }
+
+  template <typename Record>
+  void put(Record record, std::string_view tail = {}) {
+    std::string bytes((sizeof(Record) + tail.size() + 7) / 8 * 8, '\0');
+    record.head.size = static_cast<__u32>(bytes.size());
+    std::memcpy(bytes.data(), static_cast<const void*>(&record), sizeof(Record));
+    std::memcpy(bytes.data() + sizeof(Record), tail.data(), tail.size());
+    auto done = writer_->append(std::as_bytes(std::span(bytes)));
+    EXPECT_TRUE(done) << done.error().what;
+  }
+
+ private:
+  std::optional<RawWriter> writer_;
+  std::vector<std::uint32_t> seq_;
+  std::uint32_t own_ = 0;
+};
+
+}  // namespace uscope::store

@@ -1,0 +1,114 @@
+#include "store/schema.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "store/statement.h"
+
+namespace uscope::store {
+namespace {
+
+class SchemaTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    sqlite3* raw = nullptr;
+    ASSERT_EQ(sqlite3_open(":memory:", &raw), SQLITE_OK);
+    database_.reset(raw);
+    ASSERT_TRUE(create_schema(raw));
+    auto done = create_indices(raw);
+    ASSERT_TRUE(done) << done.error().what;
+  }
+
+  std::string one(const std::string& sql) {
+    auto query = Statement::prepare(database_.get(), sql);
+    if (!query) return query.error().what;
+    auto row = query->step();
+    if (!row) return row.error().what;
+    return *row ? std::string(query->text(0)) : "(no row)";
+  }
+
+  std::string columns(const std::string& table) {
+    return one("SELECT group_concat(name, ' ') FROM pragma_table_info('" + table + "')");
+  }
+
+  SqliteHandle database_;
+};
+
+TEST_F(SchemaTest, ColumnsAreTheContracts) {
+  const std::map<std::string, std::string> expected{
+      {"meta", "key value"},
+      {"process", "id pid ns_pid parent_id start_ns end_ns exit_code exit_signal uses_io_uring"},
+      {"image", "id process_id ts_ns path argv"},
+      {"thread", "id process_id tid ns_tid name start_ns end_ns"},
+      {"module", "id path build_id class"},
+      {"frame", "id module_id rel_pc function function_offset file line inlined"},
+      {"stack", "id depth ended trigger_frame_id trigger_fallback folded"},
+      {"stack_frame", "stack_id position inline_depth frame_id space"},
+      {"kind", "id name class abi nr"},
+      {"event", "id ts_ns dur_ns how thread_id image_id kind_id result stack_id a0 a1 a2 a3 a4 a5"},
+      {"event_string", "event_id arg string_id late"},
+      {"string", "id value"},
+      {"futex_wait", "event_id address op expected timeout_ns words words_at_stop key"},
+      {"cell", "kind_id trigger_frame_id events errors total_ns open"},
+      {"verify", "event_id equal uscope_depth oracle_depth first_difference"},
+      {"loss", "ts_ns until_ns cause process_id count"},
+      {"errno_name", "number name"},
+      {"v_event",
+       "id ts_ns dur_ns how pid tid process thread kind result errno stack_id depth ended trigger trigger_module "
+       "folded"},
+      {"dual_space", "kind function module events errors total_ns open"}};
+  for (const auto& [table, names] : expected) EXPECT_EQ(columns(table), names) << table;
+  EXPECT_EQ(one("SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view')"), std::to_string(expected.size()));
+}
+
+TEST_F(SchemaTest, EveryColumnIsDocumented) {
+  std::ifstream file(std::string(USCOPE_SOURCE_DIR) + "/docs/schema.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  ASSERT_FALSE(text.str().empty());
+  auto query = Statement::prepare(database_.get(),
+                                  "SELECT s.name, c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c "
+                                  "WHERE s.type IN ('table', 'view')");
+  ASSERT_TRUE(query);
+  int count = 0;
+  for (; *query->step(); count++) {
+    const std::string row = "| " + std::string(query->text(0)) + " | " + std::string(query->text(1)) + " |";
+    EXPECT_NE(text.str().find(row), std::string::npos) << row;
+  }
+  EXPECT_GT(count, 100);
+}
+
+TEST_F(SchemaTest, VersionsAreSet) {
+  EXPECT_EQ(one("PRAGMA user_version"), "1");
+  EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
+}
+
+TEST_F(SchemaTest, ErrorNumbersHaveNames) {
+  EXPECT_EQ(one("SELECT name FROM errno_name WHERE number = 2"), "ENOENT");
+  EXPECT_EQ(one("SELECT name FROM errno_name WHERE number = 11"), "EAGAIN");
+  EXPECT_EQ(one("SELECT name FROM errno_name WHERE number = 512"), "ERESTARTSYS");
+  EXPECT_EQ(one("SELECT count(*) FROM errno_name WHERE number IN (0, 41, 4095)"), "0");
+}
+
+TEST_F(SchemaTest, TheProcessOfAnEventIsItsImagesBaseName) {
+  const std::map<std::string, std::string> names{{"/usr/bin/env", "env"}, {"ls", "ls"}, {"./a/b", "b"},
+                                                 {"a/a/a", "a"},          {"/", ""},    {"/x y/z'z", "z'z"}};
+  ASSERT_TRUE(execute(database_.get(),
+                      "INSERT INTO process(id, uses_io_uring) VALUES(1, 0); INSERT INTO thread(id) VALUES(1);"
+                      "INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0);"
+                      "INSERT INTO image VALUES(1, 1, 0, '', '[]');"
+                      "INSERT INTO event VALUES(1, 1, 1, 'returned', 1, 1, 1, 0, NULL, 0, 0, 0, 0, 0, 0)"));
+  for (const auto& [path, name] : names) {
+    auto update = Statement::prepare(database_.get(), "UPDATE image SET path = ?1");
+    ASSERT_TRUE(update);
+    ASSERT_TRUE(update->run(std::string_view(path)));
+    EXPECT_EQ(one("SELECT process FROM v_event"), name) << path;
+  }
+}
+
+}  // namespace
+}  // namespace uscope::store
