@@ -62,15 +62,23 @@ std::vector<std::string> process_row(const ProcessNode& node, const std::string&
 // One process to be printed, with what stands before it and before what is below it.
 struct Place {
   std::size_t node;
+  std::size_t depth;
   std::string prefix;
   std::string below;
 };
+
+constexpr std::size_t kIndented = 12;  // generations drawn as a tree; deeper ones carry their number instead
 
 void add_children(const ProcessTree& tree, const Place& place, std::vector<Place>& todo) {
   const auto& children = tree.nodes[place.node].children;
   for (std::size_t i = children.size(); i-- > 0;) {
     const bool last = i + 1 == children.size();
-    todo.push_back({children[i], place.below + (last ? "└─ " : "├─ "), place.below + (last ? "   " : "│  ")});
+    const std::size_t depth = place.depth + 1;
+    if (depth > kIndented) {
+      todo.push_back({children[i], depth, "[generation " + std::to_string(depth) + "] ", ""});
+      continue;
+    }
+    todo.push_back({children[i], depth, place.below + (last ? "└─ " : "├─ "), place.below + (last ? "   " : "│  ")});
   }
 }
 
@@ -112,7 +120,7 @@ nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& nod
 }  // namespace
 
 std::string tree_text(const ProcessTree& tree, bool images, std::size_t width) {
-  TextTable table({{"process", Align::kLeft, Shrink::kEnd, 44},
+  TextTable table({{"process", Align::kLeft, Shrink::kEnd, 48},
                    {"started", Align::kRight},
                    {"lived", Align::kRight},
                    {"ended"},
@@ -121,7 +129,7 @@ std::string tree_text(const ProcessTree& tree, bool images, std::size_t width) {
                    {"note"},
                    {"command", Align::kLeft, Shrink::kEnd}});
   std::vector<Place> todo;
-  for (auto root = tree.roots.rbegin(); root != tree.roots.rend(); ++root) todo.push_back({*root, "", ""});
+  for (auto root = tree.roots.rbegin(); root != tree.roots.rend(); ++root) todo.push_back({*root, 0, "", ""});
   while (!todo.empty()) {
     const Place place = std::move(todo.back());
     todo.pop_back();

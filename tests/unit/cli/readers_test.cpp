@@ -47,6 +47,16 @@ TEST_F(CommandTest, TreeAsText) {
   expect_harmless(images, false);
 }
 
+TEST_F(CommandTest, ADeepTreeStaysReadable) {
+  write_store(folder_ / "deep.db", R"sql(
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+    INSERT INTO process SELECT i, i, i, i - 1, i, NULL, NULL, NULL, 0 FROM n;)sql");
+  const std::string text = output({"tree", "deep.db"});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5001);
+  EXPECT_NE(text.find("└─ 13 ?"), std::string::npos);
+  EXPECT_NE(text.find("  [generation 4999] 5000 ?"), std::string::npos);
+}
+
 TEST_F(CommandTest, TreeAsJson) {
   const std::string text = output({"tree", "sample.db", "--format", "json"});
   expect_schema(text, "tree");

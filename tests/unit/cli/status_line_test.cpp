@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <pty.h>
 #include <unistd.h>
 
@@ -30,10 +31,17 @@ class Terminal {
   ~Terminal() { close(master_); }
 
   std::FILE* stream() { return stream_.get(); }
+  // All that arrives until nothing has come for a while: the kernel hands terminal output over in its own time.
   std::string written() {
-    std::string text(4096, '\0');
-    const ssize_t length = read(master_, text.data(), text.size());
-    text.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+    constexpr int kQuietMs = 100;
+    std::string text;
+    pollfd ready{master_, POLLIN, 0};
+    while (poll(&ready, 1, kQuietMs) > 0) {
+      std::string part(4096, '\0');
+      const ssize_t length = read(master_, part.data(), part.size());
+      if (length <= 0) break;
+      text.append(part, 0, static_cast<std::size_t>(length));
+    }
     return text;
   }
 
