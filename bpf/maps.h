@@ -20,7 +20,8 @@
 #define MM_SLOTS 65536
 #define MAPPING_SLOTS 1024 /* of each processor, and of the next three */
 #define ROW_SLOTS 4096
-#define STACK_SLOTS 32768 /* in sets of two */
+#define STACK_SLOTS 32768
+#define STACK_WAYS 4
 #define STACK_LOG_WORDS (1u << 18)
 #define MEMO_SLOTS 4096
 #define MEMO_WORDS 32

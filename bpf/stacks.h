@@ -79,7 +79,7 @@ static __noinline __u32 send_stack(struct scratch *s, __u64 now)
 struct intern {
 	__u64 hash;
 	__u32 tag;
-	__u32 set; /* number of the first of the two slots where it can be */
+	__u32 set; /* number of the first slot where it can be */
 };
 
 static __always_inline struct stack_slot *stack_slot_of(__u32 number)
@@ -87,40 +87,74 @@ static __always_inline struct stack_slot *stack_slot_of(__u32 number)
 	return bpf_map_lookup_elem(&stack_slots, &number);
 }
 
-/* The id of the stack in the scratch area, if a slot holds just it. */
-static __noinline __u32 match_slot(struct scratch *s, struct cpu_state *cpu, struct intern *in, __u32 number)
+#define INLINE_FRAMES 16
+
+/* The id in the slot, if its stack is that in the scratch area, frame by frame. */
+static __noinline __u32 match_slot(struct scratch *s, struct stack_slot *slot, __u64 hash)
 {
 	struct compare_context c = {.s = s};
-	struct stack_slot *slot = stack_slot_of(number);
-	__u32 id;
+	__u32 i, at, id, kept;
+	__u64 *word;
 
-	if (!s || !cpu || !in || !slot || slot->hash != in->hash || slot->tag != in->tag ||
-	    (s->has_jit && slot->mm != s->mm) || cpu->log_head - slot->position >= STACK_LOG_WORDS - USC_MAX_FRAMES)
+	if (!s || !slot)
 		return 0;
 	c.log_base = s->cpu * STACK_LOG_WORDS;
 	c.position = slot->position;
 	id = slot->stack;
-	bpf_loop(s->scope.kept, compare_frame, &c, 0);
+	kept = s->scope.kept;
+	if (kept > INLINE_FRAMES) {
+		bpf_loop(kept, compare_frame, &c, 0);
+		if (c.differs)
+			return 0;
+	} else {
+		for (i = 0; i < INLINE_FRAMES; i++) {
+			if (i >= kept)
+				break;
+			at = c.log_base + ((c.position + i) & (STACK_LOG_WORDS - 1));
+			word = bpf_map_lookup_elem(&stack_log, &at);
+			if (!word || *word != s->frames[i])
+				return 0;
+		}
+	}
 	barrier();
-	if (c.differs || slot->hash != in->hash || slot->stack != id)
-		return 0;
-	return id;
+	return slot->hash == hash && slot->stack == id ? id : 0;
 }
 
-/* Keeps the stack in the scratch area as sent, in place of the older one of its set. */
-static __noinline int keep_stack(struct scratch *s, struct cpu_state *cpu, struct intern *in, __u32 id)
+/* The id of the stack in the scratch area, if it was sent. */
+static __always_inline __u32 find_stack(struct scratch *s, struct cpu_state *cpu, const struct intern *in)
+{
+	struct stack_slot *slot;
+	__u32 way, id;
+
+	for (way = 0; way < STACK_WAYS; way++) {
+		slot = stack_slot_of(in->set + way);
+		if (!slot)
+			return 0;
+		if (slot->hash != in->hash || slot->tag != in->tag || (s->has_jit && slot->mm != s->mm) ||
+		    cpu->log_head - slot->position >= STACK_LOG_WORDS - USC_MAX_FRAMES)
+			continue;
+		id = match_slot(s, slot, in->hash);
+		if (id)
+			return id;
+	}
+	return 0;
+}
+
+/* Keeps the stack in the scratch area as sent, in place of the oldest one of its set. */
+static __always_inline void keep_stack(struct scratch *s, struct cpu_state *cpu, const struct intern *in, __u32 id)
 {
 	struct compare_context c = {.s = s};
 	struct stack_slot *slot, *other;
+	__u32 way;
 
-	if (!s || !cpu || !in)
-		return 0;
 	slot = stack_slot_of(in->set);
-	other = stack_slot_of(in->set + 1);
-	if (!slot || !other)
-		return 0;
-	if (other->position < slot->position)
-		slot = other;
+	if (!slot)
+		return;
+	for (way = 1; way < STACK_WAYS; way++) {
+		other = stack_slot_of(in->set + way);
+		if (other && other->position < slot->position)
+			slot = other;
+	}
 	slot->hash = ~in->hash;
 	barrier();
 	slot->position = __sync_fetch_and_add(&cpu->log_head, s->scope.kept);
@@ -132,7 +166,6 @@ static __noinline int keep_stack(struct scratch *s, struct cpu_state *cpu, struc
 	slot->stack = id;
 	barrier();
 	slot->hash = in->hash;
-	return 0;
 }
 
 /* The id of the stack in the scratch area, sent now if it was not before. 0 = it could not be sent. */
@@ -151,10 +184,8 @@ static __noinline __u32 intern_stack(struct scratch *s, __u64 now)
 	in.hash = s->hash ^ (__u64)in.tag * 0xff51afd7ed558ccdull;
 	if (s->has_jit)
 		in.hash ^= (__u64)s->mm << 20;
-	in.set = s->cpu * STACK_SLOTS + (spread(in.hash) % STACK_SLOTS & ~1u);
-	id = match_slot(s, cpu, &in, in.set);
-	if (!id)
-		id = match_slot(s, cpu, &in, in.set + 1);
+	in.set = s->cpu * STACK_SLOTS + (spread(in.hash) % STACK_SLOTS & ~(STACK_WAYS - 1u));
+	id = find_stack(s, cpu, &in);
 	if (id)
 		return id;
 	id = send_stack(s, now);
@@ -323,7 +354,6 @@ static __always_inline void walk_once(struct pt_regs *regs, struct task_entry *t
 	struct walk_context context = {.s = s};
 
 	s->key = mapping_key(t->mm);
-	s->block_bytes = 0;
 	walk_begin(s, regs, t);
 	bpf_loop(MAX_STEPS, walk_frame, &context, 0);
 	if (!s->done)
@@ -381,6 +411,7 @@ static __always_inline __u32 take_stack_in(struct pt_regs *regs, struct task_ent
 		if (s->defer || !mappings_moved(s, t))
 			break;
 		cpu->stats.walked_twice++;
+		s->block_bytes = 0;
 		if (attempt)
 			s->defer = USC_DEFER_MAPPINGS;
 	}

@@ -13,6 +13,9 @@
 
 #include "base.h"
 
+/* DWARF numbers of x86-64's registers; 8 … 15 are r8 … r15. */
+enum { USC_REG_RAX, USC_REG_RDX, USC_REG_RCX, USC_REG_RBX, USC_REG_RSI, USC_REG_RDI, USC_REG_RBP, USC_REG_RSP };
+
 struct usc_row {
 	__u32 offset;
 	__u32 rule; /* USC_RULE_* */

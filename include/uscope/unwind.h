@@ -12,9 +12,6 @@
 #include "record.h"
 #include "row_search.h"
 
-/* DWARF numbers of x86-64's registers; 8 … 15 are r8 … r15. */
-enum { USC_REG_RAX, USC_REG_RDX, USC_REG_RCX, USC_REG_RBX, USC_REG_RSI, USC_REG_RDI, USC_REG_RBP, USC_REG_RSP };
-
 #define USC_KNOWN(reg) (1u << (reg))
 #define USC_KNOWN_ALL 0xffffu
 #define USC_KNOWN_STACK (USC_KNOWN(USC_REG_RBP) | USC_KNOWN(USC_REG_RSP))
