@@ -45,18 +45,26 @@ Result<void> EventOrder::finish() {
 }
 
 void EventOrder::hold(const RawRecord& record) {
+  const auto put = [](auto& items, auto& free, const auto& item) {
+    if (free.empty()) {
+      items.push_back(item);
+      return static_cast<std::uint32_t>(items.size() - 1);
+    }
+    const std::uint32_t place = free.back();
+    free.pop_back();
+    items[place] = item;
+    return place;
+  };
   if (record.head.type == USC_RECORD_EVENT) {
-    events_.push_back(record.as<usc_event>());
-    const usc_event& event = events_.back();
-    keys_.push_back({event.entry_ns, event.head.task, static_cast<std::uint32_t>(events_.size() - 1)});
+    const auto event = record.as<usc_event>();
+    keys_.push_back({event.entry_ns, event.head.task, put(events_, free_events_, event)});
   } else {
-    verifies_.push_back(record.as<usc_verify>());
-    const usc_verify& verify = verifies_.back();
-    keys_.push_back({verify.entry_ns, verify.head.task, static_cast<std::uint32_t>(verifies_.size() - 1) | kVerifyBit});
+    const auto verify = record.as<usc_verify>();
+    keys_.push_back({verify.entry_ns, verify.head.task, put(verifies_, free_verifies_, verify) | kVerifyBit});
   }
 }
 
-// Holds the late items whose entry is before `before`, up to a batch of them; true: these were all.
+// Holds the late items whose entry is before `before`.
 Result<void> EventOrder::take_late(std::uint64_t before) {
   for (; next_late_ < late_.size() && (late_[next_late_].entry_ns < before || before == ~std::uint64_t{0});
        next_late_++) {
@@ -110,23 +118,16 @@ Result<void> EventOrder::emit_call(std::size_t first, std::size_t last) {
   return sink_({call_events_, call_verifies_});
 }
 
-// What stays is copied to the front, in order.
 void EventOrder::drop_emitted(std::size_t count) {
-  std::vector<usc_event> events;
-  std::vector<usc_verify> verifies;
-  events.reserve(keys_.size() - count + kBatch);
-  keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(count));
-  for (Key& key : keys_) {
-    if (key.place & kVerifyBit) {
-      verifies.push_back(verifies_[key.place & ~kVerifyBit]);
-      key.place = static_cast<std::uint32_t>(verifies.size() - 1) | kVerifyBit;
+  for (std::size_t i = 0; i < count; i++) {
+    const std::uint32_t place = keys_[i].place;
+    if (place & kVerifyBit) {
+      free_verifies_.push_back(place & ~kVerifyBit);
     } else {
-      events.push_back(events_[key.place]);
-      key.place = static_cast<std::uint32_t>(events.size() - 1);
+      free_events_.push_back(place);
     }
   }
-  events_ = std::move(events);
-  verifies_ = std::move(verifies);
+  keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(count));
   sorted_ = keys_.size();
 }
 

@@ -38,7 +38,7 @@ struct LateItem {
 
 // One call with all that was recorded of it.
 struct OrderedCall {
-  std::span<const usc_event> events;     // with the same task and entry, in the order of the file; may be empty
+  std::span<const usc_event> events;     // with the same task and entry, in no order; may be empty
   std::span<const usc_verify> verifies;  // of them
 };
 
@@ -57,7 +57,7 @@ class EventOrder {
   [[nodiscard]] bool in_order() const { return in_order_; }
 
  private:
-  // Sorted by entry, task, and place: events before verify records, each in the order of the file.
+  // Sorted by entry, task, and place: events before verify records.
   struct Key {
     std::uint64_t entry_ns;
     std::uint32_t task;
@@ -82,8 +82,10 @@ class EventOrder {
   std::size_t next_late_ = 0;
   Sink sink_;
   EntryClock clock_;
-  std::vector<usc_event> events_;
+  std::vector<usc_event> events_;  // in places that are used again once they are given out
+  std::vector<std::uint32_t> free_events_;
   std::vector<usc_verify> verifies_;
+  std::vector<std::uint32_t> free_verifies_;
   std::vector<Key> keys_;
   std::size_t sorted_ = 0;  // of keys_, from its start
   std::vector<usc_event> call_events_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "store/names.h"
 
@@ -168,8 +169,11 @@ Result<void> EventWriter::write_verify(const usc_verify& verify, std::int64_t ev
 Result<void> EventWriter::finish() {
   auto insert = database_.prepare("INSERT INTO cell VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
   if (!insert) return insert.error();
-  const std::map<std::uint64_t, Cell> sorted(cells_.begin(), cells_.end());
-  for (const auto& [key, cell] : sorted) {
+  std::vector<std::uint64_t> keys;
+  for (const auto& [key, cell] : cells_) keys.push_back(key);
+  std::sort(keys.begin(), keys.end());
+  for (const std::uint64_t key : keys) {
+    const Cell& cell = cells_[key];
     const auto trigger = static_cast<std::int64_t>(key & 0xffffffffU);
     if (auto done = insert->run(key >> 32, trigger ? std::optional(trigger) : std::nullopt, cell.events, cell.errors,
                                 cell.total_ns, cell.open);
