@@ -1,12 +1,13 @@
-// The forms of CFA and of saved registers that rows can say, and how a DWARF expression is recognised as one of them: it
-// is run on symbols instead of numbers (a register plus a constant, the word at such an address plus a constant), so that
-// it does not matter in which of several ways a compiler or an assembler's author wrote it. Expressions that multiply,
-// add two registers or read memory twice are not supported; what is met of these is counted in RowStats.
+// The forms of CFA and of saved registers that rows can say, and how a DWARF expression is recognised as one of them:
+// it is run on symbols instead of numbers (a register plus a constant, the word at such an address plus a constant), so
+// that it does not matter in which of several ways a compiler or an assembler's author wrote it. Expressions that
+// multiply, add two registers or read memory twice are not supported; what is met of these is counted in RowStats.
 #include "symbolizer/row_builder_rules.h"
 
 #include <dwarf.h>
 
 #include <cstring>
+#include <iterator>
 #include <optional>
 
 #include "uscope/rows.h"
@@ -17,6 +18,10 @@ namespace {
 constexpr std::size_t kMaxExpressionStack = 16;
 constexpr std::size_t kMaxExpressionBytes = 4096;
 constexpr std::size_t kMaxRules = 1u << 20;  // far above any file's; the rest become unsupported rows
+// The same lists as in include/uscope/unwind.h, which asks its includer for memory and tables (a test compares them): a
+// sigcontext's words and the callee-saved registers, by DWARF number.
+constexpr std::uint8_t kSigcontext[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7};
+constexpr std::uint8_t kCalleeSaved[USC_SAVED_REGS] = {3, 6, 12, 13, 14, 15};
 constexpr std::uint64_t kStackPointer = USC_REG_RSP;
 constexpr std::uint64_t kFramePointer = USC_REG_RBP;
 
@@ -221,13 +226,13 @@ bool is_at(const RegisterRule& rule, std::uint64_t stack_offset) {
 std::optional<std::int32_t> sigcontext_offset(const CfiState& state) {
   const auto first = saved_at(state.registers[8]);
   if (!first || !first->is_register(kStackPointer)) return std::nullopt;
-  for (std::uint64_t i = 0; i < USC_SIGCONTEXT_REGS; i++) {
-    const std::uint32_t reg = USC_SIGCONTEXT_REG(i);
+  for (std::uint64_t i = 0; i < std::size(kSigcontext); i++) {
+    const std::uint8_t reg = kSigcontext[i];
     const RegisterRule& rule = state.registers[reg];
     if (reg == kStackPointer && rule.where == Where::kUnset) continue;
     if (!is_at(rule, first->offset + i * 8)) return std::nullopt;
   }
-  if (!is_at(state.registers[kReturnAddress], first->offset + USC_SIGCONTEXT_REGS * 8)) return std::nullopt;
+  if (!is_at(state.registers[kReturnAddress], first->offset + std::size(kSigcontext) * 8)) return std::nullopt;
   if (state.cfa != CfiState::Cfa::kExpression) return std::nullopt;
   const auto cfa = Evaluator(state.cfa_expression).run(std::nullopt);
   constexpr std::uint64_t kStackPointerWord = 15;
@@ -237,14 +242,17 @@ std::optional<std::int32_t> sigcontext_offset(const CfiState& state) {
   return as_s32(first->offset);
 }
 
-bool is_kept(const RegisterRule& rule) { return rule.where == Where::kUnset || rule.where == Where::kSame; }
+bool is_kept(const RegisterRule& rule) {
+  return rule.where == Where::kUnset || rule.where == Where::kSame;
+}
 
 // The CFA is the caller's rsp, as rows assume, unless the program says otherwise.
 bool stack_pointer_is_cfa(const RegisterRule& rule) {
   return rule.where == Where::kUnset || (rule.where == Where::kCfaPlus && rule.value == 0);
 }
 
-// The compact rule of a state, USC_RULE_NONE where it needs a shared one. Compact rows do not tell of rbx and r12 … r15.
+// The compact rule of a state, USC_RULE_NONE where it needs a shared one. Compact rows do not tell of rbx and r12 …
+// r15.
 std::uint32_t compact_rule(const CfiState& state) {
   if (state.cfa != CfiState::Cfa::kRegister) return USC_RULE_NONE;
   const bool by_stack = state.cfa_register == kStackPointer;
@@ -330,7 +338,7 @@ bool RuleTable::fill_return_address(const RegisterRule& from, usc_rule& rule) {
 
 void RuleTable::fill_saved(const CfiState& state, usc_rule& rule) {
   for (std::uint32_t i = 0; i < USC_SAVED_REGS; i++) {
-    const RegisterRule& from = state.registers[USC_SAVED_REG(i)];
+    const RegisterRule& from = state.registers[kCalleeSaved[i]];
     rule.save_kind[i] = USC_SAVE_SAME;
     if (is_kept(from)) continue;
     rule.save_kind[i] = USC_SAVE_UNKNOWN;
