@@ -77,8 +77,9 @@ Result<void> RawWriter::append_meta(std::string_view key, std::string_view value
   head.cpu = USC_CPU_USER;
   head.time = time;
   std::memcpy(bytes.data(), &head, sizeof(head));
-  std::memcpy(bytes.data() + sizeof(usc_meta), key.data(), key.size());
-  std::memcpy(bytes.data() + sizeof(usc_meta) + key.size() + 1, value.data(), value.size());
+  auto* text = reinterpret_cast<char*>(bytes.data()) + sizeof(usc_meta);
+  key.copy(text, key.size());
+  value.copy(text + key.size() + 1, value.size());
   return append(bytes);
 }
 

@@ -225,7 +225,7 @@ class RawTrace {
     std::string bytes((sizeof(Record) + tail.size() + 7) / 8 * 8, '\0');
     record.head.size = static_cast<__u32>(bytes.size());
     std::memcpy(bytes.data(), static_cast<const void*>(&record), sizeof(Record));
-    std::memcpy(bytes.data() + sizeof(Record), tail.data(), tail.size());
+    if (!tail.empty()) std::memcpy(bytes.data() + sizeof(Record), tail.data(), tail.size());
     auto done = writer_->append(std::as_bytes(std::span(bytes)));
     EXPECT_TRUE(done) << done.error().what;
   }
