@@ -1,0 +1,17 @@
+// Names of error and signal numbers, the same on every machine that reads a trace.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace uscope::store {
+
+// "ENOENT" for 2; the kernel's own ERESTARTSYS (512), ERESTARTNOINTR, ERESTARTNOHAND, ENOIOCTLCMD,
+// ERESTART_RESTARTBLOCK (516) and ENOTSUPP (524) too; empty for numbers without a name. Lives for ever.
+[[nodiscard]] std::string_view errno_name(int number);
+
+// "SIGINT" for 2. Real-time signals by the kernel's numbers, as strace has them: SIGRTMIN for 32, SIGRT_1 for 33 …
+// SIGRT_32 for 64. Empty for other numbers.
+[[nodiscard]] std::string signal_name(int number);
+
+}  // namespace uscope::store

@@ -1,0 +1,239 @@
+#include "store/syscall_table.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <unordered_map>
+#include <vector>
+
+namespace uscope::store {
+namespace {
+
+constexpr std::uint32_t kX32Bit = 0x40000000;
+// The lowest number that only x32 has.
+constexpr std::uint32_t kFirstX32 = 512;
+
+constexpr std::uint8_t NONE = 0;
+constexpr std::uint8_t FILE = kClassFile;
+constexpr std::uint8_t PROCESS = kClassProcess;
+constexpr std::uint8_t NETWORK = kClassNetwork;
+constexpr std::uint8_t DESC = kClassDesc;
+constexpr std::uint8_t MEMORY = kClassMemory;
+constexpr std::uint8_t SIGNAL = kClassSignal;
+constexpr std::uint8_t IPC = kClassIpc;
+
+struct Call {
+  std::uint32_t nr;
+  std::string_view name;
+  std::uint8_t classes;
+  std::string_view arguments;
+};
+
+constexpr Call kCalls64[] = {
+#define USC_SYSCALL(nr, name, classes, arguments) {nr, name, classes, arguments},
+#include "store/syscalls.def"
+};
+constexpr Call kCalls32[] = {
+#define USC_SYSCALL_I386(nr, name, classes) {nr, name, classes, ""},
+#include "store/syscalls.def"
+};
+constexpr Call kCallsX32[] = {
+#define USC_SYSCALL_X32(nr, name) {nr, name, NONE, ""},
+#include "store/syscalls.def"
+};
+
+constexpr std::pair<std::string_view, std::uint8_t> kClasses[] = {
+    {"file", FILE},     {"process", PROCESS}, {"network", NETWORK}, {"desc", DESC},
+    {"memory", MEMORY}, {"signal", SIGNAL},   {"ipc", IPC},
+};
+
+// One ABI's calls, by number and by name.
+class Table {
+ public:
+  template <std::size_t N>
+  explicit Table(const Call (&calls)[N]) {
+    for (const Call& call : calls) {
+      by_number_.emplace(call.nr, &call);
+      by_name_.emplace(call.name, &call);
+    }
+  }
+
+  [[nodiscard]] const Call* at(std::uint32_t nr) const {
+    const auto found = by_number_.find(nr);
+    return found == by_number_.end() ? nullptr : found->second;
+  }
+
+  [[nodiscard]] const Call* named(std::string_view name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<std::uint32_t, const Call*> by_number_;
+  std::unordered_map<std::string_view, const Call*> by_name_;
+};
+
+const Table& table64() {
+  static const Table table(kCalls64);
+  return table;
+}
+
+const Table& table32() {
+  static const Table table(kCalls32);
+  return table;
+}
+
+const Table& table_x32() {
+  static const Table table(kCallsX32);
+  return table;
+}
+
+// The entry with the name of a call; for x32's own numbers one without classes and arguments.
+const Call* named_entry(usc_abi abi, std::uint32_t nr) {
+  if (abi == USC_ABI_I386) return table32().at(nr);
+  if (abi == USC_ABI_X32) nr &= ~kX32Bit;
+  return abi == USC_ABI_X32 && nr >= kFirstX32 ? table_x32().at(nr) : table64().at(nr);
+}
+
+// The entry with classes and arguments.
+const Call* full_entry(usc_abi abi, std::uint32_t nr) {
+  const Call* call = named_entry(abi, nr);
+  if (call == nullptr || abi == USC_ABI_X86_64) return call;
+  return abi == USC_ABI_X32 ? table64().named(call->name) : call;
+}
+
+// Edits that turn `a` into `b`: insert, delete, replace, swap two neighbours.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); i++) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); j++) {
+      const std::size_t replaced = last[j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0);
+      row[j] = std::min({replaced, row[j - 1] + 1, last[j] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[b.size()];
+}
+
+// "did you mean openat, openat2?"; how classes are written where nothing is near.
+std::string suggestion(std::string_view item) {
+  constexpr std::size_t kOffered = 3;
+  constexpr std::size_t kLongest = 64;
+  std::vector<std::pair<std::size_t, std::string>> near;
+  const std::size_t allowed = item.size() <= 3 ? 1 : 2 + item.size() / 8;
+  const auto consider = [&](const std::string& name) {
+    const std::size_t edits = item.size() <= kLongest ? distance(item, name) : kLongest;
+    if (edits <= allowed) near.emplace_back(edits, name);
+  };
+  for (const Call& call : kCalls64) consider(std::string(call.name));
+  for (const Call& call : kCalls32)
+    if (table64().named(call.name) == nullptr) consider(std::string(call.name));
+  for (const auto& [name, mask] : kClasses) consider("%" + std::string(name));
+  std::sort(near.begin(), near.end());
+  std::string offered;
+  for (std::size_t i = 0; i < near.size() && i < kOffered; i++) offered += (i > 0 ? ", " : "") + near[i].second;
+  if (!offered.empty()) return "did you mean " + offered + "?";
+  return "give names of system calls, %file, %process, %network, %desc, %memory, %signal, %ipc or all";
+}
+
+void add_class(std::uint8_t mask, SyscallSet& set) {
+  for (const Call& call : kCalls64)
+    if ((call.classes & mask) != 0) set.x86_64.set(call.nr);
+  for (const Call& call : kCalls32)
+    if ((call.classes & mask) != 0) set.i386.set(call.nr);
+}
+
+// Adds what one item names.
+Result<void> add_item(std::string_view item, SyscallSet& set) {
+  if (item.empty())
+    return Error{"an empty name in a set of system calls", "write names with single commas between them"};
+  if (item == "all") {
+    set.x86_64.set();
+    set.i386.set();
+    return {};
+  }
+  for (const auto& [name, mask] : kClasses) {
+    if (item.front() != '%' || item.substr(1) != name) continue;
+    add_class(mask, set);
+    return {};
+  }
+  const Call* call64 = table64().named(item);
+  const Call* call32 = table32().named(item);
+  if (call64 != nullptr) set.x86_64.set(call64->nr);
+  if (call32 != nullptr) set.i386.set(call32->nr);
+  if (call64 != nullptr || call32 != nullptr) return {};
+  const std::string_view what = item.front() == '%' ? "class of system calls" : "system call";
+  return Error{"'" + std::string(item) + "' is no " + std::string(what), suggestion(item)};
+}
+
+}  // namespace
+
+std::string syscall_name(usc_abi abi, std::uint32_t nr) {
+  const Call* call = named_entry(abi, nr);
+  if (call != nullptr) return std::string(call->name);
+  return "syscall_" + std::to_string(abi == USC_ABI_X32 ? nr & ~kX32Bit : nr);
+}
+
+std::optional<std::uint32_t> syscall_number(usc_abi abi, std::string_view name) {
+  const Call* call = abi == USC_ABI_X32 ? table_x32().named(name) : nullptr;
+  if (call == nullptr) call = abi == USC_ABI_I386 ? table32().named(name) : table64().named(name);
+  if (call == nullptr) return std::nullopt;
+  return call->nr;
+}
+
+std::uint8_t syscall_classes(usc_abi abi, std::uint32_t nr) {
+  const Call* call = full_entry(abi, nr);
+  return call == nullptr ? NONE : call->classes;
+}
+
+std::optional<std::string_view> syscall_arguments(usc_abi abi, std::uint32_t nr) {
+  const Call* call = named_entry(abi, nr);
+  if (call != nullptr && abi != USC_ABI_X86_64) call = table64().named(call->name);
+  if (call == nullptr) return std::nullopt;
+  return call->arguments;
+}
+
+bool SyscallSet::contains(usc_abi abi, std::uint32_t nr) const {
+  if (abi == USC_ABI_X32) {
+    const Call* call = full_entry(abi, nr);
+    nr = call != nullptr ? call->nr : nr & ~kX32Bit;
+  }
+  const auto& numbers = abi == USC_ABI_I386 ? i386 : x86_64;
+  // The last number is no call's: its bit tells whether calls without a name are in the set.
+  return numbers[std::min<std::size_t>(nr, kSyscallNumbers - 1)];
+}
+
+Result<SyscallSet> parse_syscall_set(const std::string& text) {
+  const bool inverted = text.starts_with('!');
+  SyscallSet in;
+  SyscallSet out;
+  std::string_view rest(text);
+  if (inverted) rest.remove_prefix(1);
+  for (bool more = true; more;) {
+    const std::size_t comma = rest.find(',');
+    std::string_view item = rest.substr(0, comma);
+    more = comma != std::string_view::npos;
+    if (more) rest.remove_prefix(comma + 1);
+    const bool excluded = inverted || item.starts_with('!');
+    if (item.starts_with('!')) item.remove_prefix(1);
+    const Result<void> added = add_item(item, excluded ? out : in);
+    if (!added) return added.error();
+  }
+  if (inverted) {
+    in.x86_64.set();
+    in.i386.set();
+  }
+  in.x86_64 &= ~out.x86_64;
+  in.i386 &= ~out.i386;
+  if (in.x86_64.none() && in.i386.none())
+    return Error{"'" + text + "' names no system call", "a leading ! leaves out everything behind it"};
+  return in;
+}
+
+}  // namespace uscope::store

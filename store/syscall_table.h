@@ -1,0 +1,62 @@
+// The system calls of Linux on x86-64 by number and name, in strace's classes, and sets of them as `-e` names them.
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "support/result.h"
+#include "uscope/record.h"
+
+namespace uscope::store {
+
+// Bits of a class mask.
+enum SyscallClass : std::uint8_t {
+  kClassFile = 1,     // %file: take a path
+  kClassProcess = 2,  // %process: life of processes
+  kClassNetwork = 4,  // %network
+  kClassDesc = 8,     // %desc: take or give a descriptor
+  kClassMemory = 16,  // %memory: mappings
+  kClassSignal = 32,  // %signal
+  kClassIpc = 64,     // %ipc: System V IPC
+};
+
+// Numbers above this are no calls of any ABI.
+inline constexpr std::size_t kSyscallNumbers = 512;
+
+// "openat"; "syscall_<nr>" for a number without a name. For x32 with or without its bit 0x40000000.
+[[nodiscard]] std::string syscall_name(usc_abi abi, std::uint32_t nr);
+
+// Without the x32 bit.
+[[nodiscard]] std::optional<std::uint32_t> syscall_number(usc_abi abi, std::string_view name);
+
+// A mask of SyscallClass; 0 for a number without a name.
+[[nodiscard]] std::uint8_t syscall_classes(usc_abi abi, std::uint32_t nr);
+
+// What each argument is: a letter for each, explained in syscalls.def. For i386, the arguments of the 64-bit call of
+// that name where there is one. Nothing for calls that are not known.
+[[nodiscard]] std::optional<std::string_view> syscall_arguments(usc_abi abi, std::uint32_t nr);
+
+// The calls of a set, by number; the same names in both ABIs, and what has no name.
+struct SyscallSet {
+  std::bitset<kSyscallNumbers> x86_64;
+  std::bitset<kSyscallNumbers> i386;
+
+  // x32 calls are in the set with the 64-bit call of their name.
+  [[nodiscard]] bool contains(usc_abi abi, std::uint32_t nr) const;
+
+  bool operator==(const SyscallSet&) const = default;
+};
+
+// The set that an option's text names: items with commas between them, each a call's name (of either ABI), a class
+// (%file, %process, %network, %desc, %memory, %signal, %ipc) or `all`.
+// - "!" before the whole text, as with strace: everything but the items. "!read,%file" leaves out read and %file.
+// - "!" before later items: left out, wherever they stand. "%file,!stat" is "!stat" taken from %file.
+// Numbers without a name are in `all` and in "!…" sets. Errors: an unknown item (the remedy offers the nearest names),
+// an empty item, a set without any call.
+[[nodiscard]] Result<SyscallSet> parse_syscall_set(const std::string& text);
+
+}  // namespace uscope::store
