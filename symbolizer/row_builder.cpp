@@ -1,210 +1,236 @@
-// From call frame information to a sorted table of rows. FDEs are put in the order of their file offsets, each one's program is run,
-// and its stretches become rows; equal neighbours are merged, holes between FDEs get a row of their own. Where FDEs overlap, the
-// one that begins later holds from its start on; of two that begin together the longer one is kept. Limits: code above 4 GiB of a
-// file has no rows; a program whose .eh_frame is malformed in places loses those FDEs and nothing else.
+// Rows from FDEs: each FDE gets its stretch of file offsets, the stretches are made disjoint, the programs run in order
+// of offset, and adjacent rows of one rule become one. What no FDE covers is a hole (NONE).
+//
+// Overlaps. Within .eh_frame, the FDE with the greatest start at or below an address holds, up to its end (what the
+// loader's binary search table does); of those with one start, the first in the section. An FDE of .debug_frame is used
+// only where it meets no FDE of .eh_frame. An FDE whose program is malformed leaves a hole.
+//
+// Limits: text above 4 GiB of a file, and more than 1 GiB of text, has no rows. A function's FDE in a separate debug
+// file is not looked for.
 #include "symbolizer/row_builder.h"
 
-#include <elf.h>
-#include <gelf.h>
-
 #include <algorithm>
-#include <cstring>
+#include <memory>
 #include <optional>
-#include <string>
 
 #include "symbolizer/row_builder_cfi.h"
 #include "symbolizer/row_builder_rules.h"
+#include "symbolizer/row_builder_sections.h"
 
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint64_t kHighestOffset = 0xffffff00;
-constexpr std::uint64_t kMostSectionBytes = std::uint64_t{512} << 20;
+constexpr std::uint64_t kMaxTextBytes = 1u << 30;
+constexpr std::uint64_t kHighestOffset = UINT32_MAX - 2 * USC_INDEX_BYTES;
+constexpr std::size_t kMaxRows = 1u << 24;
 // How far an entry point without an FDE is taken to reach: ld.so's _start and _dl_start_user take some 80 bytes.
-constexpr std::uint64_t kEntryBytes = 128;
+constexpr std::uint64_t kMaxEntryBytes = 128;
 
-// A stretch of code in file offsets, and the FDE that holds there.
+// Code to which one FDE's program applies. `section` null: an end of the stack (the entry point).
 struct Stretch {
-  std::uint64_t start = 0;
+  std::uint64_t start = 0;  // file offsets
   std::uint64_t end = 0;
+  CfiSection* section = nullptr;
   Fde fde;
 };
 
-// The section of that name with its bytes, decompressed; nothing where there is none.
-std::optional<CfiSource> find_section(Elf* elf, const char* name) {
-  std::size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return std::nullopt;
-  Elf_Scn* section = nullptr;
-  while ((section = elf_nextscn(elf, section)) != nullptr) {
-    GElf_Shdr header{};
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
-    const char* found = elf_strptr(elf, names, header.sh_name);
-    if (found == nullptr || std::strcmp(found, name) != 0) continue;
-    if ((header.sh_flags & SHF_COMPRESSED) != 0) {
-      GElf_Chdr compressed{};
-      if (gelf_getchdr(section, &compressed) == nullptr || compressed.ch_size > kMostSectionBytes) return std::nullopt;
-      if (elf_compress(section, 0, 0) < 0) return std::nullopt;
-    } else if (header.sh_size > kMostSectionBytes) {
-      return std::nullopt;
-    }
-    const Elf_Data* data = elf_rawdata(section, nullptr);
-    if (data == nullptr || data->d_buf == nullptr) return std::nullopt;
-    const auto* bytes = static_cast<const std::uint8_t*>(data->d_buf);
-    CfiSource source;
-    source.bytes.assign(bytes, bytes + data->d_size);
-    source.address = header.sh_addr;
-    source.eh_frame = std::strcmp(name, ".eh_frame") == 0;
-    return source;
+class TableBuilder {
+ public:
+  TableBuilder(const ElfFacts& facts, RowTable& table) : facts_(facts), table_(table), rules_(table.stats) {}
+
+  void add_section(CfiSection& section, bool eh_frame);
+  void add_entry();
+  void finish();
+
+ private:
+  std::optional<Stretch> locate(CfiSection& section, const Fde& fde);
+  void make_disjoint(std::vector<Stretch>& stretches);
+  void add_where_free(const std::vector<Stretch>& candidates);
+  void limit_text();
+  void append(std::uint64_t offset, std::uint32_t rule);
+  void emit(const Stretch& stretch);
+  void make_index();
+
+  const ElfFacts& facts_;
+  RowTable& table_;
+  RuleTable rules_;
+  std::vector<Stretch> stretches_;  // disjoint, by start
+};
+
+bool starts_before(const Stretch& a, const Stretch& b) {
+  return a.start < b.start;
+}
+
+std::optional<Stretch> TableBuilder::locate(CfiSection& section, const Fde& fde) {
+  for (const Segment& segment : facts_.exec_segments) {
+    if (fde.address < segment.address || fde.address - segment.address >= segment.size) continue;
+    const std::uint64_t skip = fde.address - segment.address;
+    Stretch stretch{segment.offset + skip, 0, &section, fde};
+    stretch.end = stretch.start + std::min(fde.size, segment.size - skip);
+    if (stretch.end <= stretch.start || stretch.end > kHighestOffset) return std::nullopt;
+    return stretch;
   }
   return std::nullopt;
 }
 
-std::uint64_t offset_where(std::span<const Segment> segments, std::uint64_t address, std::uint64_t* room) {
-  for (const Segment& segment : segments) {
-    if (address < segment.address || address - segment.address >= segment.size) continue;
-    *room = segment.size - (address - segment.address);
-    return segment.offset + (address - segment.address);
-  }
-  *room = 0;
-  return 0;
-}
-
-// The FDEs as stretches of the file, sorted and without overlaps.
-std::vector<Stretch> place_fdes(std::vector<Fde> fdes, std::span<const Segment> segments, RowStats& stats) {
-  std::vector<Stretch> all;
-  for (Fde& fde : fdes) {
-    std::uint64_t room = 0;
-    const std::uint64_t start = offset_where(segments, fde.address, &room);
-    if (fde.size == 0 || fde.size > room || start + fde.size > kHighestOffset) {
-      stats.fdes_outside++;
+void TableBuilder::make_disjoint(std::vector<Stretch>& stretches) {
+  std::stable_sort(stretches.begin(), stretches.end(), starts_before);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < stretches.size(); i++) {
+    if (kept > 0 && stretches[kept - 1].start == stretches[i].start) {
+      table_.stats.fdes_overlapping++;
       continue;
     }
-    all.push_back({start, start + fde.size, fde});
+    if (kept > 0 && stretches[kept - 1].end > stretches[i].start) {
+      stretches[kept - 1].end = stretches[i].start;
+      table_.stats.fdes_overlapping++;
+    }
+    stretches[kept++] = stretches[i];
   }
-  std::stable_sort(all.begin(), all.end(), [](const Stretch& left, const Stretch& right) {
-    return left.start != right.start ? left.start < right.start : left.end > right.end;
+  stretches.resize(kept);
+}
+
+// Both lists are sorted and disjoint.
+void TableBuilder::add_where_free(const std::vector<Stretch>& candidates) {
+  std::vector<Stretch> merged;
+  merged.reserve(stretches_.size() + candidates.size());
+  std::size_t held = 0;
+  for (const Stretch& candidate : candidates) {
+    while (held < stretches_.size() && stretches_[held].end <= candidate.start) merged.push_back(stretches_[held++]);
+    if (held < stretches_.size() && stretches_[held].start < candidate.end)
+      table_.stats.fdes_overlapping++;
+    else
+      merged.push_back(candidate);
+  }
+  merged.insert(merged.end(), stretches_.begin() + static_cast<std::ptrdiff_t>(held), stretches_.end());
+  stretches_ = std::move(merged);
+}
+
+void TableBuilder::add_section(CfiSection& section, bool eh_frame) {
+  std::vector<Stretch> found;
+  for (const Fde& fde : section.fdes()) {
+    if (auto stretch = locate(section, fde))
+      found.push_back(*stretch);
+    else
+      table_.stats.fdes_outside++;
+  }
+  table_.stats.fdes_refused += section.refused();
+  if (eh_frame) {
+    found.insert(found.begin(), stretches_.begin(), stretches_.end());
+    make_disjoint(found);
+    stretches_ = std::move(found);
+  } else {
+    make_disjoint(found);
+    add_where_free(found);
+  }
+}
+
+// The kernel enters a program there, with no return address. glibc says so in an FDE; its loader and some other C
+// libraries have none.
+void TableBuilder::add_entry() {
+  const auto offset = offset_of_address(facts_.exec_segments, facts_.entry);
+  if (facts_.entry == 0 || !offset || *offset + kMaxEntryBytes > kHighestOffset) return;
+  Stretch entry{*offset, *offset + kMaxEntryBytes, nullptr, {}};
+  const auto next = std::upper_bound(stretches_.begin(), stretches_.end(), entry, starts_before);
+  if (next != stretches_.begin() && std::prev(next)->end > entry.start) return;
+  if (next != stretches_.end()) entry.end = std::min(entry.end, next->start);
+  for (const Segment& segment : facts_.exec_segments)
+    if (entry.start >= segment.offset && entry.start - segment.offset < segment.size)
+      entry.end = std::min(entry.end, segment.offset + segment.size);
+  stretches_.insert(next, entry);
+  table_.stats.entry_roots = 1;
+}
+
+void TableBuilder::limit_text() {
+  if (stretches_.empty()) return;
+  const std::uint64_t limit = stretches_.front().start + kMaxTextBytes;
+  while (stretches_.back().end > limit) {
+    stretches_.pop_back();
+    table_.stats.fdes_outside++;
+    if (stretches_.empty()) return;
+  }
+}
+
+void TableBuilder::append(std::uint64_t offset, std::uint32_t rule) {
+  std::vector<usc_row>& rows = table_.rows;
+  if (!rows.empty() && rows.back().offset == offset) rows.pop_back();
+  if (!rows.empty() && rows.back().rule == rule) return;
+  rows.push_back({static_cast<__u32>(offset), rule});
+}
+
+void TableBuilder::emit(const Stretch& stretch) {
+  if (!stretch.section) {
+    append(stretch.start, USC_RULE_ROOT);
+    append(stretch.end, USC_RULE_NONE);
+    return;
+  }
+  std::vector<usc_row>& rows = table_.rows;
+  const std::size_t mark = rows.size();
+  const usc_row last = rows.back();
+  const std::uint64_t before = table_.stats.rows_before_merging;
+  const bool sound = stretch.section->run(stretch.fde, [&](std::uint64_t address, const CfiState& state) {
+    const std::uint64_t offset = stretch.start + (address - stretch.fde.address);
+    if (address < stretch.fde.address || offset >= stretch.end) return;
+    table_.stats.rows_before_merging++;
+    append(offset, rules_.rule_for(state, stretch.fde.cie->signal_frame));
   });
-  std::vector<Stretch> kept;
-  for (Stretch& stretch : all) {
-    if (!kept.empty() && stretch.start < kept.back().end) {
-      stats.fdes_overlapping++;
-      if (stretch.start == kept.back().start) continue;
-      kept.back().end = stretch.start;
-    }
-    kept.push_back(stretch);
+  if (sound && rows.size() <= kMaxRows) {
+    table_.stats.fdes++;
+  } else {
+    // What a malformed program gave before it failed is not trusted either. Its first row may have taken the place of
+    // the one before it.
+    if (rows.size() >= mark) rows.resize(mark - 1);
+    rows.push_back(last);
+    append(stretch.start, USC_RULE_NONE);
+    table_.stats.rows_before_merging = before;
+    table_.stats.fdes_refused++;
   }
-  return kept;
+  append(stretch.end, USC_RULE_NONE);
 }
 
-class TableMaker {
- public:
-  explicit TableMaker(RowTable& table) : table_(table), rules_(table.stats) {}
-
-  void add(CfiSection& section, const Stretch& stretch) {
-    hole(stretch.start);
-    const std::size_t before = table_.rows.size();
-    const bool signal_frame = stretch.fde.cie != nullptr && stretch.fde.cie->signal_frame;
-    const bool whole = section.run(stretch.fde, [&](std::uint64_t address, const CfiState& state) {
-      const std::uint64_t offset = stretch.start + (address - stretch.fde.address);
-      if (offset >= stretch.end) return;
-      table_.stats.rows_before_merging++;
-      put(offset, rules_.rule_for(state, signal_frame));
-    });
-    if (whole) {
-      table_.stats.fdes++;
-    } else {
-      // What a malformed program gave before it failed is not trusted either.
-      table_.stats.fdes_refused++;
-      table_.rows.resize(before);
-      put(stretch.start, USC_RULE_NONE);
-    }
-    end_ = stretch.end;
+void TableBuilder::make_index() {
+  const std::vector<usc_row>& rows = table_.rows;
+  const std::size_t stretches = ((table_.text_end - table_.text_start) >> USC_INDEX_SHIFT) + 1;
+  table_.index.reserve(stretches + 1);
+  std::size_t holds = 0;
+  for (std::size_t i = 0; i < stretches; i++) {
+    const std::uint64_t offset = table_.text_start + i * USC_INDEX_BYTES;
+    while (holds + 1 < rows.size() && rows[holds + 1].offset <= offset) holds++;
+    table_.index.push_back(static_cast<__u32>(holds));
   }
+  table_.index.push_back(static_cast<__u32>(rows.size() - 1));
+}
 
-  void add_root(std::uint64_t start, std::uint64_t end) {
-    hole(start);
-    put(start, USC_RULE_ROOT);
-    table_.stats.entry_roots++;
-    end_ = end;
-  }
-
-  void finish(std::uint64_t text_start, std::uint64_t text_end);
-
- private:
-  void hole(std::uint64_t next) {
-    if (end_ != 0 && end_ < next) put(end_, USC_RULE_NONE);
-  }
-  void put(std::uint64_t offset, std::uint32_t rule) {
-    if (!table_.rows.empty() && table_.rows.back().rule == rule) return;
-    if (!table_.rows.empty() && table_.rows.back().offset == offset)
-      table_.rows.back().rule = rule;
-    else
-      table_.rows.push_back({static_cast<__u32>(offset), rule});
-  }
-
-  RowTable& table_;
-  RuleTable rules_;
-  std::uint64_t end_ = 0;
-};
-
-void TableMaker::finish(std::uint64_t text_start, std::uint64_t text_end) {
-  const auto start = static_cast<__u32>(text_start & ~std::uint64_t{USC_INDEX_BYTES - 1});
-  const auto end = static_cast<__u32>(text_end);
-  table_.text_start = start;
-  table_.text_end = end;
-  if (table_.rows.empty() || table_.rows.front().offset > start) table_.rows.insert(table_.rows.begin(), {start, USC_RULE_NONE});
-  if (table_.rows.back().offset < end || table_.rows.size() == 1) table_.rows.push_back({end, USC_RULE_NONE});
+void TableBuilder::finish() {
+  limit_text();
+  std::uint64_t start = 0;
+  if (!stretches_.empty())
+    start = stretches_.front().start;
+  else if (!facts_.exec_segments.empty())
+    start = std::min(facts_.exec_segments.front().offset, kHighestOffset);
+  table_.text_start = static_cast<__u32>(start & ~std::uint64_t{USC_INDEX_BYTES - 1});
+  table_.rows.push_back({table_.text_start, USC_RULE_NONE});
+  for (const Stretch& stretch : stretches_) emit(stretch);
+  // The last row is a hole: after the last stretch, or from where it began if that was malformed.
+  table_.text_end = table_.rows.back().offset;
   table_.rules = rules_.take();
-  table_.index.resize((end - start) / USC_INDEX_BYTES + 2);
-  std::size_t row = 0;
-  for (std::size_t i = 0; i < table_.index.size(); i++) {
-    const std::uint64_t offset = start + std::uint64_t{i} * USC_INDEX_BYTES;
-    while (row + 1 < table_.rows.size() && table_.rows[row + 1].offset <= offset) row++;
-    table_.index[i] = static_cast<__u32>(row);
-  }
+  make_index();
 }
 
-// An entry point that no FDE covers is the end of every stack that passes it.
-std::optional<Stretch> entry_stretch(std::uint64_t entry, std::span<const Segment> segments, const std::vector<Stretch>& known) {
-  std::uint64_t room = 0;
-  const std::uint64_t start = offset_where(segments, entry, &room);
-  if (entry == 0 || room == 0 || start + room > kHighestOffset) return std::nullopt;
-  std::uint64_t end = start + std::min(room, kEntryBytes);
-  for (const Stretch& stretch : known) {
-    if (start >= stretch.start && start < stretch.end) return std::nullopt;
-    if (stretch.start > start) end = std::min(end, stretch.start);
-  }
-  return Stretch{start, end, {}};
-}
-
-RowTable make_table(const std::optional<CfiSource>& source, std::span<const Segment> segments, std::uint64_t entry) {
+// `with_entry`: a program's entry point; the vdso has none.
+Result<RowTable> build(Elf* elf, const ElfFacts& facts, bool with_entry, const std::string& name) {
+  auto sources = read_cfi_sources(elf, facts, name);
+  if (!sources) return sources.error();
   RowTable table;
-  TableMaker maker(table);
-  std::vector<Stretch> stretches;
-  std::optional<CfiSection> section;
-  if (source) {
-    section.emplace(*source);
-    std::vector<Fde> fdes = section->fdes();
-    table.stats.fdes_refused = section->refused();
-    stretches = place_fdes(std::move(fdes), segments, table.stats);
+  TableBuilder builder(facts, table);
+  std::vector<std::unique_ptr<CfiSection>> sections;
+  for (const CfiSource& source : *sources) {
+    sections.push_back(std::make_unique<CfiSection>(source));
+    builder.add_section(*sections.back(), source.eh_frame);
   }
-  if (const auto root = entry_stretch(entry, segments, stretches)) {
-    const auto at = std::find_if(stretches.begin(), stretches.end(), [&](const Stretch& s) { return s.start > root->start; });
-    stretches.insert(at, *root);
-  }
-  for (const Stretch& stretch : stretches) {
-    if (stretch.fde.cie == nullptr)
-      maker.add_root(stretch.start, stretch.end);
-    else
-      maker.add(*section, stretch);
-  }
-  maker.finish(stretches.empty() ? 0 : stretches.front().start, stretches.empty() ? 0 : stretches.back().end);
+  if (with_entry) builder.add_entry();
+  builder.finish();
   return table;
-}
-
-std::optional<CfiSource> find_source(Elf* elf) {
-  if (auto source = find_section(elf, ".eh_frame"); source && source->bytes.size() > sizeof(std::uint32_t)) return source;
-  return find_section(elf, ".debug_frame");
 }
 
 }  // namespace
@@ -214,7 +240,7 @@ Result<RowTable> build_rows(int fd, const std::string& name) {
   if (!facts) return facts.error();
   const auto elf = open_elf(fd, name);
   if (!elf) return elf.error();
-  return make_table(find_source(elf->get()), facts->exec_segments, facts->entry);
+  return build(elf->get(), *facts, true, name);
 }
 
 Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name) {
@@ -222,30 +248,66 @@ Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const 
   if (!facts) return facts.error();
   const auto elf = open_elf_in_memory(image, name);
   if (!elf) return elf.error();
-  return make_table(find_source(elf->get()), facts->exec_segments, 0);
+  return build(elf->get(), *facts, false, name);
+}
+
+Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name) {
+  const auto facts = read_elf_facts(fd, name);
+  if (!facts) return facts.error();
+  const auto elf = open_elf(fd, name);
+  if (!elf) return elf.error();
+  const auto sources = read_cfi_sources(elf->get(), *facts, name);
+  if (!sources) return sources.error();
+  std::vector<std::uint8_t> material;
+  const auto add = [&](std::uint64_t number) {
+    for (int i = 0; i < 8; i++) material.push_back(static_cast<std::uint8_t>(number >> i * 8));
+  };
+  // Every list is preceded by its length, so that no two files give the same bytes.
+  add(facts->build_id.size());
+  material.insert(material.end(), facts->build_id.begin(), facts->build_id.end());
+  add(facts->entry);
+  add(facts->exec_segments.size());
+  for (const Segment& segment : facts->exec_segments) {
+    add(segment.offset);
+    add(segment.size);
+    add(segment.address);
+  }
+  add(sources->size());
+  for (const CfiSource& source : *sources) {
+    add(source.address);
+    add(source.eh_frame ? 1 : 0);
+    add(source.bytes.size());
+    material.insert(material.end(), source.bytes.begin(), source.bytes.end());
+  }
+  return material;
 }
 
 Result<void> check_rows(const RowTable& table) {
-  const auto bad = [](const char* what) { return Error{std::string("unwind rows: ") + what, ""}; };
-  if (table.rows.empty()) return bad("there are none");
-  if (table.text_start % USC_INDEX_BYTES != 0 || table.text_end < table.text_start) return bad("the bounds of the text are wrong");
-  if (table.rows.front().offset != table.text_start) return bad("the first row is not at the text's start");
+  const auto bad = [](const char* what, std::size_t number) -> Result<void> {
+    return Error{std::string("unwind rows: ") + what + " at number " + std::to_string(number), ""};
+  };
+  const std::size_t count = table.rows.size();
+  if (count == 0 || count > std::size_t{UINT32_MAX}) return bad("impossible count of rows", count);
+  if (table.text_start % USC_INDEX_BYTES != 0 || table.text_end < table.text_start ||
+      table.rows.front().offset != table.text_start)
+    return bad("text_start is not the first row's offset, or not aligned,", 0);
   if (table.rows.back().offset != table.text_end || table.rows.back().rule != USC_RULE_NONE)
-    return bad("the last row does not end the text");
-  if (table.index.size() != std::size_t{(table.text_end - table.text_start) / USC_INDEX_BYTES} + 2) return bad("the index has the wrong size");
-  for (std::size_t i = 1; i < table.rows.size(); i++)
-    if (table.rows[i].offset < table.rows[i - 1].offset || (table.rows[i].offset == table.rows[i - 1].offset && i + 1 != table.rows.size()))
-      return bad("the rows are not in order");
-  for (const usc_row& row : table.rows) {
-    if (USC_RULE_KIND(row.rule) > USC_RULE_ROOT) return bad("a rule of an unknown kind");
-    if (USC_RULE_KIND(row.rule) == USC_RULE_SHARED && USC_RULE_NUMBER(row.rule) >= table.rules.size())
-      return bad("a rule that does not exist");
+    return bad("the last row is not a hole at text_end", count - 1);
+  for (std::size_t i = 0; i < count; i++) {
+    if (i > 0 && table.rows[i].offset <= table.rows[i - 1].offset) return bad("offsets do not ascend", i);
+    const __u32 rule = table.rows[i].rule;
+    if (USC_RULE_KIND(rule) > USC_RULE_ROOT) return bad("unknown kind of rule", i);
+    if (USC_RULE_KIND(rule) == USC_RULE_SHARED && USC_RULE_NUMBER(rule) >= table.rules.size())
+      return bad("number of a shared rule out of range", i);
   }
-  for (std::size_t i = 0; i < table.index.size(); i++) {
-    const std::uint64_t offset = table.text_start + std::uint64_t{i} * USC_INDEX_BYTES;
-    const std::size_t row = table.index[i];
-    if (row >= table.rows.size() || table.rows[row].offset > offset) return bad("an index entry is wrong");
-    if (row + 1 < table.rows.size() && table.rows[row + 1].offset <= offset) return bad("an index entry is wrong");
+  const std::size_t stretches = ((table.text_end - table.text_start) >> USC_INDEX_SHIFT) + 1;
+  if (table.index.size() != stretches + 1) return bad("wrong size of the index", table.index.size());
+  if (table.index.back() != count - 1) return bad("the index does not end at the last row", stretches);
+  for (std::size_t i = 0; i < stretches; i++) {
+    const __u32 row = table.index[i];
+    const std::uint64_t offset = table.text_start + i * USC_INDEX_BYTES;
+    if (row >= count || table.rows[row].offset > offset || (row + 1 < count && table.rows[row + 1].offset <= offset))
+      return bad("the index names another row than the one that holds", i);
   }
   return {};
 }

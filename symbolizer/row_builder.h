@@ -14,15 +14,14 @@
 
 namespace uscope::symbolizer {
 
-// What a table was made of. Counts; `rows_before_merging` is what readelf -wF would list.
+// What a table was made of. Counts.
 struct RowStats {
   std::uint64_t fdes = 0;                 // that gave rows
   std::uint64_t fdes_refused = 0;         // malformed, or of an augmentation or encoding that is not known
   std::uint64_t fdes_outside = 0;         // empty, or not in the executable segments below 4 GiB of the file
   std::uint64_t fdes_overlapping = 0;     // cut or dropped, since another one holds there
-  std::uint64_t rows_before_merging = 0;  //
+  std::uint64_t rows_before_merging = 0;  // distinct rows of the FDEs alone
   std::uint64_t entry_roots = 0;          // 1 where the entry point has no FDE and was made an end of the stack
-  std::uint64_t trampolines = 0;          // signal trampolines without an FDE, recognised by their code
   // Rows that no step can follow (usc_step: BAD_RULE), by cause.
   std::uint64_t bad_cfa_expression = 0;
   std::uint64_t bad_cfa = 0;  // undefined, or by a register beyond 15, or an offset beyond 32 bits
@@ -52,6 +51,10 @@ Result<RowTable> build_rows(int fd, const std::string& name);
 
 // The same for an image in memory (the vdso), whose file offsets are offsets in `image`.
 Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name);
+
+// All that build_rows() reads of a file: its build-id, load layout, entry point and unwind section, as bytes to be
+// hashed.
+Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name);
 
 // Whether the invariants of include/uscope/rows.h hold: order, index, rule numbers. Says which does not.
 Result<void> check_rows(const RowTable& table);

@@ -7,7 +7,6 @@
 #include <dwarf.h>
 
 #include <cstring>
-#include <iterator>
 #include <optional>
 
 #include "uscope/rows.h"
@@ -18,10 +17,6 @@ namespace {
 constexpr std::size_t kMaxExpressionStack = 16;
 constexpr std::size_t kMaxExpressionBytes = 4096;
 constexpr std::size_t kMaxRules = 1u << 20;  // far above any file's; the rest become unsupported rows
-// The same lists as in include/uscope/unwind.h, which asks its includer for memory and tables (a test compares them): a
-// sigcontext's words and the callee-saved registers, by DWARF number.
-constexpr std::uint8_t kSigcontext[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7};
-constexpr std::uint8_t kCalleeSaved[USC_SAVED_REGS] = {3, 6, 12, 13, 14, 15};
 constexpr std::uint64_t kStackPointer = USC_REG_RSP;
 constexpr std::uint64_t kFramePointer = USC_REG_RBP;
 
@@ -226,13 +221,13 @@ bool is_at(const RegisterRule& rule, std::uint64_t stack_offset) {
 std::optional<std::int32_t> sigcontext_offset(const CfiState& state) {
   const auto first = saved_at(state.registers[8]);
   if (!first || !first->is_register(kStackPointer)) return std::nullopt;
-  for (std::uint64_t i = 0; i < std::size(kSigcontext); i++) {
-    const std::uint8_t reg = kSigcontext[i];
+  for (std::uint64_t i = 0; i < USC_SIGCONTEXT_REGS; i++) {
+    const std::uint32_t reg = USC_SIGCONTEXT_REG(static_cast<std::uint32_t>(i));
     const RegisterRule& rule = state.registers[reg];
     if (reg == kStackPointer && rule.where == Where::kUnset) continue;
     if (!is_at(rule, first->offset + i * 8)) return std::nullopt;
   }
-  if (!is_at(state.registers[kReturnAddress], first->offset + std::size(kSigcontext) * 8)) return std::nullopt;
+  if (!is_at(state.registers[kReturnAddress], first->offset + USC_SIGCONTEXT_REGS * 8)) return std::nullopt;
   if (state.cfa != CfiState::Cfa::kExpression) return std::nullopt;
   const auto cfa = Evaluator(state.cfa_expression).run(std::nullopt);
   constexpr std::uint64_t kStackPointerWord = 15;
@@ -338,7 +333,7 @@ bool RuleTable::fill_return_address(const RegisterRule& from, usc_rule& rule) {
 
 void RuleTable::fill_saved(const CfiState& state, usc_rule& rule) {
   for (std::uint32_t i = 0; i < USC_SAVED_REGS; i++) {
-    const RegisterRule& from = state.registers[kCalleeSaved[i]];
+    const RegisterRule& from = state.registers[USC_SAVED_REG(i)];
     rule.save_kind[i] = USC_SAVE_SAME;
     if (is_kept(from)) continue;
     rule.save_kind[i] = USC_SAVE_UNKNOWN;

@@ -1,0 +1,236 @@
+#include "symbolizer/row_cache.h"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "support/unique_fd.h"
+
+namespace uscope::symbolizer {
+namespace {
+
+constexpr std::uint32_t kFormat = 1;  // moves with the layout below and with every change of what a rule means
+constexpr std::uint64_t kMagic = 0x53574f5243535521;  // "!USCROWS"
+constexpr std::size_t kDigestBytes = 32;
+constexpr std::uint64_t kMostEntryBytes = std::uint64_t{1} << 30;
+
+using Digest = std::array<unsigned char, kDigestBytes>;
+
+// An entry: this header, then rows, index and rules.
+struct EntryHeader {
+  std::uint64_t magic = kMagic;
+  std::uint32_t format = kFormat;
+  std::uint32_t text_start = 0;
+  std::uint32_t text_end = 0;
+  std::uint32_t rows = 0;
+  std::uint32_t index = 0;
+  std::uint32_t rules = 0;
+  RowStats stats;
+  Digest digest{};  // of what follows the header
+};
+
+struct DigestDeleter {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+
+class Hasher {
+ public:
+  Hasher() : context_(EVP_MD_CTX_new()) {
+    if (context_) EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
+  }
+  void add(const void* bytes, std::size_t count) {
+    if (context_) EVP_DigestUpdate(context_.get(), bytes, count);
+  }
+  Digest finish() {
+    Digest digest{};
+    if (context_) EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr);
+    return digest;
+  }
+
+ private:
+  std::unique_ptr<EVP_MD_CTX, DigestDeleter> context_;
+};
+
+std::string hex(const Digest& digest) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : digest) {
+    text.push_back(kDigits[byte >> 4]);
+    text.push_back(kDigits[byte & 15]);
+  }
+  return text;
+}
+
+Digest content_digest(const RowTable& table) {
+  Hasher hasher;
+  hasher.add(table.rows.data(), table.rows.size() * sizeof(usc_row));
+  hasher.add(table.index.data(), table.index.size() * sizeof(__u32));
+  hasher.add(table.rules.data(), table.rules.size() * sizeof(usc_rule));
+  return hasher.finish();
+}
+
+bool read_whole(int fd, void* into, std::size_t bytes) {
+  auto* at = static_cast<char*>(into);
+  while (bytes > 0) {
+    const ssize_t got = read(fd, at, bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool write_whole(int fd, const void* from, std::size_t bytes) {
+  const auto* at = static_cast<const char*>(from);
+  while (bytes > 0) {
+    const ssize_t got = write(fd, at, bytes);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+// "" where the folder may be trusted.
+std::string folder_trouble(const std::string& folder) {
+  struct stat status {};
+  if (lstat(folder.c_str(), &status) != 0) return "cannot be looked at: " + std::string(std::strerror(errno));
+  if (!S_ISDIR(status.st_mode)) return "is not a folder";
+  if (status.st_uid != 0 && status.st_uid != geteuid()) return "belongs to another user";
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "can be written by others";
+  return "";
+}
+
+}  // namespace
+
+std::string RowCache::default_folder() {
+  if (geteuid() == 0) return "/var/cache/uscope";
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
+    return std::string(cache) + "/uscope";
+  const char* home = std::getenv("HOME");
+  return std::string(home != nullptr ? home : "/nonexistent") + "/.cache/uscope";
+}
+
+RowCache::RowCache(std::string folder, std::uint64_t most_bytes) : folder_(std::move(folder)), most_bytes_(most_bytes) {
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::path(folder_).parent_path();
+  if (!parent.empty()) std::filesystem::create_directories(parent, error);
+  if (mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST)
+    trouble_ = "cannot be made: " + std::string(std::strerror(errno));
+  else
+    trouble_ = folder_trouble(folder_);
+}
+
+Result<RowTable> RowCache::get(int fd, const std::string& name) {
+  if (!trouble_.empty()) {
+    stats_.built++;
+    return build_rows(fd, name);
+  }
+  const auto material = unwind_material(fd, name);
+  if (!material) return material.error();
+  Hasher hasher;
+  hasher.add(&kFormat, sizeof(kFormat));
+  hasher.add(material->data(), material->size());
+  const std::string path = entry_path(hex(hasher.finish()));
+  RowTable table;
+  if (read_entry(path, table)) {
+    stats_.hits++;
+    return table;
+  }
+  auto built = build_rows(fd, name);
+  if (!built) return built;
+  stats_.built++;
+  write_entry(path, *built);
+  trim();
+  return built;
+}
+
+bool RowCache::read_entry(const std::string& path, RowTable& table) {
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd) return false;
+  EntryHeader header;
+  struct stat status {};
+  bool good = fstat(fd.get(), &status) == 0 && read_whole(fd.get(), &header, sizeof(header)) &&
+              header.magic == kMagic && header.format == kFormat;
+  const std::uint64_t bytes = std::uint64_t{header.rows} * sizeof(usc_row) +
+                              std::uint64_t{header.index} * sizeof(__u32) +
+                              std::uint64_t{header.rules} * sizeof(usc_rule);
+  good = good && bytes <= kMostEntryBytes && static_cast<std::uint64_t>(status.st_size) == sizeof(header) + bytes;
+  if (good) {
+    table.rows.resize(header.rows);
+    table.index.resize(header.index);
+    table.rules.resize(header.rules);
+    table.text_start = header.text_start;
+    table.text_end = header.text_end;
+    table.stats = header.stats;
+    good = read_whole(fd.get(), table.rows.data(), table.rows.size() * sizeof(usc_row)) &&
+           read_whole(fd.get(), table.index.data(), table.index.size() * sizeof(__u32)) &&
+           read_whole(fd.get(), table.rules.data(), table.rules.size() * sizeof(usc_rule)) &&
+           content_digest(table) == header.digest && check_rows(table);
+  }
+  if (!good) {
+    stats_.damaged++;
+    (void)unlink(path.c_str());
+    table = {};
+    return false;
+  }
+  (void)futimens(fd.get(), nullptr);  // trim() goes by it; no harm where it is not allowed
+  return true;
+}
+
+void RowCache::write_entry(const std::string& path, const RowTable& table) const {
+  std::string temporary = path + ".XXXXXX";
+  const UniqueFd fd(mkostemp(temporary.data(), O_CLOEXEC));
+  if (!fd) return;
+  EntryHeader header;
+  header.text_start = table.text_start;
+  header.text_end = table.text_end;
+  header.rows = static_cast<std::uint32_t>(table.rows.size());
+  header.index = static_cast<std::uint32_t>(table.index.size());
+  header.rules = static_cast<std::uint32_t>(table.rules.size());
+  header.stats = table.stats;
+  header.digest = content_digest(table);
+  const bool whole = write_whole(fd.get(), &header, sizeof(header)) &&
+                     write_whole(fd.get(), table.rows.data(), table.rows.size() * sizeof(usc_row)) &&
+                     write_whole(fd.get(), table.index.data(), table.index.size() * sizeof(__u32)) &&
+                     write_whole(fd.get(), table.rules.data(), table.rules.size() * sizeof(usc_rule));
+  if (!whole || rename(temporary.c_str(), path.c_str()) != 0) (void)unlink(temporary.c_str());
+}
+
+void RowCache::trim() const {
+  struct Entry {
+    std::filesystem::path path;
+    std::filesystem::file_time_type used;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<Entry> entries;
+  std::uint64_t total = 0;
+  std::error_code error;
+  for (const auto& item : std::filesystem::directory_iterator(folder_, error)) {
+    std::error_code trouble;
+    const std::uint64_t bytes = item.file_size(trouble);
+    if (trouble) continue;
+    entries.push_back({item.path(), item.last_write_time(trouble), bytes});
+    total += bytes;
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& left, const Entry& right) { return left.used < right.used; });
+  for (const Entry& entry : entries) {
+    if (total <= most_bytes_) break;
+    if (std::filesystem::remove(entry.path, error)) total -= entry.bytes;
+  }
+}
+
+}  // namespace uscope::symbolizer

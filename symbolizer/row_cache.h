@@ -1,0 +1,51 @@
+// Unwind rows kept on disk between runs, so that a file's tables are built once. A cache that cannot be used (no folder,
+// an unsafe folder, a full disk) costs time and nothing else: rows are then built anew.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "support/result.h"
+#include "symbolizer/row_builder.h"
+
+namespace uscope::symbolizer {
+
+// What a cache did since it was made.
+struct RowCacheStats {
+  std::uint64_t hits = 0;
+  std::uint64_t built = 0;    // not found, or found damaged
+  std::uint64_t damaged = 0;  // found, but refused and removed
+};
+
+class RowCache {
+ public:
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+
+  // `folder` is made (mode 0700) if it is not there. It is used only if it is a folder, not a link, owned by root or by
+  // this process's user, and writable by nobody else; trouble() says why not. Above `most_bytes` the entries used
+  // longest ago are dropped.
+  explicit RowCache(std::string folder, std::uint64_t most_bytes = kMostBytes);
+
+  // /var/cache/uscope for root; $XDG_CACHE_HOME/uscope or ~/.cache/uscope for others.
+  [[nodiscard]] static std::string default_folder();
+
+  // The rows of the file behind `fd` (read with pread, and the caller's), from the cache or built and put there. `name`
+  // is for messages.
+  Result<RowTable> get(int fd, const std::string& name);
+
+  [[nodiscard]] const RowCacheStats& stats() const { return stats_; }
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }  // empty: in use
+
+ private:
+  [[nodiscard]] std::string entry_path(const std::string& key) const { return folder_ + "/" + key + ".rows"; }
+  bool read_entry(const std::string& path, RowTable& table);
+  void write_entry(const std::string& path, const RowTable& table) const;
+  void trim() const;
+
+  std::string folder_;
+  std::uint64_t most_bytes_;
+  std::string trouble_;
+  RowCacheStats stats_;
+};
+
+}  // namespace uscope::symbolizer
