@@ -32,7 +32,8 @@ constexpr std::size_t kMaxDieRanges = 4096;
 constexpr std::size_t kMaxUnitRanges = 1u << 20;
 constexpr std::uint64_t kWalkBase = 64u << 20;
 constexpr std::uint64_t kWalkFactor = 16;
-constexpr std::size_t kMaxChain = 256;  // inlined calls shown for one address
+constexpr std::size_t kMaxScopeSteps = 1u << 20;  // DIEs stepped over to find a DIE's scopes
+constexpr std::size_t kMaxChain = 256;            // inlined calls shown for one address
 
 // Size of a section once libdw has decompressed it, UINT64_MAX where that cannot be told.
 std::uint64_t expanded_size(const ElfSection& section) {
@@ -74,19 +75,20 @@ void for_each_range(Dwarf_Die* die, std::size_t limit, Visit visit) {
   }
 }
 
-bool holds_types_only(int language) {
+bool is_c(int language) {
+  return language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 || language == DW_LANG_C11;
+}
+
+// Languages whose compilers put no code below types.
+bool types_hold_no_code(int language) {
   switch (language) {
-    case DW_LANG_C89:
-    case DW_LANG_C:
-    case DW_LANG_C99:
-    case DW_LANG_C11:
     case DW_LANG_C_plus_plus:
     case DW_LANG_C_plus_plus_03:
     case DW_LANG_C_plus_plus_11:
     case DW_LANG_C_plus_plus_14:
       return true;
     default:
-      return false;
+      return is_c(language);
   }
 }
 
@@ -100,10 +102,59 @@ const char* linker_name(Dwarf_Die* die) {
   return nullptr;
 }
 
+// The DIE that declares what `die` is an instance of: where its name and scope stand.
+Dwarf_Die declaration_of(Dwarf_Die die) {
+  constexpr int kMaxSteps = 8;
+  for (int i = 0; i < kMaxSteps; i++) {
+    Dwarf_Attribute attribute;
+    Dwarf_Die next;
+    if (dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == nullptr &&
+        dwarf_attr(&die, DW_AT_specification, &attribute) == nullptr)
+      break;
+    if (dwarf_formref_die(&attribute, &next) == nullptr) break;
+    die = next;
+  }
+  return die;
+}
+
+// Puts the names of the scopes around the DIE at `target` before `name`: "space::(anonymous namespace)::Type::name".
+// DIEs do not know their parents: the way to it is found from the unit's top, over siblings that end before it.
+std::string in_scopes(Dwarf_Die unit_die, Dwarf_Off target, const char* name) {
+  std::string scopes;
+  Dwarf_Die die;
+  std::size_t steps = 0;
+  for (int found = dwarf_child(&unit_die, &die); found == 0 && steps < kMaxScopeSteps; steps++) {
+    Dwarf_Die next;
+    const bool last = dwarf_siblingof(&die, &next) != 0;
+    if (!last && dwarf_dieoffset(&next) <= dwarf_dieoffset(&die)) break;
+    if (!last && dwarf_dieoffset(&next) <= target) {
+      die = next;
+      continue;
+    }
+    if (dwarf_dieoffset(&die) >= target) break;
+    const char* scope = dwarf_diename(&die);
+    if (scope != nullptr) scopes += bounded_utf8(scope) + "::";
+    if (scope == nullptr && dwarf_tag(&die) == DW_TAG_namespace) scopes += "(anonymous namespace)::";
+    if (scopes.size() > kMaxName) break;
+    Dwarf_Die child;
+    found = dwarf_child(&die, &child);
+    die = child;
+  }
+  return scopes + bounded_utf8(name);
+}
+
+// Demangled from the linker name; else, as the local functions of C++ and Rust have none, the name with its scopes and
+// without parameters.
 std::string function_name(Dwarf_Die* die) {
   const char* name = linker_name(die);
-  if (name == nullptr) name = dwarf_diename(die);
-  return name == nullptr ? "" : demangle(name);
+  if (name != nullptr) return demangle(name);
+  name = dwarf_diename(die);
+  if (name == nullptr) return "";
+  Dwarf_Die declaration = declaration_of(*die);
+  Dwarf_Die unit_die;
+  if (dwarf_diecu(&declaration, &unit_die, nullptr, nullptr) == nullptr || is_c(dwarf_srclang(&unit_die)))
+    return bounded_utf8(name);
+  return in_scopes(unit_die, dwarf_dieoffset(&declaration), name);
 }
 
 std::uint64_t number_of(Dwarf_Die* die, unsigned name) {
@@ -156,7 +207,7 @@ Place call_place(Dwarf_Die* inlined, const char* directory, Dwarf_Files* files, 
 // The walk over one unit's DIEs.
 class DebugInfo::UnitWalk {
  public:
-  UnitWalk(Dwarf_Die unit_die, Unit& unit) : unit_(unit), types_only_(holds_types_only(dwarf_srclang(&unit_die))) {
+  UnitWalk(Dwarf_Die unit_die, Unit& unit) : unit_(unit), types_only_(types_hold_no_code(dwarf_srclang(&unit_die))) {
     Dwarf_Off first = dwarf_dieoffset(&unit_die);
     Dwarf_Off header = first - dwarf_cuoffset(&unit_die);
     Dwarf_Off next = 0;
@@ -239,14 +290,20 @@ class DebugInfo::UnitWalk {
   std::uint32_t add(Level& level, std::uint32_t parent, bool inlined) {
     if (unit_.nodes.size() >= kMaxNodes || ranges_.size() >= kMaxNodes) return kNoNode;
     const auto number = static_cast<std::uint32_t>(unit_.nodes.size());
-    std::uint64_t start = UINT64_MAX;
+    Dwarf_Addr entry = 0;
+    const bool has_entry = dwarf_entrypc(&level.die, &entry) == 0;
+    bool entry_inside = false;
+    std::uint64_t first = 0;
+    std::uint64_t lowest = UINT64_MAX;
     // Children claim addresses from their parents: deeper levels have the greater claim.
     for_each_range(&level.die, kMaxDieRanges, [&](std::uint64_t low, std::uint64_t high) {
       ranges_.push_back({low, high, level.depth, number});
-      start = std::min(start, low);
+      if (lowest == UINT64_MAX) first = low;
+      lowest = std::min(lowest, low);
+      entry_inside = entry_inside || (has_entry && entry >= low && entry < high);
     });
-    if (start == UINT64_MAX) return kNoNode;
-    unit_.nodes.push_back({dwarf_dieoffset(&level.die), start, parent, inlined});
+    if (lowest == UINT64_MAX) return kNoNode;
+    unit_.nodes.push_back({dwarf_dieoffset(&level.die), entry_inside ? entry : first, lowest, parent, inlined});
     return number;
   }
 
@@ -360,7 +417,8 @@ std::vector<DebugFrame> DebugInfo::find(std::uint64_t address) {
     at = node.parent;
     Dwarf_Die die;
     if (dwarf_offdie(dwarf_.get(), node.die, &die) == nullptr) return {};
-    frames.push_back({function_name(&die), node.start, std::move(place.file), place.line, node.inlined});
+    const std::uint64_t start = address >= node.entry ? node.entry : node.lowest;
+    frames.push_back({function_name(&die), start, std::move(place.file), place.line, node.inlined});
     if (node.inlined) place = call_place(&die, directory, files, file_count);
   }
   if (frames.empty() && !place.file.empty()) frames.push_back({"", 0, std::move(place.file), place.line, false});

@@ -16,7 +16,8 @@ namespace uscope::symbolizer {
 // One function that an address belongs to, by DWARF.
 struct DebugFrame {
   std::string function;     // demangled; empty where DWARF names none
-  std::uint64_t start = 0;  // ELF address: the lowest of the function's, or of the inlined block's, ranges
+  std::uint64_t start = 0;  // ELF address of the function's, or of the inlined block's, entry; its lowest address where
+                            // the one asked lies before the entry (cold parts do)
   std::string file;         // valid UTF-8; empty where not known
   std::uint32_t line = 0;   // 0: not known
   bool inlined = false;
@@ -46,7 +47,8 @@ class DebugInfo {
   // A function or an inlined call that has code.
   struct Node {
     Dwarf_Off die;
-    std::uint64_t start;
+    std::uint64_t entry;
+    std::uint64_t lowest;
     std::uint32_t parent;  // the node this one is inlined into, or kNoNode
     bool inlined;
   };

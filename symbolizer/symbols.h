@@ -22,11 +22,11 @@ namespace uscope::symbolizer {
 // A function at an address. Texts are valid UTF-8 of bounded length and may hold control characters: they come from the
 // traced program, and renderers escape them.
 struct SymbolizedFrame {
-  std::string function;               // demangled; never empty
-  std::uint64_t function_offset = 0;  // bytes from the function's start (inlined: the block's lowest address) to the
-                                      // address asked
-  std::string file;                   // empty where not known
-  std::uint32_t line = 0;             // 0 where not known
+  std::string function;  // demangled; never empty
+  // Bytes from the function's start (inlined: the block's entry, see DebugFrame) to the address asked.
+  std::uint64_t function_offset = 0;
+  std::string file;        // empty where not known
+  std::uint32_t line = 0;  // 0 where not known
   bool inlined = false;
 
   bool operator==(const SymbolizedFrame&) const = default;
