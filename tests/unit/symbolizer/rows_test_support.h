@@ -1,0 +1,52 @@
+// The unwind step of include/uscope/ over RowTables and a memory that a test supplies.
+#pragma once
+
+#include <fcntl.h>
+
+#include <functional>
+#include <string>
+
+#include "support/unique_fd.h"
+#include "symbolizer/row_builder.h"
+#include "uscope/unwind.h"
+
+namespace uscope::symbolizer {
+
+using TestMemory = std::function<bool(std::uint64_t address, std::uint64_t* word)>;
+
+inline usc_file_rows place_of(const RowTable& table) {
+  usc_file_rows place{};
+  place.row_count = static_cast<__u32>(table.rows.size());
+  place.rule_count = static_cast<__u32>(table.rules.size());
+  place.text_start = table.text_start;
+  place.text_end = table.text_end;
+  return place;
+}
+
+inline UniqueFd open_to_read(const std::string& path) {
+  return UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+}  // namespace uscope::symbolizer
+
+static inline int usc_read_u64(void* memory, __u64 address, __u64* value) {
+  std::uint64_t word = 0;
+  if (!(*static_cast<uscope::symbolizer::TestMemory*>(memory))(address, &word)) return -1;
+  *value = word;
+  return 0;
+}
+
+static inline const usc_row* usc_row_at(void* tables, __u32 number) {
+  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  return number < table->rows.size() ? &table->rows[number] : nullptr;
+}
+
+static inline const __u32* usc_index_at(void* tables, __u32 number) {
+  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  return number < table->index.size() ? &table->index[number] : nullptr;
+}
+
+static inline const usc_rule* usc_rule_at(void* tables, __u32 number) {
+  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  return number < table->rules.size() ? &table->rules[number] : nullptr;
+}
