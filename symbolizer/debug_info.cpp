@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "symbolizer/demangle.h"
 #include "symbolizer/symbols_sections.h"
 
 namespace uscope::symbolizer {
@@ -32,8 +31,7 @@ constexpr std::size_t kMaxDieRanges = 4096;
 constexpr std::size_t kMaxUnitRanges = 1u << 20;
 constexpr std::uint64_t kWalkBase = 64u << 20;
 constexpr std::uint64_t kWalkFactor = 16;
-constexpr std::size_t kMaxScopeSteps = 1u << 20;  // DIEs stepped over to find a DIE's scopes
-constexpr std::size_t kMaxChain = 256;            // inlined calls shown for one address
+constexpr std::size_t kMaxChain = 256;  // inlined calls shown for one address
 
 // Size of a section once libdw has decompressed it, UINT64_MAX where that cannot be told.
 std::uint64_t expanded_size(const ElfSection& section) {
@@ -75,10 +73,6 @@ void for_each_range(Dwarf_Die* die, std::size_t limit, Visit visit) {
   }
 }
 
-bool is_c(int language) {
-  return language == DW_LANG_C89 || language == DW_LANG_C || language == DW_LANG_C99 || language == DW_LANG_C11;
-}
-
 // Languages whose compilers put no code below types.
 bool types_hold_no_code(int language) {
   switch (language) {
@@ -90,116 +84,6 @@ bool types_hold_no_code(int language) {
     default:
       return is_c(language);
   }
-}
-
-const char* linker_name(Dwarf_Die* die) {
-  for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
-    Dwarf_Attribute attribute;
-    if (dwarf_attr_integrate(die, name, &attribute) == nullptr) continue;
-    const char* text = dwarf_formstring(&attribute);
-    if (text != nullptr && *text != '\0') return text;
-  }
-  return nullptr;
-}
-
-// The DIE that declares what `die` is an instance of: where its name and scope stand.
-Dwarf_Die declaration_of(Dwarf_Die die) {
-  constexpr int kMaxSteps = 8;
-  for (int i = 0; i < kMaxSteps; i++) {
-    Dwarf_Attribute attribute;
-    Dwarf_Die next;
-    if (dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == nullptr &&
-        dwarf_attr(&die, DW_AT_specification, &attribute) == nullptr)
-      break;
-    if (dwarf_formref_die(&attribute, &next) == nullptr) break;
-    die = next;
-  }
-  return die;
-}
-
-// Puts the names of the scopes around the DIE at `target` before `name`: "space::(anonymous namespace)::Type::name".
-// DIEs do not know their parents: the way to it is found from the unit's top, over siblings that end before it.
-std::string in_scopes(Dwarf_Die unit_die, Dwarf_Off target, const char* name) {
-  std::string scopes;
-  Dwarf_Die die;
-  std::size_t steps = 0;
-  for (int found = dwarf_child(&unit_die, &die); found == 0 && steps < kMaxScopeSteps; steps++) {
-    Dwarf_Die next;
-    const bool last = dwarf_siblingof(&die, &next) != 0;
-    if (!last && dwarf_dieoffset(&next) <= dwarf_dieoffset(&die)) break;
-    if (!last && dwarf_dieoffset(&next) <= target) {
-      die = next;
-      continue;
-    }
-    if (dwarf_dieoffset(&die) >= target) break;
-    const char* scope = dwarf_diename(&die);
-    if (scope != nullptr) scopes += bounded_utf8(scope) + "::";
-    if (scope == nullptr && dwarf_tag(&die) == DW_TAG_namespace) scopes += "(anonymous namespace)::";
-    if (scopes.size() > kMaxName) break;
-    Dwarf_Die child;
-    found = dwarf_child(&die, &child);
-    die = child;
-  }
-  return scopes + bounded_utf8(name);
-}
-
-// Demangled from the linker name; else, as the local functions of C++ and Rust have none, the name with its scopes and
-// without parameters.
-std::string function_name(Dwarf_Die* die) {
-  const char* name = linker_name(die);
-  if (name != nullptr) return demangle(name);
-  name = dwarf_diename(die);
-  if (name == nullptr) return "";
-  Dwarf_Die declaration = declaration_of(*die);
-  Dwarf_Die unit_die;
-  if (dwarf_diecu(&declaration, &unit_die, nullptr, nullptr) == nullptr || is_c(dwarf_srclang(&unit_die)))
-    return bounded_utf8(name);
-  return in_scopes(unit_die, dwarf_dieoffset(&declaration), name);
-}
-
-std::uint64_t number_of(Dwarf_Die* die, unsigned name) {
-  Dwarf_Attribute attribute;
-  Dwarf_Word value = 0;
-  if (dwarf_attr(die, name, &attribute) == nullptr || dwarf_formudata(&attribute, &value) != 0) return 0;
-  return value;
-}
-
-struct Place {
-  std::string file;
-  std::uint32_t line = 0;
-};
-
-// A path of a line table in full: most are relative to the directory the compiler ran in.
-std::string full_path(const char* path, const char* directory) {
-  if (path == nullptr) return "";
-  if (*path == '/' || directory == nullptr) return bounded_utf8(path);
-  return bounded_utf8(std::string(directory) + "/" + path);
-}
-
-const char* directory_of(Dwarf_Die* unit_die) {
-  Dwarf_Attribute attribute;
-  return dwarf_attr(unit_die, DW_AT_comp_dir, &attribute) != nullptr ? dwarf_formstring(&attribute) : nullptr;
-}
-
-// The place of an address by the unit's line table.
-Place place_of(Dwarf_Die* unit_die, const char* directory, std::uint64_t address) {
-  Place place;
-  Dwarf_Line* row = dwarf_getsrc_die(unit_die, address);
-  if (row == nullptr) return place;
-  place.file = full_path(dwarf_linesrc(row, nullptr, nullptr), directory);
-  int line = 0;
-  if (dwarf_lineno(row, &line) == 0 && line > 0) place.line = static_cast<std::uint32_t>(line);
-  return place;
-}
-
-// The place an inlined call was written at.
-Place call_place(Dwarf_Die* inlined, const char* directory, Dwarf_Files* files, std::size_t file_count) {
-  Place place;
-  const std::uint64_t file = number_of(inlined, DW_AT_call_file);
-  if (file < file_count) place.file = full_path(dwarf_filesrc(files, file, nullptr, nullptr), directory);
-  const std::uint64_t line = number_of(inlined, DW_AT_call_line);
-  if (line <= INT32_MAX) place.line = static_cast<std::uint32_t>(line);
-  return place;
 }
 
 }  // namespace
@@ -322,7 +206,7 @@ std::unique_ptr<DebugInfo> DebugInfo::open(Elf* elf) {
   return std::unique_ptr<DebugInfo>(new DebugInfo(elf, std::move(dwarf)));
 }
 
-DebugInfo::DebugInfo(Elf* elf, DwarfHandle dwarf) : elf_(elf), dwarf_(std::move(dwarf)) {}
+DebugInfo::DebugInfo(Elf* elf, DwarfHandle dwarf) : elf_(elf), dwarf_(std::move(dwarf)), texts_(elf) {}
 
 void DebugInfo::add_unit_ranges(Dwarf_Die* die) {
   const auto number = static_cast<std::uint32_t>(unit_offsets_.size());
@@ -353,34 +237,13 @@ void DebugInfo::find_units() {
   pending_ = {};
 }
 
-// The size of the unit's line table by its header, 0 where it has none.
-std::uint64_t DebugInfo::line_table_size(Dwarf_Die* unit_die) const {
-  Dwarf_Attribute attribute;
-  Dwarf_Word offset = 0;
-  if (dwarf_attr(unit_die, DW_AT_stmt_list, &attribute) == nullptr || dwarf_formudata(&attribute, &offset) != 0)
-    return 0;
-  for (const ElfSection& section : read_sections(elf_)) {
-    if (section.name != ".debug_line") continue;
-    // libdw has decompressed the section in place when it opened the file.
-    const Elf_Data* data = elf_getdata(section.handle, nullptr);
-    if (data == nullptr || data->d_buf == nullptr || offset > data->d_size || data->d_size - offset < 12) return 0;
-    const auto* bytes = static_cast<const char*>(data->d_buf) + offset;
-    std::uint32_t length = 0;
-    std::memcpy(&length, bytes, sizeof(length));
-    if (length != 0xffffffff) return length;
-    std::uint64_t wide = 0;
-    std::memcpy(&wide, bytes + sizeof(length), sizeof(wide));
-    return wide;
-  }
-  return 0;
-}
-
 // Drops all that can be read again, libdw's memory too.
 void DebugInfo::forget() {
   loaded_.clear();
   loaded_bytes_ = 0;
   dwarf_.reset();
   dwarf_.reset(dwarf_begin_elf(elf_, DWARF_C_READ, nullptr));
+  texts_ = DwarfTexts(elf_);
 }
 
 const DebugInfo::Unit& DebugInfo::unit_of(Dwarf_Die* unit_die, Dwarf_Off offset) {
@@ -388,7 +251,7 @@ const DebugInfo::Unit& DebugInfo::unit_of(Dwarf_Die* unit_die, Dwarf_Off offset)
   if (found != loaded_.end()) return found->second;
   Unit& unit = loaded_[offset];
   UnitWalk(*unit_die, unit).run();
-  const std::uint64_t lines = line_table_size(unit_die);
+  const std::uint64_t lines = texts_.line_table_size(unit_die);
   unit.lines = lines > 0 && lines <= kMaxLineTable;
   loaded_bytes_ += unit.nodes.capacity() * sizeof(Node) + unit.map.footprint() + sizeof(Unit);
   if (unit.lines) loaded_bytes_ += lines * kLineExpansion;
@@ -404,10 +267,9 @@ std::vector<DebugFrame> DebugInfo::find(std::uint64_t address) {
   if (!number || dwarf_offdie(dwarf_.get(), unit_offsets_[*number], &unit_die) == nullptr) return {};
   const Unit& unit = unit_of(&unit_die, unit_offsets_[*number]);
 
-  const char* directory = directory_of(&unit_die);
   Dwarf_Files* files = nullptr;
   std::size_t file_count = 0;
-  Place place = unit.lines ? place_of(&unit_die, directory, address) : Place{};
+  SourcePlace place = unit.lines ? texts_.place_of(&unit_die, address) : SourcePlace{};
   if (!unit.lines || dwarf_getsrcfiles(&unit_die, &files, &file_count) != 0) file_count = 0;
 
   std::vector<DebugFrame> frames;
@@ -418,8 +280,8 @@ std::vector<DebugFrame> DebugInfo::find(std::uint64_t address) {
     Dwarf_Die die;
     if (dwarf_offdie(dwarf_.get(), node.die, &die) == nullptr) return {};
     const std::uint64_t start = address >= node.entry ? node.entry : node.lowest;
-    frames.push_back({function_name(&die), start, std::move(place.file), place.line, node.inlined});
-    if (node.inlined) place = call_place(&die, directory, files, file_count);
+    frames.push_back({texts_.function_name(&die), start, std::move(place.file), place.line, node.inlined});
+    if (node.inlined) place = texts_.call_place(&unit_die, &die, files, file_count);
   }
   if (frames.empty() && !place.file.empty()) frames.push_back({"", 0, std::move(place.file), place.line, false});
   return frames;

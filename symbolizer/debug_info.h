@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "symbolizer/elf_handles.h"
+#include "symbolizer/symbols_dwarf.h"
 #include "symbolizer/symbols_ranges.h"
 
 namespace uscope::symbolizer {
@@ -66,11 +67,11 @@ class DebugInfo {
   void find_units();
   void add_unit_ranges(Dwarf_Die* die);
   const Unit& unit_of(Dwarf_Die* unit_die, Dwarf_Off offset);
-  [[nodiscard]] std::uint64_t line_table_size(Dwarf_Die* unit_die) const;
   void forget();
 
   Elf* elf_;
   DwarfHandle dwarf_;
+  DwarfTexts texts_;
   bool units_found_ = false;
   std::vector<Dwarf_Off> unit_offsets_;  // of unit DIEs; by the owner numbers of units_
   std::vector<ClaimedRange> pending_;

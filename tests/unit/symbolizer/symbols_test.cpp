@@ -25,7 +25,7 @@ std::string libc_path() {
 
 std::uint64_t libc_base() {
   Dl_info info;
-  EXPECT_NE(dladdr(dlsym(RTLD_DEFAULT, "getppid"), &info), 0);
+  EXPECT_NE(dladdr(reinterpret_cast<void*>(&getppid), &info), 0);
   return reinterpret_cast<std::uint64_t>(info.dli_fbase);
 }
 
@@ -77,9 +77,11 @@ TEST(Symbols, EveryFunctionOfLibcHasOneOfItsNames) {
 TEST(Symbols, AliasesHaveTheNamePeopleKnow) {
   const auto symbols = open_module(libc_path());
   ASSERT_TRUE(symbols);
+  void* libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  ASSERT_NE(libc, nullptr);
   for (const char* name :
        {"read", "write", "open", "mmap", "puts", "wait4", "fork", "clone", "pthread_create", "getppid"}) {
-    void* function = dlsym(RTLD_DEFAULT, name);
+    void* function = dlsym(libc, name);
     ASSERT_NE(function, nullptr) << name;
     const std::uint64_t address = reinterpret_cast<std::uint64_t>(function) - libc_base();
     EXPECT_EQ(function_at(*symbols, address), std::string(name) + "+0");
