@@ -203,7 +203,8 @@ std::unique_ptr<DebugInfo> DebugInfo::open(Elf* elf) {
   if (!within_bounds(elf)) return nullptr;
   DwarfHandle dwarf(dwarf_begin_elf(elf, DWARF_C_READ, nullptr));
   if (!dwarf) return nullptr;
-  return std::unique_ptr<DebugInfo>(new DebugInfo(elf, std::move(dwarf)));
+  std::unique_ptr<DebugInfo> info(new DebugInfo(elf, std::move(dwarf)));
+  return info->texts_.terminated() ? std::move(info) : nullptr;
 }
 
 DebugInfo::DebugInfo(Elf* elf, DwarfHandle dwarf) : elf_(elf), dwarf_(std::move(dwarf)), texts_(elf) {}

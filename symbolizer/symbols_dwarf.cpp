@@ -51,6 +51,8 @@ DwarfTexts::DwarfTexts(Elf* elf) {
     const auto* begin = static_cast<const char*>(data->d_buf);
     sections_.emplace_back(begin, begin + data->d_size);
     if (section.name == ".debug_line") lines_ = sections_.back();
+    const bool texts = section.name == ".debug_str" || section.name == ".debug_line_str";
+    if (texts && data->d_size > 0 && begin[data->d_size - 1] != '\0') terminated_ = false;
   }
 }
 
@@ -150,6 +152,7 @@ SourcePlace DwarfTexts::call_place(Dwarf_Die* unit_die, Dwarf_Die* inlined, Dwar
 std::uint64_t DwarfTexts::line_table_size(Dwarf_Die* unit_die) const {
   Dwarf_Attribute attribute;
   Dwarf_Word offset = 0;
+  if (dwarf_attr(unit_die, DW_AT_comp_dir, &attribute) != nullptr && attribute_text(&attribute).empty()) return 0;
   if (dwarf_attr(unit_die, DW_AT_stmt_list, &attribute) == nullptr || dwarf_formudata(&attribute, &offset) != 0)
     return 0;
   const auto size = static_cast<std::uint64_t>(lines_.second - lines_.first);

@@ -37,8 +37,12 @@ class DwarfTexts {
   // The place where an inlined call was written; `files` are those of the unit's line table.
   SourcePlace call_place(Dwarf_Die* unit_die, Dwarf_Die* inlined, Dwarf_Files* files, std::size_t file_count) const;
 
-  // Length of a unit's line table by its header; 0 where it has none.
+  // Length of a unit's line table by its header; 0 where it has none, or where libdw must not read it because a text it
+  // would take for the unit's directory does not end.
   std::uint64_t line_table_size(Dwarf_Die* unit_die) const;
+
+  // Whether the sections of texts end with a NUL, which libdw relies on.
+  [[nodiscard]] bool terminated() const { return terminated_; }
 
  private:
   [[nodiscard]] std::string_view bounded(const char* text) const;
@@ -49,6 +53,7 @@ class DwarfTexts {
 
   std::vector<std::pair<const char*, const char*>> sections_;  // first byte and the one behind the last
   std::pair<const char*, const char*> lines_{nullptr, nullptr};
+  bool terminated_ = true;
 };
 
 }  // namespace uscope::symbolizer

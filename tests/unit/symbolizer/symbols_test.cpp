@@ -480,6 +480,23 @@ TEST_F(HostileElf, SymbolsOfImpossibleSizeAndName) {
   EXPECT_EQ(function_at(*symbols, main_start), "main+0");
 }
 
+// libdw would read on behind the section's end.
+TEST_F(HostileElf, TextsWithoutAnEnd) {
+  const std::uint64_t shown = address_of(path_, "shown");
+  const auto whole = open_module(path_)->resolve(shown, true).back();
+  EXPECT_EQ(whole.file, folder_.file("calls.c"));
+  EXPECT_EQ(whole.line, 6u);
+  for (const char* name : {".debug_str", ".debug_line_str"}) {
+    const auto [offset, size] = section(name);
+    std::string damaged = bytes_;
+    damaged[offset + size - 1] = 'x';
+    const auto frames = open_module(folder_.write("damaged", damaged))->resolve(shown, true);
+    ASSERT_EQ(frames.size(), 1u);
+    EXPECT_EQ(frames[0].function, "shown");
+    EXPECT_EQ(frames[0].file, "");
+  }
+}
+
 TEST(Symbols, MemoryIsBoundedWhateverIsAsked) {
   const auto symbols = open_module(libc_path());
   ASSERT_TRUE(symbols);
