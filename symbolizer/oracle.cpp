@@ -5,7 +5,8 @@
 // - It takes .eh_frame, then .debug_frame. Where neither covers the pc it follows rbp (ebl_unwind), which is a guess;
 // the
 //   coverage of each frame is asked again here, to say from which frame on.
-// - A return address of 0 ends its walk like an undefined one: both are kRoot.
+// - It ends a walk alike where the return address is undefined, is 0, or cannot be read; kRoot is only the first of
+// them.
 // - It subtracts one from return addresses, but not behind a signal frame. Its `isactivation` also holds for the signal
 //   trampoline's own frame; OracleFrame::exact does not, so it is worked out from the CFI's signal flag.
 // - Its rule for rbx where the CFI says nothing is not "same value" (its table of the ABI names another register), so a
@@ -39,12 +40,18 @@ constexpr int kNoElf = -1;
 struct Coverage {
   bool covered = false;
   bool signal_frame = false;
+  bool root = false;  // the return address is undefined
 };
 
 bool look_up(Dwarf_CFI* cfi, Dwarf_Addr address, Coverage& coverage) {
   Dwarf_Frame* frame = nullptr;
   if (!cfi || dwarf_cfi_addrframe(cfi, address, &frame) != 0) return false;
-  dwarf_frame_info(frame, nullptr, nullptr, &coverage.signal_frame);
+  const int return_address = dwarf_frame_info(frame, nullptr, nullptr, &coverage.signal_frame);
+  Dwarf_Op memory[3];
+  Dwarf_Op* operations = nullptr;
+  std::size_t count = 0;
+  coverage.root = dwarf_frame_register(frame, return_address, memory, &operations, &count) == 0 && count == 0 &&
+                  operations == memory;
   std::free(frame);
   coverage.covered = true;
   return true;
@@ -89,8 +96,10 @@ class Oracle::Space {
   File* file_of(const OracleModule& module);
   void report(const File& file, std::uint64_t bias);
   Coverage coverage_at(std::uint64_t address);
+  std::uint64_t bytes_behind_fde(std::uint64_t pc);
   bool read_word(std::uint64_t address, std::uint64_t& word);
   int take_frame(Dwfl_Frame* frame);
+  void finish(int status);
 
   static int find_elf(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base, char** file_name, Elf** elf);
   static int find_no_debuginfo(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*, GElf_Word,
@@ -116,7 +125,7 @@ class Oracle::Space {
   std::uint64_t first_pc_ = 0;
   bool left_copy_ = false;
   bool previous_signal_ = false;
-  bool uncovered_ = false;
+  bool at_root_ = false;
 };
 
 const Dwfl_Callbacks Oracle::Space::kCallbacks = {&find_elf, &find_no_debuginfo, nullptr, nullptr};
@@ -234,7 +243,8 @@ Coverage Oracle::Space::coverage_at(std::uint64_t address) {
   Dwfl_Module* module = dwfl_addrmodule(dwfl_.get(), address);
   if (!module) return coverage;
   Dwarf_Addr bias = 0;
-  if (look_up(dwfl_module_eh_cfi(module, &bias), address - bias, coverage)) return coverage;
+  Dwarf_CFI* eh = dwfl_module_eh_cfi(module, &bias);
+  if (look_up(eh, address - bias, coverage)) return coverage;
   bias = 0;
   Dwarf_CFI* debug = dwfl_module_dwarf_cfi(module, &bias);
   look_up(debug, address - bias, coverage);
@@ -246,14 +256,40 @@ int Oracle::Space::take_frame(Dwfl_Frame* frame) {
   if (!dwfl_frame_pc(frame, &pc, nullptr)) return DWARF_CB_ABORT;
   const bool first = walk_.frames.empty();
   const bool exact = first || previous_signal_;
-  if (uncovered_ && walk_.fallback_from < 0) walk_.fallback_from = static_cast<std::int32_t>(walk_.frames.size());
   const Coverage coverage = coverage_at(exact ? pc : pc - 1);
   previous_signal_ = coverage.signal_frame;
-  uncovered_ = !coverage.covered;
+  at_root_ = coverage.root;
+  left_copy_ = false;
+  if (!coverage.covered && walk_.uncovered < 0) walk_.uncovered = static_cast<std::int32_t>(walk_.frames.size());
   walk_.frames.push_back({first ? sample_->pc : pc, exact});
   if (walk_.frames.size() < kMaxFrames) return DWARF_CB_OK;
   walk_.end = OracleEnd::kLimit;
   return DWARF_CB_ABORT;
+}
+
+// How far before a pc that no CFI covers the last byte of an FDE lies, where the pc is directly behind it or behind a
+// system call instruction that is; 0 otherwise.
+std::uint64_t Oracle::Space::bytes_behind_fde(std::uint64_t pc) {
+  constexpr std::uint64_t kSyscallBytes = 2;
+  constexpr std::uint64_t kSyscall = 0x050f;
+  if (pc <= kSyscallBytes || coverage_at(pc).covered) return 0;
+  if (coverage_at(pc - 1).covered) return 1;
+  std::uint64_t code = 0;
+  if (!read_word(pc - kSyscallBytes, code) || (code & 0xffff) != kSyscall) return 0;
+  return coverage_at(pc - kSyscallBytes - 1).covered ? kSyscallBytes + 1 : 0;
+}
+
+// libdwfl reports a success also where it could not read the return address, or read 0.
+void Oracle::Space::finish(int status) {
+  if (status == 0 && at_root_) {
+    walk_.end = OracleEnd::kRoot;
+  } else if (left_copy_) {
+    walk_.end = OracleEnd::kLeftCopy;
+    walk_.error = "the copy of the stack ends before the next frame";
+  } else {
+    walk_.end = OracleEnd::kError;
+    walk_.error = status == 0 ? "the return address is 0, or not known" : dwfl_errmsg(-1);
+  }
 }
 
 OracleWalk Oracle::Space::walk(const OracleSample& sample) {
@@ -261,20 +297,15 @@ OracleWalk Oracle::Space::walk(const OracleSample& sample) {
   walk_ = {};
   left_copy_ = false;
   previous_signal_ = false;
-  uncovered_ = false;
+  at_root_ = false;
   first_pc_ = sample.pc;
-  if (sample.pc > 0 && !coverage_at(sample.pc).covered && coverage_at(sample.pc - 1).covered) {
-    first_pc_ = sample.pc - 1;
+  if (const std::uint64_t back = bytes_behind_fde(sample.pc); back > 0) {
+    first_pc_ = sample.pc - back;
     walk_.begun_before_hole = true;
   }
   const auto take = [](Dwfl_Frame* frame, void* self) { return static_cast<Space*>(self)->take_frame(frame); };
   const int status = dwfl_getthread_frames(dwfl_.get(), kThread, take, this);
-  if (status == 0) {
-    walk_.end = OracleEnd::kRoot;
-  } else if (walk_.end != OracleEnd::kLimit) {
-    walk_.end = left_copy_ ? OracleEnd::kLeftCopy : OracleEnd::kError;
-    walk_.error = dwfl_errmsg(-1);
-  }
+  if (walk_.end != OracleEnd::kLimit) finish(status);
   sample_ = nullptr;
   return std::move(walk_);
 }

@@ -1,5 +1,5 @@
 // A second opinion on a stack: libdwfl (elfutils) walks a copy of it, by the CFI of the files themselves and without
-// anything of our rows. What libdwfl itself does where CFI says nothing is told apart (OracleWalk::fallback_from).
+// anything of our rows. What libdwfl itself does where CFI says nothing is told apart (OracleWalk::uncovered).
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct OracleFrame {
 
 enum class OracleEnd {
   kRoot,      // CFI says that there is no caller
-  kLeftCopy,  // memory was asked for that the copy does not hold
+  kLeftCopy,  // the next frame needs memory that the copy does not hold
   kLimit,     // kMaxFrames
   kError,     // anything else: `error`
 };
@@ -50,11 +50,12 @@ struct OracleWalk {
   std::vector<OracleFrame> frames;  // innermost first
   OracleEnd end = OracleEnd::kError;
   std::string error;  // libdwfl's words where end is kError or kLeftCopy
-  // The first frame that libdwfl found by following rbp, since no CFI covers the frame before it; -1: none. Frames from
-  // there on are no evidence.
-  std::int32_t fallback_from = -1;
-  // The innermost pc lies in no FDE, but directly behind one (a system call as a function's last described instruction,
-  // glibc's clone3): the walk was begun at the byte before, since libdwfl would follow rbp there.
+  // The first frame whose pc no CFI covers, -1: none. It is itself true; frames behind it, if any, were found by
+  // following rbp and are no evidence. Without such frames, `end` is kError. (The loader's entry code is such a frame:
+  // rows call it the root.)
+  std::int32_t uncovered = -1;
+  // The innermost pc lies in no FDE, but directly behind one, or behind a system call instruction directly behind one
+  // (glibc's clone3): the walk was begun inside the FDE, since libdwfl would follow rbp here.
   bool begun_before_hole = false;
 };
 

@@ -5,11 +5,17 @@
 // loader's binary search table does); of those with one start, the first in the section. An FDE of .debug_frame is used
 // only where it meets no FDE of .eh_frame. An FDE whose program is malformed leaves a hole.
 //
+// A system call instruction directly behind an FDE counts as the last one of that FDE: glibc's clone3 ends its FDE
+// before it, though what held there still holds, so that the pc of every new thread's creator would lie in a hole.
+//
 // Limits: text above 4 GiB of a file, and more than 1 GiB of text, has no rows. A function's FDE in a separate debug
 // file is not looked for.
 #include "symbolizer/row_builder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -34,19 +40,47 @@ struct Stretch {
   Fde fde;
 };
 
+// The text of a file or an image, read where it is asked for in ascending order.
+class TextReader {
+ public:
+  explicit TextReader(int fd) : fd_(fd), window_(kWindow) {}
+  explicit TextReader(std::span<const std::byte> image) : image_(image) {}
+
+  // Whether a system call instruction (0f 05) lies at this file offset.
+  bool has_syscall_at(std::uint64_t offset) {
+    constexpr std::byte kOpcode[] = {std::byte{0x0f}, std::byte{0x05}};
+    if (fd_ >= 0 && (offset < start_ || offset - start_ + sizeof(kOpcode) > image_.size())) {
+      const ssize_t got = pread(fd_, window_.data(), window_.size(), static_cast<off_t>(offset));
+      start_ = offset;
+      image_ = std::span<const std::byte>(window_).first(got > 0 ? static_cast<std::size_t>(got) : 0);
+    }
+    const std::uint64_t at = offset - start_;
+    return at < image_.size() && image_.size() - at >= sizeof(kOpcode) &&
+           std::memcmp(image_.data() + at, kOpcode, sizeof(kOpcode)) == 0;
+  }
+
+ private:
+  static constexpr std::size_t kWindow = 65536;
+  int fd_ = -1;
+  std::uint64_t start_ = 0;  // file offset of image_
+  std::vector<std::byte> window_;
+  std::span<const std::byte> image_;
+};
+
 class TableBuilder {
  public:
   TableBuilder(const ElfFacts& facts, RowTable& table) : facts_(facts), table_(table), rules_(table.stats) {}
 
   void add_section(CfiSection& section, bool eh_frame);
   void add_entry();
-  void finish();
+  void finish(TextReader& text);
 
  private:
   std::optional<Stretch> locate(CfiSection& section, const Fde& fde);
   void make_disjoint(std::vector<Stretch>& stretches);
   void add_where_free(const std::vector<Stretch>& candidates);
   void limit_text();
+  void take_in_syscalls(TextReader& text);
   void append(std::uint64_t offset, std::uint32_t rule);
   void emit(const Stretch& stretch);
   void make_index();
@@ -151,6 +185,17 @@ void TableBuilder::limit_text() {
   }
 }
 
+void TableBuilder::take_in_syscalls(TextReader& text) {
+  constexpr std::uint64_t kSyscallBytes = 2;
+  for (std::size_t i = 0; i < stretches_.size(); i++) {
+    Stretch& stretch = stretches_[i];
+    const bool has_room = i + 1 == stretches_.size() || stretches_[i + 1].start - stretch.end >= kSyscallBytes;
+    if (!stretch.section || !has_room || !text.has_syscall_at(stretch.end)) continue;
+    stretch.end += kSyscallBytes;
+    table_.stats.syscalls_taken_in++;
+  }
+}
+
 void TableBuilder::append(std::uint64_t offset, std::uint32_t rule) {
   std::vector<usc_row>& rows = table_.rows;
   if (!rows.empty() && rows.back().offset == offset) rows.pop_back();
@@ -201,8 +246,9 @@ void TableBuilder::make_index() {
   table_.index.push_back(static_cast<__u32>(rows.size() - 1));
 }
 
-void TableBuilder::finish() {
+void TableBuilder::finish(TextReader& text) {
   limit_text();
+  take_in_syscalls(text);
   std::uint64_t start = 0;
   if (!stretches_.empty())
     start = stretches_.front().start;
@@ -218,7 +264,7 @@ void TableBuilder::finish() {
 }
 
 // `with_entry`: a program's entry point; the vdso has none.
-Result<RowTable> build(Elf* elf, const ElfFacts& facts, bool with_entry, const std::string& name) {
+Result<RowTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool with_entry, const std::string& name) {
   auto sources = read_cfi_sources(elf, facts, name);
   if (!sources) return sources.error();
   RowTable table;
@@ -229,7 +275,7 @@ Result<RowTable> build(Elf* elf, const ElfFacts& facts, bool with_entry, const s
     builder.add_section(*sections.back(), source.eh_frame);
   }
   if (with_entry) builder.add_entry();
-  builder.finish();
+  builder.finish(text);
   return table;
 }
 
@@ -240,7 +286,7 @@ Result<RowTable> build_rows(int fd, const std::string& name) {
   if (!facts) return facts.error();
   const auto elf = open_elf(fd, name);
   if (!elf) return elf.error();
-  return build(elf->get(), *facts, true, name);
+  return build(elf->get(), *facts, TextReader(fd), true, name);
 }
 
 Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name) {
@@ -248,7 +294,7 @@ Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const 
   if (!facts) return facts.error();
   const auto elf = open_elf_in_memory(image, name);
   if (!elf) return elf.error();
-  return build(elf->get(), *facts, false, name);
+  return build(elf->get(), *facts, TextReader(image), false, name);
 }
 
 Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name) {

@@ -22,6 +22,7 @@ struct RowStats {
   std::uint64_t fdes_overlapping = 0;     // cut or dropped, since another one holds there
   std::uint64_t rows_before_merging = 0;  // distinct rows of the FDEs alone
   std::uint64_t entry_roots = 0;          // 1 where the entry point has no FDE and was made an end of the stack
+  std::uint64_t syscalls_taken_in = 0;    // system call instructions directly behind an FDE
   // Rows that no step can follow (usc_step: BAD_RULE), by cause.
   std::uint64_t bad_cfa_expression = 0;
   std::uint64_t bad_cfa = 0;  // undefined, or by a register beyond 15, or an offset beyond 32 bits
