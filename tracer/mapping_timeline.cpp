@@ -93,7 +93,10 @@ std::vector<Mapping> MappingTimeline::all(std::uint32_t mm, std::uint64_t time) 
 
 std::uint64_t MappingTimeline::version(std::uint32_t mm) const {
   const auto found = spaces_.find(mm);
-  return found == spaces_.end() ? 0 : found->second->version;
+  std::uint64_t version = 0;
+  for (const Space* space = found == spaces_.end() ? nullptr : found->second.get(); space != nullptr; space = space->parent.get())
+    version += space->version;
+  return version;
 }
 
 }  // namespace uscope::tracer

@@ -37,7 +37,7 @@ class MappingTimeline {
   [[nodiscard]] std::optional<Mapping> find(std::uint32_t mm, std::uint64_t address, std::uint64_t time) const;
   // All mappings at `time`, by address.
   [[nodiscard]] std::vector<Mapping> all(std::uint32_t mm, std::uint64_t time) const;
-  // Moves with every change of the address space's own mappings.
+  // Moves with every change of the address space's mappings, or of those it was forked from.
   [[nodiscard]] std::uint64_t version(std::uint32_t mm) const;
   [[nodiscard]] std::size_t spaces() const { return spaces_.size(); }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -34,15 +35,15 @@ class Verifier {
     std::uint8_t ended = 0;
   };
 
-  [[nodiscard]] std::vector<std::uint64_t> scoped(const symbolizer::OracleWalk& walk, const usc_sample& sample) const;
+  bool load_modules(const usc_sample& sample);
+  std::vector<std::uint64_t> scoped(const symbolizer::OracleWalk& walk, const usc_sample& sample, bool& whole) const;
 
   const MappingTimeline& mappings_;
   const FileTable& files_;
   const usc_scope scope_;
   symbolizer::Oracle oracle_;
   std::unordered_map<std::uint32_t, Kept> stacks_;
-  std::vector<std::uint32_t> order_;
-  std::size_t oldest_ = 0;
+  std::deque<std::uint32_t> order_;
 };
 
 }  // namespace uscope::tracer

@@ -64,6 +64,15 @@ enum usc_save_kind {
 };
 
 #define USC_SAVED_REGS 6 /* rbx, rbp, r12, r13, r14, r15, in this order */
+/* DWARF number of the i-th callee-saved register: 3 6 12 13 14 15. */
+#define USC_SAVED_REG(i) ((__u32)(0xfedc63u >> ((i)*4)) & 15u)
+
+/*
+ * The kernel's struct sigcontext (arch/x86/include/uapi/asm/sigcontext.h, 64 bits): r8 … r15, di, si, bp, bx, dx, ax,
+ * cx, sp, ip. The DWARF numbers of its first 16 words, four bits each.
+ */
+#define USC_SIGCONTEXT_REGS 16
+#define USC_SIGCONTEXT_REG(i) ((__u32)(0x72013645fedcba98ull >> ((i)*4)) & 15u)
 
 struct usc_rule {
 	__u8 cfa_kind;
@@ -87,7 +96,8 @@ USC_ASSERT_SIZE(usc_rule, 48);
 /*
  * One file's place in the tables. rows[row_base … + row_count); index[index_base + k] is the number (from row_base) of
  * the row that holds at text_start + k * USC_INDEX_BYTES, for k up to (text_end - text_start) / USC_INDEX_BYTES + 1
- * (row_count - 1 where that lies behind the text), so that a look-up at text_end itself stays inside. text_start is a multiple of USC_INDEX_BYTES; rows[0].offset == text_start; the last row is NONE at text_end.
+ * (row_count - 1 where that lies behind the text), so that a look-up at text_end itself stays inside. text_start is a
+ * multiple of USC_INDEX_BYTES; rows[0].offset == text_start; the last row is NONE at text_end.
  */
 struct usc_file_rows {
 	__u32 row_base;

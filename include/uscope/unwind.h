@@ -81,13 +81,6 @@ USC_INLINE int usc_step_frame_pointer(struct usc_frame *frame, void *memory)
 	return usc_step_compact(frame, USC_RULE_COMPACT(USC_RULE_RBP, 2, 2), memory);
 }
 
-/*
- * The kernel's struct sigcontext (arch/x86/include/uapi/asm/sigcontext.h, 64 bits): r8 … r15, di, si, bp, bx, dx, ax,
- * cx, sp, ip. The DWARF numbers of its first 16 words, four bits each.
- */
-#define USC_SIGCONTEXT_REGS 16
-#define USC_SIGCONTEXT_REG(i) ((__u32)(0x72013645fedcba98ull >> ((i)*4)) & 15u)
-
 /* Across a signal frame: the interrupted code's registers, all of them. The stack may be another one: no progress is
  * asked. */
 USC_INLINE int usc_step_signal(struct usc_frame *frame, const struct usc_rule *rule, void *memory)
@@ -134,9 +127,6 @@ USC_INLINE int usc_shared_cfa(const struct usc_frame *frame, const struct usc_ru
 	*cfa = value;
 	return 0;
 }
-
-/* DWARF number of the i-th callee-saved register: 3 6 12 13 14 15. */
-#define USC_SAVED_REG(i) ((__u32)(0xfedc63u >> ((i)*4)) & 15u)
 
 USC_INLINE int usc_step_shared(struct usc_frame *frame, const struct usc_rule *rule, void *memory)
 {
