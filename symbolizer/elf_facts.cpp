@@ -24,7 +24,7 @@ Error elf_error(const std::string& name, const std::string& what) {
 }
 
 Result<ElfHandle> check_kind(ElfHandle elf, std::uint64_t size, const std::string& name) {
-  if (!elf) return elf_error(name, "libelf cannot read it");
+  if (!elf) return elf_error(name, "truncated or damaged ELF file");
   std::size_t ident_size = 0;
   const char* ident = elf_getident(elf.get(), &ident_size);
   if (!ident || ident_size < SELFMAG || std::memcmp(ident, ELFMAG, SELFMAG) != 0)

@@ -1,3 +1,7 @@
+// One file for each key, named by the SHA-256 of what rows follow from. An entry is written under another name and
+// renamed, so that it is there whole or not at all; it is believed only after its own SHA-256 and check_rows() have
+// agreed. Limits: an entry's age is the time of its last use, so the oldest are dropped even if they are the dearest to
+// build; two writers of one entry both write it, and the later one stays.
 #include "symbolizer/row_cache.h"
 
 #include <fcntl.h>
@@ -19,10 +23,12 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint32_t kFormat = 1;  // moves with the layout below and with every change of what a rule means
+constexpr std::uint32_t kFormat = 2;  // moves with the layout below and with every change of what a rule means
 constexpr std::uint64_t kMagic = 0x53574f5243535521;  // "!USCROWS"
 constexpr std::size_t kDigestBytes = 32;
 constexpr std::uint64_t kMostEntryBytes = std::uint64_t{1} << 30;
+
+constexpr const char* kSuffix = ".rows";
 
 using Digest = std::array<unsigned char, kDigestBytes>;
 
@@ -36,7 +42,7 @@ struct EntryHeader {
   std::uint32_t index = 0;
   std::uint32_t rules = 0;
   RowStats stats;
-  Digest digest{};  // of what follows the header
+  Digest digest{};  // of the statistics and of what follows the header
 };
 
 struct DigestDeleter {
@@ -73,6 +79,7 @@ std::string hex(const Digest& digest) {
 
 Digest content_digest(const RowTable& table) {
   Hasher hasher;
+  hasher.add(&table.stats, sizeof(table.stats));
   hasher.add(table.rows.data(), table.rows.size() * sizeof(usc_row));
   hasher.add(table.index.data(), table.index.size() * sizeof(__u32));
   hasher.add(table.rules.data(), table.rules.size() * sizeof(usc_rule));
@@ -114,6 +121,10 @@ std::string folder_trouble(const std::string& folder) {
 }
 
 }  // namespace
+
+std::string RowCache::entry_path(const std::string& key) const {
+  return folder_ + "/" + key + kSuffix;
+}
 
 std::string RowCache::default_folder() {
   if (geteuid() == 0) return "/var/cache/uscope";
@@ -220,6 +231,8 @@ void RowCache::trim() const {
   std::error_code error;
   for (const auto& item : std::filesystem::directory_iterator(folder_, error)) {
     std::error_code trouble;
+    // Entries, and what a killed writer left of one; nothing that somebody else put here.
+    if (item.path().filename().string().find(kSuffix) == std::string::npos) continue;
     const std::uint64_t bytes = item.file_size(trouble);
     if (trouble) continue;
     entries.push_back({item.path(), item.last_write_time(trouble), bytes});

@@ -1,5 +1,5 @@
-// Unwind rows kept on disk between runs, so that a file's tables are built once. A cache that cannot be used (no folder,
-// an unsafe folder, a full disk) costs time and nothing else: rows are then built anew.
+// Unwind rows kept on disk between runs, so that a file's tables are built once. A cache that cannot be used (no
+// folder, an unsafe folder, a full disk) costs time and nothing else: rows are then built anew.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class RowCache {
   [[nodiscard]] const std::string& trouble() const { return trouble_; }  // empty: in use
 
  private:
-  [[nodiscard]] std::string entry_path(const std::string& key) const { return folder_ + "/" + key + ".rows"; }
+  [[nodiscard]] std::string entry_path(const std::string& key) const;
   bool read_entry(const std::string& path, RowTable& table);
   void write_entry(const std::string& path, const RowTable& table) const;
   void trim() const;

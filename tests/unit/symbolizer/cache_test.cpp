@@ -1,0 +1,178 @@
+// The row cache: what comes back is what was built, and nothing damaged, foreign or unsafe is ever believed.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "rows_test_support.h"
+#include "symbolizer/row_cache.h"
+
+namespace uscope::symbolizer {
+namespace {
+
+constexpr const char* kLibc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+constexpr const char* kLoader = "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2";
+
+class Cache : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/uscope-cache-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    top_ = name;
+    folder_ = top_ + "/cache";
+  }
+  void TearDown() override { std::filesystem::remove_all(top_); }
+
+  RowTable get(RowCache& cache, const char* path) {
+    const UniqueFd fd = open_to_read(path);
+    auto table = cache.get(fd.get(), path);
+    EXPECT_TRUE(table) << table.error().what;
+    return table ? *table : RowTable{};
+  }
+
+  std::vector<std::filesystem::path> entries() const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& item : std::filesystem::directory_iterator(folder_)) found.push_back(item.path());
+    return found;
+  }
+
+  std::string top_;
+  std::string folder_;
+};
+
+void expect_equal(const RowTable& a, const RowTable& b) {
+  ASSERT_EQ(a.rows.size(), b.rows.size());
+  ASSERT_EQ(a.rules.size(), b.rules.size());
+  EXPECT_EQ(std::memcmp(a.rows.data(), b.rows.data(), a.rows.size() * sizeof(usc_row)), 0);
+  EXPECT_EQ(std::memcmp(a.rules.data(), b.rules.data(), a.rules.size() * sizeof(usc_rule)), 0);
+  EXPECT_EQ(a.index, b.index);
+  EXPECT_EQ(a.text_start, b.text_start);
+  EXPECT_EQ(a.text_end, b.text_end);
+  EXPECT_EQ(a.stats.fdes, b.stats.fdes);
+  EXPECT_EQ(a.stats.rows_before_merging, b.stats.rows_before_merging);
+}
+
+TEST_F(Cache, GivesBackWhatWasBuilt) {
+  const UniqueFd fd = open_to_read(kLibc);
+  auto built = build_rows(fd.get(), kLibc);
+  ASSERT_TRUE(built);
+  RowCache first(folder_);
+  EXPECT_EQ(first.trouble(), "");
+  expect_equal(get(first, kLibc), *built);
+  EXPECT_EQ(first.stats().built, 1u);
+  EXPECT_EQ(first.stats().hits, 0u);
+  RowCache second(folder_);
+  expect_equal(get(second, kLibc), *built);
+  EXPECT_EQ(second.stats().built, 0u);
+  EXPECT_EQ(second.stats().hits, 1u);
+  expect_equal(get(second, kLoader), get(second, kLoader));
+  EXPECT_EQ(second.stats().hits, 2u);
+  EXPECT_EQ(entries().size(), 2u);
+}
+
+TEST_F(Cache, FolderAndEntriesArePrivate) {
+  umask(0);
+  RowCache cache(folder_);
+  get(cache, kLibc);
+  struct stat status {};
+  ASSERT_EQ(stat(folder_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0700u);
+  ASSERT_EQ(entries().size(), 1u);
+  ASSERT_EQ(stat(entries()[0].c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+  umask(022);
+}
+
+TEST_F(Cache, DamagedEntriesAreBuiltAnew) {
+  RowCache cache(folder_);
+  const RowTable truth = get(cache, kLoader);
+  const std::string path = entries().at(0);
+  std::mt19937 random(3);
+  const auto size = static_cast<std::size_t>(std::filesystem::file_size(path));
+  std::uint64_t damaged = 0;
+  for (int round = 0; round < 200; round++) {
+    const std::size_t at = round % 2 == 0 ? random() % 160 : random() % size;  // the header, or anywhere
+    {
+      std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekg(static_cast<std::streamoff>(at));
+      const auto byte = static_cast<char>(file.get() ^ (1 << round % 8));
+      file.seekp(static_cast<std::streamoff>(at));
+      file.put(byte);
+    }
+    expect_equal(get(cache, kLoader), truth);
+    EXPECT_EQ(cache.stats().damaged, ++damaged) << "byte " << at;
+  }
+  EXPECT_EQ(damaged, 200u);
+  for (const std::size_t cut : {std::size_t{0}, std::size_t{10}, size / 2, size - 1}) {
+    std::filesystem::resize_file(path, cut);
+    expect_equal(get(cache, kLoader), truth);
+    EXPECT_EQ(cache.stats().damaged, ++damaged) << "cut to " << cut;
+  }
+  std::filesystem::resize_file(path, size + 8);
+  expect_equal(get(cache, kLoader), truth);
+  EXPECT_EQ(cache.stats().damaged, ++damaged);
+}
+
+TEST_F(Cache, EachFileHasItsOwnEntry) {
+  RowCache cache(folder_);
+  const RowTable libc = get(cache, kLibc);
+  const RowTable loader = get(cache, kLoader);
+  EXPECT_NE(libc.rows.size(), loader.rows.size());
+  EXPECT_EQ(entries().size(), 2u);
+}
+
+TEST_F(Cache, UnsafeFoldersAreNotUsed) {
+  std::filesystem::create_directory(folder_);
+  chmod(folder_.c_str(), 0777);
+  RowCache writable(folder_);
+  EXPECT_NE(writable.trouble(), "");
+  EXPECT_GT(get(writable, kLoader).rows.size(), 100u);
+  EXPECT_EQ(entries().size(), 0u);
+  chmod(folder_.c_str(), 0770);
+  EXPECT_NE(RowCache(folder_).trouble(), "");
+  chmod(folder_.c_str(), 0700);
+  EXPECT_EQ(RowCache(folder_).trouble(), "");
+  const std::string link = top_ + "/link";
+  ASSERT_EQ(symlink(folder_.c_str(), link.c_str()), 0);
+  EXPECT_NE(RowCache(link).trouble(), "");
+  const std::string file = top_ + "/file";
+  std::ofstream(file) << "x";
+  EXPECT_NE(RowCache(file).trouble(), "");
+  EXPECT_NE(RowCache("/proc/uscope").trouble(), "");
+  if (geteuid() != 0) GTEST_SKIP() << "a foreign owner needs root";
+  ASSERT_EQ(chown(folder_.c_str(), 65534, 65534), 0);
+  EXPECT_NE(RowCache(folder_).trouble(), "");
+}
+
+TEST_F(Cache, StaysBelowItsLimitAndDropsTheOldest) {
+  RowCache roomy(folder_);
+  get(roomy, kLibc);
+  const std::string libc_entry = entries().at(0);
+  const timespec old[] = {{1000, 0}, {1000, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, libc_entry.c_str(), old, 0), 0);
+  std::ofstream(folder_ + "/notes.txt") << "not ours";
+  RowCache tight(folder_, 100'000);
+  get(tight, kLoader);  // 22 KB; libc's are 248
+  EXPECT_FALSE(std::filesystem::exists(libc_entry));
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/notes.txt"));
+  EXPECT_EQ(entries().size(), 2u);
+  get(tight, kLoader);
+  EXPECT_EQ(tight.stats().hits, 1u);
+}
+
+TEST_F(Cache, WhatIsNotElfIsAnError) {
+  RowCache cache(folder_);
+  const UniqueFd fd = open_to_read("/etc/passwd");
+  const auto table = cache.get(fd.get(), "/etc/passwd");
+  ASSERT_FALSE(table);
+  EXPECT_EQ(table.error().what, "/etc/passwd: not an ELF file");
+  EXPECT_EQ(entries().size(), 0u);
+}
+
+}  // namespace
+}  // namespace uscope::symbolizer
