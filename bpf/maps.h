@@ -160,7 +160,7 @@ struct text_scratch {
 
 struct sample_scratch {
 	struct usc_sample sample;
-	char data[USC_SAMPLE_BYTES];
+	char data[USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES];
 };
 
 struct {

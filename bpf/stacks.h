@@ -276,27 +276,68 @@ static __always_inline struct sample_scratch *sample_of(__u32 cpu)
 struct copy_context {
 	struct sample_scratch *room;
 	__u64 address;
+	__u64 base; /* of the first page that could be read */
+	__u32 at;   /* where in the room the next page goes */
+	__u32 limit;
+	__u32 tries;
 };
 
 /* Copies one page of stack (the first one from rsp on). Unreadable pages before the first readable one are skipped. */
 static long copy_page(__u32 i, struct copy_context *c)
 {
 	__u32 bytes = PAGE_BYTES - (c->address & (PAGE_BYTES - 1));
-	struct usc_sample *sample = &c->room->sample;
-	__u32 at = sample->bytes;
+	__u32 at = c->at;
 
-	if (at > USC_SAMPLE_BYTES - PAGE_BYTES || bytes > PAGE_BYTES)
+	if (at > c->limit - PAGE_BYTES || at > USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES - PAGE_BYTES || bytes > PAGE_BYTES)
 		return 1;
 	if (bpf_probe_read_user(c->room->data + at, bytes, (void *)c->address)) {
-		if (at || i > 16)
+		if (c->base || i >= c->tries)
 			return 1;
 		c->address += bytes;
 		return 0;
 	}
-	if (!at)
-		sample->base = c->address;
-	sample->bytes = at + bytes;
+	if (!c->base)
+		c->base = c->address;
+	c->at = at + bytes;
 	c->address += bytes;
+	return 0;
+}
+
+static long on_stack_vma(struct task_struct *task, struct vm_area_struct *vma, __u64 *end)
+{
+	*end = vma->vm_end;
+	return 0;
+}
+
+/*
+ * Copies the stack from rsp on; where that is too long, or has pages that were never touched, its end too: a large buffer of
+ * main's most often lies between, and all that the walk still needs is behind it.
+ */
+static __noinline int copy_stack(struct sample_scratch *room, __u64 rsp)
+{
+	struct copy_context copy = {.room = room, .address = rsp, .limit = USC_SAMPLE_BYTES, .tries = 16};
+	struct usc_sample *sample;
+	__u64 end = 0;
+
+	if (!room)
+		return 0;
+	sample = &room->sample;
+	bpf_loop(USC_SAMPLE_BYTES / PAGE_BYTES + 17, copy_page, &copy, 0);
+	sample->base = copy.base;
+	sample->bytes = copy.at;
+	sample->end_base = 0;
+	sample->end_bytes = 0;
+	bpf_find_vma(bpf_get_current_task_btf(), rsp, on_stack_vma, &end, 0);
+	if (end < copy.address + PAGE_BYTES)
+		return 0;
+	if (end - copy.address > USC_SAMPLE_END_BYTES)
+		copy.address = end - USC_SAMPLE_END_BYTES;
+	copy.base = 0;
+	copy.tries = 0;
+	copy.limit = copy.at + USC_SAMPLE_END_BYTES;
+	bpf_loop(USC_SAMPLE_END_BYTES / PAGE_BYTES, copy_page, &copy, 0);
+	sample->end_base = copy.base;
+	sample->end_bytes = copy.at - sample->bytes;
 	return 0;
 }
 
@@ -307,7 +348,7 @@ static long copy_page(__u32 i, struct copy_context *c)
  */
 static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, struct scratch *s, __u32 verify, __u32 id)
 {
-	struct copy_context copy = {};
+	struct sample_scratch *room;
 	struct usc_sample *sample;
 	struct cpu_state *cpu;
 	__u32 bytes;
@@ -315,14 +356,14 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	if (!s || !t)
 		return 0;
 	cpu = cpu_state_of(s->cpu);
-	copy.room = sample_of(s->cpu);
-	if (!cpu || !copy.room)
+	room = sample_of(s->cpu);
+	if (!cpu || !room)
 		return 0;
 	if (__sync_lock_test_and_set(&cpu->sample_busy, 1)) {
 		count_loss(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_SCRATCH_BUSY, t->process);
 		return 0;
 	}
-	sample = &copy.room->sample;
+	sample = &room->sample;
 	walk_begin(s, regs, t);
 	__builtin_memcpy(sample->regs, s->frame.regs, sizeof(sample->regs));
 	sample->pc = s->frame.pc;
@@ -330,15 +371,12 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	sample->mm = t->mm;
 	sample->exe_file = t->exe_file;
 	sample->verify = verify;
-	sample->bytes = 0;
-	sample->base = 0;
 	if (!verify)
 		id = next_serial(&last_stack);
 	sample->stack = id;
-	copy.address = sample->regs[USC_REG_RSP];
-	bpf_loop(USC_SAMPLE_BYTES / PAGE_BYTES + 17, copy_page, &copy, 0);
-	bytes = (sample->bytes + 7) & ~7u;
-	if (bytes > USC_SAMPLE_BYTES ||
+	copy_stack(room, sample->regs[USC_REG_RSP]);
+	bytes = (sample->bytes + sample->end_bytes + 7) & ~7u;
+	if (bytes > USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES ||
 	    send_record(&sample->head, USC_RECORD_SAMPLE, sizeof(*sample) + bytes, t->serial, bpf_ktime_get_ns(), !verify)) {
 		count_loss(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_RING, t->process);
 		id = 0;

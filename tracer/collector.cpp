@@ -114,7 +114,7 @@ void Collector::on_sample(const usc_sample& sample) {
 void Collector::process_pending() {
   for (const std::vector<char>& bytes : pending_) {
     const auto& sample = *reinterpret_cast<const usc_sample*>(bytes.data());
-    if (sizeof(usc_sample) + sample.bytes > bytes.size()) continue;
+    if (sizeof(usc_sample) + std::size_t{sample.bytes} + sample.end_bytes > bytes.size()) continue;
     if (sample.verify != 0)
       verify(sample);
     else

@@ -23,6 +23,7 @@ constexpr std::uint64_t kOpenAfterNs = kSecond;
 constexpr std::uint64_t kStatusEveryNs = kSecond / 4;
 constexpr int kLongestWaitMs = 10;
 constexpr int kPendingWaitMs = 1;
+constexpr int kCollectorNice = -20;
 
 // One for each possible processor: "0-3,8" counts 9, since arrays are indexed by number.
 std::uint32_t possible_processors() {
@@ -163,6 +164,8 @@ Result<void> Recording::prepare() {
     if (auto done = writer_->append_meta(key, value); !done) return done;
   if (auto done = files_->publish_vdso(); !done) return done;
   files_->preload(command_->path());
+  // What is met for the first time must be opened before a short-lived process has gone.
+  (void)setpriority(PRIO_PROCESS, 0, kCollectorNice);
   if (auto set = backend_->set_launched(command_->pid()); !set) return set;
   return backend_->attach();
 }
@@ -273,6 +276,7 @@ Result<void> Recording::run() {
     outcome_.trouble = result.error().what + (result.error().remedy.empty() ? "" : "; " + result.error().remedy);
     backend_->detach();
   }
+  (void)setpriority(PRIO_PROCESS, 0, 0);
   if (auto exit = command_->poll_exit()) outcome_.command = exit;
   outcome_.figures = collector_->figures();
   outcome_.duration_ns = monotonic_ns() - start_ns_;

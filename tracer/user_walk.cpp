@@ -12,19 +12,29 @@ struct StackCopy {
   const char* data;
   std::uint64_t base;
   std::uint32_t bytes;
-  bool left = false;  // something outside the copy was asked for
+  // The copy of the stack's end, behind the first one.
+  std::uint64_t end_base;
+  std::uint32_t end_bytes;
+  bool left = false;  // something outside both was asked for
+
+  [[nodiscard]] const char* find(std::uint64_t address) const {
+    if (address >= base && bytes >= 8 && address - base <= bytes - 8) return data + (address - base);
+    if (address >= end_base && end_bytes >= 8 && address - end_base <= end_bytes - 8)
+      return data + bytes + (address - end_base);
+    return nullptr;
+  }
 };
 
 }  // namespace
 
 static inline int usc_read_u64(void* memory, __u64 address, __u64* value) {
   auto* copy = static_cast<StackCopy*>(memory);
-  const std::uint64_t at = address - copy->base;
-  if (address < copy->base || copy->bytes < 8 || at > copy->bytes - 8) {
+  const char* found = copy->find(address);
+  if (found == nullptr) {
     copy->left = true;
     return -1;
   }
-  std::memcpy(value, copy->data + at, sizeof(*value));
+  std::memcpy(value, found, sizeof(*value));
   return 0;
 }
 
@@ -99,7 +109,7 @@ std::uint8_t broken(int error) {
 UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
                       const usc_scope& scope) {
   UserStack stack;
-  StackCopy copy{sample.data, sample.base, sample.bytes};
+  StackCopy copy{sample.data, sample.base, sample.bytes, sample.end_base, sample.end_bytes};
   usc_frame frame{};
   frame.pc = sample.pc;
   std::memcpy(frame.regs, sample.regs, sizeof(frame.regs));

@@ -268,12 +268,17 @@ struct usc_sample {
 	__u32 verify;
 	__u32 bytes; /* of the copy */
 	__u64 base;  /* address of the copy's first byte */
+	/* A second copy, of the stack's end, lies behind the first: where that is too long to be copied whole. */
+	__u64 end_base;
+	__u32 end_bytes;
+	__u32 pad;
 	__u64 pc;
 	__u64 regs[16]; /* DWARF numbers: rax rdx rcx rbx rsi rdi rbp rsp r8 … r15 */
 	char data[];
 };
 
-#define USC_SAMPLE_BYTES 32768 /* longest copy */
+#define USC_SAMPLE_BYTES 32768	   /* longest copy */
+#define USC_SAMPLE_END_BYTES 16384 /* of the stack's end */
 
 enum usc_defer_reason {
 	USC_DEFER_NONE,
@@ -334,7 +339,7 @@ USC_ASSERT_SIZE(usc_file_key, 40);
 USC_ASSERT_SIZE(usc_file, 104);
 USC_ASSERT_SIZE(usc_segment, 24);
 USC_ASSERT_SIZE(usc_file_info, 56);
-USC_ASSERT_SIZE(usc_sample, 200);
+USC_ASSERT_SIZE(usc_sample, 216);
 USC_ASSERT_SIZE(usc_verify, 48);
 USC_ASSERT_SIZE(usc_loss, 48);
 USC_ASSERT_SIZE(usc_meta, 24);
