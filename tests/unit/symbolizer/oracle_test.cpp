@@ -175,7 +175,9 @@ bool compare(const OurWalk& ours, const OracleWalk& truth, Tally& tally) {
 
 // ---- functions with known stacks; frames of -O2 without frame pointers ----
 
-#define FIXTURE __attribute__((noinline, noclone, optimize("omit-frame-pointer")))
+// Aligned, so that 512 bytes from one's start hold nothing of another one.
+#define FIXTURE \
+  __attribute__((noinline, noclone, aligned(512), optimize("omit-frame-pointer"), no_sanitize("address", "undefined")))
 #define KEEP_CALL() __asm__ volatile("" ::: "memory")
 constexpr long kMark = 0x5ca1ab1e;  // getppid's first argument, which it ignores: our calls among libc's
 
@@ -347,7 +349,9 @@ TEST(OracleWalk, VforkAndSpawn) {
       },
       false);
   EXPECT_EQ(traced.tally.equal, traced.tally.walks);
+#ifndef __SANITIZE_ADDRESS__  // whose vfork keeps the return address where no CFI tells of it
   EXPECT_EQ(traced.tally.roots, traced.tally.walks);
+#endif
   EXPECT_GE(traced.tally.walks, 20u);
   EXPECT_GE(traced.tally.before_hole, 1u);
 }
