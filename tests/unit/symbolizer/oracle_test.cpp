@@ -311,9 +311,9 @@ bool passes(const OurWalk& walk, F... functions) {
 
 TEST(OracleWalk, NestedCallsThroughQsort) {
   const Traced traced = trace_and_compare([] { sorts(); }, true);
-  ASSERT_EQ(traced.walks.size(), 1u);
-  EXPECT_EQ(traced.tally.equal, 1u);
-  EXPECT_EQ(traced.tally.roots, 1u);
+  ASSERT_GE(traced.walks.size(), 1u);  // a sanitizer's qsort compares once more
+  EXPECT_EQ(traced.tally.equal, traced.tally.walks);
+  EXPECT_EQ(traced.tally.roots, traced.tally.walks);
   EXPECT_TRUE(passes(traced.walks[0], &marked_call, &compare_and_call, &sorts));
 }
 
@@ -374,11 +374,13 @@ TEST(OracleWalk, DeepRecursion) {
   const Traced traced = trace_and_compare([] { recurses(1000); }, true);
   ASSERT_EQ(traced.walks.size(), 1u);
   EXPECT_EQ(traced.tally.equal, 1u);
-  EXPECT_GT(traced.tally.deepest, 1001u);
-  const std::uint64_t start = reinterpret_cast<std::uint64_t>(&recurses);
-  EXPECT_EQ(std::count_if(traced.walks[0].frames.begin(), traced.walks[0].frames.end(),
-                          [&](const OracleFrame& frame) { return frame.pc > start && frame.pc < start + 512; }),
-            1001);
+  const auto& frames = traced.walks[0].frames;
+  ASSERT_GT(frames.size(), 1003u);
+  EXPECT_TRUE(passes(traced.walks[0], &marked_call, &recurses, &recurses));
+  // syscall, marked_call, the innermost recurses, and 1000 times the return into the one before.
+  EXPECT_EQ(
+      std::count_if(frames.begin(), frames.end(), [&](const OracleFrame& frame) { return frame.pc == frames[3].pc; }),
+      1000);
 }
 
 TEST(OracleWalk, LeavingTheCopyIsSaid) {
