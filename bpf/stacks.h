@@ -275,30 +275,28 @@ static __always_inline struct sample_scratch *sample_of(__u32 cpu)
 
 struct copy_context {
 	struct sample_scratch *room;
-	__u64 address;
-	__u64 base; /* of the first page that could be read */
-	__u32 at;   /* where in the room the next page goes */
+	__u64 address; /* of the next page; the first one from rsp on */
+	__u64 end;     /* of the stack */
+	__u64 pages;   /* bits of the pages that were copied */
+	__u32 at;      /* where in the room the next page goes */
 	__u32 limit;
-	__u32 tries;
+	__u32 strict; /* stop at a page that cannot be read */
 };
 
-/* Copies one page of stack (the first one from rsp on). Unreadable pages before the first readable one are skipped. */
 static long copy_page(__u32 i, struct copy_context *c)
 {
 	__u32 bytes = PAGE_BYTES - (c->address & (PAGE_BYTES - 1));
 	__u32 at = c->at;
 
-	if (at > c->limit - PAGE_BYTES || at > USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES - PAGE_BYTES || bytes > PAGE_BYTES)
+	if (at > c->limit - PAGE_BYTES || at > USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES - PAGE_BYTES || bytes > PAGE_BYTES ||
+	    c->address >= c->end)
 		return 1;
-	if (bpf_probe_read_user(c->room->data + at, bytes, (void *)c->address)) {
-		if (c->base || i >= c->tries)
-			return 1;
-		c->address += bytes;
-		return 0;
+	if (!bpf_probe_read_user(c->room->data + at, bytes, (void *)c->address)) {
+		c->at = at + bytes;
+		c->pages |= 1ull << (i & 63);
+	} else if (c->strict) {
+		return 1;
 	}
-	if (!c->base)
-		c->base = c->address;
-	c->at = at + bytes;
 	c->address += bytes;
 	return 0;
 }
@@ -310,33 +308,36 @@ static long on_stack_vma(struct task_struct *task, struct vm_area_struct *vma, _
 }
 
 /*
- * Copies the stack from rsp on; where that is too long, or has pages that were never touched, its end too: a large buffer of
- * main's most often lies between, and all that the walk still needs is behind it.
+ * Copies the stack: what can be read of a window from rsp on, and the stack's end, where main's callers are. The pages of large
+ * buffers between are left out.
  */
 static __noinline int copy_stack(struct sample_scratch *room, __u64 rsp)
 {
-	struct copy_context copy = {.room = room, .address = rsp, .limit = USC_SAMPLE_BYTES, .tries = 16};
+	struct copy_context copy = {.room = room, .address = rsp, .limit = USC_SAMPLE_BYTES};
 	struct usc_sample *sample;
 	__u64 end = 0;
 
 	if (!room)
 		return 0;
 	sample = &room->sample;
-	bpf_loop(USC_SAMPLE_BYTES / PAGE_BYTES + 17, copy_page, &copy, 0);
-	sample->base = copy.base;
+	/* Where the mappings are locked, the end is not known: then up to the first page that cannot be read. */
+	bpf_find_vma(bpf_get_current_task_btf(), rsp, on_stack_vma, &end, 0);
+	copy.end = end ? end : rsp + 64 * PAGE_BYTES;
+	copy.strict = !end;
+	bpf_loop(64, copy_page, &copy, 0);
+	sample->base = rsp;
+	sample->pages = copy.pages;
 	sample->bytes = copy.at;
 	sample->end_base = 0;
 	sample->end_bytes = 0;
-	bpf_find_vma(bpf_get_current_task_btf(), rsp, on_stack_vma, &end, 0);
-	if (end < copy.address + PAGE_BYTES)
+	if (copy.address >= end)
 		return 0;
 	if (end - copy.address > USC_SAMPLE_END_BYTES)
 		copy.address = end - USC_SAMPLE_END_BYTES;
-	copy.base = 0;
-	copy.tries = 0;
 	copy.limit = copy.at + USC_SAMPLE_END_BYTES;
+	copy.strict = 1;
+	sample->end_base = copy.address;
 	bpf_loop(USC_SAMPLE_END_BYTES / PAGE_BYTES, copy_page, &copy, 0);
-	sample->end_base = copy.base;
 	sample->end_bytes = copy.at - sample->bytes;
 	return 0;
 }

@@ -94,7 +94,8 @@ std::vector<Mapping> MappingTimeline::all(std::uint32_t mm, std::uint64_t time) 
 std::uint64_t MappingTimeline::version(std::uint32_t mm) const {
   const auto found = spaces_.find(mm);
   std::uint64_t version = 0;
-  for (const Space* space = found == spaces_.end() ? nullptr : found->second.get(); space != nullptr; space = space->parent.get())
+  for (const Space* space = found == spaces_.end() ? nullptr : found->second.get(); space != nullptr;
+       space = space->parent.get())
     version += space->version;
   return version;
 }

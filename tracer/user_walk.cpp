@@ -3,35 +3,24 @@
 #include <cstring>
 #include <optional>
 
+#include "tracer/stack_copy.h"
 #include "uscope/unwind.h"
 
 namespace {
 
 // The copy of the stack, as the step function's memory.
-struct StackCopy {
-  const char* data;
-  std::uint64_t base;
-  std::uint32_t bytes;
-  // The copy of the stack's end, behind the first one.
-  std::uint64_t end_base;
-  std::uint32_t end_bytes;
-  bool left = false;  // something outside both was asked for
-
-  [[nodiscard]] const char* find(std::uint64_t address) const {
-    if (address >= base && bytes >= 8 && address - base <= bytes - 8) return data + (address - base);
-    if (address >= end_base && end_bytes >= 8 && address - end_base <= end_bytes - 8)
-      return data + bytes + (address - end_base);
-    return nullptr;
-  }
+struct Memory {
+  uscope::tracer::StackCopy copy;
+  bool left = false;  // something that it does not hold was asked for
 };
 
 }  // namespace
 
 static inline int usc_read_u64(void* memory, __u64 address, __u64* value) {
-  auto* copy = static_cast<StackCopy*>(memory);
-  const char* found = copy->find(address);
+  auto* stack = static_cast<Memory*>(memory);
+  const char* found = stack->copy.find(address);
   if (found == nullptr) {
-    copy->left = true;
+    stack->left = true;
     return -1;
   }
   std::memcpy(value, found, sizeof(*value));
@@ -109,7 +98,7 @@ std::uint8_t broken(int error) {
 UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
                       const usc_scope& scope) {
   UserStack stack;
-  StackCopy copy{sample.data, sample.base, sample.bytes, sample.end_base, sample.end_bytes};
+  Memory memory{StackCopy(sample)};
   usc_frame frame{};
   frame.pc = sample.pc;
   std::memcpy(frame.regs, sample.regs, sizeof(frame.regs));
@@ -140,15 +129,16 @@ UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings,
       stack.ended = broken(*place->error);
       return stack;
     }
-    copy.left = false;
-    const int result = usc_step(&frame, place->rule, &copy, place->table);
+    memory.left = false;
+    const int result = usc_step(&frame, place->rule, &memory, place->table);
     if (result == USC_STEP_ROOT) {
       stack.ended = USC_ENDED_ROOT;
       return stack;
     }
     if (result < 0) {
       const int error = -1 - result;
-      stack.ended = broken(error == USC_BROKEN_NOFAULT && copy.left ? static_cast<int>(USC_BROKEN_COPY_LIMIT) : error);
+      stack.ended =
+          broken(error == USC_BROKEN_NOFAULT && memory.left ? static_cast<int>(USC_BROKEN_COPY_LIMIT) : error);
       return stack;
     }
   }

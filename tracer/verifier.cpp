@@ -1,11 +1,14 @@
-// libdwfl's walk is brought into the same form as ours, frame words under the same scope, and compared position by position. Where
-// libdwfl cannot tell (code without CFI, the end of the copy), the frames up to there are compared, and nothing is said of the rest.
+// libdwfl's walk is brought into the same form as ours, frame words under the same scope, and compared position by
+// position. Where libdwfl cannot tell (code without CFI, the end of the copy), the frames up to there are compared, and
+// nothing is said of the rest.
 #include "tracer/verifier.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
+
+#include "tracer/stack_copy.h"
 
 namespace uscope::tracer {
 
@@ -46,7 +49,8 @@ bool Verifier::load_modules(const usc_sample& sample) {
 }
 
 // The oracle's frames as words, as far as they are evidence, under the trace's scope. `whole`: nothing was left off.
-std::vector<std::uint64_t> Verifier::scoped(const symbolizer::OracleWalk& walk, const usc_sample& sample, bool& whole) const {
+std::vector<std::uint64_t> Verifier::scoped(const symbolizer::OracleWalk& walk, const usc_sample& sample,
+                                            bool& whole) const {
   std::size_t count = walk.frames.size();
   whole = walk.end != symbolizer::OracleEnd::kLeftCopy && walk.end != symbolizer::OracleEnd::kLimit;
   if (walk.uncovered >= 0) {
@@ -66,7 +70,8 @@ std::vector<std::uint64_t> Verifier::scoped(const symbolizer::OracleWalk& walk, 
     const File* file = files_.find(mapping->file);
     const std::uint32_t classes = file != nullptr ? file->classes : 0;
     const int admitted = usc_scope_admit(&scope_, &state, mapping->file, sample.exe_file, classes);
-    const std::uint64_t offset = mapping->file == USC_FILE_NONE ? frame.pc : frame.pc - mapping->start + mapping->offset;
+    const std::uint64_t offset =
+        mapping->file == USC_FILE_NONE ? frame.pc : frame.pc - mapping->start + mapping->offset;
     if ((admitted & USC_SCOPE_KEEP) != 0)
       words.push_back(USC_FRAME(mapping->file, offset & (USC_FRAME_EXACT - 1), frame.exact));
     if ((admitted & USC_SCOPE_STOP) != 0) {
@@ -84,7 +89,7 @@ std::optional<usc_verify> Verifier::check(const usc_sample& sample) {
   std::copy(std::begin(sample.regs), std::end(sample.regs), copy.registers.begin());
   copy.pc = sample.pc;
   copy.base = sample.base;
-  copy.stack = std::as_bytes(std::span(sample.data, sample.bytes));
+  copy.stack = StackCopy(sample).unbroken();
   const auto walk = oracle_.walk(sample.mm, copy);
   if (!walk) return std::nullopt;
 
@@ -97,7 +102,8 @@ std::optional<usc_verify> Verifier::check(const usc_sample& sample) {
   outcome.oracle_depth = static_cast<__u32>(theirs.size());
   outcome.first_difference = -1;
   const auto [mine, other] = std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end());
-  // Frames that only we have are a difference where the oracle came to an end of its own; frames that only it has, always.
+  // Frames that only we have are a difference where the oracle came to an end of its own; frames that only it has,
+  // always.
   const bool differs = other != theirs.end() || (mine != ours.end() && whole);
   if (differs) outcome.first_difference = static_cast<__s32>(mine - ours.begin());
   return outcome;

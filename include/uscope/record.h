@@ -266,9 +266,15 @@ struct usc_sample {
 	__u32 exe_file;
 	__u32 reason; /* enum usc_defer_reason */
 	__u32 verify;
-	__u32 bytes; /* of the copy */
-	__u64 base;  /* address of the copy's first byte */
-	/* A second copy, of the stack's end, lies behind the first: where that is too long to be copied whole. */
+	__u32 bytes; /* of the first copy */
+	/*
+	 * The first copy: of a window of 64 pages from `base` (rsp) on those that could be read, one behind the other;
+	 * `pages` has their bits. Untouched pages, of large buffers, are left out. Page 0 begins at base.
+	 */
+	__u64 base;
+	__u64 pages;
+	/* A second copy, of the stack's end, behind the first: where the window did not reach it. No page of it is
+	 * missing. */
 	__u64 end_base;
 	__u32 end_bytes;
 	__u32 pad;
@@ -339,7 +345,7 @@ USC_ASSERT_SIZE(usc_file_key, 40);
 USC_ASSERT_SIZE(usc_file, 104);
 USC_ASSERT_SIZE(usc_segment, 24);
 USC_ASSERT_SIZE(usc_file_info, 56);
-USC_ASSERT_SIZE(usc_sample, 216);
+USC_ASSERT_SIZE(usc_sample, 224);
 USC_ASSERT_SIZE(usc_verify, 48);
 USC_ASSERT_SIZE(usc_loss, 48);
 USC_ASSERT_SIZE(usc_meta, 24);
