@@ -101,6 +101,7 @@ typedef struct {
 
 struct mm_struct {
 	unsigned long start_code;
+	unsigned long end_code;
 	unsigned long arg_start;
 	unsigned long arg_end;
 	mm_context_t context;

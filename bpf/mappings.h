@@ -4,8 +4,10 @@
  * cached by address space and generation. The generation moves at entry and return of every call that can change executable
  * mappings; while such a call is under way in an address space, nothing of it is cached.
  *
- * mmap without PROT_EXEC and MAP_FIXED neither makes nor replaces executable mappings, and mprotect without PROT_EXEC leaves file
- * and offset as they are: these two move nothing.
+ * A call that cannot touch an executable mapping moves nothing: mmap without PROT_EXEC and MAP_FIXED, mprotect without PROT_EXEC
+ * (file and offset stay), and any that unmaps or replaces memory outside the hulls of executable mappings, or only a part of one
+ * mapping that is not executable: what servers and allocators do all day. Where a look-up cannot tell (several mappings, mappings
+ * locked), it counts as a change.
  */
 #ifndef USCOPE_BPF_MAPPINGS_H
 #define USCOPE_BPF_MAPPINGS_H
@@ -42,6 +44,60 @@ static __always_inline __u64 mapping_key(__u32 mm)
 	return (__u64)mm << 32 | *(volatile __u32 *)&slot->generation;
 }
 
+/* *at = max(*at, value), beside other processors; where they do not let it happen, the largest value there is. */
+static __always_inline void raise_to(__u64 *at, __u64 value)
+{
+	__u64 old;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		old = *(volatile __u64 *)at;
+		if (old >= value || __sync_val_compare_and_swap(at, old, value) == old)
+			return;
+	}
+	*(volatile __u64 *)at = ~0ull;
+}
+
+/* Executable mappings may lie here from now on. */
+static __noinline int widen_hull(__u32 mm, __u64 start, __u64 bytes)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+	__u64 end = start + bytes;
+
+	if (!slot)
+		return 0;
+	if (end < start)
+		end = ~0ull;
+	if (start < SPLIT_ADDRESS) {
+		raise_to(&slot->low.below, ~start);
+		raise_to(&slot->low.end, end);
+	}
+	if (end > SPLIT_ADDRESS) {
+		raise_to(&slot->high.below, ~start);
+		raise_to(&slot->high.end, end);
+	}
+	return 0;
+}
+
+/* A forked address space begins with its parent's mappings. */
+static __noinline int copy_hulls(__u32 from, __u32 to)
+{
+	struct mm_slot *source = mm_slot_of(from), *target = mm_slot_of(to);
+
+	if (!source || !target)
+		return 0;
+	raise_to(&target->low.below, source->low.below);
+	raise_to(&target->low.end, source->low.end);
+	raise_to(&target->high.below, source->high.below);
+	raise_to(&target->high.end, source->high.end);
+	return 0;
+}
+
+static __always_inline bool overlaps_hull(const struct hull *hull, __u64 start, __u64 end)
+{
+	return start < hull->end && end > ~hull->below;
+}
+
 static __always_inline void mappings_begin(__u32 mm)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
@@ -60,6 +116,31 @@ static __always_inline void mappings_end(__u32 mm)
 		__sync_fetch_and_add(&slot->generation, 1);
 		__sync_fetch_and_add(&slot->in_flight, -1);
 	}
+}
+
+struct data_range {
+	__u64 end;
+	__u32 data;
+};
+
+static long on_range_vma(struct task_struct *task, struct vm_area_struct *vma, struct data_range *range)
+{
+	range->data = !(vma->vm_flags & VM_EXEC) && vma->vm_end >= range->end;
+	return 0;
+}
+
+/* Is nothing executable in the range, for certain? */
+static __noinline int is_data_range(__u32 mm, __u64 start, __u64 bytes)
+{
+	struct data_range range = {.end = start + bytes};
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (range.end < start || !slot)
+		return 0;
+	if (!overlaps_hull(&slot->low, start, range.end) && !overlaps_hull(&slot->high, start, range.end))
+		return 1;
+	bpf_find_vma(bpf_get_current_task_btf(), start, on_range_vma, &range, 0);
+	return range.data;
 }
 
 struct path_walk {

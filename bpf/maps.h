@@ -60,14 +60,25 @@ struct task_entry {
 	__u64 restart_args[6];
 };
 
+/* The addresses between which executable mappings lie, or once lay. `below` is ~start, so that zeroes are the empty range. */
+struct hull {
+	__u64 below;
+	__u64 end;
+};
+
 /*
- * The generation of an address space's mappings. Slots are shared by address spaces whose serials collide, which costs refills,
- * never truth: cached entries carry the serial too.
+ * The generation of an address space's mappings, and where the executable ones lie: one hull for the program, one for what is
+ * mapped above SPLIT_ADDRESS (libraries). Slots are shared by address spaces whose serials collide, which costs refills and
+ * look-ups, never truth: cached entries carry the serial too, and hulls only grow.
  */
 struct mm_slot {
 	__u32 generation;
 	__u32 in_flight; /* calls under way that may change mappings */
+	struct hull low;
+	struct hull high;
 };
+
+#define SPLIT_ADDRESS 0x700000000000ull
 
 /* A cached executable mapping. key 0 = empty. */
 struct mapping_slot {

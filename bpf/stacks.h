@@ -320,10 +320,9 @@ static __noinline int copy_stack(struct sample_scratch *room, __u64 rsp)
 	if (!room)
 		return 0;
 	sample = &room->sample;
-	/* Where the mappings are locked, the end is not known: then up to the first page that cannot be read. */
+	/* Where the mappings are locked, the end is not known. */
 	bpf_find_vma(bpf_get_current_task_btf(), rsp, on_stack_vma, &end, 0);
-	copy.end = end ? end : rsp + 64 * PAGE_BYTES;
-	copy.strict = !end;
+	copy.end = end ? end : rsp + 32 * PAGE_BYTES;
 	bpf_loop(64, copy_page, &copy, 0);
 	sample->base = rsp;
 	sample->pages = copy.pages;

@@ -79,24 +79,38 @@ static __always_inline void read_args(struct pt_regs *regs, __u32 abi, __u64 *ar
 	}
 }
 
+#define MREMAP_FIXED 2
+
 /* Can this call make, move or replace executable mappings? */
-static __always_inline bool changes_mappings(__u32 nr, const __u64 *args)
+static __noinline int changes_mappings(struct task_entry *t)
 {
-	switch (nr) {
+	if (!t)
+		return 0;
+	switch (t->nr) {
 	case NR_mmap:
-		return args[2] & PROT_EXEC || args[3] & MAP_FIXED;
+		if (t->args[2] & PROT_EXEC)
+			return 1;
+		return t->args[3] & MAP_FIXED && !is_data_range(t->mm, t->args[0], t->args[1]);
+	case NR_munmap:
+		return !is_data_range(t->mm, t->args[0], t->args[1]);
+	case NR_mremap:
+		return t->args[3] & MREMAP_FIXED || !is_data_range(t->mm, t->args[0], t->args[1]);
 	case NR_mprotect:
 	case NR_pkey_mprotect:
-		return args[2] & PROT_EXEC;
-	case NR_munmap:
-	case NR_mremap:
+		return t->args[2] & PROT_EXEC ? 1 : 0;
 	case NR_shmat:
 	case NR_shmdt:
 	case NR_remap_file_pages:
-		return true;
+		return 1;
 	default:
-		return false;
+		return 0;
 	}
+}
+
+static __always_inline bool may_change_mappings(__u32 nr)
+{
+	return nr == NR_mmap || nr == NR_munmap || nr == NR_mprotect || nr == NR_mremap || nr == NR_shmat || nr == NR_shmdt ||
+	       nr == NR_remap_file_pages || nr == NR_pkey_mprotect;
 }
 
 static __always_inline void tell_unmap(struct task_entry *t, __u64 start, __u64 bytes, __u64 now)
@@ -116,21 +130,26 @@ static __noinline int mappings_changed(struct task_entry *t, __s64 result, __u64
 	case NR_mmap:
 		if (t->args[3] & MAP_FIXED)
 			tell_unmap(t, result, t->args[1], now);
-		if (t->args[2] & PROT_EXEC)
+		if (t->args[2] & PROT_EXEC) {
+			widen_hull(t->mm, result, t->args[1]);
 			announce_mapping(result, t->mm, t->serial);
+		}
 		break;
 	case NR_munmap:
 		tell_unmap(t, t->args[0], t->args[1], now);
 		break;
 	case NR_mprotect:
 	case NR_pkey_mprotect:
+		widen_hull(t->mm, t->args[0], t->args[1]);
 		announce_mapping(t->args[0], t->mm, t->serial);
 		break;
 	case NR_mremap:
 		tell_unmap(t, t->args[0], t->args[1], now);
+		widen_hull(t->mm, result, t->args[2]);
 		announce_mapping(result, t->mm, t->serial);
 		break;
 	case NR_shmat:
+		widen_hull(t->mm, result, 1ull << 46); /* its size is not known here */
 		announce_mapping(result, t->mm, t->serial);
 		break;
 	default:
@@ -224,7 +243,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	} else {
 		t->flags |= TASK_SKIPPED;
 	}
-	if (t->abi != USC_ABI_I386 && changes_mappings(t->nr, t->args)) {
+	if (t->abi != USC_ABI_I386 && may_change_mappings(t->nr) && changes_mappings(t)) {
 		t->mapping_nr = t->nr;
 		t->flags |= TASK_MAPPING;
 		mappings_begin(t->mm);
@@ -399,7 +418,11 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		t->process = next_serial(&last_process);
 		flags = USC_TASK_PROCESS;
 	}
-	t->mm = child->mm == parent->mm ? from->mm : next_serial(&last_mm);
+	t->mm = from->mm;
+	if (child->mm != parent->mm) {
+		t->mm = next_serial(&last_mm);
+		copy_hulls(from->mm, t->mm);
+	}
 	t->image = from->image;
 	t->exe_file = from->exe_file;
 	t->restart_nr = NO_NUMBER;
@@ -407,6 +430,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	send_task(child, t, from->serial, from->mm, flags);
 	return 0;
 }
+
+#define INTERPRETER_BYTES (1ull << 20)
 
 /* Announces what the kernel mapped for a new image; the executable's file serial comes back. */
 static __noinline __u32 announce_image(struct task_struct *task, struct task_entry *t)
@@ -423,13 +448,18 @@ static __noinline __u32 announce_image(struct task_struct *task, struct task_ent
 	found.address = BPF_CORE_READ(task, mm, start_code);
 	find_mapping(&found);
 	exe = found.status == FOUND ? found.file : 0;
+	widen_hull(t->mm, found.address, BPF_CORE_READ(task, mm, end_code) - found.address);
 	if (exe)
 		tell_mapping(&found, 1);
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	/* The interpreter's text, whose length is not known here, and the vdso: no more than this before and behind. */
+	widen_hull(t->mm, regs->ip - INTERPRETER_BYTES, 2 * INTERPRETER_BYTES);
 	announce_mapping(regs->ip, t->mm, t->serial);
 	vdso = (__u64)BPF_CORE_READ(task, mm, context.vdso);
-	if (vdso)
+	if (vdso) {
+		widen_hull(t->mm, vdso, PAGE_BYTES * 4);
 		announce_mapping(vdso, t->mm, t->serial);
+	}
 	return exe;
 }
 
@@ -438,8 +468,8 @@ static __noinline int send_exec(struct task_struct *task, struct task_entry *t, 
 {
 	__u32 cpu_number = bpf_get_smp_processor_id();
 	struct text_scratch *text = bpf_map_lookup_elem(&texts, &cpu_number);
-	__u64 arg_start, arg_end;
-	__u32 bytes, total;
+	__u64 arg_start, arg_end, total; /* 64 bits: 6.1's verifier loses a bound that is tested on a 32-bit copy */
+	__u32 bytes;
 	long got;
 
 	if (!text || !t)
