@@ -5,14 +5,16 @@
  * mappings; while such a call is under way in an address space, nothing of it is cached.
  *
  * A call that cannot touch an executable mapping moves nothing: mmap without PROT_EXEC and MAP_FIXED, mprotect without PROT_EXEC
- * (file and offset stay), and any that unmaps or replaces memory outside the hulls of executable mappings, or only a part of one
- * mapping that is not executable: what servers and allocators do all day. Where a look-up cannot tell (several mappings, mappings
- * locked), it counts as a change.
+ * (file and offset stay), and any that unmaps or replaces memory outside the hulls of executable mappings, memory that is
+ * remembered as data, or only a part of one mapping that is not executable: what servers and allocators do all day. Where a look-up
+ * cannot tell (several mappings, mappings locked), it counts as a change.
  */
 #ifndef USCOPE_BPF_MAPPINGS_H
 #define USCOPE_BPF_MAPPINGS_H
 
 #include "transport.h"
+
+#define barrier() asm volatile("" ::: "memory")
 
 enum found_status { FOUND_NONE, FOUND, FOUND_BUSY, FOUND_LOST };
 
@@ -129,6 +131,44 @@ static long on_range_vma(struct task_struct *task, struct vm_area_struct *vma, s
 	return 0;
 }
 
+static __always_inline struct data_slot *data_slot_of(__u32 mm, __u64 start)
+{
+	__u32 number = (__u32)(start >> 12) * 0x9e3779b1u;
+
+	number = (number >> 8 ^ mm) % DATA_SLOTS;
+	return bpf_map_lookup_elem(&data_slots, &number);
+}
+
+/* A mapping without PROT_EXEC was made. */
+static __noinline int remember_data(__u32 mm, __u64 start, __u64 bytes)
+{
+	struct data_slot *slot = data_slot_of(mm, start);
+	__u64 key = mapping_key(mm);
+
+	if (!slot || !key)
+		return 0;
+	*(volatile __u64 *)&slot->key = 0;
+	barrier();
+	slot->start = start;
+	slot->end = start + ((bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1));
+	barrier();
+	*(volatile __u64 *)&slot->key = key;
+	return 0;
+}
+
+static __always_inline bool is_remembered_data(__u32 mm, __u64 start, __u64 end)
+{
+	struct data_slot *slot = data_slot_of(mm, start);
+	__u64 key = mapping_key(mm);
+	bool inside;
+
+	if (!slot || !key || *(volatile __u64 *)&slot->key != key)
+		return false;
+	inside = slot->start == start && end <= slot->end;
+	barrier();
+	return inside && *(volatile __u64 *)&slot->key == key;
+}
+
 /* Is nothing executable in the range, for certain? */
 static __noinline int is_data_range(__u32 mm, __u64 start, __u64 bytes)
 {
@@ -138,6 +178,9 @@ static __noinline int is_data_range(__u32 mm, __u64 start, __u64 bytes)
 	if (range.end < start || !slot)
 		return 0;
 	if (!overlaps_hull(&slot->low, start, range.end) && !overlaps_hull(&slot->high, start, range.end))
+		return 1;
+	bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+	if (is_remembered_data(mm, start, start + bytes))
 		return 1;
 	bpf_find_vma(bpf_get_current_task_btf(), start, on_range_vma, &range, 0);
 	return range.data;

@@ -18,6 +18,7 @@
 #include "uscope/unwind.h"
 
 #define MM_SLOTS 65536
+#define DATA_SLOTS 16384
 #define MAPPING_SLOTS 1024 /* of each processor, and of the next three */
 #define ROW_SLOTS 4096
 #define STACK_SLOTS 32768
@@ -79,6 +80,14 @@ struct mm_slot {
 };
 
 #define SPLIT_ADDRESS 0x700000000000ull
+
+/* Memory that was mapped without PROT_EXEC under this key: nothing in it is executable as long as the generation stands. */
+struct data_slot {
+	__u64 key; /* as in mapping_slot */
+	__u64 start;
+	__u64 end;
+	__u64 pad;
+};
 
 /* A cached executable mapping. key 0 = empty. */
 struct mapping_slot {
@@ -190,6 +199,7 @@ struct {
 	} name SEC(".maps")
 
 ARRAY_MAP(mm_slots, MM_SLOTS, struct mm_slot);
+ARRAY_MAP(data_slots, DATA_SLOTS, struct data_slot);
 ARRAY_MAP(files, USC_FILE_MAX + 1, struct usc_file_entry);
 ARRAY_MAP(cpus, 1, struct cpu_state);
 ARRAY_MAP(mapping_slots, MAPPING_SLOTS, struct mapping_slot);

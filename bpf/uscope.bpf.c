@@ -386,6 +386,8 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 		t->flags &= ~TASK_MAPPING;
 		mappings_changed(t, result, bpf_ktime_get_ns());
 		mappings_end(t->mm);
+	} else if (t->nr == NR_mmap && t->abi == USC_ABI_X86_64 && result > 0 && !(t->args[2] & PROT_EXEC)) {
+		remember_data(t->mm, result, t->args[1]);
 	}
 	if (t->flags & TASK_IN_CALL)
 		call_returns(task, t, result);

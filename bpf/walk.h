@@ -18,7 +18,6 @@
 
 #define MAX_STEPS 4096
 #define RULE_FILE_GONE 7u /* a kind beside USC_RULE_*: the file could not be opened */
-#define barrier() asm volatile("" ::: "memory")
 
 static inline const struct usc_row *usc_row_at(void *tables, __u32 number)
 {
