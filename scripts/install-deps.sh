@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Installs what uscope needs, Debian packages by name. `install-deps.sh build` is what building and tracing take; `install-deps.sh
+# test` adds the test runner's peers and programs; `install-deps.sh demo` what the quick start traces.
+set -euo pipefail
+
+build=(clang-19 bpftool libbpf-dev libdw-dev libelf-dev libcli11-dev libsqlite3-dev libiberty-dev nlohmann-json3-dev libssl-dev
+       cmake ninja-build ccache g++ gcc pkg-config libc6-dev)
+demo=(apache2-bin apache2-utils)
+tests=(libgtest-dev python3 python3-jsonschema clang clang-format clang-tidy strace gdb binutils elfutils sqlite3 zlib1g-dev bpftrace
+       linux-headers-amd64 make llvm procps)
+
+case "${1:-build}" in
+  build) packages=("${build[@]}") ;;
+  demo) packages=("${build[@]}" "${demo[@]}") ;;
+  test) packages=("${build[@]}" "${demo[@]}" "${tests[@]}") ;;
+  *) echo "usage: $0 [build|demo|test]" >&2; exit 2 ;;
+esac
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+if [ "${#missing[@]}" -eq 0 ]; then
+  echo "all packages are installed"
+  exit 0
+fi
+
+root=()
+if [ "$(id -u)" -ne 0 ]; then root=(sudo); fi
+export DEBIAN_FRONTEND=noninteractive
+
+# Packages of servers must not start them: this says so to their install scripts, for as long as this script runs.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  printf '#!/bin/sh\nexit 101\n' | "${root[@]}" tee "$policy" >/dev/null
+  "${root[@]}" chmod 755 "$policy"
+  trap '"${root[@]}" rm -f "$policy"' EXIT
+fi
+
+echo "installing: ${missing[*]}"
+for attempt in 1 2 3; do
+  if "${root[@]}" apt-get update -q &&
+     "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"; then
+    exit 0
+  fi
+  echo "attempt $attempt failed; trying again in 10 s" >&2
+  sleep 10
+done
+echo "could not install: ${missing[*]}; install them by hand and run this again" >&2
+exit 1
