@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * The few kernel types that the programs look into, with only the fields they use. The compiler records each access, and libbpf
- * adjusts it to the running kernel's BTF (CO-RE), so order and offsets here mean nothing. A name with ___suffix is another
- * kernel's layout of the same type.
+ * The few kernel types that the programs look into, with only the fields they use. The compiler records each access,
+ * and libbpf adjusts it to the running kernel's BTF (CO-RE), so order and offsets here mean nothing. A name with
+ * ___suffix is another kernel's layout of the same type.
  */
 #ifndef USCOPE_BPF_KERNEL_TYPES_H
 #define USCOPE_BPF_KERNEL_TYPES_H
@@ -92,8 +92,6 @@ struct vm_area_struct {
 	unsigned long vm_pgoff;
 	struct file *vm_file;
 };
-
-
 
 typedef struct {
 	void *vdso;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * From a pc to file and offset. A VMA look-up takes the mmap lock for an instant (bpf_find_vma only tries it), so its answers are
- * cached by address space and generation. The generation moves at entry and return of every call that can change executable
- * mappings; while such a call is under way in an address space, nothing of it is cached.
+ * From a pc to file and offset. A VMA look-up takes the mmap lock for an instant (bpf_find_vma only tries it), so its
+ * answers are cached by address space and generation. The generation moves at entry and return of every call that can
+ * change executable mappings; while such a call is under way in an address space, nothing of it is cached.
  *
- * A call that cannot touch an executable mapping moves nothing: mmap without PROT_EXEC and MAP_FIXED, mprotect without PROT_EXEC
- * (file and offset stay), and any that unmaps or replaces memory outside the hulls of executable mappings, memory that is
- * remembered as data, or only a part of one mapping that is not executable: what servers and allocators do all day. Where a look-up
- * cannot tell (several mappings, mappings locked), it counts as a change.
+ * A call that cannot touch an executable mapping moves nothing: mmap without PROT_EXEC and MAP_FIXED, mprotect without
+ * PROT_EXEC (file and offset stay), and any that unmaps or replaces memory outside the hulls of executable mappings,
+ * memory that is remembered as data, or only a part of one mapping that is not executable: what servers and allocators
+ * do all day. Where a look-up cannot tell (several mappings, mappings locked), it counts as a change.
  */
 #ifndef USCOPE_BPF_MAPPINGS_H
 #define USCOPE_BPF_MAPPINGS_H
@@ -341,7 +341,8 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 		found->file = file_serial(task, file, found);
 		found->status = found->file ? FOUND : FOUND_LOST;
 	} else {
-		found->file = (__u64)BPF_CORE_READ(task, mm, context.vdso) == found->start ? USC_FILE_VDSO : USC_FILE_NONE;
+		found->file =
+			(__u64)BPF_CORE_READ(task, mm, context.vdso) == found->start ? USC_FILE_VDSO : USC_FILE_NONE;
 		found->offset = 0;
 		found->status = FOUND;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * Everything the programs keep. What one processor alone writes lies in arrays indexed by processor (an array look-up is compiled
- * inline; a per-CPU map's is not on 6.1). Sizes that depend on the machine are set by the tracer before loading.
+ * Everything the programs keep. What one processor alone writes lies in arrays indexed by processor (an array look-up
+ * is compiled inline; a per-CPU map's is not on 6.1). Sizes that depend on the machine are set by the tracer before
+ * loading.
  */
 #ifndef USCOPE_BPF_MAPS_H
 #define USCOPE_BPF_MAPS_H
@@ -30,10 +31,10 @@
 #define BLOCK_BYTES 512
 
 /* task_entry.flags */
-#define TASK_IN_CALL 1	     /* between entry and exit of a recorded call */
-#define TASK_NEWBORN 2	     /* its first exit without an entry is its birth */
-#define TASK_SKIPPED 4	     /* in a call that -e leaves out */
-#define TASK_MAPPING 8	     /* in a call that counts in mm_slot.in_flight */
+#define TASK_IN_CALL 1 /* between entry and exit of a recorded call */
+#define TASK_NEWBORN 2 /* its first exit without an entry is its birth */
+#define TASK_SKIPPED 4 /* in a call that -e leaves out */
+#define TASK_MAPPING 8 /* in a call that counts in mm_slot.in_flight */
 
 /* One thread of the trace map: kept in the task itself, so that it ends with it. */
 struct task_entry {
@@ -61,16 +62,17 @@ struct task_entry {
 	__u64 restart_args[6];
 };
 
-/* The addresses between which executable mappings lie, or once lay. `below` is ~start, so that zeroes are the empty range. */
+/* The addresses between which executable mappings lie, or once lay. `below` is ~start, so that zeroes are the empty
+ * range. */
 struct hull {
 	__u64 below;
 	__u64 end;
 };
 
 /*
- * The generation of an address space's mappings, and where the executable ones lie: one hull for the program, one for what is
- * mapped above SPLIT_ADDRESS (libraries). Slots are shared by address spaces whose serials collide, which costs refills and
- * look-ups, never truth: cached entries carry the serial too, and hulls only grow.
+ * The generation of an address space's mappings, and where the executable ones lie: one hull for the program, one for
+ * what is mapped above SPLIT_ADDRESS (libraries). Slots are shared by address spaces whose serials collide, which costs
+ * refills and look-ups, never truth: cached entries carry the serial too, and hulls only grow.
  */
 struct mm_slot {
 	__u32 generation;
@@ -81,7 +83,8 @@ struct mm_slot {
 
 #define SPLIT_ADDRESS 0x700000000000ull
 
-/* Memory that was mapped without PROT_EXEC under this key: nothing in it is executable as long as the generation stands. */
+/* Memory that was mapped without PROT_EXEC under this key: nothing in it is executable as long as the generation
+ * stands. */
 struct data_slot {
 	__u64 key; /* as in mapping_slot */
 	__u64 start;
@@ -119,8 +122,8 @@ struct stack_slot {
 };
 
 /*
- * A whole walk, remembered: sound as long as the mappings are unchanged (key) and every stack word that the walk read, and rbp
- * if it was used, are what they were. Walks that may have used other registers are not remembered.
+ * A whole walk, remembered: sound as long as the mappings are unchanged (key) and every stack word that the walk read,
+ * and rbp if it was used, are what they were. Walks that may have used other registers are not remembered.
  */
 struct memo_slot {
 	__u64 key;
@@ -134,7 +137,7 @@ struct memo_slot {
 	__u32 kept;
 	__u32 rbp_used;
 	__u32 pad;
-	__u32 candidate; /* the stack that the last walk from here gave */
+	__u32 candidate;      /* the stack that the last walk from here gave */
 	__u16 at[MEMO_WORDS]; /* word number from rsp */
 	__u64 value[MEMO_WORDS];
 };

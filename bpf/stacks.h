@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * From a call to a stack id: by the memo, else by a walk whose frames are looked up among the stacks that this processor has
- * sent. Stacks are compared in full, and count as sent only when their record was. Two processors may send one stack twice,
- * under two ids; the loader makes them one.
+ * From a call to a stack id: by the memo, else by a walk whose frames are looked up among the stacks that this
+ * processor has sent. Stacks are compared in full, and count as sent only when their record was. Two processors may
+ * send one stack twice, under two ids; the loader makes them one.
  */
 #ifndef USCOPE_BPF_STACKS_H
 #define USCOPE_BPF_STACKS_H
@@ -40,7 +40,8 @@ static long store_frame(__u32 i, struct compare_context *c)
 }
 
 /*
- * What makes a stack that stack is its frames, its end and, with JIT frames, the address space: `tag` is all but the frames.
+ * What makes a stack that stack is its frames, its end and, with JIT frames, the address space: `tag` is all but the
+ * frames.
  */
 static __always_inline __u32 stack_tag(const struct scratch *s)
 {
@@ -202,7 +203,8 @@ static __always_inline struct memo_slot *memo_of(struct scratch *s)
 	return bpf_map_lookup_elem(&memo_slots, &number);
 }
 
-/* The stack id of an earlier walk that this one would repeat word by word, 0 = none. Inline, and without callbacks: the hot path. */
+/* The stack id of an earlier walk that this one would repeat word by word, 0 = none. Inline, and without callbacks: the
+ * hot path. */
 static __always_inline __u32 recall(struct scratch *s, struct cpu_state *cpu)
 {
 	struct memo_slot *memo;
@@ -233,8 +235,8 @@ static __always_inline __u32 recall(struct scratch *s, struct cpu_state *cpu)
 }
 
 /*
- * Remembers a walk; `pc` and `rbp` are those it began with. Only what comes twice in a row is worth it: where stacks differ from
- * call to call, the words are not even copied.
+ * Remembers a walk; `pc` and `rbp` are those it began with. Only what comes twice in a row is worth it: where stacks
+ * differ from call to call, the words are not even copied.
  */
 static __noinline int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
 {
@@ -288,8 +290,8 @@ static long copy_page(__u32 i, struct copy_context *c)
 	__u32 bytes = PAGE_BYTES - (c->address & (PAGE_BYTES - 1));
 	__u32 at = c->at;
 
-	if (at > c->limit - PAGE_BYTES || at > USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES - PAGE_BYTES || bytes > PAGE_BYTES ||
-	    c->address >= c->end)
+	if (at > c->limit - PAGE_BYTES || at > USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES - PAGE_BYTES ||
+	    bytes > PAGE_BYTES || c->address >= c->end)
 		return 1;
 	if (!bpf_probe_read_user(c->room->data + at, bytes, (void *)c->address)) {
 		c->at = at + bytes;
@@ -308,8 +310,8 @@ static long on_stack_vma(struct task_struct *task, struct vm_area_struct *vma, _
 }
 
 /*
- * Copies the stack: what can be read of a window from rsp on, and the stack's end, where main's callers are. The pages of large
- * buffers between are left out.
+ * Copies the stack: what can be read of a window from rsp on, and the stack's end, where main's callers are. The pages
+ * of large buffers between are left out.
  */
 static __noinline int copy_stack(struct sample_scratch *room, __u64 rsp)
 {
@@ -342,11 +344,13 @@ static __noinline int copy_stack(struct sample_scratch *room, __u64 rsp)
 }
 
 /*
- * Sends registers and stack: for a walk that user space is to finish (`verify` 0; the id to define comes back), or to compare
- * (`verify` 1; `id` is the stack to compare with). 0 = lost. The record's time is now, not that of the call: a mapping met by
- * the walk itself has been told of by then.
+ * Sends registers and stack: for a walk that user space is to finish (`verify` 0; the id to define comes back), or to
+ * compare
+ * (`verify` 1; `id` is the stack to compare with). 0 = lost. The record's time is now, not that of the call: a mapping
+ * met by the walk itself has been told of by then.
  */
-static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, struct scratch *s, __u32 verify, __u32 id)
+static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, struct scratch *s, __u32 verify,
+				    __u32 id)
 {
 	struct sample_scratch *room;
 	struct usc_sample *sample;
@@ -377,7 +381,8 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	copy_stack(room, sample->regs[USC_REG_RSP]);
 	bytes = (sample->bytes + sample->end_bytes + 7) & ~7u;
 	if (bytes > USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES ||
-	    send_record(&sample->head, USC_RECORD_SAMPLE, sizeof(*sample) + bytes, t->serial, bpf_ktime_get_ns(), !verify)) {
+	    send_record(&sample->head, USC_RECORD_SAMPLE, sizeof(*sample) + bytes, t->serial, bpf_ktime_get_ns(),
+			!verify)) {
 		count_loss(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_RING, t->process);
 		id = 0;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * The way out: one ring for each processor. Every attempt takes a sequence number, so that a record that found no room leaves a
- * gap, and is counted by cause.
+ * The way out: one ring for each processor. Every attempt takes a sequence number, so that a record that found no room
+ * leaves a gap, and is counted by cause.
  */
 #ifndef USCOPE_BPF_TRANSPORT_H
 #define USCOPE_BPF_TRANSPORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * The tracer as BPF programs: calls (sys_enter, sys_exit), the trace map (fork, exec, exit, names), and what is still under way
- * (a task iterator). An untraced task pays one look-up of its own storage and nothing else.
+ * The tracer as BPF programs: calls (sys_enter, sys_exit), the trace map (fork, exec, exit, names), and what is still
+ * under way (a task iterator). An untraced task pays one look-up of its own storage and nothing else.
  */
 #include "stacks.h"
 
@@ -109,8 +109,8 @@ static __noinline int changes_mappings(struct task_entry *t)
 
 static __always_inline bool may_change_mappings(__u32 nr)
 {
-	return nr == NR_mmap || nr == NR_munmap || nr == NR_mprotect || nr == NR_mremap || nr == NR_shmat || nr == NR_shmdt ||
-	       nr == NR_remap_file_pages || nr == NR_pkey_mprotect;
+	return nr == NR_mmap || nr == NR_munmap || nr == NR_mprotect || nr == NR_mremap || nr == NR_shmat ||
+	       nr == NR_shmdt || nr == NR_remap_file_pages || nr == NR_pkey_mprotect;
 }
 
 static __always_inline void tell_unmap(struct task_entry *t, __u64 start, __u64 bytes, __u64 now)
@@ -158,7 +158,8 @@ static __noinline int mappings_changed(struct task_entry *t, __s64 result, __u64
 	return 0;
 }
 
-static __noinline int send_task(struct task_struct *task, struct task_entry *t, __u32 parent, __u32 parent_mm, __u32 flags)
+static __noinline int send_task(struct task_struct *task, struct task_entry *t, __u32 parent, __u32 parent_mm,
+				__u32 flags)
 {
 	struct usc_task record = {};
 	struct pid *pid;
@@ -465,8 +466,8 @@ static __noinline __u32 announce_image(struct task_struct *task, struct task_ent
 	return exe;
 }
 
-static __noinline int send_exec(struct task_struct *task, struct task_entry *t, struct linux_binprm *bprm, __u32 old_tid,
-				__u32 serial)
+static __noinline int send_exec(struct task_struct *task, struct task_entry *t, struct linux_binprm *bprm,
+				__u32 old_tid, __u32 serial)
 {
 	__u32 cpu_number = bpf_get_smp_processor_id();
 	struct text_scratch *text = bpf_map_lookup_elem(&texts, &cpu_number);
@@ -495,13 +496,15 @@ static __noinline int send_exec(struct task_struct *task, struct task_entry *t, 
 	text->exec.argv_total = total;
 	if (total > USC_ARGV_BYTES)
 		total = USC_ARGV_BYTES;
-	if (bytes < USC_PATH_BYTES && total && !bpf_probe_read_user(text->exec.data + bytes, total, (void *)arg_start)) {
+	if (bytes < USC_PATH_BYTES && total &&
+	    !bpf_probe_read_user(text->exec.data + bytes, total, (void *)arg_start)) {
 		text->exec.argv_bytes = total;
 		bytes += total;
 	}
 	bytes = (bytes + 7) & ~7u;
 	if (bytes > USC_PATH_BYTES + USC_ARGV_BYTES ||
-	    send_record(&text->exec.head, USC_RECORD_EXEC, sizeof(text->exec) + bytes, serial, bpf_ktime_get_ns(), true))
+	    send_record(&text->exec.head, USC_RECORD_EXEC, sizeof(text->exec) + bytes, serial, bpf_ktime_get_ns(),
+			true))
 		count_loss(cpu_state_of(cpu_number), USC_LOSS_RING_FULL_RECORD, t->process);
 	return 0;
 }
@@ -580,8 +583,8 @@ __u64 open_before_ns;
 __u64 traced_tasks;
 
 /*
- * Calls that have not returned, as events with how = open, once each. A call that returns while it is copied is left out: its entry
- * time has changed, or the task is out of the call.
+ * Calls that have not returned, as events with how = open, once each. A call that returns while it is copied is left
+ * out: its entry time has changed, or the task is out of the call.
  */
 SEC("iter/task")
 int list_open_calls(struct bpf_iter__task *ctx)

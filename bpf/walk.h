@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * The walk: include/uscope's search, step and scope filter, driven frame by frame over this backend's caches. Three of them stand
- * before the full search, each of one processor:
- *   memo      (pc, rsp) → the whole stack, valid while mappings and every stack word that the walk had read are unchanged
- *   row cache pc → frame and rule
- *   mapping cache (address space, 64 KiB of text) → file and offset
- * What cannot be decided here (a file without rows yet, mappings locked or changing) is not given up: registers and a bounded copy
- * of the stack go to the collector, which finishes the walk with the same step function.
+ * The walk: include/uscope's search, step and scope filter, driven frame by frame over this backend's caches. Three of
+ * them stand before the full search, each of one processor: memo      (pc, rsp) → the whole stack, valid while mappings
+ * and every stack word that the walk had read are unchanged row cache pc → frame and rule mapping cache (address space,
+ * 64 KiB of text) → file and offset What cannot be decided here (a file without rows yet, mappings locked or changing)
+ * is not given up: registers and a bounded copy of the stack go to the collector, which finishes the walk with the same
+ * step function.
  *
- * A cached entry may be overwritten by a program that interrupts this one on the same processor: writers clear the key first and
- * set it last, readers look at the key again at the end.
+ * A cached entry may be overwritten by a program that interrupts this one on the same processor: writers clear the key
+ * first and set it last, readers look at the key again at the end.
  */
 #ifndef USCOPE_BPF_WALK_H
 #define USCOPE_BPF_WALK_H
@@ -281,8 +280,7 @@ static long walk_frame(__u32 i, struct walk_context *context)
 	s->walked = i + 1;
 	if (USC_FRAME_FILE(place.frame) == USC_FILE_NONE)
 		s->has_jit = 1;
-	result = usc_scope_admit(&scope, &s->scope, USC_FRAME_FILE(place.frame), s->exe_file,
-				 place.classes);
+	result = usc_scope_admit(&scope, &s->scope, USC_FRAME_FILE(place.frame), s->exe_file, place.classes);
 	if (result & USC_SCOPE_KEEP)
 		keep_frame(s, place.frame);
 	if (result & USC_SCOPE_STOP)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * What a tracer tells a backend, and what the backend counts. The walk's caches and the way configuration travels are each
- * backend's own; what is said is the same.
+ * What a tracer tells a backend, and what the backend counts. The walk's caches and the way configuration travels are
+ * each backend's own; what is said is the same.
  */
 #ifndef USCOPE_CONTROL_H
 #define USCOPE_CONTROL_H
@@ -18,7 +18,8 @@ struct usc_config {
 	struct usc_scope scope;
 	__u32 verify_every; /* every Nth event carries a sample; 0 = never */
 	__u32 cpus;	    /* possible processors */
-	__u64 calls_x86_64[USC_SYSCALL_BITS / 64]; /* calls to record; others are not walked. x32 by its number without bit 30 */
+	__u64 calls_x86_64[USC_SYSCALL_BITS /
+			   64]; /* calls to record; others are not walked. x32 by its number without bit 30 */
 	__u64 calls_i386[USC_SYSCALL_BITS / 64];
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
-/* The search for the rule that holds at a place in a file: by the index to a stretch of text, inside it by bisection. */
+/* The search for the rule that holds at a place in a file: by the index to a stretch of text, inside it by bisection.
+ */
 #ifndef USCOPE_ROW_SEARCH_H
 #define USCOPE_ROW_SEARCH_H
 
