@@ -1,0 +1,5 @@
+#include "greeting.h"
+
+std::string greeting(const std::string& name) {
+  return "hello, " + name;
+}
