@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -106,7 +107,11 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
     for (const std::string& item : list) array.push_back(to_utf8(item));
     return array.dump();
   };
+  utsname system{};
+  uname(&system);
   out.meta = {{"uscope_version", USCOPE_VERSION},
+              {"host", to_utf8(system.nodename)},
+              {"kernel", std::string(system.sysname) + " " + system.release},
               {"backend", "bpf"},
               {"mode", std::to_string(options.mode)},
               {"frames", std::to_string(options.budget)},

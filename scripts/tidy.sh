@@ -8,4 +8,4 @@ files=("$@")
 if [ "${#files[@]}" -eq 0 ]; then
   mapfile -t files < <(git ls-files 'support/*.cpp' 'symbolizer/*.cpp' 'tracer/*.cpp' 'store/*.cpp' 'analyzer/*.cpp' 'cli/*.cpp')
 fi
-printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p "$build"
+printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy --quiet --extra-arg=-Wno-unknown-warning-option -p "$build"

@@ -53,7 +53,7 @@ void Collector::keep(const Result<void>& result) {
 Result<std::size_t> Collector::round() {
   pending_.insert(pending_.end(), std::make_move_iterator(fresh_.begin()), std::make_move_iterator(fresh_.end()));
   fresh_.clear();
-  const Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
+  Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
   write_file_news();
   process_pending();
   for (const std::uint32_t mm : tasks_.bury(monotonic_ns())) mappings_.forget(mm);
@@ -207,7 +207,7 @@ void Collector::write_file_news() {
 }
 
 Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
-  const Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
+  Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
     usc_event event = as<usc_event>(record);
     keep(writer_.append_own(event, USC_RECORD_EVENT));
   });

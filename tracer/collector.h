@@ -83,7 +83,6 @@ class Collector {
   std::array<std::uint64_t, USC_LOSS_COUNT> lost_told_{};
   std::unordered_map<std::uint64_t, std::uint64_t> process_lost_told_;
   std::uint64_t losses_from_ns_ = 0;
-  std::uint64_t given_up_ = 0;
   Result<void> trouble_;
 };
 

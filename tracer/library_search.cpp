@@ -38,8 +38,10 @@ std::string find_library(const std::string& name, const symbolizer::ElfFacts& fa
   std::vector<std::string> folders;
   for (const std::string& folder : facts.runpath) folders.push_back(expand_origin(folder, user));
   folders.insert(folders.end(), kFolders.begin(), kFolders.end());
-  for (const std::string& folder : folders)
-    if (is_file(folder + "/" + name)) return folder + "/" + name;
+  for (std::string& path : folders) {
+    path.append("/").append(name);
+    if (is_file(path)) return path;
+  }
   return "";
 }
 

@@ -87,6 +87,7 @@ std::vector<Mapping> MappingTimeline::all(std::uint32_t mm, std::uint64_t time) 
     space = space->parent.get();
   }
   std::vector<Mapping> mappings;
+  mappings.reserve(whole.size());
   for (const auto& [start, mapping] : whole) mappings.push_back(mapping);
   return mappings;
 }
