@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-# name: fixture, its second argument, frames kept (-S, ustack(N)), largest ratio to bpftrace that DESIGN.md allows, aim
+# name: fixture, its second argument, frames kept (-S, ustack(N)), largest ratio to bpftrace that is accepted, aim
 CASES = {
     "getppid-5": ("getppid_loop", "5", 5, 0.8, 0.4),
     "getppid-20": ("getppid_loop", "20", 20, 0.6, 0.3),
@@ -152,7 +152,7 @@ def spread(values, digits=1):
 
 
 def text(results):
-    yield f"{'case':13}{'what':22}{'median ns':>11}{'quartiles':>20}{'runs':>6}"
+    yield f"{'case':13}{'what':22}{'median ns':>11}{'quartiles':>24}{'runs':>6}"
     for result in results:
         lines = [(f"alone, {name}", figures) for name, figures in result["native_ns"].items()]
         names = {
@@ -163,12 +163,12 @@ def text(results):
         lines += [(names[name], figures) for name, figures in result["added_ns_per_call"].items()]
         for name, figures in lines:
             low, high = figures["quartiles"]
-            yield f"{result['case']:13}{name:22}{figures['median']:>11,.1f}{f'{low:,.1f} … {high:,.1f}':>20}{figures['runs']:>6}"
+            yield f"{result['case']:13}{name:22}{figures['median']:>11,.1f}{f'{low:,.1f} … {high:,.1f}':>24}{figures['runs']:>6}"
         ratio = result["ratio_to_bpftrace"]
         low, high = ratio["quartiles"]
         met = "met" if ratio["median"] <= result["ratio_bound"] else "NOT met"
         yield (
-            f"{result['case']:13}{'uscope / bpftrace':22}{ratio['median']:>11.2f}{f'{low:.2f} … {high:.2f}':>20}"
+            f"{result['case']:13}{'uscope / bpftrace':22}{ratio['median']:>11.2f}{f'{low:.2f} … {high:.2f}':>24}"
             f"{ratio['runs']:>6}   must be ≤ {result['ratio_bound']}: {met} (aim {result['ratio_aim']}); no event lost"
         )
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from conformance import record
+from conformance import environment, record, without_randomness
 from elf_offsets import file_offset
 from expectations import base_name
 from trace import Trace
@@ -35,6 +35,10 @@ TIMING_CALLS = {
 }
 
 
+# What both runs have in common beyond the command.
+SAME = {"preexec_fn": without_randomness, "env": environment()}
+
+
 def place(path, address):
     """A frame as both sides can name it."""
     return base_name(path), file_offset(path, address)
@@ -49,6 +53,7 @@ def strace(command, folder):
         stderr=subprocess.PIPE,  # as under uscope: some programs look at what it is
         check=False,
         timeout=540,
+        **SAME,
     )
     return strace_log.StraceLog(log)
 
@@ -182,7 +187,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         log = strace(arguments.command, folder)
         output = os.path.join(folder, "trace.db")
-        done = record(arguments.uscope, ["-S", "1024"], arguments.command, output, subprocess.DEVNULL, timeout=300)
+        done = record(arguments.uscope, ["-S", "1024"], arguments.command, output, subprocess.DEVNULL, timeout=300, **SAME)
         if not os.path.exists(output):
             print(f"no trace: {done.stderr}\n0 passed, 1 failed")
             return 1

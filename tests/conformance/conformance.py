@@ -6,6 +6,7 @@ Prints each failure and, last, `N passed, N failed`; exits with 1 where anything
 """
 
 import argparse
+import ctypes
 import os
 import shlex
 import subprocess
@@ -16,7 +17,18 @@ from expectations import Matcher, check_run, parse_source
 from trace import Trace
 
 
-def record(uscope, options, command, output, stdout=subprocess.PIPE, timeout=120):
+def without_randomness():
+    """For a child before its exec: no address space randomisation, with which the number of brk calls changes."""
+    addr_no_randomize = 0x0040000
+    ctypes.CDLL(None).personality(addr_no_randomize)
+
+
+def environment():
+    # PYTHONHASHSEED: the order of Python's sets, and with it its allocations. LC_ALL: no locale files to look for.
+    return {**os.environ, "PYTHONHASHSEED": "0", "LC_ALL": "C"}
+
+
+def record(uscope, options, command, output, stdout=subprocess.PIPE, timeout=120, **more):
     return subprocess.run(
         [uscope, "record", *options, "-o", output, "--", *command],
         stdin=subprocess.DEVNULL,
@@ -26,6 +38,7 @@ def record(uscope, options, command, output, stdout=subprocess.PIPE, timeout=120
         check=False,
         text=True,
         errors="replace",
+        **more,
     )
 
 
