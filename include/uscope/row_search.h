@@ -12,8 +12,9 @@ static inline const __u32 *usc_index_at(void *tables, __u32 number);
 
 /*
  * The rule that holds at a file offset. `exact` says that the offset is that of an interrupted instruction: where it
- * lies in a hole, exactly at the hole's start, the row before the hole holds (clone3's FDE ends at its syscall
- * instruction). Shared rules come back with rule_base added. USC_RULE_NONE where no row holds.
+ * lies in a hole, exactly at the hole's start, the row before the hole holds (the instruction behind a system call that
+ * ends its function; glibc's clone and clone3 end before that instruction, which the row builder counts in). Shared
+ * rules come back with rule_base added. USC_RULE_NONE where no row holds.
  */
 USC_INLINE __u32 usc_row_find(void *tables, const struct usc_file_rows *file, __u64 offset, int exact)
 {
@@ -25,15 +26,18 @@ USC_INLINE __u32 usc_row_find(void *tables, const struct usc_file_rows *file, __
 		return USC_RULE_NONE;
 	if (!file->row_count || (offset == file->text_end && !exact))
 		return USC_RULE_NONE;
-	stretch = ((__u32)offset - file->text_start) >> USC_INDEX_SHIFT;
-	index = usc_index_at(tables, file->index_base + stretch);
-	if (!index)
-		return USC_RULE_NONE;
-	low = *index;
-	index = usc_index_at(tables, file->index_base + stretch + 1);
-	if (!index)
-		return USC_RULE_NONE;
-	high = *index;
+	low = high = file->row_count - 1;
+	if (offset != file->text_end) {
+		stretch = ((__u32)offset - file->text_start) >> USC_INDEX_SHIFT;
+		index = usc_index_at(tables, file->index_base + stretch);
+		if (!index)
+			return USC_RULE_NONE;
+		low = *index;
+		index = usc_index_at(tables, file->index_base + stretch + 1);
+		if (!index)
+			return USC_RULE_NONE;
+		high = *index;
+	}
 	/* A damaged index must not lead into another file's rows. */
 	if (high >= file->row_count)
 		high = file->row_count - 1;
