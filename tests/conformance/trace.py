@@ -26,6 +26,11 @@ class Trace:
             for row in self.database.execute("SELECT * FROM loss WHERE cause <> 'verify_skipped' AND count > 0")
         ]
 
+    def figure(self, key):
+        """One of the tracer's counters."""
+        row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return int(row["value"]) if row else 0
+
     def events(self, call=None):
         where = "WHERE kind.name = ?" if call else ""
         return self.database.execute(

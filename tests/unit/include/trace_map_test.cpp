@@ -1,4 +1,4 @@
-// Every transition of the trace map, as a table: what DESIGN.md, "Trace map", says.
+// Every transition of the trace map, as a table: what docs/architecture.md calls the trace map.
 #include "uscope/trace_map.h"
 
 #include <gtest/gtest.h>
