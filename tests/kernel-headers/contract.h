@@ -37,7 +37,7 @@ static inline const __u32 *usc_index_at(void *tables, __u32 number)
 
 /* One frame: find its row, ask the scope, step. */
 static __attribute__((__noinline__)) int check_step(struct check_tables *tables, struct usc_frame *frame,
-						const struct usc_file_rows *file, const struct usc_scope *scope)
+						    const struct usc_file_rows *file, const struct usc_scope *scope)
 {
 	struct usc_scope_state state = USC_SCOPE_START;
 	__u32 map = usc_map_exec(usc_map_fork(usc_map_first_event(USC_FOLLOW_TREE, 1, 0)), USC_FOLLOW_TREE, 0);

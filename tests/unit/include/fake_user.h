@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "uscope/rows.h"
+#include "uscope/row_search.h"
 #include "uscope/unwind.h"
 
 namespace uscope::include {
