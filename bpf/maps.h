@@ -26,7 +26,7 @@
 #define STACK_WAYS 4
 #define STACK_LOG_WORDS (1u << 18)
 #define MEMO_SLOTS 4096
-#define MEMO_WORDS 32
+#define MEMO_WORDS 64
 #define SCRATCH_LEVELS 3
 #define BLOCK_BYTES 512
 
