@@ -42,7 +42,7 @@ std::string meta(const Summary& summary, const std::string& key) {
 // A trigger as a cell of a table; the star is explained below the tables.
 template <typename Line>
 std::string trigger(const Line& line) {
-  if (line.function.empty()) return "(no stack)";
+  if (line.function.empty()) return "(no application frame)";
   return line.function + (line.fallback ? " *" : "");
 }
 
