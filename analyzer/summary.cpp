@@ -295,13 +295,14 @@ Result<void> Summarizer::errors() {
   std::unordered_map<std::int64_t, Trigger> triggers;
   std::map<std::tuple<std::size_t, std::int64_t, Trigger>, std::uint64_t> counts;
   for (const auto& [key, events] : scan_->error_counts) {
-    const auto [at, is_new] = triggers.try_emplace(key.stack_id);
-    if (is_new) {
+    const auto found = triggers.try_emplace(key.stack_id);
+    Trigger& trigger = found.first->second;
+    if (found.second) {
       query->bind(1, key.stack_id);
-      auto done = each(*query, [&](const Row& row) { at->second = {text(row, 0), text(row, 1), row.integer(2) != 0}; });
+      auto done = each(*query, [&](const Row& row) { trigger = {text(row, 0), text(row, 1), row.integer(2) != 0}; });
       if (!done) return done;
     }
-    counts[{key.kind, key.number, at->second}] += events;
+    counts[{key.kind, key.number, trigger}] += events;
   }
   std::vector<ErrorLine> lines;
   for (const auto& [key, events] : counts) {

@@ -14,10 +14,10 @@ import unittest
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
 
 
-def programs_attached():
-    """Names of loaded BPF programs that are uscope's."""
+def loaded_programs():
+    """Ids of the loaded BPF programs that have uscope's names. Other tracers may come and go meanwhile."""
     listing = subprocess.run(["/usr/sbin/bpftool", "--json", "prog", "show"], check=True, capture_output=True, text=True).stdout
-    return [p["name"] for p in json.loads(listing) if p.get("name", "") in ("on_sys_enter", "on_sys_exit")]
+    return {p["id"] for p in json.loads(listing) if p.get("name", "") in ("on_sys_enter", "on_sys_exit")}
 
 
 class Recording(unittest.TestCase):
@@ -108,19 +108,25 @@ class Recording(unittest.TestCase):
             self.assertEqual(self.rows("SELECT kind, count(*) FROM v_event GROUP BY 1 ORDER BY 1"), expected)
 
     def test_a_killed_tracer_leaves_nothing_and_its_raw_trace_shows_the_hang(self):
-        before = len(programs_attached())
+        before = loaded_programs()
         tracer = subprocess.Popen([USCOPE, "record", "-o", self.db, "--", "sleep", "30"], stderr=subprocess.DEVNULL)
         raw = self.db + ".raw.part"
         for _ in range(300):  # the open call is written after one second, whenever tracing has begun
             if os.path.exists(raw) and os.path.getsize(raw) > 0:
                 break
             time.sleep(0.1)
+        time.sleep(2.0)  # by the second look the call is more than a second old
         child = int(subprocess.run(["pgrep", "-P", str(tracer.pid)], capture_output=True, text=True, check=True).stdout.split()[0])
         self.addCleanup(lambda: os.kill(child, signal.SIGKILL))
+        ours = loaded_programs() - before
+        self.assertGreaterEqual(len(ours), 2)
         tracer.kill()
         tracer.wait()
-        time.sleep(0.5)
-        self.assertEqual(len(programs_attached()), before)
+        for _ in range(200):
+            if not ours & loaded_programs():
+                break
+            time.sleep(0.1)
+        self.assertEqual(ours & loaded_programs(), set())
         os.kill(child, 0)  # the command goes on
         subprocess.run([USCOPE, "load", raw, "-o", self.db], check=True, capture_output=True)
         self.assertEqual(self.rows("SELECT kind, how FROM v_event WHERE how = 'open'"), [("clock_nanosleep", "open")])
