@@ -276,7 +276,13 @@ struct {
 
 const volatile struct usc_config config;
 
-/* Set by the tracer between loading and launching: the process whose first execve begins the trace. */
+/* The tracer's pid namespace: the pid it knows the command by is of that one. */
+const volatile __u64 pid_namespace_dev, pid_namespace_ino;
+
+/*
+ * Set by the tracer between loading and launching: the process whose first execve begins the trace, as the tracer's
+ * namespace numbers it. 0 once it has begun.
+ */
 __u32 launch_pid;
 
 /* Serial numbers given out last. */

@@ -187,6 +187,15 @@ static __noinline int send_task(struct task_struct *task, struct task_entry *t, 
 	return 0;
 }
 
+static __noinline int is_launched(void)
+{
+	struct bpf_pidns_info ids = {};
+
+	if (bpf_get_ns_current_pid_tgid(pid_namespace_dev, pid_namespace_ino, &ids, sizeof(ids)))
+		return 0;
+	return ids.tgid == launch_pid;
+}
+
 /* The launched command enters the map with its first execve. */
 static __noinline int begin_launched(struct task_struct *task)
 {
@@ -199,6 +208,7 @@ static __noinline int begin_launched(struct task_struct *task)
 	t->serial = next_serial(&last_task);
 	t->process = next_serial(&last_process);
 	t->mm = next_serial(&last_mm);
+	launch_pid = 0;
 	t->restart_nr = NO_NUMBER;
 	t->state = USC_TRACED;
 	send_task(task, t, 0, 0, USC_TASK_PROCESS | USC_TASK_LAUNCHED);
@@ -258,7 +268,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 	struct task_entry *t = entry_of(task);
 
 	if (!t) {
-		if (!launch_pid || task->tgid != launch_pid || id != NR_execve)
+		if (!launch_pid || id != NR_execve || !is_launched())
 			return 0;
 		begin_launched(task);
 		t = entry_of(task);

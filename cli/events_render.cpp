@@ -7,6 +7,7 @@
 
 #include "cli/json.h"
 #include "cli/units.h"
+#include "store/syscall_table.h"
 #include "support/text.h"
 
 namespace uscope::cli {
@@ -51,21 +52,55 @@ std::string result_text(const EventRow& event) {
   return text;
 }
 
-// The arguments as they stood in the registers; of pointers to strings that were read, the strings.
+usc_abi abi_of(const std::string& name) {
+  if (name == "i386") return USC_ABI_I386;
+  return name == "x32" ? USC_ABI_X32 : USC_ABI_X86_64;
+}
+
+// One argument by its letter in store/syscalls.def.
+std::string argument_text(char kind, std::int64_t value) {
+  constexpr std::int64_t kAtFdcwd = -100;
+  const auto number = static_cast<std::int32_t>(value);  // an int's register may hold anything above
+  switch (kind) {
+    case 'd':
+    case 'i':
+      return std::to_string(number);
+    case 'D':
+      return number == kAtFdcwd ? "AT_FDCWD" : std::to_string(number);
+    case 'u':
+      return std::to_string(static_cast<std::uint32_t>(value));
+    case 'l':
+      return std::to_string(value);
+    case 'z':
+      return std::to_string(static_cast<std::uint64_t>(value));
+    case 'g':
+      return signal_name(number);
+    case 'm': {
+      std::array<char, 24> octal{};
+      std::snprintf(octal.data(), octal.size(), "%#o", static_cast<unsigned>(number));
+      return octal.data();
+    }
+    case 'f':
+      return number == 0 ? "0" : hex(static_cast<std::uint32_t>(value));
+    default:
+      return value == 0 ? "NULL" : hex(value);
+  }
+}
+
+// The arguments that the call takes, as they stood in the registers; of pointers to strings that were read, the
+// strings. All registers of a call that no table knows.
 std::string arguments_text(const EventRow& event) {
-  constexpr std::int64_t kSmall = 1 << 20;  // decimal below, hexadecimal (pointers, masks) above
+  const auto kinds = store::syscall_arguments(abi_of(event.abi), static_cast<std::uint32_t>(event.nr));
   std::string out;
   for (std::size_t i = 0; i < event.args.size(); i++) {
-    if (!event.args[i]) break;
+    if (!event.args[i] || (kinds && i >= kinds->size())) break;
     if (i) out += ", ";
     const auto string = std::find_if(event.strings.begin(), event.strings.end(),
                                      [&](const analyzer::EventString& s) { return s.arg == static_cast<int>(i); });
-    const std::int64_t value = *event.args[i];
-    if (string != event.strings.end()) {
+    if (string != event.strings.end())
       out += "\"" + escape_terminal(string->value) + "\"";
-    } else {
-      out += value > -kSmall && value < kSmall ? std::to_string(value) : hex(value);
-    }
+    else
+      out += argument_text(kinds ? (*kinds)[i] : 'p', *event.args[i]);
   }
   return out;
 }

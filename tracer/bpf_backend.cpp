@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,8 @@
 namespace uscope::tracer {
 namespace {
 
+// A ring that is filled as fast as it is read must not keep the reader from all else.
+constexpr std::uint32_t kMostInBatch = 1u << 16;
 constexpr const char* kPrivilegeRemedy =
     "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` tells more";
 
@@ -78,7 +81,7 @@ class BpfBackend : public Backend {
   Result<void> set_launched(int pid) override;
   Result<std::size_t> drain(const RecordHandler& handle) override;
   void wait(int milliseconds) override;
-  [[nodiscard]] int wait_fd() const override { return ring_buffer__epoll_fd(ring_buffer_.get()); }
+  [[nodiscard]] int wait_fd() const override { return epoll_.get(); }
   Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
   Result<Publish> publish_rows(std::uint32_t file, const symbolizer::RowTable& table, std::uint32_t classes) override;
   Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override;
@@ -99,7 +102,10 @@ class BpfBackend : public Backend {
   BackendSizes sizes_;
   SkeletonHandle skeleton_;
   std::vector<UniqueFd> ring_fds_;
-  RingBufferHandle ring_buffer_;
+  std::vector<RingBufferHandle> rings_;
+  UniqueFd epoll_;
+  LinkHandle open_calls_;
+  std::uint32_t batch_ = 0;
   MapMemory rows_;
   MapMemory index_;
   std::uint32_t rows_used_ = 0;
@@ -133,6 +139,11 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   bpf_program__set_autoattach(skeleton_->progs.look_up_own_file, false);
   bpf_program__set_autoattach(skeleton_->progs.list_open_calls, false);
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
+  struct stat pid_namespace {};
+  if (stat("/proc/self/ns/pid", &pid_namespace) != 0)
+    return errno_error("cannot look at this process's pid namespace (/proc/self/ns/pid)", errno, "mount /proc");
+  const_cast<__u64&>(skeleton_->rodata->pid_namespace_dev) = pid_namespace.st_dev;
+  const_cast<__u64&>(skeleton_->rodata->pid_namespace_ino) = pid_namespace.st_ino;
   if (const int error = uscope_bpf__load(skeleton_.get()); error != 0) {
     Error failure = errno_error("cannot load the BPF programs", -error, kPrivilegeRemedy);
     if (!libbpf_log.empty()) failure.what += " (" + last_log_line() + ")";
@@ -150,6 +161,8 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
 
 Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
   const int outer = bpf_map__fd(skeleton_->maps.rings);
+  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_) return errno_error("cannot make an epoll descriptor", errno);
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     UniqueFd ring(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "uscope_ring", 0, 0, bytes, nullptr));
     if (!ring)
@@ -159,11 +172,11 @@ Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
     const int fd = ring.get();
     if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY) != 0)
       return errno_error("cannot enter the ring of processor " + std::to_string(cpu), errno);
-    if (!ring_buffer_)
-      ring_buffer_.reset(ring_buffer__new(fd, on_record, this, nullptr));
-    else if (const int error = ring_buffer__add(ring_buffer_.get(), fd, on_record, this); error != 0)
-      return errno_error("cannot read the ring of processor " + std::to_string(cpu), -error);
-    if (!ring_buffer_) return errno_error("cannot read the ring of processor " + std::to_string(cpu), errno);
+    rings_.emplace_back(ring_buffer__new(fd, on_record, this, nullptr));
+    epoll_event event{};
+    event.events = EPOLLIN;
+    if (!rings_.back() || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+      return errno_error("cannot read the ring of processor " + std::to_string(cpu), errno);
     ring_fds_.push_back(std::move(ring));
   }
   return {};
@@ -172,6 +185,8 @@ Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
 Result<void> BpfBackend::attach() {
   if (const int error = uscope_bpf__attach(skeleton_.get()); error != 0)
     return errno_error("cannot attach the BPF programs to the system call tracepoints", -error, kPrivilegeRemedy);
+  open_calls_.reset(bpf_program__attach_iter(skeleton_->progs.list_open_calls, nullptr));
+  if (!open_calls_) return errno_error("cannot attach the list of calls under way", errno, kPrivilegeRemedy);
   return {};
 }
 
@@ -186,16 +201,22 @@ Result<void> BpfBackend::set_launched(int pid) {
 
 int BpfBackend::on_record(void* self, void* data, std::size_t bytes) {
   const auto* record = static_cast<const usc_record*>(data);
-  if (bytes >= sizeof(usc_record) && record->size <= bytes) (*static_cast<BpfBackend*>(self)->handler_)(*record);
-  return 0;
+  auto* backend = static_cast<BpfBackend*>(self);
+  if (bytes >= sizeof(usc_record) && record->size <= bytes) (*backend->handler_)(*record);
+  return ++backend->batch_ < kMostInBatch ? 0 : -EAGAIN;
 }
 
 Result<std::size_t> BpfBackend::drain(const RecordHandler& handle) {
   handler_ = &handle;
-  const int count = ring_buffer__consume(ring_buffer_.get());
+  std::size_t total = 0;
+  for (const RingBufferHandle& ring : rings_) {
+    batch_ = 0;
+    const int count = ring_buffer__consume(ring.get());
+    if (count < 0 && count != -EAGAIN) return errno_error("cannot read the rings", -count);
+    total += batch_;
+  }
   handler_ = nullptr;
-  if (count < 0) return errno_error("cannot read the rings", -count);
-  return static_cast<std::size_t>(count);
+  return total;
 }
 
 void BpfBackend::wait(int milliseconds) {
@@ -207,9 +228,7 @@ void BpfBackend::wait(int milliseconds) {
 Result<std::uint64_t> BpfBackend::list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) {
   skeleton_->bss->open_before_ns = before_ns;
   skeleton_->bss->traced_tasks = 0;
-  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.list_open_calls, nullptr));
-  if (!link) return errno_error("cannot list the calls under way", errno);
-  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link.get())));
+  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(open_calls_.get())));
   if (!iterator) return errno_error("cannot list the calls under way", errno);
   std::array<usc_event, 512> events{};
   std::size_t have = 0;

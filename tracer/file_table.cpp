@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -19,6 +20,9 @@
 
 namespace uscope::tracer {
 namespace {
+
+// For programs, maps, rings, the raw trace and what a moment needs.
+constexpr std::size_t kReservedDescriptors = 56;
 
 // Opens a regular file for reading, and nothing else: a path may by now name a device or a FIFO.
 UniqueFd open_regular(const std::string& path, int* error) {
@@ -66,7 +70,20 @@ std::string path_of(const usc_file& record) {
 }
 
 FileTable::FileTable(Backend& backend, symbolizer::RowCache& cache, ModuleGlobs globs)
-    : backend_(backend), cache_(cache), globs_(std::move(globs)) {}
+    : backend_(backend), cache_(cache), globs_(std::move(globs)) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  most_open_ = limit.rlim_cur > kReservedDescriptors ? limit.rlim_cur - kReservedDescriptors : 0;
+}
+
+// Descriptors are kept for the loader and for --verify, as far as they last.
+void FileTable::keep_or_close(File& file) {
+  if (!file.fd) return;
+  if (open_ >= most_open_)
+    file.fd.reset();
+  else
+    open_++;
+}
 
 File& FileTable::slot(std::uint32_t serial) {
   if (serial >= files_.size()) files_.resize(serial + 1);
@@ -119,6 +136,7 @@ UniqueFd FileTable::bind(const usc_file& record, const std::string& path, int* e
 
 Result<void> FileTable::finish(std::uint32_t serial, File file) {
   file.met = true;
+  keep_or_close(file);
   file.classes = classify(file.path);
   if (file.rows) {
     const Result<Publish> published = backend_.publish_rows(serial, *file.rows, file.classes);

@@ -34,7 +34,7 @@ struct File {
   usc_file_state state = USC_FILE_PENDING;
   std::uint32_t classes = 0;  // USC_CLASS_*
   std::string path;           // as seen by the process that mapped it first
-  UniqueFd fd;
+  UniqueFd fd;                // none for files beyond what the descriptor limit allows: these are named by their path
   symbolizer::ElfFacts facts;
   std::shared_ptr<const symbolizer::RowTable> rows;  // null where there are none
   std::string trouble;                               // why there are none
@@ -65,6 +65,7 @@ class FileTable {
   File& slot(std::uint32_t serial);
   std::uint32_t classify(const std::string& path) const;
   bool is_same_file(int fd, const usc_file_key& key);
+  void keep_or_close(File& file);
   UniqueFd bind(const usc_file& record, const std::string& path, int* error);
 
   Backend& backend_;
@@ -72,6 +73,8 @@ class FileTable {
   ModuleGlobs globs_;
   std::vector<std::unique_ptr<File>> files_;
   std::vector<std::uint32_t> news_;
+  std::size_t open_ = 0;
+  std::size_t most_open_ = 0;
 };
 
 // The path of a usc_file record: its components, innermost first, made into "/a/b/c".

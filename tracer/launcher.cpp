@@ -59,19 +59,12 @@ bool become(const UserIds& user) {
   return true;
 }
 
-void restore_signals() {
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE, SIGCHLD}) signal(number, SIG_DFL);
-}
-
 [[noreturn]] void run_child(int gate, int failure, const std::string& path, const std::vector<std::string>& command,
-                            const UserIds* user) {
+                            const UserIds* user, const struct sigaction& child_action) {
   // If the tracer dies before go(), the gate closes and the child ends.
   char go = 0;
   if (read(gate, &go, 1) != 1) _exit(125);
-  restore_signals();
+  sigaction(SIGCHLD, &child_action, nullptr);
   int error = 0;
   if (user != nullptr && !become(*user)) error = errno;
   if (error == 0) {
@@ -106,12 +99,17 @@ Result<LaunchedCommand> LaunchedCommand::prepare(const LaunchOptions& options) {
   if (pipe2(failure.data(), O_CLOEXEC) != 0) return errno_error("cannot make a pipe", errno);
   UniqueFd failure_read(failure[0]);
   UniqueFd failure_write(failure[1]);
+  // A SIGCHLD that our parent left ignored would take the command's exit status from us. The command gets it as it was.
+  struct sigaction child_action {};
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &by_default, &child_action);
   const pid_t pid = fork();
   if (pid < 0) return errno_error("cannot fork", errno);
   if (pid == 0) {
     gate_write.reset();
     failure_read.reset();
-    run_child(gate_read.get(), failure_write.get(), *path, options.command, user ? &*user : nullptr);
+    run_child(gate_read.get(), failure_write.get(), *path, options.command, user ? &*user : nullptr, child_action);
   }
   return LaunchedCommand(pid, std::move(gate_write), std::move(failure_read), *path);
 }

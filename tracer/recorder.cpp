@@ -139,17 +139,18 @@ class Recording {
 };
 
 Result<void> Recording::prepare() {
-  raise_descriptor_limit();
   config_ = options_.config;
   config_.cpus = possible_processors();
-  if (auto watching = signals_.open(); !watching) return watching;
-  // The child is forked first: while there is one thread, and nothing to inherit.
+  // The child is forked first: it gets limits, signals and descriptors as we were given them.
   auto command = LaunchedCommand::prepare(options_.launch);
   if (!command) {
     outcome_.exec_errno = ENOENT;
     return command.error();
   }
   command_.emplace(std::move(*command));
+  if (auto watching = signals_.open(); !watching) return watching;
+  signal(SIGPIPE, SIG_IGN);  // a reader of --print that goes away does not end the recording
+  raise_descriptor_limit();
   auto writer = TraceWriter::create(options_.raw_path, make_header(config_.cpus));
   if (!writer) return writer.error();
   writer_ = std::make_unique<TraceWriter>(std::move(*writer));
@@ -230,7 +231,11 @@ Result<void> Recording::loop() {
     if (now >= next_second) {
       const auto idle = each_second(now);
       if (!idle) return idle.error();
-      if (*idle && outcome_.command) return {};
+      if (*idle && outcome_.command) {
+        if (collector_->figures().events > 0) return {};
+        return Error{"nothing was seen of the command, though it ran",
+                     "this is a fault of uscope: please report it with `uscope doctor`"};
+      }
       next_second = now + (outcome_.command ? kSecond / 20 : kSecond);
     }
     if (hooks_.status && now >= next_status) {
