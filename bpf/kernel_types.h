@@ -146,6 +146,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	int exit_code;
+	unsigned int personality;
 	char comm[16];
 	__u64 start_time;
 	struct mm_struct *mm;
@@ -174,7 +175,9 @@ struct bpf_iter__task {
 #pragma clang attribute pop
 
 #define VM_EXEC 0x4ul
+#define PROT_READ 0x1
 #define PROT_EXEC 0x4
+#define READ_IMPLIES_EXEC 0x0400000
 #define MAP_FIXED 0x10
 #define TS_COMPAT 0x2
 #define SIGNAL_GROUP_EXIT 0x4

@@ -361,6 +361,7 @@ static __noinline int tell_mapping(struct found *found, __u32 again)
 	key.mm = found->mm;
 	key.file = found->file;
 	key.start = found->start;
+	key.generation = mapping_key(found->mm);
 	if (!again && bpf_map_lookup_elem(&told, &key))
 		return 0;
 	record.mm = found->mm;
@@ -399,7 +400,7 @@ static __noinline int announce_mapping(__u64 address, __u32 mm, __u32 serial)
 	find_mapping(&found);
 	if (found.status == FOUND)
 		tell_mapping(&found, 1);
-	return 0;
+	return found.status == FOUND_BUSY || found.status == FOUND_LOST;
 }
 
 #endif

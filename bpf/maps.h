@@ -31,6 +31,8 @@
 #define BLOCK_BYTES 512
 
 /* task_entry.flags */
+#define MAPPING_I386 ~0u
+
 #define TASK_IN_CALL 1 /* between entry and exit of a recorded call */
 #define TASK_NEWBORN 2 /* its first exit without an entry is its birth */
 #define TASK_SKIPPED 4 /* in a call that -e leaves out */
@@ -58,7 +60,9 @@ struct task_entry {
 	__u16 event_flags;
 	/* What restart_syscall would continue. */
 	__u32 restart_nr;
-	__u32 mapping_nr;
+	__u32 mapping_nr; /* MAPPING_I386: one of the 32-bit ABI */
+	__u64 mapping_ns; /* when the call that counts in in_flight began */
+	__u64 untold;	  /* an executable mapping that could not be looked up when it was made */
 	__u64 restart_args[6];
 };
 
@@ -245,6 +249,7 @@ struct told_key {
 	__u32 mm;
 	__u32 file;
 	__u64 start;
+	__u64 generation; /* key of mapping_slot: after a change all is told again when it is met */
 };
 
 struct {
@@ -284,6 +289,9 @@ const volatile __u64 pid_namespace_dev, pid_namespace_ino;
  * namespace numbers it. 0 once it has begun.
  */
 __u32 launch_pid;
+
+/* Set when tracing ends: from here on no entry is seen, so an exit without one says nothing. */
+__u32 entries_closed;
 
 /* Serial numbers given out last. */
 __u32 last_task, last_process, last_image, last_mm, last_stack;

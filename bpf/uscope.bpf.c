@@ -15,6 +15,7 @@ enum {
 	NR_mremap = 25,
 	NR_shmat = 30,
 	NR_execve = 59,
+	NR_arch_prctl = 158,
 	NR_exit = 60,
 	NR_shmdt = 67,
 	NR_remap_file_pages = 216,
@@ -81,6 +82,21 @@ static __always_inline void read_args(struct pt_regs *regs, __u32 abi, __u64 *ar
 
 #define MREMAP_FIXED 2
 
+/* Does a mapping with this protection become executable? */
+static __always_inline bool makes_executable(__u64 protection)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return protection & PROT_EXEC || (protection & PROT_READ && task->personality & READ_IMPLIES_EXEC);
+}
+
+/* The 32-bit ABI's calls on mappings, which a 64-bit process can make too. What they did is not looked at in detail. */
+static __always_inline bool is_i386_mapping_call(__u32 nr)
+{
+	return nr == 90 || nr == 91 || nr == 117 || nr == 125 || nr == 163 || nr == 192 || nr == 257 || nr == 380 ||
+	       nr == 384 || nr == 397 || nr == 398;
+}
+
 /* Can this call make, move or replace executable mappings? */
 static __noinline int changes_mappings(struct task_entry *t)
 {
@@ -88,7 +104,7 @@ static __noinline int changes_mappings(struct task_entry *t)
 		return 0;
 	switch (t->nr) {
 	case NR_mmap:
-		if (t->args[2] & PROT_EXEC)
+		if (makes_executable(t->args[2]))
 			return 1;
 		return t->args[3] & MAP_FIXED && !is_data_range(t->mm, t->args[0], t->args[1]);
 	case NR_munmap:
@@ -97,11 +113,12 @@ static __noinline int changes_mappings(struct task_entry *t)
 		return t->args[3] & MREMAP_FIXED || !is_data_range(t->mm, t->args[0], t->args[1]);
 	case NR_mprotect:
 	case NR_pkey_mprotect:
-		return t->args[2] & PROT_EXEC ? 1 : 0;
+		return makes_executable(t->args[2]) ? 1 : 0;
 	case NR_shmat:
 	case NR_shmdt:
 	case NR_remap_file_pages:
-		return 1;
+	case NR_arch_prctl: /* ARCH_MAP_VDSO_* */
+		return t->nr != NR_arch_prctl || (t->args[0] >= 0x2001 && t->args[0] <= 0x2003);
 	default:
 		return 0;
 	}
@@ -110,7 +127,7 @@ static __noinline int changes_mappings(struct task_entry *t)
 static __always_inline bool may_change_mappings(__u32 nr)
 {
 	return nr == NR_mmap || nr == NR_munmap || nr == NR_mprotect || nr == NR_mremap || nr == NR_shmat ||
-	       nr == NR_shmdt || nr == NR_remap_file_pages || nr == NR_pkey_mprotect;
+	       nr == NR_shmdt || nr == NR_remap_file_pages || nr == NR_pkey_mprotect || nr == NR_arch_prctl;
 }
 
 static __always_inline void tell_unmap(struct task_entry *t, __u64 start, __u64 bytes, __u64 now)
@@ -121,36 +138,46 @@ static __always_inline void tell_unmap(struct task_entry *t, __u64 start, __u64 
 		count_loss(cpu_state_of(bpf_get_smp_processor_id()), USC_LOSS_RING_FULL_RECORD, t->process);
 }
 
+/* Announces a mapping now or, where mappings are locked, at the task's next call. */
+static __always_inline void announce_later(struct task_entry *t, __u64 address)
+{
+	t->untold = announce_mapping(address, t->mm, t->serial) ? address : 0;
+}
+
 /* After a call that may have changed mappings: what is executable where now. */
-static __noinline int mappings_changed(struct task_entry *t, __s64 result, __u64 now)
+static __noinline int mappings_changed(struct task_entry *t, __s64 result)
 {
 	if (!t || (result < 0 && result > -4096))
 		return 0;
 	switch (t->mapping_nr) {
 	case NR_mmap:
 		if (t->args[3] & MAP_FIXED)
-			tell_unmap(t, result, t->args[1], now);
-		if (t->args[2] & PROT_EXEC) {
+			tell_unmap(t, result, t->args[1], t->mapping_ns);
+		if (makes_executable(t->args[2])) {
 			widen_hull(t->mm, result, t->args[1]);
-			announce_mapping(result, t->mm, t->serial);
+			announce_later(t, result);
 		}
 		break;
 	case NR_munmap:
-		tell_unmap(t, t->args[0], t->args[1], now);
+		tell_unmap(t, t->args[0], t->args[1], t->mapping_ns);
 		break;
 	case NR_mprotect:
 	case NR_pkey_mprotect:
 		widen_hull(t->mm, t->args[0], t->args[1]);
-		announce_mapping(t->args[0], t->mm, t->serial);
+		announce_later(t, t->args[0]);
 		break;
 	case NR_mremap:
-		tell_unmap(t, t->args[0], t->args[1], now);
+		tell_unmap(t, t->args[0], t->args[1], t->mapping_ns);
 		widen_hull(t->mm, result, t->args[2]);
-		announce_mapping(result, t->mm, t->serial);
+		announce_later(t, result);
 		break;
 	case NR_shmat:
 		widen_hull(t->mm, result, 1ull << 46); /* its size is not known here */
-		announce_mapping(result, t->mm, t->serial);
+		announce_later(t, result);
+		break;
+	case NR_arch_prctl:
+	case MAPPING_I386:
+		widen_hull(t->mm, 0, ~0ull);
 		break;
 	default:
 		break;
@@ -232,6 +259,8 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	__u32 ended = 0;
 
 	t->flags &= ~(TASK_IN_CALL | TASK_NEWBORN | TASK_SKIPPED);
+	if (t->untold)
+		announce_later(t, t->untold);
 	t->abi = abi_of(task, nr);
 	if (t->abi == USC_ABI_X32)
 		nr &= ~X32_BIT;
@@ -254,8 +283,9 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	} else {
 		t->flags |= TASK_SKIPPED;
 	}
-	if (t->abi != USC_ABI_I386 && may_change_mappings(t->nr) && changes_mappings(t)) {
-		t->mapping_nr = t->nr;
+	if (t->abi == USC_ABI_I386 ? is_i386_mapping_call(t->nr) : may_change_mappings(t->nr) && changes_mappings(t)) {
+		t->mapping_nr = t->abi == USC_ABI_I386 ? MAPPING_I386 : t->nr;
+		t->mapping_ns = bpf_ktime_get_ns();
 		t->flags |= TASK_MAPPING;
 		mappings_begin(t->mm);
 	}
@@ -395,16 +425,16 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 		return 0;
 	if (t->flags & TASK_MAPPING) {
 		t->flags &= ~TASK_MAPPING;
-		mappings_changed(t, result, bpf_ktime_get_ns());
+		mappings_changed(t, result);
 		mappings_end(t->mm);
-	} else if (t->nr == NR_mmap && t->abi == USC_ABI_X86_64 && result > 0 && !(t->args[2] & PROT_EXEC)) {
+	} else if (t->nr == NR_mmap && t->abi == USC_ABI_X86_64 && result > 0 && !makes_executable(t->args[2])) {
 		remember_data(t->mm, result, t->args[1]);
 	}
 	if (t->flags & TASK_IN_CALL)
 		call_returns(task, t, result);
 	else if (t->flags & (TASK_NEWBORN | TASK_SKIPPED))
 		t->flags &= ~(TASK_NEWBORN | TASK_SKIPPED);
-	else
+	else if (!entries_closed)
 		denied_call(task, regs, t, result);
 	return 0;
 }
@@ -461,6 +491,8 @@ static __noinline __u32 announce_image(struct task_struct *task, struct task_ent
 	found.address = BPF_CORE_READ(task, mm, start_code);
 	find_mapping(&found);
 	exe = found.status == FOUND ? found.file : 0;
+	if (!exe && task->mm->exe_file)
+		exe = file_serial(task, task->mm->exe_file, &found);
 	widen_hull(t->mm, found.address, BPF_CORE_READ(task, mm, end_code) - found.address);
 	if (exe)
 		tell_mapping(&found, 1);

@@ -34,6 +34,8 @@ class Backend {
 
   // Hooks on: from here on the launched process's first execve begins the trace.
   virtual Result<void> attach() = 0;
+  // No call's entry is seen from here on; returns of those under way still are.
+  virtual void close_entries() = 0;
   // Hooks off. What the rings hold can still be read.
   virtual void detach() = 0;
 

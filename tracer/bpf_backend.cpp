@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "support/unique_fd.h"
 #include "tracer/backend.h"
@@ -23,6 +24,8 @@ namespace uscope::tracer {
 namespace {
 
 // A ring that is filled as fast as it is read must not keep the reader from all else.
+constexpr std::uint64_t kMostRingBytes = std::uint64_t{256} << 20;
+constexpr std::uint32_t kSmallestRing = 1u << 20;
 constexpr std::uint32_t kMostInBatch = 1u << 16;
 constexpr const char* kPrivilegeRemedy =
     "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` tells more";
@@ -77,6 +80,7 @@ class BpfBackend : public Backend {
   Result<void> load(const usc_config& config, const BackendSizes& sizes);
 
   Result<void> attach() override;
+  void close_entries() override;
   void detach() override;
   Result<void> set_launched(int pid) override;
   Result<std::size_t> drain(const RecordHandler& handle) override;
@@ -130,6 +134,9 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
 Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& sizes) {
   sizes_ = sizes;
   cpus_ = config.cpus;
+  // All rings together stay within bounds on machines with many processors.
+  while (sizes_.ring_bytes > kSmallestRing && std::uint64_t{sizes_.ring_bytes} * cpus_ > kMostRingBytes)
+    sizes_.ring_bytes /= 2;
   libbpf_set_print(keep_log);
   libbpf_log.clear();
   skeleton_.reset(uscope_bpf__open());
@@ -156,7 +163,7 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
                                 std::size_t{sizes.index_entries} * sizeof(__u32), "row_index");
       !opened)
     return opened;
-  return open_rings(sizes.ring_bytes);
+  return open_rings(sizes_.ring_bytes);
 }
 
 Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
@@ -188,6 +195,11 @@ Result<void> BpfBackend::attach() {
   open_calls_.reset(bpf_program__attach_iter(skeleton_->progs.list_open_calls, nullptr));
   if (!open_calls_) return errno_error("cannot attach the list of calls under way", errno, kPrivilegeRemedy);
   return {};
+}
+
+void BpfBackend::close_entries() {
+  skeleton_->bss->entries_closed = 1;
+  bpf_link__destroy(std::exchange(skeleton_->links.on_sys_enter, nullptr));
 }
 
 void BpfBackend::detach() {

@@ -15,6 +15,8 @@ namespace {
 constexpr std::array kEventLosses = {USC_LOSS_RING_FULL_EVENT, USC_LOSS_TASK_MAP_FULL, USC_LOSS_TASK_MAP_BUSY,
                                      USC_LOSS_RECURSION};
 
+constexpr std::uint64_t kLateMappingNs = 50'000'000;
+
 template <typename Record>
 const Record& as(const usc_record& record) {
   return reinterpret_cast<const Record&>(record);
@@ -118,13 +120,22 @@ void Collector::process_pending() {
     if (sample.verify != 0)
       verify(sample);
     else
-      finish_walk(sample);
+      finish_walk(bytes);
   }
   pending_.clear();
 }
 
-void Collector::finish_walk(const usc_sample& sample) {
+void Collector::finish_walk(const std::vector<char>& sample_bytes) {
+  const auto& sample = *reinterpret_cast<const usc_sample*>(sample_bytes.data());
   const UserStack walked = walk_sample(sample, mappings_, files_, config_.scope);
+  if (walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING}) {
+    // The mapping may be told of at the next call of the task that made it.
+    if (!closing_ && monotonic_ns() - sample.head.time < kLateMappingNs) {
+      fresh_.push_back(sample_bytes);
+      return;
+    }
+    given_up_[tasks_.find(sample.head.task).process]++;
+  }
   std::vector<char> bytes(sizeof(usc_stack) + walked.frames.size() * sizeof(std::uint64_t));
   usc_stack stack{};
   stack.head = sample.head;
@@ -247,6 +258,8 @@ Result<void> Collector::write_losses() {
     if (key.cause < fresh.size()) fresh[key.cause] -= count;
   }
   for (std::uint32_t cause = 0; cause < fresh.size(); cause++) tell(cause, 0, fresh[cause]);
+  for (const auto& [process, count] : given_up_) tell(USC_LOSS_DEFERRED_GIVEN_UP, process, count);
+  given_up_.clear();
   losses_from_ns_ = now;
   figures_.lost = 0;
   for (const usc_loss_cause cause : kEventLosses) figures_.lost += lost_told_[cause];

@@ -50,6 +50,8 @@ class Collector {
   Result<std::size_t> round();
   // Calls that began before `before_ns` and have not returned; the number of traced tasks.
   Result<std::uint64_t> write_open_calls(std::uint64_t before_ns);
+  // Nothing more will come: walks that wait for a record are finished as they are.
+  void close() { closing_ = true; }
   // What was lost since the last call.
   Result<void> write_losses();
   // Counters and sequence totals, at the end.
@@ -65,7 +67,7 @@ class Collector {
   void keep(const Result<void>& result);
   void pass_on(const usc_record& record) { keep(writer_.append(record)); }
   void process_pending();
-  void finish_walk(const usc_sample& sample);
+  void finish_walk(const std::vector<char>& sample_bytes);
   void verify(const usc_sample& sample);
   void write_file_news();
 
@@ -83,6 +85,8 @@ class Collector {
   std::array<std::uint64_t, USC_LOSS_COUNT> lost_told_{};
   std::unordered_map<std::uint64_t, std::uint64_t> process_lost_told_;
   std::uint64_t losses_from_ns_ = 0;
+  std::unordered_map<std::uint32_t, std::uint64_t> given_up_;  // deferred walks without an end, by process
+  bool closing_ = false;
   Result<void> trouble_;
 };
 

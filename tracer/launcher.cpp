@@ -4,7 +4,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
-#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,14 +38,20 @@ Result<std::string> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
   std::string rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  std::string forbidden;  // there, but not executable: as a shell says it, 126 and not 127
   while (true) {
     const std::size_t colon = rest.find(':');
     const std::string folder = rest.substr(0, colon);
     const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    struct stat status {};
+    if (stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+      if (access(candidate.c_str(), X_OK) == 0) return candidate;
+      if (forbidden.empty()) forbidden = candidate;
+    }
     if (colon == std::string::npos) break;
     rest.erase(0, colon + 1);
   }
+  if (!forbidden.empty()) return forbidden;
   return Error{"command not found: " + name, "give its path, or check PATH"};
 }
 

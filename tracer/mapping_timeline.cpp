@@ -1,6 +1,7 @@
 #include "tracer/mapping_timeline.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace uscope::tracer {
 
@@ -20,6 +21,7 @@ void MappingTimeline::add(const usc_map& record) {
     return;
   target.entries.push_back({mapping, record.head.time, false});
   target.version++;
+  prune(target, record.head.time);
 }
 
 void MappingTimeline::remove(const usc_unmap& record) {
@@ -34,6 +36,7 @@ void MappingTimeline::remove(const usc_unmap& record) {
   if (!matters) return;
   target.entries.push_back({{record.start, record.end, 0, 0}, record.head.time, true});
   target.version++;
+  prune(target, record.head.time);
 }
 
 void MappingTimeline::fork(std::uint32_t mm, std::uint32_t parent, std::uint64_t time) {
@@ -69,6 +72,35 @@ std::optional<Mapping> MappingTimeline::find(std::uint32_t mm, std::uint64_t add
     space = space->parent.get();
   }
   return std::nullopt;
+}
+
+std::optional<Mapping> MappingTimeline::find_told_later(std::uint32_t mm, std::uint64_t address,
+                                                        std::uint64_t time) const {
+  const auto found = spaces_.find(mm);
+  if (found == spaces_.end()) return std::nullopt;
+  const Entry* first = nullptr;
+  for (const Entry& entry : found->second->entries) {
+    if (entry.from <= time || address < entry.mapping.start || address >= entry.mapping.end) continue;
+    if (first == nullptr || entry.from < first->from) first = &entry;
+  }
+  if (first == nullptr || first->gone) return std::nullopt;
+  return first->mapping;
+}
+
+// Drops what later entries have covered for long. The work is bounded by growing the threshold with what remains.
+void MappingTimeline::prune(Space& space, std::uint64_t now) {
+  if (space.entries.size() < space.prune_at) return;
+  const auto covered = [&](const Entry& entry) {
+    return std::any_of(space.entries.begin(), space.entries.end(), [&](const Entry& later) {
+      return later.from > entry.from && later.from + kKeepNs < now && later.mapping.start <= entry.mapping.start &&
+             later.mapping.end >= entry.mapping.end;
+    });
+  };
+  std::vector<Entry> kept;
+  std::copy_if(space.entries.begin(), space.entries.end(), std::back_inserter(kept),
+               [&](const Entry& entry) { return !covered(entry); });
+  space.entries = std::move(kept);
+  space.prune_at = std::max<std::size_t>(128, space.entries.size() * 2);
 }
 
 std::vector<Mapping> MappingTimeline::all(std::uint32_t mm, std::uint64_t time) const {

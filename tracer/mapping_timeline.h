@@ -35,6 +35,10 @@ class MappingTimeline {
 
   // The mapping that held `address` at `time`.
   [[nodiscard]] std::optional<Mapping> find(std::uint32_t mm, std::uint64_t address, std::uint64_t time) const;
+  // Where none is known for that time: the first one told of later. A mapping made while others were locked is told of
+  // late.
+  [[nodiscard]] std::optional<Mapping> find_told_later(std::uint32_t mm, std::uint64_t address,
+                                                       std::uint64_t time) const;
   // All mappings at `time`, by address.
   [[nodiscard]] std::vector<Mapping> all(std::uint32_t mm, std::uint64_t time) const;
   // Moves with every change of the address space's mappings, or of those it was forked from.
@@ -42,7 +46,8 @@ class MappingTimeline {
   [[nodiscard]] std::size_t spaces() const { return spaces_.size(); }
 
  private:
-  static constexpr std::uint64_t kForever = ~std::uint64_t{0};
+  // How long what has been replaced is kept, for walks that are still to be finished.
+  static constexpr std::uint64_t kKeepNs = 10'000'000'000;
   // One stretch from `from` on: a mapping, or (gone) a hole cut into what the parent had.
   struct Entry {
     Mapping mapping;
@@ -54,9 +59,11 @@ class MappingTimeline {
     std::shared_ptr<const Space> parent;
     std::uint64_t forked_at = 0;
     std::uint64_t version = 0;
+    std::size_t prune_at = 128;
   };
 
   std::shared_ptr<Space>& space(std::uint32_t mm);
+  static void prune(Space& space, std::uint64_t now);
   static const Entry* latest(const Space& space, std::uint64_t address, std::uint64_t time);
 
   std::unordered_map<std::uint32_t, std::shared_ptr<Space>> spaces_;

@@ -61,6 +61,9 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
   ~SignalWatch() {
+    // What came while all was being finished would otherwise strike now, before the trace is loaded.
+    while (fd_ && next()) {
+    }
     if (blocked_) sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
   [[nodiscard]] int fd() const { return fd_.get(); }
@@ -249,13 +252,15 @@ Result<void> Recording::loop() {
   return {};
 }
 
-// Calls still under way are listed before the hooks go, so that a return in between completes them; then the rings are
-// emptied.
+// No new call is taken up; those still under way are listed before the last hooks go, so that a return in between
+// completes them; then the rings are emptied.
 Result<void> Recording::finish() {
+  backend_->close_entries();
   if (!writer_->failed()) {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
   }
   backend_->detach();
+  collector_->close();
   while (true) {
     const auto seen = collector_->round();
     if (!seen) return seen.error();

@@ -107,7 +107,8 @@ UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings,
   usc_scope_state state = {0, ~0u};
   for (int i = 0; i < kMaxSteps; i++) {
     const std::uint64_t address = frame.pc - (frame.exact != 0 ? 0 : 1);
-    const auto mapping = mappings.find(sample.mm, address, sample.head.time);
+    auto mapping = mappings.find(sample.mm, address, sample.head.time);
+    if (!mapping) mapping = mappings.find_told_later(sample.mm, address, sample.head.time);
     if (!mapping) {
       stack.ended = broken(USC_BROKEN_NO_MAPPING);
       return stack;

@@ -104,7 +104,10 @@ std::optional<usc_verify> Verifier::check(const usc_sample& sample) {
   const auto [mine, other] = std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end());
   // Frames that only we have are a difference where the oracle came to an end of its own; frames that only it has,
   // always.
-  const bool differs = other != theirs.end() || (mine != ours.end() && whole);
+  bool differs = other != theirs.end() || (mine != ours.end() && whole);
+  // A walk of ours that broke off where the oracle goes on by CFI is one too, whatever is known of the mapping there.
+  const std::size_t by_cfi = walk->uncovered >= 0 ? static_cast<std::size_t>(walk->uncovered) + 1 : walk->frames.size();
+  if (kept->second.ended >= USC_ENDED_BROKEN && scope_.mode == USC_MODE_ALL_ALL && by_cfi > ours.size()) differs = true;
   if (differs) outcome.first_difference = static_cast<__s32>(mine - ours.begin());
   return outcome;
 }
