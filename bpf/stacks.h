@@ -363,6 +363,11 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	room = sample_of(s->cpu);
 	if (!cpu || !room)
 		return 0;
+	/* A sample that is only for checking must not take the room of events. */
+	if (verify && ring_is_half_full(s->cpu)) {
+		count_loss(cpu, USC_LOSS_VERIFY_SKIPPED, t->process);
+		return 0;
+	}
 	if (__sync_lock_test_and_set(&cpu->sample_busy, 1)) {
 		count_loss(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_SCRATCH_BUSY, t->process);
 		return 0;

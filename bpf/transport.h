@@ -27,6 +27,13 @@ static __always_inline __u64 wakeup_flags(void *ring, bool urgent)
 	return BPF_RB_NO_WAKEUP;
 }
 
+static __always_inline bool ring_is_half_full(__u32 cpu_number)
+{
+	void *ring = bpf_map_lookup_elem(&rings, &cpu_number);
+
+	return !ring || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
+}
+
 /* Sends a finished record of variable length; its head is filled here. 0, or not 0 where it was lost. */
 static __always_inline int send_record(struct usc_record *head, __u16 type, __u32 bytes, __u32 task, __u64 now,
 				       bool urgent)
