@@ -4,37 +4,29 @@
 #include <string>
 
 #include "cli/completion.h"
+#include "cli/doctor.h"
 #include "cli/events.h"
 #include "cli/export.h"
 #include "cli/invocation.h"
 #include "cli/load.h"
+#include "cli/record.h"
 #include "cli/report.h"
 #include "cli/sql.h"
 #include "cli/tree.h"
 #include "support/text.h"
-#if __has_include("cli/record.h")
-#include "cli/record.h"
-#endif
-#if __has_include("cli/doctor.h")
-#include "cli/doctor.h"
-#endif
 
 namespace uscope::cli {
 namespace {
 
 void add_verbs(CLI::App& app, Invocation& invocation) {
-#if __has_include("cli/record.h")
   add_record(app, invocation);
-#endif
   add_load(app, invocation);
   add_report(app, invocation);
   add_events(app, invocation);
   add_tree(app, invocation);
   add_sql(app, invocation);
   add_export(app, invocation);
-#if __has_include("cli/doctor.h")
   add_doctor(app, invocation);
-#endif
   add_completion(app, invocation);
 }
 

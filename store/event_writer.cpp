@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "store/names.h"
+#include "store/errno_names.h"
+#include "store/syscall_table.h"
 
 namespace uscope::store {
 namespace {
@@ -120,7 +121,7 @@ Result<std::uint32_t> EventWriter::kind_of(const usc_event& event) {
   if (id != 0) return id;
   const bool known = event.abi < kAbiNames.size();
   const std::string name =
-      known ? stored_syscall_name(static_cast<usc_abi>(event.abi), event.nr) : "syscall_" + std::to_string(event.nr);
+      known ? syscall_name(static_cast<usc_abi>(event.abi), event.nr) : "syscall_" + std::to_string(event.nr);
   const std::string abi = known ? std::string(kAbiNames[event.abi]) : "abi_" + std::to_string(event.abi);
   const auto next = static_cast<std::uint32_t>(kinds_.size());
   if (auto done = insert_kind_->run(next, std::string_view(name), std::string_view(abi), event.nr); !done)
