@@ -170,7 +170,7 @@ static __always_inline bool is_remembered_data(__u32 mm, __u64 start, __u64 end)
 }
 
 /* Is nothing executable in the range, for certain? */
-static __noinline int is_data_range(__u32 mm, __u64 start, __u64 bytes)
+__noinline int is_data_range(__u32 mm, __u64 start, __u64 bytes)
 {
 	struct data_range range = {.end = start + bytes};
 	struct mm_slot *slot = mm_slot_of(mm);

@@ -170,7 +170,7 @@ static __always_inline void keep_stack(struct scratch *s, struct cpu_state *cpu,
 }
 
 /* The id of the stack in the scratch area, sent now if it was not before. 0 = it could not be sent. */
-static __noinline __u32 intern_stack(struct scratch *s, __u64 now)
+__noinline __u32 intern_stack(struct scratch *s, __u64 now)
 {
 	struct intern in = {};
 	struct cpu_state *cpu;
@@ -238,7 +238,7 @@ static __always_inline __u32 recall(struct scratch *s, struct cpu_state *cpu)
  * Remembers a walk; `pc` and `rbp` are those it began with. Only what comes twice in a row is worth it: where stacks
  * differ from call to call, the words are not even copied.
  */
-static __noinline int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
+__noinline int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
 {
 	struct memo_slot *memo;
 

@@ -37,7 +37,7 @@ static inline const struct usc_rule *usc_rule_at(void *tables, __u32 number)
 }
 
 /* Reads the stretch of stack that begins at an address: a block, or up to the page's end, or one word. */
-static __noinline int read_block(struct scratch *s, __u64 address)
+__noinline int read_block(struct scratch *s, __u64 address)
 {
 	__u64 bytes;
 
@@ -154,7 +154,7 @@ static __always_inline int place_mapping(struct scratch *s, struct found *found)
 }
 
 /* The full search: mapping, file, row. */
-static __noinline int search_place(struct scratch *s, struct place *place)
+__noinline int search_place(struct scratch *s, struct place *place)
 {
 	struct found found = {};
 	struct usc_file_entry *entry;
@@ -246,7 +246,7 @@ static __always_inline void keep_frame(struct scratch *s, __u64 frame)
 	s->hash ^= s->hash >> 29;
 }
 
-static __noinline int step_shared(struct scratch *s, __u32 rule)
+__noinline int step_shared(struct scratch *s, __u32 rule)
 {
 	const struct usc_rule *shared;
 	__u32 number = USC_RULE_NUMBER(rule);
