@@ -153,7 +153,12 @@ class Recording(unittest.TestCase):
     def test_an_interrupt_goes_to_the_command_first(self):
         tracer = subprocess.Popen([USCOPE, "record", "-o", self.db, "--", "sh", "-c", "trap 'exit 9' INT; while :; do sleep 0.1; done"],
                                   stderr=subprocess.DEVNULL)
-        time.sleep(2.0)
+        for _ in range(300):  # until the command itself runs
+            time.sleep(0.1)
+            children = subprocess.run(["pgrep", "-P", str(tracer.pid), "-x", "sh"], capture_output=True, text=True, check=False)
+            if children.stdout.split():
+                break
+        time.sleep(0.5)
         tracer.send_signal(signal.SIGINT)
         self.assertEqual(tracer.wait(30), 9)
 
