@@ -1,6 +1,8 @@
 // The `uscope` command: parses the command line, runs the verb it names, prints what went wrong.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <string>
 
 #include "cli/completion.h"
@@ -69,5 +71,10 @@ int run(int argc, char** argv) {
 }  // namespace uscope::cli
 
 int main(int argc, char** argv) {
-  return uscope::cli::run(argc, argv);
+  try {
+    return uscope::cli::run(argc, argv);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "uscope: %s\n", problem.what());
+    return EXIT_FAILURE;
+  }
 }

@@ -22,6 +22,7 @@ using symbolizer::ModuleSymbols;
 
 // The vdso is one ELF image whose section headers come last; the kernel maps it into every process, this one too.
 std::span<const std::byte> own_vdso() {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the auxiliary vector hands addresses out as integers
   const auto* start = reinterpret_cast<const std::byte*>(::getauxval(AT_SYSINFO_EHDR));
   if (!start) return {};
   Elf64_Ehdr header{};

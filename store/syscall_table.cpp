@@ -24,21 +24,21 @@ constexpr std::uint8_t IPC = kClassIpc;
 
 struct Call {
   std::uint32_t nr;
-  std::string_view name;
   std::uint8_t classes;
+  std::string_view name;
   std::string_view arguments;
 };
 
 constexpr Call kCalls64[] = {
-#define USC_SYSCALL(nr, name, classes, arguments) {nr, name, classes, arguments},
+#define USC_SYSCALL(nr, name, classes, arguments) {nr, classes, name, arguments},
 #include "store/syscalls.def"
 };
 constexpr Call kCalls32[] = {
-#define USC_SYSCALL_I386(nr, name, classes) {nr, name, classes, ""},
+#define USC_SYSCALL_I386(nr, name, classes) {nr, classes, name, ""},
 #include "store/syscalls.def"
 };
 constexpr Call kCallsX32[] = {
-#define USC_SYSCALL_X32(nr, name) {nr, name, NONE, ""},
+#define USC_SYSCALL_X32(nr, name) {nr, NONE, name, ""},
 #include "store/syscalls.def"
 };
 

@@ -227,7 +227,8 @@ std::optional<std::int32_t> sigcontext_offset(const CfiState& state) {
     if (reg == kStackPointer && rule.where == Where::kUnset) continue;
     if (!is_at(rule, first->offset + i * 8)) return std::nullopt;
   }
-  if (!is_at(state.registers[kReturnAddress], first->offset + USC_SIGCONTEXT_REGS * 8)) return std::nullopt;
+  if (!is_at(state.registers[kReturnAddress], first->offset + std::uint64_t{USC_SIGCONTEXT_REGS} * 8))
+    return std::nullopt;
   if (state.cfa != CfiState::Cfa::kExpression) return std::nullopt;
   const auto cfa = Evaluator(state.cfa_expression).run(std::nullopt);
   constexpr std::uint64_t kStackPointerWord = 15;
@@ -340,12 +341,11 @@ void RuleTable::fill_saved(const CfiState& state, usc_rule& rule) {
     if (from.where == Where::kUndefined) continue;
     const auto at = saved_at(from);
     const auto offset = at ? as_s32(at->offset) : std::nullopt;
-    if (!offset || at->dereferenced) {
-      stats_.unknown_registers++;
-    } else if (at->base == Value::Base::kCfa) {
+    const bool plain = offset && !at->dereferenced;
+    if (plain && at->base == Value::Base::kCfa) {
       rule.save_kind[i] = USC_SAVE_CFA;
       rule.save_off[i] = *offset;
-    } else if (at->is_register(kFramePointer)) {
+    } else if (plain && at->is_register(kFramePointer)) {
       rule.save_kind[i] = USC_SAVE_DEREF;
       rule.save_off[i] = *offset;
     } else {
