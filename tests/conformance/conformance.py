@@ -7,6 +7,7 @@ Prints each failure and, last, `N passed, N failed`; exits with 1 where anything
 
 import argparse
 import ctypes
+import itertools
 import os
 import shlex
 import subprocess
@@ -42,39 +43,38 @@ def record(uscope, options, command, output, stdout=subprocess.PIPE, timeout=120
     )
 
 
-def run_one(arguments, run, folder, number):
-    output = os.path.join(folder, f"{os.path.basename(arguments.fixture)}.{number}.db")
-    done = record(arguments.uscope, run.options, [arguments.fixture, *run.arguments], output)
+def run_one(arguments, fixture, run, folder, number):
+    output = os.path.join(folder, f"{os.path.basename(fixture)}.{number}.db")
+    done = record(arguments.uscope, run.options, [fixture, *run.arguments], output)
     failures = []
     if done.returncode != run.status:
         failures.append(f"exit status {done.returncode}, not {run.status}: {done.stderr.strip()[-500:]}")
     if not os.path.exists(output):
         return [*failures, f"no trace was written: {done.stderr.strip()[-500:]}"]
-    matcher = Matcher(os.path.basename(arguments.fixture), arguments.static, arguments.stripped)
+    matcher = Matcher(os.path.basename(fixture), arguments.static, arguments.stripped)
     return failures + check_run(run, Trace(output), matcher)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--uscope", default=os.environ.get("USCOPE", "uscope"))
-    parser.add_argument("--fixture", required=True)
+    parser.add_argument("--fixture", required=True, action="append", help="repeatable: several builds of one source")
     parser.add_argument("--source", required=True)
     parser.add_argument("--static", action="store_true")
     parser.add_argument("--stripped", action="store_true")
     parser.add_argument("--keep", help="keep the traces in this folder")
     arguments = parser.parse_args()
-    arguments.fixture = os.path.abspath(arguments.fixture)
 
     runs = parse_source(arguments.source)
     passed = failed = 0
     with tempfile.TemporaryDirectory() as scratch:
-        for number, run in enumerate(runs):
-            failures = run_one(arguments, run, arguments.keep or scratch, number)
+        for fixture, (number, run) in itertools.product(map(os.path.abspath, arguments.fixture), enumerate(runs)):
+            failures = run_one(arguments, fixture, run, arguments.keep or scratch, number)
             passed += not failures
             failed += bool(failures)
             if failures:
-                print(f"FAILED {os.path.basename(arguments.fixture)}: {run.title()}")
-                command = ["record", *run.options, "-o", "x.db", "--", arguments.fixture, *run.arguments]
+                print(f"FAILED {os.path.basename(fixture)}: {run.title()}")
+                command = ["record", *run.options, "-o", "x.db", "--", fixture, *run.arguments]
                 print(f"  reproduce: {shlex.join([arguments.uscope, *command])}")
                 for failure in failures[:40]:
                     print(f"  {failure}")
