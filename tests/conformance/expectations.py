@@ -3,7 +3,7 @@
 Lines (each in the first comment of tests/fixtures/NAME.c):
   RUN [record options] [-- arguments]   one recording; the lines that follow belong to it
   EXPECT [some] call=NAME [count=N] [how=H] [result=N | result>N] [aN=N] [depth=N] [stacks=N] [ended=E] stack=FRAMES
-      So many events (count) match all that is said; `ended` is `root` unless said otherwise. Every event of a call that
+      So many events (count) match all that is said; `ended` is `root` unless said otherwise (A|B: one of these). Every event of a call that
       is named in a RUN must match one of its EXPECT lines, unless a line of that call says `some`.
   TREE name(child,child(grandchild))    the process tree, each process by the base name of its last image
   STATUS N                              the exit status, 0 unless said
@@ -154,7 +154,7 @@ class Matcher:
 def field_matches(event, name, operator, value):
     have = event[name]
     if name in ("how", "ended"):
-        return have == value
+        return have in value.split("|")
     if have is None:
         return False
     return have > int(value) if operator == ">" else have == int(value)
