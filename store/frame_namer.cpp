@@ -72,11 +72,12 @@ class SymbolNamer : public FrameNamer {
       if (!fd) return errno_error("cannot open " + module.path, errno);
       if (!is_file_of(fd.get(), module)) return Error{module.path + " is not the file that was traced", ""};
     }
-    return ModuleSymbols::open(fd.get(), module.path);
+    return ModuleSymbols::open(fd.get(), module.path, &finder_);
   }
 
   ModuleOpener opener_;
   bool same_kernel_;
+  symbolizer::DebugFileFinder finder_;
   symbolizer::SymbolResolver resolver_;
 };
 

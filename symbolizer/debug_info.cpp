@@ -16,6 +16,7 @@
 #include <cstring>
 #include <utility>
 
+#include "symbolizer/debug_files.h"
 #include "symbolizer/symbols_sections.h"
 
 namespace uscope::symbolizer {
@@ -44,11 +45,14 @@ std::uint64_t expanded_size(const ElfSection& section) {
   return section.name.starts_with(".zdebug") ? UINT64_MAX : section.header.sh_size;
 }
 
-bool within_bounds(Elf* elf) {
+// Whether the DWARF of an ELF file may be read. `linked` is the build-id of the alternate file at hand, empty where
+// there is none.
+bool within_bounds(Elf* elf, const std::string& linked) {
   std::uint64_t total = 0;
   bool info = false;
-  for (const ElfSection& section : read_sections(elf)) {
-    if (section.name == ".gnu_debugaltlink") return false;
+  const std::vector<ElfSection> sections = read_sections(elf);
+  for (const ElfSection& section : sections) {
+    if (section.name == ".gnu_debugaltlink" && (linked.empty() || alternate_build_id(sections) != linked)) return false;
     if (!section.name.starts_with(".debug_") && !section.name.starts_with(".zdebug_")) continue;
     if (section.handle == nullptr || section.header.sh_type == SHT_NOBITS) continue;
     const std::uint64_t size = expanded_size(section);
@@ -200,15 +204,27 @@ class DebugInfo::UnitWalk {
   std::vector<ClaimedRange> ranges_;
 };
 
-std::unique_ptr<DebugInfo> DebugInfo::open(Elf* elf) {
-  if (!within_bounds(elf)) return nullptr;
-  DwarfHandle dwarf(dwarf_begin_elf(elf, DWARF_C_READ, nullptr));
-  if (!dwarf) return nullptr;
-  std::unique_ptr<DebugInfo> info(new DebugInfo(elf, std::move(dwarf)));
-  return info->texts_.terminated() ? std::move(info) : nullptr;
+std::unique_ptr<DebugInfo> DebugInfo::open(Elf* elf, Elf* alternate) {
+  if (!within_bounds(elf, alternate != nullptr ? build_id_of(alternate) : "")) return nullptr;
+  if (alternate != nullptr && !within_bounds(alternate, "")) return nullptr;
+  std::unique_ptr<DebugInfo> info(new DebugInfo(elf, alternate));
+  return info->dwarf_ && info->texts_.terminated() ? std::move(info) : nullptr;
 }
 
-DebugInfo::DebugInfo(Elf* elf, DwarfHandle dwarf) : elf_(elf), dwarf_(std::move(dwarf)), texts_(elf) {}
+DebugInfo::DebugInfo(Elf* elf, Elf* alternate) : elf_(elf), alternate_elf_(alternate) {
+  begin();
+}
+
+void DebugInfo::begin() {
+  dwarf_.reset(dwarf_begin_elf(elf_, DWARF_C_READ, nullptr));
+  texts_ = DwarfTexts(elf_);
+  if (alternate_elf_ == nullptr || !dwarf_) return;
+  alternate_.reset(dwarf_begin_elf(alternate_elf_, DWARF_C_READ, nullptr));
+  // Without this libdw would look for the file by itself.
+  dwarf_setalt(dwarf_.get(), alternate_.get());
+  texts_.add_alternate(alternate_elf_);
+  if (!alternate_) dwarf_.reset();
+}
 
 void DebugInfo::add_unit_ranges(Dwarf_Die* die) {
   const auto number = static_cast<std::uint32_t>(unit_offsets_.size());
@@ -244,8 +260,8 @@ void DebugInfo::forget() {
   loaded_.clear();
   loaded_bytes_ = 0;
   dwarf_.reset();
-  dwarf_.reset(dwarf_begin_elf(elf_, DWARF_C_READ, nullptr));
-  texts_ = DwarfTexts(elf_);
+  alternate_.reset();
+  begin();
 }
 
 const DebugInfo::Unit& DebugInfo::unit_of(Dwarf_Die* unit_die, Dwarf_Off offset) {

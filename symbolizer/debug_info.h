@@ -27,12 +27,13 @@ struct DebugFrame {
 // Reads what is asked for and no more: units' ranges at the first look-up, a unit's functions and lines at the first
 // address in it. Not thread-safe. DWARF is hostile input: all walks are iterative and bounded, and where it is damaged
 // or a bound is reached the answer has fewer frames or none, never wrong work without end. Never opens another file:
-// split units (.dwo) give lines only, and files with a .gnu_debugaltlink are not read.
+// split units (.dwo) give lines only.
 class DebugInfo {
  public:
-  // Null where the file has no usable .debug_info (none, too large, compressed beyond the bound, alternate link). `elf`
-  // is the caller's and must outlive the result.
-  static std::unique_ptr<DebugInfo> open(Elf* elf);
+  // Null where the file has no usable .debug_info (none, too large, compressed beyond the bound). What dwz moved into
+  // another file is in `alternate`: a file with a .gnu_debugaltlink is not read without the one of that build-id. Both
+  // are the caller's and must outlive the result.
+  static std::unique_ptr<DebugInfo> open(Elf* elf, Elf* alternate = nullptr);
 
   // The frames at an ELF address, innermost first; the last is the physical function (inlined false). File and line of
   // the innermost are the address's, those of each outer one the place of the call inlined into it. One frame without a
@@ -63,13 +64,16 @@ class DebugInfo {
 
   class UnitWalk;
 
-  DebugInfo(Elf* elf, DwarfHandle dwarf);
+  DebugInfo(Elf* elf, Elf* alternate);
+  void begin();
   void find_units();
   void add_unit_ranges(Dwarf_Die* die);
   const Unit& unit_of(Dwarf_Die* unit_die, Dwarf_Off offset);
   void forget();
 
   Elf* elf_;
+  Elf* alternate_elf_;     // null: none
+  DwarfHandle alternate_;  // outlives dwarf_, which refers to it
   DwarfHandle dwarf_;
   DwarfTexts texts_;
   bool units_found_ = false;

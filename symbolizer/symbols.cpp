@@ -30,6 +30,7 @@ std::string address_name(const std::string& name, std::uint64_t address) {
 std::size_t held_by_libelf(const std::vector<ElfSection>& sections, bool dwarf) {
   std::size_t bytes = 0;
   for (const ElfSection& section : sections) {
+    if (section.header.sh_type == SHT_NOBITS) continue;
     const bool table = section.header.sh_type == SHT_SYMTAB || section.header.sh_type == SHT_DYNSYM ||
                        section.header.sh_type == SHT_STRTAB || section.header.sh_type == SHT_RELA;
     const bool frames = section.name == ".eh_frame" || section.name == ".debug_frame";
@@ -47,12 +48,15 @@ SymbolizedFrame unknown_frame(const std::string& name, std::uint64_t address) {
 ModuleSymbols::ModuleSymbols(ElfHandle elf, UniqueFd fd, std::vector<std::byte> image, const std::string& name)
     : image_(std::move(image)), fd_(std::move(fd)), elf_(std::move(elf)), name_(name) {}
 
-Result<std::unique_ptr<ModuleSymbols>> ModuleSymbols::open(int fd, const std::string& name) {
+Result<std::unique_ptr<ModuleSymbols>> ModuleSymbols::open(int fd, const std::string& name,
+                                                           const DebugFileFinder* finder) {
   UniqueFd own(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!own) return errno_error("cannot duplicate the descriptor of " + name, errno);
   Result<ElfHandle> elf = open_elf(own.get(), name);
   if (!elf) return elf.error();
-  return std::unique_ptr<ModuleSymbols>(new ModuleSymbols(std::move(*elf), std::move(own), {}, name));
+  std::unique_ptr<ModuleSymbols> symbols(new ModuleSymbols(std::move(*elf), std::move(own), {}, name));
+  symbols->finder_ = finder;
+  return symbols;
 }
 
 Result<std::unique_ptr<ModuleSymbols>> ModuleSymbols::open_image(std::span<const std::byte> image,
@@ -66,11 +70,20 @@ Result<std::unique_ptr<ModuleSymbols>> ModuleSymbols::open_image(std::span<const
 void ModuleSymbols::read() {
   read_ = true;
   const std::vector<ElfSection> sections = read_sections(elf_.get());
+  mini_ = read_debug_data(sections);
+  if (finder_ != nullptr) files_ = finder_->find(elf_.get(), sections, name_);
+  std::vector<const std::vector<ElfSection>*> tables{&sections};
+  for (const auto* file : {&mini_, &files_.debug})
+    if (*file) tables.push_back(&(*file)->sections);
   fdes_ = FdeTable(sections);
-  symbols_ = SymbolTable(sections, fdes_);
+  symbols_ = SymbolTable(tables, fdes_);
   plt_ = PltTable(sections, symbols_);
-  debug_ = DebugInfo::open(elf_.get());
+  Elf* alternate = files_.alternate ? files_.alternate->elf.get() : nullptr;
+  debug_ = DebugInfo::open(elf_.get(), alternate);
+  if (!debug_ && files_.debug) debug_ = DebugInfo::open(files_.debug->elf.get(), alternate);
   section_bytes_ = held_by_libelf(sections, debug_ != nullptr);
+  for (const auto* file : {&mini_, &files_.debug, &files_.alternate})
+    if (*file) section_bytes_ += (*file)->image.size() + held_by_libelf((*file)->sections, debug_ != nullptr);
 }
 
 std::vector<SymbolizedFrame> ModuleSymbols::resolve(std::uint64_t address, bool exact) {

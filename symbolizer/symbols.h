@@ -11,6 +11,7 @@
 
 #include "support/result.h"
 #include "support/unique_fd.h"
+#include "symbolizer/debug_files.h"
 #include "symbolizer/debug_info.h"
 #include "symbolizer/elf_handles.h"
 #include "symbolizer/symbols_fde.h"
@@ -37,13 +38,16 @@ struct SymbolizedFrame {
 SymbolizedFrame unknown_frame(const std::string& name, std::uint64_t address);
 
 // Everything is read lazily: opening checks the ELF header, the first look-up reads symbols and FDEs, the first look-up
-// in a compilation unit its DWARF. Not thread-safe. Never opens another file than the one given (debug links and
-// debuginfod are not followed). The file is read, not mapped: one that shrinks loses names, and raises no SIGBUS.
+// in a compilation unit its DWARF. Not thread-safe. .gnu_debugdata inside the file is read; another file is opened only
+// through a DebugFileFinder, at the first look-up. Files are read, not mapped: one that shrinks loses names, and raises
+// no SIGBUS.
 class ModuleSymbols {
  public:
   // The file behind `fd`, of which a duplicate is kept. `name` is what people know it by (a path, "[vdso]"); its base
-  // name stands in names without a symbol. Errors: not a regular file, not an ELF file for x86-64.
-  static Result<std::unique_ptr<ModuleSymbols>> open(int fd, const std::string& name);
+  // name stands in names without a symbol. `finder`, which must outlive the object, looks for separate debug files;
+  // none are looked for where it is null. Errors: not a regular file, not an ELF file for x86-64.
+  static Result<std::unique_ptr<ModuleSymbols>> open(int fd, const std::string& name,
+                                                     const DebugFileFinder* finder = nullptr);
 
   // An image in memory, which is copied.
   static Result<std::unique_ptr<ModuleSymbols>> open_image(std::span<const std::byte> image, const std::string& name);
@@ -73,6 +77,9 @@ class ModuleSymbols {
   UniqueFd fd_;
   ElfHandle elf_;
   std::string name_;
+  const DebugFileFinder* finder_ = nullptr;
+  std::unique_ptr<DebugFile> mini_;
+  DebugFiles files_;
   bool read_ = false;
   std::size_t section_bytes_ = 0;
   FdeTable fdes_;

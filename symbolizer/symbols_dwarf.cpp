@@ -44,13 +44,17 @@ bool is_c(int language) {
 }
 
 DwarfTexts::DwarfTexts(Elf* elf) {
+  add_sections(elf, true);
+}
+
+void DwarfTexts::add_sections(Elf* elf, bool lines) {
   for (const ElfSection& section : read_sections(elf)) {
     if (!section.name.starts_with(".debug_") || section.header.sh_type == SHT_NOBITS) continue;
     const Elf_Data* data = section.handle != nullptr ? elf_getdata(section.handle, nullptr) : nullptr;
     if (data == nullptr || data->d_buf == nullptr) continue;
     const auto* begin = static_cast<const char*>(data->d_buf);
     sections_.emplace_back(begin, begin + data->d_size);
-    if (section.name == ".debug_line") lines_ = sections_.back();
+    if (lines && section.name == ".debug_line") lines_ = sections_.back();
     const bool texts = section.name == ".debug_str" || section.name == ".debug_line_str";
     if (texts && data->d_size > 0 && begin[data->d_size - 1] != '\0') terminated_ = false;
   }

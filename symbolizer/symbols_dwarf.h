@@ -26,6 +26,10 @@ class DwarfTexts {
  public:
   // After dwarf_begin_elf on `elf`, which decompresses sections in place. The Elf must outlive the object.
   explicit DwarfTexts(Elf* elf);
+  DwarfTexts() = default;
+
+  // The texts of the file that dwz moved them to, as the constructor's.
+  void add_alternate(Elf* elf) { add_sections(elf, false); }
 
   // The function of a DW_TAG_subprogram or inlined_subroutine: demangled from the linker name; where there is none
   // (local functions of C++), the name with its scopes and without parameters. Empty where nothing names it.
@@ -45,6 +49,7 @@ class DwarfTexts {
   [[nodiscard]] bool terminated() const { return terminated_; }
 
  private:
+  void add_sections(Elf* elf, bool lines);
   [[nodiscard]] std::string_view bounded(const char* text) const;
   [[nodiscard]] std::string_view attribute_text(Dwarf_Attribute* attribute) const;
   [[nodiscard]] std::string_view linker_name(Dwarf_Die* die) const;

@@ -1,4 +1,4 @@
-// Reads both symbol tables, ranks all candidates once (by start, then by how well the name suits), and flattens the
+// Reads all symbol tables, ranks all candidates once (by start, then by how well the name suits), and flattens the
 // ranges, so that a look-up is one bisection. At most kMaxSymbols candidates of each table are read: beyond that (96
 // MiB of table) the rest has no names.
 #include "symbolizer/symbols_table.h"
@@ -134,11 +134,12 @@ void settle_sizes(std::vector<Candidate>& candidates, const FdeTable& fdes) {
 
 }  // namespace
 
-SymbolTable::SymbolTable(const std::vector<ElfSection>& sections, const FdeTable& fdes) {
+SymbolTable::SymbolTable(std::span<const std::vector<ElfSection>* const> files, const FdeTable& fdes) {
   std::vector<Candidate> candidates;
-  for (std::size_t i = 0; i < sections.size(); i++)
-    if (sections[i].header.sh_type == SHT_SYMTAB || sections[i].header.sh_type == SHT_DYNSYM)
-      add_symbols(sections, i, candidates);
+  for (const std::vector<ElfSection>* sections : files)
+    for (std::size_t i = 0; i < sections->size(); i++)
+      if ((*sections)[i].header.sh_type == SHT_SYMTAB || (*sections)[i].header.sh_type == SHT_DYNSYM)
+        add_symbols(*sections, i, candidates);
   // Worse names first, so that a candidate's place in the order is its claim.
   std::sort(candidates.begin(), candidates.end(),
             [](const Candidate& a, const Candidate& b) { return a.low != b.low ? a.low < b.low : better_name(b, a); });

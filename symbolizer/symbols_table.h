@@ -1,9 +1,11 @@
-// The function symbols of one ELF file: .symtab and .dynsym merged, each symbol inside its own size only.
+// The function symbols of one program or library, from its file and from separate ones: .symtab and .dynsym merged,
+// each symbol inside its own size only.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +34,9 @@ struct SymbolAt {
 class SymbolTable {
  public:
   SymbolTable() = default;
-  SymbolTable(const std::vector<ElfSection>& sections, const FdeTable& fdes);
+
+  // From the tables of all `files`, which are one program's: each is given by its sections.
+  SymbolTable(std::span<const std::vector<ElfSection>* const> files, const FdeTable& fdes);
 
   [[nodiscard]] std::optional<SymbolAt> containing(std::uint64_t address) const;
   [[nodiscard]] std::size_t footprint() const;
