@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * The walk: include/uscope's search, step and scope filter, driven frame by frame over this backend's caches. Three of
- * them stand before the full search, each of one processor: memo      (pc, rsp) → the whole stack, valid while mappings
- * and every stack word that the walk had read are unchanged row cache pc → frame and rule mapping cache (address space,
- * 64 KiB of text) → file and offset What cannot be decided here (a file without rows yet, mappings locked or changing)
- * is not given up: registers and a bounded copy of the stack go to the collector, which finishes the walk with the same
- * step function.
+ * them stand before the full search, each of one processor:
+ *   memo           (pc, rsp) → the whole stack, valid while mappings and every stack word that the walk had read are
+ *                  unchanged
+ *   row cache      pc → frame and rule
+ *   mapping cache  (address space, 64 KiB of text) → file and offset
+ * What cannot be decided here (a file without rows yet, mappings locked or changing, a rule by a register that compact
+ * rows do not follow) is not given up: registers and a bounded copy of the stack go to the collector, which finishes the
+ * walk with the same step function.
  *
  * A cached entry may be overwritten by a program that interrupts this one on the same processor: writers clear the key
  * first and set it last, readers look at the key again at the end.
@@ -301,6 +304,10 @@ static long walk_frame(__u32 i, struct walk_context *context)
 	}
 	if (result == USC_STEP_ROOT)
 		return walk_ends(s, USC_ENDED_ROOT);
+	if (result == USC_STEP_BROKEN(USC_BROKEN_REGISTER)) {
+		s->defer = USC_DEFER_REGISTER;
+		return walk_ends(s, 0);
+	}
 	if (result < 0)
 		return walk_ends(s, USC_ENDED_BROKEN + (-1 - result));
 	return 0;

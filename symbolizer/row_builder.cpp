@@ -5,6 +5,9 @@
 // loader's binary search table does); of those with one start, the first in the section. An FDE of .debug_frame is used
 // only where it meets no FDE of .eh_frame. An FDE whose program is malformed leaves a hole.
 //
+// Padding. A gap of less than 16 bytes between two FDEs that holds nothing but no-operations and int3 is no hole: no
+// code runs there, and the row before it goes on. (It saves libLLVM a tenth of its rows.)
+//
 // A system call instruction directly behind an FDE counts as the last one of that FDE: glibc's clone3 ends its FDE
 // before it, though what held there still holds, so that the pc of every new thread's creator would lie in a hole.
 //
@@ -15,6 +18,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -46,17 +50,23 @@ class TextReader {
   explicit TextReader(int fd) : fd_(fd), window_(kWindow) {}
   explicit TextReader(std::span<const std::byte> image) : image_(image) {}
 
-  // Whether a system call instruction (0f 05) lies at this file offset.
-  bool has_syscall_at(std::uint64_t offset) {
-    constexpr std::byte kOpcode[] = {std::byte{0x0f}, std::byte{0x05}};
-    if (fd_ >= 0 && (offset < start_ || offset - start_ + sizeof(kOpcode) > image_.size())) {
+  // The bytes at a file offset: `count` (at most a few), or none where not all can be read.
+  std::span<const std::byte> bytes_at(std::uint64_t offset, std::size_t count) {
+    if (fd_ >= 0 && (offset < start_ || offset - start_ + count > image_.size())) {
       const ssize_t got = pread(fd_, window_.data(), window_.size(), static_cast<off_t>(offset));
       start_ = offset;
       image_ = std::span<const std::byte>(window_).first(got > 0 ? static_cast<std::size_t>(got) : 0);
     }
     const std::uint64_t at = offset - start_;
-    return at < image_.size() && image_.size() - at >= sizeof(kOpcode) &&
-           std::memcmp(image_.data() + at, kOpcode, sizeof(kOpcode)) == 0;
+    if (at >= image_.size() || image_.size() - at < count) return {};
+    return image_.subspan(at, count);
+  }
+
+  // Whether a system call instruction (0f 05) lies at this file offset.
+  bool has_syscall_at(std::uint64_t offset) {
+    constexpr std::array kOpcode = {std::byte{0x0f}, std::byte{0x05}};
+    const auto bytes = bytes_at(offset, kOpcode.size());
+    return std::equal(bytes.begin(), bytes.end(), kOpcode.begin(), kOpcode.end());
   }
 
  private:
@@ -69,7 +79,8 @@ class TextReader {
 
 class TableBuilder {
  public:
-  TableBuilder(const ElfFacts& facts, RowTable& table) : facts_(facts), table_(table), rules_(table.stats) {}
+  TableBuilder(const ElfFacts& facts, RowDetail detail, RowTable& table)
+      : facts_(facts), table_(table), rules_(table.stats, detail) {}
 
   void add_section(CfiSection& section, bool eh_frame);
   void add_entry();
@@ -81,6 +92,7 @@ class TableBuilder {
   void add_where_free(const std::vector<Stretch>& candidates);
   void limit_text();
   void take_in_syscalls(TextReader& text);
+  void close_padding(TextReader& text);
   void append(std::uint64_t offset, std::uint32_t rule);
   void emit(const Stretch& stretch);
   void make_index();
@@ -90,6 +102,35 @@ class TableBuilder {
   RuleTable rules_;
   std::vector<Stretch> stretches_;  // disjoint, by start
 };
+
+// The length of the no-operation or int3 that an assembler pads with at the front of `code`, 0 where there is none.
+std::size_t padding_length(std::span<const std::byte> code) {
+  constexpr std::byte kInt3{0xcc};
+  constexpr std::byte kOperandSize{0x66};
+  constexpr std::byte kCodeSegment{0x2e};
+  constexpr std::byte kNop{0x90};
+  if (!code.empty() && code[0] == kInt3) return 1;
+  std::size_t at = 0;
+  while (at < code.size() && (code[at] == kOperandSize || code[at] == kCodeSegment)) at++;
+  if (at < code.size() && code[at] == kNop) return at + 1;
+  // 0f 1f /0: the long form, with an operand that says how long it is.
+  if (code.size() - at < 3 || code[at] != std::byte{0x0f} || code[at + 1] != std::byte{0x1f}) return 0;
+  const auto operand = std::to_integer<unsigned>(code[at + 2]);
+  const bool has_index = (operand & 7) == 4;
+  constexpr std::size_t kDisplacement[] = {0, 1, 4};
+  if (operand >> 3 != 0 && operand >> 3 != 8 && operand >> 3 != 16) return 0;
+  const std::size_t length = at + 3 + (has_index ? 1 : 0) + kDisplacement[operand >> 6];
+  return length <= code.size() ? length : 0;
+}
+
+bool is_padding(std::span<const std::byte> code) {
+  while (!code.empty()) {
+    const std::size_t length = padding_length(code);
+    if (length == 0) return false;
+    code = code.subspan(length);
+  }
+  return true;
+}
 
 bool starts_before(const Stretch& a, const Stretch& b) {
   return a.start < b.start;
@@ -196,6 +237,19 @@ void TableBuilder::take_in_syscalls(TextReader& text) {
   }
 }
 
+void TableBuilder::close_padding(TextReader& text) {
+  constexpr std::uint64_t kMostPadding = 16;
+  for (std::size_t i = 0; i + 1 < stretches_.size(); i++) {
+    Stretch& stretch = stretches_[i];
+    const std::uint64_t gap = stretches_[i + 1].start - stretch.end;
+    if (!stretch.section || !stretches_[i + 1].section || gap == 0 || gap >= kMostPadding) continue;
+    const auto code = text.bytes_at(stretch.end, gap);
+    if (code.size() != gap || !is_padding(code)) continue;
+    stretch.end += gap;
+    table_.stats.paddings_closed++;
+  }
+}
+
 void TableBuilder::append(std::uint64_t offset, std::uint32_t rule) {
   std::vector<usc_row>& rows = table_.rows;
   if (!rows.empty() && rows.back().offset == offset) rows.pop_back();
@@ -249,6 +303,7 @@ void TableBuilder::make_index() {
 void TableBuilder::finish(TextReader& text) {
   limit_text();
   take_in_syscalls(text);
+  close_padding(text);
   std::uint64_t start = 0;
   if (!stretches_.empty())
     start = stretches_.front().start;
@@ -264,11 +319,12 @@ void TableBuilder::finish(TextReader& text) {
 }
 
 // `with_entry`: a program's entry point; the vdso has none.
-Result<RowTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool with_entry, const std::string& name) {
+Result<RowTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool with_entry, RowDetail detail,
+                       const std::string& name) {
   auto sources = read_cfi_sources(elf, facts, name);
   if (!sources) return sources.error();
   RowTable table;
-  TableBuilder builder(facts, table);
+  TableBuilder builder(facts, detail, table);
   std::vector<std::unique_ptr<CfiSection>> sections;
   for (const CfiSource& source : *sources) {
     sections.push_back(std::make_unique<CfiSection>(source));
@@ -281,20 +337,20 @@ Result<RowTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool wi
 
 }  // namespace
 
-Result<RowTable> build_rows(int fd, const std::string& name) {
+Result<RowTable> build_rows(int fd, const std::string& name, RowDetail detail) {
   const auto facts = read_elf_facts(fd, name);
   if (!facts) return facts.error();
   const auto elf = open_elf(fd, name);
   if (!elf) return elf.error();
-  return build(elf->get(), *facts, TextReader(fd), true, name);
+  return build(elf->get(), *facts, TextReader(fd), true, detail, name);
 }
 
-Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name) {
+Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name, RowDetail detail) {
   const auto facts = read_elf_facts_from_memory(image, name);
   if (!facts) return facts.error();
   const auto elf = open_elf_in_memory(image, name);
   if (!elf) return elf.error();
-  return build(elf->get(), *facts, TextReader(image), false, name);
+  return build(elf->get(), *facts, TextReader(image), false, detail, name);
 }
 
 Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name) {

@@ -23,6 +23,7 @@ struct RowStats {
   std::uint64_t rows_before_merging = 0;  // distinct rows of the FDEs alone
   std::uint64_t entry_roots = 0;          // 1 where the entry point has no FDE and was made an end of the stack
   std::uint64_t syscalls_taken_in = 0;    // system call instructions directly behind an FDE
+  std::uint64_t paddings_closed = 0;      // gaps of padding between two FDEs that need no row
   // Rows that no step can follow (usc_step: BAD_RULE), by cause.
   std::uint64_t bad_cfa_expression = 0;
   std::uint64_t bad_cfa = 0;  // undefined, or by a register beyond 15, or an offset beyond 32 bits
@@ -46,12 +47,17 @@ struct RowTable {
   }
 };
 
+// What rows tell of. kStack: all that most walks need, in compact rows. kAllRegisters: every callee-saved register too,
+// mostly by shared rules; for walks that need a register which compact rows have lost. Not for the kernel.
+enum class RowDetail : std::uint8_t { kStack, kAllRegisters };
+
 // Rows of the file behind `fd` (read with pread, and the caller's). A file without unwind information gives a table
 // without any rule, not an error. `name` is for messages.
-Result<RowTable> build_rows(int fd, const std::string& name);
+Result<RowTable> build_rows(int fd, const std::string& name, RowDetail detail = RowDetail::kStack);
 
 // The same for an image in memory (the vdso), whose file offsets are offsets in `image`.
-Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name);
+Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name,
+                                        RowDetail detail = RowDetail::kStack);
 
 // All that build_rows() reads of a file: its build-id, load layout, entry point and unwind section, as bytes to be
 // hashed.

@@ -281,7 +281,8 @@ std::uint32_t RuleTable::rule_for(const CfiState& state, bool signal_frame) {
     return intern(rule);
   }
   if (!stack_pointer_is_cfa(state.registers[kStackPointer])) return unsupported(stats_.bad_stack_pointer);
-  if (const std::uint32_t compact = compact_rule(state); compact != USC_RULE_NONE) return compact;
+  if (detail_ == RowDetail::kStack)
+    if (const std::uint32_t compact = compact_rule(state); compact != USC_RULE_NONE) return compact;
   if (!fill_cfa(state, rule))
     return unsupported(state.cfa == CfiState::Cfa::kExpression ? stats_.bad_cfa_expression : stats_.bad_cfa);
   if (!fill_return_address(state.registers[kReturnAddress], rule)) return unsupported(stats_.bad_return_address);

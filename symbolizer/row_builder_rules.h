@@ -18,7 +18,7 @@ constexpr std::uint8_t kUnsupportedCfa = 0xff;
 class RuleTable {
  public:
   // `stats` is added to, and outlives the table.
-  explicit RuleTable(RowStats& stats) : stats_(stats) {}
+  RuleTable(RowStats& stats, RowDetail detail) : stats_(stats), detail_(detail) {}
 
   // The rule of a state, USC_RULE_*; shared rules are interned. What the row format cannot say becomes a rule by which
   // no step can be taken, or a register that is unknown: never a wrong frame.
@@ -35,6 +35,7 @@ class RuleTable {
   std::uint32_t unsupported(std::uint64_t& counter);
 
   RowStats& stats_;
+  RowDetail detail_;
   std::vector<usc_rule> rules_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };

@@ -23,7 +23,7 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint32_t kFormat = 2;  // moves with the layout below and with every change of what a rule means
+constexpr std::uint32_t kFormat = 3;  // moves with the layout below and with every change of what a rule means
 constexpr std::uint64_t kMagic = 0x53574f5243535521;  // "!USCROWS"
 constexpr std::size_t kDigestBytes = 32;
 constexpr std::uint64_t kMostEntryBytes = std::uint64_t{1} << 30;
@@ -144,27 +144,38 @@ RowCache::RowCache(std::string folder, std::uint64_t most_bytes) : folder_(std::
     trouble_ = folder_trouble(folder_);
 }
 
-Result<RowTable> RowCache::get(int fd, const std::string& name) {
-  if (!trouble_.empty()) {
-    stats_.built++;
-    return build_rows(fd, name);
-  }
+Result<std::shared_ptr<const RowTable>> RowCache::get(int fd, const std::string& name) {
   const auto material = unwind_material(fd, name);
   if (!material) return material.error();
   Hasher hasher;
   hasher.add(&kFormat, sizeof(kFormat));
   hasher.add(material->data(), material->size());
-  const std::string path = entry_path(hex(hasher.finish()));
+  const std::string key = hex(hasher.finish());
+  std::weak_ptr<const RowTable>& held = held_[key];
+  if (auto table = held.lock()) {
+    stats_.shared++;
+    return table;
+  }
+  auto loaded = load(key, fd, name);
+  if (!loaded) return loaded.error();
+  auto table = std::make_shared<const RowTable>(std::move(*loaded));
+  held = table;
+  return table;
+}
+
+Result<RowTable> RowCache::load(const std::string& key, int fd, const std::string& name) {
   RowTable table;
-  if (read_entry(path, table)) {
+  if (trouble_.empty() && read_entry(entry_path(key), table)) {
     stats_.hits++;
     return table;
   }
   auto built = build_rows(fd, name);
   if (!built) return built;
   stats_.built++;
-  write_entry(path, *built);
-  trim();
+  if (trouble_.empty()) {
+    write_entry(entry_path(key), *built);
+    trim();
+  }
   return built;
 }
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "support/result.h"
 #include "symbolizer/row_builder.h"
@@ -12,7 +14,8 @@ namespace uscope::symbolizer {
 
 // What a cache did since it was made.
 struct RowCacheStats {
-  std::uint64_t hits = 0;
+  std::uint64_t hits = 0;     // read from disk
+  std::uint64_t shared = 0;   // another file's table, still held, was the same
   std::uint64_t built = 0;    // not found, or found damaged
   std::uint64_t damaged = 0;  // found, but refused and removed
 };
@@ -29,15 +32,16 @@ class RowCache {
   // /var/cache/uscope for root; $XDG_CACHE_HOME/uscope or ~/.cache/uscope for others.
   [[nodiscard]] static std::string default_folder();
 
-  // The rows of the file behind `fd` (read with pread, and the caller's), from the cache or built and put there. `name`
-  // is for messages.
-  Result<RowTable> get(int fd, const std::string& name);
+  // The rows of the file behind `fd` (read with pread, and the caller's), from the cache or built and put there. Files
+  // whose rows are the same share one table, as long as somebody holds it. `name` is for messages.
+  Result<std::shared_ptr<const RowTable>> get(int fd, const std::string& name);
 
   [[nodiscard]] const RowCacheStats& stats() const { return stats_; }
   [[nodiscard]] const std::string& trouble() const { return trouble_; }  // empty: in use
 
  private:
   [[nodiscard]] std::string entry_path(const std::string& key) const;
+  Result<RowTable> load(const std::string& key, int fd, const std::string& name);
   bool read_entry(const std::string& path, RowTable& table);
   void write_entry(const std::string& path, const RowTable& table) const;
   void trim() const;
@@ -46,6 +50,7 @@ class RowCache {
   std::uint64_t most_bytes_;
   std::string trouble_;
   RowCacheStats stats_;
+  std::unordered_map<std::string, std::weak_ptr<const RowTable>> held_;  // by key
 };
 
 }  // namespace uscope::symbolizer

@@ -25,10 +25,10 @@ std::span<const std::byte> vdso_image() {
   return {start, std::min(bytes, kMostBytes)};
 }
 
-Result<RowTable> vdso_rows() {
+Result<RowTable> vdso_rows(RowDetail detail) {
   const std::span<const std::byte> image = vdso_image();
   if (image.empty()) return Error{"the kernel gave this process no vdso", ""};
-  return build_rows_from_memory(image, "[vdso]");
+  return build_rows_from_memory(image, "[vdso]", detail);
 }
 
 }  // namespace uscope::symbolizer

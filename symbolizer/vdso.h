@@ -14,6 +14,6 @@ namespace uscope::symbolizer {
 [[nodiscard]] std::span<const std::byte> vdso_image();
 
 // Its unwind rows; offsets count from the image's start.
-Result<RowTable> vdso_rows();
+Result<RowTable> vdso_rows(RowDetail detail = RowDetail::kStack);
 
 }  // namespace uscope::symbolizer

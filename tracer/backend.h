@@ -53,8 +53,9 @@ class Backend {
   // traced tasks.
   virtual Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) = 0;
 
-  // Unwind rows of a file; then its state and classes take effect. kNoRoom: nothing was published.
-  virtual Result<Publish> publish_rows(std::uint32_t file, const symbolizer::RowTable& table,
+  // Unwind rows of a file; then its state and classes take effect. A table that was published before, for another
+  // file, takes no room again. kNoRoom: nothing was published.
+  virtual Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
                                        std::uint32_t classes) = 0;
   virtual Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) = 0;
 

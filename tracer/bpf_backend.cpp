@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -87,7 +89,8 @@ class BpfBackend : public Backend {
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return epoll_.get(); }
   Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
-  Result<Publish> publish_rows(std::uint32_t file, const symbolizer::RowTable& table, std::uint32_t classes) override;
+  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+                               std::uint32_t classes) override;
   Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override;
   Result<usc_file_key> own_file_key(const void* address) override;
   Result<std::uint32_t> reserve_file(const usc_file_key& key) override;
@@ -100,6 +103,7 @@ class BpfBackend : public Backend {
   Result<void> open_rings(std::uint32_t bytes);
   std::uint64_t missed_probes();
   Result<void> put_file(std::uint32_t file, const usc_file_entry& entry);
+  Result<usc_file_rows> copy_rows(const symbolizer::RowTable& table);
   static int on_record(void* self, void* data, std::size_t bytes);
 
   std::uint32_t cpus_ = 0;
@@ -115,6 +119,7 @@ class BpfBackend : public Backend {
   std::uint32_t rows_used_ = 0;
   std::uint32_t index_used_ = 0;
   std::uint32_t rules_used_ = 0;
+  std::map<std::shared_ptr<const symbolizer::RowTable>, usc_file_rows> published_;
   const RecordHandler* handler_ = nullptr;
 };
 
@@ -265,13 +270,8 @@ Result<void> BpfBackend::put_file(std::uint32_t file, const usc_file_entry& entr
   return {};
 }
 
-Result<Publish> BpfBackend::publish_rows(std::uint32_t file, const symbolizer::RowTable& table, std::uint32_t classes) {
-  const auto rows = static_cast<std::uint32_t>(table.rows.size());
-  const auto entries = static_cast<std::uint32_t>(table.index.size());
+Result<usc_file_rows> BpfBackend::copy_rows(const symbolizer::RowTable& table) {
   const auto rules = static_cast<std::uint32_t>(table.rules.size());
-  if (rows > sizes_.rows - rows_used_ || entries > sizes_.index_entries - index_used_ ||
-      rules > sizes_.rules - rules_used_)
-    return Publish::kNoRoom;
   std::copy(table.rows.begin(), table.rows.end(), rows_.as<usc_row>() + rows_used_);
   std::copy(table.index.begin(), table.index.end(), index_.as<__u32>() + index_used_);
   for (std::uint32_t i = 0; i < rules; i++) {
@@ -279,21 +279,36 @@ Result<Publish> BpfBackend::publish_rows(std::uint32_t file, const symbolizer::R
     if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rules), &number, &table.rules[i], BPF_ANY) != 0)
       return errno_error("cannot publish unwind rules to the BPF programs", errno);
   }
+  const usc_file_rows place = {.row_base = rows_used_,
+                               .row_count = static_cast<__u32>(table.rows.size()),
+                               .index_base = index_used_,
+                               .rule_base = rules_used_,
+                               .rule_count = rules,
+                               .text_start = table.text_start,
+                               .text_end = table.text_end,
+                               .pad = 0};
+  rows_used_ += place.row_count;
+  index_used_ += static_cast<std::uint32_t>(table.index.size());
+  rules_used_ += rules;
+  return place;
+}
+
+Result<Publish> BpfBackend::publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+                                         std::uint32_t classes) {
+  auto published = published_.find(table);
+  if (published == published_.end()) {
+    if (table->rows.size() > sizes_.rows - rows_used_ || table->index.size() > sizes_.index_entries - index_used_ ||
+        table->rules.size() > sizes_.rules - rules_used_)
+      return Publish::kNoRoom;
+    const auto place = copy_rows(*table);
+    if (!place) return place.error();
+    published = published_.emplace(table, *place).first;
+  }
   usc_file_entry entry{};
-  entry.rows = {.row_base = rows_used_,
-                .row_count = rows,
-                .index_base = index_used_,
-                .rule_base = rules_used_,
-                .rule_count = rules,
-                .text_start = table.text_start,
-                .text_end = table.text_end,
-                .pad = 0};
+  entry.rows = published->second;
   entry.classes = classes;
   entry.state = USC_FILE_PENDING;
   if (auto put = put_file(file, entry); !put) return put.error();
-  rows_used_ += rows;
-  index_used_ += entries;
-  rules_used_ += rules;
   // An array value is copied word by word: its state may only say READY when all the rest is there.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   entry.state = USC_FILE_READY;

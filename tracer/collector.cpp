@@ -36,10 +36,11 @@ std::size_t least_size(std::uint16_t type) {
 
 }  // namespace
 
-Collector::Collector(Backend& backend, FileTable& files, TraceWriter& writer, const usc_config& config,
-                     RecordObserver* observer)
+Collector::Collector(Backend& backend, FileTable& files, symbolizer::RowCache& cache, TraceWriter& writer,
+                     const usc_config& config, RecordObserver* observer)
     : backend_(backend),
       files_(files),
+      rows_(files, cache),
       writer_(writer),
       config_(config),
       observer_(observer),
@@ -127,7 +128,7 @@ void Collector::process_pending() {
 
 void Collector::finish_walk(const std::vector<char>& sample_bytes) {
   const auto& sample = *reinterpret_cast<const usc_sample*>(sample_bytes.data());
-  const UserStack walked = walk_sample(sample, mappings_, files_, config_.scope);
+  const UserStack walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
   if (walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING}) {
     // The mapping may be told of at the next call of the task that made it.
     if (!closing_ && monotonic_ns() - sample.head.time < kLateMappingNs) {
@@ -185,13 +186,9 @@ void Collector::write_file_news() {
     info.head.time = monotonic_ns();
     info.file = serial;
     info.classes = file.classes;
-    if (file.rows) {
-      info.rows = static_cast<__u32>(file.rows->rows.size());
-      info.rules = static_cast<__u32>(file.rows->rules.size());
-      info.row_bytes =
-          static_cast<__u32>(file.rows->rows.size() * sizeof(usc_row) + file.rows->index.size() * sizeof(__u32) +
-                             file.rows->rules.size() * sizeof(usc_rule));
-    }
+    info.rows = file.figures.rows;
+    info.rules = file.figures.rules;
+    info.row_bytes = static_cast<__u32>(std::min<std::size_t>(file.figures.bytes, UINT32_MAX));
     info.segments = static_cast<__u16>(std::min<std::size_t>(file.facts.exec_segments.size(), 64));
     info.build_id_bytes = static_cast<__u16>(std::min<std::size_t>(file.facts.build_id.size(), 64));
     info.path_bytes = static_cast<__u16>(std::min<std::size_t>(file.path.size(), 8192));
@@ -298,6 +295,7 @@ Result<void> Collector::write_totals() {
   meta("walked_twice", sum([](const usc_stats& s) { return s.walked_twice; }));
   meta("deferred_no_table", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_NO_TABLE]; }));
   meta("deferred_lock", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_LOCK]; }));
+  meta("deferred_register", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_REGISTER]; }));
   meta("deferred_mappings", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_MAPPINGS]; }));
   return trouble_;
 }

@@ -19,6 +19,7 @@
 #include "tracer/mapping_timeline.h"
 #include "tracer/task_table.h"
 #include "tracer/trace_writer.h"
+#include "tracer/user_rows.h"
 #include "tracer/verifier.h"
 
 namespace uscope::tracer {
@@ -43,8 +44,8 @@ class RecordObserver {
 
 class Collector {
  public:
-  Collector(Backend& backend, FileTable& files, TraceWriter& writer, const usc_config& config,
-            RecordObserver* observer);
+  Collector(Backend& backend, FileTable& files, symbolizer::RowCache& cache, TraceWriter& writer,
+            const usc_config& config, RecordObserver* observer);
 
   // One pass over all rings, and the walks left from the pass before. The number of records seen.
   Result<std::size_t> round();
@@ -73,6 +74,7 @@ class Collector {
 
   Backend& backend_;
   FileTable& files_;
+  UserRows rows_;
   TraceWriter& writer_;
   const usc_config config_;
   RecordObserver* observer_;

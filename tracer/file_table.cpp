@@ -139,9 +139,12 @@ Result<void> FileTable::finish(std::uint32_t serial, File file) {
   keep_or_close(file);
   file.classes = classify(file.path);
   if (file.rows) {
-    const Result<Publish> published = backend_.publish_rows(serial, *file.rows, file.classes);
+    const Result<Publish> published = backend_.publish_rows(serial, file.rows, file.classes);
     if (!published) return published.error();
     file.state = *published == Publish::kDone ? USC_FILE_READY : USC_FILE_USER_ONLY;
+    file.figures = {static_cast<std::uint32_t>(file.rows->rows.size()),
+                    static_cast<std::uint32_t>(file.rows->rules.size()), file.rows->bytes()};
+    if (file.state == USC_FILE_USER_ONLY) file.rows.reset();
   }
   if (file.state != USC_FILE_READY) {
     if (auto put = backend_.publish_state(serial, file.state, file.classes); !put) return put;
@@ -180,7 +183,7 @@ Result<void> FileTable::meet(const usc_file& record) {
     file.trouble = facts.error().what;
   if (file.trouble.empty()) {
     if (auto rows = cache_.get(file.fd.get(), file.path); rows)
-      file.rows = std::make_shared<const symbolizer::RowTable>(std::move(*rows));
+      file.rows = std::move(*rows);
     else
       file.trouble = rows.error().what;
   }
@@ -209,7 +212,7 @@ void FileTable::preload(const std::string& executable) {
     std::array<char, 4096> real{};
     if (realpath(path.c_str(), real.data()) != nullptr) file.path = real.data();
     file.facts = std::move(*facts);
-    file.rows = std::make_shared<const symbolizer::RowTable>(std::move(*rows));
+    file.rows = std::move(*rows);
     if (auto done = finish(*serial, std::move(file)); !done) return;
   }
 }

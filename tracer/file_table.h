@@ -29,6 +29,12 @@ struct ModuleGlobs {
   std::vector<std::string> exclude;
 };
 
+struct RowFigures {
+  std::uint32_t rows = 0;
+  std::uint32_t rules = 0;
+  std::size_t bytes = 0;
+};
+
 struct File {
   bool met = false;
   usc_file_state state = USC_FILE_PENDING;
@@ -36,8 +42,10 @@ struct File {
   std::string path;           // as seen by the process that mapped it first
   UniqueFd fd;                // none for files beyond what the descriptor limit allows: these are named by their path
   symbolizer::ElfFacts facts;
-  std::shared_ptr<const symbolizer::RowTable> rows;  // null where there are none
-  std::string trouble;                               // why there are none
+  // Null where there are none, and for USC_FILE_USER_ONLY (UserRows has those).
+  std::shared_ptr<const symbolizer::RowTable> rows;
+  RowFigures figures;   // of its rows, wherever they are
+  std::string trouble;  // why there are none
   int open_error = 0;
 };
 

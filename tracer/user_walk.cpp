@@ -1,6 +1,7 @@
 #include "tracer/user_walk.h"
 
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "tracer/stack_copy.h"
@@ -52,99 +53,128 @@ struct Place {
   std::uint64_t frame = 0;
   std::uint32_t rule = USC_RULE_NONE;
   std::uint32_t classes = 0;
-  symbolizer::RowTable* table = nullptr;
+  std::shared_ptr<const symbolizer::RowTable> table;
   std::optional<usc_unwind_error> error;  // for a frame that is known but cannot be stepped from
 };
-
-std::optional<Place> find_place(const usc_frame& frame, const Mapping& mapping, const FileTable& files) {
-  Place place;
-  const std::uint64_t address = frame.pc - (frame.exact != 0 ? 0 : 1);
-  if (mapping.file == USC_FILE_NONE) {
-    place.frame = USC_FRAME(USC_FILE_NONE, frame.pc & (USC_FRAME_EXACT - 1), 0);
-    place.rule = kFramePointerRule;
-    return place;
-  }
-  const File* file = files.find(mapping.file);
-  const std::uint64_t offset = address - mapping.start + mapping.offset;
-  place.frame = USC_FRAME(mapping.file, (offset + (frame.exact != 0 ? 0 : 1)) & (USC_FRAME_EXACT - 1), 0);
-  if (file == nullptr || !file->met) return std::nullopt;
-  place.classes = file->classes;
-  if (file->state == USC_FILE_UNREACHABLE) {
-    place.error = USC_BROKEN_FILE_GONE;
-  } else if (!file->rows) {
-    place.error = USC_BROKEN_NO_ROWS;
-  } else {
-    const symbolizer::RowTable& table = *file->rows;
-    const usc_file_rows rows = {.row_base = 0,
-                                .row_count = static_cast<__u32>(table.rows.size()),
-                                .index_base = 0,
-                                .rule_base = 0,
-                                .rule_count = static_cast<__u32>(table.rules.size()),
-                                .text_start = table.text_start,
-                                .text_end = table.text_end,
-                                .pad = 0};
-    place.table = const_cast<symbolizer::RowTable*>(&table);
-    place.rule = usc_row_find(place.table, &rows, offset, frame.exact != 0 ? 1 : 0);
-  }
-  return place;
-}
 
 std::uint8_t broken(int error) {
   return static_cast<std::uint8_t>(USC_ENDED_BROKEN + error);
 }
 
-}  // namespace
+std::uint64_t looked_up(const usc_frame& frame) {
+  return frame.pc - (frame.exact != 0 ? 0 : 1);
+}
 
-UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
-                      const usc_scope& scope) {
+// One walk over one sample, with rows of one detail.
+class Walk {
+ public:
+  Walk(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files, UserRows& rows,
+       const usc_scope& scope, symbolizer::RowDetail detail)
+      : sample_(sample), mappings_(mappings), files_(files), rows_(rows), scope_(scope), detail_(detail) {}
+
+  UserStack run();
+
+ private:
+  std::optional<Mapping> find_mapping() const;
+  std::optional<Place> find_place(const Mapping& mapping) const;
+  // Nothing: to the next frame. Otherwise how the stack ends.
+  std::optional<std::uint8_t> pass_frame(UserStack& stack);
+
+  const usc_sample& sample_;
+  const MappingTimeline& mappings_;
+  const FileTable& files_;
+  UserRows& rows_;
+  const usc_scope& scope_;
+  const symbolizer::RowDetail detail_;
+  Memory memory_{StackCopy(sample_)};
+  usc_frame frame_{};
+  usc_scope_state state_ = {0, ~0u};
+};
+
+std::optional<Mapping> Walk::find_mapping() const {
+  const std::uint64_t address = looked_up(frame_);
+  auto mapping = mappings_.find(sample_.mm, address, sample_.head.time);
+  return mapping ? mapping : mappings_.find_told_later(sample_.mm, address, sample_.head.time);
+}
+
+// Nothing where the file is not known.
+std::optional<Place> Walk::find_place(const Mapping& mapping) const {
+  Place place;
+  if (mapping.file == USC_FILE_NONE) {
+    place.frame = USC_FRAME(USC_FILE_NONE, frame_.pc & (USC_FRAME_EXACT - 1), 0);
+    place.rule = kFramePointerRule;
+    return place;
+  }
+  const File* file = files_.find(mapping.file);
+  if (file == nullptr || !file->met) return std::nullopt;
+  const std::uint64_t offset = looked_up(frame_) - mapping.start + mapping.offset;
+  place.frame = USC_FRAME(mapping.file, (offset + (frame_.exact != 0 ? 0 : 1)) & (USC_FRAME_EXACT - 1), 0);
+  place.classes = file->classes;
+  place.table = rows_.get(mapping.file, detail_);
+  if (file->state == USC_FILE_UNREACHABLE) {
+    place.error = USC_BROKEN_FILE_GONE;
+  } else if (!place.table) {
+    place.error = file->state == USC_FILE_USER_ONLY ? USC_BROKEN_ROW_MEMORY : USC_BROKEN_NO_ROWS;
+  } else {
+    const usc_file_rows rows = {.row_base = 0,
+                                .row_count = static_cast<__u32>(place.table->rows.size()),
+                                .index_base = 0,
+                                .rule_base = 0,
+                                .rule_count = static_cast<__u32>(place.table->rules.size()),
+                                .text_start = place.table->text_start,
+                                .text_end = place.table->text_end,
+                                .pad = 0};
+    auto* table = const_cast<symbolizer::RowTable*>(place.table.get());
+    place.rule = usc_row_find(table, &rows, offset, frame_.exact != 0 ? 1 : 0);
+  }
+  return place;
+}
+
+std::optional<std::uint8_t> Walk::pass_frame(UserStack& stack) {
+  const auto mapping = find_mapping();
+  if (!mapping) return broken(USC_BROKEN_NO_MAPPING);
+  const auto place = find_place(*mapping);
+  if (!place) return broken(USC_BROKEN_FILE_GONE);
+  if (mapping->file == USC_FILE_NONE) stack.has_jit = true;
+  const int admitted = usc_scope_admit(&scope_, &state_, mapping->file, sample_.exe_file, place->classes);
+  if ((admitted & USC_SCOPE_KEEP) != 0)
+    stack.frames.push_back(place->frame | (frame_.exact != 0 ? USC_FRAME_EXACT : 0));
+  if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(&scope_));
+  if (place->error) return broken(*place->error);
+  memory_.left = false;
+  const int result = usc_step(&frame_, place->rule, &memory_, const_cast<symbolizer::RowTable*>(place->table.get()));
+  if (result == USC_STEP_ROOT) return USC_ENDED_ROOT;
+  if (result == USC_STEP_CALLER) return std::nullopt;
+  const int error = -1 - result;
+  return broken(error == USC_BROKEN_NOFAULT && memory_.left ? static_cast<int>(USC_BROKEN_COPY_LIMIT) : error);
+}
+
+UserStack Walk::run() {
   UserStack stack;
-  Memory memory{StackCopy(sample)};
-  usc_frame frame{};
-  frame.pc = sample.pc;
-  std::memcpy(frame.regs, sample.regs, sizeof(frame.regs));
-  frame.known = USC_KNOWN_ALL;
-  frame.exact = 1;
-  usc_scope_state state = {0, ~0u};
+  frame_.pc = sample_.pc;
+  std::memcpy(frame_.regs, sample_.regs, sizeof(frame_.regs));
+  frame_.known = USC_KNOWN_ALL;
+  frame_.exact = 1;
   for (int i = 0; i < kMaxSteps; i++) {
-    const std::uint64_t address = frame.pc - (frame.exact != 0 ? 0 : 1);
-    auto mapping = mappings.find(sample.mm, address, sample.head.time);
-    if (!mapping) mapping = mappings.find_told_later(sample.mm, address, sample.head.time);
-    if (!mapping) {
-      stack.ended = broken(USC_BROKEN_NO_MAPPING);
-      return stack;
-    }
-    const auto place = find_place(frame, *mapping, files);
-    if (!place) {
-      stack.ended = broken(USC_BROKEN_FILE_GONE);
-      return stack;
-    }
-    if (mapping->file == USC_FILE_NONE) stack.has_jit = true;
-    const int admitted = usc_scope_admit(&scope, &state, mapping->file, sample.exe_file, place->classes);
-    if ((admitted & USC_SCOPE_KEEP) != 0)
-      stack.frames.push_back(place->frame | (frame.exact != 0 ? USC_FRAME_EXACT : 0));
-    if ((admitted & USC_SCOPE_STOP) != 0) {
-      stack.ended = static_cast<std::uint8_t>(usc_scope_ended(&scope));
-      return stack;
-    }
-    if (place->error) {
-      stack.ended = broken(*place->error);
-      return stack;
-    }
-    memory.left = false;
-    const int result = usc_step(&frame, place->rule, &memory, place->table);
-    if (result == USC_STEP_ROOT) {
-      stack.ended = USC_ENDED_ROOT;
-      return stack;
-    }
-    if (result < 0) {
-      const int error = -1 - result;
-      stack.ended =
-          broken(error == USC_BROKEN_NOFAULT && memory.left ? static_cast<int>(USC_BROKEN_COPY_LIMIT) : error);
+    if (const auto ended = pass_frame(stack)) {
+      stack.ended = *ended;
       return stack;
     }
   }
   stack.ended = broken(USC_BROKEN_TOO_DEEP);
   return stack;
+}
+
+}  // namespace
+
+UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files, UserRows& rows,
+                      const usc_scope& scope) {
+  using symbolizer::RowDetail;
+  if (sample.reason != USC_DEFER_REGISTER) {
+    UserStack stack = Walk(sample, mappings, files, rows, scope, RowDetail::kStack).run();
+    if (stack.ended != broken(USC_BROKEN_REGISTER)) return stack;
+  }
+  return Walk(sample, mappings, files, rows, scope, RowDetail::kAllRegisters).run();
 }
 
 }  // namespace uscope::tracer

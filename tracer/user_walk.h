@@ -7,6 +7,7 @@
 
 #include "tracer/file_table.h"
 #include "tracer/mapping_timeline.h"
+#include "tracer/user_rows.h"
 #include "uscope/record.h"
 #include "uscope/scope.h"
 
@@ -18,7 +19,8 @@ struct UserStack {
   bool has_jit = false;
 };
 
+// Where compact rows have lost a register that a rule needs, the walk is made anew with rows that tell of all of them.
 [[nodiscard]] UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
-                                    const usc_scope& scope);
+                                    UserRows& rows, const usc_scope& scope);
 
 }  // namespace uscope::tracer

@@ -10,7 +10,7 @@
 #include "rows.h"
 #include "scope.h"
 
-#define USC_CONTROL_ABI 1 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 2 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 

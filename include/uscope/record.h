@@ -292,6 +292,7 @@ enum usc_defer_reason {
 	USC_DEFER_LOCK,	    /* mappings locked by another thread */
 	USC_DEFER_MAPPINGS, /* mappings changed during the walk, twice */
 	USC_DEFER_RE_ENTRY, /* the scratch area was in use */
+	USC_DEFER_REGISTER, /* a rule needs a register that compact rows do not follow */
 	USC_DEFER_COUNT
 };
 

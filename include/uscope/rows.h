@@ -24,9 +24,11 @@ struct usc_row {
 /*
  * A row's rule: kind in bits 0–2.
  *   NONE    no unwind information here: a hole between functions
- *   RSP     CFA = rsp + 8 * bits 3–18; return address at CFA - 8; rbp saved at CFA - 8 * bits 19–31, or kept where
- * these are 0 RBP     the same with CFA = rbp + 8 * bits 3–18 SHARED  bits 3–31 number a struct usc_rule ROOT    the
- * return address is undefined: the end of the stack
+ *   RSP     CFA = rsp + 8 * bits 3–18; return address at CFA - 8; rbp saved at CFA - 8 * bits 19–31, or kept where these
+ *           are 0
+ *   RBP     the same with CFA = rbp + 8 * bits 3–18
+ *   SHARED  bits 3–31 number a struct usc_rule
+ *   ROOT    the return address is undefined: the end of the stack
  */
 #define USC_RULE_NONE 0u
 #define USC_RULE_RSP 1u

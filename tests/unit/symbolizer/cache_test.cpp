@@ -32,7 +32,7 @@ class Cache : public testing::Test {
     const UniqueFd fd = open_to_read(path);
     auto table = cache.get(fd.get(), path);
     EXPECT_TRUE(table) << table.error().what;
-    return table ? *table : RowTable{};
+    return table ? **table : RowTable{};
   }
 
   std::vector<std::filesystem::path> entries() const {
