@@ -42,9 +42,12 @@ std::string meaning_of(const Table& table, std::string_view name) {
   return "";
 }
 
-// Causes that say that something else than an event is missing.
+// Not so the causes that say that something else than an event is missing.
 bool loses_events(std::string_view cause) {
-  return cause != kLossCauses[USC_LOSS_VERIFY_SKIPPED].name && cause != kLossCauses[USC_LOSS_ROWS_MEMORY].name;
+  constexpr std::array kOthers{USC_LOSS_VERIFY_SKIPPED, USC_LOSS_ROWS_MEMORY, USC_LOSS_PERF_MAP_REFUSED,
+                               USC_LOSS_PERF_MAP_SIZE, USC_LOSS_JIT_SPACES_FULL};
+  return std::none_of(kOthers.begin(), kOthers.end(),
+                      [&](usc_loss_cause other) { return cause == kLossCauses[other].name; });
 }
 
 template <typename Line, typename Less>

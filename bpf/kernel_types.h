@@ -106,8 +106,10 @@ struct mm_struct {
 	struct file *exe_file;
 };
 
+/* Whole: `numbers` is indexed, and its stride is this one's. */
 struct upid {
 	int nr;
+	void *ns;
 };
 
 struct pid {

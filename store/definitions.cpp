@@ -54,6 +54,9 @@ void Definitions::add(const RawRecord& record) {
     case USC_RECORD_FILE_INFO:
       add_file_info(record);
       break;
+    case USC_RECORD_JIT_NAME:
+      add_jit_name(record);
+      break;
     case USC_RECORD_LOSS:
       add_loss(record.as<usc_loss>());
       break;
@@ -142,6 +145,14 @@ void Definitions::add_file_info(const RawRecord& record) {
   facts.build_id = record.data<usc_file_info>(segment_bytes, info.build_id_bytes);
   const auto path = record.data<usc_file_info>(segment_bytes + info.build_id_bytes, info.path_bytes);
   if (!path.empty()) facts.path = to_utf8(path);
+}
+
+// The first name of an address stays: it was taken nearest to the time at which the address was seen.
+void Definitions::add_jit_name(const RawRecord& record) {
+  const auto jit = record.as<usc_jit_name>();
+  const std::string name = to_utf8(record.data<usc_jit_name>(0, jit.name_bytes));
+  if (name.empty() || jit.address < jit.start || jit.address - jit.start >= jit.size) return;
+  jit_names.try_emplace({jit.mm, jit.address}, JitName{name, jit.start});
 }
 
 void Definitions::add_loss(const usc_loss& loss) {

@@ -54,6 +54,12 @@ struct FileFacts {
   bool executed = false;  // as an image
 };
 
+// What a perf map said of an address without a file.
+struct JitName {
+  std::string name;
+  std::uint64_t start = 0;
+};
+
 struct LossFacts {
   std::uint64_t from_ns = 0;
   std::uint64_t until_ns = 0;
@@ -82,6 +88,8 @@ class Definitions {
   std::map<std::uint32_t, FileFacts> files;
   std::map<std::string, std::string> meta;
   std::vector<LossFacts> losses;
+  // By address space and by the address of an instruction: a return address less 1.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, JitName> jit_names;
   StackTable stacks;
 
  private:
@@ -90,6 +98,7 @@ class Definitions {
   void add_exit(const usc_task_exit& exit);
   void add_name(std::uint32_t task, std::uint64_t time, std::string_view name);
   void add_file_info(const RawRecord& record);
+  void add_jit_name(const RawRecord& record);
   void add_loss(const usc_loss& loss);
 
   std::vector<std::uint64_t> frames_;

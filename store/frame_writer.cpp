@@ -1,8 +1,9 @@
 // Frames are first gathered and sorted by module, so that each binary's symbols are read once and few are in memory at
 // a time; then each distinct (module, address, exact) is named and written, and stacks are put together from them.
 //
-// Limits: files without a build-id are one module for each serial. A frame in memory without a file has no name but its
-// address, and each address space has its own `[anon]` module.
+// Limits: files without a build-id are one module for each serial. Frames in memory without a file have the names that
+// were taken from a perf map while tracing, or else their address; each address space has a `[jit]` module for the ones
+// and an `[anon]` module for the others.
 #include "store/frame_writer.h"
 
 #include <algorithm>
@@ -104,9 +105,17 @@ FrameWriter::RawFrame FrameWriter::raw_frame(std::uint64_t frame, std::uint32_t 
   return {frame, USC_FRAME_FILE(frame) == USC_FILE_NONE ? mm : 0};
 }
 
+// What the perf map said of a frame without a file, null where it said nothing.
+const JitName* FrameWriter::jit_name(std::uint32_t mm, std::uint64_t pc, bool exact) const {
+  const auto found = definitions_.jit_names.find({mm, pc - (exact ? 0 : 1)});
+  return found == definitions_.jit_names.end() ? nullptr : &found->second;
+}
+
 Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
   const std::uint32_t serial = USC_FRAME_FILE(raw.frame);
-  std::uint32_t& id = module_ids_[{serial, raw.mm}];
+  const bool named = serial == USC_FILE_NONE &&
+                     jit_name(raw.mm, USC_FRAME_OFFSET(raw.frame), (raw.frame & USC_FRAME_EXACT) != 0) != nullptr;
+  std::uint32_t& id = module_ids_[{serial, raw.mm, named}];
   if (id != 0) return id;
   const FileFacts& file = definitions_.file(serial);
   Module module;
@@ -115,7 +124,8 @@ Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
   module.app = file.executed || (file.classes & USC_CLASS_APP) != 0;
   const char* kind = module.app ? "app" : "library";
   if (serial == USC_FILE_NONE) {
-    module.path = "[anon]";
+    module.path = named ? "[jit]" : "[anon]";
+    module.mm = raw.mm;
     kind = "jit";
   } else if (serial == USC_FILE_VDSO) {
     module.path = "[vdso]";
@@ -190,7 +200,10 @@ Result<void> FrameWriter::write_frame(std::uint32_t module, std::uint64_t rel_pc
   const Module& facts = modules_[module - 1];
   std::vector<NamedFrame> names;
   if (facts.file == USC_FILE_NONE) {
-    names.push_back({"[anon]+" + hex_number(rel_pc), std::nullopt, "", 0, false});
+    if (const JitName* jit = jit_name(facts.mm, rel_pc, exact))
+      names.push_back({jit->name, rel_pc - jit->start, "", 0, false});
+    else
+      names.push_back({"[anon]+" + hex_number(rel_pc), std::nullopt, "", 0, false});
   } else {
     const FileFacts& file = definitions_.file(facts.file);
     names = namer_.name({facts.file, facts.path, file.build_id, file.key}, rel_pc, exact);

@@ -32,6 +32,7 @@ class FrameWriter {
   struct Module {
     std::uint32_t file = 0;
     std::string path;
+    std::uint32_t mm = 0;  // of memory without a file
     bool app = false;
     bool runtime = false;  // libc, the loader, the vdso
   };
@@ -53,6 +54,7 @@ class FrameWriter {
   };
 
   static RawFrame raw_frame(std::uint64_t frame, std::uint32_t mm);
+  [[nodiscard]] const JitName* jit_name(std::uint32_t mm, std::uint64_t pc, bool exact) const;
   Result<std::uint32_t> module_of(const RawFrame& raw);
   Result<void> gather();
   Result<void> name_all(const std::function<void(double)>& progress);
@@ -68,10 +70,10 @@ class FrameWriter {
   std::optional<Statement> insert_frame_;
   std::optional<Statement> insert_stack_;
   std::optional<Statement> insert_stack_frame_;
-  std::vector<Module> modules_;                                                     // by row id - 1
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> module_ids_;     // by file and mm
-  std::map<std::pair<std::string, std::string>, std::uint32_t> module_identities_;  // by path and build-id
-  std::map<std::tuple<std::uint32_t, std::uint64_t, bool>, Physical> physical_;     // by module, address, exact
+  std::vector<Module> modules_;                                                         // by row id - 1
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::uint32_t> module_ids_;  // by file, mm, named
+  std::map<std::pair<std::string, std::string>, std::uint32_t> module_identities_;      // by path and build-id
+  std::map<std::tuple<std::uint32_t, std::uint64_t, bool>, Physical> physical_;         // by module, address, exact
   std::unordered_map<RawFrame, const Physical*, RawFrameHash> by_raw_;
   std::vector<std::string> functions_;  // by frame row id - 1
   std::vector<std::uint32_t> triggers_;

@@ -31,6 +31,14 @@ constexpr std::array<std::string_view, USC_LOSS_COUNT> kLossNames{
 #undef USC_X
 };
 
+// Not so the causes that leave out checks or names, or that cost time only.
+bool loses_data(std::uint32_t cause) {
+  constexpr std::array<std::uint32_t, 5> kOthers{USC_LOSS_VERIFY_SKIPPED, USC_LOSS_ROWS_MEMORY,
+                                                 USC_LOSS_PERF_MAP_REFUSED, USC_LOSS_PERF_MAP_SIZE,
+                                                 USC_LOSS_JIT_SPACES_FULL};
+  return std::find(kOthers.begin(), kOthers.end(), cause) == kOthers.end();
+}
+
 std::optional<std::int64_t> maybe_time(const std::optional<std::uint64_t>& time) {
   return time ? std::optional(static_cast<std::int64_t>(*time)) : std::nullopt;
 }
@@ -88,8 +96,7 @@ Result<LoadSummary> Loader::run() {
 
 // The namer's symbols are given back before the events are sorted.
 Result<void> Loader::write_frames_and_events() {
-  auto own_namer =
-      options_.namer ? nullptr : make_symbol_namer(options_.open_module, same_kernel(), options_.fetch_debug_file);
+  auto own_namer = options_.namer ? nullptr : make_symbol_namer(options_.open_module, same_kernel());
   FrameWriter frames(database_, definitions_, options_.namer ? *options_.namer : *own_namer);
   if (auto done = frames.run([this](double part) { progress(0.15 + 0.25 * part); }); !done) return done.error();
   own_namer.reset();
@@ -206,7 +213,7 @@ Result<void> Loader::write_losses(const EventWriter& events) {
     auto done = insert->run(loss.from_ns, loss.until_ns, std::string_view(cause), maybe_id(known ? loss.process : 0),
                             loss.count);
     if (!done) return done;
-    if (loss.cause != USC_LOSS_VERIFY_SKIPPED && loss.cause != USC_LOSS_ROWS_MEMORY) summary_.lost += loss.count;
+    if (loses_data(loss.cause)) summary_.lost += loss.count;
   }
   return {};
 }

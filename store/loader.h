@@ -14,7 +14,6 @@ namespace uscope::store {
 struct LoadOptions {
   std::function<void(double fraction)> progress;  // 0 … 1, rising; may be empty
   ModuleOpener open_module;                       // may be empty: files are opened by their path, and checked
-  symbolizer::DebugFetcher fetch_debug_file;      // may be empty: no server is asked
   std::unique_ptr<FrameNamer> namer;              // in place of the files' own symbols; for tests
 };
 
@@ -23,7 +22,7 @@ struct LoadSummary {
   std::uint64_t stacks = 0;  // distinct
   std::uint64_t processes = 0;
   std::uint64_t threads = 0;
-  std::uint64_t lost = 0;  // sum of all loss rows that mean that something is missing: not verify_skipped, rows_memory
+  std::uint64_t lost = 0;  // sum of all loss rows that mean that something is missing: not checks, names, rows_memory
   std::uint64_t damaged_bytes = 0;
   bool complete = false;  // the raw trace was ended in order
 };

@@ -34,6 +34,8 @@ std::size_t variable_bytes(const RawRecord& record) {
       const auto info = record.as<usc_file_info>();
       return info.segments * sizeof(usc_segment) + info.build_id_bytes + info.path_bytes;
     }
+    case USC_RECORD_JIT_NAME:
+      return record.as<usc_jit_name>().name_bytes;
     case USC_RECORD_SAMPLE:
       return record.as<usc_sample>().bytes;
     case USC_RECORD_META: {

@@ -59,7 +59,11 @@ Result<std::size_t> Collector::round() {
   Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
   write_file_news();
   process_pending();
-  for (const std::uint32_t mm : tasks_.bury(monotonic_ns())) mappings_.forget(mm);
+  write_jit_news();
+  for (const std::uint32_t mm : tasks_.bury(monotonic_ns())) {
+    mappings_.forget(mm);
+    jit_names_.forget(mm);
+  }
   if (!trouble_) return trouble_.error();
   return count;
 }
@@ -79,9 +83,11 @@ void Collector::on_record(const usc_record& record) {
       mappings_.fork(as<usc_task>(record).mm, as<usc_task>(record).parent_mm, record.time);
       break;
     case USC_RECORD_EXEC:
+      jit_names_.leave(as<usc_exec>(record));
       tasks_.exec(as<usc_exec>(record));
       break;
     case USC_RECORD_TASK_EXIT:
+      if ((as<usc_task_exit>(record).flags & USC_EXIT_GROUP_DEAD) != 0) jit_names_.hurry(tasks_.find(record.task).mm);
       tasks_.exit(as<usc_task_exit>(record));
       break;
     case USC_RECORD_TASK_NAME:
@@ -106,6 +112,7 @@ void Collector::on_record(const usc_record& record) {
 }
 
 void Collector::on_stack(const usc_stack& stack) {
+  jit_names_.see(stack);
   if (verifier_) verifier_->remember(stack);
 }
 
@@ -211,6 +218,30 @@ void Collector::write_file_news() {
       loss.cause = USC_LOSS_ROWS_MEMORY;
       keep(writer_.append_own(loss, USC_RECORD_LOSS));
     }
+  }
+}
+
+void Collector::write_jit_news() {
+  const std::uint64_t now = monotonic_ns();
+  const JitNews news = jit_names_.work(now, closing_);
+  for (const auto& [mm, entry] : news.names) {
+    usc_jit_name name{};
+    name.head.time = now;
+    name.mm = mm;
+    name.name_bytes = static_cast<__u16>(entry.name.size());
+    name.address = entry.address;
+    name.start = entry.start;
+    name.size = entry.size;
+    keep(writer_.append_own(name, USC_RECORD_JIT_NAME, entry.name));
+  }
+  for (const auto& [cause, process] : news.troubles) {
+    usc_loss loss{};
+    loss.head.time = now;
+    loss.from_ns = now;
+    loss.count = 1;
+    loss.cause = cause;
+    loss.process = process;
+    keep(writer_.append_own(loss, USC_RECORD_LOSS));
   }
 }
 

@@ -16,6 +16,7 @@
 #include "support/result.h"
 #include "tracer/backend.h"
 #include "tracer/file_table.h"
+#include "tracer/jit_names.h"
 #include "tracer/mapping_timeline.h"
 #include "tracer/task_table.h"
 #include "tracer/trace_writer.h"
@@ -55,6 +56,9 @@ class Collector {
   void close() { closing_ = true; }
   // What was lost since the last call.
   Result<void> write_losses();
+  // The command that is about to be started, and that it has been.
+  void set_command(int pid) { jit_names_.set_command(static_cast<std::uint32_t>(pid)); }
+  void command_started() { jit_names_.command_started(); }
   // Counters and sequence totals, at the end.
   Result<void> write_totals();
 
@@ -71,6 +75,7 @@ class Collector {
   void finish_walk(const std::vector<char>& sample_bytes);
   void verify(const usc_sample& sample);
   void write_file_news();
+  void write_jit_news();
 
   Backend& backend_;
   FileTable& files_;
@@ -80,6 +85,7 @@ class Collector {
   RecordObserver* observer_;
   MappingTimeline mappings_;
   TaskTable tasks_;
+  JitNames jit_names_{tasks_};
   std::unique_ptr<Verifier> verifier_;
   std::deque<std::vector<char>> fresh_;    // samples of this round
   std::deque<std::vector<char>> pending_;  // of the round before

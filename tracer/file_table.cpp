@@ -16,13 +16,14 @@
 #include <string_view>
 
 #include "symbolizer/vdso.h"
+#include "tracer/jit_names.h"
 #include "tracer/library_search.h"
 
 namespace uscope::tracer {
 namespace {
 
-// For programs, maps, rings, the raw trace and what a moment needs.
-constexpr std::size_t kReservedDescriptors = 56;
+// For programs, maps, rings, the raw trace, perf maps and what a moment needs.
+constexpr std::size_t kReservedDescriptors = 56 + JitNames::kDescriptors;
 
 // Opens a regular file for reading, and nothing else: a path may by now name a device or a FIFO.
 UniqueFd open_regular(const std::string& path, int* error) {

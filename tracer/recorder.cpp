@@ -274,10 +274,12 @@ Result<void> Recording::finish() {
 
 Result<void> Recording::run() {
   start_ns_ = monotonic_ns();
+  collector_->set_command(command_->pid());
   if (auto started = command_->go(); !started) {
     outcome_.exec_errno = command_->exec_errno();
     return started;
   }
+  collector_->command_started();
   Result<void> result = loop();
   if (result) result = finish();
   if (!result) {

@@ -12,11 +12,21 @@
 
 namespace uscope::tracer {
 
+// A process whose perf map may tell of an address space: since when it has had it, in CLOCK_MONOTONIC.
+struct MapOwner {
+  std::uint32_t pid = 0;
+  std::uint32_t ns_pid = 0;
+  std::uint64_t from_ns = 0;
+};
+
 struct TaskInfo {
   std::uint32_t process = 0;  // serial
   std::uint32_t pid = 0;
+  std::uint32_t ns_pid = 0;  // of the innermost namespace
   std::uint32_t tid = 0;
   std::uint32_t mm = 0;
+  std::vector<MapOwner>
+      maps;  // of its address space: its process, then those whose mappings it began with, inner first
   std::string name;
 };
 
@@ -43,6 +53,7 @@ class TaskTable {
   };
 
   TaskInfo& slot(std::uint32_t serial);
+  [[nodiscard]] std::vector<MapOwner> maps_of(const usc_task& record) const;
   void release(std::uint32_t mm, std::uint64_t time);
 
   std::unordered_map<std::uint32_t, TaskInfo> tasks_;

@@ -332,6 +332,24 @@ struct usc_io_uring {
 	__u32 pad;
 };
 
+/*
+ * The name of an address in memory without a file, from the perf map of the process when a stack with it was seen.
+ * One for each address of an address space: `address` is the innermost frame's pc (`exact` frames), or a return address
+ * less 1. The code is at start up to start + size; its name, without NUL, is at name.
+ */
+struct usc_jit_name {
+	struct usc_record head;
+	__u32 mm;
+	__u16 name_bytes;
+	__u16 pad;
+	__u64 address;
+	__u64 start;
+	__u64 size;
+	char name[];
+};
+
+#define USC_JIT_NAME_BYTES 4096 /* longest name; a longer one is cut */
+
 USC_ASSERT_SIZE(usc_raw_header, 40);
 USC_ASSERT_SIZE(usc_record, 24);
 USC_ASSERT_SIZE(usc_event, 104);
@@ -352,5 +370,6 @@ USC_ASSERT_SIZE(usc_loss, 48);
 USC_ASSERT_SIZE(usc_meta, 24);
 USC_ASSERT_SIZE(usc_cpu_total, 32);
 USC_ASSERT_SIZE(usc_io_uring, 32);
+USC_ASSERT_SIZE(usc_jit_name, 56);
 
 #endif

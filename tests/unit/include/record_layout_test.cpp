@@ -130,6 +130,10 @@ std::vector<Layout> other_layouts() {
       {"usc_io_uring",
        sizeof(usc_io_uring),
        {FIELD(usc_io_uring, head), FIELD(usc_io_uring, process), FIELD(usc_io_uring, pad)}},
+      {"usc_jit_name",
+       sizeof(usc_jit_name),
+       {FIELD(usc_jit_name, head), FIELD(usc_jit_name, mm), FIELD(usc_jit_name, name_bytes), FIELD(usc_jit_name, pad),
+        FIELD(usc_jit_name, address), FIELD(usc_jit_name, start), FIELD(usc_jit_name, size), TAIL(usc_jit_name, name)}},
   };
 }
 

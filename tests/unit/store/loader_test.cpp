@@ -204,6 +204,27 @@ TEST_F(LoaderTest, EqualStacksAreOneRowAndUnequalOnesAreNot) {
   EXPECT_EQ(rows("SELECT path, class FROM module WHERE class = 'jit'"), "[anon]|jit\n[anon]|jit");
 }
 
+TEST_F(LoaderTest, FramesWithoutAFileHaveTheFirstNameThatCoversTheirCall) {
+  usual();
+  trace_->jit_name(1, 0x7000, 0x6ff0, 0x20, "read");
+  trace_->jit_name(1, 0x7000, 0x7000, 0x20, "a later name");
+  trace_->jit_name(1, 0x701f, 0x7010, 0x10, "call\xff");
+  trace_->jit_name(1, 0x7030, 0x7000, 0x30, "not around it");
+  trace_->jit_name(1, 0x7040, 0x7040, 1, "");
+  trace_->stack(1,
+                {frame(0, 0x7000, true), frame(0, 0x7020), frame(0, 0x7030), frame(0, 0x7031), frame(0, 0x7040, true)},
+                USC_ENDED_ROOT, 1);
+  trace_->stack(2, {frame(0, 0x7000, true)}, USC_ENDED_ROOT, 2);  // another address space
+  trace_->event({.entry = kStart + 1, .stack = 1});
+  trace_->event({.entry = kStart + 2, .stack = 2});
+  load();
+  EXPECT_EQ(rows("SELECT folded FROM stack ORDER BY id"),
+            "[anon]+0x7040;[anon]+0x7031;[anon]+0x7030;call\\xff;read\n[anon]+0x7000");
+  EXPECT_EQ(rows("SELECT function, function_offset, rel_pc FROM frame JOIN module m ON m.id = module_id "
+                 "WHERE path = '[jit]' AND class = 'jit' ORDER BY rel_pc"),
+            "read|16|28672\ncall\\xff|16|28704");
+}
+
 TEST_F(LoaderTest, TriggersInlinedFramesAndTheirFallbacks) {
   usual();
   trace_->stack(1, {frame(3, 0x1010, true), frame(4, 0x1030), frame(2, 0x1500), frame(2, 0x1600)});

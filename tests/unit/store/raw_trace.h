@@ -178,6 +178,18 @@ class RawTrace {
     put(record);
   }
 
+  void jit_name(std::uint32_t mm, std::uint64_t address, std::uint64_t start, std::uint64_t size,
+                const std::string& text) {
+    usc_jit_name record{};
+    record.head = head(USC_RECORD_JIT_NAME, 0, 0, kStart);
+    record.mm = mm;
+    record.name_bytes = static_cast<__u16>(text.size());
+    record.address = address;
+    record.start = start;
+    record.size = size;
+    put(record, text);
+  }
+
   void name(std::uint32_t task, const std::string& text, std::uint64_t time) {
     usc_task_name record{};
     record.head = head(USC_RECORD_TASK_NAME, 0, task, time);
