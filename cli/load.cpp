@@ -14,25 +14,25 @@ namespace {
 
 constexpr std::uint64_t kProgressSteps = 1000;
 
-std::string load_text(const store::LoadSummary& loaded, const std::string& output) {
+using Client = std::optional<symbolizer::Debuginfod>;
+
+std::string load_text(const store::LoadSummary& loaded, const Client& debuginfod, const std::string& output) {
   std::string text = group_digits(loaded.events) + (loaded.events == 1 ? " event, " : " events, ") +
                      group_digits(loaded.lost) + " lost, " + group_digits(loaded.processes) +
                      (loaded.processes == 1 ? " process -> " : " processes -> ") + escape_terminal(output) + "\n";
   if (!loaded.complete) text += "  the raw trace breaks off: its recording was not ended in order\n";
   if (loaded.damaged_bytes) text += "  " + group_digits(loaded.damaged_bytes) + " bytes of it are damaged\n";
+  if (debuginfod) text += "  " + escape_terminal(debuginfod_text(debuginfod->figures())) + "\n";
   return text;
 }
 
-std::string load_json(const store::LoadSummary& loaded, const std::string& output) {
-  return dump({{"output", json_value(output)},
-               {"events", loaded.events},
-               {"stacks", loaded.stacks},
-               {"processes", loaded.processes},
-               {"threads", loaded.threads},
-               {"lost", loaded.lost},
-               {"damaged_bytes", loaded.damaged_bytes},
-               {"complete", loaded.complete}}) +
-         "\n";
+std::string load_json(const store::LoadSummary& loaded, const Client& debuginfod, const std::string& output) {
+  nlohmann::ordered_json json = {
+      {"output", json_value(output)},          {"events", loaded.events},    {"stacks", loaded.stacks},
+      {"processes", loaded.processes},         {"threads", loaded.threads},  {"lost", loaded.lost},
+      {"damaged_bytes", loaded.damaged_bytes}, {"complete", loaded.complete}};
+  if (debuginfod) json["debuginfod"] = debuginfod_json(debuginfod->figures());
+  return dump(json) + "\n";
 }
 
 }  // namespace
@@ -44,22 +44,27 @@ void add_load(CLI::App& app, Invocation& invocation) {
       ->required();
   verb->add_option("-o,--output", options->output, "the database to write")->type_name("FILE.db")->required();
   add_format(*verb, options->format);
+  add_debuginfod(*verb, options->debuginfod);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_load(*options); }; });
 }
 
 Result<int> run_load(const LoadVerbOptions& options) {
+  auto debuginfod = open_debuginfod(options.debuginfod);
+  if (!debuginfod) return debuginfod.error();
   StatusLine status(stderr);
   store::LoadOptions how;
   how.progress = [&status](double fraction) {
     status.progress("loading", static_cast<std::uint64_t>(fraction * static_cast<double>(kProgressSteps)),
                     kProgressSteps);
   };
+  if (*debuginfod) how.fetch_debug_file = [&](const std::string& build_id) { return (*debuginfod)->fetch(build_id); };
   auto loaded = store::load(options.raw, options.output, how);
   status.clear();
   if (!loaded) return loaded.error();
   Output out(stdout);
   const std::string output = options.output.string();
-  out.write(options.format == Format::kText ? load_text(*loaded, output) : load_json(*loaded, output));
+  out.write(options.format == Format::kText ? load_text(*loaded, *debuginfod, output)
+                                            : load_json(*loaded, *debuginfod, output));
   if (auto done = out.finish(); !done) return done.error();
   return 0;
 }

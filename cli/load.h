@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "cli/debuginfod_option.h"
 #include "cli/invocation.h"
 #include "cli/output.h"
 
@@ -12,6 +13,7 @@ struct LoadVerbOptions {
   std::filesystem::path raw;
   std::filesystem::path output;
   Format format = Format::kText;
+  DebuginfodChoice debuginfod;
 };
 
 void add_load(CLI::App& app, Invocation& invocation);

@@ -224,6 +224,7 @@ void add_record(CLI::App& app, Invocation& invocation) {
   verb->add_option("--verify", options->verify_every,
                    "compare every Nth stack with libdwfl's walk of the same stack copy")
       ->type_name("N");
+  add_debuginfod(*verb, options->debuginfod);
   verb->add_option("COMMAND", options->command, "the command to trace, after --")->required();
   verb->positionals_at_end();
   verb->callback([options, &invocation] {
@@ -237,6 +238,8 @@ Result<int> run_record(const RecordVerbOptions& options) {
   if (auto ready = check_output(options.output, raw); !ready) return ready.error();
   auto recorder = recorder_options(options, raw);
   if (!recorder) return recorder.error();
+  auto debuginfod = open_debuginfod(options.debuginfod);
+  if (!debuginfod) return debuginfod.error();
 
   StatusLine status(stderr);
   LivePrinter printer(status);
@@ -257,12 +260,15 @@ Result<int> run_record(const RecordVerbOptions& options) {
     std::fprintf(stderr, "uscope: %s\n", escape_terminal(outcome->trouble).c_str());
     return outcome->exec_errno == ENOENT ? kNotFound : kCannotExecute;
   }
-  auto loaded = store::load(raw, options.output, load_options(files, status));
+  store::LoadOptions loading = load_options(files, status);
+  if (*debuginfod) loading.fetch_debug_file = [&](const std::string& id) { return (*debuginfod)->fetch(id); };
+  auto loaded = store::load(raw, options.output, loading);
   status.clear();
   if (!loaded) return loaded.error().in("the trace was recorded to " + raw + ", but could not be loaded");
   give_to_sudo_user(options.output);
   if (auto settled = settle_raw(options, raw); !settled) return settled.error();
   print_summary(options.output, *outcome, *loaded);
+  if (*debuginfod) std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text((*debuginfod)->figures())).c_str());
   if (outcome->reason == tracer::StopReason::kWriteFailed) return kTracingFailed;
   return end_as(*outcome);
 }

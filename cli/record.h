@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/debuginfod_option.h"
 #include "cli/invocation.h"
 
 namespace CLI {
@@ -27,6 +28,7 @@ struct RecordVerbOptions {
   std::string duration;
   std::string max_size;
   unsigned verify_every = 0;
+  DebuginfodChoice debuginfod;
   std::vector<std::string> command;
 };
 

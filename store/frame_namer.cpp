@@ -44,8 +44,11 @@ bool is_file_of(int fd, const ModuleRequest& module) {
 
 class SymbolNamer : public FrameNamer {
  public:
-  SymbolNamer(ModuleOpener opener, bool same_kernel)
-      : opener_(std::move(opener)), same_kernel_(same_kernel), resolver_({.modules = 4, .bytes = 32U << 20}) {}
+  SymbolNamer(ModuleOpener opener, bool same_kernel, symbolizer::DebugFetcher fetch)
+      : opener_(std::move(opener)),
+        same_kernel_(same_kernel),
+        finder_({"/usr/lib/debug"}, std::move(fetch)),
+        resolver_({.modules = 4, .bytes = 32U << 20}) {}
 
   std::vector<NamedFrame> name(const ModuleRequest& module, std::uint64_t address, bool exact) override {
     const auto frames = resolver_.resolve(
@@ -83,8 +86,8 @@ class SymbolNamer : public FrameNamer {
 
 }  // namespace
 
-std::unique_ptr<FrameNamer> make_symbol_namer(ModuleOpener opener, bool same_kernel) {
-  return std::make_unique<SymbolNamer>(std::move(opener), same_kernel);
+std::unique_ptr<FrameNamer> make_symbol_namer(ModuleOpener opener, bool same_kernel, symbolizer::DebugFetcher fetch) {
+  return std::make_unique<SymbolNamer>(std::move(opener), same_kernel, std::move(fetch));
 }
 
 }  // namespace uscope::store

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/unique_fd.h"
+#include "symbolizer/debug_files.h"
 #include "uscope/record.h"
 
 namespace uscope::store {
@@ -44,7 +45,8 @@ class FrameNamer {
 // Names by the files themselves. What `opener` gives is believed; what is opened by path must have the trace's build-id
 // or, without one, the kernel's size and time of change: a replaced file gives no names rather than wrong ones. The
 // vdso's names are this kernel's, and are left out where `same_kernel` is false. Separate debug files are looked for
-// (symbolizer/debug_files.h).
-std::unique_ptr<FrameNamer> make_symbol_namer(ModuleOpener opener, bool same_kernel);
+// (symbolizer/debug_files.h), and `fetch`, where it is not empty, is asked for those that are not found.
+std::unique_ptr<FrameNamer> make_symbol_namer(ModuleOpener opener, bool same_kernel,
+                                              symbolizer::DebugFetcher fetch = {});
 
 }  // namespace uscope::store

@@ -45,7 +45,7 @@ using DebugFetcher = std::function<UniqueFd(const std::string& build_id)>;
 // Only regular ELF files for x86-64 are read; whatever else lies there is passed over without waiting for it.
 class DebugFileFinder {
  public:
-  explicit DebugFileFinder(std::vector<std::string> roots = {"/usr/lib/debug"}, DebugFetcher fetch = {});
+  explicit DebugFileFinder(std::vector<std::string> roots, DebugFetcher fetch = {});
 
   // `elf` and its `sections`; `path` is what it was traced as and serves for its folder only. A file that has .symtab
   // and .debug_info needs no debug file, and none is looked for.

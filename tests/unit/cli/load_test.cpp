@@ -63,6 +63,41 @@ TEST_F(CommandTest, LoadMakesAStoreOfARawTrace) {
   EXPECT_NE(output({"load", "trace.raw", "-o", "again.db"}).find("1 event, "), std::string::npos);
 }
 
+TEST_F(CommandTest, LoadTellsWhatDebuginfodGave) {
+  write_raw(folder_ / "trace.raw");
+  // Nothing in this trace needs a name: no server is asked.
+  const std::string text =
+      output({"load", "trace.raw", "-o", "loaded.db", "--debuginfod=http://127.0.0.1:1", "--format", "json"});
+  expect_schema(text, "load");
+  const json figures = json::parse(text)["debuginfod"];
+  EXPECT_EQ(figures["asked"], 0);
+  EXPECT_EQ(figures["problem"], "");
+  EXPECT_NE(output({"load", "--debuginfod=http://127.0.0.1:1", "trace.raw", "-o", "again.db"})
+                .find("debuginfod: 0 of 0 debug files found\n"),
+            std::string::npos);
+}
+
+TEST_F(CommandTest, LoadRefusesDebuginfodWithoutAServer) {
+  write_raw(folder_ / "trace.raw");
+  unsetenv("DEBUGINFOD_URLS");
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"--debuginfod", "no debuginfod server is known"},
+      {"--debuginfod=", "no debuginfod server is known"},
+      {"--debuginfod=gopher://127.0.0.1", "not a URL of a debuginfod server: gopher://127.0.0.1"},
+      {"--debuginfod-timeout=5s", "--debuginfod-timeout requires --debuginfod"}};
+  for (const auto& [option, message] : wrong) {
+    const Finished run = uscope({"load", option, "trace.raw", "-o", "loaded.db"});
+    EXPECT_EQ(run.code, 2) << option;
+    EXPECT_NE(run.err.find(message), std::string::npos) << run.err;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "loaded.db")) << option;
+  }
+  for (const char* timeout : {"0", "2h", "soon"})
+    EXPECT_EQ(uscope({"load", "--debuginfod=http://127.0.0.1:1", "--debuginfod-timeout", timeout, "trace.raw", "-o",
+                      "loaded.db"})
+                  .code,
+              2);
+}
+
 TEST_F(CommandTest, LoadRefusesWhatIsNoRawTrace) {
   std::ofstream(folder_ / "text.raw") << std::string(5000, 'x');
   for (const char* file : {"missing.raw", "text.raw", "."}) {
