@@ -7,7 +7,9 @@
 
 #include <libiberty/demangle.h>
 
+#include <charconv>
 #include <csetjmp>
+#include <cstdint>
 
 #include "support/text.h"
 
@@ -28,11 +30,59 @@ void append(const char* piece, std::size_t size, void* opaque) {
   sink->text.append(piece, size);
 }
 
+void append_utf8(std::uint32_t point, std::string& out) {
+  const auto add = [&out](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+  const auto continued = [&](int shift) { add(0x80 | (point >> shift & 0x3f)); };
+  if (point < 0x80) {
+    add(point);
+  } else if (point < 0x800) {
+    add(0xc0 | point >> 6);
+    continued(0);
+  } else if (point < 0x10000) {
+    add(0xe0 | point >> 12);
+    continued(6);
+    continued(0);
+  } else {
+    add(0xf0 | point >> 18);
+    continued(12);
+    continued(6);
+    continued(0);
+  }
+}
+
+// Rust's old mangling writes most characters as $u10e1$, of which libiberty knows a few. What is no character
+// that can be shown stays.
+std::string with_characters(const std::string& text) {
+  constexpr std::size_t kMostDigits = 6;
+  std::string out;
+  std::size_t at = 0;
+  for (std::size_t mark = text.find("$u"); mark != std::string::npos; mark = text.find("$u", mark + 1)) {
+    const std::size_t end = text.find('$', mark + 2);
+    if (end == std::string::npos) break;
+    std::uint32_t point = 0;
+    const char* first = text.data() + mark + 2;
+    const char* last = text.data() + end;
+    const bool short_enough = end - mark - 2 <= kMostDigits;
+    if (!short_enough || std::from_chars(first, last, point, 16).ptr != last) continue;
+    const bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
+    const bool character = point <= 0x10ffff && (point < 0xd800 || point >= 0xe000);
+    if (control || !character) continue;
+    out.append(text, at, mark - at);
+    append_utf8(point, out);
+    at = end + 1;
+    mark = end;
+  }
+  return out.append(text, at);
+}
+
 // Whether `mangled` was demangled into sink.text.
 bool demangle_into(const std::string& mangled, Sink& sink) {
   if (setjmp(sink.too_long) != 0) return false;
   const int depth = mangled.size() > kRecursionLimited ? DMGL_NO_RECURSE_LIMIT : 0;
-  if (rust_demangle_callback(mangled.c_str(), depth, append, &sink) != 0) return true;
+  if (rust_demangle_callback(mangled.c_str(), depth, append, &sink) != 0) {
+    if (mangled.starts_with("_ZN")) sink.text = with_characters(sink.text);
+    return true;
+  }
   sink.text.clear();
   return cplus_demangle_v3_callback(mangled.c_str(), DMGL_PARAMS | DMGL_ANSI | depth, append, &sink) != 0;
 }

@@ -29,6 +29,17 @@ TEST(Demangle, NamesOfRustWithoutTheHash) {
             "utf8_idents::საჭმელად_გემრიელი_სადილი");
 }
 
+// As rustc-demangle does it: characters that can be shown; others, and what is no number, stay.
+TEST(Demangle, RustNamesOfTheOldKindWithCharactersOutsideAscii) {
+  EXPECT_EQ(demangle("_ZN4shop13_$u10e1$$u61$17h0123456789abcdefE"), "shop::სa");
+  EXPECT_EQ(demangle("_ZN4shop10_$u1f980$b17h0123456789abcdefE"), "shop::🦀b");
+  for (const char* kept : {"$ud800$", "$u110000$", "$u85$", "$u$", "$ux1$", "$u0000e1$"}) {
+    const std::string name = std::string("a") + kept;
+    const std::string shown = name == "a$u0000e1$" ? "aá" : name;
+    EXPECT_EQ(demangle("_ZN4shop" + std::to_string(name.size()) + name + "17h0123456789abcdefE"), "shop::" + shown);
+  }
+}
+
 TEST(Demangle, OtherNamesAsTheyAre) {
   for (const char* name : {"", "read", "_start", "_Z", "_R", "_Read", "main.cold", "_ZN", "?f@@YAXXZ", "Z4coldv"})
     EXPECT_EQ(demangle(name), name);

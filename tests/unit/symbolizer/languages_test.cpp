@@ -1,0 +1,106 @@
+// Names of what the compilers of other languages write, against those languages' own tools.
+#include <regex>
+
+#include "symbols_test_support.h"
+
+namespace uscope::symbolizer {
+namespace {
+
+constexpr char kRust[] = R"(
+mod shop {
+    pub struct Counter<T> { pub total: T }
+    pub trait Add { fn add(&mut self, n: i32) -> i32; }
+    impl Add for Counter<i32> {
+        #[inline(never)]
+        fn add(&mut self, n: i32) -> i32 {
+            self.total += n;
+            let fail = move |m: i32| -> i32 { if m > 0 { panic!("shown") } else { m } };
+            fail(self.total)
+        }
+    }
+    #[inline(never)]
+    pub fn twice<T: Add>(value: &mut T) -> i32 { value.add(1) + value.add(2) }
+}
+#[inline(never)]
+fn სადილი(n: i32) -> i32 { shop::twice(&mut shop::Counter { total: n }) }
+fn main() { std::process::exit(სადილი(std::env::args().count() as i32)); }
+)";
+
+// The backtrace that Rust's own library prints, with its own demangler: "  3:  0x401234 - shop::twice". In full it has
+// hashes and crate numbers, which are left out here as everywhere.
+void expect_names_of_backtrace(const std::string& options, int least) {
+  ASSERT_TRUE(has_command("rustc"));
+  const TemporaryFolder folder;
+  const std::string program = folder.file("shop");
+  output_of("PATH=/usr/bin:$PATH rustc -C relocation-model=static -C target-feature=+crt-static " + options + " -o '" +
+            program + "' '" + folder.write("shop.rs", kRust) + "' 2>/dev/null");
+  const auto symbols = open_module(program);
+  ASSERT_TRUE(symbols);
+  const std::regex frame(R"( *[0-9]+: +0x([0-9a-f]+) - (.*shop.*))");
+  int seen = 0;
+  for (const std::string& line : lines_of("RUST_BACKTRACE=full '" + program + "' 2>&1 || true")) {
+    std::smatch match;
+    if (!std::regex_match(line, match, frame)) continue;
+    std::string name = std::regex_replace(match[2].str(), std::regex("::h[0-9a-f]{16}$"), "");
+    name = std::regex_replace(name, std::regex(R"(\[[0-9a-f]+\])"), "");
+    EXPECT_EQ(symbols->resolve(hex(match[1]), false).back().function, name) << line;
+    seen++;
+  }
+  EXPECT_GE(seen, least);
+}
+
+TEST(Languages, RustNamesOfTheOldKind) {
+  expect_names_of_backtrace("", 5);
+}
+
+TEST(Languages, RustNamesOfTheNewKind) {
+  expect_names_of_backtrace("-C symbol-mangling-version=v0", 5);
+}
+
+constexpr char kGo[] = R"(
+package main
+
+import "os"
+
+type counter struct{ total int }
+
+//go:noinline
+func (c *counter) add(n int) int { c.total += n; return c.total }
+
+//go:noinline
+func twice[T any](f func(T) int, v T) int { return f(v) + f(v) }
+
+func main() {
+	c := &counter{}
+	visit := func(n int) int { return c.add(n) }
+	os.Exit(twice(visit, len(os.Args)) - 3)
+}
+)";
+
+TEST(Languages, GoNamesAsTheyAre) {
+  ASSERT_TRUE(has_command("go"));
+  const TemporaryFolder folder;
+  const std::string program = folder.file("program");
+  const std::string source = folder.write("main.go", kGo);
+  output_of("GOCACHE='" + folder.file("cache") + "' go build -o '" + program + "' '" + source + "'");
+  const auto symbols = open_module(program);
+  ASSERT_TRUE(symbols);
+  std::vector<std::string> seen;
+  for (const std::string& line : lines_of("go tool nm '" + program + "'")) {
+    std::istringstream fields(line);
+    std::string address;
+    std::string type;
+    std::string name;
+    fields >> address >> type;
+    std::getline(fields >> std::ws, name);
+    if (type != "T" || !name.starts_with("main.")) continue;
+    EXPECT_EQ(function_at(*symbols, hex(address)), name + "+0");
+    seen.push_back(name);
+  }
+  const std::vector<std::string> expected{"main.(*counter).add", "main.main", "main.main.func1",
+                                          "main.twice[go.shape.int_0]"};
+  EXPECT_EQ(seen, expected);
+}
+
+}  // namespace
+}  // namespace uscope::symbolizer
