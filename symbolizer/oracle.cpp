@@ -27,6 +27,8 @@
 
 #include "support/unique_fd.h"
 #include "symbolizer/elf_facts.h"
+#include "symbolizer/go_sections.h"
+#include "symbolizer/go_unwind.h"
 #include "symbolizer/vdso.h"
 
 namespace uscope::symbolizer {
@@ -85,6 +87,7 @@ class Oracle::Space {
     ElfFacts facts;
     std::uint32_t number = 0;
     bool vdso = false;
+    std::optional<std::vector<GoRange>> untrue_cfi;  // ELF addresses, by start; nothing: not yet asked
   };
   struct Mapping {
     std::uint64_t start;
@@ -96,6 +99,7 @@ class Oracle::Space {
   File* file_of(const OracleModule& module);
   void report(const File& file, std::uint64_t bias);
   Coverage coverage_at(std::uint64_t address);
+  static bool has_untrue_cfi(File& file, std::uint64_t address);
   std::uint64_t bytes_behind_fde(std::uint64_t pc);
   bool read_word(std::uint64_t address, std::uint64_t& word);
   int take_frame(Dwfl_Frame* frame);
@@ -238,10 +242,36 @@ bool Oracle::Space::read_word(std::uint64_t address, std::uint64_t& word) {
   return false;
 }
 
+// Go's .debug_frame tells of systemstack, asmcgocall and the like as if they stayed on their stack. Behind the switch it
+// is not true, and what libdwfl finds by it is no evidence: rows end the walk there.
+bool Oracle::Space::has_untrue_cfi(File& file, std::uint64_t address) {
+  if (!file.untrue_cfi) {
+    file.untrue_cfi.emplace();
+    const auto elf = open_elf(file.fd.get(), file.name);
+    const auto table = elf ? read_go_pclntab(elf->get(), file.facts) : std::nullopt;
+    std::vector<std::byte> code;
+    const auto read_code = [&](std::uint64_t at, std::size_t bytes) -> std::span<const std::byte> {
+      const auto offset = offset_of_address(file.facts.exec_segments, at);
+      code.resize(bytes);
+      const ssize_t got = offset ? pread(file.fd.get(), code.data(), bytes, static_cast<off_t>(*offset)) : 0;
+      return std::span<const std::byte>(code).first(got > 0 ? static_cast<std::size_t>(got) : 0);
+    };
+    if (table) *file.untrue_cfi = go_untrue_cfi(*table, read_code);
+  }
+  const auto after = std::upper_bound(file.untrue_cfi->begin(), file.untrue_cfi->end(), address,
+                                      [](std::uint64_t value, const GoRange& range) { return value < range.start; });
+  return after != file.untrue_cfi->begin() && address < std::prev(after)->end;
+}
+
 Coverage Oracle::Space::coverage_at(std::uint64_t address) {
   Coverage coverage;
   Dwfl_Module* module = dwfl_addrmodule(dwfl_.get(), address);
   if (!module) return coverage;
+  void** user = nullptr;
+  Dwarf_Addr load_start = 0;
+  dwfl_module_info(module, &user, &load_start, nullptr, nullptr, nullptr, nullptr, nullptr);
+  auto* file = user ? static_cast<File*>(*user) : nullptr;
+  if (file && !file->vdso && has_untrue_cfi(*file, address - load_start + file->facts.load_start)) return coverage;
   Dwarf_Addr bias = 0;
   Dwarf_CFI* eh = dwfl_module_eh_cfi(module, &bias);
   if (look_up(eh, address - bias, coverage)) return coverage;

@@ -8,6 +8,9 @@
 // Padding. A gap of less than 16 bytes between two FDEs that holds nothing but no-operations and int3 is no hole: no
 // code runs there, and the row before it goes on. (It saves libLLVM a tenth of its rows.)
 //
+// Go. What Go's own function table says of a function (go_unwind.h) comes before .debug_frame, which does not know
+// where a function leaves its stack, nor where rbp is, and is not there in stripped programs.
+//
 // A system call instruction directly behind an FDE counts as the last one of that FDE: glibc's clone3 ends its FDE
 // before it, though what held there still holds, so that the pc of every new thread's creator would lie in a hole.
 //
@@ -23,58 +26,30 @@
 #include <memory>
 #include <optional>
 
+#include "symbolizer/go_sections.h"
+#include "symbolizer/go_unwind.h"
 #include "symbolizer/row_builder_cfi.h"
 #include "symbolizer/row_builder_rules.h"
 #include "symbolizer/row_builder_sections.h"
+#include "symbolizer/row_builder_text.h"
+#include "symbolizer/signal_trampoline.h"
 
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint64_t kMaxTextBytes = 1u << 30;
 constexpr std::uint64_t kHighestOffset = UINT32_MAX - 2 * USC_INDEX_BYTES;
 constexpr std::size_t kMaxRows = 1u << 24;
 // How far an entry point without an FDE is taken to reach: ld.so's _start and _dl_start_user take some 80 bytes.
 constexpr std::uint64_t kMaxEntryBytes = 128;
 
-// Code to which one FDE's program applies. `section` null: an end of the stack (the entry point).
+// Code to which one FDE's program applies, or what Go's function table says of a function, or one rule.
 struct Stretch {
   std::uint64_t start = 0;  // file offsets
   std::uint64_t end = 0;
   CfiSection* section = nullptr;
-  Fde fde;
-};
-
-// The text of a file or an image, read where it is asked for in ascending order.
-class TextReader {
- public:
-  explicit TextReader(int fd) : fd_(fd), window_(kWindow) {}
-  explicit TextReader(std::span<const std::byte> image) : image_(image) {}
-
-  // The bytes at a file offset: `count` (at most a few), or none where not all can be read.
-  std::span<const std::byte> bytes_at(std::uint64_t offset, std::size_t count) {
-    if (fd_ >= 0 && (offset < start_ || offset - start_ + count > image_.size())) {
-      const ssize_t got = pread(fd_, window_.data(), window_.size(), static_cast<off_t>(offset));
-      start_ = offset;
-      image_ = std::span<const std::byte>(window_).first(got > 0 ? static_cast<std::size_t>(got) : 0);
-    }
-    const std::uint64_t at = offset - start_;
-    if (at >= image_.size() || image_.size() - at < count) return {};
-    return image_.subspan(at, count);
-  }
-
-  // Whether a system call instruction (0f 05) lies at this file offset.
-  bool has_syscall_at(std::uint64_t offset) {
-    constexpr std::array kOpcode = {std::byte{0x0f}, std::byte{0x05}};
-    const auto bytes = bytes_at(offset, kOpcode.size());
-    return std::equal(bytes.begin(), bytes.end(), kOpcode.begin(), kOpcode.end());
-  }
-
- private:
-  static constexpr std::size_t kWindow = 65536;
-  int fd_ = -1;
-  std::uint64_t start_ = 0;  // file offset of image_
-  std::vector<std::byte> window_;
-  std::span<const std::byte> image_;
+  Fde fde;                                    // without a section: its address is that of `start`
+  const GoFunction* go = nullptr;             // where `section` is null
+  std::uint32_t rule = USC_RULE_ROOT;         // where both are
 };
 
 class TableBuilder {
@@ -83,64 +58,43 @@ class TableBuilder {
       : facts_(facts), table_(table), rules_(table.stats, detail) {}
 
   void add_section(CfiSection& section, bool eh_frame);
+  void add_go(const GoPclntab& table);
   void add_entry();
+  void add_trampolines(TextReader& text);
   void finish(TextReader& text);
 
  private:
-  std::optional<Stretch> locate(CfiSection& section, const Fde& fde);
+  std::optional<Stretch> locate(CfiSection* section, const Fde& fde);
   void make_disjoint(std::vector<Stretch>& stretches);
   void add_where_free(const std::vector<Stretch>& candidates);
   void limit_text();
   void take_in_syscalls(TextReader& text);
   void close_padding(TextReader& text);
   void append(std::uint64_t offset, std::uint32_t rule);
-  void emit(const Stretch& stretch);
+  void emit(const Stretch& stretch, TextReader& text);
+  void emit_go(const Stretch& stretch, TextReader& text);
   void make_index();
 
   const ElfFacts& facts_;
   RowTable& table_;
   RuleTable rules_;
   std::vector<Stretch> stretches_;  // disjoint, by start
+  const GoPclntab* go_ = nullptr;
+  std::uint64_t go_steps_ = 0;
 };
-
-// The length of the no-operation or int3 that an assembler pads with at the front of `code`, 0 where there is none.
-std::size_t padding_length(std::span<const std::byte> code) {
-  constexpr std::byte kInt3{0xcc};
-  constexpr std::byte kOperandSize{0x66};
-  constexpr std::byte kCodeSegment{0x2e};
-  constexpr std::byte kNop{0x90};
-  if (!code.empty() && code[0] == kInt3) return 1;
-  std::size_t at = 0;
-  while (at < code.size() && (code[at] == kOperandSize || code[at] == kCodeSegment)) at++;
-  if (at < code.size() && code[at] == kNop) return at + 1;
-  // 0f 1f /0: the long form, with an operand that says how long it is.
-  if (code.size() - at < 3 || code[at] != std::byte{0x0f} || code[at + 1] != std::byte{0x1f}) return 0;
-  const auto operand = std::to_integer<unsigned>(code[at + 2]);
-  const bool has_index = (operand & 7) == 4;
-  constexpr std::size_t kDisplacement[] = {0, 1, 4};
-  if (operand >> 3 != 0 && operand >> 3 != 8 && operand >> 3 != 16) return 0;
-  const std::size_t length = at + 3 + (has_index ? 1 : 0) + kDisplacement[operand >> 6];
-  return length <= code.size() ? length : 0;
-}
-
-bool is_padding(std::span<const std::byte> code) {
-  while (!code.empty()) {
-    const std::size_t length = padding_length(code);
-    if (length == 0) return false;
-    code = code.subspan(length);
-  }
-  return true;
-}
 
 bool starts_before(const Stretch& a, const Stretch& b) {
   return a.start < b.start;
 }
 
-std::optional<Stretch> TableBuilder::locate(CfiSection& section, const Fde& fde) {
+std::optional<Stretch> TableBuilder::locate(CfiSection* section, const Fde& fde) {
   for (const Segment& segment : facts_.exec_segments) {
     if (fde.address < segment.address || fde.address - segment.address >= segment.size) continue;
     const std::uint64_t skip = fde.address - segment.address;
-    Stretch stretch{segment.offset + skip, 0, &section, fde};
+    Stretch stretch;
+    stretch.start = segment.offset + skip;
+    stretch.section = section;
+    stretch.fde = fde;
     stretch.end = stretch.start + std::min(fde.size, segment.size - skip);
     if (stretch.end <= stretch.start || stretch.end > kHighestOffset) return std::nullopt;
     return stretch;
@@ -184,7 +138,7 @@ void TableBuilder::add_where_free(const std::vector<Stretch>& candidates) {
 void TableBuilder::add_section(CfiSection& section, bool eh_frame) {
   std::vector<Stretch> found;
   for (const Fde& fde : section.fdes()) {
-    if (auto stretch = locate(section, fde))
+    if (auto stretch = locate(&section, fde))
       found.push_back(*stretch);
     else
       table_.stats.fdes_outside++;
@@ -200,12 +154,42 @@ void TableBuilder::add_section(CfiSection& section, bool eh_frame) {
   }
 }
 
+// Padding before a function is its own: where Go makes a stack look as if a function had been called from its first
+// instruction, or a signal handler returns to one, the byte before it is looked up.
+void TableBuilder::add_go(const GoPclntab& table) {
+  constexpr std::uint64_t kMostPadding = 32;
+  go_ = &table;
+  go_steps_ = table.most_steps();
+  std::uint64_t steps = table.most_steps();
+  std::vector<GoStretch> known;
+  std::vector<Stretch> found;
+  std::uint64_t behind = 0;  // the end of the function before
+  for (const GoFunction& function : table.functions()) {
+    const bool padded = behind < function.start && function.start - behind < kMostPadding;
+    const std::uint64_t start = padded ? behind : function.start;
+    behind = function.limit;
+    if (!table.stretches(function, known, steps)) continue;
+    behind = known.back().end;
+    Fde range;
+    range.address = start;
+    range.size = behind - start;
+    auto stretch = locate(nullptr, range);
+    if (!stretch) continue;
+    stretch->go = &function;
+    found.push_back(*stretch);
+  }
+  make_disjoint(found);
+  add_where_free(found);
+}
+
 // The kernel enters a program there, with no return address. glibc says so in an FDE; its loader and some other C
 // libraries have none.
 void TableBuilder::add_entry() {
   const auto offset = offset_of_address(facts_.exec_segments, facts_.entry);
   if (facts_.entry == 0 || !offset || *offset + kMaxEntryBytes > kHighestOffset) return;
-  Stretch entry{*offset, *offset + kMaxEntryBytes, nullptr, {}};
+  Stretch entry;
+  entry.start = *offset;
+  entry.end = *offset + kMaxEntryBytes;
   const auto next = std::upper_bound(stretches_.begin(), stretches_.end(), entry, starts_before);
   if (next != stretches_.begin() && std::prev(next)->end > entry.start) return;
   if (next != stretches_.end()) entry.end = std::min(entry.end, next->start);
@@ -214,6 +198,39 @@ void TableBuilder::add_entry() {
       entry.end = std::min(entry.end, segment.offset + segment.size);
   stretches_.insert(next, entry);
   table_.stats.entry_roots = 1;
+}
+
+// Looked for in what nothing else describes. The byte before a trampoline is looked up for the handler's return address.
+void TableBuilder::add_trampolines(TextReader& text) {
+  std::vector<Stretch> found;
+  const auto search = [&](std::uint64_t from, std::uint64_t to) {
+    while (from < to) {
+      const std::uint64_t size = std::min<std::uint64_t>(to - from, TextReader::kWindow);
+      for (const std::size_t at : find_signal_trampolines(text.bytes_at(from, size))) {
+        Stretch trampoline;
+        trampoline.start = from + at - (from + at > 0 ? 1 : 0);
+        trampoline.end = from + at + kMostTrampoline;
+        trampoline.rule = rules_.add(kSignalTrampolineRule);
+        found.push_back(trampoline);
+      }
+      from += size < TextReader::kWindow ? size : size - kMostTrampoline;
+    }
+  };
+  for (const Segment& segment : facts_.exec_segments) {
+    std::uint64_t from = segment.offset;
+    const std::uint64_t end = std::min(segment.offset + segment.size, kHighestOffset);
+    for (const Stretch& stretch : stretches_) {
+      if (stretch.end <= from || stretch.start >= end) continue;
+      search(from, stretch.start);
+      from = stretch.end;
+    }
+    search(from, end);
+  }
+  if (found.empty()) return;
+  table_.stats.signal_trampolines += found.size();
+  found.insert(found.end(), stretches_.begin(), stretches_.end());
+  make_disjoint(found);
+  stretches_ = std::move(found);
 }
 
 void TableBuilder::limit_text() {
@@ -257,9 +274,29 @@ void TableBuilder::append(std::uint64_t offset, std::uint32_t rule) {
   rows.push_back({static_cast<__u32>(offset), rule});
 }
 
-void TableBuilder::emit(const Stretch& stretch) {
+void TableBuilder::emit_go(const Stretch& stretch, TextReader& text) {
+  const std::uint64_t size = std::min<std::uint64_t>(stretch.go->limit - stretch.go->start, kGoMostCode);
+  const std::uint64_t padding = stretch.go->start - stretch.fde.address;
+  const auto code = text.bytes_at(stretch.start + padding, size);
+  std::uint64_t offset = stretch.start;
+  for (const GoRow& row : go_function_rows(*go_, *stretch.go, code, go_steps_).rows) {
+    if (row.start > stretch.go->start) offset = stretch.start + (row.start - stretch.fde.address);
+    if (offset >= stretch.end) break;
+    table_.stats.rows_before_merging++;
+    append(offset, row.rule == GoRule::kSignal ? rules_.add(kSignalTrampolineRule)
+                                               : rules_.rule_for(go_cfi_state(row), false));
+  }
+  append(stretch.end, USC_RULE_NONE);
+  table_.stats.go_functions++;
+}
+
+void TableBuilder::emit(const Stretch& stretch, TextReader& text) {
+  if (stretch.go) {
+    emit_go(stretch, text);
+    return;
+  }
   if (!stretch.section) {
-    append(stretch.start, USC_RULE_ROOT);
+    append(stretch.start, stretch.rule);
     append(stretch.end, USC_RULE_NONE);
     return;
   }
@@ -311,7 +348,7 @@ void TableBuilder::finish(TextReader& text) {
     start = std::min(facts_.exec_segments.front().offset, kHighestOffset);
   table_.text_start = static_cast<__u32>(start & ~std::uint64_t{USC_INDEX_BYTES - 1});
   table_.rows.push_back({table_.text_start, USC_RULE_NONE});
-  for (const Stretch& stretch : stretches_) emit(stretch);
+  for (const Stretch& stretch : stretches_) emit(stretch, text);
   // The last row is a hole: after the last stretch, or from where it began if that was malformed.
   table_.text_end = table_.rows.back().offset;
   table_.rules = rules_.take();
@@ -326,10 +363,18 @@ Result<RowTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool wi
   RowTable table;
   TableBuilder builder(facts, detail, table);
   std::vector<std::unique_ptr<CfiSection>> sections;
-  for (const CfiSource& source : *sources) {
-    sections.push_back(std::make_unique<CfiSection>(source));
-    builder.add_section(*sections.back(), source.eh_frame);
-  }
+  const auto add_sections = [&](bool eh_frame) {
+    for (const CfiSource& source : *sources) {
+      if (source.eh_frame != eh_frame) continue;
+      sections.push_back(std::make_unique<CfiSection>(source));
+      builder.add_section(*sections.back(), eh_frame);
+    }
+  };
+  const auto go = read_go_pclntab(elf, facts);
+  add_sections(true);
+  if (go) builder.add_go(*go);
+  add_sections(false);
+  builder.add_trampolines(text);
   if (with_entry) builder.add_entry();
   builder.finish(text);
   return table;
@@ -351,37 +396,6 @@ Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const 
   const auto elf = open_elf_in_memory(image, name);
   if (!elf) return elf.error();
   return build(elf->get(), *facts, TextReader(image), false, detail, name);
-}
-
-Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name) {
-  const auto facts = read_elf_facts(fd, name);
-  if (!facts) return facts.error();
-  const auto elf = open_elf(fd, name);
-  if (!elf) return elf.error();
-  const auto sources = read_cfi_sources(elf->get(), *facts, name);
-  if (!sources) return sources.error();
-  std::vector<std::uint8_t> material;
-  const auto add = [&](std::uint64_t number) {
-    for (int i = 0; i < 8; i++) material.push_back(static_cast<std::uint8_t>(number >> i * 8));
-  };
-  // Every list is preceded by its length, so that no two files give the same bytes.
-  add(facts->build_id.size());
-  material.insert(material.end(), facts->build_id.begin(), facts->build_id.end());
-  add(facts->entry);
-  add(facts->exec_segments.size());
-  for (const Segment& segment : facts->exec_segments) {
-    add(segment.offset);
-    add(segment.size);
-    add(segment.address);
-  }
-  add(sources->size());
-  for (const CfiSource& source : *sources) {
-    add(source.address);
-    add(source.eh_frame ? 1 : 0);
-    add(source.bytes.size());
-    material.insert(material.end(), source.bytes.begin(), source.bytes.end());
-  }
-  return material;
 }
 
 Result<void> check_rows(const RowTable& table) {

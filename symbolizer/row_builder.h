@@ -1,5 +1,5 @@
 // Unwind rows of an ELF file, in the format of include/uscope/rows.h: what the kernel walks by. Built from .eh_frame;
-// the code that it does not cover, from .debug_frame (Go has most of its functions there).
+// the code that it does not cover, from Go's function table and from .debug_frame.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,8 @@ struct RowStats {
   std::uint64_t entry_roots = 0;          // 1 where the entry point has no FDE and was made an end of the stack
   std::uint64_t syscalls_taken_in = 0;    // system call instructions directly behind an FDE
   std::uint64_t paddings_closed = 0;      // gaps of padding between two FDEs that need no row
+  std::uint64_t go_functions = 0;         // that gave rows by Go's function table
+  std::uint64_t signal_trampolines = 0;   // found in code that nothing describes
   // Rows that no step can follow (usc_step: BAD_RULE), by cause.
   std::uint64_t bad_cfa_expression = 0;
   std::uint64_t bad_cfa = 0;  // undefined, or by a register beyond 15, or an offset beyond 32 bits
@@ -59,8 +61,8 @@ Result<RowTable> build_rows(int fd, const std::string& name, RowDetail detail = 
 Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name,
                                         RowDetail detail = RowDetail::kStack);
 
-// All that build_rows() reads of a file: its build-id, load layout, entry point and unwind section, as bytes to be
-// hashed.
+// All that build_rows() reads of a file: its build-id (where it has none, a hash of its code), load layout, entry
+// point, unwind sections and Go's function table, as bytes to be hashed.
 Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name);
 
 // Whether the invariants of include/uscope/rows.h hold: order, index, rule numbers. Says which does not.

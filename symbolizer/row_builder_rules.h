@@ -24,6 +24,9 @@ class RuleTable {
   // no step can be taken, or a register that is unknown: never a wrong frame.
   std::uint32_t rule_for(const CfiState& state, bool signal_frame);
 
+  // A rule that is already said; USC_RULE_NONE where there are too many.
+  std::uint32_t add(const usc_rule& rule) { return intern(rule); }
+
   [[nodiscard]] std::vector<usc_rule> take() { return std::move(rules_); }
   [[nodiscard]] std::size_t size() const { return rules_.size(); }
 

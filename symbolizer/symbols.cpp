@@ -8,6 +8,7 @@
 
 #include "symbolizer/demangle.h"
 #include "symbolizer/elf_facts.h"
+#include "symbolizer/go_sections.h"
 #include "symbolizer/symbols_sections.h"
 
 namespace uscope::symbolizer {
@@ -37,6 +38,20 @@ std::size_t held_by_libelf(const std::vector<ElfSection>& sections, bool dwarf) 
     if (table || frames || (dwarf && section.name.starts_with(".debug_"))) bytes += section.header.sh_size;
   }
   return bytes;
+}
+
+// Go's linker tells a function's two calling conventions apart by a suffix, which Go itself never shows.
+std::string_view without_go_abi(std::string_view name) {
+  for (const std::string_view suffix : {".abi0", ".abiinternal"})
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  return name;
+}
+
+// By a libelf handle of its own: what it reads would be kept as long as the handle.
+std::optional<GoPclntab> read_go_names(int fd, const std::string& name) {
+  const auto facts = read_elf_facts(fd, name);
+  const auto elf = open_elf(fd, name);
+  return facts && elf ? read_go_pclntab(elf->get(), *facts) : std::nullopt;
 }
 
 }  // namespace
@@ -81,6 +96,7 @@ void ModuleSymbols::read() {
   Elf* alternate = files_.alternate ? files_.alternate->elf.get() : nullptr;
   debug_ = DebugInfo::open(elf_.get(), alternate);
   if (!debug_ && files_.debug) debug_ = DebugInfo::open(files_.debug->elf.get(), alternate);
+  if (fd_) go_ = read_go_names(fd_.get(), name_);
   section_bytes_ = held_by_libelf(sections, debug_ != nullptr);
   for (const auto* file : {&mini_, &files_.debug, &files_.alternate})
     if (*file) section_bytes_ += (*file)->image.size() + held_by_libelf((*file)->sections, debug_ != nullptr);
@@ -130,17 +146,23 @@ SymbolizedFrame ModuleSymbols::physical(std::uint64_t address, std::uint64_t pc,
     frame.line = debug->line;
   }
   if (const auto symbol = symbols_.containing(pc)) {
-    frame.function = demangle(symbol->name);
+    frame.function = demangle(go_ ? without_go_abi(symbol->name) : symbol->name);
     frame.function_offset = address - symbol->start;
   } else if (debug != nullptr && !debug->function.empty()) {
     frame.function = debug->function;
     frame.function_offset = address - debug->start;
+  } else if (const GoFunction* function = go_ ? go_->containing(pc) : nullptr) {
+    frame.function = bounded_utf8(std::string(function->name));
+    frame.function_offset = address - function->start;
   } else if (const auto stub = plt_.containing(pc)) {
     frame.function = stub->function;
     frame.function_offset = address - stub->start;
   } else if (const auto fde = fdes_.containing(pc)) {
     frame.function = address_name(name_, fde->low);
     frame.function_offset = address - fde->low;
+  } else if (const auto first = symbols_.containing(address); first && first->start == address) {
+    // Nothing called it from the byte before, so its address was put on the stack: a signal trampoline.
+    frame.function = demangle(first->name);
   } else {
     frame.function = address_name(name_, address);
   }
@@ -151,7 +173,7 @@ std::size_t ModuleSymbols::footprint() const {
   // A cached answer: a node and about two frames with file and function.
   constexpr std::size_t kAnswer = 512;
   return sizeof(*this) + image_.size() + section_bytes_ + fdes_.footprint() + symbols_.footprint() + plt_.footprint() +
-         (debug_ ? debug_->footprint() : 0) + (recent_.size() + older_.size()) * kAnswer;
+         (debug_ ? debug_->footprint() : 0) + (go_ ? go_->footprint() : 0) + (recent_.size() + older_.size()) * kAnswer;
 }
 
 }  // namespace uscope::symbolizer

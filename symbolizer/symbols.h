@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -14,6 +15,7 @@
 #include "symbolizer/debug_files.h"
 #include "symbolizer/debug_info.h"
 #include "symbolizer/elf_handles.h"
+#include "symbolizer/go_pclntab.h"
 #include "symbolizer/symbols_fde.h"
 #include "symbolizer/symbols_plt.h"
 #include "symbolizer/symbols_table.h"
@@ -58,8 +60,9 @@ class ModuleSymbols {
   // still counted to the address itself, so that it can be one function's size.
   //
   // The physical function's name is, in this order: the symbol that contains the address (see SymbolTable); DWARF's
-  // function; the PLT stub, "name@plt"; "module+0xSTART", START being the start of the FDE that contains the address;
-  // unknown_frame(). Its line, and the inlined calls, are DWARF's.
+  // function; Go's function table; the PLT stub, "name@plt"; "module+0xSTART", START being the start of the FDE that
+  // contains the address; the symbol that starts at the address asked itself (a signal trampoline); unknown_frame().
+  // Its line, and the inlined calls, are DWARF's.
   std::vector<SymbolizedFrame> resolve(std::uint64_t address, bool exact);
 
   // Bytes of memory held, estimated, libelf's and libdw's included.
@@ -85,6 +88,7 @@ class ModuleSymbols {
   FdeTable fdes_;
   SymbolTable symbols_;
   PltTable plt_;
+  std::optional<GoPclntab> go_;
   std::unique_ptr<DebugInfo> debug_;
   // Answers by address * 2 + exact. When `recent_` is full it becomes `older_`, whose answers are then forgotten.
   std::unordered_map<std::uint64_t, std::vector<SymbolizedFrame>> recent_;

@@ -1,0 +1,83 @@
+// What rows follow from, for the key of a cache.
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "symbolizer/go_sections.h"
+#include "symbolizer/row_builder.h"
+#include "symbolizer/row_builder_sections.h"
+#include "symbolizer/row_builder_text.h"
+
+namespace uscope::symbolizer {
+namespace {
+
+struct DigestDeleter {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+
+// SHA-256 of a file's code. (Go's linker writes a build-id of its own kind, which its owner may set at will.)
+std::string code_identity(int fd, const ElfFacts& facts) {
+  const std::unique_ptr<EVP_MD_CTX, DigestDeleter> context(EVP_MD_CTX_new());
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1) return "";
+  std::vector<std::byte> window(TextReader::kWindow);
+  for (const Segment& segment : facts.exec_segments) {
+    std::uint64_t at = segment.offset;
+    const std::uint64_t end = segment.offset + std::min(segment.size, kMaxTextBytes);
+    while (at < end) {
+      const ssize_t got =
+          pread(fd, window.data(), std::min<std::uint64_t>(window.size(), end - at), static_cast<off_t>(at));
+      if (got <= 0) break;
+      EVP_DigestUpdate(context.get(), window.data(), static_cast<std::size_t>(got));
+      at += static_cast<std::uint64_t>(got);
+    }
+  }
+  if (EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1) return "";
+  return {reinterpret_cast<const char*>(digest.data()), size};
+}
+
+}  // namespace
+
+Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name) {
+  const auto facts = read_elf_facts(fd, name);
+  if (!facts) return facts.error();
+  const auto elf = open_elf(fd, name);
+  if (!elf) return elf.error();
+  const auto sources = read_cfi_sources(elf->get(), *facts, name);
+  if (!sources) return sources.error();
+  std::vector<std::uint8_t> material;
+  const auto add = [&](std::uint64_t number) {
+    for (int i = 0; i < 8; i++) material.push_back(static_cast<std::uint8_t>(number >> i * 8));
+  };
+  // Every list is preceded by its length, so that no two files give the same bytes.
+  add(facts->build_id.size());
+  material.insert(material.end(), facts->build_id.begin(), facts->build_id.end());
+  add(facts->entry);
+  add(facts->exec_segments.size());
+  for (const Segment& segment : facts->exec_segments) {
+    add(segment.offset);
+    add(segment.size);
+    add(segment.address);
+  }
+  add(sources->size());
+  for (const CfiSource& source : *sources) {
+    add(source.address);
+    add(source.eh_frame ? 1 : 0);
+    add(source.bytes.size());
+    material.insert(material.end(), source.bytes.begin(), source.bytes.end());
+  }
+  const std::vector<std::uint8_t> go = go_pclntab_bytes(elf->get(), *facts);
+  add(go.size());
+  material.insert(material.end(), go.begin(), go.end());
+  // Rows follow from some code too: trampolines, system calls behind FDEs, prologues. The build-id stands for it.
+  const std::string code = facts->build_id.empty() ? code_identity(fd, *facts) : "";
+  add(code.size());
+  material.insert(material.end(), code.begin(), code.end());
+  return material;
+}
+
+}  // namespace uscope::symbolizer
