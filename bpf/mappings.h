@@ -242,7 +242,8 @@ static __always_inline void read_ctime(struct inode *inode, struct usc_file_key 
 
 	if (bpf_core_field_exists(v611->i_ctime_sec)) {
 		key->ctime_sec = BPF_CORE_READ(v611, i_ctime_sec);
-		key->ctime_nsec = BPF_CORE_READ(v611, i_ctime_nsec);
+		/* From 6.13 on, bit 31 says that somebody has asked for the time (I_CTIME_QUERIED). */
+		key->ctime_nsec = BPF_CORE_READ(v611, i_ctime_nsec) & ~(1u << 31);
 	} else if (bpf_core_field_exists(v66->__i_ctime)) {
 		key->ctime_sec = BPF_CORE_READ(v66, __i_ctime.tv_sec);
 		key->ctime_nsec = BPF_CORE_READ(v66, __i_ctime.tv_nsec);
