@@ -173,8 +173,7 @@ Result<RowTable> RowCache::load(const std::string& key, int fd, const std::strin
   if (!built) return built;
   stats_.built++;
   if (trouble_.empty()) {
-    write_entry(entry_path(key), *built);
-    trim();
+    trim_now_and_then(write_entry(entry_path(key), *built));
   }
   return built;
 }
@@ -212,10 +211,10 @@ bool RowCache::read_entry(const std::string& path, RowTable& table) {
   return true;
 }
 
-void RowCache::write_entry(const std::string& path, const RowTable& table) const {
+std::uint64_t RowCache::write_entry(const std::string& path, const RowTable& table) const {
   std::string temporary = path + ".XXXXXX";
   const UniqueFd fd(mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd) return;
+  if (!fd) return 0;
   EntryHeader header;
   header.text_start = table.text_start;
   header.text_end = table.text_end;
@@ -229,6 +228,18 @@ void RowCache::write_entry(const std::string& path, const RowTable& table) const
                      write_whole(fd.get(), table.index.data(), table.index.size() * sizeof(__u32)) &&
                      write_whole(fd.get(), table.rules.data(), table.rules.size() * sizeof(usc_rule));
   if (!whole || rename(temporary.c_str(), path.c_str()) != 0) (void)unlink(temporary.c_str());
+  return sizeof(header) + table.rows.size() * sizeof(usc_row) + table.index.size() * sizeof(__u32) +
+         table.rules.size() * sizeof(usc_rule);
+}
+
+// Not at each entry: a program with a thousand new libraries would have the folder looked through a thousand times.
+void RowCache::trim_now_and_then(std::uint64_t written) {
+  if (written < until_trim_) {
+    until_trim_ -= written;
+    return;
+  }
+  trim();
+  until_trim_ = most_bytes_ / 16;
 }
 
 void RowCache::trim() const {

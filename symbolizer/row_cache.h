@@ -26,7 +26,7 @@ class RowCache {
 
   // `folder` is made (mode 0700) if it is not there. It is used only if it is a folder, not a link, owned by root or by
   // this process's user, and writable by nobody else; trouble() says why not. Above `most_bytes` the entries used
-  // longest ago are dropped.
+  // longest ago are dropped, when the first entry is written and then after each sixteenth of `most_bytes`.
   explicit RowCache(std::string folder, std::uint64_t most_bytes = kMostBytes);
 
   // /var/cache/uscope for root; $XDG_CACHE_HOME/uscope or ~/.cache/uscope for others.
@@ -43,11 +43,13 @@ class RowCache {
   [[nodiscard]] std::string entry_path(const std::string& key) const;
   Result<RowTable> load(const std::string& key, int fd, const std::string& name);
   bool read_entry(const std::string& path, RowTable& table);
-  void write_entry(const std::string& path, const RowTable& table) const;
+  [[nodiscard]] std::uint64_t write_entry(const std::string& path, const RowTable& table) const;  // its bytes
+  void trim_now_and_then(std::uint64_t written);
   void trim() const;
 
   std::string folder_;
   std::uint64_t most_bytes_;
+  std::uint64_t until_trim_ = 0;  // bytes that may be written before the folder is looked through
   std::string trouble_;
   RowCacheStats stats_;
   std::unordered_map<std::string, std::weak_ptr<const RowTable>> held_;  // by key

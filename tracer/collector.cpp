@@ -54,16 +54,19 @@ void Collector::keep(const Result<void>& result) {
 }
 
 Result<std::size_t> Collector::round() {
+  const std::uint64_t began_ns = monotonic_ns();
   pending_.insert(pending_.end(), std::make_move_iterator(fresh_.begin()), std::make_move_iterator(fresh_.end()));
   fresh_.clear();
   Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
   write_file_news();
   process_pending();
   write_jit_news();
-  for (const std::uint32_t mm : tasks_.bury(monotonic_ns())) {
+  // As of the round before: what it drained has been walked by now, however long the rounds take.
+  for (const std::uint32_t mm : tasks_.bury(last_round_ns_)) {
     mappings_.forget(mm);
     jit_names_.forget(mm);
   }
+  last_round_ns_ = began_ns;
   if (!trouble_) return trouble_.error();
   return count;
 }

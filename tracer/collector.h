@@ -87,6 +87,7 @@ class Collector {
   TaskTable tasks_;
   JitNames jit_names_{tasks_};
   std::unique_ptr<Verifier> verifier_;
+  std::uint64_t last_round_ns_ = 0;
   std::deque<std::vector<char>> fresh_;    // samples of this round
   std::deque<std::vector<char>> pending_;  // of the round before
   TraceFigures figures_;

@@ -9,9 +9,9 @@ Lines (each in the first comment of tests/fixtures/NAME.c):
   STATUS N                              the exit status, 0 unless said
 
 FRAMES: innermost first, separated by ` < `. A frame is a function's name (C++: demangled), libc:NAME (that function of
-libc, whichever of its aliases is shown), %libc, %ld, %libstdc++, %exe (any function of that module); behind it * NUMBER
-for so many, + for one or more. @start is libc's start code and _start, @thread libc's thread start, `...` any rest, and
-`any` alone any stack or none.
+libc, whichever of its aliases is shown), %libc, %ld, %libstdc++, %libcrypto, %exe (any function of that module);
+behind it * NUMBER for so many, + for one or more. @start is libc's start code and _start, @thread libc's thread start,
+`...` any rest, and `any` alone any stack or none.
 """
 
 import collections
@@ -82,7 +82,12 @@ def parse_source(path):
     return runs
 
 
-MODULES = {"%libc": r"libc(\.so.*|-\d.*\.so)", "%ld": r"ld-linux.*|ld-2.*", "%libstdc++": r"libstdc\+\+\.so.*"}
+MODULES = {
+    "%libc": r"libc(\.so.*|-\d.*\.so)",
+    "%ld": r"ld-linux.*|ld-2.*",
+    "%libstdc++": r"libstdc\+\+\.so.*",
+    "%libcrypto": r"libcrypto\.so.*",
+}
 
 
 class Matcher:
