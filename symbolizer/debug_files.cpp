@@ -26,7 +26,7 @@ constexpr std::uint64_t kMaxLinked = 2ULL << 30;
 constexpr std::uint64_t kMaxLinkSection = 4096 + kMaxBuildId;  // a path, and a CRC or a build-id
 constexpr std::uint64_t kMaxCompressed = 64U << 20;
 constexpr std::size_t kMaxDecompressed = 64U << 20;
-constexpr std::uint64_t kMaxXzMemory = 160U << 20;  // xz -9e takes 65 MiB to decompress
+constexpr std::uint64_t kMaxXzMemory = 80U << 20;  // xz -9e takes 65 MiB to decompress
 
 const ElfSection* section_named(const std::vector<ElfSection>& sections, std::string_view name) {
   const auto found =
