@@ -1,6 +1,7 @@
 // Linkers leave the table in a section of its own (.gopclntab, or .data.rel.ro.gopclntab where it needs relocations),
 // unless GNU ld merges that into .data.rel.ro, and stripping may take all section headers away. Then the segments are
-// searched. Limits: tables above 512 MiB, and compressed relocations (DT_RELR, whose values lie in place and need none).
+// searched. Limits: tables above 512 MiB, and compressed relocations (DT_RELR, whose values lie in place and need
+// none).
 #include "symbolizer/go_sections.h"
 
 #include <gelf.h>

@@ -40,10 +40,14 @@ bool is_outermost(const GoFunction& function) {
 bool may_write_stack_pointer(const GoFunction& function) {
   if (is_one_of(function.name, {"runtime.cgocallback", "runtime.cgocallback_gofunc"})) return false;
   return (function.flags & kGoWritesSp) != 0 ||
-         is_one_of(function.name, {"runtime.systemstack", "runtime.mcall", "runtime.morestack", "runtime.asmcgocall",
-                                   "runtime.gogo", "runtime.clone", "runtime.sigfwd", "runtime.sigtramp",
-                                   "runtime.nanotime", "runtime.nanotime1", "runtime.walltime", "runtime.walltime1",
-                                   "time.now"});
+         is_one_of(function.name,
+                   {"runtime.systemstack", "runtime.mcall", "runtime.morestack", "runtime.asmcgocall", "runtime.gogo",
+                    "runtime.clone", "runtime.sigfwd", "runtime.sigtramp", "runtime.nanotime", "runtime.nanotime1",
+                    "runtime.walltime", "runtime.walltime1", "time.now"});
+}
+
+bool is_injected(const GoFunction& function) {
+  return is_one_of(function.name, {"runtime.asyncPreempt", "runtime.sigpanic"});
 }
 
 // The bytes of a function by address. Outside it, 0.
@@ -165,7 +169,7 @@ Instruction read_instruction(const Code& code, std::uint64_t at) {
     found = {Write::kStackPointer, operand_length(modrm), 0, 0};
   } else if (opcode == 0x8b && !direct && reg == kRbp && code.at(at + 3) == 0x24 && (modrm & 7U) == 4) {
     found = {Write::kFramePointer, operand_length(modrm), 0, 0};  // mov slot(%rsp),%rbp
-  } else if (opcode == 0x83 && modrm == 0xe4 && !extended_rm) {  // and $imm8,%rsp
+  } else if (opcode == 0x83 && modrm == 0xe4 && !extended_rm) {   // and $imm8,%rsp
     found = {Write::kStackPointer, 4, 0, 0};
   } else if (opcode == 0x81 && modrm == 0xe4 && !extended_rm) {  // and $imm32,%rsp
     found = {Write::kStackPointer, 7, 0, 0};
@@ -215,7 +219,8 @@ class StackSwitches {
         // Rather by rbp than by another register: walks follow it through C functions.
         if (by_frame_pointer && instruction.write == Write::kStackPointer)
           change(behind, State::kRegister, {0, GoRule::kRegister, here.rbp, USC_REG_RBP, 2 * kWord});
-        else if (!by_frame_pointer && instruction.write == Write::kToRegister && is_callee_saved(instruction.reg) && here.rule == GoRule::kStack)
+        else if (!by_frame_pointer && instruction.write == Write::kToRegister && is_callee_saved(instruction.reg) &&
+                 here.rule == GoRule::kStack)
           change(behind, State::kRegister, {0, GoRule::kRegister, here.rbp, instruction.reg, here.offset});
         else if (instruction.write == Write::kStackPointer)
           change(behind, State::kLeft, {0, GoRule::kRoot, GoFramePointer::kKept, 0, 0});
@@ -230,7 +235,8 @@ class StackSwitches {
         break;
       case State::kRegister:
         // The register is the caller's again for the last instructions.
-        if (row_.reg == USC_REG_RBP && (code_.is(behind - 1, {0x5d, 0xc3}) || instruction.write == Write::kFramePointer))
+        if (row_.reg == USC_REG_RBP &&
+            (code_.is(behind - 1, {0x5d, 0xc3}) || instruction.write == Write::kFramePointer))
           change(behind, State::kRestored, {});
         break;
       case State::kRestored:
@@ -281,7 +287,8 @@ class StackSwitches {
 }  // namespace
 
 bool go_is_special(const GoFunction& function) {
-  return is_outermost(function) || may_write_stack_pointer(function) || function.name.starts_with("runtime.sigreturn");
+  return is_outermost(function) || may_write_stack_pointer(function) || is_injected(function) ||
+         function.name.starts_with("runtime.sigreturn");
 }
 
 GoFunctionRows go_function_rows(const GoPclntab& table, const GoFunction& function, std::span<const std::byte> code,
@@ -301,6 +308,7 @@ GoFunctionRows go_function_rows(const GoPclntab& table, const GoFunction& functi
   const Code view(function.start, code.first(std::min<std::size_t>(code.size(), found.end - function.start)));
   found.rows = plain_rows(stretches, function.start, view);
   if (may_write_stack_pointer(function)) found.rows = StackSwitches(function, view, found.rows).run();
+  for (GoRow& row : found.rows) row.exact_ra = is_injected(function);
   // An instruction cut off by the end may have changed what would hold behind it.
   while (!found.rows.empty() && found.rows.back().start >= found.end) found.rows.pop_back();
   return found;
@@ -315,7 +323,7 @@ std::vector<GoRange> go_untrue_cfi(const GoPclntab& table, const GoCode& code) {
     const GoFunctionRows found = go_function_rows(table, function, code(function.start, size), steps);
     for (std::size_t i = 0; i < found.rows.size(); i++) {
       const std::uint64_t end = i + 1 < found.rows.size() ? found.rows[i + 1].start : found.end;
-      if (found.rows[i].rule != GoRule::kStack) ranges.push_back({found.rows[i].start, end});
+      if (found.rows[i].rule != GoRule::kStack || found.rows[i].exact_ra) ranges.push_back({found.rows[i].start, end});
     }
   }
   return ranges;

@@ -8,6 +8,9 @@
 //   morestack, asmcgocall, gogo, clone's child). Not sigtramp, though Go ends there: its caller is the signal frame.
 // - Functions that keep the old stack pointer in a register meanwhile (calls into the vdso) or in memory (asmcgocall on
 //   a thread's own stack) go on from there.
+// - asyncPreempt and sigpanic are put between an interrupted instruction and the rest by signal handlers: what they
+// return
+//   to is that instruction.
 // - The signal trampoline, and the call of vfork, whose return address is in a register.
 #pragma once
 
@@ -24,12 +27,12 @@
 namespace uscope::symbolizer {
 
 enum class GoRule : std::uint8_t {
-  kStack,            // CFA = rsp + offset
-  kRegister,         // CFA = reg + offset
-  kSaved,            // CFA = *(rsp + offset) + 8
-  kReturnInRegister, // CFA = rsp, the return address in reg
+  kStack,             // CFA = rsp + offset
+  kRegister,          // CFA = reg + offset
+  kSaved,             // CFA = *(rsp + offset) + 8
+  kReturnInRegister,  // CFA = rsp, the return address in reg
   kRoot,
-  kSignal,           // kSignalTrampolineRule
+  kSignal,  // kSignalTrampolineRule
   kUnknown,
 };
 
@@ -42,6 +45,7 @@ struct GoRow {
   GoFramePointer rbp = GoFramePointer::kKept;
   std::uint8_t reg = 0;  // DWARF number
   std::int64_t offset = 0;
+  bool exact_ra = false;  // the return address is that of an interrupted instruction
 
   bool operator==(const GoRow&) const = default;
 };

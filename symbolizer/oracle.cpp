@@ -242,8 +242,8 @@ bool Oracle::Space::read_word(std::uint64_t address, std::uint64_t& word) {
   return false;
 }
 
-// Go's .debug_frame tells of systemstack, asmcgocall and the like as if they stayed on their stack. Behind the switch it
-// is not true, and what libdwfl finds by it is no evidence: rows end the walk there.
+// Go's .debug_frame tells of systemstack, asmcgocall and the like as if they stayed on their stack. Behind the switch
+// it is not true, and what libdwfl finds by it is no evidence: rows end the walk there.
 bool Oracle::Space::has_untrue_cfi(File& file, std::uint64_t address) {
   if (!file.untrue_cfi) {
     file.untrue_cfi.emplace();

@@ -50,9 +50,9 @@ struct OracleWalk {
   std::vector<OracleFrame> frames;  // innermost first
   OracleEnd end = OracleEnd::kError;
   std::string error;  // libdwfl's words where end is kError or kLeftCopy
-  // The first frame whose pc no CFI covers, or none that is true (where Go's runtime leaves a stack), -1: none. It is itself true; frames behind it, if any, were found by
-  // following rbp and are no evidence. Without such frames, `end` is kError. (The loader's entry code is such a frame:
-  // rows call it the root.)
+  // The first frame whose pc no CFI covers, or none that is true (where Go's runtime leaves a stack), -1: none. It is
+  // itself true; frames behind it, if any, were found by following rbp and are no evidence. Without such frames, `end`
+  // is kError. (The loader's entry code is such a frame: rows call it the root.)
   std::int32_t uncovered = -1;
   // The innermost pc lies in no FDE, but directly behind one, or behind a system call instruction directly behind one
   // (glibc's clone3): the walk was begun inside the FDE, since libdwfl would follow rbp here.

@@ -47,9 +47,9 @@ struct Stretch {
   std::uint64_t start = 0;  // file offsets
   std::uint64_t end = 0;
   CfiSection* section = nullptr;
-  Fde fde;                                    // without a section: its address is that of `start`
-  const GoFunction* go = nullptr;             // where `section` is null
-  std::uint32_t rule = USC_RULE_ROOT;         // where both are
+  Fde fde;                             // without a section: its address is that of `start`
+  const GoFunction* go = nullptr;      // where `section` is null
+  std::uint32_t rule = USC_RULE_ROOT;  // where both are
 };
 
 class TableBuilder {
@@ -200,7 +200,8 @@ void TableBuilder::add_entry() {
   table_.stats.entry_roots = 1;
 }
 
-// Looked for in what nothing else describes. The byte before a trampoline is looked up for the handler's return address.
+// Looked for in what nothing else describes. The byte before a trampoline is looked up for the handler's return
+// address.
 void TableBuilder::add_trampolines(TextReader& text) {
   std::vector<Stretch> found;
   const auto search = [&](std::uint64_t from, std::uint64_t to) {
@@ -283,8 +284,9 @@ void TableBuilder::emit_go(const Stretch& stretch, TextReader& text) {
     if (row.start > stretch.go->start) offset = stretch.start + (row.start - stretch.fde.address);
     if (offset >= stretch.end) break;
     table_.stats.rows_before_merging++;
+    const RuleTable::Extra extra{row.rule == GoRule::kRegister || row.rule == GoRule::kSaved, row.exact_ra};
     append(offset, row.rule == GoRule::kSignal ? rules_.add(kSignalTrampolineRule)
-                                               : rules_.rule_for(go_cfi_state(row), false));
+                                               : rules_.rule_for(go_cfi_state(row), false, extra));
   }
   append(stretch.end, USC_RULE_NONE);
   table_.stats.go_functions++;

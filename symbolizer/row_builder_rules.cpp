@@ -269,7 +269,7 @@ std::uint32_t compact_rule(const CfiState& state) {
 
 }  // namespace
 
-std::uint32_t RuleTable::rule_for(const CfiState& state, bool signal_frame) {
+std::uint32_t RuleTable::rule_for(const CfiState& state, bool signal_frame, Extra extra) {
   if (state.registers[kReturnAddress].where == Where::kUndefined) return USC_RULE_ROOT;
   usc_rule rule{};
   if (signal_frame) {
@@ -281,12 +281,14 @@ std::uint32_t RuleTable::rule_for(const CfiState& state, bool signal_frame) {
     return intern(rule);
   }
   if (!stack_pointer_is_cfa(state.registers[kStackPointer])) return unsupported(stats_.bad_stack_pointer);
-  if (detail_ == RowDetail::kStack)
+  if (detail_ == RowDetail::kStack && !extra.other_stack && !extra.exact_ra)
     if (const std::uint32_t compact = compact_rule(state); compact != USC_RULE_NONE) return compact;
   if (!fill_cfa(state, rule))
     return unsupported(state.cfa == CfiState::Cfa::kExpression ? stats_.bad_cfa_expression : stats_.bad_cfa);
   if (!fill_return_address(state.registers[kReturnAddress], rule)) return unsupported(stats_.bad_return_address);
   fill_saved(state, rule);
+  rule.other_stack = extra.other_stack ? 1 : 0;
+  rule.exact_ra = extra.exact_ra ? 1 : 0;
   return intern(rule);
 }
 

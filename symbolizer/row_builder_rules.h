@@ -20,9 +20,16 @@ class RuleTable {
   // `stats` is added to, and outlives the table.
   RuleTable(RowStats& stats, RowDetail detail) : stats_(stats), detail_(detail) {}
 
+  // What a state cannot say, see struct usc_rule.
+  struct Extra {
+    bool other_stack = false;
+    bool exact_ra = false;
+  };
+
   // The rule of a state, USC_RULE_*; shared rules are interned. What the row format cannot say becomes a rule by which
   // no step can be taken, or a register that is unknown: never a wrong frame.
-  std::uint32_t rule_for(const CfiState& state, bool signal_frame);
+  std::uint32_t rule_for(const CfiState& state, bool signal_frame, Extra extra);
+  std::uint32_t rule_for(const CfiState& state, bool signal_frame) { return rule_for(state, signal_frame, Extra()); }
 
   // A rule that is already said; USC_RULE_NONE where there are too many.
   std::uint32_t add(const usc_rule& rule) { return intern(rule); }

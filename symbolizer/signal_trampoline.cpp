@@ -27,8 +27,8 @@ std::size_t signal_trampoline_length(std::span<const std::byte> code) {
 std::vector<std::size_t> find_signal_trampolines(std::span<const std::byte> code) {
   std::vector<std::size_t> found;
   for (std::size_t from = 0; from + kTail.size() <= code.size();) {
-    const auto* hit = static_cast<const std::byte*>(
-        memmem(code.data() + from, code.size() - from, kTail.data(), kTail.size()));
+    const auto* hit =
+        static_cast<const std::byte*>(memmem(code.data() + from, code.size() - from, kTail.data(), kTail.size()));
     if (hit == nullptr) break;
     const auto tail = static_cast<std::size_t>(hit - code.data());
     from = tail + 1;

@@ -21,7 +21,8 @@ constexpr usc_rule kSignalTrampolineRule = {.cfa_kind = USC_CFA_SIGNAL,
                                             .cfa_add = 0,
                                             .ra_off = 0,
                                             .save_kind = {},
-                                            .pad = {},
+                                            .other_stack = 0,
+                                            .exact_ra = 0,
                                             .save_off = {}};
 
 // Bytes of the trampoline at the front of `code`: "mov $15,%eax" or "mov $15,%rax" (rt_sigreturn), then "syscall". 0

@@ -85,7 +85,8 @@ struct usc_rule {
 	__s32 cfa_add;
 	__s32 ra_off;
 	__u8 save_kind[USC_SAVED_REGS];
-	__u8 pad[2];
+	__u8 other_stack; /* the caller may be on any stack: no progress is asked */
+	__u8 exact_ra;	  /* the return address is that of an interrupted instruction, and not behind a call */
 	__s32 save_off[USC_SAVED_REGS];
 };
 USC_ASSERT_SIZE(usc_row, 8);

@@ -143,7 +143,8 @@ USC_INLINE int usc_step_shared(struct usc_frame *frame, const struct usc_rule *r
 	if (error)
 		return error;
 	/* A return address in a register has not been pushed, or is popped: the CFA is rsp itself. */
-	if (cfa < frame->regs[USC_REG_RSP] || (cfa == frame->regs[USC_REG_RSP] && rule->ra_kind != USC_RA_REG))
+	if (!rule->other_stack &&
+	    (cfa < frame->regs[USC_REG_RSP] || (cfa == frame->regs[USC_REG_RSP] && rule->ra_kind != USC_RA_REG)))
 		return USC_STEP_BROKEN(USC_BROKEN_LOOP);
 	if (rule->ra_kind == USC_RA_REG) {
 		if (!(frame->known & USC_KNOWN(rule->ra_reg & 15u)))
@@ -175,7 +176,9 @@ USC_INLINE int usc_step_shared(struct usc_frame *frame, const struct usc_rule *r
 		return USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
 	for (i = 0; i < USC_SAVED_REGS; i++)
 		frame->regs[USC_SAVED_REG(i)] = saved[i];
-	return usc_commit_caller(frame, pc, cfa, known);
+	error = usc_commit_caller(frame, pc, cfa, known);
+	frame->exact = rule->exact_ra;
+	return error;
 }
 
 /* One step by `rule` (from usc_row_find, at this frame's pc). USC_STEP_CALLER, USC_STEP_ROOT or USC_STEP_BROKEN(). */

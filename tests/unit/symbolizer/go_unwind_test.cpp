@@ -109,6 +109,14 @@ TEST(GoUnwind, AsmcgocallGoesOnWhereItStaysOnItsStack) {
   EXPECT_EQ(state.cfa, CfiState::Cfa::kExpression);
 }
 
+TEST(GoUnwind, InjectedFunctionsReturnToAnInterruptedInstruction) {
+  for (const char* name : {"runtime.asyncPreempt", "runtime.sigpanic"}) {
+    GoRow expected = stack(0, 8);
+    expected.exact_ra = true;
+    EXPECT_EQ(rows_of(name, {0x90, 0xc3}, {{2, 0}}).rows, (Rows{expected})) << name;
+  }
+}
+
 TEST(GoUnwind, VforkHasItsReturnAddressInARegister) {
   const Octets code = {0x41, 0x5c, 0x0f, 0x05, 0x41, 0x54, 0xc3};  // pop %r12; syscall; push %r12; ret
   EXPECT_EQ(rows_of("syscall.rawVforkSyscall", code, {{2, 0}, {4, -8}, {1, 0}}).rows,
