@@ -14,6 +14,9 @@
 // A system call instruction directly behind an FDE counts as the last one of that FDE: glibc's clone3 ends its FDE
 // before it, though what held there still holds, so that the pc of every new thread's creator would lie in a hole.
 //
+// Coroutines. makecontext has a coroutine return to glibc's __start_context as if it had been called from the byte
+// before: that byte is the end of the stack. It is known by its instructions, since its FDE does not say so.
+//
 // Limits: text above 4 GiB of a file, and more than 1 GiB of text, has no rows. A function's FDE in a separate debug
 // file is not looked for.
 #include "symbolizer/row_builder.h"
@@ -68,6 +71,7 @@ class TableBuilder {
   void make_disjoint(std::vector<Stretch>& stretches);
   void add_where_free(const std::vector<Stretch>& candidates);
   void limit_text();
+  void add_coroutine_roots(TextReader& text);
   void take_in_syscalls(TextReader& text);
   void close_padding(TextReader& text);
   void append(std::uint64_t offset, std::uint32_t rule);
@@ -244,6 +248,30 @@ void TableBuilder::limit_text() {
   }
 }
 
+void TableBuilder::add_coroutine_roots(TextReader& text) {
+  // mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi; je
+  constexpr std::array<unsigned char, 11> kStartContext = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
+                                                           0x24, 0x48, 0x85, 0xff, 0x74};
+  constexpr std::uint64_t kMostBytes = 64;
+  std::vector<Stretch> roots;
+  std::uint64_t behind = 0;  // the end of the stretch before
+  for (const Stretch& stretch : stretches_) {
+    const bool hole_before = behind < stretch.start;
+    behind = stretch.end;
+    if (!stretch.section || !hole_before || stretch.end - stretch.start > kMostBytes) continue;
+    const auto code = text.bytes_at(stretch.start, kStartContext.size());
+    if (code.size() != kStartContext.size() || std::memcmp(code.data(), kStartContext.data(), code.size()) != 0)
+      continue;
+    Stretch root;
+    root.start = stretch.start - 1;
+    root.end = stretch.start;
+    roots.push_back(root);
+  }
+  if (roots.empty()) return;
+  table_.stats.coroutine_roots += roots.size();
+  add_where_free(roots);
+}
+
 void TableBuilder::take_in_syscalls(TextReader& text) {
   constexpr std::uint64_t kSyscallBytes = 2;
   for (std::size_t i = 0; i < stretches_.size(); i++) {
@@ -341,6 +369,7 @@ void TableBuilder::make_index() {
 
 void TableBuilder::finish(TextReader& text) {
   limit_text();
+  add_coroutine_roots(text);
   take_in_syscalls(text);
   close_padding(text);
   std::uint64_t start = 0;

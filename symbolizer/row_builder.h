@@ -22,6 +22,7 @@ struct RowStats {
   std::uint64_t fdes_overlapping = 0;     // cut or dropped, since another one holds there
   std::uint64_t rows_before_merging = 0;  // distinct rows of the FDEs alone
   std::uint64_t entry_roots = 0;          // 1 where the entry point has no FDE and was made an end of the stack
+  std::uint64_t coroutine_roots = 0;      // glibc's __start_context
   std::uint64_t syscalls_taken_in = 0;    // system call instructions directly behind an FDE
   std::uint64_t paddings_closed = 0;      // gaps of padding between two FDEs that need no row
   std::uint64_t go_functions = 0;         // that gave rows by Go's function table
