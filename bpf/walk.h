@@ -174,7 +174,7 @@ __noinline int search_place(struct scratch *s, struct place *place)
 		return error;
 	if (found.file == USC_FILE_NONE) {
 		place->frame = USC_FRAME(USC_FILE_NONE, s->frame.pc & (USC_FRAME_EXACT - 1), 0);
-		place->rule = USC_RULE_COMPACT(USC_RULE_RBP, 2, 2);
+		place->rule = USC_RULE_FRAME_POINTER;
 		place->classes = 0;
 		return PLACE_OK;
 	}
@@ -263,6 +263,16 @@ __noinline int step_shared(struct scratch *s, __u32 rule)
 	return usc_step_shared(&s->frame, shared, s);
 }
 
+__noinline int step_frame_pointer(struct scratch *s)
+{
+	if (!s)
+		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
+	if (!s->rbp_restored)
+		s->rbp_used = 1;
+	s->rbp_restored = 1;
+	return usc_step_frame_pointer(&s->frame, s);
+}
+
 /* One frame: place it, ask the scope, step to its caller. */
 static long walk_frame(__u32 i, struct walk_context *context)
 {
@@ -297,6 +307,8 @@ static long walk_frame(__u32 i, struct walk_context *context)
 		result = usc_step_compact(&s->frame, place.rule, s);
 	} else if (kind == USC_RULE_SHARED) {
 		result = step_shared(s, place.rule);
+	} else if (kind == USC_RULE_FRAME_POINTER) {
+		result = step_frame_pointer(s);
 	} else if (kind == USC_RULE_ROOT) {
 		result = USC_STEP_ROOT;
 	} else {

@@ -11,6 +11,8 @@
 // Go. What Go's own function table says of a function (go_unwind.h) comes before .debug_frame, which does not know
 // where a function leaves its stack, nor where rbp is, and is not there in stripped programs.
 //
+// V8's builtins have no FDE and keep frame pointers (row_builder_v8.h).
+//
 // A system call instruction directly behind an FDE counts as the last one of that FDE: glibc's clone3 ends its FDE
 // before it, though what held there still holds, so that the pc of every new thread's creator would lie in a hole.
 //
@@ -35,6 +37,7 @@
 #include "symbolizer/row_builder_rules.h"
 #include "symbolizer/row_builder_sections.h"
 #include "symbolizer/row_builder_text.h"
+#include "symbolizer/row_builder_v8.h"
 #include "symbolizer/signal_trampoline.h"
 
 namespace uscope::symbolizer {
@@ -63,6 +66,7 @@ class TableBuilder {
   void add_section(CfiSection& section, bool eh_frame);
   void add_go(const GoPclntab& table);
   void add_entry();
+  void add_v8_builtins(Elf* elf);
   void add_trampolines(TextReader& text);
   void finish(TextReader& text);
 
@@ -202,6 +206,16 @@ void TableBuilder::add_entry() {
       entry.end = std::min(entry.end, segment.offset + segment.size);
   stretches_.insert(next, entry);
   table_.stats.entry_roots = 1;
+}
+
+void TableBuilder::add_v8_builtins(Elf* elf) {
+  const auto range = v8_builtins(elf, facts_);
+  if (!range || range->end > kHighestOffset) return;
+  Stretch builtins;
+  builtins.start = range->start;
+  builtins.end = range->end;
+  builtins.rule = USC_RULE_FRAME_POINTER;
+  add_where_free({builtins});
 }
 
 // Looked for in what nothing else describes. The byte before a trampoline is looked up for the handler's return
@@ -405,6 +419,7 @@ Result<RowTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool wi
   add_sections(true);
   if (go) builder.add_go(*go);
   add_sections(false);
+  builder.add_v8_builtins(elf);
   builder.add_trampolines(text);
   if (with_entry) builder.add_entry();
   builder.finish(text);
@@ -443,7 +458,7 @@ Result<void> check_rows(const RowTable& table) {
   for (std::size_t i = 0; i < count; i++) {
     if (i > 0 && table.rows[i].offset <= table.rows[i - 1].offset) return bad("offsets do not ascend", i);
     const __u32 rule = table.rows[i].rule;
-    if (USC_RULE_KIND(rule) > USC_RULE_ROOT) return bad("unknown kind of rule", i);
+    if (USC_RULE_KIND(rule) > USC_RULE_FRAME_POINTER) return bad("unknown kind of rule", i);
     if (USC_RULE_KIND(rule) == USC_RULE_SHARED && USC_RULE_NUMBER(rule) >= table.rules.size())
       return bad("number of a shared rule out of range", i);
   }

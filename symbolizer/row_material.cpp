@@ -10,6 +10,7 @@
 #include "symbolizer/row_builder.h"
 #include "symbolizer/row_builder_sections.h"
 #include "symbolizer/row_builder_text.h"
+#include "symbolizer/row_builder_v8.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -73,6 +74,10 @@ Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& nam
   const std::vector<std::uint8_t> go = go_pclntab_bytes(elf->get(), *facts);
   add(go.size());
   material.insert(material.end(), go.begin(), go.end());
+  if (const auto builtins = v8_builtins(elf->get(), *facts)) {
+    add(builtins->start);
+    add(builtins->end);
+  }
   // Rows follow from some code too: trampolines, system calls behind FDEs, prologues. The build-id stands for it.
   const std::string code = facts->build_id.empty() ? code_identity(fd, *facts) : "";
   add(code.size());

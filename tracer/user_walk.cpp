@@ -47,7 +47,6 @@ namespace uscope::tracer {
 namespace {
 
 constexpr int kMaxSteps = 4096;
-constexpr __u32 kFramePointerRule = USC_RULE_COMPACT(USC_RULE_RBP, 2, 2);
 
 struct Place {
   std::uint64_t frame = 0;
@@ -102,7 +101,7 @@ std::optional<Place> Walk::find_place(const Mapping& mapping) const {
   Place place;
   if (mapping.file == USC_FILE_NONE) {
     place.frame = USC_FRAME(USC_FILE_NONE, frame_.pc & (USC_FRAME_EXACT - 1), 0);
-    place.rule = kFramePointerRule;
+    place.rule = USC_RULE_FRAME_POINTER;
     return place;
   }
   const File* file = files_.find(mapping.file);

@@ -24,17 +24,19 @@ struct usc_row {
 /*
  * A row's rule: kind in bits 0–2.
  *   NONE    no unwind information here: a hole between functions
- *   RSP     CFA = rsp + 8 * bits 3–18; return address at CFA - 8; rbp saved at CFA - 8 * bits 19–31, or kept where these
- *           are 0
+ *   RSP     CFA = rsp + 8 * bits 3–18; return address at CFA - 8; rbp saved at CFA - 8 * bits 19–31, or kept where 0
  *   RBP     the same with CFA = rbp + 8 * bits 3–18
  *   SHARED  bits 3–31 number a struct usc_rule
  *   ROOT    the return address is undefined: the end of the stack
+ *   FRAME_POINTER  no unwind information, but code that keeps rbp as its frame pointer: CFA = rbp + 16, where rbp can be
+ *           one
  */
 #define USC_RULE_NONE 0u
 #define USC_RULE_RSP 1u
 #define USC_RULE_RBP 2u
 #define USC_RULE_SHARED 3u
 #define USC_RULE_ROOT 4u
+#define USC_RULE_FRAME_POINTER 5u
 #define USC_RULE_KIND(rule) ((rule)&7u)
 #define USC_RULE_CFA_WORDS(rule) ((rule) >> 3 & 0xffffu)
 #define USC_RULE_RBP_WORDS(rule) ((rule) >> 19)

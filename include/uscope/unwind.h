@@ -75,9 +75,18 @@ USC_INLINE int usc_step_compact(struct usc_frame *frame, __u32 rule, void *memor
 	return usc_commit_caller(frame, pc, cfa, known);
 }
 
-/* Frame pointer step, for memory without a file (JIT): the usual layout, CFA = rbp + 16. */
+/*
+ * Frame pointer step, for code of which nothing but that is known (JIT): the usual layout, CFA = rbp + 16. Code that uses
+ * rbp for something else is found out where rbp is not aligned or is below rsp.
+ */
 USC_INLINE int usc_step_frame_pointer(struct usc_frame *frame, void *memory)
 {
+	__u64 rbp = frame->regs[USC_REG_RBP];
+
+	if (!(frame->known & USC_KNOWN(USC_REG_RBP)))
+		return USC_STEP_BROKEN(USC_BROKEN_REGISTER);
+	if ((rbp & 7) || rbp < frame->regs[USC_REG_RSP])
+		return USC_STEP_BROKEN(USC_BROKEN_FRAME_POINTER);
 	return usc_step_compact(frame, USC_RULE_COMPACT(USC_RULE_RBP, 2, 2), memory);
 }
 
@@ -192,6 +201,8 @@ USC_INLINE int usc_step(struct usc_frame *frame, __u32 rule, void *memory, void 
 		return usc_step_compact(frame, rule, memory);
 	case USC_RULE_ROOT:
 		return USC_STEP_ROOT;
+	case USC_RULE_FRAME_POINTER:
+		return usc_step_frame_pointer(frame, memory);
 	case USC_RULE_SHARED:
 		shared = usc_rule_at(tables, USC_RULE_NUMBER(rule));
 		if (!shared)

@@ -129,6 +129,27 @@ TEST_F(UnwindStep, CompactRbpIsTheFramePointerStep) {
   }
 }
 
+TEST_F(UnwindStep, FramePointerStepIsARuleOfItsOwn) {
+  frame_.regs[kRbp] = kStack;  // a frame without room of its own
+  memory_.words = {{kStack + 8, kCaller}, {kStack, kStack + 0x200}};
+  EXPECT_EQ(step(USC_RULE_FRAME_POINTER), USC_STEP_CALLER);
+  EXPECT_EQ(frame_.pc, kCaller);
+  EXPECT_EQ(frame_.regs[kRsp], kStack + 16);
+  EXPECT_EQ(frame_.regs[kRbp], kStack + 0x200);
+}
+
+TEST_F(UnwindStep, FramePointerStepRefusesWhatIsNoFramePointer) {
+  for (const __u64 rbp : {kStack - 8, kStack + 0x104, __u64{0}, __u64{1}}) {
+    memory_.words = {{rbp + 8, kCaller}, {rbp, kStack + 0x200}};
+    frame_.regs[kRbp] = rbp;
+    expect_broken(USC_RULE_FRAME_POINTER, USC_BROKEN_FRAME_POINTER);
+  }
+  frame_.known = USC_KNOWN(kRsp);
+  frame_.regs[kRbp] = kStack + 0x100;
+  expect_broken(USC_RULE_FRAME_POINTER, USC_BROKEN_REGISTER);
+  EXPECT_EQ(memory_.reads, 0);
+}
+
 TEST_F(UnwindStep, CompactRbpNeedsRbp) {
   frame_.known = USC_KNOWN(kRsp);
   frame_.regs[kRbp] = kStack + 0x100;
@@ -183,7 +204,7 @@ TEST_F(UnwindStep, RootRuleReadsNothing) {
 
 TEST_F(UnwindStep, HolesAndDamagedRulesBreak) {
   expect_broken(USC_RULE_NONE, USC_BROKEN_NO_ROWS);
-  for (__u32 kind = 5; kind < 8; kind++) expect_broken(kind, USC_BROKEN_BAD_RULE);
+  for (__u32 kind = USC_RULE_FRAME_POINTER + 1; kind < 8; kind++) expect_broken(kind, USC_BROKEN_BAD_RULE);
   EXPECT_EQ(tables_.outside, 0);
   expect_broken(USC_RULE_SHARED_NUMBER(0), USC_BROKEN_BAD_RULE);  // no such rule
   expect_broken(USC_RULE_SHARED_NUMBER(0x1fffffff), USC_BROKEN_BAD_RULE);
