@@ -50,6 +50,11 @@ bool is_injected(const GoFunction& function) {
   return is_one_of(function.name, {"runtime.asyncPreempt", "runtime.sigpanic"});
 }
 
+// Behind these the goroutine is put aside and may run on elsewhere: what called them is no caller any more.
+bool leaves_for_good(const GoFunction& function) {
+  return is_one_of(function.name, {"runtime.mcall", "runtime.morestack", "runtime.gogo"});
+}
+
 // The bytes of a function by address. Outside it, 0.
 class Code {
  public:
@@ -133,7 +138,7 @@ enum class Write : std::uint8_t { kNone, kStackPointer, kFramePointer, kToRegist
 struct Instruction {
   Write write = Write::kNone;
   std::size_t length = 1;
-  std::uint8_t reg = 0;   // kToRegister: into which the stack pointer goes
+  std::uint8_t reg = 0;   // kToRegister: into which the stack pointer goes; kStackPointer: from which it comes, or 0
   std::int64_t slot = 0;  // kToSlot: where rdx goes, from rsp
 };
 
@@ -162,7 +167,7 @@ Instruction read_instruction(const Code& code, std::uint64_t at) {
   constexpr unsigned kRbp = 5;
   constexpr unsigned kRdx = 2;
   if (opcode == 0x89 && direct && rm == kRsp) {  // mov %reg,%rsp
-    found = {Write::kStackPointer, 3, 0, 0};
+    found = {Write::kStackPointer, 3, kDwarfNumber[reg], 0};
   } else if (opcode == 0x89 && direct && reg == kRsp) {  // mov %rsp,%reg
     found = {Write::kToRegister, 3, kDwarfNumber[rm], 0};
   } else if (opcode == 0x8b && !direct && reg == kRsp) {  // mov memory,%rsp
@@ -194,7 +199,13 @@ class StackSwitches {
     saves_to_slot_ = function.name == "runtime.asmcgocall" && std::all_of(plain.begin(), plain.end(), frameless);
     const auto saves = [](const GoRow& row) { return row.rbp == GoFramePointer::kSaved; };
     const auto saved = std::find_if(plain.begin(), plain.end(), saves);
-    if (saved != plain.end()) has_frame_pointer_ = sets_frame_pointer(code, saved->start, saved->offset - kWord);
+    leaves_for_good_ = leaves_for_good(function);
+    for (std::uint64_t at = from_; at < code.end(); at++) {
+      const Instruction instruction = read_instruction(code, at);
+      if (instruction.write == Write::kStackPointer) last_taken_from_[instruction.reg] = at;
+    }
+    if (saved != plain.end() && !leaves_for_good_)
+      has_frame_pointer_ = sets_frame_pointer(code, saved->start, saved->offset - kWord);
   }
 
   std::vector<GoRow> run() {
@@ -219,7 +230,7 @@ class StackSwitches {
         // Rather by rbp than by another register: walks follow it through C functions.
         if (by_frame_pointer && instruction.write == Write::kStackPointer)
           change(behind, State::kRegister, {0, GoRule::kRegister, here.rbp, USC_REG_RBP, 2 * kWord});
-        else if (!by_frame_pointer && instruction.write == Write::kToRegister && is_callee_saved(instruction.reg) &&
+        else if (!by_frame_pointer && instruction.write == Write::kToRegister && comes_back(instruction.reg, behind) &&
                  here.rule == GoRule::kStack)
           change(behind, State::kRegister, {0, GoRule::kRegister, here.rbp, instruction.reg, here.offset});
         else if (instruction.write == Write::kStackPointer)
@@ -243,6 +254,11 @@ class StackSwitches {
         if (code_.is(behind - 1, {0xc3})) change(behind, State::kRegister, by_register_);
         break;
     }
+  }
+
+  // Whether the stack pointer, once put into a register that calls preserve, is taken from there again.
+  [[nodiscard]] bool comes_back(std::uint8_t reg, std::uint64_t from) const {
+    return is_callee_saved(reg) && !leaves_for_good_ && last_taken_from_[reg] >= from;
   }
 
   void change(std::uint64_t at, State state, const GoRow& row) {
@@ -278,6 +294,8 @@ class StackSwitches {
   std::uint64_t from_;
   bool saves_to_slot_ = false;
   bool has_frame_pointer_ = false;
+  bool leaves_for_good_ = false;
+  std::array<std::uint64_t, 16> last_taken_from_{};  // by register: where the stack pointer comes from it last
   State state_ = State::kPlain;
   GoRow row_;
   GoRow by_register_;

@@ -82,6 +82,19 @@ TEST(GoUnwind, SystemstackIsAnEndBehindTheSwitch) {
   EXPECT_EQ(rows_of("runtime.cgocallback", code, {{13, 0}}, kGoWritesSp).rows, (Rows{stack(0, 8)}));
 }
 
+TEST(GoUnwind, BehindMcallTheGoroutineMayRunElsewhere) {
+  // mcall of Go 1.23, shortened: push %rbp; mov %rsp,%rbp; mov %rsp,%rbx; mov 0x38(%r14),%rsp; call *%r12; ret
+  const Octets code = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xe3, 0x49, 0x8b, 0x66, 0x38, 0x41, 0xff, 0xd4, 0xc3};
+  EXPECT_EQ(rows_of("runtime.mcall", code, {{1, 0}, {14, 8}}, kGoWritesSp, kGo120Magic).rows,
+            (Rows{stack(0, 8), stack(1, 16, kSaved), root(11)}));
+  // systemstack's caller waits for it: by rbp.
+  EXPECT_EQ(rows_of("runtime.systemstack", code, {{1, 0}, {14, 8}}, kGoWritesSp, kGo120Magic).rows,
+            (Rows{stack(0, 8), stack(1, 16, kSaved), {kText + 11, GoRule::kRegister, kSaved, USC_REG_RBP, 16}}));
+  // A register that the stack pointer never comes back from is no place to find it.
+  const Octets no_return = {0x49, 0x89, 0xe4, 0x48, 0x8b, 0x62, 0x38, 0xff, 0xd0, 0xc3};
+  EXPECT_EQ(rows_of("some.thing", no_return, {{10, 0}}, kGoWritesSp).rows, (Rows{stack(0, 8), root(7)}));
+}
+
 TEST(GoUnwind, CallsIntoTheVdsoGoOnByASavedRegister) {
   // nanotime1 of Go 1.19, shortened: sub $24; save and set rbp; mov %rsp,%r12; mov 0x38(%rdx),%rsp; and $-16,%rsp;
   // call *%rax; mov %r12,%rsp; mov 16(%rsp),%rbp; add $24,%rsp; ret; syscall (the way without a vdso)
