@@ -51,6 +51,7 @@ struct path {
 
 struct super_block {
 	__u32 s_dev;
+	unsigned long s_flags;
 };
 
 struct inode {

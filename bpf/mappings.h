@@ -16,6 +16,8 @@
 
 #define barrier() asm volatile("" ::: "memory")
 
+#define SUPER_KERNEL_MOUNT (1ul << 22) /* include/linux/fs.h: SB_KERNMOUNT */
+
 enum found_status { FOUND_NONE, FOUND, FOUND_BUSY, FOUND_LOST };
 
 struct found {
@@ -260,8 +262,11 @@ static __always_inline void read_file_key(struct file *file, struct usc_file_key
 	__builtin_memset(key, 0, sizeof(*key));
 	key->dev = inode->i_sb->s_dev;
 	key->ino = inode->i_ino;
-	key->size = inode->i_size;
 	key->generation = inode->i_generation;
+	/* Memory behind a descriptor (memfd): what run-time compilers write to all the time stays one file. */
+	if (inode->i_sb->s_flags & SUPER_KERNEL_MOUNT)
+		return;
+	key->size = inode->i_size;
 	read_ctime(inode, key);
 }
 

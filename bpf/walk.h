@@ -172,15 +172,15 @@ __noinline int search_place(struct scratch *s, struct place *place)
 	error = place_mapping(s, &found);
 	if (error)
 		return error;
-	if (found.file == USC_FILE_NONE) {
+	entry = bpf_map_lookup_elem(&files, &found.file);
+	if (!entry)
+		return PLACE_BROKEN(USC_BROKEN_ROW_MEMORY);
+	if (found.file == USC_FILE_NONE || entry->state == USC_FILE_JIT) {
 		place->frame = USC_FRAME(USC_FILE_NONE, s->frame.pc & (USC_FRAME_EXACT - 1), 0);
 		place->rule = USC_RULE_FRAME_POINTER;
 		place->classes = 0;
 		return PLACE_OK;
 	}
-	entry = bpf_map_lookup_elem(&files, &found.file);
-	if (!entry)
-		return PLACE_BROKEN(USC_BROKEN_ROW_MEMORY);
 	if (entry->state == USC_FILE_PENDING || entry->state == USC_FILE_USER_ONLY)
 		return PLACE_DEFER(USC_DEFER_NO_TABLE);
 	offset = found.address - found.start + found.offset;

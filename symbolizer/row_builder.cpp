@@ -5,9 +5,6 @@
 // loader's binary search table does); of those with one start, the first in the section. An FDE of .debug_frame is used
 // only where it meets no FDE of .eh_frame. An FDE whose program is malformed leaves a hole.
 //
-// Padding. A gap of less than 16 bytes between two FDEs that holds nothing but no-operations and int3 is no hole: no
-// code runs there, and the row before it goes on. (It saves libLLVM a tenth of its rows.)
-//
 // Go. What Go's own function table says of a function (go_unwind.h) comes before .debug_frame, which does not know
 // where a function leaves its stack, nor where rbp is, and is not there in stripped programs.
 //
@@ -77,7 +74,6 @@ class TableBuilder {
   void limit_text();
   void add_coroutine_roots(TextReader& text);
   void take_in_syscalls(TextReader& text);
-  void close_padding(TextReader& text);
   void append(std::uint64_t offset, std::uint32_t rule);
   void emit(const Stretch& stretch, TextReader& text);
   void emit_go(const Stretch& stretch, TextReader& text);
@@ -297,19 +293,6 @@ void TableBuilder::take_in_syscalls(TextReader& text) {
   }
 }
 
-void TableBuilder::close_padding(TextReader& text) {
-  constexpr std::uint64_t kMostPadding = 16;
-  for (std::size_t i = 0; i + 1 < stretches_.size(); i++) {
-    Stretch& stretch = stretches_[i];
-    const std::uint64_t gap = stretches_[i + 1].start - stretch.end;
-    if (!stretch.section || !stretches_[i + 1].section || gap == 0 || gap >= kMostPadding) continue;
-    const auto code = text.bytes_at(stretch.end, gap);
-    if (code.size() != gap || !is_padding(code)) continue;
-    stretch.end += gap;
-    table_.stats.paddings_closed++;
-  }
-}
-
 void TableBuilder::append(std::uint64_t offset, std::uint32_t rule) {
   std::vector<usc_row>& rows = table_.rows;
   if (!rows.empty() && rows.back().offset == offset) rows.pop_back();
@@ -385,7 +368,6 @@ void TableBuilder::finish(TextReader& text) {
   limit_text();
   add_coroutine_roots(text);
   take_in_syscalls(text);
-  close_padding(text);
   std::uint64_t start = 0;
   if (!stretches_.empty())
     start = stretches_.front().start;

@@ -24,7 +24,6 @@ struct RowStats {
   std::uint64_t entry_roots = 0;          // 1 where the entry point has no FDE and was made an end of the stack
   std::uint64_t coroutine_roots = 0;      // glibc's __start_context
   std::uint64_t syscalls_taken_in = 0;    // system call instructions directly behind an FDE
-  std::uint64_t paddings_closed = 0;      // gaps of padding between two FDEs that need no row
   std::uint64_t go_functions = 0;         // that gave rows by Go's function table
   std::uint64_t signal_trampolines = 0;   // found in code that nothing describes
   // Rows that no step can follow (usc_step: BAD_RULE), by cause.

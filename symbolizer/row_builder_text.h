@@ -37,7 +37,4 @@ class TextReader {
   std::span<const std::byte> image_;
 };
 
-// Whether `code` holds nothing but the no-operations and int3 that assemblers pad with.
-bool is_padding(std::span<const std::byte> code);
-
 }  // namespace uscope::symbolizer

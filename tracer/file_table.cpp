@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
@@ -44,6 +46,13 @@ bool matches(const std::string& glob, const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string base = slash == std::string::npos ? path : path.substr(slash + 1);
   return fnmatch(glob.c_str(), path.c_str(), 0) == 0 || fnmatch(glob.c_str(), base.c_str(), 0) == 0;
+}
+
+// On a file system that lives in memory: of a deleted file there (a memfd, or one made in /dev/shm) nothing is on a
+// disk.
+bool is_memory(int fd) {
+  struct statfs status {};
+  return fstatfs(fd, &status) == 0 && (status.f_type == TMPFS_MAGIC || status.f_type == HUGETLBFS_MAGIC);
 }
 
 std::string map_files_entry(const usc_file& record) {
@@ -178,6 +187,10 @@ Result<void> FileTable::meet(const usc_file& record) {
     return finish(record.file, std::move(file));
   }
   file.open_error = 0;
+  if (record.links == 0 && is_memory(file.fd.get()) && !symbolizer::open_elf(file.fd.get(), file.path)) {
+    file.state = USC_FILE_JIT;
+    return finish(record.file, std::move(file));
+  }
   if (auto facts = symbolizer::read_elf_facts(file.fd.get(), file.path); facts)
     file.facts = std::move(*facts);
   else

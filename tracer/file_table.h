@@ -49,6 +49,11 @@ struct File {
   int open_error = 0;
 };
 
+// Whether a mapping is memory for code made at run time: anonymous, or of a file that is only memory.
+[[nodiscard]] inline bool is_jit(std::uint32_t serial, const File* file) {
+  return serial == USC_FILE_NONE || (file != nullptr && file->met && file->state == USC_FILE_JIT);
+}
+
 class FileTable {
  public:
   FileTable(Backend& backend, symbolizer::RowCache& cache, ModuleGlobs globs);

@@ -17,9 +17,8 @@ std::shared_ptr<const RowTable> UserRows::get(std::uint32_t serial, RowDetail de
   const File* file = files_.find(serial);
   if (file == nullptr || !file->met) return nullptr;
   if (detail == RowDetail::kStack && file->state != USC_FILE_USER_ONLY) return file->rows;
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.serial == serial && entry.detail == detail;
-  });
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) { return entry.serial == serial && entry.detail == detail; });
   if (found != entries_.end()) {
     entries_.splice(entries_.begin(), entries_, found);
     return found->rows;

@@ -99,12 +99,12 @@ std::optional<Mapping> Walk::find_mapping() const {
 // Nothing where the file is not known.
 std::optional<Place> Walk::find_place(const Mapping& mapping) const {
   Place place;
-  if (mapping.file == USC_FILE_NONE) {
+  const File* file = files_.find(mapping.file);
+  if (is_jit(mapping.file, file)) {
     place.frame = USC_FRAME(USC_FILE_NONE, frame_.pc & (USC_FRAME_EXACT - 1), 0);
     place.rule = USC_RULE_FRAME_POINTER;
     return place;
   }
-  const File* file = files_.find(mapping.file);
   if (file == nullptr || !file->met) return std::nullopt;
   const std::uint64_t offset = looked_up(frame_) - mapping.start + mapping.offset;
   place.frame = USC_FRAME(mapping.file, (offset + (frame_.exact != 0 ? 0 : 1)) & (USC_FRAME_EXACT - 1), 0);
@@ -134,8 +134,9 @@ std::optional<std::uint8_t> Walk::pass_frame(UserStack& stack) {
   if (!mapping) return broken(USC_BROKEN_NO_MAPPING);
   const auto place = find_place(*mapping);
   if (!place) return broken(USC_BROKEN_FILE_GONE);
-  if (mapping->file == USC_FILE_NONE) stack.has_jit = true;
-  const int admitted = usc_scope_admit(&scope_, &state_, mapping->file, sample_.exe_file, place->classes);
+  const std::uint32_t file = USC_FRAME_FILE(place->frame);
+  if (file == USC_FILE_NONE) stack.has_jit = true;
+  const int admitted = usc_scope_admit(&scope_, &state_, file, sample_.exe_file, place->classes);
   if ((admitted & USC_SCOPE_KEEP) != 0)
     stack.frames.push_back(place->frame | (frame_.exact != 0 ? USC_FRAME_EXACT : 0));
   if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(&scope_));

@@ -34,7 +34,7 @@ bool Verifier::load_modules(const usc_sample& sample) {
   for (const Mapping& mapping : mappings_.all(sample.mm, sample.head.time)) {
     const File* file = files_.find(mapping.file);
     const bool vdso = mapping.file == USC_FILE_VDSO;
-    if (mapping.file == USC_FILE_NONE || file == nullptr || (!vdso && !file->fd)) continue;
+    if (is_jit(mapping.file, file) || file == nullptr || (!vdso && !file->fd)) continue;
     symbolizer::OracleModule module;
     module.name = file->path;
     module.fd = file->fd.get();
@@ -68,12 +68,13 @@ std::vector<std::uint64_t> Verifier::scoped(const symbolizer::OracleWalk& walk, 
       return words;
     }
     const File* file = files_.find(mapping->file);
-    const std::uint32_t classes = file != nullptr ? file->classes : 0;
-    const int admitted = usc_scope_admit(&scope_, &state, mapping->file, sample.exe_file, classes);
-    const std::uint64_t offset =
-        mapping->file == USC_FILE_NONE ? frame.pc : frame.pc - mapping->start + mapping->offset;
+    const bool jit = is_jit(mapping->file, file);
+    const std::uint32_t serial = jit ? USC_FILE_NONE : mapping->file;
+    const std::uint32_t classes = file != nullptr && !jit ? file->classes : 0;
+    const int admitted = usc_scope_admit(&scope_, &state, serial, sample.exe_file, classes);
+    const std::uint64_t offset = jit ? frame.pc : frame.pc - mapping->start + mapping->offset;
     if ((admitted & USC_SCOPE_KEEP) != 0)
-      words.push_back(USC_FRAME(mapping->file, offset & (USC_FRAME_EXACT - 1), frame.exact));
+      words.push_back(USC_FRAME(serial, offset & (USC_FRAME_EXACT - 1), frame.exact));
     if ((admitted & USC_SCOPE_STOP) != 0) {
       whole = true;
       return words;

@@ -29,6 +29,7 @@ enum usc_file_state {
 	USC_FILE_READY,	      /* rows are loaded */
 	USC_FILE_WITHOUT,     /* opened: no unwind information, or refused */
 	USC_FILE_UNREACHABLE, /* could not be opened */
+	USC_FILE_JIT,	      /* opened: memory in which code is made at run time; walked like memory without a file */
 	USC_FILE_USER_ONLY,   /* rows exist, but found no room: walks are finished in user space */
 };
 

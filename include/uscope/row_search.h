@@ -43,7 +43,7 @@ USC_INLINE __u32 usc_row_find(void *tables, const struct usc_file_rows *file, __
 		high = file->row_count - 1;
 	if (low > high)
 		low = high;
-	/* The last row in [low, high] whose offset is not above: at most 2^8 + 1 candidates. */
+	/* The last row in [low, high] whose offset is not above: at most 2^9 + 1 candidates. */
 	for (i = 0; i < USC_PAGE_ROWS_LOG2 + 1 && low < high; i++) {
 		__u32 middle = low + (high - low + 1) / 2;
 

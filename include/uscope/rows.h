@@ -94,9 +94,9 @@ struct usc_rule {
 USC_ASSERT_SIZE(usc_row, 8);
 USC_ASSERT_SIZE(usc_rule, 48);
 
-#define USC_INDEX_SHIFT 8
+#define USC_INDEX_SHIFT 9
 #define USC_INDEX_BYTES (1u << USC_INDEX_SHIFT)
-#define USC_PAGE_ROWS_LOG2 9 /* no stretch of USC_INDEX_BYTES holds more than 2^8 rows; one more for its first */
+#define USC_PAGE_ROWS_LOG2 10 /* no stretch of USC_INDEX_BYTES holds more than 2^9 rows; one more for its first */
 
 /*
  * One file's place in the tables. rows[row_base … + row_count); index[index_base + k] is the number (from row_base) of
