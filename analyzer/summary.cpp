@@ -72,8 +72,8 @@ class Summarizer {
     if (!scan) return scan.error();
     scan_ = std::make_unique<EventScan>(std::move(*scan));
     for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
-                            &Summarizer::verify, &Summarizer::processes, &Summarizer::calls, &Summarizer::triggers,
-                            &Summarizer::errors, &Summarizer::single_calls}) {
+                            &Summarizer::unwind, &Summarizer::verify, &Summarizer::processes, &Summarizer::calls,
+                            &Summarizer::triggers, &Summarizer::errors, &Summarizer::single_calls}) {
       auto done = (this->*step)();
       if (!done) return done.error();
     }
@@ -87,6 +87,7 @@ class Summarizer {
   Result<void> trace();
   Result<void> stack_ends();
   Result<void> walks();
+  Result<void> unwind();
   Result<void> verify();
   Result<void> processes();
   Result<void> calls();
@@ -180,6 +181,26 @@ Result<void> Summarizer::walks() {
       figures.deferred += static_cast<std::uint64_t>(catalog_.meta_number(key).value_or(0));
   summary_.walks = figures;
   return {};
+}
+
+Result<void> Summarizer::unwind() {
+  UnwindTables& tables = summary_.unwind;
+  auto done = each_row(
+      database_,
+      "SELECT count(*), sum(rows), sum(bytes) FILTER (WHERE state = 'kernel') FROM unwind_table WHERE rows > 0",
+      [&](const Row& row) {
+        tables.files = static_cast<std::uint64_t>(row.integer(0));
+        tables.rows = static_cast<std::uint64_t>(row.integer(1));
+        tables.bytes = static_cast<std::uint64_t>(row.integer(2));
+      });
+  if (!done) return done;
+  return each_row(database_,
+                  "SELECT path, state, trouble FROM unwind_table WHERE trouble IS NOT NULL ORDER BY path, id",
+                  [&](const Row& row) {
+                    tables.without++;
+                    if (limits_.lines != 0 && tables.troubles.size() >= limits_.lines) return;
+                    tables.troubles.push_back({text(row, 0), text(row, 1), text(row, 2)});
+                  });
 }
 
 Result<void> Summarizer::verify() {

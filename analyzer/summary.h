@@ -142,6 +142,21 @@ struct WalkFigures {
   std::uint64_t stopped_early = 0;  // since the scope or the budget could keep no further frame
 };
 
+struct UnwindTrouble {
+  std::string path;
+  std::string state;    // none, unreachable: include/uscope/file_state.def
+  std::string trouble;  // why there are no rows
+};
+
+// The rows made of the binaries' unwind data.
+struct UnwindTables {
+  std::uint64_t files = 0;  // with rows
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0;              // of kernel memory
+  std::vector<UnwindTrouble> troubles;  // as many as the limit allows
+  std::uint64_t without = 0;            // files that have trouble
+};
+
 // A list cut to a limit, and how long it is in full.
 template <typename Line>
 struct TopList {
@@ -152,8 +167,9 @@ struct TopList {
 struct Summary {
   std::vector<LossLine> losses;  // largest first
   TraceFacts trace;
-  std::vector<EndedLine> stack_ends;   // by events
-  std::optional<WalkFigures> walks;    // none: the tracer counted none
+  std::vector<EndedLine> stack_ends;  // by events
+  std::optional<WalkFigures> walks;   // none: the tracer counted none
+  UnwindTables unwind;
   std::optional<VerifyResult> verify;  // none: tracing did not verify
   std::vector<ProcessLine> io_uring;   // processes whose I/O may bypass system calls
   TopList<ProcessLine> processes;      // by events

@@ -119,6 +119,17 @@ ordered_json walks(const std::optional<analyzer::WalkFigures>& figures) {
   return {{"walks", figures->walks}, {"deferred", figures->deferred}, {"stopped_early", figures->stopped_early}};
 }
 
+ordered_json unwind(const analyzer::UnwindTables& tables) {
+  ordered_json troubles = ordered_json::array();
+  for (const auto& file : tables.troubles)
+    troubles.push_back(
+        {{"path", json_value(file.path)}, {"state", json_value(file.state)}, {"trouble", json_value(file.trouble)}});
+  return {{"files", tables.files},
+          {"rows", tables.rows},
+          {"bytes", tables.bytes},
+          {"without", {{"total", tables.without}, {"lines", troubles}}}};
+}
+
 template <typename Line, typename Render>
 ordered_json top_list(const analyzer::TopList<Line>& list, const Render& render) {
   ordered_json lines = ordered_json::array();
@@ -141,6 +152,7 @@ std::string report_json(const analyzer::Summary& summary) {
                             {"trace", trace(summary.trace)},
                             {"stack_ends", ends},
                             {"walks", walks(summary.walks)},
+                            {"unwind", unwind(summary.unwind)},
                             {"verify", verify(summary.verify)},
                             {"io_uring", io_uring},
                             {"processes", top_list(summary.processes, process)},

@@ -176,6 +176,18 @@ std::string stack_line(const Summary& summary, std::size_t width) {
   return broken.empty() ? out : out + broken.render(width);
 }
 
+std::string unwind_line(const Summary& summary, std::size_t width) {
+  const auto& tables = summary.unwind;
+  if (tables.files == 0 && tables.without == 0) return "";
+  std::string out = "UNWIND     data of " + plural(tables.files, "file") + ": " + plural(tables.rows, "row") +
+                    ", " + human_bytes(tables.bytes) + " in the kernel";
+  if (tables.without == 0) return out + "\n";
+  out += "; " + plural(tables.without, "file") + " without:\n";
+  TextTable table({{"file", Align::kLeft, Shrink::kMiddle}, {"why", Align::kLeft, Shrink::kEnd}});
+  for (const auto& file : tables.troubles) table.add_row({file.path, file.trouble});
+  return out + table.render(width);
+}
+
 std::string verify_line(const Summary& summary, std::size_t width) {
   if (!summary.verify) return "";
   const auto& result = *summary.verify;
@@ -317,8 +329,8 @@ std::string hints(const Summary& summary, const std::string& file) {
 
 std::string report_text(const Summary& summary, const std::string& file, std::size_t width) {
   return title(summary, width) + losses(summary, width) + trace_line(summary, width) + stack_line(summary, width) +
-         verify_line(summary, width) + io_uring_line(summary) + processes(summary, width) + calls(summary, width) +
-         triggers(summary, width) + errors(summary, width) +
+         unwind_line(summary, width) + verify_line(summary, width) + io_uring_line(summary) +
+         processes(summary, width) + calls(summary, width) + triggers(summary, width) + errors(summary, width) +
          instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
          instances("NEVER RETURNED", summary.open, "longest waiting", "waited", width) + legend(summary) +
          hints(summary, file);

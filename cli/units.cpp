@@ -59,6 +59,19 @@ std::string command_line(const std::string& words) {
   return line;
 }
 
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kKiB = 1024;
+  constexpr std::uint64_t kMiB = kKiB * kKiB;
+  if (bytes < kKiB) return std::to_string(bytes) + " bytes";
+  std::array<char, 32> text{};
+  const auto value = static_cast<double>(bytes);
+  if (bytes < kMiB)
+    std::snprintf(text.data(), text.size(), "%.1f KiB", value / kKiB);
+  else
+    std::snprintf(text.data(), text.size(), "%.1f MiB", value / kMiB);
+  return text.data();
+}
+
 std::string seconds(std::int64_t nanoseconds) {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), "%.6f", static_cast<double>(nanoseconds) / 1e9);

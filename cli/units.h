@@ -24,6 +24,9 @@ namespace uscope::cli {
 // A command as people type it, of the JSON array of words that meta.command is; any other text as it is.
 [[nodiscard]] std::string command_line(const std::string& words);
 
+// "512 bytes", "1.5 KiB", "23.4 MiB".
+[[nodiscard]] std::string human_bytes(std::uint64_t bytes);
+
 // Seconds since the trace's start, with microseconds: "0.001234".
 [[nodiscard]] std::string seconds(std::int64_t nanoseconds);
 

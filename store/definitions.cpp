@@ -145,6 +145,13 @@ void Definitions::add_file_info(const RawRecord& record) {
   facts.build_id = record.data<usc_file_info>(segment_bytes, info.build_id_bytes);
   const auto path = record.data<usc_file_info>(segment_bytes + info.build_id_bytes, info.path_bytes);
   if (!path.empty()) facts.path = to_utf8(path);
+  facts.described = true;
+  facts.rows = info.rows;
+  facts.rules = info.rules;
+  facts.row_bytes = info.row_bytes;
+  facts.state = info.state;
+  facts.trouble =
+      to_utf8(record.data<usc_file_info>(segment_bytes + info.build_id_bytes + info.path_bytes, info.trouble_bytes));
 }
 
 // The first name of an address stays: it was taken nearest to the time at which the address was seen.

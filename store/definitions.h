@@ -51,7 +51,13 @@ struct FileFacts {
   std::optional<usc_file_key> key;
   std::uint32_t classes = 0;
   std::vector<usc_segment> segments;
-  bool executed = false;  // as an image
+  bool executed = false;   // as an image
+  bool described = false;  // its usc_file_info is in the trace; what follows is from there
+  std::uint32_t rows = 0;
+  std::uint32_t rules = 0;
+  std::uint32_t row_bytes = 0;
+  std::uint8_t state = USC_FILE_PENDING;
+  std::string trouble;  // why there are no rows
 };
 
 // What a perf map said of an address without a file.

@@ -21,6 +21,7 @@
 #include "store/raw_reader.h"
 #include "store/schema.h"
 #include "store/sequence_check.h"
+#include "support/text.h"
 
 namespace uscope::store {
 namespace {
@@ -28,6 +29,12 @@ namespace {
 constexpr std::array<std::string_view, USC_LOSS_COUNT> kLossNames{
 #define USC_X(constant, name, meaning) name,
 #include "uscope/loss.def"
+#undef USC_X
+};
+
+constexpr std::array<std::string_view, USC_FILE_STATE_COUNT> kFileStates{
+#define USC_X(constant, name, meaning) name,
+#include "uscope/file_state.def"
 #undef USC_X
 };
 
@@ -64,6 +71,7 @@ class Loader {
   Result<void> write_images();
   Result<void> write_frames_and_events();
   Result<void> write_events(const FrameWriter& frames);
+  Result<void> write_unwind_tables();
   Result<void> write_losses(const EventWriter& events);
   Result<void> write_meta(const EventWriter& events, bool in_order);
   [[nodiscard]] bool same_kernel() const;
@@ -86,7 +94,8 @@ class Loader {
 
 Result<LoadSummary> Loader::run() {
   if (auto done = read_definitions(); !done) return done.error();
-  for (const auto step : {&Loader::write_processes, &Loader::write_threads, &Loader::write_images})
+  for (const auto step :
+       {&Loader::write_processes, &Loader::write_threads, &Loader::write_images, &Loader::write_unwind_tables})
     if (auto done = (this->*step)(); !done) return done.error();
   if (auto done = write_frames_and_events(); !done) return done.error();
   if (auto done = database_.commit(); !done) return done.error();
@@ -174,6 +183,27 @@ Result<void> Loader::write_images() {
     auto done =
         insert->run(serial, image.process, image.time, std::string_view(image.path), std::string_view(image.argv));
     if (!done) return done;
+  }
+  return {};
+}
+
+Result<void> Loader::write_unwind_tables() {
+  auto insert = database_.prepare("INSERT INTO unwind_table VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+  if (!insert) return insert.error();
+  const auto bind_text = [&](int parameter, const std::string& text) {
+    text.empty() ? insert->bind_null(parameter) : insert->bind(parameter, std::string_view(text));
+  };
+  for (const auto& [serial, file] : definitions_.files) {
+    if (!file.described) continue;
+    insert->bind(1, serial);
+    insert->bind(2, std::string_view(file.path));
+    bind_text(3, hex_of(file.build_id));
+    insert->bind(4, file.state < kFileStates.size() ? kFileStates[file.state] : "unknown");
+    insert->bind(5, file.rows);
+    insert->bind(6, file.rules);
+    insert->bind(7, file.row_bytes);
+    bind_text(8, file.trouble);
+    if (auto done = insert->execute(); !done) return done;
   }
   return {};
 }

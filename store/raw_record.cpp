@@ -32,7 +32,7 @@ std::size_t variable_bytes(const RawRecord& record) {
       return record.as<usc_file>().path_bytes;
     case USC_RECORD_FILE_INFO: {
       const auto info = record.as<usc_file_info>();
-      return info.segments * sizeof(usc_segment) + info.build_id_bytes + info.path_bytes;
+      return info.segments * sizeof(usc_segment) + info.build_id_bytes + info.path_bytes + info.trouble_bytes;
     }
     case USC_RECORD_JIT_NAME:
       return record.as<usc_jit_name>().name_bytes;

@@ -59,6 +59,9 @@ CREATE TABLE verify(
 CREATE TABLE loss(
   ts_ns INTEGER NOT NULL, until_ns INTEGER NOT NULL, cause TEXT NOT NULL, process_id INTEGER REFERENCES process(id),
   count INTEGER NOT NULL);
+CREATE TABLE unwind_table(
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT, state TEXT NOT NULL, rows INTEGER NOT NULL,
+  rules INTEGER NOT NULL, bytes INTEGER NOT NULL, trouble TEXT);
 CREATE TABLE errno_name(number INTEGER PRIMARY KEY, name TEXT NOT NULL);
 )sql";
 

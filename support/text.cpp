@@ -82,6 +82,16 @@ std::string group_digits(std::uint64_t number) {
   return digits;
 }
 
+std::string hex_of(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const char byte : bytes) {
+    text += kDigits[static_cast<unsigned char>(byte) >> 4];
+    text += kDigits[static_cast<unsigned char>(byte) & 15];
+  }
+  return text;
+}
+
 std::string human_duration(double nanoseconds) {
   std::array<char, 32> text{};
   if (nanoseconds < 1e3) {

@@ -14,6 +14,9 @@ namespace uscope {
 // Valid UTF-8 (for JSON, SQLite TEXT): bytes that are not become \xNN; all else stays.
 [[nodiscard]] std::string to_utf8(std::string_view bytes);
 
+// Two lower-case hexadecimal digits for each byte.
+[[nodiscard]] std::string hex_of(std::string_view bytes);
+
 // "1234567" -> "1,234,567".
 [[nodiscard]] std::string group_digits(std::uint64_t number);
 

@@ -203,6 +203,8 @@ void Collector::write_file_news() {
     info.build_id_bytes = static_cast<__u16>(std::min<std::size_t>(file.facts.build_id.size(), 64));
     info.path_bytes = static_cast<__u16>(std::min<std::size_t>(file.path.size(), 8192));
     info.error = static_cast<__u16>(file.open_error);
+    info.trouble_bytes = static_cast<__u16>(std::min<std::size_t>(file.trouble.size(), 1024));
+    info.state = static_cast<__u8>(file.state);
     std::vector<char> tail;
     for (std::size_t i = 0; i < info.segments; i++) {
       const symbolizer::Segment& from = file.facts.exec_segments[i];
@@ -212,6 +214,7 @@ void Collector::write_file_news() {
     }
     tail.insert(tail.end(), file.facts.build_id.begin(), file.facts.build_id.begin() + info.build_id_bytes);
     tail.insert(tail.end(), file.path.begin(), file.path.begin() + info.path_bytes);
+    tail.insert(tail.end(), file.trouble.begin(), file.trouble.begin() + info.trouble_bytes);
     keep(writer_.append_own(info, USC_RECORD_FILE_INFO, tail));
     if (file.state == USC_FILE_USER_ONLY) {
       usc_loss loss{};

@@ -23,16 +23,6 @@ struct usc_config {
 	__u64 calls_i386[USC_SYSCALL_BITS / 64];
 };
 
-/* What is known of a file's unwind rows. A file is PENDING until the collector has opened it. */
-enum usc_file_state {
-	USC_FILE_PENDING,
-	USC_FILE_READY,	      /* rows are loaded */
-	USC_FILE_WITHOUT,     /* opened: no unwind information, or refused */
-	USC_FILE_UNREACHABLE, /* could not be opened */
-	USC_FILE_JIT,	      /* opened: memory in which code is made at run time; walked like memory without a file */
-	USC_FILE_USER_ONLY,   /* rows exist, but found no room: walks are finished in user space */
-};
-
 struct usc_file_entry {
 	struct usc_file_rows rows;
 	__u32 state;   /* enum usc_file_state */

@@ -227,6 +227,14 @@ struct usc_file {
 	char path[];
 };
 
+/* What is known of a file's unwind rows. A file is PENDING until the collector has opened it. */
+enum usc_file_state {
+#define USC_X(name, text, meaning) USC_FILE_##name,
+#include "file_state.def"
+#undef USC_X
+	USC_FILE_STATE_COUNT
+};
+
 #define USC_CLASS_APP 1	     /* an application module by --app-module */
 #define USC_CLASS_EXCLUDED 2 /* by --exclude-module */
 
@@ -236,8 +244,8 @@ struct usc_segment {
 	__u64 address; /* ELF virtual address of offset */
 };
 
-/* What the collector learnt of a file when it opened it. Segments (executable ones), build-id and path follow in this
- * order. */
+/* What the collector learnt of a file when it opened it. Segments (executable ones), build-id, path and trouble (why
+ * there are no rows; a text) follow in this order. */
 struct usc_file_info {
 	struct usc_record head;
 	__u32 file;
@@ -249,7 +257,9 @@ struct usc_file_info {
 	__u16 build_id_bytes;
 	__u16 path_bytes;
 	__u16 error; /* errno with which opening failed, 0 = opened */
-	__u32 pad;
+	__u16 trouble_bytes;
+	__u8 state; /* enum usc_file_state */
+	__u8 pad;
 	char data[];
 };
 

@@ -99,6 +99,10 @@ INSERT INTO cell
     coalesce(sum(dur_ns), 0), sum(how = 'open' OR (how = 'attached' AND dur_ns IS NULL))
   FROM event LEFT JOIN stack ON stack.id = stack_id GROUP BY kind_id, trigger_frame_id;
 INSERT INTO verify VALUES(1, 1, 4, 4, NULL), (3, 1, 4, 4, NULL), (4, 0, 4, 5, 2);
+INSERT INTO unwind_table VALUES
+  (2, '/usr/bin/make', 'aa', 'kernel', 3000, 20, 24000, NULL), (3, '/usr/lib/x86_64-linux-gnu/libc.so.6', 'bb', 'user', 28000, 5, 240000, NULL),
+  (4, '/tmp/refused', NULL, 'none', 0, 0, 0, '/tmp/refused is not an ELF file'),
+  (5, CAST(x'HOSTILE' AS TEXT), NULL, 'unreachable', 0, 0, 0, 'No such file or directory'), (6, '/memfd:code', NULL, 'jit', 0, 0, 0, NULL);
 INSERT INTO loss VALUES
   (1000100000000, 1000200000000, 'ring_full_event', 2, 10), (1000200000000, 1000300000000, 'ring_full_event', NULL, 2),
   (1000200000000, 1000300000000, 'ring_full_event', 2, 5), (1000200000000, 1000300000000, 'verify_skipped', NULL, 100),

@@ -197,6 +197,19 @@ TEST_F(SummaryTest, WalksAreTheTracersOwnFigures) {
   EXPECT_EQ(s.walks->stopped_early, 4U);
 }
 
+TEST_F(SummaryTest, UnwindTablesAreSummedAndTheirTroublesNamed) {
+  const UnwindTables& unwind = summary().unwind;
+  EXPECT_EQ(unwind.files, 2U);
+  EXPECT_EQ(unwind.rows, 31'000U);
+  EXPECT_EQ(unwind.bytes, 24'000U);  // the other file's rows are not in the kernel
+  EXPECT_EQ(unwind.without, 2U);
+  ASSERT_EQ(unwind.troubles.size(), 2U);
+  EXPECT_EQ(unwind.troubles[0].state, "unreachable");  // by path, and that one begins with ESC
+  EXPECT_EQ(unwind.troubles[1].path, "/tmp/refused");
+  EXPECT_EQ(unwind.troubles[1].state, "none");
+  EXPECT_EQ(unwind.troubles[1].trouble, "/tmp/refused is not an ELF file");
+}
+
 TEST_F(SummaryTest, VerifyNamesTheDifference) {
   const Summary s = summary();
   ASSERT_TRUE(s.verify);

@@ -27,6 +27,13 @@ TEST(ParseDuration, RefusesTheRest) {
   EXPECT_EQ(parse_duration("1day").error().what, "'1day' is not a length of time");
 }
 
+TEST(HumanBytes, HasUnits) {
+  EXPECT_EQ(human_bytes(0), "0 bytes");
+  EXPECT_EQ(human_bytes(1023), "1023 bytes");
+  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(human_bytes(7985320), "7.6 MiB");
+}
+
 TEST(DescribeExit, NamesSignals) {
   EXPECT_EQ(describe_exit(3, std::nullopt), "exit 3");
   EXPECT_EQ(describe_exit(0, 0), "exit 0");

@@ -105,7 +105,8 @@ std::vector<Layout> file_layouts() {
        {FIELD(usc_file_info, head), FIELD(usc_file_info, file), FIELD(usc_file_info, classes),
         FIELD(usc_file_info, rows), FIELD(usc_file_info, row_bytes), FIELD(usc_file_info, rules),
         FIELD(usc_file_info, segments), FIELD(usc_file_info, build_id_bytes), FIELD(usc_file_info, path_bytes),
-        FIELD(usc_file_info, error), FIELD(usc_file_info, pad), TAIL(usc_file_info, data)}},
+        FIELD(usc_file_info, error), FIELD(usc_file_info, trouble_bytes), FIELD(usc_file_info, state),
+        FIELD(usc_file_info, pad), TAIL(usc_file_info, data)}},
   };
 }
 

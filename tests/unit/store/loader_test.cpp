@@ -279,6 +279,18 @@ TEST_F(LoaderTest, AGapThatNobodyExplainsIsDamage) {
   EXPECT_EQ(rows("SELECT count FROM loss WHERE cause = 'raw_damaged'"), "2");
 }
 
+TEST_F(LoaderTest, UnwindTablesAreKeptWithTheirTrouble) {
+  usual();
+  trace_->unwind_data(40, "/opt/bin/good", USC_FILE_READY, 120);
+  trace_->unwind_data(41, "/opt/bin/large", USC_FILE_USER_ONLY, 5000);
+  trace_->unwind_data(42, "/opt/bin/bad\xff", USC_FILE_WITHOUT, 0, "/opt/bin/bad\xff is not an ELF file");
+  trace_->unwind_data(43, "/opt/bin/later", static_cast<usc_file_state>(77), 0);
+  load();
+  EXPECT_EQ(rows("SELECT id, path, state, rows, rules, bytes, trouble FROM unwind_table WHERE id >= 40 ORDER BY id"),
+            "40|/opt/bin/good|kernel|120|12|960|-\n41|/opt/bin/large|user|5000|500|40000|-\n"
+            "42|/opt/bin/bad\\xff|none|0|0|0|/opt/bin/bad\\xff is not an ELF file\n43|/opt/bin/later|unknown|0|0|0|-");
+}
+
 TEST_F(LoaderTest, VerifyRowsFindTheirEvent) {
   usual();
   trace_->verify(1, kStart + 20, -1);
@@ -299,7 +311,7 @@ TEST_F(LoaderTest, MetaHoldsTheHeaderAndWhatTheTraceSays) {
   load();
   EXPECT_EQ(rows("SELECT key, value FROM meta ORDER BY key"),
             "complete|0\ncpus|2\nduration_ns|500\nhost|box\\xff\nordered|1\nraw_skipped_bytes|0\n"
-            "raw_unknown_records|0\nschema|1\nstart_ns|1000000000000\nutc_offset_ns|77");
+            "raw_unknown_records|0\nschema|2\nstart_ns|1000000000000\nutc_offset_ns|77");
 }
 
 TEST_F(LoaderTest, EventsOfManyProcessorsComeOutByEntry) {

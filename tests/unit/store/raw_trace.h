@@ -151,6 +151,21 @@ class RawTrace {
     put(info, std::string(reinterpret_cast<const char*>(&segment), sizeof(segment)) + build_id + path);
   }
 
+  // A file without text, with what became of its unwind data.
+  void unwind_data(std::uint32_t serial, const std::string& path, usc_file_state state, std::uint32_t rows,
+                   const std::string& trouble = "") {
+    usc_file_info info{};
+    info.head = head(USC_RECORD_FILE_INFO, USC_CPU_USER, 0, kStart);
+    info.file = serial;
+    info.rows = rows;
+    info.rules = rows / 10;
+    info.row_bytes = rows * 8;
+    info.path_bytes = static_cast<__u16>(path.size());
+    info.trouble_bytes = static_cast<__u16>(trouble.size());
+    info.state = static_cast<__u8>(state);
+    put(info, path + trouble);
+  }
+
   void verify(std::uint32_t task, std::uint64_t entry, std::int32_t first_difference) {
     usc_verify verify{};
     verify.head = head(USC_RECORD_VERIFY, 0, task, entry + 1);

@@ -56,6 +56,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"cell", "kind_id trigger_frame_id events errors total_ns open"},
       {"verify", "event_id equal uscope_depth oracle_depth first_difference"},
       {"loss", "ts_ns until_ns cause process_id count"},
+      {"unwind_table", "id path build_id state rows rules bytes trouble"},
       {"errno_name", "number name"},
       {"v_event",
        "id ts_ns dur_ns how pid tid process thread kind result errno stack_id depth ended trigger trigger_module "
@@ -83,7 +84,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "1");
+  EXPECT_EQ(one("PRAGMA user_version"), "2");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 
