@@ -158,7 +158,8 @@ void Collector::finish_walk(const std::vector<char>& sample_bytes) {
   stack.ended = walked.ended;
   stack.deferred = 1;
   std::memcpy(bytes.data(), &stack, sizeof(stack));
-  std::memcpy(bytes.data() + sizeof(stack), walked.frames.data(), walked.frames.size() * sizeof(std::uint64_t));
+  if (!walked.frames.empty())
+    std::memcpy(bytes.data() + sizeof(stack), walked.frames.data(), walked.frames.size() * sizeof(std::uint64_t));
   const auto& record = *reinterpret_cast<const usc_stack*>(bytes.data());
   on_stack(record);
   pass_on(record.head);

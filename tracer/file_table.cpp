@@ -55,6 +55,11 @@ bool is_memory(int fd) {
   return fstatfs(fd, &status) == 0 && (status.f_type == TMPFS_MAGIC || status.f_type == HUGETLBFS_MAGIC);
 }
 
+bool holds_rules(const symbolizer::RowTable& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [](const usc_row& row) { return row.rule != USC_RULE_NONE; });
+}
+
 std::string map_files_entry(const usc_file& record) {
   std::array<char, 96> text{};
   std::snprintf(text.data(), text.size(), "/proc/%u/map_files/%llx-%llx", record.pid, record.start, record.end);
@@ -196,10 +201,12 @@ Result<void> FileTable::meet(const usc_file& record) {
   else
     file.trouble = facts.error().what;
   if (file.trouble.empty()) {
-    if (auto rows = cache_.get(file.fd.get(), file.path); rows)
+    if (auto rows = cache_.get(file.fd.get(), file.path); !rows)
+      file.trouble = rows.error().what;
+    else if (holds_rules(**rows))
       file.rows = std::move(*rows);
     else
-      file.trouble = rows.error().what;
+      file.trouble = "no unwind information";
   }
   return finish(record.file, std::move(file));
 }

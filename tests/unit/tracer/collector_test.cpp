@@ -1,0 +1,236 @@
+#include "tracer/collector.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "own_process.h"
+
+namespace uscope::tracer {
+namespace {
+
+class CollectorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    config_.scope = {USC_MODE_ALL_ALL, 256};
+    usc_raw_header header{};
+    header.magic = USC_RAW_MAGIC;
+    header.header_size = sizeof(header);
+    auto writer = TraceWriter::create(path_, header);
+    ASSERT_TRUE(writer) << writer.error().what;
+    writer_.emplace(std::move(*writer));
+  }
+  void TearDown() override { unlink(path_.c_str()); }
+
+  Collector& collector() {
+    if (!collector_) collector_.emplace(backend_, files_, cache_, *writer_, config_, nullptr);
+    return *collector_;
+  }
+
+  void tell_mappings() {
+    for (const usc_map& map : process_.maps()) backend_.queue(map, USC_RECORD_MAP);
+    for (const auto& [serial, mapping] : process_.files()) backend_.records.push_back(file_record(serial, mapping));
+  }
+  void queue(OwnSample& sample, std::uint32_t stack) {
+    sample.record().stack = stack;
+    sample.record().head.cpu = 1;
+    sample.record().head.seq = 40 + stack;
+    backend_.records.push_back(sample.bytes);
+  }
+
+  // The records of one type that are in the trace.
+  template <typename Record>
+  std::vector<Record> written(std::uint16_t type, std::vector<std::string>* tails = nullptr) {
+    EXPECT_TRUE(writer_->flush());
+    std::ifstream file(path_, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    std::vector<Record> found;
+    for (std::size_t at = sizeof(usc_raw_header); at < bytes.size();) {
+      usc_record head{};
+      std::memcpy(&head, bytes.data() + at, sizeof(head));
+      if (head.type == type) {
+        std::memcpy(&found.emplace_back(), bytes.data() + at, sizeof(Record));
+        if (tails) tails->push_back(bytes.substr(at + sizeof(Record), head.size - sizeof(Record)));
+      }
+      at += head.size;
+    }
+    return found;
+  }
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> losses() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> sums;
+    for (const usc_loss& loss : written<usc_loss>(USC_RECORD_LOSS)) sums[{loss.cause, loss.process}] += loss.count;
+    return sums;
+  }
+
+  const std::string path_ = testing::TempDir() + "collector-" + std::to_string(getpid());
+  usc_config config_{};
+  FakeBackend backend_;
+  symbolizer::RowCache cache_{""};
+  FileTable files_{backend_, cache_, {}};
+  OwnProcess process_;
+  std::optional<TraceWriter> writer_;
+  std::optional<Collector> collector_;
+};
+
+TEST_F(CollectorTest, ADeferredWalkIsFinishedOneRoundLater) {
+  OwnSample sample = take_sample();
+  queue(sample, 3);  // before the records that it needs
+  tell_mappings();
+  ASSERT_TRUE(collector().round());
+  EXPECT_TRUE(collector().has_pending());
+  EXPECT_TRUE(written<usc_stack>(USC_RECORD_STACK).empty());
+  ASSERT_TRUE(collector().round());
+  EXPECT_FALSE(collector().has_pending());
+  std::vector<std::string> tails;
+  const auto stacks = written<usc_stack>(USC_RECORD_STACK, &tails);
+  ASSERT_EQ(stacks.size(), 1U);
+  EXPECT_EQ(stacks[0].stack, 3U);
+  EXPECT_EQ(stacks[0].deferred, 1);
+  EXPECT_EQ(stacks[0].head.cpu, 1);  // in the sample's place
+  EXPECT_EQ(stacks[0].head.seq, 43U);
+  EXPECT_EQ(stacks[0].ended, USC_ENDED_ROOT);
+  std::vector<std::uint64_t> frames(stacks[0].depth);
+  std::memcpy(frames.data(), tails[0].data(), frames.size() * 8);
+  frames.erase(frames.begin());
+  EXPECT_EQ(frames, process_.frames_of(sample.addresses));
+  EXPECT_TRUE(written<usc_sample>(USC_RECORD_SAMPLE).empty());
+  EXPECT_EQ(collector().figures().deferred, 1U);
+}
+
+TEST_F(CollectorTest, AWalkWaitsForAMappingThatIsToldOfLate) {
+  OwnSample sample = take_sample();
+  queue(sample, 3);
+  ASSERT_TRUE(collector().round());
+  ASSERT_TRUE(collector().round());
+  EXPECT_TRUE(collector().has_pending());
+  tell_mappings();
+  ASSERT_TRUE(collector().round());
+  ASSERT_TRUE(collector().round());
+  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  ASSERT_EQ(stacks.size(), 1U);
+  EXPECT_EQ(stacks[0].ended, USC_ENDED_ROOT);
+  ASSERT_TRUE(collector().write_losses());
+  EXPECT_TRUE(losses().empty());
+}
+
+TEST_F(CollectorTest, AWalkThatNothingCanFinishIsToldAsLoss) {
+  usc_task task{};
+  task.head.task = 8;
+  task.process = 6;
+  task.pid = 1;
+  task.flags = USC_TASK_PROCESS;
+  backend_.queue(task, USC_RECORD_TASK);
+  OwnSample sample = take_sample();
+  sample.record().head.task = 8;
+  queue(sample, 3);
+  ASSERT_TRUE(collector().round());
+  collector().close();
+  ASSERT_TRUE(collector().round());
+  EXPECT_FALSE(collector().has_pending());
+  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  ASSERT_EQ(stacks.size(), 1U);
+  EXPECT_EQ(stacks[0].ended, USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING});
+  ASSERT_TRUE(collector().write_losses());
+  EXPECT_EQ(losses()[(std::pair<std::uint32_t, std::uint32_t>{USC_LOSS_DEFERRED_GIVEN_UP, 6})], 1U);
+}
+
+TEST_F(CollectorTest, ASampleOfVerifyIsComparedWithTheStackOfItsId) {
+  config_.verify_every = 1;
+  tell_mappings();
+  OwnSample walked = take_sample();
+  OwnSample compared = walked;
+  queue(walked, 3);
+  ASSERT_TRUE(collector().round());
+  ASSERT_TRUE(collector().round());
+  compared.record().verify = 1;
+  queue(compared, 3);
+  ASSERT_TRUE(collector().round());
+  ASSERT_TRUE(collector().round());
+  auto outcomes = written<usc_verify>(USC_RECORD_VERIFY);
+  ASSERT_EQ(outcomes.size(), 1U);
+  EXPECT_EQ(outcomes[0].first_difference, -1);
+  EXPECT_EQ(outcomes[0].oracle_depth, walked.addresses.size() + 1);
+
+  // A stack that is not true is found out, by its position.
+  usc_stack wrong{};
+  wrong.stack = 4;
+  wrong.depth = 2;
+  wrong.ended = USC_ENDED_ROOT;
+  const std::array<std::uint64_t, 2> frames = {process_.frame_of(compared.record().pc + 1) - 1 + USC_FRAME_EXACT,
+                                               USC_FRAME(2, 0x40, 0)};
+  backend_.queue(wrong, USC_RECORD_STACK, {reinterpret_cast<const char*>(frames.data()), sizeof(frames)});
+  queue(compared, 4);
+  ASSERT_TRUE(collector().round());
+  ASSERT_TRUE(collector().round());
+  outcomes = written<usc_verify>(USC_RECORD_VERIFY);
+  ASSERT_EQ(outcomes.size(), 2U);
+  EXPECT_EQ(outcomes[1].first_difference, 1);
+  EXPECT_EQ(collector().figures().verified, 2U);
+  EXPECT_EQ(collector().figures().differing, 1U);
+}
+
+TEST_F(CollectorTest, ASampleThatCannotBeComparedIsTold) {
+  config_.verify_every = 1;
+  OwnSample sample = take_sample();
+  sample.record().verify = 1;
+  queue(sample, 99);  // no such stack
+  ASSERT_TRUE(collector().round());
+  ASSERT_TRUE(collector().round());
+  EXPECT_EQ(losses()[(std::pair<std::uint32_t, std::uint32_t>{USC_LOSS_VERIFY_SKIPPED, 0})], 1U);
+}
+
+TEST_F(CollectorTest, LossesAreWrittenOnceAndByProcessWhereKnown) {
+  backend_.counters[0].loss[USC_LOSS_RING_FULL_EVENT] = 5;
+  backend_.counters[1].loss[USC_LOSS_RING_FULL_EVENT] = 4;
+  backend_.losses_by_process = {{{.process = 3, .cause = USC_LOSS_RING_FULL_EVENT}, 6}};
+  ASSERT_TRUE(collector().write_losses());
+  ASSERT_TRUE(collector().write_losses());
+  using Key = std::pair<std::uint32_t, std::uint32_t>;
+  EXPECT_EQ(losses(),
+            (std::map<Key, std::uint64_t>{{{USC_LOSS_RING_FULL_EVENT, 3}, 6}, {{USC_LOSS_RING_FULL_EVENT, 0}, 3}}));
+  EXPECT_EQ(collector().figures().lost, 9U);
+  backend_.counters[1].loss[USC_LOSS_RING_FULL_EVENT] = 6;
+  ASSERT_TRUE(collector().write_losses());
+  EXPECT_EQ(losses()[(Key{USC_LOSS_RING_FULL_EVENT, 0})], 5U);
+}
+
+TEST_F(CollectorTest, FilesAreDescribedWithTheirRowsOrTheTrouble) {
+  tell_mappings();
+  OwnMapping gone = process_.files().front().second;
+  gone.path = "/nowhere/at/all";
+  gone.start = gone.end = 0;
+  backend_.records.push_back(file_record(500, gone));
+  ASSERT_TRUE(collector().round());
+  std::vector<std::string> tails;
+  const auto infos = written<usc_file_info>(USC_RECORD_FILE_INFO, &tails);
+  ASSERT_EQ(infos.size(), process_.files().size() + 1);
+  EXPECT_EQ(infos[0].state, USC_FILE_READY);
+  EXPECT_GT(infos[0].rows, 1U);
+  EXPECT_EQ(infos[0].trouble_bytes, 0);
+  EXPECT_EQ(infos.back().state, USC_FILE_UNREACHABLE);
+  EXPECT_EQ(infos.back().error, ENOENT);
+  EXPECT_EQ(tails.back().substr(0, infos.back().path_bytes + infos.back().trouble_bytes),
+            "/nowhere/at/allNo such file or directory");
+}
+
+TEST_F(CollectorTest, RecordsThatAreTooShortAreDropped) {
+  usc_record head{};
+  head.type = USC_RECORD_EVENT;
+  head.size = sizeof(head);
+  std::vector<char> bytes(sizeof(head));
+  std::memcpy(bytes.data(), &head, sizeof(head));
+  backend_.records.push_back(bytes);
+  OwnSample sample = take_sample();
+  sample.record().bytes = 0xffffffff;  // more than the record holds
+  queue(sample, 3);
+  ASSERT_TRUE(collector().round());
+  ASSERT_TRUE(collector().round());
+  EXPECT_EQ(collector().figures().events, 0U);
+  EXPECT_TRUE(written<usc_stack>(USC_RECORD_STACK).empty());
+}
+
+}  // namespace
+}  // namespace uscope::tracer

@@ -1,0 +1,150 @@
+// A backend without a kernel side: records are those that a test queues, file keys are those of our own mappings, and
+// what is published is written down.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tracer/backend.h"
+
+namespace uscope::tracer {
+
+// One line of /proc/self/maps.
+struct OwnMapping {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t dev = 0;
+  std::uint64_t ino = 0;
+  bool executable = false;
+  std::string path;
+};
+
+inline std::vector<OwnMapping> own_mappings() {
+  std::vector<OwnMapping> mappings;
+  std::ifstream file("/proc/self/maps");
+  for (std::string line; std::getline(file, line);) {
+    OwnMapping mapping;
+    char dash = 0;
+    char colon = 0;
+    std::string permissions;
+    std::uint64_t minor = 0;
+    std::istringstream words(line);
+    words >> std::hex >> mapping.start >> dash >> mapping.end >> permissions >> mapping.offset >> mapping.dev >>
+        colon >> minor >> std::dec >> mapping.ino;
+    std::getline(words >> std::ws, mapping.path);
+    mapping.dev = mapping.dev << 32 | minor;
+    mapping.executable = permissions.size() > 2 && permissions[2] == 'x';
+    mappings.push_back(std::move(mapping));
+  }
+  return mappings;
+}
+
+class FakeBackend : public Backend {
+ public:
+  struct Published {
+    usc_file_state state = USC_FILE_PENDING;
+    std::uint32_t classes = 0;
+    std::shared_ptr<const symbolizer::RowTable> rows;
+  };
+
+  // What the next drain() hands out, after what was queued before.
+  template <typename Record>
+  void queue(Record record, std::uint16_t type, const std::string& tail = "") {
+    record.head.type = type;
+    record.head.size = static_cast<__u32>((sizeof(record) + tail.size() + 7) & ~std::size_t{7});
+    std::vector<char> bytes(record.head.size);
+    std::memcpy(bytes.data(), &record, sizeof(record));
+    std::memcpy(bytes.data() + sizeof(record), tail.data(), tail.size());
+    records.push_back(std::move(bytes));
+  }
+
+  Result<void> attach() override { return {}; }
+  void close_entries() override {}
+  void detach() override {}
+  Result<void> set_launched(int) override { return {}; }
+  Result<std::size_t> drain(const RecordHandler& handle) override {
+    const std::size_t count = records.size();
+    for (const auto& bytes : std::exchange(records, {})) handle(*reinterpret_cast<const usc_record*>(bytes.data()));
+    return count;
+  }
+  void wait(int) override {}
+  [[nodiscard]] int wait_fd() const override { return -1; }
+  Result<std::uint64_t> list_open_calls(std::uint64_t, const RecordHandler& handle) override {
+    for (const usc_event& event : open_calls) handle(event.head);
+    return std::uint64_t{open_calls.size()};
+  }
+  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+                               std::uint32_t classes) override {
+    if (!has_room) return Publish::kNoRoom;
+    published[file] = {USC_FILE_READY, classes, table};
+    return Publish::kDone;
+  }
+  Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override {
+    published[file] = {state, classes, nullptr};
+    return {};
+  }
+  Result<usc_file_key> own_file_key(const void* address) override {
+    const auto at = reinterpret_cast<std::uint64_t>(address);
+    for (const OwnMapping& mapping : own_mappings())
+      if (at >= mapping.start && at < mapping.end) return key_of(mapping);
+    return Error{"no mapping there", ""};
+  }
+  Result<std::uint32_t> reserve_file(const usc_file_key&) override { return next_serial++; }
+  Result<std::vector<usc_stats>> stats() override { return counters; }
+  Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override { return losses_by_process; }
+  Result<std::vector<std::uint32_t>> sequence_numbers() override { return sequences; }
+
+  static usc_file_key key_of(const OwnMapping& mapping) {
+    usc_file_key key{};
+    key.dev = mapping.dev;
+    key.ino = mapping.ino;
+    return key;
+  }
+
+  bool has_room = true;
+  std::uint32_t next_serial = 1000;
+  std::deque<std::vector<char>> records;
+  std::vector<usc_event> open_calls;
+  std::map<std::uint32_t, Published> published;
+  std::vector<usc_stats> counters{2};
+  std::vector<std::pair<usc_loss_key, std::uint64_t>> losses_by_process;
+  std::vector<std::uint32_t> sequences{7, 9};
+};
+
+// The record (a usc_file) with which the kernel side would tell of the file behind one of our mappings.
+inline std::vector<char> file_record(std::uint32_t serial, const OwnMapping& mapping, std::uint32_t links = 1) {
+  std::string components;
+  std::string rest = mapping.path;
+  while (!rest.empty()) {
+    const std::size_t slash = rest.rfind('/');
+    components += rest.substr(slash + 1) + '\0';
+    rest.erase(slash == std::string::npos ? 0 : slash);
+  }
+  std::vector<char> bytes((sizeof(usc_file) + components.size() + 7) & ~std::size_t{7});
+  auto& record = *reinterpret_cast<usc_file*>(bytes.data());
+  record.head.type = USC_RECORD_FILE;
+  record.head.size = static_cast<__u32>(bytes.size());
+  record.file = serial;
+  record.pid = static_cast<__u32>(getpid());
+  record.key = FakeBackend::key_of(mapping);
+  record.start = mapping.start;
+  record.end = mapping.end;
+  record.offset = mapping.offset;
+  record.links = links;
+  record.path_bytes = static_cast<__u16>(components.size());
+  std::memcpy(record.path, components.data(), components.size());
+  return bytes;
+}
+
+}  // namespace uscope::tracer

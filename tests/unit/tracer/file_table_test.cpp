@@ -1,0 +1,174 @@
+#include "tracer/file_table.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "own_process.h"
+
+namespace uscope::tracer {
+namespace {
+
+// A file of a test's own, mapped so that the kernel has a key for it.
+class MappedFile {
+ public:
+  MappedFile(const std::string& content, const std::string& name)
+      : path_(testing::TempDir() + name + std::to_string(getpid())) {
+    std::ofstream(path_, std::ios::binary) << content;
+    map(UniqueFd(open(path_.c_str(), O_RDONLY | O_CLOEXEC)));
+  }
+  explicit MappedFile(const std::string& content) {  // a memfd
+    UniqueFd fd(memfd_create("code", MFD_CLOEXEC));
+    if (write(fd.get(), content.data(), content.size()) < 0) return;
+    map(std::move(fd));
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile() {
+    munmap(page_, 4096);
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+
+  [[nodiscard]] OwnMapping mapping() const {
+    const auto at = reinterpret_cast<std::uint64_t>(page_);
+    for (const OwnMapping& mapping : own_mappings())
+      if (mapping.start == at) return mapping;
+    return {};
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  void map(UniqueFd fd) { page_ = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, fd.get(), 0); }
+
+  std::string path_;
+  void* page_ = nullptr;
+};
+
+class FileTableTest : public testing::Test {
+ protected:
+  static OwnMapping own_mapping(const std::string& name) {
+    for (const OwnMapping& mapping : own_mappings())
+      if (mapping.executable && mapping.path.find(name) != std::string::npos) return mapping;
+    return {};
+  }
+
+  FakeBackend backend_;
+  symbolizer::RowCache cache_{""};
+  FileTable files_{backend_, cache_, {{"libc.so*"}, {"*/libm.so.6"}}};
+};
+
+TEST_F(FileTableTest, PublishesTheRowsOfAFile) {
+  const OwnMapping libc = own_mapping("libc.so");
+  ASSERT_TRUE(meet(files_, 2, libc));
+  const File* file = files_.find(2);
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->state, USC_FILE_READY);
+  EXPECT_EQ(file->path, libc.path);
+  EXPECT_EQ(file->classes, USC_CLASS_APP);
+  EXPECT_EQ(file->trouble, "");
+  EXPECT_FALSE(file->facts.build_id.empty());
+  EXPECT_GT(file->figures.rows, 10'000U);
+  EXPECT_EQ(file->figures.bytes, file->rows->bytes());
+  EXPECT_EQ(backend_.published[2].rows, file->rows);
+  EXPECT_EQ(files_.take_news(), std::vector<std::uint32_t>{2});
+  EXPECT_TRUE(files_.take_news().empty());
+}
+
+TEST_F(FileTableTest, RowsWithoutRoomStayInUserSpace) {
+  backend_.has_room = false;
+  ASSERT_TRUE(meet(files_, 2, own_mapping("libc.so")));
+  EXPECT_EQ(files_.find(2)->state, USC_FILE_USER_ONLY);
+  EXPECT_EQ(backend_.published[2].state, USC_FILE_USER_ONLY);
+  EXPECT_EQ(files_.find(2)->rows, nullptr);
+  EXPECT_GT(files_.find(2)->figures.rows, 10'000U);
+}
+
+TEST_F(FileTableTest, WhatIsNoElfFileIsRefusedByName) {
+  const MappedFile text("not a program\n", "plain-text");
+  ASSERT_TRUE(meet(files_, 2, text.mapping()));
+  EXPECT_EQ(files_.find(2)->state, USC_FILE_WITHOUT);
+  EXPECT_EQ(backend_.published[2].state, USC_FILE_WITHOUT);
+  EXPECT_NE(files_.find(2)->trouble.find("ELF"), std::string::npos) << files_.find(2)->trouble;
+  EXPECT_EQ(files_.find(2)->open_error, 0);
+}
+
+TEST_F(FileTableTest, AProgramCutOffIsRefusedByName) {
+  std::ifstream own("/proc/self/exe", std::ios::binary);
+  std::string head(2000, '\0');
+  own.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const MappedFile cut(head, "cut-off");
+  ASSERT_TRUE(meet(files_, 2, cut.mapping()));
+  EXPECT_EQ(files_.find(2)->state, USC_FILE_WITHOUT);
+  EXPECT_NE(files_.find(2)->trouble, "");
+}
+
+TEST_F(FileTableTest, AFileThatIsGoneOrAnotherOneIsUnreachable) {
+  OwnMapping gone = own_mapping("libc.so");
+  gone.path = "/nowhere/at/all";
+  gone.start = gone.end = 0;  // nor in map_files
+  ASSERT_TRUE(meet(files_, 2, gone));
+  EXPECT_EQ(files_.find(2)->state, USC_FILE_UNREACHABLE);
+  EXPECT_EQ(files_.find(2)->open_error, ENOENT);
+  EXPECT_EQ(files_.find(2)->path, "/nowhere/at/all");
+
+  const MappedFile other("another file's content\n", "replaced");
+  OwnMapping replaced = own_mapping("libc.so");
+  replaced.path = other.path();
+  replaced.start = replaced.end = 0;
+  ASSERT_TRUE(meet(files_, 3, replaced));
+  EXPECT_EQ(files_.find(3)->state, USC_FILE_UNREACHABLE);
+  EXPECT_EQ(files_.find(3)->open_error, ESTALE);
+}
+
+TEST_F(FileTableTest, NeverWaitsForAFifo) {
+  const std::string path = testing::TempDir() + "fifo" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  OwnMapping mapping = own_mapping("libc.so");
+  mapping.path = path;
+  mapping.start = mapping.end = 0;
+  ASSERT_TRUE(meet(files_, 2, mapping));
+  EXPECT_EQ(files_.find(2)->state, USC_FILE_UNREACHABLE);
+  unlink(path.c_str());
+}
+
+TEST_F(FileTableTest, DeletedMemoryIsCodeMadeAtRunTime) {
+  const MappedFile code(std::string(4096, '\xc3'));
+  ASSERT_TRUE(meet(files_, 2, code.mapping(), 0));
+  EXPECT_EQ(files_.find(2)->state, USC_FILE_JIT);
+  EXPECT_TRUE(is_jit(2, files_.find(2)));
+  EXPECT_TRUE(is_jit(USC_FILE_NONE, nullptr));
+  EXPECT_FALSE(is_jit(3, files_.find(3)));
+}
+
+TEST_F(FileTableTest, PreloadsACommandWithItsLibraries) {
+  files_.preload("/proc/self/exe");
+  EXPECT_GT(backend_.published.size(), 2U);
+  bool libc = false;
+  for (const std::uint32_t serial : files_.take_news()) {
+    EXPECT_EQ(files_.find(serial)->state, USC_FILE_READY);
+    libc = libc || files_.find(serial)->path.find("/libc.so") != std::string::npos;
+  }
+  EXPECT_TRUE(libc);
+}
+
+TEST_F(FileTableTest, SerialsOutOfRangeAreLeftAlone) {
+  ASSERT_TRUE(meet(files_, USC_FILE_VDSO, own_mapping("libc.so")));
+  ASSERT_TRUE(meet(files_, USC_FILE_MAX, own_mapping("libc.so")));
+  EXPECT_EQ(files_.count(), 0U);
+}
+
+TEST_F(FileTableTest, ThePathOfARecordIsBoundedByTheRecord) {
+  std::vector<char> bytes = file_record(2, {.path = "/usr/lib/x.so"});
+  auto& whole = *reinterpret_cast<usc_file*>(bytes.data());
+  EXPECT_EQ(path_of(whole), "/usr/lib/x.so");
+  whole.path_bytes = 0xffff;
+  EXPECT_EQ(path_of(whole), "/usr/lib/x.so");
+  whole.head.size = sizeof(usc_file) + 5;  // "x.so" and its end
+  EXPECT_EQ(path_of(whole), "/x.so");
+}
+
+}  // namespace
+}  // namespace uscope::tracer

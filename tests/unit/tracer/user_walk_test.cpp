@@ -1,0 +1,147 @@
+// The walk in user space on this process's own stacks, against glibc's backtrace().
+#include "tracer/user_walk.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "own_process.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint8_t broken(usc_unwind_error error) {
+  return static_cast<std::uint8_t>(USC_ENDED_BROKEN + int{error});
+}
+
+class UserWalk : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const usc_map& map : process_.maps()) mappings_.add(map);
+    for (const auto& [serial, mapping] : process_.files()) ASSERT_TRUE(meet(files_, serial, mapping)) << mapping.path;
+  }
+
+  UserStack walk(OwnSample& sample, const usc_scope& scope = {USC_MODE_ALL_ALL, 256}) {
+    return walk_sample(sample.record(), mappings_, files_, rows_, scope);
+  }
+
+  // Behind the frame that was sampled, whose address is not backtrace()'s.
+  static std::vector<std::uint64_t> callers(const UserStack& stack) {
+    return stack.frames.empty() ? std::vector<std::uint64_t>{}
+                                : std::vector<std::uint64_t>(stack.frames.begin() + 1, stack.frames.end());
+  }
+
+  FakeBackend backend_;
+  symbolizer::RowCache cache_{""};
+  FileTable files_{backend_, cache_, {}};
+  UserRows rows_{files_, cache_};
+  OwnProcess process_;
+  MappingTimeline mappings_;
+};
+
+TEST_F(UserWalk, TheMainThreadsStackIsBacktraces) {
+  OwnSample sample = take_sample();
+  const UserStack stack = walk(sample);
+  EXPECT_EQ(stack.ended, USC_ENDED_ROOT);
+  EXPECT_EQ(callers(stack), process_.frames_of(sample.addresses));
+  EXPECT_GT(stack.frames.size(), 8U);
+  EXPECT_TRUE(stack.frames.front() & USC_FRAME_EXACT);
+  EXPECT_FALSE(stack.has_jit);
+}
+
+TEST_F(UserWalk, SoIsAnotherThreadsAlsoWithRowsOfAllRegisters) {
+  OwnSample sample;
+  std::thread([&sample] { sample = take_sample(); }).join();
+  const UserStack stack = walk(sample);
+  EXPECT_EQ(stack.ended, USC_ENDED_ROOT);
+  EXPECT_EQ(callers(stack), process_.frames_of(sample.addresses));
+  sample.record().reason = USC_DEFER_REGISTER;
+  EXPECT_EQ(walk(sample).frames, stack.frames);
+  EXPECT_GT(rows_.bytes(), 0U);  // of all registers
+}
+
+TEST_F(UserWalk, StopsAtTheBudget) {
+  OwnSample sample = take_sample();
+  const UserStack whole = walk(sample);
+  const UserStack stack = walk(sample, {USC_MODE_ALL_ALL, 3});
+  EXPECT_EQ(stack.ended, USC_ENDED_BUDGET);
+  EXPECT_EQ(stack.frames, std::vector<std::uint64_t>(whole.frames.begin(), whole.frames.begin() + 3));
+}
+
+TEST_F(UserWalk, ACopyThatIsTooShortSaysSo) {
+  OwnSample sample = take_sample();
+  const UserStack whole = walk(sample);
+  sample.record().bytes = 256;
+  const UserStack stack = walk(sample);
+  EXPECT_EQ(stack.ended, broken(USC_BROKEN_COPY_LIMIT));
+  ASSERT_LT(stack.frames.size(), whole.frames.size());
+  EXPECT_TRUE(std::equal(stack.frames.begin(), stack.frames.end(), whole.frames.begin()));
+}
+
+TEST_F(UserWalk, WithoutAMappingOrAFileAStackEndsWithTheReason) {
+  OwnSample sample = take_sample();
+  const UserStack stack = walk_sample(sample.record(), {}, files_, rows_, {USC_MODE_ALL_ALL, 256});
+  EXPECT_EQ(stack.ended, broken(USC_BROKEN_NO_MAPPING));
+  EXPECT_TRUE(stack.frames.empty());
+  FileTable nothing(backend_, cache_, {});
+  UserRows no_rows(nothing, cache_);
+  EXPECT_EQ(walk_sample(sample.record(), mappings_, nothing, no_rows, {USC_MODE_ALL_ALL, 256}).ended,
+            broken(USC_BROKEN_FILE_GONE));
+}
+
+TEST_F(UserWalk, RowsThatFoundNoRoomInTheKernelAreMadeHere) {
+  backend_.has_room = false;
+  FileTable files(backend_, cache_, {});
+  for (const auto& [serial, mapping] : process_.files()) ASSERT_TRUE(meet(files, serial, mapping));
+  UserRows rows(files, cache_);
+  OwnSample sample = take_sample();
+  const UserStack stack = walk_sample(sample.record(), mappings_, files, rows, {USC_MODE_ALL_ALL, 256});
+  EXPECT_EQ(stack.ended, USC_ENDED_ROOT);
+  EXPECT_EQ(callers(stack), process_.frames_of(sample.addresses));
+}
+
+// A frame whose code is memory without a file goes by its frame pointer.
+TEST_F(UserWalk, MemoryWithoutAFileIsWalkedByFramePointers) {
+  OwnSample sample = take_sample();
+  const UserStack whole = walk(sample);
+  constexpr std::uint64_t kCode = 0x7e0000000000;
+  usc_map jit{};
+  jit.mm = kOwnMm;
+  jit.start = kCode;
+  jit.end = kCode + 4096;
+  mappings_.add(jit);
+  // As if code at kCode + 8 had been interrupted, its frame set up at the sampled function's own stack pointer.
+  std::array<std::uint64_t, 2> frame = {sample.record().regs[USC_REG_RBP], sample.record().pc + 1};
+  std::memcpy(sample.bytes.data() + sizeof(usc_sample), frame.data(), sizeof(frame));
+  sample.record().regs[USC_REG_RBP] = sample.record().base;
+  sample.record().pc = kCode + 8;
+  const UserStack stack = walk(sample);
+  EXPECT_TRUE(stack.has_jit);
+  ASSERT_GE(stack.frames.size(), 2U);
+  EXPECT_EQ(stack.frames[0], USC_FRAME(USC_FILE_NONE, kCode + 8, 1));
+  EXPECT_EQ(USC_FRAME_OFFSET(stack.frames[1]), USC_FRAME_OFFSET(whole.frames[0]) + 1);
+}
+
+TEST(UserRows, DropsWhatWasUsedLongestAgo) {
+  FakeBackend backend;
+  backend.has_room = false;
+  symbolizer::RowCache cache("");
+  FileTable files(backend, cache, {});
+  const OwnProcess process;
+  ASSERT_GE(process.files().size(), 2U);
+  for (const auto& [serial, mapping] : process.files()) ASSERT_TRUE(meet(files, serial, mapping));
+  UserRows rows(files, cache, 1);  // the bound holds nothing but what is asked for
+  const std::uint32_t first = process.files()[0].first;
+  const std::uint32_t second = process.files()[1].first;
+  const auto table = rows.get(first, symbolizer::RowDetail::kStack);
+  ASSERT_NE(table, nullptr);
+  EXPECT_EQ(rows.get(first, symbolizer::RowDetail::kStack), table);
+  const auto other = rows.get(second, symbolizer::RowDetail::kStack);
+  ASSERT_NE(other, nullptr);
+  EXPECT_EQ(rows.bytes(), other->bytes());
+  EXPECT_NE(rows.get(first, symbolizer::RowDetail::kAllRegisters)->bytes(), table->bytes());
+  EXPECT_EQ(rows.get(77, symbolizer::RowDetail::kStack), nullptr);
+}
+
+}  // namespace
+}  // namespace uscope::tracer
