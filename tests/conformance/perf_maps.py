@@ -58,6 +58,15 @@ class PerfMaps(unittest.TestCase):
                          [("[jit]", "jit", "jit_inner", 0x10, 0x10000210), ("[jit]", "jit", "jit_outer", 0x10, 0x10000110)])
         self.assertEqual(self.losses(), [])
 
+    def test_code_in_a_memory_file(self):
+        for kind in ("memfd", "shm"):
+            self.record(FIXTURE, "map", kind)
+            self.assertEqual(self.stacks(), [NAMED])
+            self.record(FIXTURE, "none", kind)
+            self.assertEqual(self.stacks(), [unnamed()])
+            self.assertEqual(self.rows("SELECT count(*) FROM unwind_table WHERE state = 'jit' AND trouble IS NULL"), [(1,)])
+            self.assertEqual(self.losses(), [])
+
     def test_a_process_that_ends_at_once(self):
         self.record(FIXTURE, "brief")
         self.assertEqual(self.stacks(), [NAMED])
