@@ -179,8 +179,8 @@ std::string stack_line(const Summary& summary, std::size_t width) {
 std::string unwind_line(const Summary& summary, std::size_t width) {
   const auto& tables = summary.unwind;
   if (tables.files == 0 && tables.without == 0) return "";
-  std::string out = "UNWIND     data of " + plural(tables.files, "file") + ": " + plural(tables.rows, "row") +
-                    ", " + human_bytes(tables.bytes) + " in the kernel";
+  std::string out = "UNWIND     data of " + plural(tables.files, "file") + ": " + plural(tables.rows, "row") + ", " +
+                    human_bytes(tables.bytes) + " in the kernel";
   if (tables.without == 0) return out + "\n";
   out += "; " + plural(tables.without, "file") + " without:\n";
   TextTable table({{"file", Align::kLeft, Shrink::kMiddle}, {"why", Align::kLeft, Shrink::kEnd}});

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs, builds and runs all tests. The last lines are the test runner's own summary; the exit status is its.
-# USCOPE_QUICK=1 leaves out the sanitizer build and clang-tidy.
+# USCOPE_QUICK=1 leaves out the sanitizer build, the fuzzers and clang-tidy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,6 +21,8 @@ if [ "${USCOPE_QUICK:-0}" != 1 ]; then
   cmake --build build/asan-ubsan
   # cli's tests time a terminal and run the command many times: they are left to the release build.
   ctest --test-dir build/asan-ubsan --output-on-failure --no-tests=error -j2 -LE root -E '^(conformance|vm|cli)\.'
+  echo "== fuzzers"
+  scripts/fuzz.sh 5
 fi
 
 echo "== all tests"

@@ -426,6 +426,13 @@ Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const 
   return build(elf->get(), *facts, TextReader(image), false, detail, name);
 }
 
+std::string damage_of(const RowTable& table, const std::string& name) {
+  const RowStats& stats = table.stats;
+  if (stats.fdes != 0 || stats.go_functions != 0 || stats.fdes_refused == 0) return "";
+  return name + ": its call frame information is damaged: " + std::to_string(stats.fdes_refused) +
+         (stats.fdes_refused == 1 ? " entry" : " entries") + " refused, none understood";
+}
+
 Result<void> check_rows(const RowTable& table) {
   const auto bad = [](const char* what, std::size_t number) -> Result<void> {
     return Error{std::string("unwind rows: ") + what + " at number " + std::to_string(number), ""};

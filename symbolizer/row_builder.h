@@ -61,6 +61,10 @@ Result<RowTable> build_rows(int fd, const std::string& name, RowDetail detail = 
 Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name,
                                         RowDetail detail = RowDetail::kStack);
 
+// What is wrong with a table that has no rule though its file has call frame information: "" where nothing is. `name`
+// is for the text.
+[[nodiscard]] std::string damage_of(const RowTable& table, const std::string& name);
+
 // All that build_rows() reads of a file: its build-id (where it has none, a hash of its code), load layout, entry
 // point, unwind sections and Go's function table, as bytes to be hashed.
 Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name);

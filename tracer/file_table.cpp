@@ -60,6 +60,13 @@ bool holds_rules(const symbolizer::RowTable& table) {
                      [](const usc_row& row) { return row.rule != USC_RULE_NONE; });
 }
 
+// Why a file has no rows, "" where it has some.
+std::string trouble_with(const Result<std::shared_ptr<const symbolizer::RowTable>>& rows, const std::string& name) {
+  if (!rows) return rows.error().what;
+  std::string damage = symbolizer::damage_of(**rows, name);
+  return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
+}
+
 std::string map_files_entry(const usc_file& record) {
   std::array<char, 96> text{};
   std::snprintf(text.data(), text.size(), "/proc/%u/map_files/%llx-%llx", record.pid, record.start, record.end);
@@ -201,12 +208,9 @@ Result<void> FileTable::meet(const usc_file& record) {
   else
     file.trouble = facts.error().what;
   if (file.trouble.empty()) {
-    if (auto rows = cache_.get(file.fd.get(), file.path); !rows)
-      file.trouble = rows.error().what;
-    else if (holds_rules(**rows))
-      file.rows = std::move(*rows);
-    else
-      file.trouble = "no unwind information";
+    auto rows = cache_.get(file.fd.get(), file.path);
+    file.trouble = trouble_with(rows, file.path);
+    if (file.trouble.empty()) file.rows = std::move(*rows);
   }
   return finish(record.file, std::move(file));
 }

@@ -1,0 +1,46 @@
+// Names, lines and inlined calls from any file: symbols, .gnu_debugdata, .gnu_debuglink, DWARF, PLT, Go's function
+// table. The input also serves as the debug file that a server might send.
+#include <fcntl.h>
+
+#include "fuzz.h"
+#include "symbolizer/elf_facts.h"
+#include "symbolizer/symbols.h"
+
+using uscope::symbolizer::ModuleSymbols;
+
+namespace {
+
+void ask(ModuleSymbols& symbols, std::uint64_t address) {
+  for (const bool exact : {true, false}) {
+    const auto frames = symbols.resolve(address, exact);
+    uscope::fuzz::require(!frames.empty() && !frames.back().inlined, "an address has a physical function");
+    for (const auto& frame : frames) uscope::fuzz::require(!frame.function.empty(), "a function has a name");
+  }
+}
+
+void ask_all(ModuleSymbols& symbols, const uscope::symbolizer::ElfFacts& facts, std::span<const std::uint8_t> bytes) {
+  ask(symbols, facts.entry);
+  for (const auto& segment : facts.exec_segments)
+    for (std::uint64_t i = 0; i < 32; i++) ask(symbols, segment.address + segment.size / 32 * i + i);
+  // Addresses that the file itself may choose.
+  for (std::size_t at = bytes.size() < 64 ? 0 : bytes.size() - 64; at + 8 <= bytes.size(); at += 8) {
+    std::uint64_t address = 0;
+    std::memcpy(&address, bytes.data() + at, sizeof(address));
+    ask(symbols, address);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::span<const std::uint8_t> bytes(data, size);
+  const uscope::UniqueFd fd = uscope::fuzz::as_file(bytes);
+  const auto facts = uscope::symbolizer::read_elf_facts(fd.get(), "input");
+  const uscope::symbolizer::DebugFileFinder finder(
+      {"/nonexistent"}, [&](const std::string&) { return uscope::UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)); });
+  auto symbols = ModuleSymbols::open(fd.get(), "/nonexistent/input", &finder);
+  if (!symbols || !facts) return 0;
+  ask_all(**symbols, *facts, bytes);
+  if (auto image = ModuleSymbols::open_image(std::as_bytes(bytes), "[image]")) ask_all(**image, *facts, bytes);
+  return 0;
+}

@@ -1,0 +1,34 @@
+// A kernel side that does nothing, so that a FileTable can stand alone.
+#pragma once
+
+#include "tracer/backend.h"
+
+namespace uscope::fuzz {
+
+class QuietBackend final : public tracer::Backend {
+ public:
+  Result<void> attach() override { return {}; }
+  void close_entries() override {}
+  void detach() override {}
+  Result<void> set_launched(int) override { return {}; }
+  Result<std::size_t> drain(const RecordHandler&) override { return std::size_t{0}; }
+  void wait(int) override {}
+  [[nodiscard]] int wait_fd() const override { return -1; }
+  Result<std::uint64_t> list_open_calls(std::uint64_t, const RecordHandler&) override { return std::uint64_t{0}; }
+  Result<tracer::Publish> publish_rows(std::uint32_t, const std::shared_ptr<const symbolizer::RowTable>&,
+                                       std::uint32_t) override {
+    return tracer::Publish::kDone;
+  }
+  Result<void> publish_state(std::uint32_t, usc_file_state, std::uint32_t) override { return {}; }
+  Result<usc_file_key> own_file_key(const void*) override { return usc_file_key{}; }
+  Result<std::uint32_t> reserve_file(const usc_file_key&) override {
+    return Error{"no file is met by reservation", ""};
+  }
+  Result<std::vector<usc_stats>> stats() override { return std::vector<usc_stats>(); }
+  Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override {
+    return std::vector<std::pair<usc_loss_key, std::uint64_t>>();
+  }
+  Result<std::vector<std::uint32_t>> sequence_numbers() override { return std::vector<std::uint32_t>(); }
+};
+
+}  // namespace uscope::fuzz

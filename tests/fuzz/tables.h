@@ -1,0 +1,105 @@
+// Row search and unwind step over a RowTable and a memory made of bytes, for fuzz targets. Included once by a target.
+#pragma once
+
+#include <cstring>
+#include <span>
+
+#include "fuzz.h"
+#include "symbolizer/row_builder.h"
+#include "uscope/unwind.h"
+
+namespace uscope::fuzz {
+
+struct Memory {
+  std::uint64_t base = 0;
+  std::span<const std::uint8_t> bytes;
+  std::uint64_t reads = 0;
+};
+
+}  // namespace uscope::fuzz
+
+static inline int usc_read_u64(void* memory, __u64 address, __u64* value) {
+  auto* from = static_cast<uscope::fuzz::Memory*>(memory);
+  from->reads++;
+  const std::uint64_t at = address - from->base;
+  if (from->bytes.size() < 8 || at > from->bytes.size() - 8) return -1;
+  std::memcpy(value, from->bytes.data() + at, sizeof(*value));
+  return 0;
+}
+
+static inline const usc_row* usc_row_at(void* tables, __u32 number) {
+  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  return number < table->rows.size() ? &table->rows[number] : nullptr;
+}
+
+static inline const __u32* usc_index_at(void* tables, __u32 number) {
+  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  return number < table->index.size() ? &table->index[number] : nullptr;
+}
+
+static inline const usc_rule* usc_rule_at(void* tables, __u32 number) {
+  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  return number < table->rules.size() ? &table->rules[number] : nullptr;
+}
+
+namespace uscope::fuzz {
+
+// One step, and what include/uscope/unwind.h promises of it.
+inline int step(usc_frame& frame, std::uint32_t rule, Memory& memory, symbolizer::RowTable& table) {
+  const usc_frame before = frame;
+  memory.reads = 0;
+  const int result = usc_step(&frame, rule, &memory, &table);
+  require(memory.reads <= USC_SIGCONTEXT_REGS + 1, "a step reads a bounded number of words");
+  if (result != USC_STEP_CALLER) {
+    require(std::memcmp(&before, &frame, sizeof(frame)) == 0, "a step that fails leaves the frame as it was");
+    require(result <= USC_STEP_ROOT, "a step's result is known");
+    require(result == USC_STEP_ROOT || -1 - result < static_cast<int>(USC_BROKEN_COUNT),
+            "a step's error is one of the list");
+    return result;
+  }
+  require(frame.pc != 0, "a caller has a pc");
+  const usc_rule* shared =
+      USC_RULE_KIND(rule) == USC_RULE_SHARED ? usc_rule_at(&table, USC_RULE_NUMBER(rule)) : nullptr;
+  if (shared == nullptr)
+    require(frame.regs[USC_REG_RSP] > before.regs[USC_REG_RSP], "compact rows go up the stack");
+  else if (shared->cfa_kind != USC_CFA_SIGNAL && shared->other_stack == 0)
+    require(frame.regs[USC_REG_RSP] >= before.regs[USC_REG_RSP], "shared rules do not go down the stack");
+  return result;
+}
+
+// A walk inside one file that lies at address 0.
+inline void walk(usc_frame frame, Memory& memory, symbolizer::RowTable& table, const usc_file_rows& file, int steps) {
+  for (int i = 0; i < steps; i++) {
+    const std::uint32_t rule = usc_row_find(&table, &file, frame.pc - (frame.exact != 0 ? 0 : 1), frame.exact != 0);
+    if (step(frame, rule, memory, table) != USC_STEP_CALLER) return;
+  }
+}
+
+inline usc_file_rows place_of(const symbolizer::RowTable& table) {
+  usc_file_rows place{};
+  place.row_count = static_cast<__u32>(table.rows.size());
+  place.rule_count = static_cast<__u32>(table.rules.size());
+  place.text_start = table.text_start;
+  place.text_end = table.text_end;
+  return place;
+}
+
+// A table that was built or read must hold what rows.h says, and every row of it must be one that can be stepped by.
+inline void check_table(symbolizer::RowTable& table, std::span<const std::uint8_t> stack) {
+  const auto checked = symbolizer::check_rows(table);
+  require(static_cast<bool>(checked), checked ? "" : checked.error().what);
+  constexpr std::size_t kMostWalks = 512;
+  const usc_file_rows place = place_of(table);
+  for (std::size_t i = 0; i < table.rows.size() && i < kMostWalks; i++) {
+    Memory memory{0x7ffc0000, stack, 0};
+    usc_frame frame{};
+    frame.pc = table.rows[i].offset;
+    for (std::size_t reg = 0; reg < 16; reg++) frame.regs[reg] = memory.base + 16 * reg;
+    frame.regs[USC_REG_RSP] = memory.base;
+    frame.known = i % 2 == 0 ? USC_KNOWN_ALL : USC_KNOWN_STACK;
+    frame.exact = i % 3 == 0 ? 1 : 0;
+    walk(frame, memory, table, place, 16);
+  }
+}
+
+}  // namespace uscope::fuzz
