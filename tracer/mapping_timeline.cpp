@@ -124,13 +124,18 @@ std::vector<Mapping> MappingTimeline::all(std::uint32_t mm, std::uint64_t time) 
   return mappings;
 }
 
-std::uint64_t MappingTimeline::version(std::uint32_t mm) const {
+std::uint64_t MappingTimeline::version(std::uint32_t mm, std::uint64_t time) const {
   const auto found = spaces_.find(mm);
-  std::uint64_t version = 0;
+  std::uint64_t told = 0;
+  std::uint64_t held = 0;
   for (const Space* space = found == spaces_.end() ? nullptr : found->second.get(); space != nullptr;
-       space = space->parent.get())
-    version += space->version;
-  return version;
+       space = space->parent.get()) {
+    told += space->version;
+    held += static_cast<std::uint64_t>(std::count_if(space->entries.begin(), space->entries.end(),
+                                                     [&](const Entry& entry) { return entry.from <= time; }));
+    time = std::min(time, space->forked_at);
+  }
+  return told << 32 | held;
 }
 
 }  // namespace uscope::tracer

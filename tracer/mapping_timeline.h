@@ -41,8 +41,9 @@ class MappingTimeline {
                                                        std::uint64_t time) const;
   // All mappings at `time`, by address.
   [[nodiscard]] std::vector<Mapping> all(std::uint32_t mm, std::uint64_t time) const;
-  // Moves with every change of the address space's mappings, or of those it was forked from.
-  [[nodiscard]] std::uint64_t version(std::uint32_t mm) const;
+  // A number for the mappings at `time`: another one before and after each change of the address space's mappings, or
+  // of those it was forked from, and another one once more has been told of them.
+  [[nodiscard]] std::uint64_t version(std::uint32_t mm, std::uint64_t time) const;
   [[nodiscard]] std::size_t spaces() const { return spaces_.size(); }
 
  private:

@@ -28,7 +28,7 @@ void Verifier::remember(const usc_stack& stack) {
 }
 
 bool Verifier::load_modules(const usc_sample& sample) {
-  const std::uint64_t version = mappings_.version(sample.mm);
+  const std::uint64_t version = mappings_.version(sample.mm, sample.head.time);
   if (oracle_.has(sample.mm, version)) return true;
   std::vector<symbolizer::OracleModule> modules;
   for (const Mapping& mapping : mappings_.all(sample.mm, sample.head.time)) {

@@ -77,6 +77,13 @@ class Recording(unittest.TestCase):
         self.assertEqual(self.rows("SELECT ts_ns, kind, result, folded FROM v_event ORDER BY ts_ns"), first)
         self.assertGreater(len(first), 50)
 
+    def test_verify_compares_all_of_each_stack(self):
+        # Not only the frames of what was mapped when the first of them was taken.
+        self.record("ls", "/", options=["--verify", "1"])
+        rows = self.rows("SELECT equal, oracle_depth = uscope_depth, count(*) FROM verify GROUP BY 1, 2")
+        self.assertEqual([row[:2] for row in rows], [(1, 1)])
+        self.assertGreater(rows[0][2], 50)
+
     def test_runs_as_another_user(self):
         done = self.record("sh", "-c", "id -un; echo $HOME; grep CapEff /proc/self/status", options=["-u", "nobody"])
         self.assertEqual(done.returncode, 0)

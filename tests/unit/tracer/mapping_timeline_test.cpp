@@ -99,9 +99,24 @@ TEST(MappingTimeline, RecordsMayComeInAnyOrder) {
 TEST(MappingTimeline, UnmappingWhatWasNeverExecutableCostsNothing) {
   MappingTimeline timeline;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));
-  const std::uint64_t before = timeline.version(1);
+  const std::uint64_t before = timeline.version(1, 300);
   for (int i = 0; i < 1000; i++) timeline.remove(unmap_record(1, 0x100000, 0x200000, 200));
-  EXPECT_EQ(timeline.version(1), before);
+  EXPECT_EQ(timeline.version(1, 300), before);
+}
+
+// A sample older than the last change must not leave its mappings behind as those of later ones.
+TEST(MappingTimeline, VersionsAreThoseOfATime) {
+  MappingTimeline timeline;
+  timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));
+  timeline.add(map_record(1, 0x4000, 0x5000, 8, 200));
+  timeline.fork(2, 1, 250);
+  EXPECT_NE(timeline.version(1, 150), timeline.version(1, 250));
+  EXPECT_EQ(timeline.version(1, 100), timeline.version(1, 199));
+  EXPECT_EQ(timeline.version(1, 200), timeline.version(1, 900));
+  EXPECT_EQ(timeline.version(2, 250), timeline.version(2, 900));
+  const std::uint64_t before = timeline.version(2, 900);
+  timeline.add(map_record(1, 0x6000, 0x7000, 9, 300));
+  EXPECT_NE(timeline.version(2, 900), before);  // told of more: asked again
 }
 
 TEST(MappingTimeline, ListsWhatIsMappedAtATime) {
