@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "fuzz.h"
-#include "quiet_backend.h"
+#include "tests/quiet_backend.h"
 
 using namespace uscope;
 
@@ -71,7 +71,7 @@ symbolizer::RowCache& no_cache() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(data, size);
-  fuzz::QuietBackend backend;
+  testing::QuietBackend backend;
   tracer::FileTable files(backend, no_cache(), {});
   tracer::MappingTimeline mappings;
   for (std::uint32_t serial = USC_FILE_FIRST; serial < USC_FILE_FIRST + kFiles; serial++) {
