@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+from backend import OPTIONS as BACKEND_OPTIONS
 from expectations import Matcher, check_run, parse_source
 from trace import Trace
 
@@ -31,7 +32,7 @@ def environment():
 
 def record(uscope, options, command, output, stdout=subprocess.PIPE, timeout=120, **more):
     return subprocess.run(
-        [uscope, "record", *options, "-o", output, "--", *command],
+        [uscope, "record", *BACKEND_OPTIONS, *options, "-o", output, "--", *command],
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=subprocess.PIPE,
@@ -74,7 +75,7 @@ def main():
             failed += bool(failures)
             if failures:
                 print(f"FAILED {os.path.basename(fixture)}: {run.title()}")
-                command = ["record", *run.options, "-o", "x.db", "--", fixture, *run.arguments]
+                command = ["record", *BACKEND_OPTIONS, *run.options, "-o", "x.db", "--", fixture, *run.arguments]
                 print(f"  reproduce: {shlex.join([arguments.uscope, *command])}")
                 for failure in failures[:40]:
                     print(f"  {failure}")

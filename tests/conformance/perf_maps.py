@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+from backend import OPTIONS as BACKEND_OPTIONS
+
 FIXTURE = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "fixture_jit"
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
 
@@ -26,8 +28,8 @@ class PerfMaps(unittest.TestCase):
         self.db = os.path.join(self.folder.name, "trace.db")
 
     def record(self, *command):
-        done = subprocess.run([USCOPE, "record", "-o", self.db, "-e", "getppid,execve", "--", *command], capture_output=True,
-                              text=True, timeout=60, check=False)
+        done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "-e", "getppid,execve", "--", *command],
+                              capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         for (pid,) in self.rows("SELECT pid FROM process"):
             path = f"/tmp/perf-{pid}.map"

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Debian's kernels of several suites, fetched with apt from the archive that this machine's own apt uses."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+# Kernel series by the Debian suite whose linux-image-amd64 brings it; "sid" is whatever is newest there.
+SUITES = {"6.1": "bookworm", "6.12": "trixie", "sid": "sid"}
+
+
+class VmError(Exception):
+    """The guest could not be made."""
+
+
+def cache_folder() -> Path:
+    base = os.environ.get("USCOPE_VM_CACHE")
+    if base:
+        return Path(base)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "uscope-vm"
+
+
+def run_quiet(command, **options) -> str:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    if done.returncode:
+        raise VmError(f"{shlex.join(map(str, command))}: exit {done.returncode}: {done.stderr.strip()[-800:]}")
+    return done.stdout
+
+
+def mirrors() -> dict:
+    """Debian's main and security archive as this machine's apt is set up to reach them."""
+    found = {}
+    if os.environ.get("USCOPE_VM_MIRROR"):
+        found["main"] = os.environ["USCOPE_VM_MIRROR"]
+    listed = run_quiet(["apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(REPO_URI)", "Created-By: Packages"])
+    for line in listed.splitlines():
+        if line.startswith("Debian Debian-Security "):
+            found.setdefault("security", line.rsplit(" ", 1)[1])
+        elif line.startswith("Debian Debian "):
+            found.setdefault("main", line.rsplit(" ", 1)[1])
+    if "main" not in found:
+        raise VmError("apt knows no archive of Debian here (is `apt-get update` done?); USCOPE_VM_MIRROR=URL names one")
+    return found
+
+
+def apt_options(suite: str, cache: Path) -> list:
+    """apt with lists of its own: what this machine has installed, and its sources, stay as they are."""
+    state = cache / "apt" / suite
+    for folder in ("lists/partial", "archives/partial"):
+        (state / folder).mkdir(parents=True, exist_ok=True)
+    (state / "status").touch()
+    archive = mirrors()
+    lines = [f"deb [signed-by={KEYRING}] {archive['main']} {suite} main\n"]
+    if suite != "sid" and "security" in archive:
+        lines.append(f"deb [signed-by={KEYRING}] {archive['security']} {suite}-security main\n")
+    (state / "sources.list").write_text("".join(lines))
+    settings = {
+        "Dir::Etc::sourcelist": state / "sources.list",
+        "Dir::Etc::sourceparts": "/dev/null",
+        "Dir::State": state,
+        "Dir::State::lists": state / "lists",
+        "Dir::State::status": state / "status",
+        "Dir::Cache": state,
+        "Dir::Cache::archives": state / "archives",
+        "APT::Architecture": "amd64",
+        "Acquire::Languages": "none",
+        "APT::Sandbox::User": "root",
+    }
+    return [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+
+
+def image_package(options: list) -> str:
+    """The package that linux-image-amd64 brings and that holds vmlinuz: until 6.12 the image, later the one it depends on."""
+    package = "linux-image-amd64"
+    for kind in ("image", "binary"):
+        depends = run_quiet(["apt-cache", *options, "depends", package])
+        found = re.search(rf"Depends: (linux-{kind}-[0-9]\S*)", depends)
+        if found:
+            package = found.group(1)
+    if package == "linux-image-amd64":
+        raise VmError(f"linux-image-amd64 depends on no kernel image: {depends.strip()}")
+    return package
+
+
+def fetch_kernel(series: str, cache: Path, folder: Path) -> None:
+    if series not in SUITES:
+        raise VmError(f"kernel {series} is not known; known are {', '.join(SUITES)}, or give the path of a vmlinuz")
+    options = apt_options(SUITES[series], cache)
+    run_quiet(["apt-get", *options, "-q", "update"])
+    package = image_package(options)
+    with tempfile.TemporaryDirectory(dir=cache) as work:
+        run_quiet(["apt-get", *options, "-q", "download", package], cwd=work)
+        deb = next(Path(work).glob("*.deb"))
+        run_quiet(["dpkg-deb", "-x", str(deb), f"{work}/tree"])
+        images = list(Path(work).glob("tree/boot/vmlinuz-*")) or list(Path(work).glob("tree/usr/lib/modules/*/vmlinuz"))
+        if not images:
+            raise VmError(f"{deb.name} holds no vmlinuz")
+        # The modules and the packed file are some 400 MB that nothing here needs.
+        ready = Path(work) / "ready"
+        ready.mkdir()
+        shutil.copy2(images[0], ready / "vmlinuz")
+        (ready / "package").write_text(f"{deb.name}\n")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.rename(ready, folder)
+
+
+def kernel_image(kernel: str, refresh: bool) -> Path:
+    if "/" in kernel:
+        if not Path(kernel).is_file():
+            raise VmError(f"{kernel}: no such kernel image")
+        return Path(kernel)
+    cache = cache_folder()
+    cache.mkdir(parents=True, exist_ok=True)
+    folder = cache / f"kernel-{kernel}"
+    if refresh or not (folder / "vmlinuz").is_file():
+        print(f"uscope-vm: fetching Debian's kernel {kernel} into {folder}", file=sys.stderr)
+        fetch_kernel(kernel, cache, folder)
+    return folder / "vmlinuz"

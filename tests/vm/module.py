@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Compiles the kernel module (kmod/) for a kernel that run.sh boots: with the headers of the same version, in a folder of that
+Debian suite made by debootstrap, since the headers' tools need that suite's libc and compiler. Where this machine has those headers
+installed, it is done here. Needs root for the folder (chroot)."""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from guest_tree import HERE
+from kernels import KEYRING, SUITES, VmError, cache_folder, kernel_image, mirrors, run_quiet
+
+
+def version_of(series: str) -> str:
+    """6.1.0-56-amd64, from the name of the package that holds the image."""
+    kernel_image(series, False)
+    package = (cache_folder() / f"kernel-{series}" / "package").read_text().strip()
+    found = re.match(r"linux-(?:image|binary)-([^_]+)_", package)
+    if not found:
+        raise VmError(f"no kernel version in {package}")
+    return found.group(1)
+
+
+def suite_root(suite: str) -> Path:
+    """A small Debian of that suite with make and apt's lists, made once."""
+    root = cache_folder() / f"root-{suite}"
+    if (root / "ready").exists():
+        return root
+    if os.geteuid() != 0:
+        raise VmError(f"{root} must be made by root (debootstrap)")
+    if not shutil.which("debootstrap", path=os.environ.get("PATH", "") + ":/usr/sbin"):
+        raise VmError("debootstrap is missing (package debootstrap)")
+    print(f"uscope-vm: making {root} with debootstrap", file=sys.stderr)
+    shutil.rmtree(root, ignore_errors=True)
+    archive = mirrors()
+    run_quiet(["/usr/sbin/debootstrap", "--variant=minbase", f"--keyring={KEYRING}", "--include=make,ca-certificates", suite, str(root), archive["main"]])
+    lines = [f"deb {archive['main']} {suite} main\n"]
+    if suite != "sid" and "security" in archive:
+        lines.append(f"deb {archive['security']} {suite}-security main\n")
+    (root / "etc/apt/sources.list").write_text("".join(lines))
+    (root / "ready").touch()
+    return root
+
+
+def in_root(root: Path, *command: str) -> str:
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive"}
+    for name in ("http_proxy", "https_proxy", "no_proxy"):
+        if name in os.environ:
+            environment[name] = os.environ[name]
+    return run_quiet(["/usr/sbin/chroot", str(root), *command], env=environment)
+
+
+def put_source(source: Path, target: Path) -> None:
+    """What the module is made of."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    for folder in ("kmod", "include"):
+        shutil.copytree(source / folder, target / folder, ignore=shutil.ignore_patterns("*.o", "*.ko", "*.cmd", "*.mod", "*.mod.c"))
+    shutil.copy2(source / "CMakeLists.txt", target)
+
+
+def build_in_root(series: str, version: str, source: Path) -> Path:
+    root = suite_root(SUITES[series])
+    headers = f"/usr/src/linux-headers-{version}"
+    if not (root / headers.lstrip("/")).exists():
+        in_root(root, "apt-get", "-q", "update")
+        in_root(root, "apt-get", "-q", "-y", "--no-install-recommends", "install", f"linux-headers-{version}")
+    put_source(source, root / "uscope")
+    in_root(root, "make", "-C", "/uscope/kmod", f"KDIR={headers}")
+    return root / "uscope/kmod/uscope.ko"
+
+
+def build(series: str, source: Path, output: Path, kdir: str) -> None:
+    if not kdir:
+        version = version_of(series)
+        installed = Path(f"/usr/src/linux-headers-{version}")
+        kdir = str(installed) if installed.exists() else ""
+    if not kdir:
+        shutil.copy2(build_in_root(series, version, source), output)
+        return
+    with tempfile.TemporaryDirectory() as work:
+        put_source(source, Path(work) / "uscope")
+        run_quiet(["make", "-C", f"{work}/uscope/kmod", f"KDIR={kdir}"])
+        shutil.copy2(Path(work) / "uscope/kmod/uscope.ko", output)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="module.py", description=__doc__.split(":", maxsplit=1)[0])
+    parser.add_argument("--kernel", default="6.1", choices=list(SUITES))
+    parser.add_argument("--kdir", default="", help="a kernel's build folder, in place of --kernel's headers")
+    parser.add_argument("--source", type=Path, default=HERE.parent.parent, help="the source tree [this one]")
+    parser.add_argument("-o", "--output", type=Path, default=Path("uscope.ko"))
+    options = parser.parse_args()
+    try:
+        build(options.kernel, options.source, options.output, options.kdir)
+    except (VmError, OSError) as error:
+        print(f"uscope-vm: the module for kernel {options.kernel}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
