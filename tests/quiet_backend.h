@@ -3,7 +3,7 @@
 
 #include "tracer/backend.h"
 
-namespace uscope::testing {
+namespace uscope::testkit {
 
 class QuietBackend final : public tracer::Backend {
  public:
@@ -31,4 +31,4 @@ class QuietBackend final : public tracer::Backend {
   Result<std::vector<std::uint32_t>> sequence_numbers() override { return std::vector<std::uint32_t>(); }
 };
 
-}  // namespace uscope::testing
+}  // namespace uscope::testkit

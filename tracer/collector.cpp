@@ -37,7 +37,7 @@ std::size_t least_size(std::uint16_t type) {
 }  // namespace
 
 Collector::Collector(Backend& backend, FileTable& files, symbolizer::RowCache& cache, TraceWriter& writer,
-                     const usc_config& config, RecordObserver* observer)
+                     const usc_config& config, RecordObserver* observer, CompareObserver* compare_observer)
     : backend_(backend),
       files_(files),
       rows_(files, cache),
@@ -45,7 +45,8 @@ Collector::Collector(Backend& backend, FileTable& files, symbolizer::RowCache& c
       config_(config),
       observer_(observer),
       losses_from_ns_(monotonic_ns()) {
-  if (config.verify_every != 0) verifier_ = std::make_unique<Verifier>(mappings_, files_, config.scope);
+  if (config.verify_every != 0)
+    verifier_ = std::make_unique<Verifier>(mappings_, files_, config.scope, compare_observer);
 }
 
 // The first failure of writing or publishing ends the trace; what follows it says no more.

@@ -46,7 +46,7 @@ class RecordObserver {
 class Collector {
  public:
   Collector(Backend& backend, FileTable& files, symbolizer::RowCache& cache, TraceWriter& writer,
-            const usc_config& config, RecordObserver* observer);
+            const usc_config& config, RecordObserver* observer, CompareObserver* compare_observer = nullptr);
 
   // One pass over all rings, and the walks left from the pass before. The number of records seen.
   Result<std::size_t> round();

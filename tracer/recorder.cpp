@@ -163,7 +163,8 @@ Result<void> Recording::prepare() {
   cache_ = std::make_unique<symbolizer::RowCache>(options_.cache_folder.empty() ? symbolizer::RowCache::default_folder()
                                                                                 : options_.cache_folder);
   files_ = std::make_unique<FileTable>(*backend_, *cache_, options_.modules);
-  collector_ = std::make_unique<Collector>(*backend_, *files_, *cache_, *writer_, config_, hooks_.observer);
+  collector_ = std::make_unique<Collector>(*backend_, *files_, *cache_, *writer_, config_, hooks_.observer,
+                                           hooks_.compare_observer);
   for (const auto& [key, value] : options_.meta)
     if (auto done = writer_->append_meta(key, value); !done) return done;
   if (auto done = files_->publish_vdso(); !done) return done;

@@ -39,7 +39,8 @@ struct RecordOutcome {
 };
 
 struct RecordHooks {
-  RecordObserver* observer = nullptr;  // sees each event
+  RecordObserver* observer = nullptr;           // sees each event
+  CompareObserver* compare_observer = nullptr;  // sees each comparison of --verify
   std::function<void(const TraceFigures&, double)>
       status;  // about four times a second, with the seconds since the start
 };

@@ -13,15 +13,22 @@
 
 namespace uscope::tracer {
 
-class UserRows {
+// Gives walks their rows.
+class RowSource {
+ public:
+  virtual ~RowSource() = default;
+  // Null where the file has no rows, or cannot be read any more.
+  virtual std::shared_ptr<const symbolizer::RowTable> get(std::uint32_t serial, symbolizer::RowDetail detail) = 0;
+};
+
+class UserRows final : public RowSource {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
   // Both outlive this.
   UserRows(const FileTable& files, symbolizer::RowCache& cache, std::size_t most_bytes = kMostBytes);
 
-  // Null where the file has no rows, or cannot be read any more.
-  std::shared_ptr<const symbolizer::RowTable> get(std::uint32_t serial, symbolizer::RowDetail detail);
+  std::shared_ptr<const symbolizer::RowTable> get(std::uint32_t serial, symbolizer::RowDetail detail) override;
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 

@@ -67,7 +67,7 @@ std::uint64_t looked_up(const usc_frame& frame) {
 // One walk over one sample, with rows of one detail.
 class Walk {
  public:
-  Walk(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files, UserRows& rows,
+  Walk(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files, RowSource& rows,
        const usc_scope& scope, symbolizer::RowDetail detail)
       : sample_(sample), mappings_(mappings), files_(files), rows_(rows), scope_(scope), detail_(detail) {}
 
@@ -82,7 +82,7 @@ class Walk {
   const usc_sample& sample_;
   const MappingTimeline& mappings_;
   const FileTable& files_;
-  UserRows& rows_;
+  RowSource& rows_;
   const usc_scope& scope_;
   const symbolizer::RowDetail detail_;
   Memory memory_{StackCopy(sample_)};
@@ -167,8 +167,8 @@ UserStack Walk::run() {
 
 }  // namespace
 
-UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files, UserRows& rows,
-                      const usc_scope& scope) {
+UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
+                      RowSource& rows, const usc_scope& scope) {
   using symbolizer::RowDetail;
   if (sample.reason != USC_DEFER_REGISTER) {
     UserStack stack = Walk(sample, mappings, files, rows, scope, RowDetail::kStack).run();

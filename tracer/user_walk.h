@@ -21,6 +21,6 @@ struct UserStack {
 
 // Where compact rows have lost a register that a rule needs, the walk is made anew with rows that tell of all of them.
 [[nodiscard]] UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
-                                    UserRows& rows, const usc_scope& scope);
+                                    RowSource& rows, const usc_scope& scope);
 
 }  // namespace uscope::tracer

@@ -12,8 +12,9 @@
 
 namespace uscope::tracer {
 
-Verifier::Verifier(const MappingTimeline& mappings, const FileTable& files, const usc_scope& scope)
-    : mappings_(mappings), files_(files), scope_(scope) {}
+Verifier::Verifier(const MappingTimeline& mappings, const FileTable& files, const usc_scope& scope,
+                   CompareObserver* observer)
+    : mappings_(mappings), files_(files), scope_(scope), observer_(observer) {}
 
 void Verifier::remember(const usc_stack& stack) {
   Kept kept;
@@ -110,6 +111,7 @@ std::optional<usc_verify> Verifier::check(const usc_sample& sample) {
   const std::size_t by_cfi = walk->uncovered >= 0 ? static_cast<std::size_t>(walk->uncovered) + 1 : walk->frames.size();
   if (kept->second.ended >= USC_ENDED_BROKEN && scope_.mode == USC_MODE_ALL_ALL && by_cfi > ours.size()) differs = true;
   if (differs) outcome.first_difference = static_cast<__s32>(mine - ours.begin());
+  if (observer_) observer_->on_compared({sample, ours, theirs, kept->second.ended, !differs, mappings_, files_});
   return outcome;
 }
 

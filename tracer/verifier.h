@@ -16,9 +16,29 @@
 
 namespace uscope::tracer {
 
+// One comparison in full: the copy, and both walks of it as frame words.
+struct Compared {
+  const usc_sample& sample;
+  const std::vector<std::uint64_t>& ours;
+  const std::vector<std::uint64_t>& theirs;  // as far as libdwfl's frames are evidence
+  std::uint8_t ended = 0;                    // our walk, as in usc_stack
+  bool equal = false;
+  const MappingTimeline& mappings;
+  const FileTable& files;
+};
+
+// Sees comparisons as they are made; nothing may be kept of what is handed in. For tests that keep stacks.
+class CompareObserver {
+ public:
+  virtual ~CompareObserver() = default;
+  virtual void on_compared(const Compared& compared) = 0;
+};
+
 class Verifier {
  public:
-  Verifier(const MappingTimeline& mappings, const FileTable& files, const usc_scope& scope);
+  // `observer`: null, or outlives this.
+  Verifier(const MappingTimeline& mappings, const FileTable& files, const usc_scope& scope,
+           CompareObserver* observer = nullptr);
 
   // Every stack definition passes here, since samples refer to them; the newest kStacks are kept.
   void remember(const usc_stack& stack);
@@ -41,6 +61,7 @@ class Verifier {
   const MappingTimeline& mappings_;
   const FileTable& files_;
   const usc_scope scope_;
+  CompareObserver* observer_;
   symbolizer::Oracle oracle_;
   std::unordered_map<std::uint32_t, Kept> stacks_;
   std::deque<std::uint32_t> order_;

@@ -11,6 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import elf_writer as ew  # noqa: E402
+from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
 
 FIXTURE = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "fixture_damaged_files"
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
@@ -69,7 +70,7 @@ class DamagedFiles(unittest.TestCase):
             paths.append(os.path.join(cls.folder.name, name + ".bin"))
             pathlib.Path(paths[-1]).write_bytes(data)
         db = os.path.join(cls.folder.name, "trace.db")
-        cls.done = subprocess.run([USCOPE, "record", "-o", db, "--", FIXTURE, *paths], capture_output=True, text=True,
+        cls.done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", db, "--", FIXTURE, *paths], capture_output=True, text=True,
                                   timeout=60, check=False)
         cls.report = subprocess.run([USCOPE, "report", db], capture_output=True, text=True, timeout=60, check=False).stdout
         cls.db = sqlite3.connect(f"file:{db}?mode=ro", uri=True)

@@ -71,7 +71,7 @@ symbolizer::RowCache& no_cache() {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(data, size);
-  testing::QuietBackend backend;
+  testkit::QuietBackend backend;
   tracer::FileTable files(backend, no_cache(), {});
   tracer::MappingTimeline mappings;
   for (std::uint32_t serial = USC_FILE_FIRST; serial < USC_FILE_FIRST + kFiles; serial++) {
