@@ -9,9 +9,8 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-import elf_writer as ew  # noqa: E402
-from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
+import elf_writer as ew
+from backend import OPTIONS as BACKEND_OPTIONS
 
 FIXTURE = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "fixture_damaged_files"
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
