@@ -3,18 +3,7 @@
 #ifndef USCOPE_BPF_SHARED_H
 #define USCOPE_BPF_SHARED_H
 
-#include "uscope/control.h"
-
-/* The state of one processor: the programs write it, the tracer reads it. */
-struct cpu_state {
-	__u32 seq;
-	__u32 nest;
-	__u64 log_head;
-	__u64 verify_count;
-	__u32 text_busy;
-	__u32 sample_busy;
-	struct usc_stats stats;
-};
+#include "uscope/core/cpu_state.h"
 
 /* Asks for the key of the file that the asking process has mapped at an address. */
 struct key_request {

@@ -6,18 +6,7 @@
 #ifndef USCOPE_BPF_TRANSPORT_H
 #define USCOPE_BPF_TRANSPORT_H
 
-#include "maps.h"
-
-static __always_inline void fill_head(struct usc_record *head, struct cpu_state *cpu, __u32 cpu_number, __u16 type,
-				      __u32 bytes, __u32 task, __u64 now)
-{
-	head->size = bytes;
-	head->type = type;
-	head->cpu = cpu_number;
-	head->seq = __sync_fetch_and_add(&cpu->seq, 1);
-	head->task = task;
-	head->time = now;
-}
+#include "storage.h"
 
 /* The collector looks at the rings by itself every few milliseconds; it is woken early when a ring fills. */
 static __always_inline __u64 wakeup_flags(void *ring, bool urgent)
@@ -46,6 +35,31 @@ static __always_inline int send_record(struct usc_record *head, __u16 type, __u3
 		return -1;
 	fill_head(head, cpu, cpu_number, type, bytes, task, now);
 	return bpf_ringbuf_output(ring, head, bytes, wakeup_flags(ring, urgent));
+}
+
+static __always_inline struct usc_event *reserve_event(__u32 cpu_number)
+{
+	void *ring = bpf_map_lookup_elem(&rings, &cpu_number);
+
+	return ring ? bpf_ringbuf_reserve(ring, sizeof(struct usc_event), 0) : 0;
+}
+
+static __always_inline int submit_event(struct usc_event *event)
+{
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static __noinline void count_process_loss(__u32 cause, __u32 process)
+{
+	struct usc_loss_key key = {.process = process, .cause = cause};
+	__u64 one = 1, *count;
+
+	count = bpf_map_lookup_elem(&loss_by_process, &key);
+	if (count)
+		__sync_fetch_and_add(count, 1);
+	else
+		bpf_map_update_elem(&loss_by_process, &key, &one, BPF_NOEXIST);
 }
 
 #endif

@@ -212,7 +212,7 @@ void BpfBackend::detach() {
 }
 
 Result<void> BpfBackend::set_launched(int pid) {
-  skeleton_->bss->launch_pid = static_cast<__u32>(pid);
+  skeleton_->bss->launch_pending = static_cast<__u32>(pid);
   return {};
 }
 

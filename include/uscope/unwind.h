@@ -9,19 +9,9 @@
 #ifndef USCOPE_UNWIND_H
 #define USCOPE_UNWIND_H
 
+#include "frame.h"
 #include "record.h"
 #include "row_search.h"
-
-#define USC_KNOWN(reg) (1u << (reg))
-#define USC_KNOWN_ALL 0xffffu
-#define USC_KNOWN_STACK (USC_KNOWN(USC_REG_RBP) | USC_KNOWN(USC_REG_RSP))
-
-struct usc_frame {
-	__u64 pc;
-	__u64 regs[16]; /* by DWARF number */
-	__u32 known;	/* USC_KNOWN bits */
-	__u32 exact;	/* pc is that of an interrupted instruction, not a return address */
-};
 
 /* What a step came to; other values are -1 - enum usc_unwind_error. */
 #define USC_STEP_CALLER 0

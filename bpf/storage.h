@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/* What core/ keeps, in maps; and the current task's memory, files and mappings, by helpers. */
+#ifndef USCOPE_BPF_STORAGE_H
+#define USCOPE_BPF_STORAGE_H
+
+#include "maps.h"
+
+#define barrier() asm volatile("" ::: "memory")
+#define USC_SUBPROGRAM __noinline
+#define usc_loop(count, body, context) bpf_loop(count, body, context, 0)
+#define MM_FIELD(task, field) BPF_CORE_READ(task, mm, field)
+#define SERIAL(of) (&last_##of)
+#define with_vma(address, callback, context) bpf_find_vma(bpf_get_current_task_btf(), address, callback, context, 0)
+
+#include "uscope/core/port.h"
+#include "uscope/unwind.h"
+
+#define SUPER_KERNEL_MOUNT (1ul << 22) /* include/linux/fs.h: SB_KERNMOUNT */
+
+#define SLOTS(function, type, map)                                                                                     \
+	static __always_inline type *function(__u32 number)                                                            \
+	{                                                                                                              \
+		return bpf_map_lookup_elem(&map, &number);                                                             \
+	}
+
+SLOTS(mm_slot_at, struct mm_slot, mm_slots)
+SLOTS(data_slot_at, struct data_slot, data_slots)
+SLOTS(mapping_slot_at, struct mapping_slot, mapping_slots)
+SLOTS(row_slot_at, struct row_slot, row_slots)
+SLOTS(stack_slot_at, struct stack_slot, stack_slots)
+SLOTS(stack_log_at, __u64, stack_log)
+SLOTS(memo_slot_at, struct memo_slot, memo_slots)
+SLOTS(scratch_at, struct scratch, scratches)
+SLOTS(text_at, struct text_scratch, texts)
+SLOTS(sample_at, struct sample_scratch, samples)
+SLOTS(file_entry_at, struct usc_file_entry, files)
+SLOTS(cpu_state_of, struct cpu_state, cpus)
+
+static __always_inline __u32 current_cpu(void)
+{
+	return bpf_get_smp_processor_id();
+}
+
+static __always_inline struct task_struct *this_task(void)
+{
+	return bpf_get_current_task_btf();
+}
+
+static __always_inline __u64 now_ns(void)
+{
+	return bpf_ktime_get_ns();
+}
+
+static __always_inline struct pt_regs *user_regs(struct task_struct *task)
+{
+	return (struct pt_regs *)bpf_task_pt_regs(task);
+}
+
+static __always_inline struct task_entry *entry_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&tasks, task, 0, 0);
+}
+
+static __always_inline struct task_entry *new_entry(struct task_struct *task)
+{
+	return bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+static __noinline int is_launched(void)
+{
+	struct bpf_pidns_info ids = {};
+
+	if (bpf_get_ns_current_pid_tgid(pid_namespace_dev, pid_namespace_ino, &ids, sizeof(ids)))
+		return 0;
+	return ids.tgid == launch_pending;
+}
+
+static __always_inline void *tables_of(__u32 file)
+{
+	return 0; /* one table for all */
+}
+
+static inline const struct usc_row *usc_row_at(void *tables, __u32 number)
+{
+	return bpf_map_lookup_elem(&rows, &number);
+}
+
+static inline const __u32 *usc_index_at(void *tables, __u32 number)
+{
+	__u32 pair = number >> 1;
+	__u32 *entry = bpf_map_lookup_elem(&row_index, &pair);
+
+	return entry ? entry + (number & 1) : 0;
+}
+
+static inline const struct usc_rule *usc_rule_at(void *tables, __u32 number)
+{
+	return bpf_map_lookup_elem(&rules, &number);
+}
+
+/* Reads the stretch of stack that begins at an address: a block, or up to the page's end, or one word. */
+__noinline int read_block(struct scratch *s, __u64 address)
+{
+	__u64 bytes;
+
+	if (!s)
+		return -1;
+	s->block_base = address;
+	s->block_bytes = BLOCK_BYTES;
+	if (!bpf_probe_read_user(s->block, BLOCK_BYTES, (void *)address))
+		return 0;
+	bytes = PAGE_BYTES - (address & (PAGE_BYTES - 1));
+	if (bytes >= 8 && bytes < BLOCK_BYTES) {
+		s->block_bytes = bytes;
+		if (!bpf_probe_read_user(s->block, bytes & (BLOCK_BYTES - 1), (void *)address))
+			return 0;
+	}
+	s->block_bytes = 8;
+	if (!bpf_probe_read_user(s->block, 8, (void *)address))
+		return 0;
+	s->block_bytes = 0;
+	return -1;
+}
+
+static __always_inline int read_word(struct scratch *s, __u64 address, __u64 *value)
+{
+	__u64 at = address - s->block_base;
+
+	if (s->block_bytes < 8 || at > s->block_bytes - 8) {
+		if (read_block(s, address))
+			return -1;
+		at = 0;
+	}
+	if (at > BLOCK_BYTES - 8)
+		return -1;
+	*value = *(__u64 *)(s->block + at);
+	return 0;
+}
+
+static __always_inline long read_kernel_text(void *to, __u32 bytes, const void *from)
+{
+	return bpf_probe_read_kernel_str(to, bytes, from);
+}
+
+static __always_inline long read_user(void *to, __u32 bytes, const void *from)
+{
+	return bpf_probe_read_user(to, bytes, from);
+}
+
+struct path_walk {
+	struct text_scratch *text;
+	struct dentry *dentry;
+	struct mount *mount;
+	struct dentry *root_dentry;
+	struct vfsmount *root_mount;
+	__u32 bytes;
+	__u32 done;
+};
+
+/* One step outwards: a component's name, or across a mount. */
+static long path_step(__u32 i, struct path_walk *walk)
+{
+	struct dentry *dentry = walk->dentry, *parent, *mount_root;
+	struct mount *mount = walk->mount, *outer;
+	__u32 at = walk->bytes;
+	long bytes;
+
+	if (dentry == walk->root_dentry &&
+	    (void *)mount + bpf_core_field_offset(struct mount, mnt) == (void *)walk->root_mount) {
+		walk->done = 1;
+		return 1;
+	}
+	mount_root = BPF_CORE_READ(mount, mnt.mnt_root);
+	parent = BPF_CORE_READ(dentry, d_parent);
+	if (dentry == mount_root || dentry == parent) {
+		outer = BPF_CORE_READ(mount, mnt_parent);
+		if (outer == mount || dentry != mount_root) {
+			walk->done = 1;
+			return 1;
+		}
+		walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		walk->mount = outer;
+		return 0;
+	}
+	if (at > USC_PATH_BYTES)
+		return 1;
+	bytes = bpf_probe_read_kernel_str(walk->text->file.path + at, NAME_BYTES, BPF_CORE_READ(dentry, d_name.name));
+	if (bytes <= 0 || bytes > NAME_BYTES)
+		return 1;
+	walk->bytes = at + bytes;
+	walk->dentry = parent;
+	return 0;
+}
+
+static __always_inline void read_ctime(struct inode *inode, struct usc_file_key *key)
+{
+	struct inode___v611 *v611 = (void *)inode;
+	struct inode___v66 *v66 = (void *)inode;
+	struct inode___v61 *v61 = (void *)inode;
+
+	if (bpf_core_field_exists(v611->i_ctime_sec)) {
+		key->ctime_sec = BPF_CORE_READ(v611, i_ctime_sec);
+		/* From 6.13 on, bit 31 says that somebody has asked for the time (I_CTIME_QUERIED). */
+		key->ctime_nsec = BPF_CORE_READ(v611, i_ctime_nsec) & ~(1u << 31);
+	} else if (bpf_core_field_exists(v66->__i_ctime)) {
+		key->ctime_sec = BPF_CORE_READ(v66, __i_ctime.tv_sec);
+		key->ctime_nsec = BPF_CORE_READ(v66, __i_ctime.tv_nsec);
+	} else {
+		key->ctime_sec = BPF_CORE_READ(v61, i_ctime.tv_sec);
+		key->ctime_nsec = BPF_CORE_READ(v61, i_ctime.tv_nsec);
+	}
+}
+
+static __always_inline void read_file_key(struct file *file, struct usc_file_key *key)
+{
+	struct inode *inode = file->f_inode;
+
+	__builtin_memset(key, 0, sizeof(*key));
+	key->dev = inode->i_sb->s_dev;
+	key->ino = inode->i_ino;
+	key->generation = inode->i_generation;
+	/* Memory behind a descriptor (memfd): what run-time compilers write to all the time stays one file. */
+	if (inode->i_sb->s_flags & SUPER_KERNEL_MOUNT)
+		return;
+	key->size = inode->i_size;
+	read_ctime(inode, key);
+}
+
+/* The path's components; `truncated` where not all of them fitted. */
+static __always_inline __u32 path_components(struct task_struct *task, struct file *file, struct text_scratch *text)
+{
+	struct vfsmount *mnt = BPF_CORE_READ(file, f_path.mnt);
+	struct path_walk walk = {.text = text};
+
+	walk.dentry = BPF_CORE_READ(file, f_path.dentry);
+	walk.mount = (void *)mnt - bpf_core_field_offset(struct mount, mnt);
+	walk.root_dentry = BPF_CORE_READ(task, fs, root.dentry);
+	walk.root_mount = BPF_CORE_READ(task, fs, root.mnt);
+	bpf_loop(PATH_COMPONENTS, path_step, &walk, 0);
+	text->file.truncated = !walk.done;
+	return walk.bytes;
+}
+
+static __always_inline __u32 file_links(struct file *file)
+{
+	return BPF_CORE_READ(file, f_inode, i_nlink);
+}
+
+static __always_inline __u32 known_file(const struct usc_file_key *key)
+{
+	__u32 *known = bpf_map_lookup_elem(&file_serials, key);
+
+	return known ? *known : 0;
+}
+
+static __always_inline int enter_file(const struct usc_file_key *key, __u32 serial)
+{
+	return bpf_map_update_elem(&file_serials, key, &serial, BPF_NOEXIST);
+}
+
+static __always_inline void drop_file(const struct usc_file_key *key)
+{
+	bpf_map_delete_elem(&file_serials, key);
+}
+
+static __always_inline int was_told(const struct told_key *key)
+{
+	return bpf_map_lookup_elem(&told, key) != 0;
+}
+
+static __always_inline void keep_told(const struct told_key *key)
+{
+	__u32 one = 1;
+
+	bpf_map_update_elem(&told, key, &one, BPF_ANY);
+}
+
+static __always_inline void fill_ids(struct task_struct *task, struct usc_task *record)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+
+	bpf_core_read(&record->ns_tid, 4, &pid->numbers[level].nr);
+	pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	bpf_core_read(&record->ns_pid, 4, &pid->numbers[level].nr);
+}
+
+static __always_inline const char *image_name(struct linux_binprm *bprm)
+{
+	return BPF_CORE_READ(bprm, filename);
+}
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/* One call: kept at its entry with the stack it was made from, written at its return. */
+#ifndef USCOPE_CORE_CALLS_H
+#define USCOPE_CORE_CALLS_H
+
+#include "mapping_calls.h"
+#include "stacks.h"
+
+#define SIGNAL_KILL 9
+
+static __always_inline bool wanted(__u32 abi, __u32 nr)
+{
+	__u32 bit = nr % USC_SYSCALL_BITS;
+
+	if (nr >= USC_SYSCALL_BITS)
+		return true; /* x32's own numbers, and what no table knows */
+	if (abi == USC_ABI_I386)
+		return config.calls_i386[bit / 64 % 8] >> (bit % 64) & 1;
+	return config.calls_x86_64[bit / 64 % 8] >> (bit % 64) & 1;
+}
+
+static __always_inline __u32 abi_of(struct task_struct *task, __u32 nr)
+{
+	if (task->thread_info.status & TS_COMPAT)
+		return USC_ABI_I386;
+	return nr != NO_NUMBER && nr & X32_BIT ? USC_ABI_X32 : USC_ABI_X86_64;
+}
+
+static __always_inline void read_args(struct pt_regs *regs, __u32 abi, __u64 *args)
+{
+	if (abi == USC_ABI_I386) {
+		args[0] = (__u32)regs->bx;
+		args[1] = (__u32)regs->cx;
+		args[2] = (__u32)regs->dx;
+		args[3] = (__u32)regs->si;
+		args[4] = (__u32)regs->di;
+		args[5] = (__u32)regs->bp;
+	} else {
+		args[0] = regs->di;
+		args[1] = regs->si;
+		args[2] = regs->dx;
+		args[3] = regs->r10;
+		args[4] = regs->r8;
+		args[5] = regs->r9;
+	}
+}
+
+/* restart_syscall goes on with the call that was interrupted: under that one's number and arguments. */
+static __always_inline void restore_restarted(struct task_entry *t)
+{
+	__u32 restart = t->abi == USC_ABI_I386 ? I386_restart_syscall : NR_restart_syscall;
+
+	if (t->nr != restart || t->restart_nr == NO_NUMBER)
+		return;
+	t->nr = t->restart_nr;
+	__builtin_memcpy(t->args, t->restart_args, sizeof(t->args));
+	t->event_flags = USC_EVENT_RESTARTED;
+}
+
+static __always_inline void call_begins(struct task_struct *task, struct pt_regs *regs, struct task_entry *t, __u32 nr)
+{
+	__u32 ended = 0;
+
+	t->flags &= ~(TASK_IN_CALL | TASK_NEWBORN | TASK_SKIPPED);
+	if (t->untold)
+		announce_later(t, t->untold);
+	t->abi = abi_of(task, nr);
+	if (t->abi == USC_ABI_X32)
+		nr &= ~X32_BIT;
+	t->nr = nr;
+	t->event_flags = 0;
+	t->call_serial = t->serial;
+	t->call_image = t->image;
+	read_args(regs, t->abi, t->args);
+	restore_restarted(t);
+	t->restart_nr = NO_NUMBER;
+	if (wanted(t->abi, t->nr)) {
+		t->entry_ns = now_ns();
+		if (t->abi == USC_ABI_I386)
+			ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
+		else if (!t->image)
+			ended = USC_ENDED_SCOPE; /* the launcher's own code, before the command's first exec */
+		t->stack = take_stack(regs, t, ended);
+		barrier();
+		t->flags |= TASK_IN_CALL;
+	} else {
+		t->flags |= TASK_SKIPPED;
+	}
+	if (t->abi == USC_ABI_I386 ? is_i386_mapping_call(t->nr) : may_change_mappings(t->nr) && changes_mappings(t)) {
+		t->mapping_nr = t->abi == USC_ABI_I386 ? MAPPING_I386 : t->nr;
+		t->mapping_ns = now_ns();
+		t->flags |= TASK_MAPPING;
+		mappings_begin(t->mm);
+	}
+}
+
+static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
+{
+	__u32 cpu_number = current_cpu();
+	struct cpu_state *cpu = cpu_state_of(cpu_number);
+	struct usc_event *event;
+
+	if (!cpu)
+		return -1;
+	event = reserve_event(cpu_number);
+	if (!event) {
+		__sync_fetch_and_add(&cpu->seq, 1);
+		count_loss(cpu, USC_LOSS_RING_FULL_EVENT, t->process);
+		return -1;
+	}
+	fill_head(&event->head, cpu, cpu_number, USC_RECORD_EVENT, sizeof(*event), t->call_serial, now);
+	event->entry_ns = t->entry_ns;
+	event->result = result;
+	event->args[0] = t->args[0];
+	event->args[1] = t->args[1];
+	event->args[2] = t->args[2];
+	event->args[3] = t->args[3];
+	event->args[4] = t->args[4];
+	event->args[5] = t->args[5];
+	event->stack = t->stack;
+	event->image = t->call_image;
+	event->nr = t->nr;
+	event->how = how;
+	event->abi = t->abi;
+	event->flags = t->event_flags;
+	if (submit_event(event)) {
+		count_loss(cpu, USC_LOSS_RING_FULL_EVENT, t->process);
+		return -1;
+	}
+	cpu->stats.events++;
+	return 0;
+}
+
+/* An exit whose entry was not seen although the task was traced: the call was denied before sys_enter. */
+static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs, struct task_entry *t, __s64 result)
+{
+	__u64 now = now_ns();
+	__u32 nr = regs->orig_ax;
+
+	if (!t)
+		return 0;
+	t->abi = abi_of(task, nr);
+	if (t->abi == USC_ABI_X32)
+		nr &= ~X32_BIT;
+	if (nr != NO_NUMBER && !wanted(t->abi, nr))
+		return 0;
+	t->nr = nr;
+	t->entry_ns = now;
+	t->call_serial = t->serial;
+	t->call_image = t->image;
+	t->event_flags = 0;
+	read_args(regs, t->abi, t->args);
+	t->stack = take_stack(regs, t, t->abi == USC_ABI_I386 ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
+	send_event(t, result, USC_HOW_NO_ENTRY, now);
+	return 0;
+}
+
+static __always_inline bool returns_no_result(const struct task_entry *t)
+{
+	if (t->abi == USC_ABI_I386)
+		return t->nr == I386_sigreturn || t->nr == I386_rt_sigreturn;
+	return t->nr == NR_rt_sigreturn || (t->abi == USC_ABI_X32 && t->nr == X32_rt_sigreturn);
+}
+
+static __always_inline bool is_io_uring_setup(const struct task_entry *t)
+{
+	return t->nr == NR_io_uring_setup; /* the same number in every ABI */
+}
+
+static __noinline int send_io_uring(struct task_entry *t, __u64 now)
+{
+	struct usc_io_uring record = {};
+
+	if (!t)
+		return 0;
+	record.process = t->process;
+	if (send_record(&record.head, USC_RECORD_IO_URING, sizeof(record), t->serial, now, false))
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
+	return 0;
+}
+
+static __always_inline int call_returns(struct task_struct *task, struct task_entry *t, __s64 result)
+{
+	__u64 now = now_ns();
+	__u32 how = USC_HOW_RETURNED;
+
+	if (returns_no_result(t))
+		t->event_flags |= USC_EVENT_NO_RESULT;
+	if (result == RESULT_EINTR || (result <= RESULT_ERESTARTSYS && result >= RESULT_ERESTART_RESTARTBLOCK)) {
+		if (task->pending.signal.sig[0] & 1ul << (SIGNAL_KILL - 1))
+			how = USC_HOW_KILLED;
+		if (result == RESULT_ERESTART_RESTARTBLOCK) {
+			t->restart_nr = t->nr;
+			__builtin_memcpy(t->restart_args, t->args, sizeof(t->args));
+		}
+	}
+	t->flags &= ~TASK_IN_CALL;
+	send_event(t, result, how, now);
+	if (is_io_uring_setup(t) && result >= 0)
+		send_io_uring(t, now);
+	return 0;
+}
+
+static __always_inline int core_sys_exit(struct pt_regs *regs, long result)
+{
+	struct task_struct *task = this_task();
+	struct task_entry *t = entry_of(task);
+
+	if (!t || t->state != USC_TRACED)
+		return 0;
+	if (t->flags & TASK_MAPPING) {
+		t->flags &= ~TASK_MAPPING;
+		mappings_changed(t, result);
+		mappings_end(t->mm);
+	} else if (t->nr == NR_mmap && t->abi == USC_ABI_X86_64 && result > 0 && !makes_executable(t->args[2])) {
+		remember_data(t->mm, result, t->args[1]);
+	}
+	if (t->flags & TASK_IN_CALL)
+		call_returns(task, t, result);
+	else if (t->flags & (TASK_NEWBORN | TASK_SKIPPED))
+		t->flags &= ~(TASK_NEWBORN | TASK_SKIPPED);
+	else if (!entries_closed)
+		denied_call(task, regs, t, result);
+	return 0;
+}
+
+/*
+ * The call that a task is inside, as an event with how = open, once each, if it began before `before_ns`. Beside the
+ * task's own running: a call that returns while it is copied is left out, since its entry time has changed then, or the
+ * task is out of the call. 1: the event is there.
+ */
+static __always_inline int core_open_call(struct task_entry *t, __u64 before_ns, struct usc_event *event)
+{
+	if (!(t->flags & TASK_IN_CALL))
+		return 0;
+	event->entry_ns = *(volatile __u64 *)&t->entry_ns;
+	if (event->entry_ns >= before_ns || t->open_ns == event->entry_ns)
+		return 0;
+	event->head.size = sizeof(*event);
+	event->head.type = USC_RECORD_EVENT;
+	event->head.cpu = USC_CPU_USER;
+	event->head.task = t->call_serial;
+	event->head.time = now_ns();
+	__builtin_memcpy(event->args, t->args, sizeof(event->args));
+	event->stack = t->stack;
+	event->image = t->call_image;
+	event->nr = t->nr;
+	event->how = USC_HOW_OPEN;
+	event->abi = t->abi;
+	event->flags = t->event_flags;
+	barrier();
+	if (*(volatile __u64 *)&t->entry_ns != event->entry_ns || !(*(volatile __u32 *)&t->flags & TASK_IN_CALL))
+		return 0;
+	t->open_ns = event->entry_ns;
+	return 1;
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/* Calls that change where executable mappings lie, and what is known after them. */
+#ifndef USCOPE_CORE_MAPPING_CALLS_H
+#define USCOPE_CORE_MAPPING_CALLS_H
+
+#include "mappings.h"
+#include "numbers.h"
+
+#define REMAP_FIXED 2 /* MREMAP_FIXED */
+
+/* Does a mapping with this protection become executable? */
+static __always_inline bool makes_executable(__u64 protection)
+{
+	struct task_struct *task = this_task();
+
+	return protection & PROT_EXEC || (protection & PROT_READ && task->personality & READ_IMPLIES_EXEC);
+}
+
+/* The 32-bit ABI's calls on mappings, which a 64-bit process can make too. What they did is not looked at in detail. */
+static __always_inline bool is_i386_mapping_call(__u32 nr)
+{
+	return nr == 90 || nr == 91 || nr == 117 || nr == 125 || nr == 163 || nr == 192 || nr == 257 || nr == 380 ||
+	       nr == 384 || nr == 397 || nr == 398;
+}
+
+/* Can this call make, move or replace executable mappings? */
+static __noinline int changes_mappings(struct task_entry *t)
+{
+	if (!t)
+		return 0;
+	switch (t->nr) {
+	case NR_mmap:
+		if (makes_executable(t->args[2]))
+			return 1;
+		return t->args[3] & MAP_FIXED && !is_data_range(t->mm, t->args[0], t->args[1]);
+	case NR_munmap:
+		return !is_data_range(t->mm, t->args[0], t->args[1]);
+	case NR_mremap:
+		return t->args[3] & REMAP_FIXED || !is_data_range(t->mm, t->args[0], t->args[1]);
+	case NR_mprotect:
+	case NR_pkey_mprotect:
+		return makes_executable(t->args[2]) ? 1 : 0;
+	case NR_shmat:
+	case NR_shmdt:
+	case NR_remap_file_pages:
+	case NR_arch_prctl: /* ARCH_MAP_VDSO_* */
+		return t->nr != NR_arch_prctl || (t->args[0] >= 0x2001 && t->args[0] <= 0x2003);
+	default:
+		return 0;
+	}
+}
+
+static __always_inline bool may_change_mappings(__u32 nr)
+{
+	return nr == NR_mmap || nr == NR_munmap || nr == NR_mprotect || nr == NR_mremap || nr == NR_shmat ||
+	       nr == NR_shmdt || nr == NR_remap_file_pages || nr == NR_pkey_mprotect || nr == NR_arch_prctl;
+}
+
+static __always_inline void tell_unmap(struct task_entry *t, __u64 start, __u64 bytes, __u64 now)
+{
+	struct usc_unmap record = {.mm = t->mm, .start = start, .end = start + bytes};
+
+	if (send_record(&record.head, USC_RECORD_UNMAP, sizeof(record), t->serial, now, false))
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
+}
+
+/* Announces a mapping now or, where mappings are locked, at the task's next call. */
+static __always_inline void announce_later(struct task_entry *t, __u64 address)
+{
+	t->untold = announce_mapping(address, t->mm, t->serial) ? address : 0;
+}
+
+/* After a call that may have changed mappings: what is executable where now. */
+static __noinline int mappings_changed(struct task_entry *t, __s64 result)
+{
+	if (!t || (result < 0 && result > -4096))
+		return 0;
+	switch (t->mapping_nr) {
+	case NR_mmap:
+		if (t->args[3] & MAP_FIXED)
+			tell_unmap(t, result, t->args[1], t->mapping_ns);
+		if (makes_executable(t->args[2])) {
+			widen_hull(t->mm, result, t->args[1]);
+			announce_later(t, result);
+		}
+		break;
+	case NR_munmap:
+		tell_unmap(t, t->args[0], t->args[1], t->mapping_ns);
+		break;
+	case NR_mprotect:
+	case NR_pkey_mprotect:
+		widen_hull(t->mm, t->args[0], t->args[1]);
+		announce_later(t, t->args[0]);
+		break;
+	case NR_mremap:
+		tell_unmap(t, t->args[0], t->args[1], t->mapping_ns);
+		widen_hull(t->mm, result, t->args[2]);
+		announce_later(t, result);
+		break;
+	case NR_shmat:
+		widen_hull(t->mm, result, 1ull << 46); /* its size is not known here */
+		announce_later(t, result);
+		break;
+	case NR_arch_prctl:
+	case MAPPING_I386:
+		widen_hull(t->mm, 0, ~0ull);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+#endif

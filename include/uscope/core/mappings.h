@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * From a pc to file and offset. A VMA look-up takes the mmap lock for an instant (which is only tried), so its
+ * answers are cached by address space and generation. The generation moves at entry and return of every call that can
+ * change executable mappings; while such a call is under way in an address space, nothing of it is cached.
+ *
+ * A call that cannot touch an executable mapping moves nothing: mmap without PROT_EXEC and MAP_FIXED, mprotect without
+ * PROT_EXEC (file and offset stay), and any that unmaps or replaces memory outside the hulls of executable mappings,
+ * memory that is remembered as data, or only a part of one mapping that is not executable: what servers and allocators
+ * do all day. Where a look-up cannot tell (several mappings, mappings locked), it counts as a change.
+ */
+#ifndef USCOPE_CORE_MAPPINGS_H
+#define USCOPE_CORE_MAPPINGS_H
+
+#include "port.h"
+
+enum found_status { FOUND_NONE, FOUND, FOUND_BUSY, FOUND_LOST };
+
+struct found {
+	__u64 address;
+	__u64 start;
+	__u64 end;
+	__u64 offset;
+	__u32 file;
+	__u32 status; /* enum found_status */
+	__u32 mm;
+	__u32 serial; /* of the task that asks */
+};
+
+static __always_inline struct mm_slot *mm_slot_of(__u32 mm)
+{
+	__u32 slot = mm % MM_SLOTS;
+
+	return mm_slot_at(slot);
+}
+
+/* The key under which mappings of this address space may be cached now, 0 = not now. */
+static __always_inline __u64 mapping_key(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (!slot || *(volatile __u32 *)&slot->in_flight)
+		return 0;
+	return (__u64)mm << 32 | *(volatile __u32 *)&slot->generation;
+}
+
+/* *at = max(*at, value), beside other processors; where they do not let it happen, the largest value there is. */
+static __always_inline void raise_to(__u64 *at, __u64 value)
+{
+	__u64 old;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		old = *(volatile __u64 *)at;
+		if (old >= value || __sync_val_compare_and_swap(at, old, value) == old)
+			return;
+	}
+	*(volatile __u64 *)at = ~0ull;
+}
+
+/* Executable mappings may lie here from now on. */
+static __noinline int widen_hull(__u32 mm, __u64 start, __u64 bytes)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+	__u64 end = start + bytes;
+
+	if (!slot)
+		return 0;
+	if (end < start)
+		end = ~0ull;
+	if (start < SPLIT_ADDRESS) {
+		raise_to(&slot->low.below, ~start);
+		raise_to(&slot->low.end, end);
+	}
+	if (end > SPLIT_ADDRESS) {
+		raise_to(&slot->high.below, ~start);
+		raise_to(&slot->high.end, end);
+	}
+	return 0;
+}
+
+/* A forked address space begins with its parent's mappings. */
+static __noinline int copy_hulls(__u32 from, __u32 to)
+{
+	struct mm_slot *source = mm_slot_of(from), *target = mm_slot_of(to);
+
+	if (!source || !target)
+		return 0;
+	raise_to(&target->low.below, source->low.below);
+	raise_to(&target->low.end, source->low.end);
+	raise_to(&target->high.below, source->high.below);
+	raise_to(&target->high.end, source->high.end);
+	return 0;
+}
+
+static __always_inline bool overlaps_hull(const struct hull *hull, __u64 start, __u64 end)
+{
+	return start < hull->end && end > ~hull->below;
+}
+
+static __always_inline void mappings_begin(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (slot) {
+		__sync_fetch_and_add(&slot->in_flight, 1);
+		__sync_fetch_and_add(&slot->generation, 1);
+	}
+}
+
+static __always_inline void mappings_end(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (slot) {
+		__sync_fetch_and_add(&slot->generation, 1);
+		__sync_fetch_and_add(&slot->in_flight, -1);
+	}
+}
+
+struct data_range {
+	__u64 end;
+	__u32 data;
+};
+
+static long on_range_vma(struct task_struct *task, struct vm_area_struct *vma, struct data_range *range)
+{
+	range->data = !(vma->vm_flags & VM_EXEC) && vma->vm_end >= range->end;
+	return 0;
+}
+
+static __always_inline struct data_slot *data_slot_of(__u32 mm, __u64 start)
+{
+	__u32 number = (__u32)(start >> 12) * 0x9e3779b1u;
+
+	number = (number >> 8 ^ mm) % DATA_SLOTS;
+	return data_slot_at(number);
+}
+
+/* A mapping without PROT_EXEC was made. */
+static __noinline int remember_data(__u32 mm, __u64 start, __u64 bytes)
+{
+	struct data_slot *slot = data_slot_of(mm, start);
+	__u64 key = mapping_key(mm);
+
+	if (!slot || !key)
+		return 0;
+	*(volatile __u64 *)&slot->key = 0;
+	barrier();
+	slot->start = start;
+	slot->end = start + ((bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1));
+	barrier();
+	*(volatile __u64 *)&slot->key = key;
+	return 0;
+}
+
+static __always_inline bool is_remembered_data(__u32 mm, __u64 start, __u64 end)
+{
+	struct data_slot *slot = data_slot_of(mm, start);
+	__u64 key = mapping_key(mm);
+	bool inside;
+
+	if (!slot || !key || *(volatile __u64 *)&slot->key != key)
+		return false;
+	inside = slot->start == start && end <= slot->end;
+	barrier();
+	return inside && *(volatile __u64 *)&slot->key == key;
+}
+
+/* Is nothing executable in the range, for certain? */
+USC_SUBPROGRAM int is_data_range(__u32 mm, __u64 start, __u64 bytes)
+{
+	struct data_range range = {.end = start + bytes};
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (range.end < start || !slot)
+		return 0;
+	if (!overlaps_hull(&slot->low, start, range.end) && !overlaps_hull(&slot->high, start, range.end))
+		return 1;
+	bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+	if (is_remembered_data(mm, start, start + bytes))
+		return 1;
+	with_vma(start, on_range_vma, &range);
+	return range.data;
+}
+
+/* Tells the collector of a file met for the first time. */
+static __noinline int send_file(struct task_struct *task, struct file *file, struct found *found, __u32 serial,
+				struct usc_file_key *key)
+{
+	__u32 cpu_number = current_cpu();
+	struct text_scratch *text = text_at(cpu_number);
+	__u32 bytes;
+	int error;
+
+	if (!text || !file || !found || !key)
+		return -1;
+	__builtin_memset(&text->file, 0, sizeof(text->file));
+	text->file.file = serial;
+	text->file.pid = task->tgid;
+	text->file.key = *key;
+	text->file.start = found->start;
+	text->file.end = found->end;
+	text->file.offset = found->offset;
+	text->file.links = file_links(file);
+	bytes = path_components(task, file, text); /* last: 6.1's BPF has 512 bytes of stack for all calls */
+	text->file.path_bytes = bytes;
+	bytes = (bytes + 7) & ~7u;
+	if (bytes > USC_PATH_BYTES + NAME_BYTES)
+		return -1;
+	error = send_record(&text->file.head, USC_RECORD_FILE, sizeof(text->file) + bytes, found->serial, now_ns(),
+			    true);
+	if (error)
+		count_loss(cpu_state_of(cpu_number), USC_LOSS_RING_FULL_RECORD, 0);
+	return error;
+}
+
+/* The serial of a mapped file, 0 = none to be had now. */
+static __always_inline __u32 file_serial(struct task_struct *task, struct file *file, struct found *found)
+{
+	struct usc_file_key key;
+	__u32 known, serial;
+
+	read_file_key(file, &key);
+	known = known_file(&key);
+	if (known)
+		return known;
+	serial = next_serial(SERIAL(file));
+	if (serial >= USC_FILE_MAX || enter_file(&key, serial)) {
+		known = known_file(&key);
+		if (known)
+			return known;
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_FILE_MAP_FULL, 0);
+		return 0;
+	}
+	if (send_file(task, file, found, serial, &key)) {
+		drop_file(&key);
+		return 0;
+	}
+	return serial;
+}
+
+static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct found *found)
+{
+	struct file *file = vma->vm_file;
+
+	found->start = vma->vm_start;
+	found->end = vma->vm_end;
+	found->offset = vma->vm_pgoff * PAGE_BYTES;
+	if (!(vma->vm_flags & VM_EXEC))
+		return 0;
+	if (file) {
+		found->file = file_serial(task, file, found);
+		found->status = found->file ? FOUND : FOUND_LOST;
+	} else {
+		found->file = (__u64)MM_FIELD(task, context.vdso) == found->start ? USC_FILE_VDSO : USC_FILE_NONE;
+		found->offset = 0;
+		found->status = FOUND;
+	}
+	return 0;
+}
+
+/* Tells the collector of a mapping, unless it has been told. `again`: in any case, since it is new. */
+static __noinline int tell_mapping(struct found *found, __u32 again)
+{
+	struct told_key key = {};
+	struct usc_map record = {};
+
+	if (!found)
+		return -1;
+	key.mm = found->mm;
+	key.file = found->file;
+	key.start = found->start;
+	key.generation = mapping_key(found->mm);
+	if (!again && was_told(&key))
+		return 0;
+	record.mm = found->mm;
+	record.file = found->file;
+	record.start = found->start;
+	record.end = found->end;
+	record.offset = found->offset;
+	if (send_record(&record.head, USC_RECORD_MAP, sizeof(record), found->serial, now_ns(), false)) {
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, 0);
+		return -1;
+	}
+	keep_told(&key);
+	return 0;
+}
+
+/* Looks the executable mapping at found->address up in the current task's VMAs. */
+static __always_inline void find_mapping(struct found *found)
+{
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+	long error;
+
+	found->status = FOUND_NONE;
+	if (cpu)
+		cpu->stats.mapping_lookups++;
+	error = with_vma(found->address, on_vma, found);
+	if (error == -16) /* EBUSY */
+		found->status = FOUND_BUSY;
+}
+
+/* Tells of the executable mapping at an address, if there is one. */
+static __noinline int announce_mapping(__u64 address, __u32 mm, __u32 serial)
+{
+	struct found found = {.address = address, .mm = mm, .serial = serial};
+
+	find_mapping(&found);
+	if (found.status == FOUND)
+		tell_mapping(&found, 1);
+	return found.status == FOUND_BUSY || found.status == FOUND_LOST;
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/* The system calls and results that mean something to the tracer, as x86-64 and i386 number them. */
+#ifndef USCOPE_CORE_NUMBERS_H
+#define USCOPE_CORE_NUMBERS_H
+
+enum {
+	NR_mmap = 9,
+	NR_mprotect = 10,
+	NR_munmap = 11,
+	NR_rt_sigreturn = 15,
+	NR_mremap = 25,
+	NR_shmat = 30,
+	NR_execve = 59,
+	NR_arch_prctl = 158,
+	NR_exit = 60,
+	NR_shmdt = 67,
+	NR_remap_file_pages = 216,
+	NR_restart_syscall = 219,
+	NR_exit_group = 231,
+	NR_execveat = 322,
+	NR_pkey_mprotect = 329,
+	NR_io_uring_setup = 425,
+	X32_rt_sigreturn = 513,
+	I386_restart_syscall = 0,
+	I386_exit = 1,
+	I386_sigreturn = 119,
+	I386_rt_sigreturn = 173,
+	I386_exit_group = 252,
+};
+
+/* Results that the kernel keeps to itself, and what of asm-generic/errno.h is needed here. */
+#define RESULT_EINTR (-4)
+#define RESULT_ERESTARTSYS (-512)
+#define RESULT_ERESTART_RESTARTBLOCK (-516)
+#define NO_NUMBER ~0u
+
+#endif

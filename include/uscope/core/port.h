@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * What a backend supplies to core/, before it includes any other header of it. `config`, `launch_pending`,
+ * `entries_closed` are its variables. Every function may be called
+ * at any of the hooks: none of them sleeps or faults.
+ *
+ * Macros: USC_SUBPROGRAM (before a function that is not to be inlined), usc_loop(count, body, context) (calls body(i,
+ * context) until it returns not 0), MM_FIELD(task, field) (of task->mm), SERIAL(of) (where the last serial number of a
+ * task, process, image, mm, stack or file is kept), barrier().
+ */
+#ifndef USCOPE_CORE_PORT_H
+#define USCOPE_CORE_PORT_H
+
+#include "state.h"
+
+struct file;
+struct linux_binprm;
+struct pt_regs;
+struct task_struct;
+struct vm_area_struct;
+
+/* Here and now. */
+static __u32 current_cpu(void);
+static struct task_struct *this_task(void);
+static __u64 now_ns(void); /* CLOCK_MONOTONIC */
+static struct pt_regs *user_regs(struct task_struct *task);
+
+/* Slots, by number; 0 where there is none of that number. */
+static struct cpu_state *cpu_state_of(__u32 cpu);
+static struct mm_slot *mm_slot_at(__u32 number);
+static struct data_slot *data_slot_at(__u32 number);
+static struct mapping_slot *mapping_slot_at(__u32 number);
+static struct row_slot *row_slot_at(__u32 number);
+static struct stack_slot *stack_slot_at(__u32 number);
+static __u64 *stack_log_at(__u32 number);
+static struct memo_slot *memo_slot_at(__u32 number);
+static struct scratch *scratch_at(__u32 number);
+static struct text_scratch *text_at(__u32 cpu);
+static struct sample_scratch *sample_at(__u32 cpu);
+static struct usc_file_entry *file_entry_at(__u32 file);
+
+/* Unwind tables of a file, as usc_row_find takes them. */
+static void *tables_of(__u32 file);
+
+/* Tasks of the trace map. new_entry: zeroes, 0 = no memory. */
+static struct task_entry *entry_of(struct task_struct *task);
+static struct task_entry *new_entry(struct task_struct *task);
+/* Is the current task the one whose first execve begins the trace? */
+static int is_launched(void);
+
+/* Memory. read_kernel_text: bytes with the NUL, or less than 1. The others: 0, or not 0 where it could not be read. */
+static long read_kernel_text(void *to, __u32 bytes, const void *from);
+static long read_user(void *to, __u32 bytes, const void *from);
+static int read_word(struct scratch *s, __u64 address, __u64 *value);
+
+/* Calls back with the current task's mapping that holds an address; -16 (EBUSY) where mappings are locked. */
+/* static long with_vma(__u64 address, callback, void *context); a macro, for the callback's type */
+
+/* Files. path_components: the components' bytes, innermost first. */
+static void read_file_key(struct file *file, struct usc_file_key *key);
+static __u32 path_components(struct task_struct *task, struct file *file, struct text_scratch *text);
+static __u32 file_links(struct file *file);
+static __u32 known_file(const struct usc_file_key *key); /* its serial, 0 = none */
+static int enter_file(const struct usc_file_key *key, __u32 serial);
+static void drop_file(const struct usc_file_key *key);
+
+/* Mappings that the collector has been told of. */
+static int was_told(const struct told_key *key);
+static void keep_told(const struct told_key *key);
+
+/* What is known of a task or an image besides its fields. */
+static void fill_ids(struct task_struct *task, struct usc_task *record);
+static const char *image_name(struct linux_binprm *bprm);
+
+/*
+ * Transport. send_record fills the head in; 0, or not 0 where the record was lost (a sequence number is used in any
+ * case). reserve_event: 0 = no room. submit_event: not 0 = lost after all.
+ */
+static int send_record(struct usc_record *head, __u16 type, __u32 bytes, __u32 task, __u64 now, bool urgent);
+static struct usc_event *reserve_event(__u32 cpu_number);
+static int submit_event(struct usc_event *event);
+static bool ring_is_half_full(__u32 cpu_number);
+static void count_process_loss(__u32 cause, __u32 process);
+
+static __always_inline __u32 next_serial(__u32 *last)
+{
+	return __sync_fetch_and_add(last, 1) + 1;
+}
+
+static __always_inline void fill_head(struct usc_record *head, struct cpu_state *cpu, __u32 cpu_number, __u16 type,
+				      __u32 bytes, __u32 task, __u64 now)
+{
+	head->size = bytes;
+	head->type = type;
+	head->cpu = cpu_number;
+	head->seq = __sync_fetch_and_add(&cpu->seq, 1);
+	head->task = task;
+	head->time = now;
+}
+
+/* Counts one loss, for the processor and for the process (serial, 0 = not known). */
+static __always_inline void count_loss(struct cpu_state *cpu, __u32 cause, __u32 process)
+{
+	if (cpu)
+		__sync_fetch_and_add(&cpu->stats.loss[cause], 1);
+	if (process)
+		count_process_loss(cause, process);
+}
+
+#endif

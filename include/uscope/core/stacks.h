@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * From a call to a stack id: by the memo, else by a walk whose frames are looked up among the stacks that this
+ * processor has sent. Stacks are compared in full, and count as sent only when their record was. Two processors may
+ * send one stack twice, under two ids; the loader makes them one.
+ */
+#ifndef USCOPE_CORE_STACKS_H
+#define USCOPE_CORE_STACKS_H
+
+#include "samples.h"
+
+struct compare_context {
+	struct scratch *s;
+	__u32 log_base;
+	__u32 position;
+	__u32 differs;
+};
+
+static long compare_frame(__u32 i, struct compare_context *c)
+{
+	__u32 at = c->log_base + ((c->position + i) & (STACK_LOG_WORDS - 1));
+	__u64 *word = stack_log_at(at);
+
+	if (!word || i >= USC_MAX_FRAMES || *word != c->s->frames[i]) {
+		c->differs = 1;
+		return 1;
+	}
+	return 0;
+}
+
+static long store_frame(__u32 i, struct compare_context *c)
+{
+	__u32 at = c->log_base + ((c->position + i) & (STACK_LOG_WORDS - 1));
+	__u64 *word = stack_log_at(at);
+
+	if (!word || i >= USC_MAX_FRAMES)
+		return 1;
+	*word = c->s->frames[i];
+	return 0;
+}
+
+/*
+ * What makes a stack that stack is its frames, its end and, with JIT frames, the address space: `tag` is all but the
+ * frames.
+ */
+static __always_inline __u32 stack_tag(const struct scratch *s)
+{
+	return s->ended | (s->has_jit ? 0x100 : 0) | s->scope.kept << 12;
+}
+
+static __noinline __u32 send_stack(struct scratch *s, __u64 now)
+{
+	struct cpu_state *cpu;
+	__u32 bytes, id, kept;
+
+	if (!s)
+		return 0;
+	kept = s->scope.kept;
+	if (kept > USC_MAX_FRAMES)
+		return 0;
+	cpu = cpu_state_of(s->cpu);
+	if (!cpu)
+		return 0;
+	id = next_serial(SERIAL(stack));
+	s->record.stack = id;
+	s->record.mm = s->has_jit ? s->mm : 0;
+	s->record.depth = kept;
+	s->record.ended = s->ended;
+	s->record.deferred = 0;
+	s->record.pad = 0;
+	bytes = sizeof(s->record) + kept * 8;
+	if (send_record(&s->record.head, USC_RECORD_STACK, bytes, s->serial, now, false)) {
+		count_loss(cpu, USC_LOSS_RING_FULL_STACK, 0);
+		return 0;
+	}
+	cpu->stats.stacks_sent++;
+	return id;
+}
+
+struct intern {
+	__u64 hash;
+	__u32 tag;
+	__u32 set; /* number of the first slot where it can be */
+};
+
+static __always_inline struct stack_slot *stack_slot_of(__u32 number)
+{
+	return stack_slot_at(number);
+}
+
+#define INLINE_FRAMES 16
+
+/* The id in the slot, if its stack is that in the scratch area, frame by frame. */
+static __noinline __u32 match_slot(struct scratch *s, struct stack_slot *slot, __u64 hash)
+{
+	struct compare_context c = {.s = s};
+	__u32 i, at, id, kept;
+	__u64 *word;
+
+	if (!s || !slot)
+		return 0;
+	c.log_base = s->cpu * STACK_LOG_WORDS;
+	c.position = slot->position;
+	id = slot->stack;
+	kept = s->scope.kept;
+	if (kept > INLINE_FRAMES) {
+		usc_loop(kept, compare_frame, &c);
+		if (c.differs)
+			return 0;
+	} else {
+		for (i = 0; i < INLINE_FRAMES; i++) {
+			if (i >= kept)
+				break;
+			at = c.log_base + ((c.position + i) & (STACK_LOG_WORDS - 1));
+			word = stack_log_at(at);
+			if (!word || *word != s->frames[i])
+				return 0;
+		}
+	}
+	barrier();
+	return slot->hash == hash && slot->stack == id ? id : 0;
+}
+
+/* The id of the stack in the scratch area, if it was sent. */
+static __always_inline __u32 find_stack(struct scratch *s, struct cpu_state *cpu, const struct intern *in)
+{
+	struct stack_slot *slot;
+	__u32 way, id;
+
+	for (way = 0; way < STACK_WAYS; way++) {
+		slot = stack_slot_of(in->set + way);
+		if (!slot)
+			return 0;
+		if (slot->hash != in->hash || slot->tag != in->tag || (s->has_jit && slot->mm != s->mm) ||
+		    cpu->log_head - slot->position >= STACK_LOG_WORDS - USC_MAX_FRAMES)
+			continue;
+		id = match_slot(s, slot, in->hash);
+		if (id)
+			return id;
+	}
+	return 0;
+}
+
+/* Keeps the stack in the scratch area as sent, in place of the oldest one of its set. */
+static __always_inline void keep_stack(struct scratch *s, struct cpu_state *cpu, const struct intern *in, __u32 id)
+{
+	struct compare_context c = {.s = s};
+	struct stack_slot *slot, *other;
+	__u32 way;
+
+	slot = stack_slot_of(in->set);
+	if (!slot)
+		return;
+	for (way = 1; way < STACK_WAYS; way++) {
+		other = stack_slot_of(in->set + way);
+		if (other && other->position < slot->position)
+			slot = other;
+	}
+	slot->hash = ~in->hash;
+	barrier();
+	slot->position = __sync_fetch_and_add(&cpu->log_head, s->scope.kept);
+	c.log_base = s->cpu * STACK_LOG_WORDS;
+	c.position = slot->position;
+	usc_loop(s->scope.kept, store_frame, &c);
+	slot->tag = in->tag;
+	slot->mm = s->mm;
+	slot->stack = id;
+	barrier();
+	slot->hash = in->hash;
+}
+
+/* The id of the stack in the scratch area, sent now if it was not before. 0 = it could not be sent. */
+USC_SUBPROGRAM __u32 intern_stack(struct scratch *s, __u64 now)
+{
+	struct intern in = {};
+	struct cpu_state *cpu;
+	__u32 id;
+
+	if (!s)
+		return 0;
+	cpu = cpu_state_of(s->cpu);
+	if (!cpu)
+		return 0;
+	in.tag = stack_tag(s);
+	in.hash = s->hash ^ (__u64)in.tag * 0xff51afd7ed558ccdull;
+	if (s->has_jit)
+		in.hash ^= (__u64)s->mm << 20;
+	in.set = s->cpu * STACK_SLOTS + (spread(in.hash) % STACK_SLOTS & ~(STACK_WAYS - 1u));
+	id = find_stack(s, cpu, &in);
+	if (id)
+		return id;
+	id = send_stack(s, now);
+	if (id)
+		keep_stack(s, cpu, &in, id);
+	return id;
+}
+
+/* The memo's place for a call from here. */
+static __always_inline struct memo_slot *memo_of(struct scratch *s)
+{
+	__u32 number = s->cpu * MEMO_SLOTS + spread(s->frame.pc ^ s->start_rsp * 31 ^ s->key << 17) % MEMO_SLOTS;
+
+	return memo_slot_at(number);
+}
+
+/* The stack id of an earlier walk that this one would repeat word by word, 0 = none. Inline, and without callbacks: the
+ * hot path. */
+static __always_inline __u32 recall(struct scratch *s, struct cpu_state *cpu)
+{
+	struct memo_slot *memo;
+	__u32 i, words, id;
+	__u64 value;
+
+	if (!s->key)
+		return 0;
+	memo = memo_of(s);
+	if (!memo || memo->key != s->key || memo->pc != s->frame.pc || memo->rsp != s->start_rsp ||
+	    (memo->rbp_used && memo->rbp != s->frame.regs[USC_REG_RBP]) || memo->exe_file != s->exe_file)
+		return 0;
+	id = memo->stack;
+	words = memo->words;
+	for (i = 0; i < MEMO_WORDS; i++) {
+		if (i >= words)
+			break;
+		if (read_word(s, s->start_rsp + (__u64)memo->at[i] * 8, &value) || value != memo->value[i])
+			return 0;
+	}
+	barrier();
+	if (memo->key != s->key || memo->stack != id)
+		return 0;
+	cpu->stats.memo_hits++;
+	cpu->stats.frames_kept += memo->kept;
+	cpu->stats.frames_walked += memo->frames;
+	return id;
+}
+
+/*
+ * Remembers a walk; `pc` and `rbp` are those it began with. Only what comes twice in a row is worth it: where stacks
+ * differ from call to call, the words are not even copied.
+ */
+USC_SUBPROGRAM int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
+{
+	struct memo_slot *memo;
+
+	if (!s || !s->key || !s->memo_ok || s->reads > MEMO_WORDS)
+		return 0;
+	s->frame.pc = pc;
+	memo = memo_of(s);
+	if (!memo)
+		return 0;
+	if (memo->candidate != id) {
+		memo->candidate = id;
+		return 0;
+	}
+	memo->key = 0;
+	barrier();
+	memo->pc = pc;
+	memo->rsp = s->start_rsp;
+	memo->rbp = rbp;
+	memo->rbp_used = s->rbp_used;
+	memo->stack = id;
+	memo->exe_file = s->exe_file;
+	memo->words = s->reads;
+	memo->frames = s->walked;
+	memo->kept = s->scope.kept;
+	__builtin_memcpy(memo->at, s->read_at, sizeof(memo->at));
+	__builtin_memcpy(memo->value, s->read_value, sizeof(memo->value));
+	barrier();
+	memo->key = s->key;
+	return 0;
+}
+
+/* Walks once under one generation of the mappings. The stack is then in the scratch area, or s->defer says why not. */
+static __always_inline void walk_once(struct pt_regs *regs, struct task_entry *t, struct scratch *s)
+{
+	struct walk_context context = {.s = s};
+
+	s->key = mapping_key(t->mm);
+	walk_begin(s, regs, t);
+	usc_loop(MAX_STEPS, walk_frame, &context);
+	if (!s->done)
+		s->ended = USC_ENDED_BROKEN + USC_BROKEN_TOO_DEEP;
+}
+
+static __always_inline bool mappings_moved(struct scratch *s, struct task_entry *t)
+{
+	return s->key && mapping_key(t->mm) != s->key;
+}
+
+static __always_inline void count_walk(struct cpu_state *cpu, struct scratch *s)
+{
+	cpu->stats.frames_walked += s->walked;
+	cpu->stats.frames_kept += s->scope.kept;
+	if (s->ended == USC_ENDED_SCOPE || s->ended == USC_ENDED_BUDGET)
+		cpu->stats.walks_stopped_early++;
+}
+
+/* An id for a stack without frames that ended so. */
+static __noinline __u32 empty_stack(struct scratch *s, struct task_entry *t, __u32 ended, __u64 now)
+{
+	if (!s || !t)
+		return 0;
+	s->mm = t->mm;
+	s->serial = t->serial;
+	s->has_jit = 0;
+	s->hash = 0;
+	s->scope.kept = 0;
+	s->ended = ended;
+	return intern_stack(s, now);
+}
+
+/* The stack of a call, taken now from the task's user registers. 0 = none could be sent (counted). */
+static __always_inline __u32 take_stack_in(struct pt_regs *regs, struct task_entry *t, struct scratch *s,
+					   struct cpu_state *cpu)
+{
+	__u32 attempt, id;
+	__u64 pc, rbp;
+
+	cpu->stats.walks++;
+	pc = regs->ip;
+	rbp = regs->bp;
+	s->key = mapping_key(t->mm);
+	s->frame.pc = pc;
+	s->frame.regs[USC_REG_RBP] = rbp;
+	s->start_rsp = regs->sp;
+	s->exe_file = t->exe_file;
+	s->block_bytes = 0;
+	id = recall(s, cpu);
+	if (id)
+		return id;
+	for (attempt = 0; attempt < 2; attempt++) {
+		walk_once(regs, t, s);
+		if (s->defer || !mappings_moved(s, t))
+			break;
+		cpu->stats.walked_twice++;
+		s->block_bytes = 0;
+		if (attempt)
+			s->defer = USC_DEFER_MAPPINGS;
+	}
+	if (s->defer) {
+		if (s->defer < USC_DEFER_COUNT)
+			cpu->stats.deferred[s->defer]++;
+		return send_sample(regs, t, s, 0, 0);
+	}
+	count_walk(cpu, s);
+	id = intern_stack(s, t->entry_ns);
+	if (id)
+		memorise(s, pc, rbp, id);
+	return id;
+}
+
+/* `ended` not 0: no walk, a stack without frames that ended so. */
+static __always_inline __u32 take_stack(struct pt_regs *regs, struct task_entry *t, __u32 ended)
+{
+	__u32 cpu_number = current_cpu();
+	struct cpu_state *cpu = cpu_state_of(cpu_number);
+	struct scratch *s;
+	__u32 level, number, id;
+
+	if (!cpu || !t)
+		return 0;
+	level = __sync_fetch_and_add(&cpu->nest, 1);
+	number = cpu_number * SCRATCH_LEVELS + level;
+	s = level < SCRATCH_LEVELS ? scratch_at(number) : 0;
+	if (s) {
+		s->cpu = cpu_number;
+		if (ended)
+			id = empty_stack(s, t, ended, t->entry_ns);
+		else
+			id = take_stack_in(regs, t, s, cpu);
+		if (config.verify_every && id && !ended && ++cpu->verify_count >= config.verify_every) {
+			cpu->verify_count = 0;
+			send_sample(regs, t, s, 1, id);
+		}
+	} else {
+		count_loss(cpu, USC_LOSS_SCRATCH_BUSY, t->process);
+		id = 0;
+	}
+	__sync_fetch_and_add(&cpu->nest, -1);
+	return id;
+}
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * What the tracer keeps while it runs, whatever it runs in: BPF programs or the kernel module (ADR 0004). The folder
+ * core/ is the tracer itself: which calls are recorded, what becomes of tasks, where mappings lie, how a stack is walked
+ * and remembered. A backend supplies storage, transport, hooks and access to kernel and user memory: the functions
+ * declared in port.h. What one processor alone writes lies in slots numbered by processor.
+ */
+#ifndef USCOPE_CORE_STATE_H
+#define USCOPE_CORE_STATE_H
+
+#include "cpu_state.h"
+#include "uscope/control.h"
+#include "uscope/frame.h"
+#include "uscope/trace_map.h"
+
+#define PAGE_BYTES 4096ull
+#define X32_BIT 0x40000000u
+
+#define MM_SLOTS 65536
+#define DATA_SLOTS 16384
+#define MAPPING_SLOTS 1024 /* of each processor, and of the next three */
+#define ROW_SLOTS 4096
+#define STACK_SLOTS 32768
+#define STACK_WAYS 4
+#define STACK_LOG_WORDS (1u << 18)
+#define MEMO_SLOTS 4096
+#define MEMO_WORDS 64
+#define SCRATCH_LEVELS 3
+#define BLOCK_BYTES 512
+#define PATH_COMPONENTS 96 /* taken of a path, at most */
+#define NAME_BYTES 256
+
+/* task_entry.flags */
+#define MAPPING_I386 ~0u
+
+#define TASK_IN_CALL 1 /* between entry and exit of a recorded call */
+#define TASK_NEWBORN 2 /* its first exit without an entry is its birth */
+#define TASK_SKIPPED 4 /* in a call that -e leaves out */
+#define TASK_MAPPING 8 /* in a call that counts in mm_slot.in_flight */
+
+/* One thread of the trace map: kept with the task, so that it ends with it. */
+struct task_entry {
+	__u32 state; /* enum usc_process_state */
+	__u32 serial;
+	__u32 process;
+	__u32 mm;
+	__u32 image;
+	__u32 exe_file;
+	__u32 flags;
+	/* The call it is in. */
+	__u32 nr;
+	__u64 entry_ns;
+	__u64 args[6];
+	__u64 open_ns; /* entry_ns of the last call that was written as open */
+	__u32 stack;
+	__u32 call_serial; /* serial and image at entry: an exec may change them */
+	__u32 call_image;
+	__u8 abi;
+	__u8 pad;
+	__u16 event_flags;
+	/* What restart_syscall would continue. */
+	__u32 restart_nr;
+	__u32 mapping_nr; /* MAPPING_I386: one of the 32-bit ABI */
+	__u64 mapping_ns; /* when the call that counts in in_flight began */
+	__u64 untold;	  /* an executable mapping that could not be looked up when it was made */
+	__u64 restart_args[6];
+};
+
+/* The addresses between which executable mappings lie, or once lay. `below` is ~start, so that zeroes are the empty
+ * range. */
+struct hull {
+	__u64 below;
+	__u64 end;
+};
+
+/*
+ * The generation of an address space's mappings, and where the executable ones lie: one hull for the program, one for
+ * what is mapped above SPLIT_ADDRESS (libraries). Slots are shared by address spaces whose serials collide, which costs
+ * refills and look-ups, never truth: cached entries carry the serial too, and hulls only grow.
+ */
+struct mm_slot {
+	__u32 generation;
+	__u32 in_flight; /* calls under way that may change mappings */
+	struct hull low;
+	struct hull high;
+};
+
+#define SPLIT_ADDRESS 0x700000000000ull
+
+/* Memory that was mapped without PROT_EXEC under this key: nothing in it is executable as long as the generation
+ * stands. */
+struct data_slot {
+	__u64 key; /* as in mapping_slot */
+	__u64 start;
+	__u64 end;
+	__u64 pad;
+};
+
+/* A cached executable mapping. key 0 = empty. */
+struct mapping_slot {
+	__u64 key; /* mm serial << 32 | generation */
+	__u64 start;
+	__u64 end;
+	__u64 offset; /* file offset of start */
+	__u64 file;
+	__u64 pad;
+};
+
+/* A cached pc: its frame word and the rule that holds there. */
+struct row_slot {
+	__u64 key;
+	__u64 pc; /* pc << 1 | exact */
+	__u64 frame;
+	__u32 rule;
+	__u32 classes;
+};
+
+/* A stack that was sent: its words lie in this processor's log, as long as the log has not run over them. */
+struct stack_slot {
+	__u64 hash;
+	__u64 position; /* in the log, ever growing */
+	__u32 stack;
+	__u32 tag; /* stack_tag */
+	__u32 mm;
+	__u32 pad;
+};
+
+/*
+ * A whole walk, remembered: sound as long as the mappings are unchanged (key) and every stack word that the walk read,
+ * and rbp if it was used, are what they were. Walks that may have used other registers are not remembered.
+ */
+struct memo_slot {
+	__u64 key;
+	__u64 pc;
+	__u64 rsp;
+	__u64 rbp;
+	__u32 stack;
+	__u32 exe_file;
+	__u32 words;
+	__u32 frames;
+	__u32 kept;
+	__u32 rbp_used;
+	__u32 pad;
+	__u32 candidate;      /* the stack that the last walk from here gave */
+	__u16 at[MEMO_WORDS]; /* word number from rsp */
+	__u64 value[MEMO_WORDS];
+};
+
+/* Where one walk works. */
+struct scratch {
+	struct usc_frame frame;
+	__u64 key; /* of the address space now; 0 = mappings are changing, nothing is cached */
+	__u64 block_base;
+	__u32 block_bytes;
+	__u32 cpu;
+	struct usc_scope_state scope;
+	__u32 exe_file;
+	__u32 mm;
+	__u32 ended;
+	__u32 done;
+	__u32 defer;
+	__u32 walked;
+	__u32 has_jit;
+	__u32 serial;
+	/* for the memo */
+	__u32 reads; /* words read; above MEMO_WORDS: no memo */
+	__u32 memo_ok;
+	__u32 rbp_used;	    /* the CFA of a frame came from the rbp that the walk began with */
+	__u32 rbp_restored; /* rbp has been read from the stack since */
+	__u64 hash;
+	__u64 start_rsp;
+	__u16 read_at[MEMO_WORDS];
+	__u64 read_value[MEMO_WORDS];
+	__u8 block[BLOCK_BYTES];
+	struct usc_stack record; /* and its frames behind it */
+	__u64 frames[USC_MAX_FRAMES];
+};
+
+/* Room for records of variable length. */
+struct text_scratch {
+	union {
+		struct usc_exec exec;
+		struct usc_file file;
+		char bytes[4096];
+	};
+};
+
+struct sample_scratch {
+	struct usc_sample sample;
+	char data[USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES];
+};
+
+/* Mappings that the collector has been told of. */
+struct told_key {
+	__u32 mm;
+	__u32 file;
+	__u64 start;
+	__u64 generation; /* key of mapping_slot: after a change all is told again when it is met */
+};
+
+#endif

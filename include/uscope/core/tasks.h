@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/* Tasks of the trace map: how they come, what they become, how they end. */
+#ifndef USCOPE_CORE_TASKS_H
+#define USCOPE_CORE_TASKS_H
+
+#include "calls.h"
+
+static __noinline int send_task(struct task_struct *task, struct task_entry *t, __u32 parent, __u32 parent_mm,
+				__u32 flags)
+{
+	struct usc_task record = {};
+
+	if (!t)
+		return 0;
+	record.process = t->process;
+	record.parent_task = parent;
+	record.pid = task->tgid;
+	record.tid = task->pid;
+	fill_ids(task, &record);
+	record.mm = t->mm;
+	record.parent_mm = parent_mm;
+	record.start_ns = task->start_time;
+	record.flags = flags;
+	record.image = t->image;
+	read_kernel_text(record.name, sizeof(record.name), task->comm);
+	if (send_record(&record.head, USC_RECORD_TASK, sizeof(record), t->serial, now_ns(), false))
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
+	return 0;
+}
+
+/* The launched command enters the map with its first execve. */
+static __noinline int begin_launched(struct task_struct *task)
+{
+	struct task_entry *t = new_entry(task);
+
+	if (!t) {
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_FULL, 0);
+		return 0;
+	}
+	t->serial = next_serial(SERIAL(task));
+	t->process = next_serial(SERIAL(process));
+	t->mm = next_serial(SERIAL(mm));
+	launch_pending = 0;
+	t->restart_nr = NO_NUMBER;
+	t->state = USC_TRACED;
+	send_task(task, t, 0, 0, USC_TASK_PROCESS | USC_TASK_LAUNCHED);
+	return 0;
+}
+
+static __always_inline int core_sys_enter(struct pt_regs *regs, long id)
+{
+	struct task_struct *task = this_task();
+	struct task_entry *t = entry_of(task);
+
+	if (!t) {
+		if (!launch_pending || id != NR_execve || !is_launched())
+			return 0;
+		begin_launched(task);
+		t = entry_of(task);
+		if (!t)
+			return 0;
+	}
+	if (t->state == USC_TRACED)
+		call_begins(task, regs, t, id);
+	return 0;
+}
+
+static __always_inline int core_fork(struct task_struct *parent, struct task_struct *child)
+{
+	struct task_entry *from = entry_of(parent), *t;
+	__u32 flags = 0;
+
+	if (!from || from->state == USC_UNKNOWN)
+		return 0;
+	t = new_entry(child);
+	if (!t) {
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_FULL, from->process);
+		return 0;
+	}
+	t->state = usc_map_fork(from->state);
+	if (t->state != USC_TRACED)
+		return 0;
+	t->serial = next_serial(SERIAL(task));
+	t->process = from->process;
+	if (child->tgid != parent->tgid) {
+		t->process = next_serial(SERIAL(process));
+		flags = USC_TASK_PROCESS;
+	}
+	t->mm = from->mm;
+	if (child->mm != parent->mm) {
+		t->mm = next_serial(SERIAL(mm));
+		copy_hulls(from->mm, t->mm);
+	}
+	t->image = from->image;
+	t->exe_file = from->exe_file;
+	t->restart_nr = NO_NUMBER;
+	t->flags = TASK_NEWBORN;
+	send_task(child, t, from->serial, from->mm, flags);
+	return 0;
+}
+
+#define INTERPRETER_BYTES (1ull << 20)
+
+/* Announces what the kernel mapped for a new image; the executable's file serial comes back. */
+static __noinline __u32 announce_image(struct task_struct *task, struct task_entry *t)
+{
+	struct found found = {};
+	struct pt_regs *regs;
+	__u64 vdso;
+	__u32 exe;
+
+	if (!t)
+		return 0;
+	found.mm = t->mm;
+	found.serial = t->serial;
+	found.address = MM_FIELD(task, start_code);
+	find_mapping(&found);
+	exe = found.status == FOUND ? found.file : 0;
+	if (!exe && task->mm->exe_file)
+		exe = file_serial(task, task->mm->exe_file, &found);
+	widen_hull(t->mm, found.address, MM_FIELD(task, end_code) - found.address);
+	if (exe)
+		tell_mapping(&found, 1);
+	regs = user_regs(task);
+	/* The interpreter's text, whose length is not known here, and the vdso: no more than this before and behind. */
+	widen_hull(t->mm, regs->ip - INTERPRETER_BYTES, 2 * INTERPRETER_BYTES);
+	announce_mapping(regs->ip, t->mm, t->serial);
+	vdso = (__u64)MM_FIELD(task, context.vdso);
+	if (vdso) {
+		widen_hull(t->mm, vdso, PAGE_BYTES * 4);
+		announce_mapping(vdso, t->mm, t->serial);
+	}
+	return exe;
+}
+
+static __noinline int send_exec(struct task_struct *task, struct task_entry *t, struct linux_binprm *bprm,
+				__u32 old_tid, __u32 serial)
+{
+	__u32 cpu_number = current_cpu();
+	struct text_scratch *text = text_at(cpu_number);
+	__u64 arg_start, arg_end, total; /* 64 bits: 6.1's verifier loses a bound that is tested on a 32-bit copy */
+	__u32 bytes;
+	long got;
+
+	if (!text || !t)
+		return 0;
+	__builtin_memset(&text->exec, 0, sizeof(text->exec));
+	text->exec.process = t->process;
+	text->exec.image = t->image;
+	text->exec.mm = t->mm;
+	text->exec.exe_file = t->exe_file;
+	text->exec.old_tid = old_tid;
+	text->exec.tid = task->pid;
+	read_kernel_text(text->exec.name, sizeof(text->exec.name), task->comm);
+	got = read_kernel_text(text->exec.data, USC_PATH_BYTES, image_name(bprm));
+	if (got < 1 || got > USC_PATH_BYTES)
+		got = 1;
+	bytes = got - 1;
+	text->exec.path_bytes = bytes;
+	arg_start = MM_FIELD(task, arg_start);
+	arg_end = MM_FIELD(task, arg_end);
+	total = arg_end - arg_start;
+	text->exec.argv_total = total;
+	if (total > USC_ARGV_BYTES)
+		total = USC_ARGV_BYTES;
+	if (bytes < USC_PATH_BYTES && total && !read_user(text->exec.data + bytes, total, (void *)arg_start)) {
+		text->exec.argv_bytes = total;
+		bytes += total;
+	}
+	bytes = (bytes + 7) & ~7u;
+	if (bytes > USC_PATH_BYTES + USC_ARGV_BYTES ||
+	    send_record(&text->exec.head, USC_RECORD_EXEC, sizeof(text->exec) + bytes, serial, now_ns(), true))
+		count_loss(cpu_state_of(cpu_number), USC_LOSS_RING_FULL_RECORD, t->process);
+	return 0;
+}
+
+static __always_inline int core_exec(struct task_struct *task, int old_pid, struct linux_binprm *bprm)
+{
+	struct task_entry *t = entry_of(task);
+	__u32 serial;
+
+	if (!t || t->state != USC_TRACED)
+		return 0;
+	serial = t->serial;
+	t->image = next_serial(SERIAL(image));
+	t->mm = next_serial(SERIAL(mm));
+	t->exe_file = announce_image(task, t);
+	send_exec(task, t, bprm, old_pid, serial);
+	if (old_pid != task->pid) {
+		/* The caller goes on as the leader: its tid is the process's now. */
+		t->serial = next_serial(SERIAL(task));
+		send_task(task, t, serial, t->mm, USC_TASK_EXEC_TID);
+	}
+	return 0;
+}
+
+static __always_inline bool is_exit(const struct task_entry *t)
+{
+	if (t->abi == USC_ABI_I386)
+		return t->nr == I386_exit || t->nr == I386_exit_group;
+	return t->nr == NR_exit || t->nr == NR_exit_group;
+}
+
+static __always_inline int core_exit(struct task_struct *task)
+{
+	struct task_entry *t = entry_of(task);
+	struct usc_task_exit record = {};
+	__u64 now = now_ns();
+
+	if (!t || t->state != USC_TRACED)
+		return 0;
+	if (t->flags & TASK_MAPPING)
+		mappings_end(t->mm);
+	if (t->flags & TASK_IN_CALL)
+		send_event(t, 0, is_exit(t) ? USC_HOW_NORETURN : USC_HOW_KILLED, now);
+	t->flags = 0;
+	record.process = t->process;
+	record.code = task->exit_code;
+	if (task->signal->flags & SIGNAL_GROUP_EXIT)
+		record.code = task->signal->group_exit_code;
+	if (task->signal->live.counter == 0)
+		record.flags = USC_EXIT_GROUP_DEAD;
+	if (send_record(&record.head, USC_RECORD_TASK_EXIT, sizeof(record), t->serial, now, false))
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
+	t->state = USC_UNTRACED;
+	return 0;
+}
+
+static __always_inline int core_rename(struct task_struct *task, const char *comm)
+{
+	struct task_entry *t = entry_of(task);
+	struct usc_task_name record = {};
+
+	if (!t || t->state != USC_TRACED)
+		return 0;
+	read_kernel_text(record.name, sizeof(record.name), comm);
+	if (send_record(&record.head, USC_RECORD_TASK_NAME, sizeof(record), t->serial, now_ns(), false))
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
+	return 0;
+}
+
+#endif

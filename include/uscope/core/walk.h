@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * The walk: include/uscope's search, step and scope filter, driven frame by frame over this backend's caches. Three of
+ * them stand before the full search, each of one processor:
+ *   memo           (pc, rsp) → the whole stack, valid while mappings and every stack word that the walk had read are
+ *                  unchanged
+ *   row cache      pc → frame and rule
+ *   mapping cache  (address space, 64 KiB of text) → file and offset
+ * What cannot be decided here (a file without rows yet, mappings locked or changing, a rule by a register that compact
+ * rows do not follow) is not given up: registers and a bounded copy of the stack go to the collector, which finishes the
+ * walk with the same step function.
+ *
+ * A cached entry may be overwritten by a program that interrupts this one on the same processor: writers clear the key
+ * first and set it last, readers look at the key again at the end.
+ */
+#ifndef USCOPE_CORE_WALK_H
+#define USCOPE_CORE_WALK_H
+
+#include "mappings.h"
+#include "uscope/unwind.h"
+
+#define MAX_STEPS 4096
+#define RULE_FILE_GONE 7u /* a kind beside USC_RULE_*: the file could not be opened */
+
+/* Keeps a word that the walk has read, for the memo. */
+static __always_inline void remember_read(struct scratch *s, __u64 address, __u64 value)
+{
+	__u64 word = (address - s->start_rsp) >> 3;
+	__u32 n = s->reads;
+
+	s->reads = n + 1;
+	if (n >= MEMO_WORDS || word > 0xffff || (address & 7) != (s->start_rsp & 7)) {
+		s->memo_ok = 0;
+		return;
+	}
+	s->read_at[n] = word;
+	s->read_value[n] = value;
+}
+
+static inline int usc_read_u64(void *memory, __u64 address, __u64 *value)
+{
+	struct scratch *s = memory;
+
+	if (read_word(s, address, value))
+		return -1;
+	remember_read(s, address, *value);
+	return 0;
+}
+
+/* What is at the frame's pc. */
+struct place {
+	__u64 frame; /* frame word without `exact` */
+	__u32 rule;
+	__u32 classes;
+};
+
+#define PLACE_OK 0
+#define PLACE_DEFER(reason) (reason)
+#define PLACE_BROKEN(error) (-1 - (int)(error))
+
+static __always_inline __u32 spread(__u64 value)
+{
+	return (value * 0x9e3779b97f4a7c15ull) >> 32;
+}
+
+/* The mapping that holds an address, by cache or VMA. */
+static __always_inline int place_mapping(struct scratch *s, struct found *found)
+{
+	__u32 number = s->cpu * MAPPING_SLOTS + spread(s->key ^ found->address >> 16) % MAPPING_SLOTS;
+	struct mapping_slot *slot = mapping_slot_at(number);
+
+	if (!slot)
+		return PLACE_BROKEN(USC_BROKEN_NO_MAPPING);
+	if (s->key && slot->key == s->key && found->address >= slot->start && found->address < slot->end) {
+		found->start = slot->start;
+		found->offset = slot->offset;
+		found->file = slot->file;
+		barrier();
+		if (slot->key == s->key)
+			return PLACE_OK;
+	}
+	find_mapping(found);
+	if (found->status == FOUND_BUSY)
+		return PLACE_DEFER(USC_DEFER_LOCK);
+	if (found->status == FOUND_LOST)
+		return PLACE_DEFER(USC_DEFER_NO_TABLE);
+	if (found->status == FOUND_NONE)
+		return PLACE_BROKEN(USC_BROKEN_NO_MAPPING);
+	tell_mapping(found, 0);
+	if (s->key) {
+		slot->key = 0;
+		barrier();
+		slot->start = found->start;
+		slot->end = found->end;
+		slot->offset = found->offset;
+		slot->file = found->file;
+		barrier();
+		slot->key = s->key;
+	}
+	return PLACE_OK;
+}
+
+/* The full search: mapping, file, row. */
+USC_SUBPROGRAM int search_place(struct scratch *s, struct place *place)
+{
+	struct found found = {};
+	struct usc_file_entry *entry;
+	__u64 offset;
+	int error;
+
+	if (!s || !place)
+		return PLACE_BROKEN(USC_BROKEN_NO_MAPPING);
+	found.address = s->frame.pc - !s->frame.exact;
+	found.mm = s->mm;
+	found.serial = s->serial;
+	error = place_mapping(s, &found);
+	if (error)
+		return error;
+	entry = file_entry_at(found.file);
+	if (!entry)
+		return PLACE_BROKEN(USC_BROKEN_ROW_MEMORY);
+	if (found.file == USC_FILE_NONE || entry->state == USC_FILE_JIT) {
+		place->frame = USC_FRAME(USC_FILE_NONE, s->frame.pc & (USC_FRAME_EXACT - 1), 0);
+		place->rule = USC_RULE_FRAME_POINTER;
+		place->classes = 0;
+		return PLACE_OK;
+	}
+	if (entry->state == USC_FILE_PENDING || entry->state == USC_FILE_USER_ONLY)
+		return PLACE_DEFER(USC_DEFER_NO_TABLE);
+	offset = found.address - found.start + found.offset;
+	place->frame = USC_FRAME(found.file, (offset + !s->frame.exact) & (USC_FRAME_EXACT - 1), 0);
+	place->classes = entry->classes;
+	place->rule = USC_RULE_NONE;
+	if (entry->state == USC_FILE_READY)
+		place->rule = usc_row_find(tables_of(found.file), &entry->rows, offset, s->frame.exact);
+	else if (entry->state == USC_FILE_UNREACHABLE)
+		place->rule = RULE_FILE_GONE;
+	return PLACE_OK;
+}
+
+/* What is at the frame's pc, by the row cache or the full search. */
+static __always_inline int find_place(struct scratch *s, struct place *place)
+{
+	__u64 pc = s->frame.pc << 1 | s->frame.exact;
+	__u32 number = s->cpu * ROW_SLOTS + spread(s->key ^ pc) % ROW_SLOTS;
+	struct row_slot *slot = row_slot_at(number);
+	int error;
+
+	if (!slot)
+		return PLACE_BROKEN(USC_BROKEN_NO_MAPPING);
+	if (slot->pc == pc && slot->key == s->key && s->key) {
+		place->frame = slot->frame;
+		place->rule = slot->rule;
+		place->classes = slot->classes;
+		barrier();
+		if (slot->key == s->key && slot->pc == pc)
+			return PLACE_OK;
+	}
+	error = search_place(s, place);
+	if (!error && s->key) {
+		slot->key = 0;
+		barrier();
+		slot->pc = pc;
+		slot->frame = place->frame;
+		slot->rule = place->rule;
+		slot->classes = place->classes;
+		barrier();
+		slot->key = s->key;
+	}
+	return error;
+}
+
+struct walk_context {
+	struct scratch *s;
+};
+
+static __always_inline long walk_ends(struct scratch *s, __u32 ended)
+{
+	s->ended = ended;
+	s->done = 1;
+	return 1;
+}
+
+static __always_inline void keep_frame(struct scratch *s, __u64 frame)
+{
+	__u32 n = s->scope.kept - 1;
+
+	if (s->frame.exact)
+		frame |= USC_FRAME_EXACT;
+	if (n < USC_MAX_FRAMES)
+		s->frames[n] = frame;
+	s->hash = (s->hash ^ frame) * 0x9e3779b97f4a7c15ull;
+	s->hash ^= s->hash >> 29;
+}
+
+USC_SUBPROGRAM int step_shared(struct scratch *s, __u32 rule)
+{
+	const struct usc_rule *shared;
+	__u32 number = USC_RULE_NUMBER(rule);
+
+	if (!s)
+		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
+	s->memo_ok = 0; /* may use any register */
+	shared = usc_rule_at(0, number);
+	if (!shared)
+		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
+	return usc_step_shared(&s->frame, shared, s);
+}
+
+USC_SUBPROGRAM int step_frame_pointer(struct scratch *s)
+{
+	if (!s)
+		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
+	if (!s->rbp_restored)
+		s->rbp_used = 1;
+	s->rbp_restored = 1;
+	return usc_step_frame_pointer(&s->frame, s);
+}
+
+/* One frame: place it, ask the scope, step to its caller. */
+static long walk_frame(__u32 i, struct walk_context *context)
+{
+	/* Read as volatile: the value that the tracer writes before loading, not the zero that the compiler sees. */
+	const struct usc_scope scope = {.mode = config.scope.mode, .budget = config.scope.budget};
+	struct scratch *s = context->s;
+	struct place place;
+	__u32 kind;
+	int result;
+
+	result = find_place(s, &place);
+	if (result > 0) {
+		s->defer = result;
+		return walk_ends(s, 0);
+	}
+	if (result < 0)
+		return walk_ends(s, USC_ENDED_BROKEN + (-1 - result));
+	s->walked = i + 1;
+	if (USC_FRAME_FILE(place.frame) == USC_FILE_NONE)
+		s->has_jit = 1;
+	result = usc_scope_admit(&scope, &s->scope, USC_FRAME_FILE(place.frame), s->exe_file, place.classes);
+	if (result & USC_SCOPE_KEEP)
+		keep_frame(s, place.frame);
+	if (result & USC_SCOPE_STOP)
+		return walk_ends(s, usc_scope_ended(&scope));
+	kind = USC_RULE_KIND(place.rule);
+	if (kind == USC_RULE_RSP || kind == USC_RULE_RBP) {
+		if (kind == USC_RULE_RBP && !s->rbp_restored)
+			s->rbp_used = 1;
+		if (USC_RULE_RBP_WORDS(place.rule))
+			s->rbp_restored = 1;
+		result = usc_step_compact(&s->frame, place.rule, s);
+	} else if (kind == USC_RULE_SHARED) {
+		result = step_shared(s, place.rule);
+	} else if (kind == USC_RULE_FRAME_POINTER) {
+		result = step_frame_pointer(s);
+	} else if (kind == USC_RULE_ROOT) {
+		result = USC_STEP_ROOT;
+	} else {
+		result = USC_STEP_BROKEN(kind == RULE_FILE_GONE ? USC_BROKEN_FILE_GONE : USC_BROKEN_NO_ROWS);
+	}
+	if (result == USC_STEP_ROOT)
+		return walk_ends(s, USC_ENDED_ROOT);
+	if (result == USC_STEP_BROKEN(USC_BROKEN_REGISTER)) {
+		s->defer = USC_DEFER_REGISTER;
+		return walk_ends(s, 0);
+	}
+	if (result < 0)
+		return walk_ends(s, USC_ENDED_BROKEN + (-1 - result));
+	return 0;
+}
+
+/* Sets the scratch area up at the task's user registers. */
+static __always_inline void walk_begin(struct scratch *s, struct pt_regs *regs, struct task_entry *t)
+{
+	struct usc_frame *frame = &s->frame;
+
+	frame->pc = regs->ip;
+	frame->regs[0] = regs->ax;
+	frame->regs[1] = regs->dx;
+	frame->regs[2] = regs->cx;
+	frame->regs[3] = regs->bx;
+	frame->regs[4] = regs->si;
+	frame->regs[5] = regs->di;
+	frame->regs[6] = regs->bp;
+	frame->regs[7] = regs->sp;
+	frame->regs[8] = regs->r8;
+	frame->regs[9] = regs->r9;
+	frame->regs[10] = regs->r10;
+	frame->regs[11] = regs->r11;
+	frame->regs[12] = regs->r12;
+	frame->regs[13] = regs->r13;
+	frame->regs[14] = regs->r14;
+	frame->regs[15] = regs->r15;
+	frame->known = USC_KNOWN_ALL;
+	frame->exact = 1;
+	s->start_rsp = regs->sp;
+	s->exe_file = t->exe_file;
+	s->mm = t->mm;
+	s->serial = t->serial;
+	s->scope.kept = 0;
+	s->scope.last_file = ~0u;
+	s->ended = 0;
+	s->done = 0;
+	s->defer = 0;
+	s->walked = 0;
+	s->has_jit = 0;
+	s->reads = 0;
+	s->memo_ok = 1;
+	s->rbp_used = 0;
+	s->rbp_restored = 0;
+	s->hash = 0;
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * /dev/uscope: how a tracer drives the kernel module (docs/adr/0004-kernel-module.md). One opener at a time, with
+ * CAP_SYS_ADMIN, or CAP_PERFMON and CAP_BPF's like (CAP_SYSLOG is not asked: no kernel address leaves the module). A
+ * second open() fails with EBUSY; /sys/module/uscope/parameters/holder then says who it is.
+ *
+ * Every structure begins with its size, which must be the one below, and every field named `reserved` must be 0: EINVAL
+ * otherwise. Addresses are those of the calling process. Order: START once, then tables and files as they come, LAUNCH,
+ * ATTACH, CLOSE_ENTRIES, DETACH; closing the descriptor does what is still to be done of the last two, and frees all.
+ *
+ * Rings. START makes one for each processor, and says how large its region is: a page with struct usc_ring_control, then
+ * the data. mmap() of region number N begins at N * region_bytes: the control page (shared, may be written) and the data
+ * (shared, read only) are mapped apart. Records lie in the data as they are, 8-byte aligned, and go on at its beginning
+ * behind its end: map the data twice, one behind the other, and each record is in one piece. `head` moves when a record
+ * is complete; the reader moves `tail` when it has done with one. Both only grow; modulo ring_bytes they are places.
+ *
+ * poll() says POLLIN when an urgent record has come since the last read(), which gives their number (8 bytes), or EAGAIN.
+ */
+#ifndef USCOPE_DEVICE_H
+#define USCOPE_DEVICE_H
+
+#include <linux/ioctl.h>
+
+#include "control.h"
+
+#define USC_DEVICE_NAME "uscope"
+#define USC_DEVICE_PATH "/dev/uscope"
+#define USC_DEVICE_ABI 1 /* moves with every change of this file */
+
+/* What START accepts. */
+#define USC_DEVICE_RING_MIN (1u << 16)
+#define USC_DEVICE_RING_MAX (1u << 26)
+#define USC_DEVICE_ROWS_MAX (1u << 25)
+#define USC_DEVICE_INDEX_MAX (1u << 23)
+#define USC_DEVICE_RULES_MAX (1u << 16)
+#define USC_DEVICE_TABLES_MAX USC_FILE_MAX
+
+struct usc_device_version {
+	__u32 size;
+	__u32 device_abi;
+	__u32 control_abi;
+	__u32 record_abi;
+	char module_version[32]; /* NUL-ended */
+};
+
+struct usc_device_start {
+	__u32 size;
+	__u32 reserved;
+	struct usc_config config; /* cpus: those that the kernel can have */
+	__u32 ring_bytes;	  /* of each processor, a power of two */
+	__u32 rows;		  /* of all tables together, at most; so the next two */
+	__u32 index_entries;
+	__u32 rules;
+	__u64 region_bytes; /* out */
+};
+
+/* The first page of a ring's region. */
+struct usc_ring_control {
+	__u64 head;
+	__u64 head_line[7];
+	__u64 tail;
+	__u64 tail_line[7];
+};
+
+/* A table of unwind rows. It must hold what include/uscope/rows.h says; ENOSPC: no room is left. */
+struct usc_device_table {
+	__u32 size;
+	__u32 table; /* out: its number, from 1 */
+	__u64 rows;  /* addresses */
+	__u64 index;
+	__u64 rules;
+	__u32 row_count;
+	__u32 index_count;
+	__u32 rule_count;
+	__u32 text_start;
+	__u32 text_end;
+	__u32 reserved;
+};
+
+/* What is known of a file, once: EEXIST after that. `table` for USC_FILE_READY, else 0. */
+struct usc_device_file {
+	__u32 size;
+	__u32 file;
+	__u32 table;
+	__u32 state;   /* enum usc_file_state */
+	__u32 classes; /* USC_CLASS_* */
+	__u32 reserved;
+};
+
+/* The key of the file that the caller has mapped at an address; ENOENT: none. */
+struct usc_device_file_key {
+	__u32 size;
+	__u32 reserved;
+	__u64 address;
+	struct usc_file_key key; /* out */
+};
+
+/* A serial for a file that has not been met; EEXIST: it has. */
+struct usc_device_reserve {
+	__u32 size;
+	__u32 file; /* out */
+	struct usc_file_key key;
+};
+
+/* The process whose first execve begins the trace, as the caller's pid namespace numbers it. */
+struct usc_device_launch {
+	__u32 size;
+	__s32 pid;
+};
+
+/* Calls under way that began before `before_ns` and have not been listed: call again while `count` is `capacity`. */
+struct usc_device_open_calls {
+	__u32 size;
+	__u32 capacity; /* of the buffer, in events; 1 … USC_DEVICE_OPEN_CALLS_MAX */
+	__u64 before_ns;
+	__u64 buffer; /* struct usc_event */
+	__u32 count;  /* out */
+	__u32 reserved;
+	__u64 traced; /* out: tasks being traced */
+};
+
+#define USC_DEVICE_OPEN_CALLS_MAX 4096
+
+struct usc_device_stats {
+	__u32 size;
+	__u32 cpu;
+	__u64 sequence; /* out: sequence numbers given out */
+	struct usc_stats stats;
+};
+
+struct usc_device_loss {
+	struct usc_loss_key key;
+	__u64 count;
+};
+
+#define USC_DEVICE_LOSSES_MAX 4096
+
+struct usc_device_losses {
+	__u32 size;
+	__u32 capacity; /* of the buffer; 1 … USC_DEVICE_LOSSES_MAX */
+	__u64 buffer;	/* struct usc_device_loss */
+	__u32 count;	/* out */
+	__u32 reserved;
+};
+
+#define USC_DEVICE_VERSION _IOWR('u', 0x70, struct usc_device_version)
+#define USC_DEVICE_START _IOWR('u', 0x71, struct usc_device_start)
+#define USC_DEVICE_TABLE _IOWR('u', 0x72, struct usc_device_table)
+#define USC_DEVICE_FILE _IOW('u', 0x73, struct usc_device_file)
+#define USC_DEVICE_FILE_KEY _IOWR('u', 0x74, struct usc_device_file_key)
+#define USC_DEVICE_RESERVE _IOWR('u', 0x75, struct usc_device_reserve)
+#define USC_DEVICE_LAUNCH _IOW('u', 0x76, struct usc_device_launch)
+#define USC_DEVICE_ATTACH _IO('u', 0x77)
+#define USC_DEVICE_CLOSE_ENTRIES _IO('u', 0x78)
+#define USC_DEVICE_DETACH _IO('u', 0x79)
+#define USC_DEVICE_OPEN_CALLS _IOWR('u', 0x7a, struct usc_device_open_calls)
+#define USC_DEVICE_STATS _IOWR('u', 0x7b, struct usc_device_stats)
+#define USC_DEVICE_LOSSES _IOWR('u', 0x7c, struct usc_device_losses)
+
+USC_ASSERT_SIZE(usc_device_version, 48);
+USC_ASSERT_SIZE(usc_device_start, 176);
+USC_ASSERT_SIZE(usc_ring_control, 128);
+USC_ASSERT_SIZE(usc_device_table, 56);
+USC_ASSERT_SIZE(usc_device_file, 24);
+USC_ASSERT_SIZE(usc_device_file_key, 56);
+USC_ASSERT_SIZE(usc_device_reserve, 48);
+USC_ASSERT_SIZE(usc_device_launch, 8);
+USC_ASSERT_SIZE(usc_device_open_calls, 40);
+USC_ASSERT_SIZE(usc_device_loss, 16);
+USC_ASSERT_SIZE(usc_device_losses, 24);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/* The only place that knows kernel versions. Supported: 6.1 and later, x86-64. */
+#ifndef USCOPE_KMOD_COMPAT_H
+#define USCOPE_KMOD_COMPAT_H
+
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/version.h>
+
+#ifndef CONFIG_X86_64
+#error "uscope walks the stacks of x86-64 only"
+#endif
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "uscope needs Linux 6.1 or later"
+#endif
+
+/* 6.16: sched_process_exit also says whether the whole group is dead. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#define USC_EXIT_PROBE_ARGS void *data, struct task_struct *task, bool group_dead
+#else
+#define USC_EXIT_PROBE_ARGS void *data, struct task_struct *task
+#endif
+
+/* 6.6: an inode's times are hidden behind functions; 6.13: and a bit in them, which these take out. */
+static inline void usc_inode_ctime(const struct inode *inode, s64 *seconds, u32 *nanoseconds)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+	struct timespec64 time = inode_get_ctime(inode);
+
+	*seconds = time.tv_sec;
+	*nanoseconds = time.tv_nsec;
+#else
+	*seconds = inode->i_ctime.tv_sec;
+	*nanoseconds = inode->i_ctime.tv_nsec;
+#endif
+}
+
+/* 6.3: a mapping's flags change by functions. */
+static inline void usc_vm_flags(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_mod(vma, set, clear);
+#else
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+#endif
+}
+
+#endif

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+/*
+ * /dev/uscope (include/uscope/device.h): one opener, everything under one mutex. Nothing that user space hands in is
+ * believed: sizes are exact, reserved fields are 0, numbers are within bounds before any memory is taken.
+ */
+#include <linux/capability.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/poll.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "compat.h"
+#include "session.h"
+
+static DEFINE_MUTEX(control_lock);
+static bool held;
+static char holder[TASK_COMM_LEN];
+static pid_t holder_pid;
+static enum { IDLE, ATTACHED, DETACHED } hooks;
+
+/* Who holds the device, for the message of a tracer that could not open it. */
+static int get_holder(char *buffer, const struct kernel_param *param)
+{
+	int bytes;
+
+	mutex_lock(&control_lock);
+	bytes = held ? sysfs_emit(buffer, "%d %s\n", holder_pid, holder) : sysfs_emit(buffer, "0\n");
+	mutex_unlock(&control_lock);
+	return bytes;
+}
+
+static const struct kernel_param_ops holder_ops = {.get = get_holder};
+module_param_cb(holder, &holder_ops, NULL, 0400);
+MODULE_PARM_DESC(holder, "pid and name of the process that holds " USC_DEVICE_PATH ", 0 = none");
+
+static int device_open(struct inode *inode, struct file *file)
+{
+	int error = 0;
+
+	if (!capable(CAP_SYS_ADMIN) && !capable(CAP_PERFMON))
+		return -EPERM;
+	mutex_lock(&control_lock);
+	if (held) {
+		error = -EBUSY;
+	} else {
+		held = true;
+		holder_pid = task_tgid_nr(current);
+		get_task_comm(holder, current->group_leader);
+		hooks = IDLE;
+	}
+	mutex_unlock(&control_lock);
+	return error ? error : nonseekable_open(inode, file);
+}
+
+static void detach(void)
+{
+	if (hooks == ATTACHED)
+		usc_hooks_detach();
+	hooks = DETACHED;
+}
+
+/* The last reference is gone, mappings included: nobody reads any more. */
+static int device_release(struct inode *inode, struct file *file)
+{
+	mutex_lock(&control_lock);
+	detach();
+	usc_session_free();
+	held = false;
+	mutex_unlock(&control_lock);
+	return 0;
+}
+
+static __poll_t device_poll(struct file *file, poll_table *wait)
+{
+	poll_wait(file, &usc.readers, wait);
+	return atomic_read(&usc.urgent) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static ssize_t device_read(struct file *file, char __user *to, size_t bytes, loff_t *position)
+{
+	u64 count;
+
+	if (bytes != sizeof(count))
+		return -EINVAL;
+	count = atomic_xchg(&usc.urgent, 0);
+	if (!count)
+		return -EAGAIN;
+	return copy_to_user(to, &count, sizeof(count)) ? -EFAULT : sizeof(count);
+}
+
+static int map_region(struct vm_area_struct *vma)
+{
+	unsigned long pages = vma_pages(vma), region = (PAGE_SIZE + usc.ring_bytes) >> PAGE_SHIFT;
+	unsigned long cpu, first;
+
+	if (!usc.cpus || !(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	cpu = vma->vm_pgoff / region;
+	first = vma->vm_pgoff % region;
+	if (cpu >= usc.cpu_count || pages > region - first)
+		return -EINVAL;
+	if (first ? vma->vm_flags & VM_WRITE : pages != 1)
+		return -EPERM;
+	usc_vm_flags(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC | (first ? VM_MAYWRITE : 0));
+	return remap_vmalloc_range(vma, usc.cpus[cpu].ring.region, first);
+}
+
+static int device_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	int error;
+
+	/* Not waited for: the mmap lock is held here, and an ioctl holds the device's while it takes that one. */
+	if (!mutex_trylock(&control_lock))
+		return -EAGAIN;
+	error = map_region(vma);
+	mutex_unlock(&control_lock);
+	return error;
+}
+
+static int give_version(struct usc_device_version *version)
+{
+	version->device_abi = USC_DEVICE_ABI;
+	version->control_abi = USC_CONTROL_ABI;
+	version->record_abi = USC_RECORD_ABI;
+	strscpy(version->module_version, USCOPE_VERSION, sizeof(version->module_version));
+	return 0;
+}
+
+static int give_file_key(struct usc_device_file_key *request)
+{
+	struct vm_area_struct *vma;
+	int error = -ENOENT;
+
+	if (request->reserved)
+		return -EINVAL;
+	mmap_read_lock(current->mm);
+	vma = find_vma(current->mm, request->address);
+	if (vma && vma->vm_start <= request->address && vma->vm_file) {
+		usc_file_read_key(vma->vm_file, &request->key);
+		error = 0;
+	}
+	mmap_read_unlock(current->mm);
+	return error;
+}
+
+static int reserve_file(struct usc_device_reserve *request)
+{
+	int error;
+
+	if (usc_file_known(&request->key))
+		return -EEXIST;
+	/* A hostile caller may use all serials up: the kernel then meets no file, and counts that. */
+	request->file = __sync_add_and_fetch(&usc.last_file, 1);
+	if (request->file >= USC_FILE_MAX)
+		return -ENOSPC;
+	error = usc_file_enter(&request->key, request->file);
+	return error;
+}
+
+static int set_launched(const struct usc_device_launch *request)
+{
+	struct pid *pid = find_get_pid(request->pid);
+
+	if (!pid)
+		return -ESRCH;
+	if (hooks != IDLE || usc.launched) {
+		put_pid(pid);
+		return -EALREADY;
+	}
+	usc.launched = pid;
+	WRITE_ONCE(usc.launch_pending, 1);
+	return 0;
+}
+
+static int attach(void)
+{
+	int error;
+
+	if (hooks != IDLE)
+		return -EALREADY;
+	error = usc_hooks_attach();
+	if (!error)
+		hooks = ATTACHED;
+	return error;
+}
+
+static int give_open_calls(struct usc_device_open_calls *request)
+{
+	struct usc_event *events;
+	int error = 0;
+
+	if (request->reserved || !request->capacity || request->capacity > USC_DEVICE_OPEN_CALLS_MAX)
+		return -EINVAL;
+	events = kvcalloc(request->capacity, sizeof(*events), GFP_KERNEL);
+	if (!events)
+		return -ENOMEM;
+	request->count = usc_open_calls(events, request->capacity, request->before_ns, &request->traced);
+	if (copy_to_user(u64_to_user_ptr(request->buffer), events, request->count * sizeof(*events)))
+		error = -EFAULT;
+	kvfree(events);
+	return error;
+}
+
+static int give_stats(struct usc_device_stats *request)
+{
+	if (request->cpu >= usc.cpu_count)
+		return -EINVAL;
+	request->sequence = usc.cpus[request->cpu].state.seq;
+	request->stats = usc.cpus[request->cpu].state.stats;
+	return 0;
+}
+
+static int give_losses(struct usc_device_losses *request)
+{
+	struct usc_device_loss *copy;
+	u32 slot, count = 0;
+	int error = 0;
+
+	if (request->reserved || !request->capacity || request->capacity > USC_DEVICE_LOSSES_MAX)
+		return -EINVAL;
+	copy = kvcalloc(request->capacity, sizeof(*copy), GFP_KERNEL);
+	if (!copy)
+		return -ENOMEM;
+	for (slot = 0; slot < USC_LOSS_SLOTS && count < request->capacity; slot++)
+		if (usc.losses[slot].count)
+			copy[count++] = usc.losses[slot];
+	request->count = count;
+	if (copy_to_user(u64_to_user_ptr(request->buffer), copy, count * sizeof(*copy)))
+		error = -EFAULT;
+	kvfree(copy);
+	return error;
+}
+
+union request {
+	u32 size;
+	struct usc_device_version version;
+	struct usc_device_start start;
+	struct usc_device_table table;
+	struct usc_device_file file;
+	struct usc_device_file_key key;
+	struct usc_device_reserve reserve;
+	struct usc_device_launch launch;
+	struct usc_device_open_calls open_calls;
+	struct usc_device_stats stats;
+	struct usc_device_losses losses;
+};
+
+static int with_session(unsigned int command, union request *r)
+{
+	switch (command) {
+	case USC_DEVICE_TABLE:
+		return r->table.reserved || r->table.table ? -EINVAL : usc_table_load(&r->table);
+	case USC_DEVICE_FILE:
+		return r->file.reserved ? -EINVAL : usc_file_publish(&r->file);
+	case USC_DEVICE_RESERVE:
+		return reserve_file(&r->reserve);
+	case USC_DEVICE_LAUNCH:
+		return set_launched(&r->launch);
+	case USC_DEVICE_ATTACH:
+		return attach();
+	case USC_DEVICE_CLOSE_ENTRIES:
+		if (hooks == ATTACHED)
+			usc_hooks_close_entries();
+		return 0;
+	case USC_DEVICE_DETACH:
+		detach();
+		return 0;
+	case USC_DEVICE_OPEN_CALLS:
+		return give_open_calls(&r->open_calls);
+	case USC_DEVICE_STATS:
+		return give_stats(&r->stats);
+	case USC_DEVICE_LOSSES:
+		return give_losses(&r->losses);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static int dispatch(unsigned int command, union request *r)
+{
+	switch (command) {
+	case USC_DEVICE_VERSION:
+		return give_version(&r->version);
+	case USC_DEVICE_START:
+		return hooks == IDLE ? usc_session_start(&r->start) : -EALREADY;
+	case USC_DEVICE_FILE_KEY:
+		return give_file_key(&r->key);
+	default:
+		return usc.cpus ? with_session(command, r) : -ENODATA;
+	}
+}
+
+static long device_ioctl(struct file *file, unsigned int command, unsigned long argument)
+{
+	const u32 bytes = _IOC_SIZE(command);
+	void __user *user = (void __user *)argument;
+	union request request = {};
+	int error;
+
+	if (bytes > sizeof(request) || (!bytes && argument))
+		return -EINVAL;
+	if (bytes && copy_from_user(&request, user, bytes))
+		return -EFAULT;
+	if (bytes && request.size != bytes)
+		return -EINVAL;
+	if (mutex_lock_interruptible(&control_lock))
+		return -EINTR;
+	error = dispatch(command, &request);
+	mutex_unlock(&control_lock);
+	if (!error && _IOC_DIR(command) & _IOC_READ && copy_to_user(user, &request, bytes))
+		error = -EFAULT;
+	return error;
+}
+
+static const struct file_operations device_operations = {
+	.owner = THIS_MODULE,
+	.open = device_open,
+	.release = device_release,
+	.read = device_read,
+	.poll = device_poll,
+	.mmap = device_mmap,
+	.unlocked_ioctl = device_ioctl,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = USC_DEVICE_NAME,
+	.fops = &device_operations,
+	.mode = 0600,
+};
+
+int usc_device_register(void)
+{
+	raw_spin_lock_init(&usc.lock);
+	init_waitqueue_head(&usc.readers);
+	return misc_register(&device);
+}
+
+void usc_device_unregister(void)
+{
+	misc_deregister(&device);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+/*
+ * Files behind mappings: their keys and paths, the serials given to them; and what else is looked up only when a
+ * mapping is met that no cache knows. One lock for all of it.
+ */
+#include <linux/dcache.h>
+#include <linux/jhash.h>
+#include <linux/limits.h>
+#include <linux/mount.h>
+
+#include "compat.h"
+#include "session.h"
+
+void usc_file_read_key(struct file *file, struct usc_file_key *key)
+{
+	struct inode *inode = file_inode(file);
+	s64 seconds;
+	u32 nanoseconds;
+
+	memset(key, 0, sizeof(*key));
+	key->dev = inode->i_sb->s_dev;
+	key->ino = inode->i_ino;
+	key->generation = inode->i_generation;
+	/* Memory behind a descriptor (memfd): what run-time compilers write to all the time stays one file. */
+	if (inode->i_sb->s_flags & SB_KERNMOUNT)
+		return;
+	key->size = i_size_read(inode);
+	usc_inode_ctime(inode, &seconds, &nanoseconds);
+	key->ctime_sec = seconds;
+	key->ctime_nsec = nanoseconds;
+}
+
+#define DELETED " (deleted)"
+
+/* The components of a path as d_path gives it, innermost first, into the record. Called by the process that maps it. */
+u32 usc_file_path(struct file *file, struct text_scratch *text, char *room)
+{
+	struct dentry *dentry = file->f_path.dentry;
+	u32 at = 0, bytes, components = 0;
+	char *path, *end, *name;
+
+	if (IS_ROOT(dentry) && dentry != file->f_path.mnt->mnt_root)
+		return 0; /* memory that has a name for people only (memfd) */
+	path = d_path(&file->f_path, room, PATH_MAX);
+	if (IS_ERR(path)) {
+		text->file.truncated = 1;
+		return 0;
+	}
+	end = path + strlen(path);
+	if (d_unlinked(dentry) && end - path > strlen(DELETED) && !strcmp(end - strlen(DELETED), DELETED))
+		end -= strlen(DELETED);
+	while (end > path) {
+		name = end;
+		while (name > path && name[-1] != '/')
+			name--;
+		bytes = end - name;
+		if (bytes) {
+			if (at > USC_PATH_BYTES || bytes >= NAME_BYTES || ++components > PATH_COMPONENTS) {
+				text->file.truncated = 1;
+				break;
+			}
+			memcpy(text->file.path + at, name, bytes);
+			text->file.path[at + bytes] = 0;
+			at += bytes + 1;
+		}
+		end = name > path ? name - 1 : path;
+	}
+	return at;
+}
+
+static u32 *bucket_of(const struct usc_file_key *key)
+{
+	BUILD_BUG_ON(sizeof(*key) % 4);
+	return &usc.file_buckets[jhash2((const u32 *)key, sizeof(*key) / 4, 0) % USC_FILE_MAX];
+}
+
+static u32 find_file(const struct usc_file_key *key)
+{
+	u32 number = *bucket_of(key);
+
+	while (number && memcmp(&usc.file_nodes[number - 1].key, key, sizeof(*key)))
+		number = usc.file_nodes[number - 1].next;
+	return number ? usc.file_nodes[number - 1].serial : 0;
+}
+
+u32 usc_file_known(const struct usc_file_key *key)
+{
+	unsigned long flags;
+	u32 serial;
+
+	raw_spin_lock_irqsave(&usc.lock, flags);
+	serial = find_file(key);
+	raw_spin_unlock_irqrestore(&usc.lock, flags);
+	return serial;
+}
+
+int usc_file_enter(const struct usc_file_key *key, u32 serial)
+{
+	struct usc_file_node *node;
+	unsigned long flags;
+	u32 *bucket;
+	int error = 0;
+
+	raw_spin_lock_irqsave(&usc.lock, flags);
+	if (find_file(key)) {
+		error = -EEXIST;
+	} else if (usc.file_count >= USC_FILE_MAX) {
+		error = -ENOSPC;
+	} else {
+		bucket = bucket_of(key);
+		node = &usc.file_nodes[usc.file_count++];
+		node->key = *key;
+		node->serial = serial;
+		node->next = *bucket;
+		*bucket = usc.file_count;
+	}
+	raw_spin_unlock_irqrestore(&usc.lock, flags);
+	return error;
+}
+
+/* Its node is not used again: there are as many as serials. */
+void usc_file_drop(const struct usc_file_key *key)
+{
+	unsigned long flags;
+	u32 *link;
+
+	raw_spin_lock_irqsave(&usc.lock, flags);
+	for (link = bucket_of(key); *link; link = &usc.file_nodes[*link - 1].next) {
+		if (!memcmp(&usc.file_nodes[*link - 1].key, key, sizeof(*key))) {
+			*link = usc.file_nodes[*link - 1].next;
+			break;
+		}
+	}
+	raw_spin_unlock_irqrestore(&usc.lock, flags);
+}
+
+/* What was told may be forgotten, and is told again then. */
+static struct told_key *told_slot(const struct told_key *key)
+{
+	BUILD_BUG_ON(sizeof(*key) % 4);
+	return &usc.told[jhash2((const u32 *)key, sizeof(*key) / 4, 0) % USC_TOLD_SLOTS];
+}
+
+int usc_told(const struct told_key *key)
+{
+	unsigned long flags;
+	int known;
+
+	raw_spin_lock_irqsave(&usc.lock, flags);
+	known = !memcmp(told_slot(key), key, sizeof(*key));
+	raw_spin_unlock_irqrestore(&usc.lock, flags);
+	return known;
+}
+
+void usc_keep_told(const struct told_key *key)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&usc.lock, flags);
+	*told_slot(key) = *key;
+	raw_spin_unlock_irqrestore(&usc.lock, flags);
+}
+
+/* Where the table is full the loss still counts in its processor's total. */
+void usc_count_process_loss(u32 cause, u32 process)
+{
+	u32 slot = jhash_2words(cause, process, 0), i;
+	struct usc_device_loss *loss;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&usc.lock, flags);
+	for (i = 0; i < 64; i++) {
+		loss = &usc.losses[(slot + i) % USC_LOSS_SLOTS];
+		if (!loss->count) {
+			loss->key.process = process;
+			loss->key.cause = cause;
+		}
+		if (loss->key.process == process && loss->key.cause == cause) {
+			loss->count++;
+			break;
+		}
+	}
+	raw_spin_unlock_irqrestore(&usc.lock, flags);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * What include/uscope/core asks of a backend (core/port.h), by the module's means. Only tracer.c includes this: its
+ * functions are core's inner loop, and inlined into it. They run with preemption and page faults disabled.
+ */
+#ifndef USCOPE_KMOD_PORT_H
+#define USCOPE_KMOD_PORT_H
+
+#include <linux/binfmts.h>
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/personality.h>
+#include <linux/pid.h>
+#include <linux/rculist.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task_stack.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+
+#include "compat.h"
+#include "session.h"
+
+#define USC_SUBPROGRAM static noinline
+#ifndef __noinline
+#define __noinline noinline
+#endif
+
+/* core's variables. */
+#define config usc.config
+#define launch_pending usc.launch_pending
+#define entries_closed usc.entries_closed
+#define SERIAL(of) (&usc.last_##of)
+
+#define MM_FIELD(of, field) ((of)->mm->field)
+
+#define usc_loop(count, body, context)                                                                                 \
+	do {                                                                                                           \
+		__u32 loop_, times_ = (count);                                                                         \
+                                                                                                                       \
+		for (loop_ = 0; loop_ < times_; loop_++)                                                               \
+			if (body(loop_, context))                                                                      \
+				break;                                                                                 \
+	} while (0)
+
+/* As bpf_find_vma does it: the lock is only tried, and nothing is looked up where its release could not wake anybody.
+ */
+static __always_inline long lock_mappings(struct mm_struct *mm)
+{
+	if (!mm || irqs_disabled() || !mmap_read_trylock(mm))
+		return -EBUSY;
+	return 0;
+}
+
+#define with_vma(address, callback, context)                                                                           \
+	({                                                                                                             \
+		struct mm_struct *mm_ = current->mm;                                                                   \
+		struct vm_area_struct *vma_;                                                                           \
+		long error_ = lock_mappings(mm_);                                                                      \
+                                                                                                                       \
+		if (!error_) {                                                                                         \
+			vma_ = find_vma(mm_, address);                                                                 \
+			if (vma_ && vma_->vm_start <= (address))                                                       \
+				callback(current, vma_, context);                                                      \
+			mmap_read_unlock(mm_);                                                                         \
+		}                                                                                                      \
+		error_;                                                                                                \
+	})
+
+#include "uscope/core/port.h"
+#include "uscope/unwind.h"
+
+static __always_inline __u32 current_cpu(void)
+{
+	return smp_processor_id();
+}
+
+static __always_inline struct task_struct *this_task(void)
+{
+	return current;
+}
+
+static __always_inline __u64 now_ns(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+static __always_inline struct pt_regs *user_regs(struct task_struct *task)
+{
+	return task_pt_regs(task);
+}
+
+static __always_inline struct cpu_state *cpu_state_of(__u32 cpu)
+{
+	return &usc.cpus[cpu].state;
+}
+
+#define SLOTS(function, type, array)                                                                                   \
+	static __always_inline type *function(__u32 number)                                                            \
+	{                                                                                                              \
+		return &usc.array[number];                                                                             \
+	}
+
+SLOTS(mm_slot_at, struct mm_slot, mm_slots)
+SLOTS(data_slot_at, struct data_slot, data_slots)
+SLOTS(mapping_slot_at, struct mapping_slot, mapping_slots)
+SLOTS(row_slot_at, struct row_slot, row_slots)
+SLOTS(stack_slot_at, struct stack_slot, stack_slots)
+SLOTS(stack_log_at, __u64, stack_log)
+SLOTS(memo_slot_at, struct memo_slot, memo_slots)
+SLOTS(scratch_at, struct scratch, scratches)
+SLOTS(text_at, struct text_scratch, texts)
+SLOTS(sample_at, struct sample_scratch, samples)
+
+static __always_inline struct usc_file_entry *file_entry_at(__u32 file)
+{
+	return file <= USC_FILE_MAX ? &usc.files[file] : NULL;
+}
+
+static __always_inline void *tables_of(__u32 file)
+{
+	return usc.file_tables[file];
+}
+
+static inline const struct usc_row *usc_row_at(void *tables, __u32 number)
+{
+	const struct usc_table *t = tables;
+
+	return t && number < t->row_count ? &t->rows[number] : NULL;
+}
+
+static inline const __u32 *usc_index_at(void *tables, __u32 number)
+{
+	const struct usc_table *t = tables;
+
+	return t && number < t->index_count ? &t->index[number] : NULL;
+}
+
+static inline const struct usc_rule *usc_rule_at(void *tables, __u32 number)
+{
+	return number < usc.rules_limit ? &usc.rules[number] : NULL;
+}
+
+static __always_inline struct task_entry *entry_of(struct task_struct *task)
+{
+	struct usc_task_node *node;
+
+	hlist_for_each_entry_rcu(node, &usc_tasks[hash_ptr(task, USC_TASK_BITS)],
+				 link) if (node->task == task) return &node->entry;
+	return NULL;
+}
+
+static __always_inline struct task_entry *new_entry(struct task_struct *task)
+{
+	return usc_task_add(task);
+}
+
+static __always_inline int is_launched(void)
+{
+	return task_tgid(current) == usc.launched;
+}
+
+static __always_inline long read_kernel_text(void *to, __u32 bytes, const void *from)
+{
+	ssize_t got = strscpy(to, from, bytes);
+
+	return got < 0 ? bytes : got + 1;
+}
+
+/* Not access_ok alone: from 6.4 on it lets addresses pass that are not canonical, and reading there warns. */
+static __always_inline bool is_user_range(__u64 address, __u32 bytes)
+{
+	return bytes <= TASK_SIZE_MAX && address <= TASK_SIZE_MAX - bytes;
+}
+
+static __always_inline long read_user(void *to, __u32 bytes, const void *from)
+{
+	if (!is_user_range((unsigned long)from, bytes))
+		return -EFAULT;
+	return copy_from_user_nofault(to, (const void __user *)from, bytes);
+}
+
+/* Page faults are disabled: what is not in memory is an error at once. */
+static __always_inline int read_word(struct scratch *s, __u64 address, __u64 *value)
+{
+	if (!is_user_range(address, sizeof(*value)))
+		return -EFAULT;
+	return __get_user(*value, (__u64 __user *)address);
+}
+
+static __always_inline void read_file_key(struct file *file, struct usc_file_key *key)
+{
+	usc_file_read_key(file, key);
+}
+
+static __always_inline __u32 path_components(struct task_struct *task, struct file *file, struct text_scratch *text)
+{
+	return usc_file_path(file, text, usc.cpus[current_cpu()].path);
+}
+
+static __always_inline __u32 file_links(struct file *file)
+{
+	return file_inode(file)->i_nlink;
+}
+
+static __always_inline __u32 known_file(const struct usc_file_key *key)
+{
+	return usc_file_known(key);
+}
+
+static __always_inline int enter_file(const struct usc_file_key *key, __u32 serial)
+{
+	return usc_file_enter(key, serial);
+}
+
+static __always_inline void drop_file(const struct usc_file_key *key)
+{
+	usc_file_drop(key);
+}
+
+static __always_inline int was_told(const struct told_key *key)
+{
+	return usc_told(key);
+}
+
+static __always_inline void keep_told(const struct told_key *key)
+{
+	usc_keep_told(key);
+}
+
+static __always_inline void fill_ids(struct task_struct *task, struct usc_task *record)
+{
+	struct pid *pid = task_pid(task);
+	u32 level = pid->level;
+
+	record->ns_tid = pid->numbers[level].nr;
+	pid = task_pid(task->group_leader);
+	record->ns_pid = pid->numbers[level].nr;
+}
+
+static __always_inline const char *image_name(struct linux_binprm *bprm)
+{
+	return bprm->filename;
+}
+
+static __always_inline void count_process_loss(__u32 cause, __u32 process)
+{
+	usc_count_process_loss(cause, process);
+}
+
+static __always_inline int send_record(struct usc_record *head, __u16 type, __u32 bytes, __u32 task, __u64 now,
+				       bool urgent)
+{
+	struct usc_cpu *cpu = &usc.cpus[current_cpu()];
+	int error;
+
+	fill_head(head, &cpu->state, current_cpu(), type, bytes, task, now);
+	error = usc_ring_write(cpu, head, bytes);
+	if (urgent || unlikely(error))
+		usc_ring_wake(cpu);
+	return error;
+}
+
+static __always_inline struct usc_event *reserve_event(__u32 cpu)
+{
+	return &usc.cpus[cpu].event;
+}
+
+static __always_inline int submit_event(struct usc_event *event)
+{
+	struct usc_cpu *cpu = container_of(event, struct usc_cpu, event);
+	int error = usc_ring_write(cpu, event, sizeof(*event));
+
+	if (unlikely(error))
+		usc_ring_wake(cpu);
+	return error;
+}
+
+static __always_inline bool ring_is_half_full(__u32 cpu)
+{
+	return usc_ring_half_full(&usc.cpus[cpu]);
+}
+
+#endif

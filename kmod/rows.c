@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+/*
+ * Unwind tables from user space: copied, then checked against all that include/uscope/rows.h says. Walks would stay in
+ * bounds on any table (usc_row_at and the others look); a damaged one is refused so that no stack comes from it.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "session.h"
+
+static int check_rows(const struct usc_table *t)
+{
+	const struct usc_row *rows = t->rows;
+	u32 i;
+
+	if (rows[0].offset != t->text_start || t->text_start % USC_INDEX_BYTES || t->text_end < t->text_start)
+		return -EINVAL;
+	if (rows[t->row_count - 1].offset != t->text_end || rows[t->row_count - 1].rule != USC_RULE_NONE)
+		return -EINVAL;
+	for (i = 0; i < t->row_count; i++) {
+		if (i && rows[i].offset <= rows[i - 1].offset)
+			return -EINVAL;
+		if (USC_RULE_KIND(rows[i].rule) > USC_RULE_FRAME_POINTER)
+			return -EINVAL;
+		if (USC_RULE_KIND(rows[i].rule) == USC_RULE_SHARED && USC_RULE_NUMBER(rows[i].rule) >= t->rule_count)
+			return -EINVAL;
+		if (!(i & 0xffff))
+			cond_resched();
+	}
+	return 0;
+}
+
+static int check_index(const struct usc_table *t)
+{
+	u32 stretches = ((t->text_end - t->text_start) >> USC_INDEX_SHIFT) + 1, i;
+
+	if (t->index_count != stretches + 1 || t->index[stretches] != t->row_count - 1)
+		return -EINVAL;
+	for (i = 0; i < stretches; i++) {
+		u64 offset = t->text_start + (u64)i * USC_INDEX_BYTES;
+		u32 row = t->index[i];
+
+		if (row >= t->row_count || t->rows[row].offset > offset)
+			return -EINVAL;
+		if (row + 1 < t->row_count && t->rows[row + 1].offset <= offset)
+			return -EINVAL;
+		if (!(i & 0xffff))
+			cond_resched();
+	}
+	return 0;
+}
+
+static int check_rules(const struct usc_rule *rules, u32 count)
+{
+	u32 i, k;
+
+	for (i = 0; i < count; i++) {
+		if (rules[i].cfa_kind > USC_CFA_SIGNAL || rules[i].cfa_reg > 15 || rules[i].ra_kind > USC_RA_ROOT ||
+		    rules[i].ra_reg > 15 || rules[i].other_stack > 1 || rules[i].exact_ra > 1)
+			return -EINVAL;
+		for (k = 0; k < USC_SAVED_REGS; k++)
+			if (rules[i].save_kind[k] > USC_SAVE_DEREF)
+				return -EINVAL;
+	}
+	return 0;
+}
+
+static void *copy_array(u64 address, u64 bytes)
+{
+	void *copy = __vmalloc(max_t(u64, bytes, 1), GFP_KERNEL_ACCOUNT);
+
+	if (!copy)
+		return ERR_PTR(-ENOMEM);
+	if (copy_from_user(copy, u64_to_user_ptr(address), bytes)) {
+		vfree(copy);
+		return ERR_PTR(-EFAULT);
+	}
+	return copy;
+}
+
+static int load_rules(struct usc_table *t, u64 address)
+{
+	struct usc_rule *rules = copy_array(address, (u64)t->rule_count * sizeof(*rules));
+	int error;
+
+	if (IS_ERR(rules))
+		return PTR_ERR(rules);
+	error = check_rules(rules, t->rule_count);
+	if (!error)
+		memcpy(usc.rules + usc.rules_used, rules, (u64)t->rule_count * sizeof(*rules));
+	vfree(rules);
+	return error;
+}
+
+int usc_table_load(struct usc_device_table *request)
+{
+	struct usc_table *t = &usc.tables[usc.table_count];
+	int error;
+
+	if (!request->row_count || request->row_count > USC_DEVICE_ROWS_MAX || !request->index_count ||
+	    request->index_count > USC_DEVICE_INDEX_MAX || request->rule_count > USC_DEVICE_RULES_MAX)
+		return -EINVAL;
+	if (usc.table_count >= USC_DEVICE_TABLES_MAX || request->row_count > usc.rows_limit - usc.rows_used ||
+	    request->index_count > usc.index_limit - usc.index_used ||
+	    request->rule_count > usc.rules_limit - usc.rules_used)
+		return -ENOSPC;
+	*t = (struct usc_table){
+		.row_count = request->row_count,
+		.index_count = request->index_count,
+		.rule_base = usc.rules_used,
+		.rule_count = request->rule_count,
+		.text_start = request->text_start,
+		.text_end = request->text_end,
+	};
+	t->rows = copy_array(request->rows, (u64)t->row_count * sizeof(*t->rows));
+	if (IS_ERR(t->rows))
+		return PTR_ERR(t->rows);
+	t->index = copy_array(request->index, (u64)t->index_count * sizeof(*t->index));
+	if (IS_ERR(t->index)) {
+		error = PTR_ERR(t->index);
+		goto free_rows;
+	}
+	error = check_rows(t);
+	if (!error)
+		error = check_index(t);
+	if (!error)
+		error = load_rules(t, request->rules);
+	if (error)
+		goto free_index;
+	usc.rows_used += t->row_count;
+	usc.index_used += t->index_count;
+	usc.rules_used += t->rule_count;
+	request->table = ++usc.table_count;
+	return 0;
+free_index:
+	vfree(t->index);
+free_rows:
+	vfree(t->rows);
+	return error;
+}
+
+int usc_file_publish(const struct usc_device_file *request)
+{
+	struct usc_file_entry *entry;
+	struct usc_table *t;
+
+	if (request->file < USC_FILE_VDSO || request->file >= USC_FILE_MAX ||
+	    request->classes & ~(USC_CLASS_APP | USC_CLASS_EXCLUDED) || request->state == USC_FILE_PENDING ||
+	    request->state >= USC_FILE_STATE_COUNT || request->table > usc.table_count ||
+	    (request->state == USC_FILE_READY) != (request->table != 0))
+		return -EINVAL;
+	entry = &usc.files[request->file];
+	if (entry->state != USC_FILE_PENDING)
+		return -EEXIST;
+	entry->classes = request->classes;
+	if (request->table) {
+		t = &usc.tables[request->table - 1];
+		/* Rows and index are the table's own, numbered from 0; rules are all in one array. */
+		entry->rows = (struct usc_file_rows){
+			.row_count = t->row_count,
+			.rule_base = t->rule_base,
+			.rule_count = t->rule_count,
+			.text_start = t->text_start,
+			.text_end = t->text_end,
+		};
+		usc.file_tables[request->file] = t;
+	}
+	/* Walks on other processors see the state last. */
+	smp_store_release(&entry->state, request->state);
+	return 0;
+}
+
+void usc_tables_free(void)
+{
+	while (usc.table_count) {
+		struct usc_table *t = &usc.tables[--usc.table_count];
+
+		vfree(t->rows);
+		vfree(t->index);
+	}
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+/* The memory of a session. All of it is taken at START and counted to the opener's memory cgroup. */
+#include <linux/cpumask.h>
+#include <linux/limits.h>
+#include <linux/log2.h>
+#include <linux/pid.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "session.h"
+
+struct usc_session usc;
+
+/* What is taken as one array, and how many values of it. */
+struct room {
+	void **at;
+	size_t value_bytes;
+	size_t count;
+};
+
+#define ROOM(field, number)                                                                                            \
+	{                                                                                                              \
+		(void **)&usc.field, sizeof(*usc.field), number                                                        \
+	}
+
+static int for_each_room(int (*visit)(const struct room *room))
+{
+	const size_t cpus = usc.cpu_count;
+	const struct room rooms[] = {
+		ROOM(mm_slots, MM_SLOTS),
+		ROOM(data_slots, DATA_SLOTS),
+		ROOM(mapping_slots, MAPPING_SLOTS * cpus),
+		ROOM(row_slots, ROW_SLOTS * cpus),
+		ROOM(stack_slots, STACK_SLOTS * cpus),
+		ROOM(stack_log, STACK_LOG_WORDS * cpus),
+		ROOM(memo_slots, MEMO_SLOTS * cpus),
+		ROOM(scratches, SCRATCH_LEVELS * cpus),
+		ROOM(texts, cpus),
+		ROOM(samples, cpus),
+		ROOM(files, USC_FILE_MAX + 1),
+		ROOM(file_tables, USC_FILE_MAX + 1),
+		ROOM(tables, USC_DEVICE_TABLES_MAX),
+		ROOM(rules, usc.rules_limit + 1),
+		ROOM(file_buckets, USC_FILE_MAX),
+		ROOM(file_nodes, USC_FILE_MAX),
+		ROOM(told, USC_TOLD_SLOTS),
+		ROOM(losses, USC_LOSS_SLOTS),
+	};
+	size_t i;
+	int error;
+
+	for (i = 0; i < ARRAY_SIZE(rooms); i++) {
+		error = visit(&rooms[i]);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static int take(const struct room *room)
+{
+	*room->at = __vmalloc(array_size(room->value_bytes, room->count), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	return *room->at ? 0 : -ENOMEM;
+}
+
+static int give_back(const struct room *room)
+{
+	vfree(*room->at);
+	*room->at = NULL;
+	return 0;
+}
+
+static int take_cpus(u32 ring_bytes)
+{
+	u32 i;
+	int error;
+
+	usc.cpus = __vmalloc(array_size(sizeof(*usc.cpus), usc.cpu_count), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!usc.cpus)
+		return -ENOMEM;
+	for (i = 0; i < usc.cpu_count; i++) {
+		error = usc_ring_open(&usc.cpus[i], ring_bytes);
+		if (error)
+			return error;
+		usc.cpus[i].path = kmalloc(PATH_MAX, GFP_KERNEL_ACCOUNT);
+		if (!usc.cpus[i].path)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int check_start(const struct usc_device_start *start)
+{
+	const struct usc_config *config = &start->config;
+
+	if (start->reserved || config->cpus != nr_cpu_ids || config->scope.mode < USC_MODE_APP_LAST ||
+	    config->scope.mode > USC_MODE_ALL_ALL || !config->scope.budget || config->scope.budget > USC_MAX_FRAMES)
+		return -EINVAL;
+	if (!is_power_of_2(start->ring_bytes) || start->ring_bytes < USC_DEVICE_RING_MIN ||
+	    start->ring_bytes > USC_DEVICE_RING_MAX || start->rows > USC_DEVICE_ROWS_MAX ||
+	    start->index_entries > USC_DEVICE_INDEX_MAX || start->rules > USC_DEVICE_RULES_MAX)
+		return -EINVAL;
+	return 0;
+}
+
+int usc_session_start(struct usc_device_start *start)
+{
+	int error;
+
+	if (usc.cpus)
+		return -EALREADY;
+	error = check_start(start);
+	if (error)
+		return error;
+	usc.config = start->config;
+	usc.cpu_count = nr_cpu_ids;
+	usc.ring_bytes = start->ring_bytes;
+	usc.rows_limit = start->rows;
+	usc.index_limit = start->index_entries;
+	usc.rules_limit = start->rules;
+	usc.last_file = USC_FILE_VDSO;
+	error = take_cpus(start->ring_bytes);
+	if (!error)
+		error = for_each_room(take);
+	if (error) {
+		usc_session_free();
+		return error;
+	}
+	start->region_bytes = PAGE_SIZE + start->ring_bytes;
+	return 0;
+}
+
+/* With no hook attached and no region mapped any more. */
+void usc_session_free(void)
+{
+	u32 i;
+
+	if (!usc.cpus)
+		return;
+	usc_tasks_clear();
+	for (i = 0; i < usc.cpu_count; i++) {
+		usc_ring_close(&usc.cpus[i]);
+		kfree(usc.cpus[i].path);
+	}
+	if (usc.tables)
+		usc_tables_free();
+	for_each_room(give_back);
+	vfree(usc.cpus);
+	put_pid(usc.launched);
+	/* All but the lock and the queue of readers, which are the module's. */
+	memset(&usc, 0, offsetof(struct usc_session, lock));
+	atomic_set(&usc.urgent, 0);
+}

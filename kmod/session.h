@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * One tracing session: from USC_DEVICE_START to the closing of /dev/uscope. There is one at most, in `usc`. Its memory
+ * is there before the first probe is registered and goes after the last one has ended, so probes need no count of
+ * users. Ioctls are serialised by the device's mutex.
+ */
+#ifndef USCOPE_KMOD_SESSION_H
+#define USCOPE_KMOD_SESSION_H
+
+#include <linux/irq_work.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "uscope/core/state.h"
+#include "uscope/device.h"
+
+#define USC_TOLD_SLOTS 32768u
+#define USC_LOSS_SLOTS 4096u
+
+/* One processor's way out. `head` is ours; what user space can write, it can only harm itself with. */
+struct usc_ring {
+	struct usc_ring_control *control; /* shared with the collector */
+	char *data;
+	void *region; /* control page and data */
+	u64 head;
+	u64 lost_wakeups;
+};
+
+/* What one processor writes often. */
+struct usc_cpu {
+	struct cpu_state state;
+	struct usc_event event; /* being filled */
+	struct usc_ring ring;
+	struct irq_work wake;
+	char *path; /* room for a path, PATH_MAX bytes */
+} ____cacheline_aligned;
+
+struct usc_table {
+	struct usc_row *rows;
+	u32 *index;
+	u32 row_count;
+	u32 index_count;
+	u32 rule_base;
+	u32 rule_count;
+	u32 text_start;
+	u32 text_end;
+};
+
+struct usc_file_node {
+	struct usc_file_key key;
+	u32 serial;
+	u32 next; /* node number + 1 */
+};
+
+struct usc_session {
+	struct usc_config config;
+	u32 ring_bytes;
+	u32 cpu_count;
+	struct usc_cpu *cpus;
+	/* Slots of core/. */
+	struct mm_slot *mm_slots;
+	struct data_slot *data_slots;
+	struct mapping_slot *mapping_slots;
+	struct row_slot *row_slots;
+	struct stack_slot *stack_slots;
+	u64 *stack_log;
+	struct memo_slot *memo_slots;
+	struct scratch *scratches;
+	struct text_scratch *texts;
+	struct sample_scratch *samples;
+	/* Unwind tables; files by serial. */
+	struct usc_file_entry *files;
+	struct usc_table **file_tables;
+	struct usc_table *tables;
+	struct usc_rule *rules;
+	u32 table_count;
+	u32 rows_used, rows_limit;
+	u32 index_used, index_limit;
+	u32 rules_used, rules_limit;
+	/* Files by key, mappings that were told of, losses by process: under `lock`. */
+	u32 *file_buckets; /* node number + 1 */
+	struct usc_file_node *file_nodes;
+	u32 file_count;
+	struct told_key *told;
+	struct usc_device_loss *losses;
+	/* Trace. */
+	struct pid *launched;
+	u32 launch_pending;
+	u32 entries_closed;
+	u32 last_task, last_process, last_image, last_mm, last_stack;
+	u32 last_file;
+	/* From here on: as long as the module is loaded. */
+	raw_spinlock_t lock;
+	wait_queue_head_t readers;
+	atomic_t urgent;
+};
+
+extern struct usc_session usc;
+
+/* session.c */
+int usc_session_start(struct usc_device_start *start);
+void usc_session_free(void);
+
+/* tracer.c: hooks. attach is once for a session; detach may come at any time and waits for running probes. */
+int usc_hooks_find(void);
+int usc_hooks_attach(void);
+void usc_hooks_close_entries(void);
+void usc_hooks_detach(void);
+u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *traced);
+
+/* tasks.c: the trace map. */
+struct usc_task_node {
+	struct hlist_node link;
+	struct task_struct *task; /* only compared, never followed */
+	struct rcu_head rcu;
+	struct task_entry entry;
+};
+
+#define USC_TASK_BITS 12
+extern struct hlist_head usc_tasks[1 << USC_TASK_BITS];
+
+struct task_entry *usc_task_add(struct task_struct *task);
+void usc_task_remove(struct task_struct *task);
+void usc_tasks_clear(void);
+
+/* files.c */
+void usc_file_read_key(struct file *file, struct usc_file_key *key);
+u32 usc_file_path(struct file *file, struct text_scratch *text, char *room);
+u32 usc_file_known(const struct usc_file_key *key);
+int usc_file_enter(const struct usc_file_key *key, u32 serial); /* 0, -EEXIST, -ENOSPC */
+void usc_file_drop(const struct usc_file_key *key);
+int usc_told(const struct told_key *key);
+void usc_keep_told(const struct told_key *key);
+void usc_count_process_loss(u32 cause, u32 process);
+
+/* rows.c */
+int usc_table_load(struct usc_device_table *request);
+int usc_file_publish(const struct usc_device_file *request);
+void usc_tables_free(void);
+
+/* ring.c: all in any context but NMI. */
+int usc_ring_write(struct usc_cpu *cpu, const void *record, u32 bytes);
+void usc_ring_wake(struct usc_cpu *cpu);
+bool usc_ring_half_full(const struct usc_cpu *cpu);
+int usc_ring_open(struct usc_cpu *cpu, u32 bytes);
+void usc_ring_close(struct usc_cpu *cpu);
+
+/* device.c */
+int usc_device_register(void);
+void usc_device_unregister(void);
+
+#endif

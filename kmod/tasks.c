@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+/*
+ * The trace map's storage: an RCU hash by task. Nothing is written into task_struct, and no task is followed: an entry
+ * lives from the fork (or the first execve) of a task to its sched_process_exit, so a pointer here is that of a live
+ * task. Hooks look entries up with preemption disabled, which is an RCU read side.
+ */
+#include <linux/hash.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+
+#include "session.h"
+
+struct hlist_head usc_tasks[1 << USC_TASK_BITS];
+static DEFINE_RAW_SPINLOCK(map_lock);
+
+struct task_entry *usc_task_add(struct task_struct *task)
+{
+	struct usc_task_node *node = kzalloc(sizeof(*node), GFP_ATOMIC | __GFP_NOWARN);
+	unsigned long flags;
+
+	if (!node)
+		return NULL;
+	node->task = task;
+	raw_spin_lock_irqsave(&map_lock, flags);
+	hlist_add_head_rcu(&node->link, &usc_tasks[hash_ptr(task, USC_TASK_BITS)]);
+	raw_spin_unlock_irqrestore(&map_lock, flags);
+	return &node->entry;
+}
+
+void usc_task_remove(struct task_struct *task)
+{
+	struct usc_task_node *node, *found = NULL;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&map_lock, flags);
+	hlist_for_each_entry(node, &usc_tasks[hash_ptr(task, USC_TASK_BITS)], link)
+	{
+		if (node->task == task) {
+			hlist_del_rcu(&node->link);
+			found = node;
+			break;
+		}
+	}
+	raw_spin_unlock_irqrestore(&map_lock, flags);
+	if (found)
+		kfree_rcu(found, rcu);
+}
+
+/* With no hook attached any more. */
+void usc_tasks_clear(void)
+{
+	struct usc_task_node *node;
+	struct hlist_node *next;
+	u32 bucket;
+
+	for (bucket = 0; bucket < ARRAY_SIZE(usc_tasks); bucket++) {
+		hlist_for_each_entry_safe(node, next, &usc_tasks[bucket], link) kfree(node);
+		INIT_HLIST_HEAD(&usc_tasks[bucket]);
+	}
+}

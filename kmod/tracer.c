@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+/*
+ * The hooks: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks. An untraced task pays
+ * one look-up in the trace map's hash and nothing else.
+ *
+ * Probes run with preemption disabled (the kernel does that up to 6.12; later ones leave it to us), so per-processor
+ * state is theirs, and with page faults disabled, so that reading user memory never sleeps.
+ */
+#include <linux/preempt.h>
+#include <linux/tracepoint.h>
+
+#include "port.h"
+
+#include "uscope/core/tasks.h"
+
+#define PROBE(call)                                                                                                    \
+	do {                                                                                                           \
+		preempt_disable_notrace();                                                                             \
+		pagefault_disable();                                                                                   \
+		call;                                                                                                  \
+		pagefault_enable();                                                                                    \
+		preempt_enable_notrace();                                                                              \
+	} while (0)
+
+static void probe_sys_enter(void *data, struct pt_regs *regs, long id)
+{
+	PROBE(core_sys_enter(regs, id));
+}
+
+static void probe_sys_exit(void *data, struct pt_regs *regs, long result)
+{
+	PROBE(core_sys_exit(regs, result));
+}
+
+static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	PROBE(core_fork(parent, child));
+}
+
+static void probe_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
+{
+	PROBE(core_exec(task, old_pid, bprm));
+}
+
+static void probe_exit(USC_EXIT_PROBE_ARGS)
+{
+	bool known;
+
+	PROBE({
+		core_exit(task);
+		known = entry_of(task) != NULL;
+	});
+	if (known)
+		usc_task_remove(task);
+}
+
+static void probe_rename(void *data, struct task_struct *task, const char *comm)
+{
+	PROBE(core_rename(task, comm));
+}
+
+static struct hook {
+	const char *name;
+	void *probe;
+	struct tracepoint *tracepoint;
+	bool attached;
+} hooks[] = {
+	/* In the order of attaching: what keeps the map up to date comes before what fills it. */
+	{"sched_process_exit", probe_exit}, {"sched_process_fork", probe_fork}, {"sched_process_exec", probe_exec},
+	{"task_rename", probe_rename},	    {"sys_exit", probe_sys_exit},	{"sys_enter", probe_sys_enter},
+};
+
+#define SYS_ENTER (ARRAY_SIZE(hooks) - 1)
+
+static void see_tracepoint(struct tracepoint *tracepoint, void *unused)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (!strcmp(tracepoint->name, hooks[i].name))
+			hooks[i].tracepoint = tracepoint;
+}
+
+int usc_hooks_find(void)
+{
+	u32 i;
+
+	for_each_kernel_tracepoint(see_tracepoint, NULL);
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		if (!hooks[i].tracepoint) {
+			pr_err("uscope: this kernel has no tracepoint %s\n", hooks[i].name);
+			return -ENODEV;
+		}
+	}
+	return 0;
+}
+
+static void unregister(struct hook *hook)
+{
+	if (hook->attached)
+		tracepoint_probe_unregister(hook->tracepoint, hook->probe, NULL);
+	hook->attached = false;
+}
+
+int usc_hooks_attach(void)
+{
+	u32 i;
+	int error;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		error = tracepoint_probe_register(hooks[i].tracepoint, hooks[i].probe, NULL);
+		if (error) {
+			usc_hooks_detach();
+			return error;
+		}
+		hooks[i].attached = true;
+	}
+	return 0;
+}
+
+void usc_hooks_close_entries(void)
+{
+	WRITE_ONCE(entries_closed, 1);
+	unregister(&hooks[SYS_ENTER]);
+	tracepoint_synchronize_unregister();
+}
+
+/* No probe runs when this has returned. */
+void usc_hooks_detach(void)
+{
+	u32 i;
+
+	for (i = ARRAY_SIZE(hooks); i-- > 0;)
+		unregister(&hooks[i]);
+	tracepoint_synchronize_unregister();
+}
+
+/* Beside running tasks: entries stay while this reads them. */
+u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *traced)
+{
+	struct usc_task_node *node;
+	u32 bucket, count = 0;
+
+	*traced = 0;
+	for (bucket = 0; bucket < ARRAY_SIZE(usc_tasks); bucket++) {
+		rcu_read_lock();
+		hlist_for_each_entry_rcu(node, &usc_tasks[bucket], link)
+		{
+			if (READ_ONCE(node->entry.state) != USC_TRACED)
+				continue;
+			++*traced;
+			if (count < capacity)
+				count += core_open_call(&node->entry, before_ns, &events[count]);
+		}
+		rcu_read_unlock();
+	}
+	return count;
+}
