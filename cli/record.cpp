@@ -91,6 +91,8 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
     if (calls->i386[nr]) out.config.calls_i386[nr / 64] |= 1ull << nr % 64;
   }
   out.modules = {options.app_modules, options.excluded_modules};
+  if (options.backend == "bpf") out.backend = tracer::BackendChoice::kBpf;
+  if (options.backend == "kmod") out.backend = tracer::BackendChoice::kKmod;
   out.raw_path = raw;
   if (!options.duration.empty()) {
     auto duration = parse_duration(options.duration);
@@ -112,7 +114,6 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
   out.meta = {{"uscope_version", USCOPE_VERSION},
               {"host", to_utf8(system.nodename)},
               {"kernel", std::string(system.sysname) + " " + system.release},
-              {"backend", "bpf"},
               {"mode", std::to_string(options.mode)},
               {"frames", std::to_string(options.budget)},
               {"calls", options.calls},
@@ -206,8 +207,8 @@ void add_record(CLI::App& app, Invocation& invocation) {
   verb->add_option("-e,--calls", options->calls, "calls to record: names, %file %network ..., all; ! excludes")
       ->type_name("SET")
       ->capture_default_str();
-  verb->add_option("--backend", options->backend, "what traces in the kernel")
-      ->check(CLI::IsMember({"auto", "bpf"}))
+  verb->add_option("--backend", options->backend, "what traces in the kernel: bpf, kmod (the module), or what works")
+      ->check(CLI::IsMember({"auto", "bpf", "kmod"}))
       ->capture_default_str();
   verb->add_option("-u,--user", options->user, "run the command as this user")->type_name("USER");
   verb->add_option("--app-module", options->app_modules, "modules that are the application's too (a server's plug-ins)")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /*
  * Unwind tables from user space: copied, then checked against all that include/uscope/rows.h says. Walks would stay in
- * bounds on any table (usc_row_at and the others look); a damaged one is refused so that no stack comes from it.
+ * bounds on any table (usc_row_at and the others look); a damaged one is refused so that no stack comes from it. Rules
+ * are taken as they are: a step bears any (rows may name rules that no step can follow).
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -53,21 +54,6 @@ static int check_index(const struct usc_table *t)
 	return 0;
 }
 
-static int check_rules(const struct usc_rule *rules, u32 count)
-{
-	u32 i, k;
-
-	for (i = 0; i < count; i++) {
-		if (rules[i].cfa_kind > USC_CFA_SIGNAL || rules[i].cfa_reg > 15 || rules[i].ra_kind > USC_RA_ROOT ||
-		    rules[i].ra_reg > 15 || rules[i].other_stack > 1 || rules[i].exact_ra > 1)
-			return -EINVAL;
-		for (k = 0; k < USC_SAVED_REGS; k++)
-			if (rules[i].save_kind[k] > USC_SAVE_DEREF)
-				return -EINVAL;
-	}
-	return 0;
-}
-
 static void *copy_array(u64 address, u64 bytes)
 {
 	void *copy = __vmalloc(max_t(u64, bytes, 1), GFP_KERNEL_ACCOUNT);
@@ -79,20 +65,6 @@ static void *copy_array(u64 address, u64 bytes)
 		return ERR_PTR(-EFAULT);
 	}
 	return copy;
-}
-
-static int load_rules(struct usc_table *t, u64 address)
-{
-	struct usc_rule *rules = copy_array(address, (u64)t->rule_count * sizeof(*rules));
-	int error;
-
-	if (IS_ERR(rules))
-		return PTR_ERR(rules);
-	error = check_rules(rules, t->rule_count);
-	if (!error)
-		memcpy(usc.rules + usc.rules_used, rules, (u64)t->rule_count * sizeof(*rules));
-	vfree(rules);
-	return error;
 }
 
 int usc_table_load(struct usc_device_table *request)
@@ -126,8 +98,9 @@ int usc_table_load(struct usc_device_table *request)
 	error = check_rows(t);
 	if (!error)
 		error = check_index(t);
-	if (!error)
-		error = load_rules(t, request->rules);
+	if (!error && copy_from_user(usc.rules + usc.rules_used, u64_to_user_ptr(request->rules),
+				     t->rule_count * sizeof(*usc.rules)))
+		error = -EFAULT;
 	if (error)
 		goto free_index;
 	usc.rows_used += t->row_count;

@@ -32,6 +32,9 @@ class Backend {
 
   virtual ~Backend() = default;
 
+  // "bpf" or "kmod".
+  [[nodiscard]] virtual const char* name() const = 0;
+
   // Hooks on: from here on the launched process's first execve begins the trace.
   virtual Result<void> attach() = 0;
   // No call's entry is seen from here on; returns of those under way still are.
@@ -72,7 +75,13 @@ class Backend {
   virtual Result<std::vector<std::uint32_t>> sequence_numbers() = 0;
 };
 
-// The BPF backend, loaded and not yet attached.
+// kAuto: the kernel module where it is loaded and free, else BPF.
+enum class BackendChoice : std::uint8_t { kAuto, kBpf, kKmod };
+
+// A backend ready to be attached.
+Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const usc_config& config,
+                                              const BackendSizes& sizes);
 Result<std::unique_ptr<Backend>> open_bpf_backend(const usc_config& config, const BackendSizes& sizes);
+Result<std::unique_ptr<Backend>> open_kmod_backend(const usc_config& config, const BackendSizes& sizes);
 
 }  // namespace uscope::tracer

@@ -81,6 +81,7 @@ class BpfBackend : public Backend {
  public:
   Result<void> load(const usc_config& config, const BackendSizes& sizes);
 
+  [[nodiscard]] const char* name() const override { return "bpf"; }
   Result<void> attach() override;
   void close_entries() override;
   void detach() override;

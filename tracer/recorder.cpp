@@ -157,7 +157,7 @@ Result<void> Recording::prepare() {
   auto writer = TraceWriter::create(options_.raw_path, make_header(config_.cpus));
   if (!writer) return writer.error();
   writer_ = std::make_unique<TraceWriter>(std::move(*writer));
-  auto backend = open_bpf_backend(config_, options_.sizes);
+  auto backend = open_backend(options_.backend, config_, options_.sizes);
   if (!backend) return backend.error();
   backend_ = std::move(*backend);
   cache_ = std::make_unique<symbolizer::RowCache>(options_.cache_folder.empty() ? symbolizer::RowCache::default_folder()
@@ -167,6 +167,7 @@ Result<void> Recording::prepare() {
                                            hooks_.compare_observer);
   for (const auto& [key, value] : options_.meta)
     if (auto done = writer_->append_meta(key, value); !done) return done;
+  if (auto done = writer_->append_meta("backend", backend_->name()); !done) return done;
   if (auto done = files_->publish_vdso(); !done) return done;
   files_->preload(command_->path());
   // What is met for the first time must be opened before a short-lived process has gone.

@@ -21,6 +21,7 @@ struct RecordOptions {
   ModuleGlobs modules;
   std::string raw_path;      // created here, must not exist
   std::string cache_folder;  // of unwind rows; "" = the usual one
+  BackendChoice backend = BackendChoice::kAuto;
   BackendSizes sizes;
   std::uint64_t duration_ns = 0;                          // stop after this time, 0 = no limit
   std::uint64_t max_bytes = 0;                            // of the raw trace, 0 = no limit

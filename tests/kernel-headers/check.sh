@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles every header of include/uscope as kernel code, against each set of installed Debian kernel headers, and as
-# BPF; warnings are errors. Missing headers are a failure, not a skip: scripts/install-deps.sh installs them.
-# usage: check.sh kernel|bpf SOURCE_DIR
+# BPF, and the kernel module; warnings are errors. Missing headers are a failure, not a skip: scripts/install-deps.sh installs them.
+# usage: check.sh kernel|bpf|module SOURCE_DIR
 set -eu
 
 kind=$1
@@ -47,6 +47,25 @@ check_bpf() {
 	"$clang" -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra -Werror -I"/usr/include/$(uname -m)-linux-gnu" \
 		-I"$work" -I"$here" -I"$source_dir/include" -c "$here/program.bpf.c" -o "$work/program.o"
 	test -s "$work/program.o"
+}
+
+# The module as its Makefile builds it, from a copy: nothing is left in the source tree.
+check_module() {
+	found=0
+	for headers in /usr/src/linux-headers-*-amd64; do
+		[ -e "$headers/Makefile" ] || continue
+		found=$((found + 1))
+		tree=$work/tree-$found
+		mkdir "$tree"
+		cp -r "$source_dir/include" "$source_dir/CMakeLists.txt" "$tree"
+		mkdir "$tree/kmod"
+		(cd "$source_dir/kmod" && cp Kbuild Makefile ./*.c ./*.h "$tree/kmod")
+		echo "== kernel headers $headers"
+		make -C "$tree/kmod" KDIR="$headers" W=1 USCOPE_CFLAGS=-Werror
+		test -s "$tree/kmod/uscope.ko"
+		modinfo -F vermagic "$tree/kmod/uscope.ko"
+	done
+	[ "$found" -gt 0 ] || { echo "FAILED: no kernel headers in /usr/src; run scripts/install-deps.sh" >&2; exit 1; }
 }
 
 "check_$kind"

@@ -1,0 +1,21 @@
+#include "tracer/backend.h"
+
+#include <unistd.h>
+
+#include "uscope/device.h"
+
+namespace uscope::tracer {
+
+Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const usc_config& config,
+                                              const BackendSizes& sizes) {
+  if (choice == BackendChoice::kKmod) return open_kmod_backend(config, sizes);
+  if (choice == BackendChoice::kBpf || access(USC_DEVICE_PATH, F_OK) != 0) return open_bpf_backend(config, sizes);
+  auto module = open_kmod_backend(config, sizes);
+  if (module) return module;
+  auto bpf = open_bpf_backend(config, sizes);
+  if (bpf) return bpf;
+  return Error{"no backend can trace here. bpf: " + bpf.error().what + "; kmod: " + module.error().what,
+               "`uscope doctor` tells what helps"};
+}
+
+}  // namespace uscope::tracer
