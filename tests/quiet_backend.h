@@ -7,6 +7,7 @@ namespace uscope::testkit {
 
 class QuietBackend final : public tracer::Backend {
  public:
+  [[nodiscard]] const char* name() const override { return "quiet"; }
   Result<void> attach() override { return {}; }
   void close_entries() override {}
   void detach() override {}

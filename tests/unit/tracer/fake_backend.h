@@ -69,6 +69,7 @@ class FakeBackend : public Backend {
     records.push_back(std::move(bytes));
   }
 
+  [[nodiscard]] const char* name() const override { return "fake"; }
   Result<void> attach() override { return {}; }
   void close_entries() override {}
   void detach() override {}
