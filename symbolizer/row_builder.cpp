@@ -8,7 +8,8 @@
 // Go. What Go's own function table says of a function (go_unwind.h) comes before .debug_frame, which does not know
 // where a function leaves its stack, nor where rbp is, and is not there in stripped programs.
 //
-// V8's builtins have no FDE and keep frame pointers (row_builder_v8.h).
+// V8's builtins have no FDE and keep frame pointers (row_builder_v8.h). Some other code without FDEs is known by its
+// bytes (row_builder_holes.h).
 //
 // A system call instruction directly behind an FDE counts as the last one of that FDE: glibc's clone3 ends its FDE
 // before it, though what held there still holds, so that the pc of every new thread's creator would lie in a hole.
@@ -31,6 +32,7 @@
 #include "symbolizer/go_sections.h"
 #include "symbolizer/go_unwind.h"
 #include "symbolizer/row_builder_cfi.h"
+#include "symbolizer/row_builder_holes.h"
 #include "symbolizer/row_builder_rules.h"
 #include "symbolizer/row_builder_sections.h"
 #include "symbolizer/row_builder_text.h"
@@ -63,11 +65,12 @@ class TableBuilder {
   void add_section(CfiSection& section, bool eh_frame);
   void add_go(const GoPclntab& table);
   void add_entry();
-  void add_v8_builtins(Elf* elf);
-  void add_trampolines(TextReader& text);
+  void add_v8_builtins(Elf* elf, TextReader& text);
+  void add_known_code(TextReader& text);
   void finish(TextReader& text);
 
  private:
+  [[nodiscard]] std::vector<CodeRange> holes() const;
   std::optional<Stretch> locate(CfiSection* section, const Fde& fde);
   void make_disjoint(std::vector<Stretch>& stretches);
   void add_where_free(const std::vector<Stretch>& candidates);
@@ -204,45 +207,48 @@ void TableBuilder::add_entry() {
   table_.stats.entry_roots = 1;
 }
 
-void TableBuilder::add_v8_builtins(Elf* elf) {
-  const auto range = v8_builtins(elf, facts_);
-  if (!range || range->end > kHighestOffset) return;
-  Stretch builtins;
-  builtins.start = range->start;
-  builtins.end = range->end;
-  builtins.rule = USC_RULE_FRAME_POINTER;
-  add_where_free({builtins});
-}
-
-// Looked for in what nothing else describes. The byte before a trampoline is looked up for the handler's return
-// address.
-void TableBuilder::add_trampolines(TextReader& text) {
-  std::vector<Stretch> found;
-  const auto search = [&](std::uint64_t from, std::uint64_t to) {
-    while (from < to) {
-      const std::uint64_t size = std::min<std::uint64_t>(to - from, TextReader::kWindow);
-      for (const std::size_t at : find_signal_trampolines(text.bytes_at(from, size))) {
-        Stretch trampoline;
-        trampoline.start = from + at - (from + at > 0 ? 1 : 0);
-        trampoline.end = from + at + kMostTrampoline;
-        trampoline.rule = rules_.add(kSignalTrampolineRule);
-        found.push_back(trampoline);
-      }
-      from += size < TextReader::kWindow ? size : size - kMostTrampoline;
-    }
-  };
+std::vector<CodeRange> TableBuilder::holes() const {
+  std::vector<CodeRange> found;
   for (const Segment& segment : facts_.exec_segments) {
     std::uint64_t from = segment.offset;
     const std::uint64_t end = std::min(segment.offset + segment.size, kHighestOffset);
     for (const Stretch& stretch : stretches_) {
       if (stretch.end <= from || stretch.start >= end) continue;
-      search(from, stretch.start);
+      if (from < stretch.start) found.push_back({from, stretch.start});
       from = stretch.end;
     }
-    search(from, end);
+    if (from < end) found.push_back({from, end});
+  }
+  return found;
+}
+
+void TableBuilder::add_v8_builtins(Elf* elf, TextReader& text) {
+  const V8Facts v8 = v8_facts(elf, facts_);
+  CodeRange range;
+  if (v8.builtins)
+    range = *v8.builtins;
+  else if (v8.exports_interface)
+    range = find_v8_hole(holes(), text);
+  if (range.start >= range.end || range.end > kHighestOffset) return;
+  Stretch builtins;
+  builtins.start = range.start;
+  builtins.end = range.end;
+  builtins.rule = USC_RULE_FRAME_POINTER;
+  add_where_free({builtins});
+}
+
+void TableBuilder::add_known_code(TextReader& text) {
+  std::vector<Stretch> found;
+  for (const HolePiece& piece : look_into_holes(holes(), text)) {
+    Stretch stretch;
+    stretch.start = piece.range.start;
+    stretch.end = piece.range.end;
+    stretch.rule = piece.trampoline ? rules_.add(kSignalTrampolineRule) : piece.rule;
+    table_.stats.signal_trampolines += piece.trampoline ? 1 : 0;
+    table_.stats.crt_rows += piece.trampoline ? 0 : 1;
+    found.push_back(stretch);
   }
   if (found.empty()) return;
-  table_.stats.signal_trampolines += found.size();
   found.insert(found.end(), stretches_.begin(), stretches_.end());
   make_disjoint(found);
   stretches_ = std::move(found);
@@ -401,8 +407,8 @@ Result<RowTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool wi
   add_sections(true);
   if (go) builder.add_go(*go);
   add_sections(false);
-  builder.add_v8_builtins(elf);
-  builder.add_trampolines(text);
+  builder.add_v8_builtins(elf, text);
+  builder.add_known_code(text);
   if (with_entry) builder.add_entry();
   builder.finish(text);
   return table;

@@ -3,20 +3,20 @@
 // can say so.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "symbolizer/elf_facts.h"
+#include "symbolizer/row_builder_holes.h"
 
 namespace uscope::symbolizer {
 
-struct CodeRange {
-  std::uint64_t start = 0;  // file offsets
-  std::uint64_t end = 0;
+struct V8Facts {
+  // Where the builtins are, by the symbols that V8's build gives them; nothing where there are none (another program,
+  // or stripped of its .symtab: Debian's libnode).
+  std::optional<CodeRange> builtins;
+  // The file defines the functions of V8's C++ interface for others (node and libnode do, for add-ons): V8 is in it.
+  bool exports_interface = false;
 };
-
-// Where the builtins are, by the symbols that V8's build gives them; nothing where there are none (another program, or
-// stripped of its .symtab).
-[[nodiscard]] std::optional<CodeRange> v8_builtins(Elf* elf, const ElfFacts& facts);
+[[nodiscard]] V8Facts v8_facts(Elf* elf, const ElfFacts& facts);
 
 }  // namespace uscope::symbolizer

@@ -19,11 +19,13 @@
 #include <vector>
 
 #include "support/unique_fd.h"
+#include "symbolizer/elf_facts.h"
+#include "symbolizer/row_builder_text.h"
 
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint32_t kFormat = 8;  // moves with the layout below and with every change of what a rule means
+constexpr std::uint32_t kFormat = 9;  // moves with the layout below and with every change of what a rule means
 constexpr std::uint64_t kMagic = 0x53574f5243535521;  // "!USCROWS"
 constexpr std::size_t kDigestBytes = 32;
 constexpr std::uint64_t kMostEntryBytes = std::uint64_t{1} << 30;
@@ -120,6 +122,17 @@ std::string folder_trouble(const std::string& folder) {
   return "";
 }
 
+// Without a build-id a file's whole text belongs to its key. Of so much (rustc's 100 MB), hashing and reading the entry
+// take longer than building the rows, and meanwhile each walk through the file is left to user space.
+bool is_sooner_built(int fd, const std::string& name) {
+  constexpr std::uint64_t kMostHashed = std::uint64_t{32} << 20;
+  const auto facts = read_elf_facts(fd, name);
+  if (!facts || !facts->build_id.empty()) return false;
+  std::uint64_t bytes = 0;
+  for (const Segment& segment : facts->exec_segments) bytes += std::min(segment.size, kMaxTextBytes);
+  return bytes > kMostHashed;
+}
+
 }  // namespace
 
 std::string RowCache::entry_path(const std::string& key) const {
@@ -145,6 +158,12 @@ RowCache::RowCache(std::string folder, std::uint64_t most_bytes) : folder_(std::
 }
 
 Result<std::shared_ptr<const RowTable>> RowCache::get(int fd, const std::string& name) {
+  if (is_sooner_built(fd, name)) {
+    auto built = build_rows(fd, name);
+    if (!built) return built.error();
+    stats_.built++;
+    return std::make_shared<const RowTable>(std::move(*built));
+  }
   const auto material = unwind_material(fd, name);
   if (!material) return material.error();
   Hasher hasher;

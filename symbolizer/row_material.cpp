@@ -74,10 +74,12 @@ Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& nam
   const std::vector<std::uint8_t> go = go_pclntab_bytes(elf->get(), *facts);
   add(go.size());
   material.insert(material.end(), go.begin(), go.end());
-  if (const auto builtins = v8_builtins(elf->get(), *facts)) {
-    add(builtins->start);
-    add(builtins->end);
+  const V8Facts v8 = v8_facts(elf->get(), *facts);
+  if (v8.builtins) {
+    add(v8.builtins->start);
+    add(v8.builtins->end);
   }
+  add(v8.exports_interface ? 1 : 0);
   // Rows follow from some code too: trampolines, system calls behind FDEs, prologues. The build-id stands for it.
   const std::string code = facts->build_id.empty() ? code_identity(fd, *facts) : "";
   add(code.size());

@@ -15,6 +15,7 @@
 #include <random>
 
 #include "rows_test_support.h"
+#include "symbolizer/crt_code.h"
 #include "symbolizer/elf_facts.h"
 #include "symbolizer/elf_handles.h"
 #include "symbolizer/vdso.h"
@@ -173,7 +174,18 @@ class Comparison {
       coroutine_ = offset;
       return "";
     }
+    if (is_in_crt_function(offset)) return "";
     return "libdw knows no FDE here";
+  }
+
+  bool is_in_crt_function(std::uint64_t offset) {
+    std::array<std::byte, 2 * kMostCrtFunction> code{};
+    const std::uint64_t from = offset - std::min<std::uint64_t>(offset, kMostCrtFunction);
+    const ssize_t got = fd_ < 0 ? 0 : pread(fd_, code.data(), code.size(), static_cast<off_t>(from));
+    for (const CrtFunction& function :
+         find_crt_functions(std::span(code).first(got > 0 ? static_cast<std::size_t>(got) : 0)))
+      if (offset >= from + function.start && offset < from + function.start + function.size) return true;
+    return false;
   }
 
   // At the first or second byte of a system call instruction that begins where an FDE ends.

@@ -1,0 +1,159 @@
+// What is known of code that no unwind information describes, by its bytes.
+#include "symbolizer/row_builder_holes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "rows_test_support.h"
+#include "symbolizer/crt_code.h"
+#include "symbolizer/row_builder_text.h"
+#include "symbolizer/row_cache.h"
+
+namespace uscope::symbolizer {
+namespace {
+
+// Debian 12's libjsoncpp, 0x11544.
+constexpr std::array<unsigned char, 49> kDtorsAux = {
+    0x80, 0x3d, 0x55, 0x75, 0x02, 0x00, 0x00, 0x75, 0x2b, 0x55, 0x48, 0x83, 0x3d, 0xca, 0x69, 0x02, 0x00,
+    0x00, 0x48, 0x89, 0xe5, 0x74, 0x0c, 0x48, 0x8b, 0x3d, 0x26, 0x75, 0x02, 0x00, 0xe8, 0xa9, 0xdf, 0xff,
+    0xff, 0xe8, 0x64, 0xff, 0xff, 0xff, 0xc6, 0x05, 0x2d, 0x75, 0x02, 0x00, 0x01, 0x5d, 0xc3};
+
+std::vector<unsigned char> code_with(std::span<const unsigned char> function, std::size_t at, std::size_t bytes) {
+  std::vector<unsigned char> code(bytes, 0xcc);
+  std::copy(function.begin(), function.end(), code.begin() + static_cast<std::ptrdiff_t>(at));
+  return code;
+}
+
+TEST(CrtFunctions, RulesOfEachInstruction) {
+  const auto code = code_with(kDtorsAux, 100, 300);
+  const auto found = find_crt_functions(std::as_bytes(std::span(code)));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].start, 100u);
+  EXPECT_EQ(found[0].size, kDtorsAux.size());
+  const std::array<std::pair<std::size_t, std::uint32_t>, 4> expected = {{
+      {0, USC_RULE_COMPACT(USC_RULE_RSP, 1, 0)},
+      {10, USC_RULE_COMPACT(USC_RULE_RSP, 2, 2)},  // behind push %rbp
+      {21, USC_RULE_COMPACT(USC_RULE_RBP, 2, 2)},  // behind mov %rsp,%rbp
+      {48, USC_RULE_COMPACT(USC_RULE_RSP, 1, 0)},  // behind pop %rbp
+  }};
+  for (std::size_t i = 0; i < expected.size(); i++) {
+    EXPECT_EQ(found[0].rows[i].offset, expected[i].first) << i;
+    EXPECT_EQ(found[0].rows[i].rule, expected[i].second) << i;
+  }
+}
+
+TEST(CrtFunctions, CallThroughTheGot) {
+  std::vector<unsigned char> code(kDtorsAux.begin(), kDtorsAux.end());
+  code[30] = 0xff;
+  code.insert(code.begin() + 31, 0x15);
+  const auto found = find_crt_functions(std::as_bytes(std::span(code)));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].size, kDtorsAux.size() + 1);
+}
+
+TEST(CrtFunctions, NothingElseIsTaken) {
+  for (std::size_t bytes = 0; bytes < kDtorsAux.size(); bytes++)
+    EXPECT_TRUE(find_crt_functions(std::as_bytes(std::span(kDtorsAux).first(bytes))).empty()) << bytes;
+  for (const std::size_t at : {0, 1, 7, 9, 12, 17, 18, 20, 21, 24, 30, 35, 41, 46, 47, 48}) {
+    auto code = kDtorsAux;
+    code[at] ^= 0x40;
+    EXPECT_TRUE(find_crt_functions(std::as_bytes(std::span(code))).empty()) << at;
+  }
+}
+
+class Folder : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/uscope-holes-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    path_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(path_); }
+
+  std::string build(const std::string& source, const std::string& flags) {
+    std::ofstream(path_ + "/in.c") << source;
+    EXPECT_EQ(std::system(("gcc -w " + flags + " -o " + path_ + "/out " + path_ + "/in.c").c_str()), 0);
+    return path_ + "/out";
+  }
+
+  std::string path_;
+};
+
+// What gcc puts into libraries today, found where the symbol table says that it is.
+TEST_F(Folder, LibrariesOfThisCompiler) {
+  const std::string path = build("int f(int n) { return n + 1; }", "-shared -fPIC");
+  ASSERT_EQ(std::system(("nm " + path + " | grep __do_global_dtors_aux$ | cut -d' ' -f1 > " + path_ + "/at").c_str()),
+            0);
+  std::string at;
+  std::ifstream(path_ + "/at") >> at;
+  const UniqueFd fd = open_to_read(path);
+  auto table = build_rows(fd.get(), path);
+  auto facts = read_elf_facts(fd.get(), path);
+  ASSERT_TRUE(table && facts);
+  EXPECT_TRUE(check_rows(*table));
+  EXPECT_EQ(table->stats.crt_rows, 4u);
+  const auto start = offset_of_address(facts->exec_segments, std::stoull(at, nullptr, 16));
+  ASSERT_TRUE(start);
+  const usc_file_rows place = place_of(*table);
+  // Somewhere behind its start lies the part with a frame, and it is left again before 56 bytes are over.
+  std::size_t framed = 0;
+  for (std::uint64_t offset = *start; offset < *start + 56; offset++)
+    if (usc_row_find(&*table, &place, offset, 1) == USC_RULE_COMPACT(USC_RULE_RBP, 2, 2)) framed++;
+  EXPECT_EQ(framed, 27u);
+}
+
+std::vector<unsigned char> text_with_frames(std::size_t bytes, std::size_t each) {
+  constexpr std::array<unsigned char, 4> kPrologue = {0x55, 0x48, 0x89, 0xe5};
+  std::vector<unsigned char> code(bytes, 0x90);
+  for (std::size_t at = 0; at + kPrologue.size() <= bytes; at += each)
+    std::copy(kPrologue.begin(), kPrologue.end(), code.begin() + static_cast<std::ptrdiff_t>(at));
+  return code;
+}
+
+TEST(V8Hole, TheLargeOneFullOfFrames) {
+  const auto dense = text_with_frames(400 << 10, 1024);
+  TextReader text{std::as_bytes(std::span(dense))};
+  const std::array<CodeRange, 3> holes = {{{16, 4096}, {8192, 300 << 10}, {310 << 10, 390 << 10}}};
+  const CodeRange found = find_v8_hole(holes, text);
+  EXPECT_EQ(found.start, 8192u);
+  EXPECT_EQ(found.end, 300u << 10);
+  // The first one alone is too small to be believed.
+  EXPECT_EQ(find_v8_hole(std::span(holes).first(1), text).end, 0u);
+}
+
+TEST(V8Hole, FewFramesAreNoFrames) {
+  const auto sparse = text_with_frames(400 << 10, 8192);
+  TextReader text{std::as_bytes(std::span(sparse))};
+  const std::array<CodeRange, 1> holes = {{{0, 400 << 10}}};
+  EXPECT_EQ(find_v8_hole(holes, text).end, 0u);
+  const std::vector<unsigned char> none(400 << 10, 0x55);
+  TextReader other{std::as_bytes(std::span(none))};
+  EXPECT_EQ(find_v8_hole(holes, other).end, 0u);
+}
+
+// Much text and no build-id: the rows are built each time, and right.
+TEST_F(Folder, MuchTextWithoutBuildIdIsNotCached) {
+  const std::string source = R"(__asm__(".text\n.skip 35000000, 0x90\n"); int main(void) { return 0; })";
+  const std::string path = build(source, "-Wl,--build-id=none");
+  const UniqueFd fd = open_to_read(path);
+  RowCache cache(path_ + "/cache");
+  for (std::uint64_t times = 1; times <= 2; times++) {
+    const auto table = cache.get(fd.get(), path);
+    ASSERT_TRUE(table);
+    EXPECT_TRUE(check_rows(**table));
+    EXPECT_GT((*table)->stats.fdes, 0u);
+    EXPECT_EQ(cache.stats().built, times);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(path_ + "/cache"));
+}
+
+}  // namespace
+}  // namespace uscope::symbolizer
