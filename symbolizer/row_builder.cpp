@@ -15,7 +15,8 @@
 // before it, though what held there still holds, so that the pc of every new thread's creator would lie in a hole.
 //
 // Coroutines. makecontext has a coroutine return to glibc's __start_context as if it had been called from the byte
-// before: that byte is the end of the stack. It is known by its instructions, since its FDE does not say so.
+// before: that byte is the end of the stack, and so is the function, which goes on to the next context or to exit. It
+// is known by its instructions, since its FDE does not say so.
 //
 // Limits: text above 4 GiB of a file, and more than 1 GiB of text, has no rows. A function's FDE in a separate debug
 // file is not looked for.
@@ -269,23 +270,19 @@ void TableBuilder::add_coroutine_roots(TextReader& text) {
   constexpr std::array<unsigned char, 11> kStartContext = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
                                                            0x24, 0x48, 0x85, 0xff, 0x74};
   constexpr std::uint64_t kMostBytes = 64;
-  std::vector<Stretch> roots;
   std::uint64_t behind = 0;  // the end of the stretch before
-  for (const Stretch& stretch : stretches_) {
+  for (Stretch& stretch : stretches_) {
     const bool hole_before = behind < stretch.start;
     behind = stretch.end;
     if (!stretch.section || !hole_before || stretch.end - stretch.start > kMostBytes) continue;
     const auto code = text.bytes_at(stretch.start, kStartContext.size());
     if (code.size() != kStartContext.size() || std::memcmp(code.data(), kStartContext.data(), code.size()) != 0)
       continue;
-    Stretch root;
-    root.start = stretch.start - 1;
-    root.end = stretch.start;
-    roots.push_back(root);
+    stretch.section = nullptr;
+    stretch.rule = USC_RULE_ROOT;
+    stretch.start--;
+    table_.stats.coroutine_roots++;
   }
-  if (roots.empty()) return;
-  table_.stats.coroutine_roots += roots.size();
-  add_where_free(roots);
 }
 
 void TableBuilder::take_in_syscalls(TextReader& text) {
