@@ -1,6 +1,7 @@
 #include "cli/doctor.h"
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -22,15 +23,14 @@ void print_text(const tracer::BackendReport& report, Output& out) {
   }
 }
 
-void print_json(const tracer::BackendReport& report, Output& out) {
+nlohmann::json to_json(const tracer::BackendReport& report) {
   nlohmann::json checks = nlohmann::json::array();
   for (const tracer::Check& check : report.checks)
     checks.push_back({{"name", check.name},
                       {"ok", check.ok},
                       {"found", to_utf8(check.found)},
                       {"remedy", check.ok ? "" : to_utf8(check.remedy)}});
-  const nlohmann::json backend = {{"backend", report.backend}, {"usable", report.usable}, {"checks", checks}};
-  out.write(nlohmann::json({{"backends", nlohmann::json::array({backend})}}).dump(2) + "\n");
+  return {{"backend", report.backend}, {"usable", report.usable}, {"checks", checks}};
 }
 
 }  // namespace
@@ -43,14 +43,16 @@ void add_doctor(CLI::App& app, Invocation& invocation) {
 }
 
 Result<int> run_doctor(const DoctorOptions& options) {
-  const tracer::BackendReport report = tracer::examine_bpf();
+  const std::array<tracer::BackendReport, 2> reports = {tracer::examine_bpf(), tracer::examine_kmod()};
   Output out(stdout);
-  if (options.format == Format::kJson)
-    print_json(report, out);
-  else
-    print_text(report, out);
+  if (options.format == Format::kJson) {
+    const nlohmann::json backends = {to_json(reports[0]), to_json(reports[1])};
+    out.write(nlohmann::json({{"backends", backends}}).dump(2) + "\n");
+  } else {
+    for (const tracer::BackendReport& report : reports) print_text(report, out);
+  }
   if (auto done = out.finish(); !done) return done.error();
-  return report.usable ? 0 : kNothingUsable;
+  return reports[0].usable || reports[1].usable ? 0 : kNothingUsable;
 }
 
 }  // namespace uscope::cli

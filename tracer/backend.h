@@ -75,6 +75,9 @@ class Backend {
   virtual Result<std::vector<std::uint32_t>> sequence_numbers() = 0;
 };
 
+// One for each possible processor: "0-3,8" counts 9, since arrays are indexed by number.
+[[nodiscard]] std::uint32_t possible_processors();
+
 // kAuto: the kernel module where it is loaded and free, else BPF.
 enum class BackendChoice : std::uint8_t { kAuto, kBpf, kKmod };
 

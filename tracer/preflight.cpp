@@ -1,18 +1,15 @@
 #include "tracer/preflight.h"
 
-#include <linux/capability.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
 #include <fstream>
 #include <string>
 
 #include "support/text.h"
 #include "tracer/backend.h"
+#include "tracer/preflight_common.h"
 
 namespace uscope::tracer {
 namespace {
@@ -30,14 +27,6 @@ constexpr std::array<Capability, 4> kCapabilities = {{
     {24, "CAP_SYS_RESOURCE", "to lock memory on kernels that count it"},
 }};
 
-std::uint64_t effective_capabilities() {
-  __user_cap_header_struct header{};
-  std::array<__user_cap_data_struct, 2> data{};
-  header.version = _LINUX_CAPABILITY_VERSION_3;
-  if (syscall(SYS_capget, &header, data.data()) != 0) return 0;
-  return std::uint64_t{data[1].effective} << 32 | data[0].effective;
-}
-
 Check check_capabilities() {
   const std::uint64_t have = effective_capabilities();
   Check check{"privileges", true, "", ""};
@@ -52,16 +41,6 @@ Check check_capabilities() {
   return check;
 }
 
-Check check_kernel() {
-  utsname name{};
-  uname(&name);
-  int major = 0;
-  int minor = 0;
-  std::sscanf(name.release, "%d.%d", &major, &minor);
-  return {"kernel version", major > 6 || (major == 6 && minor >= 1), std::string("Linux ") + name.release,
-          "Linux 6.1 or later is needed"};
-}
-
 Check check_btf() {
   constexpr const char* kPath = "/sys/kernel/btf/vmlinux";
   struct stat status {};
@@ -72,17 +51,10 @@ Check check_btf() {
           std::string(kPath) + ", " + group_digits(static_cast<std::uint64_t>(status.st_size)) + " bytes", ""};
 }
 
-// "none [integrity] confidentiality": the bracketed word is in force. Confidentiality forbids reading user memory from
-// BPF.
+// Confidentiality forbids reading user memory from BPF.
 Check check_lockdown() {
-  std::ifstream file("/sys/kernel/security/lockdown");
-  std::string text;
-  if (!std::getline(file, text)) return {"kernel lockdown", true, "not in use", ""};
-  const std::size_t begin = text.find('[');
-  const std::size_t end = text.find(']');
-  const std::string level =
-      begin == std::string::npos || end == std::string::npos ? text : text.substr(begin + 1, end - begin - 1);
-  return {"kernel lockdown", level != "confidentiality", level,
+  const std::string level = lockdown_level();
+  return {"kernel lockdown", level != "confidentiality", level.empty() ? "not in use" : level,
           "boot without lockdown=confidentiality (Secure Boot may set it)"};
 }
 
@@ -97,7 +69,7 @@ Check check_jit() {
 Check check_load() {
   usc_config config{};
   config.scope = {USC_MODE_ALL_ALL, 64};
-  config.cpus = static_cast<__u32>(sysconf(_SC_NPROCESSORS_CONF));
+  config.cpus = possible_processors();
   BackendSizes sizes;
   sizes.ring_bytes = 1u << 16;
   sizes.rows = 1u << 10;

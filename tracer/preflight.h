@@ -15,12 +15,14 @@ struct Check {
 };
 
 struct BackendReport {
-  std::string backend;  // "bpf"
+  std::string backend;  // "bpf" or "kmod"
   bool usable = false;
   std::vector<Check> checks;
 };
 
 // Looks at privileges, kernel version, BTF, lockdown and finally loads the programs, which decides.
 [[nodiscard]] BackendReport examine_bpf();
+// Looks at whether modules may be loaded, privileges, headers, signatures, and finally opens a session, which decides.
+[[nodiscard]] BackendReport examine_kmod();
 
 }  // namespace uscope::tracer

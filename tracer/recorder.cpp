@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 
 #include "support/unique_fd.h"
 
@@ -24,17 +23,6 @@ constexpr std::uint64_t kStatusEveryNs = kSecond / 4;
 constexpr int kLongestWaitMs = 10;
 constexpr int kPendingWaitMs = 1;
 constexpr int kCollectorNice = -20;
-
-// One for each possible processor: "0-3,8" counts 9, since arrays are indexed by number.
-std::uint32_t possible_processors() {
-  std::ifstream file("/sys/devices/system/cpu/possible");
-  std::string text;
-  std::getline(file, text);
-  const std::size_t at = text.find_last_of("-,");
-  const std::string last = at == std::string::npos ? text : text.substr(at + 1);
-  return last.empty() ? static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_CONF))
-                      : static_cast<std::uint32_t>(std::stoul(last)) + 1;
-}
 
 // Many files are held open until the trace has been loaded.
 void raise_descriptor_limit() {
