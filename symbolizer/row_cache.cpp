@@ -25,7 +25,7 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint32_t kFormat = 9;  // moves with the layout below and with every change of what a rule means
+constexpr std::uint32_t kFormat = 10;  // moves with the layout below and with every change of what a rule means
 constexpr std::uint64_t kMagic = 0x53574f5243535521;  // "!USCROWS"
 constexpr std::size_t kDigestBytes = 32;
 constexpr std::uint64_t kMostEntryBytes = std::uint64_t{1} << 30;
