@@ -65,7 +65,7 @@ def record_command(uscope, program, database, folder):
     command += ["-o", database, "--"]
     if isinstance(program.command, str):
         return command + ["bash", "-c", program.command]
-    return command + [word.replace("@", folder) if word.startswith("@") else word for word in program.command]
+    return command + [folder if word == "@" else word.replace("@/", folder + "/") for word in program.command]
 
 
 def wait_ready(program, folder, process):
@@ -125,7 +125,10 @@ def read(database):
     def rows(text):
         return handle.execute(text).fetchall()
 
-    ends = rows("SELECT ended, count(*), count(DISTINCT stack_id) FROM event JOIN stack ON stack.id = stack_id GROUP BY ended")
+    ends = rows(
+        "SELECT coalesce(ended, 'no stack'), count(*), count(DISTINCT stack_id) FROM event"
+        " LEFT JOIN stack ON stack.id = stack_id GROUP BY ended"
+    )
     events = rows("SELECT count(*) FROM event")[0][0]
     places = rows(
         "SELECT stack.ended, path, function, count(*) AS times FROM event JOIN stack ON stack.id = event.stack_id"

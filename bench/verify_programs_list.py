@@ -205,9 +205,9 @@ PROGRAMS = [
             "--appendonly", "yes"], "redis-server --version", ["redis-server", "redis-benchmark"], ready="redis-cli -s sock ping",
             load="redis-benchmark -s $PWD/sock -n 3000 -q; redis-cli -s sock bgsave; redis-cli -s sock eval 'return 1' 0; sleep 1",
             stop="redis-cli -s sock shutdown", every=97),
-    Program("memcached", ["memcached"], ["memcached", "-u", "nobody", "-s", "@/sock", "-a", "777"], "memcached -V", ready="test -S sock",
+    Program("memcached", ["memcached"], ["memcached", "-u", "nobody", "-s", "@/sock", "-a", "777", "-P", "@/pid"], "memcached -V", ready="test -S sock",
             load="python3 -c \"import socket\nfor k in range(20):\n s=socket.socket(socket.AF_UNIX); s.connect('sock')\n"
-            " for i in range(200): s.send(b'set a 0 0 1\\r\\nx\\r\\nget a\\r\\n'); s.recv(99)\"", stop="pkill -INT -f \"$PWD/sock\"", every=17),
+            " for i in range(200): s.send(b'set a 0 0 1\\r\\nx\\r\\nget a\\r\\n'); s.recv(99)\"", stop="kill -INT $(cat pid)", every=17),
     Program("lighttpd", ["lighttpd", "apache2-utils"], "printf 'server.document-root=\"%s\"\\nserver.port=18097\\nserver.bind=\"127.0.0.1\"\\n"
             "server.pid-file=\"%s/pid\"\\n' $PWD $PWD > l.conf; cp l.conf f.html; exec lighttpd -D -f l.conf", "lighttpd -v", ["lighttpd", "ab"],
             ready="curl -sf http://127.0.0.1:18097/f.html", load="ab -q -c 10 -n 2000 http://127.0.0.1:18097/f.html", stop="kill $(cat pid)", every=17),
@@ -222,8 +222,9 @@ PROGRAMS = [
     Program("unbound", ["unbound", "bind9-dnsutils"], "printf 'server:\\n port: 18054\\n interface: 127.0.0.1\\n chroot: \"\"\\n username: \"\"\\n directory: \"%s\"\\n pidfile: \"%s/pid\"\\n do-daemonize: no\\n"
             " local-data: \"a.b A 1.2.3.4\"\\nremote-control:\\n control-enable: no\\n' $PWD $PWD > u.conf; exec unbound -d -c u.conf", "unbound -V", ["unbound", "dig"],
             ready="dig -p 18054 @127.0.0.1 a.b +time=1 +tries=1", load="for i in 1 2 3 4 5 6 7 8; do dig -p 18054 @127.0.0.1 a.b; done", stop="kill $(cat pid)"),
-    Program("mosquitto", ["mosquitto", "mosquitto-clients"], ["mosquitto", "-p", "18183"], "mosquitto -h", ["mosquitto", "mosquitto_pub"], ready="mosquitto_pub -p 18183 -t a -m b",
-            load="for i in 1 2 3 4 5 6 7 8 9; do mosquitto_pub -p 18183 -t a -m b; done", stop="pkill -f 'mosquitto -p 18183'", statuses=(0, 3)),
+    Program("mosquitto", ["mosquitto", "mosquitto-clients"], ["mosquitto", "-c", "@/m.conf"], "mosquitto -h", ["mosquitto", "mosquitto_pub"], ready="mosquitto_pub -p 18183 -t a -m b",
+            load="for i in 1 2 3 4 5 6 7 8 9; do mosquitto_pub -p 18183 -t a -m b; done", stop="kill $(cat pid)",
+            setup="printf 'listener 18183 127.0.0.1\\nallow_anonymous true\\npid_file %s/pid\\nuser root\\n' $PWD > m.conf", statuses=(0, 3)),
     Program("sshd", ["openssh-server"], "exec $(command -v sshd) -D -e -p 18022 -h $PWD/key -o PidFile=$PWD/pid -o AuthorizedKeysFile=$PWD/id.pub -o StrictModes=no -o ListenAddress=127.0.0.1 -o UsePAM=no",
             "ssh -V", ["sshd"], setup="mkdir -p /run/sshd; ssh-keygen -q -t ed25519 -N '' -f key; ssh-keygen -q -t ed25519 -N '' -f id; chmod 755 .",
             ready="test -s pid", load="for i in 1 2 3; do ssh -F none -p 18022 -i id -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null 127.0.0.1 'ls /; id'; done", stop="kill $(cat pid)",
@@ -308,7 +309,7 @@ PROGRAMS = [
     Program("fish", ["fish"], ["fish", "-c", "for i in (seq 10); echo $i | cat; end; ls /; string match -r a abc"], "fish --version", setup="export HOME=$PWD"),
     Program("ksh", ["ksh93u+m"], ["ksh93", "-c", "for i in 1 2 3 4 5; do echo $i | cat; done; x=$(ls /); print ${#x}"], "ksh93 --version"),
     Program("dash", ["dash"], ["dash", "-c", "for i in 1 2 3 4 5; do echo $i | cat; done; x=$(ls /)"], "dpkg-query -W -f '${Version}' dash"),
-    Program("busybox", ["busybox-static"], ["busybox", "sh", "-c", "for i in 1 2 3 4 5; do busybox echo $i | busybox cat; done; busybox find /etc -name 'p*' | busybox sort; busybox awk 'BEGIN { system(\"true\") }'; busybox vi -h"], "busybox", every=1),
+    Program("busybox", ["busybox-static"], ["busybox", "sh", "-c", "for i in 1 2 3 4 5; do busybox echo $i | busybox cat; done; busybox find /etc -name 'p*' | busybox sort; busybox awk 'BEGIN { system(\"true\") }'"], "busybox", every=1),
     Program("tar and xz", ["tar", "xz-utils", "zstd", "pigz", "lz4"], "tar cJf a.tar.xz /etc; tar tJf a.tar.xz | wc -l; tar c /etc | zstd -T2 -q | wc -c; tar c /etc | pigz -p 2 | wc -c; tar czf a.tgz /etc; tar c /etc | bzip2 | wc -c", "tar --version", ["tar", "xz", "zstd", "pigz"], every=7),
     Program("7z", ["p7zip-full"], ["7z", "b", "1", "-mmt2", "-md16"], "7z", every=1),
     Program("rsync", ["rsync"], ["rsync", "-a", "/etc/", "e/"], "rsync --version", every=7),
