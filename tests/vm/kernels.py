@@ -70,6 +70,8 @@ def apt_options(suite: str, cache: Path) -> list:
         "Dir::Cache::archives": state / "archives",
         "APT::Architecture": "amd64",
         "Acquire::Languages": "none",
+        # A mirror may be a frozen copy: its signature counts, not its age.
+        "Acquire::Check-Valid-Until": "false",
         "APT::Sandbox::User": "root",
     }
     return [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]

@@ -58,6 +58,15 @@ def in_root(root: Path, *command: str) -> str:
     return run_quiet(["unshare", "--mount", "sh", "-c", script, str(root), *command], env=environment)
 
 
+def apt_settings() -> list:
+    """How this machine's apt reaches the archive. A mirror may be a frozen copy: its signature counts, not its age."""
+    options = ["-o", "Acquire::Check-Valid-Until=false"]
+    for line in run_quiet(["apt-config", "dump", "--format", "%f=%v%n"]).splitlines():
+        if re.match(r"Acquire::(https?::)?(Proxy|Retries|Timeout)\b", line, re.IGNORECASE):
+            options += ["-o", line]
+    return options
+
+
 def put_source(source: Path, target: Path) -> None:
     """What the module is made of."""
     shutil.rmtree(target, ignore_errors=True)
@@ -71,8 +80,9 @@ def build_in_root(series: str, version: str, source: Path) -> Path:
     root = suite_root(SUITES[series])
     headers = f"/usr/src/linux-headers-{version}"
     if not (root / headers.lstrip("/")).exists():
-        in_root(root, "apt-get", "-q", "update")
-        in_root(root, "apt-get", "-q", "-y", "--no-install-recommends", "install", f"linux-headers-{version}")
+        options = apt_settings()
+        in_root(root, "apt-get", *options, "-q", "update")
+        in_root(root, "apt-get", *options, "-q", "-y", "--no-install-recommends", "install", f"linux-headers-{version}")
     put_source(source, root / "uscope")
     in_root(root, "make", "-C", "/uscope/kmod", f"KDIR={headers}")
     return root / "uscope/kmod/uscope.ko"
