@@ -1,6 +1,8 @@
-"""Which backend the tests trace with: USCOPE_TEST_BACKEND (bpf, kmod), or the one that `record` takes by itself."""
+"""Which backend the tests trace with: USCOPE_TEST_BACKEND (bpf, kmod), or the one that `record` takes by itself; how much longer
+time limits are on a slow machine: USCOPE_TEST_SLOWNESS."""
 
 import os
 
 BACKEND = os.environ.get("USCOPE_TEST_BACKEND", "")
 OPTIONS = ["--backend", BACKEND] if BACKEND else []
+SLOWNESS = float(os.environ.get("USCOPE_TEST_SLOWNESS", "1"))

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from backend import OPTIONS as BACKEND_OPTIONS
+from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 from expectations import Matcher, check_run, parse_source
 from trace import Trace
 
@@ -36,7 +36,7 @@ def record(uscope, options, command, output, stdout=subprocess.PIPE, timeout=120
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=subprocess.PIPE,
-        timeout=timeout,
+        timeout=timeout * SLOWNESS,
         check=False,
         text=True,
         errors="replace",

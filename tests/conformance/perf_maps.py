@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-from backend import OPTIONS as BACKEND_OPTIONS
+from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
 FIXTURE = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "fixture_jit"
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
@@ -29,7 +29,7 @@ class PerfMaps(unittest.TestCase):
 
     def record(self, *command):
         done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "-e", "getppid,execve", "--", *command],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=60 * SLOWNESS, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         for (pid,) in self.rows("SELECT pid FROM process"):
             path = f"/tmp/perf-{pid}.map"

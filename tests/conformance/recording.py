@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from backend import BACKEND, OPTIONS as BACKEND_OPTIONS
+from backend import BACKEND, OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
 
@@ -34,7 +34,7 @@ class Recording(unittest.TestCase):
 
     def record(self, *command, options=(), **kwargs):
         return subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, *options, "--", *command],
-                              capture_output=True, text=True, timeout=60, check=False, **kwargs)
+                              capture_output=True, text=True, timeout=60 * SLOWNESS, check=False, **kwargs)
 
     def rows(self, sql):
         with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as db:
@@ -115,7 +115,7 @@ class Recording(unittest.TestCase):
             time.sleep(0.1)
         marker = os.path.join(self.folder.name, "started")
         second = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db + ".2", "--", "touch", marker],
-                                capture_output=True, text=True, timeout=60, check=False)
+                                capture_output=True, text=True, timeout=60 * SLOWNESS, check=False)
         self.assertEqual(second.returncode, 125)
         self.assertIn(str(first.pid), second.stderr)
         self.assertFalse(os.path.exists(marker))

@@ -39,7 +39,7 @@ def excluded(quick: bool) -> list:
     return rules
 
 
-def tests_of(build: Path, wanted: str, quick: bool) -> list:
+def tests_of(build: Path, wanted: str, quick: bool, stress: bool, slowness: float) -> list:
     listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1", "-L", "^root$"], check=True,
                             stdout=subprocess.PIPE, text=True).stdout
     rules = excluded(quick)
@@ -55,6 +55,10 @@ def tests_of(build: Path, wanted: str, quick: bool) -> list:
             command = [PYTHON, *command[1:]]
         tests.append({"name": entry["name"], "command": command, "cwd": properties.get("WORKING_DIRECTORY", "/"),
                       "limit": min(properties.get("TIMEOUT", 300), 300)})
+    if stress:
+        tests.append({"name": "stress", "command": [PYTHON, str(HERE / "stress.py"), str(build / "uscope")], "cwd": "/tmp", "limit": 300})
+    for test in tests:
+        test["limit"] *= slowness
     if not tests:
         raise VmError(f"no test of {build} is chosen (label root, {wanted!r})")
     return tests
@@ -127,6 +131,7 @@ class Results:
 def summary(results: Results, wanted: int, status: int, kernel: str) -> bool:
     failed = [entry for entry in results.done if entry["status"] != 0]
     passed = len(results.done) - len(failed)
+    wanted += sum(entry["name"] == "kernel.kmemleak" for entry in results.done)  # where the kernel has it
     if results.running:
         print(f"during {results.running} the guest ended")
     if results.stopped:
@@ -146,6 +151,8 @@ def parse(arguments: list):
     parser.add_argument("--module", metavar="PATH.ko", help="loaded before the tests, unloaded after them")
     parser.add_argument("--tests", default="", metavar="REGEX", help="of these, those whose names match")
     parser.add_argument("--quick", action="store_true", help="without what excluded.txt leaves out of scripts/test.sh")
+    parser.add_argument("--stress", action="store_true", help="stress.py too: tracers killed, the module reloaded, under load")
+    parser.add_argument("--slowness", type=float, default=1, help="the tests' own limits, times this [1]")
     parser.add_argument("--time", type=int, default=900, help="limit for all, in seconds [900]")
     parser.add_argument("--list", action="store_true", help="print the chosen tests and the excluded ones with the reason")
     parser.add_argument("--json", metavar="FILE", help="the results, also there")
@@ -173,7 +180,8 @@ def prepare(options, tests: list, work: Path) -> int:
     if options.module:
         options.with_.append(f"{os.path.abspath(options.module)}:/suite/uscope.ko")
     options.leave_out = FOLDERS_LEFT_OUT
-    options.command, options.env, options.cwd, options.console = ["/suite/suite-guest"], [], "/root", False
+    options.command, options.cwd, options.console = ["/suite/suite-guest"], "/root", False
+    options.env = [f"USCOPE_TEST_SLOWNESS={options.slowness}"]
     return len(tests) * len(backends) + (2 if options.module else 0)
 
 
@@ -183,7 +191,7 @@ def main(arguments: list) -> int:
     with tempfile.TemporaryDirectory(prefix="uscope-vm-") as name:
         work = Path(name)
         try:
-            tests = tests_of(options.build, options.tests, options.quick)
+            tests = tests_of(options.build, options.tests, options.quick, options.stress, options.slowness)
             if options.list:
                 for test in tests:
                     print(test["name"])
