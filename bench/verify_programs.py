@@ -239,7 +239,7 @@ def main():
     parser.add_argument("--json", help="write the figures here after each program; figures of other programs there stay")
     parser.add_argument("--markdown", help="write the table here")
     parser.add_argument("--keep", help="keep the databases in this folder")
-    parser.add_argument("--check", action="store_true", help=f"fail where less than {BOUND} % is at the root or equal")
+    parser.add_argument("--check", action="store_true", help=f"fail where less than {BOUND} %% is at the root or equal")
     arguments = parser.parse_args()
     uscope = os.path.join(os.path.abspath(arguments.build), "uscope")
     programs = chosen(arguments.only)

@@ -25,24 +25,11 @@
 static inline int usc_read_u64(void *memory, __u64 address, __u64 *value);
 static inline const struct usc_rule *usc_rule_at(void *tables, __u32 number);
 
-/*
- * What the return address 0 means, which no rule announced. Who makes a stack for a coroutine gives its first function
- * that address (fibers of Ruby, D, Crystal), and the stack begins at the end of a page: there, it is the stack's root.
- * libdwfl takes each such address for the end. Anywhere else it may as well be a wrong word.
- */
-#define USC_STACK_TOP_BYTES 64
-USC_INLINE int usc_zero_return(__u64 cfa)
-{
-	if (((0 - cfa) & 4095) < USC_STACK_TOP_BYTES)
-		return USC_STEP_ROOT;
-	return USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
-}
-
-/* Sets `pc` and `rsp` of the caller. */
+/* Sets `pc` and `rsp` of the caller; the return address 0 is an end that no rule announced. */
 USC_INLINE int usc_commit_caller(struct usc_frame *frame, __u64 pc, __u64 cfa, __u32 known)
 {
 	if (!pc)
-		return usc_zero_return(cfa);
+		return USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
 	frame->pc = pc;
 	frame->regs[USC_REG_RSP] = cfa;
 	frame->known = known;
@@ -85,15 +72,12 @@ USC_INLINE int usc_step_compact(struct usc_frame *frame, __u32 rule, void *memor
 USC_INLINE int usc_step_frame_pointer(struct usc_frame *frame, void *memory)
 {
 	__u64 rbp = frame->regs[USC_REG_RBP];
-	int result;
 
 	if (!(frame->known & USC_KNOWN(USC_REG_RBP)))
 		return USC_STEP_BROKEN(USC_BROKEN_REGISTER);
 	if ((rbp & 7) || rbp < frame->regs[USC_REG_RSP])
 		return USC_STEP_BROKEN(USC_BROKEN_FRAME_POINTER);
-	result = usc_step_compact(frame, USC_RULE_COMPACT(USC_RULE_RBP, 2, 2), memory);
-	/* Nothing is certain enough here to call an end the root. */
-	return result == USC_STEP_ROOT ? USC_STEP_BROKEN(USC_BROKEN_ZERO_RA) : result;
+	return usc_step_compact(frame, USC_RULE_COMPACT(USC_RULE_RBP, 2, 2), memory);
 }
 
 /* Across a signal frame: the interrupted code's registers, all of them. The stack may be another one: no progress is
@@ -188,7 +172,7 @@ USC_INLINE int usc_step_shared(struct usc_frame *frame, const struct usc_rule *r
 			known |= USC_KNOWN(reg);
 	}
 	if (!pc)
-		return rule->ra_kind == USC_RA_CFA ? usc_zero_return(cfa) : USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
+		return USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
 	for (i = 0; i < USC_SAVED_REGS; i++)
 		frame->regs[USC_SAVED_REG(i)] = saved[i];
 	error = usc_commit_caller(frame, pc, cfa, known);

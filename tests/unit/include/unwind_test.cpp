@@ -183,25 +183,6 @@ TEST_F(UnwindStep, CompactZeroReturnAddressLeavesTheFrame) {
   expect_broken(USC_RULE_COMPACT(USC_RULE_RSP, 2, 2), USC_BROKEN_ZERO_RA);
 }
 
-// The first function of a coroutine: its stack ends with a page, and the return address is 0.
-TEST_F(UnwindStep, ZeroReturnAddressAtTheEndOfAPageIsTheRoot) {
-  const usc_rule shared = plain_rule(kRsp, 16);
-  for (const __u64 cfa : {kStack, kStack - 8, kStack - 48, kStack - 63, kStack - 64, kStack + 8}) {
-    const bool at_end = cfa <= kStack && cfa > kStack - 64;
-    frame_ = frame_at(cfa - 16);
-    const usc_frame before = frame_;
-    memory_.words = {{cfa - 8, 0}, {cfa - 16, 0xbeef}};
-    const int expected = at_end ? USC_STEP_ROOT : USC_STEP_BROKEN(USC_BROKEN_ZERO_RA);
-    EXPECT_EQ(step(USC_RULE_COMPACT(USC_RULE_RSP, 2, 2)), expected) << std::hex << cfa;
-    expect_unchanged(frame_, before);
-    EXPECT_EQ(step_shared(shared), expected) << std::hex << cfa;
-    expect_unchanged(frame_, before);
-    // A frame pointer alone is not enough to say so.
-    frame_.regs[kRbp] = cfa - 16;
-    if (cfa % 8 == 0) expect_broken(USC_RULE_FRAME_POINTER, USC_BROKEN_ZERO_RA);
-  }
-}
-
 TEST_F(UnwindStep, CompactFaultLeavesTheFrame) {
   memory_.words = {{kStack, 0xbeef}};  // saved rbp there, return address not
   expect_broken(USC_RULE_COMPACT(USC_RULE_RSP, 2, 2), USC_BROKEN_NOFAULT);

@@ -315,7 +315,7 @@ _start: nop
     ASSERT_TRUE(symbols);
     const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(function_at(*symbols, hex(entry.substr(entry.find("0x"))) + 1), "by_dwarf+1");
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
   }
 }
 
