@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "symbolizer/elf_facts.h"
+#include "support/text.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -113,16 +114,6 @@ Link read_link(const std::vector<ElfSection>& sections, std::string_view section
 // With its last slash; empty for a path that is not absolute.
 std::string folder_of(const std::string& path) {
   return path.starts_with('/') ? path.substr(0, path.rfind('/') + 1) : "";
-}
-
-std::string hex_of(const std::string& bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char byte : bytes) {
-    text += kDigits[static_cast<unsigned char>(byte) >> 4];
-    text += kDigits[static_cast<unsigned char>(byte) & 15];
-  }
-  return text;
 }
 
 bool decompress(const Elf_Data& data, std::vector<std::byte>& out) {
