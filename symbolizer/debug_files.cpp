@@ -16,8 +16,8 @@
 #include <string_view>
 #include <utility>
 
-#include "symbolizer/elf_facts.h"
 #include "support/text.h"
+#include "symbolizer/elf_facts.h"
 
 namespace uscope::symbolizer {
 namespace {
