@@ -216,6 +216,21 @@ TEST_F(CollectorTest, FilesAreDescribedWithTheirRowsOrTheTrouble) {
             "/nowhere/at/allNo such file or directory");
 }
 
+TEST_F(CollectorTest, RowsWithoutRoomAreToldAndWalksGoOn) {
+  backend_.has_room = false;
+  tell_mappings();
+  OwnSample sample = take_sample();
+  queue(sample, 3);
+  ASSERT_TRUE(collector().round());
+  ASSERT_TRUE(collector().round());
+  EXPECT_EQ(losses()[(std::pair<std::uint32_t, std::uint32_t>{USC_LOSS_ROWS_MEMORY, 0})], process_.files().size());
+  for (const usc_file_info& info : written<usc_file_info>(USC_RECORD_FILE_INFO))
+    EXPECT_EQ(info.state, USC_FILE_USER_ONLY);
+  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  ASSERT_EQ(stacks.size(), 1U);
+  EXPECT_EQ(stacks[0].ended, USC_ENDED_ROOT);
+}
+
 TEST_F(CollectorTest, RecordsThatAreTooShortAreDropped) {
   usc_record head{};
   head.type = USC_RECORD_EVENT;
