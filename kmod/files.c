@@ -161,14 +161,16 @@ void usc_keep_told(const struct told_key *key)
 	raw_spin_unlock_irqrestore(&usc.lock, flags);
 }
 
-/* Where the table is full the loss still counts in its processor's total. */
+/* Where the table is full or busy the loss still counts in its processor's total. */
 void usc_count_process_loss(u32 cause, u32 process)
 {
 	u32 slot = jhash_2words(cause, process, 0), i;
 	struct usc_device_loss *loss;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&usc.lock, flags);
+	/* Not waited for: a module that logs may be called where the lock is held. */
+	if (!raw_spin_trylock_irqsave(&usc.lock, flags))
+		return;
 	for (i = 0; i < 64; i++) {
 		loss = &usc.losses[(slot + i) % USC_LOSS_SLOTS];
 		if (!loss->count) {

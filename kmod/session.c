@@ -45,6 +45,7 @@ static int for_each_room(int (*visit)(const struct room *room))
 		ROOM(file_nodes, USC_FILE_MAX),
 		ROOM(told, USC_TOLD_SLOTS),
 		ROOM(losses, USC_LOSS_SLOTS),
+		ROOM(places, USC_PLACE_SLOTS),
 	};
 	size_t i;
 	int error;

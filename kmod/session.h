@@ -17,6 +17,7 @@
 
 #define USC_TOLD_SLOTS 32768u
 #define USC_LOSS_SLOTS 4096u
+#define USC_PLACE_SLOTS 8192u
 
 /* One processor's way out. `head` is ours; what user space can write, it can only harm itself with. */
 struct usc_ring {
@@ -53,6 +54,12 @@ struct usc_file_node {
 	u32 next; /* node number + 1 */
 };
 
+/* A place in the kernel that was told of. */
+struct usc_place {
+	unsigned long address;
+	u32 place;
+};
+
 struct usc_session {
 	struct usc_config config;
 	u32 ring_bytes;
@@ -84,12 +91,14 @@ struct usc_session {
 	u32 file_count;
 	struct told_key *told;
 	struct usc_device_loss *losses;
+	struct usc_place *places;
 	/* Trace. */
 	struct pid *launched;
 	u32 launch_pending;
 	u32 entries_closed;
 	u32 last_task, last_process, last_image, last_mm, last_stack;
 	u32 last_file;
+	u32 last_place;
 	/* From here on: as long as the module is loaded. */
 	raw_spinlock_t lock;
 	wait_queue_head_t readers;
@@ -108,6 +117,22 @@ int usc_hooks_attach(void);
 void usc_hooks_close_entries(void);
 void usc_hooks_detach(void);
 u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *traced);
+
+/*
+ * For export.c, between usc_log_begin (0, or why nothing can be logged here and now) and usc_log_end; nothing sleeps or
+ * faults in between.
+ */
+struct usc_log_task {
+	u32 serial;
+	u32 image;
+	u32 stack;
+};
+
+int usc_log_begin(void);
+void usc_log_end(void);
+int usc_log_task(struct usc_log_task *task, bool with_stack);
+int usc_log_send(struct usc_record *record, u16 type, u32 bytes, u32 task);
+bool usc_is_traced(struct task_struct *task);
 
 /* tasks.c: the trace map. */
 struct usc_task_node {

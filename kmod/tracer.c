@@ -13,12 +13,18 @@
 
 #include "uscope/core/tasks.h"
 
+/* Is core at work on this processor? Another module that logs from inside it is turned away. */
+static DEFINE_PER_CPU(u32, depth);
+static bool logging;
+
 #define PROBE(call)                                                                                                    \
 	do {                                                                                                           \
 		preempt_disable_notrace();                                                                             \
+		__this_cpu_inc(depth);                                                                                 \
 		pagefault_disable();                                                                                   \
 		call;                                                                                                  \
 		pagefault_enable();                                                                                    \
+		__this_cpu_dec(depth);                                                                                 \
 		preempt_enable_notrace();                                                                              \
 	} while (0)
 
@@ -44,14 +50,11 @@ static void probe_exec(void *data, struct task_struct *task, pid_t old_pid, stru
 
 static void probe_exit(USC_EXIT_PROBE_ARGS)
 {
-	bool known;
-
 	PROBE({
 		core_exit(task);
-		known = entry_of(task) != NULL;
+		if (entry_of(task))
+			usc_task_remove(task);
 	});
-	if (known)
-		usc_task_remove(task);
 }
 
 static void probe_rename(void *data, struct task_struct *task, const char *comm)
@@ -115,6 +118,7 @@ int usc_hooks_attach(void)
 		}
 		hooks[i].attached = true;
 	}
+	WRITE_ONCE(logging, true);
 	return 0;
 }
 
@@ -125,11 +129,12 @@ void usc_hooks_close_entries(void)
 	tracepoint_synchronize_unregister();
 }
 
-/* No probe runs when this has returned. */
+/* No probe runs when this has returned, and nobody logs: both run with preemption disabled. */
 void usc_hooks_detach(void)
 {
 	u32 i;
 
+	WRITE_ONCE(logging, false);
 	for (i = ARRAY_SIZE(hooks); i-- > 0;)
 		unregister(&hooks[i]);
 	tracepoint_synchronize_unregister();
@@ -155,4 +160,62 @@ u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *t
 		rcu_read_unlock();
 	}
 	return count;
+}
+
+int usc_log_begin(void)
+{
+	if (in_nmi() || !in_task() || !current->mm)
+		return -EOPNOTSUPP;
+	preempt_disable_notrace();
+	if (!READ_ONCE(logging)) {
+		preempt_enable_notrace();
+		return -ENODEV;
+	}
+	if (__this_cpu_read(depth)) {
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RECURSION, 0);
+		preempt_enable_notrace();
+		return -EBUSY;
+	}
+	__this_cpu_inc(depth);
+	pagefault_disable();
+	return 0;
+}
+
+void usc_log_end(void)
+{
+	pagefault_enable();
+	__this_cpu_dec(depth);
+	preempt_enable_notrace();
+}
+
+bool usc_is_traced(struct task_struct *task)
+{
+	struct task_entry *t = entry_of(task);
+
+	return t && t->state == USC_TRACED;
+}
+
+int usc_log_task(struct usc_log_task *task, bool with_stack)
+{
+	struct task_entry *t = entry_of(current);
+	struct pt_regs *regs = task_pt_regs(current);
+	u32 ended = 0;
+
+	if (!t || t->state != USC_TRACED)
+		return -ENOENT;
+	task->serial = t->serial;
+	task->image = t->image;
+	task->stack = 0;
+	if (!user_64bit_mode(regs))
+		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
+	else if (!t->image)
+		ended = USC_ENDED_SCOPE;
+	if (with_stack)
+		task->stack = take_stack(regs, t, ended);
+	return 0;
+}
+
+int usc_log_send(struct usc_record *record, u16 type, u32 bytes, u32 task)
+{
+	return send_record(record, type, bytes, task, now_ns(), false);
 }

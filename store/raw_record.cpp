@@ -34,6 +34,10 @@ std::size_t variable_bytes(const RawRecord& record) {
       const auto info = record.as<usc_file_info>();
       return info.segments * sizeof(usc_segment) + info.build_id_bytes + info.path_bytes + info.trouble_bytes;
     }
+    case USC_RECORD_LOGGED:
+      return record.as<usc_logged>().places * sizeof(std::uint32_t);
+    case USC_RECORD_KERNEL_PLACE:
+      return record.as<usc_kernel_place>().text_bytes;
     case USC_RECORD_JIT_NAME:
       return record.as<usc_jit_name>().name_bytes;
     case USC_RECORD_SAMPLE:
@@ -48,6 +52,11 @@ std::size_t variable_bytes(const RawRecord& record) {
   }
 }
 
+// No byte more than its own lengths say: nothing reads these types yet, and another record must not pass as one.
+bool is_exact(const RawRecord& record) {
+  return round_up(kFixedBytes[record.head.type] + variable_bytes(record)) == record.bytes.size();
+}
+
 bool values_hold(const RawRecord& record) {
   if (record.head.type == USC_RECORD_EVENT) {
     const auto event = record.as<usc_event>();
@@ -58,6 +67,11 @@ bool values_hold(const RawRecord& record) {
     std::string_view value;
     return meta_of(record, key, value);
   }
+  if (record.head.type == USC_RECORD_LOGGED) {
+    const auto logged = record.as<usc_logged>();
+    return logged.values <= USC_LOGGED_VALUES && logged.places <= USC_KERNEL_FRAMES && is_exact(record);
+  }
+  if (record.head.type == USC_RECORD_KERNEL_PLACE) return record.as<usc_kernel_place>().place != 0 && is_exact(record);
   return record.head.type != USC_RECORD_STACK || record.as<usc_stack>().depth <= USC_MAX_FRAMES;
 }
 

@@ -358,6 +358,34 @@ struct usc_jit_name {
 	char name[];
 };
 
+#define USC_LOGGED_VALUES 6
+#define USC_KERNEL_FRAMES 64 /* of one event, at most */
+
+/*
+ * An event that another kernel module logged for the current task (kmod's usc_log_event), with the stacks of that moment.
+ * Kernel frames follow at place, innermost first: numbers of usc_kernel_place, 0 = could not be named.
+ */
+struct usc_logged {
+	struct usc_record head;
+	__u32 kind;  /* the caller's own number */
+	__u32 stack; /* the user stack, 0 = none taken */
+	__u32 image;
+	__u16 values; /* how many are used */
+	__u16 places; /* kernel frames */
+	__u64 value[USC_LOGGED_VALUES];
+	__u32 place[];
+};
+
+/* A place in the kernel's code, met for the first time: "function+0xoffset/0xsize", and " [module]" outside the core kernel.
+ * No NUL. */
+struct usc_kernel_place {
+	struct usc_record head;
+	__u32 place; /* from 1 */
+	__u16 text_bytes;
+	__u16 pad;
+	char text[];
+};
+
 #define USC_JIT_NAME_BYTES 4096 /* longest name; a longer one is cut */
 
 USC_ASSERT_SIZE(usc_raw_header, 40);
@@ -381,5 +409,7 @@ USC_ASSERT_SIZE(usc_meta, 24);
 USC_ASSERT_SIZE(usc_cpu_total, 32);
 USC_ASSERT_SIZE(usc_io_uring, 32);
 USC_ASSERT_SIZE(usc_jit_name, 56);
+USC_ASSERT_SIZE(usc_logged, 88);
+USC_ASSERT_SIZE(usc_kernel_place, 32);
 
 #endif

@@ -135,6 +135,14 @@ std::vector<Layout> other_layouts() {
        sizeof(usc_jit_name),
        {FIELD(usc_jit_name, head), FIELD(usc_jit_name, mm), FIELD(usc_jit_name, name_bytes), FIELD(usc_jit_name, pad),
         FIELD(usc_jit_name, address), FIELD(usc_jit_name, start), FIELD(usc_jit_name, size), TAIL(usc_jit_name, name)}},
+      {"usc_logged",
+       sizeof(usc_logged),
+       {FIELD(usc_logged, head), FIELD(usc_logged, kind), FIELD(usc_logged, stack), FIELD(usc_logged, image),
+        FIELD(usc_logged, values), FIELD(usc_logged, places), FIELD(usc_logged, value), TAIL(usc_logged, place)}},
+      {"usc_kernel_place",
+       sizeof(usc_kernel_place),
+       {FIELD(usc_kernel_place, head), FIELD(usc_kernel_place, place), FIELD(usc_kernel_place, text_bytes),
+        FIELD(usc_kernel_place, pad), TAIL(usc_kernel_place, text)}},
   };
 }
 

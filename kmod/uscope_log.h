@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * For other kernel modules: events of their own in uscope's trace, with the stacks of the moment. Both functions may be
+ * called from any task context, also where nothing may sleep; they neither sleep nor fault. What is logged while no
+ * tracer traces costs a look and nothing else.
+ */
+#ifndef USCOPE_LOG_H
+#define USCOPE_LOG_H
+
+#include <linux/types.h>
+
+#define USC_LOG_USER_STACK 1 /* the current task's user stack, in the tracer's scope */
+#define USC_LOG_KERNEL_STACK                                                                                           \
+	2 /* the callers of usc_log_event, 64 at most; no address leaves, but function and offset */
+
+/* Is the current task being traced? */
+bool usc_task_traced(void);
+
+/*
+ * Logs an event of the caller's kind with up to six values. 0; -ENOENT: the current task is not traced; -ENODEV: no
+ * tracer traces; -EBUSY: called from inside the tracer itself (counted as a loss, recursion); -ENOSPC: no room
+ * (counted); -EOPNOTSUPP: in an interrupt, or a kernel thread; -EINVAL.
+ */
+int usc_log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags);
+
+#endif

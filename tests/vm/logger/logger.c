@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+/* A module that logs: at each getppid, by a kprobe, an event of kind 7 with three values and both stacks. */
+#include <linux/kprobes.h>
+#include <linux/module.h>
+
+#include "uscope_log.h"
+
+static unsigned long logged, refused;
+module_param(logged, ulong, 0400);
+module_param(refused, ulong, 0400);
+static u64 number;
+
+static int on_getppid(struct kprobe* probe, struct pt_regs* regs) {
+  u64 values[3] = {number++, 0x1122334455667788ull, usc_task_traced()};
+
+  if (usc_log_event(7, values, 3, USC_LOG_USER_STACK | USC_LOG_KERNEL_STACK))
+    refused++;
+  else
+    logged++;
+  return 0;
+}
+
+static struct kprobe probe = {.symbol_name = "__x64_sys_getppid", .pre_handler = on_getppid};
+
+static int __init logger_init(void) {
+  if (usc_log_event(1, NULL, 7, 0) != -EINVAL || usc_log_event(1, NULL, 0, 4) != -EINVAL) return -EINVAL;
+  return register_kprobe(&probe);
+}
+
+static void __exit logger_exit(void) {
+  unregister_kprobe(&probe);
+}
+
+module_init(logger_init);
+module_exit(logger_exit);
+MODULE_LICENSE("Dual MIT/GPL");
+MODULE_DESCRIPTION("Test of uscope's functions for other modules");

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Judges what logger-guest sent back: every event that the module logged is in the raw trace, with its values, the user stack of the
+call it was made in, and kernel frames by name without an address."""
+
+import re
+import struct
+import sys
+from pathlib import Path
+
+EVENT, LOGGED, PLACE = 1, 18, 19
+NR_GETPPID = 110
+
+
+def records(raw: bytes):
+    at = struct.unpack_from("<QI", raw)[1]
+    while at + 24 <= len(raw):
+        size, kind = struct.unpack_from("<IH", raw, at)
+        yield kind, raw[at:at + size]
+        at += size
+
+
+def main(folder: Path) -> int:
+    logged, places, calls = [], {}, []
+    for kind, record in records((folder / "trace.raw").read_bytes()):
+        if kind == LOGGED:
+            own, stack, image, values, count = struct.unpack_from("<IIIHH", record, 24)
+            value = struct.unpack_from("<6Q", record, 40)
+            logged.append((own, stack, image, values, value, struct.unpack_from(f"<{count}I", record, 88)))
+        elif kind == PLACE:
+            place, size = struct.unpack_from("<IH", record, 24)
+            places[place] = record[32:32 + size].decode()
+        elif kind == EVENT and struct.unpack_from("<I", record, 96)[0] == NR_GETPPID:
+            calls.append(struct.unpack_from("<I", record, 88)[0])
+    failed = []
+
+    def check(what, ok):
+        print("ok    " if ok else "FAILED", what)
+        failed.extend([] if ok else [what])
+
+    expected = int((folder / "logged").read_text())
+    check(f"{len(logged)} events logged, the module says {expected}", len(logged) == expected >= 50)
+    check(f"{len(calls)} getppid calls", len(calls) == len(logged))
+    check("kind, number of values, image", all(e[0] == 7 and e[3] == 3 and e[2] for e in logged))
+    numbers = [e[4][0] for e in logged]
+    check("values in order", numbers == list(range(numbers[0], numbers[0] + len(numbers))))
+    check("fixed values", all(e[4][1:] == (0x1122334455667788, 1, 0, 0, 0) for e in logged))
+    check("user stacks are those of the calls", [e[1] for e in logged] == calls and all(calls))
+    names = [[places.get(p, "?") for p in e[5]] for e in logged]
+    print("      kernel frames:", names[0] if names else None)
+    check("kernel frames", all(any("[logger]" in name and name.startswith("on_getppid+0x") for name in event[:1]) and
+                               any(name.startswith("do_syscall_64+0x") for name in event) for event in names))
+    check("no address", not any(re.search(r"0x[0-9a-f]{9,}", name) for name in places.values()))
+    return 1 if failed or not logged else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
