@@ -95,9 +95,9 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	room = sample_at(s->cpu);
 	if (!cpu || !room)
 		return 0;
-	/* A sample that is only for checking must not take the room of events. */
-	if (verify && ring_is_half_full(s->cpu)) {
-		count_loss(cpu, USC_LOSS_VERIFY_SKIPPED, t->process);
+	/* A copy is as large as hundreds of events: none of them may be lost for its sake. */
+	if (ring_is_half_full(s->cpu)) {
+		count_loss(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_RING, t->process);
 		return 0;
 	}
 	if (__sync_lock_test_and_set(&cpu->sample_busy, 1)) {
