@@ -107,10 +107,18 @@ struct mm_struct {
 	struct file *exe_file;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
 /* Whole: `numbers` is indexed, and its stride is this one's. */
 struct upid {
 	int nr;
-	void *ns;
+	struct pid_namespace *ns;
 };
 
 struct pid {
@@ -144,6 +152,23 @@ struct thread_info {
 	__u32 status;
 };
 
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid;
@@ -154,6 +179,10 @@ struct task_struct {
 	__u64 start_time;
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
+	struct task_struct *real_parent;
+	struct css_set *cgroups;
+	int on_cpu;
+	unsigned int flags;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct sigpending pending;
@@ -175,9 +204,16 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
+struct bpf_iter__task_vma {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct vm_area_struct *vma;
+};
+
 #pragma clang attribute pop
 
 #define VM_EXEC 0x4ul
+#define PF_KTHREAD 0x00200000
 #define PROT_READ 0x1
 #define PROT_EXEC 0x4
 #define READ_IMPLIES_EXEC 0x0400000

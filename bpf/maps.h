@@ -111,6 +111,9 @@ __u32 launch_pending;
 /* Set when tracing ends: from here on no entry is seen, so an exit without one says nothing. */
 __u32 entries_closed;
 
+/* Moves with every change of membership in a control group. */
+__u32 cgroup_generation;
+
 /* Serial numbers given out last. */
 __u32 last_task, last_process, last_image, last_mm, last_stack;
 __u32 last_file = USC_FILE_VDSO;

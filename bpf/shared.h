@@ -13,4 +13,9 @@ struct key_request {
 	__u32 pad;
 };
 
+/* Key of the target's names; zeroes behind the name. */
+struct app_name {
+	char name[USC_APP_NAME_BYTES];
+};
+
 #endif

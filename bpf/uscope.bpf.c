@@ -3,6 +3,7 @@
  * The tracer as BPF programs: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, and a task
  * iterator for what is still under way. An untraced task pays one look-up of its own storage and nothing else.
  */
+#include "target.h"
 #include "transport.h"
 #include "uscope/core/tasks.h"
 
@@ -64,6 +65,75 @@ int list_open_calls(struct bpf_iter__task *ctx)
 	traced_tasks++;
 	if (core_open_call(t, open_before_ns, &event))
 		bpf_seq_write(ctx->meta->seq, &event, sizeof(event));
+	return 0;
+}
+
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(on_cgroup_attach, struct cgroup *group, const char *path, struct task_struct *task, bool whole)
+{
+	__sync_fetch_and_add(&cgroup_generation, 1);
+	return 0;
+}
+
+/* Run once when the hooks are in place: decides on every task there is. */
+SEC("iter/task")
+int adopt_tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (!task || task->flags & PF_KTHREAD)
+		return 0;
+	if (!entry_of(task))
+		decide_task(task, USC_UNKNOWN);
+	return 0;
+}
+
+/* Then, of one process at a time: its executable mappings. */
+SEC("iter/task_vma")
+int adopt_mappings(struct bpf_iter__task_vma *ctx)
+{
+	struct vm_area_struct *vma = ctx->vma;
+	struct task_struct *task = ctx->task;
+	struct found found = {};
+	struct task_entry *t;
+
+	if (!task || !vma || !(vma->vm_flags & VM_EXEC))
+		return 0;
+	t = entry_of(task);
+	if (!t || t->state != USC_TRACED)
+		return 0;
+	found.mm = t->mm;
+	found.serial = t->serial;
+	on_vma(task, vma, &found);
+	if (found.status == FOUND)
+		tell_mapping(&found, 0);
+	return 0;
+}
+
+/* Then, as often as asked: the calls that adopted threads wait in. */
+SEC("iter/task")
+int list_attached_calls(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct usc_attached_call call = {};
+	struct task_entry *t;
+
+	if (!task)
+		return 0;
+	t = entry_of(task);
+	if (t && core_attached_call(task, t, user_regs(task), &call))
+		bpf_seq_write(ctx->meta->seq, &call, sizeof(call));
+	return 0;
+}
+
+/* Uscope never traces itself: run by the tracer before the hooks are in place. Its children are spared with it. */
+SEC("raw_tp/sys_enter")
+int spare_own_process(void *ctx)
+{
+	struct task_entry *t = new_entry(this_task());
+
+	if (t)
+		t->state = USC_UNTRACED;
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/live_printer.h"
+#include "cli/record_target.h"
 #include "cli/status_line.h"
 #include "cli/units.h"
 #include "store/loader.h"
@@ -80,8 +81,7 @@ Result<void> check_output(const std::string& output, const std::string& raw) {
 
 Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options, const std::string& raw) {
   tracer::RecordOptions out;
-  out.launch.command = options.command;
-  out.launch.user = options.user;
+  if (auto set = set_target(options, out); !set) return set.error();
   out.config.scope = {static_cast<__u32>(options.mode), options.budget};
   out.config.verify_every = options.verify_every;
   auto calls = store::parse_syscall_set(options.calls);
@@ -117,22 +117,23 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
               {"mode", std::to_string(options.mode)},
               {"frames", std::to_string(options.budget)},
               {"calls", options.calls},
-              {"target", to_utf8(options.command.front())},
-              {"command", joined(options.command)},
+              {"target", to_utf8(describe_target(options))},
+              {"follow", options.follow},
               {"app_modules", joined(options.app_modules)},
               {"excluded_modules", joined(options.excluded_modules)},
               {"verify_every", std::to_string(options.verify_every)}};
+  if (!options.command.empty()) out.meta.emplace_back("command", joined(options.command));
   return out;
 }
 
-const char* reason_text(tracer::StopReason reason) {
+const char* reason_text(tracer::StopReason reason, bool launched) {
   switch (reason) {
     case tracer::StopReason::kInterrupted:
-      return "interrupted: the command goes on untraced";
+      return launched ? "interrupted: the command goes on untraced" : "";
     case tracer::StopReason::kDuration:
-      return "--duration has passed: the command goes on untraced";
+      return launched ? "--duration has passed: the command goes on untraced" : "";
     case tracer::StopReason::kMaxSize:
-      return "--max-size is reached: the command goes on untraced";
+      return launched ? "--max-size is reached: the command goes on untraced" : "--max-size is reached";
     case tracer::StopReason::kWriteFailed:
       return "the raw trace could not be written";
     case tracer::StopReason::kFinished:
@@ -155,12 +156,23 @@ store::LoadOptions load_options(const std::vector<std::unique_ptr<tracer::File>>
   return options;
 }
 
-void print_summary(const std::string& output, const tracer::RecordOutcome& outcome, const store::LoadSummary& loaded) {
+// What was found running.
+void print_attached(const RecordVerbOptions& options, std::uint64_t threads) {
+  const std::string target = escape_terminal(describe_target(options));
+  if (threads != 0)
+    std::fprintf(stderr, "uscope: tracing %s: %s threads run already; Ctrl-C ends tracing\n", target.c_str(),
+                 group_digits(threads).c_str());
+  else
+    std::fprintf(stderr, "uscope: nothing of %s runs yet: waiting for it; Ctrl-C ends tracing\n", target.c_str());
+}
+
+void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome& outcome,
+                   const store::LoadSummary& loaded) {
   std::string line = "uscope: " + group_digits(loaded.events) + " events, " + group_digits(loaded.lost) + " lost";
   line += ", " + group_digits(loaded.processes) + (loaded.processes == 1 ? " process" : " processes");
-  line += ", " + human_duration(static_cast<double>(outcome.duration_ns)) + " -> " + escape_terminal(output);
+  line += ", " + human_duration(static_cast<double>(outcome.duration_ns)) + " -> " + escape_terminal(options.output);
   std::fprintf(stderr, "%s\n", line.c_str());
-  if (const char* why = reason_text(outcome.reason); *why != '\0')
+  if (const char* why = reason_text(outcome.reason, !options.command.empty()); *why != '\0')
     std::fprintf(stderr, "  tracing ended early: %s\n", why);
   if (!outcome.trouble.empty()) std::fprintf(stderr, "  %s\n", escape_terminal(outcome.trouble).c_str());
 }
@@ -193,7 +205,7 @@ Result<void> settle_raw(const RecordVerbOptions& options, const std::string& raw
 
 void add_record(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<RecordVerbOptions>();
-  CLI::App* verb = app.add_subcommand("record", "trace a command, with all it starts, into a database");
+  CLI::App* verb = app.add_subcommand("record", "trace a command, or applications that run, into a database");
   verb->add_option("-o,--output", options->output, "the database to write")
       ->type_name("FILE.db")
       ->capture_default_str();
@@ -226,8 +238,7 @@ void add_record(CLI::App& app, Invocation& invocation) {
                    "compare every Nth stack with libdwfl's walk of the same stack copy")
       ->type_name("N");
   add_debuginfod(*verb, options->debuginfod);
-  verb->add_option("COMMAND", options->command, "the command to trace, after --")->required();
-  verb->positionals_at_end();
+  add_target(*verb, *options);
   verb->callback([options, &invocation] {
     invocation.error_code = kTracingFailed;
     invocation.run = [options] { return run_record(*options); };
@@ -253,6 +264,7 @@ Result<int> run_record(const RecordVerbOptions& options) {
     last = now;
     at = seconds;
   };
+  hooks.attached = [&options](std::uint64_t threads) { print_attached(options, threads); };
   std::vector<std::unique_ptr<tracer::File>> files;
   auto outcome = tracer::record(*recorder, hooks, &files);
   status.clear();
@@ -268,7 +280,7 @@ Result<int> run_record(const RecordVerbOptions& options) {
   if (!loaded) return loaded.error().in("the trace was recorded to " + raw + ", but could not be loaded");
   give_to_sudo_user(options.output);
   if (auto settled = settle_raw(options, raw); !settled) return settled.error();
-  print_summary(options.output, *outcome, *loaded);
+  print_summary(options, *outcome, *loaded);
   if (*debuginfod) std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text((*debuginfod)->figures())).c_str());
   if (outcome->reason == tracer::StopReason::kWriteFailed) return kTracingFailed;
   return end_as(*outcome);

@@ -1,4 +1,4 @@
-// `uscope record`: traces a command into a database.
+// `uscope record`: traces a command, or applications that run already, into a database.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,11 @@ struct RecordVerbOptions {
   std::string max_size;
   unsigned verify_every = 0;
   DebuginfodChoice debuginfod;
-  std::vector<std::string> command;
+  std::vector<std::string> command;  // or one of the next three
+  std::vector<std::string> apps;
+  std::vector<std::uint32_t> pids;
+  std::vector<std::string> cgroups;
+  std::string follow = "tree";
 };
 
 void add_record(CLI::App& app, Invocation& invocation);

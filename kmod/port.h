@@ -31,6 +31,7 @@
 #define config usc.config
 #define launch_pending usc.launch_pending
 #define entries_closed usc.entries_closed
+#define cgroup_generation usc.cgroup_generation
 #define SERIAL(of) (&usc.last_##of)
 
 #define MM_FIELD(of, field) ((of)->mm->field)
@@ -154,6 +155,27 @@ static __always_inline struct task_entry *entry_of(struct task_struct *task)
 static __always_inline struct task_entry *new_entry(struct task_struct *task)
 {
 	return usc_task_add(task);
+}
+
+/* Only a launched command is traced (kmod/session.c): nothing else is asked about. */
+static __always_inline int process_matches(struct task_struct *leader)
+{
+	return 0;
+}
+
+static __always_inline int ancestor_matches(struct task_struct *leader)
+{
+	return 0;
+}
+
+static __always_inline int cgroup_matches(struct task_struct *task)
+{
+	return 0;
+}
+
+static __always_inline int image_matches(struct task_struct *task, struct linux_binprm *bprm)
+{
+	return 0;
 }
 
 static __always_inline int is_launched(void)

@@ -94,6 +94,9 @@ static int check_start(const struct usc_device_start *start)
 {
 	const struct usc_config *config = &start->config;
 
+	/* Processes that run already, and --follow image, are the BPF backend's so far. */
+	if (config->target.kinds != USC_TARGET_LAUNCH || config->target.follow != USC_FOLLOW_TREE)
+		return -EOPNOTSUPP;
 	if (start->reserved || config->cpus != nr_cpu_ids || config->scope.mode < USC_MODE_APP_LAST ||
 	    config->scope.mode > USC_MODE_ALL_ALL || !config->scope.budget || config->scope.budget > USC_MAX_FRAMES)
 		return -EINVAL;

@@ -96,6 +96,7 @@ struct usc_session {
 	struct pid *launched;
 	u32 launch_pending;
 	u32 entries_closed;
+	u32 cgroup_generation; /* does not move so far */
 	u32 last_task, last_process, last_image, last_mm, last_stack;
 	u32 last_file;
 	u32 last_place;

@@ -119,6 +119,7 @@ void Definitions::add_exec(const RawRecord& record) {
 void Definitions::add_exit(const usc_task_exit& exit) {
   ThreadFacts& thread = threads[exit.head.task];
   if (thread.process == 0) thread.process = exit.process;
+  if ((exit.flags & USC_EXIT_LEFT) != 0) return;  // it goes on, untraced
   thread.end_ns = exit.head.time;
   if ((exit.flags & USC_EXIT_GROUP_DEAD) == 0) return;
   ProcessFacts& process = processes[exit.process];

@@ -59,6 +59,7 @@ Result<void> EventWriter::write(const OrderedCall& call) {
   const usc_event* unfinished = nullptr;
   bool finished = false;
   for (const usc_event& event : call.events) {
+    attached = attached || (event.flags & USC_EVENT_ATTACHED) != 0;
     if (!is_unfinished(event)) {
       finished = true;
       continue;
@@ -69,7 +70,10 @@ Result<void> EventWriter::write(const OrderedCall& call) {
   }
   for (const usc_event& event : call.events) {
     if (is_unfinished(event) && (finished || &event != unfinished)) continue;
-    auto written = write_event(event, attached);
+    usc_event whole = event;
+    // One that was killed in a call that it was attached in has a stack from the attachment only.
+    if (whole.stack == 0 && unfinished) whole.stack = unfinished->stack;
+    auto written = write_event(whole, attached);
     if (!written) return written.error();
     id = *written;
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "support/result.h"
@@ -23,6 +24,14 @@ struct BackendSizes {
   std::uint32_t rules = 1u << 14;
 };
 
+// What the processes to be traced are known by, where it is not one launched command (usc_target says which of these
+// count).
+struct TargetNames {
+  std::vector<std::string> apps;       // base names of executables and scripts
+  std::vector<std::uint32_t> pids;     // in our own pid namespace
+  std::vector<std::uint64_t> cgroups;  // ids, of version 2
+};
+
 // Where the rows of a file came to lie.
 enum class Publish { kDone, kNoRoom };
 
@@ -35,6 +44,8 @@ class Backend {
   // "bpf" or "kmod".
   [[nodiscard]] virtual const char* name() const = 0;
 
+  // Before attach(). Our own process is never traced.
+  virtual Result<void> set_target(const TargetNames& names) = 0;
   // Hooks on: from here on the launched process's first execve begins the trace.
   virtual Result<void> attach() = 0;
   // No call's entry is seen from here on; returns of those under way still are.
@@ -44,6 +55,17 @@ class Backend {
 
   // The process (initial namespace's pid) whose first execve begins the trace.
   virtual Result<void> set_launched(int pid) = 0;
+
+  // After attach(): decides on every task that runs, and tells of those that are traced (usc_task, usc_exec). From here
+  // on a pid is not looked at any more.
+  virtual Result<void> adopt() = 0;
+  // Tells (usc_map) what a process that ran before has mapped; nothing where it has gone.
+  virtual Result<void> tell_mappings(std::uint32_t pid) = 0;
+  using AttachedHandler = std::function<void(const usc_attached_call&)>;
+  // The calls that adopted threads were found in and still are in.
+  virtual Result<void> list_attached_calls(const AttachedHandler& handle) = 0;
+  // A stack id that the kernel side will not use.
+  virtual Result<std::uint32_t> reserve_stack() = 0;
 
   // Hands every record that is ready to `handle`, processor by processor, and returns how many there were.
   virtual Result<std::size_t> drain(const RecordHandler& handle) = 0;

@@ -82,7 +82,12 @@ class BpfBackend : public Backend {
   Result<void> load(const usc_config& config, const BackendSizes& sizes);
 
   [[nodiscard]] const char* name() const override { return "bpf"; }
+  Result<void> set_target(const TargetNames& names) override;
   Result<void> attach() override;
+  Result<void> adopt() override;
+  Result<void> tell_mappings(std::uint32_t pid) override;
+  Result<void> list_attached_calls(const AttachedHandler& handle) override;
+  Result<std::uint32_t> reserve_stack() override;
   void close_entries() override;
   void detach() override;
   Result<void> set_launched(int pid) override;
@@ -103,6 +108,8 @@ class BpfBackend : public Backend {
   Result<void> size_maps(const BackendSizes& sizes);
   Result<void> open_rings(std::uint32_t bytes);
   std::uint64_t missed_probes();
+  // What a BPF iterator writes, in pieces of `item` bytes.
+  static Result<void> read_iterator(bpf_link* link, std::size_t item, const std::function<void(const char*)>& handle);
   Result<void> put_file(std::uint32_t file, const usc_file_entry& entry);
   Result<usc_file_rows> copy_rows(const symbolizer::RowTable& table);
   static int on_record(void* self, void* data, std::size_t bytes);
@@ -114,6 +121,7 @@ class BpfBackend : public Backend {
   std::vector<RingBufferHandle> rings_;
   UniqueFd epoll_;
   LinkHandle open_calls_;
+  std::vector<std::uint32_t> pids_;  // of the target
   std::uint32_t batch_ = 0;
   MapMemory rows_;
   MapMemory index_;
@@ -126,9 +134,9 @@ class BpfBackend : public Backend {
 
 Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
   const auto& maps = skeleton_->maps;
-  const std::array<bpf_map*, 9> per_cpu = {maps.cpus,        maps.mapping_slots, maps.row_slots,
-                                           maps.stack_slots, maps.stack_log,     maps.memo_slots,
-                                           maps.scratches,   maps.texts,         maps.samples};
+  const std::array<bpf_map*, 10> per_cpu = {maps.cpus,      maps.mapping_slots, maps.row_slots, maps.stack_slots,
+                                            maps.stack_log, maps.memo_slots,    maps.scratches, maps.texts,
+                                            maps.samples,   maps.name_scratches};
   for (bpf_map* map : per_cpu) bpf_map__set_max_entries(map, bpf_map__max_entries(map) * cpus_);
   bpf_map__set_max_entries(maps.rings, cpus_);
   bpf_map__set_max_entries(maps.rows, sizes.rows);
@@ -148,9 +156,13 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   skeleton_.reset(uscope_bpf__open());
   if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
   if (auto sized = size_maps(sizes); !sized) return sized;
-  // These two run when asked, not at events.
-  bpf_program__set_autoattach(skeleton_->progs.look_up_own_file, false);
-  bpf_program__set_autoattach(skeleton_->progs.list_open_calls, false);
+  // These run when asked, not at events.
+  for (bpf_program* program :
+       {skeleton_->progs.look_up_own_file, skeleton_->progs.list_open_calls, skeleton_->progs.spare_own_process,
+        skeleton_->progs.adopt_tasks, skeleton_->progs.adopt_mappings, skeleton_->progs.list_attached_calls})
+    bpf_program__set_autoattach(program, false);
+  if ((config.target.kinds & USC_TARGET_CGROUP) == 0)
+    bpf_program__set_autoload(skeleton_->progs.on_cgroup_attach, false);
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
   struct stat pid_namespace {};
   if (stat("/proc/self/ns/pid", &pid_namespace) != 0)
@@ -243,26 +255,89 @@ void BpfBackend::wait(int milliseconds) {
   (void)epoll_wait(wait_fd(), &event, 1, milliseconds);
 }
 
+Result<void> BpfBackend::read_iterator(bpf_link* link, std::size_t item,
+                                       const std::function<void(const char*)>& handle) {
+  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link)));
+  if (!iterator) return errno_error("cannot go through the tasks", errno);
+  std::vector<char> bytes(512 * item);
+  std::size_t have = 0;
+  while (true) {
+    const ssize_t got = read(iterator.get(), bytes.data() + have, bytes.size() - have);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (got < 0) return errno_error("cannot go through the tasks", errno);
+    if (got == 0) return {};
+    have += static_cast<std::size_t>(got);
+    std::size_t at = 0;
+    for (; at + item <= have; at += item) handle(bytes.data() + at);
+    std::memmove(bytes.data(), bytes.data() + at, have - at);
+    have -= at;
+  }
+}
+
 Result<std::uint64_t> BpfBackend::list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) {
   skeleton_->bss->open_before_ns = before_ns;
   skeleton_->bss->traced_tasks = 0;
-  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(open_calls_.get())));
-  if (!iterator) return errno_error("cannot list the calls under way", errno);
-  std::array<usc_event, 512> events{};
-  std::size_t have = 0;
-  auto* bytes = reinterpret_cast<char*>(events.data());
-  while (true) {
-    const ssize_t got = read(iterator.get(), bytes + have, sizeof(events) - have);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (got < 0) return errno_error("cannot list the calls under way", errno);
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-    const std::size_t whole = have / sizeof(usc_event);
-    for (std::size_t i = 0; i < whole; i++) handle(events[i].head);
-    std::memmove(bytes, bytes + whole * sizeof(usc_event), have - whole * sizeof(usc_event));
-    have -= whole * sizeof(usc_event);
-  }
+  auto read = read_iterator(open_calls_.get(), sizeof(usc_event),
+                            [&](const char* bytes) { handle(reinterpret_cast<const usc_event*>(bytes)->head); });
+  if (!read) return read.error();
   return std::uint64_t{skeleton_->bss->traced_tasks};
+}
+
+Result<void> BpfBackend::set_target(const TargetNames& names) {
+  LIBBPF_OPTS(bpf_test_run_opts, options);
+  if (bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.spare_own_process), &options) != 0)
+    return errno_error("cannot keep this process out of the trace", errno);
+  const __u32 one = 1;
+  for (const std::string& name : names.apps) {
+    app_name key{};
+    if (name.empty() || name.size() >= sizeof(key.name)) return Error{"not the name of an application: " + name, ""};
+    std::memcpy(key.name, name.data(), name.size());
+    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.target_names), &key, &one, BPF_ANY) != 0)
+      return errno_error("cannot trace the application " + name, errno, "name at most 64 applications");
+  }
+  for (const std::uint32_t pid : names.pids) {
+    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.target_pids), &pid, &one, BPF_ANY) != 0)
+      return errno_error("cannot trace the process " + std::to_string(pid), errno);
+  }
+  for (const std::uint64_t id : names.cgroups) {
+    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.target_cgroups), &id, &one, BPF_ANY) != 0)
+      return errno_error("cannot trace the control group with the id " + std::to_string(id), errno,
+                         "name at most 64 control groups");
+  }
+  pids_ = names.pids;
+  return {};
+}
+
+Result<void> BpfBackend::adopt() {
+  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_tasks, nullptr));
+  if (!link) return errno_error("cannot attach the walk over running tasks", errno, kPrivilegeRemedy);
+  if (auto done = read_iterator(link.get(), 1, [](const char*) {}); !done) return done;
+  // From here on these numbers may become those of other processes.
+  for (const std::uint32_t pid : pids_) (void)bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.target_pids), &pid);
+  return {};
+}
+
+Result<void> BpfBackend::tell_mappings(std::uint32_t pid) {
+  bpf_iter_link_info info{};
+  info.task.pid = pid;
+  LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
+  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_mappings, &options));
+  if (!link) {
+    if (errno == ESRCH) return {};
+    return errno_error("cannot attach the walk over a process's mappings", errno, kPrivilegeRemedy);
+  }
+  return read_iterator(link.get(), 1, [](const char*) {});
+}
+
+Result<void> BpfBackend::list_attached_calls(const AttachedHandler& handle) {
+  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.list_attached_calls, nullptr));
+  if (!link) return errno_error("cannot attach the list of calls that were under way", errno, kPrivilegeRemedy);
+  return read_iterator(link.get(), sizeof(usc_attached_call),
+                       [&](const char* bytes) { handle(*reinterpret_cast<const usc_attached_call*>(bytes)); });
+}
+
+Result<std::uint32_t> BpfBackend::reserve_stack() {
+  return __atomic_add_fetch(&skeleton_->bss->last_stack, 1, __ATOMIC_SEQ_CST);
 }
 
 Result<void> BpfBackend::put_file(std::uint32_t file, const usc_file_entry& entry) {

@@ -5,7 +5,9 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 
+#include "tracer/process_list.h"
 #include "tracer/user_walk.h"
 
 namespace uscope::tracer {
@@ -34,6 +36,22 @@ std::size_t least_size(std::uint16_t type) {
   }
 }
 
+// The definition of a walked stack: the record, its frames behind it.
+std::vector<char> define_stack(usc_stack& stack, const usc_sample& sample, const UserStack& walked) {
+  std::vector<char> bytes(sizeof(usc_stack) + walked.frames.size() * sizeof(std::uint64_t));
+  stack.head.type = USC_RECORD_STACK;
+  stack.head.size = static_cast<__u32>(bytes.size());
+  stack.stack = sample.stack;
+  stack.mm = walked.has_jit ? sample.mm : 0;
+  stack.depth = static_cast<__u16>(walked.frames.size());
+  stack.ended = walked.ended;
+  stack.deferred = 1;
+  std::memcpy(bytes.data(), &stack, sizeof(stack));
+  if (!walked.frames.empty())
+    std::memcpy(bytes.data() + sizeof(stack), walked.frames.data(), walked.frames.size() * sizeof(std::uint64_t));
+  return bytes;
+}
+
 }  // namespace
 
 Collector::Collector(Backend& backend, FileTable& files, symbolizer::RowCache& cache, TraceWriter& writer,
@@ -59,6 +77,7 @@ Result<std::size_t> Collector::round() {
   pending_.insert(pending_.end(), std::make_move_iterator(fresh_.begin()), std::make_move_iterator(fresh_.end()));
   fresh_.clear();
   Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
+  for (const std::uint32_t pid : std::exchange(adopted_, {})) keep(backend_.tell_mappings(pid));
   write_file_news();
   process_pending();
   write_jit_news();
@@ -87,9 +106,8 @@ void Collector::on_record(const usc_record& record) {
       mappings_.fork(as<usc_task>(record).mm, as<usc_task>(record).parent_mm, record.time);
       break;
     case USC_RECORD_EXEC:
-      jit_names_.leave(as<usc_exec>(record));
-      tasks_.exec(as<usc_exec>(record));
-      break;
+      on_exec(as<usc_exec>(record));
+      return;
     case USC_RECORD_TASK_EXIT:
       if ((as<usc_task_exit>(record).flags & USC_EXIT_GROUP_DEAD) != 0) jit_names_.hurry(tasks_.find(record.task).mm);
       tasks_.exit(as<usc_task_exit>(record));
@@ -113,6 +131,41 @@ void Collector::on_record(const usc_record& record) {
       break;
   }
   pass_on(record);
+}
+
+// The image of a process that ran before is told without its name; /proc has it. Path and arguments that are too long
+// are cut, as the kernel side cuts them.
+void Collector::on_exec(const usc_exec& exec) {
+  if (exec.old_tid != 0) {
+    jit_names_.leave(exec);
+    tasks_.exec(exec);
+    pass_on(exec.head);
+    return;
+  }
+  const std::uint32_t pid = tasks_.find(exec.head.task).pid;
+  std::string path = executable_of(pid);
+  std::string arguments = command_line_of(pid, std::size_t{1} << 20);
+  // It has gone, or is something else by now: then its name is all there is.
+  const std::string name(exec.name, strnlen(exec.name, sizeof(exec.name)));
+  if (path.empty() || name_of(pid) != name) {
+    path = name;
+    arguments.clear();
+  }
+  path.resize(std::min<std::size_t>(path.size(), USC_PATH_BYTES));
+  usc_exec whole{};
+  std::memcpy(&whole, &exec, sizeof(whole));
+  whole.path_bytes = static_cast<__u16>(path.size());
+  whole.argv_total = static_cast<__u32>(arguments.size());
+  arguments.resize(std::min<std::size_t>(arguments.size(), USC_ARGV_BYTES));
+  whole.argv_bytes = static_cast<__u16>(arguments.size());
+  std::vector<char> bytes((sizeof(whole) + path.size() + arguments.size() + 7) & ~std::size_t{7});
+  whole.head.size = static_cast<__u32>(bytes.size());
+  std::memcpy(bytes.data(), &whole, sizeof(whole));
+  std::copy(path.begin(), path.end(), bytes.begin() + sizeof(whole));
+  std::copy(arguments.begin(), arguments.end(),
+            bytes.begin() + static_cast<std::ptrdiff_t>(sizeof(whole) + path.size()));
+  pass_on(reinterpret_cast<const usc_exec*>(bytes.data())->head);
+  adopted_.push_back(pid);
 }
 
 void Collector::on_stack(const usc_stack& stack) {
@@ -148,23 +201,39 @@ void Collector::finish_walk(const std::vector<char>& sample_bytes) {
     }
     given_up_[tasks_.find(sample.head.task).process]++;
   }
-  std::vector<char> bytes(sizeof(usc_stack) + walked.frames.size() * sizeof(std::uint64_t));
   usc_stack stack{};
   stack.head = sample.head;
-  stack.head.type = USC_RECORD_STACK;
-  stack.head.size = static_cast<__u32>(bytes.size());
-  stack.stack = sample.stack;
-  stack.mm = walked.has_jit ? sample.mm : 0;
-  stack.depth = static_cast<__u16>(walked.frames.size());
-  stack.ended = walked.ended;
-  stack.deferred = 1;
-  std::memcpy(bytes.data(), &stack, sizeof(stack));
-  if (!walked.frames.empty())
-    std::memcpy(bytes.data() + sizeof(stack), walked.frames.data(), walked.frames.size() * sizeof(std::uint64_t));
+  const std::vector<char> bytes = define_stack(stack, sample, walked);
   const auto& record = *reinterpret_cast<const usc_stack*>(bytes.data());
   on_stack(record);
   pass_on(record.head);
   figures_.deferred++;
+}
+
+Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& calls) {
+  for (const AttachedCall& call : calls) {
+    auto id = backend_.reserve_stack();
+    if (!id) return id.error();
+    auto& sample = *reinterpret_cast<const usc_sample*>(call.sample.data());
+    UserStack walked;
+    walked.ended = static_cast<std::uint8_t>(USC_ENDED_BROKEN + int{USC_BROKEN_COMPAT});
+    if (call.event.abi != USC_ABI_I386) walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
+    usc_stack stack{};
+    stack.head = sample.head;
+    std::vector<char> bytes = define_stack(stack, sample, walked);
+    auto& record = *reinterpret_cast<usc_stack*>(bytes.data());
+    record.stack = *id;
+    on_stack(record);
+    usc_stack head{};
+    std::memcpy(&head, bytes.data(), sizeof(head));
+    keep(writer_.append_own(head, USC_RECORD_STACK, std::span<const char>(bytes).subspan(sizeof(head))));
+    usc_event event = call.event;
+    event.stack = *id;
+    figures_.events++;
+    if (observer_ != nullptr) observer_->on_event(event, tasks_.find(event.head.task));
+    keep(writer_.append_own(event, USC_RECORD_EVENT));
+  }
+  return trouble_;
 }
 
 void Collector::verify(const usc_sample& sample) {

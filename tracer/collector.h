@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "tracer/attached_calls.h"
 #include "tracer/backend.h"
 #include "tracer/file_table.h"
 #include "tracer/jit_names.h"
@@ -54,6 +55,8 @@ class Collector {
   Result<std::uint64_t> write_open_calls(std::uint64_t before_ns);
   // Nothing more will come: walks that wait for a record are finished as they are.
   void close() { closing_ = true; }
+  // Calls that threads were found in, with their stacks.
+  Result<void> write_attached_calls(const std::vector<AttachedCall>& calls);
   // What was lost since the last call.
   Result<void> write_losses();
   // The command that is about to be started, and that it has been.
@@ -67,6 +70,7 @@ class Collector {
 
  private:
   void on_record(const usc_record& record);
+  void on_exec(const usc_exec& exec);
   void on_sample(const usc_sample& sample);
   void on_stack(const usc_stack& stack);
   void keep(const Result<void>& result);
@@ -88,6 +92,7 @@ class Collector {
   JitNames jit_names_{tasks_};
   std::unique_ptr<Verifier> verifier_;
   std::uint64_t last_round_ns_ = 0;
+  std::vector<std::uint32_t> adopted_;     // processes that ran before, whose mappings are to be told of
   std::deque<std::vector<char>> fresh_;    // samples of this round
   std::deque<std::vector<char>> pending_;  // of the round before
   TraceFigures figures_;

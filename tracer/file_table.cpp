@@ -20,6 +20,7 @@
 #include "symbolizer/vdso.h"
 #include "tracer/jit_names.h"
 #include "tracer/library_search.h"
+#include "tracer/process_list.h"
 
 namespace uscope::tracer {
 namespace {
@@ -144,8 +145,9 @@ bool FileTable::is_same_file(int fd, const usc_file_key& key) {
 }
 
 UniqueFd FileTable::bind(const usc_file& record, const std::string& path, int* error) {
-  const std::array<std::string, 3> candidates = {map_files_entry(record),
-                                                 "/proc/" + std::to_string(record.pid) + "/root" + path, path};
+  const std::string process = "/proc/" + std::to_string(record.pid);
+  const std::array<std::string, 4> candidates = {map_files_entry(record), process + "/exe", process + "/root" + path,
+                                                 path};
   *error = ENOENT;
   for (const std::string& candidate : candidates) {
     int reason = 0;
@@ -215,30 +217,52 @@ Result<void> FileTable::meet(const usc_file& record) {
   return finish(record.file, std::move(file));
 }
 
+// Nothing is done for a file without rows, or one that the kernel side knows already.
+Result<void> FileTable::preload_file(UniqueFd fd, const std::string& path) {
+  File file;
+  file.path = path;
+  file.fd = std::move(fd);
+  auto facts = symbolizer::read_elf_facts(file.fd.get(), path);
+  if (!facts) return {};
+  auto rows = cache_.get(file.fd.get(), path);
+  if (!rows || !holds_rules(**rows)) return {};
+  void* page = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, file.fd.get(), 0);
+  if (page == MAP_FAILED) return {};
+  const Result<usc_file_key> key = backend_.own_file_key(page);
+  munmap(page, 1);
+  if (!key) return {};
+  const Result<std::uint32_t> serial = backend_.reserve_file(*key);
+  if (!serial) return {};
+  file.facts = std::move(*facts);
+  file.rows = std::move(*rows);
+  return finish(*serial, std::move(file));
+}
+
 // Best effort: what is not found here is met later, and its first walks are finished in user space.
 void FileTable::preload(const std::string& executable) {
   for (const std::string& path : with_libraries(executable)) {
     int error = 0;
-    File file;
-    file.path = path;
-    file.fd = open_regular(path, &error);
-    if (!file.fd) continue;
-    auto facts = symbolizer::read_elf_facts(file.fd.get(), path);
-    if (!facts) continue;
-    auto rows = cache_.get(file.fd.get(), path);
-    if (!rows) continue;
-    void* page = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, file.fd.get(), 0);
-    if (page == MAP_FAILED) continue;
-    const Result<usc_file_key> key = backend_.own_file_key(page);
-    munmap(page, 1);
-    if (!key) continue;
-    const Result<std::uint32_t> serial = backend_.reserve_file(*key);
-    if (!serial) continue;
+    UniqueFd fd = open_regular(path, &error);
+    if (!fd) continue;
     std::array<char, 4096> real{};
-    if (realpath(path.c_str(), real.data()) != nullptr) file.path = real.data();
-    file.facts = std::move(*facts);
-    file.rows = std::move(*rows);
-    if (auto done = finish(*serial, std::move(file)); !done) return;
+    const bool resolved = realpath(path.c_str(), real.data()) != nullptr;
+    if (auto done = preload_file(std::move(fd), resolved ? std::string(real.data()) : path); !done) return;
+  }
+}
+
+void FileTable::preload_process(std::uint32_t pid) {
+  for (const ExecutableMapping& mapping : executable_mappings_of(pid)) {
+    usc_file record{};
+    record.pid = pid;
+    record.start = mapping.start;
+    record.end = mapping.end;
+    int error = 0;
+    UniqueFd fd = open_regular(map_files_entry(record), &error);
+    struct stat status {};
+    if (!fd || fstat(fd.get(), &status) != 0) continue;
+    // Servers have hundreds of processes with the same files.
+    if (!preloaded_.insert(std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino)).second) continue;
+    if (auto done = preload_file(std::move(fd), mapping.path); !done) return;
   }
 }
 

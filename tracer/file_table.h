@@ -1,13 +1,14 @@
 // The files behind the traced mappings: bound once each to an open descriptor, on the kernel's own word that it is the
 // same file, and their unwind rows brought to the kernel.
 //
-// Binding: candidates are /proc/PID/map_files, the path inside the process's root, the path as it is. Each one that
-// opens is mapped, and the kernel says whether the key of that mapping is the key it met. Device and inode numbers of
-// stat are not asked: on btrfs and overlayfs they differ.
+// Binding: candidates are /proc/PID/map_files, /proc/PID/exe, the path inside the process's root, the path as it is.
+// Each one that opens is mapped, and the kernel says whether the key of that mapping is the key it met. Device and
+// inode numbers of stat are not asked: on btrfs and overlayfs they differ.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,8 @@ class FileTable {
   // The vdso's rows, and the rows of a command that is about to be launched with its interpreter and libraries.
   Result<void> publish_vdso();
   void preload(const std::string& executable);
+  // The rows of what a running process has mapped.
+  void preload_process(std::uint32_t pid);
 
   // A file met by the kernel. Errors of one file are kept with it (File::trouble) and are not errors here.
   Result<void> meet(const usc_file& record);
@@ -75,6 +78,7 @@ class FileTable {
 
  private:
   Result<void> finish(std::uint32_t serial, File file);
+  Result<void> preload_file(UniqueFd fd, const std::string& path);
   File& slot(std::uint32_t serial);
   std::uint32_t classify(const std::string& path) const;
   bool is_same_file(int fd, const usc_file_key& key);
@@ -86,6 +90,7 @@ class FileTable {
   ModuleGlobs globs_;
   std::vector<std::unique_ptr<File>> files_;
   std::vector<std::uint32_t> news_;
+  std::set<std::string> preloaded_;
   std::size_t open_ = 0;
   std::size_t most_open_ = 0;
 };

@@ -20,6 +20,7 @@
 #include "tracer/kmod_handles.h"
 #include "tracer/ring_reader.h"
 #include "uscope/device.h"
+#include "uscope/trace_map.h"
 
 namespace uscope::tracer {
 namespace {
@@ -39,6 +40,12 @@ class KmodBackend : public Backend {
   void close_entries() override { (void)plain(USC_DEVICE_CLOSE_ENTRIES, ""); }
   void detach() override { (void)plain(USC_DEVICE_DETACH, ""); }
   Result<void> set_launched(int pid) override;
+  // A session of the module has no other target than the launched command: open_kmod_backend sees to that.
+  Result<void> set_target(const TargetNames& /*names*/) override { return {}; }
+  Result<void> adopt() override { return {}; }
+  Result<void> tell_mappings(std::uint32_t /*pid*/) override { return {}; }
+  Result<void> list_attached_calls(const AttachedHandler& /*handle*/) override { return {}; }
+  Result<std::uint32_t> reserve_stack() override { return Error{"the module gives no stack ids", ""}; }
   Result<std::size_t> drain(const RecordHandler& handle) override;
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return device_.get(); }
@@ -281,6 +288,9 @@ Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> KmodBackend::process
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_kmod_backend(const usc_config& config, const BackendSizes& sizes) {
+  if (config.target.kinds != USC_TARGET_LAUNCH || config.target.follow != USC_FOLLOW_TREE)
+    return Error{"the kernel module traces commands that uscope starts, with --follow tree, and nothing else yet",
+                 "use --backend bpf"};
   auto backend = std::make_unique<KmodBackend>();
   if (auto opened = backend->open(config, sizes); !opened) return opened.error();
   return std::unique_ptr<Backend>(std::move(backend));

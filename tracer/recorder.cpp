@@ -13,6 +13,8 @@
 #include <ctime>
 
 #include "support/unique_fd.h"
+#include "tracer/attached_calls.h"
+#include "tracer/process_list.h"
 
 namespace uscope::tracer {
 namespace {
@@ -100,6 +102,11 @@ class Recording {
   }
 
  private:
+  [[nodiscard]] bool launches() const { return (options_.config.target.kinds & USC_TARGET_LAUNCH) != 0; }
+  Result<void> prepare_target();
+  Result<void> begin();
+  Result<void> adopt();
+  [[nodiscard]] bool is_over(bool idle) const;
   Result<void> loop();
   Result<void> finish();
   Result<bool> each_second(std::uint64_t now);
@@ -133,12 +140,14 @@ Result<void> Recording::prepare() {
   config_ = options_.config;
   config_.cpus = possible_processors();
   // The child is forked first: it gets limits, signals and descriptors as we were given them.
-  auto command = LaunchedCommand::prepare(options_.launch);
-  if (!command) {
-    outcome_.exec_errno = ENOENT;
-    return command.error();
+  if (launches()) {
+    auto command = LaunchedCommand::prepare(options_.launch);
+    if (!command) {
+      outcome_.exec_errno = ENOENT;
+      return command.error();
+    }
+    command_.emplace(std::move(*command));
   }
-  command_.emplace(std::move(*command));
   if (auto watching = signals_.open(); !watching) return watching;
   signal(SIGPIPE, SIG_IGN);  // a reader of --print that goes away does not end the recording
   raise_descriptor_limit();
@@ -157,17 +166,56 @@ Result<void> Recording::prepare() {
     if (auto done = writer_->append_meta(key, value); !done) return done;
   if (auto done = writer_->append_meta("backend", backend_->name()); !done) return done;
   if (auto done = files_->publish_vdso(); !done) return done;
-  files_->preload(command_->path());
+  if (auto done = prepare_target(); !done) return done;
   // What is met for the first time must be opened before a short-lived process has gone.
   (void)setpriority(PRIO_PROCESS, 0, kCollectorNice);
-  if (auto set = backend_->set_launched(command_->pid()); !set) return set;
   return backend_->attach();
+}
+
+// What runs already is looked at before the hooks are in place: scripts are told from their arguments, which the kernel
+// side cannot read of another process, and rows are there from the first call on.
+Result<void> Recording::prepare_target() {
+  if (command_) files_->preload(command_->path());
+  TargetNames names = options_.target;
+  const __u32 kinds = options_.config.target.kinds;
+  if ((kinds & USC_TARGET_APP) != 0 && !command_) {
+    for (const std::uint32_t pid : running_processes())
+      if (pid != static_cast<std::uint32_t>(getpid()) && goes_by_name(pid, names.apps)) names.pids.push_back(pid);
+  }
+  for (const std::uint32_t pid : names.pids) files_->preload_process(pid);
+  if (auto set = backend_->set_target(names); !set) return set;
+  return command_ ? backend_->set_launched(command_->pid()) : Result<void>();
+}
+
+// Processes that run already, with the calls that their threads are in.
+Result<void> Recording::adopt() {
+  if (auto done = backend_->adopt(); !done) return done;
+  // Who they are, then what they have mapped.
+  for (int i = 0; i < 2; i++)
+    if (auto seen = collector_->round(); !seen) return seen.error();
+  const auto calls = copy_attached_calls(*backend_);
+  if (!calls) return calls.error();
+  if (auto done = collector_->write_attached_calls(*calls); !done) return done;
+  const auto tasks = collector_->write_open_calls(0);
+  if (!tasks) return tasks.error();
+  if (hooks_.attached) hooks_.attached(*tasks);
+  return {};
+}
+
+// Nothing is left that is traced, and nothing can come.
+bool Recording::is_over(bool idle) const {
+  if (command_) return idle && outcome_.command;
+  return idle && options_.config.target.kinds == USC_TARGET_PID;
 }
 
 void Recording::on_signals() {
   while (const auto info = signals_.next()) {
     const int number = static_cast<int>(info->ssi_signo);
     if (number == SIGCHLD) continue;
+    if (!command_) {
+      stop(StopReason::kInterrupted);
+      return;
+    }
     // From the terminal the command has got the signal itself; a signal sent to us alone is passed on.
     const bool from_terminal = info->ssi_code == SI_KERNEL;
     if (interrupted_once_) {
@@ -217,15 +265,15 @@ Result<void> Recording::loop() {
     const std::uint64_t now = monotonic_ns();
     on_signals();
     check_limits(now);
-    if (auto exit = command_->poll_exit(); exit && !outcome_.command) {
-      outcome_.command = exit;
-      next_second = now;  // most often all is over: look at once
+    if (command_ && !outcome_.command) {
+      outcome_.command = command_->poll_exit();
+      if (outcome_.command) next_second = now;  // most often all is over: look at once
     }
     if (now >= next_second) {
       const auto idle = each_second(now);
       if (!idle) return idle.error();
-      if (*idle && outcome_.command) {
-        if (collector_->figures().events > 0) return {};
+      if (is_over(*idle)) {
+        if (collector_->figures().events > 0 || !command_) return {};
         return Error{"nothing was seen of the command, though it ran",
                      "this is a fault of uscope: please report it with `uscope doctor`"};
       }
@@ -262,14 +310,20 @@ Result<void> Recording::finish() {
   return writer_->flush();
 }
 
-Result<void> Recording::run() {
+Result<void> Recording::begin() {
   start_ns_ = monotonic_ns();
+  if (!command_) return adopt();
   collector_->set_command(command_->pid());
   if (auto started = command_->go(); !started) {
     outcome_.exec_errno = command_->exec_errno();
     return started;
   }
   collector_->command_started();
+  return {};
+}
+
+Result<void> Recording::run() {
+  if (auto begun = begin(); !begun) return begun;
   Result<void> result = loop();
   if (result) result = finish();
   if (!result) {
@@ -279,7 +333,7 @@ Result<void> Recording::run() {
     backend_->detach();
   }
   (void)setpriority(PRIO_PROCESS, 0, 0);
-  if (auto exit = command_->poll_exit()) outcome_.command = exit;
+  if (command_ && !outcome_.command) outcome_.command = command_->poll_exit();
   outcome_.figures = collector_->figures();
   outcome_.duration_ns = monotonic_ns() - start_ns_;
   return {};

@@ -16,8 +16,9 @@
 namespace uscope::tracer {
 
 struct RecordOptions {
-  LaunchOptions launch;
-  usc_config config{};  // scope, calls, verify_every; the number of processors is filled in
+  LaunchOptions launch;  // where config.target.kinds has USC_TARGET_LAUNCH
+  TargetNames target;    // for its other kinds; with --follow image also the command's name
+  usc_config config{};   // scope, target, calls, verify_every; the number of processors is filled in
   ModuleGlobs modules;
   std::string raw_path;      // created here, must not exist
   std::string cache_folder;  // of unwind rows; "" = the usual one
@@ -28,6 +29,7 @@ struct RecordOptions {
   std::vector<std::pair<std::string, std::string>> meta;  // written to the trace as they are
 };
 
+// kFinished: nothing is left that could be traced.
 enum class StopReason { kFinished, kInterrupted, kDuration, kMaxSize, kWriteFailed };
 
 struct RecordOutcome {
@@ -42,6 +44,7 @@ struct RecordOutcome {
 struct RecordHooks {
   RecordObserver* observer = nullptr;           // sees each event
   CompareObserver* compare_observer = nullptr;  // sees each comparison of --verify
+  std::function<void(std::uint64_t)> attached;  // running processes are traced now: so many threads
   std::function<void(const TraceFigures&, double)>
       status;  // about four times a second, with the seconds since the start
 };

@@ -9,13 +9,15 @@
 #include "record.h"
 #include "rows.h"
 #include "scope.h"
+#include "target.h"
 
-#define USC_CONTROL_ABI 2 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 3 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 
 struct usc_config {
 	struct usc_scope scope;
+	struct usc_target target;
 	__u32 verify_every; /* every Nth event carries a sample; 0 = never */
 	__u32 cpus;	    /* possible processors */
 	__u64 calls_x86_64[USC_SYSCALL_BITS /
@@ -45,13 +47,22 @@ struct usc_stats {
 	__u64 loss[USC_LOSS_COUNT];
 };
 
+/* A call that a thread was found in when tracing began, and the registers that it was entered with. `sample` is still
+ * without a copy of the stack. */
+struct usc_attached_call {
+	__u32 pid; /* of the initial namespace */
+	__u32 tid;
+	struct usc_event event;
+	struct usc_sample sample;
+};
+
 /* Losses by process, where one is known. */
 struct usc_loss_key {
 	__u32 process;
 	__u32 cause;
 };
 
-USC_ASSERT_SIZE(usc_config, 144);
+USC_ASSERT_SIZE(usc_config, 152);
 USC_ASSERT_SIZE(usc_file_entry, 40);
 USC_ASSERT_SIZE(usc_loss_key, 8);
 

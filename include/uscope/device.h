@@ -158,7 +158,7 @@ struct usc_device_losses {
 #define USC_DEVICE_LOSSES _IOWR('u', 0x7c, struct usc_device_losses)
 
 USC_ASSERT_SIZE(usc_device_version, 48);
-USC_ASSERT_SIZE(usc_device_start, 176);
+USC_ASSERT_SIZE(usc_device_start, 184);
 USC_ASSERT_SIZE(usc_ring_control, 128);
 USC_ASSERT_SIZE(usc_device_table, 56);
 USC_ASSERT_SIZE(usc_device_file, 24);

@@ -68,6 +68,7 @@ struct usc_record {
 
 #define USC_EVENT_RESTARTED 1 /* a restart_syscall that carries the original kind and arguments */
 #define USC_EVENT_NO_RESULT 2 /* result means nothing: rt_sigreturn */
+#define USC_EVENT_ATTACHED 4  /* was under way when tracing began; entry_ns is when that was */
 
 /*
  * One system call. head.time is the time of return (how = returned, killed at return), else the time at which it was
@@ -149,7 +150,8 @@ struct usc_task {
 	char name[16];
 };
 
-/* A successful exec. The name as given to exec (a script: its own) and argv (NUL-separated) follow at data. */
+/* A successful exec, or (old_tid 0) the image of a process that ran before, to which the collector adds what /proc
+ * says. The name as given to exec (a script: its own) and argv (NUL-separated) follow at data. */
 struct usc_exec {
 	struct usc_record head;
 	__u32 process;
@@ -166,6 +168,7 @@ struct usc_exec {
 };
 
 #define USC_EXIT_GROUP_DEAD 1 /* the last thread of its process */
+#define USC_EXIT_LEFT 2	      /* it goes on, but no longer traced: `code` means nothing */
 
 struct usc_task_exit {
 	struct usc_record head;

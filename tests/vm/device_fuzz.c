@@ -85,6 +85,7 @@ static void fill_start(struct usc_device_start* start) {
   start->config.scope.mode = 1 + draw() % 4;
   start->config.scope.budget = 1 + draw() % 1024;
   start->config.verify_every = draw() % 3;
+  start->config.target.kinds = USC_TARGET_LAUNCH + (draw() % 8 == 0);
   memset(start->config.calls_x86_64, 0xff, sizeof(start->config.calls_x86_64));
   start->ring_bytes = 1u << 16;
   start->rows = 1u << 12;

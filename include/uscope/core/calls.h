@@ -61,7 +61,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 {
 	__u32 ended = 0;
 
-	t->flags &= ~(TASK_IN_CALL | TASK_NEWBORN | TASK_SKIPPED);
+	t->flags &= ~(TASK_IN_CALL | TASK_NEWBORN | TASK_SKIPPED | TASK_ADOPTED);
 	if (t->untold)
 		announce_later(t, t->untold);
 	t->abi = abi_of(task, nr);
@@ -201,6 +201,28 @@ static __always_inline int call_returns(struct task_struct *task, struct task_en
 	return 0;
 }
 
+/* The call that an adopted task was in. Its stack is what it was at entry. 1: it is one that is wanted. */
+static __noinline int attached_call_returns(struct task_struct *task, struct pt_regs *regs, struct task_entry *t)
+{
+	__u32 nr = regs->orig_ax;
+
+	if (!t)
+		return 0;
+	t->flags &= ~TASK_ADOPTED;
+	t->abi = abi_of(task, nr);
+	if (t->abi == USC_ABI_X32)
+		nr &= ~X32_BIT;
+	if (nr == NO_NUMBER || !wanted(t->abi, nr))
+		return 0;
+	t->nr = nr;
+	t->call_serial = t->serial;
+	t->call_image = t->image;
+	t->event_flags = USC_EVENT_ATTACHED;
+	read_args(regs, t->abi, t->args);
+	t->stack = take_stack(regs, t, t->abi == USC_ABI_I386 ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
+	return 1;
+}
+
 static __always_inline int core_sys_exit(struct pt_regs *regs, long result)
 {
 	struct task_struct *task = this_task();
@@ -217,7 +239,10 @@ static __always_inline int core_sys_exit(struct pt_regs *regs, long result)
 	}
 	if (t->flags & TASK_IN_CALL)
 		call_returns(task, t, result);
-	else if (t->flags & (TASK_NEWBORN | TASK_SKIPPED))
+	else if (t->flags & TASK_ADOPTED) {
+		if (attached_call_returns(task, regs, t))
+			call_returns(task, t, result);
+	} else if (t->flags & (TASK_NEWBORN | TASK_SKIPPED))
 		t->flags &= ~(TASK_NEWBORN | TASK_SKIPPED);
 	else if (!entries_closed)
 		denied_call(task, regs, t, result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * What a backend supplies to core/, before it includes any other header of it. `config`, `launch_pending`,
- * `entries_closed` are its variables. Every function may be called
+ * `entries_closed`, `cgroup_generation` (moves with every change of membership in a control group) are its variables. Every function may be called
  * at any of the hooks: none of them sleeps or faults.
  *
  * Macros: USC_SUBPROGRAM (before a function that is not to be inlined), usc_loop(count, body, context) (calls body(i,
@@ -47,6 +47,15 @@ static struct task_entry *entry_of(struct task_struct *task);
 static struct task_entry *new_entry(struct task_struct *task);
 /* Is the current task the one whose first execve begins the trace? */
 static int is_launched(void);
+
+/*
+ * What config.target says of a process, by its leader: does it match itself; does an ancestor; is it in one of the
+ * control groups. image_matches: at its exec, the current one's new image.
+ */
+static int process_matches(struct task_struct *leader);
+static int ancestor_matches(struct task_struct *leader);
+static int cgroup_matches(struct task_struct *task);
+static int image_matches(struct task_struct *task, struct linux_binprm *bprm);
 
 /* Memory. read_kernel_text: bytes with the NUL, or less than 1. The others: 0, or not 0 where it could not be read. */
 static long read_kernel_text(void *to, __u32 bytes, const void *from);

@@ -33,10 +33,14 @@
 /* task_entry.flags */
 #define MAPPING_I386 ~0u
 
-#define TASK_IN_CALL 1 /* between entry and exit of a recorded call */
-#define TASK_NEWBORN 2 /* its first exit without an entry is its birth */
-#define TASK_SKIPPED 4 /* in a call that -e leaves out */
-#define TASK_MAPPING 8 /* in a call that counts in mm_slot.in_flight */
+#define TASK_IN_CALL 1	/* between entry and exit of a recorded call */
+#define TASK_NEWBORN 2	/* its first exit without an entry is its birth */
+#define TASK_SKIPPED 4	/* in a call that -e leaves out */
+#define TASK_MAPPING 8	/* in a call that counts in mm_slot.in_flight */
+#define TASK_ADOPTED 16 /* came into the map in the middle of its life: maybe in the middle of a call */
+
+/* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
+#define STATE_DECIDING 3
 
 /* One thread of the trace map: kept with the task, so that it ends with it. */
 struct task_entry {
@@ -60,9 +64,11 @@ struct task_entry {
 	__u16 event_flags;
 	/* What restart_syscall would continue. */
 	__u32 restart_nr;
-	__u32 mapping_nr; /* MAPPING_I386: one of the 32-bit ABI */
-	__u64 mapping_ns; /* when the call that counts in in_flight began */
-	__u64 untold;	  /* an executable mapping that could not be looked up when it was made */
+	__u32 mapping_nr;	 /* MAPPING_I386: one of the 32-bit ABI */
+	__u64 mapping_ns;	 /* when the call that counts in in_flight began */
+	__u32 cgroup_generation; /* when its control group was looked at */
+	__u32 pad2;
+	__u64 untold; /* an executable mapping that could not be looked up when it was made */
 	__u64 restart_args[6];
 };
 

@@ -3,30 +3,7 @@
 #ifndef USCOPE_CORE_TASKS_H
 #define USCOPE_CORE_TASKS_H
 
-#include "calls.h"
-
-static __noinline int send_task(struct task_struct *task, struct task_entry *t, __u32 parent, __u32 parent_mm,
-				__u32 flags)
-{
-	struct usc_task record = {};
-
-	if (!t)
-		return 0;
-	record.process = t->process;
-	record.parent_task = parent;
-	record.pid = task->tgid;
-	record.tid = task->pid;
-	fill_ids(task, &record);
-	record.mm = t->mm;
-	record.parent_mm = parent_mm;
-	record.start_ns = task->start_time;
-	record.flags = flags;
-	record.image = t->image;
-	read_kernel_text(record.name, sizeof(record.name), task->comm);
-	if (send_record(&record.head, USC_RECORD_TASK, sizeof(record), t->serial, now_ns(), false))
-		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
-	return 0;
-}
+#include "adopt.h"
 
 /* The launched command enters the map with its first execve. */
 static __noinline int begin_launched(struct task_struct *task)
@@ -47,19 +24,38 @@ static __noinline int begin_launched(struct task_struct *task)
 	return 0;
 }
 
+/* A process that has just come into the map may be another one before the tracer has looked at its mappings: the two
+ * that most stacks go through are told of at once. */
+static __noinline int announce_adopted(struct task_struct *task, struct pt_regs *regs, struct task_entry *t)
+{
+	if (!t)
+		return 0;
+	announce_mapping(regs->ip, t->mm, t->serial);
+	announce_mapping(MM_FIELD(task, start_code), t->mm, t->serial);
+	return 0;
+}
+
 static __always_inline int core_sys_enter(struct pt_regs *regs, long id)
 {
 	struct task_struct *task = this_task();
 	struct task_entry *t = entry_of(task);
 
 	if (!t) {
-		if (!launch_pending || id != NR_execve || !is_launched())
-			return 0;
-		begin_launched(task);
+		if (targets(USC_TARGET_LAUNCH)) {
+			if (!launch_pending || id != NR_execve || !is_launched())
+				return 0;
+			begin_launched(task);
+		} else {
+			decide_task(task, USC_UNKNOWN);
+		}
 		t = entry_of(task);
 		if (!t)
 			return 0;
 	}
+	if (targets(USC_TARGET_CGROUP) && t->cgroup_generation != cgroup_generation)
+		ask_cgroup(task, t);
+	if (!targets(USC_TARGET_LAUNCH) && t->flags & TASK_ADOPTED)
+		announce_adopted(task, regs, t);
 	if (t->state == USC_TRACED)
 		call_begins(task, regs, t, id);
 	return 0;
@@ -174,13 +170,54 @@ static __noinline int send_exec(struct task_struct *task, struct task_entry *t, 
 	return 0;
 }
 
+/* An image that matches, of a process that was not traced. */
+static __noinline struct task_entry *exec_into_trace(struct task_struct *task, struct linux_binprm *bprm, __u32 from)
+{
+	struct task_entry *t;
+
+	if (!targets(USC_TARGET_APP) || targets(USC_TARGET_LAUNCH) || !image_matches(task, bprm))
+		return 0;
+	t = new_entry(task);
+	if (!t || !claim(t, from)) {
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_FULL, 0);
+		return 0;
+	}
+	begin_process(task, t, USC_TASK_PROCESS);
+	t->flags = TASK_NEWBORN; /* the return of this exec is not one of its calls */
+	barrier();
+	*(volatile __u32 *)&t->state = USC_TRACED;
+	return t;
+}
+
+/* With --follow image. */
+static __noinline int still_matches(struct task_struct *task, struct linux_binprm *bprm)
+{
+	return targets(USC_TARGET_CGROUP) ? cgroup_matches(task) : image_matches(task, bprm);
+}
+
+/* The exec is the last call that is seen; it has succeeded. */
+static __noinline int exec_out_of_trace(struct task_struct *task, struct task_entry *t)
+{
+	if (!t)
+		return 0;
+	if (t->flags & TASK_IN_CALL)
+		send_event(t, 0, USC_HOW_RETURNED, now_ns());
+	leave_trace(task, t);
+	return 0;
+}
+
 static __always_inline int core_exec(struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
 	struct task_entry *t = entry_of(task);
 	__u32 serial;
 
-	if (!t || t->state != USC_TRACED)
-		return 0;
+	if (!t || t->state != USC_TRACED) {
+		t = exec_into_trace(task, bprm, t ? USC_UNTRACED : USC_UNKNOWN);
+		if (!t)
+			return 0;
+	} else if (config.target.follow == USC_FOLLOW_IMAGE && !still_matches(task, bprm)) {
+		return exec_out_of_trace(task, t);
+	}
 	serial = t->serial;
 	t->image = next_serial(SERIAL(image));
 	t->mm = next_serial(SERIAL(mm));

@@ -16,6 +16,7 @@
 #ifndef USCOPE_CORE_WALK_H
 #define USCOPE_CORE_WALK_H
 
+#include "calls.h"
 #include "mappings.h"
 #include "uscope/unwind.h"
 
@@ -269,28 +270,34 @@ static long walk_frame(__u32 i, struct walk_context *context)
 	return 0;
 }
 
+/* By their DWARF numbers. */
+static __always_inline void read_registers(struct pt_regs *regs, __u64 *registers)
+{
+	registers[0] = regs->ax;
+	registers[1] = regs->dx;
+	registers[2] = regs->cx;
+	registers[3] = regs->bx;
+	registers[4] = regs->si;
+	registers[5] = regs->di;
+	registers[6] = regs->bp;
+	registers[7] = regs->sp;
+	registers[8] = regs->r8;
+	registers[9] = regs->r9;
+	registers[10] = regs->r10;
+	registers[11] = regs->r11;
+	registers[12] = regs->r12;
+	registers[13] = regs->r13;
+	registers[14] = regs->r14;
+	registers[15] = regs->r15;
+}
+
 /* Sets the scratch area up at the task's user registers. */
 static __always_inline void walk_begin(struct scratch *s, struct pt_regs *regs, struct task_entry *t)
 {
 	struct usc_frame *frame = &s->frame;
 
 	frame->pc = regs->ip;
-	frame->regs[0] = regs->ax;
-	frame->regs[1] = regs->dx;
-	frame->regs[2] = regs->cx;
-	frame->regs[3] = regs->bx;
-	frame->regs[4] = regs->si;
-	frame->regs[5] = regs->di;
-	frame->regs[6] = regs->bp;
-	frame->regs[7] = regs->sp;
-	frame->regs[8] = regs->r8;
-	frame->regs[9] = regs->r9;
-	frame->regs[10] = regs->r10;
-	frame->regs[11] = regs->r11;
-	frame->regs[12] = regs->r12;
-	frame->regs[13] = regs->r13;
-	frame->regs[14] = regs->r14;
-	frame->regs[15] = regs->r15;
+	read_registers(regs, frame->regs);
 	frame->known = USC_KNOWN_ALL;
 	frame->exact = 1;
 	s->start_rsp = regs->sp;

@@ -70,7 +70,15 @@ class FakeBackend : public Backend {
   }
 
   [[nodiscard]] const char* name() const override { return "fake"; }
+  Result<void> set_target(const TargetNames&) override { return {}; }
   Result<void> attach() override { return {}; }
+  Result<void> adopt() override { return {}; }
+  Result<void> tell_mappings(std::uint32_t) override { return {}; }
+  Result<void> list_attached_calls(const AttachedHandler& handle) override {
+    for (const usc_attached_call& call : attached_calls) handle(call);
+    return {};
+  }
+  Result<std::uint32_t> reserve_stack() override { return next_stack++; }
   void close_entries() override {}
   void detach() override {}
   Result<void> set_launched(int) override { return {}; }
@@ -115,6 +123,8 @@ class FakeBackend : public Backend {
 
   bool has_room = true;
   std::uint32_t next_serial = 1000;
+  std::uint32_t next_stack = 5000;
+  std::vector<usc_attached_call> attached_calls;
   std::deque<std::vector<char>> records;
   std::vector<usc_event> open_calls;
   std::map<std::uint32_t, Published> published;

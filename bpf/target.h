@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * Which processes the trace is of, where it is not of one launched command: by name, number or control group. Questions
+ * only; what follows from the answers is in core/adopt.h.
+ */
+#ifndef USCOPE_BPF_TARGET_H
+#define USCOPE_BPF_TARGET_H
+
+#include "transport.h"
+
+#define MOST_ANCESTORS 64
+#define MOST_CGROUP_LEVELS 32
+#define MOST_PID_LEVELS 8
+#define NAME_TEXT_BYTES 4096
+#define ARGUMENT_BYTES 1024
+#define LAST_ARGUMENT 3 /* the script's name stands no further behind the interpreter's options */
+
+/* Room for one look at a name. Where a scan is stands here too: of a map's memory the verifier follows no values. */
+struct name_scratch {
+	struct app_name name;
+	__u32 argument; /* number of the one being read */
+	__u32 start;	/* where it starts */
+	__u32 base;	/* behind its last slash */
+	__u32 found;
+	char text[NAME_TEXT_BYTES + USC_APP_NAME_BYTES];
+};
+
+ARRAY_MAP(name_scratches, 1, struct name_scratch);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, struct app_name);
+	__type(value, __u32);
+} target_names SEC(".maps");
+
+/* Process numbers, as the tracer's namespace has them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u32);
+} target_pids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, __u64);
+	__type(value, __u32);
+} target_cgroups SEC(".maps");
+
+static __always_inline struct name_scratch *name_scratch_here(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&name_scratches, &cpu);
+}
+
+/* Is the name that ends at the first zero behind `from` (kernel memory) one of the target's? It stays in scratch. */
+static __noinline int is_target_name(struct name_scratch *s, const void *from)
+{
+	if (!s || !from)
+		return 0;
+	__builtin_memset(&s->name, 0, sizeof(s->name));
+	if (bpf_probe_read_kernel_str(s->name.name, sizeof(s->name.name), from) <= 1)
+		return 0;
+	return bpf_map_lookup_elem(&target_names, &s->name) ? 1 : 0;
+}
+
+struct name_scan {
+	struct name_scratch *s;
+};
+
+static long path_scan(__u32 i, struct name_scan *scan)
+{
+	char c = scan->s->text[i & (NAME_TEXT_BYTES - 1)];
+
+	if (c == '/')
+		scan->s->base = i + 1;
+	return c == 0;
+}
+
+/* To the end of the first argument behind number 0 that is no option. */
+static long argument_scan(__u32 i, struct name_scan *scan)
+{
+	char c = scan->s->text[i & (ARGUMENT_BYTES - 1)];
+
+	if (c == '/')
+		scan->s->base = i + 1;
+	if (c != 0)
+		return 0;
+	if (scan->s->argument > 0 && scan->s->text[scan->s->start & (ARGUMENT_BYTES - 1)] != '-') {
+		scan->s->found = 1;
+		return 1;
+	}
+	scan->s->argument++;
+	scan->s->start = scan->s->base = i + 1;
+	return scan->s->argument > LAST_ARGUMENT;
+}
+
+/* The name given to exec: of a script it is its own. */
+static __noinline int file_name_matches(struct name_scratch *s, const char *path)
+{
+	struct name_scan scan = {.s = s};
+
+	if (!s || bpf_probe_read_kernel_str(s->text, NAME_TEXT_BYTES, path) <= 1)
+		return 0;
+	s->base = 0;
+	bpf_loop(NAME_TEXT_BYTES, path_scan, &scan, 0);
+	return is_target_name(s, s->text + (s->base & (NAME_TEXT_BYTES - 1)));
+}
+
+/* What the current process's interpreter was told to interpret. Like the next one a function on its own for the
+ * verifier, which looks at its many branches once. */
+__noinline int script_matches(void)
+{
+	struct name_scratch *s = name_scratch_here();
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct name_scan scan = {.s = s};
+	__u64 start = BPF_CORE_READ(task, mm, arg_start), bytes = BPF_CORE_READ(task, mm, arg_end) - start;
+
+	if (!s)
+		return 0;
+	if (bytes > ARGUMENT_BYTES - 1)
+		bytes = ARGUMENT_BYTES - 1;
+	if (bpf_probe_read_user(s->text, bytes, (void *)start))
+		return 0;
+	s->text[bytes & (ARGUMENT_BYTES - 1)] = 0;
+	s->argument = s->start = s->base = s->found = 0;
+	bpf_loop(ARGUMENT_BYTES, argument_scan, &scan, 0);
+	return s->found && is_target_name(s, s->text + (s->base & (ARGUMENT_BYTES - 1)));
+}
+
+__noinline int is_interpreter(__u64 word)
+{
+	return usc_is_interpreter(word);
+}
+
+/* By the executable's name and, of the current process, the script's. */
+static __noinline int executable_matches(struct task_struct *task)
+{
+	struct name_scratch *s = name_scratch_here();
+
+	if (!s)
+		return 0;
+	if (is_target_name(s, BPF_CORE_READ(task, mm, exe_file, f_path.dentry, d_name.name)))
+		return 1;
+	if (BPF_CORE_READ(task, tgid) != bpf_get_current_pid_tgid() >> 32)
+		return 0;
+	return is_interpreter(*(__u64 *)s->name.name) && script_matches();
+}
+
+/* In on_exec: does the new image match? */
+static __noinline int image_matches(struct task_struct *task, struct linux_binprm *bprm)
+{
+	return file_name_matches(name_scratch_here(), BPF_CORE_READ(bprm, filename)) || executable_matches(task);
+}
+
+struct cgroup_walk {
+	struct cgroup *group;
+	__u32 found;
+};
+
+static long cgroup_step(__u32 i, struct cgroup_walk *walk)
+{
+	struct cgroup_subsys_state *parent;
+	struct cgroup *group = walk->group;
+	__u64 id = BPF_CORE_READ(group, kn, id);
+
+	if (bpf_map_lookup_elem(&target_cgroups, &id)) {
+		walk->found = 1;
+		return 1;
+	}
+	parent = BPF_CORE_READ(group, self.parent);
+	walk->group = (void *)parent - bpf_core_field_offset(struct cgroup, self);
+	return parent == 0;
+}
+
+static __noinline int cgroup_matches(struct task_struct *task)
+{
+	struct cgroup_walk walk = {.group = BPF_CORE_READ(task, cgroups, dfl_cgrp)};
+
+	bpf_loop(MOST_CGROUP_LEVELS, cgroup_step, &walk, 0);
+	return walk.found;
+}
+
+/* The process's number in the tracer's pid namespace is one of those wanted. */
+static __noinline int number_matches(struct task_struct *leader)
+{
+	struct pid *pid = BPF_CORE_READ(leader, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level), number = 0, i;
+	struct pid_namespace *space;
+
+	for (i = 0; i < MOST_PID_LEVELS && i <= level; i++) {
+		bpf_core_read(&space, sizeof(space), &pid->numbers[i].ns);
+		if (BPF_CORE_READ(space, ns.inum) == pid_namespace_ino)
+			bpf_core_read(&number, sizeof(number), &pid->numbers[i].nr);
+	}
+	return number && bpf_map_lookup_elem(&target_pids, &number) ? 1 : 0;
+}
+
+/* Does the process itself match, whatever its ancestors do? Numbers count with names too: the tracer gives those of
+ * scripts that it has found. */
+static __always_inline int process_matches(struct task_struct *leader)
+{
+	if (config.target.kinds & USC_TARGET_CGROUP)
+		return cgroup_matches(leader);
+	return number_matches(leader) || ((config.target.kinds & USC_TARGET_APP) && executable_matches(leader));
+}
+
+struct ancestor_walk {
+	struct task_struct *task;
+	__u32 found;
+};
+
+static long ancestor_step(__u32 i, struct ancestor_walk *walk)
+{
+	struct task_struct *task = walk->task;
+
+	task = BPF_CORE_READ(task, real_parent, group_leader);
+	walk->task = task;
+	if (!task || !BPF_CORE_READ(task, tgid))
+		return 1;
+	if (!process_matches(task))
+		return 0;
+	walk->found = 1;
+	return 1;
+}
+
+static __noinline int ancestor_matches(struct task_struct *leader)
+{
+	struct ancestor_walk walk = {.task = leader};
+
+	bpf_loop(MOST_ANCESTORS, ancestor_step, &walk, 0);
+	return walk.found;
+}
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * Processes that ran before the tracer came, and those that come under the target or leave it later. The group leader's
+ * entry is the process's: its other threads take process, address space and image from there.
+ */
+#ifndef USCOPE_CORE_ADOPT_H
+#define USCOPE_CORE_ADOPT_H
+
+#include "calls.h"
+
+static __always_inline bool targets(__u32 kind)
+{
+	return config.target.kinds & kind;
+}
+
+static __noinline int send_task(struct task_struct *task, struct task_entry *t, __u32 parent, __u32 parent_mm,
+				__u32 flags)
+{
+	struct usc_task record = {};
+
+	if (!t)
+		return 0;
+	record.process = t->process;
+	record.parent_task = parent;
+	record.pid = task->tgid;
+	record.tid = task->pid;
+	fill_ids(task, &record);
+	record.mm = t->mm;
+	record.parent_mm = parent_mm;
+	record.start_ns = task->start_time;
+	record.flags = flags;
+	record.image = t->image;
+	read_kernel_text(record.name, sizeof(record.name), task->comm);
+	if (send_record(&record.head, USC_RECORD_TASK, sizeof(record), t->serial, now_ns(), false))
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
+	return 0;
+}
+
+/* The decision is this processor's to take: from `state` it goes through STATE_DECIDING. */
+static __always_inline bool claim(struct task_entry *t, __u32 state)
+{
+	return __sync_val_compare_and_swap(&t->state, state, STATE_DECIDING) == state;
+}
+
+/* What a task that enters the map in the middle of its life begins with. */
+static __always_inline void begin_entry(struct task_entry *t)
+{
+	if (!t->serial)
+		t->serial = next_serial(SERIAL(task));
+	t->restart_nr = NO_NUMBER;
+	t->stack = 0;
+	t->open_ns = 0;
+	t->untold = 0;
+	t->entry_ns = now_ns();
+	t->flags = TASK_ADOPTED;
+}
+
+static __noinline __u32 traced_parent(struct task_struct *leader)
+{
+	struct task_struct *parent = leader->real_parent;
+	struct task_entry *t;
+
+	if (!parent)
+		return 0;
+	t = entry_of(parent);
+	return t && t->state == USC_TRACED ? t->serial : 0;
+}
+
+/* What the process is now. The tracer adds path and arguments, which are not to be had here for every process. */
+static __noinline int send_adopted_image(struct task_struct *leader, struct task_entry *t)
+{
+	__u32 cpu_number = current_cpu();
+	struct text_scratch *text = text_at(cpu_number);
+
+	if (!text || !t)
+		return 0;
+	__builtin_memset(&text->exec, 0, sizeof(text->exec));
+	text->exec.process = t->process;
+	text->exec.image = t->image;
+	text->exec.mm = t->mm;
+	text->exec.exe_file = t->exe_file;
+	text->exec.tid = leader->pid; /* old_tid 0: this is no exec */
+	read_kernel_text(text->exec.name, sizeof(text->exec.name), leader->comm);
+	if (send_record(&text->exec.head, USC_RECORD_EXEC, sizeof(text->exec), t->serial, now_ns(), true))
+		count_loss(cpu_state_of(cpu_number), USC_LOSS_RING_FULL_RECORD, t->process);
+	return 0;
+}
+
+/* Fills the entry of a process that is traced from here on. It has been claimed. */
+static __noinline int begin_process(struct task_struct *leader, struct task_entry *t, __u32 flags)
+{
+	struct found found = {};
+	struct file *exe;
+
+	if (!t)
+		return 0;
+	begin_entry(t);
+	if (!t->process)
+		t->process = next_serial(SERIAL(process));
+	t->mm = next_serial(SERIAL(mm));
+	t->image = next_serial(SERIAL(image));
+	widen_hull(t->mm, 0, ~0ull);
+	found.serial = t->serial;
+	exe = leader->mm ? leader->mm->exe_file : 0;
+	t->exe_file = exe ? file_serial(leader, exe, &found) : 0;
+	send_task(leader, t, traced_parent(leader), 0, flags);
+	if (flags & USC_TASK_ATTACHED)
+		send_adopted_image(leader, t);
+	return 0;
+}
+
+/* Decides on a process whose state is `from`: unknown, or one that was not traced so far. The new state. */
+static __noinline __u32 decide_process(struct task_struct *leader, __u32 from)
+{
+	struct task_entry *t = new_entry(leader);
+	__u32 state;
+	int matches;
+
+	if (!t) {
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_FULL, 0);
+		return USC_UNKNOWN;
+	}
+	if (!claim(t, from))
+		return t->state;
+	matches = process_matches(leader);
+	state = usc_map_first_event(config.target.follow, matches,
+				    !matches && !targets(USC_TARGET_CGROUP) && config.target.follow == USC_FOLLOW_TREE
+					    ? ancestor_matches(leader)
+					    : 0);
+	t->cgroup_generation = cgroup_generation;
+	if (state == USC_TRACED)
+		begin_process(leader, t, USC_TASK_PROCESS | USC_TASK_ATTACHED);
+	barrier();
+	*(volatile __u32 *)&t->state = state;
+	return state;
+}
+
+/* Another thread of a process that has been decided. */
+static __noinline int decide_thread(struct task_struct *task, struct task_struct *leader, __u32 from)
+{
+	struct task_entry *t = new_entry(task);
+	struct task_entry *first = entry_of(leader);
+	__u32 state;
+
+	if (!t || !first) {
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_FULL, 0);
+		return 0;
+	}
+	if (!claim(t, from))
+		return 0;
+	state = first->state;
+	t->cgroup_generation = cgroup_generation;
+	if (state == USC_TRACED) {
+		begin_entry(t);
+		t->process = first->process;
+		t->mm = first->mm;
+		t->image = first->image;
+		t->exe_file = first->exe_file;
+		send_task(task, t, 0, 0, USC_TASK_ATTACHED);
+	}
+	barrier();
+	*(volatile __u32 *)&t->state = state == USC_TRACED ? USC_TRACED : USC_UNTRACED;
+	return 0;
+}
+
+/* The first event of a task that no fork has brought into the map. */
+static __always_inline int decide_task(struct task_struct *task, __u32 from)
+{
+	struct task_struct *leader = task->group_leader;
+	__u32 state;
+
+	if (!leader || !task->mm)
+		return 0;
+	state = decide_process(leader, from);
+	if (state == STATE_DECIDING) {
+		/* Another processor is at it: this event comes before the trace of this task begins. */
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_BUSY, 0);
+		return 0;
+	}
+	if (task != leader && state != USC_UNKNOWN)
+		decide_thread(task, leader, from);
+	return 0;
+}
+
+/* The task goes on, and is not traced any more. */
+static __noinline int leave_trace(struct task_struct *task, struct task_entry *t)
+{
+	struct usc_task_exit record = {};
+
+	if (!t)
+		return 0;
+	if (t->flags & TASK_MAPPING)
+		mappings_end(t->mm);
+	t->flags = 0;
+	t->state = USC_UNTRACED;
+	record.process = t->process;
+	record.flags = USC_EXIT_LEFT | (task == task->group_leader ? USC_EXIT_GROUP_DEAD : 0);
+	if (send_record(&record.head, USC_RECORD_TASK_EXIT, sizeof(record), t->serial, now_ns(), false))
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
+	return 0;
+}
+
+/* A process has been moved since this task was last asked: is it a member still, or now? */
+static __noinline int ask_cgroup(struct task_struct *task, struct task_entry *t)
+{
+	int matches;
+
+	if (!t)
+		return 0;
+	t->cgroup_generation = cgroup_generation;
+	matches = cgroup_matches(task);
+	if (t->state == USC_TRACED && !matches)
+		leave_trace(task, t);
+	else if (t->state == USC_UNTRACED && matches)
+		decide_task(task, USC_UNTRACED);
+	return 0;
+}
+
+/*
+ * The call that an adopted task was found in, and still is: one that waits there. One on a processor is left out: it is
+ * about to return, or not in a call at all. 1: it is there.
+ */
+static __always_inline int core_attached_call(struct task_struct *task, struct task_entry *t, struct pt_regs *regs,
+					      struct usc_attached_call *call)
+{
+	__u32 nr = regs->orig_ax;
+
+	if (t->state != USC_TRACED || !(*(volatile __u32 *)&t->flags & TASK_ADOPTED) || task->on_cpu)
+		return 0;
+	if ((long)regs->orig_ax < 0)
+		return 0; /* interrupted in its own code */
+	call->event.abi = abi_of(task, nr);
+	if (call->event.abi == USC_ABI_X32)
+		nr &= ~X32_BIT;
+	if (!wanted(call->event.abi, nr))
+		return 0;
+	call->event.head.size = sizeof(call->event);
+	call->event.head.type = USC_RECORD_EVENT;
+	call->event.head.cpu = USC_CPU_USER;
+	call->event.head.task = t->serial;
+	call->event.head.time = now_ns();
+	call->event.entry_ns = t->entry_ns;
+	read_args(regs, call->event.abi, call->event.args);
+	call->event.image = t->image;
+	call->event.nr = nr;
+	call->event.how = USC_HOW_ATTACHED;
+	call->event.flags = USC_EVENT_ATTACHED;
+	call->sample.head = call->event.head;
+	call->sample.head.size = sizeof(call->sample);
+	call->sample.head.type = USC_RECORD_SAMPLE;
+	call->sample.entry_ns = t->entry_ns;
+	call->sample.mm = t->mm;
+	call->sample.exe_file = t->exe_file;
+	call->sample.pc = regs->ip;
+	read_registers(regs, call->sample.regs);
+	call->pid = task->tgid;
+	call->tid = task->pid;
+	barrier();
+	/* Still there? */
+	if (!(*(volatile __u32 *)&t->flags & TASK_ADOPTED) || task->on_cpu)
+		return 0;
+	return 1;
+}
+
+#endif

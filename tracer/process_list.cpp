@@ -1,0 +1,114 @@
+#include "tracer/process_list.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+
+#include "uscope/target.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr int kLastArgument = 3;  // as the kernel side looks for a script
+
+std::string proc_path(std::uint32_t pid, const char* name) {
+  return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+std::string base_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool interprets(const std::string& name) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, name.data(), std::min(name.size(), sizeof(word)));
+  return usc_is_interpreter(word) != 0;
+}
+
+// The first argument that is no option.
+std::string script_of(const std::string& arguments) {
+  std::size_t at = arguments.find('\0');
+  for (int i = 1; i <= kLastArgument && at != std::string::npos; i++) {
+    const std::string argument = arguments.c_str() + at + 1;
+    if (argument.empty() || argument[0] != '-') return argument;
+    at = arguments.find('\0', at + 1);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> running_processes() {
+  std::vector<std::uint32_t> pids;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc"), closedir);
+  if (!folder) return pids;
+  while (const dirent* entry = readdir(folder.get())) {
+    const char* name = entry->d_name;
+    if (std::isdigit(static_cast<unsigned char>(*name)) != 0)
+      pids.push_back(static_cast<std::uint32_t>(std::strtoul(name, nullptr, 10)));
+  }
+  return pids;
+}
+
+std::string command_line_of(std::uint32_t pid, std::size_t most) {
+  std::ifstream file(proc_path(pid, "cmdline"), std::ios::binary);
+  std::string text(most, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(most));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return text;
+}
+
+std::string name_of(std::uint32_t pid) {
+  std::ifstream file(proc_path(pid, "comm"), std::ios::binary);
+  std::string name{std::istreambuf_iterator<char>(file), {}};
+  if (name.ends_with('\n')) name.pop_back();
+  return name;
+}
+
+std::string executable_of(std::uint32_t pid) {
+  std::array<char, 4096> path{};
+  const ssize_t bytes = readlink(proc_path(pid, "exe").c_str(), path.data(), path.size());
+  if (bytes <= 0) return "";
+  std::string text(path.data(), static_cast<std::size_t>(bytes));
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (text.ends_with(kDeleted)) text.resize(text.size() - kDeleted.size());
+  return text;
+}
+
+bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names) {
+  const std::string name = base_of(executable_of(pid));
+  const auto among = [&](const std::string& wanted) {
+    return !wanted.empty() && std::find(names.begin(), names.end(), wanted) != names.end();
+  };
+  if (among(name)) return true;
+  return interprets(name) && among(base_of(script_of(command_line_of(pid))));
+}
+
+std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
+  std::vector<ExecutableMapping> mappings;
+  std::ifstream file(proc_path(pid, "maps"));
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    ExecutableMapping mapping;
+    char dash = 0;
+    std::string permissions;
+    std::string offset;
+    std::string device;
+    std::uint64_t inode = 0;
+    words >> std::hex >> mapping.start >> dash >> mapping.end >> permissions >> offset >> device >> std::dec >> inode;
+    std::getline(words >> std::ws, mapping.path);
+    if (inode != 0 && permissions.size() > 2 && permissions[2] == 'x') mappings.push_back(std::move(mapping));
+  }
+  return mappings;
+}
+
+}  // namespace uscope::tracer
