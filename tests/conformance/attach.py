@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Tracing what runs already, and what comes later: --app, --pid, --cgroup, --follow. Needs root and BPF; usage: attach.py USCOPE FIXTURES"""
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+FIXTURES = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "."
+USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
+WAITERS = os.path.join(FIXTURES, "fixture_waiters")
+WAIT = 30
+
+
+def cgroup_root():
+    with open("/proc/mounts", encoding="utf-8") as mounts:
+        for line in mounts:
+            words = line.split()
+            if words[2] == "cgroup2":
+                return words[1]
+    return None
+
+
+class Attach(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="uscope-attach-")
+        self.addCleanup(self.folder.cleanup)
+        self.db = os.path.join(self.folder.name, "trace.db")
+        self.said = os.path.join(self.folder.name, "said")
+
+    def start(self, *command, **kwargs):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, **kwargs)
+        self.addCleanup(lambda: (process.kill(), process.wait()))
+        return process
+
+    def attach(self, *options):
+        """A recording that has begun: what runs has been adopted."""
+        with open(self.said, "w", encoding="utf-8") as said:
+            tracer = subprocess.Popen([USCOPE, "record", "-o", self.db, "--backend", "bpf", *options], stderr=said)
+        self.addCleanup(lambda: (tracer.kill(), tracer.wait()))
+        for _ in range(WAIT * 20):
+            if "Ctrl-C ends tracing" in self.text() or tracer.poll() is not None:
+                return tracer
+            time.sleep(0.05)
+        self.fail("tracing did not begin: " + self.text())
+        return None
+
+    def text(self):
+        with open(self.said, encoding="utf-8") as said:
+            return said.read()
+
+    def finish(self, tracer):
+        tracer.send_signal(signal.SIGINT)
+        self.assertEqual(tracer.wait(WAIT), 0, self.text())
+        self.assertEqual(self.rows("SELECT cause, count FROM loss"), [], self.text())
+
+    def rows(self, sql):
+        with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as db:
+            return db.execute(sql).fetchall()
+
+    def commands(self):
+        return [row[0] for row in self.rows("SELECT DISTINCT process FROM v_event ORDER BY 1")]
+
+    def script(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+        return path
+
+    def test_threads_are_found_in_their_calls(self):
+        waiters = self.start(WAITERS, "3000")
+        time.sleep(0.5)
+        tracer = self.attach("--pid", str(waiters.pid))
+        self.assertIn("5 threads run already", self.text())
+        self.assertEqual(waiters.wait(WAIT), 0)  # 9: a call was interrupted
+        self.assertEqual(tracer.wait(WAIT), 0)   # ends with the process
+        # At the process's end, the threads that wait for ever are killed in their calls.
+        first = "FROM v_event WHERE id IN (SELECT min(id) FROM event GROUP BY thread_id) AND how IN ('attached', 'killed')"
+        found = {kind: (folded, ended) for kind, folded, ended in self.rows("SELECT kind, folded, ended " + first)}
+        for call, function in (("read", "reads_a_pipe"), ("epoll_wait", "waits_for_events"), ("futex", "waits_for_a_lock"),
+                               ("clock_nanosleep", "sleeps")):
+            folded, ended = found[call]
+            self.assertEqual(ended, "root", call)
+            self.assertIn(function, folded.split(";"), call)
+        self.assertEqual(self.rows("SELECT how, count(*) " + first + " GROUP BY how"), [("attached", 2), ("killed", 3)])
+        self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE ended <> 'root'"), [(0,)])
+        # Two calls returned while they were traced: their duration is that part.
+        self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE how = 'attached' AND dur_ns > 0 AND result = 0"), [(2,)])
+        self.assertEqual(self.rows("SELECT a1 & 127 FROM event JOIN kind ON kind.id = kind_id WHERE name = 'futex' AND how = 'killed'"),
+                         [(0,)])  # FUTEX_WAIT
+        self.assertEqual(self.rows("SELECT path FROM image"), [(WAITERS,)])
+        self.assertEqual(self.rows("SELECT cause FROM loss"), [])
+
+    def test_a_process_that_only_waits_shows_its_stacks(self):
+        waiters = self.start(WAITERS, "60000")
+        time.sleep(0.5)
+        tracer = self.attach("--pid", str(waiters.pid), "-e", "!clock_nanosleep")
+        self.finish(tracer)
+        self.assertIsNone(waiters.poll())
+        self.assertEqual(self.rows("SELECT kind, how, dur_ns, ended FROM v_event ORDER BY kind"),
+                         [(kind, "attached", None, "root") for kind in ("epoll_wait", "futex", "read")])
+
+    def test_an_application_running_and_started_later(self):
+        first = self.start(WAITERS, "8000")
+        time.sleep(0.3)
+        tracer = self.attach("--app", "fixture_waiters")
+        second = self.start("sh", "-c", f"{WAITERS} 300; true")
+        self.assertEqual(second.wait(WAIT), 0)
+        first.kill()
+        first.wait()
+        self.finish(tracer)
+        self.assertEqual(self.rows("SELECT count(*) FROM process"), [(2,)])
+        self.assertEqual(self.commands(), ["fixture_waiters"])
+        # The second one from its first instruction on.
+        self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE kind = 'brk'")[0][0] > 0, True)
+        self.assertEqual(self.rows("SELECT exit_code, exit_signal FROM process ORDER BY start_ns"), [(None, 9), (0, None)])
+
+    def test_nothing_runs_yet(self):
+        tracer = self.attach("--app", "no-such-application")
+        self.assertIn("waiting for it", self.text())
+        self.finish(tracer)
+        self.assertEqual(self.rows("SELECT count(*) FROM event"), [(0,)])
+
+    def test_a_script_goes_by_its_own_name(self):
+        script = self.script("my-service", "#!/bin/sh\nwhile sleep 0.1; do :; done\n")
+        running = self.start(script)
+        time.sleep(0.3)
+        tracer = self.attach("--app", "my-service")
+        self.assertIn("threads run already", self.text())
+        later = self.start("/bin/sh", "-c", f"{script} & sleep 0.4; kill $!")
+        self.assertEqual(later.wait(WAIT), 0)
+        time.sleep(0.3)
+        self.finish(tracer)
+        images = [path for (path,) in self.rows("SELECT path FROM image WHERE path LIKE '%my-service'")]
+        self.assertEqual(images, [script])
+        self.assertIn("sleep", self.commands())
+        self.assertIsNotNone(running.pid)
+        self.assertEqual(self.rows("SELECT count(*) FROM process WHERE parent_id IS NULL"), [(2,)])
+
+    def test_children_are_traced_and_siblings_are_not(self):
+        parent = self.start("sh", "-c", "sleep 1; ls / >/dev/null; setsid -f sh -c 'sleep 0.2; id >/dev/null'; sleep 1")
+        sibling = self.start("sh", "-c", "while sleep 0.05; do cat /dev/null; done")
+        tracer = self.attach("--pid", str(parent.pid))
+        self.assertEqual(parent.wait(WAIT), 0)
+        self.assertEqual(tracer.wait(WAIT), 0)
+        self.assertTrue({"ls", "id", "setsid"} <= set(self.commands()), self.commands())
+        self.assertNotIn("cat", self.commands())
+        self.assertIsNone(sibling.poll())
+        self.assertEqual(self.rows("SELECT cause FROM loss"), [])
+
+    def test_follow_image_drops_what_is_another_program(self):
+        tracer = self.attach("--app", "env", "--follow", "image")
+        done = self.start("sh", "-c", "env true; true")
+        self.assertEqual(done.wait(WAIT), 0)
+        self.finish(tracer)
+        self.assertEqual(self.commands(), ["env"])
+        self.assertEqual(self.rows("SELECT kind, how, result FROM v_event ORDER BY id DESC LIMIT 1"), [("execve", "returned", 0)])
+        self.assertEqual(self.rows("SELECT count(*) FROM image"), [(1,)])
+
+    def test_follow_image_of_a_command(self):
+        done = subprocess.run([USCOPE, "record", "-o", self.db, "--backend", "bpf", "--follow", "image", "--", "env", "sh", "-c", "true"],
+                              capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([os.path.basename(path) for (path,) in self.rows("SELECT path FROM image")], ["env"])
+
+    def test_a_control_group_is_joined_and_left(self):
+        root = cgroup_root()
+        if root is None:
+            self.skipTest("no control groups of version 2 here")
+        group = os.path.join(root, f"uscope-test-{os.getpid()}")
+        below = os.path.join(group, "below")
+        os.makedirs(below)
+        self.addCleanup(lambda: (os.rmdir(below), os.rmdir(group)))
+        tracer = self.attach("--cgroup", group)
+        joins = self.start("sh", "-c", f"echo $$ > {below}/cgroup.procs; ls / >/dev/null; "
+                                       f"echo $$ > {root}/cgroup.procs; cat /dev/null; true")
+        self.assertEqual(joins.wait(WAIT), 0)
+        self.finish(tracer)
+        self.assertIn("ls", self.commands())
+        self.assertNotIn("cat", self.commands())
+
+    def test_targets_that_cannot_be(self):
+        for options, message in ((("--pid", "4194304"), "no process has the number"), (("--cgroup", "/tmp"), "not a control group"),
+                                 (("--app", "a/b"), "not the name of an application"), ((), "nothing to trace"),
+                                 (("--app", "a", "--pid", "1"), "more than one kind"), (("--app", "a", "-u", "root"), "--user is for")):
+            done = subprocess.run([USCOPE, "record", "-o", self.db, *options], capture_output=True, text=True, timeout=WAIT, check=False)
+            self.assertEqual(done.returncode, 125, options)
+            self.assertIn(message, done.stderr)
+            self.assertFalse(os.path.exists(self.db))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
