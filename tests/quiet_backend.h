@@ -8,7 +8,12 @@ namespace uscope::testkit {
 class QuietBackend final : public tracer::Backend {
  public:
   [[nodiscard]] const char* name() const override { return "quiet"; }
+  Result<void> set_target(const tracer::TargetNames&) override { return {}; }
   Result<void> attach() override { return {}; }
+  Result<void> adopt() override { return {}; }
+  Result<void> tell_mappings(std::uint32_t) override { return {}; }
+  Result<void> list_attached_calls(const AttachedHandler&) override { return {}; }
+  Result<std::uint32_t> reserve_stack() override { return std::uint32_t{1}; }
   void close_entries() override {}
   void detach() override {}
   Result<void> set_launched(int) override { return {}; }

@@ -127,7 +127,7 @@ static __noinline __u32 decide_process(struct task_struct *leader, __u32 from)
 				    !matches && !targets(USC_TARGET_CGROUP) && config.target.follow == USC_FOLLOW_TREE
 					    ? ancestor_matches(leader)
 					    : 0);
-	t->cgroup_generation = cgroup_generation;
+	t->group_asked = cgroup_generation;
 	if (state == USC_TRACED)
 		begin_process(leader, t, USC_TASK_PROCESS | USC_TASK_ATTACHED);
 	barrier();
@@ -149,7 +149,7 @@ static __noinline int decide_thread(struct task_struct *task, struct task_struct
 	if (!claim(t, from))
 		return 0;
 	state = first->state;
-	t->cgroup_generation = cgroup_generation;
+	t->group_asked = cgroup_generation;
 	if (state == USC_TRACED) {
 		begin_entry(t);
 		t->process = first->process;
@@ -207,7 +207,7 @@ static __noinline int ask_cgroup(struct task_struct *task, struct task_entry *t)
 
 	if (!t)
 		return 0;
-	t->cgroup_generation = cgroup_generation;
+	t->group_asked = cgroup_generation;
 	matches = cgroup_matches(task);
 	if (t->state == USC_TRACED && !matches)
 		leave_trace(task, t);

@@ -64,9 +64,9 @@ struct task_entry {
 	__u16 event_flags;
 	/* What restart_syscall would continue. */
 	__u32 restart_nr;
-	__u32 mapping_nr;	 /* MAPPING_I386: one of the 32-bit ABI */
-	__u64 mapping_ns;	 /* when the call that counts in in_flight began */
-	__u32 cgroup_generation; /* when its control group was looked at */
+	__u32 mapping_nr;  /* MAPPING_I386: one of the 32-bit ABI */
+	__u64 mapping_ns;  /* when the call that counts in in_flight began */
+	__u32 group_asked; /* cgroup_generation when its control group was looked at */
 	__u32 pad2;
 	__u64 untold; /* an executable mapping that could not be looked up when it was made */
 	__u64 restart_args[6];

@@ -52,7 +52,7 @@ static __always_inline int core_sys_enter(struct pt_regs *regs, long id)
 		if (!t)
 			return 0;
 	}
-	if (targets(USC_TARGET_CGROUP) && t->cgroup_generation != cgroup_generation)
+	if (targets(USC_TARGET_CGROUP) && t->group_asked != cgroup_generation)
 		ask_cgroup(task, t);
 	if (!targets(USC_TARGET_LAUNCH) && t->flags & TASK_ADOPTED)
 		announce_adopted(task, regs, t);

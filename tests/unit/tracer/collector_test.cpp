@@ -199,7 +199,7 @@ TEST_F(CollectorTest, LossesAreWrittenOnceAndByProcessWhereKnown) {
 
 TEST_F(CollectorTest, FilesAreDescribedWithTheirRowsOrTheTrouble) {
   tell_mappings();
-  OwnMapping gone = process_.files().front().second;
+  OwnMapping gone = process_.files().back().second;  // a library: the executable is found by /proc/PID/exe
   gone.path = "/nowhere/at/all";
   gone.start = gone.end = 0;
   backend_.records.push_back(file_record(500, gone));
