@@ -38,7 +38,7 @@ bool interprets(const std::string& name) {
 std::string script_of(const std::string& arguments) {
   std::size_t at = arguments.find('\0');
   for (int i = 1; i <= kLastArgument && at != std::string::npos; i++) {
-    const std::string argument = arguments.c_str() + at + 1;
+    std::string argument = arguments.c_str() + at + 1;
     if (argument.empty() || argument[0] != '-') return argument;
     at = arguments.find('\0', at + 1);
   }
