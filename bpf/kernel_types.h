@@ -182,6 +182,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct css_set *cgroups;
 	int on_cpu;
+	int exit_state;
 	unsigned int flags;
 	struct pid *thread_pid;
 	struct signal_struct *signal;

@@ -63,7 +63,10 @@ static __always_inline struct task_entry *entry_of(struct task_struct *task)
 
 static __always_inline struct task_entry *new_entry(struct task_struct *task)
 {
-	return bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct task_entry *t = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	/* The first attempt has asked for a new stock of memory where there was none. */
+	return t ? t : bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 static __noinline int is_launched(void)

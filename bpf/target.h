@@ -202,11 +202,11 @@ static __noinline int number_matches(struct task_struct *leader)
 
 /* Does the process itself match, whatever its ancestors do? Numbers count with names too: the tracer gives those of
  * scripts that it has found. */
-static __always_inline int process_matches(struct task_struct *leader)
+static __always_inline int process_matches(struct task_struct *leader, struct task_struct *task)
 {
 	if (config.target.kinds & USC_TARGET_CGROUP)
-		return cgroup_matches(leader);
-	return number_matches(leader) || ((config.target.kinds & USC_TARGET_APP) && executable_matches(leader));
+		return cgroup_matches(task);
+	return number_matches(leader) || ((config.target.kinds & USC_TARGET_APP) && executable_matches(task));
 }
 
 struct ancestor_walk {
@@ -222,7 +222,7 @@ static long ancestor_step(__u32 i, struct ancestor_walk *walk)
 	walk->task = task;
 	if (!task || !BPF_CORE_READ(task, tgid))
 		return 1;
-	if (!process_matches(task))
+	if (!process_matches(task, task))
 		return 0;
 	walk->found = 1;
 	return 1;

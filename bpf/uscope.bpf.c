@@ -60,7 +60,7 @@ int list_open_calls(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	t = entry_of(task);
-	if (!t || t->state != USC_TRACED)
+	if (!t || t->state != USC_TRACED || task->exit_state)
 		return 0;
 	traced_tasks++;
 	if (core_open_call(t, open_before_ns, &event))

@@ -158,7 +158,7 @@ static __always_inline struct task_entry *new_entry(struct task_struct *task)
 }
 
 /* Only a launched command is traced (kmod/session.c): nothing else is asked about. */
-static __always_inline int process_matches(struct task_struct *leader)
+static __always_inline int process_matches(struct task_struct *leader, struct task_struct *task)
 {
 	return 0;
 }

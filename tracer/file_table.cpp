@@ -68,9 +68,9 @@ std::string trouble_with(const Result<std::shared_ptr<const symbolizer::RowTable
   return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
 }
 
-std::string map_files_entry(const usc_file& record) {
+std::string map_files_entry(std::uint32_t pid, const usc_file& record) {
   std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "/proc/%u/map_files/%llx-%llx", record.pid, record.start, record.end);
+  std::snprintf(text.data(), text.size(), "/proc/%u/map_files/%llx-%llx", pid, record.start, record.end);
   return text.data();
 }
 
@@ -145,8 +145,9 @@ bool FileTable::is_same_file(int fd, const usc_file_key& key) {
 }
 
 UniqueFd FileTable::bind(const usc_file& record, const std::string& path, int* error) {
-  const std::string process = "/proc/" + std::to_string(record.pid);
-  const std::array<std::string, 4> candidates = {map_files_entry(record), process + "/exe", process + "/root" + path,
+  const std::uint32_t pid = living_thread_of(record.pid);
+  const std::string process = "/proc/" + std::to_string(pid);
+  const std::array<std::string, 4> candidates = {map_files_entry(pid, record), process + "/exe", process + "/root" + path,
                                                  path};
   *error = ENOENT;
   for (const std::string& candidate : candidates) {
@@ -251,13 +252,13 @@ void FileTable::preload(const std::string& executable) {
 }
 
 void FileTable::preload_process(std::uint32_t pid) {
+  const std::uint32_t living = living_thread_of(pid);
   for (const ExecutableMapping& mapping : executable_mappings_of(pid)) {
     usc_file record{};
-    record.pid = pid;
     record.start = mapping.start;
     record.end = mapping.end;
     int error = 0;
-    UniqueFd fd = open_regular(map_files_entry(record), &error);
+    UniqueFd fd = open_regular(map_files_entry(living, record), &error);
     struct stat status {};
     if (!fd || fstat(fd.get(), &status) != 0) continue;
     // Servers have hundreds of processes with the same files.

@@ -20,8 +20,32 @@ namespace {
 
 constexpr int kLastArgument = 3;  // as the kernel side looks for a script
 
-std::string proc_path(std::uint32_t pid, const char* name) {
+std::string proc_path(std::uint32_t pid, const std::string& name) {
   return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+std::string link_at(const std::string& path) {
+  std::array<char, 4096> text{};
+  const ssize_t bytes = readlink(path.c_str(), text.data(), text.size());
+  return bytes <= 0 ? "" : std::string(text.data(), static_cast<std::size_t>(bytes));
+}
+
+std::vector<std::uint32_t> numbers_in(const std::string& folder) {
+  std::vector<std::uint32_t> numbers;
+  const std::unique_ptr<DIR, int (*)(DIR*)> handle(opendir(folder.c_str()), closedir);
+  if (!handle) return numbers;
+  while (const dirent* entry = readdir(handle.get())) {
+    const char* name = entry->d_name;
+    if (std::isdigit(static_cast<unsigned char>(*name)) != 0)
+      numbers.push_back(static_cast<std::uint32_t>(std::strtoul(name, nullptr, 10)));
+  }
+  return numbers;
+}
+
+// A path as /proc tells it to us, as the process has it: below its own root.
+std::string as_inside(std::uint32_t pid, const std::string& path) {
+  const std::string root = link_at(proc_path(pid, "root"));
+  return root.size() > 1 && path.starts_with(root + "/") ? path.substr(root.size()) : path;
 }
 
 std::string base_of(const std::string& path) {
@@ -48,19 +72,18 @@ std::string script_of(const std::string& arguments) {
 }  // namespace
 
 std::vector<std::uint32_t> running_processes() {
-  std::vector<std::uint32_t> pids;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc"), closedir);
-  if (!folder) return pids;
-  while (const dirent* entry = readdir(folder.get())) {
-    const char* name = entry->d_name;
-    if (std::isdigit(static_cast<unsigned char>(*name)) != 0)
-      pids.push_back(static_cast<std::uint32_t>(std::strtoul(name, nullptr, 10)));
-  }
-  return pids;
+  return numbers_in("/proc");
+}
+
+std::uint32_t living_thread_of(std::uint32_t pid) {
+  if (!link_at(proc_path(pid, "exe")).empty()) return pid;
+  for (const std::uint32_t tid : numbers_in(proc_path(pid, "task")))
+    if (!link_at(proc_path(tid, "exe")).empty()) return tid;
+  return pid;
 }
 
 std::string command_line_of(std::uint32_t pid, std::size_t most) {
-  std::ifstream file(proc_path(pid, "cmdline"), std::ios::binary);
+  std::ifstream file(proc_path(living_thread_of(pid), "cmdline"), std::ios::binary);
   std::string text(most, '\0');
   file.read(text.data(), static_cast<std::streamsize>(most));
   text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
@@ -75,13 +98,11 @@ std::string name_of(std::uint32_t pid) {
 }
 
 std::string executable_of(std::uint32_t pid) {
-  std::array<char, 4096> path{};
-  const ssize_t bytes = readlink(proc_path(pid, "exe").c_str(), path.data(), path.size());
-  if (bytes <= 0) return "";
-  std::string text(path.data(), static_cast<std::size_t>(bytes));
+  const std::uint32_t tid = living_thread_of(pid);
+  std::string text = link_at(proc_path(tid, "exe"));
   constexpr std::string_view kDeleted = " (deleted)";
   if (text.ends_with(kDeleted)) text.resize(text.size() - kDeleted.size());
-  return text;
+  return as_inside(tid, text);
 }
 
 bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names) {
@@ -95,7 +116,8 @@ bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names) {
 
 std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
   std::vector<ExecutableMapping> mappings;
-  std::ifstream file(proc_path(pid, "maps"));
+  const std::uint32_t tid = living_thread_of(pid);
+  std::ifstream file(proc_path(tid, "maps"));
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     ExecutableMapping mapping;
@@ -106,6 +128,7 @@ std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
     std::uint64_t inode = 0;
     words >> std::hex >> mapping.start >> dash >> mapping.end >> permissions >> offset >> device >> std::dec >> inode;
     std::getline(words >> std::ws, mapping.path);
+    mapping.path = as_inside(tid, mapping.path);
     if (inode != 0 && permissions.size() > 2 && permissions[2] == 'x') mappings.push_back(std::move(mapping));
   }
   return mappings;

@@ -10,6 +10,10 @@ namespace uscope::tracer {
 // The processes that run now, by the numbers that our own /proc gives them.
 [[nodiscard]] std::vector<std::uint32_t> running_processes();
 
+// A thread of it that lives, by whose number /proc tells of its memory and files: `pid` itself, unless its first thread
+// has ended before others.
+[[nodiscard]] std::uint32_t living_thread_of(std::uint32_t pid);
+
 // Its arguments, each ended by NUL, at most `most` bytes; empty where it has gone, or for kernel threads.
 [[nodiscard]] std::string command_line_of(std::uint32_t pid, std::size_t most = 4096);
 
@@ -24,7 +28,7 @@ namespace uscope::tracer {
 // (include/uscope/target.h), that of the script it was given.
 [[nodiscard]] bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names);
 
-// An executable mapping of a file.
+// An executable mapping of a file; the path as executable_of gives it.
 struct ExecutableMapping {
   std::uint64_t start = 0;
   std::uint64_t end = 0;

@@ -1,76 +1,15 @@
 #!/usr/bin/env python3
-"""Tracing what runs already, and what comes later: --app, --pid, --cgroup, --follow. Needs root and BPF; usage: attach.py USCOPE FIXTURES"""
+"""Tracing what runs already, and what comes later: --app, --pid, --cgroup, --follow. Needs root and a backend; usage: attach.py USCOPE FIXTURES"""
 import os
-import signal
-import sqlite3
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-FIXTURES = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "."
-USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
-WAITERS = os.path.join(FIXTURES, "fixture_waiters")
-WAIT = 30
+from attaching import AttachCase, USCOPE, WAIT, WAITERS
+from backend import OPTIONS as BACKEND_OPTIONS
 
 
-def cgroup_root():
-    with open("/proc/mounts", encoding="utf-8") as mounts:
-        for line in mounts:
-            words = line.split()
-            if words[2] == "cgroup2":
-                return words[1]
-    return None
-
-
-class Attach(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="uscope-attach-")
-        self.addCleanup(self.folder.cleanup)
-        self.db = os.path.join(self.folder.name, "trace.db")
-        self.said = os.path.join(self.folder.name, "said")
-
-    def start(self, *command, **kwargs):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, **kwargs)
-        self.addCleanup(lambda: (process.kill(), process.wait()))
-        return process
-
-    def attach(self, *options):
-        """A recording that has begun: what runs has been adopted."""
-        with open(self.said, "w", encoding="utf-8") as said:
-            tracer = subprocess.Popen([USCOPE, "record", "-o", self.db, "--backend", "bpf", *options], stderr=said)
-        self.addCleanup(lambda: (tracer.kill(), tracer.wait()))
-        for _ in range(WAIT * 20):
-            if "Ctrl-C ends tracing" in self.text() or tracer.poll() is not None:
-                return tracer
-            time.sleep(0.05)
-        self.fail("tracing did not begin: " + self.text())
-        return None
-
-    def text(self):
-        with open(self.said, encoding="utf-8") as said:
-            return said.read()
-
-    def finish(self, tracer):
-        tracer.send_signal(signal.SIGINT)
-        self.assertEqual(tracer.wait(WAIT), 0, self.text())
-        self.assertEqual(self.rows("SELECT cause, count FROM loss"), [], self.text())
-
-    def rows(self, sql):
-        with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as db:
-            return db.execute(sql).fetchall()
-
-    def commands(self):
-        return [row[0] for row in self.rows("SELECT DISTINCT process FROM v_event ORDER BY 1")]
-
-    def script(self, name, text):
-        path = os.path.join(self.folder.name, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(path, 0o755)
-        return path
-
+class Attach(AttachCase):
     def test_threads_are_found_in_their_calls(self):
         waiters = self.start(WAITERS, "3000")
         time.sleep(0.5)
@@ -162,19 +101,13 @@ class Attach(unittest.TestCase):
         self.assertEqual(self.rows("SELECT count(*) FROM image"), [(1,)])
 
     def test_follow_image_of_a_command(self):
-        done = subprocess.run([USCOPE, "record", "-o", self.db, "--backend", "bpf", "--follow", "image", "--", "env", "sh", "-c", "true"],
+        done = subprocess.run([USCOPE, "record", "-o", self.db, *BACKEND_OPTIONS, "--follow", "image", "--", "env", "sh", "-c", "true"],
                               capture_output=True, text=True, timeout=WAIT, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([os.path.basename(path) for (path,) in self.rows("SELECT path FROM image")], ["env"])
 
     def test_a_control_group_is_joined_and_left(self):
-        root = cgroup_root()
-        if root is None:
-            self.skipTest("no control groups of version 2 here")
-        group = os.path.join(root, f"uscope-test-{os.getpid()}")
-        below = os.path.join(group, "below")
-        os.makedirs(below)
-        self.addCleanup(lambda: (os.rmdir(below), os.rmdir(group)))
+        root, group, below = self.control_group()
         tracer = self.attach("--cgroup", group)
         joins = self.start("sh", "-c", f"echo $$ > {below}/cgroup.procs; ls / >/dev/null; "
                                        f"echo $$ > {root}/cgroup.procs; cat /dev/null; true")

@@ -86,8 +86,10 @@ static __noinline int send_adopted_image(struct task_struct *leader, struct task
 	return 0;
 }
 
-/* Fills the entry of a process that is traced from here on. It has been claimed. */
-static __noinline int begin_process(struct task_struct *leader, struct task_entry *t, __u32 flags)
+/* Fills the entry of a process that is traced from here on. It has been claimed. `task`: one of its threads that lives,
+ * which the first one need not do. */
+static __noinline int begin_process(struct task_struct *leader, struct task_struct *task, struct task_entry *t,
+				    __u32 flags)
 {
 	struct found found = {};
 	struct file *exe;
@@ -101,8 +103,8 @@ static __noinline int begin_process(struct task_struct *leader, struct task_entr
 	t->image = next_serial(SERIAL(image));
 	widen_hull(t->mm, 0, ~0ull);
 	found.serial = t->serial;
-	exe = leader->mm ? leader->mm->exe_file : 0;
-	t->exe_file = exe ? file_serial(leader, exe, &found) : 0;
+	exe = task->mm ? task->mm->exe_file : 0;
+	t->exe_file = exe ? file_serial(task, exe, &found) : 0;
 	send_task(leader, t, traced_parent(leader), 0, flags);
 	if (flags & USC_TASK_ATTACHED)
 		send_adopted_image(leader, t);
@@ -110,7 +112,7 @@ static __noinline int begin_process(struct task_struct *leader, struct task_entr
 }
 
 /* Decides on a process whose state is `from`: unknown, or one that was not traced so far. The new state. */
-static __noinline __u32 decide_process(struct task_struct *leader, __u32 from)
+static __noinline __u32 decide_process(struct task_struct *leader, struct task_struct *task, __u32 from)
 {
 	struct task_entry *t = new_entry(leader);
 	__u32 state;
@@ -122,14 +124,14 @@ static __noinline __u32 decide_process(struct task_struct *leader, __u32 from)
 	}
 	if (!claim(t, from))
 		return t->state;
-	matches = process_matches(leader);
+	matches = process_matches(leader, task);
 	state = usc_map_first_event(config.target.follow, matches,
 				    !matches && !targets(USC_TARGET_CGROUP) && config.target.follow == USC_FOLLOW_TREE
 					    ? ancestor_matches(leader)
 					    : 0);
 	t->group_asked = cgroup_generation;
 	if (state == USC_TRACED)
-		begin_process(leader, t, USC_TASK_PROCESS | USC_TASK_ATTACHED);
+		begin_process(leader, task, t, USC_TASK_PROCESS | USC_TASK_ATTACHED);
 	barrier();
 	*(volatile __u32 *)&t->state = state;
 	return state;
@@ -171,13 +173,9 @@ static __always_inline int decide_task(struct task_struct *task, __u32 from)
 
 	if (!leader || !task->mm)
 		return 0;
-	state = decide_process(leader, from);
-	if (state == STATE_DECIDING) {
-		/* Another processor is at it: this event comes before the trace of this task begins. */
-		count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_BUSY, 0);
-		return 0;
-	}
-	if (task != leader && state != USC_UNKNOWN)
+	state = decide_process(leader, task, from);
+	/* Where another processor is at it, this event comes before the trace of this task begins. */
+	if (task != leader && (state == USC_TRACED || state == USC_UNTRACED))
 		decide_thread(task, leader, from);
 	return 0;
 }

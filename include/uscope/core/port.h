@@ -49,10 +49,10 @@ static struct task_entry *new_entry(struct task_struct *task);
 static int is_launched(void);
 
 /*
- * What config.target says of a process, by its leader: does it match itself; does an ancestor; is it in one of the
- * control groups. image_matches: at its exec, the current one's new image.
+ * What config.target says of a process, by its leader (and one of its threads that lives): does it match itself; does
+ * an ancestor; is it in one of the control groups. image_matches: at its exec, the current one's new image.
  */
-static int process_matches(struct task_struct *leader);
+static int process_matches(struct task_struct *leader, struct task_struct *task);
 static int ancestor_matches(struct task_struct *leader);
 static int cgroup_matches(struct task_struct *task);
 static int image_matches(struct task_struct *task, struct linux_binprm *bprm);

@@ -70,10 +70,12 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 		return 0;
 	t = new_entry(child);
 	if (!t) {
-		count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_FULL, from->process);
+		if (from->state == USC_TRACED)
+			count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_FULL, from->process);
 		return 0;
 	}
 	t->state = usc_map_fork(from->state);
+	t->group_asked = cgroup_generation - 1; /* it may have been made inside another control group */
 	if (t->state != USC_TRACED)
 		return 0;
 	t->serial = next_serial(SERIAL(task));
@@ -170,19 +172,22 @@ static __noinline int send_exec(struct task_struct *task, struct task_entry *t, 
 	return 0;
 }
 
-/* An image that matches, of a process that was not traced. */
+/* An image that matches, of a process that was not traced. In the map of a launched command are its descendants only. */
 static __noinline struct task_entry *exec_into_trace(struct task_struct *task, struct linux_binprm *bprm, __u32 from)
 {
 	struct task_entry *t;
 
-	if (!targets(USC_TARGET_APP) || targets(USC_TARGET_LAUNCH) || !image_matches(task, bprm))
+	if (targets(USC_TARGET_LAUNCH) ? from != USC_UNTRACED || config.target.follow != USC_FOLLOW_IMAGE :
+					 !targets(USC_TARGET_APP))
+		return 0;
+	if (!image_matches(task, bprm))
 		return 0;
 	t = new_entry(task);
 	if (!t || !claim(t, from)) {
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_FULL, 0);
 		return 0;
 	}
-	begin_process(task, t, USC_TASK_PROCESS);
+	begin_process(task, task, t, USC_TASK_PROCESS);
 	t->flags = TASK_NEWBORN; /* the return of this exec is not one of its calls */
 	barrier();
 	*(volatile __u32 *)&t->state = USC_TRACED;

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Servers that are traced while they serve, are restarted, and are large; that they do not feel it. Needs root, a backend, apache2 and
+ab; usage: attach_servers.py USCOPE FIXTURES"""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import unittest
+import urllib.request
+
+from attaching import AttachCase, LINEAGE, USCOPE, WAIT, WAITERS
+from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
+
+APACHE = shutil.which("apache2", path="/usr/sbin:/usr/bin")
+AB = shutil.which("ab")
+CONF = """ServerRoot {folder}
+PidFile {folder}/pid
+ErrorLog {folder}/error.log
+Listen 127.0.0.1:{port}
+ServerName localhost
+User nobody
+Group nogroup
+LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
+LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
+StartServers 2
+ThreadsPerChild 8
+MaxRequestWorkers 32
+MinSpareThreads 8
+MaxSpareThreads 32
+DocumentRoot {folder}
+<Directory {folder}>
+  Require all granted
+</Directory>
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Apache:
+    """A server as distributions run it: a daemon, found by nothing but its name."""
+
+    def __init__(self, case):
+        self.folder = case.folder.name
+        self.port = free_port()
+        self.case = case
+        os.chmod(self.folder, 0o755)
+        for name, text in (("apache.conf", CONF.format(folder=self.folder, port=self.port)), ("page", "x" * 1000)):
+            with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        self.start()
+        case.addCleanup(self.kill)
+
+    def control(self, *options):
+        subprocess.run([APACHE, "-f", os.path.join(self.folder, "apache.conf"), *options], check=True, timeout=WAIT,
+                       stdout=subprocess.DEVNULL)
+
+    def start(self):
+        self.control("-k", "start")
+        self.case.wait_for(self.serves, "apache2 does not serve")
+
+    def serves(self):
+        try:
+            return self.ask() == 1000
+        except OSError:
+            return False
+
+    def ask(self):
+        with urllib.request.urlopen(self.url(), timeout=WAIT) as answer:
+            return len(answer.read())
+
+    def url(self):
+        return f"http://127.0.0.1:{self.port}/page"
+
+    def pids(self):
+        try:
+            with open(os.path.join(self.folder, "pid"), encoding="ascii") as file:
+                main = int(file.read())
+            with open(f"/proc/{main}/task/{main}/children", encoding="ascii") as file:
+                return [main, *map(int, file.read().split())]
+        except (OSError, ValueError):
+            return []
+
+    def kill(self):
+        pids = self.pids()
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        self.case.wait_for(lambda: not any(os.path.exists(f"/proc/{pid}/exe") and comm(pid) for pid in pids), "apache2 goes on")
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(self.folder, "pid"))
+
+
+def comm(pid):
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return ""
+
+
+@unittest.skipUnless(APACHE and AB, "apache2 and ab are not installed")
+class Servers(AttachCase):
+    REQUESTS = "v_event WHERE kind IN ('accept4', 'accept') AND result >= 0"
+
+    def test_restarts_while_it_is_traced(self):
+        server = Apache(self)
+        tracer = self.attach("--app", "apache2")
+        first = server.pids()
+        for _ in range(10):
+            self.assertEqual(server.ask(), 1000)
+        server.control("-k", "graceful")
+        self.wait_for(lambda: len(server.pids()) == 3 and not set(first[1:]) & set(server.pids()), "no new workers")
+        second = server.pids()
+        self.assertEqual(first[0], second[0])
+        for _ in range(10):
+            self.assertEqual(server.ask(), 1000)
+        server.kill()
+        server.start()
+        third = server.pids()
+        self.assertFalse(set(second) & set(third))
+        for _ in range(10):
+            self.assertEqual(server.ask(), 1000)
+        self.finish(tracer)
+        for group in (first, second, third):
+            workers = ",".join(map(str, group[1:]))
+            # start() asked once more of the third ones, after it had been refused or not.
+            self.assertGreaterEqual(self.count(f"{self.REQUESTS} AND pid IN ({workers})"), 10, group)
+            self.assertEqual(self.count(f"process WHERE pid IN ({workers})"), len(group) - 1)
+        self.assertEqual(self.rows(f"SELECT exit_code FROM process WHERE pid IN ({','.join(map(str, first[1:]))})"), [(0,), (0,)])
+        self.assertEqual(self.rows(f"SELECT DISTINCT exit_signal FROM process WHERE pid IN ({','.join(map(str, second))})"), [(9,)])
+        # Workers that were there from the beginning have their parent, too.
+        self.assertEqual(self.rows(f"SELECT p.pid FROM process c JOIN process p ON p.id = c.parent_id WHERE c.pid = {first[1]}"), [(first[0],)])
+        self.assertEqual(self.rows("SELECT ended, count(*) FROM v_event WHERE ended <> 'root' GROUP BY 1"), [])
+
+    def test_tracing_begins_and_ends_ten_times_under_load(self):
+        server = Apache(self)
+        load = self.start(AB, "-q", "-k", "-c", "4", "-t", str(int(100 * SLOWNESS)), "-n", "10000000", server.url(),
+                          stdout=subprocess.PIPE, text=True)
+        for i in range(10):
+            db = f"{self.db}.{i}"
+            done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", db, "--app", "apache2", "--duration", "100ms", "-e",
+                                   "accept4,read,writev,futex,epoll_wait,pselect6"],
+                                  capture_output=True, text=True, timeout=WAIT, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.db, before = db, self.db
+            self.assertEqual(self.rows("SELECT cause, count FROM loss"), [], done.stderr)
+            self.assertGreater(self.count("v_event WHERE kind = 'writev' AND how = 'returned' AND result > 1000"), 10)
+            self.assertEqual(self.count("v_event WHERE ended <> 'root'"), 0)
+            # The first threads of all three processes wait; what others were in is over before they are seen.
+            self.assertGreaterEqual(self.count("v_event WHERE how = 'attached'"), 3)
+            os.unlink(db)
+            self.db = before
+        self.assertIsNone(load.poll())
+        load.send_signal(signal.SIGINT)  # ab then prints what it has
+        said = load.communicate(timeout=WAIT)[0]
+        self.assertEqual(re.findall(r"Failed requests: +(\d+)", said), ["0"], said)
+        self.assertNotIn("Non-2xx", said)
+        self.assertGreater(int(re.findall(r"Complete requests: +(\d+)", said)[0]), 1000)
+
+
+class Many(AttachCase):
+    def ready(self, *command):
+        process = self.start(*command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
+    def test_a_thousand_processes(self):
+        self.many("processes", 1000, "wait4")
+
+    def test_five_thousand_threads(self):
+        self.many("threads", 5000, "futex")
+
+    def many(self, what, number, first_waits_in):
+        process = self.ready(LINEAGE, what, str(number))
+        tracer = self.attach("--app", "fixture_lineage")
+        self.assertIn(f"{number + 1:,} threads run already", self.text())
+        process.stdin.close()
+        self.assertEqual(process.wait(WAIT), 0)
+        self.finish(tracer)
+        self.assertEqual(self.rows("SELECT how, kind, result, ended, count(*) FROM v_event WHERE how = 'attached' AND kind = 'read' "
+                                   "AND folded LIKE '%;waits_for_the_end;%' GROUP BY 1, 2, 3, 4"), [("attached", "read", 0, "root", number)])
+        self.assertEqual(self.rows("SELECT kind FROM v_event WHERE how = 'attached' AND kind <> 'read'"), [(first_waits_in,)])
+        self.assertEqual(self.rows("SELECT count(*), count(DISTINCT tid) FROM v_event WHERE kind = 'getppid' AND folded LIKE '%;marks;%'"),
+                         [(number, number)])
+        self.assertEqual(self.count("process"), number + 1 if what == "processes" else 1)
+        self.assertEqual(self.count("process WHERE exit_code IS NOT 0"), 0)
+        self.assertEqual(self.count("v_event WHERE ended <> 'root'"), 0)
+
+
+class Hung(AttachCase):
+    def test_a_hung_process_shows_its_stacks_and_stays_as_it_is(self):
+        hung = self.start(WAITERS, "60000")
+        self.wait_for(lambda: len(os.listdir(f"/proc/{hung.pid}/task")) == 5, "its threads do not run")
+        self.wait_for(lambda: sleeping(hung.pid), "its threads do not wait")
+        before = in_calls(hung.pid)
+        tracer = self.attach("--pid", str(hung.pid), "--duration", "300ms")
+        self.ends(tracer)
+        self.assertIsNone(hung.poll())  # a call that is interrupted ends it
+        calls = in_calls(hung.pid)
+        # The same threads in the same calls with the same arguments; one sleeps again and again, with the same ones.
+        self.assertEqual(calls, before)
+        self.assertEqual(self.rows("SELECT kind, folded LIKE '%;' || CASE kind WHEN 'read' THEN 'reads_a_pipe' WHEN 'futex' THEN 'waits_for_a_lock' "
+                                   "WHEN 'epoll_wait' THEN 'waits_for_events' ELSE 'sleeps' END || ';%' FROM v_event WHERE how = 'attached' "
+                                   "ORDER BY kind"), [(kind, 1) for kind in ("clock_nanosleep", "clock_nanosleep", "epoll_wait", "futex", "read")])
+        # Arguments as the kernel itself tells them.
+        for kind, tid, *arguments in self.rows("SELECT kind.name, tid, a0, a1, a2, a3, a4, a5 FROM event JOIN kind ON kind.id = kind_id "
+                                               "JOIN thread ON thread.id = thread_id WHERE how = 'attached' AND kind.name IN ('read', 'futex', 'epoll_wait')"):
+            self.assertEqual([word % 2**64 for word in arguments], before[tid][1:7], kind)
+
+
+def in_calls(pid):
+    calls = {}
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/syscall", encoding="ascii") as file:
+            words = file.read().split()
+        calls[int(tid)] = [int(words[0]), *(int(word, 16) for word in words[1:])] if words[0] != "running" else None
+    return calls
+
+
+def sleeping(pid):
+    return None not in in_calls(pid).values()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

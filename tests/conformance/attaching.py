@@ -1,0 +1,120 @@
+"""Recordings of what uscope does not start itself; for the tests attach*.py. Their usage: TEST USCOPE FIXTURES [FILTER]"""
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
+
+FIXTURES = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "."
+USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
+WAITERS = os.path.join(FIXTURES, "fixture_waiters")
+LINEAGE = os.path.join(FIXTURES, "fixture_lineage")
+WAIT = 30 * SLOWNESS
+
+
+def cgroup_root():
+    with open("/proc/mounts", encoding="utf-8") as mounts:
+        for line in mounts:
+            words = line.split()
+            if words[2] == "cgroup2":
+                return words[1]
+    return None
+
+
+def kill_tree(pid):
+    """A process with what it started."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+        pids = children.read().split()
+    for child in pids:
+        try:
+            kill_tree(int(child))
+        except OSError:
+            pass
+    os.kill(pid, signal.SIGKILL)
+
+
+class AttachCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="uscope-attach-")
+        self.addCleanup(self.folder.cleanup)
+        self.db = os.path.join(self.folder.name, "trace.db")
+        self.said = os.path.join(self.folder.name, "said")
+
+    def start(self, *command, **kwargs):
+        kwargs.setdefault("stdout", subprocess.DEVNULL)
+        process = subprocess.Popen(command, **kwargs)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            kill_tree(process.pid)
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream:
+                stream.close()
+
+    def run_to_end(self, *command, code=0, **kwargs):
+        self.assertEqual(self.start(*command, **kwargs).wait(WAIT), code, command)
+
+    def wait_for(self, condition, what):
+        end = time.monotonic() + WAIT
+        while not condition():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.02)
+
+    def attach(self, *options):
+        """A recording that has begun: what runs has been adopted."""
+        with open(self.said, "w", encoding="utf-8") as said:
+            tracer = subprocess.Popen([USCOPE, "record", "-o", self.db, *BACKEND_OPTIONS, *options], stderr=said)
+        self.addCleanup(lambda: (tracer.kill(), tracer.wait()))
+        self.wait_for(lambda: "Ctrl-C ends tracing" in self.text() or tracer.poll() is not None, "tracing did not begin")
+        self.assertIn("Ctrl-C ends tracing", self.text())
+        return tracer
+
+    def text(self):
+        with open(self.said, encoding="utf-8") as said:
+            return said.read()
+
+    def ends(self, tracer):
+        """By itself."""
+        self.assertEqual(tracer.wait(WAIT), 0, self.text())
+        self.assertEqual(self.rows("SELECT cause, count FROM loss"), [], self.text())
+
+    def finish(self, tracer):
+        tracer.send_signal(signal.SIGINT)
+        self.ends(tracer)
+
+    def rows(self, sql):
+        with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as db:
+            return db.execute(sql).fetchall()
+
+    def count(self, what):
+        return self.rows("SELECT count(*) FROM " + what)[0][0]
+
+    def commands(self):
+        return [row[0] for row in self.rows("SELECT DISTINCT process FROM v_event ORDER BY 1")]
+
+    def script(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+        return path
+
+    def control_group(self):
+        """A new one, and the one below it."""
+        root = cgroup_root()
+        if root is None:
+            self.skipTest("no control groups of version 2 here")
+        group = os.path.join(root, f"uscope-test-{os.getpid()}")
+        below = os.path.join(group, "below")
+        os.makedirs(below)
+        self.addCleanup(lambda: (os.rmdir(below), os.rmdir(group)))
+        return root, group, below
