@@ -6,12 +6,12 @@ import time
 import unittest
 
 from attaching import AttachCase, USCOPE, WAIT, WAITERS
-from backend import OPTIONS as BACKEND_OPTIONS
+from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
 
 class Attach(AttachCase):
     def test_threads_are_found_in_their_calls(self):
-        waiters = self.start(WAITERS, "3000")
+        waiters = self.start(WAITERS, str(int(3000 * SLOWNESS)))
         time.sleep(0.5)
         tracer = self.attach("--pid", str(waiters.pid))
         self.assertIn("5 threads run already", self.text())
@@ -44,7 +44,7 @@ class Attach(AttachCase):
                          [(kind, "attached", None, "root") for kind in ("epoll_wait", "futex", "read")])
 
     def test_an_application_running_and_started_later(self):
-        first = self.start(WAITERS, "8000")
+        first = self.start(WAITERS, str(int(8000 * SLOWNESS)))
         time.sleep(0.3)
         tracer = self.attach("--app", "fixture_waiters")
         second = self.start("sh", "-c", f"{WAITERS} 300; true")
@@ -81,7 +81,7 @@ class Attach(AttachCase):
         self.assertEqual(self.rows("SELECT count(*) FROM process WHERE parent_id IS NULL"), [(2,)])
 
     def test_children_are_traced_and_siblings_are_not(self):
-        parent = self.start("sh", "-c", "sleep 1; ls / >/dev/null; setsid -f sh -c 'sleep 0.2; id >/dev/null'; sleep 1")
+        parent = self.start("sh", "-c", f"sleep {SLOWNESS}; ls / >/dev/null; setsid -f sh -c 'sleep 0.2; id >/dev/null'; sleep 1")
         sibling = self.start("sh", "-c", "while sleep 0.05; do cat /dev/null; done")
         tracer = self.attach("--pid", str(parent.pid))
         self.assertEqual(parent.wait(WAIT), 0)

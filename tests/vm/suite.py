@@ -20,7 +20,7 @@ from guest_tree import HERE, make_initramfs
 from kernels import VmError, kernel_image
 
 # What the tests themselves call, beyond what every guest has.
-PROGRAMS = "python3 strace setpriv unshare mount pgrep pkill bpftool hostname touch rmdir expr".split()
+PROGRAMS = "python3 strace setpriv unshare mount pgrep pkill bpftool hostname touch rmdir expr setsid perl chroot ldd".split()
 # Loaded by name while a program runs, so ldd does not list them.
 LIBRARIES = ["libgcc_s.so.1", "libnss_files.so.2"]
 PYTHON = "/usr/bin/python3"
