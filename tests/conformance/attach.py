@@ -46,14 +46,14 @@ class Attach(AttachCase):
     def test_an_application_running_and_started_later(self):
         first = self.start(WAITERS, str(int(8000 * SLOWNESS)))
         time.sleep(0.3)
-        tracer = self.attach("--app", "fixture_waiters")
+        tracer = self.attach("--app", os.path.basename(WAITERS))
         second = self.start("sh", "-c", f"{WAITERS} 300; true")
         self.assertEqual(second.wait(WAIT), 0)
         first.kill()
         first.wait()
         self.finish(tracer)
         self.assertEqual(self.rows("SELECT count(*) FROM process"), [(2,)])
-        self.assertEqual(self.commands(), ["fixture_waiters"])
+        self.assertEqual(self.commands(), [os.path.basename(WAITERS)])
         # The second one from its first instruction on.
         self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE kind = 'brk'")[0][0] > 0, True)
         self.assertEqual(self.rows("SELECT exit_code, exit_signal FROM process ORDER BY start_ns"), [(None, 9), (0, None)])
@@ -81,9 +81,10 @@ class Attach(AttachCase):
         self.assertEqual(self.rows("SELECT count(*) FROM process WHERE parent_id IS NULL"), [(2,)])
 
     def test_children_are_traced_and_siblings_are_not(self):
-        parent = self.start("sh", "-c", f"sleep {SLOWNESS}; ls / >/dev/null; setsid -f sh -c 'sleep 0.2; id >/dev/null'; sleep 1")
+        parent = self.start("sh", "-c", "read line; ls / >/dev/null; setsid -f sh -c 'sleep 0.2; id >/dev/null'; sleep 1", stdin=subprocess.PIPE)
         sibling = self.start("sh", "-c", "while sleep 0.05; do cat /dev/null; done")
         tracer = self.attach("--pid", str(parent.pid))
+        parent.stdin.close()
         self.assertEqual(parent.wait(WAIT), 0)
         self.assertEqual(tracer.wait(WAIT), 0)
         self.assertTrue({"ls", "id", "setsid"} <= set(self.commands()), self.commands())

@@ -6,9 +6,10 @@ import shutil
 import subprocess
 import unittest
 
-from attaching import AttachCase, FIXTURES, LINEAGE, WAIT
+from attaching import AttachCase, LINEAGE, WAIT, own_copy
 
-JIT = os.path.join(FIXTURES, "fixture_jit")
+JIT = own_copy("jit")
+NAME = os.path.basename(JIT)
 NAMED = ["main", "run", "jit_outer", "between", "jit_inner", "callback"]
 
 
@@ -89,7 +90,7 @@ class Containers(AttachCase):
 
     def test_another_root(self):
         root = self.new_root()
-        self.both(["chroot", root], "/app/fixture_jit", 0, "/app/fixture_jit")
+        self.both(["chroot", root], "/app/" + NAME, 0, "/app/" + NAME)
         # Its libraries are the copies inside, by the names that they have there.
         libraries = [path for (path,) in self.rows("SELECT path FROM module WHERE path LIKE '/%' AND class = 'library'")]
         self.assertTrue(libraries)
@@ -101,14 +102,14 @@ class Containers(AttachCase):
     def test_another_root_and_all_namespaces(self):
         root = self.new_root()
         self.both(["unshare", "--pid", "--mount", "--user", "--cgroup", "--map-root-user", "--fork", "--kill-child", "--root", root],
-                  "/app/fixture_jit", 1, "/app/fixture_jit")
+                  "/app/" + NAME, 1, "/app/" + NAME)
         self.assertTrue(os.path.exists(os.path.join(root, "tmp/perf-1.map")))
 
     def test_two_containers_with_the_same_numbers(self):
         enter = ["unshare", "--pid", "--fork", "--kill-child"]
         first = self.inside(enter, LINEAGE, "processes", "2")
         second = self.inside(enter, LINEAGE, "processes", "2")
-        tracer = self.attach("--app", "fixture_lineage")
+        tracer = self.attach("--app", os.path.basename(LINEAGE))
         self.assertIn("6 threads run already", self.text())
         for process in (first, second):
             process.stdin.close()

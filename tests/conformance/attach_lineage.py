@@ -8,7 +8,7 @@ import unittest
 from attaching import AttachCase, LINEAGE, USCOPE, WAIT
 from backend import OPTIONS as BACKEND_OPTIONS
 
-APP = "fixture_lineage"
+APP = os.path.basename(LINEAGE)
 MARKS = "v_event WHERE kind = 'getppid' AND folded LIKE '%;marks;%'"
 
 

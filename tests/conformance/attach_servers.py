@@ -178,7 +178,7 @@ class Many(AttachCase):
 
     def many(self, what, number, first_waits_in):
         process = self.ready(LINEAGE, what, str(number))
-        tracer = self.attach("--app", "fixture_lineage")
+        tracer = self.attach("--app", os.path.basename(LINEAGE))
         self.assertIn(f"{number + 1:,} threads run already", self.text())
         process.stdin.close()
         self.assertEqual(process.wait(WAIT), 0)

@@ -1,5 +1,6 @@
 """Recordings of what uscope does not start itself; for the tests attach*.py. Their usage: TEST USCOPE FIXTURES [FILTER]"""
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -12,8 +13,17 @@ from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
 FIXTURES = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "."
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
-WAITERS = os.path.join(FIXTURES, "fixture_waiters")
-LINEAGE = os.path.join(FIXTURES, "fixture_lineage")
+COPIES = tempfile.TemporaryDirectory(prefix="uscope-attach-programs-")
+
+
+def own_copy(fixture):
+    """By a name that nobody else's processes have: other tests may run at the same time."""
+    os.chmod(COPIES.name, 0o755)
+    return shutil.copy(os.path.join(FIXTURES, "fixture_" + fixture), os.path.join(COPIES.name, f"{fixture}-{os.getpid()}"))
+
+
+WAITERS = own_copy("waiters")
+LINEAGE = own_copy("lineage")
 WAIT = 30 * SLOWNESS
 
 

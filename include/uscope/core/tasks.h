@@ -177,8 +177,8 @@ static __noinline struct task_entry *exec_into_trace(struct task_struct *task, s
 {
 	struct task_entry *t;
 
-	if (targets(USC_TARGET_LAUNCH) ? from != USC_UNTRACED || config.target.follow != USC_FOLLOW_IMAGE :
-					 !targets(USC_TARGET_APP))
+	if (targets(USC_TARGET_LAUNCH) ? from != USC_UNTRACED || config.target.follow != USC_FOLLOW_IMAGE
+				       : !targets(USC_TARGET_APP))
 		return 0;
 	if (!image_matches(task, bprm))
 		return 0;
