@@ -39,6 +39,18 @@ void LatencySketch::add(std::uint64_t nanoseconds) {
   buckets_[bucket_of(nanoseconds)]++;
 }
 
+void LatencySketch::add(const LatencySketch& other) {
+  if (other.buckets_.empty()) {
+    for (const std::uint64_t value : other.values_) add(value);
+    return;
+  }
+  if (buckets_.empty()) spill();
+  for (std::size_t i = 0; i < buckets_.size(); i++) buckets_[i] += other.buckets_[i];
+  count_ += other.count_;
+  total_ += other.total_;
+  max_ = std::max(max_, other.max_);
+}
+
 void LatencySketch::spill() {
   buckets_.assign(bucket_of(~std::uint64_t{0}) + 1, 0);
   for (const std::uint64_t value : values_) buckets_[bucket_of(value)]++;

@@ -16,6 +16,7 @@ class LatencySketch {
   static constexpr std::size_t kExactValues = 4096;
 
   void add(std::uint64_t nanoseconds);
+  void add(const LatencySketch& other);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t total() const { return total_; }

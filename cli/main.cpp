@@ -14,6 +14,7 @@
 #include "cli/record.h"
 #include "cli/report.h"
 #include "cli/sql.h"
+#include "cli/top.h"
 #include "cli/tree.h"
 #include "support/text.h"
 
@@ -22,6 +23,7 @@ namespace {
 
 void add_verbs(CLI::App& app, Invocation& invocation) {
   add_record(app, invocation);
+  add_top(app, invocation);
   add_load(app, invocation);
   add_report(app, invocation);
   add_events(app, invocation);

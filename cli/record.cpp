@@ -79,6 +79,8 @@ Result<void> check_output(const std::string& output, const std::string& raw) {
   return {};
 }
 
+}  // namespace
+
 Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options, const std::string& raw) {
   tracer::RecordOptions out;
   if (auto set = set_target(options, out); !set) return set.error();
@@ -125,6 +127,8 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
   if (!options.command.empty()) out.meta.emplace_back("command", joined(options.command));
   return out;
 }
+
+namespace {
 
 const char* reason_text(tracer::StopReason reason, bool launched) {
   switch (reason) {

@@ -7,9 +7,14 @@
 
 #include "cli/debuginfod_option.h"
 #include "cli/invocation.h"
+#include "support/result.h"
 
 namespace CLI {
 class App;
+}
+
+namespace uscope::tracer {
+struct RecordOptions;
 }
 
 namespace uscope::cli {
@@ -35,6 +40,9 @@ struct RecordVerbOptions {
   std::vector<std::string> cgroups;
   std::string follow = "tree";
 };
+
+// What the options mean for the tracer. `raw`: where the raw trace goes, "" = nowhere.
+Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options, const std::string& raw);
 
 void add_record(CLI::App& app, Invocation& invocation);
 Result<int> run_record(const RecordVerbOptions& options);

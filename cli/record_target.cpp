@@ -52,7 +52,7 @@ std::string base_of(const std::string& path) {
 
 }  // namespace
 
-void add_target(CLI::App& verb, RecordVerbOptions& options) {
+void add_running_target(CLI::App& verb, RecordVerbOptions& options) {
   verb.add_option("--app", options.apps,
                   "trace this application, running or started later: its executable's or script's name")
       ->type_name("NAME")
@@ -68,6 +68,10 @@ void add_target(CLI::App& verb, RecordVerbOptions& options) {
                   "tree: all that a traced process starts; image: only while it is that program")
       ->check(CLI::IsMember({"tree", "image"}))
       ->capture_default_str();
+}
+
+void add_target(CLI::App& verb, RecordVerbOptions& options) {
+  add_running_target(verb, options);
   verb.add_option("COMMAND", options.command, "the command to trace, after --");
   verb.positionals_at_end();
 }

@@ -13,6 +13,8 @@ class App;
 
 namespace uscope::cli {
 
+// Applications that run already; add_target: or a command.
+void add_running_target(CLI::App& verb, RecordVerbOptions& options);
 void add_target(CLI::App& verb, RecordVerbOptions& options);
 
 // Fills launch, target and config.target. Errors: none or several kinds of target, a process or control group that is

@@ -28,15 +28,15 @@ std::string hex_number(std::uint64_t number) {
   return text.data();
 }
 
-// libc, its threads' library of old, and the loader, of glibc and musl.
+}  // namespace
+
+// Of glibc and musl.
 bool is_runtime(std::string_view path) {
   const std::string_view base = path.substr(path.rfind('/') + 1);
   constexpr std::array<std::string_view, 8> kStarts{"libc.so", "libc-2.", "libpthread.so", "libpthread-2.",
                                                     "ld-",     "ld64.so", "ld.so",         "libc.musl-"};
   return std::any_of(kStarts.begin(), kStarts.end(), [&](std::string_view start) { return base.starts_with(start); });
 }
-
-}  // namespace
 
 std::string ended_text(std::uint8_t ended) {
   switch (ended) {

@@ -136,6 +136,7 @@ void Collector::on_record(const usc_record& record) {
 // The image of a process that ran before is told without its name; /proc has it. Path and arguments that are too long
 // are cut, as the kernel side cuts them.
 void Collector::on_exec(const usc_exec& exec) {
+  if (observer_ != nullptr) observer_->on_image(exec);
   if (exec.old_tid != 0) {
     jit_names_.leave(exec);
     tasks_.exec(exec);
@@ -169,6 +170,7 @@ void Collector::on_exec(const usc_exec& exec) {
 }
 
 void Collector::on_stack(const usc_stack& stack) {
+  if (observer_ != nullptr) observer_->on_stack(stack);
   jit_names_.see(stack);
   if (verifier_) verifier_->remember(stack);
 }
@@ -263,6 +265,7 @@ void Collector::verify(const usc_sample& sample) {
 void Collector::write_file_news() {
   for (const std::uint32_t serial : files_.take_news()) {
     const File& file = *files_.find(serial);
+    if (observer_ != nullptr) observer_->on_file(serial, file);
     usc_file_info info{};
     info.head.time = monotonic_ns();
     info.file = serial;
@@ -302,6 +305,7 @@ void Collector::write_jit_news() {
   const std::uint64_t now = monotonic_ns();
   const JitNews news = jit_names_.work(now, closing_);
   for (const auto& [mm, entry] : news.names) {
+    if (observer_ != nullptr) observer_->on_jit_name(mm, entry);
     usc_jit_name name{};
     name.head.time = now;
     name.mm = mm;

@@ -42,6 +42,11 @@ class RecordObserver {
  public:
   virtual ~RecordObserver() = default;
   virtual void on_event(const usc_event& event, const TaskInfo& task) = 0;
+  // Definitions, which may come later than what refers to them.
+  virtual void on_stack(const usc_stack& /*stack*/) {}
+  virtual void on_image(const usc_exec& /*exec*/) {}
+  virtual void on_file(std::uint32_t /*serial*/, const File& /*file*/) {}
+  virtual void on_jit_name(std::uint32_t /*mm*/, const PerfMapEntry& /*name*/) {}
 };
 
 class Collector {

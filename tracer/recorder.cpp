@@ -98,7 +98,7 @@ class Recording {
   FileTable& files() { return *files_; }
   // Takes back the raw trace of a recording that never began.
   void discard() {
-    if (writer_) (void)unlink(options_.raw_path.c_str());
+    if (writer_ && !options_.raw_path.empty()) (void)unlink(options_.raw_path.c_str());
   }
 
  private:
@@ -281,6 +281,7 @@ Result<void> Recording::loop() {
     }
     if (hooks_.status && now >= next_status) {
       hooks_.status(collector_->figures(), static_cast<double>(now - start_ns_) / 1e9);
+      if (hooks_.wants_end && hooks_.wants_end()) stop(StopReason::kInterrupted);
       next_status = now + kStatusEveryNs;
     }
     const int wait_ms = next_wait(now);

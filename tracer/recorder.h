@@ -20,7 +20,7 @@ struct RecordOptions {
   TargetNames target;    // for its other kinds; with --follow image also the command's name
   usc_config config{};   // scope, target, calls, verify_every; the number of processors is filled in
   ModuleGlobs modules;
-  std::string raw_path;      // created here, must not exist
+  std::string raw_path;      // created here, must not exist; "" = nothing is kept
   std::string cache_folder;  // of unwind rows; "" = the usual one
   BackendChoice backend = BackendChoice::kAuto;
   BackendSizes sizes;
@@ -47,6 +47,7 @@ struct RecordHooks {
   std::function<void(std::uint64_t)> attached;  // running processes are traced now: so many threads
   std::function<void(const TraceFigures&, double)>
       status;  // about four times a second, with the seconds since the start
+  std::function<bool()> wants_end;  // asked as often: whether the one who looks on has seen enough
 };
 
 // Records until the command and all that came from it have ended, or a limit or signal ends it. Errors are those before

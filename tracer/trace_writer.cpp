@@ -21,8 +21,9 @@ std::uint64_t monotonic_ns() {
 }
 
 Result<TraceWriter> TraceWriter::create(const std::string& path, const usc_raw_header& header) {
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd)
+  UniqueFd fd;
+  if (!path.empty()) fd.reset(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd && !path.empty())
     return errno_error(
         "cannot create the raw trace " + path, errno,
         errno == EEXIST ? "another uscope may be writing there; else remove the file" : "choose another place with -o");
@@ -70,7 +71,7 @@ Result<void> TraceWriter::append_meta(const std::string& key, const std::string&
 
 Result<void> TraceWriter::flush() {
   std::size_t done = 0;
-  while (done < buffer_.size()) {
+  while (fd_ && done < buffer_.size()) {
     const ssize_t got = write(fd_.get(), buffer_.data() + done, buffer_.size() - done);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {

@@ -15,6 +15,7 @@ namespace uscope::tracer {
 
 class TraceWriter {
  public:
+  // With the path "" nothing is written anywhere.
   static Result<TraceWriter> create(const std::string& path, const usc_raw_header& header);
 
   // A record as the kernel side made it: head.size bytes from `record` on. After a failed write (disk full) every call

@@ -37,6 +37,27 @@ TEST(LatencySketch, ManyValuesAreNeverBelowAndWithinOneSixtyFourth) {
   EXPECT_EQ(sketch.total(), 37 * kValues * (kValues + 1) / 2);
 }
 
+TEST(LatencySketch, TwoAreAddedAsIfTheyWereOne) {
+  for (const std::uint64_t values : {100, 5000}) {
+    LatencySketch whole;
+    LatencySketch odd;
+    LatencySketch even;
+    for (std::uint64_t i = 1; i <= values; i++) {
+      whole.add(i * 37);
+      (i % 2 != 0 ? odd : even).add(i * 37);
+    }
+    odd.add(even);
+    LatencySketch first;
+    first.add(whole);
+    for (const LatencySketch& sum : {odd, first}) {
+      EXPECT_EQ(sum.count(), whole.count());
+      EXPECT_EQ(sum.total(), whole.total());
+      EXPECT_EQ(sum.max(), whole.max());
+      for (const double percent : {1.0, 50.0, 99.0}) EXPECT_EQ(sum.percentile(percent), whole.percentile(percent));
+    }
+  }
+}
+
 TEST(LatencySketch, HoldsTheSmallestAndTheLargestNumbers) {
   LatencySketch sketch;
   for (std::size_t i = 0; i < LatencySketch::kExactValues; i++) sketch.add(0);

@@ -1,0 +1,170 @@
+#include "cli/top_calls.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "store/frame_writer.h"
+#include "store/syscall_table.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr std::array kAbiNames = {"x86_64", "i386", "x32"};
+constexpr std::int64_t kLastErrno = 4095;
+constexpr std::int64_t kRestartFirst = 512;
+constexpr std::int64_t kRestartLast = 516;
+constexpr std::uint32_t kMostStacks = 1U << 26;
+
+bool is_error(const usc_event& event) {
+  const std::int64_t result = event.result;
+  return (event.flags & USC_EVENT_NO_RESULT) == 0 && result < 0 && result >= -kLastErrno &&
+         (result > -kRestartFirst || result < -kRestartLast);
+}
+
+std::string in_module(const std::string& path, std::uint64_t address) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "+0x%llx", static_cast<unsigned long long>(address));
+  return path.substr(path.rfind('/') + 1) + text.data();
+}
+
+}  // namespace
+
+void TopCalls::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
+  if (event.how != USC_HOW_RETURNED && event.how != USC_HOW_NO_ENTRY) return;
+  Counts& counts = counts_[{event.abi, event.nr, event.stack}];
+  counts.calls++;
+  if (is_error(event)) counts.errors++;
+  if (event.how == USC_HOW_RETURNED && (event.flags & USC_EVENT_ATTACHED) == 0)
+    counts.times.add(event.head.time - std::min(event.head.time, event.entry_ns));
+}
+
+void TopCalls::on_stack(const usc_stack& stack) {
+  if (stack.stack >= kMostStacks || (stack.head.size - sizeof(stack)) / sizeof(std::uint64_t) < stack.depth) return;
+  Stack& kept = fresh_[stack.stack];
+  kept.mm = stack.mm;
+  kept.frames.resize(stack.depth);
+  if (stack.depth != 0)
+    std::memcpy(kept.frames.data(), reinterpret_cast<const char*>(&stack) + sizeof(stack),
+                stack.depth * sizeof(std::uint64_t));
+}
+
+void TopCalls::on_image(const usc_exec& exec) {
+  executed_.insert(exec.exe_file);
+}
+
+void TopCalls::on_file(std::uint32_t serial, const tracer::File& file) {
+  Module& module = modules_[serial];
+  module.path = file.path;
+  module.app = (file.classes & USC_CLASS_APP) != 0;
+  module.runtime = serial == USC_FILE_VDSO || store::is_runtime(file.path);
+  module.jit = tracer::is_jit(serial, &file);
+  for (const symbolizer::Segment& segment : file.facts.exec_segments)
+    module.segments.push_back({segment.offset, segment.size, segment.address});
+  store::ModuleRequest request;
+  request.file = serial;
+  request.path = file.path;
+  request.build_id = file.facts.build_id;
+  names_.add_file(request, file.fd ? UniqueFd(fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0)) : UniqueFd());
+}
+
+void TopCalls::on_jit_name(std::uint32_t mm, const tracer::PerfMapEntry& name) {
+  constexpr std::size_t kMostNames = 100000;  // compilers that make code for days
+  if (jit_names_.size() >= kMostNames) jit_names_.clear();
+  jit_names_[{mm, name.address}] = name.name;
+}
+
+const TopCalls::Module& TopCalls::module(std::uint32_t serial) {
+  Module& module = modules_[serial];
+  if (serial == USC_FILE_NONE) module.jit = true;
+  if (module.path.empty()) module.path = module.jit ? "[jit]" : "[file " + std::to_string(serial) + "]";
+  return module;
+}
+
+// As the loader chooses it (store/frame_writer.cpp).
+TopCalls::Trigger TopCalls::find_trigger(const Stack& stack) {
+  const auto first = [&](bool app, bool runtime, Trigger& found) {
+    for (const std::uint64_t frame : stack.frames) {
+      const std::uint32_t serial = USC_FRAME_FILE(frame);
+      const Module& of = module(serial);
+      if ((of.app || executed_.contains(serial)) != app || of.runtime != runtime) continue;
+      found.frame = frame;
+      found.mm = of.jit ? stack.mm : 0;
+      return true;
+    }
+    return false;
+  };
+  Trigger found;
+  if (first(true, false, found) || first(true, true, found)) return found;
+  found.fallback = first(false, false, found);
+  found.none = !found.fallback;
+  return found;
+}
+
+const TopCalls::Trigger* TopCalls::trigger_of(std::uint32_t stack) {
+  if (const auto fresh = fresh_.find(stack); fresh != fresh_.end()) {
+    const auto [at, is_new] =
+        numbers_.try_emplace(find_trigger(fresh->second), static_cast<std::uint32_t>(triggers_.size()) + 1);
+    if (is_new) triggers_.push_back(at->first);
+    if (trigger_of_.size() <= stack) trigger_of_.resize(std::size_t{stack} + 1);
+    trigger_of_[stack] = at->second;
+    fresh_.erase(fresh);
+  }
+  if (stack >= trigger_of_.size() || trigger_of_[stack] == 0) return nullptr;
+  return &triggers_[trigger_of_[stack] - 1];
+}
+
+std::string TopCalls::function_of(const Trigger& trigger) {
+  const std::uint32_t serial = USC_FRAME_FILE(trigger.frame);
+  const bool exact = (trigger.frame & USC_FRAME_EXACT) != 0;
+  const std::uint64_t offset = USC_FRAME_OFFSET(trigger.frame);
+  const Module& of = module(serial);
+  if (of.jit) {
+    const auto found = jit_names_.find({trigger.mm, offset - (exact ? 0 : 1)});
+    return found == jit_names_.end() ? in_module(of.path, offset) : found->second;
+  }
+  const std::uint64_t address = store::elf_address(of.segments, offset, exact);
+  return names_.ask(serial, address, exact).value_or(in_module(of.path, address));
+}
+
+std::vector<TopLine> TopCalls::lines() {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::string, std::string>, TopLine> merged;
+  for (const auto& [key, counts] : counts_) {
+    const Trigger* trigger = trigger_of(key.stack);
+    const bool named = trigger != nullptr && !trigger->none;
+    const std::string function = named ? function_of(*trigger) : "";
+    const std::string path = named ? module(USC_FRAME_FILE(trigger->frame)).path : "";
+    TopLine& line = merged[{key.abi, key.nr, function, path}];
+    if (line.calls == 0) {
+      line.call = store::syscall_name(static_cast<usc_abi>(key.abi), key.nr);
+      line.abi = key.abi < kAbiNames.size() ? kAbiNames[key.abi] : "";
+      line.function = function;
+      line.module = path;
+      line.fallback = named && trigger->fallback;
+    }
+    line.calls += counts.calls;
+    line.errors += counts.errors;
+    line.times.add(counts.times);
+  }
+  std::vector<TopLine> lines;
+  lines.reserve(merged.size());
+  for (auto& [key, line] : merged) lines.push_back(std::move(line));
+  std::stable_sort(lines.begin(), lines.end(), [](const TopLine& a, const TopLine& b) { return a.calls > b.calls; });
+  return lines;
+}
+
+// Stacks that nobody referred to are kept for one more time: their events may still come.
+void TopCalls::take() {
+  counts_.clear();
+  constexpr std::size_t kMostFresh = 100000;
+  if (fresh_.size() <= kMostFresh) return;
+  std::vector<std::uint32_t> all;
+  for (const auto& [stack, kept] : fresh_) all.push_back(stack);
+  for (const std::uint32_t stack : all) (void)trigger_of(stack);
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,96 @@
+// What `uscope top` counts: calls, errors and times by call and trigger, while tracing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analyzer/latency.h"
+#include "cli/top_names.h"
+#include "tracer/collector.h"
+
+namespace uscope::cli {
+
+struct TopLine {
+  std::string call;
+  std::string abi;
+  std::string function;  // of the trigger; "" where no frame can be one
+  std::string module;    // its path
+  bool fallback = false;
+  std::uint64_t calls = 0;  // that ended
+  std::uint64_t errors = 0;
+  analyzer::LatencySketch times;  // of those that were traced from entry to return
+};
+
+class TopCalls : public tracer::RecordObserver {
+ public:
+  // `names` must outlive this object.
+  explicit TopCalls(TopNames& names) : names_(names) {}
+
+  void on_event(const usc_event& event, const tracer::TaskInfo& task) override;
+  void on_stack(const usc_stack& stack) override;
+  void on_image(const usc_exec& exec) override;
+  void on_file(std::uint32_t serial, const tracer::File& file) override;
+  void on_jit_name(std::uint32_t mm, const tracer::PerfMapEntry& name) override;
+
+  // What was counted since the last take(), most calls first; functions that have no name yet are `module+0xADDRESS`.
+  [[nodiscard]] std::vector<TopLine> lines();
+  void take();
+
+ private:
+  struct Key {
+    std::uint32_t abi = 0;
+    std::uint32_t nr = 0;
+    std::uint32_t stack = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const {
+      return ((std::uint64_t{key.stack} << 20) ^ (std::uint64_t{key.nr} << 2) ^ key.abi) * 0x9e3779b97f4a7c15ULL >> 8;
+    }
+  };
+  struct Counts {
+    std::uint64_t calls = 0;
+    std::uint64_t errors = 0;
+    analyzer::LatencySketch times;
+  };
+  struct Stack {
+    std::uint32_t mm = 0;
+    std::vector<std::uint64_t> frames;
+  };
+  struct Trigger {
+    std::uint64_t frame = 0;
+    std::uint32_t mm = 0;  // where the frame is of memory without a file
+    bool none = false;
+    bool fallback = false;
+    auto operator<=>(const Trigger&) const = default;  // NOLINT(modernize-use-nullptr): of what the compiler makes
+  };
+  struct Module {
+    std::string path;
+    std::vector<usc_segment> segments;
+    bool app = false;
+    bool runtime = false;
+    bool jit = false;
+  };
+
+  [[nodiscard]] const Module& module(std::uint32_t serial);
+  [[nodiscard]] Trigger find_trigger(const Stack& stack);
+  [[nodiscard]] const Trigger* trigger_of(std::uint32_t stack);
+  [[nodiscard]] std::string function_of(const Trigger& trigger);
+
+  TopNames& names_;
+  std::unordered_map<Key, Counts, KeyHash> counts_;
+  std::unordered_map<std::uint32_t, Stack> fresh_;  // stacks whose trigger was not asked for yet
+  std::vector<std::uint32_t> trigger_of_;           // by stack: a number in triggers_ + 1; 0 = not known
+  std::vector<Trigger> triggers_;
+  std::map<Trigger, std::uint32_t> numbers_;
+  std::unordered_map<std::uint32_t, Module> modules_;
+  std::unordered_set<std::uint32_t> executed_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> jit_names_;
+};
+
+}  // namespace uscope::cli

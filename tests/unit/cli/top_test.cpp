@@ -1,0 +1,179 @@
+#include "cli/top.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "run_command.h"
+
+namespace uscope::test {
+namespace {
+
+using cli::TopCalls;
+using cli::TopLine;
+
+constexpr std::uint32_t kApp = 5;
+constexpr std::uint32_t kLibrary = 6;
+constexpr std::uint32_t kLibc = 7;
+
+class TopTest : public CommandTest {
+ protected:
+  TopTest() {
+    add_file(kLibc, "/usr/lib/libc.so.6");
+    add_file(kLibrary, "/usr/lib/libssl.so.3");
+    add_file(kApp, "/usr/sbin/server");
+    usc_exec exec{};
+    exec.exe_file = kApp;
+    calls_.on_image(exec);
+  }
+
+  void add_file(std::uint32_t serial, const std::string& path) {
+    tracer::File file;
+    file.met = true;
+    file.path = path;
+    calls_.on_file(serial, file);
+  }
+
+  void stack(std::uint32_t number, std::vector<std::uint64_t> frames) {
+    std::vector<char> bytes(sizeof(usc_stack) + frames.size() * sizeof(std::uint64_t));
+    usc_stack record{};
+    record.head.size = static_cast<__u32>(bytes.size());
+    record.stack = number;
+    record.depth = static_cast<__u16>(frames.size());
+    std::memcpy(bytes.data(), &record, sizeof(record));
+    std::memcpy(bytes.data() + sizeof(record), frames.data(), frames.size() * sizeof(std::uint64_t));
+    calls_.on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
+  }
+
+  void call(std::uint32_t number, std::uint64_t took, std::int64_t result = 0, std::uint8_t how = USC_HOW_RETURNED) {
+    usc_event event{};
+    event.nr = 0;  // read
+    event.how = how;
+    event.entry_ns = 1000;
+    event.head.time = 1000 + took;
+    event.result = result;
+    event.stack = number;
+    calls_.on_event(event, {});
+  }
+
+  static std::uint64_t frame(std::uint32_t file, std::uint64_t offset) { return USC_FRAME(file, offset, 0); }
+
+  cli::TopNames names_;
+  TopCalls calls_{names_};
+};
+
+TEST_F(TopTest, CountsByCallAndTrigger) {
+  stack(1, {frame(kLibc, 0x10), frame(kApp, 0x20), frame(kApp, 0x30)});
+  stack(2, {frame(kLibc, 0x10), frame(kLibrary, 0x20), frame(kApp, 0x20)});  // another way to the same function
+  stack(3, {frame(kLibc, 0x10), frame(kLibrary, 0x40)});
+  stack(4, {frame(kLibc, 0x10)});
+  call(1, 100);
+  call(1, 300, -11);
+  call(2, 200, -513);  // to be restarted: no error
+  call(3, 400);
+  call(4, 500);
+  call(1, 600, 0, USC_HOW_OPEN);  // has not ended
+  call(9, 700);                   // a stack that is not defined
+  const std::vector<TopLine> lines = calls_.lines();
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0].call, "read");
+  EXPECT_EQ(lines[0].module, "/usr/sbin/server");
+  EXPECT_EQ(lines[0].function, "server+0x20");
+  EXPECT_FALSE(lines[0].fallback);
+  EXPECT_EQ(lines[0].calls, 3U);
+  EXPECT_EQ(lines[0].errors, 1U);
+  EXPECT_EQ(lines[0].times.percentile(50), 200U);
+  EXPECT_EQ(lines[0].times.max(), 300U);
+  EXPECT_EQ(lines[1].calls, 2U);
+  EXPECT_EQ(lines[1].function, "");
+  EXPECT_EQ(lines[2].module, "/usr/lib/libssl.so.3");
+  EXPECT_TRUE(lines[2].fallback);
+}
+
+TEST_F(TopTest, BeginsAnewAfterEachPicture) {
+  call(1, 100);
+  EXPECT_EQ(calls_.lines().size(), 1U);
+  calls_.take();
+  EXPECT_TRUE(calls_.lines().empty());
+  // A stack may be defined after the call that refers to it, and before it.
+  stack(1, {frame(kApp, 0x20)});
+  call(1, 100);
+  EXPECT_EQ(calls_.lines().front().function, "server+0x20");
+}
+
+TEST_F(TopTest, ADepthBeyondTheRecordIsNotBelieved) {
+  usc_stack record{};
+  record.head.size = sizeof(record);
+  record.stack = 1;
+  record.depth = 60000;
+  calls_.on_stack(record);
+  call(1, 100);
+  EXPECT_EQ(calls_.lines().front().function, "");
+}
+
+TEST_F(TopTest, CodeWithoutAFileHasTheNameOfItsPerfMap) {
+  usc_stack record{};
+  std::vector<char> bytes(sizeof(record) + sizeof(std::uint64_t));
+  record.head.size = static_cast<__u32>(bytes.size());
+  record.stack = 1;
+  record.depth = 1;
+  record.mm = 3;
+  const std::uint64_t jit = frame(USC_FILE_NONE, 0x7000);
+  std::memcpy(bytes.data(), &record, sizeof(record));
+  std::memcpy(bytes.data() + sizeof(record), &jit, sizeof(jit));
+  calls_.on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
+  calls_.on_jit_name(3, {0x6fff, 0x6000, 0x2000, "compiled"});
+  call(1, 100);
+  EXPECT_EQ(calls_.lines().front().function, "compiled");
+}
+
+cli::TopPicture picture() {
+  cli::TopPicture made;
+  made.target = "app ser\033ver";
+  made.at_s = 12.3;
+  made.seconds = 2;
+  made.calls = 4004;
+  made.processes = 3;
+  TopLine line;
+  line.call = "read";
+  line.abi = "x86_64";
+  line.function = "next\nrequest";
+  line.module = "/usr/sbin/server";
+  line.calls = 4000;
+  line.errors = 1;
+  line.times.add(1000);
+  made.lines = {line, {}};
+  made.lines[1].call = "write";
+  made.lines[1].abi = "i386";
+  made.lines[1].calls = 4;
+  return made;
+}
+
+TEST_F(TopTest, AsText) {
+  EXPECT_EQ(cli::top_text(picture(), 9, 110, true),
+            "app ser\\x1bver  12 s  3 processes  2,002 calls/s  0 lost  q quits\n\n"
+            "  calls/s  errors/s  median  99 %  longest  call          from function           in\n"
+            "    2,000       < 1    1 µs  1 µs     1 µs  read          next\\x0arequest         server\n"
+            "        2                                   write (i386)  (no application frame)\n");
+  EXPECT_NE(cli::top_text(picture(), 1, 110, false).find("  1 more\n"), std::string::npos);
+}
+
+TEST_F(TopTest, AsJson) {
+  const std::string json = cli::top_json(picture(), 9);
+  EXPECT_EQ(json.find('\n'), json.size() - 1);
+  expect_schema(json, "top");
+  const auto document = nlohmann::json::parse(json);
+  EXPECT_EQ(document["calls"], 4004);
+  EXPECT_EQ(document["lines"][0]["median_ns"], 1000);
+  EXPECT_TRUE(document["lines"][1]["function"].is_null());
+  EXPECT_TRUE(document["lines"][1]["max_ns"].is_null());
+  EXPECT_EQ(nlohmann::json::parse(cli::top_json(picture(), 1))["lines"].size(), 1U);
+}
+
+TEST_F(TopTest, WrongValuesAreNamed) {
+  EXPECT_NE(uscope({"top"}).err.find("nothing to trace"), std::string::npos);
+  EXPECT_NE(uscope({"top", "--app", "x", "--interval", "1ms"}).err.find("--interval"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace uscope::test
