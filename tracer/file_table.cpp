@@ -147,8 +147,8 @@ bool FileTable::is_same_file(int fd, const usc_file_key& key) {
 UniqueFd FileTable::bind(const usc_file& record, const std::string& path, int* error) {
   const std::uint32_t pid = living_thread_of(record.pid);
   const std::string process = "/proc/" + std::to_string(pid);
-  const std::array<std::string, 4> candidates = {map_files_entry(pid, record), process + "/exe", process + "/root" + path,
-                                                 path};
+  const std::array<std::string, 4> candidates = {map_files_entry(pid, record), process + "/exe",
+                                                 process + "/root" + path, path};
   *error = ENOENT;
   for (const std::string& candidate : candidates) {
     int reason = 0;
