@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Compiles the kernel module (kmod/) for a kernel that run.sh boots: with the headers of the same version, in a folder of that
+"""Compiles the kernel module (kmod/), or another one that builds on it, for a kernel that run.sh boots: with the headers of the same version, in a folder of that
 Debian suite made by debootstrap, since the headers' tools need that suite's libc and compiler. Where this machine has those headers
 installed, it is done here. Needs root for the folder (chroot)."""
 
@@ -67,39 +67,57 @@ def apt_settings() -> list:
     return options
 
 
-def put_source(source: Path, target: Path) -> None:
+def put_source(source: Path, target: Path, folder: str) -> None:
     """What the module is made of."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    for folder in ("kmod", "include"):
+    for folder in dict.fromkeys(("kmod", "include", folder)):
         shutil.copytree(source / folder, target / folder, ignore=shutil.ignore_patterns("*.o", "*.ko", "*.cmd", "*.mod", "*.mod.c"))
     shutil.copy2(source / "CMakeLists.txt", target)
 
 
-def build_in_root(series: str, version: str, source: Path) -> Path:
+def make_commands(tree: str, kdir: str, folder: str) -> list:
+    """kmod comes first: others may use what it exports."""
+    commands = [["make", "-C", f"{tree}/kmod", f"KDIR={kdir}"]]
+    if folder != "kmod":
+        commands.append(["make", "-C", kdir, f"M={tree}/{folder}", f"KBUILD_EXTRA_SYMBOLS={tree}/kmod/Module.symvers", "modules"])
+    return commands
+
+
+def made(tree: Path, folder: str) -> Path:
+    modules = list((tree / folder).glob("*.ko"))
+    if len(modules) != 1:
+        raise VmError(f"{folder} gave {len(modules)} modules, not one")
+    return modules[0]
+
+
+def build_in_root(series: str, version: str, source: Path, folder: str) -> Path:
     root = suite_root(SUITES[series])
     headers = f"/usr/src/linux-headers-{version}"
     if not (root / headers.lstrip("/")).exists():
         options = apt_settings()
         in_root(root, "apt-get", *options, "-q", "update")
         in_root(root, "apt-get", *options, "-q", "-y", "--no-install-recommends", "install", f"linux-headers-{version}")
-    put_source(source, root / "uscope")
-    in_root(root, "make", "-C", "/uscope/kmod", f"KDIR={headers}")
-    return root / "uscope/kmod/uscope.ko"
+    put_source(source, root / "uscope", folder)
+    for command in make_commands("/uscope", headers, folder):
+        in_root(root, *command)
+    return made(root / "uscope", folder)
 
 
-def build(series: str, source: Path, output: Path, kdir: str) -> None:
+def build(series: str, source: Path, output: Path, kdir: str = "", folder: str = "kmod") -> None:
     if not kdir:
         version = version_of(series)
         installed = Path(f"/usr/src/linux-headers-{version}")
         kdir = str(installed) if installed.exists() else ""
     if not kdir:
-        shutil.copy2(build_in_root(series, version, source), output)
+        shutil.copy2(build_in_root(series, version, source, folder), output)
         return
     with tempfile.TemporaryDirectory() as work:
-        put_source(source, Path(work) / "uscope")
-        run_quiet(["make", "-C", f"{work}/uscope/kmod", f"KDIR={kdir}"])
-        shutil.copy2(Path(work) / "uscope/kmod/uscope.ko", output)
+        tree = Path(work) / "uscope"
+        put_source(source, tree, folder)
+        for command in make_commands(str(tree), kdir, folder):
+            run_quiet(command)
+        shutil.copy2(made(tree, folder), output)
 
 
 def main() -> int:
@@ -107,10 +125,11 @@ def main() -> int:
     parser.add_argument("--kernel", default="6.1", choices=list(SUITES))
     parser.add_argument("--kdir", default="", help="a kernel's build folder, in place of --kernel's headers")
     parser.add_argument("--source", type=Path, default=HERE.parent.parent, help="the source tree [this one]")
+    parser.add_argument("--folder", default="kmod", help="the module's folder in the source tree [kmod]")
     parser.add_argument("-o", "--output", type=Path, default=Path("uscope.ko"))
     options = parser.parse_args()
     try:
-        build(options.kernel, options.source, options.output, options.kdir)
+        build(options.kernel, options.source, options.output, options.kdir, options.folder)
     except (VmError, OSError) as error:
         print(f"uscope-vm: the module for kernel {options.kernel}: {error}", file=sys.stderr)
         return 1
