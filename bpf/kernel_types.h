@@ -181,7 +181,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;
 	struct css_set *cgroups;
-	int on_cpu;
+	unsigned int on_cpu; /* a byte in 7.2; unsigned, or its size cannot be adapted */
 	int exit_state;
 	unsigned int flags;
 	struct pid *thread_pid;

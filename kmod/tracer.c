@@ -17,25 +17,47 @@
 static DEFINE_PER_CPU(u32, depth);
 static bool logging;
 
-#define PROBE(call)                                                                                                    \
+#define INSIDE(call)                                                                                                   \
 	do {                                                                                                           \
-		preempt_disable_notrace();                                                                             \
 		__this_cpu_inc(depth);                                                                                 \
 		pagefault_disable();                                                                                   \
 		call;                                                                                                  \
 		pagefault_enable();                                                                                    \
 		__this_cpu_dec(depth);                                                                                 \
+	} while (0)
+
+#define PROBE(call)                                                                                                    \
+	do {                                                                                                           \
+		preempt_disable_notrace();                                                                             \
+		INSIDE(call);                                                                                          \
 		preempt_enable_notrace();                                                                              \
 	} while (0)
 
+static noinline void enter_call(struct pt_regs *regs, long id)
+{
+	INSIDE(core_sys_enter(regs, id));
+}
+
+static noinline void leave_call(struct pt_regs *regs, long result)
+{
+	INSIDE(core_sys_exit(regs, result));
+}
+
+/* At every call of every task: nothing is called and nothing else is touched before it is known to be traced. */
 static void probe_sys_enter(void *data, struct pt_regs *regs, long id)
 {
-	PROBE(core_sys_enter(regs, id));
+	preempt_disable_notrace();
+	if (unlikely(READ_ONCE(launch_pending)) || entry_of(current))
+		enter_call(regs, id);
+	preempt_enable_notrace();
 }
 
 static void probe_sys_exit(void *data, struct pt_regs *regs, long result)
 {
-	PROBE(core_sys_exit(regs, result));
+	preempt_disable_notrace();
+	if (entry_of(current))
+		leave_call(regs, result);
+	preempt_enable_notrace();
 }
 
 static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)

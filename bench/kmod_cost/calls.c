@@ -24,32 +24,33 @@ static int ascending(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-#define FIVE(n, call) \
-  case n:             \
-    call;             \
-    __asm__ volatile("# site " #n); \
-    break;            \
-  case n + 1:         \
-    call;             \
+#define FIVE(n, call)                      \
+  case n:                                  \
+    call;                                  \
+    __asm__ volatile("# site " #n);        \
+    break;                                 \
+  case n + 1:                              \
+    call;                                  \
     __asm__ volatile("# site " #n " + 1"); \
-    break;            \
-  case n + 2:         \
-    call;             \
+    break;                                 \
+  case n + 2:                              \
+    call;                                  \
     __asm__ volatile("# site " #n " + 2"); \
-    break;            \
-  case n + 3:         \
-    call;             \
+    break;                                 \
+  case n + 3:                              \
+    call;                                  \
     __asm__ volatile("# site " #n " + 3"); \
-    break;            \
-  case n + 4:         \
-    call;             \
+    break;                                 \
+  case n + 4:                              \
+    call;                                  \
     __asm__ volatile("# site " #n " + 4"); \
     break;
-#define FIFTY(n, call)                                                                                  \
-  FIVE(n, call)                                                                                         \
-  FIVE(n + 5, call)                                                                                     \
-  FIVE(n + 10, call) FIVE(n + 15, call) FIVE(n + 20, call) FIVE(n + 25, call) FIVE(n + 30, call)        \
-      FIVE(n + 35, call) FIVE(n + 40, call) FIVE(n + 45, call)
+#define FIFTY(n, call) \
+  FIVE(n, call)        \
+  FIVE(n + 5, call)    \
+  FIVE(n + 10, call)   \
+  FIVE(n + 15, call)   \
+  FIVE(n + 20, call) FIVE(n + 25, call) FIVE(n + 30, call) FIVE(n + 35, call) FIVE(n + 40, call) FIVE(n + 45, call)
 
 static __attribute__((always_inline)) inline void call_from_site(unsigned site) {
   switch (site) {
