@@ -1,10 +1,8 @@
 #include "tracer/preflight.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
-#include <fstream>
 #include <string>
 
 #include "support/text.h"
@@ -27,11 +25,10 @@ constexpr std::array<Capability, 4> kCapabilities = {{
     {24, "CAP_SYS_RESOURCE", "to lock memory on kernels that count it"},
 }};
 
-Check check_capabilities() {
-  const std::uint64_t have = effective_capabilities();
+Check check_capabilities(const Host& host) {
   Check check{"privileges", true, "", ""};
   for (const Capability& capability : kCapabilities) {
-    if ((have >> capability.number & 1) != 0) continue;
+    if ((host.capabilities >> capability.number & 1) != 0) continue;
     check.ok = false;
     check.found +=
         (check.found.empty() ? "missing " : ", ") + std::string(capability.name) + " (" + capability.why + ")";
@@ -41,10 +38,10 @@ Check check_capabilities() {
   return check;
 }
 
-Check check_btf() {
+Check check_btf(const Host& host) {
   constexpr const char* kPath = "/sys/kernel/btf/vmlinux";
   struct stat status {};
-  if (stat(kPath, &status) != 0)
+  if (stat((host.root + kPath).c_str(), &status) != 0)
     return {"kernel BTF", false, std::string(kPath) + " is not there",
             "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"};
   return {"kernel BTF", true,
@@ -52,40 +49,27 @@ Check check_btf() {
 }
 
 // Confidentiality forbids reading user memory from BPF.
-Check check_lockdown() {
-  const std::string level = lockdown_level();
+Check check_lockdown(const Host& host) {
+  const std::string level = lockdown_level(host);
   return {"kernel lockdown", level != "confidentiality", level.empty() ? "not in use" : level,
           "boot without lockdown=confidentiality (Secure Boot may set it)"};
 }
 
-Check check_jit() {
-  std::ifstream file("/proc/sys/net/core/bpf_jit_enable");
-  std::string text;
-  if (!std::getline(file, text)) return {"BPF JIT", true, "setting cannot be read", ""};
+Check check_jit(const Host& host) {
+  const std::string text = first_line(host, "/proc/sys/net/core/bpf_jit_enable");
+  if (text.empty()) return {"BPF JIT", true, "setting cannot be read", ""};
   return {"BPF JIT", text != "0", text == "0" ? "off" : "on", "sysctl net.core.bpf_jit_enable=1"};
-}
-
-// The one that decides: the programs are really loaded, and unloaded again.
-Check check_load() {
-  usc_config config{};
-  config.scope = {USC_MODE_ALL_ALL, 64};
-  config.cpus = possible_processors();
-  BackendSizes sizes;
-  sizes.ring_bytes = 1u << 16;
-  sizes.rows = 1u << 10;
-  sizes.index_entries = 1u << 10;
-  auto backend = open_bpf_backend(config, sizes);
-  if (!backend) return {"load the programs", false, backend.error().what, backend.error().remedy};
-  if (auto attached = (*backend)->attach(); !attached)
-    return {"load the programs", false, attached.error().what, attached.error().remedy};
-  return {"load the programs", true, "loaded and attached", ""};
 }
 
 }  // namespace
 
+std::vector<Check> bpf_checks(const Host& host) {
+  return {check_kernel(host), check_btf(host), check_capabilities(host), check_lockdown(host), check_jit(host)};
+}
+
 BackendReport examine_bpf() {
-  BackendReport report{"bpf", true, {}};
-  report.checks = {check_kernel(), check_btf(), check_capabilities(), check_lockdown(), check_jit(), check_load()};
+  BackendReport report{"bpf", true, bpf_checks(this_host())};
+  report.checks.push_back(check_by_use("load the programs", open_bpf_backend));
   report.usable = report.checks.back().ok;
   return report;
 }

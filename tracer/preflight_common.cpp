@@ -1,6 +1,7 @@
 #include "tracer/preflight_common.h"
 
 #include <linux/capability.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -8,8 +9,13 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <string>
+
+#include "uscope/target.h"
+#include "uscope/trace_map.h"
 
 namespace uscope::tracer {
+namespace {
 
 std::uint64_t effective_capabilities() {
   __user_cap_header_struct header{};
@@ -19,30 +25,57 @@ std::uint64_t effective_capabilities() {
   return std::uint64_t{data[1].effective} << 32 | data[0].effective;
 }
 
-std::string kernel_release() {
+}  // namespace
+
+Host this_host() {
   utsname name{};
   uname(&name);
-  return name.release;
+  return {"", name.release, effective_capabilities()};
 }
 
-Check check_kernel() {
-  const std::string release = kernel_release();
+bool exists(const Host& host, const std::string& path) {
+  struct stat status {};
+  return stat((host.root + path).c_str(), &status) == 0;
+}
+
+std::string first_line(const Host& host, const std::string& path) {
+  std::ifstream file(host.root + path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+Check check_kernel(const Host& host) {
   int major = 0;
   int minor = 0;
-  std::sscanf(release.c_str(), "%d.%d", &major, &minor);
-  return {"kernel version", major > 6 || (major == 6 && minor >= 1), "Linux " + release,
+  std::sscanf(host.release.c_str(), "%d.%d", &major, &minor);
+  return {"kernel version", major > 6 || (major == 6 && minor >= 1), "Linux " + host.release,
           "Linux 6.1 or later is needed"};
 }
 
 // The file says "none [integrity] confidentiality": the bracketed word is in force.
-std::string lockdown_level() {
-  std::ifstream file("/sys/kernel/security/lockdown");
-  std::string text;
-  if (!std::getline(file, text)) return "";
+std::string lockdown_level(const Host& host) {
+  const std::string text = first_line(host, "/sys/kernel/security/lockdown");
   const std::size_t begin = text.find('[');
   const std::size_t end = text.find(']');
   if (begin == std::string::npos || end == std::string::npos) return text;
   return text.substr(begin + 1, end - begin - 1);
+}
+
+Check check_by_use(const char* name, OpenBackend open) {
+  usc_config config{};
+  config.scope = {USC_MODE_ALL_ALL, 64};
+  config.target = {USC_TARGET_LAUNCH, USC_FOLLOW_TREE};
+  config.cpus = possible_processors();
+  BackendSizes sizes;
+  sizes.ring_bytes = 1u << 16;
+  sizes.rows = 1u << 10;
+  sizes.index_entries = 1u << 10;
+  auto backend = open(config, sizes);
+  if (!backend) return {name, false, backend.error().what, backend.error().remedy};
+  if (auto attached = (*backend)->attach(); !attached)
+    return {name, false, attached.error().what, attached.error().remedy};
+  return {name, true, "opened and attached", ""};
 }
 
 }  // namespace uscope::tracer

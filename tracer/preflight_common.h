@@ -1,19 +1,41 @@
-// What the examinations of both backends look at.
+// What the examinations of both backends look at. Files are looked up below a root, so that tests can show other
+// machines.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "support/result.h"
+#include "tracer/backend.h"
 #include "tracer/preflight.h"
 
 namespace uscope::tracer {
 
-// Bits by capability number; 0 where they cannot be asked.
-[[nodiscard]] std::uint64_t effective_capabilities();
-// uname -r.
-[[nodiscard]] std::string kernel_release();
-[[nodiscard]] Check check_kernel();
+// A machine as the examinations see it.
+struct Host {
+  std::string root;                // before every path: "" = this machine's own
+  std::string release;             // uname -r
+  std::uint64_t capabilities = 0;  // effective ones, bits by capability number; 0 where they cannot be asked
+};
+
+[[nodiscard]] Host this_host();
+[[nodiscard]] bool exists(const Host& host, const std::string& path);
+// "" where there is no such file.
+[[nodiscard]] std::string first_line(const Host& host, const std::string& path);
+// Linux 6.1 or later.
+[[nodiscard]] Check check_kernel(const Host& host);
 // "none", "integrity" or "confidentiality"; "" where the kernel has no lockdown.
-[[nodiscard]] std::string lockdown_level();
+[[nodiscard]] std::string lockdown_level(const Host& host);
+
+using OpenBackend = Result<std::unique_ptr<Backend>> (*)(const usc_config& config, const BackendSizes& sizes);
+// The check that decides: a small session is opened on this machine, attached, and closed again.
+[[nodiscard]] Check check_by_use(const char* name, OpenBackend open);
+
+// All checks but that one.
+[[nodiscard]] std::vector<Check> bpf_checks(const Host& host);
+// Ends with the first check by which the others are pointless; the last one says whether the module is loaded.
+[[nodiscard]] std::vector<Check> kmod_checks(const Host& host);
 
 }  // namespace uscope::tracer

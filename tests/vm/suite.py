@@ -28,25 +28,36 @@ FOLDERS_LEFT_OUT = ("dist-packages", "idlelib", "lib2to3", "pydoc_data", "tkinte
                     "go-cache", "CMakeFiles")
 
 
-def excluded(quick: bool) -> list:
-    """(pattern, reason) of the rules of excluded.txt that hold."""
+def excluded(*places: str) -> list:
+    """(pattern, reason) of the rules of excluded.txt that hold in these places."""
     rules = []
     for line in (HERE / "excluded.txt").read_text().splitlines():
         if line.strip() and not line.startswith("#"):
             where, pattern, reason = line.split(maxsplit=2)
-            if where == "always" or quick:
+            if where in places:
                 rules.append((re.compile(pattern), reason))
     return rules
 
 
-def tests_of(build: Path, wanted: str, quick: bool, stress: bool, slowness: float) -> list:
+def left_out(options) -> list:
+    return excluded("always", "quick") if options.quick else excluded("always")
+
+
+def backends_of(name: str, options) -> list:
+    """Those of the chosen backends that the test is for."""
+    chosen = ["bpf", "kmod"] if options.backend == "both" else [options.backend]
+    return [backend for backend in chosen if not any(pattern.fullmatch(name) for pattern, _ in excluded(backend))]
+
+
+def tests_of(options) -> list:
+    build = options.build
     listed = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1", "-L", "^root$"], check=True,
                             stdout=subprocess.PIPE, text=True).stdout
-    rules = excluded(quick)
+    rules = left_out(options)
     tests = []
     for entry in json.loads(listed)["tests"]:
         reasons = [reason for pattern, reason in rules if pattern.fullmatch(entry["name"])]
-        if reasons or not re.search(wanted, entry["name"]):
+        if reasons or not re.search(options.tests, entry["name"]):
             continue
         properties = {each["name"]: each["value"] for each in entry.get("properties", [])}
         command = entry["command"]
@@ -54,13 +65,14 @@ def tests_of(build: Path, wanted: str, quick: bool, stress: bool, slowness: floa
         if os.path.basename(command[0]).startswith("python3"):
             command = [PYTHON, *command[1:]]
         tests.append({"name": entry["name"], "command": command, "cwd": properties.get("WORKING_DIRECTORY", "/"),
-                      "limit": min(properties.get("TIMEOUT", 300), 300)})
-    if stress:
-        tests.append({"name": "stress", "command": [PYTHON, str(HERE / "stress.py"), str(build / "uscope")], "cwd": "/tmp", "limit": 300})
+                      "limit": min(properties.get("TIMEOUT", 300), 300), "backends": backends_of(entry["name"], options)})
+    if options.stress:
+        tests.append({"name": "stress", "command": [PYTHON, str(HERE / "stress.py"), str(build / "uscope")], "cwd": "/tmp", "limit": 300,
+                      "backends": backends_of("stress", options)})
     for test in tests:
-        test["limit"] *= slowness
-    if not tests:
-        raise VmError(f"no test of {build} is chosen (label root, {wanted!r})")
+        test["limit"] *= options.slowness
+    if not any(test["backends"] for test in tests):
+        raise VmError(f"no test of {build} is chosen (label root, {options.tests!r})")
     return tests
 
 
@@ -182,7 +194,7 @@ def prepare(options, tests: list, work: Path) -> int:
     options.leave_out = FOLDERS_LEFT_OUT
     options.command, options.cwd, options.console = ["/suite/suite-guest"], "/root", False
     options.env = [f"USCOPE_TEST_SLOWNESS={options.slowness}"]
-    return len(tests) * len(backends) + (2 if options.module else 0)
+    return sum(len(test["backends"]) for test in tests) + (2 if options.module else 0)
 
 
 def main(arguments: list) -> int:
@@ -191,11 +203,11 @@ def main(arguments: list) -> int:
     with tempfile.TemporaryDirectory(prefix="uscope-vm-") as name:
         work = Path(name)
         try:
-            tests = tests_of(options.build, options.tests, options.quick, options.stress, options.slowness)
+            tests = tests_of(options)
             if options.list:
                 for test in tests:
-                    print(test["name"])
-                for pattern, reason in excluded(options.quick):
+                    print(test["name"], *test["backends"])
+                for pattern, reason in left_out(options):
                     print(f"not {pattern.pattern}: {reason}")
                 return 0
             wanted = prepare(options, tests, work)
