@@ -55,7 +55,7 @@ Check check_kernel(const Host& host) {
 
 // The file says "none [integrity] confidentiality": the bracketed word is in force.
 std::string lockdown_level(const Host& host) {
-  const std::string text = first_line(host, "/sys/kernel/security/lockdown");
+  std::string text = first_line(host, "/sys/kernel/security/lockdown");
   const std::size_t begin = text.find('[');
   const std::size_t end = text.find(']');
   if (begin == std::string::npos || end == std::string::npos) return text;
