@@ -205,6 +205,50 @@ static int give_open_calls(struct usc_device_open_calls *request)
 	return error;
 }
 
+static int adopt(void)
+{
+	if (hooks != ATTACHED)
+		return -ENODATA;
+	usc_adopt();
+	return 0;
+}
+
+static int give_mappings(const struct usc_device_mappings *request)
+{
+	struct pid *pid;
+	int error;
+
+	if (hooks != ATTACHED)
+		return -ENODATA;
+	pid = find_get_pid(request->pid);
+	error = pid ? usc_adopt_mappings(pid) : -ESRCH;
+	put_pid(pid);
+	return error;
+}
+
+static int give_attached(struct usc_device_attached *request)
+{
+	struct usc_attached_call *calls;
+	int error = 0;
+
+	if (request->reserved || !request->capacity || request->capacity > USC_DEVICE_ATTACHED_MAX)
+		return -EINVAL;
+	calls = kvcalloc(request->capacity, sizeof(*calls), GFP_KERNEL);
+	if (!calls)
+		return -ENOMEM;
+	request->count = usc_attached_calls(calls, request->capacity);
+	if (copy_to_user(u64_to_user_ptr(request->buffer), calls, request->count * sizeof(*calls)))
+		error = -EFAULT;
+	kvfree(calls);
+	return error;
+}
+
+static int reserve_stack(struct usc_device_stack *request)
+{
+	request->stack = __sync_add_and_fetch(&usc.last_stack, 1);
+	return 0;
+}
+
 static int give_stats(struct usc_device_stats *request)
 {
 	if (request->cpu >= usc.cpu_count)
@@ -244,6 +288,10 @@ union request {
 	struct usc_device_file_key key;
 	struct usc_device_reserve reserve;
 	struct usc_device_launch launch;
+	struct usc_device_target target;
+	struct usc_device_mappings mappings;
+	struct usc_device_attached attached;
+	struct usc_device_stack stack;
 	struct usc_device_open_calls open_calls;
 	struct usc_device_stats stats;
 	struct usc_device_losses losses;
@@ -260,6 +308,16 @@ static int with_session(unsigned int command, union request *r)
 		return reserve_file(&r->reserve);
 	case USC_DEVICE_LAUNCH:
 		return set_launched(&r->launch);
+	case USC_DEVICE_TARGET:
+		return hooks == IDLE ? usc_target_add(&r->target) : -EALREADY;
+	case USC_DEVICE_ADOPT:
+		return adopt();
+	case USC_DEVICE_MAPPINGS:
+		return give_mappings(&r->mappings);
+	case USC_DEVICE_ATTACHED:
+		return give_attached(&r->attached);
+	case USC_DEVICE_STACK:
+		return reserve_stack(&r->stack);
 	case USC_DEVICE_ATTACH:
 		return attach();
 	case USC_DEVICE_CLOSE_ENTRIES:

@@ -157,25 +157,24 @@ static __always_inline struct task_entry *new_entry(struct task_struct *task)
 	return usc_task_add(task);
 }
 
-/* Only a launched command is traced (kmod/session.c): nothing else is asked about. */
 static __always_inline int process_matches(struct task_struct *leader, struct task_struct *task)
 {
-	return 0;
+	return usc_process_matches(leader, task);
 }
 
 static __always_inline int ancestor_matches(struct task_struct *leader)
 {
-	return 0;
+	return usc_ancestor_matches(leader);
 }
 
 static __always_inline int cgroup_matches(struct task_struct *task)
 {
-	return 0;
+	return usc_cgroup_matches(task);
 }
 
 static __always_inline int image_matches(struct task_struct *task, struct linux_binprm *bprm)
 {
-	return 0;
+	return usc_image_matches(task, bprm);
 }
 
 static __always_inline int is_launched(void)

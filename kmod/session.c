@@ -8,6 +8,7 @@
 #include <linux/vmalloc.h>
 
 #include "session.h"
+#include "uscope/trace_map.h"
 
 struct usc_session usc;
 
@@ -94,9 +95,9 @@ static int check_start(const struct usc_device_start *start)
 {
 	const struct usc_config *config = &start->config;
 
-	/* Processes that run already, and --follow image, are the BPF backend's so far. */
-	if (config->target.kinds != USC_TARGET_LAUNCH || config->target.follow != USC_FOLLOW_TREE)
-		return -EOPNOTSUPP;
+	if (!is_power_of_2(config->target.kinds) || config->target.kinds > USC_TARGET_CGROUP ||
+	    config->target.follow > USC_FOLLOW_IMAGE)
+		return -EINVAL;
 	if (start->reserved || config->cpus != nr_cpu_ids || config->scope.mode < USC_MODE_APP_LAST ||
 	    config->scope.mode > USC_MODE_ALL_ALL || !config->scope.budget || config->scope.budget > USC_MAX_FRAMES)
 		return -EINVAL;
@@ -142,6 +143,7 @@ void usc_session_free(void)
 	if (!usc.cpus)
 		return;
 	usc_tasks_clear();
+	usc_target_free();
 	for (i = 0; i < usc.cpu_count; i++) {
 		usc_ring_close(&usc.cpus[i]);
 		kfree(usc.cpus[i].path);

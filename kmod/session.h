@@ -15,6 +15,8 @@
 #include "uscope/core/state.h"
 #include "uscope/device.h"
 
+struct linux_binprm;
+
 #define USC_TOLD_SLOTS 32768u
 #define USC_LOSS_SLOTS 4096u
 #define USC_PLACE_SLOTS 8192u
@@ -96,7 +98,7 @@ struct usc_session {
 	struct pid *launched;
 	u32 launch_pending;
 	u32 entries_closed;
-	u32 cgroup_generation; /* does not move so far */
+	u32 cgroup_generation;
 	u32 last_task, last_process, last_image, last_mm, last_stack;
 	u32 last_file;
 	u32 last_place;
@@ -112,11 +114,27 @@ extern struct usc_session usc;
 int usc_session_start(struct usc_device_start *start);
 void usc_session_free(void);
 
+/* target.c: what is traced beside a launched command. Questions: in probes, with preemption disabled. usc_target_lock:
+ * no other task is asked about with this one's mm changing. */
+int usc_target_add(const struct usc_device_target *request);
+void usc_target_drop_pids(void);
+void usc_target_free(void);
+void usc_target_lock(struct task_struct *task);
+void usc_target_unlock(struct task_struct *task);
+int usc_process_matches(struct task_struct *leader, struct task_struct *task);
+int usc_ancestor_matches(struct task_struct *leader);
+int usc_cgroup_matches(struct task_struct *task);
+int usc_image_matches(struct task_struct *task, struct linux_binprm *bprm);
+
 /* tracer.c: hooks. attach is once for a session; detach may come at any time and waits for running probes. */
 int usc_hooks_find(void);
 int usc_hooks_attach(void);
 void usc_hooks_close_entries(void);
 void usc_hooks_detach(void);
+/* What runs already: once hooks are attached, each in its turn. Sleep. */
+void usc_adopt(void);
+int usc_adopt_mappings(struct pid *pid);
+u32 usc_attached_calls(struct usc_attached_call *calls, u32 capacity);
 u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *traced);
 
 /*
@@ -138,7 +156,7 @@ bool usc_is_traced(struct task_struct *task);
 /* tasks.c: the trace map. */
 struct usc_task_node {
 	struct hlist_node link;
-	struct task_struct *task; /* only compared, never followed */
+	struct task_struct *task; /* followed under RCU only */
 	struct rcu_head rcu;
 	struct task_entry entry;
 };

@@ -7,6 +7,9 @@
  * state is theirs, and with page faults disabled, so that reading user memory never sleeps.
  */
 #include <linux/preempt.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/tracepoint.h>
 
 #include "port.h"
@@ -70,12 +73,20 @@ static void probe_exec(void *data, struct task_struct *task, pid_t old_pid, stru
 	PROBE(core_exec(task, old_pid, bprm));
 }
 
+static void forget(struct task_struct *task)
+{
+	if (entry_of(task))
+		usc_task_remove(task);
+	/* Adopted with its process, though it had ended long before. */
+	if (!atomic_read(&task->signal->live) && entry_of(task->group_leader))
+		usc_task_remove(task->group_leader);
+}
+
 static void probe_exit(USC_EXIT_PROBE_ARGS)
 {
 	PROBE({
 		core_exit(task);
-		if (entry_of(task))
-			usc_task_remove(task);
+		forget(task);
 	});
 }
 
@@ -84,15 +95,27 @@ static void probe_rename(void *data, struct task_struct *task, const char *comm)
 	PROBE(core_rename(task, comm));
 }
 
+/* Of every task that is moved. */
+static void probe_cgroup(void *data, struct cgroup *group, const char *path, struct task_struct *task, bool whole)
+{
+	__sync_fetch_and_add(&cgroup_generation, 1);
+}
+
 static struct hook {
 	const char *name;
 	void *probe;
 	struct tracepoint *tracepoint;
 	bool attached;
+	u32 kinds; /* of targets that need it; 0 = all */
 } hooks[] = {
 	/* In the order of attaching: what keeps the map up to date comes before what fills it. */
-	{"sched_process_exit", probe_exit}, {"sched_process_fork", probe_fork}, {"sched_process_exec", probe_exec},
-	{"task_rename", probe_rename},	    {"sys_exit", probe_sys_exit},	{"sys_enter", probe_sys_enter},
+	{"sched_process_exit", probe_exit},
+	{"sched_process_fork", probe_fork},
+	{"sched_process_exec", probe_exec},
+	{"task_rename", probe_rename},
+	{"cgroup_attach_task", probe_cgroup, .kinds = USC_TARGET_CGROUP},
+	{"sys_exit", probe_sys_exit},
+	{"sys_enter", probe_sys_enter},
 };
 
 #define SYS_ENTER (ARRAY_SIZE(hooks) - 1)
@@ -112,7 +135,7 @@ int usc_hooks_find(void)
 
 	for_each_kernel_tracepoint(see_tracepoint, NULL);
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		if (!hooks[i].tracepoint) {
+		if (!hooks[i].tracepoint && !hooks[i].kinds) {
 			pr_err("uscope: this kernel has no tracepoint %s\n", hooks[i].name);
 			return -ENODEV;
 		}
@@ -132,7 +155,21 @@ int usc_hooks_attach(void)
 	u32 i;
 	int error;
 
+	/* Uscope never traces itself. */
+	if (!targets(USC_TARGET_LAUNCH))
+		PROBE({
+			struct task_entry *t = new_entry(current->group_leader);
+
+			if (t)
+				t->state = USC_UNTRACED;
+		});
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		if (hooks[i].kinds && !targets(hooks[i].kinds))
+			continue;
+		if (!hooks[i].tracepoint) {
+			usc_hooks_detach();
+			return -EOPNOTSUPP;
+		}
 		error = tracepoint_probe_register(hooks[i].tracepoint, hooks[i].probe, NULL);
 		if (error) {
 			usc_hooks_detach();
@@ -162,6 +199,124 @@ void usc_hooks_detach(void)
 	tracepoint_synchronize_unregister();
 }
 
+/* One that is ending may have passed sched_process_exit before it came into the map: then nobody else takes it out. */
+static void adopt_task(struct task_struct *task)
+{
+	if (entry_of(task) || READ_ONCE(task->flags) & PF_EXITING)
+		return;
+	usc_target_lock(task);
+	if (task->mm)
+		decide_task(task, USC_UNKNOWN);
+	usc_target_unlock(task);
+	smp_mb();
+	if (READ_ONCE(task->flags) & PF_EXITING) {
+		core_exit(task);
+		forget(task);
+	}
+}
+
+void usc_adopt(void)
+{
+	struct task_struct *process, *task;
+
+	rcu_read_lock();
+	for_each_process_thread(process, task) if (!(task->flags & PF_KTHREAD)) PROBE(adopt_task(task));
+	rcu_read_unlock();
+	usc_target_drop_pids();
+}
+
+/* A thread that lives, which a process's first one need not do, with its address space. */
+static struct mm_struct *mm_of(struct pid *pid, struct task_struct **one)
+{
+	struct task_struct *leader, *task;
+	struct mm_struct *mm = NULL;
+
+	rcu_read_lock();
+	leader = pid_task(pid, PIDTYPE_TGID);
+	if (leader) {
+		for_each_thread(leader, task)
+		{
+			mm = get_task_mm(task);
+			if (!mm)
+				continue;
+			get_task_struct(task);
+			*one = task;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return mm;
+}
+
+static void adopt_mapping(struct task_struct *task, struct mm_struct *mm, struct vm_area_struct *vma)
+{
+	struct task_entry *t = entry_of(task);
+	struct found found = {};
+
+	if (!t || t->state != USC_TRACED)
+		return;
+	found.mm = t->mm;
+	found.serial = t->serial;
+	usc_target_lock(task);
+	if (task->mm == mm)
+		on_vma(task, vma, &found);
+	usc_target_unlock(task);
+	if (found.status == FOUND)
+		tell_mapping(&found, 0);
+}
+
+int usc_adopt_mappings(struct pid *pid)
+{
+	struct task_struct *task = NULL;
+	struct mm_struct *mm = mm_of(pid, &task);
+	struct vm_area_struct *vma;
+	int error;
+
+	if (!mm)
+		return -ESRCH;
+	error = mmap_read_lock_killable(mm);
+	if (!error) {
+		VMA_ITERATOR(each, mm, 0);
+
+		for_each_vma(each, vma) if (vma->vm_flags & VM_EXEC) PROBE(adopt_mapping(task, mm, vma));
+		mmap_read_unlock(mm);
+	}
+	mmput(mm);
+	put_task_struct(task);
+	return error;
+}
+
+/* Registers that a task entered the kernel with. Its stack stays for as long as RCU readers that found its entry. */
+static struct pt_regs *entry_regs(struct task_struct *task)
+{
+	char *stack = READ_ONCE(task->stack);
+
+	return stack ? (struct pt_regs *)(stack + THREAD_SIZE - TOP_OF_KERNEL_STACK_PADDING) - 1 : NULL;
+}
+
+u32 usc_attached_calls(struct usc_attached_call *calls, u32 capacity)
+{
+	struct usc_task_node *node;
+	struct pt_regs *regs;
+	u32 bucket, count = 0;
+
+	for (bucket = 0; bucket < ARRAY_SIZE(usc_tasks); bucket++) {
+		rcu_read_lock();
+		hlist_for_each_entry_rcu(node, &usc_tasks[bucket], link)
+		{
+			if (count == capacity || READ_ONCE(node->entry.state) != USC_TRACED)
+				continue;
+			regs = entry_regs(node->task);
+			if (regs && core_attached_call(node->task, &node->entry, regs, &calls[count]))
+				count++;
+			else
+				memset(&calls[count], 0, sizeof(*calls));
+		}
+		rcu_read_unlock();
+	}
+	return count;
+}
+
 /* Beside running tasks: entries stay while this reads them. */
 u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *traced)
 {
@@ -173,7 +328,7 @@ u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *t
 		rcu_read_lock();
 		hlist_for_each_entry_rcu(node, &usc_tasks[bucket], link)
 		{
-			if (READ_ONCE(node->entry.state) != USC_TRACED)
+			if (READ_ONCE(node->entry.state) != USC_TRACED || READ_ONCE(node->task->exit_state))
 				continue;
 			++*traced;
 			if (count < capacity)

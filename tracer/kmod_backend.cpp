@@ -20,7 +20,6 @@
 #include "tracer/kmod_handles.h"
 #include "tracer/ring_reader.h"
 #include "uscope/device.h"
-#include "uscope/trace_map.h"
 
 namespace uscope::tracer {
 namespace {
@@ -40,12 +39,11 @@ class KmodBackend : public Backend {
   void close_entries() override { (void)plain(USC_DEVICE_CLOSE_ENTRIES, ""); }
   void detach() override { (void)plain(USC_DEVICE_DETACH, ""); }
   Result<void> set_launched(int pid) override;
-  // A session of the module has no other target than the launched command: open_kmod_backend sees to that.
-  Result<void> set_target(const TargetNames& /*names*/) override { return {}; }
-  Result<void> adopt() override { return {}; }
-  Result<void> tell_mappings(std::uint32_t /*pid*/) override { return {}; }
-  Result<void> list_attached_calls(const AttachedHandler& /*handle*/) override { return {}; }
-  Result<std::uint32_t> reserve_stack() override { return Error{"the module gives no stack ids", ""}; }
+  Result<void> set_target(const TargetNames& names) override;
+  Result<void> adopt() override { return plain(USC_DEVICE_ADOPT, "look at the tasks that run"); }
+  Result<void> tell_mappings(std::uint32_t pid) override;
+  Result<void> list_attached_calls(const AttachedHandler& handle) override;
+  Result<std::uint32_t> reserve_stack() override;
   Result<std::size_t> drain(const RecordHandler& handle) override;
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return device_.get(); }
@@ -160,6 +158,62 @@ Result<void> KmodBackend::set_launched(int pid) {
   usc_device_launch launch{};
   launch.pid = pid;
   return ask(USC_DEVICE_LAUNCH, launch, "take the command to trace");
+}
+
+Result<void> KmodBackend::set_target(const TargetNames& names) {
+  for (const std::string& name : names.apps) {
+    usc_device_target request{};
+    request.kind = USC_TARGET_APP;
+    if (name.size() >= sizeof(request.name)) return Error{"not the name of an application: " + name, ""};
+    std::memcpy(request.name, name.data(), name.size());
+    if (auto set = ask(USC_DEVICE_TARGET, request, "trace an application by its name"); !set) return set;
+  }
+  for (const std::uint32_t pid : names.pids) {
+    usc_device_target request{};
+    request.size = sizeof(request);
+    request.kind = USC_TARGET_PID;
+    request.value = pid;
+    // It may have ended by now.
+    if (ioctl(device_.get(), USC_DEVICE_TARGET, &request) != 0 && errno != ESRCH)
+      return device_error("trace a process by its number", errno);
+  }
+  for (const std::uint64_t id : names.cgroups) {
+    usc_device_target request{};
+    request.kind = USC_TARGET_CGROUP;
+    request.value = id;
+    if (auto set = ask(USC_DEVICE_TARGET, request, "trace a control group"); !set) return set;
+  }
+  return {};
+}
+
+Result<void> KmodBackend::tell_mappings(std::uint32_t pid) {
+  usc_device_mappings request{};
+  request.size = sizeof(request);
+  request.pid = static_cast<__s32>(pid);
+  if (ioctl(device_.get(), USC_DEVICE_MAPPINGS, &request) != 0 && errno != ESRCH)
+    return device_error("tell of a process's mappings", errno);
+  return {};
+}
+
+Result<void> KmodBackend::list_attached_calls(const AttachedHandler& handle) {
+  std::vector<usc_attached_call> calls(1024);
+  usc_device_attached request{};
+  while (true) {
+    request = {};
+    request.capacity = static_cast<__u32>(calls.size());
+    request.buffer = reinterpret_cast<std::uintptr_t>(calls.data());
+    if (auto asked = ask(USC_DEVICE_ATTACHED, request, "list the calls that were under way"); !asked) return asked;
+    if (request.count < request.capacity || calls.size() >= USC_DEVICE_ATTACHED_MAX) break;
+    calls.resize(std::min<std::size_t>(calls.size() * 8, USC_DEVICE_ATTACHED_MAX));
+  }
+  for (std::uint32_t i = 0; i < std::min(request.count, request.capacity); i++) handle(calls[i]);
+  return {};
+}
+
+Result<std::uint32_t> KmodBackend::reserve_stack() {
+  usc_device_stack request{};
+  if (auto asked = ask(USC_DEVICE_STACK, request, "reserve a stack id"); !asked) return asked.error();
+  return std::uint32_t{request.stack};
 }
 
 Result<std::size_t> KmodBackend::drain(const RecordHandler& handle) {
@@ -288,9 +342,6 @@ Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> KmodBackend::process
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_kmod_backend(const usc_config& config, const BackendSizes& sizes) {
-  if (config.target.kinds != USC_TARGET_LAUNCH || config.target.follow != USC_FOLLOW_TREE)
-    return Error{"the kernel module traces commands that uscope starts, with --follow tree, and nothing else yet",
-                 "use --backend bpf"};
   auto backend = std::make_unique<KmodBackend>();
   if (auto opened = backend->open(config, sizes); !opened) return opened.error();
   return std::unique_ptr<Backend>(std::move(backend));

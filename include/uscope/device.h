@@ -5,8 +5,8 @@
  * second open() fails with EBUSY; /sys/module/uscope/parameters/holder then says who it is.
  *
  * Every structure begins with its size, which must be the one below, and every field named `reserved` must be 0: EINVAL
- * otherwise. Addresses are those of the calling process. Order: START once, then tables and files as they come, LAUNCH,
- * ATTACH, CLOSE_ENTRIES, DETACH; closing the descriptor does what is still to be done of the last two, and frees all.
+ * otherwise. Addresses are those of the calling process. Order: START once, then tables and files as they come, LAUNCH or
+ * TARGETs, ATTACH, for what runs already ADOPT, MAPPINGS and ATTACHED, CLOSE_ENTRIES, DETACH; closing the descriptor does what is still to be done of the last two, and frees all.
  *
  * Rings. START makes one for each processor, and says how large its region is: a page with struct usc_ring_control, then
  * the data. mmap() of region number N begins at N * region_bytes: the control page (shared, may be written) and the data
@@ -25,7 +25,7 @@
 
 #define USC_DEVICE_NAME "uscope"
 #define USC_DEVICE_PATH "/dev/uscope"
-#define USC_DEVICE_ABI 1 /* moves with every change of this file */
+#define USC_DEVICE_ABI 2 /* moves with every change of this file */
 
 /* What START accepts. */
 #define USC_DEVICE_RING_MIN (1u << 16)
@@ -108,6 +108,37 @@ struct usc_device_launch {
 	__s32 pid;
 };
 
+/* A name, number or control group of the target, as config.target.kinds has it (numbers with names, too). */
+struct usc_device_target {
+	__u32 size;
+	__u32 kind;  /* one of USC_TARGET_APP, _PID, _CGROUP */
+	__u64 value; /* the process's number in the caller's pid namespace, or the control group's id */
+	char name[USC_APP_NAME_BYTES];
+};
+
+/* Tells of the executable mappings of a traced process, by its number in the caller's pid namespace; ESRCH: gone. */
+struct usc_device_mappings {
+	__u32 size;
+	__s32 pid;
+};
+
+/* The calls that adopted threads wait in: ask again with more room where `count` is `capacity`. */
+struct usc_device_attached {
+	__u32 size;
+	__u32 capacity; /* of the buffer; 1 … USC_DEVICE_ATTACHED_MAX */
+	__u64 buffer;	/* struct usc_attached_call */
+	__u32 count;	/* out */
+	__u32 reserved;
+};
+
+#define USC_DEVICE_ATTACHED_MAX 65536
+
+/* A stack id that no stack of the kernel's will have. */
+struct usc_device_stack {
+	__u32 size;
+	__u32 stack; /* out */
+};
+
 /* Calls under way that began before `before_ns` and have not been listed: call again while `count` is `capacity`. */
 struct usc_device_open_calls {
 	__u32 size;
@@ -157,6 +188,12 @@ struct usc_device_losses {
 #define USC_DEVICE_STATS _IOWR('u', 0x7b, struct usc_device_stats)
 #define USC_DEVICE_LOSSES _IOWR('u', 0x7c, struct usc_device_losses)
 
+#define USC_DEVICE_TARGET _IOW('u', 0x7d, struct usc_device_target)
+#define USC_DEVICE_ADOPT _IO('u', 0x7e)
+#define USC_DEVICE_MAPPINGS _IOW('u', 0x7f, struct usc_device_mappings)
+#define USC_DEVICE_ATTACHED _IOWR('u', 0x80, struct usc_device_attached)
+#define USC_DEVICE_STACK _IOWR('u', 0x81, struct usc_device_stack)
+
 USC_ASSERT_SIZE(usc_device_version, 48);
 USC_ASSERT_SIZE(usc_device_start, 184);
 USC_ASSERT_SIZE(usc_ring_control, 128);
@@ -166,6 +203,10 @@ USC_ASSERT_SIZE(usc_device_file_key, 56);
 USC_ASSERT_SIZE(usc_device_reserve, 48);
 USC_ASSERT_SIZE(usc_device_launch, 8);
 USC_ASSERT_SIZE(usc_device_open_calls, 40);
+USC_ASSERT_SIZE(usc_device_target, 272);
+USC_ASSERT_SIZE(usc_device_mappings, 8);
+USC_ASSERT_SIZE(usc_device_attached, 24);
+USC_ASSERT_SIZE(usc_device_stack, 8);
 USC_ASSERT_SIZE(usc_device_loss, 16);
 USC_ASSERT_SIZE(usc_device_losses, 24);
 

@@ -221,7 +221,7 @@ static long map_something(int device) {
 static long wrong_call(int device) {
   memset(memory, (int)draw(), 512);
   if (draw() % 2) *(uint32_t*)memory = (uint32_t)(draw() % 256);
-  return ioctl(device, draw() % 2 ? _IOC(draw() % 4, 'u', 0x70 + draw() % 16, draw() % 600) : (unsigned long)draw(),
+  return ioctl(device, draw() % 2 ? _IOC(draw() % 4, 'u', 0x70 + draw() % 20, draw() % 600) : (unsigned long)draw(),
                any_pointer());
 }
 

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+/*
+ * Which processes the trace is of, where it is not of one launched command: by name, number or control group
+ * (include/uscope/target.h). The questions are asked in probes, with preemption disabled, which is an RCU read side:
+ * tasks, control groups and the memory of files stay while they are looked at. Another task's mm is looked at under its
+ * task_lock.
+ */
+#include <linux/binfmts.h>
+#include <linux/cgroup.h>
+#include <linux/limits.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "session.h"
+
+#define MOST_NAMES 64u
+#define MOST_GROUPS 64u
+#define MOST_PIDS 65536u
+#define MOST_ANCESTORS 64
+#define MOST_GROUP_LEVELS 32
+#define ARGUMENT_BYTES 1024u
+#define LAST_ARGUMENT 3 /* the script's name stands no further behind the interpreter's options */
+
+static struct {
+	char (*names)[USC_APP_NAME_BYTES];
+	u32 name_count;
+	u64 groups[MOST_GROUPS];
+	u32 group_count;
+	struct pid **pids;
+	u32 pid_count;
+} target;
+
+/* The task whose task_lock this processor holds: usc_adopt. */
+static DEFINE_PER_CPU(struct task_struct *, locked);
+
+static int add_name(const char *name)
+{
+	if (!name[0] || memchr(name, '/', USC_APP_NAME_BYTES) || !memchr(name, 0, USC_APP_NAME_BYTES))
+		return -EINVAL;
+	if (!target.names)
+		target.names = kvcalloc(MOST_NAMES, USC_APP_NAME_BYTES, GFP_KERNEL_ACCOUNT);
+	if (!target.names)
+		return -ENOMEM;
+	if (target.name_count == MOST_NAMES)
+		return -ENOSPC;
+	strscpy(target.names[target.name_count++], name, USC_APP_NAME_BYTES);
+	return 0;
+}
+
+static int add_pid(u64 number)
+{
+	struct pid *pid;
+
+	if (number > PID_MAX_LIMIT)
+		return -EINVAL;
+	if (!target.pids)
+		target.pids = kvcalloc(MOST_PIDS, sizeof(*target.pids), GFP_KERNEL_ACCOUNT);
+	if (!target.pids)
+		return -ENOMEM;
+	if (target.pid_count == MOST_PIDS)
+		return -ENOSPC;
+	pid = find_get_pid(number);
+	if (!pid)
+		return -ESRCH;
+	target.pids[target.pid_count++] = pid;
+	return 0;
+}
+
+int usc_target_add(const struct usc_device_target *request)
+{
+	switch (request->kind) {
+	case USC_TARGET_APP:
+		return request->value ? -EINVAL : add_name(request->name);
+	case USC_TARGET_PID:
+		return add_pid(request->value);
+	case USC_TARGET_CGROUP:
+		if (target.group_count == MOST_GROUPS)
+			return -ENOSPC;
+		target.groups[target.group_count++] = request->value;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* From here on processes by number are no target any more: all have been found. */
+void usc_target_drop_pids(void)
+{
+	struct pid **pids = target.pids;
+	u32 i, count = target.pid_count;
+
+	WRITE_ONCE(target.pid_count, 0);
+	synchronize_rcu(); /* probes read it with preemption disabled */
+	target.pids = NULL;
+	for (i = 0; i < count; i++)
+		put_pid(pids[i]);
+	kvfree(pids);
+}
+
+/* With no hook attached. */
+void usc_target_free(void)
+{
+	usc_target_drop_pids();
+	kvfree(target.names);
+	memset(&target, 0, sizeof(target));
+}
+
+void usc_target_lock(struct task_struct *task)
+{
+	task_lock(task);
+	this_cpu_write(locked, task);
+}
+
+void usc_target_unlock(struct task_struct *task)
+{
+	this_cpu_write(locked, NULL);
+	task_unlock(task);
+}
+
+static bool is_target_name(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < target.name_count; i++)
+		if (!strcmp(name, target.names[i]))
+			return true;
+	return false;
+}
+
+/* The base name of a process's executable: 0, or there is none. The caller keeps task->mm as it is. */
+static int read_executable_name(struct task_struct *task, char *name)
+{
+	struct file *file = task->mm ? rcu_dereference_raw(task->mm->exe_file) : NULL;
+	struct dentry *dentry = file ? READ_ONCE(file->f_path.dentry) : NULL;
+
+	if (!dentry)
+		return -ENOENT;
+	spin_lock(&dentry->d_lock);
+	strscpy(name, (const char *)dentry->d_name.name, USC_APP_NAME_BYTES);
+	spin_unlock(&dentry->d_lock);
+	return 0;
+}
+
+/* What the current process's interpreter was told to interpret: its first argument that is no option. */
+static bool script_matches(char *text)
+{
+	u64 start = current->mm->arg_start, bytes = current->mm->arg_end - start;
+	const char *at, *end;
+	u32 i;
+
+	bytes = min_t(u64, bytes, ARGUMENT_BYTES - 1);
+	if (start > TASK_SIZE_MAX - ARGUMENT_BYTES || copy_from_user_nofault(text, (void __user *)start, bytes))
+		return false;
+	text[bytes] = 0;
+	end = text + bytes;
+	at = text + strlen(text) + 1;
+	for (i = 1; i <= LAST_ARGUMENT && at < end; i++) {
+		if (*at != '-')
+			return is_target_name(kbasename(at));
+		at += strlen(at) + 1;
+	}
+	return false;
+}
+
+static bool executable_matches(struct task_struct *task)
+{
+	char *room = usc.cpus[smp_processor_id()].path; /* PATH_MAX bytes; nobody uses it here */
+	bool lock = task != current && this_cpu_read(locked) != task;
+	int error;
+
+	if (lock)
+		spin_lock_nested(&task->alloc_lock, SINGLE_DEPTH_NESTING);
+	error = read_executable_name(task, room);
+	if (lock)
+		task_unlock(task);
+	if (error)
+		return false;
+	if (is_target_name(room))
+		return true;
+	return same_thread_group(task, current) && current->mm && usc_is_interpreter(*(u64 *)room) &&
+	       script_matches(room + USC_APP_NAME_BYTES);
+}
+
+static bool number_matches(struct task_struct *leader)
+{
+	struct pid *pid = task_tgid(leader);
+	u32 i, count = READ_ONCE(target.pid_count);
+
+	for (i = 0; i < count; i++)
+		if (target.pids[i] == pid)
+			return true;
+	return false;
+}
+
+int usc_cgroup_matches(struct task_struct *task)
+{
+#ifdef CONFIG_CGROUPS
+	struct css_set *set = rcu_dereference_raw(task->cgroups);
+	struct cgroup *group = set ? set->dfl_cgrp : NULL;
+	u32 level, i;
+
+	for (level = 0; group && level < MOST_GROUP_LEVELS; level++) {
+		for (i = 0; i < target.group_count; i++)
+			if (cgroup_id(group) == target.groups[i])
+				return 1;
+		group = cgroup_parent(group);
+	}
+#endif
+	return 0;
+}
+
+/* Numbers count with names too: the tracer gives those of scripts that it has found. */
+int usc_process_matches(struct task_struct *leader, struct task_struct *task)
+{
+	const u32 kinds = usc.config.target.kinds;
+
+	if (kinds & USC_TARGET_CGROUP)
+		return usc_cgroup_matches(task);
+	return number_matches(leader) || (kinds & USC_TARGET_APP && executable_matches(task));
+}
+
+int usc_ancestor_matches(struct task_struct *leader)
+{
+	struct task_struct *task = leader;
+	u32 i;
+
+	for (i = 0; i < MOST_ANCESTORS; i++) {
+		task = rcu_dereference_raw(task->real_parent);
+		task = task ? READ_ONCE(task->group_leader) : NULL;
+		if (!task || !task->tgid)
+			return 0;
+		if (usc_process_matches(task, task))
+			return 1;
+	}
+	return 0;
+}
+
+int usc_image_matches(struct task_struct *task, struct linux_binprm *bprm)
+{
+	return is_target_name(kbasename(bprm->filename)) || executable_matches(task);
+}
