@@ -46,11 +46,21 @@ static noinline void leave_call(struct pt_regs *regs, long result)
 	INSIDE(core_sys_exit(regs, result));
 }
 
+/* Is there anything to do at a call of the current task? One that runs already may still have to be decided. */
+static __always_inline bool concerns_us(void)
+{
+	struct task_entry *t = entry_of(current);
+
+	if (likely(!t))
+		return unlikely(READ_ONCE(launch_pending)) || !targets(USC_TARGET_LAUNCH);
+	return t->state != USC_UNTRACED || targets(USC_TARGET_CGROUP);
+}
+
 /* At every call of every task: nothing is called and nothing else is touched before it is known to be traced. */
 static void probe_sys_enter(void *data, struct pt_regs *regs, long id)
 {
 	preempt_disable_notrace();
-	if (unlikely(READ_ONCE(launch_pending)) || entry_of(current))
+	if (concerns_us())
 		enter_call(regs, id);
 	preempt_enable_notrace();
 }
