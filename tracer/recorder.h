@@ -46,7 +46,7 @@ struct RecordHooks {
   CompareObserver* compare_observer = nullptr;  // sees each comparison of --verify
   std::function<void(std::uint64_t)> attached;  // running processes are traced now: so many threads
   std::function<void(const TraceFigures&, double)>
-      status;  // about four times a second, with the seconds since the start
+      status;                       // about four times a second, with the seconds since the start
   std::function<bool()> wants_end;  // asked as often: whether the one who looks on has seen enough
 };
 

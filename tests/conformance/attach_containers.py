@@ -62,7 +62,8 @@ class Containers(AttachCase):
 
     def trace_started(self, command, program, app, ns_pid, path):
         tracer = self.attach("--app", app)
-        process = self.inside(command, program, "stay")
+        # Libraries copied into a root of its own are files that uscope has never seen.
+        process = self.inside(command, program, "linger" if path.startswith("/app") else "stay")
         process.stdin.close()
         self.assertEqual(process.wait(WAIT), 0)
         self.finish(tracer)
@@ -85,7 +86,7 @@ class Containers(AttachCase):
 
     def test_a_pid_namespace_in_a_pid_namespace(self):
         enter = ["unshare", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc"]
-        self.both([*enter, "sh", "-c", 'mount -t tmpfs none /mnt; mkdir /mnt/tmp; exec "$@"', "sh", *enter, "sh", "-c",
+        self.both([*enter, "sh", "-c", 'exec "$@"', "sh", *enter, "sh", "-c",
                    'exec 3<"$0"; mount -t tmpfs none /tmp; exec /proc/self/fd/3 "$@"'], JIT, 1, JIT)
 
     def test_another_root(self):
