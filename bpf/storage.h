@@ -150,6 +150,44 @@ static __always_inline long read_user(void *to, __u32 bytes, const void *from)
 	return bpf_probe_read_user(to, bytes, from);
 }
 
+struct page_words {
+	__u64 word[PAGE_BYTES / 8];
+};
+
+/*
+ * A function of its own for the verifier, which goes through it once. Without the asm clang makes a branch of every
+ * word, and the verifier follows all ways through them.
+ */
+USC_SUBPROGRAM int compare_pages(const struct page_words *a, const struct page_words *b)
+{
+	__u64 differ = 0, other;
+	__u32 i, k;
+
+	if (!a || !b)
+		return 1;
+	for (i = 0; i < PAGE_BYTES / 8; i += 16) {
+#pragma unroll
+		for (k = 0; k < 16; k++) {
+			other = a->word[i + k] ^ b->word[i + k];
+			asm volatile("" : "+r"(other));
+			differ |= other;
+		}
+		if (differ)
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline bool same_pages(const char *a, const char *b)
+{
+	return !compare_pages((const struct page_words *)a, (const struct page_words *)b);
+}
+
+static __always_inline void keep_page(char *to, const char *from)
+{
+	bpf_probe_read_kernel(to, PAGE_BYTES, from);
+}
+
 struct path_walk {
 	struct text_scratch *text;
 	struct dentry *dentry;

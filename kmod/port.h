@@ -202,6 +202,16 @@ static __always_inline long read_user(void *to, __u32 bytes, const void *from)
 	return copy_from_user_nofault(to, (const void __user *)from, bytes);
 }
 
+static __always_inline bool same_pages(const char *a, const char *b)
+{
+	return !memcmp(a, b, PAGE_BYTES);
+}
+
+static __always_inline void keep_page(char *to, const char *from)
+{
+	memcpy(to, from, PAGE_BYTES);
+}
+
 /* Page faults are disabled: what is not in memory is an error at once. */
 static __always_inline int read_word(struct scratch *s, __u64 address, __u64 *value)
 {

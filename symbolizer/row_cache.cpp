@@ -19,8 +19,6 @@
 #include <vector>
 
 #include "support/unique_fd.h"
-#include "symbolizer/elf_facts.h"
-#include "symbolizer/row_builder_text.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -122,17 +120,6 @@ std::string folder_trouble(const std::string& folder) {
   return "";
 }
 
-// Without a build-id a file's whole text belongs to its key. Of so much (rustc's 100 MB), hashing and reading the entry
-// take longer than building the rows, and meanwhile each walk through the file is left to user space.
-bool is_sooner_built(int fd, const std::string& name) {
-  constexpr std::uint64_t kMostHashed = std::uint64_t{32} << 20;
-  const auto facts = read_elf_facts(fd, name);
-  if (!facts || !facts->build_id.empty()) return false;
-  std::uint64_t bytes = 0;
-  for (const Segment& segment : facts->exec_segments) bytes += std::min(segment.size, kMaxTextBytes);
-  return bytes > kMostHashed;
-}
-
 }  // namespace
 
 std::string RowCache::entry_path(const std::string& key) const {
@@ -158,39 +145,48 @@ RowCache::RowCache(std::string folder, std::uint64_t most_bytes) : folder_(std::
 }
 
 Result<std::shared_ptr<const RowTable>> RowCache::get(int fd, const std::string& name) {
-  if (is_sooner_built(fd, name)) {
-    auto built = build_rows(fd, name);
-    if (!built) return built.error();
-    stats_.built++;
-    return std::make_shared<const RowTable>(std::move(*built));
-  }
   const auto material = unwind_material(fd, name);
   if (!material) return material.error();
   Hasher hasher;
   hasher.add(&kFormat, sizeof(kFormat));
   hasher.add(material->data(), material->size());
   const std::string key = hex(hasher.finish());
-  std::weak_ptr<const RowTable>& held = held_[key];
-  if (auto table = held.lock()) {
-    stats_.shared++;
-    return table;
-  }
+  if (auto table = find_held(key)) return table;
   auto loaded = load(key, fd, name);
   if (!loaded) return loaded.error();
-  auto table = std::make_shared<const RowTable>(std::move(*loaded));
+  return hold(key, std::make_shared<const RowTable>(std::move(*loaded)));
+}
+
+std::shared_ptr<const RowTable> RowCache::find_held(const std::string& key) {
+  const std::lock_guard lock(guard_);
+  auto table = held_[key].lock();
+  if (table) stats_.shared++;
+  return table;
+}
+
+// The one that another thread made of the same file meanwhile, if it did.
+std::shared_ptr<const RowTable> RowCache::hold(const std::string& key, std::shared_ptr<const RowTable> table) {
+  const std::lock_guard lock(guard_);
+  std::weak_ptr<const RowTable>& held = held_[key];
+  if (auto other = held.lock()) return other;
   held = table;
   return table;
+}
+
+void RowCache::count(std::uint64_t RowCacheStats::*what) {
+  const std::lock_guard lock(guard_);
+  (stats_.*what)++;
 }
 
 Result<RowTable> RowCache::load(const std::string& key, int fd, const std::string& name) {
   RowTable table;
   if (trouble_.empty() && read_entry(entry_path(key), table)) {
-    stats_.hits++;
+    count(&RowCacheStats::hits);
     return table;
   }
   auto built = build_rows(fd, name);
   if (!built) return built;
-  stats_.built++;
+  count(&RowCacheStats::built);
   if (trouble_.empty()) {
     trim_now_and_then(write_entry(entry_path(key), *built));
   }
@@ -221,7 +217,7 @@ bool RowCache::read_entry(const std::string& path, RowTable& table) {
            content_digest(table) == header.digest && check_rows(table);
   }
   if (!good) {
-    stats_.damaged++;
+    count(&RowCacheStats::damaged);
     (void)unlink(path.c_str());
     table = {};
     return false;
@@ -253,6 +249,7 @@ std::uint64_t RowCache::write_entry(const std::string& path, const RowTable& tab
 
 // Not at each entry: a program with a thousand new libraries would have the folder looked through a thousand times.
 void RowCache::trim_now_and_then(std::uint64_t written) {
+  const std::lock_guard lock(guard_);
   if (written < until_trim_) {
     until_trim_ -= written;
     return;

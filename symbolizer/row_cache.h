@@ -1,9 +1,11 @@
 // Unwind rows kept on disk between runs, so that a file's tables are built once. A cache that cannot be used (no
-// folder, an unsafe folder, a full disk) costs time and nothing else: rows are then built anew.
+// folder, an unsafe folder, a full disk) costs time and nothing else: rows are then built anew. get() may be called by
+// several threads at once.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 
@@ -36,11 +38,15 @@ class RowCache {
   // whose rows are the same share one table, as long as somebody holds it. `name` is for messages.
   Result<std::shared_ptr<const RowTable>> get(int fd, const std::string& name);
 
+  // While no other thread is in get().
   [[nodiscard]] const RowCacheStats& stats() const { return stats_; }
   [[nodiscard]] const std::string& trouble() const { return trouble_; }  // empty: in use
 
  private:
   [[nodiscard]] std::string entry_path(const std::string& key) const;
+  std::shared_ptr<const RowTable> find_held(const std::string& key);
+  std::shared_ptr<const RowTable> hold(const std::string& key, std::shared_ptr<const RowTable> table);
+  void count(std::uint64_t RowCacheStats::*what);
   Result<RowTable> load(const std::string& key, int fd, const std::string& name);
   bool read_entry(const std::string& path, RowTable& table);
   [[nodiscard]] std::uint64_t write_entry(const std::string& path, const RowTable& table) const;  // its bytes
@@ -49,8 +55,9 @@ class RowCache {
 
   std::string folder_;
   std::uint64_t most_bytes_;
-  std::uint64_t until_trim_ = 0;  // bytes that may be written before the folder is looked through
   std::string trouble_;
+  std::mutex guard_;              // of all that follows
+  std::uint64_t until_trim_ = 0;  // bytes that may be written before the folder is looked through
   RowCacheStats stats_;
   std::unordered_map<std::string, std::weak_ptr<const RowTable>> held_;  // by key
 };

@@ -1,10 +1,12 @@
 // What rows follow from, for the key of a cache.
 #include <openssl/evp.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <string>
 
 #include "symbolizer/go_sections.h"
 #include "symbolizer/row_builder.h"
@@ -19,8 +21,29 @@ struct DigestDeleter {
   void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
 };
 
-// SHA-256 of a file's code. (Go's linker writes a build-id of its own kind, which its owner may set at will.)
+// More code than this (rustc's 100 MB) is not hashed: that takes longer than building the rows.
+constexpr std::uint64_t kMostHashed = std::uint64_t{32} << 20;
+
+// Which state of which file this is, as make and git take it. No program can set the time of a file's last change
+// (st_ctim) back.
+std::string file_identity(int fd) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return "";
+  std::string identity = "state";
+  for (const auto number :
+       {static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino),
+        std::int64_t{status.st_size}, std::int64_t{status.st_mtim.tv_sec}, std::int64_t{status.st_mtim.tv_nsec},
+        std::int64_t{status.st_ctim.tv_sec}, std::int64_t{status.st_ctim.tv_nsec}})
+    identity.append(" ").append(std::to_string(number));
+  return identity;
+}
+
+// SHA-256 of a file's code, or for much code the file's identity. (Go's linker writes a build-id of its own kind, which
+// its owner may set at will.)
 std::string code_identity(int fd, const ElfFacts& facts) {
+  std::uint64_t bytes = 0;
+  for (const Segment& segment : facts.exec_segments) bytes += std::min(segment.size, kMaxTextBytes);
+  if (bytes > kMostHashed) return file_identity(fd);
   const std::unique_ptr<EVP_MD_CTX, DigestDeleter> context(EVP_MD_CTX_new());
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned size = 0;

@@ -12,8 +12,7 @@ namespace uscope::tracer {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::size_t kWindowPages = 64;                  // of a sample's first copy
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of both copies
+constexpr std::size_t kMostBytes = 2 * USC_SAMPLE_PAGES * kPage;
 constexpr std::size_t kPagesAtOnce = 64;
 
 // The stack from `base` on, up to the first page that cannot be read. A page at a time: a piece that is not all there
@@ -42,12 +41,16 @@ std::vector<char> copy_stack(std::uint32_t tid, std::uint64_t base) {
 
 // The sample with the copy: what does not fit the window is its second part.
 std::vector<char> make_sample(usc_sample head, const std::vector<char>& stack) {
-  const std::uint64_t window_end = (head.base & ~(kPage - 1)) + kWindowPages * kPage;
+  const auto page_bits = [](std::uint64_t bytes) {
+    const std::uint64_t pages = (bytes + kPage - 1) / kPage;
+    return pages >= USC_SAMPLE_PAGES ? ~std::uint64_t{0} : (std::uint64_t{1} << pages) - 1;
+  };
+  const std::uint64_t window_end = (head.base & ~(kPage - 1)) + USC_SAMPLE_PAGES * kPage;
   head.bytes = static_cast<__u32>(std::min<std::uint64_t>(stack.size(), window_end - head.base));
-  const std::uint64_t pages = (head.base % kPage + head.bytes + kPage - 1) / kPage;
-  head.pages = pages >= kWindowPages ? ~std::uint64_t{0} : (std::uint64_t{1} << pages) - 1;
+  head.pages = page_bits(head.base % kPage + head.bytes);
   head.end_bytes = static_cast<__u32>(stack.size() - head.bytes);
   head.end_base = head.end_bytes != 0 ? window_end : 0;
+  head.end_pages = page_bits(head.end_bytes);
   std::vector<char> bytes((sizeof(head) + stack.size() + 7) & ~std::size_t{7});
   head.head.size = static_cast<__u32>(bytes.size());
   std::memcpy(bytes.data(), &head, sizeof(head));

@@ -18,6 +18,7 @@ constexpr std::array kEventLosses = {USC_LOSS_RING_FULL_EVENT, USC_LOSS_TASK_MAP
                                      USC_LOSS_RECURSION};
 
 constexpr std::uint64_t kLateMappingNs = 50'000'000;
+constexpr std::uint64_t kSliceNs = 2'000'000;  // of walking between two passes over the rings
 
 template <typename Record>
 const Record& as(const usc_record& record) {
@@ -54,11 +55,12 @@ std::vector<char> define_stack(usc_stack& stack, const usc_sample& sample, const
 
 }  // namespace
 
-Collector::Collector(Backend& backend, FileTable& files, symbolizer::RowCache& cache, TraceWriter& writer,
-                     const usc_config& config, RecordObserver* observer, CompareObserver* compare_observer)
+Collector::Collector(Backend& backend, FileTable& files, RowMaker& maker, TraceWriter& writer, const usc_config& config,
+                     RecordObserver* observer, CompareObserver* compare_observer)
     : backend_(backend),
       files_(files),
-      rows_(files, cache),
+      maker_(maker),
+      rows_(files, maker),
       writer_(writer),
       config_(config),
       observer_(observer),
@@ -73,20 +75,19 @@ void Collector::keep(const Result<void>& result) {
 }
 
 Result<std::size_t> Collector::round() {
-  const std::uint64_t began_ns = monotonic_ns();
-  pending_.insert(pending_.end(), std::make_move_iterator(fresh_.begin()), std::make_move_iterator(fresh_.end()));
-  fresh_.clear();
+  // As of the round before: what it drained has been walked at the end of this one, or waits.
+  const std::uint64_t last_round_ns = std::exchange(round_ns_, monotonic_ns());
+  samples_.begin_round();
   Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
   for (const std::uint32_t pid : std::exchange(adopted_, {})) keep(backend_.tell_mappings(pid));
+  take_rows();
   write_file_news();
-  process_pending();
+  process_samples();
   write_jit_news();
-  // As of the round before: what it drained has been walked by now, however long the rounds take.
-  for (const std::uint32_t mm : tasks_.bury(last_round_ns_)) {
+  for (const std::uint32_t mm : tasks_.bury(std::min(last_round_ns, samples_.waiting_since_ns()))) {
     mappings_.forget(mm);
     jit_names_.forget(mm);
   }
-  last_round_ns_ = began_ns;
   if (!trouble_) return trouble_.error();
   return count;
 }
@@ -125,7 +126,7 @@ void Collector::on_record(const usc_record& record) {
       keep(files_.meet(as<usc_file>(record)));
       break;
     case USC_RECORD_SAMPLE:
-      on_sample(as<usc_sample>(record));
+      if (!samples_.add(as<usc_sample>(record), round_ns_)) given_up_[tasks_.find(record.task).process]++;
       return;
     default:
       break;
@@ -175,34 +176,39 @@ void Collector::on_stack(const usc_stack& stack) {
   if (verifier_) verifier_->remember(stack);
 }
 
-void Collector::on_sample(const usc_sample& sample) {
-  const auto* bytes = reinterpret_cast<const char*>(&sample);
-  fresh_.emplace_back(bytes, bytes + sample.head.size);
+void Collector::take_rows() {
+  keep(maker_.hand_over());
+  for (const std::uint32_t serial : maker_.take_news()) samples_.rows_came(serial);
 }
 
-void Collector::process_pending() {
-  for (const std::vector<char>& bytes : pending_) {
-    const auto& sample = *reinterpret_cast<const usc_sample*>(bytes.data());
-    if (sizeof(usc_sample) + std::size_t{sample.bytes} + sample.end_bytes > bytes.size()) continue;
-    if (sample.verify != 0)
-      verify(sample);
+// Not for long: thousands of walks may have waited for one file, and meanwhile the rings fill.
+void Collector::process_samples() {
+  const std::uint64_t until = monotonic_ns() + kSliceNs;
+  while (monotonic_ns() < until) {
+    auto held = samples_.take();
+    if (!held) return;
+    if (held->head().verify != 0)
+      verify(std::move(*held));
     else
-      finish_walk(bytes);
+      finish_walk(std::move(*held));
   }
-  pending_.clear();
 }
 
-void Collector::finish_walk(const std::vector<char>& sample_bytes) {
-  const auto& sample = *reinterpret_cast<const usc_sample*>(sample_bytes.data());
+void Collector::finish_walk(HeldSample held) {
+  const std::vector<char> whole = held.whole();
+  const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
   const UserStack walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
-  if (walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING}) {
-    // The mapping may be told of at the next call of the task that made it.
-    if (!closing_ && monotonic_ns() - sample.head.time < kLateMappingNs) {
-      fresh_.push_back(sample_bytes);
-      return;
-    }
-    given_up_[tasks_.find(sample.head.task).process]++;
+  if (walked.waits_for != 0 && samples_.may_wait(held)) {
+    samples_.let_wait(std::move(held), walked.waits_for);
+    return;
   }
+  const bool unmapped = walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING};
+  // The mapping may be told of at the next call of the task that made it.
+  if (unmapped && !closing_ && monotonic_ns() - sample.head.time < kLateMappingNs) {
+    samples_.put_back(std::move(held));
+    return;
+  }
+  if (unmapped || walked.waits_for != 0) given_up_[tasks_.find(sample.head.task).process]++;
   usc_stack stack{};
   stack.head = sample.head;
   const std::vector<char> bytes = define_stack(stack, sample, walked);
@@ -219,7 +225,13 @@ Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& ca
     auto& sample = *reinterpret_cast<const usc_sample*>(call.sample.data());
     UserStack walked;
     walked.ended = static_cast<std::uint8_t>(USC_ENDED_BROKEN + int{USC_BROKEN_COMPAT});
-    if (call.event.abi != USC_ABI_I386) walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
+    if (call.event.abi != USC_ABI_I386) {
+      walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
+      while (walked.waits_for != 0 && maker_.is_busy()) {
+        keep(maker_.wait());
+        walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
+      }
+    }
     usc_stack stack{};
     stack.head = sample.head;
     std::vector<char> bytes = define_stack(stack, sample, walked);
@@ -238,7 +250,13 @@ Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& ca
   return trouble_;
 }
 
-void Collector::verify(const usc_sample& sample) {
+void Collector::verify(HeldSample held) {
+  if (const auto serial = samples_.who_waits(held.head().stack)) {
+    samples_.let_wait(std::move(held), *serial);
+    return;
+  }
+  const std::vector<char> whole = held.whole();
+  const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
   std::optional<usc_verify> outcome = verifier_ ? verifier_->check(sample) : std::nullopt;
   // What is written takes the sample's place: its processor and sequence number.
   if (!outcome) {

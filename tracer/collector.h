@@ -2,12 +2,12 @@
 // finishes deferred walks, compares samples of --verify, accounts for losses. One thread, bounded memory.
 //
 // Records of different processors come in any order within a round (one pass over all rings), and a record may refer to
-// one of another ring. So what needs more than itself, a walk, waits until the round after its own.
+// one of another ring. So what needs more than itself, a walk, waits until the round after its own, and longer where a
+// file's unwind rows are still being made.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -19,6 +19,8 @@
 #include "tracer/file_table.h"
 #include "tracer/jit_names.h"
 #include "tracer/mapping_timeline.h"
+#include "tracer/row_maker.h"
+#include "tracer/sample_queue.h"
 #include "tracer/task_table.h"
 #include "tracer/trace_writer.h"
 #include "tracer/user_rows.h"
@@ -51,8 +53,8 @@ class RecordObserver {
 
 class Collector {
  public:
-  Collector(Backend& backend, FileTable& files, symbolizer::RowCache& cache, TraceWriter& writer,
-            const usc_config& config, RecordObserver* observer, CompareObserver* compare_observer = nullptr);
+  Collector(Backend& backend, FileTable& files, RowMaker& maker, TraceWriter& writer, const usc_config& config,
+            RecordObserver* observer, CompareObserver* compare_observer = nullptr);
 
   // One pass over all rings, and the walks left from the pass before. The number of records seen.
   Result<std::size_t> round();
@@ -70,24 +72,27 @@ class Collector {
   // Counters and sequence totals, at the end.
   Result<void> write_totals();
 
-  [[nodiscard]] bool has_pending() const { return !fresh_.empty() || !pending_.empty(); }
+  [[nodiscard]] bool has_pending() const { return !samples_.empty() || maker_.is_busy(); }
+  // Walks could be finished now, but the rings come first.
+  [[nodiscard]] bool is_behind() const { return samples_.has_due(); }
   [[nodiscard]] TraceFigures figures() const;
 
  private:
   void on_record(const usc_record& record);
   void on_exec(const usc_exec& exec);
-  void on_sample(const usc_sample& sample);
   void on_stack(const usc_stack& stack);
   void keep(const Result<void>& result);
   void pass_on(const usc_record& record) { keep(writer_.append(record)); }
-  void process_pending();
-  void finish_walk(const std::vector<char>& sample_bytes);
-  void verify(const usc_sample& sample);
+  void take_rows();
+  void process_samples();
+  void finish_walk(HeldSample held);
+  void verify(HeldSample held);
   void write_file_news();
   void write_jit_news();
 
   Backend& backend_;
   FileTable& files_;
+  RowMaker& maker_;
   UserRows rows_;
   TraceWriter& writer_;
   const usc_config config_;
@@ -96,10 +101,9 @@ class Collector {
   TaskTable tasks_;
   JitNames jit_names_{tasks_};
   std::unique_ptr<Verifier> verifier_;
-  std::uint64_t last_round_ns_ = 0;
-  std::vector<std::uint32_t> adopted_;     // processes that ran before, whose mappings are to be told of
-  std::deque<std::vector<char>> fresh_;    // samples of this round
-  std::deque<std::vector<char>> pending_;  // of the round before
+  std::vector<std::uint32_t> adopted_;  // processes that ran before, whose mappings are to be told of
+  std::uint64_t round_ns_ = 0;          // when this round began
+  SampleQueue samples_;
   TraceFigures figures_;
   std::array<std::uint64_t, USC_LOSS_COUNT> lost_told_{};
   std::unordered_map<std::uint64_t, std::uint64_t> process_lost_told_;

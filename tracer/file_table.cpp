@@ -68,6 +68,14 @@ std::string trouble_with(const Result<std::shared_ptr<const symbolizer::RowTable
   return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
 }
 
+// Whether a path means the same file to a process as to us: one of another root (a container's) does not.
+bool shares_our_root(std::uint32_t pid) {
+  struct stat own {};
+  struct stat other {};
+  return stat("/", &own) == 0 && stat(("/proc/" + std::to_string(pid) + "/root").c_str(), &other) == 0 &&
+         own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
 std::string map_files_entry(std::uint32_t pid, const usc_file& record) {
   std::array<char, 96> text{};
   std::snprintf(text.data(), text.size(), "/proc/%u/map_files/%llx-%llx", pid, record.start, record.end);
@@ -92,8 +100,8 @@ std::string path_of(const usc_file& record) {
   return path.empty() ? "/" : path;
 }
 
-FileTable::FileTable(Backend& backend, symbolizer::RowCache& cache, ModuleGlobs globs)
-    : backend_(backend), cache_(cache), globs_(std::move(globs)) {
+FileTable::FileTable(Backend& backend, RowMaker& maker, ModuleGlobs globs)
+    : backend_(backend), maker_(maker), globs_(std::move(globs)) {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   most_open_ = limit.rlim_cur > kReservedDescriptors ? limit.rlim_cur - kReservedDescriptors : 0;
@@ -206,27 +214,66 @@ Result<void> FileTable::meet(const usc_file& record) {
     file.state = USC_FILE_JIT;
     return finish(record.file, std::move(file));
   }
-  if (auto facts = symbolizer::read_elf_facts(file.fd.get(), file.path); facts)
+  if (auto facts = symbolizer::read_elf_facts(file.fd.get(), file.path); facts) {
     file.facts = std::move(*facts);
-  else
+  } else {
     file.trouble = facts.error().what;
-  if (file.trouble.empty()) {
-    auto rows = cache_.get(file.fd.get(), file.path);
-    file.trouble = trouble_with(rows, file.path);
-    if (file.trouble.empty()) file.rows = std::move(*rows);
+    return finish(record.file, std::move(file));
   }
-  return finish(record.file, std::move(file));
+  const std::string executable = file.facts.interpreter.empty() || !shares_our_root(record.pid) ? "" : file.path;
+  if (auto begun = begin(record.file, std::move(file)); !begun) return begun;
+  return executable.empty() ? Result<void>{} : look_ahead(executable);
 }
 
-// Nothing is done for a file without rows, or one that the kernel side knows already.
-Result<void> FileTable::preload_file(UniqueFd fd, const std::string& path) {
+// A descriptor is held for every file whose rows are being made. Few programs have so many new files at once.
+Result<void> FileTable::wait_for_descriptors() {
+  while (coming_ > 0 && open_ + coming_ >= most_open_)
+    if (auto waited = maker_.wait(); !waited) return waited;
+  return {};
+}
+
+Result<void> FileTable::begin(std::uint32_t serial, File file) {
+  file.coming = true;
+  file.classes = classify(file.path);
+  RowJob job{serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this};
+  slot(serial) = std::move(file);
+  coming_++;
+  if (auto asked = maker_.ask(std::move(job)); !asked) return asked;
+  return wait_for_descriptors();
+}
+
+Result<void> FileTable::on_made(const MadeRows& made) {
+  File file = std::move(slot(made.serial));
+  file.coming = false;
+  coming_--;
+  file.trouble = trouble_with(made.rows, file.path);
+  if (file.trouble.empty()) file.rows = *made.rows;
+  return finish(made.serial, std::move(file));
+}
+
+// Best effort: what is not found here is met later, and its first walks are finished in user space.
+Result<void> FileTable::look_ahead(const std::string& executable) {
+  for (const std::string& path : with_libraries(executable)) {
+    if (!expected_.insert(path).second) continue;
+    int error = 0;
+    UniqueFd fd = open_regular(path, &error);
+    if (!fd) continue;
+    std::array<char, 4096> real{};
+    const bool resolved = realpath(path.c_str(), real.data()) != nullptr;
+    if (auto done = expect(std::move(fd), resolved ? std::string(real.data()) : path); !done) return done;
+  }
+  return {};
+}
+
+// Gives a file that is about to be mapped its serial, and has its rows made. One that the kernel has met has both.
+Result<void> FileTable::expect(UniqueFd fd, std::string path) {
   File file;
-  file.path = path;
+  file.path = std::move(path);
+  file.state = USC_FILE_WITHOUT;
   file.fd = std::move(fd);
-  auto facts = symbolizer::read_elf_facts(file.fd.get(), path);
+  auto facts = symbolizer::read_elf_facts(file.fd.get(), file.path);
   if (!facts) return {};
-  auto rows = cache_.get(file.fd.get(), path);
-  if (!rows || !holds_rules(**rows)) return {};
+  file.facts = std::move(*facts);
   void* page = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, file.fd.get(), 0);
   if (page == MAP_FAILED) return {};
   const Result<usc_file_key> key = backend_.own_file_key(page);
@@ -234,21 +281,16 @@ Result<void> FileTable::preload_file(UniqueFd fd, const std::string& path) {
   if (!key) return {};
   const Result<std::uint32_t> serial = backend_.reserve_file(*key);
   if (!serial) return {};
-  file.facts = std::move(*facts);
-  file.rows = std::move(*rows);
-  return finish(*serial, std::move(file));
+  return begin(*serial, std::move(file));
 }
 
-// Best effort: what is not found here is met later, and its first walks are finished in user space.
+void FileTable::wait_for_rows() {
+  while (coming_ > 0)
+    if (!maker_.wait()) return;
+}
+
 void FileTable::preload(const std::string& executable) {
-  for (const std::string& path : with_libraries(executable)) {
-    int error = 0;
-    UniqueFd fd = open_regular(path, &error);
-    if (!fd) continue;
-    std::array<char, 4096> real{};
-    const bool resolved = realpath(path.c_str(), real.data()) != nullptr;
-    if (auto done = preload_file(std::move(fd), resolved ? std::string(real.data()) : path); !done) return;
-  }
+  if (look_ahead(executable)) wait_for_rows();
 }
 
 void FileTable::preload_process(std::uint32_t pid) {
@@ -263,8 +305,9 @@ void FileTable::preload_process(std::uint32_t pid) {
     if (!fd || fstat(fd.get(), &status) != 0) continue;
     // Servers have hundreds of processes with the same files.
     if (!preloaded_.insert(std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino)).second) continue;
-    if (auto done = preload_file(std::move(fd), mapping.path); !done) return;
+    if (auto done = expect(std::move(fd), mapping.path); !done) return;
   }
+  wait_for_rows();
 }
 
 }  // namespace uscope::tracer

@@ -1,5 +1,5 @@
 // The files behind the traced mappings: bound once each to an open descriptor, on the kernel's own word that it is the
-// same file, and their unwind rows brought to the kernel.
+// same file, and their unwind rows, made by a RowMaker, brought to the kernel.
 //
 // Binding: candidates are /proc/PID/map_files, /proc/PID/exe, the path inside the process's root, the path as it is.
 // Each one that opens is mapped, and the kernel says whether the key of that mapping is the key it met. Device and
@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,8 @@
 #include "support/unique_fd.h"
 #include "symbolizer/elf_facts.h"
 #include "symbolizer/row_builder.h"
-#include "symbolizer/row_cache.h"
 #include "tracer/backend.h"
+#include "tracer/row_maker.h"
 #include "uscope/control.h"
 
 namespace uscope::tracer {
@@ -37,7 +38,8 @@ struct RowFigures {
 };
 
 struct File {
-  bool met = false;
+  bool met = false;     // all that follows is known
+  bool coming = false;  // all but the rows is known, and they are being made
   usc_file_state state = USC_FILE_PENDING;
   std::uint32_t classes = 0;  // USC_CLASS_*
   std::string path;           // as seen by the process that mapped it first
@@ -55,18 +57,23 @@ struct File {
   return serial == USC_FILE_NONE || (file != nullptr && file->met && file->state == USC_FILE_JIT);
 }
 
-class FileTable {
+class FileTable final : public RowUser {
  public:
-  FileTable(Backend& backend, symbolizer::RowCache& cache, ModuleGlobs globs);
+  // Both outlive this.
+  FileTable(Backend& backend, RowMaker& maker, ModuleGlobs globs);
 
-  // The vdso's rows, and the rows of a command that is about to be launched with its interpreter and libraries.
+  // The vdso's rows, and the rows of a command that is about to be launched with its interpreter and libraries: all are
+  // in the kernel on return.
   Result<void> publish_vdso();
   void preload(const std::string& executable);
   // The rows of what a running process has mapped.
   void preload_process(std::uint32_t pid);
 
-  // A file met by the kernel. Errors of one file are kept with it (File::trouble) and are not errors here.
+  // A file met by the kernel. Errors of one file are kept with it (File::trouble) and are not errors here. Its rows
+  // come later (File::coming), from the maker. What an executable asks to be loaded is looked up at once, before it is
+  // mapped.
   Result<void> meet(const usc_file& record);
+  Result<void> on_made(const MadeRows& made) override;
 
   [[nodiscard]] const File* find(std::uint32_t serial) const;
   [[nodiscard]] File* find(std::uint32_t serial);
@@ -77,8 +84,12 @@ class FileTable {
   std::vector<std::uint32_t> take_news();
 
  private:
+  Result<void> begin(std::uint32_t serial, File file);
   Result<void> finish(std::uint32_t serial, File file);
-  Result<void> preload_file(UniqueFd fd, const std::string& path);
+  Result<void> wait_for_descriptors();
+  Result<void> look_ahead(const std::string& executable);
+  Result<void> expect(UniqueFd fd, std::string path);
+  void wait_for_rows();
   File& slot(std::uint32_t serial);
   std::uint32_t classify(const std::string& path) const;
   bool is_same_file(int fd, const usc_file_key& key);
@@ -86,11 +97,13 @@ class FileTable {
   UniqueFd bind(const usc_file& record, const std::string& path, int* error);
 
   Backend& backend_;
-  symbolizer::RowCache& cache_;
+  RowMaker& maker_;
   ModuleGlobs globs_;
   std::vector<std::unique_ptr<File>> files_;
   std::vector<std::uint32_t> news_;
-  std::set<std::string> preloaded_;
+  std::unordered_set<std::string> expected_;  // paths looked up ahead
+  std::size_t coming_ = 0;
+  std::set<std::string> preloaded_;  // device and inode
   std::size_t open_ = 0;
   std::size_t most_open_ = 0;
 };

@@ -127,6 +127,7 @@ class Recording {
   std::unique_ptr<FileTable> files_;
   std::unique_ptr<TraceWriter> writer_;
   std::unique_ptr<Collector> collector_;
+  std::unique_ptr<RowMaker> maker_;  // used by files and collector, reads from both: gone before them
   std::optional<LaunchedCommand> command_;
   RecordOutcome outcome_;
   std::uint64_t start_ns_ = 0;
@@ -159,8 +160,9 @@ Result<void> Recording::prepare() {
   backend_ = std::move(*backend);
   cache_ = std::make_unique<symbolizer::RowCache>(options_.cache_folder.empty() ? symbolizer::RowCache::default_folder()
                                                                                 : options_.cache_folder);
-  files_ = std::make_unique<FileTable>(*backend_, *cache_, options_.modules);
-  collector_ = std::make_unique<Collector>(*backend_, *files_, *cache_, *writer_, config_, hooks_.observer,
+  maker_ = std::make_unique<RowMaker>(*cache_);
+  files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules);
+  collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *writer_, config_, hooks_.observer,
                                            hooks_.compare_observer);
   for (const auto& [key, value] : options_.meta)
     if (auto done = writer_->append_meta(key, value); !done) return done;
@@ -251,6 +253,7 @@ int Recording::next_wait(std::uint64_t now) {
                           : 0;
   bytes_before_ = bytes;
   round_before_ns_ = now;
+  if (collector_->is_behind()) return 0;
   if (collector_->has_pending()) return kPendingWaitMs;
   const double until_eighth_ns = rate > 0 ? options_.sizes.ring_bytes / 8.0 / rate : 1e9;
   return std::clamp(static_cast<int>(until_eighth_ns / 1e6), 1, kLongestWaitMs);
@@ -304,6 +307,7 @@ Result<void> Recording::finish() {
     const auto seen = collector_->round();
     if (!seen) return seen.error();
     if (*seen == 0 && !collector_->has_pending()) break;
+    if (*seen == 0 && !collector_->is_behind()) poll(nullptr, 0, kPendingWaitMs);
   }
   if (auto done = collector_->write_losses(); !done) return done;
   if (auto done = writer_->append_meta("duration_ns", std::to_string(monotonic_ns() - start_ns_)); !done) return done;

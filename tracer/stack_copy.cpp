@@ -6,30 +6,36 @@ namespace uscope::tracer {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kWindowPages = 64;
 constexpr std::uint64_t kWord = 8;
 
 }  // namespace
 
-const char* StackCopy::find(std::uint64_t address) const {
-  const std::uint64_t end_at = address - sample_.end_base;
-  if (address >= sample_.end_base && sample_.end_bytes >= kWord && end_at <= sample_.end_bytes - kWord)
-    return sample_.data + sample_.bytes + end_at;
-  if (address < sample_.base) return nullptr;
-  const std::uint64_t page = address / kPage - sample_.base / kPage;
-  const std::uint64_t last_page = (address + kWord - 1) / kPage - sample_.base / kPage;
-  if (last_page >= kWindowPages || (sample_.pages >> page & sample_.pages >> last_page & 1) == 0) return nullptr;
+const char* StackCopy::Part::find(std::uint64_t address) const {
+  if (address < base) return nullptr;
+  const std::uint64_t page = address / kPage - base / kPage;
+  const std::uint64_t last_page = (address + kWord - 1) / kPage - base / kPage;
+  if (last_page >= USC_SAMPLE_PAGES || (pages >> page & pages >> last_page & 1) == 0) return nullptr;
   // Pages lie one behind the other; the first of them may be cut.
-  const std::uint64_t first_bytes = kPage - sample_.base % kPage;
-  const auto before = static_cast<std::uint64_t>(std::popcount(sample_.pages & ((std::uint64_t{1} << page) - 1)));
-  const bool has_first = (sample_.pages & 1) != 0;
+  const std::uint64_t first_bytes = kPage - base % kPage;
+  const auto before = static_cast<std::uint64_t>(std::popcount(pages & ((std::uint64_t{1} << page) - 1)));
+  const bool has_first = (pages & 1) != 0;
   std::uint64_t at = 0;
   if (page == 0) {
-    at = address - sample_.base;
+    at = address - base;
   } else {
     at = (has_first ? first_bytes + (before - 1) * kPage : before * kPage) + address % kPage;
   }
-  return at + kWord <= sample_.bytes ? sample_.data + at : nullptr;
+  return at + kWord <= bytes ? data + at : nullptr;
+}
+
+StackCopy::StackCopy(const usc_sample& sample)
+    : sample_(sample),
+      first_{sample.base, sample.pages, sample.bytes, sample.data},
+      second_{sample.end_base, sample.end_pages, sample.end_bytes, sample.data + sample.bytes} {}
+
+const char* StackCopy::find(std::uint64_t address) const {
+  const char* found = first_.find(address);
+  return found != nullptr ? found : second_.find(address);
 }
 
 std::span<const std::byte> StackCopy::unbroken() const {

@@ -1,4 +1,4 @@
-// The copy of a stack that a sample carries: pages of a window, those that could be read, and the stack's end.
+// The copy of a stack that a sample carries: of a window and of the stack's end, the pages that could be read.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace uscope::tracer {
 
 class StackCopy {
  public:
-  // The sample stays the caller's and must outlive the copy.
-  explicit StackCopy(const usc_sample& sample) : sample_(sample) {}
+  // The sample, with all its pages in it (HeldSample::whole), stays the caller's and must outlive the copy.
+  explicit StackCopy(const usc_sample& sample);
 
   // The 8 bytes at an address; null where the copy does not hold all of them.
   [[nodiscard]] const char* find(std::uint64_t address) const;
@@ -21,7 +21,18 @@ class StackCopy {
   [[nodiscard]] std::span<const std::byte> unbroken() const;
 
  private:
+  struct Part {
+    std::uint64_t base = 0;
+    std::uint64_t pages = 0;
+    std::uint64_t bytes = 0;
+    const char* data = nullptr;
+
+    [[nodiscard]] const char* find(std::uint64_t address) const;
+  };
+
   const usc_sample& sample_;
+  Part first_;
+  Part second_;
 };
 
 }  // namespace uscope::tracer

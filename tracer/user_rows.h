@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "symbolizer/row_builder.h"
-#include "symbolizer/row_cache.h"
 #include "tracer/file_table.h"
+#include "tracer/row_maker.h"
 
 namespace uscope::tracer {
 
@@ -17,18 +19,22 @@ namespace uscope::tracer {
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  // Null where the file has no rows, or cannot be read any more.
+  // Null where the file has no rows, or cannot be read any more, or they are being made.
   virtual std::shared_ptr<const symbolizer::RowTable> get(std::uint32_t serial, symbolizer::RowDetail detail) = 0;
+  // Whether the rows that get() has just not given are being made.
+  [[nodiscard]] virtual bool are_coming(std::uint32_t, symbolizer::RowDetail) const { return false; }
 };
 
-class UserRows final : public RowSource {
+class UserRows final : public RowSource, public RowUser {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
   // Both outlive this.
-  UserRows(const FileTable& files, symbolizer::RowCache& cache, std::size_t most_bytes = kMostBytes);
+  UserRows(const FileTable& files, RowMaker& maker, std::size_t most_bytes = kMostBytes);
 
   std::shared_ptr<const symbolizer::RowTable> get(std::uint32_t serial, symbolizer::RowDetail detail) override;
+  [[nodiscard]] bool are_coming(std::uint32_t serial, symbolizer::RowDetail detail) const override;
+  Result<void> on_made(const MadeRows& made) override;
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
@@ -38,14 +44,17 @@ class UserRows final : public RowSource {
     symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
     std::shared_ptr<const symbolizer::RowTable> rows;  // null: there are none, which is remembered too
   };
+  using Asked = std::pair<std::uint32_t, symbolizer::RowDetail>;
 
-  std::shared_ptr<const symbolizer::RowTable> make(std::uint32_t serial, symbolizer::RowDetail detail);
+  std::shared_ptr<const symbolizer::RowTable>* find(std::uint32_t serial, symbolizer::RowDetail detail);
+  void keep(std::uint32_t serial, symbolizer::RowDetail detail, std::shared_ptr<const symbolizer::RowTable> rows);
 
   const FileTable& files_;
-  symbolizer::RowCache& cache_;
+  RowMaker& maker_;
   const std::size_t most_bytes_;
   std::size_t bytes_ = 0;
   std::list<Entry> entries_;  // used last first
+  std::set<Asked> asked_;     // of the maker
 };
 
 }  // namespace uscope::tracer

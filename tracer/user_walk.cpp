@@ -54,6 +54,7 @@ struct Place {
   std::uint32_t classes = 0;
   std::shared_ptr<const symbolizer::RowTable> table;
   std::optional<usc_unwind_error> error;  // for a frame that is known but cannot be stepped from
+  bool coming = false;                    // its rows are being made
 };
 
 std::uint8_t broken(int error) {
@@ -105,12 +106,15 @@ std::optional<Place> Walk::find_place(const Mapping& mapping) const {
     place.rule = USC_RULE_FRAME_POINTER;
     return place;
   }
-  if (file == nullptr || !file->met) return std::nullopt;
+  if (file == nullptr || (!file->met && !file->coming)) return std::nullopt;
   const std::uint64_t offset = looked_up(frame_) - mapping.start + mapping.offset;
   place.frame = USC_FRAME(mapping.file, (offset + (frame_.exact != 0 ? 0 : 1)) & (USC_FRAME_EXACT - 1), 0);
   place.classes = file->classes;
   place.table = rows_.get(mapping.file, detail_);
-  if (file->state == USC_FILE_UNREACHABLE) {
+  place.coming = file->coming || (!place.table && rows_.are_coming(mapping.file, detail_));
+  if (place.coming) {
+    place.error = USC_BROKEN_ROW_MEMORY;  // for whoever cannot wait
+  } else if (file->state == USC_FILE_UNREACHABLE) {
     place.error = USC_BROKEN_FILE_GONE;
   } else if (!place.table) {
     place.error = file->state == USC_FILE_USER_ONLY ? USC_BROKEN_ROW_MEMORY : USC_BROKEN_NO_ROWS;
@@ -140,6 +144,7 @@ std::optional<std::uint8_t> Walk::pass_frame(UserStack& stack) {
   if ((admitted & USC_SCOPE_KEEP) != 0)
     stack.frames.push_back(place->frame | (frame_.exact != 0 ? USC_FRAME_EXACT : 0));
   if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(&scope_));
+  if (place->coming) stack.waits_for = file;
   if (place->error) return broken(*place->error);
   memory_.left = false;
   const int result = usc_step(&frame_, place->rule, &memory_, const_cast<symbolizer::RowTable*>(place->table.get()));
@@ -172,7 +177,7 @@ UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings,
   using symbolizer::RowDetail;
   if (sample.reason != USC_DEFER_REGISTER) {
     UserStack stack = Walk(sample, mappings, files, rows, scope, RowDetail::kStack).run();
-    if (stack.ended != broken(USC_BROKEN_REGISTER)) return stack;
+    if (stack.waits_for != 0 || stack.ended != broken(USC_BROKEN_REGISTER)) return stack;
   }
   return Walk(sample, mappings, files, rows, scope, RowDetail::kAllRegisters).run();
 }

@@ -17,6 +17,7 @@ struct UserStack {
   std::vector<std::uint64_t> frames;  // USC_FRAME words, innermost first
   std::uint8_t ended = 0;             // as in usc_stack
   bool has_jit = false;
+  std::uint32_t waits_for = 0;  // not 0: the serial of a file whose rows are being made; frames and end are unfinished
 };
 
 // Where compact rows have lost a register that a rule needs, the walk is made anew with rows that tell of all of them.

@@ -13,7 +13,7 @@
 
 #include "base.h"
 
-#define USC_RECORD_ABI 1 /* moves with every change of a layout below */
+#define USC_RECORD_ABI 2 /* moves with every change of a layout below */
 
 #define USC_RAW_MAGIC 0x315741524f435355ull /* "USCORAW1" */
 #define USC_CPU_USER 0xffff		    /* `cpu` of records made by the collector */
@@ -286,18 +286,24 @@ struct usc_sample {
 	 */
 	__u64 base;
 	__u64 pages;
-	/* A second copy, of the stack's end, behind the first: where the window did not reach it. No page of it is
-	 * missing. */
+	/* A second copy, of the stack's end, behind the first: where the window did not reach it. Of whole pages. */
 	__u64 end_base;
+	__u64 end_pages;
 	__u32 end_bytes;
 	__u32 pad;
+	/*
+	 * Pages of the first and of the second copy that are not in `data`, though `bytes` and `end_bytes` count them:
+	 * they are what the page of the same number (address / 4096 % 64) was last in such copies of this processor. The
+	 * first page of a copy is sent always, and remembered only where it is whole.
+	 */
+	__u64 same;
+	__u64 end_same;
 	__u64 pc;
 	__u64 regs[16]; /* DWARF numbers: rax rdx rcx rbx rsi rdi rbp rsp r8 … r15 */
 	char data[];
 };
 
-#define USC_SAMPLE_BYTES 32768	   /* longest copy */
-#define USC_SAMPLE_END_BYTES 16384 /* of the stack's end */
+#define USC_SAMPLE_PAGES 64 /* of each of the two copies, at most */
 
 enum usc_defer_reason {
 	USC_DEFER_NONE,
@@ -405,7 +411,7 @@ USC_ASSERT_SIZE(usc_file_key, 40);
 USC_ASSERT_SIZE(usc_file, 104);
 USC_ASSERT_SIZE(usc_segment, 24);
 USC_ASSERT_SIZE(usc_file_info, 56);
-USC_ASSERT_SIZE(usc_sample, 224);
+USC_ASSERT_SIZE(usc_sample, 248);
 USC_ASSERT_SIZE(usc_verify, 48);
 USC_ASSERT_SIZE(usc_loss, 48);
 USC_ASSERT_SIZE(usc_meta, 24);

@@ -51,6 +51,7 @@ std::vector<char> take_sample(fuzz::Input& input) {
   sample.base = sample.regs[USC_REG_RSP];
   sample.pages = input.count(3) == 0 ? input.take<std::uint64_t>() : ~0ull;
   sample.end_base = take_address(input, kStack);
+  sample.end_pages = sample.pages >> 7 | 1;
   const auto data = input.rest();
   sample.end_bytes = static_cast<std::uint32_t>(data.size() / (1 + (sample.pages & 7)));
   sample.bytes = static_cast<std::uint32_t>(data.size()) - sample.end_bytes;
@@ -62,9 +63,10 @@ std::vector<char> take_sample(fuzz::Input& input) {
 }
 
 // No cache: the folder cannot be made, and nothing is ever looked up in it.
-symbolizer::RowCache& no_cache() {
+tracer::RowMaker& maker() {
   static symbolizer::RowCache cache("/proc/uscope-fuzz");
-  return cache;
+  static tracer::RowMaker maker(cache, 0);
+  return maker;
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ symbolizer::RowCache& no_cache() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(data, size);
   testkit::QuietBackend backend;
-  tracer::FileTable files(backend, no_cache(), {});
+  tracer::FileTable files(backend, maker(), {});
   tracer::MappingTimeline mappings;
   for (std::uint32_t serial = USC_FILE_FIRST; serial < USC_FILE_FIRST + kFiles; serial++) {
     usc_file met{};
@@ -112,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   usc_scope scope{};
   scope.mode = USC_MODE_APP_LAST + static_cast<std::uint32_t>(input.count(3));
   scope.budget = 1 + input.take<std::uint8_t>() * 4u;
-  tracer::UserRows rows(files, no_cache());
+  tracer::UserRows rows(files, maker());
   const std::vector<char> bytes = take_sample(input);
   const auto stack =
       tracer::walk_sample(*reinterpret_cast<const usc_sample*>(bytes.data()), mappings, files, rows, scope);

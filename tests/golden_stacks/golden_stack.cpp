@@ -83,19 +83,23 @@ std::vector<char> sample_of(const GoldenStack& stack, RowDetail detail) {
   std::copy(stack.registers.begin(), stack.registers.end(), sample.regs);
   sample.base = stack.registers[USC_REG_RSP];
   sample.end_base = stack.end_base;
-  sample.end_bytes = stack.end_bytes;
-  const std::uint64_t first = sample.base / kPage;
-  for (const auto& [address, word] : stack.words)
-    if (address >= sample.base && address / kPage - first < kWindowPages)
-      sample.pages |= 1ull << (address / kPage - first);
   std::vector<std::uint64_t> data;
-  for (std::uint64_t page = 0; page < kWindowPages; page++) {
-    if ((sample.pages >> page & 1) == 0) continue;
-    const std::uint64_t from = page == 0 ? sample.base : (first + page) * kPage;
-    for (std::uint64_t at = from; at < (first + page + 1) * kPage; at += 8) data.push_back(word_at(stack, at));
-  }
+  const auto copy = [&](std::uint64_t base) {
+    const std::uint64_t first = base / kPage;
+    std::uint64_t pages = 0;
+    for (const auto& [address, word] : stack.words)
+      if (address >= base && address / kPage - first < kWindowPages) pages |= 1ull << (address / kPage - first);
+    for (std::uint64_t page = 0; page < kWindowPages; page++) {
+      if ((pages >> page & 1) == 0) continue;
+      const std::uint64_t from = page == 0 ? base : (first + page) * kPage;
+      for (std::uint64_t at = from; at < (first + page + 1) * kPage; at += 8) data.push_back(word_at(stack, at));
+    }
+    return pages;
+  };
+  sample.pages = copy(sample.base);
   sample.bytes = static_cast<std::uint32_t>(data.size() * 8);
-  for (std::uint64_t at = 0; at < stack.end_bytes; at += 8) data.push_back(word_at(stack, stack.end_base + at));
+  if (stack.end_base != 0) sample.end_pages = copy(sample.end_base);
+  sample.end_bytes = static_cast<std::uint32_t>(data.size() * 8) - sample.bytes;
   std::vector<char> bytes(sizeof(sample) + data.size() * 8);
   sample.head.size = static_cast<std::uint32_t>(bytes.size());
   std::memcpy(bytes.data(), &sample, sizeof(sample));
@@ -116,7 +120,7 @@ bool read_line(const std::string& line, GoldenStack& stack) {
   } else if (word == "registers") {
     for (std::uint64_t& reg : stack.registers) in >> reg;
   } else if (word == "end") {
-    in >> stack.end_base >> stack.end_bytes;
+    in >> stack.end_base;
   } else if (word == "word") {
     std::uint64_t address = 0;
     in >> address >> stack.words[address];
@@ -177,7 +181,7 @@ std::string to_text(const GoldenStack& stack) {
   std::string out = "program " + stack.program + "\npc " + hex(stack.pc) + "\nregisters";
   for (const std::uint64_t reg : stack.registers) out += " " + hex(reg);
   out += "\n";
-  if (stack.end_bytes != 0) out += "end " + hex(stack.end_base) + " " + hex(stack.end_bytes) + "\n";
+  if (stack.end_base != 0) out += "end " + hex(stack.end_base) + "\n";
   for (const auto& [address, word] : stack.words) out += "word " + hex(address) + " " + hex(word) + "\n";
   for (const tracer::Mapping& map : stack.mappings)
     out += "map " + hex(map.start) + " " + hex(map.end) + " " + hex(map.offset) + " " + hex(map.file) + "\n";
@@ -204,7 +208,8 @@ Result<GoldenStack> from_text(const std::string& text) {
 tracer::UserStack walk(const GoldenStack& stack, RowDetail detail) {
   QuietBackend backend;
   static symbolizer::RowCache no_cache("/proc/uscope-none");
-  tracer::FileTable files(backend, no_cache, {});
+  tracer::RowMaker maker(no_cache, 0);
+  tracer::FileTable files(backend, maker, {});
   tracer::MappingTimeline mappings;
   for (const GoldenFile& golden : stack.files) {
     usc_file met{};

@@ -34,8 +34,7 @@ struct GoldenStack {
   std::string program;
   std::uint64_t pc = 0;
   std::array<std::uint64_t, 16> registers{};
-  std::uint64_t end_base = 0;  // usc_sample's second copy
-  std::uint32_t end_bytes = 0;
+  std::uint64_t end_base = 0;                    // usc_sample's second copy
   std::map<std::uint64_t, std::uint64_t> words;  // by address
   std::vector<tracer::Mapping> mappings;
   std::vector<GoldenFile> files;

@@ -143,7 +143,6 @@ class Taker final : public tracer::CompareObserver {
     stack.pc = sample.pc;
     std::copy(std::begin(sample.regs), std::end(sample.regs), stack.registers.begin());
     stack.end_base = sample.end_base;
-    stack.end_bytes = sample.end_bytes / 8 * 8;
     stack.frames = compared.ours;
     stack.ended = compared.ended;
     stack.oracle = static_cast<std::uint32_t>(std::min(compared.theirs.size(), compared.ours.size()));
@@ -181,7 +180,7 @@ class Taker final : public tracer::CompareObserver {
       std::memcpy(&stack.words[address], at, 8);
     };
     for (std::uint64_t at = 0; at < 64 * 4096; at += 8) take(sample.base + at);
-    for (std::uint64_t at = 0; at + 8 <= sample.end_bytes; at += 8) take(sample.end_base + at);
+    for (std::uint64_t at = 0; sample.end_pages != 0 && at < 64 * 4096; at += 8) take(sample.end_base + at);
   }
 
   static bool holds_frame(const tracer::Mapping& map, const std::vector<std::uint64_t>& frames) {
@@ -203,7 +202,7 @@ class Taker final : public tracer::CompareObserver {
     for (const std::uint64_t frame : compared.ours)
       if (USC_FRAME_FILE(frame) == serial)
         offsets.push_back(USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1));
-    if (!rows_) rows_ = std::make_unique<tracer::UserRows>(compared.files, cache_);
+    if (!rows_) rows_ = std::make_unique<tracer::UserRows>(compared.files, maker_);
     const auto stack = rows_->get(serial, RowDetail::kStack);
     const auto all = rows_->get(serial, RowDetail::kAllRegisters);
     if (!stack || !all) return;
@@ -227,6 +226,7 @@ class Taker final : public tracer::CompareObserver {
 
   std::string program_;
   symbolizer::RowCache cache_{symbolizer::RowCache::default_folder()};
+  tracer::RowMaker maker_{cache_, 0};
   std::unique_ptr<tracer::UserRows> rows_;
   std::set<std::string> shapes_;
   std::vector<Candidate> candidates_;

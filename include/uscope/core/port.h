@@ -61,6 +61,9 @@ static int image_matches(struct task_struct *task, struct linux_binprm *bprm);
 static long read_kernel_text(void *to, __u32 bytes, const void *from);
 static long read_user(void *to, __u32 bytes, const void *from);
 static int read_word(struct scratch *s, __u64 address, __u64 *value);
+/* Of kernel memory, PAGE_BYTES each. */
+static bool same_pages(const char *a, const char *b);
+static void keep_page(char *to, const char *from);
 
 /* Calls back with the current task's mapping that holds an address; -16 (EBUSY) where mappings are locked. */
 /* static long with_vma(__u64 address, callback, void *context); a macro, for the callback's type */

@@ -9,29 +9,38 @@
 
 struct copy_context {
 	struct sample_scratch *room;
-	__u64 address; /* of the next page; the first one from rsp on */
-	__u64 end;     /* of the stack */
-	__u64 pages;   /* bits of the pages that were copied */
-	__u32 at;      /* where in the room the next page goes */
-	__u32 limit;
-	__u32 strict; /* stop at a page that cannot be read */
 };
 
-static long copy_stack_page(__u32 i, struct copy_context *c)
+static long copy_stack_page(__u32 i, struct copy_context *context)
 {
-	__u32 bytes = PAGE_BYTES - (c->address & (PAGE_BYTES - 1));
+	struct sample_scratch *room = context->room;
+	struct copy_state *c = &room->copy;
+	__u64 address = c->address;
+	__u32 bytes = PAGE_BYTES - (address & (PAGE_BYTES - 1));
+	__u32 number = address / PAGE_BYTES & (USC_SAMPLE_PAGES - 1);
+	__u32 second = c->second != 0;
 	__u32 at = c->at;
+	char *page, *sent;
 
-	if (at > c->limit - PAGE_BYTES || at > USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES - PAGE_BYTES ||
-	    bytes > PAGE_BYTES || c->address >= c->end)
+	if (at > SAMPLE_BYTES - PAGE_BYTES || bytes > PAGE_BYTES || address >= c->end)
 		return 1;
-	if (!read_user(c->room->data + at, bytes, (void *)c->address)) {
-		c->at = at + bytes;
-		c->pages |= 1ull << (i & 63);
-	} else if (c->strict) {
-		return 1;
+	c->address = address + bytes;
+	page = room->data + at;
+	if (read_user(page, bytes, (void *)address))
+		return 0;
+	c->pages |= 1ull << (i & 63);
+	c->bytes += bytes;
+	if (bytes == PAGE_BYTES) {
+		sent = room->sent + (second * USC_SAMPLE_PAGES + number) * PAGE_BYTES;
+		if (i && room->sent_bits[second] >> number & 1 && same_pages(page, sent)) {
+			c->same |= 1ull << (i & 63);
+			return 0;
+		}
+		keep_page(sent, page);
+		c->sent[second] |= 1ull << number;
+		room->sent_bits[second] |= 1ull << number;
 	}
-	c->address += bytes;
+	c->at = at + bytes;
 	return 0;
 }
 
@@ -43,36 +52,48 @@ static long on_stack_vma(struct task_struct *task, struct vm_area_struct *vma, _
 
 /*
  * Copies the stack: what can be read of a window from rsp on, and the stack's end, where main's callers are. The pages
- * of large buffers between are left out.
+ * of large buffers between are left out; so are those that the collector has from an earlier copy, which of a deep
+ * stack are most.
  */
-static __noinline int copy_stack(struct sample_scratch *room, __u64 rsp)
+USC_SUBPROGRAM int copy_stack(struct sample_scratch *room, __u64 rsp)
 {
-	struct copy_context copy = {.room = room, .address = rsp, .limit = USC_SAMPLE_BYTES};
+	struct copy_context context = {.room = room};
 	struct usc_sample *sample;
+	struct copy_state *copy;
 	__u64 end = 0;
 
 	if (!room)
 		return 0;
 	sample = &room->sample;
+	copy = &room->copy;
+	__builtin_memset(copy, 0, sizeof(*copy));
 	/* Where the mappings are locked, the end is not known. */
 	with_vma(rsp, on_stack_vma, &end);
-	copy.end = end ? end : rsp + 32 * PAGE_BYTES;
-	usc_loop(64, copy_stack_page, &copy);
+	copy->address = rsp;
+	copy->end = end ? end : rsp + 32 * PAGE_BYTES;
+	usc_loop(USC_SAMPLE_PAGES, copy_stack_page, &context);
 	sample->base = rsp;
-	sample->pages = copy.pages;
-	sample->bytes = copy.at;
+	sample->pages = copy->pages;
+	sample->same = copy->same;
+	sample->bytes = copy->bytes;
 	sample->end_base = 0;
+	sample->end_pages = 0;
+	sample->end_same = 0;
 	sample->end_bytes = 0;
-	if (copy.address >= end)
-		return 0;
-	if (end - copy.address > USC_SAMPLE_END_BYTES)
-		copy.address = end - USC_SAMPLE_END_BYTES;
-	copy.limit = copy.at + USC_SAMPLE_END_BYTES;
-	copy.strict = 1;
-	sample->end_base = copy.address;
-	usc_loop(USC_SAMPLE_END_BYTES / PAGE_BYTES, copy_stack_page, &copy);
-	sample->end_bytes = copy.at - sample->bytes;
-	return 0;
+	if (copy->address < end) {
+		if (end - copy->address > USC_SAMPLE_PAGES * PAGE_BYTES)
+			copy->address = end - USC_SAMPLE_PAGES * PAGE_BYTES;
+		sample->end_base = copy->address;
+		copy->second = 1;
+		copy->pages = 0;
+		copy->same = 0;
+		copy->bytes = 0;
+		usc_loop(USC_SAMPLE_PAGES, copy_stack_page, &context);
+		sample->end_pages = copy->pages;
+		sample->end_same = copy->same;
+		sample->end_bytes = copy->bytes;
+	}
+	return copy->at;
 }
 
 /*
@@ -115,10 +136,11 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	if (!verify)
 		id = next_serial(SERIAL(stack));
 	sample->stack = id;
-	copy_stack(room, sample->regs[USC_REG_RSP]);
-	bytes = (sample->bytes + sample->end_bytes + 7) & ~7u;
-	if (bytes > USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES ||
+	bytes = (copy_stack(room, sample->regs[USC_REG_RSP]) + 7) & ~7u;
+	if (bytes > SAMPLE_BYTES ||
 	    send_record(&sample->head, USC_RECORD_SAMPLE, sizeof(*sample) + bytes, t->serial, now_ns(), !verify)) {
+		room->sent_bits[0] &= ~room->copy.sent[0];
+		room->sent_bits[1] &= ~room->copy.sent[1];
 		count_loss(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_RING, t->process);
 		id = 0;
 	}

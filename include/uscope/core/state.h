@@ -191,9 +191,28 @@ struct text_scratch {
 	};
 };
 
+#define SAMPLE_BYTES (2 * USC_SAMPLE_PAGES * PAGE_BYTES)
+
+/* How far a copy has come. Not on the stack: what a program reads from memory the verifier need not follow. */
+struct copy_state {
+	__u64 address; /* of the next page; the first one from rsp on */
+	__u64 end;     /* of the stack */
+	__u64 pages;   /* bits of the pages that could be read */
+	__u64 same;    /* of those, bits of the pages that the collector has */
+	__u64 sent[2]; /* numbers of those that it has not, as bits, of both copies */
+	__u32 bytes;   /* of all pages */
+	__u32 at;      /* where in the room the next page goes */
+	__u32 second;  /* the copy of the stack's end */
+	__u32 pad;
+};
+
 struct sample_scratch {
 	struct usc_sample sample;
-	char data[USC_SAMPLE_BYTES + USC_SAMPLE_END_BYTES];
+	char data[SAMPLE_BYTES];
+	/* The last page of each number that the collector was sent, of both copies; and which of them there are. */
+	char sent[SAMPLE_BYTES];
+	__u64 sent_bits[2];
+	struct copy_state copy; /* the one at hand */
 };
 
 /* Mappings that the collector has been told of. */

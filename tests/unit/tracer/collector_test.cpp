@@ -26,7 +26,7 @@ class CollectorTest : public testing::Test {
   void TearDown() override { unlink(path_.c_str()); }
 
   Collector& collector() {
-    if (!collector_) collector_.emplace(backend_, files_, cache_, *writer_, config_, nullptr);
+    if (!collector_) collector_.emplace(backend_, files_, maker_, *writer_, config_, nullptr);
     return *collector_;
   }
 
@@ -69,7 +69,8 @@ class CollectorTest : public testing::Test {
   usc_config config_{};
   FakeBackend backend_;
   symbolizer::RowCache cache_{""};
-  FileTable files_{backend_, cache_, {}};
+  RowMaker maker_{cache_, 0};
+  FileTable files_{backend_, maker_, {}};
   OwnProcess process_;
   std::optional<TraceWriter> writer_;
   std::optional<Collector> collector_;
@@ -229,6 +230,31 @@ TEST_F(CollectorTest, RowsWithoutRoomAreToldAndWalksGoOn) {
   const auto stacks = written<usc_stack>(USC_RECORD_STACK);
   ASSERT_EQ(stacks.size(), 1U);
   EXPECT_EQ(stacks[0].ended, USC_ENDED_ROOT);
+}
+
+// Rows that a thread makes: the walk waits for them, however many rounds that takes, and so does its comparison.
+TEST_F(CollectorTest, AWalkWaitsForRowsThatAreBeingMade) {
+  config_.verify_every = 1;
+  RowMaker maker(cache_, 1);
+  FileTable files(backend_, maker, {});
+  Collector collector(backend_, files, maker, *writer_, config_, nullptr);
+  OwnSample sample = take_sample();
+  OwnSample compared = sample;
+  compared.record().verify = 1;
+  queue(sample, 3);
+  queue(compared, 3);
+  tell_mappings();
+  ASSERT_TRUE(collector.round());
+  collector.close();
+  while (collector.has_pending()) ASSERT_TRUE(collector.round());
+  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  ASSERT_EQ(stacks.size(), 1U);
+  EXPECT_EQ(stacks[0].ended, USC_ENDED_ROOT);
+  EXPECT_GT(stacks[0].depth, 8);
+  EXPECT_EQ(collector.figures().verified, 1U);
+  EXPECT_EQ(collector.figures().differing, 0U);
+  ASSERT_TRUE(collector.write_losses());
+  EXPECT_TRUE(losses().empty());
 }
 
 TEST_F(CollectorTest, RecordsThatAreTooShortAreDropped) {

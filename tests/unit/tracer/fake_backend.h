@@ -109,7 +109,10 @@ class FakeBackend : public Backend {
       if (at >= mapping.start && at < mapping.end) return key_of(mapping);
     return Error{"no mapping there", ""};
   }
-  Result<std::uint32_t> reserve_file(const usc_file_key&) override { return next_serial++; }
+  Result<std::uint32_t> reserve_file(const usc_file_key&) override {
+    if (!reserves) return Error{"the file was met before", ""};
+    return next_serial++;
+  }
   Result<std::vector<usc_stats>> stats() override { return counters; }
   Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override { return losses_by_process; }
   Result<std::vector<std::uint32_t>> sequence_numbers() override { return sequences; }
@@ -122,6 +125,7 @@ class FakeBackend : public Backend {
   }
 
   bool has_room = true;
+  bool reserves = false;
   std::uint32_t next_serial = 1000;
   std::uint32_t next_stack = 5000;
   std::vector<usc_attached_call> attached_calls;

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "own_process.h"
@@ -57,7 +59,8 @@ class FileTableTest : public testing::Test {
 
   FakeBackend backend_;
   symbolizer::RowCache cache_{""};
-  FileTable files_{backend_, cache_, {{"libc.so*"}, {"*/libm.so.6"}}};
+  RowMaker maker_{cache_, 0};
+  FileTable files_{backend_, maker_, {{"libc.so*"}, {"*/libm.so.6"}}};
 };
 
 TEST_F(FileTableTest, PublishesTheRowsOfAFile) {
@@ -143,15 +146,54 @@ TEST_F(FileTableTest, DeletedMemoryIsCodeMadeAtRunTime) {
   EXPECT_FALSE(is_jit(3, files_.find(3)));
 }
 
+// The paths of all files that are ready, once the maker has done all that was asked for.
+std::vector<std::string> ready_paths(FileTable& files, RowMaker& maker) {
+  while (maker.is_busy()) EXPECT_TRUE(maker.wait());
+  std::vector<std::string> paths;
+  for (const std::uint32_t serial : files.take_news())
+    if (files.find(serial)->state == USC_FILE_READY) paths.push_back(files.find(serial)->path);
+  return paths;
+}
+
+bool has(const std::vector<std::string>& paths, const std::string& name) {
+  return std::any_of(paths.begin(), paths.end(), [&](const auto& path) { return path.find(name) != path.npos; });
+}
+
 TEST_F(FileTableTest, PreloadsACommandWithItsLibraries) {
-  files_.preload("/proc/self/exe");
-  EXPECT_GT(backend_.published.size(), 2U);
-  bool libc = false;
-  for (const std::uint32_t serial : files_.take_news()) {
-    EXPECT_EQ(files_.find(serial)->state, USC_FILE_READY);
-    libc = libc || files_.find(serial)->path.find("/libc.so") != std::string::npos;
-  }
-  EXPECT_TRUE(libc);
+  backend_.reserves = true;
+  RowMaker maker(cache_);
+  FileTable files(backend_, maker, {});
+  files.preload("/proc/self/exe");
+  EXPECT_FALSE(maker.is_busy());
+  const std::vector<std::string> paths = ready_paths(files, maker);
+  EXPECT_TRUE(has(paths, "/libc.so"));
+  EXPECT_TRUE(has(paths, "/libstdc++.so"));
+  EXPECT_EQ(backend_.published.size(), paths.size());
+}
+
+TEST_F(FileTableTest, WhatAnExecutableAsksForIsLookedUpWhenItIsMet) {
+  backend_.reserves = true;
+  const OwnMapping own = own_mapping(std::filesystem::read_symlink("/proc/self/exe").filename());
+  ASSERT_TRUE(meet(files_, 2, own));
+  const std::vector<std::string> paths = ready_paths(files_, maker_);
+  EXPECT_TRUE(has(paths, own.path));
+  EXPECT_TRUE(has(paths, "/libc.so"));
+  EXPECT_TRUE(has(paths, "/libstdc++.so"));
+}
+
+TEST_F(FileTableTest, AFileIsNotMetBeforeItsRowsAreThere) {
+  RowMaker maker(cache_, 1);
+  FileTable files(backend_, maker, {});
+  ASSERT_TRUE(meet(files, 2, own_mapping("libc.so")));
+  EXPECT_TRUE(files.find(2)->coming);
+  EXPECT_FALSE(files.find(2)->met);
+  EXPECT_TRUE(files.take_news().empty());
+  EXPECT_TRUE(backend_.published.empty());
+  ASSERT_TRUE(maker.wait());
+  EXPECT_FALSE(files.find(2)->coming);
+  EXPECT_EQ(files.find(2)->state, USC_FILE_READY);
+  EXPECT_EQ(maker.take_news(), std::vector<std::uint32_t>{2});
+  EXPECT_FALSE(maker.is_busy());
 }
 
 TEST_F(FileTableTest, SerialsOutOfRangeAreLeftAlone) {

@@ -29,6 +29,7 @@ class Copy {
     sample().pages = pages;
     sample().bytes = bytes;
     sample().end_base = end_base;
+    sample().end_pages = end_bytes != 0 ? 1 : 0;
     sample().end_bytes = end_bytes;
   }
   usc_sample& sample() { return *reinterpret_cast<usc_sample*>(bytes_.data()); }

@@ -33,8 +33,9 @@ class UserWalk : public testing::Test {
 
   FakeBackend backend_;
   symbolizer::RowCache cache_{""};
-  FileTable files_{backend_, cache_, {}};
-  UserRows rows_{files_, cache_};
+  RowMaker maker_{cache_, 0};
+  FileTable files_{backend_, maker_, {}};
+  UserRows rows_{files_, maker_};
   OwnProcess process_;
   MappingTimeline mappings_;
 };
@@ -83,17 +84,17 @@ TEST_F(UserWalk, WithoutAMappingOrAFileAStackEndsWithTheReason) {
   const UserStack stack = walk_sample(sample.record(), {}, files_, rows_, {USC_MODE_ALL_ALL, 256});
   EXPECT_EQ(stack.ended, broken(USC_BROKEN_NO_MAPPING));
   EXPECT_TRUE(stack.frames.empty());
-  FileTable nothing(backend_, cache_, {});
-  UserRows no_rows(nothing, cache_);
+  FileTable nothing(backend_, maker_, {});
+  UserRows no_rows(nothing, maker_);
   EXPECT_EQ(walk_sample(sample.record(), mappings_, nothing, no_rows, {USC_MODE_ALL_ALL, 256}).ended,
             broken(USC_BROKEN_FILE_GONE));
 }
 
 TEST_F(UserWalk, RowsThatFoundNoRoomInTheKernelAreMadeHere) {
   backend_.has_room = false;
-  FileTable files(backend_, cache_, {});
+  FileTable files(backend_, maker_, {});
   for (const auto& [serial, mapping] : process_.files()) ASSERT_TRUE(meet(files, serial, mapping));
-  UserRows rows(files, cache_);
+  UserRows rows(files, maker_);
   OwnSample sample = take_sample();
   const UserStack stack = walk_sample(sample.record(), mappings_, files, rows, {USC_MODE_ALL_ALL, 256});
   EXPECT_EQ(stack.ended, USC_ENDED_ROOT);
@@ -126,11 +127,12 @@ TEST(UserRows, DropsWhatWasUsedLongestAgo) {
   FakeBackend backend;
   backend.has_room = false;
   symbolizer::RowCache cache("");
-  FileTable files(backend, cache, {});
+  RowMaker maker(cache, 0);
+  FileTable files(backend, maker, {});
   const OwnProcess process;
   ASSERT_GE(process.files().size(), 2U);
   for (const auto& [serial, mapping] : process.files()) ASSERT_TRUE(meet(files, serial, mapping));
-  UserRows rows(files, cache, 1);  // the bound holds nothing but what is asked for
+  UserRows rows(files, maker, 1);  // the bound holds nothing but what is asked for
   const std::uint32_t first = process.files()[0].first;
   const std::uint32_t second = process.files()[1].first;
   const auto table = rows.get(first, symbolizer::RowDetail::kStack);

@@ -1,0 +1,115 @@
+#include "tracer/sample_pages.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kStack = 0x7ffd00010000;
+
+// What a page is to hold, and whether the kernel side would send it.
+struct Sent {
+  unsigned page = 0;
+  char fill = 0;
+  bool same = false;
+};
+
+std::vector<char> sample_of(std::uint64_t base, const std::vector<Sent>& pages, const std::vector<Sent>& end = {},
+                            std::uint16_t cpu = 0) {
+  usc_sample sample{};
+  sample.head.cpu = cpu;
+  sample.base = base;
+  sample.end_base = kStack + 100 * Page::kBytes;
+  std::string data;
+  for (const Sent& page : pages) {
+    sample.pages |= 1ull << page.page;
+    if (page.same)
+      sample.same |= 1ull << page.page;
+    else
+      data.append(page.page == 0 ? Page::kBytes - base % Page::kBytes : Page::kBytes, page.fill);
+  }
+  for (const Sent& page : end) {
+    sample.end_pages |= 1ull << page.page;
+    if (page.same)
+      sample.end_same |= 1ull << page.page;
+    else
+      data.append(Page::kBytes, page.fill);
+  }
+  sample.head.size = static_cast<__u32>(sizeof(sample) + data.size());
+  std::vector<char> bytes(sample.head.size);
+  std::memcpy(bytes.data(), &sample, sizeof(sample));
+  std::memcpy(bytes.data() + sizeof(sample), data.data(), data.size());
+  return bytes;
+}
+
+std::optional<HeldSample> take(PageMirror& mirror, const std::vector<char>& bytes) {
+  return mirror.take(*reinterpret_cast<const usc_sample*>(bytes.data()));
+}
+
+// The data of the whole sample: runs of one byte as "a128 b4096".
+std::string runs(const HeldSample& held) {
+  const std::vector<char> whole = held.whole();
+  const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
+  EXPECT_EQ(sample.same | sample.end_same, 0U);
+  const std::string data(sample.data, sample.bytes + sample.end_bytes);
+  std::string text;
+  for (std::size_t at = 0; at < data.size();) {
+    const std::size_t end = std::min(data.find_first_not_of(data[at], at), data.size());
+    text += (text.empty() ? "" : " ") + std::string(1, data[at]) + std::to_string(end - at);
+    at = end;
+  }
+  return text;
+}
+
+TEST(PageMirror, PutsPagesThatWereLeftOutBack) {
+  PageMirror mirror;
+  const auto first = take(mirror, sample_of(kStack + 96, {{0, 'a'}, {1, 'b'}, {3, 'c'}}));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(runs(*first), "a4000 b4096 c4096");
+  const auto second = take(mirror, sample_of(kStack + 4000, {{0, 'x'}, {1, 0, true}, {2, 'y'}, {3, 0, true}}));
+  ASSERT_TRUE(second);
+  EXPECT_EQ(runs(*second), "x96 b4096 y4096 c4096");
+  // A page further down: numbers go by address.
+  const auto third = take(mirror, sample_of(kStack - 8, {{0, 'z'}, {1, 'w'}, {2, 0, true}, {4, 0, true}}));
+  ASSERT_TRUE(third);
+  EXPECT_EQ(runs(*third), "z8 w4096 b4096 c4096");
+  EXPECT_EQ(runs(*first), "a4000 b4096 c4096");
+}
+
+TEST(PageMirror, KeepsTheTwoCopiesAndTheProcessorsApart) {
+  PageMirror mirror;
+  ASSERT_TRUE(take(mirror, sample_of(kStack, {{0, 'a'}, {1, 'b'}}, {{0, 'm'}, {1, 'n'}})));
+  ASSERT_TRUE(take(mirror, sample_of(kStack, {{0, 'A'}, {1, 'B'}}, {{0, 'M'}, {1, 'N'}}, 1)));
+  const auto held = take(mirror, sample_of(kStack, {{0, 'c'}, {1, 0, true}}, {{0, 'o'}, {1, 0, true}}));
+  ASSERT_TRUE(held);
+  EXPECT_EQ(runs(*held), "c4096 b4096 o4096 n4096");
+  const auto other = take(mirror, sample_of(kStack, {{0, 'C'}, {1, 0, true}}, {{0, 0, true}}, 1));
+  ASSERT_TRUE(other);
+  EXPECT_EQ(runs(*other), "C4096 B4096 M4096");
+}
+
+TEST(PageMirror, RefusesWhatIsDamaged) {
+  PageMirror mirror;
+  EXPECT_FALSE(take(mirror, sample_of(kStack, {{0, 'a'}, {5, 0, true}})));  // never sent
+  std::vector<char> cut = sample_of(kStack, {{0, 'a'}, {1, 'b'}});
+  reinterpret_cast<usc_sample*>(cut.data())->head.size -= 8;
+  EXPECT_FALSE(take(mirror, cut));
+}
+
+TEST(PageMirror, CountsEachPageOnce) {
+  PageMirror mirror;
+  {
+    const auto first = take(mirror, sample_of(kStack, {{0, 'a'}, {1, 'b'}, {2, 'c'}}));
+    EXPECT_EQ(mirror.bytes(), 3 * sizeof(Page));
+    const auto second = take(mirror, sample_of(kStack, {{0, 'd'}, {1, 0, true}, {2, 0, true}}));
+    EXPECT_EQ(mirror.bytes(), 4 * sizeof(Page));
+  }
+  EXPECT_EQ(mirror.bytes(), 3 * sizeof(Page));  // the last ones
+  EXPECT_EQ(mirror.own_bytes(), 128 * sizeof(Page));
+}
+
+}  // namespace
+}  // namespace uscope::tracer

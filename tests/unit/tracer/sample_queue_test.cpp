@@ -1,0 +1,100 @@
+#include "tracer/sample_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace uscope::tracer {
+namespace {
+
+usc_sample sample_of(std::uint32_t stack, std::uint32_t verify = 0) {
+  usc_sample sample{};
+  sample.head.size = sizeof(sample);
+  sample.stack = stack;
+  sample.verify = verify;
+  return sample;
+}
+
+// What is due, in order: stack ids, negative for comparisons.
+std::vector<int> take_all(SampleQueue& queue) {
+  std::vector<int> stacks;
+  while (const auto held = queue.take()) {
+    const auto stack = static_cast<int>(held->head().stack);
+    stacks.push_back(held->head().verify != 0 ? -stack : stack);
+  }
+  return stacks;
+}
+
+TEST(SampleQueue, ASampleIsDueInTheRoundAfterItsOwn) {
+  SampleQueue queue;
+  EXPECT_TRUE(queue.empty());
+  queue.begin_round();
+  queue.add(sample_of(1), 100);
+  EXPECT_FALSE(queue.has_due());
+  EXPECT_FALSE(queue.empty());
+  queue.begin_round();
+  queue.add(sample_of(2), 200);
+  EXPECT_EQ(take_all(queue), std::vector<int>{1});
+  queue.begin_round();
+  EXPECT_EQ(take_all(queue), std::vector<int>{2});
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(SampleQueue, WhatIsNotTakenInOneRoundComesFirstInTheNext) {
+  SampleQueue queue;
+  for (std::uint32_t stack = 1; stack <= 3; stack++) queue.add(sample_of(stack), 100);
+  queue.begin_round();
+  EXPECT_EQ(queue.take()->head().stack, 1U);
+  queue.add(sample_of(4), 200);
+  queue.begin_round();
+  EXPECT_EQ(take_all(queue), (std::vector<int>{2, 3, 4}));
+}
+
+TEST(SampleQueue, WaitsForTheRowsOfItsFileAndKeepsItsOrder) {
+  SampleQueue queue;
+  queue.add(sample_of(1), 100);
+  queue.add(sample_of(1, 1), 100);
+  queue.begin_round();
+  queue.let_wait(*queue.take(), 7);
+  EXPECT_EQ(queue.who_waits(1), 7U);
+  queue.let_wait(*queue.take(), *queue.who_waits(1));
+  EXPECT_EQ(queue.waiting_since_ns(), 100U);
+  queue.add(sample_of(2), 200);
+  queue.begin_round();
+  queue.rows_came(6);
+  EXPECT_EQ(queue.who_waits(1), 7U);
+  queue.rows_came(7);
+  EXPECT_EQ(queue.who_waits(1), std::nullopt);
+  EXPECT_EQ(queue.waiting_since_ns(), 100U);
+  EXPECT_EQ(take_all(queue), (std::vector<int>{1, -1, 2}));
+  queue.begin_round();
+  EXPECT_EQ(queue.waiting_since_ns(), ~std::uint64_t{0});
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(SampleQueue, NoneMayWaitBeyondTheBound) {
+  SampleQueue queue(2 * sizeof(Page));
+  for (std::uint32_t stack = 1; stack <= 2 * USC_SAMPLE_PAGES + 3; stack++) {
+    usc_sample sample = sample_of(stack);
+    sample.pages = 1;
+    sample.base = std::uint64_t{stack} * Page::kBytes + 8;  // a cut page: not one of the mirror's
+    sample.head.size += Page::kBytes;
+    std::vector<char> bytes(sample.head.size);
+    std::memcpy(bytes.data(), &sample, sizeof(sample));
+    ASSERT_TRUE(queue.add(*reinterpret_cast<const usc_sample*>(bytes.data()), 100));
+  }
+  queue.begin_round();
+  EXPECT_FALSE(queue.may_wait(*queue.take()));
+  auto next = queue.take();
+  EXPECT_TRUE(queue.may_wait(*next));
+  for (unsigned i = 0; i < SampleQueue::kMostWaits; i++) {
+    queue.let_wait(std::move(*next), 7);
+    queue.rows_came(7);
+    next = queue.take();
+  }
+  EXPECT_EQ(next->head().stack, 2U);
+  EXPECT_FALSE(queue.may_wait(*next));
+}
+
+}  // namespace
+}  // namespace uscope::tracer
