@@ -17,7 +17,7 @@ namespace {
 constexpr std::array kEventLosses = {USC_LOSS_RING_FULL_EVENT, USC_LOSS_TASK_MAP_FULL, USC_LOSS_TASK_MAP_BUSY,
                                      USC_LOSS_RECURSION};
 
-constexpr std::uint64_t kLateMappingNs = 50'000'000;
+constexpr std::uint64_t kLateMappingNs = 1'000'000'000;
 constexpr std::uint64_t kSliceNs = 2'000'000;  // of walking between two passes over the rings
 
 template <typename Record>
@@ -194,7 +194,18 @@ void Collector::process_samples() {
   }
 }
 
+// Whether a walk that met no mapping may still meet it later: the mapping may be told of at the next call of the task
+// that made it.
+bool Collector::may_be_mapped_late(const HeldSample& held) const {
+  return !closing_ && samples_.may_wait(held) && monotonic_ns() - held.head().head.time < kLateMappingNs;
+}
+
 void Collector::finish_walk(HeldSample held) {
+  const std::uint64_t version = mappings_.version(held.head().mm, held.head().head.time) + 1;
+  if (held.unmapped_version == version && may_be_mapped_late(held)) {
+    samples_.put_back(std::move(held));
+    return;
+  }
   const std::vector<char> whole = held.whole();
   const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
   const UserStack walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
@@ -203,8 +214,8 @@ void Collector::finish_walk(HeldSample held) {
     return;
   }
   const bool unmapped = walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING};
-  // The mapping may be told of at the next call of the task that made it.
-  if (unmapped && !closing_ && monotonic_ns() - sample.head.time < kLateMappingNs) {
+  if (unmapped && may_be_mapped_late(held)) {
+    held.unmapped_version = version;
     samples_.put_back(std::move(held));
     return;
   }

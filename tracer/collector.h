@@ -86,6 +86,7 @@ class Collector {
   void take_rows();
   void process_samples();
   void finish_walk(HeldSample held);
+  [[nodiscard]] bool may_be_mapped_late(const HeldSample& held) const;
   void verify(HeldSample held);
   void write_file_news();
   void write_jit_news();

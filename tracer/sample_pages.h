@@ -33,6 +33,8 @@ struct HeldSample {
   alignas(usc_sample) std::array<char, sizeof(usc_sample)> fixed{};  // the sample as it came, without its data
   std::uint64_t round_ns = 0;                                        // when the round began that brought it
   unsigned waits = 0;                                                // for rows, so far
+  // Not 0: its walk met no mapping where one must be, and this is what MappingTimeline::version() + 1 was then.
+  std::uint64_t unmapped_version = 0;
   std::vector<std::shared_ptr<const Page>> pages;      // of usc_sample::pages; the first one may hold less, at its end
   std::vector<std::shared_ptr<const Page>> end_pages;  // of usc_sample::end_pages
 

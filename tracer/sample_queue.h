@@ -2,6 +2,7 @@
 // whose unwind rows are being made, until they are there. Bounded: beyond kMostBytes none may wait for rows.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -39,8 +40,11 @@ class SampleQueue {
 
   [[nodiscard]] bool empty() const { return fresh_.empty() && !has_due() && waiting_.empty(); }
   [[nodiscard]] bool has_due() const { return at_ != due_.size(); }
-  // A time at or before the oldest round of those that wait; ~0 where none does.
-  [[nodiscard]] std::uint64_t waiting_since_ns() const { return waiting_since_ns_; }
+  // A time at or before the oldest round of those that wait or were not taken when they were due; ~0 where there are
+  // none.
+  [[nodiscard]] std::uint64_t waiting_since_ns() const {
+    return has_due() ? std::min(waiting_since_ns_, due_[at_].round_ns) : waiting_since_ns_;
+  }
 
  private:
   std::size_t most_bytes_;
