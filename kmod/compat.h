@@ -5,6 +5,7 @@
 
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/version.h>
 
 #ifndef CONFIG_X86_64
@@ -32,6 +33,16 @@ static inline void usc_inode_ctime(const struct inode *inode, s64 *seconds, u32 
 #else
 	*seconds = inode->i_ctime.tv_sec;
 	*nanoseconds = inode->i_ctime.tv_nsec;
+#endif
+}
+
+/* 6.4: a module's memory is in several pieces. */
+static inline unsigned long usc_module_text(const struct module *module)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	return (unsigned long)module->mem[MOD_TEXT].base;
+#else
+	return (unsigned long)module->core_layout.base;
 #endif
 }
 

@@ -1,18 +1,94 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /*
- * What other modules may call (uscope_log.h). Kernel frames are told as function and offset, each place once, and
- * events name it by a number: no kernel address leaves.
+ * What other modules may call (uscope_log.h). Kernel frames are told as module and offset, each place once, and events
+ * name it by a number: no kernel address leaves. Where the core kernel's text begins is found by asking for symbols
+ * downwards from a known one, in the steps by which the kernel is placed; where a module's does, in the list of
+ * modules.
  */
 #include <linux/export.h>
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/stacktrace.h>
 
+#include "compat.h"
 #include "session.h"
 #include "uscope_log.h"
 
 #define PROBED_PLACES 8
+#define PLACE_BYTES (MODULE_NAME_LEN + KSYM_SYMBOL_LEN + 32)
+#define KERNEL_STEP 0x200000ul /* x86-64 aligns the kernel's text to this, or a multiple */
+#define KERNEL_STEPS_MAX 512   /* 1 GiB, as much as there is for it */
+
+static unsigned long kernel_text; /* 0 = not found: no frame of the core kernel has a name then */
+
+static bool has_symbol(unsigned long address)
+{
+	char text[KSYM_SYMBOL_LEN];
+
+	/* Else the address itself comes back: 0x…. */
+	return sprint_symbol(text, address) && text[0] != '0';
+}
+
+void usc_find_kernel_text(void)
+{
+	unsigned long address = (unsigned long)&sprint_symbol & ~(KERNEL_STEP - 1);
+	u32 i;
+
+	if (!has_symbol((unsigned long)&sprint_symbol))
+		return;
+	/* In the step of the known symbol the text may begin; below the text nothing has a name. */
+	for (i = 0; i < KERNEL_STEPS_MAX && has_symbol(address); i++) {
+		kernel_text = address;
+		address -= KERNEL_STEP;
+	}
+}
+
+/* The module that holds an address, 0 = none. Under preempt_disable, which keeps modules where they are. */
+static const struct module *module_of(unsigned long address)
+{
+	const struct module *module;
+
+	if (within_module_core(address, THIS_MODULE))
+		return THIS_MODULE;
+	list_for_each_entry_rcu(module, &THIS_MODULE->list, list)
+	{
+		/* The list's head, which lies in no module. */
+		if ((unsigned long)module < MODULES_VADDR || (unsigned long)module >= MODULES_END)
+			continue;
+		if (module->state != MODULE_STATE_UNFORMED && within_module_core(address, module))
+			return module;
+	}
+	return NULL;
+}
+
+/* "module+0xoffset function+0xoffset"; 0 = there is no name for it. */
+static u32 name_place(char *text, u32 room, unsigned long address)
+{
+	char symbol[KSYM_SYMBOL_LEN];
+	const struct module *module;
+	const char *name = "vmlinux";
+	unsigned long base = kernel_text;
+	char *end;
+
+	if (!sprint_symbol(symbol, address) || symbol[0] == '0')
+		return 0; /* without a name it would be the address */
+	end = strchr(symbol, '/');
+	if (end)
+		*end = 0;
+	if (address >= MODULES_VADDR) {
+		module = module_of(address);
+		if (!module) /* made at run time: trampolines, BPF programs */
+			return scnprintf(text, room, "? %s", symbol);
+		name = module->name;
+		base = usc_module_text(module);
+	}
+	if (!base || address < base)
+		return 0;
+	return scnprintf(text, room, "%s+0x%lx %s", name, address - base, symbol);
+}
 
 static void count_lost(u32 cause)
 {
@@ -61,13 +137,13 @@ static u32 tell_place(unsigned long address, u32 task)
 {
 	struct {
 		struct usc_kernel_place head;
-		char text[KSYM_SYMBOL_LEN];
+		char text[PLACE_BYTES];
 	} record = {};
 	u32 bytes;
 
-	bytes = sprint_symbol(record.text, address);
-	if (!bytes || record.text[0] == '0')
-		return 0; /* without a name it would be the address */
+	bytes = name_place(record.text, sizeof(record.text), address);
+	if (!bytes)
+		return 0;
 	record.head.place = __sync_add_and_fetch(&usc.last_place, 1);
 	record.head.text_bytes = bytes;
 	if (usc_log_send(&record.head.head, USC_RECORD_KERNEL_PLACE, sizeof(record.head) + ALIGN(bytes, 8), task)) {

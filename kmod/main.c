@@ -8,6 +8,7 @@ static int __init usc_init(void)
 {
 	int error = usc_hooks_find();
 
+	usc_find_kernel_text();
 	return error ? error : usc_device_register();
 }
 

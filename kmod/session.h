@@ -147,6 +147,7 @@ struct usc_log_task {
 	u32 stack;
 };
 
+void usc_find_kernel_text(void); /* once, before anybody logs */
 int usc_log_begin(void);
 void usc_log_end(void);
 int usc_log_task(struct usc_log_task *task, bool with_stack);

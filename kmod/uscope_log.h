@@ -11,7 +11,7 @@
 
 #define USC_LOG_USER_STACK 1 /* the current task's user stack, in the tracer's scope */
 #define USC_LOG_KERNEL_STACK                                                                                           \
-	2 /* the callers of usc_log_event, 64 at most; no address leaves, but function and offset */
+	2 /* the callers of usc_log_event, 64 at most; no address leaves, but module and offset */
 
 /* Is the current task being traced? */
 bool usc_task_traced(void);

@@ -385,8 +385,10 @@ struct usc_logged {
 	__u32 place[];
 };
 
-/* A place in the kernel's code, met for the first time: "function+0xoffset/0xsize", and " [module]" outside the core kernel.
- * No NUL. */
+/*
+ * A place in the kernel's code, met for the first time: "module+0xoffset function+0xoffset", the core kernel being vmlinux
+ * and its offset that from _text, a module's that from its text; "? function+0xoffset" for code made at run time. No NUL.
+ */
 struct usc_kernel_place {
 	struct usc_record head;
 	__u32 place; /* from 1 */

@@ -20,7 +20,10 @@ EXIT_HARNESS = 252  # the guest could not be made, or ended without a status
 KERNEL_TROUBLE = re.compile(
     r"Kernel panic|\bOops\b|\bBUG: |general protection fault, |kernel NULL pointer|unable to handle page fault"
     r"|\bWARNING: .*\bat |soft lockup|hard LOCKUP|self-detected stall|detected stalls on|blocked for more than"
-    r"|\bKASAN\b|\bUBSAN\b|possible circular locking|suspicious RCU usage|scheduling while atomic|sleeping function called"
+    r"|\bKASAN\b|\bUBSAN\b|\bODEBUG\b|scheduling while atomic|sleeping function called|voluntary context switch within RCU"
+    # lockdep
+    r"|possible circular locking|possible recursive locking|inconsistent lock state|irq lock inversion|bad unlock balance|irq-unsafe lock order"
+    r"|suspicious RCU usage|Invalid wait context|held lock freed|lock held when returning to user space|turning off the locking correctness"
 )
 STATUS_LINE = re.compile(r"uscope-vm-exit: (\d+)")
 

@@ -20,6 +20,27 @@ def records(raw: bytes):
         at += size
 
 
+class Symbols:
+    """The guest's /proc/kallsyms, and where two modules' text lies: what root may see, and the records must agree with."""
+
+    def __init__(self, folder: Path):
+        self.addresses = {}
+        for line in (folder / "symbols").read_text().splitlines():
+            address, name, *module = line.split()
+            self.addresses.setdefault((module[0].strip("[]") if module else "vmlinux", name), set()).add(int(address, 16))
+        self.bases = {name: {int((folder / f"{name}.text").read_text(), 16)} for name in ("logger", "uscope")}
+        self.bases["vmlinux"] = self.addresses[("vmlinux", "_text")]
+
+    def agree(self, place: str) -> bool:
+        """Do module + offset and function + offset name one address?"""
+        found = re.fullmatch(r"(\S+)\+0x([0-9a-f]+) (\S+)\+0x([0-9a-f]+)", place)
+        if not found:
+            return False
+        module, offset, function, inside = found[1], int(found[2], 16), found[3], int(found[4], 16)
+        address = {base + offset for base in self.bases.get(module, ())}
+        return bool(address & {start + inside for start in self.addresses.get((module, function), ())})
+
+
 def main(folder: Path) -> int:
     logged, places, calls = [], {}, []
     for kind, record in records((folder / "trace.raw").read_bytes()):
@@ -48,8 +69,11 @@ def main(folder: Path) -> int:
     check("user stacks are those of the calls", [e[1] for e in logged] == calls and all(calls))
     names = [[places.get(p, "?") for p in e[5]] for e in logged]
     print("      kernel frames:", names[0] if names else None)
-    check("kernel frames", all(any("[logger]" in name and name.startswith("on_getppid+0x") for name in event[:1]) and
-                               any(name.startswith("do_syscall_64+0x") for name in event) for event in names))
+    check("kernel frames", all(re.match(r"logger\+0x[0-9a-f]+ on_getppid\+0x", event[0]) and
+                               any(re.match(r"vmlinux\+0x[0-9a-f]+ do_syscall_64\+0x", name) for name in event) for event in names))
+    symbols = Symbols(folder)
+    for name in places.values():
+        check(f"the guest's own symbols say so: {name}", symbols.agree(name))
     check("no address", not any(re.search(r"0x[0-9a-f]{9,}", name) for name in places.values()))
     return 1 if failed or not logged else 0
 

@@ -143,7 +143,7 @@ class Results:
 def summary(results: Results, wanted: int, status: int, kernel: str) -> bool:
     failed = [entry for entry in results.done if entry["status"] != 0]
     passed = len(results.done) - len(failed)
-    wanted += sum(entry["name"] == "kernel.kmemleak" for entry in results.done)  # where the kernel has it
+    wanted += sum(entry["name"] in ("kernel.kmemleak", "kernel.lockdep") for entry in results.done)  # where the kernel has them
     if results.running:
         print(f"during {results.running} the guest ended")
     if results.stopped:
