@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # debug-kernel.sh BUILD [TESTS]: builds a small kernel that looks for mistakes (debug-kernel.config: KASAN, lockdep, PROVE_RCU,
-# DEBUG_ATOMIC_SLEEP, kmemleak) from Debian's linux-source-6.1, boots it, and runs the conformance suite and stress.sh there, with the
+# DEBUG_ATOMIC_SLEEP, kmemleak) from Debian's linux-source-6.1, boots it, and runs the conformance suite and stress.py there, with the
 # module where kmod/ is. Any complaint in the kernel's log, and any leak that kmemleak finds, fails. Half an hour to build the first
-# time (JOBS=2 processes, at low priority), then some twenty minutes. TESTS: only those whose names match.
+# time (JOBS=2 processes, at low priority), then an hour and a half. TESTS: only those whose names match; STRESS: how
+# much of stress.py (0.1).
 # Packages: linux-source-6.1, ccache, bc, bison, flex, dwarves, libelf-dev, libssl-dev, xz-utils, and those of run.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -54,7 +55,7 @@ if [ ! -e "$kernel" ] || [ "$(cat "$source/uscope-stamp" 2>/dev/null)" != "$stam
 	echo "$stamp" >"$source/uscope-stamp"
 fi
 
-options=(--build "$build" --kernel "$kernel" --tests "$tests" --stress --time "${LIMIT:-3600}" --memory 4G --slowness 4
+options=(--build "$build" --kernel "$kernel" --tests "$tests" --stress "${STRESS:-0.1}" --time "${LIMIT:-7200}" --memory 4G --slowness 4
 	--console-log "$logs/console" --json "$logs/results.json")
 if [ -e "$here/../../kmod/Makefile" ]; then
 	"$here/module.py" --kdir "$source" -o "$logs/uscope.ko"

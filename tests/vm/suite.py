@@ -66,8 +66,9 @@ def tests_of(options) -> list:
             command = [PYTHON, *command[1:]]
         tests.append({"name": entry["name"], "command": command, "cwd": properties.get("WORKING_DIRECTORY", "/"),
                       "limit": min(properties.get("TIMEOUT", 300), 300), "backends": backends_of(entry["name"], options)})
-    if options.stress:
-        tests.append({"name": "stress", "command": [PYTHON, str(HERE / "stress.py"), str(build / "uscope")], "cwd": "/tmp", "limit": 300,
+    if options.stress > 0:
+        tests.append({"name": "stress", "command": [PYTHON, str(HERE / "stress.py"), str(build / "uscope"), str(build / "tests" / "vm"),
+                                                    str(options.stress)], "cwd": "/tmp", "limit": 2400, "show": True,
                       "backends": backends_of("stress", options)})
     for test in tests:
         test["limit"] *= options.slowness
@@ -93,6 +94,7 @@ def python_files() -> list:
 def guest_files(build: Path, tests: list, work: Path) -> list:
     """`--with` entries: the tests' folders, all files that their commands name, and the programs they call."""
     files = [str(HERE.parent), str(build / "tests" / "fixtures"), *python_files()]
+    files += [str(build / "tests" / "vm" / name) for name in ("storms", "device_fuzz")]
     files += [shutil.which(name) or "/usr/sbin/" + name for name in PROGRAMS if name != "python3"] + [PYTHON, "/etc/hostname"]
     listed = subprocess.run(["/sbin/ldconfig", "-p"], check=True, stdout=subprocess.PIPE, text=True).stdout
     for name in LIBRARIES:
@@ -133,7 +135,7 @@ class Results:
         status = entry["status"]
         verdict = "ok" if status == 0 else "TIME" if status is None else f"FAILED ({status})"
         print(f"{len(self.done):4} {entry['name']} [{entry['backend']}] {entry['seconds']} s: {verdict}")
-        if status != 0:
+        if entry["output"] and (status != 0 or entry["name"] == "stress"):
             print("\n".join("       " + line for line in entry["output"].splitlines()))
 
     def flush(self) -> None:
@@ -163,7 +165,8 @@ def parse(arguments: list):
     parser.add_argument("--module", metavar="PATH.ko", help="loaded before the tests, unloaded after them")
     parser.add_argument("--tests", default="", metavar="REGEX", help="of these, those whose names match")
     parser.add_argument("--quick", action="store_true", help="without what excluded.txt leaves out of scripts/test.sh")
-    parser.add_argument("--stress", action="store_true", help="stress.py too: tracers killed, the module reloaded, under load")
+    parser.add_argument("--stress", type=float, nargs="?", const=1, default=0, metavar="SCALE",
+                        help="stress.py too: storms, killed tracers, the module reloaded, random ioctls; less of them below 1")
     parser.add_argument("--slowness", type=float, default=1, help="the tests' own limits, times this [1]")
     parser.add_argument("--time", type=int, default=900, help="limit for all, in seconds [900]")
     parser.add_argument("--list", action="store_true", help="print the chosen tests and the excluded ones with the reason")
