@@ -158,6 +158,7 @@ bool usc_is_traced(struct task_struct *task);
 struct usc_task_node {
 	struct hlist_node link;
 	struct task_struct *task; /* followed under RCU only */
+	bool late;		  /* was ending when it came into the map: its end may be over */
 	struct rcu_head rcu;
 	struct task_entry entry;
 };
@@ -167,6 +168,7 @@ extern struct hlist_head usc_tasks[1 << USC_TASK_BITS];
 
 struct task_entry *usc_task_add(struct task_struct *task);
 void usc_task_remove(struct task_struct *task);
+void usc_task_remove_late(struct task_struct *task);
 void usc_tasks_clear(void);
 
 /* files.c */

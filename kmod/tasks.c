@@ -31,6 +31,7 @@ struct task_entry *usc_task_add(struct task_struct *task)
 	if (!node)
 		return NULL;
 	node->task = task;
+	node->late = task != current && READ_ONCE(task->flags) & PF_EXITING;
 	raw_spin_lock_irqsave(&map_lock, flags);
 	found = find(task);
 	if (!found)
@@ -41,18 +42,30 @@ struct task_entry *usc_task_add(struct task_struct *task)
 	return found ? &found->entry : &node->entry;
 }
 
-void usc_task_remove(struct task_struct *task)
+static void remove(struct task_struct *task, bool if_late)
 {
 	struct usc_task_node *found;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&map_lock, flags);
 	found = find(task);
+	if (found && if_late && !found->late)
+		found = NULL;
 	if (found)
 		hlist_del_rcu(&found->link);
 	raw_spin_unlock_irqrestore(&map_lock, flags);
 	if (found)
 		kfree_rcu(found, rcu);
+}
+
+void usc_task_remove(struct task_struct *task)
+{
+	remove(task, false);
+}
+
+void usc_task_remove_late(struct task_struct *task)
+{
+	remove(task, true);
 }
 
 /* With no hook attached any more. */

@@ -89,7 +89,7 @@ static void forget(struct task_struct *task)
 		usc_task_remove(task);
 	/* Adopted with its process, though it had ended long before. */
 	if (!atomic_read(&task->signal->live) && entry_of(task->group_leader))
-		usc_task_remove(task->group_leader);
+		usc_task_remove_late(task->group_leader);
 }
 
 static void probe_exit(USC_EXIT_PROBE_ARGS)

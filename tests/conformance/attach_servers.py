@@ -11,7 +11,7 @@ import subprocess
 import unittest
 import urllib.request
 
-from attaching import AttachCase, LINEAGE, USCOPE, WAIT, WAITERS
+from attaching import AttachCase, LINEAGE, USCOPE, WAIT, WAITERS, children_of
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
 APACHE = shutil.which("apache2", path="/usr/sbin:/usr/bin")
@@ -82,8 +82,8 @@ class Apache:
         try:
             with open(os.path.join(self.folder, "pid"), encoding="ascii") as file:
                 main = int(file.read())
-            with open(f"/proc/{main}/task/{main}/children", encoding="ascii") as file:
-                return [main, *map(int, file.read().split())]
+            os.kill(main, 0)
+            return [main, *children_of(main)]
         except (OSError, ValueError):
             return []
 

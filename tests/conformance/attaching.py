@@ -36,16 +36,26 @@ def cgroup_root():
     return None
 
 
-def kill_tree(pid):
-    """A process with what it started."""
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
-        pids = children.read().split()
-    for child in pids:
+def children_of(pid):
+    found = []
+    for child in filter(str.isdigit, os.listdir("/proc")):
         try:
-            kill_tree(int(child))
+            with open(f"/proc/{child}/stat", encoding="utf-8", errors="replace") as file:
+                if int(file.read().rpartition(")")[2].split()[1]) == pid:
+                    found.append(int(child))
         except OSError:
             pass
-    os.kill(pid, signal.SIGKILL)
+    return found
+
+
+def kill_tree(pid):
+    """A process with what it started."""
+    for child in children_of(pid):
+        kill_tree(child)
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
+        pass
 
 
 class AttachCase(unittest.TestCase):

@@ -85,7 +85,8 @@ static void fill_start(struct usc_device_start* start) {
   start->config.scope.mode = 1 + draw() % 4;
   start->config.scope.budget = 1 + draw() % 1024;
   start->config.verify_every = draw() % 3;
-  start->config.target.kinds = USC_TARGET_LAUNCH + (draw() % 8 == 0);
+  start->config.target.kinds = draw() % 2 ? USC_TARGET_LAUNCH : 1u << draw() % 5;
+  start->config.target.follow = draw() % 16 ? draw() % 2 : (uint32_t)draw();
   memset(start->config.calls_x86_64, 0xff, sizeof(start->config.calls_x86_64));
   start->ring_bytes = 1u << 16;
   start->rows = 1u << 12;
@@ -140,6 +141,20 @@ static void fill_table(struct usc_device_table* table) {
   }
 }
 
+static void fill_target(struct usc_device_target* target) {
+  static const char* const names[] = {"sh", "bash", "device_fuzz", "stress-guest", "", "a/b"};
+
+  memset(target, 0, sizeof(*target));
+  target->size = sizeof(*target);
+  target->kind = draw() % 8 ? 2u << draw() % 3 : (uint32_t)any_number();
+  if (target->kind == USC_TARGET_APP) {
+    strcpy(target->name, names[draw() % 6]);
+    if (draw() % 8 == 0) memset(target->name, 'n', draw() % 2 ? 255 : 256);
+  } else {
+    target->value = draw() % 2 ? (uint64_t)(draw() % 2 ? getpid() : getppid()) : any_number();
+  }
+}
+
 static long right_call(int device) {
   union {
     uint32_t size;
@@ -153,11 +168,15 @@ static long right_call(int device) {
     struct usc_device_open_calls calls;
     struct usc_device_stats stats;
     struct usc_device_losses losses;
+    struct usc_device_target target;
+    struct usc_device_mappings mappings;
+    struct usc_device_attached attached;
+    struct usc_device_stack stack;
   } r;
 
   memset(&r, 0, sizeof(r));
 #define CALL(name, command) (r.name.size = sizeof(r.name), ioctl(device, command, &r.name))
-  switch (draw() % 13) {
+  switch (draw() % 18) {
     case 0:
       return CALL(version, USC_DEVICE_VERSION);
     case 1:
@@ -194,6 +213,20 @@ static long right_call(int device) {
     case 11:
       r.stats.cpu = (uint32_t)any_number();
       return CALL(stats, USC_DEVICE_STATS);
+    case 12:
+      fill_target(&r.target);
+      return ioctl(device, USC_DEVICE_TARGET, &r.target);
+    case 13:
+      return ioctl(device, USC_DEVICE_ADOPT, 0);
+    case 14:
+      r.mappings.pid = draw() % 2 ? getppid() : draw() % 2 ? getpid() : (int)any_number();
+      return CALL(mappings, USC_DEVICE_MAPPINGS);
+    case 15:
+      r.attached.capacity = draw() % 2 ? 16 : (uint32_t)any_number();
+      r.attached.buffer = any_pointer();
+      return CALL(attached, USC_DEVICE_ATTACHED);
+    case 16:
+      return CALL(stack, USC_DEVICE_STACK);
     default:
       r.losses.capacity = draw() % 2 ? 16 : (uint32_t)any_number();
       r.losses.buffer = any_pointer();
@@ -228,6 +261,9 @@ static long wrong_call(int device) {
 /* A traced command, for the hooks to have something to do, with whatever tables and files are there by now. */
 static void run_something(int device) {
   struct usc_device_launch launch = {.size = sizeof(launch)};
+  struct usc_device_mappings mappings = {.size = sizeof(mappings), .pid = getppid()};
+  struct usc_device_target target;
+  int i;
   struct usc_device_start start;
   int gate[2];
   pid_t child;
@@ -244,8 +280,14 @@ static void run_something(int device) {
   fill_start(&start);
   ioctl(device, USC_DEVICE_START, &start);
   launch.pid = child;
-  ioctl(device, USC_DEVICE_LAUNCH, &launch);
+  if (draw() % 2) ioctl(device, USC_DEVICE_LAUNCH, &launch);
+  for (i = 0; i < 3; i++) {
+    fill_target(&target);
+    ioctl(device, USC_DEVICE_TARGET, &target);
+  }
   ioctl(device, USC_DEVICE_ATTACH, 0);
+  ioctl(device, USC_DEVICE_ADOPT, 0);
+  ioctl(device, USC_DEVICE_MAPPINGS, &mappings);
   close(gate[0]);
   close(gate[1]);
   if (child > 0) waitpid(child, NULL, 0);
