@@ -11,7 +11,7 @@ import time
 import unittest
 
 from attaching import AttachCase, USCOPE, WAIT, WAITERS
-from backend import OPTIONS as BACKEND_OPTIONS
+from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
 NAME = os.path.basename(WAITERS)
 
@@ -97,13 +97,13 @@ class Live(AttachCase):
 
     def test_limits(self):
         process = self.start("sh", "-c", "while :; do cat /dev/null; done")
-        for options, reason in ((("--duration", "500ms"), None), (("--max-size", "200K"), "--max-size is reached")):
+        for options, reason in ((("--duration", f"{0.5 * SLOWNESS}s"), None), (("--max-size", "200K"), "--max-size is reached")):
             with self.subTest(options):
                 tracer = self.attach("--pid", str(process.pid), *options)
                 self.ends(tracer)
                 if reason:
                     self.assertIn(reason, self.text())
-                self.assertGreater(self.count("v_event WHERE ended = 'root'"), 100)
+                self.assertGreater(self.count("v_event WHERE ended = 'root'"), 20)
                 self.assertEqual(self.rows("SELECT DISTINCT how FROM event WHERE how NOT IN ('returned', 'noreturn', 'killed', 'open', 'attached')"), [])
                 self.assertIsNone(process.poll())
                 self.assertEqual(sorted(os.listdir(self.folder.name)), ["said", "trace.db"])
