@@ -11,7 +11,7 @@ from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
 class Attach(AttachCase):
     def test_threads_are_found_in_their_calls(self):
-        waiters = self.start(WAITERS, str(int(3000 * SLOWNESS)))
+        waiters = self.start(WAITERS, str(int(8000 * SLOWNESS)))
         time.sleep(0.5)
         tracer = self.attach("--pid", str(waiters.pid))
         self.assertIn("5 threads run already", self.text())
