@@ -9,9 +9,10 @@
 
 #include <linux/types.h>
 
-#define USC_LOG_USER_STACK 1 /* the current task's user stack, in the tracer's scope */
-#define USC_LOG_KERNEL_STACK                                                                                           \
-	2 /* the callers of usc_log_event, 64 at most; no address leaves, but module and offset */
+/* Flags: the current task's user stack, in the tracer's scope; the callers of usc_log_event, 64 at most, of which no
+ * address leaves, but module and offset. */
+#define USC_LOG_USER_STACK 1
+#define USC_LOG_KERNEL_STACK 2
 
 /* Is the current task being traced? */
 bool usc_task_traced(void);
