@@ -20,6 +20,7 @@ static long copy_stack_page(__u32 i, struct copy_context *context)
 	__u32 number = address / PAGE_BYTES & (USC_SAMPLE_PAGES - 1);
 	__u32 second = c->second != 0;
 	__u32 at = c->at;
+	__u64 place;
 	char *page, *sent;
 
 	if (at > SAMPLE_BYTES - PAGE_BYTES || bytes > PAGE_BYTES || address >= c->end)
@@ -31,7 +32,10 @@ static long copy_stack_page(__u32 i, struct copy_context *context)
 	c->pages |= 1ull << (i & 63);
 	c->bytes += bytes;
 	if (bytes == PAGE_BYTES) {
-		sent = room->sent + (second * USC_SAMPLE_PAGES + number) * PAGE_BYTES;
+		place = second * USC_SAMPLE_PAGES + number;
+		/* 6.1's verifier knows no bound of an `or`: masked behind the compiler's back. */
+		__asm__ volatile("" : "+r"(place));
+		sent = room->sent + (place & (2 * USC_SAMPLE_PAGES - 1)) * PAGE_BYTES;
 		if (i && room->sent_bits[second] >> number & 1 && same_pages(page, sent)) {
 			c->same |= 1ull << (i & 63);
 			return 0;
