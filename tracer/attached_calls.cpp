@@ -12,7 +12,7 @@ namespace uscope::tracer {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::size_t kMostBytes = 2 * USC_SAMPLE_PAGES * kPage;
+constexpr std::size_t kMostBytes = kPage * 2 * USC_SAMPLE_PAGES;
 constexpr std::size_t kPagesAtOnce = 64;
 
 // The stack from `base` on, up to the first page that cannot be read. A page at a time: a piece that is not all there

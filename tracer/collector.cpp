@@ -213,7 +213,8 @@ void Collector::finish_walk(HeldSample held) {
     samples_.let_wait(std::move(held), walked.waits_for);
     return;
   }
-  const bool unmapped = walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING};
+  const bool unmapped =
+      walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING} && sample.reason != USC_DEFER_COPIED;
   if (unmapped && may_be_mapped_late(held)) {
     held.unmapped_version = version;
     samples_.put_back(std::move(held));
@@ -437,6 +438,7 @@ Result<void> Collector::write_totals() {
   meta("deferred_no_table", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_NO_TABLE]; }));
   meta("deferred_lock", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_LOCK]; }));
   meta("deferred_register", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_REGISTER]; }));
+  meta("deferred_copied", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_COPIED]; }));
   meta("deferred_mappings", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_MAPPINGS]; }));
   return trouble_;
 }

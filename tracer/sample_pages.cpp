@@ -7,8 +7,6 @@
 namespace uscope::tracer {
 namespace {
 
-constexpr std::size_t kMostProcessors = 1u << 16;
-
 std::size_t first_bytes(const usc_sample& sample) {
   return Page::kBytes - sample.base % Page::kBytes;
 }
@@ -67,10 +65,7 @@ std::vector<char> HeldSample::whole() const {
 }
 
 std::optional<HeldSample> PageMirror::take(const usc_sample& sample) {
-  if (sample.head.cpu >= last_.size()) {
-    if (sample.head.cpu >= kMostProcessors) return std::nullopt;
-    last_.resize(sample.head.cpu + 1u);
-  }
+  if (sample.head.cpu >= last_.size()) last_.resize(sample.head.cpu + 1u);
   Last& last = last_[sample.head.cpu];
   Reader reader(sample, bytes_);
   HeldSample held;

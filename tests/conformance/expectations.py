@@ -204,7 +204,7 @@ def check_run(run, trace, matcher):
         for expectation in run.expectations
         if expectation.fields.get("ended", ("=", ""))[1] in ("scope", "budget")
     )
-    early -= sum(trace.figure(key) for key in ("deferred_no_table", "deferred_lock", "deferred_mappings"))
+    early -= sum(trace.figure(key) for key in ("deferred_no_table", "deferred_lock", "deferred_mappings", "deferred_copied"))
     if trace.figure("walks_stopped_early") < early:
         failures.append(f"{trace.figure('walks_stopped_early')} walks ended early, not {early} or more")
     if run.tree and trace.tree() != run.tree:

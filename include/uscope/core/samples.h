@@ -130,6 +130,7 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 		return 0;
 	}
 	sample = &room->sample;
+	sample->reason = verify ? USC_DEFER_NONE : s->defer;
 	walk_begin(s, regs, t);
 	__builtin_memcpy(sample->regs, s->frame.regs, sizeof(sample->regs));
 	sample->pc = s->frame.pc;

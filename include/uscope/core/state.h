@@ -38,6 +38,7 @@
 #define TASK_SKIPPED 4	/* in a call that -e leaves out */
 #define TASK_MAPPING 8	/* in a call that counts in mm_slot.in_flight */
 #define TASK_ADOPTED 16 /* came into the map in the middle of its life: maybe in the middle of a call */
+#define TASK_COPIED 32 /* its address space was copied by a fork, and no exec has made another */
 
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
 #define STATE_DECIDING 3
@@ -167,6 +168,7 @@ struct scratch {
 	__u32 defer;
 	__u32 walked;
 	__u32 has_jit;
+	__u32 copied; /* TASK_COPIED */
 	__u32 serial;
 	/* for the memo */
 	__u32 reads; /* words read; above MEMO_WORDS: no memo */

@@ -85,14 +85,15 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 		flags = USC_TASK_PROCESS;
 	}
 	t->mm = from->mm;
+	t->flags = TASK_NEWBORN | (from->flags & TASK_COPIED);
 	if (child->mm != parent->mm) {
 		t->mm = next_serial(SERIAL(mm));
+		t->flags |= TASK_COPIED;
 		copy_hulls(from->mm, t->mm);
 	}
 	t->image = from->image;
 	t->exe_file = from->exe_file;
 	t->restart_nr = NO_NUMBER;
-	t->flags = TASK_NEWBORN;
 	send_task(child, t, from->serial, from->mm, flags);
 	return 0;
 }

@@ -86,7 +86,7 @@ static __always_inline int place_mapping(struct scratch *s, struct found *found)
 	if (found->status == FOUND_LOST)
 		return PLACE_DEFER(USC_DEFER_NO_TABLE);
 	if (found->status == FOUND_NONE)
-		return PLACE_BROKEN(USC_BROKEN_NO_MAPPING);
+		return s->copied ? PLACE_DEFER(USC_DEFER_COPIED) : PLACE_BROKEN(USC_BROKEN_NO_MAPPING);
 	tell_mapping(found, 0);
 	if (s->key) {
 		slot->key = 0;
@@ -304,6 +304,7 @@ static __always_inline void walk_begin(struct scratch *s, struct pt_regs *regs, 
 	s->exe_file = t->exe_file;
 	s->mm = t->mm;
 	s->serial = t->serial;
+	s->copied = (t->flags & TASK_COPIED) != 0;
 	s->scope.kept = 0;
 	s->scope.last_file = ~0u;
 	s->ended = 0;

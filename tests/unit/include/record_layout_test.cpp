@@ -202,6 +202,8 @@ void describe_constants(std::ostream& out) {
   LINE(USC_DEFER_LOCK);
   LINE(USC_DEFER_MAPPINGS);
   LINE(USC_DEFER_RE_ENTRY);
+  LINE(USC_DEFER_REGISTER);
+  LINE(USC_DEFER_COPIED);
 }
 
 std::string describe() {
