@@ -312,7 +312,7 @@ enum usc_defer_reason {
 	USC_DEFER_MAPPINGS, /* mappings changed during the walk, twice */
 	USC_DEFER_RE_ENTRY, /* the scratch area was in use */
 	USC_DEFER_REGISTER, /* a rule needs a register that compact rows do not follow */
-	USC_DEFER_COPIED,   /* no mapping, in an address space that a fork copied: maybe its parent has it (MADV_DONTFORK) */
+	USC_DEFER_COPIED, /* no mapping, in an address space that a fork copied: maybe its parent has it (MADV_DONTFORK) */
 	USC_DEFER_COUNT
 };
 
