@@ -14,7 +14,8 @@ const char* StackCopy::Part::find(std::uint64_t address) const {
   if (address < base) return nullptr;
   const std::uint64_t page = address / kPage - base / kPage;
   const std::uint64_t last_page = (address + kWord - 1) / kPage - base / kPage;
-  if (page >= USC_SAMPLE_PAGES || last_page >= USC_SAMPLE_PAGES || (pages >> page & pages >> last_page & 1) == 0) return nullptr;
+  if (page >= USC_SAMPLE_PAGES || last_page >= USC_SAMPLE_PAGES || (pages >> page & pages >> last_page & 1) == 0)
+    return nullptr;
   // Pages lie one behind the other; the first of them may be cut.
   const std::uint64_t first_bytes = kPage - base % kPage;
   const auto before = static_cast<std::uint64_t>(std::popcount(pages & ((std::uint64_t{1} << page) - 1)));
