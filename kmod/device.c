@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /*
- * /dev/uscope (include/uscope/device.h): one opener, everything under one mutex. Nothing that user space hands in is
- * believed: sizes are exact, reserved fields are 0, numbers are within bounds before any memory is taken.
+ * /dev/uscope (include/uscope/device.h): one opener, whose requests are under one mutex. Nothing that user space hands
+ * in is believed: sizes are exact, reserved fields are 0, numbers are within bounds before any memory is taken.
  */
 #include <linux/capability.h>
 #include <linux/miscdevice.h>
@@ -17,19 +17,23 @@
 #include "session.h"
 
 static DEFINE_MUTEX(control_lock);
+static enum { IDLE, ATTACHED, DETACHED } hooks;
+
+/* Not under the mutex of the requests: that others ask who holds the device must not keep the holder from mapping its
+ * rings. */
+static DEFINE_SPINLOCK(holder_lock);
 static bool held;
 static char holder[TASK_COMM_LEN];
 static pid_t holder_pid;
-static enum { IDLE, ATTACHED, DETACHED } hooks;
 
 /* Who holds the device, for the message of a tracer that could not open it. */
 static int get_holder(char *buffer, const struct kernel_param *param)
 {
 	int bytes;
 
-	mutex_lock(&control_lock);
+	spin_lock(&holder_lock);
 	bytes = held ? sysfs_emit(buffer, "%d %s\n", holder_pid, holder) : sysfs_emit(buffer, "0\n");
-	mutex_unlock(&control_lock);
+	spin_unlock(&holder_lock);
 	return bytes;
 }
 
@@ -43,16 +47,15 @@ static int device_open(struct inode *inode, struct file *file)
 
 	if (!capable(CAP_SYS_ADMIN) && !capable(CAP_PERFMON))
 		return -EPERM;
-	mutex_lock(&control_lock);
+	spin_lock(&holder_lock);
 	if (held) {
 		error = -EBUSY;
 	} else {
 		held = true;
 		holder_pid = task_tgid_nr(current);
 		get_task_comm(holder, current->group_leader);
-		hooks = IDLE;
 	}
-	mutex_unlock(&control_lock);
+	spin_unlock(&holder_lock);
 	return error ? error : nonseekable_open(inode, file);
 }
 
@@ -69,8 +72,11 @@ static int device_release(struct inode *inode, struct file *file)
 	mutex_lock(&control_lock);
 	detach();
 	usc_session_free();
-	held = false;
+	hooks = IDLE;
 	mutex_unlock(&control_lock);
+	spin_lock(&holder_lock);
+	held = false;
+	spin_unlock(&holder_lock);
 	return 0;
 }
 
@@ -113,7 +119,10 @@ static int device_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	int error;
 
-	/* Not waited for: the mmap lock is held here, and an ioctl holds the device's while it takes that one. */
+	/*
+	 * Not waited for: the mmap lock is held here, and an ioctl holds the device's while it takes that one. So a
+	 * holder that maps and asks for something in two threads at once may be refused.
+	 */
 	if (!mutex_trylock(&control_lock))
 		return -EAGAIN;
 	error = map_region(vma);

@@ -143,6 +143,8 @@ def storms():
 def killed_tracers():
     number, attached = times(50), 0
     for i in range(number):
+        with contextlib.suppress(FileNotFoundError):  # what the one before has left
+            os.unlink("kill.db.raw.part")
         tracer = subprocess.Popen([USCOPE, "record", "--backend", BACKEND, "-o", "kill.db", "--", "sh", "-c", ROUGH],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         # Half of them anywhere in their beginning, the others at work.
@@ -151,13 +153,16 @@ def killed_tracers():
             time.sleep(0.05)
         time.sleep(random.uniform(0.1, 2))
         attached += held() > 0
+        if tracer.poll() is not None:
+            check(False, f"tracer {i} ended by itself with {tracer.returncode}")
+            return
         tracer.kill()
         time.sleep(random.uniform(0, 0.2))
         end(tracer)
         if left_over():
             check(False, f"killed tracer {i}: {held()} users or programs are left")
             return
-    check(attached > 0, f"{number} tracers killed, {attached} of them at work, nothing left of them")
+    check(attached >= number // 2, f"{number} tracers killed, {attached} of them at work, nothing left of them")
 
 
 def holder():
