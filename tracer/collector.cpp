@@ -17,7 +17,6 @@ namespace {
 constexpr std::array kEventLosses = {USC_LOSS_RING_FULL_EVENT, USC_LOSS_TASK_MAP_FULL, USC_LOSS_TASK_MAP_BUSY,
                                      USC_LOSS_RECURSION};
 
-constexpr std::uint64_t kLateMappingNs = 1'000'000'000;
 constexpr std::uint64_t kSliceNs = 2'000'000;  // of walking between two passes over the rings
 
 template <typename Record>
@@ -37,22 +36,6 @@ std::size_t least_size(std::uint16_t type) {
   }
 }
 
-// The definition of a walked stack: the record, its frames behind it.
-std::vector<char> define_stack(usc_stack& stack, const usc_sample& sample, const UserStack& walked) {
-  std::vector<char> bytes(sizeof(usc_stack) + walked.frames.size() * sizeof(std::uint64_t));
-  stack.head.type = USC_RECORD_STACK;
-  stack.head.size = static_cast<__u32>(bytes.size());
-  stack.stack = sample.stack;
-  stack.mm = walked.has_jit ? sample.mm : 0;
-  stack.depth = static_cast<__u16>(walked.frames.size());
-  stack.ended = walked.ended;
-  stack.deferred = 1;
-  std::memcpy(bytes.data(), &stack, sizeof(stack));
-  if (!walked.frames.empty())
-    std::memcpy(bytes.data() + sizeof(stack), walked.frames.data(), walked.frames.size() * sizeof(std::uint64_t));
-  return bytes;
-}
-
 }  // namespace
 
 Collector::Collector(Backend& backend, FileTable& files, RowMaker& maker, TraceWriter& writer, const usc_config& config,
@@ -64,6 +47,7 @@ Collector::Collector(Backend& backend, FileTable& files, RowMaker& maker, TraceW
       writer_(writer),
       config_(config),
       observer_(observer),
+      walks_(backend, samples_, mappings_, files, rows_, tasks_, config_.scope),
       losses_from_ns_(monotonic_ns()) {
   if (config.verify_every != 0)
     verifier_ = std::make_unique<Verifier>(mappings_, files_, config.scope, compare_observer);
@@ -194,47 +178,29 @@ void Collector::process_samples() {
   }
 }
 
-// Whether a walk that met no mapping may still meet it later: the mapping may be told of at the next call of the task
-// that made it.
-bool Collector::may_be_mapped_late(const HeldSample& held) const {
-  return !closing_ && samples_.may_wait(held) && monotonic_ns() - held.head().head.time < kLateMappingNs;
+void Collector::finish_walk(HeldSample held) {
+  const std::uint32_t task = held.head().head.task;
+  const auto done = walks_.finish(std::move(held));
+  if (!done) return keep(done.error());
+  if (!*done) return;
+  if ((*done)->given_up) given_up_[tasks_.find(task).process]++;
+  const auto& stack = *reinterpret_cast<const usc_stack*>((*done)->stack.data());
+  on_stack(stack);
+  pass_on(stack.head);
+  figures_.deferred++;
 }
 
-void Collector::finish_walk(HeldSample held) {
-  const std::uint64_t version = mappings_.version(held.head().mm, held.head().head.time) + 1;
-  if (held.unmapped_version == version && may_be_mapped_late(held)) {
-    samples_.put_back(std::move(held));
-    return;
-  }
-  const std::vector<char> whole = held.whole();
-  const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
-  const UserStack walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
-  if (walked.waits_for != 0 && samples_.may_wait(held)) {
-    samples_.let_wait(std::move(held), walked.waits_for);
-    return;
-  }
-  const bool unmapped =
-      walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING} && sample.reason != USC_DEFER_COPIED;
-  if (unmapped && may_be_mapped_late(held)) {
-    held.unmapped_version = version;
-    samples_.put_back(std::move(held));
-    return;
-  }
-  if (unmapped || walked.waits_for != 0) given_up_[tasks_.find(sample.head.task).process]++;
-  usc_stack stack{};
-  stack.head = sample.head;
-  const std::vector<char> bytes = define_stack(stack, sample, walked);
-  const auto& record = *reinterpret_cast<const usc_stack*>(bytes.data());
-  on_stack(record);
-  pass_on(record.head);
-  figures_.deferred++;
+void Collector::close() {
+  closing_ = true;
+  walks_.close();
 }
 
 Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& calls) {
   for (const AttachedCall& call : calls) {
     auto id = backend_.reserve_stack();
     if (!id) return id.error();
-    auto& sample = *reinterpret_cast<const usc_sample*>(call.sample.data());
+    std::vector<char> copy = call.sample;
+    auto& sample = *reinterpret_cast<usc_sample*>(copy.data());
     UserStack walked;
     walked.ended = static_cast<std::uint8_t>(USC_ENDED_BROKEN + int{USC_BROKEN_COMPAT});
     if (call.event.abi != USC_ABI_I386) {
@@ -244,12 +210,9 @@ Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& ca
         walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
       }
     }
-    usc_stack stack{};
-    stack.head = sample.head;
-    std::vector<char> bytes = define_stack(stack, sample, walked);
-    auto& record = *reinterpret_cast<usc_stack*>(bytes.data());
-    record.stack = *id;
-    on_stack(record);
+    sample.stack = *id;
+    const std::vector<char> bytes = define_stack(sample, walked);
+    on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
     usc_stack head{};
     std::memcpy(&head, bytes.data(), sizeof(head));
     keep(writer_.append_own(head, USC_RECORD_STACK, std::span<const char>(bytes).subspan(sizeof(head))));

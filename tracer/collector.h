@@ -16,6 +16,7 @@
 #include "support/result.h"
 #include "tracer/attached_calls.h"
 #include "tracer/backend.h"
+#include "tracer/deferred_walks.h"
 #include "tracer/file_table.h"
 #include "tracer/jit_names.h"
 #include "tracer/mapping_timeline.h"
@@ -60,8 +61,8 @@ class Collector {
   Result<std::size_t> round();
   // Calls that began before `before_ns` and have not returned; the number of traced tasks.
   Result<std::uint64_t> write_open_calls(std::uint64_t before_ns);
-  // Nothing more will come: walks that wait for a record are finished as they are.
-  void close() { closing_ = true; }
+  // No new call is recorded any more: walks that wait for a mapping ask for it, or are finished as they are.
+  void close();
   // Calls that threads were found in, with their stacks.
   Result<void> write_attached_calls(const std::vector<AttachedCall>& calls);
   // What was lost since the last call.
@@ -86,7 +87,6 @@ class Collector {
   void take_rows();
   void process_samples();
   void finish_walk(HeldSample held);
-  [[nodiscard]] bool may_be_mapped_late(const HeldSample& held) const;
   void verify(HeldSample held);
   void write_file_news();
   void write_jit_news();
@@ -105,6 +105,7 @@ class Collector {
   std::vector<std::uint32_t> adopted_;  // processes that ran before, whose mappings are to be told of
   std::uint64_t round_ns_ = 0;          // when this round began
   SampleQueue samples_;
+  DeferredWalks walks_;
   TraceFigures figures_;
   std::array<std::uint64_t, USC_LOSS_COUNT> lost_told_{};
   std::unordered_map<std::uint64_t, std::uint64_t> process_lost_told_;

@@ -190,7 +190,7 @@ Result<void> KmodBackend::tell_mappings(std::uint32_t pid) {
   usc_device_mappings request{};
   request.size = sizeof(request);
   request.pid = static_cast<__s32>(pid);
-  if (ioctl(device_.get(), USC_DEVICE_MAPPINGS, &request) != 0 && errno != ESRCH)
+  if (ioctl(device_.get(), USC_DEVICE_MAPPINGS, &request) != 0 && errno != ESRCH && errno != ENODATA)
     return device_error("tell of a process's mappings", errno);
   return {};
 }

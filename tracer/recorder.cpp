@@ -108,6 +108,7 @@ class Recording {
   Result<void> adopt();
   [[nodiscard]] bool is_over(bool idle) const;
   Result<void> loop();
+  Result<void> empty_rings(bool all);
   Result<void> finish();
   Result<bool> each_second(std::uint64_t now);
   int next_wait(std::uint64_t now);
@@ -294,21 +295,30 @@ Result<void> Recording::loop() {
   return {};
 }
 
+// Until nothing waits any more; with `all`, until nothing comes any more either.
+Result<void> Recording::empty_rings(bool all) {
+  while (true) {
+    const auto seen = collector_->round();
+    if (!seen) return seen.error();
+    const bool come = *seen != 0;
+    if (!collector_->has_pending() && !(all && come)) return {};
+    if (!come && !collector_->is_behind()) poll(nullptr, 0, kPendingWaitMs);
+  }
+}
+
 // No new call is taken up; those still under way are listed before the last hooks go, so that a return in between
-// completes them; then the rings are emptied.
+// completes them, and walks that wait for a mapping can still ask for it; then the rings are emptied.
 Result<void> Recording::finish() {
   backend_->close_entries();
   if (!writer_->failed()) {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
   }
-  backend_->detach();
   collector_->close();
-  while (true) {
-    const auto seen = collector_->round();
-    if (!seen) return seen.error();
-    if (*seen == 0 && !collector_->has_pending()) break;
-    if (*seen == 0 && !collector_->is_behind()) poll(nullptr, 0, kPendingWaitMs);
-  }
+  // What was in the rings is looked at in the second round.
+  if (auto seen = collector_->round(); !seen) return seen.error();
+  if (auto done = empty_rings(false); !done) return done;
+  backend_->detach();
+  if (auto done = empty_rings(true); !done) return done;
   if (auto done = collector_->write_losses(); !done) return done;
   if (auto done = writer_->append_meta("duration_ns", std::to_string(monotonic_ns() - start_ns_)); !done) return done;
   if (auto done = collector_->write_totals(); !done) return done;

@@ -35,6 +35,7 @@ struct HeldSample {
   unsigned waits = 0;                                                // for rows, so far
   // Not 0: its walk met no mapping where one must be, and this is what MappingTimeline::version() + 1 was then.
   std::uint64_t unmapped_version = 0;
+  bool asked = false;                                  // its process's mappings have been asked for
   std::vector<std::shared_ptr<const Page>> pages;      // of usc_sample::pages; the first one may hold less, at its end
   std::vector<std::shared_ptr<const Page>> end_pages;  // of usc_sample::end_pages
 

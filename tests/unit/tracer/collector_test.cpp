@@ -117,6 +117,44 @@ TEST_F(CollectorTest, AWalkWaitsForAMappingThatIsToldOfLate) {
   EXPECT_TRUE(losses().empty());
 }
 
+TEST_F(CollectorTest, AMappingThatNobodyTellsOfIsAskedForAtTheEnd) {
+  usc_task task{};
+  task.head.task = 8;
+  task.process = 6;
+  task.pid = 4711;
+  task.flags = USC_TASK_PROCESS;
+  backend_.queue(task, USC_RECORD_TASK);
+  OwnSample sample = take_sample();
+  sample.record().head.task = 8;
+  queue(sample, 3);
+  backend_.on_asked_for_mappings = [this](std::uint32_t pid) {
+    EXPECT_EQ(pid, 4711U);
+    tell_mappings();
+  };
+  ASSERT_TRUE(collector().round());
+  collector().close();
+  for (int i = 0; i < 100 && collector().has_pending(); i++) ASSERT_TRUE(collector().round());
+  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  ASSERT_EQ(stacks.size(), 1U);
+  EXPECT_EQ(stacks[0].ended, USC_ENDED_ROOT);
+  ASSERT_TRUE(collector().write_losses());
+  EXPECT_TRUE(losses().empty());
+}
+
+TEST_F(CollectorTest, AMappingThatNobodyTellsOfIsAskedForAfterSomeTime) {
+  OwnSample sample = take_sample();
+  queue(sample, 3);
+  int asked = 0;
+  backend_.on_asked_for_mappings = [&](std::uint32_t) { asked++; };
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  ASSERT_TRUE(collector().round());
+  while (collector().has_pending() && std::chrono::steady_clock::now() < until) ASSERT_TRUE(collector().round());
+  EXPECT_EQ(asked, 1);
+  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  ASSERT_EQ(stacks.size(), 1U);
+  EXPECT_EQ(stacks[0].ended, USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING});
+}
+
 TEST_F(CollectorTest, AWalkThatNothingCanFinishIsToldAsLoss) {
   usc_task task{};
   task.head.task = 8;
@@ -129,7 +167,7 @@ TEST_F(CollectorTest, AWalkThatNothingCanFinishIsToldAsLoss) {
   queue(sample, 3);
   ASSERT_TRUE(collector().round());
   collector().close();
-  ASSERT_TRUE(collector().round());
+  for (int i = 0; i < 3; i++) ASSERT_TRUE(collector().round());
   EXPECT_FALSE(collector().has_pending());
   const auto stacks = written<usc_stack>(USC_RECORD_STACK);
   ASSERT_EQ(stacks.size(), 1U);

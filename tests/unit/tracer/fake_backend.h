@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -73,7 +74,10 @@ class FakeBackend : public Backend {
   Result<void> set_target(const TargetNames&) override { return {}; }
   Result<void> attach() override { return {}; }
   Result<void> adopt() override { return {}; }
-  Result<void> tell_mappings(std::uint32_t) override { return {}; }
+  Result<void> tell_mappings(std::uint32_t pid) override {
+    if (on_asked_for_mappings) on_asked_for_mappings(pid);
+    return {};
+  }
   Result<void> list_attached_calls(const AttachedHandler& handle) override {
     for (const usc_attached_call& call : attached_calls) handle(call);
     return {};
@@ -124,6 +128,7 @@ class FakeBackend : public Backend {
     return key;
   }
 
+  std::function<void(std::uint32_t pid)> on_asked_for_mappings;
   bool has_room = true;
   bool reserves = false;
   std::uint32_t next_serial = 1000;
