@@ -202,12 +202,15 @@ class Hung(AttachCase):
         tracer = self.attach("--pid", str(hung.pid), "--duration", "300ms")
         self.ends(tracer)
         self.assertIsNone(hung.poll())  # a call that is interrupted ends it
+        self.wait_for(lambda: sleeping(hung.pid), "its threads do not wait")
         calls = in_calls(hung.pid)
-        # The same threads in the same calls with the same arguments; one sleeps again and again, with the same ones.
+        # The same threads in the same calls with the same arguments; one sleeps again and again, and may be found awake.
         self.assertEqual(calls, before)
-        self.assertEqual(self.rows("SELECT kind, folded LIKE '%;' || CASE kind WHEN 'read' THEN 'reads_a_pipe' WHEN 'futex' THEN 'waits_for_a_lock' "
+        stacks = self.rows("SELECT kind, folded LIKE '%;' || CASE kind WHEN 'read' THEN 'reads_a_pipe' WHEN 'futex' THEN 'waits_for_a_lock' "
                                    "WHEN 'epoll_wait' THEN 'waits_for_events' ELSE 'sleeps' END || ';%' FROM v_event WHERE how = 'attached' "
-                                   "ORDER BY kind"), [(kind, 1) for kind in ("clock_nanosleep", "clock_nanosleep", "epoll_wait", "futex", "read")])
+                                   "ORDER BY kind")
+        self.assertEqual(sorted(set(stacks)), [(kind, 1) for kind in ("clock_nanosleep", "epoll_wait", "futex", "read")])
+        self.assertIn(len(stacks), (4, 5))
         # Arguments as the kernel itself tells them.
         for kind, tid, *arguments in self.rows("SELECT kind.name, tid, a0, a1, a2, a3, a4, a5 FROM event JOIN kind ON kind.id = kind_id "
                                                "JOIN thread ON thread.id = thread_id WHERE how = 'attached' AND kind.name IN ('read', 'futex', 'epoll_wait')"):
