@@ -8,8 +8,10 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "uscope/target.h"
 #include "uscope/trace_map.h"
@@ -60,6 +62,13 @@ std::string lockdown_level(const Host& host) {
   const std::size_t end = text.find(']');
   if (begin == std::string::npos || end == std::string::npos) return text;
   return text.substr(begin + 1, end - begin - 1);
+}
+
+bool in_initial_pid_namespace(const Host& host) {
+  constexpr const char* kInitial = "pid:[4026531836]";  // PROC_PID_INIT_INO of include/linux/proc_ns.h
+  std::error_code error;
+  const auto name = std::filesystem::read_symlink(host.root + "/proc/self/ns/pid", error);
+  return error || name == kInitial;
 }
 
 Check check_by_use(const char* name, OpenBackend open) {

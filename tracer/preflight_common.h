@@ -30,6 +30,8 @@ struct Host {
 [[nodiscard]] std::string lockdown_level(const Host& host);
 
 using OpenBackend = Result<std::unique_ptr<Backend>> (*)(const usc_config& config, const BackendSizes& sizes);
+// Processes of others are known by the initial namespace's numbers: /proc must show the same ones.
+[[nodiscard]] bool in_initial_pid_namespace(const Host& host);
 // The check that decides: a small session is opened on this machine, attached, and closed again.
 [[nodiscard]] Check check_by_use(const char* name, OpenBackend open);
 

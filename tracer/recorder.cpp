@@ -14,6 +14,7 @@
 
 #include "support/unique_fd.h"
 #include "tracer/attached_calls.h"
+#include "tracer/preflight_common.h"
 #include "tracer/process_list.h"
 
 namespace uscope::tracer {
@@ -153,6 +154,9 @@ Result<void> Recording::prepare() {
   if (auto watching = signals_.open(); !watching) return watching;
   signal(SIGPIPE, SIG_IGN);  // a reader of --print that goes away does not end the recording
   raise_descriptor_limit();
+  if (!launches() && !in_initial_pid_namespace(this_host()))
+    return Error{"uscope runs in a pid namespace of its own, and cannot look into processes that it does not start",
+                 "run it in the initial one (docker run --pid=host, or hostPID in Kubernetes)"};
   auto writer = TraceWriter::create(options_.raw_path, make_header(config_.cpus));
   if (!writer) return writer.error();
   writer_ = std::make_unique<TraceWriter>(std::move(*writer));

@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import unittest
 
-from attaching import AttachCase, LINEAGE, WAIT, own_copy
+from attaching import AttachCase, LINEAGE, USCOPE, WAIT, own_copy
+from backend import OPTIONS as BACKEND_OPTIONS
 
 JIT = own_copy("jit")
 NAME = os.path.basename(JIT)
@@ -83,6 +84,18 @@ class Containers(AttachCase):
                    "--mount-proc", "sh", "-c", 'exec 3<"$0"; mount -t tmpfs none /tmp; exec /proc/self/fd/3 "$@"']
         self.both(command, JIT, 1, JIT)
         self.assertFalse(os.path.exists("/tmp/perf-1.map"))
+
+    def test_the_tracer_in_a_pid_namespace(self):
+        record = ["unshare", "--pid", "--fork", "--mount-proc", USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db]
+        refused = subprocess.run([*record, "--app", NAME], capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(refused.returncode, 125)
+        self.assertIn("pid namespace of its own", refused.stderr)
+        self.assertIn("--pid=host", refused.stderr)
+        self.assertEqual(os.listdir(self.folder.name), [])
+        done = subprocess.run([*record, "--", LINEAGE, "work"], capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.count("v_event WHERE kind = 'getppid' AND ended = 'root'"), 1)
+        self.assertEqual(self.count("v_event WHERE ended NOT IN ('root', 'scope')"), 0)
 
     def test_a_pid_namespace_in_a_pid_namespace(self):
         enter = ["unshare", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc"]

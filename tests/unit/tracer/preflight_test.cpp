@@ -50,6 +50,16 @@ class PreflightTest : public testing::Test {
   Host host_;
 };
 
+TEST_F(PreflightTest, PidNamespace) {
+  EXPECT_TRUE(in_initial_pid_namespace(host_));  // /proc is not there: nothing speaks against it
+  std::filesystem::create_directories(host_.root + "/proc/self/ns");
+  std::filesystem::create_symlink("pid:[4026532345]", host_.root + "/proc/self/ns/pid");
+  EXPECT_FALSE(in_initial_pid_namespace(host_));
+  std::filesystem::remove(host_.root + "/proc/self/ns/pid");
+  std::filesystem::create_symlink("pid:[4026531836]", host_.root + "/proc/self/ns/pid");
+  EXPECT_TRUE(in_initial_pid_namespace(host_));
+}
+
 TEST_F(PreflightTest, HeadersThatAreMissingAreNamedByPackage) {
   const Check headers = kmod("kernel headers");
   EXPECT_FALSE(headers.ok);
