@@ -38,11 +38,11 @@ constexpr std::array<std::string_view, USC_FILE_STATE_COUNT> kFileStates{
 #undef USC_X
 };
 
-// Not so the causes that leave out checks or names, or that cost time only.
+// Not so the causes that leave out checks or names, that cost time only, or whose number is not known.
 bool loses_data(std::uint32_t cause) {
-  constexpr std::array<std::uint32_t, 5> kOthers{USC_LOSS_VERIFY_SKIPPED, USC_LOSS_ROWS_MEMORY,
+  constexpr std::array<std::uint32_t, 6> kOthers{USC_LOSS_VERIFY_SKIPPED,   USC_LOSS_ROWS_MEMORY,
                                                  USC_LOSS_PERF_MAP_REFUSED, USC_LOSS_PERF_MAP_SIZE,
-                                                 USC_LOSS_JIT_SPACES_FULL};
+                                                 USC_LOSS_JIT_SPACES_FULL,  USC_LOSS_CUT_OFF};
   return std::find(kOthers.begin(), kOthers.end(), cause) == kOthers.end();
 }
 
@@ -237,6 +237,7 @@ Result<void> Loader::write_losses(const EventWriter& events) {
   // place.
   if (const std::uint64_t missing = std::max(sequence_.unexplained(), damage_.regions); missing != 0)
     losses.push_back({reader_.header().start_ns, last_time_, missing, USC_LOSS_RAW_DAMAGED, 0});
+  if (!sequence_.complete()) losses.push_back({last_time_, last_time_, 1, USC_LOSS_CUT_OFF, 0});
   for (const LossFacts& loss : losses) {
     const std::string cause =
         loss.cause < kLossNames.size() ? std::string(kLossNames[loss.cause]) : "cause_" + std::to_string(loss.cause);
