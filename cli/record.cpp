@@ -138,8 +138,7 @@ const char* reason_text(tracer::StopReason reason, bool launched) {
       return launched ? "--duration has passed: the command goes on untraced" : "";
     case tracer::StopReason::kMaxSize:
       return launched ? "--max-size is reached: the command goes on untraced" : "--max-size is reached";
-    case tracer::StopReason::kWriteFailed:
-      return "the raw trace could not be written";
+    case tracer::StopReason::kWriteFailed:  // said before it is loaded
     case tracer::StopReason::kFinished:
       break;
   }
@@ -178,7 +177,6 @@ void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome
   std::fprintf(stderr, "%s\n", line.c_str());
   if (const char* why = reason_text(outcome.reason, !options.command.empty()); *why != '\0')
     std::fprintf(stderr, "  tracing ended early: %s\n", why);
-  if (!outcome.trouble.empty()) std::fprintf(stderr, "  %s\n", escape_terminal(outcome.trouble).c_str());
 }
 
 // The command's own end becomes ours; a signal is raised again, so that the caller sees it.
@@ -279,6 +277,8 @@ Result<int> run_record(const RecordVerbOptions& options) {
   }
   store::LoadOptions loading = load_options(files, status);
   if (*debuginfod) loading.fetch_debug_file = [&](const std::string& id) { return (*debuginfod)->fetch(id); };
+  const bool cut = outcome->reason == tracer::StopReason::kWriteFailed;
+  if (cut) std::fprintf(stderr, "uscope: tracing ended early: %s\n", escape_terminal(outcome->trouble).c_str());
   auto loaded = store::load(raw, options.output, loading);
   status.clear();
   if (!loaded) return loaded.error().in("the trace was recorded to " + raw + ", but could not be loaded");
@@ -286,7 +286,7 @@ Result<int> run_record(const RecordVerbOptions& options) {
   if (auto settled = settle_raw(options, raw); !settled) return settled.error();
   print_summary(options, *outcome, *loaded);
   if (*debuginfod) std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text((*debuginfod)->figures())).c_str());
-  if (outcome->reason == tracer::StopReason::kWriteFailed) return kTracingFailed;
+  if (cut) return kTracingFailed;
   return end_as(*outcome);
 }
 

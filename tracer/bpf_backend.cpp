@@ -21,6 +21,7 @@
 #include "support/unique_fd.h"
 #include "tracer/backend.h"
 #include "tracer/bpf_handles.h"
+#include "tracer/preflight_common.h"
 
 namespace uscope::tracer {
 namespace {
@@ -172,7 +173,7 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   if (const int error = uscope_bpf__load(skeleton_.get()); error != 0) {
     Error failure = errno_error("cannot load the BPF programs", -error, kPrivilegeRemedy);
     if (!libbpf_log.empty()) failure.what += " (" + last_log_line() + ")";
-    return failure;
+    return explained_by(failure, bpf_checks(this_host()));
   }
   if (auto opened = rows_.open(bpf_map__fd(skeleton_->maps.rows), std::size_t{sizes.rows} * sizeof(usc_row), "rows");
       !opened)

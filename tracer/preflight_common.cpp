@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -69,6 +70,12 @@ bool in_initial_pid_namespace(const Host& host) {
   std::error_code error;
   const auto name = std::filesystem::read_symlink(host.root + "/proc/self/ns/pid", error);
   return error || name == kInitial;
+}
+
+Error explained_by(Error failure, const std::vector<Check>& checks) {
+  const auto missing = std::find_if(checks.begin(), checks.end(), [](const Check& check) { return !check.ok; });
+  if (missing == checks.end()) return failure;
+  return {failure.what + ": " + missing->name + ": " + missing->found, missing->remedy};
 }
 
 Check check_by_use(const char* name, OpenBackend open) {

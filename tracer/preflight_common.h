@@ -35,6 +35,9 @@ using OpenBackend = Result<std::unique_ptr<Backend>> (*)(const usc_config& confi
 // The check that decides: a small session is opened on this machine, attached, and closed again.
 [[nodiscard]] Check check_by_use(const char* name, OpenBackend open);
 
+// A failure, and the first check that is not passed: what is missing most likely explains it.
+[[nodiscard]] Error explained_by(Error failure, const std::vector<Check>& checks);
+
 // All checks but that one.
 [[nodiscard]] std::vector<Check> bpf_checks(const Host& host);
 // Ends with the first check by which the others are pointless; the last one says whether the module is loaded.

@@ -27,12 +27,17 @@ constexpr int kLongestWaitMs = 10;
 constexpr int kPendingWaitMs = 1;
 constexpr int kCollectorNice = -20;
 
+constexpr rlim_t kFewestDescriptors = 256;
+
 // Many files are held open until the trace has been loaded.
-void raise_descriptor_limit() {
+Result<void> raise_descriptor_limit() {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
   limit.rlim_cur = limit.rlim_max;
   (void)setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_max >= kFewestDescriptors) return {};
+  return Error{"only " + std::to_string(limit.rlim_max) + " files may be open at once: too few to trace",
+               "raise the limit: ulimit -n 4096 (in a unit of systemd: LimitNOFILE=4096)"};
 }
 
 // SIGINT, SIGTERM, SIGQUIT and SIGHUP as a descriptor while a recording lasts; SIGCHLD wakes it when the command ends.
@@ -153,7 +158,7 @@ Result<void> Recording::prepare() {
   }
   if (auto watching = signals_.open(); !watching) return watching;
   signal(SIGPIPE, SIG_IGN);  // a reader of --print that goes away does not end the recording
-  raise_descriptor_limit();
+  if (auto raised = raise_descriptor_limit(); !raised) return raised;
   if (!launches() && !in_initial_pid_namespace(this_host()))
     return Error{"uscope runs in a pid namespace of its own, and cannot look into processes that it does not start",
                  "run it in the initial one (docker run --pid=host, or hostPID in Kubernetes)"};
@@ -205,6 +210,11 @@ Result<void> Recording::adopt() {
   if (auto done = collector_->write_attached_calls(*calls); !done) return done;
   const auto tasks = collector_->write_open_calls(0);
   if (!tasks) return tasks.error();
+  if (*tasks == 0 && options_.config.target.kinds == USC_TARGET_PID)
+    return Error{options_.target.pids.size() == 1
+                     ? "process " + std::to_string(options_.target.pids.front()) + " has ended before tracing began"
+                     : "all processes had ended before tracing began",
+                 "with --app, uscope waits for the next one of a name"};
   if (hooks_.attached) hooks_.attached(*tasks);
   return {};
 }
@@ -342,7 +352,10 @@ Result<void> Recording::begin() {
 }
 
 Result<void> Recording::run() {
-  if (auto begun = begin(); !begun) return begun;
+  if (auto begun = begin(); !begun) {
+    discard();
+    return begun;
+  }
   Result<void> result = loop();
   if (result) result = finish();
   if (!result) {

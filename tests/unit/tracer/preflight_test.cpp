@@ -50,6 +50,17 @@ class PreflightTest : public testing::Test {
   Host host_;
 };
 
+TEST_F(PreflightTest, AFailureIsExplainedByWhatIsMissing) {
+  const Error failure{"cannot load: Operation not permitted", "run as root"};
+  EXPECT_EQ(explained_by(failure, {{"kernel version", true, "Linux 6.1", ""}}).what, failure.what);
+  EXPECT_EQ(explained_by(failure, {}).remedy, "run as root");
+  put("/sys/kernel/btf/vmlinux", "BTF");
+  put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
+  const Error explained = explained_by(failure, bpf_checks(host_));
+  EXPECT_EQ(explained.what, "cannot load: Operation not permitted: kernel lockdown: confidentiality");
+  EXPECT_NE(explained.remedy.find("lockdown=confidentiality"), std::string::npos);
+}
+
 TEST_F(PreflightTest, PidNamespace) {
   EXPECT_TRUE(in_initial_pid_namespace(host_));  // /proc is not there: nothing speaks against it
   std::filesystem::create_directories(host_.root + "/proc/self/ns");
