@@ -1,11 +1,18 @@
 // The filter becomes one SQL query that yields event ids by time; each event's columns, strings and names are then
 // looked up by id. Where SQLite must sort, it sorts ids and times only and spills to temporary files, so memory stays
 // bounded. Names of processes, threads and calls come from the catalog, triggers from a bounded cache of stacks.
+//
+// Which way SQLite goes is not left to it: an index is taken where the events that it leads to are few, the one with
+// the fewest, and their ids are sorted. Otherwise the events are gone through as they lie, by time, from the filter's
+// first moment to its last: matches are then frequent, and the first ones come at once.
 #include "analyzer/event_query.h"
 
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string_view>
 #include <unordered_map>
 
 #include "analyzer/catalog.h"
@@ -33,18 +40,40 @@ class Condition {
     if (filter.until_ns) add("e.ts_ns <= ?", difference(*filter.until_ns, difference(0, catalog.start_ns)));
   }
 
-  [[nodiscard]] std::string where() const { return text_.empty() ? "" : " WHERE " + text_; }
-  [[nodiscard]] int bound() const { return static_cast<int>(values_.size()); }
+  // `index`: only the terms that it serves.
+  [[nodiscard]] std::string where(const char* index = nullptr) const {
+    std::string text;
+    for (const Term& term : terms_)
+      if (!index || (term.index && std::string_view(term.index) == index))
+        text += (text.empty() ? " WHERE (" : " AND (") + term.text + ")";
+    return text;
+  }
 
-  void bind(store::Statement& query) const {
-    int index = 1;
-    for (const Value& value : values_) {
-      if (value.number) {
-        query.bind(index++, *value.number);
+  // Indices that serve a term.
+  [[nodiscard]] std::vector<const char*> indices() const {
+    std::vector<const char*> names;
+    for (const Term& term : terms_)
+      if (term.index && !contains(names, term.index)) names.push_back(term.index);
+    return names;
+  }
+
+  void add(const std::string& term, std::int64_t number) { add(term, {number, ""}, nullptr); }
+
+  // A query that has some of the terms has parameters for some of the values.
+  Result<store::Statement> prepare(const store::Database& database, const std::string& sql) const {
+    auto query = database.prepare(sql);
+    if (!query) return query;
+    for (std::size_t i = 0; i < values_.size(); i++) {
+      const std::string name = parameter(i);
+      const int at = sqlite3_bind_parameter_index(query->handle(), name.c_str());
+      if (at == 0) continue;
+      if (values_[i].number) {
+        query->bind(at, *values_[i].number);
       } else {
-        query.bind(index++, value.text);
+        query->bind(at, values_[i].text);
       }
     }
+    return query;
   }
 
  private:
@@ -52,32 +81,40 @@ class Condition {
     std::optional<std::int64_t> number;
     std::string text;
   };
+  struct Term {
+    std::string text;
+    const char* index = nullptr;  // that serves it
+  };
 
-  // `term` holds one ?, which becomes the next parameter.
-  void add(const std::string& term, Value value) {
+  static std::string parameter(std::size_t place) { return ":v" + std::to_string(place); }
+
+  std::string keep(Value value) {
     values_.push_back(std::move(value));
-    std::string numbered = term;
-    numbered.replace(numbered.find('?'), 1, "?" + std::to_string(values_.size()));
-    text_ += (text_.empty() ? "(" : " AND (") + numbered + ")";
+    return parameter(values_.size() - 1);
   }
-  void add(const std::string& term, std::int64_t number) { add(term, Value{number, ""}); }
 
-  void add_ids(const std::string& column, const std::vector<std::int64_t>& ids) {
+  // `term` holds one ?, which becomes the value's parameter.
+  void add(std::string term, Value value, const char* index) {
+    term.replace(term.find('?'), 1, keep(std::move(value)));
+    terms_.push_back({term, index});
+  }
+
+  void add_ids(const std::string& column, const std::vector<std::int64_t>& ids, const char* index) {
     std::string list = "[";
     for (const std::int64_t id : ids) list += (list.size() > 1 ? "," : "") + std::to_string(id);
-    add(column + " IN (SELECT value FROM json_each(?))", Value{std::nullopt, list + "]"});
+    add(column + " IN (SELECT value FROM json_each(?))", {std::nullopt, list + "]"}, index);
   }
 
-  // Alternatives, each bound as a text of its own: `before` text₁ `between` text₂ … `after`.
-  void add_texts(const std::vector<std::string>& texts, const std::string& before, const std::string& between,
-                 const std::string& after) {
-    if (texts.empty()) return;
+  // `before` alternative OR alternative … `after`, the alternatives being GLOBs of a function's name.
+  void add_functions(const std::vector<std::string>& globs, const std::string& before) {
+    if (globs.empty()) return;
     std::string term;
-    for (const std::string& text : texts) {
-      values_.push_back({std::nullopt, text});
-      term += (term.empty() ? before : between) + "?" + std::to_string(values_.size());
+    for (const std::string& glob : globs) {
+      const bool literal = glob.find_first_of("*?[") == std::string::npos;
+      term +=
+          (term.empty() ? before : " OR ") + "f.function " + (literal ? "= " : "GLOB ") + keep({std::nullopt, glob});
     }
-    text_ += (text_.empty() ? "(" : " AND (") + term + after + ")";
+    terms_.push_back({term + ")", "event_stack"});
   }
 
   void add_tasks(const EventFilter& filter, const Catalog& catalog) {
@@ -89,7 +126,7 @@ class Condition {
         const bool tid_fits = filter.tids.empty() || contains(filter.tids, thread.tid);
         if (pid_fits && tid_fits) threads.push_back(thread.id);
       }
-      add_ids("e.thread_id", threads);
+      add_ids("e.thread_id", threads, "event_thread_ts");
     }
     if (filter.processes.empty()) return;
     std::vector<std::int64_t> images;
@@ -101,7 +138,7 @@ class Condition {
         break;
       }
     }
-    add_ids("e.image_id", images);
+    add_ids("e.image_id", images, nullptr);
   }
 
   void add_calls(const EventFilter& filter, const Catalog& catalog) {
@@ -109,7 +146,7 @@ class Condition {
     std::vector<std::int64_t> kinds;
     for (const Kind& kind : catalog.kinds)
       if (contains(*filter.calls, kind.name)) kinds.push_back(kind.id);
-    add_ids("e.kind_id", kinds);
+    add_ids("e.kind_id", kinds, "event_kind_a0");
   }
 
   void add_results(const EventFilter& filter) {
@@ -120,26 +157,97 @@ class Condition {
     if (!filter.errors.empty()) {
       std::vector<std::int64_t> results;
       for (const std::int64_t number : filter.errors) results.push_back(-number);
-      add_ids("e.result", results);
+      add_ids("e.result", results, nullptr);
     }
     if (filter.slower_ns) add("e.dur_ns >= ?", *filter.slower_ns);
-    add_texts(filter.hows, "e.how IN (", ", ", ")");
+    if (filter.hows.empty()) return;
+    std::string list;
+    for (const std::string& how : filter.hows) list += (list.empty() ? "" : ", ") + keep({std::nullopt, how});
+    terms_.push_back({"e.how IN (" + list + ")", nullptr});
   }
 
   void add_stacks(const EventFilter& filter) {
-    add_texts(
-        filter.triggers,
-        "e.stack_id IN (SELECT s.id FROM frame f JOIN stack s ON s.trigger_frame_id = f.id WHERE f.function GLOB ",
-        " OR f.function GLOB ", ")");
-    add_texts(filter.functions,
-              "e.stack_id IN (SELECT sf.stack_id FROM frame f JOIN stack_frame sf ON sf.frame_id = f.id "
-              "WHERE f.function GLOB ",
-              " OR f.function GLOB ", ")");
+    add_functions(filter.triggers,
+                  "e.stack_id IN (SELECT s.id FROM frame f JOIN stack s ON s.trigger_frame_id = f.id WHERE ");
+    add_functions(filter.functions,
+                  "e.stack_id IN (SELECT sf.stack_id FROM frame f JOIN stack_frame sf ON sf.frame_id = f.id WHERE ");
   }
 
-  std::string text_;
+  std::vector<Term> terms_;
   std::vector<Value> values_;
 };
+
+Result<std::int64_t> one_number(Result<store::Statement> query) {
+  if (!query) return query.error();
+  auto row = query->step();
+  if (!row) return row.error();
+  return *row ? query->integer(0) : 0;
+}
+
+// The index that leads to few events, the fewest of all; null where there is none.
+Result<const char*> choose_index(const store::Database& database, const Condition& condition, std::int64_t events) {
+  constexpr std::int64_t kShare = 50;  // few are less than a 50th of all
+  std::int64_t fewest = std::max<std::int64_t>(1000, events / kShare);
+  const char* best = nullptr;
+  for (const char* index : condition.indices()) {
+    auto count = one_number(condition.prepare(database, "SELECT count(*) FROM (SELECT 1 FROM event e INDEXED BY " +
+                                                            std::string(index) + condition.where(index) + " LIMIT " +
+                                                            std::to_string(fewest) + ")"));
+    if (!count) return count.error();
+    if (*count >= fewest) continue;
+    fewest = *count;
+    best = index;
+  }
+  return best;
+}
+
+// The first id whose event was entered at `ts_ns` or later, in a store whose ids rise with time.
+Result<std::int64_t> first_id_at(const store::Database& database, std::int64_t ts_ns, std::int64_t last) {
+  auto query = database.prepare("SELECT id, ts_ns FROM event WHERE id >= ?1 ORDER BY id LIMIT 1");
+  if (!query) return query.error();
+  std::int64_t low = 1;
+  std::int64_t high = std::max<std::int64_t>(last, 0) + 1;
+  while (low < high) {
+    const std::int64_t middle = std::midpoint(low, high);
+    query->bind(1, middle);
+    auto row = query->step();
+    if (!row) return row.error();
+    if (!*row || query->integer(1) >= ts_ns) {
+      high = middle;
+    } else {
+      low = query->integer(0) + 1;
+    }
+    query->reset();
+  }
+  return low;
+}
+
+// The ids of the events that the filter lets through, by time.
+Result<store::Statement> find_events(const store::Database& database, const EventFilter& filter,
+                                     const Catalog& catalog) {
+  Condition condition(filter, catalog);
+  auto last = one_number(database.prepare("SELECT max(id) FROM event"));
+  if (!last) return last.error();
+  auto index = choose_index(database, condition, *last);
+  if (!index) return index.error();
+  const bool ordered =
+      catalog.meta_number("ordered").value_or(0) == 1 && *last < std::numeric_limits<std::int64_t>::max();
+  if (!*index && ordered && filter.since_ns) {
+    auto first = first_id_at(database, difference(*filter.since_ns, difference(0, catalog.start_ns)), *last);
+    if (!first) return first.error();
+    condition.add("e.id >= ?", *first);
+  }
+  if (!*index && ordered && filter.until_ns) {
+    auto end = first_id_at(database, difference(*filter.until_ns, difference(-1, catalog.start_ns)), *last);
+    if (!end) return end.error();
+    condition.add("e.id < ?", *end);
+  }
+  std::string sql = "SELECT e.id FROM event e " + (*index ? "INDEXED BY " + std::string(*index) : "NOT INDEXED") +
+                    condition.where() + " ORDER BY " + (ordered ? "e.id" : "e.ts_ns, e.id");
+  if (filter.limit)
+    sql += " LIMIT " + std::to_string(std::min<std::uint64_t>(*filter.limit, std::numeric_limits<std::int64_t>::max()));
+  return condition.prepare(database, sql);
+}
 
 struct StackFacts {
   std::int64_t depth = 0;
@@ -243,15 +351,8 @@ Result<void> for_each_event(const store::Database& database, const EventFilter& 
                             const std::function<bool(const EventRow&)>& row) {
   auto catalog = read_catalog(database);
   if (!catalog) return catalog.error();
-  const Condition condition(filter, *catalog);
-  std::string sql = "SELECT e.id FROM event e" + condition.where() + " ORDER BY e.ts_ns, e.id";
-  if (filter.limit) sql += " LIMIT ?" + std::to_string(condition.bound() + 1);
-  auto query = database.prepare(sql);
+  auto query = find_events(database, filter, *catalog);
   if (!query) return query.error();
-  condition.bind(*query);
-  if (filter.limit)
-    query->bind(condition.bound() + 1, static_cast<std::int64_t>(std::min<std::uint64_t>(
-                                           *filter.limit, std::numeric_limits<std::int64_t>::max())));
   auto reader = RowReader::create(database, *catalog);
   if (!reader) return reader.error();
   while (true) {

@@ -1,15 +1,14 @@
-// A summary is one pass over the events (event_scan.h), the ready-made cells of the dual-space matrix, and a few small
-// tables; single events and stacks are looked up by id only where a line shows them. Limits: lists are cut to a number
-// of lines, percentiles above 4096 durations are rounded up by at most 1.6 % (latency.h).
+// A summary is what the loader has counted (event_totals.h, the cells of the dual-space matrix) and a few small tables;
+// single events and stacks are looked up by id only where a line shows them. Limits: lists are cut to a number of
+// lines, percentiles above 4096 durations are rounded up by at most 1.6 % (store/latency.h).
 #include "analyzer/summary.h"
 
 #include <algorithm>
 #include <array>
 #include <tuple>
-#include <unordered_map>
 
 #include "analyzer/catalog.h"
-#include "analyzer/event_scan.h"
+#include "analyzer/event_totals.h"
 #include "analyzer/query.h"
 #include "uscope/record.h"
 
@@ -68,9 +67,9 @@ class Summarizer {
     auto catalog = read_catalog(database_);
     if (!catalog) return catalog.error();
     catalog_ = std::move(*catalog);
-    auto scan = scan_events(database_, catalog_, instances());
-    if (!scan) return scan.error();
-    scan_ = std::make_unique<EventScan>(std::move(*scan));
+    auto totals = read_totals(database_, catalog_, instances());
+    if (!totals) return totals.error();
+    totals_ = std::move(*totals);
     for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
                             &Summarizer::unwind, &Summarizer::verify, &Summarizer::processes, &Summarizer::calls,
                             &Summarizer::triggers, &Summarizer::errors, &Summarizer::single_calls}) {
@@ -95,12 +94,12 @@ class Summarizer {
   Result<void> errors();
   Result<void> single_calls();
   [[nodiscard]] ProcessLine process_line(const Process& process) const;
-  Result<std::vector<CallInstance>> instances_of(const Largest& largest, bool open);
+  Result<std::vector<CallInstance>> instances_of(const std::vector<SingleCall>& calls);
 
   const store::Database& database_;
   const SummaryLimits& limits_;
   Catalog catalog_;
-  std::unique_ptr<EventScan> scan_;
+  EventTotals totals_;
   Summary summary_;
 };
 
@@ -135,9 +134,9 @@ Result<void> Summarizer::trace() {
   facts.meta = catalog_.meta;
   facts.start_ns = catalog_.start_ns;
   facts.duration_ns = difference(catalog_.end_ns, catalog_.start_ns);
-  facts.events = scan_->events;
-  facts.errors = scan_->errors;
-  facts.open = scan_->open;
+  facts.events = totals_.events;
+  facts.errors = totals_.errors;
+  facts.open = totals_.open;
   facts.processes = catalog_.processes.size();
   facts.threads = catalog_.threads.size();
   facts.images = catalog_.images.size();
@@ -149,17 +148,15 @@ Result<void> Summarizer::trace() {
 Result<void> Summarizer::stack_ends() {
   std::map<std::string, EndedLine> lines;
   std::uint64_t with_stack = 0;
-  auto done = each_row(database_, "SELECT id, ended FROM stack", [&](const Row& row) {
-    summary_.trace.stacks++;
-    EndedLine& line = lines[text(row, 1)];
-    line.stacks++;
-    const auto at = scan_->stack_events.find(row.integer(0));
-    if (at == scan_->stack_events.end()) return;
-    line.events += at->second;
-    with_stack += at->second;
+  auto done = each_row(database_, "SELECT ended, stacks, events FROM stack_end", [&](const Row& row) {
+    EndedLine& line = lines[text(row, 0)];
+    line.stacks = static_cast<std::uint64_t>(row.integer(1));
+    line.events = static_cast<std::uint64_t>(row.integer(2));
+    summary_.trace.stacks += line.stacks;
+    with_stack += line.events;
   });
   if (!done) return done;
-  if (scan_->events > with_stack) lines["none"].events = scan_->events - with_stack;
+  if (totals_.events > with_stack) lines["none"].events = totals_.events - with_stack;
   for (auto& [ended, line] : lines) {
     line.ended = ended;
     if (ended.starts_with("broken:")) line.meaning = meaning_of(kBrokenReasons, std::string_view(ended).substr(7));
@@ -246,9 +243,9 @@ ProcessLine Summarizer::process_line(const Process& process) const {
   line.exit_signal = process.exit_signal;
   line.threads = process.threads;
   line.uses_io_uring = process.uses_io_uring;
-  const ProcessCounts& counts = scan_->processes[catalog_.processes.index_of(process)];
-  line.events = counts.events;
-  line.errors = counts.errors;
+  const ProcessTotals& totals = totals_.processes[catalog_.processes.index_of(process)];
+  line.events = totals.events;
+  line.errors = totals.errors;
   return line;
 }
 
@@ -267,21 +264,20 @@ Result<void> Summarizer::processes() {
 Result<void> Summarizer::calls() {
   std::vector<CallLine> lines;
   for (const Kind& kind : catalog_.kinds) {
-    const KindCounts& counts = scan_->kinds[catalog_.kinds.index_of(kind)];
-    if (counts.events == 0) continue;
-    const LatencySketch& latency = counts.latency;
+    const KindTotals& totals = totals_.kinds[catalog_.kinds.index_of(kind)];
+    if (totals.events == 0) continue;
     lines.push_back({.call = kind.name,
                      .abi = kind.abi,
-                     .events = counts.events,
-                     .errors = counts.errors,
-                     .open = counts.open,
-                     .timed = latency.count(),
-                     .total_ns = latency.total(),
-                     .mean_ns = latency.count() ? latency.total() / latency.count() : 0,
-                     .max_ns = latency.max(),
-                     .p50_ns = latency.percentile(50),
-                     .p95_ns = latency.percentile(95),
-                     .p99_ns = latency.percentile(99)});
+                     .events = totals.events,
+                     .errors = totals.errors,
+                     .open = totals.open,
+                     .timed = totals.timed,
+                     .total_ns = totals.total_ns,
+                     .mean_ns = totals.timed ? totals.total_ns / totals.timed : 0,
+                     .max_ns = totals.steps.empty() ? 0 : totals.steps.back().up_to_ns,
+                     .p50_ns = totals.percentile(50),
+                     .p95_ns = totals.percentile(95),
+                     .p99_ns = totals.percentile(99)});
   }
   summary_.calls = top(std::move(lines), limits_.lines, [](const CallLine& a, const CallLine& b) {
     return std::tie(b.total_ns, b.events, a.call, a.abi) < std::tie(a.total_ns, a.events, b.call, b.abi);
@@ -311,30 +307,17 @@ Result<void> Summarizer::triggers() {
 }
 
 Result<void> Summarizer::errors() {
-  auto query = database_.prepare(
-      "SELECT f.function, m.path, s.trigger_fallback FROM stack s JOIN frame f ON f.id = s.trigger_frame_id "
-      "LEFT JOIN module m ON m.id = f.module_id WHERE s.id = ?1");
-  if (!query) return query.error();
-  using Trigger = std::tuple<std::string, std::string, bool>;
-  std::unordered_map<std::int64_t, Trigger> triggers;
-  std::map<std::tuple<std::size_t, std::int64_t, Trigger>, std::uint64_t> counts;
-  for (const auto& [key, events] : scan_->error_counts) {
-    const auto found = triggers.try_emplace(key.stack_id);
-    Trigger& trigger = found.first->second;
-    if (found.second) {
-      query->bind(1, key.stack_id);
-      auto done = each(*query, [&](const Row& row) { trigger = {text(row, 0), text(row, 1), row.integer(2) != 0}; });
-      if (!done) return done;
-    }
-    counts[{key.kind, key.number, trigger}] += events;
-  }
   std::vector<ErrorLine> lines;
-  for (const auto& [key, events] : counts) {
-    const auto& [kind, number, trigger] = key;
-    const auto& [function, module, fallback] = trigger;
-    lines.push_back({(catalog_.kinds.begin() + static_cast<std::ptrdiff_t>(kind))->name, number, error_name(number),
-                     function, module, fallback, events});
-  }
+  auto done = each_row(
+      database_,
+      "SELECT kind.name, c.errno, frame.function, module.path, sum(c.events), min(module.class != 'app') "
+      "FROM error_cell c JOIN kind ON kind.id = c.kind_id LEFT JOIN frame ON frame.id = c.trigger_frame_id "
+      "LEFT JOIN module ON module.id = frame.module_id GROUP BY c.kind_id, c.errno, frame.function, frame.module_id",
+      [&](const Row& row) {
+        lines.push_back({text(row, 0), row.integer(1), error_name(row.integer(1)), text(row, 2), text(row, 3),
+                         row.integer(5) != 0, static_cast<std::uint64_t>(row.integer(4))});
+      });
+  if (!done) return done;
   summary_.errors = top(std::move(lines), limits_.lines, [](const ErrorLine& a, const ErrorLine& b) {
     return std::tie(b.events, a.call, a.number, a.function, a.module) <
            std::tie(a.events, b.call, b.number, b.function, b.module);
@@ -343,16 +326,16 @@ Result<void> Summarizer::errors() {
 }
 
 Result<void> Summarizer::single_calls() {
-  auto slowest = instances_of(scan_->slowest, false);
+  auto slowest = instances_of(totals_.slowest);
   if (!slowest) return slowest.error();
-  auto open = instances_of(scan_->waiting, true);
+  auto open = instances_of(totals_.waiting);
   if (!open) return open.error();
-  summary_.slowest = {std::move(*slowest), scan_->timed};
-  summary_.open = {std::move(*open), scan_->open};
+  summary_.slowest = {std::move(*slowest), totals_.timed};
+  summary_.open = {std::move(*open), totals_.open};
   return {};
 }
 
-Result<std::vector<CallInstance>> Summarizer::instances_of(const Largest& largest, bool open) {
+Result<std::vector<CallInstance>> Summarizer::instances_of(const std::vector<SingleCall>& calls) {
   auto query = database_.prepare(
       "SELECT e.ts_ns, e.kind_id, e.how, e.result, e.thread_id, e.image_id, f.function, m.path, s.trigger_fallback "
       "FROM event e LEFT JOIN stack s ON s.id = e.stack_id "
@@ -360,13 +343,13 @@ Result<std::vector<CallInstance>> Summarizer::instances_of(const Largest& larges
       "LEFT JOIN module m ON m.id = f.module_id WHERE e.id = ?1");
   if (!query) return query.error();
   std::vector<CallInstance> instances;
-  for (const Largest::Entry& entry : largest.sorted()) {
-    query->bind(1, entry.event_id);
+  for (const SingleCall& call : calls) {
+    query->bind(1, call.event_id);
     auto done = each(*query, [&](const Row& row) {
       CallInstance instance;
-      instance.event_id = entry.event_id;
+      instance.event_id = call.event_id;
       instance.ts_ns = difference(row.integer(0), catalog_.start_ns);
-      instance.dur_ns = open ? std::max<std::int64_t>(0, entry.value) : entry.value;
+      instance.dur_ns = call.ns;
       if (const Kind* kind = catalog_.kinds.find(row.integer(1))) instance.call = kind->name;
       instance.how = text(row, 2);
       instance.result = row.maybe_integer(3);

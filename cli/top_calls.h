@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "analyzer/latency.h"
+#include "store/latency.h"
 #include "cli/top_names.h"
 #include "tracer/collector.h"
 
@@ -23,7 +23,7 @@ struct TopLine {
   bool fallback = false;
   std::uint64_t calls = 0;  // that ended
   std::uint64_t errors = 0;
-  analyzer::LatencySketch times;  // of those that were traced from entry to return
+  store::LatencySketch times;  // of those that were traced from entry to return
 };
 
 class TopCalls : public tracer::RecordObserver {
@@ -56,7 +56,7 @@ class TopCalls : public tracer::RecordObserver {
   struct Counts {
     std::uint64_t calls = 0;
     std::uint64_t errors = 0;
-    analyzer::LatencySketch times;
+    store::LatencySketch times;
   };
   struct Stack {
     std::uint32_t mm = 0;

@@ -8,6 +8,8 @@
 namespace uscope::store {
 namespace {
 
+constexpr std::uint32_t kMostFiles = 0xffff;  // a frame holds 16 bits of its file's number
+
 // Arguments as a JSON array of texts. A list that was cut off ends with "…"; its last argument may be cut too.
 std::string argv_json(std::string_view bytes, bool cut) {
   nlohmann::json array = nlohmann::json::array();
@@ -46,6 +48,7 @@ void Definitions::add(const RawRecord& record) {
     }
     case USC_RECORD_FILE: {
       const auto file = record.as<usc_file>();
+      if (file.file > kMostFiles) break;
       FileFacts& facts = files[file.file];
       facts.key = file.key;
       if (facts.path.empty()) facts.path = to_utf8(file_path_of(record));
@@ -111,7 +114,7 @@ void Definitions::add_exec(const RawRecord& record) {
   image.path = to_utf8(record.data<usc_exec>(0, exec.path_bytes));
   image.argv = argv_json(record.data<usc_exec>(exec.path_bytes, exec.argv_bytes), exec.argv_total > exec.argv_bytes);
   add_name(exec.head.task, exec.head.time, fixed_text(exec.name, sizeof(exec.name)));
-  if (exec.exe_file >= USC_FILE_FIRST) files[exec.exe_file].executed = true;
+  if (exec.exe_file >= USC_FILE_FIRST && exec.exe_file <= kMostFiles) files[exec.exe_file].executed = true;
   ProcessFacts& process = processes[exec.process];
   if (process.pid == 0) process.pid = exec.tid;
 }
@@ -137,6 +140,7 @@ void Definitions::add_name(std::uint32_t task, std::uint64_t time, std::string_v
 
 void Definitions::add_file_info(const RawRecord& record) {
   const auto info = record.as<usc_file_info>();
+  if (info.file > kMostFiles) return;
   FileFacts& facts = files[info.file];
   facts.classes = info.classes;
   facts.segments.resize(info.segments);

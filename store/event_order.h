@@ -18,9 +18,10 @@ class EntryClock {
   // found again by its place in the file. Longer than processors' rings are drained apart.
   static constexpr std::uint64_t kSlackNs = 200'000'000;
 
-  bool is_late(std::uint64_t entry_ns) {
-    if (entry_ns > latest_) latest_ = entry_ns;
-    return latest_ - entry_ns > kSlackNs;
+  // `record_ns` is the record's own time: an entry after that is damage, and no reason to think the others late.
+  bool is_late(std::uint64_t entry_ns, std::uint64_t record_ns) {
+    if (entry_ns > latest_ && entry_ns <= record_ns) latest_ = entry_ns;
+    return entry_ns < latest_ && latest_ - entry_ns > kSlackNs;
   }
 
   // No item that is not late can still come with an entry before this.
@@ -30,8 +31,9 @@ class EntryClock {
   std::uint64_t latest_ = 0;
 };
 
-// A late item, found in the first pass.
+// A late item, found in the first pass. The first kMost of them are kept; those beyond come out of order.
 struct LateItem {
+  static constexpr std::size_t kMost = std::size_t{1} << 22;
   std::uint64_t entry_ns = 0;
   std::uint64_t offset = 0;  // in the raw file
 };
@@ -80,6 +82,7 @@ class EventOrder {
   const RawReader& reader_;
   std::vector<LateItem> late_;
   std::size_t next_late_ = 0;
+  std::size_t late_met_ = 0;
   Sink sink_;
   EntryClock clock_;
   std::vector<usc_event> events_;  // in places that are used again once they are given out

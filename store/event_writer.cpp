@@ -1,7 +1,10 @@
+// A raw trace may hold any number. Times beyond the range of the store's signed ones are brought to its end, and the
+// sum of all durations stays within it, so that no reader's sum overflows. Kinds of calls and tasks without a
+// definition take memory each: of damaged or hostile traces with very many of them the rest is counted under one name.
 #include "store/event_writer.h"
 
 #include <algorithm>
-#include <array>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +32,16 @@ bool is_error(std::int64_t result) {
   return result < 0 && result >= -4095 && !(result <= -512 && result >= -516);
 }
 
+constexpr std::size_t kMostKinds = 2048;  // Linux has fewer than 500 in each ABI
+constexpr std::size_t kMostUndefined = std::size_t{1} << 17;
+constexpr std::int64_t kOtherTask = std::int64_t{1} << 32;  // above every serial
+
 std::int64_t as_signed(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
+}
+
+std::int64_t as_time(std::uint64_t time) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(time, std::numeric_limits<std::int64_t>::max()));
 }
 
 }  // namespace
@@ -85,13 +96,17 @@ Result<void> EventWriter::write(const OrderedCall& call) {
 Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attached) {
   auto kind = kind_of(event);
   if (!kind) return kind.error();
-  const Task& task = task_of(event.head.task);
+  Task& task = task_of(event.head.task);
   if (!task.defined) lose(USC_LOSS_TASK_UNDEFINED, task.process, event.entry_ns);
   const std::uint32_t stack = event.stack ? definitions_.stacks.find(event.stack) : 0;
   if (event.stack != 0 && stack == 0) lose(USC_LOSS_STACK_UNDEFINED, task.process, event.entry_ns);
   const bool returned = event.how == USC_HOW_RETURNED;
   const bool has_result = (returned || event.how == USC_HOW_NO_ENTRY) && !(event.flags & USC_EVENT_NO_RESULT);
-  const std::uint64_t duration = event.head.time > event.entry_ns ? event.head.time - event.entry_ns : 0;
+  std::uint64_t duration = event.head.time > event.entry_ns ? event.head.time - event.entry_ns : 0;
+  if (returned) {
+    duration = std::min(duration, duration_left_ - 1);
+    duration_left_ -= duration;
+  }
   // A call that was attached to and returned stays `attached`: its duration is known from the attachment on only.
   const std::uint8_t how = attached && (returned || is_unfinished(event)) ? std::uint8_t{USC_HOW_ATTACHED} : event.how;
   const std::uint32_t image = image_of(event, task);
@@ -100,10 +115,10 @@ Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attac
   sqlite3_stmt* row = insert_event_->handle();
   const auto id = static_cast<std::int64_t>(++events_);
   sqlite3_bind_int64(row, 1, id);
-  sqlite3_bind_int64(row, 2, as_signed(event.entry_ns));
+  sqlite3_bind_int64(row, 2, as_time(event.entry_ns));
   returned ? sqlite3_bind_int64(row, 3, as_signed(duration)) : sqlite3_bind_null(row, 3);
   sqlite3_bind_text(row, 4, kHowNames[how].data(), static_cast<int>(kHowNames[how].size()), SQLITE_STATIC);
-  sqlite3_bind_int64(row, 5, event.head.task);
+  sqlite3_bind_int64(row, 5, task.row);
   image ? sqlite3_bind_int64(row, 6, image) : sqlite3_bind_null(row, 6);
   sqlite3_bind_int64(row, 7, *kind);
   has_result ? sqlite3_bind_int64(row, 8, event.result) : sqlite3_bind_null(row, 8);
@@ -112,16 +127,35 @@ Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attac
   if (sqlite3_step(row) != SQLITE_DONE) return insert_event_->failure();
   sqlite3_reset(row);
 
-  Cell& cell = cells_[std::uint64_t{*kind} << 32 | (stack ? frames_.trigger(stack) : 0)];
+  const std::uint32_t trigger = stack ? frames_.trigger(stack) : 0;
+  const bool failed = has_result && is_error(event.result);
+  Cell& cell = cells_[std::uint64_t{*kind} << 32 | trigger];
   cell.events++;
-  cell.errors += has_result && is_error(event.result);
+  cell.errors += failed;
   cell.total_ns += returned ? duration : 0;
   cell.open += is_unfinished(event);
+  task.events++;
+  task.errors += failed;
+  if (stack) end_events_[definitions_.stacks.stack(stack).ended]++;
+  totals_.add({.id = id,
+               .kind = *kind,
+               .trigger = trigger,
+               .duration = returned ? std::optional(duration) : std::nullopt,
+               .error = failed ? -event.result : 0,
+               .open = is_unfinished(event)});
   return id;
 }
 
 Result<std::uint32_t> EventWriter::kind_of(const usc_event& event) {
-  std::uint32_t& id = kinds_[std::uint64_t{event.abi} << 32 | event.nr];
+  const std::uint64_t key = std::uint64_t{event.abi} << 32 | event.nr;
+  if (kinds_.size() >= kMostKinds && kinds_.count(key) == 0) {
+    if (other_kind_ != 0) return other_kind_;
+    other_kind_ = static_cast<std::uint32_t>(kinds_.size() + 1);
+    auto done = insert_kind_->run(other_kind_, std::string_view("syscall_other"), std::string_view("other"), -1);
+    if (!done) return done.error();
+    return other_kind_;
+  }
+  std::uint32_t& id = kinds_[key];
   if (id != 0) return id;
   const bool known = event.abi < kAbiNames.size();
   const std::string name =
@@ -134,16 +168,24 @@ Result<std::uint32_t> EventWriter::kind_of(const usc_event& event) {
   return id;
 }
 
-const EventWriter::Task& EventWriter::task_of(std::uint32_t serial) {
+EventWriter::Task& EventWriter::task_of(std::uint32_t serial) {
   std::uint32_t place = task_places_.find(serial);
   if (place == 0) {
-    Task task{
-        .serial = serial, .process = definitions_.process_of_task(serial), .inherited_image = 0, .defined = false};
     const auto thread = definitions_.threads.find(serial);
+    const bool unknown = thread == definitions_.threads.end();
+    if (serial == 0 || (unknown && undefined_tasks_.size() >= kMostUndefined)) {
+      if (other_task_ == 0) {
+        tasks_.push_back({.row = kOtherTask});
+        undefined_tasks_.push_back(kOtherTask);
+        other_task_ = static_cast<std::uint32_t>(tasks_.size());
+      }
+      return tasks_[other_task_ - 1];
+    }
+    Task task{.row = serial, .process = definitions_.process_of_task(serial)};
     task.defined = thread != definitions_.threads.end() && thread->second.defined;
     const auto process = definitions_.processes.find(task.process);
     if (process != definitions_.processes.end()) task.inherited_image = process->second.image;
-    if (thread == definitions_.threads.end()) undefined_tasks_.insert(serial);
+    if (unknown) undefined_tasks_.push_back(serial);
     tasks_.push_back(task);
     place = task_places_.insert(serial, static_cast<std::uint32_t>(tasks_.size()));
   }
@@ -172,6 +214,17 @@ Result<void> EventWriter::write_verify(const usc_verify& verify, std::int64_t ev
 }
 
 Result<void> EventWriter::finish() {
+  // Of a task that events name only, the thread's row has its id alone.
+  auto thread = database_.prepare("INSERT INTO thread(id) VALUES(?1)");
+  if (!thread) return thread.error();
+  for (const std::int64_t row : undefined_tasks_)
+    if (auto done = thread->run(row); !done) return done;
+  for (const auto step : {&EventWriter::write_cells, &EventWriter::write_threads, &EventWriter::write_stack_ends})
+    if (auto done = (this->*step)(); !done) return done;
+  return totals_.write(database_);
+}
+
+Result<void> EventWriter::write_cells() {
   auto insert = database_.prepare("INSERT INTO cell VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
   if (!insert) return insert.error();
   std::vector<std::uint64_t> keys;
@@ -185,10 +238,28 @@ Result<void> EventWriter::finish() {
         !done)
       return done;
   }
-  auto thread = database_.prepare("INSERT INTO thread(id) VALUES(?1)");
-  if (!thread) return thread.error();
-  for (const std::uint32_t serial : undefined_tasks_)
-    if (auto done = thread->run(serial); !done) return done;
+  return {};
+}
+
+Result<void> EventWriter::write_threads() {
+  auto insert = database_.prepare("INSERT INTO thread_total VALUES(?1, ?2, ?3)");
+  if (!insert) return insert.error();
+  for (const Task& task : tasks_)
+    if (auto done = insert->run(task.row, task.events, task.errors); !done) return done;
+  return {};
+}
+
+Result<void> EventWriter::write_stack_ends() {
+  std::array<std::uint64_t, 256> stacks{};
+  for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
+    stacks[definitions_.stacks.stack(number).ended]++;
+  auto insert = database_.prepare("INSERT INTO stack_end VALUES(?1, ?2, ?3)");
+  if (!insert) return insert.error();
+  for (std::size_t ended = 0; ended < stacks.size(); ended++) {
+    if (stacks[ended] == 0) continue;
+    const std::string text = ended_text(static_cast<std::uint8_t>(ended));
+    if (auto done = insert->run(std::string_view(text), stacks[ended], end_events_[ended]); !done) return done;
+  }
   return {};
 }
 

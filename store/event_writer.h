@@ -1,16 +1,18 @@
 // Writes events, kinds, cells and verify rows to a store, and counts what the events refer to in vain.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "store/database.h"
 #include "store/definitions.h"
 #include "store/event_order.h"
+#include "store/event_totals.h"
 #include "store/flat_map.h"
 #include "store/frame_writer.h"
 
@@ -26,7 +28,7 @@ class EventWriter {
   // One call: of several records of it, an open or attached one counts only where nothing later came.
   Result<void> write(const OrderedCall& call);
 
-  // Cells, and rows of threads that events name but nothing defines.
+  // Cells and totals, and rows of threads that events name but nothing defines.
   Result<void> finish();
 
   [[nodiscard]] std::uint64_t events() const { return events_; }
@@ -42,20 +44,25 @@ class EventWriter {
     std::uint64_t total_ns = 0;
     std::uint64_t open = 0;
   };
-  // What a task's events need to know of it.
+  // What a task's events need to know of it, and how many there are.
   struct Task {
-    std::uint32_t serial = 0;
+    std::int64_t row = 0;
     std::uint32_t process = 0;
     std::uint32_t inherited_image = 0;
     bool defined = false;
+    std::uint64_t events = 0;
+    std::uint64_t errors = 0;
   };
 
   Result<std::int64_t> write_event(const usc_event& event, bool attached);
   Result<std::uint32_t> kind_of(const usc_event& event);
-  const Task& task_of(std::uint32_t serial);
+  Task& task_of(std::uint32_t serial);
   std::uint32_t image_of(const usc_event& event, const Task& task) const;
   void lose(std::uint32_t cause, std::uint32_t process, std::uint64_t time);
   Result<void> write_verify(const usc_verify& verify, std::int64_t event_id);
+  Result<void> write_cells();
+  Result<void> write_threads();
+  Result<void> write_stack_ends();
 
   DatabaseWriter& database_;
   const Definitions& definitions_;
@@ -68,7 +75,12 @@ class EventWriter {
   std::unordered_map<std::uint64_t, std::uint32_t> kinds_;  // by abi << 32 | number
   std::unordered_map<std::uint64_t, Cell> cells_;           // by kind << 32 | trigger
   FlatMap images_;                                          // those the trace tells of: serial to 1
-  std::set<std::uint32_t> undefined_tasks_;
+  std::uint32_t other_kind_ = 0;
+  std::vector<std::int64_t> undefined_tasks_;
+  std::uint32_t other_task_ = 0;                           // place in tasks_ + 1
+  std::array<std::uint64_t, 256> end_events_{};            // by how the stack ended
+  std::uint64_t duration_left_ = std::uint64_t{1} << 63U;  // see event_writer.cpp
+  EventTotals totals_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, LossFacts> losses_;
   std::uint64_t events_ = 0;
   std::uint64_t last_ns_ = 0;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -133,7 +134,8 @@ Result<void> Loader::read_definitions() {
     if (record.head.type == USC_RECORD_EVENT || record.head.type == USC_RECORD_VERIFY) {
       const std::uint64_t entry =
           record.head.type == USC_RECORD_EVENT ? record.as<usc_event>().entry_ns : record.as<usc_verify>().entry_ns;
-      if (clock.is_late(entry)) late_.push_back({entry, record.offset});
+      if (clock.is_late(entry, record.head.time) && late_.size() < LateItem::kMost)
+        late_.push_back({entry, record.offset});
     } else {
       definitions_.add(record);
     }
@@ -232,13 +234,16 @@ Result<void> Loader::write_losses(const EventWriter& events) {
   auto insert = database_.prepare("INSERT INTO loss VALUES(?1, ?2, ?3, ?4, ?5)");
   if (!insert) return insert.error();
   std::vector<LossFacts> losses = definitions_.losses;
+  std::uint64_t left = std::numeric_limits<std::int64_t>::max();  // of all counts, so that no reader's sum overflows
   for (const auto& [key, loss] : events.losses()) losses.push_back(loss);
   // A gap in the numbers says how many records are missing; where it cannot, there is at least one for each damaged
   // place.
   if (const std::uint64_t missing = std::max(sequence_.unexplained(), damage_.regions); missing != 0)
     losses.push_back({reader_.header().start_ns, last_time_, missing, USC_LOSS_RAW_DAMAGED, 0});
   if (!sequence_.complete()) losses.push_back({last_time_, last_time_, 1, USC_LOSS_CUT_OFF, 0});
-  for (const LossFacts& loss : losses) {
+  for (LossFacts& loss : losses) {
+    loss.count = std::min(loss.count, left);
+    left -= loss.count;
     const std::string cause =
         loss.cause < kLossNames.size() ? std::string(kLossNames[loss.cause]) : "cause_" + std::to_string(loss.cause);
     const bool known = definitions_.processes.count(loss.process) != 0;

@@ -19,14 +19,18 @@
 namespace uscope::store {
 namespace {
 
-constexpr std::size_t kBufferBytes = 4U << 20;
+constexpr std::size_t kBufferBytes = 4U << 20;  // less for a small file
+constexpr std::size_t kLeastBufferBytes = 3 * std::size_t{kMaxRecordBytes};
 constexpr std::uint64_t kNanosecondsPerDay = 86'400'000'000'000;
 constexpr std::uint32_t kMostCpus = 8192;  // the kernel's largest NR_CPUS
 
 }  // namespace
 
 RawReader::RawReader(UniqueFd file, std::filesystem::path path, std::uint64_t size)
-    : file_(std::move(file)), path_(std::move(path)), size_(size), buffer_(kBufferBytes) {}
+    : file_(std::move(file)),
+      path_(std::move(path)),
+      size_(size),
+      buffer_(std::clamp<std::uint64_t>(size, kLeastBufferBytes, kBufferBytes)) {}
 
 Result<RawReader> RawReader::open(const std::filesystem::path& path) {
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));

@@ -53,6 +53,19 @@ CREATE TABLE cell(
   kind_id INTEGER NOT NULL REFERENCES kind(id), trigger_frame_id INTEGER REFERENCES frame(id),
   events INTEGER NOT NULL, errors INTEGER NOT NULL, total_ns INTEGER NOT NULL, open INTEGER NOT NULL,
   UNIQUE (kind_id, trigger_frame_id));
+CREATE TABLE latency(
+  kind_id INTEGER NOT NULL REFERENCES kind(id), up_to_ns INTEGER NOT NULL, events INTEGER NOT NULL,
+  PRIMARY KEY (kind_id, up_to_ns)) WITHOUT ROWID;
+CREATE TABLE error_cell(
+  kind_id INTEGER NOT NULL REFERENCES kind(id), errno INTEGER NOT NULL, trigger_frame_id INTEGER REFERENCES frame(id),
+  events INTEGER NOT NULL, UNIQUE (kind_id, errno, trigger_frame_id));
+CREATE TABLE thread_total(
+  thread_id INTEGER PRIMARY KEY REFERENCES thread(id), events INTEGER NOT NULL, errors INTEGER NOT NULL);
+CREATE TABLE stack_end(ended TEXT PRIMARY KEY NOT NULL, stacks INTEGER NOT NULL, events INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE notable_event(
+  list TEXT NOT NULL CHECK (list IN ('slowest', 'open')), event_id INTEGER NOT NULL REFERENCES event(id),
+  PRIMARY KEY (list, event_id)) WITHOUT ROWID;
+CREATE TABLE trigger_of_stack(stack_id INTEGER REFERENCES stack(id), frame_id INTEGER REFERENCES frame(id));
 CREATE TABLE verify(
   event_id INTEGER REFERENCES event(id), equal INTEGER NOT NULL, uscope_depth INTEGER NOT NULL,
   oracle_depth INTEGER NOT NULL, first_difference INTEGER);
@@ -66,7 +79,9 @@ CREATE TABLE errno_name(number INTEGER PRIMARY KEY, name TEXT NOT NULL);
 )sql";
 
 // A path's base name: what stays when everything up to the last slash is cut off. rtrim() takes away, from the end, all
-// characters that are no slash.
+// characters that are no slash. In v_event the joins with what every event has are inner ones, so that SQLite may begin
+// with any of these tables: with a call, a process, or, through trigger_of_stack, which has a row for no stack too,
+// with a trigger.
 constexpr const char* kViews = R"sql(
 CREATE VIEW v_event AS
 SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how AS how, process.pid AS pid,
@@ -75,14 +90,15 @@ SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how A
   event.stack_id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS "trigger",
   module.path AS trigger_module, stack.folded AS folded
 FROM event
-  LEFT JOIN thread ON thread.id = event.thread_id
+  JOIN kind ON kind.id = event.kind_id
+  JOIN thread ON thread.id = event.thread_id
+  JOIN trigger_of_stack ON trigger_of_stack.stack_id IS event.stack_id
+  LEFT JOIN frame ON frame.id = trigger_of_stack.frame_id
   LEFT JOIN process ON process.id = thread.process_id
+  LEFT JOIN module ON module.id = frame.module_id
   LEFT JOIN image ON image.id = event.image_id
-  LEFT JOIN kind ON kind.id = event.kind_id
   LEFT JOIN errno_name ON errno_name.number = -event.result
-  LEFT JOIN stack ON stack.id = event.stack_id
-  LEFT JOIN frame ON frame.id = stack.trigger_frame_id
-  LEFT JOIN module ON module.id = frame.module_id;
+  LEFT JOIN stack ON stack.id = event.stack_id;
 CREATE VIEW dual_space AS
 SELECT kind.name AS kind, frame.function AS function, module.path AS module, sum(cell.events) AS events,
   sum(cell.errors) AS errors, sum(cell.total_ns) AS total_ns, sum(cell.open) AS open
@@ -105,6 +121,19 @@ CREATE INDEX thread_tid ON thread(tid);
 CREATE INDEX image_process ON image(process_id);
 CREATE INDEX process_pid ON process(pid);
 CREATE INDEX verify_event ON verify(event_id);
+CREATE INDEX kind_name ON kind(name);
+INSERT INTO trigger_of_stack SELECT id, trigger_frame_id FROM stack ORDER BY trigger_frame_id;
+INSERT INTO trigger_of_stack VALUES(NULL, NULL);
+CREATE UNIQUE INDEX trigger_of_stack_stack ON trigger_of_stack(stack_id, frame_id);
+CREATE INDEX trigger_of_stack_frame ON trigger_of_stack(frame_id, stack_id);
+)sql";
+
+// What SQLite's planner is to believe, whatever the trace: events are many, and so are those of one call; those of one
+// stack are few. (ANALYZE would read everything, and what it finds in a small trace misleads it.)
+constexpr const char* kStatistics = R"sql(
+ANALYZE sqlite_schema;
+INSERT INTO sqlite_stat1 VALUES
+  ('event', 'event_kind_a0', '1048576 20000 100'), ('kind', 'kind_name', '1048576 1');
 )sql";
 
 Result<void> fill_errno_names(sqlite3* database) {
@@ -130,7 +159,8 @@ Result<void> create_schema(sqlite3* database) {
 }
 
 Result<void> create_indices(sqlite3* database) {
-  return execute(database, kIndices);
+  if (auto done = execute(database, kIndices); !done) return done;
+  return execute(database, kStatistics);
 }
 
 }  // namespace uscope::store

@@ -9,7 +9,7 @@
 namespace uscope::store {
 
 // PRAGMA user_version: moves with every change that can break a reader's SQL.
-constexpr std::int32_t kSchemaVersion = 2;
+constexpr std::int32_t kSchemaVersion = 3;
 
 // PRAGMA application_id: "uscp".
 constexpr std::int32_t kApplicationId = 0x75736370;
@@ -17,7 +17,7 @@ constexpr std::int32_t kApplicationId = 0x75736370;
 // Creates tables and views in an empty database, fills errno_name, sets user_version and application_id.
 Result<void> create_schema(sqlite3* database);
 
-// Creates the indices of event and of the larger small tables; to be called once the rows are there.
+// Creates indices and what is made of other tables (trigger_of_stack); to be called once the rows are there.
 Result<void> create_indices(sqlite3* database);
 
 }  // namespace uscope::store

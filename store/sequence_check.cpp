@@ -1,6 +1,7 @@
 #include "store/sequence_check.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace uscope::store {
 namespace {
@@ -11,13 +12,18 @@ bool leaves_gap(std::uint32_t cause) {
          cause == USC_LOSS_DEFERRED_RING || cause == USC_LOSS_RAW_WRITE;
 }
 
+// A damaged count may be any number.
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
+}
+
 }  // namespace
 
 void SequenceCheck::see(const RawRecord& record) {
   const usc_record& head = record.head;
   if (head.type == USC_RECORD_LOSS) {
     const auto loss = record.as<usc_loss>();
-    if (leaves_gap(loss.cause)) explained_ += loss.count;
+    if (leaves_gap(loss.cause)) explained_ = sum(explained_, loss.count);
   }
   if (head.cpu >= cpus_.size()) return;
   Cpu& cpu = cpus_[head.cpu];
@@ -37,7 +43,7 @@ std::uint64_t SequenceCheck::unexplained() const {
   for (const Cpu& cpu : cpus_) {
     const std::uint64_t span = cpu.seen ? std::uint64_t{cpu.high} - cpu.low + 1 : 0;
     const std::uint64_t given = cpu.has_total ? cpu.total : span;
-    if (given > cpu.seen) missing += given - cpu.seen;
+    if (given > cpu.seen) missing = sum(missing, given - cpu.seen);
   }
   return missing > explained_ ? missing - explained_ : 0;
 }

@@ -7,6 +7,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "conformance"))
 import elf_writer as ew  # noqa: E402
+import raw_seeds  # noqa: E402
 
 
 def go_table(magic, functions, text):
@@ -91,6 +92,8 @@ def all_seeds():
     entry = struct.pack("<IIIII", 0x1000, 0x1010, 3, 2, 0)
     entry += struct.pack("<IIIIII", 0x1000, 0x11, 0x1008, 0x19, 0x1010, 0) + struct.pack("<II", 0, 2)
     yield "row_cache", {"entry": entry, "rows_without_end": entry[:8] + b"\xff\xff\xff\x7f" + entry[12:], "short": entry[:9]}
+    yield "raw_file", raw_seeds.seeds()
+    yield "loader", raw_seeds.seeds()
     yield "step", {"zeros": b"\0" * 64, "stack": struct.pack("<HB", 0xFFFF, 1) + struct.pack("<17H", *range(0, 136, 8)) * 4}
     yield "user_walk", {"zeros": b"\0" * 64, "counted": bytes(range(256))}
 

@@ -1,5 +1,7 @@
 #include "analyzer/event_query.h"
 
+#include "analyzer/query.h"
+
 #include "tests/unit/analyzer/sample_trace.h"
 
 namespace uscope::analyzer {
@@ -139,6 +141,66 @@ TEST_F(EventQuery, FramesComeInnermostFirstWithInlinedOnes) {
   auto none = reader->frames(4711);
   ASSERT_TRUE(none);
   EXPECT_TRUE((*none)->empty());
+}
+
+// Whichever way the events are found, they are the ones that SQL finds, in the same order; in a store whose ids rise
+// with time that way is another one than in a store where they do not.
+TEST(EventQueryWays, AllFindTheSame) {
+  const test::TemporaryFolder folder;
+  const std::string rows = R"sql(
+    INSERT INTO process VALUES(1, 100, 1, NULL, 0, NULL, NULL, NULL, 0), (2, 200, 2, NULL, 0, NULL, NULL, NULL, 0);
+    INSERT INTO thread VALUES(1, 1, 100, 1, 'a', 0, NULL), (2, 1, 101, 2, 'b', 0, NULL), (3, 2, 200, 3, 'c', 0, NULL);
+    INSERT INTO module VALUES(1, '/bin/x', NULL, 'app');
+    INSERT INTO frame VALUES(1, 1, 1, 'main', 0, NULL, NULL, 0), (2, 1, 2, 'm*', 0, NULL, NULL, 0), (3, 1, 3, 'leaf', 0, NULL, NULL, 0);
+    INSERT INTO stack VALUES(1, 2, 'root', 1, 0, 'main;leaf'), (2, 1, 'root', 2, 0, 'm*'), (3, 1, 'root', 3, 0, 'leaf');
+    INSERT INTO stack_frame VALUES(1, 0, 0, 3, 'user'), (1, 1, 0, 1, 'user'), (2, 0, 0, 2, 'user'), (3, 0, 0, 3, 'user');
+    INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0), (2, 'write', 'syscall', 'x86_64', 1), (3, 'fork', 'syscall', 'x86_64', 57);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+    INSERT INTO event SELECT i, i / 3 * 10, i % 100, 'returned', CASE WHEN i % 400 = 0 THEN 3 ELSE 1 + i % 2 END, NULL,
+      CASE WHEN i % 700 = 0 THEN 3 ELSE 1 + i % 2 END, CASE WHEN i % 10 THEN i ELSE -2 END,
+      CASE WHEN i % 5 = 0 THEN NULL WHEN i % 900 = 1 THEN 2 WHEN i % 2 THEN 1 ELSE 3 END, 0, 0, 0, 0, 0, 0 FROM n;)sql";
+  const std::string start = "INSERT INTO meta VALUES('start_ns', '0'), ('duration_ns', '200000'), ('ordered', ";
+  const std::vector<std::pair<EventFilter, std::string>> filters{
+      {{}, "1"},
+      {{.pids = {200}}, "thread_id = 3"},
+      {{.tids = {101, 200}}, "thread_id IN (2, 3)"},
+      {{.calls = {{"fork"}}}, "kind_id = 3"},
+      {{.calls = {{"fork", "write"}}}, "kind_id IN (2, 3)"},
+      {{.triggers = {"m*"}}, "stack_id IN (1, 2)"},
+      {{.triggers = {"m[*]"}}, "stack_id = 2"},
+      {{.functions = {"main"}}, "stack_id = 1"},
+      {{.pids = {200}, .calls = {{"fork"}}, .functions = {"leaf", "m*"}},
+       "thread_id = 3 AND kind_id = 3 AND stack_id > 0"},
+      {{.failed = true, .triggers = {"m[*]"}}, "result = -2 AND stack_id = 2"},
+      {{.since_ns = 1000, .until_ns = 1100}, "ts_ns BETWEEN 1000 AND 1100"},
+      {{.calls = {{"write"}}, .since_ns = 199'990}, "kind_id = 2 AND ts_ns >= 199990"},
+      {{.pids = {200}, .until_ns = 500}, "thread_id = 3 AND ts_ns <= 500"},
+      {{.since_ns = 300'000}, "0"},
+      {{.until_ns = -1}, "0"}};
+  for (const std::string ordered : {"'0'", "'1'"}) {
+    const auto path = folder / (ordered.substr(1, 1) + ".db");
+    test::write_store(path, rows + start + ordered + ");");
+    const auto database = test::open_store(path);
+    for (const auto& [filter, where] : filters) {
+      for (const std::optional<std::uint64_t> limit :
+           {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(7)}) {
+        std::vector<std::int64_t> expected;
+        auto done = each_row(database,
+                             "SELECT id FROM event WHERE " + where + " ORDER BY ts_ns, id" + (limit ? " LIMIT 7" : ""),
+                             [&](const Row& row) { expected.push_back(row.integer(0)); });
+        ASSERT_TRUE(done) << done.error().what;
+        EventFilter limited = filter;
+        limited.limit = limit;
+        std::vector<std::int64_t> found;
+        done = for_each_event(database, limited, [&](const EventRow& event) {
+          found.push_back(event.id);
+          return true;
+        });
+        ASSERT_TRUE(done) << done.error().what;
+        EXPECT_EQ(found, expected) << where << " ordered " << ordered;
+      }
+    }
+  }
 }
 
 }  // namespace

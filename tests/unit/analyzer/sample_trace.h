@@ -94,10 +94,6 @@ INSERT INTO event VALUES
   (14, 1000530000000, 90, 'returned', 6, 5, 6, 5, 3, 0, 0, 0, 0, 0, 0);
 INSERT INTO string VALUES(1, '/etc/passwd'), (2, CAST(x'HOSTILE' AS TEXT)), (3, '/tmp/c');
 INSERT INTO event_string VALUES(2, 1, 1, 0), (5, 1, 2, 1), (6, 1, 3, 0);
-INSERT INTO cell
-  SELECT kind_id, trigger_frame_id, count(*), sum(coalesce(result BETWEEN -4095 AND -1 AND result NOT BETWEEN -516 AND -512, 0)),
-    coalesce(sum(dur_ns), 0), sum(how = 'open' OR (how = 'attached' AND dur_ns IS NULL))
-  FROM event LEFT JOIN stack ON stack.id = stack_id GROUP BY kind_id, trigger_frame_id;
 INSERT INTO verify VALUES(1, 1, 4, 4, NULL), (3, 1, 4, 4, NULL), (4, 0, 4, 5, 2);
 INSERT INTO unwind_table VALUES
   (2, '/usr/bin/make', 'aa', 'kernel', 3000, 20, 24000, NULL), (3, '/usr/lib/x86_64-linux-gnu/libc.so.6', 'bb', 'user', 28000, 5, 240000, NULL),
@@ -107,6 +103,26 @@ INSERT INTO loss VALUES
   (1000100000000, 1000200000000, 'ring_full_event', 2, 10), (1000200000000, 1000300000000, 'ring_full_event', NULL, 2),
   (1000200000000, 1000300000000, 'ring_full_event', 2, 5), (1000200000000, 1000300000000, 'verify_skipped', NULL, 100),
   (1000200000000, 1000300000000, 'recursion', NULL, 0);
+)sql";
+
+// What the loader counts while it loads, by SQL: to be run when events and stacks are there.
+constexpr const char* kCountEvents = R"sql(
+CREATE TEMP VIEW counted AS SELECT event.*, stack.ended, stack.trigger_frame_id,
+  coalesce(result BETWEEN -4095 AND -1 AND result NOT BETWEEN -516 AND -512, 0) AS failed,
+  how = 'open' OR (how = 'attached' AND dur_ns IS NULL) AS waits
+  FROM event LEFT JOIN stack ON stack.id = stack_id;
+INSERT INTO cell SELECT kind_id, trigger_frame_id, count(*), sum(failed), coalesce(sum(dur_ns), 0), sum(waits)
+  FROM counted GROUP BY kind_id, trigger_frame_id;
+INSERT INTO latency SELECT kind_id, dur_ns, count(*) FROM event WHERE dur_ns IS NOT NULL GROUP BY kind_id, dur_ns;
+INSERT INTO error_cell SELECT kind_id, -result, trigger_frame_id, count(*) FROM counted WHERE failed
+  GROUP BY kind_id, result, trigger_frame_id;
+INSERT INTO thread_total SELECT thread_id, count(*), sum(failed) FROM counted GROUP BY thread_id;
+INSERT INTO stack_end SELECT stack.ended, count(DISTINCT stack.id), count(event.id)
+  FROM stack LEFT JOIN event ON event.stack_id = stack.id GROUP BY stack.ended;
+INSERT INTO notable_event SELECT 'open', id FROM counted WHERE waits;
+INSERT INTO notable_event SELECT 'slowest', id FROM (SELECT id FROM event WHERE dur_ns IS NOT NULL
+  ORDER BY dur_ns DESC, id LIMIT 1000);
+DROP VIEW counted;
 )sql";
 
 // A folder of its own for each test, gone afterwards.
@@ -152,7 +168,7 @@ inline store::Database open_store(const std::filesystem::path& path) {
 // The sample as an open store.
 class SampleTrace : public testing::Test {
  protected:
-  SampleTrace() { write_store(path(), kSampleRows); }
+  SampleTrace() { write_store(path(), std::string(kSampleRows) + kCountEvents); }
   [[nodiscard]] std::filesystem::path path() const { return folder_ / "sample.db"; }
   [[nodiscard]] store::Database open() const { return open_store(path()); }
 

@@ -257,7 +257,8 @@ TEST(Summary, DanglingIdsAndExtremeTimesAreSurvived) {
       (1, 9223372036854775807, -1, 'open', 77, 77, 77, -9223372036854775808, 77, 0, 0, 0, 0, 0, 0),
       (4611686018427387904, -9223372036854775808, 9223372036854775807, '?', -5, -5, -5, -1, -5, 0, 0, 0, 0, 0, 0);
     INSERT INTO verify VALUES(77, 0, 1, 2, NULL);
-    INSERT INTO loss VALUES(0, 0, 'a cause of the future', 77, 5);)sql");
+    INSERT INTO loss VALUES(0, 0, 'a cause of the future', 77, 5);)sql" +
+                                           std::string(test::kCountEvents));
   const auto database = test::open_store(folder / "odd.db");
   const auto result = summarize(database);
   ASSERT_TRUE(result) << result.error().what;

@@ -7,73 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "raw_trace.h"
-#include "store/database.h"
+#include "load_support.h"
 #include "store/frame_writer.h"
 
 namespace uscope::store {
 namespace {
-
-// Names addresses by rule: "f<address>", with an inlined call "g;h" around 0x401500.
-class FakeNamer : public FrameNamer {
- public:
-  std::vector<NamedFrame> name(const ModuleRequest&, std::uint64_t address, bool exact) override {
-    char text[32];
-    std::snprintf(text, sizeof(text), "f%llx%s", static_cast<unsigned long long>(address), exact ? "!" : "");
-    if (address == 0x401500) return {{"g;h", 1, "a.c", 7, true}, {text, 2, "a.c", 9, false}};
-    return {{text, 4, "", 0, false}};
-  }
-};
-
-class LoaderTest : public testing::Test {
- protected:
-  void begin(std::uint32_t cpus = 2) { trace_.emplace(folder_ / "raw", cpus); }
-
-  // A process with one image, whose executable is file 2.
-  void usual() {
-    begin();
-    trace_->task({});
-    trace_->exec(1, 1, 1, 2, "/opt/bin/app", std::string("app\0-x\0", 7));
-    trace_->file(2, "/opt/bin/app", "IDA");
-    trace_->file(3, "/usr/lib/libc.so.6", "IDC");
-    trace_->file(4, "/usr/lib/libz.so.1", "IDZ");
-  }
-
-  void load() {
-    if (trace_) trace_->close();
-    trace_.reset();
-    LoadOptions options;
-    options.namer = std::make_unique<FakeNamer>();
-    auto summary = store::load(folder_ / "raw", folder_ / "db", options);
-    ASSERT_TRUE(summary) << summary.error().what;
-    summary_ = *summary;
-    auto database = Database::open(folder_ / "db");
-    ASSERT_TRUE(database) << database.error().what;
-    database_.emplace(std::move(*database));
-  }
-
-  // Rows as text: columns by `|`, rows by newline, NULL as `-`.
-  std::string rows(const std::string& sql) {
-    auto query = database_->prepare(sql);
-    if (!query) return query.error().what;
-    std::string text;
-    for (;;) {
-      auto row = query->step();
-      if (!row) return row.error().what;
-      if (!*row) return text;
-      if (!text.empty()) text += '\n';
-      for (int i = 0; i < query->columns(); i++) {
-        if (i) text += '|';
-        text += query->is_null(i) ? "-" : std::string(query->text(i));
-      }
-    }
-  }
-
-  TempFolder folder_;
-  std::optional<RawTrace> trace_;
-  std::optional<Database> database_;
-  LoadSummary summary_;
-};
 
 std::uint64_t frame(std::uint32_t file, std::uint64_t offset, bool exact = false) {
   return USC_FRAME(file, offset, exact);
@@ -311,7 +249,7 @@ TEST_F(LoaderTest, MetaHoldsTheHeaderAndWhatTheTraceSays) {
   load();
   EXPECT_EQ(rows("SELECT key, value FROM meta ORDER BY key"),
             "complete|0\ncpus|2\nduration_ns|500\nhost|box\\xff\nordered|1\nraw_skipped_bytes|0\n"
-            "raw_unknown_records|0\nschema|2\nstart_ns|1000000000000\nutc_offset_ns|77");
+            "raw_unknown_records|0\nschema|3\nstart_ns|1000000000000\nutc_offset_ns|77");
 }
 
 TEST_F(LoaderTest, EventsOfManyProcessorsComeOutByEntry) {
@@ -328,20 +266,6 @@ TEST_F(LoaderTest, EventsOfManyProcessorsComeOutByEntry) {
   EXPECT_EQ(rows("SELECT count(*), count(DISTINCT id), max(id) FROM event"), "200000|200000|200000");
   EXPECT_EQ(rows("SELECT count(*) FROM event a JOIN event b ON b.id = a.id + 1 WHERE b.ts_ns < a.ts_ns"), "0");
   EXPECT_EQ(rows("SELECT value FROM meta WHERE key = 'ordered'"), "1");
-}
-
-TEST_F(LoaderTest, TheIndicesServeTheQueries) {
-  usual();
-  trace_->event({});
-  load();
-  EXPECT_NE(rows("EXPLAIN QUERY PLAN SELECT * FROM event WHERE thread_id = 1 AND ts_ns > 5").find("event_thread_ts"),
-            std::string::npos);
-  EXPECT_NE(rows("EXPLAIN QUERY PLAN SELECT * FROM event WHERE stack_id = 1").find("event_stack"), std::string::npos);
-  EXPECT_NE(rows("EXPLAIN QUERY PLAN SELECT * FROM event WHERE kind_id = 1 AND a0 = 3").find("event_kind_a0"),
-            std::string::npos);
-  const std::string plan = rows("EXPLAIN QUERY PLAN SELECT id FROM v_event WHERE tid = 100");
-  EXPECT_NE(plan.find("event_thread_ts"), std::string::npos) << plan;
-  EXPECT_EQ(plan.find("SCAN event"), std::string::npos) << plan;
 }
 
 TEST_F(LoaderTest, AFailedLoadLeavesNothingAndKeepsTheOldStore) {

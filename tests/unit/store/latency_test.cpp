@@ -1,8 +1,8 @@
-#include "analyzer/latency.h"
+#include "store/latency.h"
 
 #include <gtest/gtest.h>
 
-namespace uscope::analyzer {
+namespace uscope::store {
 namespace {
 
 TEST(LatencySketch, EmptyHasNothing) {
@@ -67,4 +67,4 @@ TEST(LatencySketch, HoldsTheSmallestAndTheLargestNumbers) {
 }
 
 }  // namespace
-}  // namespace uscope::analyzer
+}  // namespace uscope::store

@@ -7,9 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
-namespace uscope::analyzer {
+namespace uscope::store {
 
 class LatencySketch {
  public:
@@ -17,6 +18,13 @@ class LatencySketch {
 
   void add(std::uint64_t nanoseconds);
   void add(const LatencySketch& other);
+
+  // Calls `use(up_to, count)` by rising value: so many durations above the value before, up to this one. Percentiles of
+  // these are those of the sketch; the last value is the maximum.
+  template <typename Use>
+  void each(const Use& use) const {
+    for (const auto& [up_to, count] : steps()) use(up_to, count);
+  }
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t total() const { return total_; }
@@ -27,6 +35,7 @@ class LatencySketch {
 
  private:
   void spill();
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> steps() const;
 
   std::uint64_t count_ = 0;
   std::uint64_t total_ = 0;
@@ -35,4 +44,7 @@ class LatencySketch {
   std::vector<std::uint64_t> buckets_;         // empty while exact
 };
 
-}  // namespace uscope::analyzer
+// The rank of a percentile among `count` values, from 1: the nearest rank.
+[[nodiscard]] std::uint64_t percentile_rank(double percent, std::uint64_t count);
+
+}  // namespace uscope::store

@@ -1,10 +1,10 @@
-#include "analyzer/latency.h"
+#include "store/latency.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-namespace uscope::analyzer {
+namespace uscope::store {
 namespace {
 
 constexpr unsigned kSubBits = 6;
@@ -26,6 +26,28 @@ std::uint64_t bucket_top(std::size_t bucket) {
 }
 
 }  // namespace
+
+std::uint64_t percentile_rank(double percent, std::uint64_t count) {
+  const double share = std::clamp(percent, 0.0, 100.0) / 100.0;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count) - 1e-9)));
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> LatencySketch::steps() const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> steps;
+  const auto put = [&](std::uint64_t value, std::uint64_t count) {
+    if (count == 0) return;
+    if (!steps.empty() && steps.back().first == value) {
+      steps.back().second += count;
+    } else {
+      steps.emplace_back(value, count);
+    }
+  };
+  if (buckets_.empty()) std::sort(values_.begin(), values_.end());
+  for (const std::uint64_t value : values_) put(value, 1);
+  for (std::size_t bucket = 0; bucket < buckets_.size(); bucket++)
+    put(std::min(bucket_top(bucket), max_), buckets_[bucket]);
+  return steps;
+}
 
 void LatencySketch::add(std::uint64_t nanoseconds) {
   count_++;
@@ -59,9 +81,7 @@ void LatencySketch::spill() {
 
 std::uint64_t LatencySketch::percentile(double percent) const {
   if (count_ == 0) return 0;
-  const double share = std::clamp(percent, 0.0, 100.0) / 100.0;
-  const auto rank =
-      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count_) - 1e-9)));
+  const std::uint64_t rank = percentile_rank(percent, count_);
   if (buckets_.empty()) {
     std::sort(values_.begin(), values_.end());
     return values_[rank - 1];
@@ -74,4 +94,4 @@ std::uint64_t LatencySketch::percentile(double percent) const {
   return max_;
 }
 
-}  // namespace uscope::analyzer
+}  // namespace uscope::store

@@ -1,0 +1,97 @@
+// The reader of raw traces, on any file: bounded memory, every byte accounted for, the same records twice.
+#include <vector>
+
+#include "fuzz.h"
+#include "store/raw_reader.h"
+#include "store/sequence_check.h"
+
+namespace {
+
+using uscope::fuzz::require;
+namespace store = uscope::store;
+
+struct Seen {
+  std::uint64_t offset = 0;
+  std::uint32_t size = 0;
+  std::uint16_t type = 0;
+  bool operator==(const Seen&) const = default;
+};
+
+struct Pass {
+  std::vector<Seen> records;
+  std::uint64_t bytes = 0;
+  std::uint64_t missing = 0;
+};
+
+// Reads every field that any reader of the record would.
+void touch(const store::RawRecord& record) {
+  std::vector<std::uint64_t> frames;
+  std::string_view key;
+  std::string_view value;
+  switch (record.head.type) {
+    case USC_RECORD_STACK:
+      store::frames_of(record, frames);
+      require(frames.size() <= USC_MAX_FRAMES, "a stack's depth is bounded");
+      break;
+    case USC_RECORD_META:
+      require(store::meta_of(record, key, value), "a meta record has its key and value");
+      break;
+    case USC_RECORD_FILE:
+      require(store::file_path_of(record).size() <= record.bytes.size() + 4, "a path is of its record");
+      break;
+    default:
+      break;
+  }
+}
+
+Pass read_all(store::RawReader& reader) {
+  Pass pass;
+  store::SequenceCheck sequence(reader.header().cpus);
+  std::vector<std::byte> storage;
+  store::RawRecord record;
+  std::uint64_t end = 0;
+  for (;;) {
+    auto more = reader.next(record);
+    require(static_cast<bool>(more), "reading does not fail");
+    if (!*more) break;
+    require(record.bytes.size() == record.head.size && record.head.size <= store::kMaxRecordBytes, "a record's bytes");
+    require(record.offset >= end && record.offset % 8 == 0, "records follow one another");
+    end = record.offset + record.head.size;
+    touch(record);
+    sequence.see(record);
+    pass.records.push_back({record.offset, record.head.size, record.head.type});
+    pass.bytes += record.head.size;
+    if (pass.records.size() <= 64) {
+      const std::vector<std::byte> first(record.bytes.begin(), record.bytes.end());
+      auto again = reader.at(record.offset, storage);
+      require(again && std::equal(first.begin(), first.end(), again->bytes.begin(), again->bytes.end()),
+              "a record is read again as it was");
+    }
+  }
+  pass.missing = sequence.unexplained();
+  return pass;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const uscope::UniqueFd file = uscope::fuzz::as_file({data, size});
+  auto reader = store::RawReader::open("/proc/self/fd/" + std::to_string(file.get()));
+  if (!reader) {
+    require(!reader.error().what.empty() && !reader.error().remedy.empty(),
+            "an error says what it is, and the way out");
+    return 0;
+  }
+  const Pass first = read_all(*reader);
+  const store::RawDamage damage = reader->damage();
+  require((damage.regions == 0) == (damage.skipped_bytes == 0), "what is skipped is counted as a damaged place");
+  require(damage.tail_bytes <= damage.skipped_bytes, "the tail is part of what is skipped");
+  // Records of unknown types are neither read nor damaged; all else is.
+  const std::uint64_t whole = size - std::min<std::uint64_t>(size, reader->header().header_size);
+  require(first.bytes + damage.skipped_bytes <= whole, "no byte is counted twice");
+  require(damage.unknown != 0 || first.bytes + damage.skipped_bytes == whole, "no byte is forgotten");
+  reader->rewind();
+  const Pass second = read_all(*reader);
+  require(first.records == second.records && first.missing == second.missing, "both passes see the same");
+  return 0;
+}

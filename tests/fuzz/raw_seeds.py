@@ -1,0 +1,103 @@
+"""Raw traces for the fuzzers of their reader and of the loader: include/uscope/record.h in Python."""
+import struct
+
+START = 1_000_000_000_000
+USER = 0xFFFF  # cpu of the collector's own records
+EVENT, STACK, TASK, EXEC, EXIT, NAME, MAP, UNMAP, FILE, INFO = range(1, 11)
+VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE = range(12, 20)
+ROOT, BROKEN = 0, 3
+RETURNED, NORETURN, KILLED, OPEN, ATTACHED, NO_ENTRY = range(6)
+
+
+class Raw:
+    def __init__(self, cpus=2):
+        self.head = struct.pack("<QIIQqII", 0x315741524F435355, 40, 2, START, 77, cpus, 0)
+        self.records = []
+        self.seq = [0] * cpus
+
+    def put(self, kind, body, task=1, cpu=0, time=START + 1, number=None):
+        body += b"\0" * (-len(body) % 8)
+        if number is None:
+            number = self.seq[cpu] if cpu < len(self.seq) else 0
+            if cpu < len(self.seq):
+                self.seq[cpu] += 1
+        self.records.append(struct.pack("<IHHIIQ", 24 + len(body), kind, cpu, number, task, time) + body)
+
+    def task(self, task=1, process=1, parent=0, pid=100, tid=100, flags=1, image=0, name=b"app"):
+        self.put(TASK, struct.pack("<IIIIIIIIQII16s", process, parent, pid, tid, pid, tid, 1, 0, START, flags, image, name),
+                 task)
+
+    def event(self, nr=39, how=RETURNED, stack=0, task=1, entry=START + 5, end=START + 10, result=0, cpu=0, flags=0,
+              abi=0, image=1):
+        self.put(EVENT, struct.pack("<Qq6QIIIBBH", entry, result, 1, 2, 3, 4, 5, 6, stack, image, nr, how, abi, flags),
+                 task, cpu, end)
+
+    def bytes(self):
+        return self.head + b"".join(self.records)
+
+
+def frame(file, offset, exact=False):
+    return file << 48 | (1 << 47 if exact else 0) | offset
+
+
+def sound():
+    """Every type of record that the loader knows, at least once."""
+    raw = Raw()
+    raw.task()
+    raw.task(task=2, parent=1, tid=101, flags=0, name=b"worker\x1b[0m")
+    raw.task(task=3, process=2, parent=1, pid=102, tid=102)
+    variable_parts(raw)
+    for nr, how, stack in ((0, RETURNED, 1), (257, RETURNED, 2), (202, OPEN, 1), (231, NORETURN, 0), (35, ATTACHED, 2),
+                           (1, KILLED, 9), (41, NO_ENTRY, 0)):
+        raw.event(nr, how, stack, task=1 + nr % 3, entry=START + 10 + nr, end=START + 40 + nr, result=-2 if nr == 257 else 7)
+    raw.event(202, RETURNED, 1, task=2, entry=START + 212, end=START + 999)
+    raw.event(4, abi=1, task=4)
+    raw.put(VERIFY, struct.pack("<QIIIi", START + 10, 1, 3, 4, 1), task=1)
+    raw.put(LOSS, struct.pack("<QQII", START, 5, 0, 1), task=0, cpu=USER)
+    raw.put(META, b"command\0[\"a\", \"b\"]\0", task=0, cpu=USER)
+    raw.put(META, b"duration_ns\0" + b"1000\0", task=0, cpu=USER)
+    raw.put(IO_URING, struct.pack("<II", 2, 0))
+    raw.put(NAME, struct.pack("<16s", b"late</script>"), task=2, time=START + 50)
+    for cpu, records in enumerate(list(raw.seq)):
+        raw.put(TOTAL, struct.pack("<Q", records), task=0, cpu=cpu, number=0)
+    return raw
+
+
+def variable_parts(raw):
+    path, arguments = b"/bin/ev\x1b]0;il", b"evil\0-x\0\xff\0"
+    raw.put(EXEC, struct.pack("<IIIIIIHHI16s", 1, 1, 1, 2, 100, 100, len(path), len(arguments), len(arguments),
+                              b"evil") +
+            path + arguments)
+    components = b"libc.so.6\0lib\0/\0"
+    raw.put(FILE, struct.pack("<IIQQQqIIQQQHBBI", 2, 100, 8, 9, 4096, 1, 2, 3, 0x400000, 0x500000, 0, len(components),
+                              0, 0, 1) + components, task=0)
+    known = b"/usr/bin/app"
+    raw.put(INFO, struct.pack("<IIIIIHHHHHBB", 2, 1, 10, 80, 3, 1, 4, len(known), 0, 3, 1, 0) +
+            struct.pack("<QQQ", 0x1000, 0x1000, 0x401000) + b"\1\2\3\4" + known + b"bad", task=0, cpu=USER)
+    for number, frames, ended in ((1, (frame(2, 0x1010, True), frame(2, 0x1100)), ROOT),
+                                  (2, (frame(0, 0x7FFF0010, True), frame(3, 5), frame(1, 0x60)), BROKEN + 1)):
+        raw.put(STACK, struct.pack("<IIHBBI", number, 1, len(frames), ended, 0, 0) +
+                struct.pack(f"<{len(frames)}Q", *frames))
+    raw.put(JIT, struct.pack("<IHHQQQ", 1, 9, 0, 0x7FFF0010, 0x7FFF0000, 0x20) + b"jit;\x1bname", task=0, cpu=USER)
+    raw.put(LOGGED, struct.pack("<IIIHH6Q", 1, 1, 1, 1, 1, *range(6)) + struct.pack("<I", 1))
+    raw.put(PLACE, struct.pack("<IHH", 1, 5, 0) + b"a b+1")
+
+
+def seeds():
+    whole = sound().bytes()
+    times = Raw()
+    times.task()
+    for i, entry in enumerate((START + 900, START, START + 500_000_000, 0, (1 << 64) - 1, START + 10**15, START - 5)):
+        times.event(entry=entry, end=START + 7 * i)
+    ids = Raw()
+    ids.event(stack=0xFFFFFFFF, task=0xFFFFFFFF, image=0xFFFFFFFF, nr=0xFFFFFFFF, abi=9)
+    ids.put(LOSS, struct.pack("<QQII", 0, (1 << 64) - 1, 999, 0xFFFFFFFF), task=0, cpu=USER)
+    ids.put(EXIT, struct.pack("<IIII", 7, 9, 1, 0), task=7)
+    ids.task(task=5, process=5, parent=6)
+    ids.task(task=6, process=6, parent=5)
+    totals = Raw()
+    totals.put(TOTAL, struct.pack("<Q", (1 << 64) - 1), number=0xFFFFFFFF)
+    totals.event(cpu=1)
+    return {"whole": whole, "cut": whole[:-30], "header": whole[:40], "header_cut": whole[:17], "empty": b"",
+            "flipped": whole[:300] + b"\xff\xff" + whole[302:], "times": times.bytes(), "ids": ids.bytes(),
+            "totals": totals.bytes(), "other_version": whole[:12] + b"\7" + whole[13:], "text": b"#!/bin/sh\n" * 9}

@@ -1,0 +1,78 @@
+// A synthetic raw trace, loaded: what tests of the loader begin with.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "raw_trace.h"
+#include "store/database.h"
+#include "store/loader.h"
+
+namespace uscope::store {
+
+// Names addresses by rule: "f<address>", with an inlined call "g;h" around 0x401500.
+class FakeNamer : public FrameNamer {
+ public:
+  std::vector<NamedFrame> name(const ModuleRequest&, std::uint64_t address, bool exact) override {
+    char text[32];
+    std::snprintf(text, sizeof(text), "f%llx%s", static_cast<unsigned long long>(address), exact ? "!" : "");
+    if (address == 0x401500) return {{"g;h", 1, "a.c", 7, true}, {text, 2, "a.c", 9, false}};
+    return {{text, 4, "", 0, false}};
+  }
+};
+
+class LoaderTest : public testing::Test {
+ protected:
+  void begin(std::uint32_t cpus = 2) { trace_.emplace(folder_ / "raw", cpus); }
+
+  // A process with one image, whose executable is file 2.
+  void usual() {
+    begin();
+    trace_->task({});
+    trace_->exec(1, 1, 1, 2, "/opt/bin/app", std::string("app\0-x\0", 7));
+    trace_->file(2, "/opt/bin/app", "IDA");
+    trace_->file(3, "/usr/lib/libc.so.6", "IDC");
+    trace_->file(4, "/usr/lib/libz.so.1", "IDZ");
+  }
+
+  void load() {
+    if (trace_) trace_->close();
+    trace_.reset();
+    LoadOptions options;
+    options.namer = std::make_unique<FakeNamer>();
+    auto summary = store::load(folder_ / "raw", folder_ / "db", options);
+    ASSERT_TRUE(summary) << summary.error().what;
+    summary_ = *summary;
+    auto database = Database::open(folder_ / "db");
+    ASSERT_TRUE(database) << database.error().what;
+    database_.emplace(std::move(*database));
+  }
+
+  // Rows as text: columns by `|`, rows by newline, NULL as `-`.
+  std::string rows(const std::string& sql) {
+    auto query = database_->prepare(sql);
+    if (!query) return query.error().what;
+    std::string text;
+    for (;;) {
+      auto row = query->step();
+      if (!row) return row.error().what;
+      if (!*row) return text;
+      if (!text.empty()) text += '\n';
+      for (int i = 0; i < query->columns(); i++) {
+        if (i) text += '|';
+        text += query->is_null(i) ? "-" : std::string(query->text(i));
+      }
+    }
+  }
+
+  TempFolder folder_;
+  std::optional<RawTrace> trace_;
+  std::optional<Database> database_;
+  LoadSummary summary_;
+};
+
+}  // namespace uscope::store
