@@ -9,8 +9,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "store/latency.h"
 #include "cli/top_names.h"
+#include "store/latency.h"
 #include "tracer/collector.h"
 
 namespace uscope::cli {
