@@ -98,6 +98,7 @@ void Definitions::add_task(const usc_task& task) {
     process.started = true;
     process.start_ns = task.start_ns;
     process.parent_task = task.parent_task;
+    process.parent_pid = task.parent_task == 0 ? task.parent_pid : 0;
     process.image = task.image;
   } else if (!process.started) {
     process.start_ns = std::min<std::uint64_t>(process.start_ns.value_or(task.start_ns), task.start_ns);
@@ -179,6 +180,8 @@ void Definitions::finish() {
   processes.erase(0);
   threads.erase(0);
   images.erase(0);
+  for (const auto& [serial, process] : processes)
+    if (process.pid != 0) by_pid_.emplace(process.pid, serial);
 }
 
 const FileFacts& Definitions::file(std::uint32_t serial) const {
@@ -189,6 +192,25 @@ const FileFacts& Definitions::file(std::uint32_t serial) const {
 std::uint32_t Definitions::process_of_task(std::uint32_t task) const {
   const auto at = threads.find(task);
   return at == threads.end() ? 0 : at->second.process;
+}
+
+std::uint32_t Definitions::parent_of(const ProcessFacts& process) const {
+  if (process.parent_task != 0) return process_of_task(process.parent_task);
+  if (process.parent_pid == 0) return 0;
+  // The youngest of its pid that is older than the child: pids are given out again.
+  std::uint32_t found = 0;
+  std::uint64_t found_start = 0;
+  const auto [first, last] = by_pid_.equal_range(process.parent_pid);
+  for (auto at = first; at != last; ++at) {
+    const ProcessFacts& candidate = processes.at(at->second);
+    const std::uint64_t start = candidate.start_ns.value_or(0);
+    if (&candidate == &process || start > process.start_ns.value_or(0) || (found != 0 && start < found_start)) continue;
+    // Ended before there was a child to make.
+    if (candidate.end_ns && *candidate.end_ns < process.start_ns.value_or(0)) continue;
+    found = at->second;
+    found_start = start;
+  }
+  return found;
 }
 
 }  // namespace uscope::store

@@ -18,7 +18,8 @@ struct ProcessFacts {
   std::uint32_t pid = 0;
   std::uint32_t ns_pid = 0;
   std::uint32_t parent_task = 0;
-  std::uint32_t image = 0;  // inherited
+  std::uint32_t parent_pid = 0;  // where the task is not known
+  std::uint32_t image = 0;       // inherited
   std::optional<std::uint64_t> start_ns;
   std::optional<std::uint64_t> end_ns;
   std::uint32_t exit_code = 0;  // as wait(2) has it; where end_ns is set
@@ -87,6 +88,8 @@ class Definitions {
 
   // Row id of a process's first thread that the trace tells of; 0 = none.
   [[nodiscard]] std::uint32_t process_of_task(std::uint32_t task) const;
+  // The process that made this one; 0 = none in the trace. After finish().
+  [[nodiscard]] std::uint32_t parent_of(const ProcessFacts& process) const;
 
   std::map<std::uint32_t, ProcessFacts> processes;
   std::map<std::uint32_t, ThreadFacts> threads;
@@ -109,6 +112,7 @@ class Definitions {
 
   std::vector<std::uint64_t> frames_;
   FileFacts unknown_;
+  std::multimap<std::uint32_t, std::uint32_t> by_pid_;  // to serials of processes
 };
 
 }  // namespace uscope::store

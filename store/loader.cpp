@@ -154,7 +154,7 @@ Result<void> Loader::write_processes() {
   auto insert = database_.prepare("INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
   if (!insert) return insert.error();
   for (const auto& [serial, process] : definitions_.processes) {
-    const std::uint32_t parent = definitions_.process_of_task(process.parent_task);
+    const std::uint32_t parent = definitions_.parent_of(process);
     const bool ended = process.end_ns.has_value();
     const std::uint32_t signal = process.exit_code & 0x7f;
     auto done =

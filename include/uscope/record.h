@@ -13,7 +13,7 @@
 
 #include "base.h"
 
-#define USC_RECORD_ABI 2 /* moves with every change of a layout below */
+#define USC_RECORD_ABI 3 /* moves with every change of a layout below */
 
 #define USC_RAW_MAGIC 0x315741524f435355ull /* "USCORAW1" */
 #define USC_CPU_USER 0xffff		    /* `cpu` of records made by the collector */
@@ -147,6 +147,9 @@ struct usc_task {
 	__u64 start_ns;	 /* the kernel's start time of the task, CLOCK_MONOTONIC */
 	__u32 flags;
 	__u32 image; /* image serial inherited from the parent */
+	/* Of a process that ran before: its parent's, which may come into the map after it. */
+	__u32 parent_pid;
+	__u32 pad;
 	char name[16];
 };
 
@@ -404,7 +407,7 @@ USC_ASSERT_SIZE(usc_raw_header, 40);
 USC_ASSERT_SIZE(usc_record, 24);
 USC_ASSERT_SIZE(usc_event, 104);
 USC_ASSERT_SIZE(usc_stack, 40);
-USC_ASSERT_SIZE(usc_task, 88);
+USC_ASSERT_SIZE(usc_task, 96);
 USC_ASSERT_SIZE(usc_exec, 72);
 USC_ASSERT_SIZE(usc_task_exit, 40);
 USC_ASSERT_SIZE(usc_task_name, 40);

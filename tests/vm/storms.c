@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /*
- * What is hard for a tracer, in numbers that are known: storms forks|threads|execs|mappings|stacks NUMBER. Prints how
- * many getppid calls were made; each of them must be in the trace, or counted as lost.
+ * What is hard for a tracer, in numbers that are known: storms KIND NUMBER. Prints how many calls were made, getppid
+ * where nothing else is said; each of them must be in the trace, or counted as lost.
  *   forks     NUMBER short processes, eight at a time, one call each
  *   threads   NUMBER threads, eight at a time, one call each, and a process that ends while its threads call
  *   execs     NUMBER execs, one after the other, one call before each
  *   mappings  NUMBER calls, while two threads map and unmap executable memory
  *   stacks    NUMBER calls with the stack pointer at places that are no stack
+ * And for a tracer that comes later: storms KIND NUMBER FILE. FILE is a struct meeting; until it says go no call is
+ * counted, and then each is a getpgrp.
+ *   met-forks NUMBER short processes, eight at a time, one call each, and as many before as it takes
+ *   met-execs NUMBER execs, one call before each, and as many before as it takes
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -84,6 +88,57 @@ static void execs(char** argv, long number) {
   if (number <= 1) return;
   snprintf(left, sizeof(left), "%ld", number - 1);
   execl("/proc/self/exe", argv[0], "execs", left, argv[3] ? argv[3] : argv[2], (char*)NULL);
+  require(0, "exec");
+}
+
+/* Shared by all processes of a storm, and by the one that watches it. */
+struct meeting {
+  volatile uint32_t go;
+  volatile uint32_t made;
+};
+
+static struct meeting* meet(const char* path) {
+  int file = open(path, O_RDWR | O_CLOEXEC);
+  struct meeting* meeting;
+
+  require(file >= 0, path);
+  meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  require(meeting != MAP_FAILED, "mmap");
+  close(file);
+  return meeting;
+}
+
+static void call_if_met(struct meeting* meeting) {
+  if (!meeting->go) return;
+  getpgrp();
+  __sync_fetch_and_add(&meeting->made, 1);
+}
+
+static void met_forks(long number, struct meeting* meeting) {
+  long running = 0, counted = 0;
+
+  while (counted < number) {
+    const int go = meeting->go != 0;
+    pid_t child = fork();
+
+    require(child >= 0, "fork");
+    if (!child) {
+      call_if_met(meeting);
+      _exit(0);
+    }
+    counted += go;
+    if (++running == AT_ONCE) {
+      require(wait(NULL) > 0, "wait");
+      running--;
+    }
+  }
+  while (running--) require(wait(NULL) > 0, "wait");
+}
+
+static void met_execs(char** argv, long number, struct meeting* meeting) {
+  call_if_met(meeting);
+  if (meeting->made >= number) return;
+  execl("/proc/self/exe", argv[0], argv[1], argv[2], argv[3], (char*)NULL);
   require(0, "exec");
 }
 
@@ -175,6 +230,15 @@ int main(int argc, char** argv) {
   } else if (!strcmp(what, "execs")) {
     execs(argv, number);
     printf("%s\n", argv[3] ? argv[3] : argv[2]);
+    return 0;
+  } else if (argc == 4 && !strncmp(what, "met-", 4)) {
+    struct meeting* meeting = meet(argv[3]);
+
+    if (!strcmp(what, "met-execs"))
+      met_execs(argv, number, meeting);
+    else
+      met_forks(number, meeting);
+    printf("%u\n", meeting->made);
     return 0;
   } else if (!strcmp(what, "mappings")) {
     mappings(number);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """In the guest, bounded in time, all beside a load of processes that nobody traces: storms (storms.c) of which each call must be in the
-trace or counted as lost; tracers killed; with the module also loads and unloads, a second tracer, and random ioctls
+trace or counted as lost, also those of a storm that ran before the tracer came; tracers killed; with the module also loads and unloads, a second tracer, and random ioctls
 (device_fuzz.c). Kernel memory before and after. The kernel's log is the harness's to judge.
 usage: stress.py USCOPE FOLDER [SCALE]   (FOLDER of storms and device_fuzz; SCALE 1 [1]: 100 loads, 50 kills, 10^5 ioctls, storms of 2000)"""
 
@@ -122,22 +122,72 @@ def rows(database, query):
     return json.loads(done.stdout)["results"][0]["rows"]
 
 
+def count_calls(database, kind, made, what):
+    """Each call that was made is in the trace, or counted as lost."""
+    seen = rows(database, f"SELECT count(*) FROM v_event WHERE kind = '{kind}'")[0][0]
+    losses = dict(rows(database, "SELECT cause, sum(count) FROM loss GROUP BY cause"))
+    events = sum(losses.get(cause, 0) for cause in NO_EVENT)
+    right = seen == made if not events else seen <= made <= seen + events
+    check(right, f"{what}: {made} calls, {seen} in the trace, lost {losses}")
+
+
 def storm(kind, number):
     done = record("storm.db", f"{FOLDER}/storms", kind, str(number), timeout=600)
     if done.returncode:
         check(False, f"{kind}: exit {done.returncode}: {done.stderr.strip()[-300:]}")
         return
-    made = int(done.stdout)
-    seen = rows("storm.db", "SELECT count(*) FROM v_event WHERE kind = 'getppid'")[0][0]
-    losses = dict(rows("storm.db", "SELECT cause, sum(count) FROM loss GROUP BY cause"))
-    events = sum(losses.get(cause, 0) for cause in NO_EVENT)
-    right = seen == made if not events else seen <= made <= seen + events
-    check(right, f"{kind}: {made} calls, {seen} in the trace, lost {losses}")
+    count_calls("storm.db", "getppid", int(done.stdout), kind)
 
 
 def storms():
     for kind in ("forks", "threads", "execs", "mappings", "stacks"):
         storm(kind, times(500 if kind == "execs" else 2000))
+
+
+def has_begun(tracer, said):
+    began = time.monotonic()
+    while tracer.poll() is None and time.monotonic() - began < 120:
+        with open(said, encoding="utf-8") as file:
+            if "Ctrl-C ends tracing" in file.read():
+                return True
+        time.sleep(0.02)
+    return False
+
+
+def met_storm(kind, number, by):
+    """A storm that a tracer attaches to: from the moment that tracing is said to have begun, every call counts."""
+    with open("meeting", "wb") as file:
+        file.write(bytes(8))
+    running = subprocess.Popen([f"{FOLDER}/storms", kind, str(number), "meeting"], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    time.sleep(random.uniform(0.05, 0.5))
+    with open("said", "w", encoding="utf-8") as said:
+        tracer = subprocess.Popen([USCOPE, "record", "--backend", BACKEND, "-o", "met.db", f"--{by}",
+                                   "storms" if by == "app" else str(running.pid)], stderr=said)
+    try:
+        begun = has_begun(tracer, "said")
+        with open("meeting", "r+b") as file:
+            file.write(b"\x01")
+        made = int(running.communicate(timeout=600)[0])
+        if by == "app":
+            tracer.send_signal(signal.SIGINT)
+        tracer.wait(timeout=600)
+    finally:
+        end(running)
+        tracer.kill()
+        tracer.wait()
+    with open("said", encoding="utf-8") as said:
+        told = said.read().strip()[-300:]
+    if not begun or tracer.returncode:
+        check(False, f"attaching by {by} to {kind}: exit {tracer.returncode}: {told}")
+        return
+    count_calls("met.db", "getpgrp", made, f"attaching by {by} to {kind}")
+    roots = rows("met.db", "SELECT count(*) FROM process WHERE parent_id IS NULL")[0][0]
+    check(roots == 1, f"    {roots} process without a known parent")
+
+
+def met_storms():
+    for i in range(max(4, times(16))):
+        met_storm(("met-forks", "met-execs")[i % 2], times((1000, 300)[i % 2]), ("pid", "app")[i // 2 % 2])
 
 
 def killed_tracers():
@@ -213,7 +263,7 @@ def main():
     load = subprocess.Popen(["sh", "-c", LOAD], start_new_session=True)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        parts = [doctor, storms, killed_tracers] + ([second_tracer, loads, fuzz] if BACKEND == "kmod" else [])
+        parts = [doctor, storms, met_storms, killed_tracers] + ([second_tracer, loads, fuzz] if BACKEND == "kmod" else [])
         try:
             record("warm.db", "/bin/true")
             before = settled()

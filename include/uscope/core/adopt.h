@@ -13,6 +13,14 @@ static __always_inline bool targets(__u32 kind)
 	return config.target.kinds & kind;
 }
 
+/* pid of the process that made this one, as the initial namespace has it */
+static __always_inline __u32 parent_pid(struct task_struct *leader)
+{
+	struct task_struct *parent = leader->real_parent;
+
+	return parent ? parent->tgid : 0;
+}
+
 static __noinline int send_task(struct task_struct *task, struct task_entry *t, __u32 parent, __u32 parent_mm,
 				__u32 flags)
 {
@@ -30,6 +38,8 @@ static __noinline int send_task(struct task_struct *task, struct task_entry *t, 
 	record.start_ns = task->start_time;
 	record.flags = flags;
 	record.image = t->image;
+	if (flags & USC_TASK_ATTACHED && flags & USC_TASK_PROCESS)
+		record.parent_pid = parent_pid(task);
 	read_kernel_text(record.name, sizeof(record.name), task->comm);
 	if (send_record(&record.head, USC_RECORD_TASK, sizeof(record), t->serial, now_ns(), false))
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);

@@ -64,7 +64,7 @@ std::vector<Layout> task_layouts() {
        {FIELD(usc_task, head), FIELD(usc_task, process), FIELD(usc_task, parent_task), FIELD(usc_task, pid),
         FIELD(usc_task, tid), FIELD(usc_task, ns_pid), FIELD(usc_task, ns_tid), FIELD(usc_task, mm),
         FIELD(usc_task, parent_mm), FIELD(usc_task, start_ns), FIELD(usc_task, flags), FIELD(usc_task, image),
-        FIELD(usc_task, name)}},
+        FIELD(usc_task, parent_pid), FIELD(usc_task, pad), FIELD(usc_task, name)}},
       {"usc_exec",
        sizeof(usc_exec),
        {FIELD(usc_exec, head), FIELD(usc_exec, process), FIELD(usc_exec, image), FIELD(usc_exec, mm),

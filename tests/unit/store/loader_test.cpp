@@ -102,6 +102,21 @@ TEST_F(LoaderTest, ForkExecLineageAndLifetimes) {
   EXPECT_EQ(rows("SELECT pid, process, thread FROM v_event ORDER BY id"), "200|app|child.sh\n200|child.sh|child.sh");
 }
 
+// Of processes that ran before: the child's record may come before its parent's, and pids are given out again.
+TEST_F(LoaderTest, AParentIsFoundByItsPid) {
+  begin();
+  trace_->task({.task = 1, .process = 1, .pid = 300, .tid = 300, .time = kStart + 100, .parent_pid = 200});
+  trace_->task({.task = 2, .process = 2, .pid = 200, .tid = 200, .time = kStart + 50, .parent_pid = 7});
+  trace_->task({.task = 3, .process = 3, .pid = 200, .tid = 200, .time = kStart + 10});
+  trace_->exit(3, 3, 0, kStart + 20);
+  trace_->task({.task = 4, .process = 4, .pid = 200, .tid = 200, .time = kStart + 200});
+  trace_->task(
+      {.task = 5, .process = 5, .parent_task = 4, .pid = 301, .tid = 301, .time = kStart + 300, .parent_pid = 300});
+  trace_->task({.task = 6, .process = 6, .pid = 7, .tid = 7, .time = kStart + 400, .parent_pid = 7});
+  load();
+  EXPECT_EQ(rows("SELECT id, parent_id FROM process ORDER BY id"), "1|2\n2|-\n3|-\n4|-\n5|4\n6|-");
+}
+
 TEST_F(LoaderTest, AnExecByAnotherThreadKeepsItsEventAtTheThreadItEnteredUnder) {
   usual();
   trace_->task({.task = 2, .process = 1, .parent_task = 1, .pid = 100, .tid = 101, .flags = 0, .time = kStart + 10});

@@ -54,6 +54,7 @@ struct TaskSpec {
   std::uint32_t image = 0;
   std::uint64_t time = kStart;
   std::string name = "app";
+  std::uint32_t parent_pid = 0;
 };
 
 class RawTrace {
@@ -96,6 +97,7 @@ class RawTrace {
     task.start_ns = spec.time - 5;
     task.flags = spec.flags;
     task.image = spec.image;
+    task.parent_pid = spec.parent_pid;
     std::strncpy(task.name, spec.name.c_str(), sizeof(task.name) - 1);
     put(task);
   }
