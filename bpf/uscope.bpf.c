@@ -3,6 +3,7 @@
  * The tracer as BPF programs: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, and a task
  * iterator for what is still under way. An untraced task pays one look-up of its own storage and nothing else.
  */
+#include "preemption.h"
 #include "target.h"
 #include "transport.h"
 #include "uscope/core/tasks.h"
@@ -21,29 +22,72 @@ int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 	return core_sys_exit(regs, result);
 }
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+/* The same by perf, for kernels that may preempt the two above (preemption.h). */
+SEC("tp/raw_syscalls/sys_enter")
+int on_sys_enter_perf(struct perf_sys_enter *call)
 {
-	return core_fork(parent, child);
+	return core_sys_enter(user_regs(this_task()), call->id);
 }
 
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm *bprm)
+SEC("tp/raw_syscalls/sys_exit")
+int on_sys_exit_perf(struct perf_sys_exit *call)
 {
-	return core_exec(task, old_pid, bprm);
+	return core_sys_exit(user_regs(this_task()), call->result);
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit, struct task_struct *task)
+static __always_inline int fork_hook(struct task_struct *parent, struct task_struct *child)
 {
-	return core_exit(task);
+	UNPREEMPTED(if (!was_forked(child)) core_fork(parent, child));
+	return 0;
 }
 
-SEC("tp_btf/task_rename")
-int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
+static __always_inline int exec_hook(struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
-	return core_rename(task, comm);
+	UNPREEMPTED(if (!was_executed(task)) {
+		core_exec(task, old_pid, bprm);
+		mark_executed(task);
+	});
+	return 0;
 }
+
+static __always_inline int exit_hook(struct task_struct *task)
+{
+	UNPREEMPTED(core_exit(task));
+	return 0;
+}
+
+static __always_inline int rename_hook(struct task_struct *task, const char *comm)
+{
+	UNPREEMPTED(core_rename(task, comm));
+	return 0;
+}
+
+#define HOOKS(suffix)                                                                                                  \
+	SEC("tp_btf/sched_process_fork")                                                                               \
+	int BPF_PROG(on_fork##suffix, struct task_struct *parent, struct task_struct *child)                           \
+	{                                                                                                              \
+		return fork_hook(parent, child);                                                                       \
+	}                                                                                                              \
+	SEC("tp_btf/sched_process_exec")                                                                               \
+	int BPF_PROG(on_exec##suffix, struct task_struct *task, int old_pid, struct linux_binprm *bprm)                \
+	{                                                                                                              \
+		return exec_hook(task, old_pid, bprm);                                                                 \
+	}                                                                                                              \
+	SEC("tp_btf/sched_process_exit")                                                                               \
+	int BPF_PROG(on_exit##suffix, struct task_struct *task)                                                        \
+	{                                                                                                              \
+		return exit_hook(task);                                                                                \
+	}                                                                                                              \
+	SEC("tp_btf/task_rename")                                                                                      \
+	int BPF_PROG(on_rename##suffix, struct task_struct *task, const char *comm)                                    \
+	{                                                                                                              \
+		return rename_hook(task, comm);                                                                        \
+	}
+
+HOOKS()
+/* For where those before are not run: preemption.h. */
+HOOKS(_2)
+HOOKS(_3)
 
 /* Set before each run of the iterator: calls that began before this time are written, all others are too young. */
 __u64 open_before_ns;
@@ -84,7 +128,7 @@ int adopt_tasks(struct bpf_iter__task *ctx)
 	if (!task || task->flags & PF_KTHREAD)
 		return 0;
 	if (!entry_of(task))
-		decide_task(task, USC_UNKNOWN);
+		UNPREEMPTED(decide_task(task, USC_UNKNOWN));
 	return 0;
 }
 
@@ -104,9 +148,11 @@ int adopt_mappings(struct bpf_iter__task_vma *ctx)
 		return 0;
 	found.mm = t->mm;
 	found.serial = t->serial;
-	on_vma(task, vma, &found);
-	if (found.status == FOUND)
-		tell_mapping(&found, 0);
+	UNPREEMPTED({
+		on_vma(task, vma, &found);
+		if (found.status == FOUND)
+			tell_mapping(&found, 0);
+	});
 	return 0;
 }
 

@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -78,6 +80,19 @@ class MapMemory {
   std::size_t bytes_ = 0;
 };
 
+// May the kernel preempt programs at tracepoints (bpf/preemption.h)? Its tracepoints are then guarded by a kind of SRCU
+// whose guard's type did not exist before. True only where perf's system call events can be had instead.
+bool programs_are_preempted() {
+  const auto has_events = [](const char* folder) {
+    return access((std::string(folder) + "/events/raw_syscalls/sys_enter/id").c_str(), R_OK) == 0;
+  };
+  if (!has_events("/sys/kernel/tracing") && !has_events("/sys/kernel/debug/tracing")) return false;
+  std::ifstream types("/sys/kernel/btf/vmlinux", std::ios::binary);
+  const std::string names{std::istreambuf_iterator<char>(types), std::istreambuf_iterator<char>()};
+  return names.find("class_srcu_fast_notrace_t") != std::string::npos &&
+         names.find("bpf_preempt_disable") != std::string::npos;
+}
+
 class BpfBackend : public Backend {
  public:
   Result<void> load(const usc_config& config, const BackendSizes& sizes);
@@ -107,6 +122,7 @@ class BpfBackend : public Backend {
 
  private:
   Result<void> size_maps(const BackendSizes& sizes);
+  void choose_programs(const usc_config& config);
   Result<void> open_rings(std::uint32_t bytes);
   std::uint64_t missed_probes();
   // What a BPF iterator writes, in pieces of `item` bytes.
@@ -116,6 +132,7 @@ class BpfBackend : public Backend {
   static int on_record(void* self, void* data, std::size_t bytes);
 
   std::uint32_t cpus_ = 0;
+  bool preempted_ = false;
   BackendSizes sizes_;
   SkeletonHandle skeleton_;
   std::vector<UniqueFd> ring_fds_;
@@ -146,6 +163,22 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
   return {};
 }
 
+void BpfBackend::choose_programs(const usc_config& config) {
+  const auto& progs = skeleton_->progs;
+  // These run when asked, not at events.
+  for (bpf_program* program : {progs.look_up_own_file, progs.list_open_calls, progs.spare_own_process,
+                               progs.adopt_tasks, progs.adopt_mappings, progs.list_attached_calls})
+    bpf_program__set_autoattach(program, false);
+  if ((config.target.kinds & USC_TARGET_CGROUP) == 0) bpf_program__set_autoload(progs.on_cgroup_attach, false);
+  preempted_ = programs_are_preempted();
+  const_cast<bool&>(skeleton_->rodata->preemptible) = preempted_;
+  for (bpf_program* program : {progs.on_sys_enter, progs.on_sys_exit}) bpf_program__set_autoload(program, !preempted_);
+  for (bpf_program* program :
+       {progs.on_sys_enter_perf, progs.on_sys_exit_perf, progs.on_fork_2, progs.on_fork_3, progs.on_exec_2,
+        progs.on_exec_3, progs.on_exit_2, progs.on_exit_3, progs.on_rename_2, progs.on_rename_3})
+    bpf_program__set_autoload(program, preempted_);
+}
+
 Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& sizes) {
   sizes_ = sizes;
   cpus_ = config.cpus;
@@ -157,13 +190,7 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   skeleton_.reset(uscope_bpf__open());
   if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
   if (auto sized = size_maps(sizes); !sized) return sized;
-  // These run when asked, not at events.
-  for (bpf_program* program :
-       {skeleton_->progs.look_up_own_file, skeleton_->progs.list_open_calls, skeleton_->progs.spare_own_process,
-        skeleton_->progs.adopt_tasks, skeleton_->progs.adopt_mappings, skeleton_->progs.list_attached_calls})
-    bpf_program__set_autoattach(program, false);
-  if ((config.target.kinds & USC_TARGET_CGROUP) == 0)
-    bpf_program__set_autoload(skeleton_->progs.on_cgroup_attach, false);
+  choose_programs(config);
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
   struct stat pid_namespace {};
   if (stat("/proc/self/ns/pid", &pid_namespace) != 0)
@@ -219,6 +246,7 @@ Result<void> BpfBackend::attach() {
 void BpfBackend::close_entries() {
   skeleton_->bss->entries_closed = 1;
   bpf_link__destroy(std::exchange(skeleton_->links.on_sys_enter, nullptr));
+  bpf_link__destroy(std::exchange(skeleton_->links.on_sys_enter_perf, nullptr));
 }
 
 void BpfBackend::detach() {
@@ -436,11 +464,16 @@ Result<std::vector<usc_stats>> BpfBackend::stats() {
   return all;
 }
 
-// The kernel skips a program that is already running on the processor, and counts that.
+// The kernel skips a program that is already running on the processor, and counts that. Of several programs for one
+// event the last one counts: what it missed may have been seen by those before, never the other way round.
 std::uint64_t BpfBackend::missed_probes() {
   std::uint64_t missed = 0;
   bpf_program* program = nullptr;
+  const auto& progs = skeleton_->progs;
+  const std::array<bpf_program*, 8> relieved = {progs.on_fork,   progs.on_exec,   progs.on_exit,   progs.on_rename,
+                                                progs.on_fork_2, progs.on_exec_2, progs.on_exit_2, progs.on_rename_2};
   bpf_object__for_each_program(program, skeleton_->obj) {
+    if (preempted_ && std::find(relieved.begin(), relieved.end(), program) != relieved.end()) continue;
     bpf_prog_info info{};
     __u32 bytes = sizeof(info);
     if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) == 0) missed += info.recursion_misses;

@@ -63,8 +63,8 @@ class Containers(AttachCase):
 
     def trace_started(self, command, program, app, ns_pid, path):
         tracer = self.attach("--app", app)
-        # Libraries copied into a root of its own are files that uscope has never seen.
-        process = self.inside(command, program, "linger" if path.startswith("/app") else "stay")
+        # It must not be gone before its stacks are known: libraries copied into a root of its own are files that uscope has never seen.
+        process = self.inside(command, program, "linger")
         process.stdin.close()
         self.assertEqual(process.wait(WAIT), 0)
         self.finish(tracer)

@@ -23,7 +23,7 @@ def in_the_kernel():
         with open("/proc/modules", encoding="ascii") as modules:
             return {f"user {i}" for line in modules if line.startswith("uscope ") for i in range(int(line.split()[2]))}
     listing = subprocess.run(["/usr/sbin/bpftool", "--json", "prog", "show"], check=True, capture_output=True, text=True).stdout
-    return {p["id"] for p in json.loads(listing) if p.get("name", "") in ("on_sys_enter", "on_sys_exit")}
+    return {p["id"] for p in json.loads(listing) if p.get("name", "").startswith(("on_sys_enter", "on_sys_exit"))}
 
 
 class Recording(unittest.TestCase):

@@ -61,7 +61,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 {
 	__u32 ended = 0;
 
-	t->flags &= ~(TASK_IN_CALL | TASK_NEWBORN | TASK_SKIPPED | TASK_ADOPTED);
+	t->flags &= ~(TASK_IN_CALL | TASK_NEWBORN | TASK_SKIPPED | TASK_ADOPTED | TASK_EXECED);
 	if (t->untold)
 		announce_later(t, t->untold);
 	t->abi = abi_of(task, nr);
@@ -131,6 +131,14 @@ static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 
 	return 0;
 }
 
+/* The stack at an exit whose entry was not seen. For the verifier, which goes through it once, not for each caller. */
+USC_SUBPROGRAM __u32 take_stack_at_exit(struct task_entry *t)
+{
+	if (!t)
+		return 0;
+	return take_stack(user_regs(this_task()), t, t->abi == USC_ABI_I386 ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
+}
+
 /* An exit whose entry was not seen although the task was traced: the call was denied before sys_enter. */
 static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs, struct task_entry *t, __s64 result)
 {
@@ -150,7 +158,7 @@ static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs
 	t->call_image = t->image;
 	t->event_flags = 0;
 	read_args(regs, t->abi, t->args);
-	t->stack = take_stack(regs, t, t->abi == USC_ABI_I386 ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
+	t->stack = take_stack_at_exit(t);
 	send_event(t, result, USC_HOW_NO_ENTRY, now);
 	return 0;
 }
@@ -194,7 +202,7 @@ static __always_inline int call_returns(struct task_struct *task, struct task_en
 			__builtin_memcpy(t->restart_args, t->args, sizeof(t->args));
 		}
 	}
-	t->flags &= ~TASK_IN_CALL;
+	t->flags &= ~(TASK_IN_CALL | TASK_EXECED);
 	send_event(t, result, how, now);
 	if (is_io_uring_setup(t) && result >= 0)
 		send_io_uring(t, now);
@@ -219,7 +227,7 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 	t->call_image = t->image;
 	t->event_flags = USC_EVENT_ATTACHED;
 	read_args(regs, t->abi, t->args);
-	t->stack = take_stack(regs, t, t->abi == USC_ABI_I386 ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
+	t->stack = take_stack_at_exit(t);
 	return 1;
 }
 
@@ -243,7 +251,7 @@ static __always_inline int core_sys_exit(struct pt_regs *regs, long result)
 		if (attached_call_returns(task, regs, t))
 			call_returns(task, t, result);
 	} else if (t->flags & (TASK_NEWBORN | TASK_SKIPPED))
-		t->flags &= ~(TASK_NEWBORN | TASK_SKIPPED);
+		t->flags &= ~(TASK_NEWBORN | TASK_SKIPPED | TASK_EXECED);
 	else if (!entries_closed)
 		denied_call(task, regs, t, result);
 	return 0;
