@@ -4,7 +4,7 @@
 # DEBUG_ATOMIC_SLEEP, kmemleak) from Debian's linux-source-6.1, boots it, and runs the conformance suite and stress.py there, with the
 # module where kmod/ is. Any complaint in the kernel's log, and any leak that kmemleak finds, fails. Half an hour to build the first
 # time (JOBS=2 processes, at low priority), then an hour and a half. TESTS: only those whose names match; STRESS: how
-# much of stress.py (0.1).
+# much of stress.py (0.1); BACKEND: bpf or kmod, where both take too long (BPF programs take most of a minute to load there).
 # Packages: linux-source-6.1, ccache, bc, bison, flex, dwarves, libelf-dev, libssl-dev, xz-utils, and those of run.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -59,6 +59,6 @@ options=(--build "$build" --kernel "$kernel" --tests "$tests" --stress "${STRESS
 	--console-log "$logs/console" --json "$logs/results.json")
 if [ -e "$here/../../kmod/Makefile" ]; then
 	"$here/module.py" --kdir "$source" -o "$logs/uscope.ko"
-	options+=(--module "$logs/uscope.ko" --backend both)
+	options+=(--module "$logs/uscope.ko" --backend "${BACKEND:-both}")
 fi
 exec "$here/suite.py" "${options[@]}"
