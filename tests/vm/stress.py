@@ -146,7 +146,7 @@ def storms():
 
 def has_begun(tracer, said):
     began = time.monotonic()
-    while tracer.poll() is None and time.monotonic() - began < 120:
+    while tracer.poll() is None and time.monotonic() - began < 300:
         with open(said, encoding="utf-8") as file:
             if "Ctrl-C ends tracing" in file.read():
                 return True

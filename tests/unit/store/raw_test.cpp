@@ -193,7 +193,9 @@ TEST_F(RawTest, OtherFilesAreNamedAsWhatTheyAre) {
   std::filesystem::remove(raw());
   ten_events();
   overwrite(offsetof(usc_raw_header, record_abi), std::string("\x09\0\0\0", 4));
-  EXPECT_NE(error().find("holds records of version 9, this uscope reads version 2"), std::string::npos) << error();
+  EXPECT_NE(error().find("holds records of version 9, this uscope reads version " + std::to_string(USC_RECORD_ABI)),
+            std::string::npos)
+      << error();
   std::filesystem::remove(raw());
   ASSERT_EQ(::mkfifo(raw().c_str(), 0600), 0);
   EXPECT_NE(error().find("is not a regular file"), std::string::npos);
