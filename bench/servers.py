@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""What tracing costs real servers: throughput of Apache's event MPM under ab, and of MariaDB under sysbench's OLTP, alone and traced.
+
+A server is started once; each round loads it in turn alone, under uscope in mode 2 (5 frames), in mode 4 (64 frames), and under
+bpftrace's frame-pointer `ustack(5)`; the first round also once under `strace -f -k`. Tracers attach to the running server, and the
+collector's own work is in what is measured, since server, load and collector share the machine. What is lost of throughput is told
+against the runs alone before and after it in the same round; medians and quartiles over the rounds. A lost event fails it.
+
+usage: servers.py --build FOLDER [--rounds N] [--seconds N] [--server NAME]... [--json FILE] [--check] [--no-strace]
+Needs root, apache2, ab, mariadb-server, sysbench, bpftrace and strace.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+# name: how it is traced, the most throughput that may be lost (%), the aim
+VARIANTS = {
+    "uscope mode 2, 5 frames": (["--mode", "2", "-S", "5"], 6, 3),
+    "uscope mode 4, 64 frames": (["--mode", "4", "-S", "64"], None, None),
+    "bpftrace ustack(5)": (None, None, None),
+}
+
+APACHE_CONF = """ServerRoot {folder}
+PidFile {folder}/pid
+ErrorLog {folder}/error.log
+Listen 127.0.0.1:{port}
+ServerName localhost
+User nobody
+Group nogroup
+LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
+LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
+MaxKeepAliveRequests 0
+StartServers 2
+ServerLimit 2
+ThreadsPerChild 64
+MaxRequestWorkers 128
+MinSpareThreads 1
+MaxSpareThreads 128
+DocumentRoot {folder}/htdocs
+<Directory {folder}/htdocs>
+  Require all granted
+</Directory>
+"""
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command, **options):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, **options)
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(command)}: exit status {done.returncode}: {(done.stderr or done.stdout).strip()[-400:]}")
+    return done.stdout
+
+
+def wait_for(condition, what, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Failed(what)
+        time.sleep(0.05)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(port):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+class Apache:
+    """4 KiB from a file, connections kept, a hundred of them at once: requests a second."""
+
+    name, unit, program = "apache2", "requests/s", "apache2"
+
+    def __init__(self, folder, seconds):
+        self.port = free_port()
+        os.mkdir(os.path.join(folder, "htdocs"))
+        with open(os.path.join(folder, "htdocs", "page"), "w", encoding="ascii") as page:
+            page.write("x" * 4096)
+        conf = os.path.join(folder, "apache.conf")
+        with open(conf, "w", encoding="ascii") as file:
+            file.write(APACHE_CONF.format(folder=folder, port=self.port))
+        self.process = subprocess.Popen(["/usr/sbin/apache2", "-f", conf, "-DFOREGROUND"], stdin=subprocess.DEVNULL)
+        wait_for(lambda: answers(self.port), "apache2 does not serve")
+        self.requests = 20000
+        self.requests = int(self.load() * seconds)
+
+    def load(self, part=1):
+        # A number of requests: a limit of time would cut answers off.
+        requests = max(200, int(self.requests * part))
+        said = run(["ab", "-q", "-k", "-c", "100", "-n", str(requests), f"http://127.0.0.1:{self.port}/page"])
+        # A server whose workers are all busy closes connections that are kept, which ab takes for a short answer.
+        if int(re.search(r"Failed requests: +(\d+)", said)[1]) > requests / 100:
+            raise Failed(f"requests failed: {said}")
+        return float(re.search(r"Requests per second: +([\d.]+)", said)[1])
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(30)
+
+
+class MariaDb:
+    """sysbench's read-write transactions over four small tables, eight at a time: transactions a second."""
+
+    name, unit, program = "mariadbd", "transactions/s", "mariadbd"
+
+    def __init__(self, folder, seconds):
+        self.seconds, self.socket, data = seconds, os.path.join(folder, "socket"), os.path.join(folder, "data")
+        run(["mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", f"--datadir={data}", "--user=mysql"])
+        self.process = subprocess.Popen(["/usr/sbin/mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}", "--user=mysql",
+                                         "--skip-networking", "--innodb-flush-log-at-trx-commit=2", f"--log-error={folder}/log"],
+                                        stdin=subprocess.DEVNULL)
+        wait_for(lambda: os.path.exists(self.socket), "mariadbd does not serve")
+        run(["mariadb", "--no-defaults", f"--socket={self.socket}", "-u", "root", "-e", "CREATE DATABASE sbtest"])
+        self.sysbench("prepare")
+
+    def sysbench(self, what, *options):
+        return run(["sysbench", "oltp_read_write", "--db-driver=mysql", f"--mysql-socket={self.socket}", "--mysql-user=root", "--tables=4",
+                    "--table-size=10000", "--threads=8", *options, what])
+
+    def load(self, part=1):
+        said = self.sysbench("run", f"--time={max(1, int(self.seconds * part))}")
+        return float(re.search(r"transactions: .*\(([\d.]+) per sec", said)[1])
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+
+
+class Tracer:
+    """Attached to a server while `with` lasts."""
+
+    def __init__(self, arguments, server, folder):
+        self.uscope, self.server, self.folder = os.path.join(os.path.abspath(arguments.build), "uscope"), server, folder
+        self.trace = os.path.join(folder, "trace.db")
+        self.figures = {}
+
+    @contextlib.contextmanager
+    def attached(self, command, begun, check):
+        with open(os.path.join(self.folder, "said"), "w+", encoding="utf-8") as said:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+
+            def text():
+                with open(said.name, encoding="utf-8", errors="replace") as file:
+                    return file.read()
+
+            try:
+                wait_for(lambda: begun in text() or process.poll() is not None, f"{command[0]} does not begin")
+                time.sleep(0.5)
+                yield
+            finally:
+                process.send_signal(signal.SIGINT)
+                process.wait(300)
+            check(process.returncode, text())
+
+    def under_uscope(self, options):
+        def check(code, said):
+            if code != 0:
+                raise Failed(said)
+            with contextlib.closing(sqlite3.connect(f"file:{self.trace}?mode=ro", uri=True)) as database:
+                lost = database.execute("SELECT cause, sum(count) FROM loss GROUP BY 1").fetchall()
+                if lost:
+                    raise Failed(f"uscope lost: {lost}")
+                (events,) = database.execute("SELECT count(*) FROM event").fetchone()
+                (seconds,) = database.execute("SELECT CAST(value AS REAL) / 1e9 FROM meta WHERE key = 'duration_ns'").fetchone()
+                whole = "('root', 'scope', 'budget')"
+                (broken,) = database.execute(f"SELECT count(*) FROM v_event WHERE ended NOT IN {whole}").fetchone()
+            self.figures = {"events a second": events / seconds, "stacks that are not whole": broken}
+
+        return self.attached([self.uscope, "record", "-o", self.trace, *options, "--app", self.server.program], "Ctrl-C ends tracing", check)
+
+    def under_bpftrace(self):
+        program = f'BEGIN {{ printf("begun\\n"); }} tracepoint:raw_syscalls:sys_enter /comm == "{self.server.program}"/ {{ @[ustack(5)] = count(); }}'
+        return self.attached(["bpftrace", "-e", program], "begun", lambda code, said: None)
+
+    def under_strace(self):
+        pids = ",".join(run(["pgrep", "-x", self.server.program]).split())
+        return self.attached(["strace", "-f", "-k", "-o", "/dev/null", "-p", pids], "attached", lambda code, said: None)
+
+
+def rounds_of(arguments, server, folder):
+    results = {name: [] for name in VARIANTS}
+    alone = []
+    server.load()  # warm
+    for number in range(arguments.rounds):
+        before = server.load()
+        for name, (options, _, _) in VARIANTS.items():
+            tracer = Tracer(arguments, server, folder)
+            with tracer.under_uscope(options) if options else tracer.under_bpftrace():
+                traced = server.load()
+            after = server.load()
+            loss = 100 * (1 - traced / ((before + after) / 2))
+            results[name].append({"loss": loss, "traced": traced, **tracer.figures})
+            alone += [before, after]
+            before = after
+            print(f"  round {number + 1}: {name}: {traced:,.0f} of {(alone[-1] + alone[-2]) / 2:,.0f} {server.unit}, {loss:.1f} % lost {tracer.figures or ''}", flush=True)
+    if not arguments.no_strace:
+        with Tracer(arguments, server, folder).under_strace():
+            traced = server.load(part=0.002)
+        results["strace -f -k (once)"] = [{"loss": 100 * (1 - traced / statistics.median(alone)), "traced": traced}]
+    return results, alone
+
+
+def measure(arguments, kind):
+    folder = tempfile.mkdtemp(prefix="uscope-bench-")
+    os.chmod(folder, 0o755)
+    try:
+        server = kind(folder, arguments.seconds)
+        try:
+            results, alone = rounds_of(arguments, server, folder)
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    spread = statistics.quantiles(alone, n=4) if len(alone) > 1 else [alone[0]] * 3
+    print(f"{server.name} alone: {spread[1]:,.0f} {server.unit} (quartiles {spread[0]:,.0f} to {spread[2]:,.0f})")
+    rows = {}
+    for name, runs in results.items():
+        losses = [one["loss"] for one in runs]
+        quartiles = statistics.quantiles(losses, n=4) if len(losses) > 1 else losses * 3
+        _, bound, aim = VARIANTS.get(name, (None, None, None))
+        verdict = "" if bound is None else f"bound {bound} %, aim {aim} %: " + ("met" if quartiles[1] <= bound else "MISSED")
+        print(f"  {name:26} {quartiles[1]:6.1f} % lost (quartiles {quartiles[0]:.1f} to {quartiles[2]:.1f}) {verdict}")
+        rows[name] = {"median": quartiles[1], "quartiles": [quartiles[0], quartiles[2]], "bound": bound, "runs": runs}
+    return {"alone": {"unit": server.unit, "quartiles": spread}, "variants": rows}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=5, help="of load in each run")
+    parser.add_argument("--server", action="append", choices=["apache2", "mariadbd"])
+    parser.add_argument("--json")
+    parser.add_argument("--check", action="store_true", help="fail where a bound is missed")
+    parser.add_argument("--no-strace", action="store_true")
+    arguments = parser.parse_args()
+    report = {"kernel": platform.release(), "processors": os.cpu_count(), "load before": os.getloadavg()[0], "seconds": arguments.seconds, "servers": {}}
+    try:
+        for kind in (Apache, MariaDb):
+            if not arguments.server or kind.name in arguments.server:
+                report["servers"][kind.name] = measure(arguments, kind)
+    except (Failed, OSError, subprocess.TimeoutExpired) as error:
+        print(f"servers.py: {error}", file=sys.stderr)
+        return 2
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(report, file, indent=1)
+    missed = [name for server in report["servers"].values() for name, row in server["variants"].items()
+              if row["bound"] is not None and row["median"] > row["bound"]]
+    return 1 if arguments.check and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
