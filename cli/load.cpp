@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/confined_load.h"
 #include "cli/json.h"
+#include "cli/output_owner.h"
 #include "cli/status_line.h"
 #include "store/loader.h"
 #include "support/text.h"
@@ -58,9 +60,11 @@ Result<int> run_load(const LoadVerbOptions& options) {
                     kProgressSteps);
   };
   if (*debuginfod) how.fetch_debug_file = [&](const std::string& build_id) { return (*debuginfod)->fetch(build_id); };
-  auto loaded = store::load(options.raw, options.output, how);
+  OutputOwner owner({options.output.string()});
+  auto loaded = load_confined({options.raw, options.output, {}, debuginfod->has_value()}, how);
   status.clear();
   if (!loaded) return loaded.error();
+  owner.give();
   Output out(stdout);
   const std::string output = options.output.string();
   out.write(options.format == Format::kText ? load_text(*loaded, *debuginfod, output)

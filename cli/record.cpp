@@ -17,7 +17,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/confined_load.h"
 #include "cli/live_printer.h"
+#include "cli/output_owner.h"
 #include "cli/record_target.h"
 #include "cli/status_line.h"
 #include "cli/units.h"
@@ -50,16 +52,6 @@ Result<std::uint64_t> parse_size(const std::string& text) {
   if (end == text.c_str() || !std::isfinite(number) || number <= 0 || factor < 0)
     return Error{"not a size: " + text, "give bytes, or a number with K, M or G"};
   return static_cast<std::uint64_t>(number * factor);
-}
-
-// Who shall own the output: the user behind sudo, else nobody in particular.
-void give_to_sudo_user(const std::string& path) {
-  const char* uid = std::getenv("SUDO_UID");
-  const char* gid = std::getenv("SUDO_GID");
-  if (geteuid() != 0 || uid == nullptr || gid == nullptr) return;
-  // Best effort: the file is there and complete also where it stays root's.
-  (void)!lchown(path.c_str(), static_cast<uid_t>(std::strtoul(uid, nullptr, 10)),
-                static_cast<gid_t>(std::strtoul(gid, nullptr, 10)));
 }
 
 // Said before the command starts: the folder must be there and writable.
@@ -199,7 +191,6 @@ Result<void> settle_raw(const RecordVerbOptions& options, const std::string& raw
   std::filesystem::rename(raw, options.keep_raw, error);
   if (error)
     return Error{"cannot keep the raw trace as " + options.keep_raw + ": " + error.message(), "it is in " + raw};
-  give_to_sudo_user(options.keep_raw);
   return {};
 }
 
@@ -279,11 +270,12 @@ Result<int> run_record(const RecordVerbOptions& options) {
   if (*debuginfod) loading.fetch_debug_file = [&](const std::string& id) { return (*debuginfod)->fetch(id); };
   const bool cut = outcome->reason == tracer::StopReason::kWriteFailed;
   if (cut) std::fprintf(stderr, "uscope: tracing ended early: %s\n", escape_terminal(outcome->trouble).c_str());
-  auto loaded = store::load(raw, options.output, loading);
+  OutputOwner owner({options.output, options.keep_raw});
+  auto loaded = load_confined({raw, options.output, options.keep_raw, debuginfod->has_value()}, loading);
   status.clear();
   if (!loaded) return loaded.error().in("the trace was recorded to " + raw + ", but could not be loaded");
-  give_to_sudo_user(options.output);
   if (auto settled = settle_raw(options, raw); !settled) return settled.error();
+  owner.give();
   print_summary(options, *outcome, *loaded);
   if (*debuginfod) std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text((*debuginfod)->figures())).c_str());
   if (cut) return kTracingFailed;

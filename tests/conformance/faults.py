@@ -138,6 +138,28 @@ class Faults(AttachCase):
         self.assertFalse(os.path.islink(self.db))
         self.assertEqual(os.stat(self.db).st_mode & 0o777, 0o600)
 
+    def test_under_sudo_the_output_is_the_users(self):
+        kept = os.path.join(self.folder.name, "kept")
+        env = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534"}
+        run = [USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "--keep-raw", kept, "--", "true"]
+        for _ in range(2):  # also in place of one that is the user's by now
+            subprocess.run(run, env=env, check=True, capture_output=True, timeout=WAIT)
+            for path in (self.db, kept):
+                status = os.stat(path)
+                self.assertEqual((status.st_uid, status.st_gid, status.st_mode & 0o777), (65534, 65534, 0o600), path)
+            os.unlink(kept)
+
+    def test_others_files_are_read_without_privileges(self):
+        kept = os.path.join(self.folder.name, "kept")
+        self.assertEqual(record(self.db, "--keep-raw", kept, "--", LOOP, "300000", "200").returncode, 0)
+        loading = self.start(USCOPE, "load", kept, "-o", self.db)
+        found = {}
+        while loading.poll() is None and found.get("Seccomp") != "2":
+            with open(f"/proc/{loading.pid}/status", encoding="ascii") as file:
+                found = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+        self.assertEqual(loading.wait(WAIT), 0)
+        self.assertEqual((found["Seccomp"], found["NoNewPrivs"], int(found["CapEff"], 16), int(found["CapPrm"], 16)), ("2", "1", 0xA, 0xA))
+
     def test_the_command_gets_nothing_of_the_tracers(self):
         inside = os.path.join(self.folder.name, "inside")
         script = f"env | sort > {inside}.env; ls -l /proc/self/fd > {inside}.fds; grep -E '^(Cap|Sig(Blk|Ign)|NoNewPrivs|Seccomp:)' /proc/self/status > {inside}.status; ulimit -a > {inside}.limits; nice > {inside}.nice"

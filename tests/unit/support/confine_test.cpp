@@ -1,0 +1,101 @@
+#include "support/confine.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/landlock.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace uscope {
+namespace {
+
+class ConfineTest : public testing::Test {
+ protected:
+  ConfineTest() {
+    std::string name = testing::TempDir() + "confine-XXXXXX";
+    folder_ = mkdtemp(name.data());
+    std::filesystem::create_directories(folder_ + "/mine");
+    std::filesystem::create_directories(folder_ + "/other");
+  }
+  ~ConfineTest() override { std::filesystem::remove_all(folder_); }
+
+  // In a process of its own: 0, or errno, or 255 where it could not be confined.
+  int confined(const std::function<bool()>& works, bool network = false) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (!confine({{folder_ + "/mine"}, network})) _exit(255);
+      errno = 0;
+      _exit(works() ? 0 : errno);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    return WEXITSTATUS(status);
+  }
+  static bool can_write(const std::string& path) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    return fd >= 0 && write(fd, "x", 1) == 1;
+  }
+  static bool has_landlock() {
+    return syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(ConfineTest, WritesBelowItsFoldersOnly) {
+  EXPECT_EQ(confined([&] { return can_write(folder_ + "/mine/file"); }), 0);
+  EXPECT_EQ(confined([&] { return rename((folder_ + "/mine/file").c_str(), (folder_ + "/mine/new").c_str()) == 0; }),
+            0);
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/mine/new"));
+  if (!has_landlock()) GTEST_SKIP() << "this kernel has no Landlock";
+  EXPECT_EQ(confined([&] { return can_write(folder_ + "/other/file"); }), EACCES);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/other/file"));
+  EXPECT_NE(confined([&] { return link((folder_ + "/mine/new").c_str(), (folder_ + "/other/new").c_str()) == 0; }), 0);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/other/new"));
+}
+
+TEST_F(ConfineTest, ReadsWhatItMay) {
+  EXPECT_EQ(confined([] { return open("/proc/self/exe", O_RDONLY | O_CLOEXEC) >= 0; }), 0);
+}
+
+TEST_F(ConfineTest, BecomesNothingElse) {
+  EXPECT_EQ(confined([] { return execl("/bin/true", "true", nullptr) == 0; }), EPERM);
+  EXPECT_EQ(confined([] { return ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0; }), EPERM);
+  EXPECT_EQ(confined([] { return syscall(SYS_bpf, 0, nullptr, 0) == 0; }), EPERM);
+  EXPECT_EQ(confined([] { return setuid(0) == 0; }), EPERM);
+  EXPECT_EQ(confined([&] { return chmod((folder_ + "/mine").c_str(), 0777) == 0; }), EPERM);
+  EXPECT_EQ(confined([&] { return chown((folder_ + "/mine").c_str(), 1, 1) == 0; }), EPERM);
+}
+
+TEST_F(ConfineTest, NetworkIfItIsAskedFor) {
+  const auto connects = [] { return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) >= 0; };
+  EXPECT_EQ(confined(connects), EPERM);
+  EXPECT_EQ(confined(connects, true), 0);
+}
+
+TEST_F(ConfineTest, AFolderThatIsNotThere) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto done = confine({{folder_ + "/none"}, false});
+    _exit(!done && done.error().what.find("/none") != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (has_landlock()) {
+    EXPECT_EQ(status, 0);
+  }
+}
+
+}  // namespace
+}  // namespace uscope
