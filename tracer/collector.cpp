@@ -13,10 +13,6 @@
 namespace uscope::tracer {
 namespace {
 
-// Causes whose counts are missing events; the others are about stacks, names or checks.
-constexpr std::array kEventLosses = {USC_LOSS_RING_FULL_EVENT, USC_LOSS_TASK_MAP_FULL, USC_LOSS_TASK_MAP_BUSY,
-                                     USC_LOSS_RECURSION};
-
 constexpr std::uint64_t kSliceNs = 2'000'000;  // of walking between two passes over the rings
 
 template <typename Record>
@@ -48,7 +44,7 @@ Collector::Collector(Backend& backend, FileTable& files, RowMaker& maker, TraceW
       config_(config),
       observer_(observer),
       walks_(backend, samples_, mappings_, files, rows_, tasks_, config_.scope),
-      losses_from_ns_(monotonic_ns()) {
+      losses_(backend, writer) {
   if (config.verify_every != 0)
     verifier_ = std::make_unique<Verifier>(mappings_, files_, config.scope, compare_observer);
 }
@@ -283,14 +279,7 @@ void Collector::write_file_news() {
     tail.insert(tail.end(), file.path.begin(), file.path.begin() + info.path_bytes);
     tail.insert(tail.end(), file.trouble.begin(), file.trouble.begin() + info.trouble_bytes);
     keep(writer_.append_own(info, USC_RECORD_FILE_INFO, tail));
-    if (file.state == USC_FILE_USER_ONLY) {
-      usc_loss loss{};
-      loss.head.time = info.head.time;
-      loss.from_ns = losses_from_ns_;
-      loss.count = 1;
-      loss.cause = USC_LOSS_ROWS_MEMORY;
-      keep(writer_.append_own(loss, USC_RECORD_LOSS));
-    }
+    if (file.state == USC_FILE_USER_ONLY) keep(losses_.tell(USC_LOSS_ROWS_MEMORY, 0, losses_.from_ns()));
   }
 }
 
@@ -308,15 +297,7 @@ void Collector::write_jit_news() {
     name.size = entry.size;
     keep(writer_.append_own(name, USC_RECORD_JIT_NAME, entry.name));
   }
-  for (const auto& [cause, process] : news.troubles) {
-    usc_loss loss{};
-    loss.head.time = now;
-    loss.from_ns = now;
-    loss.count = 1;
-    loss.cause = cause;
-    loss.process = process;
-    keep(writer_.append_own(loss, USC_RECORD_LOSS));
-  }
+  for (const auto& [cause, process] : news.troubles) keep(losses_.tell(cause, process, now));
 }
 
 Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
@@ -329,42 +310,8 @@ Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
 }
 
 Result<void> Collector::write_losses() {
-  const auto stats = backend_.stats();
-  if (!stats) return stats.error();
-  const auto by_process = backend_.process_losses();
-  if (!by_process) return by_process.error();
-  const std::uint64_t now = monotonic_ns();
-  std::array<std::uint64_t, USC_LOSS_COUNT> fresh{};
-  for (std::size_t cause = 0; cause < fresh.size(); cause++) {
-    std::uint64_t total = 0;
-    for (const usc_stats& cpu : *stats) total += cpu.loss[cause];
-    fresh[cause] = total - lost_told_[cause];
-    lost_told_[cause] = total;
-  }
-  const auto tell = [&](std::uint32_t cause, std::uint32_t process, std::uint64_t count) {
-    if (count == 0) return;
-    usc_loss loss{};
-    loss.head.time = now;
-    loss.from_ns = losses_from_ns_;
-    loss.count = count;
-    loss.cause = cause;
-    loss.process = process;
-    keep(writer_.append_own(loss, USC_RECORD_LOSS));
-  };
-  for (const auto& [key, total] : *by_process) {
-    std::uint64_t& told = process_lost_told_[std::uint64_t{key.process} << 32 | key.cause];
-    // The two counters are read one after the other: never more of a process than of all.
-    const std::uint64_t count = key.cause < fresh.size() ? std::min(total - told, fresh[key.cause]) : 0;
-    told += count;
-    tell(key.cause, key.process, count);
-    if (key.cause < fresh.size()) fresh[key.cause] -= count;
-  }
-  for (std::uint32_t cause = 0; cause < fresh.size(); cause++) tell(cause, 0, fresh[cause]);
-  for (const auto& [process, count] : given_up_) tell(USC_LOSS_DEFERRED_GIVEN_UP, process, count);
-  given_up_.clear();
-  losses_from_ns_ = now;
-  figures_.lost = 0;
-  for (const usc_loss_cause cause : kEventLosses) figures_.lost += lost_told_[cause];
+  keep(losses_.tell_counted(std::exchange(given_up_, {})));
+  figures_.lost = losses_.events();
   return trouble_;
 }
 

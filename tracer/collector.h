@@ -6,7 +6,6 @@
 // file's unwind rows are still being made.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,6 +18,7 @@
 #include "tracer/deferred_walks.h"
 #include "tracer/file_table.h"
 #include "tracer/jit_names.h"
+#include "tracer/loss_teller.h"
 #include "tracer/mapping_timeline.h"
 #include "tracer/row_maker.h"
 #include "tracer/sample_queue.h"
@@ -107,9 +107,7 @@ class Collector {
   SampleQueue samples_;
   DeferredWalks walks_;
   TraceFigures figures_;
-  std::array<std::uint64_t, USC_LOSS_COUNT> lost_told_{};
-  std::unordered_map<std::uint64_t, std::uint64_t> process_lost_told_;
-  std::uint64_t losses_from_ns_ = 0;
+  LossTeller losses_;
   std::unordered_map<std::uint32_t, std::uint64_t> given_up_;  // deferred walks without an end, by process
   bool closing_ = false;
   Result<void> trouble_;
