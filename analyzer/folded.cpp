@@ -3,17 +3,30 @@
 // tools add.
 #include "analyzer/folded.h"
 
+#include <algorithm>
+
 #include "analyzer/catalog.h"
 #include "analyzer/query.h"
+#include "support/text.h"
 
 namespace uscope::analyzer {
 namespace {
 
+// Without control characters, line ends, and what turns the direction of writing.
+std::string one_line(std::string_view text) {
+  std::string clean;
+  while (!text.empty()) {
+    const std::size_t unsafe = unsafe_length(text);
+    clean += unsafe ? '_' : text.front();
+    text.remove_prefix(std::max<std::size_t>(1, unsafe));
+  }
+  return clean;
+}
+
 // A frame's or process's name must not hold what separates frames or lines.
 std::string one_frame(std::string_view name) {
-  std::string clean(name);
-  for (char& c : clean)
-    if (c == ';' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '_';
+  std::string clean = one_line(name);
+  std::replace(clean.begin(), clean.end(), ';', '_');
   return clean;
 }
 
@@ -24,9 +37,7 @@ std::string folded_line(const std::string& process, const Row& row, const std::s
   } else {
     const std::string ended = text(row, 4);
     if (ended.starts_with("broken:")) line += ";[" + ended + "]";
-    std::string stack = text(row, 5);
-    for (char& c : stack)
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '_';
+    const std::string stack = one_line(text(row, 5));
     if (!stack.empty()) line += ";" + stack;
   }
   if (call) line += ";" + one_frame(*call);

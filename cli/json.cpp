@@ -22,17 +22,21 @@ std::string dump(const nlohmann::ordered_json& value, bool indented) {
     std::snprintf(buffer.data(), buffer.size(), "\\u%04x", code);
     out += buffer.data();
   };
-  for (std::size_t i = 0; i < text.size(); i++) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
-    if (byte == 0x7f || byte == '<') {  // only within strings: JSON itself has neither
+  const std::string_view all = text;
+  for (std::size_t i = 0; i < all.size();) {
+    const auto byte = static_cast<unsigned char>(all[i]);
+    const std::size_t unsafe = byte < 0x20 ? 0 : unsafe_length(all.substr(i));  // those are JSON's own line ends
+    const auto next = [&](std::size_t at) { return static_cast<unsigned>(all[i + at]) & 0x3fU; };
+    if (byte == '<' || unsafe == 1) {  // only within strings: JSON itself has neither
       escape(byte);
-    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {
-      escape(next);
-      i++;
+    } else if (unsafe == 2) {
+      escape((byte & 0x1fU) << 6U | next(1));
+    } else if (unsafe == 3) {
+      escape((byte & 0x0fU) << 12U | next(1) << 6U | next(2));
     } else {
-      out += static_cast<char>(byte);
+      out += all[i];
     }
+    i += std::max<std::size_t>(1, unsafe);
   }
   return out;
 }

@@ -23,7 +23,8 @@ namespace uscope::cli {
 [[nodiscard]] nlohmann::ordered_json words_json(const std::string& words);
 
 // Indented where a person may read it, compact for one of many. Control characters come out as \u escapes, and so does
-// DEL and U+0080 – U+009F, so that JSON on a terminal is as safe as text; `<` too, so that it can stand in a web page.
+// all else that is unsafe on a terminal (unsafe_length), so that JSON on a terminal is as safe as text; `<` too, so
+// that it can stand in a web page.
 [[nodiscard]] std::string dump(const nlohmann::ordered_json& value, bool indented = true);
 
 }  // namespace uscope::cli

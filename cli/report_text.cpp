@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <string>
 
 #include "cli/report_render.h"
@@ -116,6 +118,29 @@ std::string wrapped(const std::string& list, std::size_t width) {
     at = comma + 2;
   }
   return out + line + "\n";
+}
+
+// What wall-clock times do not show: the trace's own clock goes on evenly.
+std::string clock_lines(const Summary& summary) {
+  constexpr std::int64_t kNoise = 1'000'000;
+  const auto number = [&](const std::string& key) -> std::int64_t {
+    const std::string value = meta(summary, key);
+    std::int64_t parsed = 0;
+    const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), parsed);
+    return problem == std::errc() && end == value.data() + value.size() ? parsed : 0;
+  };
+  std::string out;
+  const std::string indent(11, ' ');
+  const std::int64_t set = number("clock_set_ns");
+  if (set <= -kNoise || set >= kNoise)
+    out += indent + "the system clock was set " + (set < 0 ? "back" : "forward") + " by " +
+           human_duration(std::abs(static_cast<double>(set))) +
+           " meanwhile: wall-clock times are by what it showed at the start\n";
+  const std::int64_t suspended = number("suspended_ns");
+  if (suspended >= kNoise)
+    out += indent + "the machine was suspended for " + human_duration(static_cast<double>(suspended)) +
+           " meanwhile: no time or duration here counts that\n";
+  return out;
 }
 
 std::string trace_line(const Summary& summary, std::size_t width) {
@@ -328,10 +353,10 @@ std::string hints(const Summary& summary, const std::string& file) {
 }  // namespace
 
 std::string report_text(const Summary& summary, const std::string& file, std::size_t width) {
-  return title(summary, width) + losses(summary, width) + trace_line(summary, width) + stack_line(summary, width) +
-         unwind_line(summary, width) + verify_line(summary, width) + io_uring_line(summary) +
-         processes(summary, width) + calls(summary, width) + triggers(summary, width) + errors(summary, width) +
-         instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
+  return title(summary, width) + losses(summary, width) + trace_line(summary, width) + clock_lines(summary) +
+         stack_line(summary, width) + unwind_line(summary, width) + verify_line(summary, width) +
+         io_uring_line(summary) + processes(summary, width) + calls(summary, width) + triggers(summary, width) +
+         errors(summary, width) + instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
          instances("NEVER RETURNED", summary.open, "longest waiting", "waited", width) + legend(summary) +
          hints(summary, file);
 }

@@ -3,14 +3,17 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 
 #include "store/schema.h"
+#include "uscope/record.h"
 
 namespace uscope::store {
 namespace {
@@ -69,10 +72,29 @@ Result<void> check_identity(sqlite3* database, const std::string& name) {
   return {};
 }
 
-Result<void> check_regular(const std::filesystem::path& path) {
+// Whether it is a file at all, and none of those that are easily taken for a store.
+Result<void> look_at(const std::filesystem::path& path) {
+  constexpr const char* kGive = "give a file that `uscope record` or `uscope load` has written";
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file)
+    return errno_error(
+        "cannot open " + path.string(), errno,
+        errno == EACCES ? "read it as its owner, or as root: a trace is readable by its owner only" : kGive);
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return errno_error("cannot open " + path.string(), errno);
-  if (!S_ISREG(status.st_mode)) return Error{path.string() + " is not a regular file", "give a file of uscope's"};
+  if (::fstat(file.get(), &status) != 0) return errno_error("cannot look at " + path.string(), errno);
+  if (!S_ISREG(status.st_mode)) return Error{path.string() + " is not a regular file", kGive};
+  if (status.st_size == 0) return Error{path.string() + " is empty", kGive};
+  // SQLite itself takes a file of a few bytes for an empty database.
+  std::array<char, 16> start{};
+  const ssize_t read = ::pread(file.get(), start.data(), start.size(), 0);
+  if (read < 0) return errno_error("cannot read " + path.string(), errno);
+  std::uint64_t magic = 0;
+  std::memcpy(&magic, start.data(), sizeof(magic));
+  if (magic == USC_RAW_MAGIC)
+    return Error{path.string() + " is a raw trace, which has to be loaded first",
+                 "uscope load " + path.string() + " -o FILE.db"};
+  if (std::string_view(start.data(), start.size()) != std::string_view("SQLite format 3", 16))
+    return Error{path.string() + " is not a database", kGive};
   return {};
 }
 
@@ -102,7 +124,7 @@ Result<UniqueFd> create_part(const std::filesystem::path& part) {
 }  // namespace
 
 Result<Database> Database::open(const std::filesystem::path& path) {
-  if (auto regular = check_regular(path); !regular) return regular.error();
+  if (auto fits = look_at(path); !fits) return fits.error();
   sqlite3* raw = nullptr;
   const int code =
       sqlite3_open_v2(sqlite_name(path).c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);

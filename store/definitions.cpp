@@ -108,6 +108,7 @@ void Definitions::add_task(const usc_task& task) {
 
 void Definitions::add_exec(const RawRecord& record) {
   const auto exec = record.as<usc_exec>();
+  if (exec.process == 0) return;  // damaged
   ImageFacts& image = images[exec.image];
   image.process = exec.process;
   image.exe_file = exec.exe_file;

@@ -79,7 +79,7 @@ class Loader {
   void progress(double fraction) const {
     if (options_.progress) options_.progress(fraction);
   }
-  void pass_progress(double from, double to);
+  Result<void> pass_progress(double from, double to);
 
   RawReader reader_;
   DatabaseWriter database_;
@@ -114,10 +114,12 @@ Result<void> Loader::write_frames_and_events() {
   return write_events(frames);
 }
 
-void Loader::pass_progress(double from, double to) {
+Result<void> Loader::pass_progress(double from, double to) {
   constexpr std::uint64_t kEvery = 1U << 16;
-  if (++records_ % kEvery != 0 || reader_.size() == 0) return;
+  if (++records_ % kEvery != 0 || reader_.size() == 0) return {};
   progress(from + (to - from) * static_cast<double>(reader_.position()) / static_cast<double>(reader_.size()));
+  if (options_.stop && options_.stop()) return Error{"interrupted", ""};
+  return {};
 }
 
 Result<void> Loader::read_definitions() {
@@ -130,7 +132,7 @@ Result<void> Loader::read_definitions() {
     if (!*more) break;
     sequence_.see(record);
     last_time_ = std::max<std::uint64_t>(last_time_, record.head.time);
-    pass_progress(0, 0.15);
+    if (auto done = pass_progress(0, 0.15); !done) return done;
     if (record.head.type == USC_RECORD_EVENT || record.head.type == USC_RECORD_VERIFY) {
       const std::uint64_t entry =
           record.head.type == USC_RECORD_EVENT ? record.as<usc_event>().entry_ns : record.as<usc_verify>().entry_ns;
@@ -221,7 +223,7 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
     if (!more) return more.error();
     if (!*more) break;
     if (auto done = order.add(record); !done) return done;
-    pass_progress(0.4, 0.85);
+    if (auto done = pass_progress(0.4, 0.85); !done) return done;
   }
   if (auto done = order.finish(); !done) return done;
   if (auto done = writer.finish(); !done) return done;
@@ -292,6 +294,12 @@ Result<LoadSummary> load(const std::filesystem::path& raw, const std::filesystem
   if (!reader) return reader.error();
   auto writer = DatabaseWriter::create(database);
   if (!writer) return writer.error();
+  // Asked while SQLite works too: indices take long.
+  constexpr int kSteps = 100'000;
+  if (options.stop)
+    sqlite3_progress_handler(
+        writer->handle(), kSteps, [](void* how) { return static_cast<const LoadOptions*>(how)->stop() ? 1 : 0; },
+        const_cast<LoadOptions*>(&options));  // SQLite's way to hand a pointer through
   Loader loader(std::move(*reader), std::move(*writer), options);
   return loader.run();
 }

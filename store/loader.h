@@ -13,6 +13,7 @@ namespace uscope::store {
 
 struct LoadOptions {
   std::function<void(double fraction)> progress;  // 0 … 1, rising; may be empty
+  std::function<bool()> stop;                     // true: the load fails, soon; asked often; may be empty
   ModuleOpener open_module;                       // may be empty: files are opened by their path, and checked
   symbolizer::DebugFetcher fetch_debug_file;      // may be empty: no server is asked
   std::unique_ptr<FrameNamer> namer;              // in place of the files' own symbols; for tests

@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <string_view>
 #include <utility>
 
 namespace uscope::store {
@@ -48,6 +50,11 @@ Result<void> RawReader::read_header() {
   auto whole = fill(sizeof(header_));
   if (!whole) return whole.error();
   if (available() >= sizeof(header_)) std::memcpy(&header_, buffer_.data(), sizeof(header_));
+  constexpr std::string_view kDatabase = "SQLite format 3";
+  if (size_ == 0) return Error{path_.string() + " is empty", "give a file made by `uscope record --keep-raw`"};
+  if (available() > kDatabase.size() && std::memcmp(buffer_.data(), kDatabase.data(), kDatabase.size()) == 0)
+    return Error{path_.string() + " is a database, no raw trace: it needs no loading",
+                 "read it: uscope report " + path_.string()};
   if (header_.magic != USC_RAW_MAGIC)
     return Error{path_.string() + " is not a raw trace of uscope", "give a file made by `uscope record --keep-raw`"};
   if (header_.record_abi != USC_RECORD_ABI)

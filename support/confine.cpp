@@ -72,7 +72,7 @@ Result<void> limit_writing(const std::vector<std::string>& writable) {
   if (!ruleset) return errno_error("cannot make a Landlock ruleset", errno);
   for (const std::string& folder : writable) {
     const UniqueFd fd(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!fd) return errno_error("cannot open the folder " + folder, errno);
+    if (!fd) return errno_error("cannot open the folder " + folder, errno, "create the folder");
     landlock_path_beneath_attr below{};
     below.allowed_access = rules.handled_access_fs;
     below.parent_fd = fd.get();

@@ -40,21 +40,19 @@ void append_hex(std::string& out, unsigned char byte) {
   out += text.data();
 }
 
-// Copies `text` with what is not UTF-8 as \xNN; with `printable` also control characters and the backslash.
+// Copies `text` with what is not UTF-8 as \xNN; with `printable` also what is unsafe and the backslash.
 std::string escape(std::string_view text, bool printable) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
     const auto first = static_cast<unsigned char>(text.front());
     const std::size_t length = utf8_length(text);
-    const bool control =
-        first < 0x20 || first == 0x7f || (length == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0);
     if (length == 0) {
       append_hex(out, first);
       text.remove_prefix(1);
       continue;
     }
-    if (printable && control) {
+    if (printable && unsafe_length(text) != 0) {
       for (std::size_t i = 0; i < length; i++) append_hex(out, static_cast<unsigned char>(text[i]));
     } else if (printable && first == '\\') {
       out += "\\\\";
@@ -67,6 +65,17 @@ std::string escape(std::string_view text, bool printable) {
 }
 
 }  // namespace
+
+std::size_t unsafe_length(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) return 2;
+  if (byte(0) == 0xd8 && byte(1) == 0x9c) return 2;  // U+061C
+  if (byte(0) != 0xe2) return 0;
+  if (byte(1) == 0x80 && (byte(2) == 0x8e || byte(2) == 0x8f || (byte(2) >= 0xa8 && byte(2) <= 0xae))) return 3;
+  return byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9 ? 3 : 0;
+}
 
 std::string escape_terminal(std::string_view text) {
   return escape(text, true);

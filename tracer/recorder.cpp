@@ -76,6 +76,22 @@ class SignalWatch {
   bool blocked_ = false;
 };
 
+// What other clocks show beyond CLOCK_MONOTONIC, which neither being set moves nor suspension of the machine.
+struct ClockOffsets {
+  std::int64_t real = 0;
+  std::int64_t boot = 0;
+};
+
+ClockOffsets clock_offsets() {
+  const auto read = [](clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return static_cast<std::int64_t>(time.tv_sec) * static_cast<std::int64_t>(kSecond) + time.tv_nsec;
+  };
+  const std::int64_t monotonic = read(CLOCK_MONOTONIC);
+  return {read(CLOCK_REALTIME) - monotonic, read(CLOCK_BOOTTIME) - monotonic};
+}
+
 usc_raw_header make_header(std::uint32_t cpus) {
   timespec real{};
   clock_gettime(CLOCK_REALTIME, &real);
@@ -138,6 +154,7 @@ class Recording {
   std::optional<LaunchedCommand> command_;
   RecordOutcome outcome_;
   std::uint64_t start_ns_ = 0;
+  ClockOffsets offsets_;
   std::uint64_t bytes_before_ = 0;
   std::uint64_t round_before_ns_ = 0;
   bool stopping_ = false;
@@ -335,12 +352,17 @@ Result<void> Recording::finish() {
   if (auto done = empty_rings(true); !done) return done;
   if (auto done = collector_->write_losses(); !done) return done;
   if (auto done = writer_->append_meta("duration_ns", std::to_string(monotonic_ns() - start_ns_)); !done) return done;
+  const ClockOffsets now = clock_offsets();
+  for (const auto& [key, value] : {std::pair("clock_set_ns", now.real - offsets_.real - (now.boot - offsets_.boot)),
+                                   std::pair("suspended_ns", now.boot - offsets_.boot)})
+    if (auto done = writer_->append_meta(key, std::to_string(value)); !done) return done;
   if (auto done = collector_->write_totals(); !done) return done;
   return writer_->flush();
 }
 
 Result<void> Recording::begin() {
   start_ns_ = monotonic_ns();
+  offsets_ = clock_offsets();
   if (!command_) return adopt();
   collector_->set_command(command_->pid());
   if (auto started = command_->go(); !started) {

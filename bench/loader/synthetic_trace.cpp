@@ -51,10 +51,12 @@ std::uint64_t frame_of(std::uint32_t stack, std::uint32_t position) {
   return USC_FRAME(file, function, false);
 }
 
-void write_definitions(RawWriter& writer, const Shape& shape) {
+// Returns how many records there are, all of processor 0.
+std::uint32_t write_definitions(RawWriter& writer, const Shape& shape) {
+  std::uint32_t seq = 0;
   for (std::uint32_t serial = 1; serial <= kThreads; serial++) {
     usc_task task{};
-    task.head = {sizeof(task), USC_RECORD_TASK, 0, 0, serial, kTraceStart};
+    task.head = {sizeof(task), USC_RECORD_TASK, 0, seq++, serial, kTraceStart};
     task.process = 1 + (serial - 1) % kProcesses;
     task.pid = 1000 + task.process;
     task.tid = 1000 + serial;
@@ -64,7 +66,7 @@ void write_definitions(RawWriter& writer, const Shape& shape) {
     check(writer.append_fixed(task));
   }
   usc_exec exec{};
-  exec.head = {sizeof(exec) + 16, USC_RECORD_EXEC, 0, 0, 1, kTraceStart};
+  exec.head = {sizeof(exec) + 16, USC_RECORD_EXEC, 0, seq++, 1, kTraceStart};
   exec.process = exec.image = 1;
   exec.exe_file = kExecutable;
   exec.path_bytes = 15;
@@ -76,7 +78,7 @@ void write_definitions(RawWriter& writer, const Shape& shape) {
     const std::uint32_t depth = depth_of(shape, number);
     bytes.assign(sizeof(usc_stack) + depth * sizeof(std::uint64_t), {});
     usc_stack stack{};
-    stack.head = {static_cast<__u32>(bytes.size()), USC_RECORD_STACK, 0, 0, 1, kTraceStart};
+    stack.head = {static_cast<__u32>(bytes.size()), USC_RECORD_STACK, 0, seq++, 1, kTraceStart};
     stack.stack = number;
     stack.depth = static_cast<__u16>(depth);
     std::memcpy(bytes.data(), static_cast<const void*>(&stack), sizeof(stack));
@@ -86,6 +88,7 @@ void write_definitions(RawWriter& writer, const Shape& shape) {
     }
     check(writer.append(bytes));
   }
+  return seq;
 }
 
 // One prepared statement of a bare loop.
@@ -168,12 +171,18 @@ void write_raw(const std::filesystem::path& path, const Shape& shape) {
   header.cpus = kCpus;
   auto writer = RawWriter::create(path, header);
   if (!writer) check(writer.error());
-  write_definitions(*writer, shape);
   std::vector<std::uint32_t> seq(kCpus);
+  seq[0] = write_definitions(*writer, shape);
   for (std::uint64_t i = 0; i < shape.events; i++) {
     usc_event event = event_of(shape, i);
     event.head.seq = seq[event.head.cpu]++;
     check(writer->append(std::as_bytes(std::span(&event, 1))));
+  }
+  for (std::uint16_t cpu = 0; cpu < kCpus; cpu++) {
+    usc_cpu_total total{};
+    total.head = {sizeof(total), USC_RECORD_CPU_TOTAL, cpu, 0, 0, kTraceStart};
+    total.records = seq[cpu];
+    check(writer->append_fixed(total));
   }
   check(writer->close());
 }
