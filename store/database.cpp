@@ -93,7 +93,7 @@ Result<void> look_at(const std::filesystem::path& path) {
   if (magic == USC_RAW_MAGIC)
     return Error{path.string() + " is a raw trace, which has to be loaded first",
                  "uscope load " + path.string() + " -o FILE.db"};
-  if (std::string_view(start.data(), start.size()) != std::string_view("SQLite format 3", 16))
+  if (std::string_view(start.data(), start.size()) != std::string_view("SQLite format 3\0", 16))
     return Error{path.string() + " is not a database", kGive};
   return {};
 }
