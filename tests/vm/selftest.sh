@@ -24,6 +24,7 @@ vm() {
 	status=$?
 }
 
+vm -- true # the first run ever says that it fetches the kernel
 head -c 1000000 /dev/urandom >"$work/bytes"
 vm --with "$work/bytes:/data/bytes" --env 'WORD=two words' --results "$work/results" -- bash -c \
 	'cp /data/bytes /results/; mkdir /results/d; echo deep >/results/d/e; echo "$WORD $#"; echo bad >&2; test -t 1 && echo tty; exit 37' x 'a b' --
