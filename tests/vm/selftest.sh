@@ -37,7 +37,7 @@ expect "a file in a folder" "$(cat "$work/results/d/e")" deep
 vm -- sh -c 'kill -9 $$'
 expect "a command killed" "$status" 137
 
-vm -- sh -c 'uname -r; echo c >/proc/sysrq-trigger; sleep 60'
+vm -- sh -c 'uname -r; sleep 1; echo c >/proc/sysrq-trigger; sleep 60'
 expect "a kernel that crashes" "$status" 250
 expect "what was written before it" "$(wc -l <"$work/out")" 1
 
