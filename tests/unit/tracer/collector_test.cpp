@@ -41,6 +41,19 @@ class CollectorTest : public testing::Test {
     backend_.records.push_back(sample.bytes);
   }
 
+  // A walk of stack 3, of a task of this process.
+  void queue_of_process(std::uint32_t process, std::uint32_t pid) {
+    usc_task task{};
+    task.head.task = 8;
+    task.process = process;
+    task.pid = pid;
+    task.flags = USC_TASK_PROCESS;
+    backend_.queue(task, USC_RECORD_TASK);
+    OwnSample sample = take_sample();
+    sample.record().head.task = 8;
+    queue(sample, 3);
+  }
+
   // The records of one type that are in the trace.
   template <typename Record>
   std::vector<Record> written(std::uint16_t type, std::vector<std::string>* tails = nullptr) {
@@ -118,15 +131,7 @@ TEST_F(CollectorTest, AWalkWaitsForAMappingThatIsToldOfLate) {
 }
 
 TEST_F(CollectorTest, AMappingThatNobodyTellsOfIsAskedForAtTheEnd) {
-  usc_task task{};
-  task.head.task = 8;
-  task.process = 6;
-  task.pid = 4711;
-  task.flags = USC_TASK_PROCESS;
-  backend_.queue(task, USC_RECORD_TASK);
-  OwnSample sample = take_sample();
-  sample.record().head.task = 8;
-  queue(sample, 3);
+  queue_of_process(6, 4711);
   backend_.on_asked_for_mappings = [this](std::uint32_t pid) {
     EXPECT_EQ(pid, 4711U);
     tell_mappings();
@@ -156,15 +161,7 @@ TEST_F(CollectorTest, AMappingThatNobodyTellsOfIsAskedForAfterSomeTime) {
 }
 
 TEST_F(CollectorTest, AWalkThatNothingCanFinishIsToldAsLoss) {
-  usc_task task{};
-  task.head.task = 8;
-  task.process = 6;
-  task.pid = 1;
-  task.flags = USC_TASK_PROCESS;
-  backend_.queue(task, USC_RECORD_TASK);
-  OwnSample sample = take_sample();
-  sample.record().head.task = 8;
-  queue(sample, 3);
+  queue_of_process(6, 1);
   ASSERT_TRUE(collector().round());
   collector().close();
   for (int i = 0; i < 3; i++) ASSERT_TRUE(collector().round());
