@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "cli/status_line.h"
 #include "store/loader.h"
 #include "support/result.h"
 
@@ -15,7 +16,9 @@ struct ConfinedLoad {
   bool network = false;            // debuginfod servers may be asked
 };
 
-// For good: this process can do little but write beside `output` and `keep_raw` from here on.
-Result<store::LoadSummary> load_confined(const ConfinedLoad& paths, const store::LoadOptions& options);
+// For good: this process can do little but write beside `output` and `keep_raw` from here on. SIGINT, SIGTERM and
+// SIGHUP, unless they were ignored, end it with nothing written, after a message, as they would have ended it by
+// themselves.
+Result<store::LoadSummary> load_confined(const ConfinedLoad& paths, store::LoadOptions&& options, StatusLine& status);
 
 }  // namespace uscope::cli

@@ -1,10 +1,9 @@
 #include "cli/load.h"
 
 #include <CLI/CLI.hpp>
-#include <array>
-#include <csignal>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "cli/confined_load.h"
 #include "cli/json.h"
@@ -17,49 +16,6 @@ namespace uscope::cli {
 namespace {
 
 constexpr std::uint64_t kProgressSteps = 1000;
-
-volatile std::sig_atomic_t interrupted_by = 0;
-
-// While it lives, SIGINT, SIGTERM and SIGHUP are kept in interrupted_by, unless they were ignored before.
-class Interruption {
- public:
-  Interruption() {
-    interrupted_by = 0;
-    for (std::size_t i = 0; i < kSignals.size(); i++) {
-      struct sigaction action {};
-      sigaction(kSignals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler == SIG_IGN) continue;
-      action.sa_handler = [](int number) { interrupted_by = number; };
-      sigaction(kSignals[i], &action, nullptr);
-    }
-  }
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
-  ~Interruption() {
-    for (std::size_t i = 0; i < kSignals.size(); i++) sigaction(kSignals[i], &before_[i], nullptr);
-  }
-
- private:
-  static constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, kSignals.size()> before_{};
-};
-
-// With nothing written; the process then ends as one that the signal kills.
-Result<store::LoadSummary> load_unless_interrupted(const LoadVerbOptions& options, bool network,
-                                                   store::LoadOptions& how, StatusLine& status) {
-  Result<store::LoadSummary> loaded = Error{};
-  {
-    const Interruption interruption;
-    how.stop = [] { return interrupted_by != 0; };
-    loaded = load_confined({options.raw, options.output, {}, network}, how);
-  }
-  status.clear();
-  if (loaded || interrupted_by == 0) return loaded;
-  std::fprintf(stderr, "uscope: interrupted: nothing was written to %s\n",
-               escape_terminal(options.output.string()).c_str());
-  std::raise(interrupted_by);
-  return loaded;
-}
 
 using Client = std::optional<symbolizer::Debuginfod>;
 
@@ -106,7 +62,7 @@ Result<int> run_load(const LoadVerbOptions& options) {
   };
   if (*debuginfod) how.fetch_debug_file = [&](const std::string& build_id) { return (*debuginfod)->fetch(build_id); };
   OutputOwner owner({options.output.string()});
-  auto loaded = load_unless_interrupted(options, debuginfod->has_value(), how, status);
+  auto loaded = load_confined({options.raw, options.output, {}, debuginfod->has_value()}, std::move(how), status);
   if (!loaded) return loaded.error();
   owner.give();
   Output out(stdout);

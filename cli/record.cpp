@@ -16,6 +16,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/confined_load.h"
 #include "cli/live_printer.h"
@@ -271,8 +272,8 @@ Result<int> run_record(const RecordVerbOptions& options) {
   const bool cut = outcome->reason == tracer::StopReason::kWriteFailed;
   if (cut) std::fprintf(stderr, "uscope: tracing ended early: %s\n", escape_terminal(outcome->trouble).c_str());
   OutputOwner owner({options.output, options.keep_raw});
-  auto loaded = load_confined({raw, options.output, options.keep_raw, debuginfod->has_value()}, loading);
-  status.clear();
+  auto loaded =
+      load_confined({raw, options.output, options.keep_raw, debuginfod->has_value()}, std::move(loading), status);
   if (!loaded) return loaded.error().in("the trace was recorded to " + raw + ", but could not be loaded");
   if (auto settled = settle_raw(options, raw); !settled) return settled.error();
   owner.give();

@@ -138,6 +138,18 @@ class Faults(AttachCase):
         self.assertFalse(os.path.islink(self.db))
         self.assertEqual(os.stat(self.db).st_mode & 0o777, 0o600)
 
+    def test_an_interrupt_while_it_loads(self):
+        """Tracing has ended: nothing half is left, and the raw trace can be loaded."""
+        recording = self.start(USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "--", LOOP, "1000000", "200", stderr=subprocess.PIPE, text=True)
+        self.wait_for(lambda: os.path.exists(self.db + ".part") or recording.poll() is not None, "it does not load")
+        recording.send_signal(signal.SIGINT)
+        said = recording.communicate(timeout=WAIT)[1]
+        self.assertEqual(recording.returncode, -signal.SIGINT, said)
+        self.assertIn(f"uscope load {self.db}.raw.part -o {self.db}", said)
+        self.assertEqual(os.listdir(self.folder.name), ["trace.db.raw.part"])
+        subprocess.run([USCOPE, "load", self.db + ".raw.part", "-o", self.db], check=True, capture_output=True)
+        self.assertEqual(self.count("v_event WHERE kind = 'getppid'"), 1_000_000)
+
     def test_under_sudo_the_output_is_the_users(self):
         kept = os.path.join(self.folder.name, "kept")
         env = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534"}

@@ -206,7 +206,9 @@ TEST_F(BadInput, AnInterruptedLoadLeavesNoHalfStore) {
     EXPECT_EQ(read_file(folder_ / "out.db"), old) << number;
     EXPECT_EQ(std::filesystem::exists(part), number == SIGKILL) << number;
     if (number != SIGKILL) {
-      EXPECT_EQ(read_file(folder_ / "err"), "uscope: interrupted: nothing was written to out.db\n");
+      EXPECT_EQ(read_file(folder_ / "err"),
+                "uscope: interrupted: nothing was written to out.db\n"
+                "  `uscope load long.raw -o out.db` does it again\n");
     }
   }
   write_raw("short.raw");

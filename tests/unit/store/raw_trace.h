@@ -220,10 +220,10 @@ class RawTrace {
   }
 
   void totals() {
-    for (std::uint16_t cpu = 0; cpu < seq_.size(); cpu++) {
+    for (std::size_t cpu = 0; cpu < seq_.size(); cpu++) {
       usc_cpu_total total{};
       total.head = head(USC_RECORD_CPU_TOTAL, USC_CPU_USER, 0, kStart + 1000);
-      total.head.cpu = cpu;
+      total.head.cpu = static_cast<std::uint16_t>(cpu);
       total.records = seq_[cpu];
       put(total);
     }
