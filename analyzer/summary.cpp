@@ -9,8 +9,8 @@
 
 #include "analyzer/catalog.h"
 #include "analyzer/event_totals.h"
+#include "analyzer/loss_causes.h"
 #include "analyzer/query.h"
-#include "uscope/record.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -20,12 +20,6 @@ constexpr std::size_t kAllInstances = 1000;  // of single calls, where the calle
 struct NamedMeaning {
   const char* name;
   const char* meaning;
-};
-
-constexpr std::array kLossCauses{
-#define USC_X(constant, name, meaning) NamedMeaning{name, meaning},
-#include "uscope/loss.def"
-#undef USC_X
 };
 
 constexpr std::array kBrokenReasons{
@@ -39,14 +33,6 @@ std::string meaning_of(const Table& table, std::string_view name) {
   for (const NamedMeaning& entry : table)
     if (name == entry.name) return entry.meaning;
   return "";
-}
-
-// Not so the causes that say that something else than an event is missing.
-bool loses_events(std::string_view cause) {
-  constexpr std::array kOthers{USC_LOSS_VERIFY_SKIPPED, USC_LOSS_ROWS_MEMORY, USC_LOSS_PERF_MAP_REFUSED,
-                               USC_LOSS_PERF_MAP_SIZE, USC_LOSS_JIT_SPACES_FULL};
-  return std::none_of(kOthers.begin(), kOthers.end(),
-                      [&](usc_loss_cause other) { return cause == kLossCauses[other].name; });
 }
 
 template <typename Line, typename Less>
@@ -112,7 +98,7 @@ Result<void> Summarizer::losses() {
                  const std::string cause = text(row, 0);
                  if (summary_.losses.empty() || summary_.losses.back().cause != cause)
                    summary_.losses.push_back({.cause = cause,
-                                              .meaning = meaning_of(kLossCauses, cause),
+                                              .meaning = loss_meaning(cause),
                                               .events_missing = loses_events(cause),
                                               .count = 0,
                                               .processes = {}});

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/completion.h"
+#include "cli/diff.h"
 #include "cli/doctor.h"
 #include "cli/events.h"
 #include "cli/export.h"
@@ -29,6 +30,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_events(app, invocation);
   add_tree(app, invocation);
   add_sql(app, invocation);
+  add_diff(app, invocation);
   add_export(app, invocation);
   add_doctor(app, invocation);
   add_completion(app, invocation);

@@ -28,11 +28,12 @@ Result<void> EventTotals::write(DatabaseWriter& database) {
     if (!done) return done;
     latencies_[i] = {};
   }
-  auto error = database.prepare("INSERT INTO error_cell VALUES(?1, ?2, ?3, ?4)");
+  auto error = database.prepare("INSERT INTO error_cell VALUES(?1, ?2, ?3, ?4, ?5)");
   if (!error) return error.error();
-  for (const auto& [key, count] : errors_) {
+  for (const auto& [key, errors] : errors_) {
     const auto& [kind, number, trigger] = key;
-    done = error->run(kind, number, trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, count);
+    done = error->run(kind, number, trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, errors.events,
+                      errors.first);
     if (!done) return done;
   }
   auto notable = database.prepare("INSERT INTO notable_event VALUES(?1, ?2)");

@@ -28,7 +28,7 @@ class EventTotals {
 
   void add(const Facts& event) {
     if (event.duration) add_duration(event);
-    if (event.error != 0) errors_[{event.kind, event.error, event.trigger}]++;
+    if (event.error != 0) add_error(event);
     if (event.open) open_.push_back(event.id);
   }
 
@@ -43,11 +43,19 @@ class EventTotals {
   static bool slower(const Slow& a, const Slow& b) {
     return a.duration != b.duration ? a.duration > b.duration : a.id < b.id;
   }
+  struct Errors {
+    std::uint64_t events = 0;
+    std::int64_t first = 0;
+  };
   void add_duration(const Facts& event);
+  void add_error(const Facts& event) {
+    Errors& errors = errors_[{event.kind, event.error, event.trigger}];
+    if (errors.events++ == 0) errors.first = event.id;
+  }
 
-  std::vector<LatencySketch> latencies_;                                                    // by kind - 1
-  std::map<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>, std::uint64_t> errors_;  // by kind, error, trigger
-  std::vector<Slow> slowest_;                                                               // a heap, the fastest first
+  std::vector<LatencySketch> latencies_;                                             // by kind - 1
+  std::map<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>, Errors> errors_;  // by kind, error, trigger
+  std::vector<Slow> slowest_;                                                        // a heap, the fastest first
   std::vector<std::int64_t> open_;
 };
 

@@ -130,7 +130,8 @@ Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attac
   const std::uint32_t trigger = stack ? frames_.trigger(stack) : 0;
   const bool failed = has_result && is_error(event.result);
   Cell& cell = cells_[std::uint64_t{*kind} << 32 | trigger];
-  cell.events++;
+  if (cell.events++ == 0) cell.first = id;
+  if (returned) cell.latency.add(duration);
   cell.errors += failed;
   cell.total_ns += returned ? duration : 0;
   cell.open += is_unfinished(event);
@@ -225,18 +226,22 @@ Result<void> EventWriter::finish() {
 }
 
 Result<void> EventWriter::write_cells() {
-  auto insert = database_.prepare("INSERT INTO cell VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
+  auto insert = database_.prepare("INSERT INTO cell VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
   if (!insert) return insert.error();
+  auto latency = database_.prepare("INSERT INTO cell_latency VALUES(?1, ?2, ?3, ?4)");
+  if (!latency) return latency.error();
   std::vector<std::uint64_t> keys;
   for (const auto& [key, cell] : cells_) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
   for (const std::uint64_t key : keys) {
     const Cell& cell = cells_[key];
-    const auto trigger = static_cast<std::int64_t>(key & 0xffffffffU);
-    if (auto done = insert->run(key >> 32, trigger ? std::optional(trigger) : std::nullopt, cell.events, cell.errors,
-                                cell.total_ns, cell.open);
-        !done)
-      return done;
+    const auto number = static_cast<std::int64_t>(key & 0xffffffffU);
+    const auto trigger = number ? std::optional(number) : std::nullopt;
+    auto done = insert->run(key >> 32, trigger, cell.events, cell.errors, cell.total_ns, cell.open, cell.first);
+    cell.latency.each([&](std::uint64_t up_to, std::uint64_t events) {
+      if (done) done = latency->run(key >> 32, trigger, up_to, events);
+    });
+    if (!done) return done;
   }
   return {};
 }

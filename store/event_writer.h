@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "store/cell_latency.h"
 #include "store/database.h"
 #include "store/definitions.h"
 #include "store/event_order.h"
@@ -43,6 +44,8 @@ class EventWriter {
     std::uint64_t errors = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t open = 0;
+    std::int64_t first = 0;
+    CellLatency latency;
   };
   // What a task's events need to know of it, and how many there are.
   struct Task {

@@ -52,13 +52,17 @@ CREATE TABLE futex_wait(
 CREATE TABLE cell(
   kind_id INTEGER NOT NULL REFERENCES kind(id), trigger_frame_id INTEGER REFERENCES frame(id),
   events INTEGER NOT NULL, errors INTEGER NOT NULL, total_ns INTEGER NOT NULL, open INTEGER NOT NULL,
-  UNIQUE (kind_id, trigger_frame_id));
+  first_event_id INTEGER NOT NULL REFERENCES event(id), UNIQUE (kind_id, trigger_frame_id));
 CREATE TABLE latency(
   kind_id INTEGER NOT NULL REFERENCES kind(id), up_to_ns INTEGER NOT NULL, events INTEGER NOT NULL,
   PRIMARY KEY (kind_id, up_to_ns)) WITHOUT ROWID;
 CREATE TABLE error_cell(
   kind_id INTEGER NOT NULL REFERENCES kind(id), errno INTEGER NOT NULL, trigger_frame_id INTEGER REFERENCES frame(id),
-  events INTEGER NOT NULL, UNIQUE (kind_id, errno, trigger_frame_id));
+  events INTEGER NOT NULL, first_event_id INTEGER NOT NULL REFERENCES event(id),
+  UNIQUE (kind_id, errno, trigger_frame_id));
+CREATE TABLE cell_latency(
+  kind_id INTEGER NOT NULL REFERENCES kind(id), trigger_frame_id INTEGER REFERENCES frame(id),
+  up_to_ns INTEGER NOT NULL, events INTEGER NOT NULL, UNIQUE (kind_id, trigger_frame_id, up_to_ns));
 CREATE TABLE thread_total(
   thread_id INTEGER PRIMARY KEY REFERENCES thread(id), events INTEGER NOT NULL, errors INTEGER NOT NULL);
 CREATE TABLE stack_end(ended TEXT PRIMARY KEY NOT NULL, stacks INTEGER NOT NULL, events INTEGER NOT NULL) WITHOUT ROWID;

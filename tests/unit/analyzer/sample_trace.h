@@ -111,11 +111,18 @@ CREATE TEMP VIEW counted AS SELECT event.*, stack.ended, stack.trigger_frame_id,
   coalesce(result BETWEEN -4095 AND -1 AND result NOT BETWEEN -516 AND -512, 0) AS failed,
   how = 'open' OR (how = 'attached' AND dur_ns IS NULL) AS waits
   FROM event LEFT JOIN stack ON stack.id = stack_id;
-INSERT INTO cell SELECT kind_id, trigger_frame_id, count(*), sum(failed), coalesce(sum(dur_ns), 0), sum(waits)
+INSERT INTO cell SELECT kind_id, trigger_frame_id, count(*), sum(failed), coalesce(sum(dur_ns), 0), sum(waits), min(id)
   FROM counted GROUP BY kind_id, trigger_frame_id;
 INSERT INTO latency SELECT kind_id, dur_ns, count(*) FROM event WHERE dur_ns IS NOT NULL GROUP BY kind_id, dur_ns;
-INSERT INTO error_cell SELECT kind_id, -result, trigger_frame_id, count(*) FROM counted WHERE failed
+INSERT INTO error_cell SELECT kind_id, -result, trigger_frame_id, count(*), min(id) FROM counted WHERE failed
   GROUP BY kind_id, result, trigger_frame_id;
+CREATE TEMP TABLE step AS WITH RECURSIVE octave(bit) AS (SELECT 4 UNION ALL SELECT bit * 2 FROM octave
+  WHERE bit < 1 << 62) SELECT bit + (part + 1) * (bit / 4) - 1 AS top FROM octave,
+  (SELECT 0 AS part UNION SELECT 1 UNION SELECT 2 UNION SELECT 3) UNION SELECT 0 UNION SELECT 1 UNION SELECT 2
+  UNION SELECT 3;
+INSERT INTO cell_latency SELECT kind_id, trigger_frame_id, (SELECT min(top) FROM step WHERE top >= dur_ns) AS up_to,
+  count(*) FROM counted WHERE dur_ns IS NOT NULL GROUP BY kind_id, trigger_frame_id, up_to;
+DROP TABLE step;
 INSERT INTO thread_total SELECT thread_id, count(*), sum(failed) FROM counted GROUP BY thread_id;
 INSERT INTO stack_end SELECT stack.ended, count(DISTINCT stack.id), count(event.id)
   FROM stack LEFT JOIN event ON event.stack_id = stack.id GROUP BY stack.ended;

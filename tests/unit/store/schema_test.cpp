@@ -53,9 +53,10 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"event_string", "event_id arg string_id late"},
       {"string", "id value"},
       {"futex_wait", "event_id address op expected timeout_ns words words_at_stop key"},
-      {"cell", "kind_id trigger_frame_id events errors total_ns open"},
+      {"cell", "kind_id trigger_frame_id events errors total_ns open first_event_id"},
       {"latency", "kind_id up_to_ns events"},
-      {"error_cell", "kind_id errno trigger_frame_id events"},
+      {"error_cell", "kind_id errno trigger_frame_id events first_event_id"},
+      {"cell_latency", "kind_id trigger_frame_id up_to_ns events"},
       {"thread_total", "thread_id events errors"},
       {"stack_end", "ended stacks events"},
       {"notable_event", "list event_id"},
@@ -91,7 +92,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "3");
+  EXPECT_EQ(one("PRAGMA user_version"), "4");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 

@@ -1,0 +1,40 @@
+// What two runs must have in common before their calls can be compared: how they were traced, how long, what is
+// missing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "store/database.h"
+#include "support/result.h"
+
+namespace uscope::analyzer {
+
+struct RunLoss {
+  std::string cause;
+  std::uint64_t count = 0;
+};
+
+struct RunFacts {
+  std::string file;                         // as it was named
+  std::map<std::string, std::string> meta;  // the meta table as it is
+  std::int64_t start_ns = 0;                // CLOCK_MONOTONIC
+  std::int64_t duration_ns = 0;
+  std::uint64_t events = 0;
+  bool complete = true;            // tracing ended in order
+  std::uint64_t lost = 0;          // by causes that lose events
+  std::vector<RunLoss> losses;     // those causes, largest first
+  std::set<std::string> programs;  // base names of all images
+  bool uses_io_uring = false;
+};
+
+[[nodiscard]] Result<RunFacts> read_run_facts(const store::Database& database);
+
+// What makes a comparison doubtful, and what has to be known before it is read; one sentence each.
+[[nodiscard]] std::vector<std::string> comparison_warnings(const std::vector<RunFacts>& normal,
+                                                           const std::vector<RunFacts>& abnormal);
+
+}  // namespace uscope::analyzer

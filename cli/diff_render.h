@@ -1,0 +1,18 @@
+// A comparison as text for people and as JSON for programs (docs/json/diff.schema.json).
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analyzer/diff.h"
+
+namespace uscope::cli {
+
+[[nodiscard]] std::string diff_text(const analyzer::Diff& diff, std::size_t width);  // in columns
+
+[[nodiscard]] std::string diff_json(const analyzer::Diff& diff);
+
+// "rate", "latency", "errors ENOENT", "never returned".
+[[nodiscard]] std::string shift_name(const analyzer::ChangedCell& cell);
+
+}  // namespace uscope::cli

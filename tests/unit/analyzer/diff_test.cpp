@@ -1,0 +1,352 @@
+#include "analyzer/diff.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/analyzer/run_store.h"
+
+namespace uscope::analyzer {
+namespace {
+
+using test::MadeCalls;
+using test::MadeRun;
+
+// What every run of the made-up server does.
+std::vector<MadeCalls> usual() {
+  return {{.kind = "accept4", .function = "serve", .count = 100},
+          {.kind = "openat", .function = "open_page", .count = 100, .result = 5, .argument = "/srv/page"},
+          {.kind = "read", .function = "serve", .count = 300, .dur_ns = 2000},
+          {.kind = "futex", .function = "wait", .count = 50, .result = -11},
+          {.kind = "write", .function = "log_line", .count = 100, .result = 80}};
+}
+
+class DiffTest : public testing::Test {
+ protected:
+  void normal(const MadeRun& run) { add(options_.normal, "normal", run); }
+  void abnormal(const MadeRun& run) { add(options_.abnormal, "abnormal", run); }
+  void three_normal() {
+    for (int i = 0; i < 3; i++) normal({.calls = usual()});
+  }
+  void usual_and(MadeCalls more) {
+    auto calls = usual();
+    calls.push_back(std::move(more));
+    abnormal({.calls = std::move(calls)});
+  }
+
+  Diff compared() {
+    auto found = diff(options_);
+    if (!found) {
+      ADD_FAILURE() << found.error().what;
+      return {};
+    }
+    return std::move(*found);
+  }
+
+  [[nodiscard]] static bool warned(const Diff& found, const std::string& of) {
+    return std::any_of(found.warnings.begin(), found.warnings.end(),
+                       [&](const std::string& warning) { return warning.find(of) != std::string::npos; });
+  }
+
+  test::TemporaryFolder folder_;
+  DiffOptions options_;
+
+ private:
+  void add(std::vector<std::filesystem::path>& side, const std::string& name, const MadeRun& run) {
+    side.push_back(folder_ / (name + std::to_string(side.size()) + ".db"));
+    test::write_run(side.back(), run);
+  }
+};
+
+TEST_F(DiffTest, RunsThatDoTheSameDoNotDiffer) {
+  three_normal();
+  for (int i = 0; i < 3; i++) abnormal({.calls = usual()});
+  const Diff found = compared();
+  EXPECT_TRUE(found.tested);
+  EXPECT_EQ(found.normal_only.total + found.abnormal_only.total + found.changed.total, 0U);
+  EXPECT_TRUE(found.warnings.empty()) << found.warnings[0];
+}
+
+TEST_F(DiffTest, AnErrorThatWasNeverThereIsACellOfItsOwn) {
+  three_normal();
+  auto calls = usual();
+  calls[1].count = 88;
+  calls.push_back({.kind = "openat", .function = "open_page", .count = 12, .result = -13, .argument = "/srv/page"});
+  calls.push_back({.kind = "writev", .function = "log_error", .count = 12, .argument = "error.log"});
+  abnormal({.calls = calls});
+  const Diff found = compared();
+  EXPECT_FALSE(found.tested);
+  EXPECT_TRUE(warned(found, "not tested"));
+  ASSERT_EQ(found.abnormal_only.entries.size(), 2U);
+  const OnlyEntry& first = found.abnormal_only.entries[0];
+  EXPECT_EQ(first.cell.key, (CellKey{"openat", "open_page", "server"}));
+  EXPECT_EQ(first.cell.error, 13);
+  EXPECT_EQ(first.cell.events, 12U);
+  EXPECT_EQ(first.cell.errors, (std::map<std::int64_t, std::uint64_t>{{13, 12}}));
+  EXPECT_EQ(first.example.stack, "main;open_page");
+  EXPECT_EQ(first.example.threads, std::vector<std::string>{"worker"});
+  EXPECT_EQ(first.example.looked_at, 12U);
+  ASSERT_EQ(first.example.strings.size(), 1U);
+  EXPECT_EQ(first.example.strings[0].value, "/srv/page");
+  EXPECT_EQ(first.example.strings[0].events, 12U);
+  // After 88 + 100 + 300 + 50 + 100 events before it, a microsecond each.
+  EXPECT_EQ(first.example.first_ns, 639'000);
+  EXPECT_EQ(first.example.event_id, 639);
+  EXPECT_EQ(found.abnormal_only.entries[1].cell.key, (CellKey{"writev", "log_error", "server"}));
+  EXPECT_EQ(found.normal_only.total, 0U);
+  EXPECT_EQ(found.changed.total, 0U);
+}
+
+TEST_F(DiffTest, ErrorsNeverGivenByThatCallComeFirst) {
+  auto calls = usual();
+  calls.push_back({.kind = "openat", .function = "find_locale", .count = 20, .result = -2});
+  for (int i = 0; i < 3; i++) normal({.calls = calls});
+  calls.push_back({.kind = "openat", .function = "find_message", .count = 500, .result = -2});
+  calls.push_back({.kind = "connect", .function = "ask_other", .count = 1, .result = -111, .argument = "10.0.0.1:80"});
+  calls.push_back({.kind = "write", .function = "complain", .count = 5000});
+  abnormal({.calls = calls});
+  const Diff found = compared();
+  ASSERT_EQ(found.abnormal_only.entries.size(), 3U);
+  EXPECT_EQ(found.abnormal_only.entries[0].cell.key.function, "ask_other");
+  EXPECT_EQ(found.abnormal_only.entries[1].cell.key.function, "find_message");
+  EXPECT_EQ(found.abnormal_only.entries[2].cell.key.function, "complain");
+}
+
+TEST_F(DiffTest, WhatOnlyOneOfSeveralNormalRunsDoesIsNoLoss) {
+  three_normal();
+  auto calls = usual();
+  calls.push_back({.kind = "fsync", .function = "flush", .count = 40});
+  normal({.calls = calls});
+  abnormal({.calls = usual()});
+  const Diff found = compared();
+  EXPECT_EQ(found.normal_only.total, 0U);
+  EXPECT_TRUE(warned(found, "1 cells are left out"));
+}
+
+TEST_F(DiffTest, WhatAllNormalRunsDoAndNoAbnormalOneIsALoss) {
+  auto calls = usual();
+  calls.push_back({.kind = "fsync", .function = "flush", .count = 40});
+  for (int i = 0; i < 3; i++) normal({.calls = calls});
+  abnormal({.calls = usual()});
+  const Diff found = compared();
+  ASSERT_EQ(found.normal_only.total, 1U);
+  EXPECT_EQ(found.normal_only.entries[0].cell.events, 120U);
+  EXPECT_EQ(found.normal_only.entries[0].cell.runs, 3U);
+}
+
+TEST_F(DiffTest, RatesAreOfAllRunsAndShiftsBeyondEachOfThem) {
+  for (const int count : {20, 30, 40})
+    normal({.calls = {{.kind = "read", .count = count}, {.kind = "getpid", .count = 500}}});
+  abnormal({.calls = {{.kind = "read", .count = 90}, {.kind = "getpid", .count = 500}}});
+  const Diff found = compared();
+  ASSERT_EQ(found.changed.total, 1U);
+  const ChangedCell& cell = found.changed.entries[0].cell;
+  EXPECT_EQ(cell.what, Shift::kRate);
+  EXPECT_DOUBLE_EQ(cell.before, 3);
+  EXPECT_DOUBLE_EQ(cell.after, 9);
+  EXPECT_DOUBLE_EQ(cell.effect, 3);
+  EXPECT_FALSE(cell.q);
+}
+
+TEST_F(DiffTest, AShiftWithinTheNormalRunsRangeIsNone) {
+  for (const int count : {20, 30, 50}) normal({.calls = {{.kind = "read", .count = count}}});
+  abnormal({.calls = {{.kind = "read", .count = 90}}});
+  EXPECT_EQ(compared().changed.total, 0U);
+}
+
+TEST_F(DiffTest, ShiftsOfLessThanTenEventsAreNone) {
+  normal({.calls = {{.kind = "read", .count = 9}, {.kind = "write", .count = 10}}});
+  abnormal({.calls = {{.kind = "read", .count = 18}, {.kind = "write", .count = 20}}});
+  const Diff found = compared();
+  ASSERT_EQ(found.changed.total, 1U);
+  EXPECT_EQ(found.changed.entries[0].cell.key.kind, "write");
+}
+
+TEST_F(DiffTest, ThreeRunsASideAreTested) {
+  for (const int off : {-3, 0, 3}) {
+    normal({.calls = {{.kind = "read", .count = 100 + off}, {.kind = "getpid", .count = 200 + off}}});
+    abnormal({.calls = {{.kind = "read", .count = 300 - off}, {.kind = "getpid", .count = 200 - off}}});
+  }
+  const Diff found = compared();
+  EXPECT_TRUE(found.tested);
+  ASSERT_EQ(found.changed.total, 1U);
+  const ChangedCell& cell = found.changed.entries[0].cell;
+  EXPECT_DOUBLE_EQ(cell.effect, 3);
+  ASSERT_TRUE(cell.q);
+  EXPECT_LT(*cell.q, 0.001);
+}
+
+TEST_F(DiffTest, ThreeRunsASideThatScatterAreNotToldApart) {
+  for (const int count : {10, 100, 400}) {
+    normal({.calls = {{.kind = "read", .count = count}}});
+    abnormal({.calls = {{.kind = "read", .count = count * 4}}});
+  }
+  EXPECT_EQ(compared().changed.total, 0U);
+}
+
+TEST_F(DiffTest, AShortRunsStartIsNoShift) {
+  const auto run = [](int reads, double seconds) {
+    return MadeRun{.calls = {{.kind = "mmap", .function = "start", .count = 100}, {.kind = "read", .count = reads}},
+                   .seconds = seconds};
+  };
+  normal(run(6000, 60));
+  abnormal(run(500, 5));
+  const Diff found = compared();
+  EXPECT_EQ(found.changed.total, 0U);
+  EXPECT_TRUE(warned(found, "differ in length"));
+}
+
+TEST_F(DiffTest, RatesByWorkSeeWhatRatesByDurationDoNot) {
+  normal({.calls = {{.kind = "accept4", .count = 100}, {.kind = "read", .count = 300}}});
+  abnormal({.calls = {{.kind = "accept4", .count = 20},
+                      {.kind = "accept4", .count = 50, .result = -24},
+                      {.kind = "read", .count = 300}}});
+  EXPECT_EQ(std::count_if(compared().changed.entries.begin(), compared().changed.entries.end(),
+                          [](const ChangedEntry& entry) { return entry.cell.key.kind == "read"; }),
+            0);
+  options_.per = {"accept4"};
+  const Diff found = compared();
+  // Of accept4 itself more fail for each that succeeds.
+  ASSERT_EQ(found.changed.entries.size(), 2U);
+  const ChangedCell& cell = found.changed.entries[found.changed.entries[0].cell.key.kind == "read" ? 0 : 1].cell;
+  EXPECT_EQ(cell.key.kind, "read");
+  EXPECT_DOUBLE_EQ(cell.before, 3);
+  EXPECT_DOUBLE_EQ(cell.after, 15);
+  options_.per = {"listen"};
+  auto none = diff(options_);
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().what.find("no successful call of listen"), std::string::npos);
+}
+
+TEST_F(DiffTest, SlowerCallsAreToldByTheirMedian) {
+  for (int i = 0; i < 3; i++) normal({.calls = {{.kind = "fsync", .count = 50, .dur_ns = 1'000'000}}});
+  abnormal({.calls = {{.kind = "fsync", .count = 50, .dur_ns = 9'000'000}}});
+  const Diff found = compared();
+  ASSERT_EQ(found.changed.total, 1U);
+  const ChangedCell& cell = found.changed.entries[0].cell;
+  EXPECT_EQ(cell.what, Shift::kLatency);
+  // Within the step that the durations fall into: a quarter at most.
+  EXPECT_NEAR(cell.before, 1e6, 0.25e6);
+  EXPECT_NEAR(cell.after, 9e6, 2.25e6);
+}
+
+TEST_F(DiffTest, SharesOfErrorsThatBothSidesHave) {
+  const auto run = [](int failed) {
+    return MadeRun{.calls = {{.kind = "stat", .count = 200 - failed}, {.kind = "stat", .count = failed, .result = -2}}};
+  };
+  for (int i = 0; i < 3; i++) normal(run(10));
+  abnormal(run(100));
+  const Diff found = compared();
+  ASSERT_EQ(found.changed.total, 1U);
+  const ChangedCell& cell = found.changed.entries[0].cell;
+  EXPECT_EQ(cell.what, Shift::kErrors);
+  EXPECT_EQ(cell.error, 2);
+  EXPECT_DOUBLE_EQ(cell.before, 0.05);
+  EXPECT_DOUBLE_EQ(cell.after, 0.5);
+}
+
+TEST_F(DiffTest, CallsThatNeverReturnedAreTold) {
+  three_normal();
+  usual_and({.kind = "read", .function = "serve", .count = 3, .dur_ns = -1});
+  const Diff found = compared();
+  ASSERT_EQ(found.abnormal_only.total, 1U);
+  EXPECT_TRUE(found.abnormal_only.entries[0].cell.never_returned);
+  EXPECT_EQ(found.abnormal_only.entries[0].cell.open, 3U);
+  EXPECT_EQ(found.abnormal_only.entries[0].cell.events, 3U);
+  EXPECT_EQ(found.abnormal_only.entries[0].example.event_id, 651);
+}
+
+TEST_F(DiffTest, NamelessFunctionsAreTheirOffsetsInTheSameBuild) {
+  normal({.calls = {{.function = "server+0x1000", .count = 20}}});
+  abnormal({.calls = {{.function = "server+0x1000", .count = 20}, {.function = "server+0x2000", .count = 20}}});
+  const Diff found = compared();
+  ASSERT_EQ(found.abnormal_only.total, 1U);
+  EXPECT_EQ(found.abnormal_only.entries[0].cell.key.function, "server+0x2000");
+  EXPECT_FALSE(warned(found, "builds"));
+}
+
+TEST_F(DiffTest, NamelessFunctionsOfOtherBuildsAreOne) {
+  normal({.calls = {{.function = "server+0x1000", .count = 20}, {.function = "named.part.0", .count = 9}}});
+  abnormal({.calls = {{.function = "server+0x1040", .count = 22}, {.function = "named", .count = 9}},
+            .module = {"/usr/sbin/server", "bb"}});
+  const Diff found = compared();
+  EXPECT_EQ(found.abnormal_only.total + found.normal_only.total + found.changed.total, 0U);
+  EXPECT_TRUE(warned(found, "different builds of server"));
+}
+
+TEST_F(DiffTest, ModulesAreRenamed) {
+  normal({.calls = {{.count = 20}}, .module = {"/usr/sbin/server-1.0", "aa"}});
+  abnormal({.calls = {{.count = 20}}, .module = {"/usr/sbin/server-1.1", "bb"}});
+  EXPECT_EQ(compared().abnormal_only.total, 1U);
+  options_.names = {{"server-1.0", "server-1.1"}};
+  EXPECT_EQ(compared().abnormal_only.total, 0U);
+}
+
+TEST_F(DiffTest, ByDepthCallersTellCellsApart) {
+  normal({.calls = {{.count = 20, .caller = "one"}}});
+  abnormal({.calls = {{.count = 20, .dur_ns = 7000, .caller = "one"}, {.count = 15, .caller = "two"}}});
+  EXPECT_EQ(compared().abnormal_only.total, 0U);
+  options_.by = {MatrixBy::Space::kDepth, 2};
+  const Diff found = compared();
+  ASSERT_EQ(found.abnormal_only.total, 1U);
+  EXPECT_EQ(found.abnormal_only.entries[0].cell.key, (CellKey{"read", "work < two", "server"}));
+  EXPECT_EQ(found.abnormal_only.entries[0].cell.events, 15U);
+  EXPECT_EQ(found.abnormal_only.entries[0].example.stack, "two;work");
+  ASSERT_EQ(found.changed.total, 1U);
+  EXPECT_EQ(found.changed.entries[0].cell.what, Shift::kLatency);
+  options_.by = {MatrixBy::Space::kPath, 1};
+  EXPECT_EQ(compared().abnormal_only.total, 0U);
+}
+
+TEST_F(DiffTest, WhatMakesRunsHardToCompareIsSaid) {
+  normal({.calls = usual()});
+  abnormal(
+      {.calls = {},
+       .meta = {{"mode", "1"}, {"frames", "5"}, {"calls", "%file"}, {"target", "other"}, {"app_modules", "[\"x\"]"}},
+       .programs = {"server", "cleaner"}});
+  abnormal({.calls = usual(),
+            .meta = {{"complete", "0"}},
+            .more_sql = "INSERT INTO loss VALUES(1, 2, 'ring_full_event', 1, 1234), (1, 2, 'verify_skipped', 1, 9);"});
+  const Diff found = compared();
+  EXPECT_TRUE(warned(found, "is empty"));
+  EXPECT_TRUE(warned(found, "ring_full_event 1,234"));
+  EXPECT_FALSE(warned(found, "verify_skipped"));
+  EXPECT_TRUE(warned(found, "different modes"));
+  EXPECT_TRUE(warned(found, "budgets of frames"));
+  EXPECT_TRUE(warned(found, "different calls"));
+  EXPECT_TRUE(warned(found, "different targets"));
+  EXPECT_TRUE(warned(found, "--app-module"));
+  EXPECT_FALSE(warned(found, "--follow"));
+}
+
+TEST_F(DiffTest, ProgramsOfOneSideAreSaid) {
+  normal({.calls = usual(), .programs = {"server", "helper"}});
+  abnormal({.calls = usual(), .programs = {"server", "cleaner"}});
+  const Diff found = compared();
+  EXPECT_TRUE(warned(found, "in every normal run and in no abnormal one: helper"));
+  EXPECT_TRUE(warned(found, "in abnormal runs only: cleaner"));
+}
+
+TEST_F(DiffTest, ListsAreCutAndSaySo) {
+  three_normal();
+  auto calls = usual();
+  for (int i = 0; i < 7; i++) calls.push_back({.kind = "fsync", .function = "f" + std::to_string(i), .count = 10 + i});
+  abnormal({.calls = calls});
+  options_.lines = 3;
+  const Diff found = compared();
+  EXPECT_EQ(found.abnormal_only.total, 7U);
+  ASSERT_EQ(found.abnormal_only.entries.size(), 3U);
+  EXPECT_EQ(found.abnormal_only.entries[0].cell.key.function, "f6");
+  EXPECT_TRUE(warned(found, "abnormal_only is cut to the first 3 of 7"));
+}
+
+TEST(MedianOfSteps, IsWithinItsStep) {
+  EXPECT_DOUBLE_EQ(median_of_steps({}), 0);
+  EXPECT_DOUBLE_EQ(median_of_steps({{0, 4}}), 0);
+  // Steps end at 7 and 9: ten calls above 7, evenly spread up to 9, none below: the middle is 8.
+  EXPECT_DOUBLE_EQ(median_of_steps({{9, 10}}), 8);
+  EXPECT_DOUBLE_EQ(median_of_steps({{9, 5}, {1, 10}, {9, 5}}), 1);
+}
+
+}  // namespace
+}  // namespace uscope::analyzer

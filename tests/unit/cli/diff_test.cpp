@@ -1,0 +1,102 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/analyzer/run_store.h"
+#include "tests/unit/cli/run_command.h"
+
+namespace uscope::test {
+namespace {
+
+class DiffCommand : public CommandTest {
+ protected:
+  DiffCommand() {
+    const std::vector<MadeCalls> usual{
+        {.kind = "openat", .function = "open_page", .count = 40, .result = 5, .argument = "/srv/page"},
+        {.kind = "fsync", .function = "save", .count = 30, .dur_ns = 1'000'000},
+        {.kind = "read", .function = "serve", .count = 90, .result = 100},
+        {.kind = "close", .function = "server+0x1f0", .count = 40}};
+    for (const char* name : {"n1.db", "n2.db", "n3.db"}) write_run(folder_ / name, {.calls = usual});
+    auto calls = usual;
+    calls[0].count = 25;
+    calls[1].dur_ns = 30'000'000;
+    calls.pop_back();
+    calls.push_back({.kind = "openat", .function = "open_page", .count = 15, .result = -13, .argument = "/srv/page"});
+    calls.push_back({.kind = "write", .function = std::string(kHostile), .count = 15, .result = 70});
+    calls.push_back({.kind = "futex", .function = "wait", .count = 2, .dur_ns = -1});
+    write_run(folder_ / "bad.db", {.calls = calls});
+  }
+  std::vector<std::string> words(const std::vector<std::string>& more) {
+    std::vector<std::string> all{"diff", "--normal", "n1.db", "n2.db", "n3.db", "--abnormal", "bad.db"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+};
+
+TEST_F(DiffCommand, TextIsForPeople) {
+  expect_golden(output(words({})), "diff.txt");
+}
+
+TEST_F(DiffCommand, JsonHoldsToItsSchema) {
+  for (const char* by : {"function", "depth:2", "path"}) {
+    const std::string json = output(words({"--format", "json", "--by", by}));
+    expect_schema(json, "diff");
+    const auto value = nlohmann::json::parse(json);
+    ASSERT_EQ(value["normal"].size(), 3U);
+    EXPECT_EQ(value["abnormal"][0]["file"], "bad.db");
+  }
+}
+
+TEST_F(DiffCommand, JsonIsAsTheIssueHasIt) {
+  const auto value = nlohmann::json::parse(output(words({"--format", "json"})));
+  const auto& cause = value["abnormal_only"][0];
+  EXPECT_EQ(cause["kind"], "openat");
+  EXPECT_EQ(cause["function"], "open_page");
+  EXPECT_EQ(cause["module"], "server");
+  EXPECT_EQ(cause["what"], "errors EACCES");
+  EXPECT_EQ(cause["events"], 15);
+  EXPECT_EQ(cause["errors"], (nlohmann::json{{"EACCES", 15}}));
+  EXPECT_EQ(cause["example_stack"], "main;open_page");
+  EXPECT_EQ(cause["strings"], (nlohmann::json{"/srv/page"}));
+  EXPECT_EQ(cause["threads"], (nlohmann::json{"worker"}));
+  const auto& slower = value["changed"][0];
+  EXPECT_EQ(slower["what"], "latency");
+  EXPECT_EQ(slower["kind"], "fsync");
+  EXPECT_TRUE(slower["q"].is_null());
+  EXPECT_EQ(value["normal_only"][0]["function"], "server+0x1f0");
+  EXPECT_EQ(value["normal_only"][0]["runs"], 3);
+}
+
+TEST_F(DiffCommand, RepeatedOptionsAreOneList) {
+  const std::string once = output(words({"--format", "json"}));
+  EXPECT_EQ(output({"diff", "--normal", "n1.db", "--normal", "n2.db", "--normal", "n3.db", "--abnormal", "bad.db",
+                    "--format", "json"}),
+            once);
+}
+
+TEST_F(DiffCommand, WrongOptionsSayWhatIsRight) {
+  const auto fails = [&](const std::vector<std::string>& more, const std::string& what) {
+    const Finished run = uscope(words(more));
+    EXPECT_EQ(run.code, 2);
+    EXPECT_EQ(run.out, "");
+    EXPECT_NE(run.err.find(what), std::string::npos) << run.err;
+  };
+  fails({"--by", "depth:0"}, "--by depth:0 is not understood");
+  fails({"--by", "depth:x"}, "use function, depth:N");
+  fails({"--by", "color"}, "use function, depth:N");
+  fails({"--map", "a"}, "use OLD=NEW");
+  fails({"--map", "a=b", "--map", "a=c"}, "renames a twice");
+  fails({"--per", "nosuchcall"}, "nosuchcall");
+  fails({"--per", "accept"}, "no successful call of accept");
+  fails({"--normal", "missing.db"}, "missing.db");
+  EXPECT_NE(uscope({"diff", "--normal", "n1.db"}).err.find("--abnormal"), std::string::npos);
+}
+
+TEST_F(DiffCommand, TheSampleTraceComparesWithItself) {
+  const auto value =
+      nlohmann::json::parse(output({"diff", "--normal", "sample.db", "--abnormal", "sample.db", "--format", "json"}));
+  EXPECT_TRUE(value["normal_only"].empty());
+  EXPECT_TRUE(value["abnormal_only"].empty());
+  EXPECT_TRUE(value["changed"].empty());
+}
+
+}  // namespace
+}  // namespace uscope::test
