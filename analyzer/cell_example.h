@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/diff.h"
 #include "store/database.h"
@@ -18,11 +19,15 @@ struct CellEvents {
   bool never_returned = false;          // those only
 };
 
+struct SampledEvent {
+  std::int64_t id = 0;
+  std::string thread;  // its name
+};
+
 struct EventSample {
   std::map<std::string, std::uint64_t> threads;  // events by name
   std::map<std::string, std::uint64_t> strings;  // events by what an argument points to
   std::uint64_t events = 0;
-  std::int64_t first_event_id = 0;  // 0: none found
 };
 
 class CellLookup {
@@ -31,19 +36,36 @@ class CellLookup {
   CellLookup(const store::Database& database, const RunFacts& facts) : database_(database), facts_(facts) {}
 
   // The first event, and from where it was called.
-  Result<CellExample> first(const CellEvents& events);
+  Result<CellExample> first(const CellEvents& which);
+  Result<CellExample> example_of(std::int64_t event);
 
-  // Some 2000 events at most, in the order of their stacks. The work is bounded: of a cell whose events are few among
-  // very many of the same stacks, less than there are may be found.
-  Result<EventSample> sample(const CellEvents& events);
+  // Some 2000 events at most, 20,000 of those with an error; by id. The work is bounded, by cell and for all cells
+  // together: of a cell whose events are few among very many of the same stacks, less than there are may be found.
+  Result<std::vector<SampledEvent>> events(const CellEvents& which);
+
+  // False: all work is used up, nothing more is found.
+  [[nodiscard]] bool can_look() const { return work_left_ > 0; }
+
+  // Whether the trace has any text that arguments point to.
+  Result<bool> has_strings();
+
+  // What the arguments of an event point to.
+  Result<std::vector<std::string>> strings(std::int64_t event);
+
+  Result<EventSample> describe(const std::vector<SampledEvent>& events);
+  Result<EventSample> sample(const CellEvents& which);
 
  private:
-  Result<void> sample_source(const CellEvents& events, const CellSource& source, EventSample& sample);
-  Result<void> add_strings(std::int64_t event, EventSample& sample);
+  Result<void> source_events(const CellEvents& which, const CellSource& source, std::vector<SampledEvent>& found);
+  Result<void> thread_of(SampledEvent& event);
 
   const store::Database& database_;
   const RunFacts& facts_;
   std::optional<store::Statement> strings_;
+  std::int64_t work_left_ = 10'000;  // of WorkBudget: some seconds
 };
+
+// Threads with most events first, and the arguments whose share is most above that in `other`.
+void describe_example(const EventSample& sample, const EventSample& other, CellExample& example);
 
 }  // namespace uscope::analyzer

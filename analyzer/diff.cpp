@@ -5,14 +5,14 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/call_traits.h"
 #include "analyzer/cell_example.h"
+#include "analyzer/connections.h"
+#include "analyzer/failing_arguments.h"
 #include "support/text.h"
 
 namespace uscope::analyzer {
 namespace {
-
-constexpr std::size_t kThreadsShown = 8;
-constexpr std::size_t kStringsShown = 8;
 
 struct Side {
   std::vector<store::Database> stores;
@@ -49,6 +49,9 @@ Result<void> read_matrices(const DiffOptions& options, const OffsetTrust& trust,
     if (!matrix) return matrix.error().in(database.path().string());
     nameless.insert(matrix->nameless.begin(), matrix->nameless.end());
     side.matrices.push_back(std::move(*matrix));
+    const std::size_t run = side.matrices.size() - 1;
+    if (auto done = find_unconnected(database, side.facts[run], side.matrices[run]); !done)
+      return done.error().in(database.path().string());
   }
   return {};
 }
@@ -94,33 +97,6 @@ std::uint64_t part_of(const CellEvents& events) {
   return found == events.cell->errnos.end() ? 0 : found->second.events;
 }
 
-std::vector<ArgumentValue> most(const std::map<std::string, std::uint64_t>& counts) {
-  std::vector<ArgumentValue> list;
-  list.reserve(counts.size());
-  for (const auto& [value, events] : counts) list.push_back({value, events});
-  std::stable_sort(list.begin(), list.end(),
-                   [](const ArgumentValue& a, const ArgumentValue& b) { return a.events > b.events; });
-  return list;
-}
-
-// Those whose share differs most from that on the other side first.
-std::vector<ArgumentValue> standing_out(const EventSample& here, const EventSample& there) {
-  std::vector<std::pair<double, ArgumentValue>> list;
-  for (const auto& [value, events] : here.strings) {
-    const auto found = there.strings.find(value);
-    const double other = found == there.strings.end() || there.events == 0
-                             ? 0
-                             : static_cast<double>(found->second) / static_cast<double>(there.events);
-    list.emplace_back(static_cast<double>(events) / static_cast<double>(here.events) - other,
-                      ArgumentValue{value, events});
-  }
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<ArgumentValue> values;
-  values.reserve(list.size());
-  for (auto& [gain, value] : list) values.push_back(std::move(value));
-  return values;
-}
-
 void add(const EventSample& from, EventSample& to) {
   to.events += from.events;
   for (const auto& [value, events] : from.strings) to.strings[value] += events;
@@ -135,6 +111,9 @@ class Explainer {
       abnormal_.emplace_back(abnormal.stores[i], abnormal.facts[i]);
     sides_ = {&normal, &abnormal};
   }
+
+  [[nodiscard]] std::vector<CellLookup>& normal() { return normal_; }
+  [[nodiscard]] std::vector<CellLookup>& abnormal() { return abnormal_; }
 
   Result<CellExample> explain(const CellKey& key, CellEvents events, bool of_normal, bool compare) {
     auto& lookups = of_normal ? normal_ : abnormal_;
@@ -155,12 +134,7 @@ class Explainer {
         add(*part, other);
       }
     }
-    example->looked_at = sample->events;
-    for (const ArgumentValue& thread : most(sample->threads))
-      if (example->threads.size() < kThreadsShown) example->threads.push_back(thread.value);
-    example->strings = standing_out(*sample, other);
-    if (example->strings.size() > kStringsShown)
-      example->strings.erase(example->strings.begin() + kStringsShown, example->strings.end());
+    describe_example(*sample, other, *example);
     return example;
   }
 
@@ -188,17 +162,58 @@ class Explainer {
   std::array<const Side*, 2> sides_{};
 };
 
-Result<RankedList<OnlyEntry>> explain_only(const std::vector<OnlyCell>& cells, std::size_t lines, bool of_normal,
+// `entries` by falling score, those that have an example already among them.
+Result<RankedList<OnlyEntry>> explain_only(const std::vector<OnlyEntry>& entries, std::size_t lines, bool of_normal,
                                            Explainer& explainer) {
-  RankedList<OnlyEntry> list;
-  list.total = cells.size();
-  for (const OnlyCell& cell : cut(cells, lines)) {
-    const CellEvents events{.error = cell.error, .never_returned = cell.never_returned};
-    auto example = explainer.explain(cell.key, events, of_normal, false);
+  RankedList<OnlyEntry> list{cut(entries, lines), entries.size()};
+  for (OnlyEntry& entry : list.entries) {
+    if (entry.new_arguments) continue;
+    const CellEvents events{.error = entry.cell.error, .never_returned = entry.cell.never_returned};
+    auto example = explainer.explain(entry.cell.key, events, of_normal, false);
     if (!example) return example.error();
-    list.entries.push_back({cell, std::move(*example)});
+    entry.example = std::move(*example);
   }
   return list;
+}
+
+std::vector<OnlyEntry> entries_of(std::vector<OnlyCell> cells) {
+  std::vector<OnlyEntry> entries;
+  entries.reserve(cells.size());
+  for (OnlyCell& cell : cells) entries.push_back({std::move(cell), {}});
+  return entries;
+}
+
+// Puts errors of new files and addresses among the abnormal runs' cells.
+Result<void> add_failing_arguments(const std::vector<CellRow>& rows, std::vector<CellLookup>& normal,
+                                   std::vector<CellLookup>& abnormal, std::vector<OnlyEntry>& entries) {
+  const auto errors_of = [](const std::vector<const Cell*>& runs) {
+    std::set<std::int64_t> errors;
+    for (const Cell* cell : runs)
+      if (cell)
+        for (const auto& [error, count] : cell->errnos) errors.insert(error);
+    return errors;
+  };
+  for (std::vector<CellLookup>* side : {&normal, &abnormal}) {
+    for (CellLookup& lookup : *side) {
+      auto any = lookup.has_strings();
+      if (!any) return any.error();
+      if (!*any) return {};
+    }
+  }
+  for (const CellRow& row : rows) {
+    const auto before = errors_of(row.normal);
+    for (const std::int64_t error : errors_of(row.abnormal)) {
+      if (before.count(error) == 0 || is_passing(row.key.kind, error)) continue;
+      auto entry = new_failing_arguments(row, error, normal, abnormal);
+      if (!entry) return entry.error();
+      if (!*entry) continue;
+      (*entry)->cell.score = new_error_score((*entry)->cell.events, normal.size(), abnormal.size());
+      entries.push_back(std::move(**entry));
+    }
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const OnlyEntry& a, const OnlyEntry& b) { return a.cell.score > b.cell.score; });
+  return {};
 }
 
 Result<RankedList<ChangedEntry>> explain_changed(const std::vector<ChangedCell>& cells, std::size_t lines,
@@ -256,15 +271,18 @@ Result<Diff> diff(const DiffOptions& options) {
   if (!before) return before.error();
   auto after = exposure_of(abnormal, options.per);
   if (!after) return after.error();
-  const CellChanges changes = compare_cells(join_cells(normal.matrices, abnormal.matrices),
-                                            {std::move(*before), std::move(*after), !options.per.empty()});
+  const std::vector<CellRow> rows = join_cells(normal.matrices, abnormal.matrices);
+  const CellChanges changes = compare_cells(rows, {std::move(*before), std::move(*after), !options.per.empty()});
   Diff result;
   result.tested = changes.tested;
   result.by_work = !options.per.empty();
   Explainer explainer(normal, abnormal);
-  auto normal_only = explain_only(changes.normal_only, options.lines, true, explainer);
+  auto normal_only = explain_only(entries_of(changes.normal_only), options.lines, true, explainer);
   if (!normal_only) return normal_only.error();
-  auto abnormal_only = explain_only(changes.abnormal_only, options.lines, false, explainer);
+  std::vector<OnlyEntry> entries = entries_of(changes.abnormal_only);
+  if (auto done = add_failing_arguments(rows, explainer.normal(), explainer.abnormal(), entries); !done)
+    return done.error();
+  auto abnormal_only = explain_only(entries, options.lines, false, explainer);
   if (!abnormal_only) return abnormal_only.error();
   auto changed = explain_changed(changes.changed, options.lines, explainer);
   if (!changed) return changed.error();

@@ -48,6 +48,7 @@ struct CellExample {
 struct OnlyEntry {
   OnlyCell cell;
   CellExample example;
+  bool new_arguments = false;  // normal runs have the error too, but not of these files or addresses
 };
 
 struct ChangedEntry {

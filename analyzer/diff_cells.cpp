@@ -337,6 +337,14 @@ std::vector<CellRow> join_cells(const std::vector<Matrix>& normal, const std::ve
   return list;
 }
 
+// Among the errors new to a cell: before those that have no such argument, behind those that the call never gave.
+double new_error_score(std::uint64_t events, std::size_t normal_runs, std::size_t abnormal_runs) {
+  Rates rates{{std::vector<double>(normal_runs, 0), std::vector<double>(normal_runs, 1)},
+              {std::vector<double>(abnormal_runs, static_cast<double>(events) / static_cast<double>(abnormal_runs)),
+               std::vector<double>(abnormal_runs, 1)}};
+  return 1.5 * kTier + rates.deviations(kLeastDispersion);
+}
+
 CellChanges compare_cells(const std::vector<CellRow>& rows, const Exposure& exposure) {
   return Comparison(rows, exposure).run();
 }

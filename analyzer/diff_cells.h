@@ -79,6 +79,9 @@ struct CellChanges {
 
 [[nodiscard]] std::vector<CellRow> join_cells(const std::vector<Matrix>& normal, const std::vector<Matrix>& abnormal);
 
+// The score of an error that a cell gave on the other side too, but on other files or addresses.
+[[nodiscard]] double new_error_score(std::uint64_t events, std::size_t normal_runs, std::size_t abnormal_runs);
+
 // `exposure` has a value above 0 for each run.
 [[nodiscard]] CellChanges compare_cells(const std::vector<CellRow>& rows, const Exposure& exposure);
 

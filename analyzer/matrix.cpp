@@ -164,6 +164,10 @@ Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by
 
 }  // namespace
 
+std::string outcome_name(std::int64_t error) {
+  return error == kUnconnected ? "unconnected" : error_name(error);
+}
+
 double median_of_steps(std::vector<LatencyStep> steps) {
   std::sort(steps.begin(), steps.end(),
             [](const LatencyStep& a, const LatencyStep& b) { return a.up_to_ns < b.up_to_ns; });

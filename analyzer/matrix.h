@@ -42,6 +42,14 @@ struct CellKey {
   }
 };
 
+// In place of an error number: a connection that `connect` has begun (EINPROGRESS) and that was closed without a byte
+// sent or received. Why, the application learns by getsockopt(SO_ERROR), which is no result of a call. See
+// connections.h.
+constexpr std::int64_t kUnconnected = 1'000'000;
+
+// error_name, "unconnected" of kUnconnected.
+[[nodiscard]] std::string outcome_name(std::int64_t error);
+
 struct ErrorCount {
   std::uint64_t events = 0;
   std::int64_t first_event_id = 0;
@@ -64,6 +72,7 @@ struct Cell {
   std::int64_t first_event_id = 0;
   std::map<std::int64_t, ErrorCount> errnos;
   std::vector<CellSource> sources;
+  std::vector<std::int64_t> unconnected;  // events: some of them
 };
 
 struct Matrix {

@@ -1,6 +1,5 @@
 #include <nlohmann/json.hpp>
 
-#include "analyzer/catalog.h"
 #include "cli/diff_render.h"
 #include "cli/json.h"
 
@@ -29,7 +28,7 @@ ordered_json runs(const std::vector<analyzer::RunFacts>& side) {
 
 ordered_json errors(const std::map<std::int64_t, std::uint64_t>& counts) {
   ordered_json object = ordered_json::object();
-  for (const auto& [error, events] : counts) object[analyzer::error_name(error)] = events;
+  for (const auto& [error, events] : counts) object[analyzer::outcome_name(error)] = events;
   return object;
 }
 
@@ -54,9 +53,9 @@ ordered_json key(const analyzer::CellKey& cell) {
 
 ordered_json only_list(const analyzer::RankedList<analyzer::OnlyEntry>& list) {
   ordered_json entries = ordered_json::array();
-  for (const auto& [cell, example] : list.entries) {
+  for (const auto& [cell, example, new_arguments] : list.entries) {
     ordered_json entry = key(cell.key);
-    entry["what"] = cell.error ? "errors " + analyzer::error_name(*cell.error)
+    entry["what"] = cell.error ? "errors " + analyzer::outcome_name(*cell.error)
                                : std::string(cell.never_returned ? "never returned" : "calls");
     entry["events"] = cell.events;
     entry["errors"] = errors(cell.errors);
@@ -92,7 +91,7 @@ std::string shift_name(const analyzer::ChangedCell& cell) {
     case analyzer::Shift::kLatency:
       return "latency";
     case analyzer::Shift::kErrors:
-      return "errors " + analyzer::error_name(cell.error.value_or(0));
+      return "errors " + analyzer::outcome_name(cell.error.value_or(0));
     case analyzer::Shift::kNeverReturned:
       break;
   }

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <string>
 
-#include "analyzer/catalog.h"
 #include "cli/diff_render.h"
 #include "cli/text_table.h"
 #include "cli/units.h"
@@ -77,7 +76,37 @@ std::string caller(const analyzer::CellKey& key) {
 std::string errors(const std::map<std::int64_t, std::uint64_t>& counts) {
   std::string text;
   for (const auto& [error, events] : counts)
-    text += (text.empty() ? "" : ", ") + analyzer::error_name(error) + " " + group_digits(events);
+    text += (text.empty() ? "" : ", ") + analyzer::outcome_name(error) + " " + group_digits(events);
+  return text;
+}
+
+// A function without the types of its parameters, which in C++ fill lines: "open_tables()" of "open_tables(THD*)". What
+// is in parentheses and followed by more of the name is part of it: "(anonymous namespace)::f", "operator()".
+std::string short_function(const std::string& name) {
+  std::size_t end = name.ends_with(") const") ? name.size() - 6 : name.size();
+  if (end == 0 || name[end - 1] != ')') return name;
+  std::size_t depth = 0;
+  std::size_t at = end;
+  do {
+    at--;
+    if (name[at] == ')') depth++;
+    if (name[at] == '(') depth--;
+  } while (at > 0 && depth > 0);
+  return depth == 0 && at > 0 ? name.substr(0, at) + "()" : name;
+}
+
+// The innermost frames of a folded stack, outermost first.
+std::string short_stack(const std::string& folded) {
+  std::string text;
+  std::size_t end = folded.size();
+  for (std::size_t kept = 0; !folded.empty(); kept++) {
+    if (kept == kInnermost) return "... > " + text;
+    const std::size_t before = end == 0 ? std::string::npos : folded.rfind(';', end - 1);
+    const std::size_t start = before == std::string::npos ? 0 : before + 1;
+    text.insert(0, short_function(folded.substr(start, end - start)) + (text.empty() ? "" : " > "));
+    if (before == std::string::npos) break;
+    end = before;
+  }
   return text;
 }
 
@@ -99,23 +128,23 @@ std::string example(const analyzer::CellExample& example, std::size_t width) {
       first += (i ? ", " : "") + escape_terminal(example.threads[i]);
   }
   if (!first.empty()) out += paragraph(indent + "seen       ", first, width);
-  std::string stack = example.stack;
-  std::size_t cut = stack.size();
-  for (std::size_t kept = 0; kept < kInnermost && cut != std::string::npos && cut != 0; kept++)
-    cut = stack.rfind(';', cut - 1);
-  if (cut != std::string::npos && cut != 0) stack = "..." + stack.substr(cut);
-  std::string frames;
-  for (const char c : stack) frames += c == ';' ? std::string(" > ") : std::string(1, c);
-  if (!frames.empty()) out += paragraph(indent + "stack      ", escape_terminal(frames), width);
+  if (!example.stack.empty())
+    out += paragraph(indent + "stack      ", escape_terminal(short_stack(example.stack)), width);
   return out;
 }
 
-std::string only_entry(const analyzer::OnlyCell& cell, std::size_t runs, const std::string& other) {
+std::string only_entry(const analyzer::OnlyEntry& entry, std::size_t runs, const std::string& other) {
+  const analyzer::OnlyCell& cell = entry.cell;
+  const bool new_arguments = entry.new_arguments;
   std::string text = escape_terminal(cell.key.kind) + " ";
   const std::string where = caller(cell.key);
   if (cell.error) {
-    text += "fails with " + analyzer::error_name(*cell.error) + " " + where + ": " + plural(cell.events, "time") +
-            ", never in " + other;
+    if (*cell.error == analyzer::kUnconnected) {
+      text += where + " begins connections that never come about: " + group_digits(cell.events) + ", none in " + other;
+    } else {
+      text += "fails with " + analyzer::outcome_name(*cell.error) + " " + where + ": " + plural(cell.events, "time") +
+              (new_arguments ? " on what it never failed on in " : ", never in ") + other;
+    }
   } else if (cell.never_returned) {
     text += "never returned " + where + ": " + plural(cell.events, "call") + ", none in " + other;
   } else {
@@ -140,7 +169,7 @@ std::string changed_entry(const analyzer::ChangedCell& cell, bool by_work) {
       text += "half take up to " + human_duration(cell.before) + " -> " + human_duration(cell.after);
       break;
     case analyzer::Shift::kErrors:
-      text += "fails with " + analyzer::error_name(cell.error.value_or(0)) + " " + share(cell.before) + " -> " +
+      text += "fails with " + analyzer::outcome_name(cell.error.value_or(0)) + " " + share(cell.before) + " -> " +
               share(cell.after) + " of calls";
       break;
     case analyzer::Shift::kNeverReturned:
@@ -163,7 +192,7 @@ std::string section(const std::string& title, const analyzer::RankedList<Entry>&
   for (std::size_t i = 0; i < list.entries.size(); i++) {
     std::string number = std::to_string(i + 1) + ". ";
     number.insert(0, number.size() < 6 ? 6 - number.size() : 0, ' ');
-    out += paragraph(number, line(list.entries[i].cell), width) + example(list.entries[i].example, width);
+    out += paragraph(number, line(list.entries[i]), width) + example(list.entries[i].example, width);
   }
   return out;
 }
@@ -175,13 +204,13 @@ std::string diff_text(const Diff& diff, std::size_t width) {
   const std::size_t abnormal = diff.abnormal.size();
   return side("NORMAL    ", diff.normal) + side("ABNORMAL  ", diff.abnormal) + warnings(diff, width) +
          section("ONLY IN ABNORMAL RUNS", diff.abnormal_only, width,
-                 [&](const analyzer::OnlyCell& cell) {
-                   return only_entry(cell, abnormal, normal == 1 ? "the normal run" : "the normal runs");
+                 [&](const analyzer::OnlyEntry& entry) {
+                   return only_entry(entry, abnormal, normal == 1 ? "the normal run" : "the normal runs");
                  }) +
          section("CHANGED, normal -> abnormal", diff.changed, width,
-                 [&](const analyzer::ChangedCell& cell) { return changed_entry(cell, diff.by_work); }) +
-         section("ONLY IN NORMAL RUNS", diff.normal_only, width, [&](const analyzer::OnlyCell& cell) {
-           return only_entry(cell, normal, abnormal == 1 ? "the abnormal run" : "the abnormal runs");
+                 [&](const analyzer::ChangedEntry& entry) { return changed_entry(entry.cell, diff.by_work); }) +
+         section("ONLY IN NORMAL RUNS", diff.normal_only, width, [&](const analyzer::OnlyEntry& entry) {
+           return only_entry(entry, normal, abnormal == 1 ? "the abnormal run" : "the abnormal runs");
          });
 }
 

@@ -3,9 +3,11 @@
 // long the readers take to answer.
 //
 //   loader_bench [--events N] [--stacks N] [--rounds N] [--folder F] [--even] [--check]      prints one JSON object
+//   loader_bench --diff [--events N] [--stacks N] [--folder F] [--even] [--check]            only `uscope diff`
 //
 // Defaults: 1,000,000 events of 5000 stacks, 3 rounds. --even: stacks are equally frequent. --check fails where the
 // ratio is below 0.5, the loader's memory above 256 MiB, or an answer takes more than 1 s of a processor and of time.
+// --diff compares two stores of so many events each; with --check, it fails where one takes above 30 s or 512 MiB.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -30,12 +32,15 @@ namespace {
 constexpr double kLeastRatio = 0.5;
 constexpr double kMostMib = 256;
 constexpr double kMostSeconds = 1;
+constexpr double kMostDiffSeconds = 30;
+constexpr double kMostDiffMib = 512;
 
 struct Settings {
-  Shape shape{.events = 1'000'000, .stacks = 5000, .frames = 16, .even = false};
+  Shape shape{.events = 1'000'000, .stacks = 5000, .frames = 16, .even = false, .seed = 0};
   int rounds = 3;
   std::filesystem::path folder = "/var/tmp";
   bool check = false;
+  bool diff = false;
 };
 
 struct Measure {
@@ -146,6 +151,38 @@ bool ask_all(const std::filesystem::path& database) {
   return in_time;
 }
 
+// How long `uscope diff` takes for two stores of other events of the same kinds, and one of them with itself.
+int run_diff(const Settings& settings) {
+  std::vector<std::string> databases;
+  for (std::uint64_t seed = 0; seed < 2; seed++) {
+    const auto raw = settings.folder / "loader_bench.raw";
+    databases.push_back((settings.folder / ("loader_bench_" + std::to_string(seed) + ".db")).string());
+    Shape shape = settings.shape;
+    shape.seed = seed;
+    std::filesystem::remove(raw);
+    in_child([&] { write_raw(raw, shape); });
+    in_child([&] { load_it(raw, databases.back(), shape.events); });
+    std::filesystem::remove(raw);
+  }
+  bool good = true;
+  std::printf("{\"events\": %.0f, \"stacks\": %u, \"answers\": [", static_cast<double>(settings.shape.events),
+              settings.shape.stacks);
+  std::string between = "\n  ";
+  for (const char* by : {"function", "depth:3", "path"}) {
+    const Measure measure =
+        ask({"uscope", "diff", "--by", by, "--normal", databases[0], "--abnormal", databases[1], "--format", "json"});
+    std::printf("%s{\"by\": \"%s\", \"seconds\": %.2f, \"processor_seconds\": %.2f, \"peak_mib\": %.1f}",
+                between.c_str(), by, measure.seconds, measure.processor, measure.peak_mib);
+    between = ",\n  ";
+    good = good && (measure.seconds <= kMostDiffSeconds || measure.processor <= kMostDiffSeconds) &&
+           measure.peak_mib <= kMostDiffMib;
+  }
+  std::printf("]}\n");
+  for (const std::string& database : databases) std::filesystem::remove(database);
+  if (!good) std::fprintf(stderr, "loader_bench: diff takes too long, or too much memory\n");
+  return settings.check && !good ? 1 : 0;
+}
+
 int run(const Settings& settings) {
   const auto raw = settings.folder / "loader_bench.raw";
   const auto loaded_db = settings.folder / "loader_bench.db";
@@ -194,8 +231,8 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; i++) {
     const std::string option = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : "";
-    if (option == "--even" || option == "--check") {
-      (option == "--even" ? settings.shape.even : settings.check) = true;
+    if (option == "--even" || option == "--check" || option == "--diff") {
+      (option == "--even" ? settings.shape.even : option == "--check" ? settings.check : settings.diff) = true;
       continue;
     }
     i++;
@@ -211,9 +248,10 @@ int main(int argc, char** argv) {
       settings.rounds = 0;
   }
   if (settings.shape.events == 0 || settings.shape.stacks == 0 || settings.rounds < 1) {
-    std::fprintf(stderr,
-                 "usage: loader_bench [--events N] [--stacks N] [--rounds N] [--folder F] [--even] [--check]\n");
+    std::fprintf(
+        stderr,
+        "usage: loader_bench [--diff] [--events N] [--stacks N] [--rounds N] [--folder F] [--even] [--check]\n");
     return 2;
   }
-  return uscope::store::run(settings);
+  return settings.diff ? uscope::store::run_diff(settings) : uscope::store::run(settings);
 }

@@ -148,7 +148,7 @@ std::vector<NamedFrame> PlainNamer::name(const ModuleRequest&, std::uint64_t add
 }
 
 usc_event event_of(const Shape& shape, std::uint64_t number) {
-  const std::uint64_t random = mix(number + 1);
+  const std::uint64_t random = mix(number + 1 + (shape.seed << 40U));
   usc_event event{};
   event.head.size = sizeof(event);
   event.head.type = USC_RECORD_EVENT;

@@ -16,6 +16,7 @@ struct Shape {
   std::uint32_t stacks = 0;  // distinct
   std::uint32_t frames = 0;  // of a stack: from half of it to one and a half
   bool even = false;         // stacks are equally frequent; otherwise a few make up most events
+  std::uint64_t seed = 0;    // other events of the same kinds
 };
 
 // A server: 8 processes with 25 threads each, 59 kinds of calls, 500 triggers, durations of up to 2 ms and, one in

@@ -256,6 +256,65 @@ TEST_F(DiffTest, CallsThatNeverReturnedAreTold) {
   EXPECT_EQ(found.abnormal_only.entries[0].example.event_id, 651);
 }
 
+// One connection: begun, told of by getsockopt, and closed, used or not.
+std::vector<MadeCalls> connections(int count, bool used) {
+  std::vector<MadeCalls> calls;
+  for (int i = 0; i < count; i++) {
+    calls.push_back({.kind = "connect", .function = "ask", .result = -115, .argument = "10.0.0.1:80", .a0 = 7});
+    calls.push_back({.kind = "write", .function = "log_line", .result = 20, .a0 = 2});
+    calls.push_back({.kind = "getsockopt", .function = "ask", .a0 = 7});
+    calls.push_back({.kind = "write", .function = "ask", .result = used ? 100 : -11, .a0 = 7});
+    calls.push_back({.kind = "close", .function = "ask", .a0 = 7});
+  }
+  return calls;
+}
+
+TEST_F(DiffTest, ConnectionsThatNeverCameAboutAreErrorsOfConnect) {
+  for (int i = 0; i < 3; i++) normal({.calls = connections(12, true)});
+  abnormal({.calls = connections(12, false)});
+  const Diff found = compared();
+  ASSERT_FALSE(found.abnormal_only.entries.empty());
+  const OnlyEntry& first = found.abnormal_only.entries[0];
+  EXPECT_EQ(first.cell.key, (CellKey{"connect", "ask", "server"}));
+  EXPECT_EQ(first.cell.error, kUnconnected);
+  EXPECT_EQ(first.cell.events, 12U);
+  EXPECT_EQ(outcome_name(*first.cell.error), "unconnected");
+  ASSERT_EQ(first.example.strings.size(), 1U);
+  EXPECT_EQ(first.example.strings[0].value, "10.0.0.1:80");
+  EXPECT_EQ(first.example.threads, std::vector<std::string>{"worker"});
+  EXPECT_EQ(first.example.event_id, 1);
+}
+
+// A function that looks for a file in several folders fails in good health too.
+TEST_F(DiffTest, AnErrorOfANewFileIsTold) {
+  auto calls = usual();
+  calls.push_back({.kind = "openat", .function = "open_page", .count = 300, .result = -2, .argument = "/etc/locale"});
+  for (int i = 0; i < 3; i++) normal({.calls = calls});
+  calls[1].count = 97;
+  calls.push_back({.kind = "openat", .function = "open_page", .count = 3, .result = -2, .argument = "/srv/page"});
+  abnormal({.calls = calls});
+  const Diff found = compared();
+  ASSERT_EQ(found.abnormal_only.entries.size(), 1U);
+  const OnlyEntry& first = found.abnormal_only.entries[0];
+  EXPECT_TRUE(first.new_arguments);
+  EXPECT_EQ(first.cell.error, 2);
+  EXPECT_EQ(first.cell.events, 3U);
+  ASSERT_EQ(first.example.strings.size(), 1U);
+  EXPECT_EQ(first.example.strings[0].value, "/srv/page");
+  EXPECT_EQ(first.example.event_id, 948);
+}
+
+TEST_F(DiffTest, NewFilesOfEachRunAreNoSign) {
+  const auto run = [](const std::string& file) {
+    auto calls = usual();
+    calls.push_back({.kind = "openat", .function = "open_page", .count = 30, .result = -2, .argument = file});
+    return MadeRun{.calls = calls};
+  };
+  for (const char* name : {"/tmp/a1", "/tmp/b2", "/tmp/c3"}) normal(run(name));
+  for (const char* name : {"/tmp/d4", "/tmp/e5", "/tmp/f6"}) abnormal(run(name));
+  EXPECT_EQ(compared().abnormal_only.total, 0U);
+}
+
 TEST_F(DiffTest, NamelessFunctionsAreTheirOffsetsInTheSameBuild) {
   normal({.calls = {{.function = "server+0x1000", .count = 20}}});
   abnormal({.calls = {{.function = "server+0x1000", .count = 20}, {.function = "server+0x2000", .count = 20}}});

@@ -18,6 +18,7 @@ struct MadeCalls {
   std::int64_t dur_ns = 1000;  // negative: never returned
   std::string argument{};      // what it points to; empty: nothing
   std::string caller = "main";
+  std::int64_t a0 = 0;
 };
 
 struct MadeModule {
@@ -94,7 +95,8 @@ inline void write_run(const std::filesystem::path& path, const MadeRun& run) {
       const bool open = calls.dur_ns < 0;
       sql += "INSERT INTO event VALUES(" + id + "," + std::to_string(kStart + event * 1000) + "," +
              (open ? "NULL, 'open'" : std::to_string(calls.dur_ns) + ", 'returned'") + ", 1, 1, " + kind + "," +
-             (open ? "NULL" : std::to_string(calls.result)) + "," + stack + ", 0, 0, 0, 0, 0, 0);";
+             (open ? "NULL" : std::to_string(calls.result)) + "," + stack + "," + std::to_string(calls.a0) +
+             ", 0, 0, 0, 0, 0);";
       if (!calls.argument.empty())
         sql += "INSERT INTO event_string(event_id, arg, string_id, late) VALUES(" + id + ", 1, " +
                std::to_string(strings.at(calls.argument)) + ", 0);";
