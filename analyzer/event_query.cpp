@@ -257,6 +257,11 @@ struct StackFacts {
   bool fallback = false;
 };
 
+EventString::Source source_of(std::int64_t number) {
+  if (number == 1) return EventString::Source::kKernel;
+  return number == 2 ? EventString::Source::kDescriptor : EventString::Source::kProgram;
+}
+
 class RowReader {
  public:
   static Result<RowReader> create(const store::Database& database, const Catalog& catalog) {
@@ -265,7 +270,7 @@ class RowReader {
         "a0, a1, a2, a3, a4, a5 FROM event WHERE id = ?1");
     if (!event) return event.error();
     auto strings = database.prepare(
-        "SELECT es.arg, s.value, es.late FROM event_string es "
+        "SELECT es.arg, s.value, es.late, es.source FROM event_string es "
         "JOIN string s ON s.id = es.string_id WHERE es.event_id = ?1 ORDER BY es.arg");
     if (!strings) return strings.error();
     auto stack = database.prepare(
@@ -284,7 +289,8 @@ class RowReader {
     if (!done) return done.error();
     strings_.bind(1, id);
     done = each(strings_, [&](const Row& row) {
-      out.strings.push_back({static_cast<int>(row.integer(0)), text(row, 1), row.integer(2) != 0});
+      out.strings.push_back(
+          {static_cast<int>(row.integer(0)), text(row, 1), row.integer(2) != 0, source_of(row.integer(3))});
     });
     if (!done) return done.error();
     done = add_stack(out);

@@ -33,9 +33,11 @@ struct EventFilter {
 };
 
 struct EventString {
-  int arg = 0;  // which argument points to it
+  enum class Source { kProgram, kKernel, kDescriptor };  // kDescriptor: what the argument, a descriptor, stands for
+  int arg = 0;                                           // which argument points to it
   std::string value;
   bool late = false;  // read at return, since it could not be read at entry
+  Source source = Source::kProgram;
 };
 
 struct EventRow {

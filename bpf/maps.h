@@ -43,6 +43,7 @@ ARRAY_MAP(memo_slots, MEMO_SLOTS, struct memo_slot);
 ARRAY_MAP(scratches, SCRATCH_LEVELS, struct scratch);
 ARRAY_MAP(texts, 1, struct text_scratch);
 ARRAY_MAP(samples, 1, struct sample_scratch);
+ARRAY_MAP(strings, 1, struct string_scratch);
 ARRAY_MAP(rules, 1, struct usc_rule);
 
 /* Unwind rows of all files, written by the collector through a mapping. */

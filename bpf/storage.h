@@ -33,6 +33,7 @@ SLOTS(memo_slot_at, struct memo_slot, memo_slots)
 SLOTS(scratch_at, struct scratch, scratches)
 SLOTS(text_at, struct text_scratch, texts)
 SLOTS(sample_at, struct sample_scratch, samples)
+SLOTS(string_at, struct string_scratch, strings)
 SLOTS(file_entry_at, struct usc_file_entry, files)
 SLOTS(cpu_state_of, struct cpu_state, cpus)
 
@@ -143,6 +144,11 @@ static __always_inline int read_word(struct scratch *s, __u64 address, __u64 *va
 static __always_inline long read_kernel_text(void *to, __u32 bytes, const void *from)
 {
 	return bpf_probe_read_kernel_str(to, bytes, from);
+}
+
+static __always_inline long read_user_text(void *to, __u32 bytes, const void *from)
+{
+	return bpf_probe_read_user_str(to, bytes, from);
 }
 
 static __always_inline long read_user(void *to, __u32 bytes, const void *from)

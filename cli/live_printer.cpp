@@ -6,6 +6,7 @@
 #include "analyzer/event_query.h"
 #include "cli/events_render.h"
 #include "store/errno_names.h"
+#include "store/string_table.h"
 #include "store/syscall_table.h"
 
 namespace uscope::cli {
@@ -41,10 +42,27 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
 
 }  // namespace
 
+// A call is printed at its end, its strings have mostly come by then: from another processor they may come later, and
+// the line has the pointer.
+void LivePrinter::on_string(const usc_string& string) {
+  constexpr std::size_t kMostTasks = 4096;  // of those that ended in a call something is left
+  if (string.kind == USC_STRING_WORDS || string.kind == USC_STRING_PAIR) return;
+  if (strings_.size() >= kMostTasks && strings_.count(string.head.task) == 0) strings_.clear();
+  Strings& call = strings_[string.head.task];
+  if (call.entry_ns != string.entry_ns) call = {string.entry_ns, {}};
+  call.list.push_back({string.arg, store::string_text(string, {string.text, string.bytes}),
+                       (string.flags & USC_STRING_LATE) != 0, analyzer::EventString::Source::kProgram});
+}
+
 void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& task) {
   if (first_ns_ == 0) first_ns_ = event.entry_ns;
+  analyzer::EventRow row = row_of(event, task, first_ns_);
+  if (const auto at = strings_.find(event.head.task); at != strings_.end() && at->second.entry_ns == event.entry_ns) {
+    row.strings = std::move(at->second.list);
+    strings_.erase(at);
+  }
   status_.clear();
-  std::fputs(event_text(row_of(event, task, first_ns_)).c_str(), stderr);
+  std::fputs(event_text(row).c_str(), stderr);
 }
 
 }  // namespace uscope::cli

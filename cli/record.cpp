@@ -26,6 +26,7 @@
 #include "cli/units.h"
 #include "store/loader.h"
 #include "store/syscall_table.h"
+#include "support/redactor.h"
 #include "support/text.h"
 #include "tracer/recorder.h"
 
@@ -72,6 +73,27 @@ Result<void> check_output(const std::string& output, const std::string& raw) {
   return {};
 }
 
+void choose_strings(const RecordVerbOptions& options, usc_config& config) {
+  config.string_bytes = options.string_bytes;
+  for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
+    config.strings_x86_64[nr] = store::syscall_strings(USC_ABI_X86_64, nr);
+    config.strings_i386[nr] = store::syscall_strings(USC_ABI_I386, nr);
+  }
+}
+
+// As the trace is to have it.
+std::vector<std::string> recorded_command(const RecordVerbOptions& options) {
+  const Redactor redactor(options.redact);
+  std::vector<std::string> out;
+  for (const std::string& argument : options.command)
+    out.push_back(redactor.hides(argument) ? std::string(kRedacted) : argument);
+  if (options.no_strings && out.size() > 1) {
+    out.resize(1);
+    out.emplace_back("…");
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options, const std::string& raw) {
@@ -85,6 +107,8 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
     if (calls->x86_64[nr]) out.config.calls_x86_64[nr / 64] |= 1ull << nr % 64;
     if (calls->i386[nr]) out.config.calls_i386[nr / 64] |= 1ull << nr % 64;
   }
+  if (!options.no_strings) choose_strings(options, out.config);
+  out.redact = options.redact;
   out.modules = {options.app_modules, options.excluded_modules};
   if (options.backend == "bpf") out.backend = tracer::BackendChoice::kBpf;
   if (options.backend == "kmod") out.backend = tracer::BackendChoice::kKmod;
@@ -112,12 +136,15 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
               {"mode", std::to_string(options.mode)},
               {"frames", std::to_string(options.budget)},
               {"calls", options.calls},
-              {"target", to_utf8(describe_target(options))},
+              {"target", to_utf8(Redactor(options.redact).hides(describe_target(options)) ? std::string(kRedacted)
+                                                                                          : describe_target(options))},
+              {"strings", std::to_string(out.config.string_bytes)},
+              {"redact", joined(options.redact)},
               {"follow", options.follow},
               {"app_modules", joined(options.app_modules)},
               {"excluded_modules", joined(options.excluded_modules)},
               {"verify_every", std::to_string(options.verify_every)}};
-  if (!options.command.empty()) out.meta.emplace_back("command", joined(options.command));
+  if (!options.command.empty()) out.meta.emplace_back("command", joined(recorded_command(options)));
   return out;
 }
 
@@ -223,6 +250,16 @@ void add_record(CLI::App& app, Invocation& invocation) {
   verb->add_option("--exclude-module", options->excluded_modules, "modules whose frames are skipped")
       ->type_name("GLOB")
       ->allow_extra_args(false);
+  verb->add_flag("--no-strings", options->no_strings,
+                 "read no paths, names and addresses that calls are given, and keep no argument lists");
+  verb->add_option("--redact", options->redact,
+                   "put [redacted] in place of strings that match, before they are written")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  verb->add_option("--string-bytes", options->string_bytes, "bytes kept of each string, at most")
+      ->check(CLI::Range(1, USC_STRING_MOST))
+      ->type_name("N")
+      ->capture_default_str();
   verb->add_flag("--print", options->print, "print each call when it ends, as strace does");
   verb->add_option("--duration", options->duration, "stop tracing after this time: 30s, 5m")->type_name("T");
   verb->add_option("--max-size", options->max_size, "stop tracing when the raw trace is this large: 500M, 2G")

@@ -8,6 +8,7 @@
 #include "cli/debuginfod_option.h"
 #include "cli/invocation.h"
 #include "support/result.h"
+#include "uscope/record.h"
 
 namespace CLI {
 class App;
@@ -29,6 +30,9 @@ struct RecordVerbOptions {
   std::string user;
   std::vector<std::string> app_modules;
   std::vector<std::string> excluded_modules;
+  bool no_strings = false;
+  std::vector<std::string> redact;
+  unsigned string_bytes = USC_STRING_DEFAULT;
   bool print = false;
   std::string duration;
   std::string max_size;

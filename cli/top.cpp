@@ -186,7 +186,9 @@ Result<int> run_top(const TopVerbOptions& options) {
   const auto interval = parse_duration(options.interval);
   if (!interval) return interval.error();
   if (*interval < kLeastInterval) return Error{"--interval is too short: " + options.interval, "give at least 250ms"};
-  auto recorder = recorder_options(options.record, "");
+  RecordVerbOptions record = options.record;
+  record.no_strings = true;  // nothing shows them
+  auto recorder = recorder_options(record, "");
   if (!recorder) return recorder.error();
   return Top(options, *interval).run(*recorder);
 }

@@ -10,6 +10,7 @@
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
@@ -365,21 +366,28 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 {
 	const u32 bytes = _IOC_SIZE(command);
 	void __user *user = (void __user *)argument;
-	union request request = {};
-	int error;
+	union request *request; /* too large for the stack */
+	int error = -EFAULT;
 
-	if (bytes > sizeof(request) || (!bytes && argument))
+	if (bytes > sizeof(*request) || (!bytes && argument))
 		return -EINVAL;
-	if (bytes && copy_from_user(&request, user, bytes))
-		return -EFAULT;
-	if (bytes && request.size != bytes)
-		return -EINVAL;
+	request = kzalloc(sizeof(*request), GFP_KERNEL);
+	if (!request)
+		return -ENOMEM;
+	if (bytes && copy_from_user(request, user, bytes))
+		goto out;
+	error = -EINVAL;
+	if (bytes && request->size != bytes)
+		goto out;
+	error = -EINTR;
 	if (mutex_lock_interruptible(&control_lock))
-		return -EINTR;
-	error = dispatch(command, &request);
+		goto out;
+	error = dispatch(command, request);
 	mutex_unlock(&control_lock);
-	if (!error && _IOC_DIR(command) & _IOC_READ && copy_to_user(user, &request, bytes))
+	if (!error && _IOC_DIR(command) & _IOC_READ && copy_to_user(user, request, bytes))
 		error = -EFAULT;
+out:
+	kfree(request);
 	return error;
 }
 

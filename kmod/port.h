@@ -113,6 +113,7 @@ SLOTS(memo_slot_at, struct memo_slot, memo_slots)
 SLOTS(scratch_at, struct scratch, scratches)
 SLOTS(text_at, struct text_scratch, texts)
 SLOTS(sample_at, struct sample_scratch, samples)
+SLOTS(string_at, struct string_scratch, strings)
 
 static __always_inline struct usc_file_entry *file_entry_at(__u32 file)
 {
@@ -200,6 +201,17 @@ static __always_inline long read_user(void *to, __u32 bytes, const void *from)
 	if (!is_user_range((unsigned long)from, bytes))
 		return -EFAULT;
 	return copy_from_user_nofault(to, (const void __user *)from, bytes);
+}
+
+/* Page faults are disabled: strncpy_from_user fails where it would take one. */
+static __always_inline long read_user_text(void *to, __u32 bytes, const void *from)
+{
+	long got;
+
+	if (!is_user_range((unsigned long)from, 1))
+		return -EFAULT;
+	got = strncpy_from_user(to, (const char __user *)from, bytes);
+	return got < 0 || got == bytes ? got : got + 1;
 }
 
 static __always_inline bool same_pages(const char *a, const char *b)

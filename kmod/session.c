@@ -38,6 +38,7 @@ static int for_each_room(int (*visit)(const struct room *room))
 		ROOM(scratches, SCRATCH_LEVELS * cpus),
 		ROOM(texts, cpus),
 		ROOM(samples, cpus),
+		ROOM(strings, cpus),
 		ROOM(files, USC_FILE_MAX + 1),
 		ROOM(file_tables, USC_FILE_MAX + 1),
 		ROOM(tables, USC_DEVICE_TABLES_MAX),
@@ -99,7 +100,8 @@ static int check_start(const struct usc_device_start *start)
 	    config->target.follow > USC_FOLLOW_IMAGE)
 		return -EINVAL;
 	if (start->reserved || config->cpus != nr_cpu_ids || config->scope.mode < USC_MODE_APP_LAST ||
-	    config->scope.mode > USC_MODE_ALL_ALL || !config->scope.budget || config->scope.budget > USC_MAX_FRAMES)
+	    config->scope.mode > USC_MODE_ALL_ALL || config->string_bytes > USC_STRING_MOST || !config->scope.budget ||
+	    config->scope.budget > USC_MAX_FRAMES)
 		return -EINVAL;
 	if (!is_power_of_2(start->ring_bytes) || start->ring_bytes < USC_DEVICE_RING_MIN ||
 	    start->ring_bytes > USC_DEVICE_RING_MAX || start->rows > USC_DEVICE_ROWS_MAX ||

@@ -78,6 +78,7 @@ struct usc_session {
 	struct scratch *scratches;
 	struct text_scratch *texts;
 	struct sample_scratch *samples;
+	struct string_scratch *strings;
 	/* Unwind tables; files by serial. */
 	struct usc_file_entry *files;
 	struct usc_table **file_tables;

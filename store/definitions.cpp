@@ -60,6 +60,9 @@ void Definitions::add(const RawRecord& record) {
     case USC_RECORD_JIT_NAME:
       add_jit_name(record);
       break;
+    case USC_RECORD_FD:
+      add_descriptor(record);
+      break;
     case USC_RECORD_LOSS:
       add_loss(record.as<usc_loss>());
       break;
@@ -111,6 +114,7 @@ void Definitions::add_exec(const RawRecord& record) {
   if (exec.process == 0) return;  // damaged
   ImageFacts& image = images[exec.image];
   image.process = exec.process;
+  image.task = exec.old_tid != 0 ? exec.head.task : 0;
   image.exe_file = exec.exe_file;
   image.time = exec.head.time;
   image.path = to_utf8(record.data<usc_exec>(0, exec.path_bytes));
@@ -172,6 +176,15 @@ void Definitions::add_jit_name(const RawRecord& record) {
 void Definitions::add_loss(const usc_loss& loss) {
   if (loss.count == 0) return;
   losses.push_back({loss.from_ns, loss.head.time, loss.count, loss.cause, loss.process});
+}
+
+// What is beyond the bound is not known.
+void Definitions::add_descriptor(const RawRecord& record) {
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  const auto fd = record.as<usc_fd>();
+  descriptor_bytes_ += sizeof(DescriptorFacts) + fd.target_bytes;
+  if (fd.process == 0 || descriptor_bytes_ > kMostBytes) return;
+  descriptors.push_back({fd.process, fd.head.time, fd.fd, fd.flags, to_utf8(record.data<usc_fd>(0, fd.target_bytes))});
 }
 
 void Definitions::finish() {

@@ -40,6 +40,7 @@ struct ThreadFacts {
 
 struct ImageFacts {
   std::uint32_t process = 0;
+  std::uint32_t task = 0;  // that called exec, 0 = it was running when tracing began
   std::uint32_t exe_file = 0;
   std::uint64_t time = 0;
   std::string path;
@@ -65,6 +66,15 @@ struct FileFacts {
 struct JitName {
   std::string name;
   std::uint64_t start = 0;
+};
+
+// What /proc said of a descriptor when its process came into the trace.
+struct DescriptorFacts {
+  std::uint32_t process = 0;
+  std::uint64_t time = 0;
+  int fd = 0;  // USC_FD_CWD: the working directory
+  std::uint32_t flags = 0;
+  std::string target;
 };
 
 struct LossFacts {
@@ -97,6 +107,7 @@ class Definitions {
   std::map<std::uint32_t, FileFacts> files;
   std::map<std::string, std::string> meta;
   std::vector<LossFacts> losses;
+  std::vector<DescriptorFacts> descriptors;
   // By address space and by the address of an instruction: a return address less 1.
   std::map<std::pair<std::uint32_t, std::uint64_t>, JitName> jit_names;
   StackTable stacks;
@@ -109,9 +120,11 @@ class Definitions {
   void add_file_info(const RawRecord& record);
   void add_jit_name(const RawRecord& record);
   void add_loss(const usc_loss& loss);
+  void add_descriptor(const RawRecord& record);
 
   std::vector<std::uint64_t> frames_;
   FileFacts unknown_;
+  std::size_t descriptor_bytes_ = 0;
   std::multimap<std::uint32_t, std::uint32_t> by_pid_;  // to serials of processes
 };
 

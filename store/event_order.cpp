@@ -17,23 +17,30 @@ namespace {
 constexpr std::size_t kBatch = 1U << 16;
 constexpr std::size_t kMostHeld = 3U << 17;  // 48 MiB of events and keys
 
-std::uint64_t entry_of(const RawRecord& record) {
-  return record.head.type == USC_RECORD_EVENT ? record.as<usc_event>().entry_ns : record.as<usc_verify>().entry_ns;
-}
-
 }  // namespace
 
-EventOrder::EventOrder(const RawReader& reader, std::vector<LateItem> late, Sink sink)
-    : reader_(reader), late_(std::move(late)), sink_(std::move(sink)) {
+std::uint64_t EventOrder::entry_of(const RawRecord& record) {
+  switch (record.head.type) {
+    case USC_RECORD_EVENT:
+      return record.as<usc_event>().entry_ns;
+    case USC_RECORD_VERIFY:
+      return record.as<usc_verify>().entry_ns;
+    default:
+      return record.as<usc_string>().entry_ns;
+  }
+}
+
+EventOrder::EventOrder(const RawReader& reader, std::vector<LateItem> late, Sink sink, Intern intern)
+    : reader_(reader), late_(std::move(late)), sink_(std::move(sink)), intern_(std::move(intern)) {
   std::sort(late_.begin(), late_.end(), [](const LateItem& a, const LateItem& b) {
     return a.entry_ns != b.entry_ns ? a.entry_ns < b.entry_ns : a.offset < b.offset;
   });
 }
 
 Result<void> EventOrder::add(const RawRecord& record) {
-  if (record.head.type != USC_RECORD_EVENT && record.head.type != USC_RECORD_VERIFY) return {};
+  if (!takes(record.head.type)) return {};
   if (clock_.is_late(entry_of(record), record.head.time) && late_met_++ < late_.size()) return {};
-  hold(record);
+  if (auto done = hold(record); !done) return done;
   if (keys_.size() - sorted_ < kBatch) return {};
   if (auto done = emit(clock_.settled()); !done) return done;
   if (keys_.size() <= kMostHeld) return {};
@@ -44,7 +51,7 @@ Result<void> EventOrder::finish() {
   return emit(~std::uint64_t{0});
 }
 
-void EventOrder::hold(const RawRecord& record) {
+Result<void> EventOrder::hold(const RawRecord& record) {
   const auto put = [](auto& items, auto& free, const auto& item) {
     if (free.empty()) {
       items.push_back(item);
@@ -58,10 +65,15 @@ void EventOrder::hold(const RawRecord& record) {
   if (record.head.type == USC_RECORD_EVENT) {
     const auto event = record.as<usc_event>();
     keys_.push_back({event.entry_ns, event.head.task, put(events_, free_events_, event)});
+  } else if (record.head.type == USC_RECORD_STRING) {
+    const auto string = intern_(record);
+    if (!string) return string.error();
+    keys_.push_back({entry_of(record), record.head.task, put(strings_, free_strings_, *string) | kStringBit});
   } else {
     const auto verify = record.as<usc_verify>();
     keys_.push_back({verify.entry_ns, verify.head.task, put(verifies_, free_verifies_, verify) | kVerifyBit});
   }
+  return {};
 }
 
 // Holds the late items whose entry is before `before`.
@@ -70,7 +82,7 @@ Result<void> EventOrder::take_late(std::uint64_t before) {
        next_late_++) {
     auto record = reader_.at(late_[next_late_].offset, storage_);
     if (!record) return record.error();
-    hold(*record);
+    if (auto done = hold(*record); !done) return done;
   }
   return {};
 }
@@ -103,19 +115,22 @@ Result<void> EventOrder::emit(std::uint64_t before) {
 Result<void> EventOrder::emit_call(std::size_t first, std::size_t last) {
   if (keys_[first].entry_ns < last_entry_) in_order_ = false;
   last_entry_ = std::max(last_entry_, keys_[first].entry_ns);
-  if (last == first + 1 && (keys_[first].place & kVerifyBit) == 0)
-    return sink_({std::span(&events_[keys_[first].place], 1), {}});
+  if (last == first + 1 && (keys_[first].place & (kVerifyBit | kStringBit)) == 0)
+    return sink_({std::span(&events_[keys_[first].place], 1), {}, {}});
   call_events_.clear();
   call_verifies_.clear();
+  call_strings_.clear();
   for (std::size_t i = first; i < last; i++) {
     const std::uint32_t place = keys_[i].place;
     if (place & kVerifyBit) {
       call_verifies_.push_back(verifies_[place & ~kVerifyBit]);
+    } else if (place & kStringBit) {
+      call_strings_.push_back(strings_[place & ~kStringBit]);
     } else {
       call_events_.push_back(events_[place]);
     }
   }
-  return sink_({call_events_, call_verifies_});
+  return sink_({call_events_, call_verifies_, call_strings_});
 }
 
 void EventOrder::drop_emitted(std::size_t count) {
@@ -123,6 +138,8 @@ void EventOrder::drop_emitted(std::size_t count) {
     const std::uint32_t place = keys_[i].place;
     if (place & kVerifyBit) {
       free_verifies_.push_back(place & ~kVerifyBit);
+    } else if (place & kStringBit) {
+      free_strings_.push_back(place & ~kStringBit);
     } else {
       free_events_.push_back(place);
     }

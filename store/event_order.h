@@ -1,6 +1,7 @@
 // Puts the events of a raw trace in the order of their entry, in bounded memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -38,20 +39,39 @@ struct LateItem {
   std::uint64_t offset = 0;  // in the raw file
 };
 
+// What an argument of a call pointed to.
+struct OrderedString {
+  std::int64_t string_id = 0;              // row of `string`; 0: numbers
+  std::array<std::uint64_t, 3> numbers{};  // of USC_STRING_WORDS and, two 32-bit ones, USC_STRING_PAIR
+  std::uint16_t flags = 0;                 // USC_STRING_LATE …
+  std::uint8_t arg = 0;
+  std::uint8_t kind = 0;  // enum usc_string_kind
+};
+
 // One call with all that was recorded of it.
 struct OrderedCall {
   std::span<const usc_event> events;     // with the same task and entry, in no order; may be empty
   std::span<const usc_verify> verifies;  // of them
+  std::span<const OrderedString> strings;
 };
 
 class EventOrder {
  public:
   using Sink = std::function<Result<void>(const OrderedCall&)>;
+  using Intern = std::function<Result<OrderedString>(const RawRecord&)>;
 
-  // `late` is what the first pass found; `reader` gives these items again.
-  EventOrder(const RawReader& reader, std::vector<LateItem> late, Sink sink);
+  // `late` is what the first pass found; `reader` gives these items again. `intern` is asked
+  // for every usc_string, once.
+  EventOrder(const RawReader& reader, std::vector<LateItem> late, Sink sink, Intern intern);
 
-  // Takes a record of the second pass, an event or a verify record; others are ignored.
+  // The types that are put in order. Others are ignored by add().
+  [[nodiscard]] static bool takes(std::uint16_t type) {
+    return type == USC_RECORD_EVENT || type == USC_RECORD_VERIFY || type == USC_RECORD_STRING;
+  }
+  // Of such a record: when its call was entered.
+  [[nodiscard]] static std::uint64_t entry_of(const RawRecord& record);
+
+  // Takes a record of the second pass.
   Result<void> add(const RawRecord& record);
   Result<void> finish();
 
@@ -59,11 +79,11 @@ class EventOrder {
   [[nodiscard]] bool in_order() const { return in_order_; }
 
  private:
-  // Sorted by entry, task, and place: events before verify records.
+  // Sorted by entry, task, and place: events before strings before verify records.
   struct Key {
     std::uint64_t entry_ns;
     std::uint32_t task;
-    std::uint32_t place;  // in events_, or, with kVerifyBit, in verifies_
+    std::uint32_t place;  // in events_, or, with one of the two bits, in verifies_ or strings_
     bool operator<(const Key& other) const {
       if (entry_ns != other.entry_ns) return entry_ns < other.entry_ns;
       if (task != other.task) return task < other.task;
@@ -72,8 +92,9 @@ class EventOrder {
   };
 
   static constexpr std::uint32_t kVerifyBit = 0x80000000U;
+  static constexpr std::uint32_t kStringBit = 0x40000000U;
 
-  void hold(const RawRecord& record);
+  Result<void> hold(const RawRecord& record);
   Result<void> take_late(std::uint64_t before);
   Result<void> emit(std::uint64_t before);
   Result<void> emit_call(std::size_t first, std::size_t last);
@@ -84,15 +105,19 @@ class EventOrder {
   std::size_t next_late_ = 0;
   std::size_t late_met_ = 0;
   Sink sink_;
+  Intern intern_;
   EntryClock clock_;
   std::vector<usc_event> events_;  // in places that are used again once they are given out
   std::vector<std::uint32_t> free_events_;
   std::vector<usc_verify> verifies_;
   std::vector<std::uint32_t> free_verifies_;
+  std::vector<OrderedString> strings_;
+  std::vector<std::uint32_t> free_strings_;
   std::vector<Key> keys_;
   std::size_t sorted_ = 0;  // of keys_, from its start
   std::vector<usc_event> call_events_;
   std::vector<usc_verify> call_verifies_;
+  std::vector<OrderedString> call_strings_;
   std::vector<std::byte> storage_;
   std::uint64_t last_entry_ = 0;
   bool in_order_ = true;

@@ -46,8 +46,9 @@ std::int64_t as_time(std::uint64_t time) {
 
 }  // namespace
 
-EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames)
-    : database_(database), definitions_(definitions), frames_(frames) {}
+EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames,
+                         StringTable& strings)
+    : database_(database), definitions_(definitions), frames_(frames), strings_(database, definitions, strings) {}
 
 Result<void> EventWriter::prepare() {
   auto event =
@@ -61,7 +62,7 @@ Result<void> EventWriter::prepare() {
   if (!verify) return verify.error();
   insert_verify_.emplace(std::move(*verify));
   for (const auto& [serial, image] : definitions_.images) images_.insert(serial, 1);
-  return {};
+  return strings_.prepare();
 }
 
 Result<void> EventWriter::write(const OrderedCall& call) {
@@ -87,6 +88,7 @@ Result<void> EventWriter::write(const OrderedCall& call) {
     auto written = write_event(whole, attached);
     if (!written) return written.error();
     id = *written;
+    if (auto done = strings_.write(id, whole, task_of(whole.head.task).process, call.strings); !done) return done;
   }
   for (const usc_verify& verify : call.verifies)
     if (auto done = write_verify(verify, id); !done) return done;

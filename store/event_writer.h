@@ -16,13 +16,15 @@
 #include "store/event_totals.h"
 #include "store/flat_map.h"
 #include "store/frame_writer.h"
+#include "store/string_writer.h"
 
 namespace uscope::store {
 
 class EventWriter {
  public:
-  // The three must outlive this object; `frames` has run.
-  EventWriter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames);
+  // All must outlive this object; `frames` has run.
+  EventWriter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames,
+              StringTable& strings);
 
   Result<void> prepare();  // to be called first
 
@@ -73,6 +75,7 @@ class EventWriter {
   std::optional<Statement> insert_event_;
   std::optional<Statement> insert_kind_;
   std::optional<Statement> insert_verify_;
+  StringWriter strings_;
   std::vector<Task> tasks_;
   FlatMap task_places_;                                     // serial to place in tasks_ + 1
   std::unordered_map<std::uint64_t, std::uint32_t> kinds_;  // by abi << 32 | number

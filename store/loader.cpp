@@ -22,6 +22,7 @@
 #include "store/raw_reader.h"
 #include "store/schema.h"
 #include "store/sequence_check.h"
+#include "store/string_table.h"
 #include "support/text.h"
 
 namespace uscope::store {
@@ -133,9 +134,8 @@ Result<void> Loader::read_definitions() {
     sequence_.see(record);
     last_time_ = std::max<std::uint64_t>(last_time_, record.head.time);
     if (auto done = pass_progress(0, 0.15); !done) return done;
-    if (record.head.type == USC_RECORD_EVENT || record.head.type == USC_RECORD_VERIFY) {
-      const std::uint64_t entry =
-          record.head.type == USC_RECORD_EVENT ? record.as<usc_event>().entry_ns : record.as<usc_verify>().entry_ns;
+    if (EventOrder::takes(record.head.type)) {
+      const std::uint64_t entry = EventOrder::entry_of(record);
       if (clock.is_late(entry, record.head.time) && late_.size() < LateItem::kMost)
         late_.push_back({entry, record.offset});
     } else {
@@ -213,9 +213,13 @@ Result<void> Loader::write_unwind_tables() {
 }
 
 Result<void> Loader::write_events(const FrameWriter& frames) {
-  EventWriter writer(database_, definitions_, frames);
+  StringTable strings(database_);
+  EventWriter writer(database_, definitions_, frames, strings);
+  if (auto done = strings.prepare(); !done) return done;
   if (auto done = writer.prepare(); !done) return done;
-  EventOrder order(reader_, std::move(late_), [&writer](const OrderedCall& call) { return writer.write(call); });
+  EventOrder order(
+      reader_, std::move(late_), [&writer](const OrderedCall& call) { return writer.write(call); },
+      [&strings](const RawRecord& record) { return intern_string(record, strings); });
   reader_.rewind();
   RawRecord record;
   for (;;) {

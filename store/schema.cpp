@@ -45,7 +45,8 @@ CREATE TABLE event(
 CREATE TABLE string(id INTEGER PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE event_string(
   event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL,
-  string_id INTEGER NOT NULL REFERENCES string(id), late INTEGER NOT NULL, PRIMARY KEY (event_id, arg)) WITHOUT ROWID;
+  string_id INTEGER NOT NULL REFERENCES string(id), late INTEGER NOT NULL,
+  source INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (event_id, arg)) WITHOUT ROWID;
 CREATE TABLE futex_wait(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, op INTEGER NOT NULL,
   expected INTEGER, timeout_ns INTEGER, words BLOB, words_at_stop BLOB, key TEXT);

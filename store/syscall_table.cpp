@@ -102,6 +102,43 @@ const Call* full_entry(usc_abi abi, std::uint32_t nr) {
   return abi == USC_ABI_X32 ? table64().named(call->name) : call;
 }
 
+// The 64-bit call of a 32-bit one's name, also where that names the width of its numbers.
+const Call* wide_entry(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
+      {"fstatat64", "newfstatat"}, {"oldstat", "stat"}, {"oldlstat", "lstat"}, {"umount", "umount2"}};
+  if (const Call* same = table64().named(name)) return same;
+  for (const auto& [narrow, wide] : kOthers)
+    if (name == narrow) return table64().named(wide);
+  for (const std::string_view width : {"_time64", "64", "32"})
+    if (name.ends_with(width)) return table64().named(name.substr(0, name.size() - width.size()));
+  return nullptr;
+}
+
+std::uint8_t string_kind(char letter) {
+  switch (letter) {
+    case 's':
+      return USC_STRING_TEXT;
+    case 'x':
+      return USC_STRING_EXEC;
+    case 'r':
+      return USC_STRING_RESULT;
+    case 'a':
+      return USC_STRING_ADDRESS;
+    case 'A':
+      return USC_STRING_ADDRESS_OUT;
+    case 'n':
+      return USC_STRING_MESSAGE;
+    case 'N':
+      return USC_STRING_MESSAGE_OUT;
+    case 'w':
+      return USC_STRING_WORDS;
+    case 'P':
+      return USC_STRING_PAIR;
+    default:
+      return USC_STRING_NONE;
+  }
+}
+
 // Edits that turn `a` into `b`: insert, delete, replace, swap two neighbours.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
@@ -197,6 +234,17 @@ std::optional<std::string_view> syscall_arguments(usc_abi abi, std::uint32_t nr)
   if (call != nullptr && abi != USC_ABI_X86_64) call = table64().named(call->name);
   if (call == nullptr) return std::nullopt;
   return call->arguments;
+}
+
+std::uint32_t syscall_strings(usc_abi abi, std::uint32_t nr) {
+  const Call* call = named_entry(abi, nr);
+  if (call == nullptr || (abi == USC_ABI_X32 && (nr & ~kX32Bit) >= kFirstX32)) return 0;
+  if (abi == USC_ABI_I386) call = wide_entry(call->name);
+  if (call == nullptr) return 0;
+  std::uint32_t kinds = 0;
+  for (std::size_t arg = 0; arg < call->arguments.size(); arg++)
+    kinds |= std::uint32_t{string_kind(call->arguments[arg])} << 4 * arg;
+  return kinds;
 }
 
 bool SyscallSet::contains(usc_abi abi, std::uint32_t nr) const {

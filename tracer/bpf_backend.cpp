@@ -152,9 +152,9 @@ class BpfBackend : public Backend {
 
 Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
   const auto& maps = skeleton_->maps;
-  const std::array<bpf_map*, 10> per_cpu = {maps.cpus,      maps.mapping_slots, maps.row_slots, maps.stack_slots,
-                                            maps.stack_log, maps.memo_slots,    maps.scratches, maps.texts,
-                                            maps.samples,   maps.name_scratches};
+  const std::array<bpf_map*, 11> per_cpu = {maps.cpus,      maps.mapping_slots, maps.row_slots,     maps.stack_slots,
+                                            maps.stack_log, maps.memo_slots,    maps.scratches,     maps.texts,
+                                            maps.samples,   maps.strings,       maps.name_scratches};
   for (bpf_map* map : per_cpu) bpf_map__set_max_entries(map, bpf_map__max_entries(map) * cpus_);
   bpf_map__set_max_entries(maps.rings, cpus_);
   bpf_map__set_max_entries(maps.rows, sizes.rows);

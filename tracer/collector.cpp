@@ -85,6 +85,8 @@ void Collector::on_record(const usc_record& record) {
     case USC_RECORD_TASK:
       tasks_.start(as<usc_task>(record));
       mappings_.fork(as<usc_task>(record).mm, as<usc_task>(record).parent_mm, record.time);
+      if ((as<usc_task>(record).flags & USC_TASK_LAUNCHED) != 0)
+        tell_descriptors(as<usc_task>(record).process, record.time, std::exchange(command_descriptors_, {}));
       break;
     case USC_RECORD_EXEC:
       on_exec(as<usc_exec>(record));
@@ -105,6 +107,9 @@ void Collector::on_record(const usc_record& record) {
     case USC_RECORD_FILE:
       keep(files_.meet(as<usc_file>(record)));
       break;
+    case USC_RECORD_STRING:
+      on_string(record);
+      return;
     case USC_RECORD_SAMPLE:
       if (!samples_.add(as<usc_sample>(record), round_ns_)) given_up_[tasks_.find(record.task).process]++;
       return;
@@ -121,10 +126,12 @@ void Collector::on_exec(const usc_exec& exec) {
   if (exec.old_tid != 0) {
     jit_names_.leave(exec);
     tasks_.exec(exec);
-    pass_on(exec.head);
+    pass_on(strings_.filter(exec.head));
     return;
   }
   const std::uint32_t pid = tasks_.find(exec.head.task).pid;
+  const std::uint64_t before = monotonic_ns();
+  if (strings_.takes_strings()) tell_descriptors(exec.process, before, open_descriptors_of(pid));
   std::string path = executable_of(pid);
   std::string arguments = command_line_of(pid, std::size_t{1} << 20);
   // It has gone, or is something else by now: then its name is all there is.
@@ -146,8 +153,33 @@ void Collector::on_exec(const usc_exec& exec) {
   std::copy(path.begin(), path.end(), bytes.begin() + sizeof(whole));
   std::copy(arguments.begin(), arguments.end(),
             bytes.begin() + static_cast<std::ptrdiff_t>(sizeof(whole) + path.size()));
-  pass_on(reinterpret_cast<const usc_exec*>(bytes.data())->head);
+  pass_on(strings_.filter(reinterpret_cast<const usc_exec*>(bytes.data())->head));
   adopted_.push_back(pid);
+}
+
+void Collector::set_command(int pid) {
+  jit_names_.set_command(static_cast<std::uint32_t>(pid));
+  if (strings_.takes_strings()) command_descriptors_ = open_descriptors_of(static_cast<std::uint32_t>(pid));
+}
+
+void Collector::on_string(const usc_record& record) {
+  const usc_record& filtered = strings_.filter(record);
+  if (observer_ != nullptr) observer_->on_string(as<usc_string>(filtered));
+  pass_on(filtered);
+}
+
+void Collector::tell_descriptors(std::uint32_t process, std::uint64_t time,
+                                 const std::vector<OpenDescriptor>& descriptors) {
+  for (const OpenDescriptor& descriptor : descriptors) {
+    const std::string target = strings_.filter_text(descriptor.target);
+    usc_fd fd{};
+    fd.head.time = time;
+    fd.process = process;
+    fd.fd = descriptor.fd;
+    fd.flags = descriptor.flags;
+    fd.target_bytes = static_cast<__u16>(target.size());
+    keep(writer_.append_own(fd, USC_RECORD_FD, target));
+  }
 }
 
 void Collector::on_stack(const usc_stack& stack) {

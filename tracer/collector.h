@@ -16,12 +16,14 @@
 #include "tracer/attached_calls.h"
 #include "tracer/backend.h"
 #include "tracer/deferred_walks.h"
+#include "tracer/descriptor_snapshot.h"
 #include "tracer/file_table.h"
 #include "tracer/jit_names.h"
 #include "tracer/loss_teller.h"
 #include "tracer/mapping_timeline.h"
 #include "tracer/row_maker.h"
 #include "tracer/sample_queue.h"
+#include "tracer/string_filter.h"
 #include "tracer/task_table.h"
 #include "tracer/trace_writer.h"
 #include "tracer/user_rows.h"
@@ -48,6 +50,7 @@ class RecordObserver {
   // Definitions, which may come later than what refers to them.
   virtual void on_stack(const usc_stack& /*stack*/) {}
   virtual void on_image(const usc_exec& /*exec*/) {}
+  virtual void on_string(const usc_string& /*string*/) {}  // most often before its call's event
   virtual void on_file(std::uint32_t /*serial*/, const File& /*file*/) {}
   virtual void on_jit_name(std::uint32_t /*mm*/, const PerfMapEntry& /*name*/) {}
 };
@@ -68,8 +71,10 @@ class Collector {
   // What was lost since the last call.
   Result<void> write_losses();
   // The command that is about to be started, and that it has been.
-  void set_command(int pid) { jit_names_.set_command(static_cast<std::uint32_t>(pid)); }
+  void set_command(int pid);
   void command_started() { jit_names_.command_started(); }
+  // What becomes of strings; to be called before the first round.
+  void set_string_filter(StringFilter filter) { strings_ = std::move(filter); }
   // Counters and sequence totals, at the end.
   Result<void> write_totals();
 
@@ -82,6 +87,8 @@ class Collector {
   void on_record(const usc_record& record);
   void on_exec(const usc_exec& exec);
   void on_stack(const usc_stack& stack);
+  void on_string(const usc_record& record);
+  void tell_descriptors(std::uint32_t process, std::uint64_t time, const std::vector<OpenDescriptor>& descriptors);
   void keep(const Result<void>& result);
   void pass_on(const usc_record& record) { keep(writer_.append(record)); }
   void take_rows();
@@ -106,6 +113,8 @@ class Collector {
   std::uint64_t round_ns_ = 0;          // when this round began
   SampleQueue samples_;
   DeferredWalks walks_;
+  StringFilter strings_;
+  std::vector<OpenDescriptor> command_descriptors_;  // until the command's process is told of
   TraceFigures figures_;
   LossTeller losses_;
   std::unordered_map<std::uint32_t, std::uint64_t> given_up_;  // deferred walks without an end, by process

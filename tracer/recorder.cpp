@@ -191,6 +191,7 @@ Result<void> Recording::prepare() {
   files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules);
   collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *writer_, config_, hooks_.observer,
                                            hooks_.compare_observer);
+  collector_->set_string_filter(StringFilter(Redactor(options_.redact), config_.string_bytes != 0));
   for (const auto& [key, value] : options_.meta)
     if (auto done = writer_->append_meta(key, value); !done) return done;
   if (auto done = writer_->append_meta("backend", backend_->name()); !done) return done;

@@ -20,8 +20,9 @@ struct RecordOptions {
   TargetNames target;    // for its other kinds; with --follow image also the command's name
   usc_config config{};   // scope, target, calls, verify_every; the number of processors is filled in
   ModuleGlobs modules;
-  std::string raw_path;      // created here, must not exist; "" = nothing is kept
-  std::string cache_folder;  // of unwind rows; "" = the usual one
+  std::string raw_path;             // created here, must not exist; "" = nothing is kept
+  std::string cache_folder;         // of unwind rows; "" = the usual one
+  std::vector<std::string> redact;  // patterns of texts that are not to be recorded
   BackendChoice backend = BackendChoice::kAuto;
   BackendSizes sizes;
   std::uint64_t duration_ns = 0;                          // stop after this time, 0 = no limit

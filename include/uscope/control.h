@@ -11,7 +11,7 @@
 #include "scope.h"
 #include "target.h"
 
-#define USC_CONTROL_ABI 5 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 6 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 
@@ -23,6 +23,12 @@ struct usc_config {
 	__u64 calls_x86_64[USC_SYSCALL_BITS /
 			   64]; /* calls to record; others are not walked. x32 by its number without bit 30 */
 	__u64 calls_i386[USC_SYSCALL_BITS / 64];
+	/* What arguments point to, by number of the call: enum usc_string_kind, four bits for each argument; 0: nothing
+	 * is read. x32 as above. */
+	__u32 strings_x86_64[USC_SYSCALL_BITS];
+	__u32 strings_i386[USC_SYSCALL_BITS];
+	__u32 string_bytes; /* taken of each, at most: 1 … USC_STRING_MOST */
+	__u32 pad;
 };
 
 struct usc_file_entry {
@@ -62,7 +68,7 @@ struct usc_loss_key {
 	__u32 cause;
 };
 
-USC_ASSERT_SIZE(usc_config, 152);
+USC_ASSERT_SIZE(usc_config, 4256);
 USC_ASSERT_SIZE(usc_file_entry, 40);
 USC_ASSERT_SIZE(usc_loss_key, 8);
 

@@ -25,7 +25,7 @@
 
 #define USC_DEVICE_NAME "uscope"
 #define USC_DEVICE_PATH "/dev/uscope"
-#define USC_DEVICE_ABI 2 /* moves with every change of this file */
+#define USC_DEVICE_ABI 3 /* moves with every change of this file */
 
 /* What START accepts. */
 #define USC_DEVICE_RING_MIN (1u << 16)
@@ -195,7 +195,7 @@ struct usc_device_losses {
 #define USC_DEVICE_STACK _IOWR('u', 0x81, struct usc_device_stack)
 
 USC_ASSERT_SIZE(usc_device_version, 48);
-USC_ASSERT_SIZE(usc_device_start, 184);
+USC_ASSERT_SIZE(usc_device_start, 4288);
 USC_ASSERT_SIZE(usc_ring_control, 128);
 USC_ASSERT_SIZE(usc_device_table, 56);
 USC_ASSERT_SIZE(usc_device_file, 24);

@@ -401,6 +401,53 @@ struct usc_kernel_place {
 	char text[];
 };
 
+/* What an argument of a call points to. */
+enum usc_string_kind {
+	USC_STRING_NONE,
+	USC_STRING_TEXT,	/* up to its NUL: a path or a name */
+	USC_STRING_EXEC,	/* the same of an exec that failed: of one that did not, usc_exec has it */
+	USC_STRING_ADDRESS,	/* a socket address; the next argument is its length */
+	USC_STRING_ADDRESS_OUT, /* one that the kernel wrote; the next argument points to its length */
+	USC_STRING_MESSAGE,	/* the address that a struct msghdr points to */
+	USC_STRING_MESSAGE_OUT, /* the same, written by the kernel */
+	USC_STRING_RESULT,	/* text that the kernel wrote, as many bytes as the call's result */
+	USC_STRING_WORDS,	/* the first three words of a structure of numbers */
+	USC_STRING_PAIR,	/* two descriptors that the kernel wrote */
+};
+
+#define USC_STRING_LATE 1      /* read at return, though the program passed it: it was not in memory before */
+#define USC_STRING_TRUNCATED 2 /* it was longer */
+#define USC_STRING_REDACTED 4  /* the tracer has put `[redacted]` in its place */
+
+#define USC_STRING_DEFAULT 256 /* bytes taken of each */
+#define USC_STRING_MOST 1024
+
+/* What an argument of a call points to; the call is known by head.task and entry_ns. No NUL. */
+struct usc_string {
+	struct usc_record head;
+	__u64 entry_ns;
+	__u16 bytes; /* at text */
+	__u16 flags; /* USC_STRING_* */
+	__u8 arg;
+	__u8 kind; /* enum usc_string_kind */
+	__u16 pad;
+	char text[];
+};
+
+#define USC_FD_CWD (-100) /* fd: what is told of is the working directory */
+#define USC_FD_CLOEXEC 1  /* closed by an exec */
+
+/* A descriptor that a process had when it came into the trace, by /proc: head.time is before that was read. */
+struct usc_fd {
+	struct usc_record head;
+	__u32 process;
+	__s32 fd;
+	__u32 flags;
+	__u16 target_bytes; /* at target: what /proc/PID/fd/N points to. No NUL */
+	__u16 pad;
+	char target[];
+};
+
 #define USC_JIT_NAME_BYTES 4096 /* longest name; a longer one is cut */
 
 USC_ASSERT_SIZE(usc_raw_header, 40);
@@ -426,5 +473,7 @@ USC_ASSERT_SIZE(usc_io_uring, 32);
 USC_ASSERT_SIZE(usc_jit_name, 56);
 USC_ASSERT_SIZE(usc_logged, 88);
 USC_ASSERT_SIZE(usc_kernel_place, 32);
+USC_ASSERT_SIZE(usc_string, 40);
+USC_ASSERT_SIZE(usc_fd, 40);
 
 #endif

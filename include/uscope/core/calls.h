@@ -5,6 +5,7 @@
 
 #include "mapping_calls.h"
 #include "stacks.h"
+#include "strings.h"
 
 #define SIGNAL_KILL 9
 
@@ -81,6 +82,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 		else if (!t->image)
 			ended = USC_ENDED_SCOPE; /* the launcher's own code, before the command's first exec */
 		t->stack = take_stack(regs, t, ended);
+		strings_at_entry(t);
 		barrier();
 		t->flags |= TASK_IN_CALL;
 	} else {
@@ -159,6 +161,8 @@ static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs
 	t->event_flags = 0;
 	read_args(regs, t->abi, t->args);
 	t->stack = take_stack_at_exit(t);
+	leave_strings(t);
+	strings_at_return(t, result);
 	send_event(t, result, USC_HOW_NO_ENTRY, now);
 	return 0;
 }
@@ -203,6 +207,7 @@ static __always_inline int call_returns(struct task_struct *task, struct task_en
 		}
 	}
 	t->flags &= ~(TASK_IN_CALL | TASK_EXECED);
+	strings_at_return(t, result);
 	send_event(t, result, how, now);
 	if (is_io_uring_setup(t) && result >= 0)
 		send_io_uring(t, now);
@@ -228,6 +233,7 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 	t->event_flags = USC_EVENT_ATTACHED;
 	read_args(regs, t->abi, t->args);
 	t->stack = take_stack_at_exit(t);
+	leave_strings(t);
 	return 1;
 }
 

@@ -37,6 +37,7 @@ static struct memo_slot *memo_slot_at(__u32 number);
 static struct scratch *scratch_at(__u32 number);
 static struct text_scratch *text_at(__u32 cpu);
 static struct sample_scratch *sample_at(__u32 cpu);
+static struct string_scratch *string_at(__u32 cpu);
 static struct usc_file_entry *file_entry_at(__u32 file);
 
 /* Unwind tables of a file, as usc_row_find takes them. */
@@ -57,8 +58,9 @@ static int ancestor_matches(struct task_struct *leader);
 static int cgroup_matches(struct task_struct *task);
 static int image_matches(struct task_struct *task, struct linux_binprm *bprm);
 
-/* Memory. read_kernel_text: bytes with the NUL, or less than 1. The others: 0, or not 0 where it could not be read. */
+/* Memory. read_kernel_text, read_user_text: bytes with the NUL, or less than 1. The others: 0, or not 0 where it could not be read. */
 static long read_kernel_text(void *to, __u32 bytes, const void *from);
+static long read_user_text(void *to, __u32 bytes, const void *from);
 static long read_user(void *to, __u32 bytes, const void *from);
 static int read_word(struct scratch *s, __u64 address, __u64 *value);
 /* Of kernel memory, PAGE_BYTES each. */

@@ -62,7 +62,7 @@ struct task_entry {
 	__u32 call_serial; /* serial and image at entry: an exec may change them */
 	__u32 call_image;
 	__u8 abi;
-	__u8 pad;
+	__u8 strings_left; /* bits of the arguments whose strings are read at its return */
 	__u16 event_flags;
 	/* What restart_syscall would continue. */
 	__u32 restart_nr;
@@ -192,6 +192,12 @@ struct text_scratch {
 		struct usc_file file;
 		char bytes[4096];
 	};
+};
+
+/* Room for a string's record, of the hooks of calls alone; a word more, for its padding. */
+struct string_scratch {
+	struct usc_string string;
+	char text[USC_STRING_MOST + 16];
 };
 
 #define SAMPLE_BYTES (2 * USC_SAMPLE_PAGES * PAGE_BYTES)

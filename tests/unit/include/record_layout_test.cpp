@@ -144,6 +144,14 @@ std::vector<Layout> other_layouts() {
        sizeof(usc_kernel_place),
        {FIELD(usc_kernel_place, head), FIELD(usc_kernel_place, place), FIELD(usc_kernel_place, text_bytes),
         FIELD(usc_kernel_place, pad), TAIL(usc_kernel_place, text)}},
+      {"usc_string",
+       sizeof(usc_string),
+       {FIELD(usc_string, head), FIELD(usc_string, entry_ns), FIELD(usc_string, bytes), FIELD(usc_string, flags),
+        FIELD(usc_string, arg), FIELD(usc_string, kind), FIELD(usc_string, pad), TAIL(usc_string, text)}},
+      {"usc_fd",
+       sizeof(usc_fd),
+       {FIELD(usc_fd, head), FIELD(usc_fd, process), FIELD(usc_fd, fd), FIELD(usc_fd, flags),
+        FIELD(usc_fd, target_bytes), FIELD(usc_fd, pad), TAIL(usc_fd, target)}},
   };
 }
 
@@ -204,6 +212,20 @@ void describe_constants(std::ostream& out) {
   LINE(USC_DEFER_RE_ENTRY);
   LINE(USC_DEFER_REGISTER);
   LINE(USC_DEFER_COPIED);
+  LINE(USC_STRING_TEXT);
+  LINE(USC_STRING_EXEC);
+  LINE(USC_STRING_ADDRESS);
+  LINE(USC_STRING_ADDRESS_OUT);
+  LINE(USC_STRING_MESSAGE);
+  LINE(USC_STRING_MESSAGE_OUT);
+  LINE(USC_STRING_RESULT);
+  LINE(USC_STRING_WORDS);
+  LINE(USC_STRING_PAIR);
+  LINE(USC_STRING_LATE);
+  LINE(USC_STRING_TRUNCATED);
+  LINE(USC_STRING_REDACTED);
+  LINE(USC_FD_CWD);
+  LINE(USC_FD_CLOEXEC);
 }
 
 std::string describe() {

@@ -42,6 +42,8 @@ struct EventSpec {
   std::uint8_t abi = USC_ABI_X86_64;
   std::uint16_t cpu = 0;
   std::uint64_t a0 = 0;
+  std::uint64_t a1 = 0;
+  std::uint64_t a2 = 0;
 };
 
 struct TaskSpec {
@@ -75,6 +77,8 @@ class RawTrace {
     event.entry_ns = spec.entry;
     event.result = spec.result;
     event.args[0] = spec.a0;
+    event.args[1] = spec.a1;
+    event.args[2] = spec.a2;
     event.args[5] = ~0ULL;
     event.stack = spec.stack;
     event.image = spec.image;
@@ -98,7 +102,7 @@ class RawTrace {
     task.flags = spec.flags;
     task.image = spec.image;
     task.parent_pid = spec.parent_pid;
-    std::strncpy(task.name, spec.name.c_str(), sizeof(task.name) - 1);
+    spec.name.copy(task.name, sizeof(task.name) - 1);
     put(task);
   }
 
@@ -115,7 +119,7 @@ class RawTrace {
     exec.path_bytes = static_cast<__u16>(path.size());
     exec.argv_bytes = static_cast<__u16>(argv.size());
     exec.argv_total = argv_total ? argv_total : exec.argv_bytes;
-    std::strncpy(exec.name, path.substr(path.rfind('/') + 1).substr(0, 15).c_str(), sizeof(exec.name) - 1);
+    path.substr(path.rfind('/') + 1).copy(exec.name, sizeof(exec.name) - 1);
     put(exec, path + argv);
   }
 
@@ -137,6 +141,29 @@ class RawTrace {
     stack.depth = static_cast<__u16>(frames.size());
     stack.ended = ended;
     put(stack, {reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(frames[0])});
+  }
+
+  void string(std::uint32_t task, std::uint64_t entry, std::uint8_t arg, const std::string& text,
+              std::uint8_t kind = USC_STRING_TEXT, std::uint16_t flags = 0, std::uint64_t time = 0) {
+    usc_string string{};
+    string.head = head(USC_RECORD_STRING, 0, task, time ? time : entry);
+    string.entry_ns = entry;
+    string.bytes = static_cast<__u16>(text.size());
+    string.flags = flags;
+    string.arg = arg;
+    string.kind = kind;
+    put(string, text);
+  }
+
+  void descriptor(std::uint32_t process, int fd, const std::string& target, std::uint64_t time,
+                  std::uint32_t flags = 0) {
+    usc_fd record{};
+    record.head = head(USC_RECORD_FD, USC_CPU_USER, 0, time);
+    record.process = process;
+    record.fd = fd;
+    record.flags = flags;
+    record.target_bytes = static_cast<__u16>(target.size());
+    put(record, target);
   }
 
   // Text at file offset 0x1000, at address 0x401000.
@@ -178,10 +205,11 @@ class RawTrace {
     put(verify);
   }
 
-  void loss(std::uint32_t cause, std::uint64_t count, std::uint32_t process = 0) {
+  void loss(std::uint32_t cause, std::uint64_t count, std::uint32_t process = 0, std::uint64_t from = kStart + 40,
+            std::uint64_t until = kStart + 50) {
     usc_loss loss{};
-    loss.head = head(USC_RECORD_LOSS, USC_CPU_USER, 0, kStart + 50);
-    loss.from_ns = kStart + 40;
+    loss.head = head(USC_RECORD_LOSS, USC_CPU_USER, 0, until);
+    loss.from_ns = from;
     loss.count = count;
     loss.cause = cause;
     loss.process = process;

@@ -92,8 +92,25 @@ TEST(SyscallTable, TheThreeAbis) {
   EXPECT_EQ(syscall_number(USC_ABI_X32, "ioctl"), 514u);
   EXPECT_EQ(syscall_classes(USC_ABI_X32, 0x40000000 + 514), kClassDesc);
   EXPECT_EQ(syscall_classes(USC_ABI_I386, 192), kClassMemory | kClassDesc);  // mmap2
-  EXPECT_EQ(syscall_arguments(USC_ABI_X32, 520), "spp");
+  EXPECT_EQ(syscall_arguments(USC_ABI_X32, 520), "xvp");
   EXPECT_EQ(syscall_arguments(USC_ABI_I386, 295), "Dsfm");
+}
+
+TEST(SyscallTable, Strings) {
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 39), 0U);                                             // getpid
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 2), USC_STRING_TEXT);                                 // open
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 316), USC_STRING_TEXT << 4 | USC_STRING_TEXT << 12);  // renameat2
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 59), USC_STRING_EXEC);                                // execve
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 44), USC_STRING_ADDRESS << 16);                       // sendto
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 89), USC_STRING_TEXT | USC_STRING_RESULT << 4);       // readlink
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 5), USC_STRING_TEXT);                                   // open
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 195), USC_STRING_TEXT);                                 // stat64
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 300), USC_STRING_TEXT << 4);                            // fstatat64
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 412), USC_STRING_TEXT << 4);                            // utimensat_time64
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 102), 0U);  // socketcall: in memory
+  EXPECT_EQ(syscall_strings(USC_ABI_X32, 0x40000000 + 2), USC_STRING_TEXT);
+  EXPECT_EQ(syscall_strings(USC_ABI_X32, 518), 0U);  // its struct msghdr is another one
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 511), 0U);
 }
 
 TEST(SyscallTable, ArgumentsAreOfKnownKinds) {
@@ -101,7 +118,7 @@ TEST(SyscallTable, ArgumentsAreOfKnownKinds) {
     const auto arguments = syscall_arguments(USC_ABI_X86_64, nr);
     if (!arguments) continue;
     EXPECT_LE(arguments->size(), 6u);
-    EXPECT_EQ(arguments->find_first_not_of("dDspiulzfmg"), std::string_view::npos) << nr;
+    EXPECT_EQ(arguments->find_first_not_of("dDspiulzfmgoxvraAnNwP"), std::string_view::npos) << nr;
   }
 }
 

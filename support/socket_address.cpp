@@ -1,0 +1,89 @@
+#include "support/socket_address.h"
+
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "support/text.h"
+
+namespace uscope {
+namespace {
+
+template <typename Address>
+std::optional<Address> as(std::string_view bytes, std::size_t least = sizeof(Address)) {
+  if (bytes.size() < least) return std::nullopt;
+  Address address{};
+  std::memcpy(&address, bytes.data(), std::min(bytes.size(), sizeof(address)));
+  return address;
+}
+
+std::string hex_number(unsigned number) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%#x", number);
+  return text.data();
+}
+
+std::optional<std::string> inet_text(std::string_view bytes) {
+  const auto address = as<sockaddr_in>(bytes);
+  if (!address) return std::nullopt;
+  std::array<char, INET_ADDRSTRLEN> text{};
+  inet_ntop(AF_INET, &address->sin_addr, text.data(), text.size());
+  return "inet:" + std::string(text.data()) + ":" + std::to_string(ntohs(address->sin_port));
+}
+
+std::optional<std::string> inet6_text(std::string_view bytes) {
+  constexpr std::size_t kLeast = 24;  // SIN6_LEN_RFC2133: without the scope
+  const auto address = as<sockaddr_in6>(bytes, kLeast);
+  if (!address) return std::nullopt;
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  inet_ntop(AF_INET6, &address->sin6_addr, text.data(), text.size());
+  std::string host = text.data();
+  if (address->sin6_scope_id != 0) host += "%" + std::to_string(address->sin6_scope_id);
+  return "inet6:[" + host + "]:" + std::to_string(ntohs(address->sin6_port));
+}
+
+std::string unix_text(std::string_view bytes) {
+  std::string_view name = bytes.substr(sizeof(sa_family_t));
+  if (name.empty()) return "unix:";
+  if (name.front() == '\0') return "unix:@" + std::string(name.substr(1));
+  return "unix:" + std::string(name.substr(0, name.find('\0')));
+}
+
+std::optional<std::string> netlink_text(std::string_view bytes) {
+  const auto address = as<sockaddr_nl>(bytes);
+  if (!address) return std::nullopt;
+  return "netlink:pid=" + std::to_string(address->nl_pid) + " groups=" + hex_number(address->nl_groups);
+}
+
+std::optional<std::string> packet_text(std::string_view bytes) {
+  const auto address = as<sockaddr_ll>(bytes, 12);  // its hardware address may be left out
+  if (!address) return std::nullopt;
+  return "packet:protocol=" + hex_number(ntohs(address->sll_protocol)) +
+         " ifindex=" + std::to_string(address->sll_ifindex);
+}
+
+}  // namespace
+
+std::string socket_address_text(std::string_view bytes) {
+  const auto family = as<sa_family_t>(bytes);
+  if (!family) return "address:" + hex_of(bytes);
+  std::optional<std::string> text;
+  if (*family == AF_INET) text = inet_text(bytes);
+  if (*family == AF_INET6) text = inet6_text(bytes);
+  if (*family == AF_UNIX) text = unix_text(bytes);
+  if (*family == AF_NETLINK) text = netlink_text(bytes);
+  if (*family == AF_PACKET) text = packet_text(bytes);
+  if (text) return *text;
+  return "family " + std::to_string(*family) + ":" + hex_of(bytes.substr(sizeof(sa_family_t)));
+}
+
+}  // namespace uscope

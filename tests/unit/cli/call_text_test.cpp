@@ -1,0 +1,93 @@
+#include "cli/call_text.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "cli/flag_names.h"
+#include "store/syscall_table.h"
+
+namespace uscope::cli {
+namespace {
+
+using analyzer::EventRow;
+using Source = analyzer::EventString::Source;
+
+EventRow row_of(const std::string& call, std::initializer_list<std::int64_t> args) {
+  EventRow row;
+  row.call = call;
+  row.abi = "x86_64";
+  row.nr = store::syscall_number(USC_ABI_X86_64, call).value_or(9999);
+  row.args.fill(0);
+  std::copy(args.begin(), args.end(), row.args.begin());
+  return row;
+}
+
+// As strace 6.1 writes them, but for | between all parts.
+TEST(CallText, NamesFlags) {
+  EXPECT_EQ(arguments_text(row_of("mmap", {0, 4096, 3, 0x22, -1, 0})),
+            "NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0");
+  EXPECT_EQ(arguments_text(row_of("socket", {2, SOCK_STREAM | SOCK_CLOEXEC, 0})),
+            "AF_INET, SOCK_STREAM|SOCK_CLOEXEC, 0");
+  EXPECT_EQ(arguments_text(row_of("lseek", {3, -1, 2})), "3, -1, SEEK_END");
+  EXPECT_EQ(arguments_text(row_of("futex", {16, 129, 1})), "0x10, FUTEX_WAKE|FUTEX_PRIVATE_FLAG, 1");
+  EXPECT_EQ(arguments_text(row_of("clone", {0x1200011, 0, 0, 0, 0})),
+            "SIGCHLD|CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID, NULL, NULL, NULL, NULL");
+  EXPECT_EQ(arguments_text(row_of("kill", {7, 9})), "7, SIGKILL");
+  EXPECT_EQ(arguments_text(row_of("access", {0, 0})), "NULL, F_OK");
+  EXPECT_EQ(arguments_text(row_of("fcntl", {3, F_SETFD, 1})), "3, F_SETFD, FD_CLOEXEC");
+  EXPECT_EQ(arguments_text(row_of("fcntl", {3, F_GETFL, 12345})), "3, F_GETFL");
+  EXPECT_EQ(arguments_text(row_of("setsockopt", {3, 1, 2, 0, 4})), "3, SOL_SOCKET, SO_REUSEADDR, NULL, 4");
+  EXPECT_EQ(arguments_text(row_of("mknod", {0, 0010644, 0})), "NULL, S_IFIFO|0644, 0");
+  EXPECT_EQ(arguments_text(row_of("madvise", {0, 0, 4242})), "NULL, 0, 0x1092");
+}
+
+TEST(CallText, HasTheModeWhereOpenCreates) {
+  EXPECT_EQ(arguments_text(row_of("openat", {-100, 0, O_WRONLY | O_CREAT | O_TRUNC, 0644})),
+            "AT_FDCWD, NULL, O_WRONLY|O_CREAT|O_TRUNC, 0644");
+  EXPECT_EQ(arguments_text(row_of("openat", {-100, 0, 0x10000000 | O_CLOEXEC, 77})),
+            "AT_FDCWD, NULL, O_RDONLY|O_CLOEXEC|0x10000000");
+}
+
+TEST(CallText, EscapesStrings) {
+  EventRow open = row_of("openat", {7, 1, 0});
+  open.strings = {{0, "/a<b>\x1b", false, Source::kDescriptor}, {1, "say \"hi\"\n\\", false, Source::kProgram}};
+  EXPECT_EQ(arguments_text(open), R"(7</a\x3cb\x3e\x1b>, "say \"hi\"\x0a\\", O_RDONLY)");
+  EventRow exec = row_of("execve", {1, 2, 3});
+  exec.strings = {{0, "/bin/a", false, Source::kProgram},
+                  {1, R"(["a","b \"c\"","\u001b","…"])", false, Source::kProgram}};
+  EXPECT_EQ(arguments_text(exec), R"("/bin/a", ["a", "b \"c\"", "\x1b", …], 0x3)");
+  EventRow connect = row_of("connect", {3, 1, 16});
+  connect.strings = {{1, "unix:}{", false, Source::kProgram}};
+  EXPECT_EQ(arguments_text(connect), R"(3, {unix:\x7d\x7b}, 16)");
+}
+
+TEST(CallText, Results) {
+  EventRow row = row_of("mmap", {});
+  row.how = "returned";
+  row.result = 0x7f0000001000;
+  EXPECT_EQ(result_text(row), "0x7f0000001000");
+  row.result = -12;
+  row.error = "ENOMEM";
+  EXPECT_EQ(result_text(row), "-1 ENOMEM (Cannot allocate memory)");
+}
+
+// Every place of the table is an argument that the call has, and one for flags.
+TEST(CallText, FlagsAreOfArgumentsThatCallsHave) {
+  std::size_t places = 0;
+  for (std::uint32_t nr = 0; nr < store::kSyscallNumbers; nr++) {
+    const auto letters = store::syscall_arguments(USC_ABI_X86_64, nr);
+    const std::string name = store::syscall_name(USC_ABI_X86_64, nr);
+    for (std::size_t arg = 0; arg < 6; arg++) {
+      if (!flags_of(name, arg)) continue;
+      places++;
+      ASSERT_TRUE(letters && arg < letters->size()) << name << " " << arg;
+      EXPECT_NE(std::string("fiuz").find((*letters)[arg]), std::string::npos) << name << " " << arg;
+    }
+  }
+  EXPECT_GE(places, 80U);
+}
+
+}  // namespace
+}  // namespace uscope::cli
