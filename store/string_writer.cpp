@@ -21,9 +21,11 @@ Result<void> StringWriter::prepare() {
   auto insert = database_.prepare("INSERT OR IGNORE INTO event_string VALUES(?1, ?2, ?3, ?4, ?5)");
   if (!insert) return insert.error();
   insert_.emplace(std::move(*insert));
+  exec_args_.resize(kAbis * kSyscallNumbers);
+  if (const auto taken = definitions_.meta.find("strings"); taken != definitions_.meta.end() && taken->second == "0")
+    return {};  // none are wanted, not even an exec's
   for (const auto& [serial, image] : definitions_.images)
     if (image.task != 0) execs_[image.task].push_back(&image);
-  exec_args_.resize(kAbis * kSyscallNumbers);
   for (std::size_t abi = 0; abi < kAbis; abi++) {
     for (std::uint32_t nr = 0; nr < kSyscallNumbers; nr++) {
       const std::string_view letters = syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");

@@ -137,5 +137,74 @@ class Strings(unittest.TestCase):
             self.assertTrue(wanted in text, wanted)
 
 
+class Control(unittest.TestCase):
+    def record(self, *options):
+        run = Recorded(*options)
+        self.addCleanup(run.close)
+        return run
+
+    def test_no_strings_reads_none(self):
+        run = self.record("--no-strings")
+        self.assertEqual(run.rows("SELECT (SELECT count(*) FROM event_string), (SELECT count(*) FROM string)"), [(0, 0)])
+        self.assertEqual(set(run.rows("SELECT path FROM image")), {(FIXTURE,)})
+        self.assertEqual(set(run.rows("SELECT argv FROM image")), {('["…"]',)})
+        self.assertEqual(run.rows("SELECT value FROM meta WHERE key = 'command'"), [(json.dumps([FIXTURE, "…"], separators=(",", ":"),
+                                                                                           ensure_ascii=False),)])
+
+    def test_redacted_texts_are_in_neither_file(self):
+        folder = tempfile.TemporaryDirectory(prefix="uscope-strings-")
+        self.addCleanup(folder.cleanup)
+        raw = os.path.join(folder.name, "raw")
+        run = self.record("--redact", "*openat2*", "--redact", "two w?rds", "--redact", "*unix:@*", "--redact", "*/work/file",
+                          "--keep-raw", raw)
+        self.assertIn(("openat2", 1, "[redacted]", 0, PROGRAM), run.strings("kind.name = 'openat2'"))
+        self.assertIn(("bind", 1, "[redacted]", 0, PROGRAM), run.strings("kind.name = 'bind'"))
+        self.assertIn(('["again","[redacted]","\\u001b[1m"]',), run.rows("SELECT argv FROM image"))
+        # One that was cut off could be any.
+        self.assertEqual(len(run.strings("kind.name = 'open' AND value = '[redacted]'")), 1)
+        # A name that the loader put together.
+        names = {value for (value,) in run.rows("SELECT value FROM event_string JOIN string ON string.id = string_id JOIN event ON "
+                                                "event.id = event_id JOIN kind ON kind.id = kind_id WHERE name = 'ftruncate'")}
+        self.assertEqual(names, {"[redacted]"})
+        for name in (raw, run.path):
+            with open(name, "rb") as file:
+                content = file.read()
+            for hidden in (b"p:openat2", b"two words", b"uscope-strings\0", b"@uscope-strings", b"/work/file\0"):
+                self.assertFalse(hidden in content, (name, hidden))
+
+    def test_string_bytes(self):
+        run = self.record("--string-bytes", "9")
+        self.assertEqual([value for _, _, value, _, _ in run.strings("value GLOB 'late*'")], ["late:path"])
+        self.assertEqual([value for _, _, value, _, _ in run.strings("kind.name = 'openat2'")], ["p:openat2…"])
+
+    def test_an_open_that_hangs_shows_its_path(self):
+        with tempfile.TemporaryDirectory(prefix="uscope-strings-") as folder:
+            fifo, trace = os.path.join(folder, "fifo"), os.path.join(folder, "trace.db")
+            os.mkfifo(fifo)
+            subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "--duration", "1500ms", "-o", trace, "--", "timeout", "4", "cat", fifo],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60 * SLOWNESS, check=False)
+            out = subprocess.run([USCOPE, "events", trace, "--how", "open", "-e", "openat"], capture_output=True, check=True,
+                                 timeout=60).stdout.decode()
+            self.assertTrue(f'"{fifo}"' in out, out[-2000:])
+
+    def test_descriptors_of_a_process_that_ran_before(self):
+        with tempfile.TemporaryDirectory(prefix="uscope-strings-") as folder, subprocess.Popen(
+                ["sh", "-c", "while read -r line; do cat <&3 >/dev/null; echo done; done 3</etc/passwd"], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE) as shell:
+            trace = os.path.join(folder, "trace.db")
+            tracer = subprocess.Popen([USCOPE, "record", *BACKEND_OPTIONS, "--pid", str(shell.pid), "-o", trace],
+                                      stderr=subprocess.PIPE, text=True)
+            tracer.stderr.readline()  # it is attached
+            shell.stdin.write(b"go\n")
+            shell.stdin.flush()
+            shell.stdout.readline()
+            shell.stdin.close()
+            tracer.communicate(timeout=60 * SLOWNESS)
+            out = subprocess.run([USCOPE, "events", trace, "-e", "read"], capture_output=True, check=True, timeout=60).stdout.decode()
+            # dash moves it out of the way of 0 … 9; cat reads it as its standard input.
+            self.assertTrue("read(0</etc/passwd>, " in out, out[-2000:])
+            self.assertTrue("read(0<pipe:[" in out, out[-2000:])
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

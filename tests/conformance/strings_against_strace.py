@@ -7,6 +7,7 @@ usage: strings_against_strace.py --uscope PROGRAM -- COMMAND [ARG...]
 Prints each difference and, last, `N calls compared, N strings, N descriptors, N differ`; exits with 1 where anything differs."""
 
 import argparse
+import codecs
 import collections
 import os
 import re
@@ -61,7 +62,7 @@ def arguments(text):
 
 def paths(name, text):
     """strace's last string of readlink and execve's arguments are no paths that were passed."""
-    found = STRING.findall(text)
+    found = [codecs.escape_decode(string.encode())[0] for string in STRING.findall(text)]
     if name in ("readlink", "readlinkat", "execve"):
         return found[:1]
     return found
@@ -69,12 +70,14 @@ def paths(name, text):
 
 def kind(target, follow):
     if target.startswith("/"):
-        return os.path.realpath(target) if follow and not target.startswith("/proc/") else target
+        if target.startswith("/proc/"):
+            return re.sub("^/proc/(self|[0-9]+)/", "/proc/self/", target)
+        return os.path.realpath(target) if follow else target
     return target.split(":")[0]
 
 
 def descriptors(text, follow):
-    return [(int(number), kind(target, follow)) for number, target in DESCRIPTOR.findall(text)]
+    return [(int(number), kind(target, follow)) for number, target in DESCRIPTOR.findall(STRING.sub('""', text))]
 
 
 class Comparison:
