@@ -58,7 +58,8 @@ static int ancestor_matches(struct task_struct *leader);
 static int cgroup_matches(struct task_struct *task);
 static int image_matches(struct task_struct *task, struct linux_binprm *bprm);
 
-/* Memory. read_kernel_text, read_user_text: bytes with the NUL, or less than 1. The others: 0, or not 0 where it could not be read. */
+/* Memory. read_kernel_text: bytes with the NUL, or less than 1; read_user_text the same, negative where it could not be
+ * read (of an empty text older kernels say 0). The others: 0, or not 0 where it could not be read. */
 static long read_kernel_text(void *to, __u32 bytes, const void *from);
 static long read_user_text(void *to, __u32 bytes, const void *from);
 static long read_user(void *to, __u32 bytes, const void *from);

@@ -46,9 +46,10 @@ static __always_inline long read_text(struct string_scratch *room, __u64 from)
 	__u64 most = most_string_bytes();
 	long got = read_user_text(room->text, most + 2, (const void *)from);
 
-	if (got < 1)
+	if (got < 0)
 		return -1;
-	got--;
+	if (got)
+		got--;
 	if (got > most) {
 		room->string.flags |= USC_STRING_TRUNCATED;
 		got = most;
