@@ -4,14 +4,15 @@ import struct
 START = 1_000_000_000_000
 USER = 0xFFFF  # cpu of the collector's own records
 EVENT, STACK, TASK, EXEC, EXIT, NAME, MAP, UNMAP, FILE, INFO = range(1, 11)
-VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE = range(12, 20)
+VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD = range(12, 22)
+TEXT, ADDRESS, RESULT, WORDS, PAIR = 1, 3, 7, 8, 9  # kinds of strings
 ROOT, BROKEN = 0, 3
 RETURNED, NORETURN, KILLED, OPEN, ATTACHED, NO_ENTRY = range(6)
 
 
 class Raw:
     def __init__(self, cpus=2):
-        self.head = struct.pack("<QIIQqII", 0x315741524F435355, 40, 2, START, 77, cpus, 0)
+        self.head = struct.pack("<QIIQqII", 0x315741524F435355, 40, 3, START, 77, cpus, 0)
         self.records = []
         self.seq = [0] * cpus
 
@@ -24,7 +25,7 @@ class Raw:
         self.records.append(struct.pack("<IHHIIQ", 24 + len(body), kind, cpu, number, task, time) + body)
 
     def task(self, task=1, process=1, parent=0, pid=100, tid=100, flags=1, image=0, name=b"app"):
-        self.put(TASK, struct.pack("<IIIIIIIIQII16s", process, parent, pid, tid, pid, tid, 1, 0, START, flags, image, name),
+        self.put(TASK, struct.pack("<IIIIIIIIQIIII16s", process, parent, pid, tid, pid, tid, 1, 0, START, flags, image, 0, 0, name),
                  task)
 
     def event(self, nr=39, how=RETURNED, stack=0, task=1, entry=START + 5, end=START + 10, result=0, cpu=0, flags=0,
@@ -63,6 +64,24 @@ def sound():
     return raw
 
 
+def strings(raw):
+    """Calls with strings, and descriptors from open to close."""
+    def string(text, entry, arg=0, kind=TEXT, flags=0):
+        raw.put(STRING, struct.pack("<QHHBBH", entry, len(text), flags, arg, kind, 0) + text, time=entry)
+
+    raw.put(FD, struct.pack("<IiIHH", 1, 0, 1, 9, 0) + b"/dev/null", task=0, cpu=USER)
+    raw.put(FD, struct.pack("<IiIHH", 1, -100, 0, 5, 0) + b"/work", task=0, cpu=USER)
+    cases = ((2, (b"/etc/\xff\x1b", 0, TEXT, 0)), (2, (b"cut", 0, TEXT, 2)), (42, (b"\2\0\0\x50\x7f\0\0\1" + bytes(8), 1, ADDRESS, 0)),
+             (42, (b"\1", 1, ADDRESS, 0)), (79, (b"/tmp\0", 0, RESULT, 0)), (437, (bytes(24), 2, WORDS, 0)),
+             (22, (struct.pack("<ii", 3, -1), 0, PAIR, 0)), (80, (b"sub", 0, TEXT, 1)), (3, (b"", 0, TEXT, 0)),
+             (33, (b"", 1, TEXT, 0)), (425, (b"", 1, TEXT, 0)), (0, (b"", 1, TEXT, 0)))
+    for i, (nr, (text, arg, kind, flags)) in enumerate(cases):
+        entry = START + 1000 + 20 * i
+        string(text, entry, arg, kind, flags)
+        raw.event(nr=nr, entry=entry, end=entry + 5, result=3)
+    return raw
+
+
 def variable_parts(raw):
     path, arguments = b"/bin/ev\x1b]0;il", b"evil\0-x\0\xff\0"
     raw.put(EXEC, struct.pack("<IIIIIIHHI16s", 1, 1, 1, 2, 100, 100, len(path), len(arguments), len(arguments),
@@ -98,6 +117,6 @@ def seeds():
     totals = Raw()
     totals.put(TOTAL, struct.pack("<Q", (1 << 64) - 1), number=0xFFFFFFFF)
     totals.event(cpu=1)
-    return {"whole": whole, "cut": whole[:-30], "header": whole[:40], "header_cut": whole[:17], "empty": b"",
+    return {"whole": whole, "strings": strings(sound()).bytes(), "cut": whole[:-30], "header": whole[:40], "header_cut": whole[:17], "empty": b"",
             "flipped": whole[:300] + b"\xff\xff" + whole[302:], "times": times.bytes(), "ids": ids.bytes(),
             "totals": totals.bytes(), "other_version": whole[:12] + b"\7" + whole[13:], "text": b"#!/bin/sh\n" * 9}

@@ -125,6 +125,52 @@ TEST_F(RawTest, VariablePartsComeBackWhole) {
   EXPECT_FALSE(reader->at(stack_at + 8, storage));
 }
 
+TEST_F(RawTest, StringsAndDescriptorsComeBackWhole) {
+  {
+    RawTrace trace(raw());
+    trace.string(5, kStart + 7, 2, "/etc/passwd", USC_STRING_TEXT, USC_STRING_LATE);
+    trace.descriptor(1, 3, "/dev/null", kStart, USC_FD_CLOEXEC);
+  }
+  auto reader = RawReader::open(raw());
+  ASSERT_TRUE(reader);
+  RawRecord record;
+  ASSERT_TRUE(*reader->next(record));
+  const auto string = record.as<usc_string>();
+  EXPECT_EQ(string.head.task, 5U);
+  EXPECT_EQ(string.entry_ns, kStart + 7);
+  EXPECT_EQ(string.arg, 2);
+  EXPECT_EQ(string.flags, USC_STRING_LATE);
+  EXPECT_EQ(record.data<usc_string>(0, string.bytes), "/etc/passwd");
+  ASSERT_TRUE(*reader->next(record));
+  const auto descriptor = record.as<usc_fd>();
+  EXPECT_EQ(descriptor.fd, 3);
+  EXPECT_EQ(record.data<usc_fd>(0, descriptor.target_bytes), "/dev/null");
+  EXPECT_FALSE(*reader->next(record));
+}
+
+TEST_F(RawTest, StringsThatCannotBeAreDamage) {
+  const auto damaged = [this](auto change) {
+    usc_string string{};
+    string.bytes = 8;
+    string.arg = 5;
+    string.kind = USC_STRING_TEXT;
+    change(string);
+    std::filesystem::remove(raw());
+    {
+      RawTrace trace(raw());
+      string.head = trace.head(USC_RECORD_STRING, 0, 1, kStart);
+      trace.put(string, "12345678");
+      trace.event({});
+    }
+    return read().damage.regions;
+  };
+  EXPECT_EQ(damaged([](usc_string&) {}), 0U);
+  EXPECT_EQ(damaged([](usc_string& string) { string.arg = 6; }), 1U);
+  EXPECT_EQ(damaged([](usc_string& string) { string.kind = USC_STRING_NONE; }), 1U);
+  EXPECT_EQ(damaged([](usc_string& string) { string.bytes = 9; }), 1U);
+  EXPECT_EQ(damaged([](usc_string& string) { string.bytes = 0; }), 1U);  // and what is behind it is no other's
+}
+
 TEST_F(RawTest, ABrokenLengthCostsItsRecordOnly) {
   ten_events();
   for (const std::string& length : {std::string("\x07\0\0\0", 4), std::string("\xff\xff\xff\xff", 4),
