@@ -87,6 +87,9 @@ class Strings(unittest.TestCase):
     def test_memory_that_nobody_had_touched_is_read_late(self):
         self.assertEqual(self.run_.strings("value = 'late:path'"), [("open", 0, "late:path", 1, PROGRAM)])
 
+    def test_the_32_bit_abi(self):
+        self.assertEqual(self.run_.strings("kind.abi = 'i386'"), [("open", 0, "i386:path", 0, PROGRAM), ("stat64", 0, "i386:path", 0, PROGRAM)])
+
     def test_long_hostile_and_invalid_texts(self):
         long = [value for _, _, value, _, _ in self.run_.strings("value GLOB 'long:*'")]
         self.assertEqual(long, ["long:" + "x" * 251 + "…", "long:" + "x" * 251])
