@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What arguments of calls point to: tests/fixtures/strings.c knows its own strings. Needs root and BPF (or the module).
 
-usage: strings.py USCOPE FIXTURE SOURCE"""
+usage: strings.py USCOPE FIXTURE SOURCE [CLASS]"""
 import json
 import os
 import re
@@ -140,7 +140,7 @@ class Strings(unittest.TestCase):
             self.assertTrue(wanted in text, wanted)
 
 
-class Control(unittest.TestCase):
+class Options(unittest.TestCase):
     def record(self, *options):
         run = Recorded(*options)
         self.addCleanup(run.close)
