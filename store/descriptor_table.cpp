@@ -36,7 +36,7 @@ void DescriptorTable::set(std::uint32_t process, int fd, Descriptor descriptor) 
 
 void DescriptorTable::close_range(std::uint32_t process, int first, int last) {
   const auto at = tables_.find(process);
-  if (at == tables_.end() || first > last) return;
+  if (at == tables_.end() || first < 0 || first > last) return;
   const Entries& now = *at->second->entries;
   const auto begin = now.lower_bound(first);
   if (begin == now.end() || begin->first > last) return;
@@ -46,7 +46,7 @@ void DescriptorTable::close_range(std::uint32_t process, int first, int last) {
 
 void DescriptorTable::set_close_on_exec(std::uint32_t process, int first, int last, bool value) {
   const auto at = tables_.find(process);
-  if (at == tables_.end() || first > last) return;
+  if (at == tables_.end() || first < 0 || first > last) return;
   Entries& entries = writable(process);
   for (auto entry = entries.lower_bound(first); entry != entries.end() && entry->first <= last; ++entry)
     entry->second.close_on_exec = value;

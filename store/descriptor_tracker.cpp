@@ -41,6 +41,8 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable
   for (const auto& [serial, process] : definitions.processes)
     if (process.parent_task != 0 && process.start_ns)
       plan({.kind = Update::Kind::kFork, .time = *process.start_ns, .process = serial, .other = process.parent_task});
+  for (const auto& [serial, process] : definitions.processes)
+    if (process.end_ns) plan({.kind = Update::Kind::kEnd, .time = *process.end_ns, .process = serial});
   for (std::size_t i = 0; i < definitions.descriptors.size(); i++)
     plan(
         {.kind = Update::Kind::kProc, .time = definitions.descriptors[i].time, .other = static_cast<std::uint32_t>(i)});
@@ -128,6 +130,10 @@ Result<void> DescriptorTracker::apply(const Update& update) {
     case Update::Kind::kBlind:
       blind_.insert(update.process);
       update.process == 0 ? table_.forget_all() : table_.forget(update.process);
+      break;
+    case Update::Kind::kEnd:
+      table_.forget(update.process);
+      folders_.erase(update.process);
       break;
     case Update::Kind::kSee:
       if (const auto at = blind_.find(update.process); at != blind_.end()) blind_.erase(at);

@@ -53,7 +53,7 @@ class DescriptorTracker {
 
   // Something that takes effect at a time of its own.
   struct Update {
-    enum class Kind : std::uint8_t { kSet, kClose, kCloseFromProc, kFork, kExec, kBlind, kSee, kProc } kind;
+    enum class Kind : std::uint8_t { kSet, kClose, kCloseFromProc, kFork, kExec, kBlind, kSee, kProc, kEnd } kind;
     std::uint64_t time = 0;
     std::uint64_t order = 0;  // of two at one time, the one that was met first
     std::uint32_t process = 0;

@@ -25,6 +25,8 @@ TEST(DescriptorTableTest, CopiesAtForkAndClosesAtExec) {
   table.set_close_on_exec(1, 0, 100, false);
   table.exec(1);
   EXPECT_NE(table.find(1, 4), nullptr);
+  table.close_range(2, -1, 100);  // above every number
+  EXPECT_NE(table.find(2, 3), nullptr);
   table.fork(1, 9);  // of nobody known: nothing is known
   EXPECT_EQ(table.find(1, 4), nullptr);
 }
