@@ -102,7 +102,8 @@ static inline const struct usc_rule *usc_rule_at(void *tables, __u32 number)
 	return bpf_map_lookup_elem(&rules, &number);
 }
 
-/* Reads the stretch of stack that begins at an address: a block, or up to the page's end, or one word. */
+/* Reads the stretch of stack that begins at an address: a block, or up to where it ends, or to the page's end, or one
+ * word. */
 __noinline int read_block(struct scratch *s, __u64 address)
 {
 	__u64 bytes;
@@ -110,8 +111,14 @@ __noinline int read_block(struct scratch *s, __u64 address)
 	if (!s)
 		return -1;
 	s->block_base = address;
-	s->block_bytes = BLOCK_BYTES;
-	if (!bpf_probe_read_user(s->block, BLOCK_BYTES, (void *)address))
+	bytes = s->wanted_end - address;
+	if (bytes < 8)
+		bytes = BLOCK_BYTES;
+	asm volatile("" : "+r"(bytes)); /* one bound that the verifier sees */
+	if (bytes > BLOCK_BYTES)
+		bytes = BLOCK_BYTES;
+	s->block_bytes = bytes;
+	if (!bpf_probe_read_user(s->block, bytes, (void *)address))
 		return 0;
 	bytes = PAGE_BYTES - (address & (PAGE_BYTES - 1));
 	if (bytes >= 8 && bytes < BLOCK_BYTES) {

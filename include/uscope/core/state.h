@@ -134,24 +134,27 @@ struct stack_slot {
 };
 
 /*
- * A whole walk, remembered: sound as long as the mappings are unchanged (key) and every stack word that the walk read,
- * and rbp if it was used, are what they were. Walks that may have used other registers are not remembered.
+ * A whole walk, remembered: sound as long as the mappings are unchanged (key) and every stack word that decided it is
+ * what it was. Places are counted from rsp, and so are values by which a CFA was found (rbp, and words that it was
+ * restored from): threads that make a call by the same way share one slot, though each has its own stack. Walks that
+ * may have used other registers are not remembered.
  */
 struct memo_slot {
 	__u64 key;
 	__u64 pc;
-	__u64 rsp;
-	__u64 rbp;
+	__u64 rbp; /* less rsp */
 	__u32 stack;
 	__u32 exe_file;
-	__u32 words;
-	__u32 frames;
-	__u32 kept;
-	__u32 rbp_used;
-	__u32 pad;
-	__u32 candidate;      /* the stack that the last walk from here gave */
-	__u16 at[MEMO_WORDS]; /* word number from rsp */
+	__u32 in_page; /* rsp % PAGE_BYTES */
+	__u16 words;
+	__u16 frames;
+	__u16 kept;
+	__u16 rbp_used;
+	__u32 candidate; /* the stack that the last walk from here gave */
+	__u64 relative;	 /* bits of the words that are counted from rsp */
+	__u64 pad;
 	__u64 value[MEMO_WORDS];
+	__u16 at[MEMO_WORDS]; /* word number from rsp */
 };
 
 /* Where one walk works. */
@@ -159,6 +162,7 @@ struct scratch {
 	struct usc_frame frame;
 	__u64 key; /* of the address space now; 0 = mappings are changing, nothing is cached */
 	__u64 block_base;
+	__u64 wanted_end; /* what is behind this address will not be asked for; 0 = not known */
 	__u32 block_bytes;
 	__u32 cpu;
 	struct usc_scope_state scope;
@@ -174,8 +178,10 @@ struct scratch {
 	/* for the memo */
 	__u32 reads; /* words read; above MEMO_WORDS: no memo */
 	__u32 memo_ok;
-	__u32 rbp_used;	    /* the CFA of a frame came from the rbp that the walk began with */
-	__u32 rbp_restored; /* rbp has been read from the stack since */
+	__u32 rbp_used;	  /* the CFA of a frame came from the rbp that the walk began with */
+	__u32 rbp_source; /* number of the word that rbp was restored from, plus 1; 0: it has not been yet */
+	__u64 deciding;	  /* bits of the words that the stack depends on: return addresses, and: */
+	__u64 relative;	  /* bits of those that a CFA was found by */
 	__u64 hash;
 	__u64 start_rsp;
 	__u16 read_at[MEMO_WORDS];

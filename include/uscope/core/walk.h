@@ -2,8 +2,8 @@
 /*
  * The walk: include/uscope's search, step and scope filter, driven frame by frame over this backend's caches. Three of
  * them stand before the full search, each of one processor:
- *   memo           (pc, rsp) → the whole stack, valid while mappings and every stack word that the walk had read are
- *                  unchanged
+ *   memo           pc and place in the page → the whole stack, valid while the mappings and every stack word that
+ *                  decided the walk are unchanged
  *   row cache      pc → frame and rule
  *   mapping cache  (address space, 64 KiB of text) → file and offset
  * What cannot be decided here (a file without rows yet, mappings locked or changing, a rule by a register that compact
@@ -42,8 +42,10 @@ static inline int usc_read_u64(void *memory, __u64 address, __u64 *value)
 {
 	struct scratch *s = memory;
 
-	if (read_word(s, address, value))
+	if (read_word(s, address, value)) {
+		s->memo_ok = 0;
 		return -1;
+	}
 	remember_read(s, address, *value);
 	return 0;
 }
@@ -208,13 +210,32 @@ USC_SUBPROGRAM int step_shared(struct scratch *s, __u32 rule)
 	return usc_step_shared(&s->frame, shared, s);
 }
 
+/*
+ * A step by rsp and rbp comes: which words decide it. Of the two that it may read the first is the saved rbp, which
+ * decides nothing unless a CFA is found by it later.
+ */
+static __always_inline void note_step(struct scratch *s, bool by_rbp, bool restores_rbp)
+{
+	__u32 number = s->reads & (MEMO_WORDS - 1);
+	__u64 source;
+
+	if (by_rbp && s->rbp_source) {
+		source = 1ull << ((s->rbp_source - 1) & (MEMO_WORDS - 1));
+		s->deciding |= source;
+		s->relative |= source;
+	} else if (by_rbp) {
+		s->rbp_used = 1;
+	}
+	if (restores_rbp)
+		s->rbp_source = ++number;
+	s->deciding |= 1ull << (number & (MEMO_WORDS - 1));
+}
+
 USC_SUBPROGRAM int step_frame_pointer(struct scratch *s)
 {
 	if (!s)
 		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
-	if (!s->rbp_restored)
-		s->rbp_used = 1;
-	s->rbp_restored = 1;
+	note_step(s, true, true);
 	return usc_step_frame_pointer(&s->frame, s);
 }
 
@@ -245,10 +266,7 @@ static long walk_frame(__u32 i, struct walk_context *context)
 		return walk_ends(s, usc_scope_ended(&scope));
 	kind = USC_RULE_KIND(place.rule);
 	if (kind == USC_RULE_RSP || kind == USC_RULE_RBP) {
-		if (kind == USC_RULE_RBP && !s->rbp_restored)
-			s->rbp_used = 1;
-		if (USC_RULE_RBP_WORDS(place.rule))
-			s->rbp_restored = 1;
+		note_step(s, kind == USC_RULE_RBP, USC_RULE_RBP_WORDS(place.rule) != 0);
 		result = usc_step_compact(&s->frame, place.rule, s);
 	} else if (kind == USC_RULE_SHARED) {
 		result = step_shared(s, place.rule);
@@ -265,8 +283,12 @@ static long walk_frame(__u32 i, struct walk_context *context)
 		s->defer = USC_DEFER_REGISTER;
 		return walk_ends(s, 0);
 	}
-	if (result < 0)
+	if (result < 0) {
+		/* What breaks by addresses themselves (no memory, no progress) says nothing of another stack. */
+		if (kind != USC_RULE_NONE && result != USC_STEP_BROKEN(USC_BROKEN_ZERO_RA))
+			s->memo_ok = 0;
 		return walk_ends(s, USC_ENDED_BROKEN + (-1 - result));
+	}
 	return 0;
 }
 
@@ -315,7 +337,9 @@ static __always_inline void walk_begin(struct scratch *s, struct pt_regs *regs, 
 	s->reads = 0;
 	s->memo_ok = 1;
 	s->rbp_used = 0;
-	s->rbp_restored = 0;
+	s->rbp_source = 0;
+	s->deciding = 0;
+	s->relative = 0;
 	s->hash = 0;
 }
 
