@@ -23,6 +23,7 @@
 #include "support/unique_fd.h"
 #include "tracer/backend.h"
 #include "tracer/bpf_handles.h"
+#include "tracer/load_failure.h"
 #include "tracer/preflight_common.h"
 
 namespace uscope::tracer {
@@ -34,25 +35,6 @@ constexpr std::uint32_t kSmallestRing = 1u << 20;
 constexpr std::uint32_t kMostInBatch = 1u << 16;
 constexpr const char* kPrivilegeRemedy =
     "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` tells more";
-
-// The kernel log of the last failed load, for error messages.
-thread_local std::string libbpf_log;
-
-int keep_log(libbpf_print_level level, const char* format, va_list args) {
-  if (level == LIBBPF_DEBUG) return 0;
-  std::array<char, 512> line{};
-  const int bytes = std::vsnprintf(line.data(), line.size(), format, args);
-  libbpf_log.append(line.data(), std::min<std::size_t>(std::max(bytes, 0), line.size() - 1));
-  if (libbpf_log.size() > 8192) libbpf_log.erase(0, libbpf_log.size() - 8192);
-  return 0;
-}
-
-std::string last_log_line() {
-  std::string text = libbpf_log;
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  const std::size_t at = text.rfind('\n');
-  return at == std::string::npos ? text : text.substr(at + 1);
-}
 
 // A shared mapping of an array map's values.
 class MapMemory {
@@ -185,8 +167,7 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   // All rings together stay within bounds on machines with many processors.
   while (sizes_.ring_bytes > kSmallestRing && std::uint64_t{sizes_.ring_bytes} * cpus_ > kMostRingBytes)
     sizes_.ring_bytes /= 2;
-  libbpf_set_print(keep_log);
-  libbpf_log.clear();
+  keep_libbpf_log();
   skeleton_.reset(uscope_bpf__open());
   if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
   if (auto sized = size_maps(sizes); !sized) return sized;
@@ -197,11 +178,8 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
     return errno_error("cannot look at this process's pid namespace (/proc/self/ns/pid)", errno, "mount /proc");
   const_cast<__u64&>(skeleton_->rodata->pid_namespace_dev) = pid_namespace.st_dev;
   const_cast<__u64&>(skeleton_->rodata->pid_namespace_ino) = pid_namespace.st_ino;
-  if (const int error = uscope_bpf__load(skeleton_.get()); error != 0) {
-    Error failure = errno_error("cannot load the BPF programs", -error, kPrivilegeRemedy);
-    if (!libbpf_log.empty()) failure.what += " (" + last_log_line() + ")";
-    return explained_by(failure, bpf_checks(this_host()));
-  }
+  if (const int error = uscope_bpf__load(skeleton_.get()); error != 0)
+    return load_failure(-error, libbpf_log(), bpf_checks(this_host()));
   if (auto opened = rows_.open(bpf_map__fd(skeleton_->maps.rows), std::size_t{sizes.rows} * sizeof(usc_row), "rows");
       !opened)
     return opened;

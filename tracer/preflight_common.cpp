@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -56,9 +57,15 @@ Check check_kernel(const Host& host) {
           "Linux 6.1 or later is needed"};
 }
 
-// The file says "none [integrity] confidentiality": the bracketed word is in force.
+// The file says "none [integrity] confidentiality": the bracketed word is in force. It is not there where securityfs is
+// not mounted, as in many containers; what the kernel was booted with then stands on its command line.
 std::string lockdown_level(const Host& host) {
   std::string text = first_line(host, "/sys/kernel/security/lockdown");
+  if (text.empty()) {
+    std::istringstream words(first_line(host, "/proc/cmdline"));
+    for (std::string word; words >> word;)
+      if (word.rfind("lockdown=", 0) == 0) text = word.substr(word.find('=') + 1);
+  }
   const std::size_t begin = text.find('[');
   const std::size_t end = text.find(']');
   if (begin == std::string::npos || end == std::string::npos) return text;

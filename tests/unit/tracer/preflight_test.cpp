@@ -166,6 +166,11 @@ TEST_F(PreflightTest, BpfAndLockdown) {
   put("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
   EXPECT_FALSE(bpf("kernel lockdown").ok);
   EXPECT_EQ(bpf("kernel lockdown").found, "confidentiality");
+  // Without securityfs.
+  std::filesystem::remove(host_.root + "/sys/kernel/security/lockdown");
+  EXPECT_EQ(bpf("kernel lockdown").found, "not in use");
+  put("/proc/cmdline", "quiet lockdown=confidentiality panic=1\n");
+  EXPECT_EQ(bpf("kernel lockdown").found, "confidentiality");
 }
 
 TEST_F(PreflightTest, BpfNeedsBtfPrivilegesAndTheJit) {
