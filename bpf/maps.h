@@ -108,6 +108,7 @@ const volatile __u64 pid_namespace_dev, pid_namespace_ino;
  * namespace numbers it. 0 once it has begun.
  */
 __u32 launch_pending;
+__u32 own_process; /* the tracer's pid */
 
 /* Set when tracing ends: from here on no entry is seen, so an exit without one says nothing. */
 __u32 entries_closed;

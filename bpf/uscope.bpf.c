@@ -176,8 +176,10 @@ int list_attached_calls(struct bpf_iter__task *ctx)
 SEC("raw_tp/sys_enter")
 int spare_own_process(void *ctx)
 {
-	struct task_entry *t = new_entry(this_task());
+	struct task_struct *task = this_task();
+	struct task_entry *t = new_entry(task);
 
+	own_process = task->tgid;
 	if (t)
 		t->state = USC_UNTRACED;
 	return 0;

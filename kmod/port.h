@@ -30,6 +30,7 @@
 /* core's variables. */
 #define config usc.config
 #define launch_pending usc.launch_pending
+#define own_process usc.own_process
 #define entries_closed usc.entries_closed
 #define cgroup_generation usc.cgroup_generation
 #define SERIAL(of) (&usc.last_##of)

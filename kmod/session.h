@@ -98,6 +98,7 @@ struct usc_session {
 	/* Trace. */
 	struct pid *launched;
 	u32 launch_pending;
+	u32 own_process; /* the tracer's pid */
 	u32 entries_closed;
 	u32 cgroup_generation;
 	u32 last_task, last_process, last_image, last_mm, last_stack;

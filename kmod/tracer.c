@@ -170,6 +170,7 @@ int usc_hooks_attach(void)
 		PROBE({
 			struct task_entry *t = new_entry(current->group_leader);
 
+			own_process = current->tgid;
 			if (t)
 				t->state = USC_UNTRACED;
 		});

@@ -1,33 +1,21 @@
 #include "support/confine.h"
 
-#include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/landlock.h>
-#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 
-#include "support/unique_fd.h"
+#include "support/call_filter.h"
+#include "support/landlock.h"
 
 namespace uscope {
 namespace {
 
-constexpr std::uint32_t kX32Bit = 0x40000000;
-
-// Rights that came after Debian 12's headers: include/uapi/linux/landlock.h of Linux 6.2.
-constexpr std::uint64_t kAccessTruncate = 1ull << 14;
-constexpr int kAbiRefer = 2;
-constexpr int kAbiTruncate = 3;
-
-constexpr std::array kDenied = {
+constexpr std::array kRefused = {
     // what becomes another program, or looks into one
     SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise,
     SYS_pidfd_getfd, SYS_kcmp,
@@ -58,57 +46,11 @@ Result<void> drop_capabilities() {
   return {};
 }
 
-Result<void> limit_writing(const std::vector<std::string>& writable) {
-  const long abi = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  if (abi < 1) return {};  // this kernel has none
-  landlock_ruleset_attr rules{};
-  rules.handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
-                            LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
-                            LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
-                            LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM;
-  if (abi >= kAbiRefer) rules.handled_access_fs |= LANDLOCK_ACCESS_FS_REFER;
-  if (abi >= kAbiTruncate) rules.handled_access_fs |= kAccessTruncate;
-  const UniqueFd ruleset(static_cast<int>(syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0)));
-  if (!ruleset) return errno_error("cannot make a Landlock ruleset", errno);
-  for (const std::string& folder : writable) {
-    const UniqueFd fd(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!fd) return errno_error("cannot open the folder " + folder, errno, "create the folder");
-    landlock_path_beneath_attr below{};
-    below.allowed_access = rules.handled_access_fs;
-    below.parent_fd = fd.get();
-    if (syscall(SYS_landlock_add_rule, ruleset.get(), LANDLOCK_RULE_PATH_BENEATH, &below, 0) != 0)
-      return errno_error("cannot add " + folder + " to the Landlock ruleset", errno);
-  }
-  if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0)
-    return errno_error("cannot enter the Landlock ruleset", errno);
-  return {};
-}
-
 Result<void> limit_calls(bool network) {
-  const auto jump = [](std::uint16_t code, std::uint32_t value, std::uint8_t yes, std::uint8_t no) {
-    return sock_filter{code, yes, no, value};
-  };
-  const auto plain = [](std::uint16_t code, std::uint32_t value) { return sock_filter{code, 0, 0, value}; };
-  const sock_filter refuse = plain(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-  std::vector<sock_filter> program = {
-      plain(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
-      jump(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
-      refuse,
-      plain(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      jump(BPF_JMP | BPF_JGE | BPF_K, kX32Bit, 0, 1),
-      refuse,
-  };
-  const auto deny = [&](long number) {
-    program.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1));
-    program.push_back(refuse);
-  };
-  for (const long number : kDenied) deny(number);
-  if (!network) deny(SYS_socket);
-  program.push_back(plain(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-  const sock_fprog filter = {static_cast<unsigned short>(program.size()), program.data()};
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) != 0)
-    return errno_error("cannot limit the system calls of this process", errno);
-  return {};
+  CallFilter filter;
+  for (const long call : kRefused) filter.refuse(call);
+  if (!network) filter.refuse(SYS_socket);
+  return filter.install(true);
 }
 
 }  // namespace

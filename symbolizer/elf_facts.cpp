@@ -14,6 +14,7 @@ namespace {
 // Bounds on what a file may make us read: far above anything a linker writes.
 constexpr std::uint64_t kMaxDynamicBytes = 1u << 20;
 constexpr std::uint64_t kMaxStringTableBytes = 64u << 20;
+constexpr std::size_t kMaxNameBytes = 1u << 20;  // of needed libraries and search paths
 constexpr std::uint64_t kMaxInterpreterBytes = 4096;
 constexpr std::size_t kMaxProgramHeaders = 4096;
 constexpr std::uint64_t kPage = 4096;
@@ -82,8 +83,11 @@ void read_dynamic(Elf* elf, const GElf_Phdr& dynamic, ElfFacts& facts) {
   if (names.empty() || !offset || table_size == 0 || table_size > kMaxStringTableBytes) return;
   Elf_Data* table = elf_getdata_rawchunk(elf, static_cast<std::int64_t>(*offset), table_size, ELF_T_BYTE);
   if (!table) return;
+  std::size_t bytes = 0;
   for (const GElf_Dyn& entry : names) {
     const std::string text = string_at(table, entry.d_un.d_val);
+    bytes += text.size();
+    if (bytes > kMaxNameBytes) return;
     if (text.empty()) continue;
     if (entry.d_tag == DT_NEEDED)
       facts.needed.push_back(text);

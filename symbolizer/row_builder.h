@@ -10,6 +10,7 @@
 
 #include "support/result.h"
 #include "symbolizer/elf_facts.h"
+#include "symbolizer/sha256.h"
 #include "uscope/rows.h"
 
 namespace uscope::symbolizer {
@@ -66,10 +67,10 @@ Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const 
 // is for the text.
 [[nodiscard]] std::string damage_of(const RowTable& table, const std::string& name);
 
-// All that build_rows() reads of a file: its build-id (where it has none, a hash of its code; of more than 32 MiB, the
-// file's device, inode, size and times instead), load layout, entry point, unwind sections and Go's function table, as
-// bytes to be hashed.
-Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name);
+// SHA-256 of all that build_rows() reads of a file: its build-id (where it has none, a hash of its code; of more than
+// 32 MiB, the file's device, inode, size and times instead), load layout, entry point, unwind sections and Go's
+// function table.
+Result<Digest> unwind_digest(int fd, const std::string& name);
 
 // Whether the invariants of include/uscope/rows.h hold: order, index, rule numbers. Says which does not.
 Result<void> check_rows(const RowTable& table);

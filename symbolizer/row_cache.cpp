@@ -5,7 +5,6 @@
 #include "symbolizer/row_cache.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,52 +18,26 @@
 #include <vector>
 
 #include "support/unique_fd.h"
+#include "symbolizer/file_owner.h"
+#include "symbolizer/row_parts.h"
+#include "symbolizer/sha256.h"
 
 namespace uscope::symbolizer {
 namespace {
 
 constexpr std::uint32_t kFormat = 10;  // moves with the layout below and with every change of what a rule means
 constexpr std::uint64_t kMagic = 0x53574f5243535521;  // "!USCROWS"
-constexpr std::size_t kDigestBytes = 32;
 constexpr std::uint64_t kMostEntryBytes = std::uint64_t{1} << 30;
 
 constexpr const char* kSuffix = ".rows";
-
-using Digest = std::array<unsigned char, kDigestBytes>;
 
 // An entry: this header, then rows, index and rules.
 struct EntryHeader {
   std::uint64_t magic = kMagic;
   std::uint32_t format = kFormat;
-  std::uint32_t text_start = 0;
-  std::uint32_t text_end = 0;
-  std::uint32_t rows = 0;
-  std::uint32_t index = 0;
-  std::uint32_t rules = 0;
+  RowCounts counts;
   RowStats stats;
   Digest digest{};  // of the statistics and of what follows the header
-};
-
-struct DigestDeleter {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
-
-class Hasher {
- public:
-  Hasher() : context_(EVP_MD_CTX_new()) {
-    if (context_) EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
-  }
-  void add(const void* bytes, std::size_t count) {
-    if (context_) EVP_DigestUpdate(context_.get(), bytes, count);
-  }
-  Digest finish() {
-    Digest digest{};
-    if (context_) EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr);
-    return digest;
-  }
-
- private:
-  std::unique_ptr<EVP_MD_CTX, DigestDeleter> context_;
 };
 
 std::string hex(const Digest& digest) {
@@ -78,12 +51,10 @@ std::string hex(const Digest& digest) {
 }
 
 Digest content_digest(const RowTable& table) {
-  Hasher hasher;
-  hasher.add(&table.stats, sizeof(table.stats));
-  hasher.add(table.rows.data(), table.rows.size() * sizeof(usc_row));
-  hasher.add(table.index.data(), table.index.size() * sizeof(__u32));
-  hasher.add(table.rules.data(), table.rules.size() * sizeof(usc_rule));
-  return hasher.finish();
+  Sha256 hash;
+  hash.add(&table.stats, sizeof(table.stats));
+  for (const auto part : parts_of(table)) hash.add(part.data(), part.size());
+  return hash.finish();
 }
 
 bool read_whole(int fd, void* into, std::size_t bytes) {
@@ -144,15 +115,19 @@ RowCache::RowCache(std::string folder, std::uint64_t most_bytes) : folder_(std::
     trouble_ = folder_trouble(folder_);
 }
 
-Result<std::shared_ptr<const RowTable>> RowCache::get(int fd, const std::string& name) {
-  const auto material = unwind_material(fd, name);
-  if (!material) return material.error();
-  Hasher hasher;
-  hasher.add(&kFormat, sizeof(kFormat));
-  hasher.add(material->data(), material->size());
-  const std::string key = hex(hasher.finish());
+Result<std::shared_ptr<const RowTable>> RowCache::get(int fd, const std::string& name, ElfReader& reader) {
+  const auto reading = reader.open(fd, name);
+  const auto digest = reading->digest();
+  if (!digest) return digest.error();
+  // A file that takes its reader over can have it say the digest of another file, of the same owner.
+  const std::string owner = owner_of(fd);
+  Sha256 hash;
+  hash.add(&kFormat, sizeof(kFormat));
+  hash.add(digest->data(), digest->size());
+  hash.add(owner.data(), owner.size());
+  const std::string key = hex(hash.finish());
   if (auto table = find_held(key)) return table;
-  auto loaded = load(key, fd, name);
+  auto loaded = load(key, *reading);
   if (!loaded) return loaded.error();
   return hold(key, std::make_shared<const RowTable>(std::move(*loaded)));
 }
@@ -178,13 +153,13 @@ void RowCache::count(std::uint64_t RowCacheStats::*what) {
   (stats_.*what)++;
 }
 
-Result<RowTable> RowCache::load(const std::string& key, int fd, const std::string& name) {
+Result<RowTable> RowCache::load(const std::string& key, FileReading& reading) {
   RowTable table;
   if (trouble_.empty() && read_entry(entry_path(key), table)) {
     count(&RowCacheStats::hits);
     return table;
   }
-  auto built = build_rows(fd, name);
+  auto built = reading.rows(RowDetail::kStack);
   if (!built) return built;
   count(&RowCacheStats::built);
   if (trouble_.empty()) {
@@ -200,21 +175,13 @@ bool RowCache::read_entry(const std::string& path, RowTable& table) {
   struct stat status {};
   bool good = fstat(fd.get(), &status) == 0 && read_whole(fd.get(), &header, sizeof(header)) &&
               header.magic == kMagic && header.format == kFormat;
-  const std::uint64_t bytes = std::uint64_t{header.rows} * sizeof(usc_row) +
-                              std::uint64_t{header.index} * sizeof(__u32) +
-                              std::uint64_t{header.rules} * sizeof(usc_rule);
+  const std::uint64_t bytes = header.counts.bytes();
   good = good && bytes <= kMostEntryBytes && static_cast<std::uint64_t>(status.st_size) == sizeof(header) + bytes;
   if (good) {
-    table.rows.resize(header.rows);
-    table.index.resize(header.index);
-    table.rules.resize(header.rules);
-    table.text_start = header.text_start;
-    table.text_end = header.text_end;
+    make_room(table, header.counts);
     table.stats = header.stats;
-    good = read_whole(fd.get(), table.rows.data(), table.rows.size() * sizeof(usc_row)) &&
-           read_whole(fd.get(), table.index.data(), table.index.size() * sizeof(__u32)) &&
-           read_whole(fd.get(), table.rules.data(), table.rules.size() * sizeof(usc_rule)) &&
-           content_digest(table) == header.digest && check_rows(table);
+    for (const auto part : parts_of(table)) good = good && read_whole(fd.get(), part.data(), part.size());
+    good = good && content_digest(table) == header.digest && check_rows(table);
   }
   if (!good) {
     count(&RowCacheStats::damaged);
@@ -231,20 +198,13 @@ std::uint64_t RowCache::write_entry(const std::string& path, const RowTable& tab
   const UniqueFd fd(mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd) return 0;
   EntryHeader header;
-  header.text_start = table.text_start;
-  header.text_end = table.text_end;
-  header.rows = static_cast<std::uint32_t>(table.rows.size());
-  header.index = static_cast<std::uint32_t>(table.index.size());
-  header.rules = static_cast<std::uint32_t>(table.rules.size());
+  header.counts = counts_of(table);
   header.stats = table.stats;
   header.digest = content_digest(table);
-  const bool whole = write_whole(fd.get(), &header, sizeof(header)) &&
-                     write_whole(fd.get(), table.rows.data(), table.rows.size() * sizeof(usc_row)) &&
-                     write_whole(fd.get(), table.index.data(), table.index.size() * sizeof(__u32)) &&
-                     write_whole(fd.get(), table.rules.data(), table.rules.size() * sizeof(usc_rule));
+  bool whole = write_whole(fd.get(), &header, sizeof(header));
+  for (const auto part : parts_of(table)) whole = whole && write_whole(fd.get(), part.data(), part.size());
   if (!whole || rename(temporary.c_str(), path.c_str()) != 0) (void)unlink(temporary.c_str());
-  return sizeof(header) + table.rows.size() * sizeof(usc_row) + table.index.size() * sizeof(__u32) +
-         table.rules.size() * sizeof(usc_rule);
+  return sizeof(header) + header.counts.bytes();
 }
 
 // Not at each entry: a program with a thousand new libraries would have the folder looked through a thousand times.

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "support/result.h"
+#include "symbolizer/elf_reader.h"
 #include "symbolizer/row_builder.h"
 
 namespace uscope::symbolizer {
@@ -34,9 +35,10 @@ class RowCache {
   // /var/cache/uscope for root; $XDG_CACHE_HOME/uscope or ~/.cache/uscope for others.
   [[nodiscard]] static std::string default_folder();
 
-  // The rows of the file behind `fd` (read with pread, and the caller's), from the cache or built and put there. Files
-  // whose rows are the same share one table, as long as somebody holds it. `name` is for messages.
-  Result<std::shared_ptr<const RowTable>> get(int fd, const std::string& name);
+  // The rows of the file behind `fd` (read with pread, and the caller's), from the cache or built by `reader` and put
+  // there. Files of one owner whose rows are the same share one table, as long as somebody holds it. `name` is for
+  // messages.
+  Result<std::shared_ptr<const RowTable>> get(int fd, const std::string& name, ElfReader& reader = direct_reader());
 
   // While no other thread is in get().
   [[nodiscard]] const RowCacheStats& stats() const { return stats_; }
@@ -47,7 +49,7 @@ class RowCache {
   std::shared_ptr<const RowTable> find_held(const std::string& key);
   std::shared_ptr<const RowTable> hold(const std::string& key, std::shared_ptr<const RowTable> table);
   void count(std::uint64_t RowCacheStats::*what);
-  Result<RowTable> load(const std::string& key, int fd, const std::string& name);
+  Result<RowTable> load(const std::string& key, FileReading& reading);
   bool read_entry(const std::string& path, RowTable& table);
   [[nodiscard]] std::uint64_t write_entry(const std::string& path, const RowTable& table) const;  // its bytes
   void trim_now_and_then(std::uint64_t written);

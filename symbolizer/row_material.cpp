@@ -1,11 +1,8 @@
 // What rows follow from, for the key of a cache.
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <memory>
 #include <string>
 
 #include "symbolizer/go_sections.h"
@@ -16,10 +13,6 @@
 
 namespace uscope::symbolizer {
 namespace {
-
-struct DigestDeleter {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
 
 // More code than this (rustc's 100 MB) is not hashed: that takes longer than building the rows.
 constexpr std::uint64_t kMostHashed = std::uint64_t{32} << 20;
@@ -44,10 +37,7 @@ std::string code_identity(int fd, const ElfFacts& facts) {
   std::uint64_t bytes = 0;
   for (const Segment& segment : facts.exec_segments) bytes += std::min(segment.size, kMaxTextBytes);
   if (bytes > kMostHashed) return file_identity(fd);
-  const std::unique_ptr<EVP_MD_CTX, DigestDeleter> context(EVP_MD_CTX_new());
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1) return "";
+  Sha256 hash;
   std::vector<std::byte> window(TextReader::kWindow);
   for (const Segment& segment : facts.exec_segments) {
     std::uint64_t at = segment.offset;
@@ -56,15 +46,13 @@ std::string code_identity(int fd, const ElfFacts& facts) {
       const ssize_t got =
           pread(fd, window.data(), std::min<std::uint64_t>(window.size(), end - at), static_cast<off_t>(at));
       if (got <= 0) break;
-      EVP_DigestUpdate(context.get(), window.data(), static_cast<std::size_t>(got));
+      hash.add(window.data(), static_cast<std::size_t>(got));
       at += static_cast<std::uint64_t>(got);
     }
   }
-  if (EVP_DigestFinal_ex(context.get(), digest.data(), &size) != 1) return "";
-  return {reinterpret_cast<const char*>(digest.data()), size};
+  const Digest digest = hash.finish();
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
-
-}  // namespace
 
 Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name) {
   const auto facts = read_elf_facts(fd, name);
@@ -108,6 +96,16 @@ Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& nam
   add(code.size());
   material.insert(material.end(), code.begin(), code.end());
   return material;
+}
+
+}  // namespace
+
+Result<Digest> unwind_digest(int fd, const std::string& name) {
+  const auto material = unwind_material(fd, name);
+  if (!material) return material.error();
+  Sha256 hash;
+  hash.add(material->data(), material->size());
+  return hash.finish();
 }
 
 }  // namespace uscope::symbolizer

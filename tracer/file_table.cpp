@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <deque>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -26,7 +26,7 @@ namespace uscope::tracer {
 namespace {
 
 // For programs, maps, rings, the raw trace, perf maps and what a moment needs.
-constexpr std::size_t kReservedDescriptors = 56 + JitNames::kDescriptors;
+constexpr std::size_t kReservedDescriptors = 72 + JitNames::kDescriptors;
 
 // Opens a regular file for reading, and nothing else: a path may by now name a device or a FIFO.
 UniqueFd open_regular(const std::string& path, int* error) {
@@ -210,19 +210,21 @@ Result<void> FileTable::meet(const usc_file& record) {
     return finish(record.file, std::move(file));
   }
   file.open_error = 0;
-  if (record.links == 0 && is_memory(file.fd.get()) && !symbolizer::open_elf(file.fd.get(), file.path)) {
+  auto [elf, facts] = maker_.facts(file.fd.get(), file.path);
+  if (!elf && record.links == 0 && is_memory(file.fd.get())) {
     file.state = USC_FILE_JIT;
     return finish(record.file, std::move(file));
   }
-  if (auto facts = symbolizer::read_elf_facts(file.fd.get(), file.path); facts) {
-    file.facts = std::move(*facts);
-  } else {
+  if (!facts) {
     file.trouble = facts.error().what;
     return finish(record.file, std::move(file));
   }
-  const std::string executable = file.facts.interpreter.empty() || !shares_our_root(record.pid) ? "" : file.path;
+  file.facts = std::move(*facts);
+  std::vector<std::string> asked;
+  // Only an executable names an interpreter.
+  if (!file.facts.interpreter.empty() && shares_our_root(record.pid)) asked = asked_for(file.facts, file.path);
   if (auto begun = begin(record.file, std::move(file)); !begun) return begun;
-  return executable.empty() ? Result<void>{} : look_ahead(executable);
+  return look_ahead(std::move(asked));
 }
 
 // A descriptor is held for every file whose rows are being made. Few programs have so many new files at once.
@@ -252,28 +254,38 @@ Result<void> FileTable::on_made(const MadeRows& made) {
 }
 
 // Best effort: what is not found here is met later, and its first walks are finished in user space.
-Result<void> FileTable::look_ahead(const std::string& executable) {
-  for (const std::string& path : with_libraries(executable)) {
+Result<void> FileTable::look_ahead(std::vector<std::string> paths) {
+  std::size_t left = kMostFiles;
+  for (std::size_t i = 0; i < paths.size() && left > 0; i++) {
+    const std::string path = paths[i];
     if (!expected_.insert(path).second) continue;
+    left--;
     int error = 0;
     UniqueFd fd = open_regular(path, &error);
     if (!fd) continue;
+    if (const std::string interpreter = script_interpreter(fd.get()); !interpreter.empty()) {
+      paths.push_back(interpreter);
+      continue;
+    }
+    auto facts = maker_.facts(fd.get(), path).facts;
+    if (!facts) continue;
+    std::vector<std::string> asked = asked_for(*facts, path);
+    paths.insert(paths.end(), std::make_move_iterator(asked.begin()), std::make_move_iterator(asked.end()));
     std::array<char, 4096> real{};
     const bool resolved = realpath(path.c_str(), real.data()) != nullptr;
-    if (auto done = expect(std::move(fd), resolved ? std::string(real.data()) : path); !done) return done;
+    if (auto done = expect(std::move(fd), resolved ? std::string(real.data()) : path, std::move(*facts)); !done)
+      return done;
   }
   return {};
 }
 
 // Gives a file that is about to be mapped its serial, and has its rows made. One that the kernel has met has both.
-Result<void> FileTable::expect(UniqueFd fd, std::string path) {
+Result<void> FileTable::expect(UniqueFd fd, std::string path, symbolizer::ElfFacts facts) {
   File file;
   file.path = std::move(path);
   file.state = USC_FILE_WITHOUT;
   file.fd = std::move(fd);
-  auto facts = symbolizer::read_elf_facts(file.fd.get(), file.path);
-  if (!facts) return {};
-  file.facts = std::move(*facts);
+  file.facts = std::move(facts);
   void* page = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, file.fd.get(), 0);
   if (page == MAP_FAILED) return {};
   const Result<usc_file_key> key = backend_.own_file_key(page);
@@ -290,7 +302,7 @@ void FileTable::wait_for_rows() {
 }
 
 void FileTable::preload(const std::string& executable) {
-  if (look_ahead(executable)) wait_for_rows();
+  if (look_ahead({executable})) wait_for_rows();
 }
 
 void FileTable::preload_process(std::uint32_t pid) {
@@ -305,7 +317,9 @@ void FileTable::preload_process(std::uint32_t pid) {
     if (!fd || fstat(fd.get(), &status) != 0) continue;
     // Servers have hundreds of processes with the same files.
     if (!preloaded_.insert(std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino)).second) continue;
-    if (auto done = expect(std::move(fd), mapping.path); !done) return;
+    auto facts = maker_.facts(fd.get(), mapping.path).facts;
+    if (!facts) continue;
+    if (auto done = expect(std::move(fd), mapping.path, std::move(*facts)); !done) return;
   }
   wait_for_rows();
 }

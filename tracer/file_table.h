@@ -87,8 +87,8 @@ class FileTable final : public RowUser {
   Result<void> begin(std::uint32_t serial, File file);
   Result<void> finish(std::uint32_t serial, File file);
   Result<void> wait_for_descriptors();
-  Result<void> look_ahead(const std::string& executable);
-  Result<void> expect(UniqueFd fd, std::string path);
+  Result<void> look_ahead(std::vector<std::string> paths);
+  Result<void> expect(UniqueFd fd, std::string path, symbolizer::ElfFacts facts);
   void wait_for_rows();
   File& slot(std::uint32_t serial);
   std::uint32_t classify(const std::string& path) const;

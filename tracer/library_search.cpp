@@ -2,21 +2,15 @@
 // ld.so.cache is not read; LD_LIBRARY_PATH is not followed.
 #include "tracer/library_search.h"
 
-#include <fcntl.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <deque>
 #include <filesystem>
-#include <fstream>
-
-#include "support/unique_fd.h"
-#include "symbolizer/elf_facts.h"
+#include <utility>
 
 namespace uscope::tracer {
 namespace {
 
-constexpr std::size_t kMostFiles = 64;
 constexpr std::array<const char*, 7> kFolders = {
     "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"};
 
@@ -45,12 +39,12 @@ std::string find_library(const std::string& name, const symbolizer::ElfFacts& fa
   return "";
 }
 
-// The interpreter of a script, "" where the file is none.
-std::string script_interpreter(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+}  // namespace
+
+std::string script_interpreter(int fd) {
   std::array<char, 256> line{};
-  file.read(line.data(), line.size() - 1);
-  std::string text(line.data(), static_cast<std::size_t>(file.gcount()));
+  const ssize_t got = pread(fd, line.data(), line.size() - 1, 0);
+  std::string text(line.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
   if (text.compare(0, 2, "#!") != 0) return "";
   text = text.substr(2, text.find('\n') == std::string::npos ? std::string::npos : text.find('\n') - 2);
   const std::size_t begin = text.find_first_not_of(" \t");
@@ -58,27 +52,12 @@ std::string script_interpreter(const std::string& path) {
   return text.substr(begin, text.find_first_of(" \t", begin) - begin);
 }
 
-}  // namespace
-
-std::vector<std::string> with_libraries(const std::string& executable) {
+std::vector<std::string> asked_for(const symbolizer::ElfFacts& facts, const std::string& path) {
   std::vector<std::string> files;
-  std::deque<std::string> queue = {executable};
-  if (std::string interpreter = script_interpreter(executable); !interpreter.empty()) queue = {interpreter};
-  const auto ask = [&](const std::string& path) {
-    const bool known = std::find(files.begin(), files.end(), path) != files.end() ||
-                       std::find(queue.begin(), queue.end(), path) != queue.end();
-    if (!path.empty() && !known) queue.push_back(path);
-  };
-  while (!queue.empty() && files.size() < kMostFiles) {
-    const std::string path = queue.front();
-    queue.pop_front();
-    const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!fd) continue;
-    const auto facts = symbolizer::read_elf_facts(fd.get(), path);
-    if (!facts) continue;
-    files.push_back(path);
-    ask(facts->interpreter);
-    for (const std::string& name : facts->needed) ask(find_library(name, *facts, path));
+  if (!facts.interpreter.empty()) files.push_back(facts.interpreter);
+  for (const std::string& name : facts.needed) {
+    if (files.size() >= kMostFiles) break;
+    if (std::string found = find_library(name, facts, path); !found.empty()) files.push_back(std::move(found));
   }
   return files;
 }

@@ -13,6 +13,7 @@
 #include <ctime>
 
 #include "support/unique_fd.h"
+#include "symbolizer/reader_processes.h"
 #include "tracer/attached_calls.h"
 #include "tracer/preflight_common.h"
 #include "tracer/process_list.h"
@@ -26,6 +27,7 @@ constexpr std::uint64_t kStatusEveryNs = kSecond / 4;
 constexpr int kLongestWaitMs = 10;
 constexpr int kPendingWaitMs = 1;
 constexpr int kCollectorNice = -20;
+constexpr int kReaderNice = -10;  // as RowMaker's threads, which wait for them
 
 constexpr rlim_t kFewestDescriptors = 256;
 
@@ -147,6 +149,7 @@ class Recording {
   SignalWatch signals_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<symbolizer::RowCache> cache_;
+  std::unique_ptr<symbolizer::ReaderProcesses> readers_;
   std::unique_ptr<FileTable> files_;
   std::unique_ptr<TraceWriter> writer_;
   std::unique_ptr<Collector> collector_;
@@ -173,6 +176,12 @@ Result<void> Recording::prepare() {
     }
     command_.emplace(std::move(*command));
   }
+  // And what reads other people's files, before there is anything open that it must not have.
+  symbolizer::ReaderOptions reading;
+  reading.nice = kReaderNice;
+  auto readers = symbolizer::ReaderProcesses::start(reading);
+  if (!readers) return readers.error();
+  readers_ = std::move(*readers);
   if (auto watching = signals_.open(); !watching) return watching;
   signal(SIGPIPE, SIG_IGN);  // a reader of --print that goes away does not end the recording
   if (auto raised = raise_descriptor_limit(); !raised) return raised;
@@ -187,7 +196,7 @@ Result<void> Recording::prepare() {
   backend_ = std::move(*backend);
   cache_ = std::make_unique<symbolizer::RowCache>(options_.cache_folder.empty() ? symbolizer::RowCache::default_folder()
                                                                                 : options_.cache_folder);
-  maker_ = std::make_unique<RowMaker>(*cache_);
+  maker_ = std::make_unique<RowMaker>(*cache_, RowMaker::kThreads, *readers_);
   files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules);
   collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *writer_, config_, hooks_.observer,
                                            hooks_.compare_observer);

@@ -13,7 +13,8 @@ constexpr int kNice = -10;
 
 }  // namespace
 
-RowMaker::RowMaker(symbolizer::RowCache& cache, unsigned threads) : cache_(cache) {
+RowMaker::RowMaker(symbolizer::RowCache& cache, unsigned threads, symbolizer::ElfReader& reader)
+    : cache_(cache), reader_(reader) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -32,8 +33,9 @@ RowMaker::~RowMaker() {
 }
 
 MadeRows RowMaker::make(const RowJob& job) {
-  if (job.detail == symbolizer::RowDetail::kStack) return {job.serial, job.detail, cache_.get(job.fd, job.name)};
-  auto rows = symbolizer::build_rows(job.fd, job.name, job.detail);
+  if (job.detail == symbolizer::RowDetail::kStack)
+    return {job.serial, job.detail, cache_.get(job.fd, job.name, reader_)};
+  auto rows = reader_.open(job.fd, job.name)->rows(job.detail);
   if (!rows) return {job.serial, job.detail, rows.error()};
   return {job.serial, job.detail, std::make_shared<const symbolizer::RowTable>(std::move(*rows))};
 }

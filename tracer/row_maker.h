@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "symbolizer/elf_reader.h"
 #include "symbolizer/row_builder.h"
 #include "symbolizer/row_cache.h"
 
@@ -43,13 +44,16 @@ class RowMaker {
  public:
   static constexpr unsigned kThreads = 2;
 
-  // Without threads all is made, and handed over, by ask() itself. `cache` outlives this.
-  explicit RowMaker(symbolizer::RowCache& cache, unsigned threads = kThreads);
+  // Without threads all is made, and handed over, by ask() itself. `cache` and `reader` outlive this.
+  explicit RowMaker(symbolizer::RowCache& cache, unsigned threads = kThreads,
+                    symbolizer::ElfReader& reader = symbolizer::direct_reader());
   RowMaker(const RowMaker&) = delete;
   RowMaker& operator=(const RowMaker&) = delete;
   ~RowMaker();
 
   Result<void> ask(RowJob job);
+  // What is to be known of a file before its rows; at once.
+  symbolizer::FactsAnswer facts(int fd, const std::string& name) { return reader_.facts(fd, name); }
   // Hands over what has been made. wait(): once there is something, if anything was asked for.
   Result<void> hand_over();
   Result<void> wait();
@@ -69,6 +73,7 @@ class RowMaker {
   Result<void> hand_over(const Done& done);
 
   symbolizer::RowCache& cache_;
+  symbolizer::ElfReader& reader_;
   std::size_t open_ = 0;
   std::vector<std::uint32_t> news_;
   std::mutex guard_;  // of all that follows but the threads

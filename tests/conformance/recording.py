@@ -146,7 +146,7 @@ class Recording(unittest.TestCase):
                 break
             time.sleep(0.1)
         time.sleep(2.0)  # by the second look the call is more than a second old
-        child = int(subprocess.run(["pgrep", "-P", str(tracer.pid)], capture_output=True, text=True, check=True).stdout.split()[0])
+        child = int(subprocess.run(["pgrep", "-P", str(tracer.pid), "-x", "sleep"], capture_output=True, text=True, check=True).stdout.split()[0])
         self.addCleanup(lambda: os.kill(child, signal.SIGKILL))
         ours = in_the_kernel() - before
         self.assertGreaterEqual(len(ours), 1 if BACKEND == "kmod" else 2)

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const uscope::UniqueFd fd = uscope::fuzz::as_file(bytes);
   const bool elf = static_cast<bool>(uscope::symbolizer::read_elf_facts(fd.get(), "input"));
   (void)uscope::symbolizer::read_elf_facts_from_memory(std::as_bytes(bytes), "input");
-  (void)uscope::symbolizer::unwind_material(fd.get(), "input");
+  (void)uscope::symbolizer::unwind_digest(fd.get(), "input");
   for (const RowDetail detail : {RowDetail::kStack, RowDetail::kAllRegisters}) {
     auto table = uscope::symbolizer::build_rows(fd.get(), "input", detail);
     uscope::fuzz::require(elf || !table, "no rows of what is no ELF file");

@@ -121,6 +121,24 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 	return 0;
 }
 
+/*
+ * The tracer, and the processes without privileges that read files for it: its child, and what that has forked. They run
+ * before the hooks are there; what they fork later is spared with them.
+ */
+static __noinline int is_own(struct task_struct *leader)
+{
+	struct task_struct *parent = leader->real_parent;
+
+	if (leader->tgid == own_process)
+		return 1;
+	if (!parent)
+		return 0;
+	if (parent->tgid == own_process)
+		return 1;
+	parent = parent->real_parent;
+	return parent && parent->tgid == own_process;
+}
+
 /* Decides on a process whose state is `from`: unknown, or one that was not traced so far. The new state. */
 static __noinline __u32 decide_process(struct task_struct *leader, struct task_struct *task, __u32 from)
 {
@@ -134,6 +152,11 @@ static __noinline __u32 decide_process(struct task_struct *leader, struct task_s
 	}
 	if (!claim(t, from))
 		return t->state;
+	if (is_own(leader)) {
+		barrier();
+		*(volatile __u32 *)&t->state = USC_UNTRACED;
+		return USC_UNTRACED;
+	}
 	matches = process_matches(leader, task);
 	state = usc_map_first_event(config.target.follow, matches,
 				    !matches && !targets(USC_TARGET_CGROUP) && config.target.follow == USC_FOLLOW_TREE

@@ -75,6 +75,32 @@ TEST_F(Cache, GivesBackWhatWasBuilt) {
   EXPECT_EQ(entries().size(), 2u);
 }
 
+// What one user's file has its reader say must not be found for another user's.
+TEST_F(Cache, SharesRowsAmongFilesOfOneOwner) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  RowCache cache(folder_);
+  const auto copy = [&](const char* name, unsigned owner, unsigned mode) {
+    std::filesystem::copy_file(kLoader, top_ + "/" + name);
+    EXPECT_EQ(chown((top_ + "/" + name).c_str(), owner, owner), 0);
+    EXPECT_EQ(chmod((top_ + "/" + name).c_str(), mode), 0);
+    const UniqueFd fd = open_to_read(top_ + "/" + name);
+    auto table = cache.get(fd.get(), name);
+    EXPECT_TRUE(table);
+    return table ? *table : nullptr;
+  };
+  const auto first = copy("first", 0, 0755);
+  EXPECT_EQ(copy("second", 0, 0700), first);
+  const auto users = copy("users", 1234, 0755);
+  EXPECT_NE(users, first);
+  expect_equal(*users, *first);
+  EXPECT_EQ(copy("users-other", 1234, 0755), users);
+  const auto shared = copy("shared", 0, 0775);
+  EXPECT_NE(shared, first);
+  EXPECT_NE(copy("shared-too", 0, 0775), shared);
+  EXPECT_EQ(cache.stats().built, 4U);
+  EXPECT_EQ(cache.stats().shared, 2U);
+}
+
 TEST_F(Cache, FolderAndEntriesArePrivate) {
   umask(0);
   RowCache cache(folder_);

@@ -1,0 +1,23 @@
+// Descriptors sent from process to process (SCM_RIGHTS), beside bytes.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "support/unique_fd.h"
+
+namespace uscope {
+
+// At most so many at once.
+constexpr std::size_t kMostPassed = 4;
+
+// One sendmsg(), all or nothing but for stream sockets. False: errno tells.
+[[nodiscard]] bool send_with_fds(int socket, std::span<const std::byte> bytes, std::span<const int> fds);
+
+// One recvmsg() with these flags: how many bytes came, 0 at the end, -1 with errno. Descriptors are close-on-exec;
+// where more came than fit, none is kept and errno is EMSGSIZE.
+[[nodiscard]] long receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<UniqueFd>& fds, int flags = 0);
+
+}  // namespace uscope

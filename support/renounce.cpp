@@ -1,0 +1,110 @@
+#include "support/renounce.h"
+
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <initializer_list>
+#include <memory>
+#include <utility>
+
+#include "support/call_filter.h"
+#include "support/landlock.h"
+
+namespace uscope {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kBoundsMemory = false;  // AddressSanitizer's shadow takes terabytes of addresses
+#else
+constexpr bool kBoundsMemory = true;
+#endif
+
+std::uint64_t address_space() {
+  unsigned long pages = 0;
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/self/statm", "re"), std::fclose);
+  if (!file || std::fscanf(file.get(), "%lu", &pages) != 1) return 0;
+  return std::uint64_t{pages} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+Result<void> set_limits(const Renunciation& limits) {
+  const auto limit = [](__rlimit_resource_t what, rlim_t most) {
+    const rlimit value{most, most};
+    return setrlimit(what, &value) == 0;
+  };
+  bool done = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_NOFILE, limits.descriptors);
+  if (const std::uint64_t now = address_space(); kBoundsMemory && limits.memory != 0 && now != 0)
+    done = done && limit(RLIMIT_AS, now + limits.memory);
+  if (!done) return errno_error("cannot set the limits of a process that reads files", errno);
+  return {};
+}
+
+using Capabilities = std::array<__user_cap_data_struct, 2>;
+
+long with_capabilities(long call, Capabilities& data) {
+  __user_cap_header_struct header{};
+  header.version = _LINUX_CAPABILITY_VERSION_3;
+  return syscall(call, &header, data.data());
+}
+
+Result<void> become_nobody() {
+  Capabilities held{};
+  if (with_capabilities(SYS_capget, held) != 0) return errno_error("cannot ask for capabilities", errno);
+  constexpr std::uint32_t kNeeded = 1u << CAP_SETUID | 1u << CAP_SETGID;
+  if ((held[0].effective & kNeeded) == kNeeded &&
+      (setgroups(0, nullptr) != 0 || setresgid(kNobody, kNobody, kNobody) != 0 ||
+       setresuid(kNobody, kNobody, kNobody) != 0))
+    return errno_error("cannot become the user nobody", errno);
+  Capabilities none{};
+  (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  if (with_capabilities(SYS_capset, none) != 0) return errno_error("cannot drop capabilities", errno);
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno_error("cannot forbid to be looked into", errno);
+  return {};
+}
+
+Result<void> limit_calls() {
+  CallFilter filter;
+  for (const long call : {SYS_read,         SYS_pread64,        SYS_lseek,           SYS_write,
+                          SYS_recvfrom,     SYS_recvmsg,        SYS_sendto,          SYS_sendmsg,
+                          SYS_fstat,        SYS_newfstatat,     SYS_close,           SYS_brk,
+                          SYS_munmap,       SYS_mremap,         SYS_madvise,         SYS_futex,
+                          SYS_getpid,       SYS_getppid,        SYS_gettid,          SYS_wait4,
+                          SYS_pidfd_open,   SYS_clock_gettime,  SYS_getrandom,       SYS_sched_yield,
+                          SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_set_robust_list, SYS_rseq,
+                          SYS_exit,         SYS_exit_group,     SYS_restart_syscall, SYS_sigaltstack})
+    filter.allow(call);
+  filter.allow_without(SYS_mmap, 2, PROT_EXEC);
+  filter.allow_without(SYS_mprotect, 2, PROT_EXEC);
+  filter.allow_if_equal(SYS_prctl, 0, PR_SET_PDEATHSIG);
+  filter.allow_if_equal(SYS_prlimit64, 0, 0);  // of this process only, and never upwards without CAP_SYS_RESOURCE
+  // fork() of glibc; no thread, no namespace.
+  filter.allow_if_equal(SYS_clone, 0, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD);
+  return filter.install(false);
+}
+
+}  // namespace
+
+Result<void> renounce(const Renunciation& limits) {
+  if (auto done = set_limits(limits); !done) return done;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno_error("cannot give up new privileges", errno);
+  if (auto done = leave_file_systems(); !done) return done;
+  if (auto done = become_nobody(); !done) return done;
+  return limit_calls();
+}
+
+Result<void> renounce_forking() {
+  const rlimit none{0, 0};
+  if (setrlimit(RLIMIT_NPROC, &none) != 0) return errno_error("cannot give up forking", errno);
+  return {};
+}
+
+}  // namespace uscope
