@@ -112,11 +112,11 @@ __noinline int read_block(struct scratch *s, __u64 address)
 		return -1;
 	s->block_base = address;
 	bytes = s->wanted_end - address;
-	if (bytes < 8)
+	if (!s->wanted_end || bytes < 8)
 		bytes = BLOCK_BYTES;
 	asm volatile("" : "+r"(bytes)); /* one bound that the verifier sees */
-	if (bytes > BLOCK_BYTES)
-		bytes = BLOCK_BYTES;
+	if (bytes > BLOCK_MOST_BYTES)
+		bytes = BLOCK_MOST_BYTES;
 	s->block_bytes = bytes;
 	if (!bpf_probe_read_user(s->block, bytes, (void *)address))
 		return 0;
@@ -142,7 +142,7 @@ static __always_inline int read_word(struct scratch *s, __u64 address, __u64 *va
 			return -1;
 		at = 0;
 	}
-	if (at > BLOCK_BYTES - 8)
+	if (at > BLOCK_MOST_BYTES - 8)
 		return -1;
 	*value = *(__u64 *)(s->block + at);
 	return 0;

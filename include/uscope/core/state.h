@@ -26,8 +26,9 @@
 #define MEMO_SLOTS 4096
 #define MEMO_WORDS 64
 #define SCRATCH_LEVELS 3
-#define BLOCK_BYTES 512
-#define PATH_COMPONENTS 96 /* taken of a path, at most */
+#define BLOCK_BYTES 512	      /* read of the stack at once, where it is not known how much is wanted */
+#define BLOCK_MOST_BYTES 2048 /* and where it is */
+#define PATH_COMPONENTS 96    /* taken of a path, at most */
 #define NAME_BYTES 256
 
 /* task_entry.flags */
@@ -186,7 +187,7 @@ struct scratch {
 	__u64 start_rsp;
 	__u16 read_at[MEMO_WORDS];
 	__u64 read_value[MEMO_WORDS];
-	__u8 block[BLOCK_BYTES];
+	__u8 block[BLOCK_MOST_BYTES];
 	struct usc_stack record; /* and its frames behind it */
 	__u64 frames[USC_MAX_FRAMES];
 };
