@@ -15,11 +15,16 @@ constexpr std::int64_t kMostStacks = 4096;
 constexpr std::size_t kThreadsShown = 8;
 constexpr std::size_t kStringsShown = 8;
 
+// Of kStepsAtOnce of SQLite's virtual machine, for one cell: tens and hundreds of milliseconds.
+constexpr std::int64_t kMost = 60;
+constexpr std::int64_t kMostForErrors = 300;
+
 // Bounds what SQLite does while the object lives: statements stop with an error once a part of all work is used up.
 class WorkBudget {
  public:
-  // `left` in units of kStepsAtOnce, counted down.
-  WorkBudget(sqlite3* database, std::int64_t& left) : database_(database), left_(left), stop_at_(left - kMostAtOnce) {
+  // `left` in units of kStepsAtOnce, counted down, by `most` at most.
+  WorkBudget(sqlite3* database, std::int64_t& left, std::int64_t most)
+      : database_(database), left_(left), stop_at_(left - most) {
     sqlite3_progress_handler(
         database_, kStepsAtOnce, [](void* budget) { return static_cast<WorkBudget*>(budget)->spend(); }, this);
   }
@@ -31,7 +36,6 @@ class WorkBudget {
 
  private:
   static constexpr int kStepsAtOnce = 10'000;
-  static constexpr std::int64_t kMostAtOnce = 300;  // some tenths of a second
   int spend() {
     left_--;
     return spent() ? 1 : 0;
@@ -46,13 +50,18 @@ std::size_t most_of(const CellEvents& which) {
   return which.error ? kErrorsSampled : kSampled;
 }
 
-// The events of a cell that are meant, of one stack.
-std::string events_sql(const CellEvents& events) {
-  std::string sql =
-      "SELECT e.id, t.name FROM event e LEFT JOIN thread t ON t.id = e.thread_id "
-      "WHERE e.stack_id IS ?1 AND +e.kind_id = ?2";
-  if (events.error) sql += " AND e.result = ?4";
-  if (events.never_returned) sql += " AND e.dur_ns IS NULL AND e.how IN ('open', 'attached')";
+// The events of a cell that are meant, of one stack. A stack mostly is of one kind of call: whether it is of this one,
+// its first events tell; only of those that failed all are looked through.
+std::string events_sql(const CellEvents& which) {
+  std::string from = "event";
+  if (which.never_returned) {
+    from = "(SELECT event.* FROM notable_event n JOIN event ON event.id = n.event_id WHERE n.list = 'open')";
+  } else if (!which.error) {
+    from = "(SELECT * FROM event WHERE stack_id IS ?1 LIMIT 1000)";
+  }
+  std::string sql = "SELECT e.id, t.name FROM " + from +
+                    " e LEFT JOIN thread t ON t.id = e.thread_id WHERE e.stack_id IS ?1 AND +e.kind_id = ?2";
+  if (which.error) sql += " AND e.result = ?4";
   return sql + " LIMIT ?3";
 }
 
@@ -133,7 +142,7 @@ Result<std::vector<SampledEvent>> CellLookup::events(const CellEvents& which) {
     return found;
   }
   if (work_left_ <= 0) return found;
-  const WorkBudget budget(database_.handle(), work_left_);
+  const WorkBudget budget(database_.handle(), work_left_, which.error ? kMostForErrors : kMost);
   for (const CellSource& source : which.cell->sources) {
     if (found.size() >= most_of(which) || budget.spent()) break;
     auto done = source_events(which, source, found);

@@ -62,7 +62,7 @@ class CellLookup {
   const store::Database& database_;
   const RunFacts& facts_;
   std::optional<store::Statement> strings_;
-  std::int64_t work_left_ = 10'000;  // of WorkBudget: some seconds
+  std::int64_t work_left_ = 3000;  // of WorkBudget: some seconds
 };
 
 // Threads with most events first, and the arguments whose share is most above that in `other`.

@@ -207,12 +207,13 @@ Result<void> add_failing_arguments(const std::vector<CellRow>& rows, std::vector
       auto entry = new_failing_arguments(row, error, normal, abnormal);
       if (!entry) return entry.error();
       if (!*entry) continue;
+      (*entry)->cell.first_event_id = (*entry)->example.event_id;
       (*entry)->cell.score = new_error_score((*entry)->cell.events, normal.size(), abnormal.size());
       entries.push_back(std::move(**entry));
     }
   }
   std::stable_sort(entries.begin(), entries.end(),
-                   [](const OnlyEntry& a, const OnlyEntry& b) { return a.cell.score > b.cell.score; });
+                   [](const OnlyEntry& a, const OnlyEntry& b) { return ranks_before(a.cell, b.cell); });
   return {};
 }
 

@@ -13,7 +13,8 @@
 namespace uscope::analyzer {
 namespace {
 
-constexpr double kTier = 1000;  // above every score of standard deviations
+constexpr double kAboutTheSame = 2;  // standard deviations
+constexpr double kTier = 1000;       // above every score of standard deviations
 constexpr double kWaitingWeight = 0.5;
 constexpr double kLeastLatencyVariance = 0.1;  // of logarithms, between runs
 constexpr double kBriefNs = 1e6;               // less time in all, gained or lost, weighs little
@@ -185,6 +186,8 @@ void Comparison::only(const CellRow& row, bool of_normal, OnlyCell cell, const P
     if (!run || part(*run) <= 0) continue;
     cell.runs++;
     cell.events += static_cast<std::uint64_t>(part(*run));
+    const std::int64_t first = cell.error ? run->errnos.at(*cell.error).first_event_id : run->first_event_id;
+    cell.first_event_id = cell.first_event_id == 0 ? first : std::min(cell.first_event_id, first);
     if (!cell.error || cell.never_returned) cell.open += run->open;
     if (cell.never_returned) continue;
     for (const auto& [error, count] : run->errnos)
@@ -311,12 +314,20 @@ void Comparison::judge() {
   const auto by_score = [](const auto& a, const auto& b) {
     return a.score != b.score ? a.score > b.score : a.key < b.key;
   };
-  std::stable_sort(changes_.normal_only.begin(), changes_.normal_only.end(), by_score);
-  std::stable_sort(changes_.abnormal_only.begin(), changes_.abnormal_only.end(), by_score);
+  std::stable_sort(changes_.normal_only.begin(), changes_.normal_only.end(), ranks_before);
+  std::stable_sort(changes_.abnormal_only.begin(), changes_.abnormal_only.end(), ranks_before);
   std::stable_sort(changes_.changed.begin(), changes_.changed.end(), by_score);
 }
 
 }  // namespace
+
+bool ranks_before(const OnlyCell& a, const OnlyCell& b) {
+  const double weight_a = std::floor(a.score / kAboutTheSame);
+  const double weight_b = std::floor(b.score / kAboutTheSame);
+  if (weight_a != weight_b) return weight_a > weight_b;
+  if (a.first_event_id != b.first_event_id) return a.first_event_id < b.first_event_id;
+  return a.score != b.score ? a.score > b.score : a.key < b.key;
+}
 
 std::vector<CellRow> join_cells(const std::vector<Matrix>& normal, const std::vector<Matrix>& abnormal) {
   std::map<CellKey, CellRow> rows;

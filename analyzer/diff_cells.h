@@ -13,7 +13,8 @@
 // Ranking. Scores are standard deviations of the logarithm of the ratio, with the dispersion that the runs show
 // (at least kLeastDispersion): few events cannot score much, and of very many it is the ratio that counts. Errors that
 // are no mere "try again" come before that: first those that this call never gave on the other side, then those that
-// this cell never gave. What depends on waiting (futex, epoll_wait …) counts half.
+// this cell never gave. What depends on waiting (futex, epoll_wait …) counts half. Of cells of one side with about the
+// same score, that comes first which happened first: causes come before what they bring about.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +53,7 @@ struct OnlyCell {
   std::uint64_t events = 0;                        // in all runs of its side
   std::map<std::int64_t, std::uint64_t> errors{};  // of these
   std::uint64_t open = 0;                          // of these never returned
+  std::int64_t first_event_id = 0;                 // the lowest of all runs
   std::size_t runs = 0;                            // that have it
   double score = 0;
 };
@@ -76,6 +78,9 @@ struct CellChanges {
   std::vector<ChangedCell> changed;
   std::size_t unsteady = 0;  // cells of one side only that were left out, as too few of its runs have them
 };
+
+// The order of cells of one side.
+[[nodiscard]] bool ranks_before(const OnlyCell& a, const OnlyCell& b);
 
 [[nodiscard]] std::vector<CellRow> join_cells(const std::vector<Matrix>& normal, const std::vector<Matrix>& abnormal);
 

@@ -26,12 +26,12 @@ Result<std::vector<FailedEvent>> failed_events(const Cell* cell, std::int64_t er
   return failed;
 }
 
-// Arguments that failed in no normal run, and in how many abnormal ones they did.
+// Arguments (their identities) that failed in no normal run, and in how many abnormal ones they did.
 using NewArguments = std::map<std::string, std::size_t>;
 
 bool is_new(const FailedEvent& event, const NewArguments& arguments, std::size_t least_runs) {
   return std::any_of(event.strings.begin(), event.strings.end(), [&](const std::string& string) {
-    const auto found = arguments.find(string);
+    const auto found = arguments.find(argument_identity(string));
     return found != arguments.end() && found->second >= least_runs;
   });
 }
@@ -45,7 +45,8 @@ Result<std::optional<OnlyEntry>> new_failing_arguments(const CellRow& row, std::
   for (std::size_t i = 0; i < normal.size(); i++) {
     auto failed = failed_events(row.normal[i], error, normal[i]);
     if (!failed) return failed.error();
-    for (const FailedEvent& event : *failed) known.insert(event.strings.begin(), event.strings.end());
+    for (const FailedEvent& event : *failed)
+      for (const std::string& string : event.strings) known.insert(argument_identity(string));
   }
   NewArguments arguments;
   std::vector<std::vector<FailedEvent>> runs;
@@ -55,7 +56,7 @@ Result<std::optional<OnlyEntry>> new_failing_arguments(const CellRow& row, std::
     std::set<std::string> here;
     for (const FailedEvent& event : *failed)
       for (const std::string& string : event.strings)
-        if (known.count(string) == 0) here.insert(string);
+        if (known.count(argument_identity(string)) == 0) here.insert(argument_identity(string));
     for (const std::string& string : here) arguments[string]++;
     runs.push_back(std::move(*failed));
   }
@@ -76,7 +77,8 @@ Result<std::optional<OnlyEntry>> new_failing_arguments(const CellRow& row, std::
     auto sample = abnormal[i].describe(events);
     if (!sample) return sample.error();
     // What failed in normal runs too (a folder beside the file) is none of it.
-    for (const std::string& string : known) sample->strings.erase(string);
+    std::erase_if(sample->strings,
+                  [&](const auto& counted) { return known.count(argument_identity(counted.first)) != 0; });
     describe_example(*sample, {}, *example);
     entry.example = std::move(*example);
   }

@@ -54,6 +54,28 @@ bool is_nameless(std::string_view function) {
   return plus != std::string_view::npos && all_of_class(function.substr(plus + 3), kHexDigits);
 }
 
+std::string argument_identity(std::string_view value) {
+  const auto numbered = [&](std::string_view start, std::string_view end) {
+    return value.size() > start.size() + end.size() && value.starts_with(start) && value.ends_with(end) &&
+           all_of_class(value.substr(start.size(), value.size() - start.size() - end.size()), kDigits);
+  };
+  for (const std::string_view start : {"socket:[", "pipe:["})
+    if (numbered(start, "]")) return std::string(start) + "*]";
+  constexpr std::string_view kProcess = "/proc/";
+  if (value.starts_with(kProcess)) {
+    const std::size_t end = std::min(value.find('/', kProcess.size()), value.size());
+    if (all_of_class(value.substr(kProcess.size(), end - kProcess.size()), kDigits))
+      return std::string(kProcess) + "*" + std::string(value.substr(end));
+  }
+  const std::size_t colon = value.rfind(':');
+  if (!value.starts_with("inet") || colon == std::string_view::npos) return std::string(value);
+  const std::string_view port = value.substr(colon + 1);
+  constexpr std::string_view kFirstOfClients = "32768";
+  const bool of_client =
+      all_of_class(port, kDigits) && port.size() == kFirstOfClients.size() && port >= kFirstOfClients;
+  return of_client ? std::string(value.substr(0, colon + 1)) + "*" : std::string(value);
+}
+
 OffsetTrust::OffsetTrust(const std::vector<std::vector<ModuleBuild>>& runs) {
   std::map<std::string, std::set<std::string>> first;  // build-ids of a module in the first run that has it
   for (const auto& modules : runs) {

@@ -27,6 +27,10 @@ constexpr std::string_view kNameless = "[no name]";
 // Whether a function's text is `module+0xADDRESS` and no name.
 [[nodiscard]] bool is_nameless(std::string_view function);
 
+// What an argument pointed to, without what differs from run to run: the ports that systems give to clients (32768 and
+// above) and the numbers of sockets, pipes and processes are `*`: "inet:10.0.0.1:*", "socket:[*]", "/proc/*/stat".
+[[nodiscard]] std::string argument_identity(std::string_view value);
+
 struct ModuleBuild {
   std::string module;    // module_identity, renamed
   std::string build_id;  // empty: none

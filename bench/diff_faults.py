@@ -55,12 +55,15 @@ def denied(path):
 
 
 class SmallDisk:
-    """A tmpfs of a few MiB, and a file that fills it."""
+    """A tmpfs of a few MiB, and a file that fills it. A mere folder where no disk is to be filled."""
+
+    wanted = True
 
     def __init__(self, folder, owner, size="8M"):
         self.folder = folder
         os.mkdir(folder)
-        run(["mount", "-t", "tmpfs", "-o", f"size={size}", "uscope-bench", folder])
+        if self.wanted:
+            run(["mount", "-t", "tmpfs", "-o", f"size={size}", "uscope-bench", folder])
         shutil.chown(folder, owner, owner if owner != "nobody" else "nogroup")
 
     def fill(self):
@@ -75,7 +78,8 @@ class SmallDisk:
             os.unlink(os.path.join(self.folder, "ballast"))
 
     def unmount(self):
-        subprocess.run(["umount", "-l", self.folder], check=False)
+        if self.wanted:
+            subprocess.run(["umount", "-l", self.folder], check=False)
 
     def fault(self, string):
         return Fault("full_disk", WRITES, "ENOSPC", string, self.fill, self.clear)
@@ -91,8 +95,8 @@ def prlimit(pid, *options):
     return run(["prlimit", *options, "--pid", str(pid)], user=owner.st_uid, group=owner.st_gid, extra_groups=[])
 
 
-def no_descriptors(pids, calls, string="", spare=0):
-    """No new descriptor can be had by these processes, but for `spare` ones."""
+def no_descriptors(pids, calls, spare=0):
+    """No new descriptor can be had by these processes, but for `spare` ones. Whatever file or address they then fail on will do."""
     before = {}
 
     def make():
@@ -109,7 +113,7 @@ def no_descriptors(pids, calls, string="", spare=0):
                 prlimit(pid, f"--nofile={soft}:{hard}")
         before.clear()
 
-    return Fault("no_descriptors", calls, "EMFILE", string, make, undo)
+    return Fault("no_descriptors", calls, "EMFILE", "", make, undo)
 
 
 def children_of(pid):
@@ -188,7 +192,7 @@ DocumentRoot {folder}/htdocs
     def faults(self):
         page = os.path.join(self.pages, "second.page")
         return [moved(page), denied(page), self.disk.fault("access.log"),
-                no_descriptors(lambda: children_of(self.process.pid), {"openat", "accept4"}, spare=1, string=".page")]
+                no_descriptors(lambda: children_of(self.process.pid), {"openat", "accept4"}, spare=1)]
 
 
 class Nginx(WebServer):
@@ -251,7 +255,7 @@ http {{
         workers = lambda: children_of(self.process.pid)
         return [moved(page), denied(page), self.disk.fault("access.log"),
                 Fault("dead_upstream", {"connect"}, "unconnected", f"127.0.0.1:{self.upstream}", self.stop_upstream, self.start_upstream),
-                no_descriptors(workers, {"openat", "socket", "accept4"}, spare=1, string=".page")]
+                no_descriptors(workers, {"openat", "socket", "accept4"}, spare=1)]
 
 
 class MariaDb:
@@ -288,7 +292,7 @@ class MariaDb:
     def faults(self):
         file = os.path.join(self.data, "bench", "aria.MYI")
         # InnoDB aborts soon after its disk was full.
-        return [moved(file), denied(file), no_descriptors(lambda: [self.process.pid], {"openat", "accept4", "accept", "socket"}, spare=3, string="bench"),
+        return [moved(file), denied(file), no_descriptors(lambda: [self.process.pid], {"openat", "accept4", "accept", "socket"}, spare=3),
                 self.disk.fault("heavy.ibd")]
 
     def stop(self):
@@ -322,7 +326,6 @@ class Postgres:
         self.sql(f"CREATE TABLESPACE small LOCATION '{self.disk.folder}'")
         self.sql("CREATE TABLE heavy (text text) TABLESPACE small; ALTER TABLE heavy ALTER text SET STORAGE PLAIN")
         self.plain = os.path.join(data, self.ask("SELECT pg_relation_filepath('plain')"))
-        self.heavy = os.path.basename(self.ask("SELECT pg_relation_filepath('heavy')"))
 
     def as_postgres(self, command):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, cwd="/", user=self.account.pw_uid,
@@ -345,7 +348,7 @@ class Postgres:
         self.sql("TRUNCATE heavy")
 
     def faults(self):
-        return [moved(self.plain), denied(self.plain), self.disk.fault(self.heavy),
+        return [moved(self.plain), denied(self.plain), self.disk.fault("pg_tblspc"),
                 no_descriptors(lambda: [self.process.pid], {"openat", "accept4", "accept", "socket", "epoll_create1", "signalfd4", "pipe2"}, spare=4)]
 
     def stop(self):
@@ -377,7 +380,9 @@ class Bench:
             server.work()
             time.sleep(0.3)
         finally:
-            process.send_signal(signal.SIGINT)
+            # Where the fault was the server's end, it was the end of tracing too.
+            if server.process.poll() is None:
+                process.send_signal(signal.SIGINT)
             process.wait(300)
         if process.returncode != 0:
             raise Failed(text())
@@ -455,6 +460,7 @@ def main():
     parser.add_argument("--check", action="store_true", help="fail where a cause is not found or runs without a fault differ")
     parser.add_argument("--no-null", action="store_true", help="without three normal runs against three")
     arguments = parser.parse_args()
+    SmallDisk.wanted = not arguments.fault or "full_disk" in arguments.fault
     folder = tempfile.mkdtemp(prefix="uscope-faults-", dir=arguments.keep)
     os.chmod(folder, 0o755)
     results = {}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what uscope needs, Debian packages by name. `install-deps.sh build` is what building and tracing take; `install-deps.sh
 # test` adds the test runner's peers and programs; `install-deps.sh demo` what the quick start traces; `install-deps.sh vm`
-# what tests/vm/matrix.sh and debug-kernel.sh take beyond the tests.
+# what tests/vm/matrix.sh and debug-kernel.sh take beyond the tests; `install-deps.sh bench` the servers of bench/.
 set -euo pipefail
 
 build=(clang-19 bpftool libbpf-dev libdw-dev libelf-dev libcli11-dev libsqlite3-dev libiberty-dev nlohmann-json3-dev libssl-dev
@@ -14,12 +14,15 @@ tests=(libgtest-dev python3 python3-jsonschema clang libclang-rt-14-dev clang-fo
 
 vm=(debootstrap linux-source-6.1 bc bison flex dwarves xz-utils)
 
+bench=(mariadb-server sysbench postgresql nginx)
+
 case "${1:-build}" in
   build) packages=("${build[@]}") ;;
   demo) packages=("${build[@]}" "${demo[@]}") ;;
   test) packages=("${build[@]}" "${demo[@]}" "${tests[@]}") ;;
+  bench) packages=("${build[@]}" "${demo[@]}" "${tests[@]}" "${bench[@]}") ;;
   vm) packages=("${build[@]}" "${demo[@]}" "${tests[@]}" "${vm[@]}") ;;
-  *) echo "usage: $0 [build|demo|test|vm]" >&2; exit 2 ;;
+  *) echo "usage: $0 [build|demo|test|vm|bench]" >&2; exit 2 ;;
 esac
 
 missing=()

@@ -34,6 +34,21 @@ TEST(Nameless, IsModuleAndAddress) {
   EXPECT_FALSE(is_nameless("f+0x12g"));
 }
 
+TEST(ArgumentIdentity, LeavesNumbersThatDifferFromRunToRun) {
+  EXPECT_EQ(argument_identity("inet:127.0.0.1:80"), "inet:127.0.0.1:80");
+  EXPECT_EQ(argument_identity("inet:127.0.0.1:32767"), "inet:127.0.0.1:32767");
+  EXPECT_EQ(argument_identity("inet:127.0.0.1:54321"), "inet:127.0.0.1:*");
+  EXPECT_EQ(argument_identity("inet6:[::1]:54321"), "inet6:[::1]:*");
+  EXPECT_EQ(argument_identity("socket:[123]"), "socket:[*]");
+  EXPECT_EQ(argument_identity("pipe:[9]"), "pipe:[*]");
+  EXPECT_EQ(argument_identity("pipe:[x]"), "pipe:[x]");
+  EXPECT_EQ(argument_identity("/proc/123/stat"), "/proc/*/stat");
+  EXPECT_EQ(argument_identity("/proc/123"), "/proc/*");
+  EXPECT_EQ(argument_identity("/proc/self/stat"), "/proc/self/stat");
+  EXPECT_EQ(argument_identity("/srv/54321"), "/srv/54321");
+  EXPECT_EQ(argument_identity(""), "");
+}
+
 TEST(OffsetTrust, HoldsWhereTheBuildsAreTheSame) {
   const OffsetTrust trust({{{"same", "aa"}, {"rebuilt", "bb"}, {"bare", ""}, {"once", "cc"}},
                            {{"same", "aa"}, {"rebuilt", "dd"}, {"bare", ""}},
