@@ -203,6 +203,8 @@ Result<std::vector<std::string>> CellLookup::strings(std::int64_t event) {
   }
   strings_->bind(1, event);
   std::vector<std::string> values;
+  if (texts_left_ <= 0) return values;
+  texts_left_--;
   auto done = each(*strings_, [&](const Row& row) {
     if (!row.text(0).empty()) values.push_back(text(row, 0));
   });

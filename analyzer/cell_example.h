@@ -44,7 +44,7 @@ class CellLookup {
   Result<std::vector<SampledEvent>> events(const CellEvents& which);
 
   // False: all work is used up, nothing more is found.
-  [[nodiscard]] bool can_look() const { return work_left_ > 0; }
+  [[nodiscard]] bool can_look() const { return work_left_ > 0 && texts_left_ > 0; }
 
   // Whether the trace has any text that arguments point to.
   Result<bool> has_strings();
@@ -62,7 +62,8 @@ class CellLookup {
   const store::Database& database_;
   const RunFacts& facts_;
   std::optional<store::Statement> strings_;
-  std::int64_t work_left_ = 3000;  // of WorkBudget: some seconds
+  std::int64_t texts_left_ = 400'000;  // events whose texts are looked up: some seconds
+  std::int64_t work_left_ = 3000;      // of WorkBudget: some seconds
 };
 
 // Threads with most events first, and the arguments whose share is most above that in `other`.

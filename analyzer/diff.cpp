@@ -112,6 +112,12 @@ class Explainer {
     sides_ = {&normal, &abnormal};
   }
 
+  // False: some cells were looked at less than they could be.
+  [[nodiscard]] bool looked_at_all() const {
+    const auto can = [](const CellLookup& lookup) { return lookup.can_look(); };
+    return std::all_of(normal_.begin(), normal_.end(), can) && std::all_of(abnormal_.begin(), abnormal_.end(), can);
+  }
+
   [[nodiscard]] std::vector<CellLookup>& normal() { return normal_; }
   [[nodiscard]] std::vector<CellLookup>& abnormal() { return abnormal_; }
 
@@ -293,6 +299,10 @@ Result<Diff> diff(const DiffOptions& options) {
   result.normal = std::move(normal.facts);
   result.abnormal = std::move(abnormal.facts);
   add_warnings(options, nameless, changes, result);
+  if (!explainer.looked_at_all())
+    result.warnings.emplace_back(
+        "not all events of these cells were looked at, which would take too long: arguments and threads may be "
+        "missing");
   return result;
 }
 

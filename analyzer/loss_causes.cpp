@@ -28,8 +28,8 @@ std::string loss_meaning(std::string_view cause) {
 }
 
 bool loses_events(std::string_view cause) {
-  constexpr std::array kOthers{USC_LOSS_VERIFY_SKIPPED, USC_LOSS_ROWS_MEMORY, USC_LOSS_PERF_MAP_REFUSED,
-                               USC_LOSS_PERF_MAP_SIZE, USC_LOSS_JIT_SPACES_FULL};
+  constexpr std::array kOthers{USC_LOSS_VERIFY_SKIPPED,   USC_LOSS_ROWS_MEMORY,   USC_LOSS_PERF_MAP_REFUSED,
+                               USC_LOSS_RING_FULL_STRING, USC_LOSS_PERF_MAP_SIZE, USC_LOSS_JIT_SPACES_FULL};
   return std::none_of(kOthers.begin(), kOthers.end(),
                       [&](usc_loss_cause other) { return cause == kCauses[other].name; });
 }

@@ -57,6 +57,9 @@ constexpr std::array kConditions{
     Condition{"command", "the runs' commands differ", "other arguments, other calls"},
     Condition{"follow", "children were followed differently (--follow)", "processes may be missing on one side"},
     Condition{"app_modules", "different modules counted as the application's (--app-module)", "triggers differ"},
+    Condition{"strings", "arguments were read in some runs only, or not as long (--no-strings, --string-bytes)",
+              "files and addresses may be missing"},
+    Condition{"redact", "different texts were redacted (--redact)", "files and addresses may be missing"},
     Condition{"excluded_modules", "different modules were left out (--exclude-module)", "triggers differ"},
 };
 

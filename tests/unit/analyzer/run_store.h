@@ -98,8 +98,8 @@ inline void write_run(const std::filesystem::path& path, const MadeRun& run) {
              (open ? "NULL" : std::to_string(calls.result)) + "," + stack + "," + std::to_string(calls.a0) +
              ", 0, 0, 0, 0, 0);";
       if (!calls.argument.empty())
-        sql += "INSERT INTO event_string(event_id, arg, string_id, late) VALUES(" + id + ", 1, " +
-               std::to_string(strings.at(calls.argument)) + ", 0);";
+        sql += "INSERT INTO event_string(event_id, arg, string_id, late, source) VALUES(" + id + ", 1, " +
+               std::to_string(strings.at(calls.argument)) + ", 0, 0);";
     }
   }
   write_store(path, sql + kCountEvents + run.more_sql);
