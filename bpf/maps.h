@@ -45,6 +45,9 @@ ARRAY_MAP(texts, 1, struct text_scratch);
 ARRAY_MAP(samples, 1, struct sample_scratch);
 ARRAY_MAP(strings, 1, struct string_scratch);
 ARRAY_MAP(rules, 1, struct usc_rule);
+/* A bit for each number that a task can have. */
+#define TRACED_WORDS 65536
+ARRAY_MAP(traced_numbers, TRACED_WORDS, __u64);
 
 /* Unwind rows of all files, written by the collector through a mapping. */
 struct {
@@ -109,6 +112,9 @@ const volatile __u64 pid_namespace_dev, pid_namespace_ino;
  */
 __u32 launch_pending;
 __u32 own_process; /* the tracer's pid */
+
+/* All tasks have been decided, or wait for nothing but an exec: who is not noted as traced is not traced. */
+__u32 settled;
 
 /* Set when tracing ends: from here on no entry is seen, so an exit without one says nothing. */
 __u32 entries_closed;

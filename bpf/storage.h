@@ -36,6 +36,7 @@ SLOTS(sample_at, struct sample_scratch, samples)
 SLOTS(string_at, struct string_scratch, strings)
 SLOTS(file_entry_at, struct usc_file_entry, files)
 SLOTS(cpu_state_of, struct cpu_state, cpus)
+SLOTS(traced_word_at, __u64, traced_numbers)
 
 static __always_inline __u32 current_cpu(void)
 {
@@ -68,6 +69,27 @@ static __always_inline struct task_entry *new_entry(struct task_struct *task)
 
 	/* The first attempt has asked for a new stock of memory where there was none. */
 	return t ? t : bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+static __always_inline void note_traced(struct task_struct *task)
+{
+	__u32 pid = task->pid;
+	__u64 *word = traced_word_at(pid / 64 % TRACED_WORDS);
+
+	if (word)
+		__sync_fetch_and_or(word, 1ull << pid % 64);
+}
+
+/* What a program that is not traced pays for a call, twice: one look-up in an array. */
+static __always_inline bool is_surely_untraced(struct task_struct *task)
+{
+	__u32 pid = task->pid;
+	__u64 *word;
+
+	if (!settled || launch_pending)
+		return false;
+	word = traced_word_at(pid / 64 % TRACED_WORDS);
+	return word && !(*word >> pid % 64 & 1);
 }
 
 static __noinline int is_launched(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * The tracer as BPF programs: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, and a task
- * iterator for what is still under way. An untraced task pays one look-up of its own storage and nothing else.
+ * iterator for what is still under way. An untraced task pays one look-up and nothing else.
  */
 #include "preemption.h"
 #include "target.h"
@@ -13,26 +13,26 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 {
-	return core_sys_enter(regs, id);
+	return is_surely_untraced(this_task()) ? 0 : core_sys_enter(regs, id);
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 {
-	return core_sys_exit(regs, result);
+	return is_surely_untraced(this_task()) ? 0 : core_sys_exit(regs, result);
 }
 
 /* The same by perf, for kernels that may preempt the two above (preemption.h). */
 SEC("tp/raw_syscalls/sys_enter")
 int on_sys_enter_perf(struct perf_sys_enter *call)
 {
-	return core_sys_enter(user_regs(this_task()), call->id);
+	return is_surely_untraced(this_task()) ? 0 : core_sys_enter(user_regs(this_task()), call->id);
 }
 
 SEC("tp/raw_syscalls/sys_exit")
 int on_sys_exit_perf(struct perf_sys_exit *call)
 {
-	return core_sys_exit(user_regs(this_task()), call->result);
+	return is_surely_untraced(this_task()) ? 0 : core_sys_exit(user_regs(this_task()), call->result);
 }
 
 static __always_inline int fork_hook(struct task_struct *parent, struct task_struct *child)

@@ -159,6 +159,11 @@ static __always_inline struct task_entry *new_entry(struct task_struct *task)
 	return usc_task_add(task);
 }
 
+/* The module asks the map itself. */
+static __always_inline void note_traced(struct task_struct *task)
+{
+}
+
 static __always_inline int process_matches(struct task_struct *leader, struct task_struct *task)
 {
 	return usc_process_matches(leader, task);

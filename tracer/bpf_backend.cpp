@@ -233,6 +233,7 @@ void BpfBackend::detach() {
 
 Result<void> BpfBackend::set_launched(int pid) {
   skeleton_->bss->launch_pending = static_cast<__u32>(pid);
+  skeleton_->bss->settled = 1;
   return {};
 }
 
@@ -318,7 +319,11 @@ Result<void> BpfBackend::set_target(const TargetNames& names) {
 Result<void> BpfBackend::adopt() {
   const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_tasks, nullptr));
   if (!link) return errno_error("cannot attach the walk over running tasks", errno, kPrivilegeRemedy);
-  if (auto done = read_iterator(link.get(), 1, [](const char*) {}); !done) return done;
+  // Twice: a thread whose process was being decided elsewhere is decided then.
+  for (int pass = 0; pass < 2; pass++)
+    if (auto done = read_iterator(link.get(), 1, [](const char*) {}); !done) return done;
+  // A process that is moved between control groups is looked at with its next call, whoever it is.
+  if ((skeleton_->rodata->config.target.kinds & USC_TARGET_CGROUP) == 0) skeleton_->bss->settled = 1;
   // From here on these numbers may become those of other processes.
   for (const std::uint32_t pid : pids_) (void)bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.target_pids), &pid);
   return {};

@@ -207,6 +207,10 @@ static __always_inline int decide_task(struct task_struct *task, __u32 from)
 	if (!leader || !task->mm)
 		return 0;
 	state = decide_process(leader, task, from);
+	if (state != USC_UNTRACED) {
+		note_traced(leader);
+		note_traced(task);
+	}
 	/* Where another processor is at it, this event comes before the trace of this task begins. */
 	if (task != leader && (state == USC_TRACED || state == USC_UNTRACED))
 		decide_thread(task, leader, from);

@@ -46,6 +46,8 @@ static void *tables_of(__u32 file);
 /* Tasks of the trace map. new_entry: zeroes, 0 = no memory. */
 static struct task_entry *entry_of(struct task_struct *task);
 static struct task_entry *new_entry(struct task_struct *task);
+/* The task may be traced from now on, whatever its entry says: before it can make a call. Never taken back. */
+static void note_traced(struct task_struct *task);
 /* Is the current task the one whose first execve begins the trace? */
 static int is_launched(void);
 

@@ -17,6 +17,7 @@ static __noinline int begin_launched(struct task_struct *task)
 	t->serial = next_serial(SERIAL(task));
 	t->process = next_serial(SERIAL(process));
 	t->mm = next_serial(SERIAL(mm));
+	note_traced(task);
 	launch_pending = 0;
 	t->restart_nr = NO_NUMBER;
 	t->state = USC_TRACED;
@@ -66,10 +67,14 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 	struct task_entry *from = entry_of(parent), *t;
 	__u32 flags = 0;
 
-	if (!from || from->state == USC_UNKNOWN)
+	if (!from || from->state == USC_UNKNOWN) {
+		if (!targets(USC_TARGET_LAUNCH))
+			note_traced(child);
 		return 0;
+	}
 	t = new_entry(child);
 	if (!t) {
+		note_traced(child);
 		if (from->state == USC_TRACED)
 			count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_FULL, from->process);
 		return 0;
@@ -78,6 +83,7 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 	t->group_asked = cgroup_generation - 1; /* it may have been made inside another control group */
 	if (t->state != USC_TRACED)
 		return 0;
+	note_traced(child);
 	t->serial = next_serial(SERIAL(task));
 	t->process = from->process;
 	if (child->tgid != parent->tgid) {
@@ -224,6 +230,7 @@ static __always_inline int core_exec(struct task_struct *task, int old_pid, stru
 	} else if (config.target.follow == USC_FOLLOW_IMAGE && !still_matches(task, bprm)) {
 		return exec_out_of_trace(task, t);
 	}
+	note_traced(task); /* maybe under another tid than before */
 	serial = t->serial;
 	t->image = next_serial(SERIAL(image));
 	t->mm = next_serial(SERIAL(mm));
