@@ -8,7 +8,7 @@
 namespace uscope::analyzer {
 namespace {
 
-constexpr std::size_t kSampled = 2000;
+constexpr std::size_t kSampled = 1000;
 constexpr std::size_t kErrorsSampled = 20'000;  // what fails is rarer, and all of it may be of interest
 constexpr std::size_t kOfOneStack = 200;
 constexpr std::int64_t kMostStacks = 4096;
@@ -16,8 +16,8 @@ constexpr std::size_t kThreadsShown = 8;
 constexpr std::size_t kStringsShown = 8;
 
 // Of kStepsAtOnce of SQLite's virtual machine, for one cell: tens and hundreds of milliseconds.
-constexpr std::int64_t kMost = 60;
-constexpr std::int64_t kMostForErrors = 300;
+constexpr std::int64_t kMost = 10;
+constexpr std::int64_t kMostForErrors = 100;
 
 // Bounds what SQLite does while the object lives: statements stop with an error once a part of all work is used up.
 class WorkBudget {
@@ -57,7 +57,7 @@ std::string events_sql(const CellEvents& which) {
   if (which.never_returned) {
     from = "(SELECT event.* FROM notable_event n JOIN event ON event.id = n.event_id WHERE n.list = 'open')";
   } else if (!which.error) {
-    from = "(SELECT * FROM event WHERE stack_id IS ?1 LIMIT 1000)";
+    from = "(SELECT * FROM event WHERE stack_id IS ?1 LIMIT 200)";
   }
   std::string sql = "SELECT e.id, t.name FROM " + from +
                     " e LEFT JOIN thread t ON t.id = e.thread_id WHERE e.stack_id IS ?1 AND +e.kind_id = ?2";

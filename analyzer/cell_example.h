@@ -39,7 +39,7 @@ class CellLookup {
   Result<CellExample> first(const CellEvents& which);
   Result<CellExample> example_of(std::int64_t event);
 
-  // Some 2000 events at most, 20,000 of those with an error; by id. The work is bounded, by cell and for all cells
+  // Some 1000 events at most, 20,000 of those with an error; by id. The work is bounded, by cell and for all cells
   // together: of a cell whose events are few among very many of the same stacks, less than there are may be found.
   Result<std::vector<SampledEvent>> events(const CellEvents& which);
 
@@ -63,7 +63,7 @@ class CellLookup {
   const RunFacts& facts_;
   std::optional<store::Statement> strings_;
   std::int64_t texts_left_ = 400'000;  // events whose texts are looked up: some seconds
-  std::int64_t work_left_ = 3000;      // of WorkBudget: some seconds
+  std::int64_t work_left_ = 600;      // of WorkBudget: some seconds
 };
 
 // Threads with most events first, and the arguments whose share is most above that in `other`.
