@@ -63,7 +63,7 @@ class CellLookup {
   const RunFacts& facts_;
   std::optional<store::Statement> strings_;
   std::int64_t texts_left_ = 400'000;  // events whose texts are looked up: some seconds
-  std::int64_t work_left_ = 600;      // of WorkBudget: some seconds
+  std::int64_t work_left_ = 600;       // of WorkBudget: some seconds
 };
 
 // Threads with most events first, and the arguments whose share is most above that in `other`.

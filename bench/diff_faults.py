@@ -58,12 +58,14 @@ class SmallDisk:
     """A tmpfs of a few MiB, and a file that fills it. A mere folder where no disk is to be filled."""
 
     wanted = True
+    mounted = []
 
     def __init__(self, folder, owner, size="8M"):
         self.folder = folder
         os.mkdir(folder)
         if self.wanted:
             run(["mount", "-t", "tmpfs", "-o", f"size={size}", "uscope-bench", folder])
+            self.mounted.append(folder)
         shutil.chown(folder, owner, owner if owner != "nobody" else "nogroup")
 
     def fill(self):
@@ -78,8 +80,9 @@ class SmallDisk:
             os.unlink(os.path.join(self.folder, "ballast"))
 
     def unmount(self):
-        if self.wanted:
+        if self.folder in self.mounted:
             subprocess.run(["umount", "-l", self.folder], check=False)
+            self.mounted.remove(self.folder)
 
     def fault(self, string):
         return Fault("full_disk", WRITES, "ENOSPC", string, self.fill, self.clear)
@@ -472,6 +475,8 @@ def main():
         print(f"diff_faults.py: {error}", file=sys.stderr)
         return 2
     finally:
+        for left in SmallDisk.mounted:  # by a server that did not start
+            subprocess.run(["umount", "-l", left], check=False)
         if not arguments.keep:
             shutil.rmtree(folder, ignore_errors=True)
     if arguments.json:
