@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -21,15 +23,11 @@ thread_local std::string kept_log;
 
 int keep(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG) return 0;
-  va_list again;
-  va_copy(again, arguments);
-  const int bytes = std::vsnprintf(nullptr, 0, format, again);
-  va_end(again);
-  if (bytes <= 0) return 0;
-  std::string text(static_cast<std::size_t>(bytes) + 1, '\0');
-  std::vsnprintf(text.data(), text.size(), format, arguments);
-  text.pop_back();
-  kept_log += text;
+  char* made = nullptr;
+  const int bytes = vasprintf(&made, format, arguments);
+  if (bytes < 0) return 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(made, std::free);
+  kept_log.append(text.get(), static_cast<std::size_t>(bytes));
   if (kept_log.size() > kMostLog) kept_log.erase(0, kept_log.size() - kMostLog);
   return 0;
 }
