@@ -64,10 +64,16 @@ static __always_inline void tell_unmap(struct task_entry *t, __u64 start, __u64 
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
 }
 
-/* Announces a mapping now or, where mappings are locked, at the task's next call. */
+/* Announces a mapping now or, where mappings are locked, at the task's next call. One can wait; a second one is asked
+ * for by the collector if a walk meets it. */
 static __always_inline void announce_later(struct task_entry *t, __u64 address)
 {
-	t->untold = announce_mapping(address, t->mm, t->serial) ? address : 0;
+	if (!announce_mapping(address, t->mm, t->serial)) {
+		if (t->untold == address)
+			t->untold = 0;
+	} else if (!t->untold) {
+		t->untold = address;
+	}
 }
 
 /* After a call that may have changed mappings: what is executable where now. */
