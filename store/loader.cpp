@@ -10,9 +10,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "store/database.h"
 #include "store/definitions.h"
@@ -54,6 +57,18 @@ std::optional<std::int64_t> maybe_time(const std::optional<std::uint64_t>& time)
 
 std::optional<std::int64_t> maybe_id(std::uint32_t id) {
   return id ? std::optional(std::int64_t{id}) : std::nullopt;
+}
+
+// As the tracer says; a trace that does not, or says what cannot be, began with its file.
+std::uint64_t tracing_began(const std::map<std::string, std::string>& meta, std::uint64_t file_began) {
+  const auto said = meta.find("start_ns");
+  if (said == meta.end()) return file_began;
+  std::uint64_t time = 0;
+  const char* const end = said->second.data() + said->second.size();
+  const auto read = std::from_chars(said->second.data(), end, time);
+  const bool can_be = read.ec == std::errc() && read.ptr == end && time >= file_began &&
+                      time <= std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+  return can_be ? time : file_began;
 }
 
 class Loader {
@@ -265,9 +280,10 @@ Result<void> Loader::write_meta(const EventWriter& events, bool in_order) {
   const usc_raw_header& header = reader_.header();
   auto& meta = definitions_.meta;
   const std::uint64_t end = std::max(events.last_ns(), last_time_);
+  const std::uint64_t start = tracing_began(meta, header.start_ns);
   // What the trace says of its length counts more than its last record.
-  meta.emplace("duration_ns", std::to_string(end - std::min<std::uint64_t>(end, header.start_ns)));
-  meta["start_ns"] = std::to_string(header.start_ns);
+  meta.emplace("duration_ns", std::to_string(end - std::min(end, start)));
+  meta["start_ns"] = std::to_string(start);
   meta["utc_offset_ns"] = std::to_string(header.utc_offset_ns);
   meta["cpus"] = std::to_string(header.cpus);
   meta["schema"] = std::to_string(kSchemaVersion);

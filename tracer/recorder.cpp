@@ -373,6 +373,8 @@ Result<void> Recording::finish() {
 Result<void> Recording::begin() {
   start_ns_ = monotonic_ns();
   offsets_ = clock_offsets();
+  // The raw trace was begun before the programs were loaded, which may take a second.
+  if (auto done = writer_->append_meta("start_ns", std::to_string(start_ns_)); !done) return done;
   if (!command_) return adopt();
   collector_->set_command(command_->pid());
   if (auto started = command_->go(); !started) {

@@ -48,6 +48,15 @@ class Recording(unittest.TestCase):
         self.assertEqual(self.record("sh", "-c", "kill -TERM $$").returncode, -signal.SIGTERM)
         self.assertEqual(self.rows("SELECT exit_signal FROM process"), [(signal.SIGTERM,)])
 
+    def test_all_that_is_traced_happens_between_its_beginning_and_its_end(self):
+        self.assertEqual(self.record("sleep", "0.2").returncode, 0)
+        [(first, last, duration)] = self.rows(
+            "SELECT min(ts_ns) - start, max(ts_ns) - start, duration FROM event, "
+            "(SELECT max(iif(key = 'start_ns', value, 0)) + 0 AS start, max(iif(key = 'duration_ns', value, 0)) + 0 AS duration FROM meta)")
+        self.assertGreaterEqual(first, 0)
+        self.assertGreater(last, 200_000_000)
+        self.assertLessEqual(last, duration)
+
     def test_command_not_found_and_not_executable(self):
         missing = self.record("no-such-program-here")
         self.assertEqual(missing.returncode, 127)

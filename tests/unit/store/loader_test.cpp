@@ -267,6 +267,28 @@ TEST_F(LoaderTest, MetaHoldsTheHeaderAndWhatTheTraceSays) {
             "raw_unknown_records|0\nschema|5\nstart_ns|1000000000000\nutc_offset_ns|77");
 }
 
+TEST_F(LoaderTest, TracingBeganWhenTheTracerSaysOrWithItsFile) {
+  usual();
+  trace_->meta("start_ns", std::to_string(kStart + 200));
+  trace_->event({.entry = kStart + 210, .end = kStart + 500});
+  load();
+  EXPECT_EQ(rows("SELECT key, value FROM meta WHERE key IN ('duration_ns', 'start_ns') ORDER BY key"),
+            "duration_ns|300\nstart_ns|1000000000200");
+}
+
+class BeginningThatCannotBe : public LoaderTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(BeginningThatCannotBe, IsNotTaken) {
+  usual();
+  trace_->meta("start_ns", GetParam());
+  trace_->event({.entry = kStart + 210, .end = kStart + 500});
+  load();
+  EXPECT_EQ(rows("SELECT value FROM meta WHERE key = 'start_ns'"), "1000000000000");
+}
+
+INSTANTIATE_TEST_SUITE_P(Texts, BeginningThatCannotBe,
+                         ::testing::Values("soon", "", "-5", "999999999999", "18446744073709551615", "1000000000200x"));
+
 TEST_F(LoaderTest, EventsOfManyProcessorsComeOutByEntry) {
   usual();
   std::uint64_t seed = 42;
