@@ -42,6 +42,8 @@ std::size_t variable_bytes(const RawRecord& record) {
       return record.as<usc_jit_name>().name_bytes;
     case USC_RECORD_STRING:
       return record.as<usc_string>().bytes;
+    case USC_RECORD_FUTEX:
+      return record.as<usc_futex>().bytes;
     case USC_RECORD_FD:
       return record.as<usc_fd>().target_bytes;
     case USC_RECORD_SAMPLE:
@@ -79,6 +81,7 @@ bool values_hold(const RawRecord& record) {
     const auto string = record.as<usc_string>();
     return string.arg < 6 && string.kind != USC_STRING_NONE && is_exact(record);
   }
+  if (record.head.type == USC_RECORD_FUTEX) return record.as<usc_futex>().bytes <= USC_FUTEX_WORDS && is_exact(record);
   if (record.head.type == USC_RECORD_FD) return is_exact(record);
   if (record.head.type == USC_RECORD_KERNEL_PLACE) return record.as<usc_kernel_place>().place != 0 && is_exact(record);
   return record.head.type != USC_RECORD_STACK || record.as<usc_stack>().depth <= USC_MAX_FRAMES;

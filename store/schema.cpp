@@ -49,7 +49,10 @@ CREATE TABLE event_string(
   source INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (event_id, arg)) WITHOUT ROWID;
 CREATE TABLE futex_wait(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, op INTEGER NOT NULL,
-  expected INTEGER, timeout_ns INTEGER, words BLOB, words_at_stop BLOB, key TEXT);
+  expected INTEGER, timeout_ns INTEGER, words BLOB, words_at_stop BLOB, key TEXT, words_from INTEGER,
+  words_at_stop_from INTEGER, asleep INTEGER, strangers INTEGER, futexes INTEGER NOT NULL DEFAULT 1);
+CREATE TABLE futex_wake(
+  event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, count INTEGER NOT NULL, key TEXT);
 CREATE TABLE cell(
   kind_id INTEGER NOT NULL REFERENCES kind(id), trigger_frame_id INTEGER REFERENCES frame(id),
   events INTEGER NOT NULL, errors INTEGER NOT NULL, total_ns INTEGER NOT NULL, open INTEGER NOT NULL,

@@ -9,7 +9,7 @@
 namespace uscope::store {
 
 // PRAGMA user_version: moves with every change that can break a reader's SQL.
-constexpr std::int32_t kSchemaVersion = 5;
+constexpr std::int32_t kSchemaVersion = 6;
 
 // PRAGMA application_id: "uscp".
 constexpr std::int32_t kApplicationId = 0x75736370;

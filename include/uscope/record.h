@@ -413,6 +413,7 @@ enum usc_string_kind {
 	USC_STRING_RESULT,	/* text that the kernel wrote, as many bytes as the call's result */
 	USC_STRING_WORDS,	/* the first three words of a structure of numbers */
 	USC_STRING_PAIR,	/* two descriptors that the kernel wrote */
+	USC_STRING_FUTEX,	/* a futex: told by a usc_futex record */
 };
 
 #define USC_STRING_LATE 1      /* read at return, though the program passed it: it was not in memory before */
@@ -432,6 +433,49 @@ struct usc_string {
 	__u8 kind; /* enum usc_string_kind */
 	__u16 pad;
 	char text[];
+};
+
+/* What a futex is known by, whoever asks. */
+enum usc_futex_key {
+	USC_FUTEX_UNKNOWN, /* shared maybe, but its mapping could not be looked up */
+	USC_FUTEX_PRIVATE, /* by address space and address */
+	USC_FUTEX_SHARED,  /* by file and offset */
+};
+
+#define USC_FUTEX_WAKE 1     /* a wake; else a wait */
+#define USC_FUTEX_AT_STOP 2  /* a wait, looked at later than at its entry: while it was found open, or at the stop */
+#define USC_FUTEX_ASLEEP 4   /* AT_STOP: its thread did not run while all open waits were looked at */
+#define USC_FUTEX_ABSOLUTE 8 /* timeout is a time of CLOCK_MONOTONIC, or of CLOCK_REALTIME as `op` says */
+
+#define USC_FUTEX_BEFORE 48 /* bytes taken before the address and from it on: glibc's locks lie around it */
+#define USC_FUTEX_WORDS 96
+#define USC_FUTEX_NO_TIMEOUT (~0ull)
+#define USC_FUTEX_NO_STRANGERS 0xffffffffu
+
+/*
+ * A futex call; it is known by head.task and entry_ns. A wait always has one, made at its entry; a wake where the
+ * address may be shared between processes. Memory around the address follows at words: what of `address` −
+ * USC_FUTEX_BEFORE on could be read.
+ */
+struct usc_futex {
+	struct usc_record head;
+	__u64 entry_ns;
+	__u64 address;
+	__u64 timeout; /* nanoseconds; USC_FUTEX_NO_TIMEOUT */
+	/* Of a shared one. */
+	__u64 dev;
+	__u64 ino;
+	__u64 offset;
+	__u64 words_from; /* address of the first byte at words */
+	__u32 op;	  /* as futex(2) has it, with its flags, whatever the call */
+	__u32 expected;	  /* the value expected there; of a wake how many are to be woken */
+	__u32 mm;
+	__u32 strangers; /* AT_STOP, shared: processes that map it and are not traced; else USC_FUTEX_NO_STRANGERS */
+	__u32 futexes;	 /* that the call waits on: of more than one this is the first */
+	__u16 bytes;	 /* at words */
+	__u8 key;	 /* enum usc_futex_key */
+	__u8 flags;	 /* USC_FUTEX_* */
+	char words[];
 };
 
 #define USC_FD_CWD (-100) /* fd: what is told of is the working directory */
@@ -474,6 +518,7 @@ USC_ASSERT_SIZE(usc_jit_name, 56);
 USC_ASSERT_SIZE(usc_logged, 88);
 USC_ASSERT_SIZE(usc_kernel_place, 32);
 USC_ASSERT_SIZE(usc_string, 40);
+USC_ASSERT_SIZE(usc_futex, 104);
 USC_ASSERT_SIZE(usc_fd, 40);
 
 #endif

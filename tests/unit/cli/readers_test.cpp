@@ -93,7 +93,7 @@ TEST_F(CommandTest, SqlAsJson) {
 
 TEST_F(CommandTest, SqlMayDescribeTheSchema) {
   EXPECT_NE(output({"sql", "sample.db", "PRAGMA table_info(event)"}).find("thread_id"), std::string::npos);
-  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n           5\n");
+  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n           6\n");
 }
 
 TEST_F(CommandTest, SqlRefusesEverythingButReading) {
@@ -101,7 +101,7 @@ TEST_F(CommandTest, SqlRefusesEverythingButReading) {
   for (const char* sql :
        {"DELETE FROM event", "INSERT INTO meta VALUES('a', 'b')", "UPDATE event SET result = 0", "CREATE TABLE t(x)",
         "CREATE TEMP TABLE t(x)", "DROP TABLE event", "ATTACH 'other.db' AS o", "DETACH main",
-        "PRAGMA user_version = 5", "PRAGMA journal_mode = WAL", "PRAGMA writable_schema = 1",
+        "PRAGMA user_version = 6", "PRAGMA journal_mode = WAL", "PRAGMA writable_schema = 1",
         "PRAGMA temp_store_directory = '/tmp'", "SELECT load_extension('x')", "VACUUM", "VACUUM INTO 'copy.db'",
         "BEGIN", "REINDEX", "ANALYZE", "SELECT 1; DELETE FROM event"}) {
     const Finished run = uscope({"sql", "sample.db", sql});

@@ -76,7 +76,7 @@ TEST_F(DatabaseTest, OtherFilesAreNamedAsWhatTheyAre) {
   std::filesystem::remove(path());
   make();
   raw_sql("PRAGMA user_version=" + std::to_string(kSchemaVersion + 1));
-  EXPECT_NE(open_error().find("made by another version of uscope: its schema is 6, this uscope reads 5"),
+  EXPECT_NE(open_error().find("made by another version of uscope: its schema is 7, this uscope reads 6"),
             std::string::npos)
       << open_error();
   std::filesystem::remove(path());

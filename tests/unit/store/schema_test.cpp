@@ -52,7 +52,10 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"event", "id ts_ns dur_ns how thread_id image_id kind_id result stack_id a0 a1 a2 a3 a4 a5"},
       {"event_string", "event_id arg string_id late source"},
       {"string", "id value"},
-      {"futex_wait", "event_id address op expected timeout_ns words words_at_stop key"},
+      {"futex_wait",
+       "event_id address op expected timeout_ns words words_at_stop key words_from words_at_stop_from asleep "
+       "strangers futexes"},
+      {"futex_wake", "event_id address count key"},
       {"cell", "kind_id trigger_frame_id events errors total_ns open first_event_id"},
       {"latency", "kind_id up_to_ns events"},
       {"error_cell", "kind_id errno trigger_frame_id events first_event_id"},
@@ -92,7 +95,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "5");
+  EXPECT_EQ(one("PRAGMA user_version"), "6");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 
