@@ -8,13 +8,13 @@ build=(clang-19 bpftool libbpf-dev libdw-dev libelf-dev libcli11-dev libsqlite3-
        liblzma-dev libdebuginfod-dev cmake ninja-build ccache g++ gcc pkg-config libc6-dev)
 demo=(apache2-bin apache2-utils)
 tests=(libgtest-dev python3 python3-jsonschema clang libclang-rt-14-dev clang-format clang-tidy strace gdb binutils elfutils sqlite3 zlib1g-dev bpftrace
-       linux-headers-amd64 make dkms llvm procps linux-perf perl-base util-linux dwz xz-utils debuginfod rustc golang-go musl-tools
+       linux-headers-amd64 make dkms llvm procps linux-perf perl-base util-linux dwz xz-utils debuginfod rustc golang-go musl-tools libapr1-dev
        libboost-context-dev
        qemu-system-x86 busybox-static cpio debian-archive-keyring kmod)
 
 vm=(debootstrap linux-source-6.1 bc bison flex dwarves xz-utils)
 
-bench=(mariadb-server sysbench postgresql nginx)
+bench=(mariadb-server sysbench postgresql nginx redis-server nodejs default-jre-headless)
 
 case "${1:-build}" in
   build) packages=("${build[@]}") ;;

@@ -5,7 +5,7 @@ import subprocess
 import time
 import unittest
 
-from attaching import AttachCase, USCOPE, WAIT, WAITERS
+from attaching import AttachCase, FIXTURES, USCOPE, WAIT, WAITERS
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
 
@@ -42,6 +42,14 @@ class Attach(AttachCase):
         self.assertIsNone(waiters.poll())
         self.assertEqual(self.rows("SELECT kind, how, dur_ns, ended FROM v_event ORDER BY kind"),
                          [(kind, "attached", None, "root") for kind in ("epoll_wait", "futex", "read")])
+
+    def test_a_first_thread_that_has_ended_is_in_no_call(self):
+        hung = self.start(os.path.join(FIXTURES, "deadlock_mutexes"), "without_main")
+        self.wait_for(lambda: len(os.listdir(f"/proc/{hung.pid}/task")) == 3, "its threads do not run")
+        time.sleep(0.3)
+        tracer = self.attach("--pid", str(hung.pid))
+        self.finish(tracer)
+        self.assertEqual(self.rows("SELECT kind, how, count(*), sum(tid = pid) FROM v_event"), [("futex", "attached", 2, 0)])
 
     def test_an_application_running_and_started_later(self):
         first = self.start(WAITERS, str(int(8000 * SLOWNESS)))

@@ -262,6 +262,8 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 
 	if (t->state != USC_TRACED || !(*(volatile __u32 *)&t->flags & TASK_ADOPTED) || task->on_cpu)
 		return 0;
+	if (task->exit_state)
+		return 0; /* a first thread that the others have outlived */
 	if ((long)regs->orig_ax < 0)
 		return 0; /* interrupted in its own code */
 	call->event.abi = abi_of(task, nr);
