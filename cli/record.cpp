@@ -73,11 +73,16 @@ Result<void> check_output(const std::string& output, const std::string& raw) {
   return {};
 }
 
+// Without strings there are still futexes.
 void choose_strings(const RecordVerbOptions& options, usc_config& config) {
-  config.string_bytes = options.string_bytes;
+  if (!options.no_strings) config.string_bytes = options.string_bytes;
+  const auto chosen = [&](usc_abi abi, std::uint32_t nr) {
+    const std::uint32_t kinds = store::syscall_strings(abi, nr);
+    return options.no_strings && kinds != USC_STRING_FUTEX ? 0 : kinds;
+  };
   for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
-    config.strings_x86_64[nr] = store::syscall_strings(USC_ABI_X86_64, nr);
-    config.strings_i386[nr] = store::syscall_strings(USC_ABI_I386, nr);
+    config.strings_x86_64[nr] = chosen(USC_ABI_X86_64, nr);
+    config.strings_i386[nr] = chosen(USC_ABI_I386, nr);
   }
 }
 
@@ -107,7 +112,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
     if (calls->x86_64[nr]) out.config.calls_x86_64[nr / 64] |= 1ull << nr % 64;
     if (calls->i386[nr]) out.config.calls_i386[nr / 64] |= 1ull << nr % 64;
   }
-  if (!options.no_strings) choose_strings(options, out.config);
+  choose_strings(options, out.config);
   out.redact = options.redact;
   out.modules = {options.app_modules, options.excluded_modules};
   if (options.backend == "bpf") out.backend = tracer::BackendChoice::kBpf;

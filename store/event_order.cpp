@@ -17,6 +17,28 @@ namespace {
 constexpr std::size_t kBatch = 1U << 16;
 constexpr std::size_t kMostHeld = 3U << 17;  // 48 MiB of events and keys
 
+OrderedFutex futex_of(const RawRecord& record) {
+  const auto futex = record.as<usc_futex>();
+  OrderedFutex out{.time = futex.head.time,
+                   .address = futex.address,
+                   .timeout = futex.timeout,
+                   .dev = futex.dev,
+                   .ino = futex.ino,
+                   .offset = futex.offset,
+                   .words_from = futex.words_from,
+                   .op = futex.op,
+                   .expected = futex.expected,
+                   .mm = futex.mm,
+                   .strangers = futex.strangers,
+                   .futexes = futex.futexes,
+                   .key = futex.key,
+                   .flags = futex.flags,
+                   .bytes = futex.bytes};
+  const std::string_view words = record.data<usc_futex>(0, out.bytes);
+  std::copy(words.begin(), words.end(), out.words.begin());
+  return out;
+}
+
 }  // namespace
 
 std::uint64_t EventOrder::entry_of(const RawRecord& record) {
@@ -25,6 +47,8 @@ std::uint64_t EventOrder::entry_of(const RawRecord& record) {
       return record.as<usc_event>().entry_ns;
     case USC_RECORD_VERIFY:
       return record.as<usc_verify>().entry_ns;
+    case USC_RECORD_FUTEX:
+      return record.as<usc_futex>().entry_ns;
     default:
       return record.as<usc_string>().entry_ns;
   }
@@ -69,6 +93,8 @@ Result<void> EventOrder::hold(const RawRecord& record) {
     const auto string = intern_(record);
     if (!string) return string.error();
     keys_.push_back({entry_of(record), record.head.task, put(strings_, free_strings_, *string) | kStringBit});
+  } else if (record.head.type == USC_RECORD_FUTEX) {
+    keys_.push_back({entry_of(record), record.head.task, put(futexes_, free_futexes_, futex_of(record)) | kFutexBit});
   } else {
     const auto verify = record.as<usc_verify>();
     keys_.push_back({verify.entry_ns, verify.head.task, put(verifies_, free_verifies_, verify) | kVerifyBit});
@@ -115,31 +141,36 @@ Result<void> EventOrder::emit(std::uint64_t before) {
 Result<void> EventOrder::emit_call(std::size_t first, std::size_t last) {
   if (keys_[first].entry_ns < last_entry_) in_order_ = false;
   last_entry_ = std::max(last_entry_, keys_[first].entry_ns);
-  if (last == first + 1 && (keys_[first].place & (kVerifyBit | kStringBit)) == 0)
-    return sink_({std::span(&events_[keys_[first].place], 1), {}, {}});
+  if (last == first + 1 && (keys_[first].place & ~kPlaceBits) == 0)
+    return sink_({std::span(&events_[keys_[first].place], 1), {}, {}, {}});
   call_events_.clear();
   call_verifies_.clear();
   call_strings_.clear();
+  call_futexes_.clear();
   for (std::size_t i = first; i < last; i++) {
     const std::uint32_t place = keys_[i].place;
     if (place & kVerifyBit) {
-      call_verifies_.push_back(verifies_[place & ~kVerifyBit]);
+      call_verifies_.push_back(verifies_[place & kPlaceBits]);
     } else if (place & kStringBit) {
-      call_strings_.push_back(strings_[place & ~kStringBit]);
+      call_strings_.push_back(strings_[place & kPlaceBits]);
+    } else if (place & kFutexBit) {
+      call_futexes_.push_back(futexes_[place & kPlaceBits]);
     } else {
       call_events_.push_back(events_[place]);
     }
   }
-  return sink_({call_events_, call_verifies_, call_strings_});
+  return sink_({call_events_, call_verifies_, call_strings_, call_futexes_});
 }
 
 void EventOrder::drop_emitted(std::size_t count) {
   for (std::size_t i = 0; i < count; i++) {
     const std::uint32_t place = keys_[i].place;
     if (place & kVerifyBit) {
-      free_verifies_.push_back(place & ~kVerifyBit);
+      free_verifies_.push_back(place & kPlaceBits);
     } else if (place & kStringBit) {
-      free_strings_.push_back(place & ~kStringBit);
+      free_strings_.push_back(place & kPlaceBits);
+    } else if (place & kFutexBit) {
+      free_futexes_.push_back(place & kPlaceBits);
     } else {
       free_events_.push_back(place);
     }

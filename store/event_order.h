@@ -48,11 +48,32 @@ struct OrderedString {
   std::uint8_t kind = 0;  // enum usc_string_kind
 };
 
+// What was told of a futex call; see usc_futex.
+struct OrderedFutex {
+  std::uint64_t time = 0;  // when this was seen
+  std::uint64_t address = 0;
+  std::uint64_t timeout = USC_FUTEX_NO_TIMEOUT;
+  std::uint64_t dev = 0;
+  std::uint64_t ino = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t words_from = 0;
+  std::uint32_t op = 0;
+  std::uint32_t expected = 0;
+  std::uint32_t mm = 0;
+  std::uint32_t strangers = USC_FUTEX_NO_STRANGERS;
+  std::uint32_t futexes = 0;
+  std::uint8_t key = USC_FUTEX_UNKNOWN;
+  std::uint8_t flags = 0;
+  std::uint16_t bytes = 0;
+  std::array<char, USC_FUTEX_WORDS> words{};
+};
+
 // One call with all that was recorded of it.
 struct OrderedCall {
   std::span<const usc_event> events;     // with the same task and entry, in no order; may be empty
   std::span<const usc_verify> verifies;  // of them
   std::span<const OrderedString> strings;
+  std::span<const OrderedFutex> futexes;
 };
 
 class EventOrder {
@@ -66,7 +87,8 @@ class EventOrder {
 
   // The types that are put in order. Others are ignored by add().
   [[nodiscard]] static bool takes(std::uint16_t type) {
-    return type == USC_RECORD_EVENT || type == USC_RECORD_VERIFY || type == USC_RECORD_STRING;
+    return type == USC_RECORD_EVENT || type == USC_RECORD_VERIFY || type == USC_RECORD_STRING ||
+           type == USC_RECORD_FUTEX;
   }
   // Of such a record: when its call was entered.
   [[nodiscard]] static std::uint64_t entry_of(const RawRecord& record);
@@ -79,11 +101,11 @@ class EventOrder {
   [[nodiscard]] bool in_order() const { return in_order_; }
 
  private:
-  // Sorted by entry, task, and place: events before strings before verify records.
+  // Sorted by entry, task, and place: events, futexes, strings, verify records.
   struct Key {
     std::uint64_t entry_ns;
     std::uint32_t task;
-    std::uint32_t place;  // in events_, or, with one of the two bits, in verifies_ or strings_
+    std::uint32_t place;  // in events_, or, with one of the bits, in verifies_, strings_, futexes_
     bool operator<(const Key& other) const {
       if (entry_ns != other.entry_ns) return entry_ns < other.entry_ns;
       if (task != other.task) return task < other.task;
@@ -93,6 +115,8 @@ class EventOrder {
 
   static constexpr std::uint32_t kVerifyBit = 0x80000000U;
   static constexpr std::uint32_t kStringBit = 0x40000000U;
+  static constexpr std::uint32_t kFutexBit = 0x20000000U;
+  static constexpr std::uint32_t kPlaceBits = ~(kVerifyBit | kStringBit | kFutexBit);
 
   Result<void> hold(const RawRecord& record);
   Result<void> take_late(std::uint64_t before);
@@ -113,11 +137,14 @@ class EventOrder {
   std::vector<std::uint32_t> free_verifies_;
   std::vector<OrderedString> strings_;
   std::vector<std::uint32_t> free_strings_;
+  std::vector<OrderedFutex> futexes_;
+  std::vector<std::uint32_t> free_futexes_;
   std::vector<Key> keys_;
   std::size_t sorted_ = 0;  // of keys_, from its start
   std::vector<usc_event> call_events_;
   std::vector<usc_verify> call_verifies_;
   std::vector<OrderedString> call_strings_;
+  std::vector<OrderedFutex> call_futexes_;
   std::vector<std::byte> storage_;
   std::uint64_t last_entry_ = 0;
   bool in_order_ = true;

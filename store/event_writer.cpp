@@ -47,8 +47,12 @@ std::int64_t as_time(std::uint64_t time) {
 }  // namespace
 
 EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames,
-                         StringTable& strings)
-    : database_(database), definitions_(definitions), frames_(frames), strings_(database, definitions, strings) {}
+                         StringTable& strings, std::int64_t utc_offset_ns)
+    : database_(database),
+      definitions_(definitions),
+      frames_(frames),
+      strings_(database, definitions, strings),
+      futexes_(database, utc_offset_ns) {}
 
 Result<void> EventWriter::prepare() {
   auto event =
@@ -62,6 +66,7 @@ Result<void> EventWriter::prepare() {
   if (!verify) return verify.error();
   insert_verify_.emplace(std::move(*verify));
   for (const auto& [serial, image] : definitions_.images) images_.insert(serial, 1);
+  if (auto done = futexes_.prepare(); !done) return done;
   return strings_.prepare();
 }
 
@@ -89,6 +94,8 @@ Result<void> EventWriter::write(const OrderedCall& call) {
     if (!written) return written.error();
     id = *written;
     if (auto done = strings_.write(id, whole, task_of(whole.head.task).process, call.strings); !done) return done;
+    if (call.futexes.empty()) continue;
+    if (auto done = futexes_.write(id, whole, call.futexes); !done) return done;
   }
   for (const usc_verify& verify : call.verifies)
     if (auto done = write_verify(verify, id); !done) return done;

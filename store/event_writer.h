@@ -16,6 +16,7 @@
 #include "store/event_totals.h"
 #include "store/flat_map.h"
 #include "store/frame_writer.h"
+#include "store/futex_writer.h"
 #include "store/string_writer.h"
 
 namespace uscope::store {
@@ -23,8 +24,8 @@ namespace uscope::store {
 class EventWriter {
  public:
   // All must outlive this object; `frames` has run.
-  EventWriter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames,
-              StringTable& strings);
+  EventWriter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames, StringTable& strings,
+              std::int64_t utc_offset_ns);
 
   Result<void> prepare();  // to be called first
 
@@ -76,6 +77,7 @@ class EventWriter {
   std::optional<Statement> insert_kind_;
   std::optional<Statement> insert_verify_;
   StringWriter strings_;
+  FutexWriter futexes_;
   std::vector<Task> tasks_;
   FlatMap task_places_;                                     // serial to place in tasks_ + 1
   std::unordered_map<std::uint64_t, std::uint32_t> kinds_;  // by abi << 32 | number

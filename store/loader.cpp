@@ -229,7 +229,7 @@ Result<void> Loader::write_unwind_tables() {
 
 Result<void> Loader::write_events(const FrameWriter& frames) {
   StringTable strings(database_);
-  EventWriter writer(database_, definitions_, frames, strings);
+  EventWriter writer(database_, definitions_, frames, strings, reader_.header().utc_offset_ns);
   if (auto done = strings.prepare(); !done) return done;
   if (auto done = writer.prepare(); !done) return done;
   EventOrder order(

@@ -134,6 +134,8 @@ std::uint8_t string_kind(char letter) {
       return USC_STRING_WORDS;
     case 'P':
       return USC_STRING_PAIR;
+    case 'q':
+      return USC_STRING_FUTEX;
     default:
       return USC_STRING_NONE;
   }

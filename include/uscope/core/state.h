@@ -201,10 +201,18 @@ struct text_scratch {
 	};
 };
 
-/* Room for a string's record, of the hooks of calls alone; a word more, for its padding. */
+/* Room for a string's record, of the hooks of calls alone; a word more, for its padding. Or for a futex's. */
 struct string_scratch {
-	struct usc_string string;
-	char text[USC_STRING_MOST + 16];
+	union {
+		struct {
+			struct usc_string string;
+			char text[USC_STRING_MOST + 16];
+		};
+		struct {
+			struct usc_futex futex;
+			char words[USC_FUTEX_WORDS];
+		};
+	};
 };
 
 #define SAMPLE_BYTES (2 * USC_SAMPLE_PAGES * PAGE_BYTES)

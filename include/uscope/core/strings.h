@@ -8,8 +8,8 @@
 #ifndef USCOPE_CORE_STRINGS_H
 #define USCOPE_CORE_STRINGS_H
 
+#include "futexes.h"
 #include "numbers.h"
-#include "port.h"
 
 #define STRING_KIND_BITS 4
 #define STRING_ARGS 6
@@ -214,7 +214,9 @@ static __always_inline void strings_at_entry(struct task_entry *t)
 {
 	__u32 kinds = string_kinds(t);
 
-	if (kinds)
+	if (kinds == USC_STRING_FUTEX)
+		take_futex(t);
+	else if (kinds)
 		take_strings_at_entry(t, kinds);
 }
 
@@ -230,7 +232,7 @@ static __noinline int take_strings_at_return(struct task_entry *t, __s64 result)
 	t->strings_left = 0;
 	for (arg = 0; arg < STRING_ARGS; arg++) {
 		kind = kinds >> arg * STRING_KIND_BITS & 15;
-		if (!(left >> arg & 1) || !kind || !t->args[arg])
+		if (!(left >> arg & 1) || !kind || kind == USC_STRING_FUTEX || !t->args[arg])
 			continue;
 		if (is_read_at_entry(kind))
 			take_string(t, arg, kind, USC_STRING_LATE, 0);

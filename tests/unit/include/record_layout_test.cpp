@@ -152,6 +152,13 @@ std::vector<Layout> other_layouts() {
        sizeof(usc_fd),
        {FIELD(usc_fd, head), FIELD(usc_fd, process), FIELD(usc_fd, fd), FIELD(usc_fd, flags),
         FIELD(usc_fd, target_bytes), FIELD(usc_fd, pad), TAIL(usc_fd, target)}},
+      {"usc_futex",
+       sizeof(usc_futex),
+       {FIELD(usc_futex, head), FIELD(usc_futex, entry_ns), FIELD(usc_futex, address), FIELD(usc_futex, timeout),
+        FIELD(usc_futex, dev), FIELD(usc_futex, ino), FIELD(usc_futex, offset), FIELD(usc_futex, words_from),
+        FIELD(usc_futex, op), FIELD(usc_futex, expected), FIELD(usc_futex, mm), FIELD(usc_futex, strangers),
+        FIELD(usc_futex, futexes), FIELD(usc_futex, bytes), FIELD(usc_futex, key), FIELD(usc_futex, flags),
+        TAIL(usc_futex, words)}},
   };
 }
 
@@ -226,6 +233,12 @@ void describe_constants(std::ostream& out) {
   LINE(USC_STRING_REDACTED);
   LINE(USC_FD_CWD);
   LINE(USC_FD_CLOEXEC);
+  LINE(USC_FUTEX_PRIVATE);
+  LINE(USC_FUTEX_SHARED);
+  LINE(USC_FUTEX_WAKE);
+  LINE(USC_FUTEX_AT_STOP);
+  LINE(USC_FUTEX_ASLEEP);
+  LINE(USC_FUTEX_ABSOLUTE);
 }
 
 std::string describe() {

@@ -155,6 +155,13 @@ class RawTrace {
     put(string, text);
   }
 
+  // Its head is put in here; `words` lie at words_from.
+  void futex(std::uint32_t task, std::uint64_t time, usc_futex record, const std::string& words = "") {
+    record.head = head(USC_RECORD_FUTEX, 0, task, time);
+    record.bytes = static_cast<__u16>(words.size());
+    put(record, words);
+  }
+
   void descriptor(std::uint32_t process, int fd, const std::string& target, std::uint64_t time,
                   std::uint32_t flags = 0) {
     usc_fd record{};

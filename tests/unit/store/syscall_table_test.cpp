@@ -103,11 +103,14 @@ TEST(SyscallTable, Strings) {
   EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 59), USC_STRING_EXEC);                                // execve
   EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 44), USC_STRING_ADDRESS << 16);                       // sendto
   EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 89), USC_STRING_TEXT | USC_STRING_RESULT << 4);       // readlink
-  EXPECT_EQ(syscall_strings(USC_ABI_I386, 5), USC_STRING_TEXT);                                   // open
-  EXPECT_EQ(syscall_strings(USC_ABI_I386, 195), USC_STRING_TEXT);                                 // stat64
-  EXPECT_EQ(syscall_strings(USC_ABI_I386, 300), USC_STRING_TEXT << 4);                            // fstatat64
-  EXPECT_EQ(syscall_strings(USC_ABI_I386, 412), USC_STRING_TEXT << 4);                            // utimensat_time64
-  EXPECT_EQ(syscall_strings(USC_ABI_I386, 102), 0U);  // socketcall: in memory
+  for (const std::uint32_t nr : {202, 449, 454, 455}) EXPECT_EQ(syscall_strings(USC_ABI_X86_64, nr), USC_STRING_FUTEX);
+  for (const std::uint32_t nr : {240, 422, 449, 454, 455})
+    EXPECT_EQ(syscall_strings(USC_ABI_I386, nr), USC_STRING_FUTEX);
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 5), USC_STRING_TEXT);         // open
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 195), USC_STRING_TEXT);       // stat64
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 300), USC_STRING_TEXT << 4);  // fstatat64
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 412), USC_STRING_TEXT << 4);  // utimensat_time64
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 102), 0U);                    // socketcall: in memory
   EXPECT_EQ(syscall_strings(USC_ABI_X32, 0x40000000 + 2), USC_STRING_TEXT);
   EXPECT_EQ(syscall_strings(USC_ABI_X32, 518), 0U);  // its struct msghdr is another one
   EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 511), 0U);
@@ -118,7 +121,7 @@ TEST(SyscallTable, ArgumentsAreOfKnownKinds) {
     const auto arguments = syscall_arguments(USC_ABI_X86_64, nr);
     if (!arguments) continue;
     EXPECT_LE(arguments->size(), 6u);
-    EXPECT_EQ(arguments->find_first_not_of("dDspiulzfmgoxvraAnNwP"), std::string_view::npos) << nr;
+    EXPECT_EQ(arguments->find_first_not_of("dDspiulzfmgoxvraAnNwPq"), std::string_view::npos) << nr;
   }
 }
 
