@@ -43,6 +43,7 @@ Collector::Collector(Backend& backend, FileTable& files, RowMaker& maker, TraceW
       writer_(writer),
       config_(config),
       observer_(observer),
+      futexes_(tasks_, writer),
       walks_(backend, samples_, mappings_, files, rows_, tasks_, config_.scope),
       losses_(backend, writer) {
   if (config.verify_every != 0)
@@ -77,6 +78,7 @@ void Collector::on_record(const usc_record& record) {
   switch (record.type) {
     case USC_RECORD_EVENT:
       figures_.events++;
+      futexes_.see(as<usc_event>(record));
       if (observer_ != nullptr) observer_->on_event(as<usc_event>(record), tasks_.find(record.task));
       break;
     case USC_RECORD_STACK:
@@ -247,6 +249,7 @@ Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& ca
     usc_event event = call.event;
     event.stack = *id;
     figures_.events++;
+    futexes_.see(event);
     if (observer_ != nullptr) observer_->on_event(event, tasks_.find(event.head.task));
     keep(writer_.append_own(event, USC_RECORD_EVENT));
   }
@@ -335,6 +338,7 @@ void Collector::write_jit_news() {
 Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
   Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
     usc_event event = as<usc_event>(record);
+    futexes_.see(event);
     keep(writer_.append_own(event, USC_RECORD_EVENT));
   });
   if (!trouble_) return trouble_.error();

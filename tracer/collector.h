@@ -18,6 +18,7 @@
 #include "tracer/deferred_walks.h"
 #include "tracer/descriptor_snapshot.h"
 #include "tracer/file_table.h"
+#include "tracer/futex_watch.h"
 #include "tracer/jit_names.h"
 #include "tracer/loss_teller.h"
 #include "tracer/mapping_timeline.h"
@@ -64,6 +65,9 @@ class Collector {
   Result<std::size_t> round();
   // Calls that began before `before_ns` and have not returned; the number of traced tasks.
   Result<std::uint64_t> write_open_calls(std::uint64_t before_ns);
+  // What futex waits that were found open since the last time say by now; or all that are open, in one picture.
+  Result<void> look_at_new_waits() { return futexes_.look_at_new(); }
+  Result<void> look_at_all_waits() { return futexes_.look_at_all(); }
   // No new call is recorded any more: walks that wait for a mapping ask for it, or are finished as they are.
   void close();
   // Calls that threads were found in, with their stacks.
@@ -108,6 +112,7 @@ class Collector {
   MappingTimeline mappings_;
   TaskTable tasks_;
   JitNames jit_names_{tasks_};
+  FutexWatch futexes_;
   std::unique_ptr<Verifier> verifier_;
   std::vector<std::uint32_t> adopted_;  // processes that ran before, whose mappings are to be told of
   std::uint64_t round_ns_ = 0;          // when this round began

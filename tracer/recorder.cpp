@@ -280,6 +280,7 @@ void Recording::check_limits(std::uint64_t now) {
 Result<bool> Recording::each_second(std::uint64_t now) {
   const auto tasks = collector_->write_open_calls(now - std::min(now, kOpenAfterNs));
   if (!tasks) return tasks.error();
+  if (auto done = collector_->look_at_new_waits(); !done) return done.error();
   if (auto done = collector_->write_losses(); !done) return done.error();
   if (auto done = writer_->flush(); !done) return done.error();
   return *tasks == 0;
@@ -353,6 +354,7 @@ Result<void> Recording::finish() {
   backend_->close_entries();
   if (!writer_->failed()) {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
+    if (auto done = collector_->look_at_all_waits(); !done) return done;
   }
   collector_->close();
   // What was in the rings is looked at in the second round.

@@ -79,6 +79,12 @@ const TaskInfo& TaskTable::find(std::uint32_t serial) const {
   return found == tasks_.end() ? unknown_ : found->second;
 }
 
+std::set<std::uint32_t> TaskTable::living() const {
+  std::set<std::uint32_t> pids;
+  for (const auto& [serial, task] : tasks_) pids.insert(task.pid);
+  return pids;
+}
+
 void TaskTable::release(std::uint32_t mm, std::uint64_t time) {
   if (--mm_users_[mm] <= 0) left_.push_back({mm, time});
 }

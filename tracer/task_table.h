@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -39,6 +40,8 @@ class TaskTable {
 
   // Never null: a task whose start has not come yet is shown as nameless.
   [[nodiscard]] const TaskInfo& find(std::uint32_t serial) const;
+  // Pids of those that are alive, or ended a short time ago.
+  [[nodiscard]] std::set<std::uint32_t> living() const;
   [[nodiscard]] std::uint64_t processes() const { return processes_ > 0 ? static_cast<std::uint64_t>(processes_) : 0; }
 
   // Forgets tasks that ended more than kGraceNs before `now`, and returns the address spaces that no task uses any

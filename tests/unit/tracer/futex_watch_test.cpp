@@ -1,0 +1,215 @@
+// Threads of this process wait in futexes; what a look at them says is compared with what they were given to wait for.
+#include "tracer/futex_watch.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint32_t kTask = 7;
+constexpr std::uint64_t kEntry = 1000;
+
+long futex(void* address, int op, std::uint32_t value, const timespec* timeout = nullptr) {
+  return syscall(SYS_futex, address, op, value, timeout, nullptr, 0xffffffffU);
+}
+
+// A thread that waits at an address until it is let go.
+class Waiter {
+ public:
+  Waiter(std::uint32_t* word, int op, const timespec* timeout = nullptr) : word_(word), op_(op) {
+    thread_ = std::thread([this, timeout] {
+      tid_ = static_cast<std::uint32_t>(gettid());
+      while (!done_) futex(word_, op_, 0, timeout);
+    });
+    while (tid_ == 0 || thread_state_of(tid_)->state != 'S') usleep(1000);
+  }
+  ~Waiter() {
+    done_ = true;
+    while (futex(word_, (op_ & FUTEX_PRIVATE_FLAG) | FUTEX_WAKE, 1) == 0) usleep(1000);
+    thread_.join();
+  }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+  [[nodiscard]] std::uint32_t tid() const { return tid_; }
+
+ private:
+  std::uint32_t* word_;
+  int op_;
+  std::atomic<std::uint32_t> tid_ = 0;
+  std::atomic<bool> done_ = false;
+  std::thread thread_;
+};
+
+class FutexWatchTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = testing::TempDir() + "uscope-watch-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    path_ = folder + "/raw";
+    auto writer = TraceWriter::create(path_, {});
+    ASSERT_TRUE(writer);
+    writer_.emplace(std::move(*writer));
+    watch_.emplace(tasks_, *writer_);
+  }
+  void TearDown() override {
+    unlink(path_.c_str());
+    rmdir(path_.substr(0, path_.rfind('/')).c_str());
+  }
+
+  void start(std::uint32_t tid) {
+    usc_task task{};
+    task.head.task = kTask;
+    task.process = 1;
+    task.pid = static_cast<__u32>(getpid());
+    task.tid = tid;
+    task.mm = 3;
+    tasks_.start(task);
+  }
+  void see(const void* address, int op, std::uint8_t how, const timespec* timeout = nullptr) {
+    usc_event event{};
+    event.head.task = kTask;
+    event.entry_ns = kEntry;
+    event.nr = SYS_futex;
+    event.how = how;
+    event.args[0] = reinterpret_cast<std::uint64_t>(address);
+    event.args[1] = static_cast<__u64>(op);
+    event.args[3] = reinterpret_cast<std::uint64_t>(timeout);
+    watch_->see(event);
+  }
+  // What has been written since the last time: one record, or none.
+  std::vector<char> written() {
+    EXPECT_TRUE(writer_->flush());
+    std::ifstream file(path_, std::ios::binary);
+    std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+    bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::exchange(read_, bytes.size())));
+    return bytes;
+  }
+  static usc_futex head_of(const std::vector<char>& bytes) {
+    usc_futex futex{};
+    EXPECT_GE(bytes.size(), sizeof(futex));
+    if (bytes.size() >= sizeof(futex)) std::memcpy(static_cast<void*>(&futex), bytes.data(), sizeof(futex));
+    return futex;
+  }
+
+  std::string path_;
+  std::size_t read_ = sizeof(usc_raw_header);
+  std::optional<TraceWriter> writer_;
+  TaskTable tasks_;
+  std::optional<FutexWatch> watch_;
+};
+
+TEST_F(FutexWatchTest, AThreadThatSleepsIsSeenAsleepWithTheMemoryAroundItsFutex) {
+  alignas(64) std::uint32_t words[64] = {};
+  for (std::uint32_t i = 0; i < 64; i++) words[i] = i == 20 ? 0 : i;
+  const timespec timeout{3600, 5};
+  const Waiter waiter(&words[20], FUTEX_WAIT_PRIVATE, &timeout);
+  start(waiter.tid());
+  see(&words[20], FUTEX_WAIT_PRIVATE, USC_HOW_OPEN, &timeout);
+  ASSERT_TRUE(watch_->look_at_all());
+  const std::vector<char> bytes = written();
+  const usc_futex futex = head_of(bytes);
+  EXPECT_EQ(futex.head.type, USC_RECORD_FUTEX);
+  EXPECT_EQ(futex.head.task, kTask);
+  EXPECT_EQ(futex.entry_ns, kEntry);
+  EXPECT_EQ(futex.address, reinterpret_cast<std::uint64_t>(&words[20]));
+  EXPECT_EQ(futex.timeout, 3'600'000'000'005U);
+  EXPECT_EQ(futex.key, USC_FUTEX_PRIVATE);
+  EXPECT_EQ(futex.flags, USC_FUTEX_AT_STOP | USC_FUTEX_ASLEEP);
+  EXPECT_EQ(futex.words_from, reinterpret_cast<std::uint64_t>(&words[8]));
+  ASSERT_EQ(futex.bytes, 96);
+  EXPECT_EQ(std::memcmp(bytes.data() + sizeof(futex), &words[8], 96), 0);
+}
+
+TEST_F(FutexWatchTest, AThreadThatRunsIsNotSeenAsleep) {
+  std::uint32_t word = 0;
+  start(static_cast<std::uint32_t>(gettid()));
+  see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
+  ASSERT_TRUE(watch_->look_at_all());
+  EXPECT_EQ(head_of(written()).flags, USC_FUTEX_AT_STOP);
+}
+
+TEST_F(FutexWatchTest, ALookWhileThreadsRunSaysNothingOfSleepAndIsTakenOnce) {
+  std::uint32_t word = 0;
+  const Waiter waiter(&word, FUTEX_WAIT_PRIVATE);
+  start(waiter.tid());
+  see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_ATTACHED);
+  ASSERT_TRUE(watch_->look_at_new());
+  EXPECT_EQ(head_of(written()).flags, USC_FUTEX_AT_STOP);
+  ASSERT_TRUE(watch_->look_at_new());
+  EXPECT_TRUE(written().empty());
+}
+
+TEST_F(FutexWatchTest, WaitsThatReturnedAndWakesAreNotLookedAt) {
+  std::uint32_t word = 0;
+  start(static_cast<std::uint32_t>(gettid()));
+  see(&word, FUTEX_WAKE_PRIVATE, USC_HOW_OPEN);
+  EXPECT_EQ(watch_->waits(), 0U);
+  see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
+  EXPECT_EQ(watch_->waits(), 1U);
+  see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_RETURNED);
+  EXPECT_EQ(watch_->waits(), 0U);
+  ASSERT_TRUE(watch_->look_at_all());
+  EXPECT_TRUE(written().empty());
+}
+
+TEST_F(FutexWatchTest, AtTheEndOfAMappingWhatItsPageHasIsTaken) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  char* const memory =
+      static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_EQ(munmap(memory + page, page), 0);
+  auto* const word = reinterpret_cast<std::uint32_t*>(memory + page - 8);
+  start(static_cast<std::uint32_t>(gettid()));
+  see(word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
+  ASSERT_TRUE(watch_->look_at_all());
+  const usc_futex futex = head_of(written());
+  EXPECT_EQ(futex.words_from, reinterpret_cast<std::uint64_t>(word) - 48);
+  EXPECT_EQ(futex.bytes, 56);
+  munmap(memory, page);
+}
+
+TEST_F(FutexWatchTest, ASharedFutexIsKnownByItsFileAndByWhoElseMapsIt) {
+  const std::string file = path_ + "-shared";
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(ftruncate(fd, 8192), 0);
+  auto* const words = static_cast<std::uint32_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 4096));
+  struct stat status {};
+  ASSERT_EQ(fstat(fd, &status), 0);
+  start(static_cast<std::uint32_t>(gettid()));
+  see(words + 4, FUTEX_WAIT, USC_HOW_OPEN);
+  ASSERT_TRUE(watch_->look_at_all());
+  usc_futex futex = head_of(written());
+  EXPECT_EQ(futex.key, USC_FUTEX_SHARED);
+  EXPECT_EQ(futex.ino, status.st_ino);
+  EXPECT_EQ(futex.offset, 4096U + 16);
+  EXPECT_EQ(futex.strangers, 0U);
+  const pid_t stranger = fork();
+  if (stranger == 0) {
+    pause();
+    _exit(0);
+  }
+  ASSERT_TRUE(watch_->look_at_all());
+  EXPECT_EQ(head_of(written()).strangers, 1U);
+  kill(stranger, SIGKILL);
+  waitpid(stranger, nullptr, 0);
+  munmap(words, 4096);
+  close(fd);
+  unlink(file.c_str());
+}
+
+}  // namespace
+}  // namespace uscope::tracer

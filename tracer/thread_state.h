@@ -1,0 +1,25 @@
+// Whether a thread sleeps, and whether it has run meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace uscope::tracer {
+
+struct ThreadState {
+  char state = '?';            // as /proc/PID/status has it: S asleep, R runs or is about to
+  std::uint64_t switches = 0;  // how often it gave its processor up, or lost it
+
+  bool operator==(const ThreadState&) const = default;
+};
+
+// Nothing where it has gone.
+[[nodiscard]] std::optional<ThreadState> thread_state_of(std::uint32_t tid);
+
+// It was asleep at both times, and did not run between them.
+[[nodiscard]] inline bool slept_through(const std::optional<ThreadState>& first,
+                                        const std::optional<ThreadState>& second) {
+  return first && second && first->state == 'S' && *first == *second;
+}
+
+}  // namespace uscope::tracer
