@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/completion.h"
+#include "cli/deadlock.h"
 #include "cli/diff.h"
 #include "cli/doctor.h"
 #include "cli/events.h"
@@ -31,6 +32,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_tree(app, invocation);
   add_sql(app, invocation);
   add_diff(app, invocation);
+  add_deadlock(app, invocation);
   add_export(app, invocation);
   add_doctor(app, invocation);
   add_completion(app, invocation);

@@ -16,7 +16,7 @@ std::string chapter(const std::string& page, const std::string& verb) {
 TEST_F(CommandTest, DocumentationNamesEveryOption) {
   const std::string page = read_file(std::filesystem::path(USCOPE_SOURCE_DIR) / "docs" / "cli.md");
   const std::regex option("^  +(-[^ ]*)", std::regex::multiline);
-  for (const char* verb : {"top", "record", "report", "events", "tree", "diff", "sql", "export", "load"}) {
+  for (const char* verb : {"top", "record", "report", "events", "tree", "diff", "deadlock", "sql", "export", "load"}) {
     const std::string text = chapter(page, verb);
     EXPECT_NE(text, "") << verb;
     const std::string help = output({verb, "--help"});

@@ -1,0 +1,65 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/analyzer/hung_store.h"
+#include "tests/unit/cli/run_command.h"
+
+namespace uscope::test {
+namespace {
+
+class DeadlockCommand : public CommandTest {
+ protected:
+  DeadlockCommand() {
+    HungTrace trace{.threads = {joiner(100, "main", 101), mutex_waiter(101, "left", 0x5000, 102),
+                                mutex_waiter(102, std::string(kHostile), 0x6000, 101)}};
+    trace.threads[1].stack = under("pthread_mutex_lock", "left_then_right");
+    trace.threads[2].stack = under("pthread_mutex_lock", std::string(kHostile));
+    write_hung(folder_ / "hung.db", trace);
+    write_hung(folder_ / "stall.db", {.threads = {sem_waiter(100, "main", 0x5000), sem_waiter(101, "b", 0x6000)}});
+    write_hung(folder_ / "idle.db", {.threads = {elsewhere(100, "main", "epoll_wait"), cond_waiter(101, "p", 0x5028)}});
+  }
+};
+
+TEST_F(DeadlockCommand, TextTellsTheCircleAsAStory) {
+  const Finished run = uscope({"deadlock", "hung.db"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_EQ(run.err, "");
+  expect_golden(run.out, "deadlock.txt");
+  expect_harmless(run.out, false);
+}
+
+TEST_F(DeadlockCommand, TheExitStatusIsTheVerdict) {
+  EXPECT_EQ(uscope({"deadlock", "stall.db"}).code, 1);
+  const Finished idle = uscope({"deadlock", "idle.db"});
+  EXPECT_EQ(idle.code, 0);
+  EXPECT_EQ(idle.out.find("NONE      the threads that wait can still be woken: thread 100 `main` waits in epoll_wait"),
+            0U)
+      << idle.out;
+  const Finished missing = uscope({"deadlock", "missing.db"});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_NE(missing.err.find("missing.db"), std::string::npos);
+  EXPECT_EQ(missing.out, "");
+}
+
+TEST_F(DeadlockCommand, JsonHoldsToItsSchema) {
+  for (const char* name : {"hung.db", "stall.db", "idle.db", "sample.db"}) {
+    const Finished run = uscope({"deadlock", name, "--format", "json"});
+    expect_schema(run.out, "deadlock");
+    expect_harmless(run.out, true);
+  }
+  const auto value = nlohmann::json::parse(uscope({"deadlock", "hung.db", "--format", "json"}).out);
+  EXPECT_EQ(value["verdict"], "deadlock");
+  EXPECT_TRUE(value["reason"].is_null());
+  EXPECT_EQ(value["blocked"].size(), 3U);
+  const auto& finding = value["findings"][0];
+  EXPECT_EQ(finding["type"], "cycle");
+  const auto& left = finding["threads"][0];
+  EXPECT_EQ(left["tid"], 101);
+  EXPECT_EQ(left["address"], "0x5000");
+  EXPECT_EQ(left["primitive"], "mutex");
+  EXPECT_EQ(left["held_by"], nlohmann::json{102});
+  EXPECT_EQ(left["function"], "left_then_right");
+  EXPECT_EQ(left["stack"], (nlohmann::json{"__futex_wait", "pthread_mutex_lock", "left_then_right", "main"}));
+}
+
+}  // namespace
+}  // namespace uscope::test
