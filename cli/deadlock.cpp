@@ -4,14 +4,22 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/attached_trace.h"
+#include "cli/record_target.h"
 #include "store/database.h"
 
 namespace uscope::cli {
 
 void add_deadlock(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DeadlockOptions>();
-  CLI::App* verb = app.add_subcommand("deadlock", "which threads wait for each other at a trace's end, and for what");
-  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  CLI::App* verb = app.add_subcommand(
+      "deadlock", "which threads wait for each other, at a trace's end or in an application that hangs now");
+  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written");
+  add_running_target(*verb, options->running);
+  verb->add_option("--backend", options->running.backend,
+                   "what traces in the kernel: bpf, kmod (the module), or what works")
+      ->check(CLI::IsMember({"auto", "bpf", "kmod"}))
+      ->capture_default_str();
   add_format(*verb, options->format);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_deadlock(*options); }; });
 }
@@ -23,12 +31,28 @@ Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, Format format) 
   return diagnosis.verdict == analyzer::Verdict::kNone ? 0 : 1;
 }
 
-Result<int> run_deadlock(const DeadlockOptions& options) {
-  auto database = store::Database::open(options.file);
+namespace {
+
+Result<int> diagnose_store(const std::filesystem::path& file, Format format) {
+  auto database = store::Database::open(file);
   if (!database) return database.error();
   auto diagnosis = analyzer::diagnose(*database);
   if (!diagnosis) return diagnosis.error();
-  return show_diagnosis(*diagnosis, options.format);
+  return show_diagnosis(*diagnosis, format);
+}
+
+}  // namespace
+
+Result<int> run_deadlock(const DeadlockOptions& options) {
+  const RecordVerbOptions& running = options.running;
+  const bool is_running = !running.apps.empty() || !running.pids.empty() || !running.cgroups.empty();
+  if (is_running == !options.file.empty())
+    return Error{is_running ? "both a trace and an application that runs" : "nothing to look at",
+                 "give one of: FILE.db, --pid PID, --app NAME, --cgroup PATH"};
+  if (!is_running) return diagnose_store(options.file, options.format);
+  return with_attached_trace(
+      running, [&options](const std::filesystem::path& file) { return diagnose_store(file, options.format); },
+      kDeadlockError);
 }
 
 }  // namespace uscope::cli

@@ -8,11 +8,15 @@
 #include "analyzer/deadlock.h"
 #include "cli/invocation.h"
 #include "cli/output.h"
+#include "cli/record.h"
 
 namespace uscope::cli {
 
+constexpr int kDeadlockError = 2;  // exit status
+
 struct DeadlockOptions {
-  std::filesystem::path file;
+  std::filesystem::path file;  // or what runs
+  RecordVerbOptions running;
   Format format = Format::kText;
 };
 

@@ -13,12 +13,12 @@
 #include "cli/export.h"
 #include "cli/invocation.h"
 #include "cli/load.h"
+#include "cli/output.h"
 #include "cli/record.h"
 #include "cli/report.h"
 #include "cli/sql.h"
 #include "cli/top.h"
 #include "cli/tree.h"
-#include "support/text.h"
 
 namespace uscope::cli {
 namespace {
@@ -36,12 +36,6 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_export(app, invocation);
   add_doctor(app, invocation);
   add_completion(app, invocation);
-}
-
-// Messages may hold names from a traced program, and stand on a terminal.
-void print_error(const std::string& what, const std::string& remedy) {
-  std::fprintf(stderr, "uscope: %s\n", escape_terminal(what).c_str());
-  if (!remedy.empty()) std::fprintf(stderr, "  %s\n", escape_terminal(remedy).c_str());
 }
 
 // Where the verb is `record`, 2 would look like the exit status of the traced command.
@@ -63,13 +57,13 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& request) {
     return app.exit(request);  // --help, --version
   } catch (const CLI::ParseError& problem) {
-    print_error(problem.what(), argc > 1 ? "`uscope --help` and `uscope VERB --help` tell what there is"
-                                         : "`uscope --help` lists the verbs");
+    print_error({problem.what(), argc > 1 ? "`uscope --help` and `uscope VERB --help` tell what there is"
+                                          : "`uscope --help` lists the verbs"});
     return usage_code(argc, argv);
   }
   const Result<int> result = invocation.run();
   if (result) return *result;
-  print_error(result.error().what, result.error().remedy);
+  print_error(result.error());
   return invocation.error_code;
 }
 

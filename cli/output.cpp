@@ -9,6 +9,8 @@
 #include <map>
 #include <string>
 
+#include "support/text.h"
+
 namespace uscope::cli {
 
 void add_format(CLI::App& app, Format& format) {
@@ -28,6 +30,11 @@ Result<void> Output::finish() {
   if (error_ == 0 && std::fflush(stream_) != 0) error_ = errno;
   if (error_ != 0) return errno_error("cannot write the result", error_);
   return {};
+}
+
+void print_error(const Error& error) {
+  std::fprintf(stderr, "uscope: %s\n", escape_terminal(error.what).c_str());
+  if (!error.remedy.empty()) std::fprintf(stderr, "  %s\n", escape_terminal(error.remedy).c_str());
 }
 
 std::size_t text_width(std::FILE* stream) {

@@ -33,6 +33,9 @@ class Output {
   int error_ = 0;
 };
 
+// "uscope: WHAT" and, on a line of its own, the remedy, to stderr. They may hold names from a traced program.
+void print_error(const Error& error);
+
 constexpr std::size_t kPlainWidth = 110;  // columns of text that does not go to a terminal
 
 // Columns of the terminal behind a stream, at least 80; kPlainWidth where it is none.

@@ -18,10 +18,15 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "analyzer/deadlock.h"
 #include "cli/confined_load.h"
+#include "cli/deadlock.h"
 #include "cli/live_printer.h"
+#include "cli/load_options.h"
+#include "cli/output.h"
 #include "cli/output_owner.h"
 #include "cli/record_target.h"
+#include "cli/stall_check.h"
 #include "cli/status_line.h"
 #include "cli/units.h"
 #include "store/loader.h"
@@ -29,6 +34,7 @@
 #include "support/redactor.h"
 #include "support/text.h"
 #include "tracer/recorder.h"
+#include "uscope/futex.h"
 
 namespace uscope::cli {
 namespace {
@@ -123,6 +129,13 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
     if (!duration) return duration.error();
     out.duration_ns = static_cast<std::uint64_t>(*duration);
   }
+  if (!options.until_stall.empty()) {
+    auto duration = parse_duration(options.until_stall);
+    if (!duration) return duration.error();
+    out.stall_ns = static_cast<std::uint64_t>(*duration);
+    if (!calls->x86_64[USC_FUTEX_X86_64])
+      return Error{"--until-stall looks at futex calls, which -e " + options.calls + " leaves out", "add futex to -e"};
+  }
   if (!options.max_size.empty()) {
     auto size = parse_size(options.max_size);
     if (!size) return size.error();
@@ -161,6 +174,8 @@ const char* reason_text(tracer::StopReason reason, bool launched) {
       return launched ? "interrupted: the command goes on untraced" : "";
     case tracer::StopReason::kDuration:
       return launched ? "--duration has passed: the command goes on untraced" : "";
+    case tracer::StopReason::kStalled:
+      return launched ? "threads wait for each other: the command goes on untraced" : "threads wait for each other";
     case tracer::StopReason::kMaxSize:
       return launched ? "--max-size is reached: the command goes on untraced" : "--max-size is reached";
     case tracer::StopReason::kWriteFailed:  // said before it is loaded
@@ -168,20 +183,6 @@ const char* reason_text(tracer::StopReason reason, bool launched) {
       break;
   }
   return "";
-}
-
-// The descriptors that the recording held serve the loader: also of files that are gone by now.
-store::LoadOptions load_options(const std::vector<std::unique_ptr<tracer::File>>& files, StatusLine& status) {
-  store::LoadOptions options;
-  options.progress = [&status](double fraction) {
-    status.progress("loading", static_cast<std::uint64_t>(fraction * 1000), 1000);
-  };
-  options.open_module = [&files](const store::ModuleRequest& request) {
-    if (request.file < files.size() && files[request.file] && files[request.file]->fd)
-      return UniqueFd(dup(files[request.file]->fd.get()));
-    return UniqueFd();
-  };
-  return options;
 }
 
 // What was found running.
@@ -213,6 +214,17 @@ int end_as(const tracer::RecordOutcome& outcome) {
   signal(outcome.command->signal, SIG_DFL);
   raise(outcome.command->signal);
   return 128 + outcome.command->signal;
+}
+
+// As `uscope deadlock` tells it, but beside the command's own output.
+Result<int> show_stall(const std::string& store) {
+  const auto database = store::Database::open(store);
+  if (!database) return database.error();
+  const auto diagnosis = analyzer::diagnose(*database);
+  if (!diagnosis) return diagnosis.error();
+  std::fputs(deadlock_text(*diagnosis, text_width(stderr)).c_str(), stderr);
+  constexpr int kStalled = 1;
+  return kStalled;
 }
 
 Result<void> settle_raw(const RecordVerbOptions& options, const std::string& raw) {
@@ -269,6 +281,9 @@ void add_record(CLI::App& app, Invocation& invocation) {
   verb->add_option("--duration", options->duration, "stop tracing after this time: 30s, 5m")->type_name("T");
   verb->add_option("--max-size", options->max_size, "stop tracing when the raw trace is this large: 500M, 2G")
       ->type_name("B");
+  verb->add_option("--until-stall", options->until_stall,
+                   "stop when threads have waited for each other this long, and tell which: 10s")
+      ->type_name("T");
   verb->add_option("--keep-raw", options->keep_raw, "keep the raw trace, for `uscope load`")->type_name("FILE");
   verb->add_option("--verify", options->verify_every,
                    "compare every Nth stack with libdwfl's walk of the same stack copy")
@@ -301,8 +316,11 @@ Result<int> run_record(const RecordVerbOptions& options) {
     at = seconds;
   };
   hooks.attached = [&options](std::uint64_t threads) { print_attached(options, threads); };
+  std::optional<ForkedStallCheck> stall;
+  if (recorder->stall_ns != 0) hooks.stall = &stall.emplace(raw, options.output, recorder->stall_ns);
   std::vector<std::unique_ptr<tracer::File>> files;
   auto outcome = tracer::record(*recorder, hooks, &files);
+  stall.reset();
   status.clear();
   if (!outcome) return outcome.error();
   if (outcome->exec_errno != 0) {
@@ -322,6 +340,7 @@ Result<int> run_record(const RecordVerbOptions& options) {
   print_summary(options, *outcome, *loaded);
   if (*debuginfod) std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text((*debuginfod)->figures())).c_str());
   if (cut) return kTracingFailed;
+  if (outcome->reason == tracer::StopReason::kStalled) return show_stall(options.output);
   return end_as(*outcome);
 }
 

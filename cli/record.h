@@ -36,6 +36,7 @@ struct RecordVerbOptions {
   bool print = false;
   std::string duration;
   std::string max_size;
+  std::string until_stall;  // "" = not asked
   unsigned verify_every = 0;
   DebuginfodChoice debuginfod;
   std::vector<std::string> command;  // or one of the next three

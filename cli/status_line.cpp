@@ -19,6 +19,7 @@ constexpr std::size_t kBar = 30;
 
 // A dumb terminal cannot erase a line.
 bool can_rewrite(std::FILE* stream) {
+  if (stream == nullptr) return false;
   const int fd = fileno(stream);
   const char* terminal = std::getenv("TERM");
   return fd >= 0 && isatty(fd) != 0 && terminal && std::string_view(terminal) != "dumb";

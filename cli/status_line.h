@@ -18,7 +18,7 @@ struct StatusFigures {
 
 class StatusLine {
  public:
-  // The stream stays the caller's.
+  // The stream stays the caller's; null: nothing is ever written.
   explicit StatusLine(std::FILE* stream);
   ~StatusLine() { clear(); }
   StatusLine(const StatusLine&) = delete;

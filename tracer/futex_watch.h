@@ -34,6 +34,8 @@ class FutexWatch {
   // Writes one picture of all.
   Result<void> look_at_all();
 
+  // A number for the set of those entered before `before_ns`: equal sets have equal ones; 0: there is none.
+  [[nodiscard]] std::uint64_t waits_before(std::uint64_t before_ns) const;
   [[nodiscard]] std::size_t waits() const { return waits_.size(); }
 
  private:

@@ -114,7 +114,8 @@ usc_raw_header make_header(std::uint32_t cpus) {
 // The state of one recording between its start and its end.
 class Recording {
  public:
-  Recording(const RecordOptions& options, const RecordHooks& hooks) : options_(options), hooks_(hooks) {}
+  Recording(const RecordOptions& options, const RecordHooks& hooks)
+      : options_(options), hooks_(hooks), stalls_(options.stall_ns != 0 ? hooks.stall : nullptr, options.stall_ns) {}
 
   Result<void> prepare();
   Result<void> run();
@@ -158,6 +159,7 @@ class Recording {
   RecordOutcome outcome_;
   std::uint64_t start_ns_ = 0;
   ClockOffsets offsets_;
+  StallWatch stalls_;
   std::uint64_t bytes_before_ = 0;
   std::uint64_t round_before_ns_ = 0;
   bool stopping_ = false;
@@ -283,6 +285,9 @@ Result<bool> Recording::each_second(std::uint64_t now) {
   if (auto done = collector_->look_at_new_waits(); !done) return done.error();
   if (auto done = collector_->write_losses(); !done) return done.error();
   if (auto done = writer_->flush(); !done) return done.error();
+  const auto stalled = stalls_.look(*collector_, *writer_, now, *tasks);
+  if (!stalled) return stalled.error();
+  if (*stalled) stop(StopReason::kStalled);
   return *tasks == 0;
 }
 

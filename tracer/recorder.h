@@ -11,6 +11,7 @@
 #include "tracer/collector.h"
 #include "tracer/file_table.h"
 #include "tracer/launcher.h"
+#include "tracer/stall_watch.h"
 #include "uscope/control.h"
 
 namespace uscope::tracer {
@@ -25,13 +26,14 @@ struct RecordOptions {
   std::vector<std::string> redact;  // patterns of texts that are not to be recorded
   BackendChoice backend = BackendChoice::kAuto;
   BackendSizes sizes;
-  std::uint64_t duration_ns = 0;                          // stop after this time, 0 = no limit
-  std::uint64_t max_bytes = 0;                            // of the raw trace, 0 = no limit
+  std::uint64_t duration_ns = 0;  // stop after this time, 0 = no limit
+  std::uint64_t max_bytes = 0;    // of the raw trace, 0 = no limit
+  std::uint64_t stall_ns = 0;     // stop where threads wait for each other that long; RecordHooks.stall knows
   std::vector<std::pair<std::string, std::string>> meta;  // written to the trace as they are
 };
 
 // kFinished: nothing is left that could be traced.
-enum class StopReason { kFinished, kInterrupted, kDuration, kMaxSize, kWriteFailed };
+enum class StopReason { kFinished, kInterrupted, kDuration, kMaxSize, kStalled, kWriteFailed };
 
 struct RecordOutcome {
   std::optional<CommandExit> command;  // none: it was still running when tracing ended
@@ -48,6 +50,7 @@ struct RecordHooks {
   std::function<void(std::uint64_t)> attached;  // running processes are traced now: so many threads
   std::function<void(const TraceFigures&, double)>
       status;                       // about four times a second, with the seconds since the start
+  StallCheck* stall = nullptr;      // with RecordOptions.stall_ns
   std::function<bool()> wants_end;  // asked as often: whether the one who looks on has seen enough
 };
 

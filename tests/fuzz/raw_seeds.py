@@ -4,7 +4,7 @@ import struct
 START = 1_000_000_000_000
 USER = 0xFFFF  # cpu of the collector's own records
 EVENT, STACK, TASK, EXEC, EXIT, NAME, MAP, UNMAP, FILE, INFO = range(1, 11)
-VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD = range(12, 22)
+VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX = range(12, 23)
 TEXT, ADDRESS, RESULT, WORDS, PAIR = 1, 3, 7, 8, 9  # kinds of strings
 ROOT, BROKEN = 0, 3
 RETURNED, NORETURN, KILLED, OPEN, ATTACHED, NO_ENTRY = range(6)
@@ -82,6 +82,24 @@ def strings(raw):
     return raw
 
 
+def futexes(raw):
+    """Waits with looks at them, wakes, and what cannot be."""
+    def futex(entry, op, flags=0, key=1, words=bytes(96), timeout=(1 << 64) - 1, strangers=0xFFFFFFFF, task=1):
+        raw.put(FUTEX, struct.pack("<QQQQQQQIIIIIHBB", entry, 0x7F0000001030, timeout, 1, 2049, 64, 0x7F0000001000, op, 2, 1, strangers, 1,
+                                   len(words), key, flags) + words, task=task, time=entry)
+
+    for i, (how, op, looks) in enumerate(((OPEN, 128, (2, 6)), (ATTACHED, 0, (6,)), (RETURNED, 9, ()), (KILLED, 6, (2, 2)), (RETURNED, 1, ()))):
+        entry = START + 2000 + 20 * i
+        if how != ATTACHED:
+            futex(entry, op, flags=1 if op == 1 else 0, key=2 if op == 1 else 1, timeout=entry + 5, words=bytes(range(96)) if op != 1 else b"")
+        for look in looks:
+            futex(entry, op, flags=look, key=2, strangers=3)
+        raw.event(nr=202, how=how, entry=entry, end=entry + 5)
+    futex(START + 5000, 128, words=bytes(97))
+    futex(START + 5000, 0xFFFFFFFF, flags=0xFF, key=9, timeout=0, task=77)
+    return raw
+
+
 def variable_parts(raw):
     path, arguments = b"/bin/ev\x1b]0;il", b"evil\0-x\0\xff\0"
     raw.put(EXEC, struct.pack("<IIIIIIHHI16s", 1, 1, 1, 2, 100, 100, len(path), len(arguments), len(arguments),
@@ -117,6 +135,6 @@ def seeds():
     totals = Raw()
     totals.put(TOTAL, struct.pack("<Q", (1 << 64) - 1), number=0xFFFFFFFF)
     totals.event(cpu=1)
-    return {"whole": whole, "strings": strings(sound()).bytes(), "cut": whole[:-30], "header": whole[:40], "header_cut": whole[:17], "empty": b"",
-            "flipped": whole[:300] + b"\xff\xff" + whole[302:], "times": times.bytes(), "ids": ids.bytes(),
+    return {"whole": whole, "strings": strings(sound()).bytes(), "futexes": futexes(sound()).bytes(), "cut": whole[:-30],
+            "header": whole[:40], "header_cut": whole[:17], "empty": b"", "flipped": whole[:300] + b"\xff\xff" + whole[302:], "times": times.bytes(), "ids": ids.bytes(),
             "totals": totals.bytes(), "other_version": whole[:12] + b"\7" + whole[13:], "text": b"#!/bin/sh\n" * 9}

@@ -1,0 +1,45 @@
+#include "cli/child_work.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace uscope::cli {
+
+Result<ChildWork> ChildWork::start(const std::function<int()>& work) {
+  std::fflush(nullptr);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) return errno_error("cannot start a process to read the trace", errno);
+  if (child != 0) return ChildWork(child);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // it ended before that took effect
+  const int code = work();
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+ChildWork::~ChildWork() {
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  (void)collect(true);
+}
+
+std::optional<int> ChildWork::collect(bool wait) {
+  if (pid_ <= 0) return std::nullopt;
+  int status = 0;
+  pid_t got = -1;
+  do got = waitpid(pid_, &status, wait ? 0 : WNOHANG);
+  while (got < 0 && errno == EINTR);
+  if (got == 0) return std::nullopt;
+  pid_ = 0;
+  constexpr int kSignalled = 128;
+  if (got < 0) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+}
+
+}  // namespace uscope::cli

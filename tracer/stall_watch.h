@@ -1,0 +1,42 @@
+// When it is worth asking whether threads wait for each other: once futex waits have lasted long enough, and again only
+// where something has changed since. Asking takes a load of the whole trace, in another process.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "support/result.h"
+#include "tracer/collector.h"
+#include "tracer/trace_writer.h"
+
+namespace uscope::tracer {
+
+// Finds out, from the raw trace as it is by now, whether threads wait for each other. It may take long: tracing goes on
+// meanwhile.
+class StallCheck {
+ public:
+  virtual ~StallCheck() = default;
+  virtual void begin() = 0;                // never before the last one has come to an end
+  virtual std::optional<bool> poll() = 0;  // nothing: there is none, or it is still at it
+};
+
+class StallWatch {
+ public:
+  // `check`: null where nobody asks. Waits that are at least `stall_ns` old count.
+  StallWatch(StallCheck* check, std::uint64_t stall_ns) : check_(check), stall_ns_(stall_ns) {}
+
+  // To be called now and then, with the number of threads that are traced. True: they wait for each other.
+  Result<bool> look(Collector& collector, TraceWriter& writer, std::uint64_t now_ns, std::uint64_t threads);
+
+ private:
+  static constexpr std::uint64_t kRest = 10;  // times as long as the last check took
+
+  StallCheck* check_;
+  std::uint64_t stall_ns_;
+  bool checking_ = false;
+  std::uint64_t asked_ = 0;  // what the last check was about
+  std::uint64_t began_ns_ = 0;
+  std::uint64_t rest_until_ns_ = 0;
+};
+
+}  // namespace uscope::tracer
