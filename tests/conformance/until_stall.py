@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""record --until-stall: ends by itself where threads wait for each other, and not where they only wait. Needs root and a backend.
+
+usage: until_stall.py USCOPE HANGS HEALTHY"""
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
+
+USCOPE, HANGS, HEALTHY = (os.path.abspath(path) for path in sys.argv[1:4])
+del sys.argv[1:4]
+
+
+class UntilStall(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="uscope-stall-")
+        self.addCleanup(self.folder.cleanup)
+        self.output = os.path.join(self.folder.name, "trace.db")
+
+    def record(self, *arguments):
+        """What was launched may live on, and keeps what it was given for output."""
+        with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+            done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.output, *arguments], stdout=output, stderr=errors,
+                                  timeout=60 * SLOWNESS, check=False)
+            for file in (output, errors):
+                file.seek(0)
+            done.stdout, done.stderr = output.read(), errors.read()
+        return done
+
+    def started(self, *command):
+        process = subprocess.Popen(command)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        time.sleep(0.5 * SLOWNESS)
+        return process
+
+    def let_go(self):
+        """What was launched goes on untraced, and hangs."""
+        database = sqlite3.connect(f"file:{self.output}?mode=ro", uri=True)
+        for (pid,) in database.execute("SELECT pid FROM process WHERE end_ns IS NULL"):
+            os.kill(pid, 9)
+        database.close()
+
+    def test_a_launched_program_that_hangs(self):
+        began = time.monotonic()
+        done = self.record("--until-stall", "1s", "--", HANGS, "abba")
+        self.let_go()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertGreater(time.monotonic() - began, 1)
+        self.assertIn("DEADLOCK  2 threads wait for each other", done.stderr)
+        self.assertIn("threads wait for each other: the command goes on untraced", done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(os.listdir(self.folder.name), ["trace.db"])
+        again = subprocess.run([USCOPE, "deadlock", self.output], capture_output=True, text=True, check=False)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn(again.stdout.split("\n\n")[1], done.stderr)
+
+    def test_a_program_that_hangs_already(self):
+        hung = self.started(HANGS, "abba")
+        done = self.record("--until-stall", "1s", "--pid", str(hung.pid))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("tracing ended early: threads wait for each other\n", done.stderr)
+        self.assertIsNone(hung.poll())
+
+    def test_threads_that_only_wait_are_traced_on(self):
+        healthy = self.started(HEALTHY, "pool_sigwait")
+        began = time.monotonic()
+        done = self.record("--until-stall", "1s", "--duration", "5s", "--pid", str(healthy.pid))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(time.monotonic() - began, 5)
+        self.assertNotIn("wait for each other", done.stderr)
+        self.assertEqual(os.listdir(self.folder.name), ["trace.db"])
+
+    def test_a_hang_that_is_younger_than_asked_for_is_let_be(self):
+        hung = self.started(HANGS, "abba")
+        done = self.record("--until-stall", "1m", "--duration", "3s", "--pid", str(hung.pid))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_end_of_the_command_ends_it(self):
+        done = self.record("--until-stall", "1s", "--", "sh", "-c", "exit 3")
+        self.assertEqual(done.returncode, 3, done.stderr)
+
+    def test_futex_calls_must_be_recorded(self):
+        done = self.record("-e", "read", "--until-stall", "1s", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("--until-stall looks at futex calls, which -e read leaves out\n  add futex to -e", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
