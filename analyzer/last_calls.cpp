@@ -16,14 +16,15 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kMostFrames = 512;
-constexpr std::int64_t kDeadlock = -35;  // EDEADLK
+constexpr std::int64_t kDeadlock = -35;           // EDEADLK
+constexpr std::int64_t kDeathSlack = 10'000'000;  // a thread's last wakes come a little before its end is told
 
 constexpr std::uint32_t kFutexNr = 202;  // of x86-64
 
 struct Call {
   std::int64_t id = 0;
   std::int64_t ts_ns = 0;
-  bool returned = false;
+  std::optional<std::int64_t> end_ns;
   std::string how;
   std::string kind;
   std::string abi;
@@ -41,6 +42,7 @@ struct ThreadRow {
   std::int64_t ns_tid = 0;
   std::string name;
   std::optional<std::int64_t> end_ns;
+  std::vector<Call> calls;  // the last two, the last one first
 };
 
 class Reader {
@@ -51,6 +53,7 @@ class Reader {
   static Result<Reader> prepare(const store::Database& database, const Catalog& catalog);
 
   void add_processes(LastCalls& out) const;
+  Result<void> read_calls(ThreadRow& row);
   Result<void> add(const ThreadRow& row, LastCalls& out);
 
  private:
@@ -59,13 +62,15 @@ class Reader {
   Result<StackLines> stack(std::optional<std::int64_t> id);
   Result<void> stand(const std::vector<Call>& calls, const LastProcess& process, LastCall& thread);
   Result<void> refused(const std::vector<Call>& calls, LastCall& thread);
-  [[nodiscard]] bool is_gone(const ThreadRow& row, const LastProcess& process, const std::vector<Call>& calls) const;
+  [[nodiscard]] bool is_gone(const ThreadRow& row, const LastProcess& process) const;
+  [[nodiscard]] bool killed_in(const Call& call, const LastProcess& process) const;
 
   const Catalog& catalog_;
   store::Statement calls_;
   store::Statement waits_;
   store::Statement frames_;
   std::map<std::int64_t, StackLines> stacks_;
+  std::map<std::int64_t, std::int64_t> killed_from_;  // process → when the first of its threads was killed in a call
 };
 
 Result<Reader> Reader::prepare(const store::Database& database, const Catalog& catalog) {
@@ -107,7 +112,9 @@ Result<std::vector<Call>> Reader::last_two(std::int64_t thread_id) {
   calls_.bind(1, thread_id);
   auto done = each(calls_, [&](const Row& row) {
     if (found.size() == 2 || row.text(11) != "syscall") return;
-    found.push_back({row.integer(0), row.integer(1), !row.is_null(2), text(row, 3), text(row, 4), text(row, 5),
+    std::optional<std::int64_t> end_ns;
+    if (const auto duration = row.maybe_integer(2)) end_ns = row.integer(1) + *duration;
+    found.push_back({row.integer(0), row.integer(1), end_ns, text(row, 3), text(row, 4), text(row, 5),
                      row.maybe_integer(6), row.maybe_integer(7), static_cast<std::uint64_t>(row.integer(8)),
                      static_cast<std::uint64_t>(row.integer(9)), row.maybe_integer(10)});
   });
@@ -176,16 +183,29 @@ bool is_wait_op(const FutexWait& wait) {
   return std::find(kKnown.begin(), kKnown.end(), wait.command()) != kKnown.end();
 }
 
+// In the call, or just after the kernel had let it go on because another thread of the process had been killed first: a
+// join (shared, as glibc has it) ends so, and a PI lock of an owner who was killed passes on.
+bool Reader::killed_in(const Call& call, const LastProcess& process) const {
+  if (!process.ended) return false;
+  if (call.how == "killed") return true;
+  const auto op = static_cast<std::uint32_t>(call.a1);
+  const bool lets_go =
+      (op & kFutexPrivate) == 0 || (op & kFutexCommand) == kFutexLockPi || (op & kFutexCommand) == kFutexLockPi2;
+  const auto from = killed_from_.find(process.id);
+  return call.kind == "futex" && lets_go && call.how == "returned" && call.end_ns && from != killed_from_.end() &&
+         difference(*call.end_ns, from->second) >= -kDeathSlack;
+}
+
 Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& process, LastCall& thread) {
-  if (calls.empty() || calls[0].returned || calls[0].how == "noreturn" || calls[0].how == "no_entry") return {};
+  if (calls.empty() || calls[0].how == "noreturn" || calls[0].how == "no_entry") return {};
   const Call& call = calls[0];
-  const bool killed = call.how == "killed";
-  if (killed && !process.ended) return {};
+  const bool killed = killed_in(call, process);
+  if (!killed && (call.end_ns || call.how == "killed")) return {};
   thread.standing = Standing::kElsewhere;
   thread.call = call.kind;
   thread.event_id = call.id;
   thread.since_ns = call.ts_ns;
-  thread.waited_ns = std::max<std::int64_t>(0, difference(process.until_ns, call.ts_ns));
+  thread.waited_ns = std::max<std::int64_t>(0, difference(call.end_ns.value_or(process.until_ns), call.ts_ns));
   thread.attached = call.how == "attached";
   thread.killed = killed;
   thread.known_layout = call.abi == "x86_64";
@@ -206,13 +226,25 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
 }
 
 // Of a process that has ended: threads that ended before it, by themselves or by an exec.
-bool Reader::is_gone(const ThreadRow& row, const LastProcess& process, const std::vector<Call>& calls) const {
+bool Reader::is_gone(const ThreadRow& row, const LastProcess& process) const {
+  const std::vector<Call>& calls = row.calls;
   if (!process.ended) return row.end_ns.has_value();
   if (row.end_ns && difference(process.until_ns, *row.end_ns) > kSecond) return true;
   if (calls.empty()) return false;
   if (calls[0].how == "noreturn" && calls[0].kind == "exit") return true;
   const Process& known = *catalog_.processes.find(process.id);
   return !known.images.empty() && calls[0].image_id && calls[0].image_id != known.images.back();
+}
+
+Result<void> Reader::read_calls(ThreadRow& row) {
+  auto calls = last_two(row.id);
+  if (!calls) return calls.error();
+  row.calls = std::move(*calls);
+  if (!row.calls.empty() && row.calls[0].how == "killed" && row.end_ns) {
+    const auto [first, added] = killed_from_.emplace(row.process_id, *row.end_ns);
+    if (!added) first->second = std::min(first->second, *row.end_ns);
+  }
+  return {};
 }
 
 Result<void> Reader::add(const ThreadRow& row, LastCalls& out) {
@@ -228,13 +260,11 @@ Result<void> Reader::add(const ThreadRow& row, LastCalls& out) {
   thread.tid = *row.tid;
   thread.ns_tid = row.ns_tid;
   thread.name = row.name;
-  auto calls = last_two(row.id);
-  if (!calls) return calls.error();
-  if (is_gone(row, last, *calls)) {
+  if (is_gone(row, last)) {
     last.gone[row.ns_tid] = *row.tid;
     return {};
   }
-  if (auto done = stand(*calls, last, thread); !done) return done;
+  if (auto done = stand(row.calls, last, thread); !done) return done;
   out.threads.push_back(std::move(thread));
   return {};
 }
@@ -287,14 +317,27 @@ Result<LastCalls> read_last_calls(const store::Database& database) {
   if (!reader) return reader.error();
   reader->add_processes(out);
   std::vector<ThreadRow> rows;
-  auto done = each_row(
-      database, "SELECT id, process_id, tid, ns_tid, name, end_ns FROM thread ORDER BY id", [&](const Row& row) {
-        rows.push_back(
-            {row.integer(0), row.integer(1), row.maybe_integer(2), row.integer(3), text(row, 4), row.maybe_integer(5)});
-      });
+  auto done = each_row(database, "SELECT id, process_id, tid, ns_tid, name, end_ns FROM thread ORDER BY id",
+                       [&](const Row& row) {
+                         rows.push_back({row.integer(0),
+                                         row.integer(1),
+                                         row.maybe_integer(2),
+                                         row.integer(3),
+                                         text(row, 4),
+                                         row.maybe_integer(5),
+                                         {}});
+                       });
   if (!done) return done.error();
+  for (ThreadRow& row : rows)
+    if (auto read = reader->read_calls(row); !read) return read.error();
   for (const ThreadRow& row : rows)
     if (auto added = reader->add(row, out); !added) return added.error();
+  if (std::any_of(out.threads.begin(), out.threads.end(),
+                  [](const LastCall& thread) { return thread.wait && !thread.known_layout; }))
+    out.warnings.emplace_back(
+        "threads of 32-bit programs wait for futexes: their stacks are not walked and their locks not known, so no "
+        "owner "
+        "is told");
   if (done = read_losses(database, *catalog, out); !done) return done.error();
   return out;
 }

@@ -209,6 +209,7 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
   const bool musl = is_musl(stack);
   Classified found;
   bool nameless = true;  // no function on the way says what it is for
+  bool in_libc = false;  // a frame of it has been passed
   std::size_t at = 0;
   for (; at < stack.size() && at < kDeepest; at++) {
     const StackLine& line = stack[at];
@@ -220,6 +221,9 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
     const bool leads = only_leads(without_underscores(line.function));
     // The application's own use of futexes: by syscall(2), or in a function of its own.
     if (line.function == "syscall" || (leads && !libc)) nameless = false;
+    // A stripped program called libc: what lies further out is not about this wait.
+    if (in_libc && !libc && is_nameless(line)) break;
+    in_libc = in_libc || libc;
     if (leads || is_nameless(line)) continue;
     if (libc) nameless = false;  // a lock within libc: of malloc, of a stream
     // Inlined or called within Rust's and C++'s libraries, before the one that tells.

@@ -249,6 +249,36 @@ TEST_F(DeadlockTest, WhoWaitsForAFormerWakerIsNotAccused) {
   expect(trace, FindingType::kStall, {100, 101, 102});
 }
 
+TEST_F(DeadlockTest, WhoWasLetGoByAnotherOnesDeathIsAsItWasBefore) {
+  HungTrace trace{.threads = {mutex_waiter(100, "main", kA, 101), joiner(101, "other", 100)},
+                  .processes = {MadeProcess{.ended = 20}}};
+  for (MadeThread& thread : trace.threads) {
+    thread.how = "killed";
+    thread.ended = 20;
+  }
+  expect(trace, FindingType::kCycle, {100, 101});
+  trace.threads[1].took = 10;
+  expect(trace, FindingType::kCycle, {100, 101});
+  trace.threads[1].waited = trace.threads[1].took = 0.5;
+  expect_none(trace);
+  trace.threads[1].waited = trace.threads[1].took = 10;
+  trace.wakes = {{.tid = 100, .address = trace.threads[1].address, .at = 15}};
+  expect_none(trace);
+  trace.wakes.clear();
+  trace.threads[1].took = 9.9;  // the join had ended before anybody was killed
+  expect_none(trace);
+}
+
+TEST_F(DeadlockTest, AStrippedProgramsWaitsAreToldByTheirWords) {
+  MadeThread main = joiner(100, "main", 101);
+  main.stack = {{"libc.so.6+0x85e50"}, {"libc.so.6+0x8abb0"}, {"app+0x1960", "app"},
+                {"libc.so.6+0x271d0"}, {"__libc_start_main"}, {"app+0x1250", "app"}};
+  const auto primitive = [&] { return diagnose({.threads = {main, running(101, "other")}}).blocked.at(0).primitive; };
+  EXPECT_EQ(primitive(), Primitive::kJoin);
+  main.stack[1] = {"fflush"};  // a lock of libc's own
+  EXPECT_EQ(primitive(), Primitive::kFutex);
+}
+
 TEST_F(DeadlockTest, GoIsOnlyNamed) {
   MadeThread thread = sem_waiter(100, "main", kA);
   thread.stack = {{"runtime.futex.abi0", "app"}, {"runtime.futexsleep", "app"}, {"runtime.mPark", "app"}};

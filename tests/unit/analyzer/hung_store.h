@@ -55,6 +55,7 @@ struct MadeThread {
   int process = 1;
   int ns_tid = 0;     // 0: tid
   double ended = -1;  // seconds from the start
+  double took = -1;   // seconds; it returned
   std::string abi = "x86_64";
 };
 
@@ -207,9 +208,10 @@ class HungStore {
     const double end = process.ended < 0 ? 30 : process.ended;
     const std::string event = std::to_string(++events_);
     const bool futex = thread.call == "futex";
-    out_ += "INSERT INTO event VALUES(" + event + "," + at(end - thread.waited) + ",NULL," + quote(thread.how) + "," +
-            id + "," + std::to_string(thread.process) + "," + std::to_string(kind(thread.call, thread.abi)) + ",NULL," +
-            std::to_string(stack(thread.stack)) + "," +
+    out_ += "INSERT INTO event VALUES(" + event + "," + at(end - thread.waited) + "," +
+            (thread.took < 0 ? "NULL" : std::to_string(static_cast<std::int64_t>(thread.took * 1e9))) + "," +
+            quote(thread.took < 0 ? thread.how : "returned") + "," + id + "," + std::to_string(thread.process) + "," +
+            std::to_string(kind(thread.call, thread.abi)) + ",NULL," + std::to_string(stack(thread.stack)) + "," +
             (futex ? std::to_string(thread.address) + "," + std::to_string(thread.op) : "0,0") + "," +
             std::to_string(thread.expected) + ",0,0,0);";
     if (!futex) return;
