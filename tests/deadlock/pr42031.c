@@ -19,8 +19,8 @@ static apr_thread_cond_t* wait_for_idler;
 static apr_thread_mutex_t* one_big_mutex;
 static apr_thread_cond_t* not_empty;
 static apr_uint32_t idlers;
-static int queued;
-static volatile int last;
+static int queued, popped;
+static apr_uint32_t is_locked; /* timeout_mutex, by the listener */
 
 FRAME void ap_queue_info_set_idle(void) {
   if (apr_atomic_inc32(&idlers) == 0) {
@@ -44,15 +44,19 @@ FRAME void ap_queue_push(void) {
   CHECK(!apr_thread_mutex_unlock(one_big_mutex));
 }
 
-FRAME void ap_queue_pop(void) {
+FRAME int ap_queue_pop(void) {
   CHECK(!apr_thread_mutex_lock(one_big_mutex));
   while (queued == 0) CHECK(!apr_thread_cond_wait(not_empty, one_big_mutex));
   queued--;
+  int number = popped++;
   CHECK(!apr_thread_mutex_unlock(one_big_mutex));
+  return number;
 }
 
-FRAME void process_socket(void) {
-  usleep(last ? 200000 : 3000); /* the last ones are still at work when the listener has the lock */
+FRAME void process_socket(int number) {
+  usleep(3000);
+  /* The last ones are still at work when the listener has the lock. */
+  while (number >= REQUESTS && !apr_atomic_read32(&is_locked)) usleep(1000);
   CHECK(!apr_thread_mutex_lock(timeout_mutex));
   CHECK(!apr_thread_mutex_unlock(timeout_mutex));
 }
@@ -62,14 +66,14 @@ static void* worker_thread(apr_thread_t* thread, void* data) {
   CHECK(!prctl(PR_SET_NAME, "worker"));
   for (;;) {
     ap_queue_info_set_idle();
-    ap_queue_pop();
-    process_socket();
+    process_socket(ap_queue_pop());
   }
   return data;
 }
 
 FRAME void process_timeouts(void) {
   CHECK(!apr_thread_mutex_lock(timeout_mutex));
+  apr_atomic_set32(&is_locked, 1);
   ap_queue_info_wait_for_idler();
   CHECK(!apr_thread_mutex_unlock(timeout_mutex));
 }
@@ -79,7 +83,6 @@ static void* listener_thread(apr_thread_t* thread, void* data) {
   CHECK(!prctl(PR_SET_NAME, "listener"));
   for (int i = 0; i < REQUESTS + WORKERS; i++) {
     ap_queue_info_wait_for_idler();
-    last = i >= REQUESTS;
     ap_queue_push();
   }
   process_timeouts();
