@@ -7,6 +7,7 @@
  */
 #include <linux/export.h>
 #include <linux/hash.h>
+#include <linux/jhash.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/rculist.h>
@@ -159,7 +160,7 @@ static __always_inline u32 kernel_places(u32 *places, u32 task)
 	unsigned long addresses[USC_KERNEL_FRAMES];
 	u32 count, i;
 
-	/* Without log_event and usc_log_event. */
+	/* Without log_event, and usc_log_event or usc_log_named. */
 	count = stack_trace_save(addresses, ARRAY_SIZE(addresses), 2);
 	for (i = 0; i < count; i++) {
 		places[i] = known_place(addresses[i]);
@@ -167,6 +168,102 @@ static __always_inline u32 kernel_places(u32 *places, u32 task)
 			places[i] = tell_place(addresses[i], task);
 	}
 	return count;
+}
+
+#define KIND_LOCK_TRIES 1000
+
+static const struct usc_kind *find_kind(const char *name, u32 bytes, u32 hash, u32 from, u32 *number)
+{
+	u32 count = smp_load_acquire(&usc.kind_count);
+
+	for (*number = from; *number < count; ++*number) {
+		const struct usc_kind *kind = &usc.kinds[*number];
+
+		if (kind->hash == hash && kind->bytes == bytes && !memcmp(kind->name, name, bytes))
+			return kind;
+	}
+	return NULL;
+}
+
+/* Who waits for the lock that long was called from inside what holds it. */
+static bool lock_kinds(unsigned long *flags)
+{
+	u32 i;
+
+	for (i = 0; i < KIND_LOCK_TRIES; i++) {
+		if (raw_spin_trylock_irqsave(&usc.lock, *flags))
+			return true;
+		cpu_relax();
+	}
+	return false;
+}
+
+/* The number of a name, from 0; which is given to it here where it has none. */
+static int kind_number(const char *name, u32 bytes, u32 *number)
+{
+	u32 hash = jhash(name, bytes, 0);
+	unsigned long flags;
+	struct usc_kind *kind;
+
+	if (find_kind(name, bytes, hash, 0, number))
+		return 0;
+	if (*number == USC_KIND_SLOTS) {
+		count_lost(USC_LOSS_LOG_KINDS_FULL);
+		return -ENOSPC;
+	}
+	if (!lock_kinds(&flags)) {
+		count_lost(USC_LOSS_RECURSION);
+		return -EBUSY;
+	}
+	/* Another processor may have been faster. */
+	if (!find_kind(name, bytes, hash, *number, number) && *number < USC_KIND_SLOTS) {
+		kind = &usc.kinds[*number];
+		kind->hash = hash;
+		kind->bytes = bytes;
+		memcpy(kind->name, name, bytes);
+		smp_store_release(&usc.kind_count, *number + 1);
+	}
+	raw_spin_unlock_irqrestore(&usc.lock, flags);
+	if (*number < USC_KIND_SLOTS)
+		return 0;
+	count_lost(USC_LOSS_LOG_KINDS_FULL);
+	return -ENOSPC;
+}
+
+/* Two processors at once may both tell it. */
+static int tell_kind(u32 number)
+{
+	struct usc_kind *kind = &usc.kinds[number];
+	struct {
+		struct usc_log_kind head;
+		char name[USC_KIND_NAME_BYTES];
+	} record = {};
+
+	if (READ_ONCE(kind->told))
+		return 0;
+	record.head.kind = USC_KIND_NAMED | (number + 1);
+	record.head.name_bytes = kind->bytes;
+	memcpy(record.name, kind->name, kind->bytes);
+	if (usc_log_send(&record.head.head, USC_RECORD_LOG_KIND, sizeof(record.head) + ALIGN(kind->bytes, 8), 0)) {
+		count_lost(USC_LOSS_RING_FULL_EVENT); /* it is not logged without its name */
+		return -ENOSPC;
+	}
+	WRITE_ONCE(kind->told, true);
+	return 0;
+}
+
+static int named_kind(const char *name, u32 bytes, u32 *kind)
+{
+	u32 number;
+	int error;
+
+	if (!usc_is_traced(current))
+		return -ENOENT;
+	error = kind_number(name, bytes, &number);
+	if (error)
+		return error;
+	*kind = USC_KIND_NAMED | (number + 1);
+	return tell_kind(number);
 }
 
 static noinline int log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags)
@@ -195,13 +292,26 @@ static noinline int log_event(u32 kind, const u64 *values, unsigned int count, u
 	return 0;
 }
 
-int usc_log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags)
+/* The two functions that modules call are one frame, and log_event another: kernel_places leaves both out. */
+static __always_inline int begin_event(unsigned int count, unsigned int flags)
 {
 	int error;
 
 	if (count > USC_LOGGED_VALUES || flags & ~(USC_LOG_USER_STACK | USC_LOG_KERNEL_STACK))
 		return -EINVAL;
 	error = usc_log_begin();
+	if (error == -EOPNOTSUPP)
+		usc_log_refused();
+	return error;
+}
+
+int usc_log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags)
+{
+	int error;
+
+	if (kind & USC_KIND_NAMED)
+		return -EINVAL;
+	error = begin_event(count, flags);
 	if (error)
 		return error;
 	error = log_event(kind, values, count, flags);
@@ -209,6 +319,25 @@ int usc_log_event(u32 kind, const u64 *values, unsigned int count, unsigned int 
 	return error;
 }
 EXPORT_SYMBOL_GPL(usc_log_event);
+
+int usc_log_named(const char *name, const u64 *values, unsigned int count, unsigned int flags)
+{
+	size_t bytes = strnlen(name, USC_KIND_NAME_BYTES + 1);
+	u32 kind = 0;
+	int error;
+
+	if (!bytes || bytes > USC_KIND_NAME_BYTES)
+		return -EINVAL;
+	error = begin_event(count, flags);
+	if (error)
+		return error;
+	error = named_kind(name, bytes, &kind);
+	if (!error)
+		error = log_event(kind, values, count, flags);
+	usc_log_end();
+	return error;
+}
+EXPORT_SYMBOL_GPL(usc_log_named);
 
 bool usc_task_traced(void)
 {

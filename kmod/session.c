@@ -48,6 +48,7 @@ static int for_each_room(int (*visit)(const struct room *room))
 		ROOM(told, USC_TOLD_SLOTS),
 		ROOM(losses, USC_LOSS_SLOTS),
 		ROOM(places, USC_PLACE_SLOTS),
+		ROOM(kinds, USC_KIND_SLOTS),
 	};
 	size_t i;
 	int error;

@@ -20,6 +20,7 @@ struct linux_binprm;
 #define USC_TOLD_SLOTS 32768u
 #define USC_LOSS_SLOTS 4096u
 #define USC_PLACE_SLOTS 8192u
+#define USC_KIND_SLOTS 256u
 
 /* One processor's way out. `head` is ours; what user space can write, it can only harm itself with. */
 struct usc_ring {
@@ -62,6 +63,14 @@ struct usc_place {
 	u32 place;
 };
 
+/* A name that other modules log under. Written once, then only `told` changes. */
+struct usc_kind {
+	u32 hash;
+	u16 bytes;
+	bool told;
+	char name[USC_KIND_NAME_BYTES];
+};
+
 struct usc_session {
 	struct usc_config config;
 	u32 ring_bytes;
@@ -95,6 +104,8 @@ struct usc_session {
 	struct told_key *told;
 	struct usc_device_loss *losses;
 	struct usc_place *places;
+	struct usc_kind *kinds;
+	u32 kind_count;
 	/* Trace. */
 	struct pid *launched;
 	u32 launch_pending;
@@ -151,6 +162,7 @@ struct usc_log_task {
 
 void usc_find_kernel_text(void); /* once, before anybody logs */
 int usc_log_begin(void);
+void usc_log_refused(void); /* counts an event for which usc_log_begin said -EOPNOTSUPP */
 void usc_log_end(void);
 int usc_log_task(struct usc_log_task *task, bool with_stack);
 int usc_log_send(struct usc_record *record, u16 type, u32 bytes, u32 task);

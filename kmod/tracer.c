@@ -369,6 +369,15 @@ int usc_log_begin(void)
 	return 0;
 }
 
+/* Reads what usc_is_traced reads, and adds to a number of this processor: that may be done anywhere. */
+void usc_log_refused(void)
+{
+	preempt_disable_notrace();
+	if (READ_ONCE(logging) && usc_is_traced(current))
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_LOG_CONTEXT, 0);
+	preempt_enable_notrace();
+}
+
 void usc_log_end(void)
 {
 	pagefault_enable();

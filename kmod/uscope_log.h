@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * For other kernel modules: events of their own in uscope's trace, with the stacks of the moment. Both functions may be
+ * For other kernel modules: events of their own in uscope's trace, with the stacks of the moment. All functions may be
  * called from any task context, also where nothing may sleep; they neither sleep nor fault. What is logged while no
  * tracer traces costs a look and nothing else.
  */
@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-/* Flags: the current task's user stack, in the tracer's scope; the callers of usc_log_event, 64 at most, of which no
+/* Flags: the current task's user stack, in the tracer's scope; the callers of the function, 64 at most, of which no
  * address leaves, but module and offset. */
 #define USC_LOG_USER_STACK 1
 #define USC_LOG_KERNEL_STACK 2
@@ -20,8 +20,15 @@ bool usc_task_traced(void);
 /*
  * Logs an event of the caller's kind with up to six values. 0; -ENOENT: the current task is not traced; -ENODEV: no
  * tracer traces; -EBUSY: called from inside the tracer itself (counted as a loss, recursion); -ENOSPC: no room
- * (counted); -EOPNOTSUPP: in an interrupt, or a kernel thread; -EINVAL.
+ * (counted); -EOPNOTSUPP: in an interrupt (also where a breakpoint is handled: a kprobe that is none of ftrace's), or a
+ * kernel thread (counted where it interrupted a traced task); -EINVAL. `kind` is below 0x80000000.
  */
 int usc_log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags);
+
+/*
+ * The same under a name of 1 to 64 bytes, which the trace tells beside the events. -ENOSPC also (counted): more than
+ * 256 names in one session.
+ */
+int usc_log_named(const char *name, const u64 *values, unsigned int count, unsigned int flags);
 
 #endif

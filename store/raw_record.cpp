@@ -38,6 +38,8 @@ std::size_t variable_bytes(const RawRecord& record) {
       return record.as<usc_logged>().places * sizeof(std::uint32_t);
     case USC_RECORD_KERNEL_PLACE:
       return record.as<usc_kernel_place>().text_bytes;
+    case USC_RECORD_LOG_KIND:
+      return record.as<usc_log_kind>().name_bytes;
     case USC_RECORD_JIT_NAME:
       return record.as<usc_jit_name>().name_bytes;
     case USC_RECORD_STRING:
@@ -83,6 +85,11 @@ bool values_hold(const RawRecord& record) {
   }
   if (record.head.type == USC_RECORD_FUTEX) return record.as<usc_futex>().bytes <= USC_FUTEX_WORDS && is_exact(record);
   if (record.head.type == USC_RECORD_FD) return is_exact(record);
+  if (record.head.type == USC_RECORD_LOG_KIND) {
+    const auto named = record.as<usc_log_kind>();
+    return (named.kind & USC_KIND_NAMED) != 0 && named.name_bytes > 0 && named.name_bytes <= USC_KIND_NAME_BYTES &&
+           is_exact(record);
+  }
   if (record.head.type == USC_RECORD_KERNEL_PLACE) return record.as<usc_kernel_place>().place != 0 && is_exact(record);
   return record.head.type != USC_RECORD_STACK || record.as<usc_stack>().depth <= USC_MAX_FRAMES;
 }

@@ -380,13 +380,28 @@ struct usc_jit_name {
  */
 struct usc_logged {
 	struct usc_record head;
-	__u32 kind;  /* the caller's own number */
+	__u32 kind;  /* the caller's own number, or one of usc_log_kind */
 	__u32 stack; /* the user stack, 0 = none taken */
 	__u32 image;
 	__u16 values; /* how many are used */
 	__u16 places; /* kernel frames */
 	__u64 value[USC_LOGGED_VALUES];
 	__u32 place[];
+};
+
+#define USC_KIND_NAMED 0x80000000u /* kinds that have a name have this bit */
+#define USC_KIND_NAME_BYTES 64	   /* longest name */
+
+/*
+ * The name of a kind of usc_logged (kmod's usc_log_named). Told before its first event, seldom more than once, then
+ * with the same number. The name's bytes are the caller's choice. No NUL.
+ */
+struct usc_log_kind {
+	struct usc_record head;
+	__u32 kind;	  /* USC_KIND_NAMED and a number from 1 */
+	__u16 name_bytes; /* 1 … USC_KIND_NAME_BYTES */
+	__u16 pad;
+	char name[];
 };
 
 /*
@@ -516,6 +531,7 @@ USC_ASSERT_SIZE(usc_cpu_total, 32);
 USC_ASSERT_SIZE(usc_io_uring, 32);
 USC_ASSERT_SIZE(usc_jit_name, 56);
 USC_ASSERT_SIZE(usc_logged, 88);
+USC_ASSERT_SIZE(usc_log_kind, 32);
 USC_ASSERT_SIZE(usc_kernel_place, 32);
 USC_ASSERT_SIZE(usc_string, 40);
 USC_ASSERT_SIZE(usc_futex, 104);

@@ -4,7 +4,7 @@ import struct
 START = 1_000_000_000_000
 USER = 0xFFFF  # cpu of the collector's own records
 EVENT, STACK, TASK, EXEC, EXIT, NAME, MAP, UNMAP, FILE, INFO = range(1, 11)
-VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX = range(12, 23)
+VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX, LOG_KIND = range(12, 24)
 TEXT, ADDRESS, RESULT, WORDS, PAIR = 1, 3, 7, 8, 9  # kinds of strings
 ROOT, BROKEN = 0, 3
 RETURNED, NORETURN, KILLED, OPEN, ATTACHED, NO_ENTRY = range(6)
@@ -118,6 +118,7 @@ def variable_parts(raw):
     raw.put(JIT, struct.pack("<IHHQQQ", 1, 9, 0, 0x7FFF0010, 0x7FFF0000, 0x20) + b"jit;\x1bname", task=0, cpu=USER)
     raw.put(LOGGED, struct.pack("<IIIHH6Q", 1, 1, 1, 1, 1, *range(6)) + struct.pack("<I", 1))
     raw.put(PLACE, struct.pack("<IHH", 1, 5, 0) + b"a b+1")
+    raw.put(LOG_KIND, struct.pack("<IHH", 0x80000001, 5, 0) + b"a \x1b[m")
 
 
 def seeds():

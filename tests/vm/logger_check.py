@@ -8,7 +8,8 @@ import struct
 import sys
 from pathlib import Path
 
-EVENT, LOGGED, PLACE = 1, 18, 19
+EVENT, LOGGED, PLACE, LOG_KIND = 1, 18, 19, 23
+NAMED = 0x80000000
 NR_GETPPID = 110
 
 
@@ -42,12 +43,15 @@ class Symbols:
 
 
 def main(folder: Path) -> int:
-    logged, places, calls = [], {}, []
+    logged, named, kinds, places, calls = [], [], {}, {}, []
     for kind, record in records((folder / "trace.raw").read_bytes()):
         if kind == LOGGED:
             own, stack, image, values, count = struct.unpack_from("<IIIHH", record, 24)
             value = struct.unpack_from("<6Q", record, 40)
-            logged.append((own, stack, image, values, value, struct.unpack_from(f"<{count}I", record, 88)))
+            (named if own & NAMED else logged).append((own, stack, image, values, value, struct.unpack_from(f"<{count}I", record, 88)))
+        elif kind == LOG_KIND:
+            number, size = struct.unpack_from("<IH", record, 24)
+            kinds.setdefault(number, []).append(record[32:32 + size].decode())
         elif kind == PLACE:
             place, size = struct.unpack_from("<IH", record, 24)
             places[place] = record[32:32 + size].decode()
@@ -71,6 +75,12 @@ def main(folder: Path) -> int:
     print("      kernel frames:", names[0] if names else None)
     check("kernel frames", all(re.match(r"logger\+0x[0-9a-f]+ on_getppid\+0x", event[0]) and
                                any(re.match(r"vmlinux\+0x[0-9a-f]+ do_syscall_64\+0x", name) for name in event) for event in names))
+    check("names are told once each", sorted(kinds.values()) == [["even"], ["odd one"]])
+    check("each event under its name, without a user stack", [(kinds.get(e[0]), e[1]) for e in named] ==
+          [([("odd one" if e[4][0] % 2 else "even")], 0) for e in logged])
+    check("the same values", [e[2:5] for e in named] == [e[2:5] for e in logged])
+    check("kernel frames of named ones", all(places.get(e[5][0], "").startswith("logger+") for e in named) and
+          [e[5][1:] for e in named] == [e[5][1:] for e in logged])
     symbols = Symbols(folder)
     for name in places.values():
         check(f"the guest's own symbols say so: {name}", symbols.agree(name))

@@ -140,6 +140,10 @@ std::vector<Layout> other_layouts() {
        sizeof(usc_logged),
        {FIELD(usc_logged, head), FIELD(usc_logged, kind), FIELD(usc_logged, stack), FIELD(usc_logged, image),
         FIELD(usc_logged, values), FIELD(usc_logged, places), FIELD(usc_logged, value), TAIL(usc_logged, place)}},
+      {"usc_log_kind",
+       sizeof(usc_log_kind),
+       {FIELD(usc_log_kind, head), FIELD(usc_log_kind, kind), FIELD(usc_log_kind, name_bytes), FIELD(usc_log_kind, pad),
+        TAIL(usc_log_kind, name)}},
       {"usc_kernel_place",
        sizeof(usc_kernel_place),
        {FIELD(usc_kernel_place, head), FIELD(usc_kernel_place, place), FIELD(usc_kernel_place, text_bytes),
@@ -231,6 +235,8 @@ void describe_constants(std::ostream& out) {
   LINE(USC_STRING_LATE);
   LINE(USC_STRING_TRUNCATED);
   LINE(USC_STRING_REDACTED);
+  LINE(USC_KIND_NAMED);
+  LINE(USC_KIND_NAME_BYTES);
   LINE(USC_FD_CWD);
   LINE(USC_FD_CLOEXEC);
   LINE(USC_FUTEX_PRIVATE);

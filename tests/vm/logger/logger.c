@@ -13,17 +13,28 @@ static u64 number;
 static int on_getppid(struct kprobe* probe, struct pt_regs* regs) {
   u64 values[3] = {number++, 0x1122334455667788ull, usc_task_traced()};
 
-  if (usc_log_event(7, values, 3, USC_LOG_USER_STACK | USC_LOG_KERNEL_STACK))
+  if (usc_log_event(7, values, 3, USC_LOG_USER_STACK | USC_LOG_KERNEL_STACK) ||
+      usc_log_named(values[0] % 2 ? "odd one" : "even", values, 3, USC_LOG_KERNEL_STACK))
     refused++;
   else
     logged++;
   return 0;
 }
 
+static int long_name(void) {
+  char name[66] = {};
+
+  memset(name, 'x', sizeof(name) - 1);
+  return usc_log_named(name, NULL, 0, 0);
+}
+
 static struct kprobe probe = {.symbol_name = "__x64_sys_getppid", .pre_handler = on_getppid};
 
 static int __init logger_init(void) {
-  if (usc_log_event(1, NULL, 7, 0) != -EINVAL || usc_log_event(1, NULL, 0, 4) != -EINVAL) return -EINVAL;
+  if (usc_log_event(1, NULL, 7, 0) != -EINVAL || usc_log_event(1, NULL, 0, 4) != -EINVAL ||
+      usc_log_event(0x80000000u, NULL, 0, 0) != -EINVAL || usc_log_named("", NULL, 0, 0) != -EINVAL ||
+      long_name() != -EINVAL)
+    return -EINVAL;
   return register_kprobe(&probe);
 }
 
