@@ -60,6 +60,12 @@ void Definitions::add(const RawRecord& record) {
     case USC_RECORD_JIT_NAME:
       add_jit_name(record);
       break;
+    case USC_RECORD_LOGGED:
+      logged_stacks.add(record);
+      break;
+    case USC_RECORD_KERNEL_PLACE:
+      logged_stacks.add_place(record);
+      break;
     case USC_RECORD_FD:
       add_descriptor(record);
       break;
@@ -188,6 +194,7 @@ void Definitions::add_descriptor(const RawRecord& record) {
 }
 
 void Definitions::finish() {
+  logged_stacks.finish(stacks);
   for (const auto& [serial, thread] : threads)
     if (thread.process != 0) processes[thread.process];
   for (const auto& [serial, image] : images) processes[image.process];

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "store/logged_stacks.h"
 #include "store/raw_record.h"
 #include "store/stack_table.h"
 
@@ -87,7 +88,7 @@ struct LossFacts {
 
 class Definitions {
  public:
-  // Takes what a record defines; events are not for here.
+  // Takes what a record defines; of events only what was logged, for its kernel frames.
   void add(const RawRecord& record);
 
   // Once all records have been added.
@@ -111,6 +112,8 @@ class Definitions {
   // By address space and by the address of an instruction: a return address less 1.
   std::map<std::pair<std::uint32_t, std::uint64_t>, JitName> jit_names;
   StackTable stacks;
+  LoggedStacks logged_stacks;
+  std::map<std::uint32_t, std::string> logged_kinds;  // names
 
  private:
   void add_task(const usc_task& task);

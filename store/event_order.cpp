@@ -49,13 +49,19 @@ std::uint64_t EventOrder::entry_of(const RawRecord& record) {
       return record.as<usc_verify>().entry_ns;
     case USC_RECORD_FUTEX:
       return record.as<usc_futex>().entry_ns;
+    case USC_RECORD_LOGGED:
+      return record.head.time;
     default:
       return record.as<usc_string>().entry_ns;
   }
 }
 
-EventOrder::EventOrder(const RawReader& reader, std::vector<LateItem> late, Sink sink, Intern intern)
-    : reader_(reader), late_(std::move(late)), sink_(std::move(sink)), intern_(std::move(intern)) {
+EventOrder::EventOrder(const RawReader& reader, std::vector<LateItem> late, Sink sink, Intern intern, AsEvent as_event)
+    : reader_(reader),
+      late_(std::move(late)),
+      sink_(std::move(sink)),
+      intern_(std::move(intern)),
+      as_event_(std::move(as_event)) {
   std::sort(late_.begin(), late_.end(), [](const LateItem& a, const LateItem& b) {
     return a.entry_ns != b.entry_ns ? a.entry_ns < b.entry_ns : a.offset < b.offset;
   });
@@ -87,7 +93,12 @@ Result<void> EventOrder::hold(const RawRecord& record) {
     return place;
   };
   if (record.head.type == USC_RECORD_EVENT) {
-    const auto event = record.as<usc_event>();
+    auto event = record.as<usc_event>();
+    event.flags &= static_cast<__u16>(~kKernelFrames);
+    if (event.abi == kLoggedAbi) event.abi--;  // damage: no call has it
+    keys_.push_back({event.entry_ns, event.head.task, put(events_, free_events_, event)});
+  } else if (record.head.type == USC_RECORD_LOGGED) {
+    const usc_event event = as_event_(record);
     keys_.push_back({event.entry_ns, event.head.task, put(events_, free_events_, event)});
   } else if (record.head.type == USC_RECORD_STRING) {
     const auto string = intern_(record);

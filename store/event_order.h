@@ -68,6 +68,11 @@ struct OrderedFutex {
   std::array<char, USC_FUTEX_WORDS> words{};
 };
 
+// What another module logged (usc_logged) goes the way of calls, as a usc_event with this ABI, which no call has, how =
+// logged, and the values for arguments.
+constexpr std::uint8_t kLoggedAbi = 0xff;
+constexpr std::uint16_t kKernelFrames = 0x8000;  // in flags: `stack` is a number of LoggedStacks
+
 // One call with all that was recorded of it.
 struct OrderedCall {
   std::span<const usc_event> events;     // with the same task and entry, in no order; may be empty
@@ -80,15 +85,16 @@ class EventOrder {
  public:
   using Sink = std::function<Result<void>(const OrderedCall&)>;
   using Intern = std::function<Result<OrderedString>(const RawRecord&)>;
+  using AsEvent = std::function<usc_event(const RawRecord&)>;
 
-  // `late` is what the first pass found; `reader` gives these items again. `intern` is asked
-  // for every usc_string, once.
-  EventOrder(const RawReader& reader, std::vector<LateItem> late, Sink sink, Intern intern);
+  // `late` is what the first pass found; `reader` gives these items again. `intern` is asked for every usc_string,
+  // once, `as_event` for every usc_logged.
+  EventOrder(const RawReader& reader, std::vector<LateItem> late, Sink sink, Intern intern, AsEvent as_event);
 
   // The types that are put in order. Others are ignored by add().
   [[nodiscard]] static bool takes(std::uint16_t type) {
     return type == USC_RECORD_EVENT || type == USC_RECORD_VERIFY || type == USC_RECORD_STRING ||
-           type == USC_RECORD_FUTEX;
+           type == USC_RECORD_FUTEX || type == USC_RECORD_LOGGED;
   }
   // Of such a record: when its call was entered.
   [[nodiscard]] static std::uint64_t entry_of(const RawRecord& record);
@@ -130,6 +136,7 @@ class EventOrder {
   std::size_t late_met_ = 0;
   Sink sink_;
   Intern intern_;
+  AsEvent as_event_;
   EntryClock clock_;
   std::vector<usc_event> events_;  // in places that are used again once they are given out
   std::vector<std::uint32_t> free_events_;

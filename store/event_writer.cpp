@@ -59,7 +59,7 @@ Result<void> EventWriter::prepare() {
       database_.prepare("INSERT INTO event VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
   if (!event) return event.error();
   insert_event_.emplace(std::move(*event));
-  auto kind = database_.prepare("INSERT INTO kind VALUES(?1, ?2, 'syscall', ?3, ?4)");
+  auto kind = database_.prepare("INSERT INTO kind VALUES(?1, ?2, ?5, ?3, ?4)");
   if (!kind) return kind.error();
   insert_kind_.emplace(std::move(*kind));
   auto verify = database_.prepare("INSERT INTO verify VALUES(?1, ?2, ?3, ?4, ?5)");
@@ -93,6 +93,7 @@ Result<void> EventWriter::write(const OrderedCall& call) {
     auto written = write_event(whole, attached);
     if (!written) return written.error();
     id = *written;
+    if (whole.abi == kLoggedAbi) continue;
     if (auto done = strings_.write(id, whole, task_of(whole.head.task).process, call.strings); !done) return done;
     if (call.futexes.empty()) continue;
     if (auto done = futexes_.write(id, whole, call.futexes); !done) return done;
@@ -107,8 +108,8 @@ Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attac
   if (!kind) return kind.error();
   Task& task = task_of(event.head.task);
   if (!task.defined) lose(USC_LOSS_TASK_UNDEFINED, task.process, event.entry_ns);
-  const std::uint32_t stack = event.stack ? definitions_.stacks.find(event.stack) : 0;
-  if (event.stack != 0 && stack == 0) lose(USC_LOSS_STACK_UNDEFINED, task.process, event.entry_ns);
+  const auto [stack, user_stack, undefined] = stacks_of(event);
+  if (undefined) lose(USC_LOSS_STACK_UNDEFINED, task.process, event.entry_ns);
   const bool returned = event.how == USC_HOW_RETURNED;
   const bool has_result = (returned || event.how == USC_HOW_NO_ENTRY) && !(event.flags & USC_EVENT_NO_RESULT);
   std::uint64_t duration = event.head.time > event.entry_ns ? event.head.time - event.entry_ns : 0;
@@ -146,7 +147,7 @@ Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attac
   cell.open += is_unfinished(event);
   task.events++;
   task.errors += failed;
-  if (stack) end_events_[definitions_.stacks.stack(stack).ended]++;
+  if (user_stack) end_events_[definitions_.stacks.stack(user_stack).ended]++;
   totals_.add({.id = id,
                .kind = *kind,
                .trigger = trigger,
@@ -156,23 +157,40 @@ Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attac
   return id;
 }
 
+EventWriter::EventStack EventWriter::stacks_of(const usc_event& event) const {
+  if ((event.flags & kKernelFrames) != 0) {
+    const LoggedStack& logged = definitions_.logged_stacks.stack(event.stack);
+    return {static_cast<std::uint32_t>(definitions_.stacks.size()) + event.stack, logged.user, logged.user_undefined};
+  }
+  const std::uint32_t stack = event.stack ? definitions_.stacks.find(event.stack) : 0;
+  return {stack, stack, event.stack != 0 && stack == 0};
+}
+
 Result<std::uint32_t> EventWriter::kind_of(const usc_event& event) {
   const std::uint64_t key = std::uint64_t{event.abi} << 32 | event.nr;
   if (kinds_.size() >= kMostKinds && kinds_.count(key) == 0) {
     if (other_kind_ != 0) return other_kind_;
     other_kind_ = static_cast<std::uint32_t>(kinds_.size() + 1);
-    auto done = insert_kind_->run(other_kind_, std::string_view("syscall_other"), std::string_view("other"), -1);
+    auto done = insert_kind_->run(other_kind_, std::string_view("syscall_other"), std::string_view("other"), -1,
+                                  std::string_view("syscall"));
     if (!done) return done.error();
     return other_kind_;
   }
   std::uint32_t& id = kinds_[key];
   if (id != 0) return id;
   const bool known = event.abi < kAbiNames.size();
-  const std::string name =
+  std::string name =
       known ? syscall_name(static_cast<usc_abi>(event.abi), event.nr) : "syscall_" + std::to_string(event.nr);
-  const std::string abi = known ? std::string(kAbiNames[event.abi]) : "abi_" + std::to_string(event.abi);
+  std::string abi = known ? std::string(kAbiNames[event.abi]) : "abi_" + std::to_string(event.abi);
+  const bool logged = event.abi == kLoggedAbi;
+  if (logged) {
+    const auto named = definitions_.logged_kinds.find(event.nr);
+    name = named != definitions_.logged_kinds.end() ? named->second : "logged_" + std::to_string(event.nr);
+    abi = "none";
+  }
   const auto next = static_cast<std::uint32_t>(kinds_.size());
-  if (auto done = insert_kind_->run(next, std::string_view(name), std::string_view(abi), event.nr); !done)
+  const std::string_view kind_class = logged ? "stap" : "syscall";
+  if (auto done = insert_kind_->run(next, std::string_view(name), std::string_view(abi), event.nr, kind_class); !done)
     return done.error();
   id = next;
   return id;

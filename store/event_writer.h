@@ -60,7 +60,14 @@ class EventWriter {
     std::uint64_t errors = 0;
   };
 
+  struct EventStack {
+    std::uint32_t row = 0;   // 0 = there is none
+    std::uint32_t user = 0;  // number of its user part, 0 = there is none
+    bool undefined = false;  // a definition is missing
+  };
+
   Result<std::int64_t> write_event(const usc_event& event, bool attached);
+  [[nodiscard]] EventStack stacks_of(const usc_event& event) const;
   Result<std::uint32_t> kind_of(const usc_event& event);
   Task& task_of(std::uint32_t serial);
   std::uint32_t image_of(const usc_event& event, const Task& task) const;

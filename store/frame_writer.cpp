@@ -70,7 +70,7 @@ Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
       {&insert_module_, "INSERT INTO module VALUES(?1, ?2, ?3, ?4)"},
       {&insert_frame_, "INSERT INTO frame VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
       {&insert_stack_, "INSERT INTO stack VALUES(?1, ?2, ?3, ?4, ?5, ?6)"},
-      {&insert_stack_frame_, "INSERT INTO stack_frame VALUES(?1, ?2, ?3, ?4, 'user')"},
+      {&insert_stack_frame_, "INSERT INTO stack_frame VALUES(?1, ?2, ?3, ?4, ?5)"},
   }};
   for (const auto& [statement, sql] : statements) {
     auto prepared = database_.prepare(sql);
@@ -79,9 +79,11 @@ Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
   }
   if (auto done = gather(); !done) return done;
   if (auto done = name_all([&](double part) { progress(part * 0.9); }); !done) return done;
-  triggers_.resize(definitions_.stacks.size());
+  triggers_.resize(definitions_.stacks.size() + definitions_.logged_stacks.size());
   for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
     if (auto done = write_stack(number); !done) return done;
+  for (std::uint32_t number = 1; number <= definitions_.logged_stacks.size(); number++)
+    if (auto done = write_logged_stack(number); !done) return done;
   // Only the triggers are asked for from now on.
   physical_.clear();
   by_raw_ = {};
@@ -219,24 +221,35 @@ Result<void> FrameWriter::write_frame(std::uint32_t module, std::uint64_t rel_pc
   return {};
 }
 
+std::vector<FrameWriter::Physical> FrameWriter::frames_of(std::uint32_t number) const {
+  std::vector<Physical> frames;
+  const std::uint32_t mm = definitions_.stacks.stack(number).mm;
+  for (const std::uint64_t frame : definitions_.stacks.frames(number))
+    frames.push_back(*by_raw_.at(raw_frame(frame, mm)));
+  return frames;
+}
+
 Result<void> FrameWriter::write_stack(std::uint32_t number) {
   const StoredStack& stack = definitions_.stacks.stack(number);
-  std::vector<Physical> frames;
-  for (const std::uint64_t frame : definitions_.stacks.frames(number))
-    frames.push_back(*by_raw_.at(raw_frame(frame, stack.mm)));
+  const std::vector<Physical> frames = frames_of(number);
   const auto [trigger, fallback] = find_trigger(frames);
   triggers_[number - 1] = trigger;
-  Statement& insert = *insert_stack_;
-  insert.bind(1, number);
-  insert.bind(2, stack.depth);
-  insert.bind(3, std::string_view(ended_text(stack.ended)));
-  insert.bind(4, trigger ? std::optional(std::int64_t{trigger}) : std::nullopt);
-  insert.bind(5, fallback);
-  insert.bind(6, std::string_view(folded(frames)));
-  if (auto done = insert.execute(); !done) return done;
-  for (std::uint32_t position = 0; position < frames.size(); position++)
-    for (std::uint32_t depth = 0; depth < frames[position].rows; depth++)
-      if (auto done = insert_stack_frame_->run(number, position, depth, frames[position].first_row + depth); !done)
+  if (auto done = insert_stack_->run(number, stack.depth, std::string_view(ended_text(stack.ended)),
+                                     trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, fallback,
+                                     std::string_view(folded(frames)));
+      !done)
+    return done;
+  return write_user_frames(number, 0, frames);
+}
+
+// From position `first` on.
+Result<void> FrameWriter::write_user_frames(std::uint32_t row, std::uint32_t first,
+                                            const std::vector<Physical>& frames) {
+  for (std::uint32_t at = 0; at < frames.size(); at++)
+    for (std::uint32_t depth = 0; depth < frames[at].rows; depth++)
+      if (auto done =
+              insert_stack_frame_->run(row, first + at, depth, frames[at].first_row + depth, std::string_view("user"));
+          !done)
         return done;
   return {};
 }

@@ -22,7 +22,8 @@ class FrameWriter {
   // All three must outlive this object.
   FrameWriter(DatabaseWriter& database, const Definitions& definitions, FrameNamer& namer);
 
-  // Writes everything; stack row ids are the numbers of definitions.stacks. `progress` gets 0 … 1.
+  // Writes everything; stack row ids are the numbers of definitions.stacks, those of definitions.logged_stacks behind
+  // them. `progress` gets 0 … 1.
   Result<void> run(const std::function<void(double)>& progress);
 
   // Frame row that is the trigger of a stack, 0 = none; to be asked after run().
@@ -59,7 +60,12 @@ class FrameWriter {
   Result<void> gather();
   Result<void> name_all(const std::function<void(double)>& progress);
   Result<void> write_frame(std::uint32_t module, std::uint64_t rel_pc, bool exact);
+  [[nodiscard]] std::vector<Physical> frames_of(std::uint32_t number) const;
   Result<void> write_stack(std::uint32_t number);
+  Result<void> write_user_frames(std::uint32_t row, std::uint32_t first, const std::vector<Physical>& frames);
+  Result<void> write_logged_stack(std::uint32_t number);
+  Result<std::uint32_t> kernel_frame(std::uint32_t place);
+  Result<std::uint32_t> kernel_module(const std::string& name);
   [[nodiscard]] std::pair<std::uint32_t, bool> find_trigger(const std::vector<Physical>& frames) const;
   [[nodiscard]] std::string folded(const std::vector<Physical>& frames) const;
 
@@ -77,6 +83,9 @@ class FrameWriter {
   std::unordered_map<RawFrame, const Physical*, RawFrameHash> by_raw_;
   std::vector<std::string> functions_;  // by frame row id - 1
   std::vector<std::uint32_t> triggers_;
+  std::map<std::string, std::uint32_t> kernel_modules_;       // rows, by the kernel's name
+  std::map<std::uint32_t, std::uint32_t> kernel_frames_;      // rows, by place
+  std::map<std::string, std::uint32_t> kernel_frame_places_;  // rows, by what a place says
 };
 
 // How a stack ended, as stored: "root", "budget", "scope", "broken:<reason>".

@@ -71,6 +71,26 @@ std::uint64_t tracing_began(const std::map<std::string, std::string>& meta, std:
   return can_be ? time : file_began;
 }
 
+usc_event event_of_logged(const RawRecord& record, const LoggedStacks& stacks) {
+  const auto logged = record.as<usc_logged>();
+  usc_event event{};
+  event.head = logged.head;
+  event.entry_ns = logged.head.time;
+  std::copy_n(std::begin(logged.value), std::min<std::size_t>(logged.values, USC_LOGGED_VALUES),
+              std::begin(event.args));
+  event.image = logged.image;
+  event.nr = logged.kind;
+  event.how = USC_HOW_LOGGED;
+  event.abi = kLoggedAbi;
+  event.flags = USC_EVENT_NO_RESULT;
+  event.stack = stacks.find(record);
+  if (event.stack != 0)
+    event.flags |= kKernelFrames;
+  else
+    event.stack = logged.stack;
+  return event;
+}
+
 class Loader {
  public:
   Loader(RawReader reader, DatabaseWriter database, const LoadOptions& options)
@@ -153,9 +173,8 @@ Result<void> Loader::read_definitions() {
       const std::uint64_t entry = EventOrder::entry_of(record);
       if (clock.is_late(entry, record.head.time) && late_.size() < LateItem::kMost)
         late_.push_back({entry, record.offset});
-    } else {
-      definitions_.add(record);
     }
+    definitions_.add(record);
   }
   definitions_.finish();
   damage_ = reader_.damage();
@@ -234,7 +253,8 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
   if (auto done = writer.prepare(); !done) return done;
   EventOrder order(
       reader_, std::move(late_), [&writer](const OrderedCall& call) { return writer.write(call); },
-      [&strings](const RawRecord& record) { return intern_string(record, strings); });
+      [&strings](const RawRecord& record) { return intern_string(record, strings); },
+      [this](const RawRecord& record) { return event_of_logged(record, definitions_.logged_stacks); });
   reader_.rewind();
   RawRecord record;
   for (;;) {

@@ -68,7 +68,7 @@ bool is_exact(const RawRecord& record) {
 bool values_hold(const RawRecord& record) {
   if (record.head.type == USC_RECORD_EVENT) {
     const auto event = record.as<usc_event>();
-    return event.how < USC_HOW_COUNT;
+    return event.how < USC_HOW_COUNT && event.how != USC_HOW_LOGGED;
   }
   if (record.head.type == USC_RECORD_META) {
     std::string_view key;

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -153,6 +155,27 @@ class RawTrace {
     string.arg = arg;
     string.kind = kind;
     put(string, text);
+  }
+
+  void logged(std::uint32_t task, std::uint64_t time, std::uint32_t kind, const std::vector<std::uint64_t>& values,
+              std::uint32_t stack, const std::vector<std::uint32_t>& places) {
+    usc_logged record{};
+    record.head = head(USC_RECORD_LOGGED, 0, task, time);
+    record.kind = kind;
+    record.stack = stack;
+    record.image = 1;
+    record.values = static_cast<__u16>(values.size());
+    record.places = static_cast<__u16>(places.size());
+    std::copy(values.begin(), values.end(), std::begin(record.value));
+    put(record, {reinterpret_cast<const char*>(places.data()), places.size() * sizeof(places[0])});
+  }
+
+  void place(std::uint32_t number, const std::string& text) {
+    usc_kernel_place record{};
+    record.head = head(USC_RECORD_KERNEL_PLACE, 0, 1, kStart);
+    record.place = number;
+    record.text_bytes = static_cast<__u16>(text.size());
+    put(record, text);
   }
 
   // Its head is put in here; `words` lie at words_from.
