@@ -42,6 +42,15 @@ TEST_F(LoggedTest, AnEventWithValuesAndOneStackFromTheKernelToTheProgram) {
   EXPECT_EQ(rows("SELECT count(*) FROM loss WHERE cause <> 'cut_off'"), "0");
 }
 
+TEST_F(LoggedTest, KindsHaveTheNamesThatTheyWereGiven) {
+  with_stack();
+  trace_->logged(1, kStart + 20, USC_KIND_NAMED + 1, {}, 7, {});
+  trace_->log_kind(USC_KIND_NAMED + 1, "vfs\xff");
+  trace_->logged(1, kStart + 30, USC_KIND_NAMED + 2, {}, 7, {});
+  load();
+  EXPECT_EQ(rows("SELECT kind, stack_id FROM v_event"), "vfs\\xff|1\nlogged_2147483650|1");
+}
+
 TEST_F(LoggedTest, StacksAreOneWhereBothPartsAreAlike) {
   with_stack();
   trace_->stack(8, {USC_FRAME(3, 0x1010, true), USC_FRAME(2, 0x1020, false)});  // the same, of another processor

@@ -170,6 +170,14 @@ class RawTrace {
     put(record, {reinterpret_cast<const char*>(places.data()), places.size() * sizeof(places[0])});
   }
 
+  void log_kind(std::uint32_t kind, const std::string& name) {
+    usc_log_kind record{};
+    record.head = head(USC_RECORD_LOG_KIND, 0, 1, kStart);
+    record.kind = kind;
+    record.name_bytes = static_cast<__u16>(name.size());
+    put(record, name);
+  }
+
   void place(std::uint32_t number, const std::string& text) {
     usc_kernel_place record{};
     record.head = head(USC_RECORD_KERNEL_PLACE, 0, 1, kStart);
