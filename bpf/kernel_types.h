@@ -52,6 +52,7 @@ struct path {
 struct super_block {
 	__u32 s_dev;
 	unsigned long s_flags;
+	unsigned long s_magic;
 };
 
 struct inode {

@@ -15,6 +15,7 @@
 #include "uscope/core/port.h"
 #include "uscope/unwind.h"
 
+#define TMPFS 0x01021994ul	       /* linux/magic.h */
 #define SUPER_KERNEL_MOUNT (1ul << 22) /* include/linux/fs.h: SB_KERNMOUNT */
 
 #define SLOTS(function, type, map)                                                                                     \
@@ -295,8 +296,11 @@ static __always_inline void read_file_key(struct file *file, struct usc_file_key
 	key->dev = inode->i_sb->s_dev;
 	key->ino = inode->i_ino;
 	key->generation = inode->i_generation;
-	/* Memory behind a descriptor (memfd): what run-time compilers write to all the time stays one file. */
-	if (inode->i_sb->s_flags & SUPER_KERNEL_MOUNT)
+	/*
+	 * Memory behind a descriptor (memfd, a deleted file in /dev/shm): what run-time compilers write to all the time
+	 * stays one file.
+	 */
+	if (inode->i_sb->s_flags & SUPER_KERNEL_MOUNT || (!inode->i_nlink && inode->i_sb->s_magic == TMPFS))
 		return;
 	key->size = inode->i_size;
 	read_ctime(inode, key);

@@ -6,6 +6,7 @@
 #include <linux/dcache.h>
 #include <linux/jhash.h>
 #include <linux/limits.h>
+#include <linux/magic.h>
 #include <linux/mount.h>
 
 #include "compat.h"
@@ -21,8 +22,11 @@ void usc_file_read_key(struct file *file, struct usc_file_key *key)
 	key->dev = inode->i_sb->s_dev;
 	key->ino = inode->i_ino;
 	key->generation = inode->i_generation;
-	/* Memory behind a descriptor (memfd): what run-time compilers write to all the time stays one file. */
-	if (inode->i_sb->s_flags & SB_KERNMOUNT)
+	/*
+	 * Memory behind a descriptor (memfd, a deleted file in /dev/shm): what run-time compilers write to all the time
+	 * stays one file.
+	 */
+	if (inode->i_sb->s_flags & SB_KERNMOUNT || (!inode->i_nlink && inode->i_sb->s_magic == TMPFS_MAGIC))
 		return;
 	key->size = i_size_read(inode);
 	usc_inode_ctime(inode, &seconds, &nanoseconds);
