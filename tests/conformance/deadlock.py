@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
+from backend import BACKEND, OPTIONS as BACKEND_OPTIONS, SLOWNESS
 from deadlock_cases import ANY, ATTACHED, CASES, GONE, HEALTHY, INTERRUPTED, KERNEL, STOPPED, STRIPPED, TRACED
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -282,7 +282,8 @@ def main():
         print("there is no strip: of stripped programs none is run")
         runs = [(name, run) for name, run in runs if run.way != STRIPPED]
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(options.j) as pool:
+    # The module has one tracer at a time.
+    with concurrent.futures.ThreadPoolExecutor(1 if BACKEND == "kmod" else options.j) as pool:
         for (name, _), failure in zip(runs, pool.map(lambda pair: pair[1].failure(), runs)):
             if failure:
                 failed += 1

@@ -115,9 +115,8 @@ CASES = [
     Case("locks_go", "", none(), ways=(TRACED, INTERRUPTED, ATTACHED)),
 ]
 
-# What the kernel's part does differently: shared and private futexes, those with priority inheritance, wakes. All else is about what
-# lies around a futex in user space.
-KERNEL = ("mutexes.abba", "mutexes.pi_mixed", "mutexes.without_main", "shared.abba", "shared.news", "pr42031.join", "waits.semaphore", "healthy.pool")
+# What the kernel's part does differently: shared and private futexes. All else is about what lies around a futex in user space.
+KERNEL = ("mutexes.abba", "shared.abba")
 
 HEALTHY = [Case("healthy", name, none(), ways=(TRACED, ATTACHED)) for name in
            ("pool", "pool_sigwait", "pool_timed", "timed_cycle", "holder_reads")]

@@ -8,4 +8,4 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$here/module.py" --kernel "${2:-6.1}" -o "$work/uscope.ko"
 "$here/suite.py" --build "$1" --kernel "${2:-6.1}" --module "$work/uscope.ko" --backend kmod --stress "${3:-0.05}" --time "${TIME:-700}" \
-	--tests '^conformance\.(wrappers|signals|threads|exec_thread|exits|seccomp_denied|two_tracers\.(shell|threads|fork_tree))$'
+	--tests '^conformance\.(wrappers|signals|threads|exec_thread|exits|seccomp_denied|deadlock_kernel|two_tracers\.(shell|threads|fork_tree))$'
