@@ -53,7 +53,7 @@ class Reader {
   static Result<Reader> prepare(const store::Database& database, const Catalog& catalog);
 
   void add_processes(LastCalls& out) const;
-  Result<void> read_calls(ThreadRow& row);
+  Result<void> read_calls(ThreadRow& row, const LastCalls& out);
   Result<void> add(const ThreadRow& row, LastCalls& out);
 
  private:
@@ -236,14 +236,17 @@ bool Reader::is_gone(const ThreadRow& row, const LastProcess& process) const {
   return !known.images.empty() && calls[0].image_id && calls[0].image_id != known.images.back();
 }
 
-Result<void> Reader::read_calls(ThreadRow& row) {
+Result<void> Reader::read_calls(ThreadRow& row, const LastCalls& out) {
   auto calls = last_two(row.id);
   if (!calls) return calls.error();
   row.calls = std::move(*calls);
-  if (!row.calls.empty() && row.calls[0].how == "killed" && row.end_ns) {
-    const auto [first, added] = killed_from_.emplace(row.process_id, *row.end_ns);
-    if (!added) first->second = std::min(first->second, *row.end_ns);
-  }
+  const Process* process = catalog_.processes.find(row.process_id);
+  if (!process || row.calls.empty() || row.calls[0].how != "killed" || !row.end_ns) return {};
+  // With the process, and not by an exec of another thread.
+  const LastProcess& last = out.processes[catalog_.processes.index_of(*process)];
+  if (!last.ended || difference(last.until_ns, *row.end_ns) > kSecond) return {};
+  const auto [first, added] = killed_from_.emplace(row.process_id, *row.end_ns);
+  if (!added) first->second = std::min(first->second, *row.end_ns);
   return {};
 }
 
@@ -329,7 +332,7 @@ Result<LastCalls> read_last_calls(const store::Database& database) {
                        });
   if (!done) return done.error();
   for (ThreadRow& row : rows)
-    if (auto read = reader->read_calls(row); !read) return read.error();
+    if (auto read = reader->read_calls(row, out); !read) return read.error();
   for (const ThreadRow& row : rows)
     if (auto added = reader->add(row, out); !added) return added.error();
   if (std::any_of(out.threads.begin(), out.threads.end(),

@@ -267,6 +267,10 @@ TEST_F(DeadlockTest, WhoWasLetGoByAnotherOnesDeathIsAsItWasBefore) {
   trace.wakes.clear();
   trace.threads[1].took = 9.9;  // the join had ended before anybody was killed
   expect_none(trace);
+  trace.threads.push_back(mutex_waiter(102, "gone by an exec", kB, 101));
+  trace.threads.back().how = "killed";
+  trace.threads.back().ended = 15;
+  expect_none(trace);
 }
 
 TEST_F(DeadlockTest, AStrippedProgramsWaitsAreToldByTheirWords) {
