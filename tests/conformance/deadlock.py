@@ -41,9 +41,14 @@ def check(condition, *what):
         raise Wrong(" ".join(map(str, what)))
 
 
-def name_of(pid):
-    with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
-        return file.read().strip()
+def is_uscope(pid):
+    """Also what has not executed the program yet, or is about to: it has no command line then, as one whose first thread has ended."""
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        words = file.read()
+    if words:
+        return os.path.basename(words.split(b"\0")[0]).startswith(b"uscope")
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return not file.read().rpartition(b")")[2].split()[0] == b"Z"
 
 
 def tasks_of(group):
@@ -51,7 +56,7 @@ def tasks_of(group):
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
-            if os.getpgid(int(pid)) == group and not name_of(pid).startswith("uscope"):
+            if os.getpgid(int(pid)) == group and not is_uscope(pid):
                 found += [(int(pid), int(tid)) for tid in os.listdir(f"/proc/{pid}/task")]
     return found
 
@@ -75,7 +80,7 @@ def hangs(group):
     end, since, before = time.monotonic() + 6 * SLOWNESS, time.monotonic(), None
     while time.monotonic() < end:
         now = in_calls(group)
-        if now != before:
+        if now != before or None in now.values():
             since, before = time.monotonic(), now
         if time.monotonic() - since > 0.6 * SLOWNESS:
             return
