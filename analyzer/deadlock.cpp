@@ -15,8 +15,9 @@
 namespace uscope::analyzer {
 namespace {
 
-Wish wish_of(Primitive primitive) {
-  switch (primitive) {
+Wish wish_of(const Classified& what) {
+  if (what.is_lock) return Wish::kLock;
+  switch (what.primitive) {
     case Primitive::kConditionVariable:
     case Primitive::kRustCondvar:
     case Primitive::kPark:
@@ -69,7 +70,7 @@ Result<void> Diagnostician::settle_killed() {
 
 std::uint64_t Diagnostician::thing_of(const LastCall& thread, const Place& place) {
   constexpr std::uint64_t kPair = 4;
-  const bool signal = wish_of(place.what.primitive) == Wish::kSignal;
+  const bool signal = wish_of(place.what) == Wish::kSignal;
   const std::uint64_t address = signal ? place.address & ~kPair : place.address;
   const std::string name = thread.wait->of_one_space() || thread.wait->key.empty()
                                ? std::to_string(thread.process) + " " + std::to_string(address)
@@ -114,6 +115,8 @@ void Diagnostician::find_releaser(const LastCall& thread, Place& place, Waiter& 
   }
   const bool outside = calls_.tasks_missing || calls_.processes[thread.process].io_uring;
   if (place.what.primitive == Primitive::kGo || outside) return;
+  // sem_post and a futex wake are what a signal handler may do, and services sleep so until they are to end.
+  if (waiter.wish == Wish::kPost && wait.handlers) return;
   if (wait.of_one_space()) {
     waiter.releaser = Releaser::kSpace;
   } else if (!wait.key.empty() && wait.strangers == 0) {
@@ -145,7 +148,7 @@ Result<void> Diagnostician::place(std::size_t index) {
     place.what = classify(*thread.wait, thread.stack);
     place.address = lock_address(*thread.wait, place.what);
     waiter.held = thread.standing == Standing::kHeld;
-    waiter.wish = wish_of(place.what.primitive);
+    waiter.wish = wish_of(place.what);
     waiter.thing = thing_of(thread, place);
     if (waiter.held) find_releaser(thread, place, waiter);
     const bool asks = waiter.held && (waiter.releaser == Releaser::kSpace || waiter.releaser == Releaser::kAnyone);
@@ -228,14 +231,8 @@ std::string_view finding_name(FindingType type) {
   return kNames.at(static_cast<std::size_t>(type));
 }
 
-const StackLine* application_frame(const StackLines& stack) {
-  for (const StackLine& line : stack)
-    if (line.app) return &line;
-  return stack.empty() ? nullptr : &stack.front();
-}
-
-Result<Diagnosis> diagnose(const store::Database& database) {
-  auto calls = read_last_calls(database);
+Result<Diagnosis> diagnose(const store::Database& database, bool under_way) {
+  auto calls = read_last_calls(database, under_way);
   if (!calls) return calls.error();
   auto history = WakeHistory::open(database);
   if (!history) return history.error();

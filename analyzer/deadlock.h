@@ -56,10 +56,8 @@ struct Diagnosis {
 [[nodiscard]] std::string_view verdict_name(Verdict verdict);
 [[nodiscard]] std::string_view finding_name(FindingType type);
 
-// Errors: the database cannot be read; it has no futex calls because -e left them out.
-[[nodiscard]] Result<Diagnosis> diagnose(const store::Database& database);
-
-// The innermost frame of the application; the innermost of all where there is none; null where there is no stack.
-[[nodiscard]] const StackLine* application_frame(const StackLines& stack);
+// Errors: the database cannot be read; it has no futex calls because -e left them out. `under_way`: of a recording that
+// goes on, up to a look at all open waits, so that it is no sign of loss that it has no end.
+[[nodiscard]] Result<Diagnosis> diagnose(const store::Database& database, bool under_way = false);
 
 }  // namespace uscope::analyzer

@@ -25,9 +25,8 @@ std::string address_text(std::uint64_t address) {
 }
 
 std::string function_of(const LastCall& thread) {
-  for (const StackLine& line : thread.stack)
-    if (line.app) return " in " + line.function;
-  return "";
+  const StackLine* line = application_frame(thread.stack);
+  return line && line->app ? " in " + line->function : "";
 }
 
 // "the mutex 0x55…".
@@ -155,8 +154,9 @@ std::string Story::stall(const GraphFinding& finding) const {
     if (i != finding.threads[0] && (first.releaser == Releaser::kAnyone || it_.waiters[i].process == first.process))
       others++;
   const std::string whose = first.releaser == Releaser::kAnyone ? "of these processes" : "of the process";
-  text += others == 0 ? "there is no other thread " + whose + "."
-                      : "all " + std::to_string(others) + " other threads " + whose + " are blocked for good, too.";
+  if (others == 0) text += "there is no other thread " + whose + ".";
+  if (others == 1) text += "the other thread " + whose + " is blocked for good, too.";
+  if (others > 1) text += "all " + std::to_string(others) + " other threads " + whose + " are blocked for good, too.";
   if (finding.threads.size() == 1) text += former_wakers(finding.threads[0]);
   return text;
 }
@@ -178,6 +178,10 @@ std::string Story::none() const {
   std::stable_sort(free.begin(), free.end(), [&](std::size_t a, std::size_t b) {
     return (call(a).standing == Standing::kElsewhere) > (call(b).standing == Standing::kElsewhere);
   });
+  for (std::size_t i = 0; i < it_.waiters.size(); i++)
+    if (free.empty() && it_.waiters[i].held && it_.waiters[i].wish == Wish::kPost &&
+        it_.waiters[i].releaser == Releaser::kUnknown && call(i).wait->handlers)
+      return "a signal may come whose handler wakes " + name(i);
   if (free.empty())
     return "somebody outside of what was traced, or of what it tells, can still wake the threads that wait";
   const auto does = [&](std::size_t i) {

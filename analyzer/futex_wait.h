@@ -34,6 +34,7 @@ struct FutexWait {
   std::uint64_t words_from = 0;  // address of the first byte
   std::optional<std::int64_t> strangers;
   std::int64_t futexes = 1;
+  bool handlers = true;  // its process handles signals from outside, or that is not known
 
   [[nodiscard]] std::uint32_t command() const { return op & kFutexCommand; }
 

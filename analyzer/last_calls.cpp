@@ -81,7 +81,7 @@ Result<Reader> Reader::prepare(const store::Database& database, const Catalog& c
   if (!calls) return calls.error();
   auto waits = database.prepare(
       "SELECT address, op, expected, timeout_ns, key, words, words_from, words_at_stop, words_at_stop_from, asleep, "
-      "strangers, futexes FROM futex_wait WHERE event_id = ?1");
+      "strangers, futexes, handlers FROM futex_wait WHERE event_id = ?1");
   if (!waits) return waits.error();
   auto frames = database.prepare(
       "SELECT frame.function, module.path, module.class, frame.file, frame.line FROM stack_frame "
@@ -113,7 +113,7 @@ Result<std::vector<Call>> Reader::last_two(std::int64_t thread_id) {
   auto done = each(calls_, [&](const Row& row) {
     if (found.size() == 2 || row.text(11) != "syscall") return;
     std::optional<std::int64_t> end_ns;
-    if (const auto duration = row.maybe_integer(2)) end_ns = row.integer(1) + *duration;
+    if (const auto duration = row.maybe_integer(2)) end_ns = difference(row.integer(1), difference(0, *duration));
     found.push_back({row.integer(0), row.integer(1), end_ns, text(row, 3), text(row, 4), text(row, 5),
                      row.maybe_integer(6), row.maybe_integer(7), static_cast<std::uint64_t>(row.integer(8)),
                      static_cast<std::uint64_t>(row.integer(9)), row.maybe_integer(10)});
@@ -140,6 +140,7 @@ Result<std::optional<std::int64_t>> Reader::read_wait(std::int64_t event_id, Las
     asleep = row.is_null(9) ? 0 : row.integer(9);
     wait.strangers = row.maybe_integer(10);
     wait.futexes = row.integer(11);
+    wait.handlers = row.is_null(12) || row.integer(12) != 0;
     into.wait = std::move(wait);
   });
   if (!done) return done.error();
@@ -272,7 +273,7 @@ Result<void> Reader::add(const ThreadRow& row, LastCalls& out) {
   return {};
 }
 
-Result<void> read_losses(const store::Database& database, const Catalog& catalog, LastCalls& out) {
+Result<void> read_losses(const store::Database& database, const Catalog& catalog, bool under_way, LastCalls& out) {
   constexpr std::array<std::string_view, 7> kTasks{
       "task_map_full", "task_map_busy", "ring_full_record", "task_undefined", "raw_damaged", "raw_write", "cut_off"};
   constexpr std::array<std::string_view, 2> kEvents{"ring_full_event", "recursion"};
@@ -281,6 +282,7 @@ Result<void> read_losses(const store::Database& database, const Catalog& catalog
   };
   auto done =
       each_row(database, "SELECT DISTINCT cause FROM loss WHERE count > 0 OR cause = 'cut_off'", [&](const Row& row) {
+        if (under_way && row.text(0) == "cut_off") return;
         if (has(kTasks, row.text(0))) out.tasks_missing = true;
         if (has(kEvents, row.text(0))) out.events_missing = true;
       });
@@ -289,7 +291,7 @@ Result<void> read_losses(const store::Database& database, const Catalog& catalog
     out.warnings.emplace_back(
         "the trace has losses (`uscope report` tells which): what may have been lost accuses nobody");
   const auto complete = catalog.meta_number("complete");
-  if (complete && *complete == 0) {
+  if (complete && *complete == 0 && !under_way) {
     out.tasks_missing = true;
     out.warnings.emplace_back("tracing did not end in order, so it is not known which waits went on to the end");
   }
@@ -311,7 +313,7 @@ Result<void> check_calls(const store::Database& database, const Catalog& catalog
 
 }  // namespace
 
-Result<LastCalls> read_last_calls(const store::Database& database) {
+Result<LastCalls> read_last_calls(const store::Database& database, bool under_way) {
   auto catalog = read_catalog(database);
   if (!catalog) return catalog.error();
   LastCalls out;
@@ -339,9 +341,8 @@ Result<LastCalls> read_last_calls(const store::Database& database) {
                   [](const LastCall& thread) { return thread.wait && !thread.known_layout; }))
     out.warnings.emplace_back(
         "threads of 32-bit programs wait for futexes: their stacks are not walked and their locks not known, so no "
-        "owner "
-        "is told");
-  if (done = read_losses(database, *catalog, out); !done) return done.error();
+        "owner is told");
+  if (done = read_losses(database, *catalog, under_way, out); !done) return done.error();
   return out;
 }
 

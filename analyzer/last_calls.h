@@ -64,7 +64,7 @@ struct LastCalls {
   std::vector<std::string> warnings;
 };
 
-// Errors: a trace without futex calls (record -e).
-[[nodiscard]] Result<LastCalls> read_last_calls(const store::Database& database);
+// Errors: a trace without futex calls (record -e). `under_way`: as diagnose() has it.
+[[nodiscard]] Result<LastCalls> read_last_calls(const store::Database& database, bool under_way);
 
 }  // namespace uscope::analyzer

@@ -139,6 +139,14 @@ bool is_semaphore(const FutexWait& wait) {
   return *waiters >= 1 && *waiters < kMostWaiters && (*kind == 0 || *kind == kShared);
 }
 
+// pthread_once waits for the 1 to become 2 that another thread has put there, with the number of forks behind it.
+bool is_once(const FutexWait& wait) {
+  constexpr std::uint32_t kStateBits = 3;
+  constexpr std::uint32_t kMostForks = 1U << 16;
+  return wait.op == (kFutexWait | kFutexPrivate) && (wait.expected & kStateBits) == 1 &&
+         wait.expected / (kStateBits + 1) < kMostForks && wait.word(0) == wait.expected;
+}
+
 // A pthread_mutex_t of the plain kinds, in a program that has libc within and no names.
 bool is_plain_mutex(const FutexWait& wait) {
   constexpr std::uint32_t kMostUsers = 1U << 16;
@@ -162,10 +170,18 @@ Classified by_words(const FutexWait& wait) {
     found.primitive = Primitive::kJoin;
   } else if (is_semaphore(wait)) {
     found.primitive = Primitive::kSemaphore;
+  } else if (is_once(wait)) {
+    found.primitive = Primitive::kOnce;
   } else {
     found.library = Library::kOther;
   }
   return found;
+}
+
+// Python's locks are semaphores that only the code between them takes and gives.
+bool is_python_lock(const Classified& found, const StackLines& stack, std::size_t caller) {
+  return found.primitive == Primitive::kSemaphore && caller < stack.size() &&
+         stack[caller].function.starts_with("PyThread_acquire_lock");
 }
 
 Library library_of(Primitive primitive, bool musl) {
@@ -200,6 +216,22 @@ std::string_view primitive_phrase(Primitive primitive) {
   return kPhrases.at(static_cast<std::size_t>(primitive));
 }
 
+const StackLine* application_frame(const StackLines& stack) {
+  constexpr std::array<std::string_view, 5> kLibraries{"std::", "core::", "alloc::", "runtime.", "PyThread_"};
+  const StackLine* found = nullptr;
+  for (const StackLine& line : stack) {
+    if (!line.app) continue;
+    const std::string_view bare = without_underscores(line.function);
+    const bool library = named(line.function) || only_leads(bare) ||
+                         std::any_of(kLibraries.begin(), kLibraries.end(),
+                                     [&](std::string_view prefix) { return line.function.starts_with(prefix); });
+    if (!library) return &line;
+    if (!found) found = &line;
+  }
+  if (!found && !stack.empty()) found = &stack.front();
+  return found;
+}
+
 bool is_libc(std::string_view module) {
   return module.starts_with("libc.so") || module.starts_with("libc-2.") || module.starts_with("libpthread") ||
          module.starts_with("ld-linux") || module.starts_with("ld-musl") || module.starts_with("libc.musl");
@@ -214,7 +246,10 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
   for (; at < stack.size() && at < kDeepest; at++) {
     const StackLine& line = stack[at];
     if (const Name* name = named(line.function)) {
-      found = {name->primitive, library_of(name->primitive, musl), true, api_of(line.function)};
+      found.primitive = name->primitive;
+      found.library = library_of(name->primitive, musl);
+      found.by_name = true;
+      found.api = api_of(line.function);
       break;
     }
     const bool libc = is_libc(line.module);
@@ -234,8 +269,14 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
   if (!found.by_name) {
     const bool pi = wait.command() == kFutexLockPi || wait.command() == kFutexLockPi2;
     // The kernel's own rule: the word holds the owner's tid.
-    if (pi) return {Primitive::kMutex, musl ? Library::kMusl : Library::kGlibc, false, ""};
-    return nameless && !musl ? by_words(wait) : found;
+    if (pi) {
+      found.primitive = Primitive::kMutex;
+      found.library = musl ? Library::kMusl : Library::kGlibc;
+    } else if (nameless && !musl) {
+      found = by_words(wait);
+    }
+    found.is_lock = is_python_lock(found, stack, at);
+    return found;
   }
   // The outermost name of a run of the same kind is the one that the application called.
   for (at++; at < stack.size() && at < kDeepest; at++) {
@@ -252,6 +293,7 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
     break;
   }
   if (relocks(wait, found)) found.primitive = Primitive::kMutex;
+  found.is_lock = is_python_lock(found, stack, at);
   return found;
 }
 

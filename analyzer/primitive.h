@@ -32,6 +32,7 @@ struct Classified {
   Primitive primitive = Primitive::kFutex;
   Library library = Library::kOther;
   bool by_name = false;  // a function says so; else the words alone
+  bool is_lock = false;  // a semaphore that serves as a lock (Python's): no signal handler posts it
   std::string api;       // the function called, without leading underscores: "pthread_mutex_lock"; empty: not known
 };
 
@@ -42,8 +43,11 @@ struct Classified {
 
 [[nodiscard]] Classified classify(const FutexWait& wait, const StackLines& stack);
 
-// Where glibc waits under this stack: frames up to the first one that is another's than libc's, and of those only what
-// may stand between a primitive and the kernel.
+// The innermost frame of the application that is not of a language's own library or runtime, which programs may have
+// within; else the innermost of its binaries; else of all; null where there is no stack.
+[[nodiscard]] const StackLine* application_frame(const StackLines& stack);
+
+// Whether a module, by its base name, is a C library or its loader.
 [[nodiscard]] bool is_libc(std::string_view module);
 
 }  // namespace uscope::analyzer

@@ -9,9 +9,11 @@
 namespace uscope::analyzer {
 namespace {
 
-// Of the operations of futex(2): WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, UNLOCK_PI, WAKE_BITSET. futex_wake(2) has none.
+// Of the operations of futex(2): WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, UNLOCK_PI (whose 0 is success), WAKE_BITSET.
+// futex_wake(2) has none.
 constexpr const char* kWakes =
-    "SELECT thread_id, max(CASE WHEN result > 0 THEN ts_ns ELSE 0 END) FROM event CROSS JOIN thread "
+    "SELECT thread_id, max(CASE WHEN result > 0 OR result = 0 AND a1 & 127 = 7 THEN ts_ns ELSE 0 END) FROM event CROSS "
+    "JOIN thread "
     "ON thread.id = thread_id JOIN kind ON kind.id = kind_id "
     "WHERE kind_id = ?1 AND a0 = ?2 AND thread.process_id = ?3 "
     "AND (kind.name = 'futex_wake' OR (a1 & 127) IN (1, 3, 4, 5, 7, 10)) GROUP BY thread_id";

@@ -52,7 +52,7 @@ int ForkedStallCheck::check() const {
   if (!loaded) return failed(loaded.error());
   const auto database = store::Database::open(store_);
   if (!database) return failed(database.error());
-  const auto diagnosis = analyzer::diagnose(*database);
+  const auto diagnosis = analyzer::diagnose(*database, true);
   if (!diagnosis) return failed(diagnosis.error());
   const auto& findings = diagnosis->findings;
   const bool stalled = std::any_of(findings.begin(), findings.end(), [this](const analyzer::Finding& finding) {

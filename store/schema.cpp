@@ -50,7 +50,8 @@ CREATE TABLE event_string(
 CREATE TABLE futex_wait(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, op INTEGER NOT NULL,
   expected INTEGER, timeout_ns INTEGER, words BLOB, words_at_stop BLOB, key TEXT, words_from INTEGER,
-  words_at_stop_from INTEGER, asleep INTEGER, strangers INTEGER, futexes INTEGER NOT NULL DEFAULT 1);
+  words_at_stop_from INTEGER, asleep INTEGER, strangers INTEGER, futexes INTEGER NOT NULL DEFAULT 1,
+  handlers INTEGER);
 CREATE TABLE futex_wake(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, count INTEGER NOT NULL, key TEXT);
 CREATE TABLE cell(

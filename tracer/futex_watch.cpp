@@ -94,6 +94,7 @@ Result<void> FutexWatch::look_at_all() {
 Result<void> FutexWatch::look(const std::vector<Wait*>& waits, bool at_once) {
   std::vector<Seen> all;
   Mappings mappings;
+  Handlers handlers;
   if (at_once) {
     for (const Wait* wait : waits) {
       Seen seen;
@@ -105,7 +106,7 @@ Result<void> FutexWatch::look(const std::vector<Wait*>& waits, bool at_once) {
     all.resize(waits.size());
   }
   for (std::size_t i = 0; i < waits.size(); i++)
-    if (!read(*waits[i], mappings, all[i])) all[i].tid = 0;
+    if (!read(*waits[i], mappings, handlers, all[i])) all[i].tid = 0;
   for (Seen& seen : all)
     if (at_once && seen.tid != 0 && slept_through(seen.before, thread_state_of(seen.tid)))
       seen.futex.flags |= USC_FUTEX_ASLEEP;
@@ -118,7 +119,7 @@ Result<void> FutexWatch::look(const std::vector<Wait*>& waits, bool at_once) {
 }
 
 // False: it is not known whose it is, or of which memory.
-bool FutexWatch::read(const Wait& wait, Mappings& mappings, Seen& seen) const {
+bool FutexWatch::read(const Wait& wait, Mappings& mappings, Handlers& handlers, Seen& seen) const {
   const TaskInfo& task = tasks_.find(wait.task);
   usc_futex_call call{};
   __u64 args[6];
@@ -142,6 +143,9 @@ bool FutexWatch::read(const Wait& wait, Mappings& mappings, Seen& seen) const {
   futex.strangers = USC_FUTEX_NO_STRANGERS;
   futex.futexes = call.futexes;
   futex.flags = static_cast<__u8>(call.flags | USC_FUTEX_AT_STOP);
+  auto handles = handlers.find(task.pid);
+  if (handles == handlers.end()) handles = handlers.emplace(task.pid, handles_signals(task.pid)).first;
+  if (handles->second) futex.flags |= USC_FUTEX_HANDLERS;
   seen.words = read_words(task.tid, futex);
   find_key(task.pid, mappings, futex);
   return true;

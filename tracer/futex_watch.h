@@ -55,8 +55,10 @@ class FutexWatch {
   };
   using Mappings = std::map<std::uint32_t, std::optional<std::vector<SharedMapping>>>;  // by pid
 
+  using Handlers = std::map<std::uint32_t, bool>;  // by pid: whether it handles signals
+
   Result<void> look(const std::vector<Wait*>& waits, bool at_once);
-  bool read(const Wait& wait, Mappings& mappings, Seen& seen) const;
+  bool read(const Wait& wait, Mappings& mappings, Handlers& handlers, Seen& seen) const;
   void find_key(std::uint32_t pid, Mappings& mappings, usc_futex& futex) const;
   void find_strangers(std::vector<Seen>& all) const;
 

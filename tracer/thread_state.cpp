@@ -1,10 +1,34 @@
 #include "tracer/thread_state.h"
 
+#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <string>
 
 namespace uscope::tracer {
+
+namespace {
+
+constexpr std::uint64_t bit_of(int number) {
+  return std::uint64_t{1} << (number - 1);
+}
+
+}  // namespace
+
+bool handles_signals(std::uint32_t tid) {
+  constexpr int kFirstOfLibc = 32;
+  constexpr std::uint64_t kInner = bit_of(SIGILL) | bit_of(SIGTRAP) | bit_of(SIGABRT) | bit_of(SIGBUS) |
+                                   bit_of(SIGFPE) | bit_of(SIGSEGV) | bit_of(SIGSYS) | bit_of(kFirstOfLibc) |
+                                   bit_of(kFirstOfLibc + 1);
+  std::ifstream file("/proc/" + std::to_string(tid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("SigCgt:")) continue;
+    std::uint64_t caught = 0;
+    std::istringstream value(line.substr(line.find(':') + 1));
+    if (value >> std::hex >> caught) return (caught & ~kInner) != 0;
+  }
+  return true;
+}
 
 std::optional<ThreadState> thread_state_of(std::uint32_t tid) {
   std::ifstream file("/proc/" + std::to_string(tid) + "/status");

@@ -22,4 +22,8 @@ struct ThreadState {
   return first && second && first->state == 'S' && *first == *second;
 }
 
+// Whether signals that may come from outside, a terminal, a timer or another process, have handlers in a thread's
+// process: all but those of faults, and the two that libc has for itself. True where it cannot be told.
+[[nodiscard]] bool handles_signals(std::uint32_t tid);
+
 }  // namespace uscope::tracer

@@ -457,10 +457,11 @@ enum usc_futex_key {
 	USC_FUTEX_SHARED,  /* by file and offset */
 };
 
-#define USC_FUTEX_WAKE 1     /* a wake; else a wait */
-#define USC_FUTEX_AT_STOP 2  /* a wait, looked at later than at its entry: while it was found open, or at the stop */
-#define USC_FUTEX_ASLEEP 4   /* AT_STOP: its thread did not run while all open waits were looked at */
-#define USC_FUTEX_ABSOLUTE 8 /* timeout is a time of CLOCK_MONOTONIC, or of CLOCK_REALTIME as `op` says */
+#define USC_FUTEX_WAKE 1      /* a wake; else a wait */
+#define USC_FUTEX_AT_STOP 2   /* a wait, looked at later than at its entry: while it was found open, or at the stop */
+#define USC_FUTEX_ASLEEP 4    /* AT_STOP: its thread did not run while all open waits were looked at */
+#define USC_FUTEX_ABSOLUTE 8  /* timeout is a time of CLOCK_MONOTONIC, or of CLOCK_REALTIME as `op` says */
+#define USC_FUTEX_HANDLERS 16 /* AT_STOP: its process handles signals that may come from outside */
 
 #define USC_FUTEX_BEFORE 48 /* bytes taken before the address and from it on: glibc's locks lie around it */
 #define USC_FUTEX_WORDS 96

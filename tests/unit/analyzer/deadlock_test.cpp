@@ -1,6 +1,8 @@
 // Each rule of the diagnosis twice: where it accuses, and where one fact differs and it must not.
 #include "analyzer/deadlock.h"
 
+#include <algorithm>
+
 #include "tests/unit/analyzer/hung_store.h"
 
 namespace uscope::test {
@@ -300,6 +302,239 @@ TEST_F(DeadlockTest, ATraceWithoutFutexCallsIsAnError) {
   trace.meta["calls"] = "read,futex";
   EXPECT_EQ(diagnose(trace).warnings.size(), 1U);
   expect(trace, FindingType::kCycle, {101, 102});
+}
+
+// What a signal handler may post, nobody can be said to have forgotten; a lock it cannot give back.
+TEST_F(DeadlockTest, ASignalHandlerMayPost) {
+  HungTrace trace{.threads = {sem_waiter(100, "main", kA)}};
+  expect(trace, FindingType::kLostWakeup, {100});
+  trace.threads[0].handlers = 1;
+  expect_none(trace, "a signal may come whose handler wakes thread 100 `main`");
+  trace.threads[0].handlers.reset();
+  expect_none(trace);
+  trace.threads[0].stack = {{"libc.so.6+0x8f000"}, {"PyThread_acquire_lock_timed", "python3.11"}, {"main", "app"}};
+  expect(trace, FindingType::kStall, {100});
+  HungTrace lock = trace;
+  lock.threads = {cond_waiter(100, "main", kC)};
+  lock.threads[0].handlers = 1;
+  expect(lock, FindingType::kLostWakeup, {100});
+}
+
+class KilledTest : public DeadlockTest {
+ protected:
+  static HungTrace killed(HungTrace trace) {
+    trace.processes[0].ended = 20;
+    for (MadeThread& thread : trace.threads) {
+      thread.asleep.reset();
+      if (thread.call.empty()) continue;
+      thread.how = "killed";
+      thread.ended = 20;
+    }
+    return trace;
+  }
+};
+
+TEST_F(KilledTest, WaitsThatEndedByTheKillingLastedToIt) {
+  const HungTrace trace = killed(abba());
+  expect(trace, FindingType::kCycle, {101, 102});
+  const auto change = [&](auto edit) {
+    HungTrace changed = trace;
+    edit(changed);
+    return changed;
+  };
+  expect_none(change([](HungTrace& t) { t.threads[1].waited = 0.9; }));
+  expect_none(change([](HungTrace& t) { t.wakes = {{.tid = 100, .address = kB, .at = 15}}; }));
+  expect(change([](HungTrace& t) { t.wakes = {{.tid = 100, .address = kB, .at = 5}}; }), FindingType::kCycle,
+         {101, 102});
+  expect(change([](HungTrace& t) { t.wakes = {{.tid = 100, .address = kB, .at = 15, .result = 0}}; }),
+         FindingType::kCycle, {101, 102});
+  // Who ended before the others was not there.
+  expect(change([](HungTrace& t) { t.threads[2].ended = 15; }), FindingType::kOwnerGone, {101});
+  expect_none(change([](HungTrace& t) { t.more_sql = "INSERT INTO loss VALUES(1, 2, 'ring_full_event', NULL, 1);"; }));
+  expect_none(change([](HungTrace& t) { t.more_sql = "UPDATE process SET end_ns = NULL;"; }));
+  expect_none(change([](HungTrace& t) {
+    t.more_sql =
+        "INSERT INTO image VALUES(2, 1, 1000000000001, '/bin/other', '[]');UPDATE image SET ts_ns = 1 WHERE id = 1;";
+  }));
+}
+
+// The killing of a thread wakes who joins it, just before that one's own end.
+TEST_F(KilledTest, AJoinThatReturnedByTheKilling) {
+  HungTrace trace = killed({.threads = {joiner(100, "main", 101), mutex_waiter(101, "worker", kA, 100)}});
+  const auto returned = [&](const std::string& op, std::int64_t before_end) {
+    HungTrace changed = trace;
+    changed.more_sql = "UPDATE event SET how = 'returned', result = 0, a1 = " + op + ", dur_ns = 10000000000 - " +
+                       std::to_string(before_end) + " WHERE thread_id = 1;";
+    return changed;
+  };
+  expect(returned("265", 30'000), FindingType::kCycle, {100, 101});
+  expect_none(returned("265", 500'000'000));  // then it ran
+  expect_none(returned("393", 30'000));       // no join: private
+  HungTrace ended = returned("265", 30'000);
+  ended.threads[1].how = "noreturn";
+  ended.threads[1].call = "exit";
+  expect_none(ended);
+}
+
+TEST_F(KilledTest, AnExitOfTheWholeProcessIsNoHang) {
+  HungTrace trace = killed({.threads = {elsewhere(100, "main", "exit_group"), cond_waiter(101, "pool", kC)}});
+  trace.threads[0].how = "noreturn";
+  expect_none(trace, "main` runs");
+}
+
+// The kernel refuses a PI lock that would close a circle, and glibc then waits on a word of its own.
+class PiTest : public DeadlockTest {
+ protected:
+  static MadeThread pi_waiter(int tid, const std::string& name, std::uint64_t address, std::uint32_t owner) {
+    MadeThread thread = mutex_waiter(tid, name, address, owner);
+    thread.op = 134;
+    thread.expected = 0;
+    thread.words = pi_words(owner);
+    thread.stack = {{"libc.so.6+0x8b4f0"}, {"work", "app"}};
+    return thread;
+  }
+  // Thread 102 has been refused kA, which 101 has; 101 waits for kB, which 102 has.
+  static HungTrace refused(int result, std::uint32_t owner = 101) {
+    HungTrace trace{.threads = {elsewhere(100, "main", "poll"), pi_waiter(101, "ant", kB, 102),
+                                pi_waiter(102, "bee", 0x7f00aa00, 0)}};
+    MadeThread& bee = trace.threads[2];
+    bee.op = 393;
+    bee.words = {{0, 0}};
+    bee.waited = 9;
+    MadeThread before = pi_waiter(103, "earlier", kA, owner);
+    before.waited = 9.001;
+    trace.threads.push_back(before);
+    trace.more_sql =
+        "UPDATE event SET how = 'returned', dur_ns = 1000, thread_id = (SELECT id FROM thread WHERE tid = 102), result "
+        "= " +
+        std::to_string(result) +
+        " WHERE thread_id = (SELECT id FROM thread WHERE tid = 103);DELETE FROM thread WHERE tid = 103;"
+        "UPDATE futex_wait SET words_at_stop = NULL, asleep = NULL WHERE address = " +
+        std::to_string(kA) + ";";
+    return trace;
+  }
+};
+
+TEST_F(PiTest, TheWordSaysWhoOwnsIt) {
+  expect({.threads = {elsewhere(100, "main", "poll"), pi_waiter(101, "a", kA, 102), pi_waiter(102, "b", kB, 101)}},
+         FindingType::kCycle, {101, 102});
+  expect_none(
+      {.threads = {elsewhere(100, "main", "poll"), pi_waiter(101, "a", kA, 102), pi_waiter(102, "b", kB, 100)}});
+}
+
+TEST_F(PiTest, ALockThatWasRefusedIsWaitedForForEver) {
+  expect(refused(-35), FindingType::kCycle, {101, 102});
+  expect_none(refused(0));
+  expect_none(refused(-110));
+  HungTrace later = refused(-35);
+  later.threads[1].waited = 8;  // what the owner did since is not known
+  expect_none(later);
+  expect(refused(-35, 102), FindingType::kSelfDeadlock, {102});
+}
+
+class SharedTest : public DeadlockTest {
+ protected:
+  static HungTrace two(int strangers) {
+    HungTrace trace{.threads = {mutex_waiter(100, "parent", kA, 200), mutex_waiter(200, "child", kB, 100)},
+                    .processes = {{.pid = 100}, {.pid = 200, .parent = 1}}};
+    trace.threads[1].process = 2;
+    share(trace, strangers);
+    return trace;
+  }
+  static void share(HungTrace& trace, int strangers) {
+    for (MadeThread& thread : trace.threads) {
+      thread.op &= ~128U;
+      thread.key = "file:1:2049:0x" + std::to_string(thread.address % 0x10000);
+      thread.strangers = strangers;
+    }
+  }
+  // Process i is number i + 1 in a namespace of its own.
+  static void contain(HungTrace& trace) {
+    for (std::size_t i = 0; i < trace.threads.size(); i++) {
+      trace.threads[i].ns_tid = static_cast<int>(i + 1);
+      trace.processes[i].ns_pid = static_cast<int>(i + 1);
+      trace.threads[i].words[8] = static_cast<std::uint32_t>(i == 0 ? 2 : 1);
+    }
+  }
+};
+
+TEST_F(SharedTest, LocksBetweenProcessesCloseACircle) {
+  expect(two(0), FindingType::kCycle, {100, 200});
+  expect(two(1), FindingType::kCycle, {100, 200});  // owners are known: who else looks on does not matter
+  HungTrace own = two(0);
+  for (MadeThread& thread : own.threads) {
+    thread.key.reset();
+    thread.op |= 128U;
+  }
+  const Diagnosis diagnosis = diagnose(own);  // private: the tids mean threads of each one's own process
+  for (const auto& finding : diagnosis.findings) EXPECT_EQ(finding.type, FindingType::kOwnerGone);
+  HungTrace unknown = two(0);
+  for (MadeThread& thread : unknown.threads) thread.key = "";
+  expect_none(unknown);
+}
+
+TEST_F(SharedTest, TidsAreThoseOfOneNamespace) {
+  HungTrace trace = two(0);
+  contain(trace);
+  expect(trace, FindingType::kCycle, {100, 200});
+  HungTrace strange = trace;
+  strange.processes[1].parent = 0;  // of another container, maybe
+  expect_none(strange);
+  HungTrace mixed = two(0);
+  mixed.processes[1].ns_pid = 2;  // the child's 2 means nothing to the parent, nor the parent's 100 to the child
+  mixed.threads[1].ns_tid = 2;
+  mixed.threads[0].words[8] = 2;
+  expect_none(mixed);
+}
+
+TEST_F(SharedTest, AnOwnerIsGoneOnlyWhereAllWhoHaveTheFutexAreKnown) {
+  HungTrace trace{.threads = {mutex_waiter(100, "parent", kA, 200)}};
+  share(trace, 0);
+  expect(trace, FindingType::kOwnerGone, {100});
+  share(trace, 1);
+  expect_none(trace, "outside of what was traced");
+  trace.threads[0].strangers.reset();
+  expect_none(trace);
+}
+
+TEST_F(SharedTest, AStallIsOneOfAllProcesses) {
+  HungTrace trace{.threads = {sem_waiter(100, "parent", kA), sem_waiter(200, "child", kB)},
+                  .processes = {{.pid = 100}, {.pid = 200, .parent = 1}}};
+  trace.threads[1].process = 2;
+  share(trace, 0);
+  expect(trace, FindingType::kStall, {100, 200});
+  HungTrace reads = trace;
+  reads.threads[1] = elsewhere(200, "child", "read");
+  reads.threads[1].process = 2;
+  expect_none(reads);
+  HungTrace strangers = trace;
+  share(strangers, 2);
+  expect_none(strangers);
+}
+
+// A waker of a shared condition variable is known by the key, at whatever address it has it.
+TEST_F(SharedTest, WakesAreFoundByTheKey) {
+  HungTrace trace{.threads = {cond_waiter(100, "waiter", 0x1028), mutex_waiter(200, "waker", 0x2000, 100),
+                              elsewhere(300, "other", "poll")},
+                  .wakes = {{.tid = 200, .address = 0x77000028, .key = "file:1:5:0x2c"}},
+                  .processes = {{.pid = 100}, {.pid = 200, .parent = 1}, {.pid = 300, .parent = 1}}};
+  trace.threads[1].process = 2;
+  trace.threads[2].process = 3;
+  share(trace, 0);
+  trace.threads[0].key = "file:1:5:0x28";
+  expect(trace, FindingType::kCycle, {100, 200});
+  trace.wakes[0].key = "file:1:6:0x2c";
+  expect_none(trace);
+}
+
+TEST_F(DeadlockTest, ARecordingThatGoesOnHasNoEnd) {
+  HungTrace trace{.threads = {sem_waiter(100, "main", kA)}, .meta = {{"complete", "0"}}};
+  trace.more_sql = "INSERT INTO loss VALUES(1, 2, 'cut_off', NULL, 1);";
+  expect_none(trace);
+  write_hung(folder_ / "x.db", trace);
+  const auto diagnosis = analyzer::diagnose(open_store(folder_ / "x.db"), true);
+  ASSERT_TRUE(diagnosis);
+  EXPECT_EQ(diagnosis->verdict, Verdict::kStall);
 }
 
 }  // namespace

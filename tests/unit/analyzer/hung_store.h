@@ -51,6 +51,7 @@ struct MadeThread {
   std::optional<int> strangers{};
   std::optional<std::int64_t> timeout_ns{};
   int futexes = 1;
+  std::optional<int> handlers = 0;  // its process handles signals; none: not known
   double waited = 10;
   int process = 1;
   int ns_tid = 0;     // 0: tid
@@ -223,7 +224,7 @@ class HungStore {
             (thread.fresh ? words : "NULL") + "," +
             quote(thread.key.value_or("mm:" + std::to_string(thread.process) + ":0x" + hexadecimal(thread.address))) +
             "," + from + "," + (thread.fresh ? from : "NULL") + "," + maybe(thread.asleep) + "," +
-            maybe(thread.strangers) + "," + std::to_string(thread.futexes) + ");";
+            maybe(thread.strangers) + "," + std::to_string(thread.futexes) + "," + maybe(thread.handlers) + ");";
   }
 
   static std::string hexadecimal(std::uint64_t value) {

@@ -245,6 +245,7 @@ void describe_constants(std::ostream& out) {
   LINE(USC_FUTEX_AT_STOP);
   LINE(USC_FUTEX_ASLEEP);
   LINE(USC_FUTEX_ABSOLUTE);
+  LINE(USC_FUTEX_HANDLERS);
 }
 
 std::string describe() {

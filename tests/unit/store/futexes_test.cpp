@@ -44,12 +44,12 @@ TEST_F(FutexesTest, AWaitIsKeptWithWhatItsEntryAndTheLastLookSaid) {
   usual();
   const usc_futex futex = wait_at(kStart + 10);
   trace_->futex(1, kStart + 11, futex, std::string(96, 'a'));
-  look(kStart + 5000, futex, std::string(96, 'c'), USC_FUTEX_ASLEEP);
+  look(kStart + 5000, futex, std::string(96, 'c'), USC_FUTEX_ASLEEP | USC_FUTEX_HANDLERS);
   look(kStart + 4000, futex, std::string(96, 'b'));
   entry(kStart + 10, USC_HOW_OPEN);
   load();
-  EXPECT_EQ(waits("event_id, address, op, expected, timeout_ns, key, asleep, strangers, futexes"),
-            "1|139637976731696|128|2|-|mm:3:0x7f0000001030|1|-|1");
+  EXPECT_EQ(waits("event_id, address, op, expected, timeout_ns, key, asleep, strangers, futexes, handlers"),
+            "1|139637976731696|128|2|-|mm:3:0x7f0000001030|1|-|1|1");
   EXPECT_EQ(waits("words, words_at_stop"), std::string(96, 'a') + "|" + std::string(96, 'c'));
   EXPECT_EQ(waits("address - words_from, address - words_at_stop_from"), "48|48");
 }
@@ -61,7 +61,7 @@ TEST_F(FutexesTest, ALookAtAWaitThatHasReturnedSaysNothing) {
   look(kStart + 500, futex, std::string(96, 'c'), USC_FUTEX_ASLEEP);
   entry(kStart + 10, USC_HOW_RETURNED);
   load();
-  EXPECT_EQ(waits("words, words_at_stop, asleep"), std::string(96, 'a') + "|-|-");
+  EXPECT_EQ(waits("words, words_at_stop, asleep, handlers"), std::string(96, 'a') + "|-|-|-");
 }
 
 TEST_F(FutexesTest, AWaitThatWasAttachedToHasTheLooksOnly) {

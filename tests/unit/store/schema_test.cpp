@@ -54,7 +54,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"string", "id value"},
       {"futex_wait",
        "event_id address op expected timeout_ns words words_at_stop key words_from words_at_stop_from asleep "
-       "strangers futexes"},
+       "strangers futexes handlers"},
       {"futex_wake", "event_id address count key"},
       {"cell", "kind_id trigger_frame_id events errors total_ns open first_event_id"},
       {"latency", "kind_id up_to_ns events"},
