@@ -155,19 +155,23 @@ static u32 tell_place(unsigned long address, u32 task)
 	return record.head.place;
 }
 
-static __always_inline u32 kernel_places(u32 *places, u32 task)
+/* `caller`: an address in a module whose own frames are left out where they come first; 0 = none are. */
+static __always_inline u32 kernel_places(u32 *places, u32 task, unsigned long caller)
 {
+	const struct module *module = caller >= MODULES_VADDR ? module_of(caller) : NULL;
 	unsigned long addresses[USC_KERNEL_FRAMES];
-	u32 count, i;
+	u32 count, i, own = 0;
 
 	/* Without log_event, and usc_log_event or usc_log_named. */
 	count = stack_trace_save(addresses, ARRAY_SIZE(addresses), 2);
-	for (i = 0; i < count; i++) {
-		places[i] = known_place(addresses[i]);
+	while (module && own < count && within_module_core(addresses[own], module))
+		own++;
+	for (i = 0; own + i < count; i++) {
+		places[i] = known_place(addresses[own + i]);
 		if (!places[i])
-			places[i] = tell_place(addresses[i], task);
+			places[i] = tell_place(addresses[own + i], task);
 	}
-	return count;
+	return i;
 }
 
 #define KIND_LOCK_TRIES 1000
@@ -266,7 +270,7 @@ static int named_kind(const char *name, u32 bytes, u32 *kind)
 	return tell_kind(number);
 }
 
-static noinline int log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags)
+static noinline int log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags, unsigned long caller)
 {
 	struct {
 		struct usc_logged head;
@@ -283,7 +287,7 @@ static noinline int log_event(u32 kind, const u64 *values, unsigned int count, u
 	record.head.values = count;
 	memcpy(record.head.value, values, count * sizeof(*values));
 	if (flags & USC_LOG_KERNEL_STACK)
-		record.head.places = kernel_places(record.places, task.serial);
+		record.head.places = kernel_places(record.places, task.serial, caller);
 	if (usc_log_send(&record.head.head, USC_RECORD_LOGGED,
 			 sizeof(record.head) + ALIGN(record.head.places * sizeof(u32), 8), task.serial)) {
 		count_lost(USC_LOSS_RING_FULL_EVENT);
@@ -314,7 +318,7 @@ int usc_log_event(u32 kind, const u64 *values, unsigned int count, unsigned int 
 	error = begin_event(count, flags);
 	if (error)
 		return error;
-	error = log_event(kind, values, count, flags);
+	error = log_event(kind, values, count, flags, 0);
 	usc_log_end();
 	return error;
 }
@@ -333,7 +337,7 @@ int usc_log_named(const char *name, const u64 *values, unsigned int count, unsig
 		return error;
 	error = named_kind(name, bytes, &kind);
 	if (!error)
-		error = log_event(kind, values, count, flags);
+		error = log_event(kind, values, count, flags, (unsigned long)__builtin_return_address(0));
 	usc_log_end();
 	return error;
 }

@@ -26,7 +26,8 @@ bool usc_task_traced(void);
 int usc_log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags);
 
 /*
- * The same under a name of 1 to 64 bytes, which the trace tells beside the events. -ENOSPC also (counted): more than
+ * The same under a name of 1 to 64 bytes, which the trace tells beside the events. Of the kernel stack, the
+ * calling module's own functions are left out where they come first. -ENOSPC also (counted): more than
  * 256 names in one session.
  */
 int usc_log_named(const char *name, const u64 *values, unsigned int count, unsigned int flags);
