@@ -94,11 +94,9 @@ CASES = [
     Case("waits", "rwlock_alone", stall({("alone", "rwlock"): set()}, JOINS), function="writes"),
     Case("waits", "semaphore", stall({("brews", "semaphore"): set(), ("pours", "semaphore"): set()}, JOINS), function="needs"),
     Case("waits", "barrier", stall({("meet", "barrier"): set()}, JOINS, count={"meet": 2}), function=ANY),
-    # glibc has no exported name for the part of pthread_once that waits.
-    Case("waits", "once", stall({("late", "once"): set()}, JOINS), function="late", other={STRIPPED: stall({("late", "futex"): set()}, JOINS)}),
+    Case("waits", "once", stall({("late", "once"): set()}, JOINS), function="late"),
     Case("cpp_locks", "future", stall({("believer", "futex"): set()}, JOINS), function=ANONYMOUS + "believer"),
-    Case("cpp_locks", "call_once", stall({("late", "once"): set()}, JOINS), function=ANONYMOUS + "late",
-         other={STRIPPED: stall({("late", "futex"): set()}, JOINS)}),
+    Case("cpp_locks", "call_once", stall({("late", "once"): set()}, JOINS), function=ANONYMOUS + "late"),
     # A stripped program in Rust has no names at all, but for libc's: its locks are its own.
     Case("locks_rust", "mutex", stall({("ant", "rust_mutex"): set(), ("bee", "rust_mutex"): set()}, RUST_JOINS), function="locks::takes",
          other={STRIPPED: stall({("ant", "futex"): set(), ("bee", "futex"): set()}, RUST_JOINS)}),
@@ -119,6 +117,6 @@ CASES = [
 KERNEL = ("mutexes.abba", "shared.abba")
 
 HEALTHY = [Case("healthy", name, none(), ways=(TRACED, ATTACHED)) for name in
-           ("pool", "pool_sigwait", "pool_timed", "timed_cycle", "holder_reads")]
+           ("pool", "pool_sigwait", "pool_timed", "timed_cycle", "holder_reads", "handler_posts")]
 # These do not rest: they are only looked at.
 HEALTHY += [Case("healthy", name, none(), ways=(ATTACHED, STOPPED)) for name in ("holder_runs", "contention")]
