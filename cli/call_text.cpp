@@ -179,13 +179,25 @@ std::size_t meaningful(const EventRow& event, std::size_t count) {
   return count;
 }
 
+// What another kernel module logged: numbers, of which nothing more is known.
+std::string values_text(const EventRow& event) {
+  std::string out;
+  for (const auto& value : event.args) out += (out.empty() ? "" : ", ") + std::to_string(value.value_or(0));
+  return out;
+}
+
 bool returns_address(std::string_view call) {
   return call == "mmap" || call == "brk" || call == "mremap" || call == "shmat" || call == "mmap2";
 }
 
 }  // namespace
 
+bool is_logged(const EventRow& event) {
+  return event.how == "logged";
+}
+
 std::string arguments_text(const EventRow& event) {
+  if (is_logged(event)) return values_text(event);
   const auto kinds = store::syscall_arguments(abi_of(event.abi), static_cast<std::uint32_t>(event.nr));
   const std::size_t count = kinds ? meaningful(event, kinds->size()) : event.args.size();
   std::string out;

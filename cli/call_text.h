@@ -8,6 +8,9 @@
 
 namespace uscope::cli {
 
+// It is no call: another kernel module logged it, with six numbers.
+[[nodiscard]] bool is_logged(const analyzer::EventRow& event);
+
 // What stands between the call's parentheses: the arguments that it takes; all registers of a call that no table knows.
 [[nodiscard]] std::string arguments_text(const analyzer::EventRow& event);
 

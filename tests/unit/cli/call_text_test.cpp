@@ -43,6 +43,17 @@ TEST(CallText, NamesFlags) {
   EXPECT_EQ(arguments_text(row_of("madvise", {0, 0, 4242})), "NULL, 0, 0x1092");
 }
 
+TEST(CallText, WhatWasLoggedHasNumbers) {
+  EventRow row = row_of("vfs_read", {11, -12});
+  row.abi = "none";
+  row.how = "logged";
+  row.nr = 1;  // not write()
+  EXPECT_TRUE(is_logged(row));
+  EXPECT_EQ(arguments_text(row), "11, -12, 0, 0, 0, 0");
+  row.how = "returned";
+  EXPECT_FALSE(is_logged(row));
+}
+
 TEST(CallText, HasTheModeWhereOpenCreates) {
   EXPECT_EQ(arguments_text(row_of("openat", {-100, 0, O_WRONLY | O_CREAT | O_TRUNC, 0644})),
             "AT_FDCWD, NULL, O_WRONLY|O_CREAT|O_TRUNC, 0644");
