@@ -6,11 +6,19 @@
 #include <string>
 
 namespace uscope::tracer {
-
 namespace {
 
 constexpr std::uint64_t bit_of(int number) {
   return std::uint64_t{1} << (number - 1);
+}
+
+bool sleeps_in_futex(std::uint32_t tid) {
+  std::ifstream file("/proc/" + std::to_string(tid) + "/wchan");
+  std::string function;
+  std::getline(file, function);
+  const auto names = [&function](const char* part) { return function.find(part) != std::string::npos; };
+  // With priority inheritance it waits for a lock of the kernel's own.
+  return function.empty() || function == "0" || names("futex") || names("rt_mutex");
 }
 
 }  // namespace
@@ -46,6 +54,7 @@ std::optional<ThreadState> thread_state_of(std::uint32_t tid) {
     thread.switches += count;
     counters++;
   }
+  thread.in_futex = sleeps_in_futex(tid);
   constexpr int kCounters = 2;
   return counters == kCounters ? std::optional(thread) : std::nullopt;
 }

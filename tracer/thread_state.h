@@ -9,6 +9,9 @@ namespace uscope::tracer {
 struct ThreadState {
   char state = '?';            // as /proc/PID/status has it: S asleep, R runs or is about to
   std::uint64_t switches = 0;  // how often it gave its processor up, or lost it
+  // It sleeps in the kernel's futex code, or the kernel does not say where. A frozen one (a paused container) seems to
+  // be in the call that it was in, though it may have been woken there.
+  bool in_futex = false;
 
   bool operator==(const ThreadState&) const = default;
 };
@@ -16,10 +19,10 @@ struct ThreadState {
 // Nothing where it has gone.
 [[nodiscard]] std::optional<ThreadState> thread_state_of(std::uint32_t tid);
 
-// It was asleep at both times, and did not run between them.
+// It was asleep in a futex at both times, and did not run between them.
 [[nodiscard]] inline bool slept_through(const std::optional<ThreadState>& first,
                                         const std::optional<ThreadState>& second) {
-  return first && second && first->state == 'S' && *first == *second;
+  return first && second && first->state == 'S' && first->in_futex && *first == *second;
 }
 
 // Whether signals that may come from outside, a terminal, a timer or another process, have handlers in a thread's

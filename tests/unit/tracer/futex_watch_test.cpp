@@ -143,6 +143,23 @@ TEST_F(FutexWatchTest, AThreadThatRunsIsNotSeenAsleep) {
   EXPECT_EQ(head_of(written()).flags, USC_FUTEX_AT_STOP);
 }
 
+// As a frozen thread seems to be in the call that it was in.
+TEST_F(FutexWatchTest, AThreadThatSleepsElsewhereIsNotSeenAsleep) {
+  std::uint32_t word = 0;
+  const pid_t sleeper = fork();
+  if (sleeper == 0) {
+    sleep(60);
+    _exit(0);
+  }
+  while (thread_state_of(static_cast<std::uint32_t>(sleeper))->state != 'S') usleep(1000);
+  start(static_cast<std::uint32_t>(sleeper));
+  see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
+  ASSERT_TRUE(watch_->look_at_all());
+  EXPECT_EQ(head_of(written()).flags & USC_FUTEX_ASLEEP, 0);
+  kill(sleeper, SIGKILL);
+  waitpid(sleeper, nullptr, 0);
+}
+
 TEST_F(FutexWatchTest, ALookWhileThreadsRunSaysNothingOfSleepAndIsTakenOnce) {
   std::uint32_t word = 0;
   const Waiter waiter(&word, FUTEX_WAIT_PRIVATE);
