@@ -107,8 +107,11 @@ int list_open_calls(struct bpf_iter__task *ctx)
 	if (!t || t->state != USC_TRACED || task->exit_state)
 		return 0;
 	traced_tasks++;
-	if (core_open_call(t, open_before_ns, &event))
-		bpf_seq_write(ctx->meta->seq, &event, sizeof(event));
+	/* Where the buffer is full, the task is shown once more to the next one. */
+	if (core_open_call(t, open_before_ns, &event) && bpf_seq_write(ctx->meta->seq, &event, sizeof(event))) {
+		t->open_ns = 0;
+		traced_tasks--;
+	}
 	return 0;
 }
 
