@@ -27,6 +27,7 @@
 #include "cli/output_owner.h"
 #include "cli/record_target.h"
 #include "cli/stall_check.h"
+#include "cli/stap_hooks.h"
 #include "cli/status_line.h"
 #include "cli/units.h"
 #include "store/loader.h"
@@ -122,7 +123,9 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
   out.redact = options.redact;
   out.modules = {options.app_modules, options.excluded_modules};
   if (options.backend == "bpf") out.backend = tracer::BackendChoice::kBpf;
-  if (options.backend == "kmod") out.backend = tracer::BackendChoice::kKmod;
+  if (!options.stap.empty() && options.backend == "bpf")
+    return Error{"--stap needs the kernel module, and --backend bpf is asked for", "leave --backend out"};
+  if (options.backend == "kmod" || !options.stap.empty()) out.backend = tracer::BackendChoice::kKmod;
   out.raw_path = raw;
   if (!options.duration.empty()) {
     auto duration = parse_duration(options.duration);
@@ -162,6 +165,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
               {"app_modules", joined(options.app_modules)},
               {"excluded_modules", joined(options.excluded_modules)},
               {"verify_every", std::to_string(options.verify_every)}};
+  if (!options.stap.empty()) out.meta.emplace_back("stap", to_utf8(options.stap));
   if (!options.command.empty()) out.meta.emplace_back("command", joined(recorded_command(options)));
   return out;
 }
@@ -288,6 +292,9 @@ void add_record(CLI::App& app, Invocation& invocation) {
   verb->add_option("--verify", options->verify_every,
                    "compare every Nth stack with libdwfl's walk of the same stack copy")
       ->type_name("N");
+  verb->add_option("--stap", options->stap,
+                   "load a SystemTap script beside the kernel module: FILE.stp, or the FILE.ko of uscope-stap -p4")
+      ->type_name("FILE");
   add_debuginfod(*verb, options->debuginfod);
   add_target(*verb, *options);
   verb->callback([options, &invocation] {
@@ -316,6 +323,7 @@ Result<int> run_record(const RecordVerbOptions& options) {
     at = seconds;
   };
   hooks.attached = [&options](std::uint64_t threads) { print_attached(options, threads); };
+  const std::unique_ptr<StapScript> script = hook_script(options.stap, status, hooks);
   std::optional<ForkedStallCheck> stall;
   if (recorder->stall_ns != 0) hooks.stall = &stall.emplace(raw, options.output, recorder->stall_ns);
   std::vector<std::unique_ptr<tracer::File>> files;

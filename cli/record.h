@@ -38,6 +38,7 @@ struct RecordVerbOptions {
   std::string max_size;
   std::string until_stall;  // "" = not asked
   unsigned verify_every = 0;
+  std::string stap;  // a SystemTap script, or its compiled module; "" = none
   DebuginfodChoice debuginfod;
   std::vector<std::string> command;  // or one of the next three
   std::vector<std::string> apps;

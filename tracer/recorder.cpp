@@ -210,7 +210,9 @@ Result<void> Recording::prepare() {
   if (auto done = prepare_target(); !done) return done;
   // What is met for the first time must be opened before a short-lived process has gone.
   (void)setpriority(PRIO_PROCESS, 0, kCollectorNice);
-  return backend_->attach();
+  if (auto done = backend_->attach(); !done) return done;
+  if (hooks_.ready) hooks_.ready();
+  return {};
 }
 
 // What runs already is looked at before the hooks are in place: scripts are told from their arguments, which the kernel
@@ -356,6 +358,10 @@ Result<void> Recording::empty_rings(bool all) {
 // No new call is taken up; those still under way are listed before the last hooks go, so that a return in between
 // completes them, and walks that wait for a mapping can still ask for it; then the rings are emptied.
 Result<void> Recording::finish() {
+  while (hooks_.ending && !hooks_.ending()) {
+    if (auto seen = collector_->round(); !seen) return seen.error();
+    poll(nullptr, 0, kPendingWaitMs);
+  }
   backend_->close_entries();
   if (!writer_->failed()) {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();

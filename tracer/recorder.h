@@ -47,6 +47,8 @@ struct RecordOutcome {
 struct RecordHooks {
   RecordObserver* observer = nullptr;           // sees each event
   CompareObserver* compare_observer = nullptr;  // sees each comparison of --verify
+  std::function<void()> ready;                  // the kernel side is in place, and nothing is traced yet
+  std::function<bool()> ending;                 // the kernel side is about to go; called until it is true
   std::function<void(std::uint64_t)> attached;  // running processes are traced now: so many threads
   std::function<void(const TraceFigures&, double)>
       status;                       // about four times a second, with the seconds since the start

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+# stap.sh BUILD [KERNEL]: SystemTap scripts by pass on this machine, then `record --stap` beside the module in a guest (stap-guest,
+# stap_check.py), on Debian's kernel (6.1 unless told), whose headers must be installed here.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1
+kernel=${2:-6.1}
+command -v stap >/dev/null || { echo "stap.sh: there is no stap: install the package systemtap" >&2; exit 1; }
+work=$(mktemp -d)
+trap '[ "${USCOPE_VM_KEEP:-0}" = 1 ] && echo "kept: $work" || rm -rf "$work"' EXIT
+"$here/module.py" --kernel "$kernel" -o "$work/uscope.ko"
+strip -g "$work/uscope.ko"
+strip -o "$work/uscope" "$build/uscope"
+tree=$("$here/stap_tree.py" --kernel "$kernel")
+export SYSTEMTAP_DIR="$tree.modules" # where stap keeps what it compiled
+
+stap=$here/../../stap/uscope-stap
+refuses() { # PASS TEXT SCRIPT
+	printf '%s\n' "$3" >"$work/bad.stp"
+	if "$stap" "-p$1" -r "$tree" "$work/bad.stp" >"$work/said" 2>&1; then echo "stap -p$1 took: $3" >&2; exit 1; fi
+	grep -q "$2" "$work/said" || { cat "$work/said" >&2; exit 1; }
+}
+refuses 1 'parse error' 'probe {'
+refuses 2 'while resolving probe point' 'probe kprobe.function("no_such_function_at_all") { uscope_log("x") }'
+refuses 2 'arity mismatch' 'probe begin { uscope_log("x", 1, 2, 3, 4, 5, 6, 7) }'
+refuses 2 'type mismatch' 'probe begin { uscope_log(1) }'
+
+set --
+mkdir "$work/stap"
+for script in "$here"/stap/*.stp; do
+	module=$("$stap" -p4 -r "$tree" "$script" 2>"$work/said" | tail -1) || true
+	[ -f "$module" ] || { cat "$work/said" >&2; exit 1; }
+	cp "$module" "$work/stap/"
+	echo "/root/stap/$(basename "$module")" >"$work/stap/$(basename "$script" .stp).path"
+	echo "stap -p4: $(basename "$script")"
+done
+for program in insmod rmmod staprun pkill timeout; do
+	set -- "$@" --with "$(PATH=$PATH:/usr/sbin:/sbin command -v $program)"
+done
+"$here/run.sh" --kernel "$kernel" --time 240 "$@" --with /usr/lib/systemtap/stapio --with "$work/uscope:/usr/bin/uscope" --with "$work/uscope.ko:/root/uscope.ko" \
+	--with "$work/stap:/root/stap" --with "$build/tests/fixtures/fixture_getppid_loop:/root/getppid_loop" \
+	--with "$here/stap-guest:/usr/bin/stap-guest" --results "$work/results" -- /usr/bin/stap-guest
+python3 "$here/stap_check.py" "$work/results"

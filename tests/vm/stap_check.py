@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Judges what stap-guest sent back: each getppid of the traced application, and no other process's, is logged twice under its names,
+with its values and the user stack of the call; what goes wrong is said."""
+
+import json
+import re
+import struct
+import sys
+from pathlib import Path
+
+from logger_check import EVENT, LOG_KIND, LOGGED, NR_GETPPID, PLACE, records
+
+ONES = (1 << 64) - 1
+
+
+def main(folder: Path) -> int:
+    logged, kinds, places, calls = [], {}, {}, []
+    for kind, record in records((folder / "trace.raw").read_bytes()):
+        if kind == LOGGED:
+            number, stack, image, values, count = struct.unpack_from("<IIIHH", record, 24)
+            logged.append((number, stack, values, struct.unpack_from("<6Q", record, 40), struct.unpack_from(f"<{count}I", record, 88)))
+        elif kind == LOG_KIND:
+            number, size = struct.unpack_from("<IH", record, 24)
+            kinds[number] = record[32:32 + size].decode()
+        elif kind == PLACE:
+            place, size = struct.unpack_from("<IH", record, 24)
+            places[place] = record[32:32 + size].decode()
+        elif kind == EVENT and struct.unpack_from("<I", record, 96)[0] == NR_GETPPID:
+            calls.append(struct.unpack_from("<I", record, 88)[0])
+    failed = []
+
+    def check(what, ok):
+        print("ok    " if ok else "FAILED", what)
+        failed.extend([] if ok else [what])
+
+    def said(name, text):
+        told = (folder / name).read_text(errors="replace")
+        check(f"{name} says: {text}", text in told)
+        if text not in told:
+            print(told)
+
+    plain = [e for e in logged if kinds.get(e[0]) == "getppid"]
+    deep = [e for e in logged if kinds.get(e[0]) == "getppid with kernel"]
+    check(f"{len(plain)} and {len(deep)} events of {len(calls)} calls", len(plain) == len(deep) == len(calls) >= 50)
+    check("no other kind", sorted(kinds.values()) == ["getppid", "getppid with kernel"] and len(plain) + len(deep) == len(logged))
+    check("values: number, pid, -1", [e[3][0] for e in plain] == list(range(len(plain))) and
+          len({e[3][1] for e in plain}) == 1 and all(e[2:4] == (3, (e[3][0], e[3][1], ONES, 0, 0, 0)) for e in plain))
+    check("six values", all(e[2:4] == (6, (1, 2, 3, 4, 5, 6)) for e in deep))
+    check("user stacks are those of the calls", [e[1] for e in plain] == calls and [e[1] for e in deep] == calls and all(calls))
+    check("no kernel stack where none is asked for", not any(e[4] for e in plain))
+    names = [[places.get(p, "?") for p in e[4]] for e in deep]
+    print("      kernel frames:", names[0] if names else None)
+    check("kernel frames", bool(names) and all(not event[0].startswith("stap_") and any(re.match(r"vmlinux\+0x[0-9a-f]+ do_syscall_64\+0x", n) for n in event)
+                                               for event in names))
+    said("without.txt", "uscope: the kernel module is not loaded")
+    said("without_record.txt", "kernel module")
+    said("absent.txt", "uscope: --stap: no such SystemTap script: /root/absent.stp")
+    said("bad.txt", "parse error: it is bad")
+    said("bad.txt", "uscope: --stap: SystemTap could not compile /root/bad.stp")
+    said("killed.txt", "uscope: --stap: ")
+    said("killed.txt", "has ended (staprun: 137)")
+    said("ends.txt", "enough of them")
+    said("ends.txt", "has ended (staprun: 1)")
+    said("stuck.txt", "could not be unloaded and still logs; remove it: staprun -d stap_")
+    said("damaged.txt", "could not be started (staprun: 1)")
+    said("bpf.txt", "--stap needs the kernel module")
+    for name, status in {"without_record": 125, "absent": 6, "bad": 5, "killed": 3, "ends": 7, "stuck": 8, "damaged": 4, "bpf": 125}.items():
+        check(f"{name}: exit status {status}", (folder / f"{name}.status").read_text().strip() == str(status))
+
+    def events(name):
+        return {(of, kind): count for of, kind, count in json.loads((folder / name).read_text())["results"][0]["rows"]}
+
+    whole, killed, ends = events("kinds.json"), events("killed.json"), events("ends.json")
+    check("the store has them", whole[("stap", "getppid")] == whole[("stap", "getppid with kernel")] == whole[("syscall", "getppid")] == len(calls))
+    check("killed: the script's are there until then, the calls to the end", 50 <= killed[("stap", "getppid")] <= 51 + 20 and
+          killed[("syscall", "getppid")] >= 100)
+    check("an error of its own: twenty, and all calls", ends[("stap", "before")] == 20 and ends[("syscall", "getppid")] >= 50)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Prints a folder for `stap -r`: the headers of a kernel that run.sh boots (they must be installed here), with the symbols that its
+guest has, and the headers of those tracepoints alone that the scripts here use: stap compiles something for each of them, which
+takes minutes for all. Made once for a version of the kernel, in the folder of the kernels."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from guest_tree import HERE
+from kernels import SUITES, VmError, cache_folder
+from module import version_of
+
+TRACEPOINTS = ("include/trace/events/sched.h", "include/trace/events/syscalls.h")
+
+
+def guest_symbols(series: str, folder: Path) -> None:
+    """/proc/kallsyms of a guest: what Debian's own System.map does not have. Addresses count by their distances only."""
+    with tempfile.TemporaryDirectory(prefix="uscope-stap-") as work:
+        done = subprocess.run([HERE / "run.sh", "--kernel", series, "--time", "60", "--results", work, "--", "sh", "-c",
+                               "grep -v '\\[' /proc/kallsyms >/results/System.map"], check=False)
+        if done.returncode:
+            raise VmError(f"the guest's symbols: run.sh: exit {done.returncode}")
+        shutil.copy2(Path(work) / "System.map", folder)
+
+
+def make_tree(series: str, version: str, tree: Path) -> None:
+    headers = Path(f"/usr/src/linux-headers-{version}")
+    common = Path(f"/usr/src/linux-headers-{version.removesuffix('-amd64')}-common")
+    for folder in (headers, common):
+        if not folder.exists():
+            raise VmError(f"{folder} is missing: install linux-headers-{version}")
+    tree.mkdir(parents=True)
+    for path in headers.iterdir():
+        (tree / path.name).symlink_to(path)
+    for name in TRACEPOINTS:
+        link = tree / "source" / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(common / name)
+    guest_symbols(series, tree)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="stap_tree.py", description=__doc__.split(":", maxsplit=1)[0])
+    parser.add_argument("--kernel", default="6.1", choices=list(SUITES))
+    options = parser.parse_args()
+    try:
+        version = version_of(options.kernel)
+        tree = cache_folder() / f"stap-{version}"
+        if not tree.exists():
+            with tempfile.TemporaryDirectory(dir=cache_folder()) as work:
+                make_tree(options.kernel, version, Path(work) / "tree")
+                os.rename(Path(work) / "tree", tree)
+    except (VmError, OSError) as error:
+        print(f"uscope-vm: stap's tree for kernel {options.kernel}: {error}", file=sys.stderr)
+        return 1
+    print(tree)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
