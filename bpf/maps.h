@@ -112,6 +112,7 @@ const volatile __u64 pid_namespace_dev, pid_namespace_ino;
  */
 __u32 launch_pending;
 __u32 own_process; /* the tracer's pid */
+__u32 adopted_mm;  /* whose mappings are being gone through */
 
 /* All tasks have been decided, or wait for nothing but an exec: who is not noted as traced is not traced. */
 __u32 settled;

@@ -141,21 +141,19 @@ int adopt_mappings(struct bpf_iter__task_vma *ctx)
 {
 	struct vm_area_struct *vma = ctx->vma;
 	struct task_struct *task = ctx->task;
-	struct found found = {};
 	struct task_entry *t;
 
-	if (!task || !vma || !(vma->vm_flags & VM_EXEC))
+	if (!task || !vma) {
+		hulls_known(adopted_mm);
+		adopted_mm = 0;
 		return 0;
+	}
 	t = entry_of(task);
 	if (!t || t->state != USC_TRACED)
 		return 0;
-	found.mm = t->mm;
-	found.serial = t->serial;
-	UNPREEMPTED({
-		on_vma(task, vma, &found);
-		if (found.status == FOUND)
-			tell_mapping(&found, 0);
-	});
+	adopted_mm = t->mm;
+	if (vma->vm_flags & VM_EXEC)
+		UNPREEMPTED(adopt_mapping(task, t, vma));
 	return 0;
 }
 

@@ -259,21 +259,21 @@ static struct mm_struct *mm_of(struct pid *pid, struct task_struct **one)
 	return mm;
 }
 
-static void adopt_mapping(struct task_struct *task, struct mm_struct *mm, struct vm_area_struct *vma)
+/* The number of the address space, where the task is traced and has it still. */
+static u32 adopt_mapping_of(struct task_struct *task, struct mm_struct *mm, struct vm_area_struct *vma)
 {
 	struct task_entry *t = entry_of(task);
-	struct found found = {};
+	u32 serial = 0;
 
 	if (!t || t->state != USC_TRACED)
-		return;
-	found.mm = t->mm;
-	found.serial = t->serial;
+		return 0;
 	usc_target_lock(task);
-	if (task->mm == mm)
-		on_vma(task, vma, &found);
+	if (task->mm == mm) {
+		serial = t->mm;
+		adopt_mapping(task, t, vma);
+	}
 	usc_target_unlock(task);
-	if (found.status == FOUND)
-		tell_mapping(&found, 0);
+	return serial;
 }
 
 int usc_adopt_mappings(struct pid *pid)
@@ -281,6 +281,7 @@ int usc_adopt_mappings(struct pid *pid)
 	struct task_struct *task = NULL;
 	struct mm_struct *mm = mm_of(pid, &task);
 	struct vm_area_struct *vma;
+	u32 serial = 0, missed = 0;
 	int error;
 
 	if (!mm)
@@ -289,8 +290,16 @@ int usc_adopt_mappings(struct pid *pid)
 	if (!error) {
 		VMA_ITERATOR(each, mm, 0);
 
-		for_each_vma(each, vma) if (vma->vm_flags & VM_EXEC) PROBE(adopt_mapping(task, mm, vma));
+		for_each_vma(each, vma)
+		{
+			if (!(vma->vm_flags & VM_EXEC))
+				continue;
+			PROBE(serial = adopt_mapping_of(task, mm, vma));
+			missed |= !serial;
+		}
 		mmap_read_unlock(mm);
+		if (serial && !missed)
+			hulls_known(serial);
 	}
 	mmput(mm);
 	put_task_struct(task);

@@ -67,7 +67,7 @@ class Collector {
   Result<std::uint64_t> write_open_calls(std::uint64_t before_ns);
   // What futex waits that were found open since the last time say by now; or all that are open, in one picture.
   Result<void> look_at_new_waits() { return futexes_.look_at_new(); }
-  [[nodiscard]] std::uint64_t waits_before(std::uint64_t before_ns) const { return futexes_.waits_before(before_ns); }
+  [[nodiscard]] WaitSet waits_before(std::uint64_t before_ns) const { return futexes_.waits_before(before_ns); }
   Result<void> look_at_all_waits() { return futexes_.look_at_all(); }
   // No new call is recorded any more: walks that wait for a mapping ask for it, or are finished as they are.
   void close();

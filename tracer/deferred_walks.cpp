@@ -9,7 +9,7 @@ namespace uscope::tracer {
 namespace {
 
 constexpr std::uint64_t kLateMappingNs = 1'000'000'000;
-constexpr std::uint64_t kAskAfterNs = 50'000'000;
+constexpr std::uint64_t kAskAfterNs = 2'000'000;
 constexpr std::size_t kMostAsked = 4096;
 
 }  // namespace
@@ -31,8 +31,8 @@ std::vector<char> define_stack(const usc_sample& sample, const UserStack& walked
   return bytes;
 }
 
-// A mapping is told of at the next call of the task that made it, which may not come for long, or while the trace
-// lasts. Then the process's mappings are asked for.
+// A mapping is told of at the next call of the task that made it, which may not come for long, or ever; or find the
+// mappings locked again, up to the task's last call. Then the process's mappings are asked for, before it may be gone.
 bool DeferredWalks::is_time_to_ask(const HeldSample& held) const {
   return !held.asked && (closing_ || monotonic_ns() - held.head().head.time >= kAskAfterNs);
 }

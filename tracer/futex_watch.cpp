@@ -67,12 +67,15 @@ void FutexWatch::see(const usc_event& event) {
   if (at != waits_.end() && at->second.entry_ns == event.entry_ns) waits_.erase(at);
 }
 
-std::uint64_t FutexWatch::waits_before(std::uint64_t before_ns) const {
+WaitSet FutexWatch::waits_before(std::uint64_t before_ns) const {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
-  std::uint64_t number = 0;
-  for (const auto& [task, wait] : waits_)
-    if (wait.entry_ns < before_ns) number += ((wait.entry_ns ^ std::uint64_t{task} << 40U) * kOdd) | 1U;
-  return number;
+  WaitSet set;
+  for (const auto& [task, wait] : waits_) {
+    if (wait.entry_ns >= before_ns) continue;
+    set.count++;
+    set.mark += (wait.entry_ns ^ std::uint64_t{task} << 40U) * kOdd;
+  }
+  return set;
 }
 
 Result<void> FutexWatch::look_at_new() {

@@ -21,6 +21,11 @@
 
 namespace uscope::tracer {
 
+struct WaitSet {
+  std::uint64_t count = 0;
+  std::uint64_t mark = 0;  // equal where two sets are
+};
+
 class FutexWatch {
  public:
   // Both must outlive this object.
@@ -34,8 +39,8 @@ class FutexWatch {
   // Writes one picture of all.
   Result<void> look_at_all();
 
-  // A number for the set of those entered before `before_ns`: equal sets have equal ones; 0: there is none.
-  [[nodiscard]] std::uint64_t waits_before(std::uint64_t before_ns) const;
+  // Those entered before `before_ns`.
+  [[nodiscard]] WaitSet waits_before(std::uint64_t before_ns) const;
   [[nodiscard]] std::size_t waits() const { return waits_.size(); }
 
  private:

@@ -13,11 +13,12 @@ Result<bool> StallWatch::look(Collector& collector, TraceWriter& writer, std::ui
     checking_ = false;
     rest_until_ns_ = now_ns + kRest * (now_ns - began_ns_);
   }
-  if (now_ns < rest_until_ns_) return false;
-  const std::uint64_t waits = collector.waits_before(now_ns - std::min(now_ns, stall_ns_));
+  const WaitSet waits = collector.waits_before(now_ns - std::min(now_ns, stall_ns_));
+  // Where every thread waits there is nothing to rest for.
+  if (now_ns < rest_until_ns_ && waits.count < threads) return false;
   // A thread less may be the one that would have woken another.
-  const std::uint64_t asked = waits + threads;
-  if (waits == 0 || asked == asked_) return false;
+  const std::uint64_t asked = waits.mark + threads;
+  if (waits.count == 0 || asked == asked_) return false;
   if (auto done = collector.look_at_all_waits(); !done) return done.error();
   if (auto done = writer.flush(); !done) return done.error();
   asked_ = asked;

@@ -30,6 +30,7 @@ class Case:
     function: str = "takes"  # of the program's own, in the stack of each thread that is accused
     other: dict = field(default_factory=dict)  # way: Found, where it differs
     ways: tuple = WAYS
+    contended: bool = False  # stopped, some threads are on their way out of a wait that is over
 
     def name(self):
         return f"{self.program}.{self.scenario}" if self.scenario else self.program
@@ -119,4 +120,5 @@ KERNEL = ("mutexes.abba", "shared.abba")
 HEALTHY = [Case("healthy", name, none(), ways=(TRACED, ATTACHED)) for name in
            ("pool", "pool_sigwait", "pool_timed", "timed_cycle", "holder_reads", "handler_posts")]
 # These do not rest: they are only looked at.
-HEALTHY += [Case("healthy", name, none(), ways=(ATTACHED, STOPPED)) for name in ("holder_runs", "contention")]
+HEALTHY += [Case("healthy", "holder_runs", none(), ways=(ATTACHED, STOPPED)),
+            Case("healthy", "contention", none(), ways=(ATTACHED, STOPPED), contended=True)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """record --until-stall: ends by itself where threads wait for each other, and not where they only wait. Needs root and a backend.
 
-usage: until_stall.py USCOPE HANGS HEALTHY"""
+usage: until_stall.py USCOPE HANGS WAITS CROWD HEALTHY: programs of tests/deadlock"""
 import os
 import sqlite3
 import subprocess
@@ -12,8 +12,8 @@ import unittest
 
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
-USCOPE, HANGS, HEALTHY = (os.path.abspath(path) for path in sys.argv[1:4])
-del sys.argv[1:4]
+USCOPE, HANGS, WAITS, CROWD, HEALTHY = (os.path.abspath(path) for path in sys.argv[1:6])
+del sys.argv[1:6]
 
 
 class UntilStall(unittest.TestCase):
@@ -59,6 +59,28 @@ class UntilStall(unittest.TestCase):
         again = subprocess.run([USCOPE, "deadlock", self.output], capture_output=True, text=True, check=False)
         self.assertEqual(again.returncode, 1)
         self.assertIn(again.stdout.split("\n\n")[1], done.stderr)
+
+    def test_threads_that_nobody_is_left_to_wake(self):
+        done = self.record("--until-stall", "1s", "--", WAITS, "lost_wakeup_join")
+        self.let_go()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("STALL ", done.stderr)
+
+    def test_a_thousand_threads_are_all_in_the_trace(self):
+        """More calls under way than one buffer of the kernel's list holds. The first look comes while they are younger than asked for, the
+        next one as soon as all of them are old enough."""
+        began = time.monotonic()
+        done = self.record("--until-stall", "2s", "--", CROWD, "1000")
+        self.let_go()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertLess(time.monotonic() - began, 20 * SLOWNESS)
+        database = sqlite3.connect(f"file:{self.output}?mode=ro", uri=True)
+        self.addCleanup(database.close)
+        [(threads, waiting)] = database.execute(
+            "SELECT count(*), count(event_id) FROM thread LEFT JOIN (SELECT thread_id, event_id FROM futex_wait JOIN event ON event.id = event_id "
+            "WHERE dur_ns IS NULL) ON thread_id = thread.id WHERE end_ns IS NULL")
+        self.assertGreaterEqual(threads, 1000)
+        self.assertEqual(waiting, threads)
 
     def test_a_program_that_hangs_already(self):
         hung = self.started(HANGS, "abba")

@@ -111,7 +111,7 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 		t->process = next_serial(SERIAL(process));
 	t->mm = next_serial(SERIAL(mm));
 	t->image = next_serial(SERIAL(image));
-	widen_hull(t->mm, 0, ~0ull);
+	hulls_unknown(t->mm);
 	found.serial = t->serial;
 	exe = task->mm ? task->mm->exe_file : 0;
 	t->exe_file = exe ? file_serial(task, exe, &found) : 0;

@@ -225,13 +225,16 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 	t->abi = abi_of(task, nr);
 	if (t->abi == USC_ABI_X32)
 		nr &= ~X32_BIT;
-	if (nr == NO_NUMBER || !wanted(t->abi, nr))
+	if (nr == NO_NUMBER)
 		return 0;
 	t->nr = nr;
+	read_args(regs, t->abi, t->args);
+	attached_mapping_call(t);
+	if (!wanted(t->abi, nr))
+		return 0;
 	t->call_serial = t->serial;
 	t->call_image = t->image;
 	t->event_flags = USC_EVENT_ATTACHED;
-	read_args(regs, t->abi, t->args);
 	t->stack = take_stack_at_exit(t);
 	leave_strings(t);
 	return 1;

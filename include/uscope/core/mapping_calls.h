@@ -117,4 +117,21 @@ static __noinline int mappings_changed(struct task_entry *t, __s64 result)
 	return 0;
 }
 
+/* A call that was under way when its task was adopted: where it made something executable, and when, is not known. */
+static __noinline int attached_mapping_call(struct task_entry *t)
+{
+	if (!t || t->nr == NR_munmap)
+		return 0;
+	if (t->abi == USC_ABI_I386) {
+		if (!is_i386_mapping_call(t->nr))
+			return 0;
+	} else if (t->nr == NR_mmap || t->nr == NR_mprotect || t->nr == NR_pkey_mprotect) {
+		if (!makes_executable(t->args[2]))
+			return 0;
+	} else if (!may_change_mappings(t->nr)) {
+		return 0;
+	}
+	return widen_hull(t->mm, 0, ~0ull);
+}
+
 #endif

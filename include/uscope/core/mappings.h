@@ -79,6 +79,34 @@ static __noinline int widen_hull(__u32 mm, __u64 start, __u64 bytes)
 	return 0;
 }
 
+/* Of an address space that has just been adopted nothing is known. */
+static __noinline int hulls_unknown(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (slot && __sync_val_compare_and_swap(&slot->untold, 0, mm))
+		slot->untold = ~0u;
+	return 0;
+}
+
+/* All executable mappings of an adopted address space are in the hulls now. */
+static __noinline int hulls_known(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (slot)
+		__sync_val_compare_and_swap(&slot->untold, mm, 0);
+	return 0;
+}
+
+static __always_inline bool hulls_are_known(const struct mm_slot *slot)
+{
+	bool known = !*(volatile __u32 *)&slot->untold;
+
+	barrier();
+	return known;
+}
+
 /* A forked address space begins with its parent's mappings. */
 static __noinline int copy_hulls(__u32 from, __u32 to)
 {
@@ -86,6 +114,8 @@ static __noinline int copy_hulls(__u32 from, __u32 to)
 
 	if (!source || !target)
 		return 0;
+	if (!hulls_are_known(source))
+		return widen_hull(to, 0, ~0ull);
 	raise_to(&target->low.below, source->low.below);
 	raise_to(&target->low.end, source->low.end);
 	raise_to(&target->high.below, source->high.below);
@@ -175,7 +205,8 @@ USC_SUBPROGRAM int is_data_range(__u32 mm, __u64 start, __u64 bytes)
 
 	if (range.end < start || !slot)
 		return 0;
-	if (!overlaps_hull(&slot->low, start, range.end) && !overlaps_hull(&slot->high, start, range.end))
+	if (hulls_are_known(slot) && !overlaps_hull(&slot->low, start, range.end) &&
+	    !overlaps_hull(&slot->high, start, range.end))
 		return 1;
 	bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
 	if (is_remembered_data(mm, start, start + bytes))
@@ -285,6 +316,17 @@ static __noinline int tell_mapping(struct found *found, __u32 again)
 	}
 	keep_told(&key);
 	return 0;
+}
+
+/* One that was there before the trace. The caller keeps it from changing. */
+static __always_inline void adopt_mapping(struct task_struct *task, struct task_entry *t, struct vm_area_struct *vma)
+{
+	struct found found = {.mm = t->mm, .serial = t->serial};
+
+	widen_hull(t->mm, vma->vm_start, vma->vm_end - vma->vm_start);
+	on_vma(task, vma, &found);
+	if (found.status == FOUND)
+		tell_mapping(&found, 0);
 }
 
 /* Looks the executable mapping at found->address up in the current task's VMAs. */

@@ -85,11 +85,14 @@ struct hull {
 /*
  * The generation of an address space's mappings, and where the executable ones lie: one hull for the program, one for
  * what is mapped above SPLIT_ADDRESS (libraries). Slots are shared by address spaces whose serials collide, which costs
- * refills and look-ups, never truth: cached entries carry the serial too, and hulls only grow.
+ * refills and look-ups, never truth: cached entries carry the serial too, and hulls only grow. As long as the mappings
+ * of an adopted address space have not been gone through, they may lie anywhere.
  */
 struct mm_slot {
 	__u32 generation;
 	__u32 in_flight; /* calls under way that may change mappings */
+	__u32 untold;	 /* serial of the adopted address space that is still to be gone through; ~0: of several */
+	__u32 pad;
 	struct hull low;
 	struct hull high;
 };
