@@ -1,5 +1,7 @@
 #include "analyzer/lock_owner.h"
 
+#include "analyzer/glibc_mutex.h"
+
 namespace uscope::analyzer {
 namespace {
 
@@ -16,18 +18,14 @@ bool is_pi(const FutexWait& wait) {
 
 // Robust mutexes say in the lock word who has it, and there only the kernel's word counts once the owner has died.
 Owner glibc_mutex(const FutexWait& wait) {
-  constexpr std::uint32_t kRobust = 0x10;
-  constexpr std::uint32_t kKindBits = 0x3ff;
   const auto lock = wait.word(0);
-  const auto owner = wait.word(8);
-  const auto users = wait.word(12);
-  const auto kind = wait.word(16);
   if (!lock || *lock == 0) return std::nullopt;
   if (is_pi(wait)) return tid_or_none(*lock & kFutexTid);
-  if (!owner || !users || !kind || (*kind & ~kKindBits) != 0) return std::nullopt;
-  if ((*kind & kRobust) != 0) return tid_or_none(*lock & kFutexTid);
-  if (*users == 0) return std::nullopt;
-  return tid_or_none(*owner);
+  const auto mutex = glibc_mutex_at(wait);
+  if (!mutex) return std::nullopt;
+  if (mutex->is_robust()) return tid_or_none(mutex->lock & kFutexTid);
+  if (mutex->users == 0) return std::nullopt;
+  return tid_or_none(mutex->owner);
 }
 
 Owner musl_mutex(const FutexWait& wait) {

@@ -8,6 +8,8 @@
 #include <array>
 #include <utility>
 
+#include "analyzer/glibc_mutex.h"
+
 namespace uscope::analyzer {
 namespace {
 
@@ -113,14 +115,9 @@ bool relocks(const FutexWait& wait, const Classified& found) {
 // glibc's pthread_mutex_lock of a robust mutex goes on in a function without an exported name. The words: the tid with
 // the waiters' bit in the lock word, the same tid in the owner's field, and a kind that says robust.
 bool is_robust_mutex(const FutexWait& wait) {
-  constexpr std::uint32_t kRobust = 0x10;
-  constexpr std::uint32_t kKindBits = 0x3ff;
-  const auto lock = wait.word(0);
-  const auto owner = wait.word(8);
-  const auto kind = wait.word(16);
-  if (wait.command() != kFutexWait || !lock || !owner || !kind) return false;
-  return (wait.expected & kFutexWaiters) != 0 && (*lock & kFutexTid) == *owner && *owner != 0 &&
-         (*kind & kRobust) != 0 && (*kind & ~kKindBits) == 0;
+  const auto mutex = glibc_mutex_at(wait);
+  return wait.command() == kFutexWait && mutex && (wait.expected & kFutexWaiters) != 0 && mutex->owner != 0 &&
+         (mutex->lock & kFutexTid) == mutex->owner && mutex->is_robust();
 }
 
 // pthread_join waits, shared, for the tid of the thread to become 0.
@@ -152,12 +149,10 @@ bool is_plain_mutex(const FutexWait& wait) {
   constexpr std::uint32_t kMostUsers = 1U << 16;
   constexpr std::uint32_t kKindBits = 0x383;  // normal, recursive, errorcheck, adaptive; shared; elision
   constexpr std::uint32_t kContended = 2;
-  const auto owner = wait.word(8);
-  const auto users = wait.word(12);
-  const auto kind = wait.word(16);
-  if (wait.command() != kFutexWait || wait.expected != kContended || wait.word(0) != kContended) return false;
-  return owner && users && kind && *owner != 0 && *owner <= kFutexTid && *users >= 1 && *users < kMostUsers &&
-         (*kind & ~kKindBits) == 0;
+  const auto mutex = glibc_mutex_at(wait);
+  if (wait.command() != kFutexWait || wait.expected != kContended || !mutex || mutex->lock != kContended) return false;
+  return mutex->owner != 0 && mutex->owner <= kFutexTid && mutex->users >= 1 && mutex->users < kMostUsers &&
+         (mutex->kind & ~kKindBits) == 0;
 }
 
 // The function that called into libc is not there (its tail call replaced it), or has no name.

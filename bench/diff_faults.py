@@ -27,7 +27,8 @@ import tempfile
 import threading
 import time
 
-from servers import Failed, answers, free_port, run, wait_for
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests"))
+from server_setup import Failed, answers, apache_conf, free_port, run, wait_for  # noqa: E402
 
 MOST_RANK = 5
 LEAST_EVENTS = 10
@@ -64,7 +65,7 @@ class SmallDisk:
         self.folder = folder
         os.mkdir(folder)
         if self.wanted:
-            run(["mount", "-t", "tmpfs", "-o", f"size={size}", "uscope-bench", folder])
+            run("mount", "-t", "tmpfs", "-o", f"size={size}", "uscope-bench", folder)
             self.mounted.append(folder)
         shutil.chown(folder, owner, owner if owner != "nobody" else "nogroup")
 
@@ -95,7 +96,7 @@ def descriptors_of(pid):
 def prlimit(pid, *options):
     """As the user of the process: root needs a capability for other users' limits, which containers lack."""
     owner = os.stat(f"/proc/{pid}")
-    return run(["prlimit", *options, "--pid", str(pid)], user=owner.st_uid, group=owner.st_gid, extra_groups=[])
+    return run("prlimit", *options, "--pid", str(pid), user=owner.st_uid, group=owner.st_gid, extra_groups=[])
 
 
 def no_descriptors(pids, calls, spare=0):
@@ -120,7 +121,7 @@ def no_descriptors(pids, calls, spare=0):
 
 
 def children_of(pid):
-    return [int(child) for child in run(["sh", "-c", f"cat /proc/{pid}/task/*/children"]).split()]
+    return [int(child) for child in run("sh", "-c", f"cat /proc/{pid}/task/*/children").split()]
 
 
 def fetch(port, path):
@@ -161,34 +162,19 @@ class WebServer:
 
 class Apache(WebServer):
     name = "apache2"
-    conf = """ServerRoot {folder}
-PidFile {folder}/pid
-ErrorLog {folder}/error.log
-Listen 127.0.0.1:{port}
-ServerName localhost
-User nobody
-Group nogroup
-LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
-LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
-StartServers 1
+    lines = """StartServers 1
 ServerLimit 1
 ThreadsPerChild 8
 MaxRequestWorkers 8
 MinSpareThreads 1
 MaxSpareThreads 8
 LogFormat "%t %r %>s" short
-CustomLog {folder}/logs/access.log short
-DocumentRoot {folder}/htdocs
-<Directory {folder}/htdocs>
-  Require all granted
-</Directory>
+CustomLog logs/access.log short
 """
 
     def __init__(self, folder):
         super().__init__(folder)
-        conf = os.path.join(folder, "apache.conf")
-        with open(conf, "w", encoding="ascii") as file:
-            file.write(self.conf.format(folder=folder, port=self.port))
+        conf = apache_conf(folder, self.port, self.lines, self.pages)
         self.process = subprocess.Popen(["/usr/sbin/apache2", "-f", conf, "-DFOREGROUND"], stdin=subprocess.DEVNULL)
         wait_for(lambda: answers(self.port), "apache2 does not serve")
 
@@ -271,7 +257,7 @@ class MariaDb:
         self.socket, self.data = os.path.join(folder, "socket"), os.path.join(folder, "data")
         shutil.chown(folder, "mysql", "mysql")
         self.disk = SmallDisk(os.path.join(folder, "disk"), "mysql", "16M")
-        run(["mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", f"--datadir={self.data}", f"--tmpdir={folder}", "--user=mysql"])
+        run("mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", f"--datadir={self.data}", f"--tmpdir={folder}", "--user=mysql")
         self.process = subprocess.Popen(["/usr/sbin/mariadbd", "--no-defaults", f"--datadir={self.data}", f"--socket={self.socket}", "--user=mysql",
                                          "--skip-networking", f"--tmpdir={folder}", f"--log-error={folder}/log"], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -392,7 +378,7 @@ class Bench:
         return database
 
     def diff(self, normal, abnormal):
-        return json.loads(run([self.uscope, "diff", "--format", "json", "--normal", *normal, "--abnormal", *abnormal]))
+        return json.loads(run(self.uscope, "diff", "--format", "json", "--normal", *normal, "--abnormal", *abnormal))
 
     def rank(self, found, fault):
         """Where the call that failed for it stands: rank, list, whether the string is there; None: nowhere."""

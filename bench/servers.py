@@ -18,13 +18,15 @@ import platform
 import re
 import shutil
 import signal
-import socket
 import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests"))
+from server_setup import Failed, answers, apache_conf, free_port, run, wait_for, written  # noqa: E402
 
 # name: how it is traced, the most throughput that may be lost (%), the aim
 VARIANTS = {
@@ -33,58 +35,14 @@ VARIANTS = {
     "bpftrace ustack(5)": (None, None, None),
 }
 
-APACHE_CONF = """ServerRoot {folder}
-PidFile {folder}/pid
-ErrorLog {folder}/error.log
-Listen 127.0.0.1:{port}
-ServerName localhost
-User nobody
-Group nogroup
-LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
-LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
-MaxKeepAliveRequests 0
+APACHE_LINES = """MaxKeepAliveRequests 0
 StartServers 2
 ServerLimit 2
 ThreadsPerChild 64
 MaxRequestWorkers 128
 MinSpareThreads 1
 MaxSpareThreads 128
-DocumentRoot {folder}/htdocs
-<Directory {folder}/htdocs>
-  Require all granted
-</Directory>
 """
-
-
-class Failed(Exception):
-    pass
-
-
-def run(command, **options):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, **options)
-    if done.returncode != 0:
-        raise Failed(f"{' '.join(command)}: exit status {done.returncode}: {(done.stderr or done.stdout).strip()[-400:]}")
-    return done.stdout
-
-
-def wait_for(condition, what, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise Failed(what)
-        time.sleep(0.05)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def answers(port):
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
 
 
 class Apache:
@@ -94,12 +52,10 @@ class Apache:
 
     def __init__(self, folder, seconds):
         self.port = free_port()
-        os.mkdir(os.path.join(folder, "htdocs"))
-        with open(os.path.join(folder, "htdocs", "page"), "w", encoding="ascii") as page:
-            page.write("x" * 4096)
-        conf = os.path.join(folder, "apache.conf")
-        with open(conf, "w", encoding="ascii") as file:
-            file.write(APACHE_CONF.format(folder=folder, port=self.port))
+        pages = os.path.join(folder, "htdocs")
+        os.mkdir(pages)
+        written(pages, "page", "x" * 4096)
+        conf = apache_conf(folder, self.port, APACHE_LINES, pages)
         self.process = subprocess.Popen(["/usr/sbin/apache2", "-f", conf, "-DFOREGROUND"], stdin=subprocess.DEVNULL)
         wait_for(lambda: answers(self.port), "apache2 does not serve")
         self.requests = 20000
@@ -108,7 +64,7 @@ class Apache:
     def load(self, part=1, slow=False):
         # A number of requests: a limit of time would cut answers off.
         requests = max(500, int(self.requests * part))
-        said = run(["ab", "-q", "-k", "-c", "100", "-n", str(requests), f"http://127.0.0.1:{self.port}/page"])
+        said = run("ab", "-q", "-k", "-c", "100", "-n", str(requests), f"http://127.0.0.1:{self.port}/page")
         # A server whose workers are all busy closes connections that are kept, which ab takes for a short answer: often so where
         # it is slow.
         if int(re.search(r"Failed requests: +(\d+)", said)[1]) > requests / (2 if slow else 50):
@@ -130,17 +86,17 @@ class MariaDb:
         os.mkdir(own)
         shutil.chown(own, "mysql", "mysql")
         self.seconds, self.socket, data = seconds, os.path.join(own, "socket"), os.path.join(own, "data")
-        run(["mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", f"--datadir={data}", "--user=mysql"])
+        run("mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", f"--datadir={data}", "--user=mysql")
         self.process = subprocess.Popen(["/usr/sbin/mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={self.socket}", "--user=mysql",
                                          "--skip-networking", "--innodb-flush-log-at-trx-commit=2", f"--log-error={own}/log"],
                                         stdin=subprocess.DEVNULL)
         wait_for(lambda: os.path.exists(self.socket), "mariadbd does not serve")
-        run(["mariadb", "--no-defaults", f"--socket={self.socket}", "-u", "root", "-e", "CREATE DATABASE sbtest"])
+        run("mariadb", "--no-defaults", f"--socket={self.socket}", "-u", "root", "-e", "CREATE DATABASE sbtest")
         self.sysbench("prepare")
 
     def sysbench(self, what, *options):
-        return run(["sysbench", "oltp_read_write", "--db-driver=mysql", f"--mysql-socket={self.socket}", "--mysql-user=root", "--tables=4",
-                    "--table-size=10000", "--threads=8", *options, what])
+        return run("sysbench", "oltp_read_write", "--db-driver=mysql", f"--mysql-socket={self.socket}", "--mysql-user=root", "--tables=4",
+                    "--table-size=10000", "--threads=8", *options, what)
 
     def load(self, part=1, slow=False):
         said = self.sysbench("run", f"--time={max(1, int(self.seconds * part))}")
@@ -198,7 +154,7 @@ class Tracer:
         return self.attached(["bpftrace", "-e", program], "begun", lambda code, said: None)
 
     def under_strace(self):
-        pids = ",".join(run(["pgrep", "-x", self.server.program]).split())
+        pids = ",".join(run("pgrep", "-x", self.server.program).split())
         return self.attached(["strace", "-f", "-k", "-o", "/dev/null", "-p", pids], "attached", lambda code, said: None)
 
 

@@ -6,41 +6,25 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
+import sys
 import unittest
 import urllib.request
 
 from attaching import AttachCase, LINEAGE, USCOPE, WAIT, WAITERS, children_of
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from server_setup import apache_conf, free_port, written  # noqa: E402
+
 APACHE = shutil.which("apache2", path="/usr/sbin:/usr/bin")
 AB = shutil.which("ab")
-CONF = """ServerRoot {folder}
-PidFile {folder}/pid
-ErrorLog {folder}/error.log
-Listen 127.0.0.1:{port}
-ServerName localhost
-User nobody
-Group nogroup
-LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
-LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
-StartServers 2
+LINES = """StartServers 2
 ThreadsPerChild 8
 MaxRequestWorkers 32
 MinSpareThreads 8
 MaxSpareThreads 32
-DocumentRoot {folder}
-<Directory {folder}>
-  Require all granted
-</Directory>
 """
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Apache:
@@ -51,9 +35,8 @@ class Apache:
         self.port = free_port()
         self.case = case
         os.chmod(self.folder, 0o755)
-        for name, text in (("apache.conf", CONF.format(folder=self.folder, port=self.port)), ("page", "x" * 1000)):
-            with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
-                file.write(text)
+        apache_conf(self.folder, self.port, LINES, pages=self.folder)
+        written(self.folder, "page", "x" * 1000)
         self.start()
         case.addCleanup(self.kill)
 

@@ -11,23 +11,16 @@ import json
 import os
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-APACHE = """ServerRoot {folder}
-PidFile {folder}/pid
-ErrorLog {folder}/error.log
-Listen 127.0.0.1:{port}
-ServerName localhost
-User nobody
-Group nogroup
-LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so
-LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
-StartServers 2
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from server_setup import answers, apache_conf, free_port, run, wait_for, written  # noqa: E402
+
+APACHE_LINES = """StartServers 2
 ThreadsPerChild 25
 """
 
@@ -47,37 +40,6 @@ http {{
 NODE = "require('http').createServer((_, answer) => answer.end('x')).listen({port}, '127.0.0.1'); require('fs').readFile('/etc/hostname', () => 0)"
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def answers(port):
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
-
-
-def wait_for(condition, what, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise RuntimeError(what)
-        time.sleep(0.1)
-
-
-def run(*command, **options):
-    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300, **options)
-
-
-def written(folder, name, text):
-    path = os.path.join(folder, name)
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)
-    return path
-
-
 def started(*command, **options):
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, **options)
 
@@ -89,7 +51,7 @@ def serves(process, port):
 
 def apache(folder, _):
     port = free_port()
-    return serves(started("/usr/sbin/apache2", "-f", written(folder, "apache.conf", APACHE.format(folder=folder, port=port)), "-DFOREGROUND"), port)
+    return serves(started("/usr/sbin/apache2", "-f", apache_conf(folder, port, APACHE_LINES), "-DFOREGROUND"), port)
 
 
 def nginx(folder, _):
