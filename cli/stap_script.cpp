@@ -11,10 +11,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 namespace uscope::cli {
@@ -24,11 +26,11 @@ constexpr int kReadyMs = 60'000;
 constexpr int kStepMs = 20;
 // Of unloading: when a staprun that does not end by itself is asked to and is killed, how long a `staprun -d` may take,
 // the pause before the next one, and the end of all attempts.
-constexpr auto kAskAfter = std::chrono::seconds(5);
-constexpr auto kKillAfter = std::chrono::seconds(8);
+constexpr auto kAskAfter = std::chrono::seconds(3);
+constexpr auto kKillAfter = std::chrono::seconds(5);
 constexpr auto kRemovalTakes = std::chrono::seconds(3);
 constexpr auto kRemovalPause = std::chrono::milliseconds(300);
-constexpr auto kGiveUpAfter = std::chrono::seconds(20);
+constexpr auto kGiveUpAfter = std::chrono::seconds(12);
 
 struct Pipe {
   UniqueFd read;
@@ -119,7 +121,26 @@ Result<std::string> compile(const std::string& script) {
   return module;
 }
 
-// A place for the mark that the probes are there.
+// The name that a module has for the kernel, whatever its file is called: `name=` among its texts of .modinfo.
+std::string kernel_name(const std::string& module) {
+  constexpr std::size_t kMost = 64u << 20;
+  constexpr std::string_view kKey("\0name=", 6);
+  const UniqueFd fd(open(module.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  std::string bytes;
+  std::array<char, 1 << 16> buffer{};
+  for (ssize_t count = 1; fd.get() >= 0 && count > 0 && bytes.size() < kMost;) {
+    count = read(fd.get(), buffer.data(), buffer.size());
+    if (count > 0) bytes.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  const auto is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  for (std::size_t at = bytes.find(kKey); at != std::string::npos; at = bytes.find(kKey, at + 1)) {
+    std::string name(bytes.c_str() + at + kKey.size());
+    if (!name.empty() && name.size() < 64 && std::all_of(name.begin(), name.end(), is_of_name)) return name;
+  }
+  return {};
+}
+
+// A place for the mark that the probes are there, and for the module under its own name, which staprun needs.
 class MarkFolder {
  public:
   MarkFolder() {
@@ -150,10 +171,10 @@ Result<std::unique_ptr<StapScript>> StapScript::prepare(const std::string& scrip
     if (!compiled) return compiled.error();
     module = *compiled;
   }
-  // As the kernel names modules.
-  std::string name = std::filesystem::path(module).stem().string();
-  std::replace(name.begin(), name.end(), '-', '_');
-  return std::unique_ptr<StapScript>(new StapScript(script, module, name));
+  std::string name = kernel_name(module);
+  if (name.empty())
+    return Error{module + " is no kernel module", "give FILE.stp, or the FILE.ko that uscope-stap -p4 made"};
+  return std::unique_ptr<StapScript>(new StapScript(script, std::move(module), std::move(name)));
 }
 
 StapScript::~StapScript() {
@@ -191,8 +212,10 @@ Result<void> StapScript::load() {
   auto pipe = open_pipe();
   if (!pipe) return pipe.error();
   const std::string mark = folder.path() + "/ready";
+  const std::string link = folder.path() + "/" + name_ + ".ko";
+  if (symlink(module_.c_str(), link.c_str()) != 0) return errno_error("cannot make a link in /tmp", errno);
   const std::string wait = "sh -c 'echo >" + mark + "; exec cat >/dev/null'";
-  const auto child = start({"staprun", "-c", wait, module_}, pipe->read.get(), STDERR_FILENO, true);
+  const auto child = start({"staprun", "-c", wait, link}, pipe->read.get(), STDERR_FILENO, true);
   if (!child) return child.error();
   staprun_ = *child;
   keeper_ = std::move(pipe->write);

@@ -15,8 +15,8 @@ namespace uscope::cli {
 
 class StapScript {
  public:
-  // FILE.stp is compiled here, by stap/uscope-stap, which may take minutes; FILE.ko is what that made before. What stap
-  // says goes to stderr.
+  // FILE.stp is compiled here, by stap/uscope-stap, which may take minutes; FILE.ko is what that made before, under any
+  // name. What stap says goes to stderr.
   [[nodiscard]] static Result<std::unique_ptr<StapScript>> prepare(const std::string& script);
   StapScript(const StapScript&) = delete;
   StapScript& operator=(const StapScript&) = delete;
@@ -27,7 +27,7 @@ class StapScript {
   [[nodiscard]] Result<void> load();
   // Once, where it has ended by itself.
   [[nodiscard]] std::optional<Error> trouble();
-  // One step of unloading, without waiting: true where it is done, or given up after 20 s.
+  // One step of unloading, without waiting: true where it is done, or given up after 12 s.
   [[nodiscard]] bool step_unload();
   // All steps.
   void unload();

@@ -1,164 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-/*
- * What other modules may call (uscope_log.h). Kernel frames are told as module and offset, each place once, and events
- * name it by a number: no kernel address leaves. Where the core kernel's text begins is found by asking for symbols
- * downwards from a known one, in the steps by which the kernel is placed; where a module's does, in the list of
- * modules.
- */
+/* What other modules may call (uscope_log.h). */
 #include <linux/export.h>
-#include <linux/hash.h>
 #include <linux/jhash.h>
-#include <linux/kallsyms.h>
 #include <linux/module.h>
-#include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/stacktrace.h>
 
-#include "compat.h"
 #include "session.h"
 #include "uscope_log.h"
-
-#define PROBED_PLACES 8
-#define PLACE_BYTES (MODULE_NAME_LEN + KSYM_SYMBOL_LEN + 32)
-#define KERNEL_STEP 0x200000ul /* x86-64 aligns the kernel's text to this, or a multiple */
-#define KERNEL_STEPS_MAX 512   /* 1 GiB, as much as there is for it */
-
-static unsigned long kernel_text; /* 0 = not found: no frame of the core kernel has a name then */
-
-static bool has_symbol(unsigned long address)
-{
-	char text[KSYM_SYMBOL_LEN];
-
-	/* Else the address itself comes back: 0x…. */
-	return sprint_symbol(text, address) && text[0] != '0';
-}
-
-void usc_find_kernel_text(void)
-{
-	unsigned long address = (unsigned long)&sprint_symbol & ~(KERNEL_STEP - 1);
-	u32 i;
-
-	if (!has_symbol((unsigned long)&sprint_symbol))
-		return;
-	/* In the step of the known symbol the text may begin; below the text nothing has a name. */
-	for (i = 0; i < KERNEL_STEPS_MAX && has_symbol(address); i++) {
-		kernel_text = address;
-		address -= KERNEL_STEP;
-	}
-}
-
-/* The module that holds an address, 0 = none. Under preempt_disable, which keeps modules where they are. */
-static const struct module *module_of(unsigned long address)
-{
-	const struct module *module;
-
-	if (within_module_core(address, THIS_MODULE))
-		return THIS_MODULE;
-	list_for_each_entry_rcu(module, &THIS_MODULE->list, list)
-	{
-		/* The list's head, which lies in no module. */
-		if ((unsigned long)module < MODULES_VADDR || (unsigned long)module >= MODULES_END)
-			continue;
-		if (module->state != MODULE_STATE_UNFORMED && within_module_core(address, module))
-			return module;
-	}
-	return NULL;
-}
-
-/* "module+0xoffset function+0xoffset"; 0 = there is no name for it. */
-static u32 name_place(char *text, u32 room, unsigned long address)
-{
-	char symbol[KSYM_SYMBOL_LEN];
-	const struct module *module;
-	const char *name = "vmlinux";
-	unsigned long base = kernel_text;
-	char *end;
-
-	if (!sprint_symbol(symbol, address) || symbol[0] == '0')
-		return 0; /* without a name it would be the address */
-	end = strchr(symbol, '/');
-	if (end)
-		*end = 0;
-	if (address >= MODULES_VADDR) {
-		module = module_of(address);
-		if (!module) /* made at run time: trampolines, BPF programs */
-			return scnprintf(text, room, "? %s", symbol);
-		name = module->name;
-		base = usc_module_text(module);
-	}
-	if (!base || address < base)
-		return 0;
-	return scnprintf(text, room, "%s+0x%lx %s", name, address - base, symbol);
-}
-
-static void count_lost(u32 cause)
-{
-	__sync_fetch_and_add(&usc.cpus[smp_processor_id()].state.stats.loss[cause], 1);
-}
-
-static struct usc_place *place_slot(unsigned long address, u32 number)
-{
-	return &usc.places[(hash_long(address, 32) + number) % USC_PLACE_SLOTS];
-}
-
-/* 0 = not known. A slot is written once: its address last. */
-static u32 known_place(unsigned long address)
-{
-	u32 i;
-
-	for (i = 0; i < PROBED_PLACES; i++) {
-		struct usc_place *slot = place_slot(address, i);
-
-		if (smp_load_acquire(&slot->address) == address)
-			return slot->place;
-	}
-	return 0;
-}
-
-static void keep_place(unsigned long address, u32 place)
-{
-	unsigned long flags;
-	u32 i;
-
-	if (!raw_spin_trylock_irqsave(&usc.lock, flags))
-		return; /* told again then, under another number */
-	for (i = 0; i < PROBED_PLACES; i++) {
-		struct usc_place *slot = place_slot(address, i);
-
-		if (!slot->address) {
-			slot->place = place;
-			smp_store_release(&slot->address, address);
-			break;
-		}
-	}
-	raw_spin_unlock_irqrestore(&usc.lock, flags);
-}
-
-static u32 tell_place(unsigned long address, u32 task)
-{
-	struct {
-		struct usc_kernel_place head;
-		char text[PLACE_BYTES];
-	} record = {};
-	u32 bytes;
-
-	bytes = name_place(record.text, sizeof(record.text), address);
-	if (!bytes)
-		return 0;
-	record.head.place = __sync_add_and_fetch(&usc.last_place, 1);
-	record.head.text_bytes = bytes;
-	if (usc_log_send(&record.head.head, USC_RECORD_KERNEL_PLACE, sizeof(record.head) + ALIGN(bytes, 8), task)) {
-		count_lost(USC_LOSS_RING_FULL_RECORD);
-		return 0;
-	}
-	keep_place(address, record.head.place);
-	return record.head.place;
-}
 
 /* `caller`: an address in a module whose own frames are left out where they come first; 0 = none are. */
 static __always_inline u32 kernel_places(u32 *places, u32 task, unsigned long caller)
 {
-	const struct module *module = caller >= MODULES_VADDR ? module_of(caller) : NULL;
+	const struct module *module = caller >= MODULES_VADDR ? usc_module_of(caller) : NULL;
 	unsigned long addresses[USC_KERNEL_FRAMES];
 	u32 count, i, own = 0;
 
@@ -166,11 +20,10 @@ static __always_inline u32 kernel_places(u32 *places, u32 task, unsigned long ca
 	count = stack_trace_save(addresses, ARRAY_SIZE(addresses), 2);
 	while (module && own < count && within_module_core(addresses[own], module))
 		own++;
-	for (i = 0; own + i < count; i++) {
-		places[i] = known_place(addresses[own + i]);
-		if (!places[i])
-			places[i] = tell_place(addresses[own + i], task);
-	}
+	while (module && own < count && usc_is_plumbing(addresses[own]))
+		own++;
+	for (i = 0; own + i < count; i++)
+		places[i] = usc_place_number(addresses[own + i], task);
 	return i;
 }
 
@@ -212,11 +65,11 @@ static int kind_number(const char *name, u32 bytes, u32 *number)
 	if (find_kind(name, bytes, hash, 0, number))
 		return 0;
 	if (*number == USC_KIND_SLOTS) {
-		count_lost(USC_LOSS_LOG_KINDS_FULL);
+		usc_log_lost(USC_LOSS_LOG_KINDS_FULL);
 		return -ENOSPC;
 	}
 	if (!lock_kinds(&flags)) {
-		count_lost(USC_LOSS_RECURSION);
+		usc_log_lost(USC_LOSS_RECURSION);
 		return -EBUSY;
 	}
 	/* Another processor may have been faster. */
@@ -230,7 +83,7 @@ static int kind_number(const char *name, u32 bytes, u32 *number)
 	raw_spin_unlock_irqrestore(&usc.lock, flags);
 	if (*number < USC_KIND_SLOTS)
 		return 0;
-	count_lost(USC_LOSS_LOG_KINDS_FULL);
+	usc_log_lost(USC_LOSS_LOG_KINDS_FULL);
 	return -ENOSPC;
 }
 
@@ -249,7 +102,7 @@ static int tell_kind(u32 number)
 	record.head.name_bytes = kind->bytes;
 	memcpy(record.name, kind->name, kind->bytes);
 	if (usc_log_send(&record.head.head, USC_RECORD_LOG_KIND, sizeof(record.head) + ALIGN(kind->bytes, 8), 0)) {
-		count_lost(USC_LOSS_RING_FULL_EVENT); /* it is not logged without its name */
+		usc_log_lost(USC_LOSS_RING_FULL_EVENT); /* it is not logged without its name */
 		return -ENOSPC;
 	}
 	WRITE_ONCE(kind->told, true);
@@ -290,7 +143,7 @@ static noinline int log_event(u32 kind, const u64 *values, unsigned int count, u
 		record.head.places = kernel_places(record.places, task.serial, caller);
 	if (usc_log_send(&record.head.head, USC_RECORD_LOGGED,
 			 sizeof(record.head) + ALIGN(record.head.places * sizeof(u32), 8), task.serial)) {
-		count_lost(USC_LOSS_RING_FULL_EVENT);
+		usc_log_lost(USC_LOSS_RING_FULL_EVENT);
 		return -ENOSPC;
 	}
 	return 0;
@@ -342,6 +195,21 @@ int usc_log_named(const char *name, const u64 *values, unsigned int count, unsig
 	return error;
 }
 EXPORT_SYMBOL_GPL(usc_log_named);
+
+int usc_app_frame(u64 *pc, char *text, unsigned int room)
+{
+	int error;
+
+	if (!room)
+		return -EINVAL;
+	error = usc_log_begin();
+	if (error)
+		return error;
+	error = usc_log_app_frame(pc, text, room);
+	usc_log_end();
+	return error;
+}
+EXPORT_SYMBOL_GPL(usc_app_frame);
 
 bool usc_task_traced(void)
 {

@@ -57,10 +57,11 @@ struct usc_file_node {
 	u32 next; /* node number + 1 */
 };
 
-/* A place in the kernel that was told of. */
+/* A place in the kernel that was met. */
 struct usc_place {
 	unsigned long address;
-	u32 place;
+	u32 place;    /* 0 = was not told of */
+	u32 plumbing; /* that by which the kernel calls probes */
 };
 
 /* A name that other modules log under. Written once, then only `told` changes. */
@@ -160,13 +161,24 @@ struct usc_log_task {
 	u32 stack;
 };
 
-void usc_find_kernel_text(void); /* once, before anybody logs */
 int usc_log_begin(void);
 void usc_log_refused(void); /* counts an event for which usc_log_begin said -EOPNOTSUPP */
 void usc_log_end(void);
 int usc_log_task(struct usc_log_task *task, bool with_stack);
+int usc_log_app_frame(u64 *pc, char *text, unsigned int room);
+void usc_log_lost(u32 cause);
 int usc_log_send(struct usc_record *record, u16 type, u32 bytes, u32 task);
 bool usc_is_traced(struct task_struct *task);
+
+/* places.c */
+struct module;
+void usc_find_kernel_text(void); /* once, before anybody logs */
+/* The module that holds an address, NULL = none. Under preempt_disable, which keeps modules where they are. */
+const struct module *usc_module_of(unsigned long address);
+/* Is it that by which the kernel calls probes? Asked of what comes before the first place that is not. */
+bool usc_is_plumbing(unsigned long address);
+/* By which events name it; 0 = it has no name, or could not be told of (counted). `task`: who is told of with it. */
+u32 usc_place_number(unsigned long address, u32 task);
 
 /* tasks.c: the trace map. */
 struct usc_task_node {

@@ -16,6 +16,8 @@
 
 #include "uscope/core/tasks.h"
 
+#include "app_frame.h"
+
 /* Is core at work on this processor? Another module that logs from inside it is turned away. */
 static DEFINE_PER_CPU(u32, depth);
 static bool logging;
@@ -376,6 +378,11 @@ int usc_log_begin(void)
 	__this_cpu_inc(depth);
 	pagefault_disable();
 	return 0;
+}
+
+void usc_log_lost(u32 cause)
+{
+	__sync_fetch_and_add(&cpu_state_of(current_cpu())->stats.loss[cause], 1);
 }
 
 /* Reads what usc_is_traced reads, and adds to a number of this processor: that may be done anywhere. */

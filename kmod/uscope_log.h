@@ -26,10 +26,18 @@ bool usc_task_traced(void);
 int usc_log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags);
 
 /*
- * The same under a name of 1 to 64 bytes, which the trace tells beside the events. Of the kernel stack, the
- * calling module's own functions are left out where they come first. -ENOSPC also (counted): more than
- * 256 names in one session.
+ * The same under a name of 1 to 64 bytes, which the trace tells beside the events. Of the kernel stack, what comes
+ * first is left out where it is the calling module's own, or that by which the kernel calls probes. -ENOSPC also
+ * (counted): more than 256 names in one session.
  */
 int usc_log_named(const char *name, const u64 *values, unsigned int count, unsigned int flags);
+
+/*
+ * For printing: the innermost frame of the application's binaries on the current task's user stack, as the name and
+ * the offset in that file ("nginx+0x4c1f"; 0-terminated, cut at `room` bytes), and its address. Nothing is logged or
+ * counted. 0; -ENOENT, -ENODEV, -EBUSY, -EOPNOTSUPP as above; -ENODATA: there is none; -EAGAIN: it cannot be found here
+ * and now (mappings may not be looked up, and are in no cache).
+ */
+int usc_app_frame(u64 *pc, char *text, unsigned int room);
 
 #endif

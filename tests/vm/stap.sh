@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# stap.sh BUILD [KERNEL]: SystemTap scripts by pass on this machine, then `record --stap` beside the module in a guest (stap-guest,
-# stap_check.py), on Debian's kernel (6.1 unless told), whose headers must be installed here.
+# stap.sh BUILD [KERNEL]: SystemTap scripts by pass on this machine, then `record --stap` beside the module in a guest, on Debian's
+# kernel (6.1 unless told), whose headers must be installed here: the examples (stap-examples-guest, stap_examples_check.py), and what can
+# go wrong (stap-guest, stap_check.py).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
@@ -26,19 +27,29 @@ refuses 2 'while resolving probe point' 'probe kprobe.function("no_such_function
 refuses 2 'arity mismatch' 'probe begin { uscope_log("x", 1, 2, 3, 4, 5, 6, 7) }'
 refuses 2 'type mismatch' 'probe begin { uscope_log(1) }'
 
+compiled() { # SCRIPT: the module's path
+	path=$("$stap" -p4 -r "$tree" "$1" 2>"$work/said" | tail -1) || true
+	[ -f "$path" ] || { cat "$work/said" >&2; exit 1; }
+	echo "$path"
+}
 set --
-mkdir "$work/stap"
+mkdir "$work/stap" "$work/examples"
 for script in "$here"/stap/*.stp; do
-	module=$("$stap" -p4 -r "$tree" "$script" 2>"$work/said" | tail -1) || true
-	[ -f "$module" ] || { cat "$work/said" >&2; exit 1; }
+	module=$(compiled "$script")
 	cp "$module" "$work/stap/"
 	echo "/root/stap/$(basename "$module")" >"$work/stap/$(basename "$script" .stp).path"
-	echo "stap -p4: $(basename "$script")"
+done
+for script in "$here"/../../stap/examples/*.stp; do
+	module=$(compiled "$script")
+	cp "$module" "$work/examples/$(basename "$script" .stp).ko"
 done
 for program in insmod rmmod staprun pkill timeout; do
 	set -- "$@" --with "$(PATH=$PATH:/usr/sbin:/sbin command -v $program)"
 done
-"$here/run.sh" --kernel "$kernel" --time 240 "$@" --with /usr/lib/systemtap/stapio --with "$work/uscope:/usr/bin/uscope" --with "$work/uscope.ko:/root/uscope.ko" \
-	--with "$work/stap:/root/stap" --with "$build/tests/fixtures/fixture_getppid_loop:/root/getppid_loop" \
-	--with "$here/stap-guest:/usr/bin/stap-guest" --results "$work/results" -- /usr/bin/stap-guest
+fixtures=$build/tests/fixtures
+"$here/run.sh" --kernel "$kernel" --time 480 "$@" --with /usr/lib/systemtap/stapio --with "$work/uscope:/usr/bin/uscope" --with "$work/uscope.ko:/root/uscope.ko" \
+	--with "$work/stap:/root/stap" --with "$work/examples:/root/examples" --with "$fixtures/fixture_getppid_loop:/root/getppid_loop" \
+	--with "$fixtures/fixture_kernel_work:/root/kernel_work" --with "$here/stap-guest:/usr/bin/stap-guest" \
+	--with "$here/stap-examples-guest:/usr/bin/stap-examples-guest" --results "$work/results" -- /bin/sh -c 'stap-examples-guest && stap-guest'
+python3 "$here/stap_examples_check.py" "$work/results"
 python3 "$here/stap_check.py" "$work/results"

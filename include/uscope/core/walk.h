@@ -240,11 +240,8 @@ USC_SUBPROGRAM int step_frame_pointer(struct scratch *s)
 }
 
 /* One frame: place it, ask the scope, step to its caller. */
-static long walk_frame(__u32 i, struct walk_context *context)
+static __always_inline long walk_frame_within(__u32 i, struct scratch *s, const struct usc_scope *scope)
 {
-	/* Read as volatile: the value that the tracer writes before loading, not the zero that the compiler sees. */
-	const struct usc_scope scope = {.mode = config.scope.mode, .budget = config.scope.budget};
-	struct scratch *s = context->s;
 	struct place place;
 	__u32 kind;
 	int result;
@@ -259,11 +256,11 @@ static long walk_frame(__u32 i, struct walk_context *context)
 	s->walked = i + 1;
 	if (USC_FRAME_FILE(place.frame) == USC_FILE_NONE)
 		s->has_jit = 1;
-	result = usc_scope_admit(&scope, &s->scope, USC_FRAME_FILE(place.frame), s->exe_file, place.classes);
+	result = usc_scope_admit(scope, &s->scope, USC_FRAME_FILE(place.frame), s->exe_file, place.classes);
 	if (result & USC_SCOPE_KEEP)
 		keep_frame(s, place.frame);
 	if (result & USC_SCOPE_STOP)
-		return walk_ends(s, usc_scope_ended(&scope));
+		return walk_ends(s, usc_scope_ended(scope));
 	kind = USC_RULE_KIND(place.rule);
 	if (kind == USC_RULE_RSP || kind == USC_RULE_RBP) {
 		note_step(s, kind == USC_RULE_RBP, USC_RULE_RBP_WORDS(place.rule) != 0);
@@ -290,6 +287,14 @@ static long walk_frame(__u32 i, struct walk_context *context)
 		return walk_ends(s, USC_ENDED_BROKEN + (-1 - result));
 	}
 	return 0;
+}
+
+static long walk_frame(__u32 i, struct walk_context *context)
+{
+	/* Read as volatile: the value that the tracer writes before loading, not the zero that the compiler sees. */
+	const struct usc_scope scope = {.mode = config.scope.mode, .budget = config.scope.budget};
+
+	return walk_frame_within(i, context->s, &scope);
 }
 
 /* By their DWARF numbers. */
