@@ -2,7 +2,7 @@
 """What tracing costs real servers: throughput of Apache's event MPM under ab, and of MariaDB under sysbench's OLTP, alone and traced.
 
 A server is started once; each round loads it in turn alone, under uscope in mode 2 (5 frames), in mode 4 (64 frames), and under
-bpftrace's frame-pointer `ustack(5)`; the first round also once under `strace -f -k`. Tracers attach to the running server, and the
+bpftrace's frame-pointer `ustack(5)`; and with empty programs on the two raw tracepoints, which is what any tracer pays for its hooks; the first round also once under `strace -f -k`. Tracers attach to the running server, and the
 collector's own work is in what is measured, since server, load and collector share the machine. What is lost of throughput is told
 against the runs alone before and after it in the same round; medians and quartiles over the rounds. A lost event fails it.
 
@@ -25,14 +25,17 @@ import sys
 import tempfile
 import time
 
+from bystanders import empty_programs
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests"))
 from server_setup import Failed, answers, apache_conf, free_port, run, wait_for, written  # noqa: E402
 
-# name: how it is traced, the most throughput that may be lost (%), the aim
+# name: the most throughput that may be lost (%), the aim
 VARIANTS = {
-    "uscope mode 2, 5 frames": (["--mode", "2", "-S", "5"], 6, 3),
-    "uscope mode 4, 64 frames": (["--mode", "4", "-S", "64"], None, None),
-    "bpftrace ustack(5)": (None, None, None),
+    "uscope mode 2, 5 frames": (6, 3),
+    "uscope mode 4, 64 frames": (None, None),
+    "bpftrace ustack(5)": (None, None),
+    "empty programs": (None, None),
 }
 
 APACHE_LINES = """MaxKeepAliveRequests 0
@@ -158,15 +161,24 @@ class Tracer:
         return self.attached(["strace", "-f", "-k", "-o", "/dev/null", "-p", pids], "attached", lambda code, said: None)
 
 
+def tracing(variant, tracer):
+    if variant == "empty programs":
+        return empty_programs()
+    if variant.startswith("bpftrace"):
+        return tracer.under_bpftrace()
+    mode, frames = re.findall(r"\d+", variant)
+    return tracer.under_uscope(["--mode", mode, "-S", frames])
+
+
 def rounds_of(arguments, server, folder):
     results = {name: [] for name in VARIANTS}
     alone = []
     server.load()  # warm
     for number in range(arguments.rounds):
         before = server.load()
-        for name, (options, _, _) in VARIANTS.items():
+        for name in VARIANTS:
             tracer = Tracer(arguments, server, folder)
-            with tracer.under_uscope(options) if options else tracer.under_bpftrace():
+            with tracing(name, tracer):
                 traced = server.load()
             after = server.load()
             loss = 100 * (1 - traced / ((before + after) / 2))
@@ -198,7 +210,7 @@ def measure(arguments, kind):
     for name, runs in results.items():
         losses = [one["loss"] for one in runs]
         quartiles = statistics.quantiles(losses, n=4) if len(losses) > 1 else losses * 3
-        _, bound, aim = VARIANTS.get(name, (None, None, None))
+        bound, aim = VARIANTS.get(name, (None, None))
         verdict = "" if bound is None else f"bound {bound} %, aim {aim} %: " + ("met" if quartiles[1] <= bound else "MISSED")
         print(f"  {name:26} {quartiles[1]:6.1f} % lost (quartiles {quartiles[0]:.1f} to {quartiles[2]:.1f}) {verdict}")
         rows[name] = {"median": quartiles[1], "quartiles": [quartiles[0], quartiles[2]], "bound": bound, "runs": runs}
