@@ -14,7 +14,7 @@ Result<ChildWork> ChildWork::start(const std::function<int()>& work) {
   std::fflush(nullptr);
   const pid_t parent = getpid();
   const pid_t child = fork();
-  if (child < 0) return errno_error("cannot start a process to read the trace", errno);
+  if (child < 0) return errno_error("cannot start a process", errno);
   if (child != 0) return ChildWork(child);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // it ended before that took effect

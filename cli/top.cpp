@@ -64,8 +64,8 @@ class Screen {
 
 class Top {
  public:
-  Top(const TopVerbOptions& options, std::int64_t interval_ns)
-      : options_(options), interval_s_(static_cast<double>(interval_ns) / 1e9) {
+  Top(const TopVerbOptions& options, std::int64_t interval_ns, TopNames& names)
+      : options_(options), interval_s_(static_cast<double>(interval_ns) / 1e9), names_(names) {
     picture_.target = describe_target(options.record);
   }
 
@@ -80,6 +80,7 @@ class Top {
     const auto outcome = tracer::record(recorder, hooks, nullptr);
     if (options_.once && outcome) show_last(*outcome);
     screen_.reset();
+    if (const auto trouble = names_.trouble()) print_error(*trouble);
     if (!outcome) return outcome.error();
     if (!outcome->trouble.empty()) return Error{outcome->trouble, ""};
     if (auto done = output_.finish(); !done) return done.error();
@@ -147,7 +148,7 @@ class Top {
 
   const TopVerbOptions& options_;
   double interval_s_;
-  TopNames names_;
+  TopNames& names_;
   TopCalls calls_{names_};
   std::optional<Screen> screen_;
   Output output_{stdout};
@@ -190,7 +191,9 @@ Result<int> run_top(const TopVerbOptions& options) {
   record.no_strings = true;  // nothing shows them
   auto recorder = recorder_options(record, "");
   if (!recorder) return recorder.error();
-  return Top(options, *interval).run(*recorder);
+  const auto names = TopNames::start();
+  if (!names) return names.error();
+  return Top(options, *interval, **names).run(*recorder);
 }
 
 }  // namespace uscope::cli

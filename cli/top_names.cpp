@@ -1,78 +1,201 @@
 #include "cli/top_names.h"
 
 #include <fcntl.h>
-#include <signal.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <unordered_map>
 #include <utility>
 
-namespace uscope::cli {
+#include "support/confine.h"
+#include "support/fd_passing.h"
 
-TopNames::TopNames()
-    : namer_(store::make_symbol_namer([this](const store::ModuleRequest& module) { return open(module.file); }, true)) {
-  // Signals are the recording's.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+namespace uscope::cli {
+namespace {
+
+// One packet each. A file: its path and build-id behind, its descriptor beside; a place; and the answer to that: the
+// name behind.
+enum class Kind : std::uint32_t { kFile, kPlace };
+
+struct Head {
+  Kind kind = Kind::kFile;
+  std::uint32_t file = 0;
+  std::uint64_t address = 0;
+  std::uint32_t exact = 0;
+  std::uint32_t path_bytes = 0;
+  std::uint32_t has_key = 0;
+  std::uint32_t pad = 0;
+  usc_file_key key{};
+};
+
+constexpr std::size_t kMostPacket = std::size_t{32} << 10;
+
+std::vector<std::byte> packet(const Head& head, const std::string& text) {
+  std::vector<std::byte> bytes(std::min(kMostPacket, sizeof(head) + text.size()));
+  std::memcpy(bytes.data(), &head, sizeof(head));
+  std::memcpy(bytes.data() + sizeof(head), text.data(), bytes.size() - sizeof(head));
+  return bytes;
 }
 
-TopNames::~TopNames() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
+// What is behind the head.
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()) + sizeof(Head), bytes.size() - sizeof(Head)};
+}
+
+class Reader {
+ public:
+  explicit Reader(UniqueFd socket) : socket_(std::move(socket)) {}
+
+  int run() {
+    // Ctrl-C in the terminal is the tracer's, which may want names still.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(number, SIG_IGN);
+    const auto confined = confine({});
+    const std::string refused = confined ? "" : confined.error().what;
+    if (!send_with_fds(socket_.get(), std::as_bytes(std::span(refused.data(), refused.size() + 1)), {}) || !confined)
+      return 1;
+    std::vector<std::byte> room(kMostPacket);
+    while (true) {
+      std::vector<UniqueFd> fds;
+      const long count = receive_with_fds(socket_.get(), room, fds);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < static_cast<long>(sizeof(Head))) return 0;
+      if (!handle(std::span(room).first(static_cast<std::size_t>(count)), std::move(fds))) return 0;
+    }
   }
-  more_.notify_one();
-  thread_.join();
+
+ private:
+  bool handle(std::span<const std::byte> bytes, std::vector<UniqueFd> fds) {
+    Head head{};
+    std::memcpy(&head, bytes.data(), sizeof(head));
+    if (head.kind == Kind::kFile) {
+      const std::string text = text_of(bytes);
+      store::ModuleRequest module{head.file, text.substr(0, head.path_bytes), "", std::nullopt};
+      if (text.size() > head.path_bytes) module.build_id = text.substr(head.path_bytes);
+      if (head.has_key != 0) module.key = head.key;
+      files_.insert_or_assign(head.file, std::pair(module, fds.empty() ? UniqueFd() : std::move(fds.front())));
+      return true;
+    }
+    const auto found = files_.find(head.file);
+    const store::ModuleRequest unknown{head.file, "", "", std::nullopt};
+    const auto& module = found == files_.end() ? unknown : found->second.first;
+    const std::string name = namer_->name(module, head.address, head.exact != 0).front().function;
+    return send_with_fds(socket_.get(), packet(head, name), {});
+  }
+
+  UniqueFd open(const store::ModuleRequest& module) {
+    const auto found = files_.find(module.file);
+    if (found == files_.end() || !found->second.second) return {};
+    return UniqueFd(dup(found->second.second.get()));
+  }
+
+  UniqueFd socket_;
+  std::unordered_map<std::uint32_t, std::pair<store::ModuleRequest, UniqueFd>> files_;
+  std::unique_ptr<store::FrameNamer> namer_ =
+      store::make_symbol_namer([this](const store::ModuleRequest& module) { return open(module); }, true);
+};
+
+}  // namespace
+
+Result<std::unique_ptr<TopNames>> TopNames::start() {
+  std::array<int, 2> sockets{};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0)
+    return errno_error("cannot make a socket for the process that reads symbols", errno);
+  UniqueFd own(sockets[0]);
+  UniqueFd theirs(sockets[1]);
+  auto process = ChildWork::start([&] {
+    own.reset();
+    return Reader(std::move(theirs)).run();
+  });
+  if (!process) return process.error();
+  theirs.reset();
+  std::array<char, 1024> said{};
+  const long count = recv(own.get(), said.data(), said.size() - 1, 0);
+  if (count <= 0 || said[0] != '\0')
+    return Error{"the process that reads symbols could not give up its privileges: " + std::string(said.data()),
+                 "`uscope doctor` tells what this kernel has"};
+  (void)fcntl(own.get(), F_SETFL, O_NONBLOCK);
+  return std::unique_ptr<TopNames>(new TopNames(std::move(own), std::move(*process)));
 }
 
 void TopNames::add_file(const store::ModuleRequest& module, UniqueFd fd) {
-  const std::lock_guard lock(mutex_);
-  files_.insert_or_assign(module.file, std::pair(module, std::move(fd)));
+  Head head{Kind::kFile, module.file};
+  head.path_bytes = static_cast<std::uint32_t>(module.path.size());
+  head.has_key = module.key ? 1 : 0;
+  if (module.key) head.key = *module.key;
+  unsent_.push_back({packet(head, module.path + module.build_id), std::move(fd)});
+  send();
 }
 
 std::optional<std::string> TopNames::ask(std::uint32_t file, std::uint64_t address, bool exact) {
+  receive();
   const Place place{file, address, exact};
-  const std::lock_guard lock(mutex_);
   if (const auto found = known_.find(place); found != known_.end()) return found->second;
-  if (asked_.insert(place).second) {
-    queue_.push_back(place);
-    more_.notify_one();
+  if (socket_ && asked_.insert(place).second) {
+    Head head{Kind::kPlace, file, address, exact ? 1U : 0U};
+    unsent_.push_back({packet(head, ""), UniqueFd()});
+    send();
   }
   return std::nullopt;
 }
 
 void TopNames::wait(std::chrono::milliseconds most) {
-  std::unique_lock lock(mutex_);
-  done_.wait_for(lock, most, [this] { return asked_.empty(); });
-}
-
-UniqueFd TopNames::open(std::uint32_t file) {
-  const std::lock_guard lock(mutex_);
-  const auto found = files_.find(file);
-  if (found == files_.end() || !found->second.second) return {};
-  return UniqueFd(fcntl(found->second.second.get(), F_DUPFD_CLOEXEC, 0));
-}
-
-void TopNames::run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    more_.wait(lock, [this] { return ending_ || !queue_.empty(); });
-    if (ending_) return;
-    const Place place = queue_.front();
-    queue_.pop_front();
-    const auto& [file, address, exact] = place;
-    store::ModuleRequest module;
-    module.file = file;
-    if (const auto found = files_.find(file); found != files_.end()) module = found->second.first;
-    lock.unlock();
-    std::string name = namer_->name(module, address, exact).front().function;
-    lock.lock();
-    known_.emplace(place, std::move(name));
-    asked_.erase(place);
-    if (asked_.empty()) done_.notify_all();
+  const auto end = std::chrono::steady_clock::now() + most;
+  while (socket_ && !asked_.empty()) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return;
+    const short events = unsent_.empty() ? POLLIN : POLLIN | POLLOUT;
+    pollfd waiting{socket_.get(), events, 0};
+    (void)poll(&waiting, 1, static_cast<int>(left.count()));
+    send();
+    receive();
   }
+}
+
+std::optional<Error> TopNames::trouble() {
+  if (socket_) return std::nullopt;
+  return Error{"the process that reads symbols has ended: functions that had no name by then go by their addresses",
+               "one of the traced programs' files may be damaged; `uscope record` says which"};
+}
+
+// As much as the socket takes now; the rest with the next call.
+void TopNames::send() {
+  while (socket_ && !unsent_.empty()) {
+    const Message& next = unsent_.front();
+    const int fd = next.fd.get();
+    const std::span<const int> fds = fd < 0 ? std::span<const int>() : std::span(&fd, 1);
+    if (!send_with_fds(socket_.get(), next.bytes, fds)) {
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN && errno != ENOBUFS && errno != ETOOMANYREFS) socket_.reset();
+      return;
+    }
+    unsent_.pop_front();
+  }
+}
+
+// The answers that have come. They are another process's: only what was asked for is taken.
+void TopNames::receive() {
+  std::vector<std::byte> room(kMostPacket);
+  while (socket_) {
+    const long count = recv(socket_.get(), room.data(), room.size(), 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    if (count < static_cast<long>(sizeof(Head))) {
+      socket_.reset();
+      break;
+    }
+    Head head{};
+    std::memcpy(&head, room.data(), sizeof(head));
+    const Place place{head.file, head.address, head.exact != 0};
+    if (asked_.erase(place) != 0)
+      known_.emplace(place, text_of(std::span(room).first(static_cast<std::size_t>(count))));
+  }
+  send();
 }
 
 }  // namespace uscope::cli

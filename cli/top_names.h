@@ -1,31 +1,32 @@
-// Names of functions while tracing, by a thread of their own: reading a large binary's symbols takes seconds, and the
-// rings must be read meanwhile.
+// Names of functions while tracing, by a process of their own: reading a large binary's symbols takes seconds, the
+// rings must be read meanwhile, and what traced programs have in their files is not read with a tracer's privileges.
 #pragma once
 
-#include <condition_variable>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
-#include <thread>
 #include <tuple>
-#include <unordered_map>
+#include <vector>
 
+#include "cli/child_work.h"
 #include "store/frame_namer.h"
+#include "support/result.h"
 #include "support/unique_fd.h"
 
 namespace uscope::cli {
 
 class TopNames {
  public:
-  TopNames();
-  TopNames(const TopNames&) = delete;
-  TopNames& operator=(const TopNames&) = delete;
-  ~TopNames();
+  // Forks: called while there is no other thread, and before what the process is not to have is open. It gives up
+  // privileges as loading does (support/confine.h), and fails where it cannot.
+  [[nodiscard]] static Result<std::unique_ptr<TopNames>> start();
 
   // A file whose addresses may be asked for. `fd` may be empty: then it is looked for by its path.
   void add_file(const store::ModuleRequest& module, UniqueFd fd);
@@ -36,22 +37,25 @@ class TopNames {
   // Until all that was asked for is known, or the time is over.
   void wait(std::chrono::milliseconds most);
 
+  // What ended the process, if anything has: no more names are known then.
+  [[nodiscard]] std::optional<Error> trouble();
+
  private:
   using Place = std::tuple<std::uint32_t, std::uint64_t, bool>;
+  struct Message {
+    std::vector<std::byte> bytes;
+    UniqueFd fd;  // may be empty
+  };
 
-  void run();
-  UniqueFd open(std::uint32_t file);
+  TopNames(UniqueFd socket, ChildWork process) : process_(std::move(process)), socket_(std::move(socket)) {}
+  void send();
+  void receive();
 
-  std::mutex mutex_;
-  std::condition_variable more_;
-  std::condition_variable done_;
-  std::unordered_map<std::uint32_t, std::pair<store::ModuleRequest, UniqueFd>> files_;
   std::map<Place, std::string> known_;
   std::set<Place> asked_;
-  std::deque<Place> queue_;
-  bool ending_ = false;
-  std::unique_ptr<store::FrameNamer> namer_;  // of the thread
-  std::thread thread_;
+  std::deque<Message> unsent_;
+  ChildWork process_;
+  UniqueFd socket_;  // closed first: the process then ends by itself; empty where it has ended
 };
 
 }  // namespace uscope::cli

@@ -58,8 +58,8 @@ class TopTest : public CommandTest {
 
   static std::uint64_t frame(std::uint32_t file, std::uint64_t offset) { return USC_FRAME(file, offset, 0); }
 
-  cli::TopNames names_;
-  TopCalls calls_{names_};
+  std::unique_ptr<cli::TopNames> names_ = std::move(*cli::TopNames::start());
+  TopCalls calls_{*names_};
 };
 
 TEST_F(TopTest, CountsByCallAndTrigger) {

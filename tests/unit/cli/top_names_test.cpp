@@ -1,0 +1,82 @@
+#include "cli/top_names.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <fstream>
+
+extern "C" __attribute__((noinline, visibility("default"))) int named_for_top(int value) {
+  return value + 1;
+}
+
+namespace uscope::test {
+namespace {
+
+using cli::TopNames;
+using std::chrono::seconds;
+
+constexpr std::uint32_t kFile = 7;
+
+class TopNamesTest : public testing::Test {
+ protected:
+  // This program by its descriptor only: the path leads nowhere.
+  TopNamesTest() {
+    names_->add_file({kFile, "/nowhere", "", std::nullopt}, UniqueFd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)));
+  }
+
+  // The ELF address of a function of this program, which is position-independent.
+  static std::uint64_t address() {
+    Dl_info info{};
+    EXPECT_NE(dladdr(reinterpret_cast<const void*>(&named_for_top), &info), 0);
+    return reinterpret_cast<std::uintptr_t>(&named_for_top) - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+  }
+
+  static pid_t child() {
+    pid_t pid = 0;
+    std::ifstream("/proc/thread-self/children") >> pid;
+    return pid;
+  }
+
+  static std::string status(pid_t pid, const std::string& key) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+    for (std::string line; std::getline(file, line);)
+      if (line.starts_with(key + ":")) return line.substr(line.find_first_not_of(" \t", key.size() + 1));
+    return "";
+  }
+
+  std::unique_ptr<TopNames> names_ = std::move(*TopNames::start());
+};
+
+TEST_F(TopNamesTest, ComeFromAnotherProcess) {
+  EXPECT_EQ(names_->ask(kFile, address(), true), std::nullopt);
+  names_->wait(seconds(60));
+  EXPECT_EQ(names_->ask(kFile, address(), true), "named_for_top");
+  EXPECT_EQ(names_->ask(kFile + 1, 0x10, true), std::nullopt);
+  names_->wait(seconds(60));
+  EXPECT_NE(names_->ask(kFile + 1, 0x10, true), std::nullopt);
+  EXPECT_FALSE(names_->trouble());
+}
+
+TEST_F(TopNamesTest, WhichHasGivenUpItsPrivileges) {
+  ASSERT_GT(child(), 0);
+  EXPECT_EQ(status(child(), "NoNewPrivs"), "1");
+  EXPECT_EQ(status(child(), "Seccomp"), "2");
+  const std::uint64_t capabilities = std::stoull(status(child(), "CapEff"), nullptr, 16);
+  constexpr std::uint64_t kWritingForAUser = 1U << 1U | 1U << 3U;  // CAP_DAC_OVERRIDE, CAP_FOWNER
+  EXPECT_EQ(capabilities & ~kWritingForAUser, 0U);
+}
+
+TEST_F(TopNamesTest, WhoseEndIsTold) {
+  ASSERT_GT(child(), 0);
+  kill(child(), SIGKILL);
+  (void)names_->ask(kFile, address(), true);
+  names_->wait(seconds(60));
+  EXPECT_EQ(names_->ask(kFile, address(), true), std::nullopt);
+  ASSERT_TRUE(names_->trouble());
+}
+
+}  // namespace
+}  // namespace uscope::test
