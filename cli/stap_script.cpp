@@ -215,7 +215,7 @@ Result<void> StapScript::load() {
   const std::string link = folder.path() + "/" + name_ + ".ko";
   if (symlink(module_.c_str(), link.c_str()) != 0) return errno_error("cannot make a link in /tmp", errno);
   const std::string wait = "sh -c 'echo >" + mark + "; exec cat >/dev/null'";
-  const auto child = start({"staprun", "-c", wait, link}, pipe->read.get(), STDERR_FILENO, true);
+  const auto child = start({"staprun", "-c", wait, link, "uscope_by_record=1"}, pipe->read.get(), STDERR_FILENO, true);
   if (!child) return child.error();
   staprun_ = *child;
   keeper_ = std::move(pipe->write);

@@ -77,7 +77,7 @@ int usc_log_app_frame(u64 *pc, char *text, unsigned int room)
 
 	if (!t || t->state != USC_TRACED)
 		return -ENOENT;
-	if (!user_64bit_mode(task_pt_regs(current)) || !t->image)
+	if (!current->mm || !t->image || !user_64bit_mode(task_pt_regs(current)))
 		return -ENODATA;
 	level = __sync_fetch_and_add(&cpu->nest, 1);
 	if (level < SCRATCH_LEVELS) {

@@ -127,11 +127,18 @@ static void keep_place(unsigned long address, u32 place, u32 plumbing)
 
 /*
  * What stands between a probe's module and the place that it probes: of kprobes and kretprobes (by ftrace, by a
- * breakpoint, optimised), and of tracepoints. Trampolines made at run time have no name.
+ * breakpoint, optimised), tracepoints, user-space marks and the profiling clock. Trampolines made at run time have no
+ * name.
  */
 static bool is_plumbing_name(const char *symbol)
 {
 	static const char *const names[] = {
+		"uprobe_notify_resume",
+		"handle_swbp",
+		"handler_chain",
+		"__perf_event_overflow",
+		"perf_event_overflow",
+		"perf_swevent_hrtimer",
 		"aggr_pre_handler",
 		"opt_pre_handler",
 		"kprobe_ftrace_handler",

@@ -363,7 +363,7 @@ u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *t
 
 int usc_log_begin(void)
 {
-	if (in_nmi() || !in_task() || !current->mm)
+	if (in_nmi())
 		return -EOPNOTSUPP;
 	preempt_disable_notrace();
 	if (!READ_ONCE(logging)) {
@@ -419,10 +419,11 @@ int usc_log_task(struct usc_log_task *task, bool with_stack)
 	task->serial = t->serial;
 	task->image = t->image;
 	task->stack = 0;
-	if (!user_64bit_mode(regs))
-		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
-	else if (!t->image)
+	/* A task that ends may have no memory any more. */
+	if (!current->mm || !t->image)
 		ended = USC_ENDED_SCOPE;
+	else if (!user_64bit_mode(regs))
+		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
 	if (with_stack)
 		task->stack = take_stack(regs, t, ended);
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * For other kernel modules: events of their own in uscope's trace, with the stacks of the moment. All functions may be
- * called from any task context, also where nothing may sleep; they neither sleep nor fault. What is logged while no
- * tracer traces costs a look and nothing else.
+ * called from anywhere but NMIs, and mean the current task, also in interrupts; they neither sleep nor fault. What is
+ * logged while no tracer traces costs a look and nothing else.
  */
 #ifndef USCOPE_LOG_H
 #define USCOPE_LOG_H
@@ -20,8 +20,8 @@ bool usc_task_traced(void);
 /*
  * Logs an event of the caller's kind with up to six values. 0; -ENOENT: the current task is not traced; -ENODEV: no
  * tracer traces; -EBUSY: called from inside the tracer itself (counted as a loss, recursion); -ENOSPC: no room
- * (counted); -EOPNOTSUPP: in an interrupt (also where a breakpoint is handled: a kprobe that is none of ftrace's), or a
- * kernel thread (counted where it interrupted a traced task); -EINVAL. `kind` is below 0x80000000.
+ * (counted); -EOPNOTSUPP: in an NMI, or where a breakpoint in the kernel is handled (a kprobe that is none of ftrace's;
+ * counted where it interrupted a traced task); -EINVAL. `kind` is below 0x80000000.
  */
 int usc_log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags);
 

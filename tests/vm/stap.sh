@@ -27,15 +27,19 @@ refuses 2 'while resolving probe point' 'probe kprobe.function("no_such_function
 refuses 2 'arity mismatch' 'probe begin { uscope_log("x", 1, 2, 3, 4, 5, 6, 7) }'
 refuses 2 'type mismatch' 'probe begin { uscope_log(1) }'
 
-compiled() { # SCRIPT: the module's path
-	path=$("$stap" -p4 -r "$tree" "$1" 2>"$work/said" | tail -1) || true
+fixtures=$(realpath "$build/tests/fixtures")
+compiled() { # SCRIPT ARGUMENT…: the module's path
+	path=$("$stap" -p4 -r "$tree" "$@" 2>"$work/said" | tail -1) || true
 	[ -f "$path" ] || { cat "$work/said" >&2; exit 1; }
 	echo "$path"
 }
 set --
 mkdir "$work/stap" "$work/examples"
 for script in "$here"/stap/*.stp; do
-	module=$(compiled "$script")
+	case $script in
+	*/kinds.stp) module=$(compiled "$script" "$fixtures/fixture_marks") ;;
+	*) module=$(compiled "$script") ;;
+	esac
 	cp "$module" "$work/stap/"
 	echo "/root/stap/$(basename "$module")" >"$work/stap/$(basename "$script" .stp).path"
 done
@@ -46,10 +50,9 @@ done
 for program in insmod rmmod staprun pkill timeout; do
 	set -- "$@" --with "$(PATH=$PATH:/usr/sbin:/sbin command -v $program)"
 done
-fixtures=$build/tests/fixtures
 "$here/run.sh" --kernel "$kernel" --time 480 "$@" --with /usr/lib/systemtap/stapio --with "$work/uscope:/usr/bin/uscope" --with "$work/uscope.ko:/root/uscope.ko" \
 	--with "$work/stap:/root/stap" --with "$work/examples:/root/examples" --with "$fixtures/fixture_getppid_loop:/root/getppid_loop" \
-	--with "$fixtures/fixture_kernel_work:/root/kernel_work" --with "$here/stap-guest:/usr/bin/stap-guest" \
+	--with "$fixtures/fixture_kernel_work:/root/kernel_work" --with "$fixtures/fixture_marks" --env "MARKS=$fixtures/fixture_marks" --with "$here/stap-guest:/usr/bin/stap-guest" \
 	--with "$here/stap-examples-guest:/usr/bin/stap-examples-guest" --results "$work/results" -- /bin/sh -c 'stap-examples-guest && stap-guest'
 python3 "$here/stap_examples_check.py" "$work/results"
 python3 "$here/stap_check.py" "$work/results"

@@ -70,14 +70,30 @@ def main(folder: Path) -> int:
     for name, status in {"without_record": 125, "absent": 6, "bad": 5, "killed": 3, "ends": 7, "stuck": 8, "damaged": 4, "text": 9, "bpf": 125}.items():
         check(f"{name}: exit status {status}", (folder / f"{name}.status").read_text().strip() == str(status))
 
+    def rows(name):
+        return json.loads((folder / name).read_text())["results"][0]["rows"]
+
     def events(name):
-        return {(of, kind): count for of, kind, count in json.loads((folder / name).read_text())["results"][0]["rows"]}
+        return {(of, kind): count for of, kind, count in rows(name)}
 
     whole, killed, ends = events("kinds.json"), events("killed.json"), events("ends.json")
     check("the store has them", whole[("stap", "getppid")] == whole[("stap", "getppid with kernel")] == whole[("syscall", "getppid")] == len(calls))
     check("killed: the script's are there until then, the calls to the end", 50 <= killed[("stap", "getppid")] <= 51 + 20 and
           killed[("syscall", "getppid")] >= 100)
     check("an error of its own: twenty, and all calls", ends[("stap", "before")] == 20 and ends[("syscall", "getppid")] >= 50)
+
+    marks = rows("marks.json")
+    turns, written = ([(a0, trigger, folded) for _, kind, _, a0, trigger, folded in marks if kind == name] for name in ("turn", "written"))
+    samples = [(trigger, folded) for _, kind, _, _, trigger, folded in marks if kind == "sample"]
+    writes = [folded for of, kind, _, _, _, folded in marks if (of, kind) == ("syscall", "write")]
+    check("ten marks of the program, by their functions", [t[:2] for t in turns] == [(n, "marked") for n in range(10)] and
+          all(";main;turns;marked" in folded and folded.startswith("_start;") for _, _, folded in turns))
+    check("three returns of vfs_write, in its caller", [t[:2] for t in written] == [(n, "stores") for n in (1, 2, 3)] and
+          [re.sub(r";[^;]*_\[k\]", "", folded) for _, _, folded in written] == writes and all(folded.endswith(";ksys_write_[k]") for _, _, folded in written))
+    computing = [folded for trigger, folded in samples if trigger == "computes"]
+    check(f"the clock, in interrupts: {len(computing)} of {len(samples)} samples where the program computes", len(computing) >= 20 and
+          len(computing) > len(samples) // 2 and all(folded.startswith("_start;") and ";main;computes;asm_" in folded for folded in computing))
+    check("one process, and no loss but samples of uscope itself", len({row[2] for row in marks}) == 1 and {row[0] for row in rows("marks_lost.json")} <= {"recursion"})
     return 1 if failed else 0
 
 

@@ -67,7 +67,10 @@ def slow(example: Example) -> None:
         surely["slow " + e.kind] += (e.took or 0) >= 12_000_000
         perhaps["slow " + e.kind] += (e.took or 0) >= 9_000_000
     logged = Counter(e.kind for e in example.logged)
-    example.check("no others", all(surely[kind] <= logged[kind] <= perhaps[kind] for kind in surely | logged))
+    # On a slow machine SystemTap skips probes that wait for a lock of its own too long, and says so.
+    skipped = re.search(r"skipped probes: (\d+)", example.said)
+    example.check("no others", all(logged[kind] <= perhaps[kind] for kind in logged))
+    example.check("none is missing but what SystemTap has skipped", sum((surely - logged).values()) <= (int(skipped[1]) if skipped else 0))
 
 
 def vfs(example: Example) -> None:

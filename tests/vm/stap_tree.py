@@ -29,12 +29,11 @@ def guest_symbols(series: str, folder: Path) -> None:
         shutil.copy2(Path(work) / "System.map", folder)
 
 
-def make_tree(series: str, version: str, tree: Path) -> None:
-    headers = Path(f"/usr/src/linux-headers-{version}")
-    common = Path(f"/usr/src/linux-headers-{version.removesuffix('-amd64')}-common")
+def link_headers(headers: Path, tree: Path) -> None:
+    common = headers.with_name(headers.name.removesuffix("-amd64") + "-common")
     for folder in (headers, common):
         if not folder.exists():
-            raise VmError(f"{folder} is missing: install linux-headers-{version}")
+            raise VmError(f"{folder} is missing: install {headers.name}")
     tree.mkdir(parents=True)
     for path in headers.iterdir():
         (tree / path.name).symlink_to(path)
@@ -42,19 +41,24 @@ def make_tree(series: str, version: str, tree: Path) -> None:
         link = tree / "source" / name
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(common / name)
-    guest_symbols(series, tree)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="stap_tree.py", description=__doc__.split(":", maxsplit=1)[0])
     parser.add_argument("--kernel", default="6.1", choices=list(SUITES))
+    parser.add_argument("--headers", type=Path, help="of a kernel, in place of --kernel: no symbols then")
+    parser.add_argument("--output", type=Path, help="the folder to make with --headers")
     options = parser.parse_args()
     try:
+        if options.headers:
+            link_headers(options.headers, options.output)
+            return 0
         version = version_of(options.kernel)
         tree = cache_folder() / f"stap-{version}"
         if not tree.exists():
             with tempfile.TemporaryDirectory(dir=cache_folder()) as work:
-                make_tree(options.kernel, version, Path(work) / "tree")
+                link_headers(Path(f"/usr/src/linux-headers-{version}"), Path(work) / "tree")
+                guest_symbols(options.kernel, Path(work) / "tree")
                 os.rename(Path(work) / "tree", tree)
     except (VmError, OSError) as error:
         print(f"uscope-vm: stap's tree for kernel {options.kernel}: {error}", file=sys.stderr)
