@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """From light load to far too much: what is in the trace and what is counted as lost is together what the kernel's own counter of system
 calls says, exactly, by process and in sum. Needs root, a backend and perf; usage: overload.py USCOPE FIXTURES"""
+import contextlib
 import os
 import signal
 import subprocess
@@ -33,6 +34,15 @@ class Overload(AttachCase):
         self.wait_for(lambda: os.path.exists(self.db + ".raw.part") and os.path.getsize(self.db + ".raw.part") > 4 << 20
                       or tracer.poll() is not None, "no event is written")
         self.assertIsNone(tracer.poll(), "the loop was too short for this machine")
+
+    def loop_ends(self):
+        self.wait_for(lambda: os.path.exists(self.counted) and os.path.getsize(self.counted) > 0, "the loop does not end")
+
+    @staticmethod
+    def schedule(tracer, policy):
+        for tid in map(int, os.listdir(f"/proc/{tracer.pid}/task")):
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setscheduler(tid, policy, os.sched_param(0))
 
     def most_memory(self, tracer):
         with open(f"/proc/{tracer.pid}/status", encoding="ascii") as status:
@@ -75,7 +85,7 @@ class Overload(AttachCase):
         tracer.send_signal(signal.SIGSTOP)
         time.sleep(1.5)
         tracer.send_signal(signal.SIGCONT)
-        self.wait_for(lambda: os.path.exists(self.counted) and os.path.getsize(self.counted) > 0, "the loop does not end")
+        self.loop_ends()
         self.assertLess(self.most_memory(tracer), RINGS * os.cpu_count() + SAMPLES + CODE)
         said = self.ended(tracer)
         lost = self.check_count()
@@ -87,13 +97,12 @@ class Overload(AttachCase):
 
     def test_collector_starved(self):
         tracer = self.begin(4 * CALLS, 200)
-        for tid in map(int, os.listdir(f"/proc/{tracer.pid}/task")):
-            os.sched_setscheduler(tid, os.SCHED_IDLE, os.sched_param(0))
-        self.works(tracer)
-        for tid in map(int, os.listdir(f"/proc/{tracer.pid}/task")):
-            os.sched_setscheduler(tid, os.SCHED_IDLE, os.sched_param(0))
+        self.works(tracer)  # what it starts is not to be starved with it
+        self.schedule(tracer, os.SCHED_IDLE)
         for _ in range(2 * os.cpu_count()):
             self.start("timeout", "5", "sh", "-c", "while :; do :; done")
+        self.loop_ends()
+        self.schedule(tracer, os.SCHED_OTHER)
         self.ended(tracer)
         self.check_count()
 
