@@ -2,9 +2,10 @@
 """What tracing costs real servers: throughput of Apache's event MPM under ab, and of MariaDB under sysbench's OLTP, alone and traced.
 
 A server is started once; each round loads it in turn alone, under uscope in mode 2 (5 frames), in mode 4 (64 frames), and under
-bpftrace's frame-pointer `ustack(5)`; and with empty programs on the two raw tracepoints, which is what any tracer pays for its hooks; the first round also once under `strace -f -k`. Tracers attach to the running server, and the
-collector's own work is in what is measured, since server, load and collector share the machine. What is lost of throughput is told
-against the runs alone before and after it in the same round; medians and quartiles over the rounds. A lost event fails it.
+bpftrace's frame-pointer `ustack(5)`, and with empty programs on the two raw tracepoints, which is what any tracer pays for its hooks;
+the first round also once under `strace -f -k`. Tracers attach to the running server, and the collector's own work is in what is measured,
+since server, load and collector share the machine. What is lost of throughput, and what processor time of server and tracer is added,
+is told against the runs alone before and after it in the same round; medians and quartiles over the rounds. A lost event fails it.
 
 usage: servers.py --build FOLDER [--rounds N] [--seconds N] [--server NAME]... [--json FILE] [--check] [--no-strace]
 Needs root, apache2, ab, mariadb-server, sysbench, bpftrace and strace.
@@ -72,6 +73,7 @@ class Apache:
         # it is slow.
         if int(re.search(r"Failed requests: +(\d+)", said)[1]) > requests / (2 if slow else 50):
             raise Failed(f"requests failed: {said}")
+        self.done = requests
         return float(re.search(r"Requests per second: +([\d.]+)", said)[1])
 
     def stop(self):
@@ -103,7 +105,9 @@ class MariaDb:
 
     def load(self, part=1, slow=False):
         said = self.sysbench("run", f"--time={max(1, int(self.seconds * part))}")
-        return float(re.search(r"transactions: .*\(([\d.]+) per sec", said)[1])
+        done, rate = re.search(r"transactions: +(\d+) +\(([\d.]+) per sec", said).groups()
+        self.done = int(done)
+        return float(rate)
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -170,22 +174,42 @@ def tracing(variant, tracer):
     return tracer.under_uscope(["--mode", mode, "-S", frames])
 
 
+def processor_seconds(server):
+    """Of the server and of its tracers, so far."""
+    ticks = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            name, _, rest = stat.read().partition("(")[2].rpartition(")")
+            if name in (server.program, "uscope", "uscope-reader", "bpftrace"):
+                ticks += sum(map(int, rest.split()[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def loaded(server):
+    """Throughput, and processor microseconds for each request or transaction: other programs on the machine disturb that less."""
+    before = processor_seconds(server)
+    rate = server.load()
+    return rate, 1e6 * (processor_seconds(server) - before) / server.done
+
+
 def rounds_of(arguments, server, folder):
     results = {name: [] for name in VARIANTS}
     alone = []
     server.load()  # warm
     for number in range(arguments.rounds):
-        before = server.load()
+        before, time_before = loaded(server)
         for name in VARIANTS:
             tracer = Tracer(arguments, server, folder)
             with tracing(name, tracer):
-                traced = server.load()
-            after = server.load()
+                traced, time_traced = loaded(server)
+            after, time_after = loaded(server)
             loss = 100 * (1 - traced / ((before + after) / 2))
-            results[name].append({"loss": loss, "traced": traced, **tracer.figures})
+            added = time_traced - (time_before + time_after) / 2
+            results[name].append({"loss": loss, "traced": traced, "added us": added, **tracer.figures})
             alone += [before, after]
-            before = after
-            print(f"  round {number + 1}: {name}: {traced:,.0f} of {(alone[-1] + alone[-2]) / 2:,.0f} {server.unit}, {loss:.1f} % lost {tracer.figures or ''}", flush=True)
+            print(f"  round {number + 1}: {name}: {traced:,.0f} of {(before + after) / 2:,.0f} {server.unit}, {loss:.1f} % lost; "
+                  f"{added:.1f} µs more each of {(time_before + time_after) / 2:.1f} {tracer.figures or ''}", flush=True)
+            before, time_before = after, time_after
     if not arguments.no_strace:
         with Tracer(arguments, server, folder).under_strace():
             traced = server.load(part=0.002, slow=True)
@@ -212,7 +236,9 @@ def measure(arguments, kind):
         quartiles = statistics.quantiles(losses, n=4) if len(losses) > 1 else losses * 3
         bound, aim = VARIANTS.get(name, (None, None))
         verdict = "" if bound is None else f"bound {bound} %, aim {aim} %: " + ("met" if quartiles[1] <= bound else "MISSED")
-        print(f"  {name:26} {quartiles[1]:6.1f} % lost (quartiles {quartiles[0]:.1f} to {quartiles[2]:.1f}) {verdict}")
+        added = statistics.median(one["added us"] for one in runs) if "added us" in runs[0] else None
+        told = "" if added is None else f", {added:.1f} µs of processor time more each"
+        print(f"  {name:26} {quartiles[1]:6.1f} % lost (quartiles {quartiles[0]:.1f} to {quartiles[2]:.1f}){told} {verdict}")
         rows[name] = {"median": quartiles[1], "quartiles": [quartiles[0], quartiles[2]], "bound": bound, "runs": runs}
     return {"alone": {"unit": server.unit, "quartiles": spread}, "variants": rows}
 
