@@ -22,7 +22,7 @@ TRACEPOINTS = ("include/trace/events/sched.h", "include/trace/events/syscalls.h"
 def guest_symbols(series: str, folder: Path) -> None:
     """/proc/kallsyms of a guest: what Debian's own System.map does not have. Addresses count by their distances only."""
     with tempfile.TemporaryDirectory(prefix="uscope-stap-") as work:
-        done = subprocess.run([HERE / "run.sh", "--kernel", series, "--time", "60", "--results", work, "--", "sh", "-c",
+        done = subprocess.run([HERE / "run.sh", "--kernel", series, "--time", "150", "--results", work, "--", "sh", "-c",
                                "grep -v '\\[' /proc/kallsyms >/results/System.map"], check=False)
         if done.returncode:
             raise VmError(f"the guest's symbols: run.sh: exit {done.returncode}")
@@ -36,7 +36,10 @@ def link_headers(headers: Path, tree: Path) -> None:
             raise VmError(f"{folder} is missing: install {headers.name}")
     tree.mkdir(parents=True)
     for path in headers.iterdir():
-        (tree / path.name).symlink_to(path)
+        if path.name == "Module.symvers":  # to which some versions of stap write
+            shutil.copy2(path, tree)
+        else:
+            (tree / path.name).symlink_to(path)
     for name in TRACEPOINTS:
         link = tree / "source" / name
         link.parent.mkdir(parents=True, exist_ok=True)
