@@ -23,7 +23,7 @@ Result<void> read_kinds(const store::Database& database, Catalog& catalog) {
 
 Result<void> read_processes(const store::Database& database, Catalog& catalog) {
   return each_row(database,
-                  "SELECT id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring "
+                  "SELECT id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring, space "
                   "FROM process ORDER BY id",
                   [&](const Row& row) {
                     Process process;
@@ -35,7 +35,9 @@ Result<void> read_processes(const store::Database& database, Catalog& catalog) {
                     process.end_ns = row.maybe_integer(5);
                     process.exit_code = row.maybe_integer(6);
                     process.exit_signal = row.maybe_integer(7);
-                    process.uses_io_uring = row.integer(8) != 0;
+                    process.uses_io_uring = !row.is_null(8) && row.integer(8) != 0;
+                    process.may_use_io_uring = row.is_null(8) || process.uses_io_uring;
+                    process.space = row.integer(9);
                     catalog.processes.append(std::move(process));
                   });
 }

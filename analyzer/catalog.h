@@ -39,6 +39,8 @@ struct Process {
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> exit_signal;
   bool uses_io_uring = false;
+  bool may_use_io_uring = false;     // it does, or that is not known
+  std::int64_t space = 0;            // its address space; 0 = not known
   std::vector<std::int64_t> images;  // by time
   std::uint64_t threads = 0;
 };

@@ -1,6 +1,7 @@
 #include "analyzer/deadlock_story.h"
 
 #include <algorithm>
+#include <set>
 
 #include "support/text.h"
 
@@ -55,6 +56,7 @@ class Story {
   [[nodiscard]] std::string waits_for_owner(std::size_t i) const;
   template <typename Text>
   [[nodiscard]] std::string listed(const std::vector<std::size_t>& threads, const char* separator, Text text) const;
+  [[nodiscard]] std::string could_still(const GraphFinding& finding, const std::string& deed) const;
   [[nodiscard]] std::string former_wakers(std::size_t i) const;
 
   const Situation& it_;
@@ -78,6 +80,7 @@ std::string Story::waits(std::size_t i) const {
   const std::string who = name(i) + " waits ";
   const std::string where = function_of(call(i));
   if (primitive == Primitive::kJoin) return who + "for a thread's end" + where;
+  if (primitive == Primitive::kVfork) return who + "for its child of vfork to execute a program or to end" + where;
   if (primitive == Primitive::kPark) return who + "to be unparked" + where;
   const bool at = primitive == Primitive::kConditionVariable || primitive == Primitive::kRustCondvar ||
                   primitive == Primitive::kBarrier || primitive == Primitive::kFutex;
@@ -88,13 +91,27 @@ std::string Story::waits_for_owner(std::size_t i) const {
   const std::size_t owner = it_.waiters[i].owner;
   if (it_.places[i].what.primitive == Primitive::kJoin)
     return name(i) + " waits for the end of " + name(owner) + function_of(call(i));
+  if (it_.places[i].what.primitive == Primitive::kVfork) return waits(i) + ", " + name(owner);
   return waits(i) + ", held by " + name(owner);
 }
 
 std::string Story::cycle(const GraphFinding& finding) const {
   const std::string count = std::to_string(finding.threads.size());
   return count + " threads wait for each other, in a circle: " +
-         listed(finding.threads, "; ", [&](std::size_t i) { return waits_for_owner(i); }) + ".";
+         listed(finding.threads, "; ", [&](std::size_t i) { return waits_for_owner(i); }) + "." +
+         (finding.weak ? could_still(finding, "cancel one that joins, or unlock what it has not locked") : "");
+}
+
+// Why it is no more than a stall.
+std::string Story::could_still(const GraphFinding& finding, const std::string& deed) const {
+  std::vector<std::size_t> free;
+  const Waiter& first = it_.waiters[finding.threads[0]];
+  const std::set<std::size_t> members(finding.threads.begin(), finding.threads.end());
+  for (std::size_t i = 0; i < it_.waiters.size(); i++)
+    if (!it_.stuck[i] && can_reach(it_.waiters[i], first) && members.count(i) == 0) free.push_back(i);
+  const std::string who =
+      free.empty() ? "somebody outside of the trace" : listed(free, ", ", [&](std::size_t i) { return name(i); });
+  return " No deadlock for certain: " + who + " could still " + deed + ".";
 }
 
 std::string Story::signal_cycle(const GraphFinding& finding) const {
@@ -105,7 +122,8 @@ std::string Story::signal_cycle(const GraphFinding& finding) const {
   text += known ? "all that have woken it so far wait for " : "all that could wake it wait for ";
   text += name(waiter) + " itself: " + listed(others, "; ", [&](std::size_t i) { return waits_for_owner(i); }) + ".";
   if (finding.by_history)
-    text += " Other threads of the process still run or wait for the outside, but none of them has ever woken it.";
+    text += " None of the threads that are free has ever woken it." +
+            could_still(finding, "wake it for the first time, or cancel it");
   return text;
 }
 
@@ -124,15 +142,18 @@ std::string Story::owner_gone(const GraphFinding& finding) const {
   const std::size_t first = finding.threads[0];
   const auto owner = it_.places[first].gone_owner;
   std::string text = listed(finding.threads, "; ", [&](std::size_t i) { return waits(i); });
+  const std::string weak = finding.weak ? could_still(finding, "unlock what it has not locked") : "";
   text += owner ? "; its owner, thread " + std::to_string(*owner) + "," : "; its owner";
   const LastProcess& process = it_.calls.processes[call(first).process];
   for (const LastCall& other : it_.calls.threads) {
     const LastProcess& parent = it_.calls.processes[other.process];
-    if (owner && other.tid == *owner && parent.id == process.parent_id)
-      return text + " is one of the parent process " + std::to_string(parent.pid) +
-             ": the lock was held when it forked, and the child has it without its owner.";
+    if (!owner || other.tid != *owner || parent.id != process.parent_id) continue;
+    text += " is one of the parent process " + std::to_string(parent.pid);
+    text += ": the lock was held when it forked, and the child has it without its owner.";
+    text += weak;
+    return text;
   }
-  return text + " has ended without letting go.";
+  return text + " has ended without letting go." + weak;
 }
 
 std::string Story::former_wakers(std::size_t i) const {
@@ -151,9 +172,12 @@ std::string Story::stall(const GraphFinding& finding) const {
   const Waiter& first = it_.waiters[finding.threads[0]];
   std::size_t others = 0;
   for (std::size_t i = 0; i < it_.waiters.size(); i++)
-    if (i != finding.threads[0] && (first.releaser == Releaser::kAnyone || it_.waiters[i].process == first.process))
-      others++;
-  const std::string whose = first.releaser == Releaser::kAnyone ? "of these processes" : "of the process";
+    if (i != finding.threads[0] && can_reach(it_.waiters[i], first)) others++;
+  const bool one_process = std::all_of(it_.waiters.begin(), it_.waiters.end(), [&](const Waiter& waiter) {
+    return waiter.process == first.process || !can_reach(waiter, first);
+  });
+  const std::string whose =
+      first.releaser == Releaser::kAnyone || !one_process ? "of these processes" : "of the process";
   if (others == 0) text += "there is no other thread " + whose + ".";
   if (others == 1) text += "the other thread " + whose + " is blocked for good, too.";
   if (others > 1) text += "all " + std::to_string(others) + " other threads " + whose + " are blocked for good, too.";
@@ -170,17 +194,16 @@ std::string Story::none() const {
   }
   if (waiting == 0) return "no thread waits for a futex at the end";
   if (!held) return "the threads that wait for futexes will go on by themselves, or may just have been woken";
-  const std::vector<bool> stuck = stuck_threads(it_.waiters);
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < it_.waiters.size(); i++)
-    if (!stuck[i] && !it_.waiters[i].held && it_.waiters[i].process == it_.waiters[*held].process) free.push_back(i);
+    if (!it_.stuck[i] && !it_.waiters[i].held && can_reach(it_.waiters[i], it_.waiters[*held])) free.push_back(i);
   // Those who wait for the outside say most.
   std::stable_sort(free.begin(), free.end(), [&](std::size_t a, std::size_t b) {
     return (call(a).standing == Standing::kElsewhere) > (call(b).standing == Standing::kElsewhere);
   });
   for (std::size_t i = 0; i < it_.waiters.size(); i++)
     if (free.empty() && it_.waiters[i].held && it_.waiters[i].wish == Wish::kPost &&
-        it_.waiters[i].releaser == Releaser::kUnknown && call(i).wait->handlers)
+        it_.waiters[i].releaser == Releaser::kUnknown && call(i).wait->handlers && !it_.waiters[i].outsiders)
       return "a signal may come whose handler wakes " + name(i);
   if (free.empty())
     return "somebody outside of what was traced, or of what it tells, can still wake the threads that wait";

@@ -22,6 +22,7 @@ struct Situation {
   const LastCalls& calls;
   const std::vector<Place>& places;
   const std::vector<Waiter>& waiters;
+  const std::vector<bool>& stuck;  // stuck_threads() of them
 };
 
 [[nodiscard]] std::string explain(const Situation& situation, const GraphFinding& finding);

@@ -255,6 +255,7 @@ struct StackFacts {
   std::string trigger;
   std::string module;
   bool fallback = false;
+  bool guessed = false;
 };
 
 EventString::Source source_of(std::int64_t number) {
@@ -274,7 +275,8 @@ class RowReader {
         "JOIN string s ON s.id = es.string_id WHERE es.event_id = ?1 ORDER BY es.arg");
     if (!strings) return strings.error();
     auto stack = database.prepare(
-        "SELECT s.depth, s.ended, f.function, m.path, s.trigger_fallback FROM stack s "
+        "SELECT s.depth, s.ended, f.function, m.path, s.trigger_fallback, "
+        "EXISTS (SELECT 1 FROM guessed_stack g WHERE g.stack_id = s.id) FROM stack s "
         "LEFT JOIN frame f ON f.id = s.trigger_frame_id "
         "LEFT JOIN module m ON m.id = f.module_id WHERE s.id = ?1");
     if (!stack) return stack.error();
@@ -331,7 +333,7 @@ class RowReader {
       StackFacts facts;
       stack_.bind(1, *out.stack_id);
       auto done = each(stack_, [&](const Row& row) {
-        facts = {row.integer(0), text(row, 1), text(row, 2), text(row, 3), row.integer(4) != 0};
+        facts = {row.integer(0), text(row, 1), text(row, 2), text(row, 3), row.integer(4) != 0, row.integer(5) != 0};
       });
       if (!done) return done;
       at = stacks_.emplace(*out.stack_id, std::move(facts)).first;
@@ -341,6 +343,7 @@ class RowReader {
     out.trigger = at->second.trigger;
     out.trigger_module = at->second.module;
     out.trigger_fallback = at->second.fallback;
+    out.guessed = at->second.guessed;
     return {};
   }
 

@@ -62,6 +62,7 @@ struct EventRow {
   std::string trigger;
   std::string trigger_module;
   bool trigger_fallback = false;
+  bool guessed = false;  // the walk went on from code without unwind data: callers may be missing
 };
 
 struct StackFrame {

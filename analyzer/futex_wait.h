@@ -27,12 +27,13 @@ struct FutexWait {
   std::uint64_t address = 0;
   std::uint32_t op = 0;  // with its flags
   std::uint32_t expected = 0;
-  bool timed = false;            // it ends by itself
-  std::string key;               // empty: not known
-  bool fresh = false;            // the words were read when it was last looked at, not only at its entry
-  std::string words;             // memory around the address; empty: not read
-  std::uint64_t words_from = 0;  // address of the first byte
-  std::optional<std::int64_t> strangers;
+  bool timed = false;                     // it ends by itself
+  std::string key;                        // empty: not known
+  bool fresh = false;                     // the words were read when it was last looked at, not only at its entry
+  std::string words;                      // memory around the address; empty: not read
+  std::uint64_t words_from = 0;           // address of the first byte
+  std::optional<std::int64_t> strangers;  // processes that are not traced and have this memory
+  bool open_to_others = true;             // shared: somebody may open its file, or that is not known
   std::int64_t futexes = 1;
   bool handlers = true;  // its process handles signals from outside, or that is not known
 

@@ -16,6 +16,13 @@ struct GlibcMutex {
   std::uint32_t kind = 0;
 
   [[nodiscard]] bool is_robust() const { return (kind & 0x10) != 0; }
+
+  // Whether pthread_mutex_unlock asks who calls it: of recursive, error-checking, robust and PI mutexes. A normal or
+  // adaptive one is unlocked by whoever does it, as programs do that use it as a semaphore.
+  [[nodiscard]] bool asks_who_unlocks() const {
+    const std::uint32_t type = kind & 3;
+    return type == 1 || type == 2 || (kind & 0x30) != 0;
+  }
 };
 
 // None where the words around the address are not known, or can be no mutex: its kind has bits that no kind has.

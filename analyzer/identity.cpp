@@ -35,7 +35,8 @@ std::optional<std::string_view> without_compiler_suffix(std::string_view name) {
 }  // namespace
 
 std::string module_identity(std::string_view path) {
-  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  // Of memory alone (memfd): a file's path has no such end, unless it is so named.
+  if (path.starts_with("/memfd:") && path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
   if (path.starts_with("[file ")) return "[file]";
   return std::string(base_name(path));
 }

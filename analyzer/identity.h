@@ -17,7 +17,8 @@ namespace uscope::analyzer {
 // In place of a name: functions of a module that have none and cannot be told apart across runs.
 constexpr std::string_view kNameless = "[no name]";
 
-// "libc.so.6" of "/usr/lib/libc.so.6 (deleted)"; what is in brackets ends before its number: "[file]" of "[file 12]".
+// "libc.so.6" of "/usr/lib/libc.so.6", "memfd:code" of "/memfd:code (deleted)"; what is in brackets ends before its
+// number: "[file]" of "[file 12]".
 [[nodiscard]] std::string module_identity(std::string_view path);
 
 // Without ".constprop.0", ".isra.1", ".part.2", ".cold", ".lto_priv.3", ".llvm.4" and the "::h0123456789abcdef" of

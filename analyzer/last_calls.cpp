@@ -53,6 +53,8 @@ class Reader {
   static Result<Reader> prepare(const store::Database& database, const Catalog& catalog);
 
   void add_processes(LastCalls& out) const;
+  void inherit_rings(LastCalls& out) const;
+  void find_spaces(LastCalls& out) const;
   Result<void> read_calls(ThreadRow& row, const LastCalls& out);
   Result<void> add(const ThreadRow& row, LastCalls& out);
 
@@ -81,7 +83,7 @@ Result<Reader> Reader::prepare(const store::Database& database, const Catalog& c
   if (!calls) return calls.error();
   auto waits = database.prepare(
       "SELECT address, op, expected, timeout_ns, key, words, words_from, words_at_stop, words_at_stop_from, asleep, "
-      "strangers, futexes, handlers FROM futex_wait WHERE event_id = ?1");
+      "strangers, futexes, handlers, open_to_others FROM futex_wait WHERE event_id = ?1");
   if (!waits) return waits.error();
   auto frames = database.prepare(
       "SELECT frame.function, module.path, module.class, frame.file, frame.line FROM stack_frame "
@@ -101,8 +103,35 @@ void Reader::add_processes(LastCalls& out) const {
     if (const Image* image = catalog_.last_image(process)) last.program = base_name(image->path);
     last.ended = process.end_ns.has_value();
     last.until_ns = process.end_ns.value_or(catalog_.end_ns);
-    last.io_uring = process.uses_io_uring;
+    last.start_ns = process.start_ns.value_or(0);
+    last.io_uring = process.may_use_io_uring;
     out.processes.push_back(std::move(last));
+  }
+  inherit_rings(out);
+  find_spaces(out);
+}
+
+// Who was forked from a process with io_uring, and has not executed a program since, has its rings.
+void Reader::inherit_rings(LastCalls& out) const {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (LastProcess& process : out.processes) {
+      const Process& known = *catalog_.processes.find(process.id);
+      const Process* parent = catalog_.processes.find(known.parent_id);
+      if (process.io_uring || !known.images.empty() || !parent) continue;
+      if (!out.processes[catalog_.processes.index_of(*parent)].io_uring) continue;
+      process.io_uring = true;
+      changed = true;
+    }
+  }
+}
+
+void Reader::find_spaces(LastCalls& out) const {
+  std::map<std::int64_t, std::size_t> first;  // by number
+  for (std::size_t i = 0; i < out.processes.size(); i++) {
+    const std::int64_t number = catalog_.processes.find(out.processes[i].id)->space;
+    out.processes[i].space = number == 0 ? i : first.emplace(number, i).first->second;
+    out.spaces[out.processes[i].space].push_back(i);
   }
 }
 
@@ -141,6 +170,7 @@ Result<std::optional<std::int64_t>> Reader::read_wait(std::int64_t event_id, Las
     wait.strangers = row.maybe_integer(10);
     wait.futexes = row.integer(11);
     wait.handlers = row.is_null(12) || row.integer(12) != 0;
+    wait.open_to_others = row.is_null(13) || row.integer(13) != 0;
     into.wait = std::move(wait);
   });
   if (!done) return done.error();
@@ -204,6 +234,7 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
   if (!killed && (call.end_ns || call.how == "killed")) return {};
   thread.standing = Standing::kElsewhere;
   thread.call = call.kind;
+  thread.a0 = call.a0;
   thread.event_id = call.id;
   thread.since_ns = call.ts_ns;
   thread.waited_ns = std::max<std::int64_t>(0, difference(call.end_ns.value_or(process.until_ns), call.ts_ns));
@@ -269,6 +300,8 @@ Result<void> Reader::add(const ThreadRow& row, LastCalls& out) {
     return {};
   }
   if (auto done = stand(row.calls, last, thread); !done) return done;
+  // Of one that had just been let go on when its process was killed it is not told; of those that stayed it is.
+  if (thread.wait && thread.wait->handlers && row.calls[0].how != "returned") last.handlers = true;
   out.threads.push_back(std::move(thread));
   return {};
 }
@@ -276,7 +309,7 @@ Result<void> Reader::add(const ThreadRow& row, LastCalls& out) {
 Result<void> read_losses(const store::Database& database, const Catalog& catalog, bool under_way, LastCalls& out) {
   constexpr std::array<std::string_view, 7> kTasks{
       "task_map_full", "task_map_busy", "ring_full_record", "task_undefined", "raw_damaged", "raw_write", "cut_off"};
-  constexpr std::array<std::string_view, 2> kEvents{"ring_full_event", "recursion"};
+  constexpr std::array<std::string_view, 3> kEvents{"ring_full_event", "ring_full_sharing", "recursion"};
   const auto has = [](const auto& list, std::string_view cause) {
     return std::find(list.begin(), list.end(), cause) != list.end();
   };
@@ -285,6 +318,9 @@ Result<void> read_losses(const store::Database& database, const Catalog& catalog
         if (under_way && row.text(0) == "cut_off") return;
         if (has(kTasks, row.text(0))) out.tasks_missing = true;
         if (has(kEvents, row.text(0))) out.events_missing = true;
+        if (row.text(0) == "no_answer")
+          out.warnings.emplace_back(
+              "memory or files of a process did not answer (userfaultfd, FUSE): waits there accuse nobody");
       });
   if (!done) return done;
   if (out.tasks_missing || out.events_missing)
@@ -312,6 +348,11 @@ Result<void> check_calls(const store::Database& database, const Catalog& catalog
 }
 
 }  // namespace
+
+bool ended_together(const LastProcess& a, const LastProcess& b) {
+  const std::int64_t apart = difference(a.until_ns, b.until_ns);
+  return apart <= kSecond && apart >= -kSecond;
+}
 
 Result<LastCalls> read_last_calls(const store::Database& database, bool under_way) {
   auto catalog = read_catalog(database);

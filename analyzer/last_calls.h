@@ -32,7 +32,8 @@ struct LastCall {
   std::int64_t ns_tid = 0;
   std::string name;
   Standing standing = Standing::kRuns;
-  std::string call;  // empty where it runs
+  std::string call;      // empty where it runs
+  std::uint64_t a0 = 0;  // its first argument
   std::int64_t event_id = 0;
   std::int64_t since_ns = 0;   // CLOCK_MONOTONIC
   std::int64_t waited_ns = 0;  // until the end of the trace or of the process
@@ -49,20 +50,27 @@ struct LastProcess {
   std::int64_t pid = 0;
   std::int64_t ns_pid = 0;
   std::int64_t parent_id = 0;
+  std::int64_t start_ns = 0;
   std::string program;        // base name of its image
   std::int64_t until_ns = 0;  // when it ended, or the trace
   bool ended = false;
   bool io_uring = false;
+  bool handlers = false;                      // it handles signals from outside, or that is not known of a wait of it
+  std::size_t space = 0;                      // the first process with its address space, in LastCalls::processes
   std::map<std::int64_t, std::int64_t> gone;  // inner tid → tid of its threads that have ended
 };
 
 struct LastCalls {
   std::vector<LastProcess> processes;
+  std::map<std::size_t, std::vector<std::size_t>> spaces;  // LastProcess::space → all that have it
   std::vector<LastCall> threads;
   bool tasks_missing = false;   // there may be threads that the trace does not know
   bool events_missing = false;  // calls may be missing, wakes too
   std::vector<std::string> warnings;
 };
+
+// Whether both were there at the end of the trace, or were killed at once.
+[[nodiscard]] bool ended_together(const LastProcess& a, const LastProcess& b);
 
 // Errors: a trace without futex calls (record -e). `under_way`: as diagnose() has it.
 [[nodiscard]] Result<LastCalls> read_last_calls(const store::Database& database, bool under_way);

@@ -86,6 +86,12 @@ Owner owner_of(const FutexWait& wait, const Classified& what) {
   }
 }
 
+bool others_may_unlock(const FutexWait& wait, const Classified& what) {
+  if (what.primitive != Primitive::kMutex || what.library != Library::kGlibc || is_pi(wait)) return false;
+  const auto mutex = glibc_mutex_at(wait);
+  return mutex && !mutex->asks_who_unlocks();
+}
+
 std::uint64_t lock_address(const FutexWait& wait, const Classified& what) {
   if (what.library == Library::kMusl && what.primitive == Primitive::kMutex) return wait.address - 4;
   if (what.library != Library::kGlibc || what.primitive != Primitive::kRwlock) return wait.address;

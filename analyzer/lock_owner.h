@@ -21,6 +21,10 @@ namespace uscope::analyzer {
 // src/internal/pthread_impl.h, src/thread/pthread_mutex_timedlock.c.
 [[nodiscard]] std::optional<std::uint32_t> owner_of(const FutexWait& wait, const Classified& what);
 
+// Whether another thread than its owner may unlock it: glibc's normal mutexes do not ask. (musl's normal mutexes name
+// no owner.)
+[[nodiscard]] bool others_may_unlock(const FutexWait& wait, const Classified& what);
+
 // The address by which the program knows the lock, where it is not that of the futex (a glibc rwlock).
 [[nodiscard]] std::uint64_t lock_address(const FutexWait& wait, const Classified& what);
 

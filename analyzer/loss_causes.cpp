@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "store/load_loss.h"
 #include "uscope/record.h"
 
 namespace uscope::analyzer {
@@ -14,9 +15,10 @@ struct Cause {
 };
 
 constexpr std::array kCauses{
-#define USC_X(constant, name, meaning) Cause{name, meaning},
+#define USC_X(constant, name, meaning, numbered) Cause{name, meaning},
 #include "uscope/loss.def"
 #undef USC_X
+    Cause{store::kFileChanged, store::kFileChangedMeaning},
 };
 
 }  // namespace
@@ -29,9 +31,11 @@ std::string loss_meaning(std::string_view cause) {
 
 bool loses_events(std::string_view cause) {
   constexpr std::array kOthers{USC_LOSS_VERIFY_SKIPPED,   USC_LOSS_ROWS_MEMORY,   USC_LOSS_PERF_MAP_REFUSED,
-                               USC_LOSS_RING_FULL_STRING, USC_LOSS_PERF_MAP_SIZE, USC_LOSS_JIT_SPACES_FULL};
-  return std::none_of(kOthers.begin(), kOthers.end(),
-                      [&](usc_loss_cause other) { return cause == kCauses[other].name; });
+                               USC_LOSS_RING_FULL_STRING, USC_LOSS_PERF_MAP_SIZE, USC_LOSS_JIT_SPACES_FULL,
+                               USC_LOSS_NO_ANSWER};
+  return cause != store::kFileChanged && std::none_of(kOthers.begin(), kOthers.end(), [&](usc_loss_cause other) {
+           return cause == kCauses[other].name;
+         });
 }
 
 }  // namespace uscope::analyzer

@@ -186,6 +186,7 @@ Library library_of(Primitive primitive, bool musl) {
     case Primitive::kRustRwlock:
     case Primitive::kRustCondvar:
     case Primitive::kGo:
+    case Primitive::kVfork:
     case Primitive::kFutex:
       return Library::kOther;
     default:
@@ -196,18 +197,18 @@ Library library_of(Primitive primitive, bool musl) {
 }  // namespace
 
 std::string_view primitive_name(Primitive primitive) {
-  constexpr std::array<std::string_view, 13> kNames{
+  constexpr std::array<std::string_view, 14> kNames{
       "futex", "mutex", "rwlock",     "condition_variable", "semaphore",    "barrier", "join",
-      "once",  "park",  "rust_mutex", "rust_rwlock",        "rust_condvar", "go"};
+      "once",  "park",  "rust_mutex", "rust_rwlock",        "rust_condvar", "go",      "vfork"};
   return kNames.at(static_cast<std::size_t>(primitive));
 }
 
 std::string_view primitive_phrase(Primitive primitive) {
-  constexpr std::array<std::string_view, 13> kPhrases{
-      "a futex",        "a mutex",      "a read-write lock",      "a condition variable",
-      "a semaphore",    "a barrier",    "a thread's end",         "a once-initialiser",
-      "being unparked", "a Rust mutex", "a Rust read-write lock", "a Rust condition variable",
-      "Go's scheduler"};
+  constexpr std::array<std::string_view, 14> kPhrases{
+      "a futex",        "a mutex",         "a read-write lock",      "a condition variable",
+      "a semaphore",    "a barrier",       "a thread's end",         "a once-initialiser",
+      "being unparked", "a Rust mutex",    "a Rust read-write lock", "a Rust condition variable",
+      "Go's scheduler", "a child of vfork"};
   return kPhrases.at(static_cast<std::size_t>(primitive));
 }
 

@@ -23,6 +23,7 @@ enum class Primitive {
   kRustRwlock,
   kRustCondvar,
   kGo,
+  kVfork,  // no futex: a parent whose child of vfork has its memory
 };
 
 // Whose structures the words are: they decide what a word means.

@@ -142,6 +142,10 @@ Result<void> Summarizer::stack_ends() {
     with_stack += line.events;
   });
   if (!done) return done;
+  done = each_row(database_,
+                  "SELECT s.ended, sum(g.events) FROM guessed_stack g JOIN stack s ON s.id = g.stack_id GROUP BY 1",
+                  [&](const Row& row) { lines[text(row, 0)].guessed = static_cast<std::uint64_t>(row.integer(1)); });
+  if (!done) return done;
   if (totals_.events > with_stack) lines["none"].events = totals_.events - with_stack;
   for (auto& [ended, line] : lines) {
     line.ended = ended;

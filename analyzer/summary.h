@@ -118,6 +118,9 @@ struct EndedLine {
   std::string meaning;  // of a broken stack's reason
   std::uint64_t events = 0;
   std::uint64_t stacks = 0;
+  // Events of these whose walk went on from code without unwind data, by a frame pointer that it may not keep: callers
+  // may be missing.
+  std::uint64_t guessed = 0;
 };
 
 struct VerifyDifference {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace uscope::analyzer {
@@ -13,10 +14,56 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
+// The threads that are not stuck, by what they can reach: of each group it is enough to know those that were last seen.
+class FreeThreads {
+ public:
+  FreeThreads(const std::vector<Waiter>& threads, const std::vector<bool>& stuck) : threads_(threads) {
+    for (std::size_t i = 0; i < threads.size(); i++) {
+      if (stuck[i]) continue;
+      add(all_, i);
+      add(by_process_[threads[i].process], i);
+      add(by_space_[threads[i].space], i);
+    }
+  }
+
+  // Any but the waiter itself that can_reach() lets release it.
+  [[nodiscard]] bool any_reaches(std::size_t waiter) const {
+    const Waiter& it = threads_[waiter];
+    const auto space = by_space_.find(it.space);
+    const auto process = by_process_.find(it.process);
+    return (process != by_process_.end() && reaches(process->second, waiter)) ||
+           (space != by_space_.end() && reaches(space->second, waiter)) || reaches(all_, waiter);
+  }
+
+ private:
+  // The two that were last seen: one of them may be who waits.
+  using Latest = std::vector<std::size_t>;
+
+  void add(Latest& latest, std::size_t thread) const {
+    latest.push_back(thread);
+    std::sort(latest.begin(), latest.end(),
+              [&](std::size_t a, std::size_t b) { return threads_[a].until_ns > threads_[b].until_ns; });
+    if (latest.size() > 2) latest.pop_back();
+  }
+  [[nodiscard]] bool reaches(const Latest& latest, std::size_t waiter) const {
+    return std::any_of(latest.begin(), latest.end(),
+                       [&](std::size_t i) { return i != waiter && can_reach(threads_[i], threads_[waiter]); });
+  }
+
+  const std::vector<Waiter>& threads_;
+  Latest all_;
+  std::map<std::size_t, Latest> by_process_;
+  std::map<std::size_t, Latest> by_space_;
+};
+
 class Graph {
  public:
   Graph(const std::vector<Waiter>& threads, bool wakes_known)
-      : threads_(threads), wakes_known_(wakes_known), stuck_(stuck_threads(threads)), accused_(threads.size()) {}
+      : threads_(threads),
+        wakes_known_(wakes_known),
+        stuck_(stuck_threads(threads)),
+        free_(threads, stuck_),
+        accused_(threads.size()) {}
 
   std::vector<GraphFinding> find() {
     owner_cycles();
@@ -34,6 +81,8 @@ class Graph {
   }
   void accuse(GraphFinding finding);
 
+  [[nodiscard]] bool somebody_is_free(std::size_t waiter) const;
+  [[nodiscard]] bool is_weak(const std::vector<std::size_t>& cycle) const;
   void owner_cycles();
   void gone_owners();
   void signal_cycle(std::size_t waiter);
@@ -46,17 +95,30 @@ class Graph {
   const std::vector<Waiter>& threads_;
   bool wakes_known_;
   std::vector<bool> stuck_;
+  FreeThreads free_;
   std::vector<bool> accused_;
-  std::set<std::size_t> dead_processes_;  // with a deadlock
+  std::set<std::size_t> dead_spaces_;  // with a finding that has owners
   std::vector<GraphFinding> findings_;
 };
 
 void Graph::accuse(GraphFinding finding) {
   for (const std::size_t i : finding.threads) {
     accused_[i] = true;
-    dead_processes_.insert(at(i).process);
+    dead_spaces_.insert(at(i).space);
   }
   findings_.push_back(std::move(finding));
+}
+
+// Who could release a lenient waiter though it is no owner.
+bool Graph::somebody_is_free(std::size_t waiter) const {
+  return at(waiter).outsiders || free_.any_reaches(waiter);
+}
+
+// A thread of the process may cancel who joins; a lock's waiter behind it may wait for a sign that is no lock's.
+bool Graph::is_weak(const std::vector<std::size_t>& cycle) const {
+  const auto joins = [&](std::size_t i) { return at(i).joins; };
+  const auto is_open = [&](std::size_t i) { return (at(i).joins || at(i).lenient) && somebody_is_free(i); };
+  return std::any_of(cycle.begin(), cycle.end(), joins) && std::any_of(cycle.begin(), cycle.end(), is_open);
 }
 
 // Each thread has one owner at most, so a walk along owners ends, or meets what it has passed.
@@ -73,6 +135,8 @@ void Graph::owner_cycles() {
     finding.threads.push_back(i);
     for (std::size_t next = at(i).owner; next != i; next = at(next).owner) finding.threads.push_back(next);
     finding.type = finding.threads.size() == 1 ? FindingType::kSelfDeadlock : FindingType::kCycle;
+    if (finding.threads.size() == 1 && at(i).lenient && somebody_is_free(i)) continue;
+    finding.weak = is_weak(finding.threads);
     accuse(std::move(finding));
   }
 }
@@ -83,6 +147,7 @@ void Graph::gone_owners() {
     if (!at(i).held || at(i).releaser != Releaser::kNobody) continue;
     GraphFinding& finding = by_thing[at(i).thing];
     finding.type = FindingType::kOwnerGone;
+    finding.weak = finding.weak || (at(i).lenient && somebody_is_free(i));
     finding.threads.push_back(i);
   }
   for (auto& [thing, finding] : by_thing) accuse(std::move(finding));
@@ -103,8 +168,10 @@ std::vector<std::size_t> Graph::expected_wakers(std::size_t waiter) const {
   if (!at(waiter).wakers.empty() || at(waiter).wakers_gone) return at(waiter).wakers;
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < threads_.size(); i++) {
-    const bool reaches = at(waiter).releaser == Releaser::kAnyone || at(i).process == at(waiter).process;
-    if (i != waiter && reaches && !(at(i).held && at(i).joins)) others.push_back(i);
+    const bool reaches = at(waiter).releaser == Releaser::kAnyone || can_reach(at(i), at(waiter));
+    if (i == waiter || !reaches || (at(i).held && at(i).joins)) continue;
+    if (!has_owner(i)) return {};  // it leads nowhere: nothing can be said
+    others.push_back(i);
   }
   return others;
 }
@@ -123,6 +190,7 @@ void Graph::signal_cycle(std::size_t waiter) {
   finding.type = FindingType::kCycle;
   finding.signal = true;
   finding.by_history = !stuck;
+  finding.weak = !stuck;
   finding.threads.push_back(waiter);
   std::vector<bool> member(threads_.size());
   for (const std::size_t waker : wakers) {
@@ -214,7 +282,7 @@ void Graph::stall(const std::vector<std::size_t>& roots) {
   findings_.push_back(std::move(finding));
 }
 
-// One finding for each process, and one for what processes wait for together.
+// One finding for each address space, and one for what processes wait for together.
 void Graph::stalls() {
   const std::vector<bool> behind = behind_others();
   std::map<std::size_t, std::vector<std::size_t>> private_roots;
@@ -222,45 +290,100 @@ void Graph::stalls() {
   for (std::size_t i = 0; i < threads_.size(); i++) {
     if (!is_root(i) || behind[i] || accused_[i]) continue;
     if (at(i).releaser == Releaser::kAnyone) {
-      if (dead_processes_.empty()) shared_roots.push_back(i);
-    } else if (!dead_processes_.contains(at(i).process)) {
-      private_roots[at(i).process].push_back(i);
+      if (dead_spaces_.empty()) shared_roots.push_back(i);
+    } else if (!dead_spaces_.contains(at(i).space)) {
+      private_roots[at(i).space].push_back(i);
     }
   }
-  for (const auto& [process, roots] : private_roots) stall(roots);
+  for (const auto& [space, roots] : private_roots) stall(roots);
   if (!shared_roots.empty()) stall(shared_roots);
 }
 
 }  // namespace
 
-std::vector<bool> stuck_threads(const std::vector<Waiter>& threads) {
-  constexpr std::int64_t kTogether = kSecond;  // processes that are killed at once end this close to each other
-  std::vector<bool> stuck(threads.size());
-  std::map<std::size_t, std::size_t> free;  // threads of each process that are not stuck
-  for (std::size_t i = 0; i < threads.size(); i++) {
-    stuck[i] = threads[i].held && threads[i].releaser != Releaser::kUnknown;
-    if (!stuck[i]) free[threads[i].process]++;
-  }
-  const auto someone_is_free = [&](const Waiter& waiter) {
-    for (std::size_t i = 0; i < threads.size(); i++)
-      if (!stuck[i] && threads[i].until_ns >= waiter.until_ns - kTogether) return true;
-    return false;
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
+bool can_reach(const Waiter& other, const Waiter& waiter) {
+  const bool both = waiter.shared || waiter.releaser == Releaser::kAnyone || other.space == waiter.space;
+  return other.process == waiter.process || (both && other.until_ns >= waiter.until_ns - kSecond);
+}
+
+namespace {
+
+// Who is stuck, found by freeing: each thread is freed once, and then frees those that wait for it alone, and those
+// that can_reach() lets it release: of its process, of its memory, or all that have shared theirs.
+class Freeing {
+ public:
+  explicit Freeing(const std::vector<Waiter>& threads) : threads_(threads), stuck_(threads.size()) {
     for (std::size_t i = 0; i < threads.size(); i++) {
-      if (!stuck[i]) continue;
       const Waiter& it = threads[i];
-      const bool released = (it.releaser == Releaser::kOwner && !stuck[it.owner]) ||
-                            (it.releaser == Releaser::kSpace && free[it.process] > 0) ||
-                            (it.releaser == Releaser::kAnyone && someone_is_free(it));
-      if (!released) continue;
-      stuck[i] = false;
-      free[it.process]++;
-      changed = true;
+      stuck_[i] = it.held && it.releaser != Releaser::kUnknown && !(it.lenient && it.outsiders);
+      if (!stuck_[i]) {
+        todo_.push_back(i);
+      } else if (it.releaser == Releaser::kOwner) {
+        of_owner_[it.owner].push_back(i);
+      } else if (it.releaser != Releaser::kNobody) {
+        of_process_[it.process].push_back(i);
+        (it.shared || it.releaser == Releaser::kAnyone ? of_anyone_ : of_space_[it.space]).waiters.push_back(i);
+      }
+    }
+    sort(of_anyone_);
+    for (auto& [space, line] : of_space_) sort(line);
+  }
+
+  std::vector<bool> run() {
+    while (!todo_.empty()) {
+      const std::size_t i = todo_.back();
+      todo_.pop_back();
+      free_all(of_owner_, i);
+      free_all(of_process_, threads_[i].process);
+      free_until(of_anyone_, threads_[i].until_ns);
+      const auto space = of_space_.find(threads_[i].space);
+      if (space != of_space_.end()) free_until(space->second, threads_[i].until_ns);
+    }
+    return std::move(stuck_);
+  }
+
+ private:
+  using Lists = std::map<std::size_t, std::vector<std::size_t>>;
+  struct Line {
+    std::vector<std::size_t> waiters;  // by when they were last seen
+    std::size_t freed = 0;             // so many of them, from the first on
+  };
+
+  void sort(Line& line) const {
+    std::sort(line.waiters.begin(), line.waiters.end(),
+              [&](std::size_t a, std::size_t b) { return threads_[a].until_ns < threads_[b].until_ns; });
+  }
+  void free(std::size_t i) {
+    if (!stuck_[i]) return;
+    stuck_[i] = false;
+    todo_.push_back(i);
+  }
+  void free_all(Lists& lists, std::size_t key) {
+    const auto found = lists.find(key);
+    if (found == lists.end()) return;
+    for (const std::size_t i : found->second) free(i);
+    lists.erase(found);
+  }
+  void free_until(Line& line, std::int64_t until_ns) {
+    for (; line.freed < line.waiters.size(); line.freed++) {
+      if (until_ns < threads_[line.waiters[line.freed]].until_ns - kSecond) break;
+      free(line.waiters[line.freed]);
     }
   }
-  return stuck;
+
+  const std::vector<Waiter>& threads_;
+  std::vector<bool> stuck_;
+  std::vector<std::size_t> todo_;
+  Lists of_owner_;
+  Lists of_process_;
+  std::map<std::size_t, Line> of_space_;
+  Line of_anyone_;
+};
+
+}  // namespace
+
+std::vector<bool> stuck_threads(const std::vector<Waiter>& threads) {
+  return Freeing(threads).run();
 }
 
 std::vector<GraphFinding> find_stuck(const std::vector<Waiter>& threads, bool wakes_known) {

@@ -13,10 +13,18 @@
 
 namespace uscope::analyzer {
 
+//
+// Some waits that have an owner can be ended by others against custom: glibc lets any thread unlock a normal mutex, as
+// programs do that use it as a semaphore; and who joins a thread, or waits on a condition variable, can be cancelled.
+// Where somebody is free to do so, what the owners say is no proof any more:
+//   - of one thread that waits for a mutex which it took last itself nothing is left, since a semaphore's waiter looks
+//     just so;
+//   - an owner that is gone, a cycle through the end of a thread or a condition variable, are weak: a stall at most;
+//   - two threads or more that each hold what the next one asks for, all of them locks, stay a deadlock.
 enum class Releaser {
   kNobody,   // its owner is gone
   kOwner,    // `owner`
-  kSpace,    // any other thread of its process
+  kSpace,    // any other thread that has its memory
   kAnyone,   // any other thread of the trace
   kUnknown,  // somebody outside of the trace too, or it cannot be told
 };
@@ -32,9 +40,13 @@ enum class Wish {
 struct Waiter {
   bool held = false;  // waits for a futex, and was asleep there
   std::size_t process = 0;
+  std::size_t space = 0;  // equal for processes that have one address space
   Releaser releaser = Releaser::kUnknown;
   std::size_t owner = 0;
-  bool joins = false;  // the owner is a thread whose end it waits for
+  bool joins = false;      // the owner is a thread whose end it waits for
+  bool lenient = false;    // it has an owner, or had one, and others can release it, too
+  bool shared = false;     // others: of all processes, not only those with its memory
+  bool outsiders = false;  // others: somebody outside of the trace, too, or it cannot be told
   Wish wish = Wish::kLock;
   std::uint64_t thing = 0;          // equal where two wait for the same thing
   std::vector<std::size_t> wakers;  // others that woke it before, and are there
@@ -50,6 +62,7 @@ struct GraphFinding {
   std::vector<std::size_t> threads;  // a cycle in its order: each waits for the next one
   bool signal = false;      // a cycle through a condition variable: its waiter stands first, who should wake it behind
   bool by_history = false;  // that nobody else will wake it is known only from who did
+  bool weak = false;        // somebody is free who could end it against custom
 };
 
 // All findings, deadlocks first; no thread is in two of them. `wakes_known`: no wake is missing from the trace.
@@ -57,5 +70,9 @@ struct GraphFinding {
 
 // The stuck ones, as above; for find_stuck and its reader's explanations.
 [[nodiscard]] std::vector<bool> stuck_threads(const std::vector<Waiter>& threads);
+
+// Whether a thread can reach what another one waits for: it has its memory or, where that is shared, may have it, and
+// was there to the end with it.
+[[nodiscard]] bool can_reach(const Waiter& other, const Waiter& waiter);
 
 }  // namespace uscope::analyzer

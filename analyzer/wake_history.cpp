@@ -53,25 +53,35 @@ Result<WakeHistory> WakeHistory::open(const store::Database& database) {
   return history;
 }
 
-Result<WakeHistory::Wakes> WakeHistory::at(const FutexWait& wait, std::uint64_t address, const LastProcess& process) {
+Result<WakeHistory::Wakes> WakeHistory::at(const FutexWait& wait, std::uint64_t address, const Processes& processes) {
   if (!wait.of_one_space()) {
     const auto found = shared_.find(moved(wait.key, address - wait.address));
     return found == shared_.end() ? Wakes{} : found->second;
   }
-  const auto known = known_.find({process.id, address});
+  Wakes all;
+  for (const std::int64_t process : processes) {
+    auto wakes = in_process(address, process);
+    if (!wakes) return wakes.error();
+    all.insert(all.end(), wakes->begin(), wakes->end());
+  }
+  return all;
+}
+
+Result<WakeHistory::Wakes> WakeHistory::in_process(std::uint64_t address, std::int64_t process) {
+  const auto known = known_.find({process, address});
   if (known != known_.end()) return known->second;
   Wakes found;
   for (const std::int64_t kind : kinds_) {
     wakes_.bind(1, kind);
     wakes_.bind(2, static_cast<std::int64_t>(address));
-    wakes_.bind(3, process.id);
+    wakes_.bind(3, process);
     auto done = each(wakes_, [&](const Row& row) { found.push_back({row.integer(0), row.integer(1)}); });
     if (!done) return done.error();
   }
-  return known_.emplace(std::pair(process.id, address), std::move(found)).first->second;
+  return known_.emplace(std::pair(process, address), std::move(found)).first->second;
 }
 
-Result<std::vector<std::int64_t>> WakeHistory::wakers(const LastCall& waiter, const LastProcess& process,
+Result<std::vector<std::int64_t>> WakeHistory::wakers(const LastCall& waiter, const Processes& processes,
                                                       const Classified& what) {
   constexpr std::uint64_t kPair = 4;  // both are in one aligned word of 64 bits
   std::vector<std::uint64_t> addresses{waiter.wait->address};
@@ -79,7 +89,7 @@ Result<std::vector<std::int64_t>> WakeHistory::wakers(const LastCall& waiter, co
     addresses.push_back(waiter.wait->address ^ kPair);
   std::vector<std::int64_t> threads;
   for (const std::uint64_t address : addresses) {
-    auto wakes = at(*waiter.wait, address, process);
+    auto wakes = at(*waiter.wait, address, processes);
     if (!wakes) return wakes.error();
     for (const Wake& wake : *wakes)
       if (wake.thread_id != waiter.thread_id) threads.push_back(wake.thread_id);
@@ -89,8 +99,8 @@ Result<std::vector<std::int64_t>> WakeHistory::wakers(const LastCall& waiter, co
   return threads;
 }
 
-Result<bool> WakeHistory::woken_since(const LastCall& waiter, const LastProcess& process) {
-  auto wakes = at(*waiter.wait, waiter.wait->address, process);
+Result<bool> WakeHistory::woken_since(const LastCall& waiter, const Processes& processes) {
+  auto wakes = at(*waiter.wait, waiter.wait->address, processes);
   if (!wakes) return wakes.error();
   return std::any_of(wakes->begin(), wakes->end(), [&](const Wake& wake) { return wake.last_ns >= waiter.since_ns; });
 }

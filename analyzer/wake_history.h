@@ -17,14 +17,17 @@ namespace uscope::analyzer {
 
 class WakeHistory {
  public:
+  // Row ids of those that have the waiter's memory, itself among them.
+  using Processes = std::vector<std::int64_t>;
+
   static Result<WakeHistory> open(const store::Database& database);
 
   // Row ids of the threads, without the waiter itself, that woke what it waits for: at any time. A condition variable
   // of glibc has two futexes that threads wait at in turn.
-  Result<std::vector<std::int64_t>> wakers(const LastCall& waiter, const LastProcess& process, const Classified& what);
+  Result<std::vector<std::int64_t>> wakers(const LastCall& waiter, const Processes& processes, const Classified& what);
 
   // Whether a wake that found somebody came after the wait began.
-  Result<bool> woken_since(const LastCall& waiter, const LastProcess& process);
+  Result<bool> woken_since(const LastCall& waiter, const Processes& processes);
 
  private:
   struct Wake {
@@ -35,7 +38,8 @@ class WakeHistory {
 
   WakeHistory(store::Statement wakes, std::vector<std::int64_t> kinds)
       : wakes_(std::move(wakes)), kinds_(std::move(kinds)) {}
-  Result<Wakes> at(const FutexWait& wait, std::uint64_t address, const LastProcess& process);
+  Result<Wakes> at(const FutexWait& wait, std::uint64_t address, const Processes& processes);
+  Result<Wakes> in_process(std::uint64_t address, std::int64_t process);
 
   store::Statement wakes_;
   std::vector<std::int64_t> kinds_;

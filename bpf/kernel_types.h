@@ -55,12 +55,17 @@ struct super_block {
 	unsigned long s_magic;
 };
 
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+
 struct inode {
 	unsigned long i_ino;
 	struct super_block *i_sb;
 	long long i_size;
 	__u32 i_generation;
 	unsigned int i_nlink;
+	atomic64_t i_version;
 };
 
 struct timespec64 {
@@ -96,6 +101,7 @@ struct vm_area_struct {
 };
 
 typedef struct {
+	__u64 ctx_id;
 	void *vdso;
 } mm_context_t;
 
@@ -106,6 +112,18 @@ struct mm_struct {
 	unsigned long arg_end;
 	mm_context_t context;
 	struct file *exe_file;
+};
+
+struct timens_offsets {
+	struct timespec64 monotonic;
+};
+
+struct time_namespace {
+	struct timens_offsets offsets;
+};
+
+struct nsproxy {
+	struct time_namespace *time_ns;
 };
 
 struct ns_common {
@@ -146,7 +164,23 @@ struct sigpending {
 };
 
 struct fs_struct {
+	int users;
 	struct path root;
+};
+
+struct files_struct {
+	atomic_t count;
+};
+
+struct notification;
+
+struct seccomp_filter {
+	struct seccomp_filter *prev;
+	struct notification *notif;
+};
+
+struct seccomp {
+	struct seccomp_filter *filter;
 };
 
 struct thread_info {
@@ -189,6 +223,9 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct sigpending pending;
 	struct fs_struct *fs;
+	struct nsproxy *nsproxy;
+	struct files_struct *files;
+	struct seccomp seccomp;
 };
 
 struct linux_binprm {

@@ -112,6 +112,7 @@ const volatile __u64 pid_namespace_dev, pid_namespace_ino;
  */
 __u32 launch_pending;
 __u32 own_process; /* the tracer's pid */
+__u32 adopted_by;  /* which reader goes through mappings */
 __u32 adopted_mm;  /* whose mappings are being gone through */
 
 /* All tasks have been decided, or wait for nothing but an exec: who is not noted as traced is not traced. */
@@ -124,7 +125,7 @@ __u32 entries_closed;
 __u32 cgroup_generation;
 
 /* Serial numbers given out last. */
-__u32 last_task, last_process, last_image, last_mm, last_stack;
+__u32 last_task, last_process, last_image, last_stack;
 __u32 last_file = USC_FILE_VDSO;
 
 #endif

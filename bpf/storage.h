@@ -288,6 +288,32 @@ static __always_inline void read_ctime(struct inode *inode, struct usc_file_key 
 	}
 }
 
+static __always_inline struct file *hold_image_file(struct task_struct *task)
+{
+	return task->mm ? task->mm->exe_file : 0;
+}
+
+static __always_inline void release_image_file(struct file *file)
+{
+}
+
+static __always_inline bool is_memory(struct inode *inode)
+{
+	return inode->i_sb->s_flags & SUPER_KERNEL_MOUNT || (!inode->i_nlink && inode->i_sb->s_magic == TMPFS);
+}
+
+static __always_inline bool read_memory_key(struct file *file, struct usc_file_key *key)
+{
+	struct inode *inode = file->f_inode;
+
+	if (!is_memory(inode))
+		return false;
+	__builtin_memset(key, 0, sizeof(*key));
+	key->dev = inode->i_sb->s_dev;
+	key->ino = inode->i_ino;
+	return true;
+}
+
 static __always_inline void read_file_key(struct file *file, struct usc_file_key *key)
 {
 	struct inode *inode = file->f_inode;
@@ -295,25 +321,35 @@ static __always_inline void read_file_key(struct file *file, struct usc_file_key
 	__builtin_memset(key, 0, sizeof(*key));
 	key->dev = inode->i_sb->s_dev;
 	key->ino = inode->i_ino;
-	key->generation = inode->i_generation;
-	/*
-	 * Memory behind a descriptor (memfd, a deleted file in /dev/shm): what run-time compilers write to all the time
-	 * stays one file.
-	 */
-	if (inode->i_sb->s_flags & SUPER_KERNEL_MOUNT || (!inode->i_nlink && inode->i_sb->s_magic == TMPFS))
-		return;
+	/* tmpfs counts here how often a file was truncated (from 6.1 on), however little time passed in between. */
+	key->generation = is_memory(inode) ? inode->i_version.counter >> 1 : inode->i_generation;
 	key->size = inode->i_size;
 	read_ctime(inode, key);
+}
+
+static const char deleted[] = " (deleted)";
+
+/* The name of memory that has one for people only (memfd), as the kernel shows it: one component. */
+static __always_inline __u32 memory_name(struct dentry *dentry, struct text_scratch *text)
+{
+	long bytes = bpf_probe_read_kernel_str(text->file.path, NAME_BYTES, BPF_CORE_READ(dentry, d_name.name));
+
+	if (bytes <= 0 || bytes > NAME_BYTES)
+		return 0;
+	bpf_probe_read_kernel(text->file.path + bytes - 1, sizeof(deleted), deleted);
+	return bytes - 1 + sizeof(deleted);
 }
 
 /* The path's components; `truncated` where not all of them fitted. */
 static __always_inline __u32 path_components(struct task_struct *task, struct file *file, struct text_scratch *text)
 {
+	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
 	struct vfsmount *mnt = BPF_CORE_READ(file, f_path.mnt);
-	struct path_walk walk = {.text = text};
+	struct mount *mount = (void *)mnt - bpf_core_field_offset(struct mount, mnt);
+	struct path_walk walk = {.text = text, .dentry = dentry, .mount = mount};
 
-	walk.dentry = BPF_CORE_READ(file, f_path.dentry);
-	walk.mount = (void *)mnt - bpf_core_field_offset(struct mount, mnt);
+	if (dentry == BPF_CORE_READ(dentry, d_parent) && dentry != BPF_CORE_READ(mount, mnt.mnt_root))
+		return memory_name(dentry, text);
 	walk.root_dentry = BPF_CORE_READ(task, fs, root.dentry);
 	walk.root_mount = BPF_CORE_READ(task, fs, root.mnt);
 	bpf_loop(PATH_COMPONENTS, path_step, &walk, 0);
@@ -343,6 +379,12 @@ static __always_inline void drop_file(const struct usc_file_key *key)
 	bpf_map_delete_elem(&file_serials, key);
 }
 
+/* Paths are read without a lock. */
+static __always_inline bool may_meet_files(void)
+{
+	return true;
+}
+
 static __always_inline int was_told(const struct told_key *key)
 {
 	return bpf_map_lookup_elem(&told, key) != 0;
@@ -355,6 +397,16 @@ static __always_inline void keep_told(const struct told_key *key)
 	bpf_map_update_elem(&told, key, &one, BPF_ANY);
 }
 
+static __always_inline __s64 time_offset(struct task_struct *task)
+{
+	struct time_namespace *space = BPF_CORE_READ(task, nsproxy, time_ns);
+
+	if (!bpf_core_field_exists(space->offsets))
+		return 0;
+	return BPF_CORE_READ(space, offsets.monotonic.tv_sec) * 1000000000ll +
+	       BPF_CORE_READ(space, offsets.monotonic.tv_nsec);
+}
+
 static __always_inline void fill_ids(struct task_struct *task, struct usc_task *record)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
@@ -363,6 +415,66 @@ static __always_inline void fill_ids(struct task_struct *task, struct usc_task *
 	bpf_core_read(&record->ns_tid, 4, &pid->numbers[level].nr);
 	pid = BPF_CORE_READ(task, group_leader, thread_pid);
 	bpf_core_read(&record->ns_pid, 4, &pid->numbers[level].nr);
+}
+
+static __always_inline bool same_files(struct task_struct *a, struct task_struct *b)
+{
+	return a->files && a->files == b->files;
+}
+
+static __always_inline bool same_fs(struct task_struct *a, struct task_struct *b)
+{
+	return a->fs && a->fs == b->fs;
+}
+
+/* Threads that are ending are not counted in `live` any more, but may have their table still: then it is not known. */
+static __always_inline bool has_own_files(struct task_struct *task)
+{
+	int live = BPF_CORE_READ(task, signal, live.counter);
+
+	return task->files && BPF_CORE_READ(task, files, count.counter) <= live &&
+	       BPF_CORE_READ(task, signal, live.counter) == live;
+}
+
+static __always_inline bool has_own_fs(struct task_struct *task)
+{
+	int live = BPF_CORE_READ(task, signal, live.counter);
+
+	return task->fs && BPF_CORE_READ(task, fs, users) <= live && BPF_CORE_READ(task, signal, live.counter) == live;
+}
+
+struct filter_walk {
+	struct seccomp_filter *filter;
+	__u32 listens;
+};
+
+static long filter_step(__u32 i, struct filter_walk *walk)
+{
+	struct seccomp_filter *filter = walk->filter;
+
+	/* A kernel without filters has no such type. */
+	if (!filter || !bpf_core_field_exists(filter->notif))
+		return 1;
+	if (BPF_CORE_READ(filter, notif)) {
+		walk->listens = 1;
+		return 1;
+	}
+	walk->filter = BPF_CORE_READ(filter, prev);
+	return 0;
+}
+
+#define MOST_FILTERS 64
+
+/* A filter that somebody listens to; of more filters than are looked at, one may be. */
+static __always_inline bool may_be_supervised(struct task_struct *task)
+{
+	struct filter_walk walk = {};
+
+	if (!bpf_core_field_exists(task->seccomp.filter))
+		return false;
+	walk.filter = BPF_CORE_READ(task, seccomp.filter);
+	bpf_loop(MOST_FILTERS, filter_step, &walk, 0);
+	return walk.listens || walk.filter;
 }
 
 static __always_inline const char *image_name(struct linux_binprm *bprm)

@@ -104,7 +104,7 @@ int list_open_calls(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	t = entry_of(task);
-	if (!t || t->state != USC_TRACED || task->exit_state)
+	if (!t || t->state != USC_TRACED || t->flags & TASK_ENDED || task->exit_state)
 		return 0;
 	traced_tasks++;
 	/* Where the buffer is full, the task is shown once more to the next one. */
@@ -141,16 +141,23 @@ int adopt_mappings(struct bpf_iter__task_vma *ctx)
 {
 	struct vm_area_struct *vma = ctx->vma;
 	struct task_struct *task = ctx->task;
+	const __u32 reader = bpf_get_current_pid_tgid();
 	struct task_entry *t;
 
 	if (!task || !vma) {
-		hulls_known(adopted_mm);
+		/* A reader that has been given up may end behind the next one. */
+		if (adopted_by != reader)
+			return 0;
+		/* One that is killed while it waits for the lock is shown an end, too. */
+		if (!(this_task()->pending.signal.sig[0] & 1ul << (SIGNAL_KILL - 1)))
+			hulls_known(adopted_mm);
 		adopted_mm = 0;
 		return 0;
 	}
 	t = entry_of(task);
 	if (!t || t->state != USC_TRACED)
 		return 0;
+	adopted_by = reader;
 	adopted_mm = t->mm;
 	if (vma->vm_flags & VM_EXEC)
 		UNPREEMPTED(adopt_mapping(task, t, vma));

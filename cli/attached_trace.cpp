@@ -1,72 +1,68 @@
 #include "cli/attached_trace.h"
 
-#include <signal.h>
-#include <stdlib.h>
+#include <poll.h>
 
-#include <cerrno>
 #include <string>
 #include <utility>
 
 #include "cli/child_work.h"
 #include "cli/confined_load.h"
+#include "cli/interruption.h"
 #include "cli/load_options.h"
 #include "cli/output.h"
 #include "cli/record_target.h"
 #include "cli/status_line.h"
+#include "support/private_file.h"
 #include "tracer/recorder.h"
 
 namespace uscope::cli {
 namespace {
 
-// A folder that nobody else can look into, removed with all in it.
-class PrivateFolder {
- public:
-  static Result<PrivateFolder> create() {
-    std::error_code error;
-    std::string name = (std::filesystem::temp_directory_path(error) / "uscope-XXXXXX").string();
-    if (error || mkdtemp(name.data()) == nullptr)
-      return errno_error("cannot make a folder for the trace, " + name, errno, "set TMPDIR to one that is writable");
-    return PrivateFolder(name);
-  }
-  explicit PrivateFolder(std::string path) : path_(std::move(path)) {}
-  PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  PrivateFolder& operator=(PrivateFolder&&) = delete;
-  ~PrivateFolder() {
-    std::error_code error;
-    if (!path_.empty()) std::filesystem::remove_all(path_, error);
-  }
-  [[nodiscard]] std::filesystem::path operator/(const char* name) const { return std::filesystem::path(path_) / name; }
+Result<int> load_and_use(int folder, UniqueFd trace, const std::vector<std::unique_ptr<tracer::File>>& files,
+                         const std::function<Result<int>(const store::Database&)>& use) {
+  constexpr const char* kName = "the trace of what runs";
+  auto raw = store::RawReader::open(std::move(trace), kName);
+  if (!raw) return raw.error();
+  auto store = store::OutputFile::nameless(folder);
+  if (!store) return store.error();
+  auto written = store->duplicate();
+  if (!written) return written.error();
+  auto temporary = open_sorting_folder(folder);
+  if (!temporary) return temporary.error();
+  StatusLine status(stderr);
+  const ConfinedLoad how{kName, kName, {folder}, false};
+  const auto loaded = load_confined(how, std::move(*raw), std::move(*store), load_options(files, status), status);
+  if (!loaded) return loaded.error();
+  const auto database = store::Database::open(std::move(*written), kName, std::move(*temporary));
+  if (!database) return database.error();
+  return use(*database);
+}
 
- private:
-  std::string path_;
-};
-
-// While it lives, an interrupt from the terminal is the child's alone: what it leaves is still to be removed.
-class IgnoredInterrupt {
- public:
-  IgnoredInterrupt() {
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;
-    sigaction(SIGINT, &ignore, &before_);
+// A file that it reads may keep the child for ever, so that it cannot even be killed: somebody who interrupts gets
+// this process's end all the same.
+Result<int> wait_for(ChildWork& work) {
+  constexpr int kPollMs = 10;
+  constexpr int kPollsAfterInterrupt = 70;
+  const Interruption noted;
+  for (int left = kPollsAfterInterrupt; left > 0; left -= Interruption::signal() != 0 ? 1 : 0) {
+    if (const auto code = work.poll()) return *code;
+    poll(nullptr, 0, kPollMs);
   }
-  IgnoredInterrupt(const IgnoredInterrupt&) = delete;
-  IgnoredInterrupt& operator=(const IgnoredInterrupt&) = delete;
-  ~IgnoredInterrupt() { restore(); }
-  void restore() const { sigaction(SIGINT, &before_, nullptr); }
-
- private:
-  struct sigaction before_ {};
-};
+  work.abandon();
+  return Error{"interrupted while the trace was read", ""};
+}
 
 }  // namespace
 
 Result<int> with_attached_trace(const RecordVerbOptions& target,
-                                const std::function<Result<int>(const std::filesystem::path&)>& use, int error_code) {
-  auto folder = PrivateFolder::create();
+                                const std::function<Result<int>(const store::Database&)>& use, int error_code) {
+  auto folder = open_temporary_folder();
   if (!folder) return folder.error();
-  const std::filesystem::path raw = *folder / "raw";
-  auto recorder = recorder_options(target, raw.string());
+  auto raw = open_nameless(folder->get());
+  if (!raw) return raw.error();
+  auto recorder = recorder_options(target);
   if (!recorder) return recorder.error();
+  recorder->raw = {"in the folder for temporary files", [&raw] { return duplicate(raw->get()); }, {}};
   recorder->duration_ns = 1;  // the first look is the last
   std::uint64_t threads = 0;
   tracer::RecordHooks hooks;
@@ -77,20 +73,15 @@ Result<int> with_attached_trace(const RecordVerbOptions& target,
   if (outcome->reason == tracer::StopReason::kWriteFailed)
     return Error{"tracing ended early: " + outcome->trouble, "set TMPDIR to a folder with room"};
   if (threads == 0) return Error{"nothing of " + describe_target(target) + " runs", "`ps -e` lists what does"};
-  // In a process of its own: loading gives privileges up for good, and the folder is removed by who has them.
-  const IgnoredInterrupt ignored;
+  // In a process of its own: loading gives privileges up for good.
   auto work = ChildWork::start([&] {
-    ignored.restore();
-    StatusLine status(stderr);
-    const std::filesystem::path store = *folder / "store.db";
-    const auto loaded = load_confined({raw, store, {}, false}, load_options(files, status), status);
-    const Result<int> used = loaded ? use(store) : Result<int>(loaded.error());
+    const Result<int> used = load_and_use(folder->get(), std::move(*raw), files, use);
     if (used) return *used;
     print_error(used.error());
     return error_code;
   });
   if (!work) return work.error();
-  return work->wait();
+  return wait_for(*work);
 }
 
 }  // namespace uscope::cli

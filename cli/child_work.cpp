@@ -29,6 +29,11 @@ ChildWork::~ChildWork() {
   (void)collect(true);
 }
 
+void ChildWork::abandon() {
+  if (pid_ > 0) kill(pid_, SIGKILL);
+  pid_ = 0;
+}
+
 std::optional<int> ChildWork::collect(bool wait) {
   if (pid_ <= 0) return std::nullopt;
   int status = 0;

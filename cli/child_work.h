@@ -22,7 +22,8 @@ class ChildWork {
 
   // Its exit code once it has ended, 128 and the signal's number where one ended it.
   [[nodiscard]] std::optional<int> poll() { return collect(false); }
-  [[nodiscard]] int wait() { return collect(true).value_or(-1); }
+  // Kills it, and does not wait for its end, which may never come.
+  void abandon();
 
  private:
   explicit ChildWork(pid_t pid) : pid_(pid) {}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "cli/status_line.h"
 #include "store/loader.h"
@@ -10,15 +11,15 @@
 namespace uscope::cli {
 
 struct ConfinedLoad {
-  std::filesystem::path raw;
-  std::filesystem::path output;
-  std::filesystem::path keep_raw;  // where the raw trace will be moved; may be empty
-  bool network = false;            // debuginfod servers may be asked
+  std::filesystem::path raw;     // for messages
+  std::filesystem::path output;  // for messages
+  std::vector<int> folders;      // open ones in which files get their names afterwards; the output's above all
+  bool network = false;          // debuginfod servers may be asked
 };
 
-// For good: this process can do little but write beside `output` and `keep_raw` from here on. SIGINT, SIGTERM and
-// SIGHUP, unless they were ignored, end it with nothing written, after a message, as they would have ended it by
-// themselves.
-Result<store::LoadSummary> load_confined(const ConfinedLoad& paths, store::LoadOptions&& options, StatusLine& status);
+// For good: this process can do little but write in `folders` from here on. SIGINT, SIGTERM and SIGHUP, unless they
+// were ignored, end it with nothing written, after a message, as they would have ended it by themselves.
+Result<store::LoadSummary> load_confined(const ConfinedLoad& how, store::RawReader&& raw, store::OutputFile&& output,
+                                         store::LoadOptions&& options, StatusLine& status);
 
 }  // namespace uscope::cli

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/attached_trace.h"
+#include "cli/confined_reader.h"
 #include "cli/record_target.h"
 #include "store/database.h"
 
@@ -33,10 +34,8 @@ Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, Format format) 
 
 namespace {
 
-Result<int> diagnose_store(const std::filesystem::path& file, Format format) {
-  auto database = store::Database::open(file);
-  if (!database) return database.error();
-  auto diagnosis = analyzer::diagnose(*database);
+Result<int> diagnose_store(const store::Database& database, Format format) {
+  auto diagnosis = analyzer::diagnose(database);
   if (!diagnosis) return diagnosis.error();
   return show_diagnosis(*diagnosis, format);
 }
@@ -49,10 +48,13 @@ Result<int> run_deadlock(const DeadlockOptions& options) {
   if (is_running == !options.file.empty())
     return Error{is_running ? "both a trace and an application that runs" : "nothing to look at",
                  "give one of: FILE.db, --pid PID, --app NAME, --cgroup PATH"};
-  if (!is_running) return diagnose_store(options.file, options.format);
-  return with_attached_trace(
-      running, [&options](const std::filesystem::path& file) { return diagnose_store(file, options.format); },
-      kDeadlockError);
+  const auto diagnose = [&options](const store::Database& database) {
+    return diagnose_store(database, options.format);
+  };
+  if (is_running) return with_attached_trace(running, diagnose, kDeadlockError);
+  auto database = open_confined(options.file);
+  if (!database) return database.error();
+  return diagnose(*database);
 }
 
 }  // namespace uscope::cli

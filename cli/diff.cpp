@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/call_set.h"
+#include "cli/confined_reader.h"
 #include "cli/diff_render.h"
 
 namespace uscope::cli {
@@ -93,6 +94,7 @@ void add_diff(CLI::App& app, Invocation& invocation) {
 Result<int> run_diff(const DiffVerbOptions& options) {
   auto parsed = parse_diff(options);
   if (!parsed) return parsed.error();
+  if (auto confined = confine_reader(); !confined) return confined.error();
   auto found = analyzer::diff(*parsed);
   if (!found) return found.error();
   Output out(stdout);

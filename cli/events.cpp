@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/call_set.h"
+#include "cli/confined_reader.h"
 #include "cli/events_render.h"
 #include "cli/json.h"
 #include "cli/units.h"
@@ -70,7 +71,8 @@ class EventPrinter {
     }
     if (!json_) {
       out_.write(event_text(event));
-      if (stacks_) out_.write(frames_text(frames ? *frames : std::vector<analyzer::StackFrame>(), event.ended));
+      if (stacks_)
+        out_.write(frames_text(frames ? *frames : std::vector<analyzer::StackFrame>(), event.ended, event.guessed));
       return {};
     }
     nlohmann::ordered_json value = event_json(event);
@@ -134,7 +136,7 @@ void add_events(CLI::App& app, Invocation& invocation) {
 Result<int> run_events(const EventsOptions& options) {
   auto filter = complete_filter(options);
   if (!filter) return filter.error();
-  auto database = store::Database::open(options.file);
+  auto database = open_confined(options.file);
   if (!database) return database.error();
   std::optional<analyzer::StackReader> stacks;
   if (options.stack) {

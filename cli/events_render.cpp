@@ -44,7 +44,7 @@ std::string event_text(const EventRow& event) {
   return out + "\n";
 }
 
-std::string frames_text(const std::vector<StackFrame>& frames, const std::string& ended) {
+std::string frames_text(const std::vector<StackFrame>& frames, const std::string& ended, bool guessed) {
   std::string out;
   for (const StackFrame& frame : frames) {
     out += " > " + escape_terminal(frame.module) + "(" + escape_terminal(frame.function);
@@ -56,6 +56,7 @@ std::string frames_text(const std::vector<StackFrame>& frames, const std::string
     out += "\n";
   }
   if (frames.empty()) return " > (no stack)\n";
+  if (guessed) out += " > (callers of code without unwind data may be missing)\n";
   if (ended != "root") out += " > (" + escape_terminal(ended) + ")\n";
   return out;
 }
@@ -90,7 +91,8 @@ nlohmann::ordered_json event_json(const EventRow& event) {
           {"ended", json_value(event.ended)},
           {"trigger", json_value(event.trigger)},
           {"trigger_module", json_value(event.trigger_module)},
-          {"trigger_fallback", event.trigger_fallback}};
+          {"trigger_fallback", event.trigger_fallback},
+          {"guessed", event.guessed}};
 }
 
 nlohmann::ordered_json frames_json(const std::vector<StackFrame>& frames) {

@@ -13,7 +13,8 @@ namespace uscope::cli {
 [[nodiscard]] std::string event_text(const analyzer::EventRow& event);
 
 // Lines as `strace -k` has them: " > module(function+0xoffset) [0xpc] file:line", innermost frame first.
-[[nodiscard]] std::string frames_text(const std::vector<analyzer::StackFrame>& frames, const std::string& ended);
+[[nodiscard]] std::string frames_text(const std::vector<analyzer::StackFrame>& frames, const std::string& ended,
+                                      bool guessed);
 
 [[nodiscard]] nlohmann::ordered_json event_json(const analyzer::EventRow& event);
 [[nodiscard]] nlohmann::ordered_json frames_json(const std::vector<analyzer::StackFrame>& frames);

@@ -1,15 +1,19 @@
 #include "cli/export.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
+#include "cli/confined_reader.h"
+#include "cli/interruption.h"
 #include "cli/output.h"
+#include "cli/output_owner.h"
 #include "store/database.h"
+#include "store/output_file.h"
+#include "support/private_file.h"
 #include "support/text.h"
 #include "support/unique_fd.h"
 
@@ -21,22 +25,18 @@ struct StreamCloser {
 };
 using Stream = std::unique_ptr<std::FILE, StreamCloser>;
 
-// A new file of mode 0600 beside `path`, to be renamed when complete.
-Result<Stream> create_part(const std::string& part) {
-  ::unlink(part.c_str());
-  UniqueFd fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!fd) return errno_error("cannot create " + part, errno);
-  Stream stream(fdopen(fd.get(), "w"));
-  if (!stream) return errno_error("cannot write " + part, errno);
-  (void)fd.release();
+Result<Stream> stream_over(int fd) {
+  auto copy = duplicate(fd);
+  if (!copy) return copy.error();
+  Stream stream(fdopen(copy->get(), "w"));
+  if (!stream) return errno_error("cannot write the export", errno);
+  (void)copy->release();
   return stream;
 }
 
-Result<void> write_folded(const ExportOptions& options, std::FILE* stream) {
-  auto database = store::Database::open(options.file);
-  if (!database) return database.error();
+Result<void> write_folded(const ExportOptions& options, const store::Database& database, std::FILE* stream) {
   Output out(stream);
-  auto totals = analyzer::fold_stacks(*database, options.folded, [&](const std::string& stack, std::uint64_t weight) {
+  auto totals = analyzer::fold_stacks(database, options.folded, [&](const std::string& stack, std::uint64_t weight) {
     out.write(to_utf8(stack) + " " + std::to_string(weight) + "\n");
   });
   if (!totals) return totals.error();
@@ -45,6 +45,50 @@ Result<void> write_folded(const ExportOptions& options, std::FILE* stream) {
                  group_digits(totals->events_left_out).c_str(),
                  group_digits(totals->events + totals->events_left_out).c_str());
   return out.finish();
+}
+
+// To a file that takes its name when it is whole. A signal ends it without one.
+Result<void> write_file(const ExportOptions& options, const store::Database& database, store::OutputFile file) {
+  OutputOwner owner({file.fd()});
+  if (auto confined = confine_reader({file.folder()}); !confined) return confined;
+  Result<void> done;
+  {
+    const Interruption interruption;
+    constexpr int kSteps = 10'000;
+    sqlite3_progress_handler(
+        database.handle(), kSteps, [](void*) { return Interruption::signal() != 0 ? 1 : 0; }, nullptr);
+    auto stream = stream_over(file.fd());
+    done = stream ? write_folded(options, database, stream->get()) : stream.error();
+    if (done)
+      done = file.commit();
+    else
+      file.abandon();
+  }
+  if (done)
+    owner.give();
+  else if (Interruption::signal() != 0)
+    std::raise(Interruption::signal());
+  return done;
+}
+
+Result<void> write_export(const ExportOptions& options) {
+  if (!options.output) {
+    auto database = open_confined(options.file);
+    return database ? write_folded(options, *database, stdout) : database.error();
+  }
+  auto place = store::OutputPlace::find(*options.output, store::OutputKind::kText, options.force);
+  if (!place) return place.error();
+  auto database = store::Database::open(options.file);
+  if (!database) return database.error();
+  if (place->stream() >= 0) {
+    if (auto confined = confine_reader(); !confined) return confined;
+    auto stream = stream_over(place->stream());
+    return stream ? write_folded(options, *database, stream->get()) : stream.error();
+  }
+  if (place->is(database->fd()))
+    return Error{"the output is the trace itself: " + options.file.string(), "give another name with -o"};
+  auto file = place->begin();
+  return file ? write_file(options, *database, std::move(*file)) : file.error();
 }
 
 }  // namespace
@@ -66,25 +110,13 @@ void add_export(CLI::App& app, Invocation& invocation) {
       ->default_str("events");
   verb->add_flag("--with-call", options->folded.with_call, "the system call as the innermost frame");
   verb->add_option("-o,--output", options->output, "write to this file instead of standard output")->type_name("FILE");
+  verb->add_flag("--force", options->force, "write also in place of a file that is there");
   verb->callback([options, &invocation] { invocation.run = [options] { return run_export(*options); }; });
 }
 
 Result<int> run_export(const ExportOptions& options) {
-  if (options.output.empty()) {
-    auto done = write_folded(options, stdout);
-    if (!done) return done.error();
-    return 0;
-  }
-  const std::string part = options.output.string() + ".part";
-  auto stream = create_part(part);
-  if (!stream) return stream.error();
-  auto done = write_folded(options, stream->get());
-  if (done && std::fclose(stream->release()) != 0) done = errno_error("cannot write " + part, errno);
-  if (done && ::rename(part.c_str(), options.output.c_str()) != 0)
-    done = errno_error("cannot create " + options.output.string(), errno);
-  if (done) return 0;
-  ::unlink(part.c_str());
-  return done.error();
+  if (auto done = write_export(options); !done) return done.error();
+  return 0;
 }
 
 }  // namespace uscope::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "analyzer/folded.h"
 #include "cli/invocation.h"
@@ -10,7 +11,8 @@ namespace uscope::cli {
 
 struct ExportOptions {
   std::filesystem::path file;
-  std::filesystem::path output;  // empty = standard output
+  std::optional<std::filesystem::path> output;  // none: standard output
+  bool force = false;                           // also in place of a file that is there
   analyzer::FoldedOptions folded;
 };
 

@@ -19,10 +19,12 @@ constexpr std::uint64_t kProgressSteps = 1000;
 
 using Client = std::optional<symbolizer::Debuginfod>;
 
-std::string load_text(const store::LoadSummary& loaded, const Client& debuginfod, const std::string& output) {
+std::string load_text(const store::LoadSummary& loaded, const Client& debuginfod, const std::string& output,
+                      bool replaced) {
   std::string text = group_digits(loaded.events) + (loaded.events == 1 ? " event, " : " events, ") +
                      group_digits(loaded.lost) + " lost, " + group_digits(loaded.processes) +
-                     (loaded.processes == 1 ? " process -> " : " processes -> ") + escape_terminal(output) + "\n";
+                     (loaded.processes == 1 ? " process -> " : " processes -> ") + escape_terminal(output) +
+                     (replaced ? ", in place of an older file\n" : "\n");
   if (!loaded.complete) text += "  the raw trace breaks off: its recording was not ended in order\n";
   if (loaded.damaged_bytes) text += "  " + group_digits(loaded.damaged_bytes) + " bytes of it are damaged\n";
   if (debuginfod) text += "  " + escape_terminal(debuginfod_text(debuginfod->figures())) + "\n";
@@ -46,6 +48,7 @@ void add_load(CLI::App& app, Invocation& invocation) {
   verb->add_option("RAW", options->raw, "a raw trace: of `uscope record --keep-raw`, or what a killed one left behind")
       ->required();
   verb->add_option("-o,--output", options->output, "the database to write")->type_name("FILE.db")->required();
+  verb->add_flag("--force", options->force, "write also in place of a file that is no database of uscope's");
   add_format(*verb, options->format);
   add_debuginfod(*verb, options->debuginfod);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_load(*options); }; });
@@ -61,13 +64,22 @@ Result<int> run_load(const LoadVerbOptions& options) {
                     kProgressSteps);
   };
   if (*debuginfod) how.fetch_debug_file = [&](const std::string& build_id) { return (*debuginfod)->fetch(build_id); };
-  OutputOwner owner({options.output.string()});
-  auto loaded = load_confined({options.raw, options.output, {}, debuginfod->has_value()}, std::move(how), status);
+  auto raw = store::RawReader::open(options.raw);
+  if (!raw) return raw.error();
+  auto place = store::OutputPlace::find(options.output, store::OutputKind::kDatabase, options.force);
+  if (!place) return place.error();
+  if (place->is(raw->fd()))
+    return Error{"the output is the raw trace itself: " + options.raw.string(), "give another name with -o"};
+  auto database = place->begin();
+  if (!database) return database.error();
+  OutputOwner owner({database->fd()});
+  const ConfinedLoad where{options.raw, options.output, {place->folder()}, debuginfod->has_value()};
+  auto loaded = load_confined(where, std::move(*raw), std::move(*database), std::move(how), status);
   if (!loaded) return loaded.error();
   owner.give();
   Output out(stdout);
   const std::string output = options.output.string();
-  out.write(options.format == Format::kText ? load_text(*loaded, *debuginfod, output)
+  out.write(options.format == Format::kText ? load_text(*loaded, *debuginfod, output, place->replaces())
                                             : load_json(*loaded, *debuginfod, output));
   if (auto done = out.finish(); !done) return done.error();
   return 0;

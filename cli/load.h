@@ -12,6 +12,7 @@ namespace uscope::cli {
 struct LoadVerbOptions {
   std::filesystem::path raw;
   std::filesystem::path output;
+  bool force = false;  // also in place of a file that is no database of uscope's
   Format format = Format::kText;
   DebuginfodChoice debuginfod;
 };

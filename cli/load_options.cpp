@@ -12,9 +12,12 @@ store::LoadOptions load_options(const std::vector<std::unique_ptr<tracer::File>>
     status.progress("loading", static_cast<std::uint64_t>(fraction * 1000), 1000);
   };
   options.open_module = [&files](const store::ModuleRequest& request) {
-    if (request.file < files.size() && files[request.file] && files[request.file]->fd)
-      return UniqueFd(dup(files[request.file]->fd.get()));
-    return UniqueFd();
+    store::HeldModule held;
+    if (request.file < files.size() && files[request.file] && files[request.file]->fd) {
+      held.fd.reset(dup(files[request.file]->fd.get()));
+      held.copied = files[request.file]->copied;
+    }
+    return held;
   };
   return options;
 }

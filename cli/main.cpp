@@ -1,4 +1,7 @@
 // The `uscope` command: parses the command line, runs the verb it names, prints what went wrong.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -45,6 +48,15 @@ int usage_code(int argc, char** argv) {
   return argc > 1 && std::string(argv[1]) == "record" ? kRecord : kReader;
 }
 
+// Where 0, 1 or 2 are closed, an output would be opened under that number, and messages would be written into it.
+// Nobody who is executed later sees what is put there.
+void fill_standard_descriptors() {
+  int fd = 0;
+  do fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd > STDERR_FILENO) close(fd);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("uscope traces one application, whole: every process, every system call, and the code that made it.",
                "uscope");
@@ -72,6 +84,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    uscope::cli::fill_standard_descriptors();
     return uscope::cli::run(argc, argv);
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "uscope: %s\n", problem.what());

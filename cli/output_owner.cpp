@@ -14,18 +14,16 @@
 namespace uscope::cli {
 namespace {
 
-// The folder may be the user's own: what lies there by now need not be what was written.
-void give_away(const std::string& path, uid_t uid, gid_t gid) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+void give_away(int file, uid_t uid, gid_t gid) {
   struct stat status {};
-  if (!fd || fstat(fd.get(), &status) != 0) return;
+  if (file < 0 || fstat(file, &status) != 0) return;
   if (!S_ISREG(status.st_mode) || status.st_nlink != 1 || status.st_uid != 0) return;
-  (void)!fchown(fd.get(), uid, gid);
+  (void)!fchown(file, uid, gid);
 }
 
 }  // namespace
 
-OutputOwner::OutputOwner(const std::vector<std::string>& paths) {
+OutputOwner::OutputOwner(const std::vector<int>& files) {
   const char* uid = std::getenv("SUDO_UID");
   const char* gid = std::getenv("SUDO_GID");
   std::array<int, 2> ends{};
@@ -38,8 +36,8 @@ OutputOwner::OutputOwner(const std::vector<std::string>& paths) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);  // ends with its parent
     char go = 0;
     if (read(read_end.get(), &go, 1) == 1)
-      for (const std::string& path : paths)
-        give_away(path, static_cast<uid_t>(std::strtoul(uid, nullptr, 10)),
+      for (const int file : files)
+        give_away(file, static_cast<uid_t>(std::strtoul(uid, nullptr, 10)),
                   static_cast<gid_t>(std::strtoul(gid, nullptr, 10)));
     _exit(0);
   }

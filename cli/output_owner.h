@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <string>
 #include <vector>
 
 #include "support/unique_fd.h"
@@ -13,13 +12,14 @@ namespace uscope::cli {
 
 class OutputOwner {
  public:
-  // Regular files of root's, with one name each, will be given away; others at these paths are left alone.
-  explicit OutputOwner(const std::vector<std::string>& paths);
+  // The open files that will be given away, by these very descriptors; numbers below 0 stand for none.
+  explicit OutputOwner(const std::vector<int>& files);
   OutputOwner(const OutputOwner&) = delete;
   OutputOwner& operator=(const OutputOwner&) = delete;
   ~OutputOwner();
 
-  // Those of the paths that are there now. Best effort: the files are complete also where they stay root's.
+  // Called once each file has its name. A file that has another name besides, or is not root's, is left alone. Best
+  // effort: the files are complete also where they stay root's.
   void give();
 
  private:

@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -12,8 +11,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -25,6 +22,7 @@
 #include "cli/load_options.h"
 #include "cli/output.h"
 #include "cli/output_owner.h"
+#include "cli/record_outputs.h"
 #include "cli/record_target.h"
 #include "cli/stall_check.h"
 #include "cli/stap_hooks.h"
@@ -32,6 +30,7 @@
 #include "cli/units.h"
 #include "store/loader.h"
 #include "store/syscall_table.h"
+#include "support/private_file.h"
 #include "support/redactor.h"
 #include "support/text.h"
 #include "tracer/recorder.h"
@@ -63,23 +62,6 @@ Result<std::uint64_t> parse_size(const std::string& text) {
   return static_cast<std::uint64_t>(number * factor);
 }
 
-// Said before the command starts: the folder must be there and writable.
-Result<void> check_output(const std::string& output, const std::string& raw) {
-  std::filesystem::path folder = std::filesystem::path(output).parent_path();
-  if (folder.empty()) folder = ".";
-  std::error_code error;
-  if (!std::filesystem::is_directory(folder, error))
-    return Error{"no such folder for the output: " + folder.string(), "make it, or choose another place with -o"};
-  if (access(folder.c_str(), W_OK) != 0)
-    return errno_error("cannot write to the output folder " + folder.string(), errno, "choose another place with -o");
-  if (std::filesystem::is_directory(output, error))
-    return Error{"the output is a folder: " + output, "give a file with -o"};
-  if (std::filesystem::exists(std::filesystem::symlink_status(raw, error)))
-    return Error{"there is a raw trace of another recording: " + raw,
-                 "if no uscope is writing it: `uscope load " + raw + " -o FILE.db` loads it; then remove it"};
-  return {};
-}
-
 // Without strings there are still futexes.
 void choose_strings(const RecordVerbOptions& options, usc_config& config) {
   if (!options.no_strings) config.string_bytes = options.string_bytes;
@@ -108,7 +90,7 @@ std::vector<std::string> recorded_command(const RecordVerbOptions& options) {
 
 }  // namespace
 
-Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options, const std::string& raw) {
+Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options) {
   tracer::RecordOptions out;
   if (auto set = set_target(options, out); !set) return set.error();
   out.config.scope = {static_cast<__u32>(options.mode), options.budget};
@@ -126,7 +108,6 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options,
   if (!options.stap.empty() && options.backend == "bpf")
     return Error{"--stap needs the kernel module, and --backend bpf is asked for", "leave --backend out"};
   if (options.backend == "kmod" || !options.stap.empty()) out.backend = tracer::BackendChoice::kKmod;
-  out.raw_path = raw;
   if (!options.duration.empty()) {
     auto duration = parse_duration(options.duration);
     if (!duration) return duration.error();
@@ -200,10 +181,11 @@ void print_attached(const RecordVerbOptions& options, std::uint64_t threads) {
 }
 
 void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome& outcome,
-                   const store::LoadSummary& loaded) {
+                   const store::LoadSummary& loaded, bool replaced) {
   std::string line = "uscope: " + group_digits(loaded.events) + " events, " + group_digits(loaded.lost) + " lost";
   line += ", " + group_digits(loaded.processes) + (loaded.processes == 1 ? " process" : " processes");
   line += ", " + human_duration(static_cast<double>(outcome.duration_ns)) + " -> " + escape_terminal(options.output);
+  if (replaced) line += ", in place of an older file";
   std::fprintf(stderr, "%s\n", line.c_str());
   if (const char* why = reason_text(outcome.reason, !options.command.empty()); *why != '\0')
     std::fprintf(stderr, "  tracing ended early: %s\n", why);
@@ -221,26 +203,16 @@ int end_as(const tracer::RecordOutcome& outcome) {
 }
 
 // As `uscope deadlock` tells it, but beside the command's own output.
-Result<int> show_stall(const std::string& store) {
-  const auto database = store::Database::open(store);
+Result<int> show_stall(UniqueFd store, const RecordOutputs& outputs) {
+  auto temporary = open_sorting_folder(outputs.database().folder());
+  if (!temporary) return temporary.error();
+  const auto database = store::Database::open(std::move(store), outputs.database().path(), std::move(*temporary));
   if (!database) return database.error();
   const auto diagnosis = analyzer::diagnose(*database);
   if (!diagnosis) return diagnosis.error();
   std::fputs(deadlock_text(*diagnosis, text_width(stderr)).c_str(), stderr);
   constexpr int kStalled = 1;
   return kStalled;
-}
-
-Result<void> settle_raw(const RecordVerbOptions& options, const std::string& raw) {
-  std::error_code error;
-  if (options.keep_raw.empty()) {
-    std::filesystem::remove(raw, error);
-    return {};
-  }
-  std::filesystem::rename(raw, options.keep_raw, error);
-  if (error)
-    return Error{"cannot keep the raw trace as " + options.keep_raw + ": " + error.message(), "it is in " + raw};
-  return {};
 }
 
 }  // namespace
@@ -289,6 +261,7 @@ void add_record(CLI::App& app, Invocation& invocation) {
                    "stop when threads have waited for each other this long, and tell which: 10s")
       ->type_name("T");
   verb->add_option("--keep-raw", options->keep_raw, "keep the raw trace, for `uscope load`")->type_name("FILE");
+  verb->add_flag("--force", options->force, "write also in place of a file that is no trace of uscope's");
   verb->add_option("--verify", options->verify_every,
                    "compare every Nth stack with libdwfl's walk of the same stack copy")
       ->type_name("N");
@@ -303,11 +276,41 @@ void add_record(CLI::App& app, Invocation& invocation) {
   });
 }
 
+namespace {
+
+// From the raw trace to the database and its owner.
+Result<int> load_recording(const RecordVerbOptions& options, const tracer::RecordOutcome& outcome,
+                           RecordOutputs& outputs, std::optional<symbolizer::Debuginfod>& debuginfod,
+                           store::LoadOptions&& loading, StatusLine& status) {
+  auto raw = outputs.read_raw();
+  if (!raw) return raw.error();
+  auto database = outputs.database().begin();
+  if (!database) return database.error().in(outputs.where_raw_is());
+  auto written = database->duplicate();
+  if (!written) return written.error();
+  if (debuginfod) loading.fetch_debug_file = [&](const std::string& id) { return debuginfod->fetch(id); };
+  OutputOwner owner({database->fd(), outputs.kept_raw()});
+  const ConfinedLoad how{outputs.raw_name(), options.output, outputs.folders(), debuginfod.has_value()};
+  auto loaded = load_confined(how, std::move(*raw), std::move(*database), std::move(loading), status);
+  if (!loaded) return loaded.error().in(outputs.where_raw_is());
+  auto settled = outputs.settle_raw();
+  owner.give();  // the database is whole in either case
+  if (!settled) return settled.error();
+  print_summary(options, outcome, *loaded, outputs.database().replaces());
+  if (debuginfod) std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text(debuginfod->figures())).c_str());
+  if (outcome.reason == tracer::StopReason::kWriteFailed) return kTracingFailed;
+  if (outcome.reason == tracer::StopReason::kStalled) return show_stall(std::move(*written), outputs);
+  return end_as(outcome);
+}
+
+}  // namespace
+
 Result<int> run_record(const RecordVerbOptions& options) {
-  const std::string raw = options.output + ".raw.part";
-  if (auto ready = check_output(options.output, raw); !ready) return ready.error();
-  auto recorder = recorder_options(options, raw);
+  auto outputs = RecordOutputs::find(options);
+  if (!outputs) return outputs.error();
+  auto recorder = recorder_options(options);
   if (!recorder) return recorder.error();
+  recorder->raw = outputs->raw_output();
   auto debuginfod = open_debuginfod(options.debuginfod);
   if (!debuginfod) return debuginfod.error();
 
@@ -325,7 +328,7 @@ Result<int> run_record(const RecordVerbOptions& options) {
   hooks.attached = [&options](std::uint64_t threads) { print_attached(options, threads); };
   const std::unique_ptr<StapScript> script = hook_script(options.stap, status, hooks);
   std::optional<ForkedStallCheck> stall;
-  if (recorder->stall_ns != 0) hooks.stall = &stall.emplace(raw, options.output, recorder->stall_ns);
+  if (recorder->stall_ns != 0) hooks.stall = &stall.emplace(*outputs, recorder->stall_ns);
   std::vector<std::unique_ptr<tracer::File>> files;
   auto outcome = tracer::record(*recorder, hooks, &files);
   stall.reset();
@@ -335,21 +338,9 @@ Result<int> run_record(const RecordVerbOptions& options) {
     std::fprintf(stderr, "uscope: %s\n", escape_terminal(outcome->trouble).c_str());
     return outcome->exec_errno == ENOENT ? kNotFound : kCannotExecute;
   }
-  store::LoadOptions loading = load_options(files, status);
-  if (*debuginfod) loading.fetch_debug_file = [&](const std::string& id) { return (*debuginfod)->fetch(id); };
-  const bool cut = outcome->reason == tracer::StopReason::kWriteFailed;
-  if (cut) std::fprintf(stderr, "uscope: tracing ended early: %s\n", escape_terminal(outcome->trouble).c_str());
-  OutputOwner owner({options.output, options.keep_raw});
-  auto loaded =
-      load_confined({raw, options.output, options.keep_raw, debuginfod->has_value()}, std::move(loading), status);
-  if (!loaded) return loaded.error().in("the trace was recorded to " + raw + ", but could not be loaded");
-  if (auto settled = settle_raw(options, raw); !settled) return settled.error();
-  owner.give();
-  print_summary(options, *outcome, *loaded);
-  if (*debuginfod) std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text((*debuginfod)->figures())).c_str());
-  if (cut) return kTracingFailed;
-  if (outcome->reason == tracer::StopReason::kStalled) return show_stall(options.output);
-  return end_as(*outcome);
+  if (outcome->reason == tracer::StopReason::kWriteFailed)
+    std::fprintf(stderr, "uscope: tracing ended early: %s\n", escape_terminal(outcome->trouble).c_str());
+  return load_recording(options, *outcome, *outputs, *debuginfod, load_options(files, status), status);
 }
 
 }  // namespace uscope::cli

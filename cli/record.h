@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ namespace uscope::cli {
 
 struct RecordVerbOptions {
   std::string output = "uscope.db";
-  std::string keep_raw;  // "" = the raw trace is removed once it is loaded
+  std::optional<std::string> keep_raw;  // none: the raw trace is removed once it is loaded
+  bool force = false;                   // outputs replace what is no trace
   int mode = 4;
   unsigned budget = 64;
   std::string calls = "all";
@@ -47,8 +49,8 @@ struct RecordVerbOptions {
   std::string follow = "tree";
 };
 
-// What the options mean for the tracer. `raw`: where the raw trace goes, "" = nowhere.
-Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options, const std::string& raw);
+// What the options mean for the tracer; where the raw trace goes is the caller's to say.
+Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options);
 
 void add_record(CLI::App& app, Invocation& invocation);
 Result<int> run_record(const RecordVerbOptions& options);

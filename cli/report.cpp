@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "analyzer/summary.h"
+#include "cli/confined_reader.h"
 #include "cli/report_render.h"
 #include "store/database.h"
 
@@ -29,7 +30,7 @@ void add_report(CLI::App& app, Invocation& invocation) {
 }
 
 Result<int> run_report(const ReportOptions& options) {
-  auto database = store::Database::open(options.file);
+  auto database = open_confined(options.file);
   if (!database) return database.error();
   const bool text = options.format == Format::kText;
   auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(text ? kTextLines : 0)});

@@ -145,7 +145,8 @@ std::string report_json(const analyzer::Summary& summary) {
     ends.push_back({{"ended", json_value(line.ended)},
                     {"meaning", json_value(line.meaning)},
                     {"events", line.events},
-                    {"stacks", line.stacks}});
+                    {"stacks", line.stacks},
+                    {"guessed", line.guessed}});
   ordered_json io_uring = ordered_json::array();
   for (const auto& line : summary.io_uring) io_uring.push_back(process(line));
   const ordered_json report{{"losses", losses(summary)},

@@ -2,6 +2,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <string>
 
 #include "cli/report_render.h"
@@ -191,6 +193,12 @@ std::string stack_line(const Summary& summary, std::size_t width) {
     }
   }
   out += (parts.empty() ? "none" : parts) + "\n";
+  const std::uint64_t guessed =
+      std::accumulate(summary.stack_ends.begin(), summary.stack_ends.end(), std::uint64_t{0},
+                      [](std::uint64_t sum, const analyzer::EndedLine& line) { return sum + line.guessed; });
+  if (guessed > 0)
+    out += "           " + percent(guessed, events) +
+           " go through code without unwind data by a frame pointer it may not keep: callers may be missing\n";
   if (summary.walks) {
     out += "           " + plural(summary.walks->walks, "walk") + ", " + group_digits(summary.walks->deferred) +
            " of them finished in user space";

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/confined_reader.h"
 #include "cli/json.h"
 #include "cli/text_table.h"
 #include "store/database.h"
@@ -212,7 +213,7 @@ void add_sql(CLI::App& app, Invocation& invocation) {
 }
 
 Result<int> run_sql(const SqlOptions& options) {
-  auto database = store::Database::open(options.file);
+  auto database = open_confined(options.file);
   if (!database) return database.error();
   sqlite3_set_authorizer(database->handle(), authorize, nullptr);
   std::vector<std::string> statements;  // all are compiled before the first one runs

@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/status_line.h"
 #include "store/database.h"
+#include "support/private_file.h"
 
 namespace uscope::cli {
 namespace {
@@ -18,12 +19,6 @@ constexpr int kStalled = 1;
 constexpr int kNice = 10;
 
 }  // namespace
-
-ForkedStallCheck::~ForkedStallCheck() {
-  work_.reset();
-  std::error_code error;
-  std::filesystem::remove(store_, error);
-}
 
 void ForkedStallCheck::begin() {
   auto started = ChildWork::start([this] { return check(); });
@@ -43,22 +38,34 @@ std::optional<bool> ForkedStallCheck::poll() {
 // In a process of its own.
 int ForkedStallCheck::check() const {
   setpriority(PRIO_PROCESS, 0, kNice);
+  const auto stalled = is_stalled();
+  if (stalled) return *stalled ? kStalled : 0;
+  print_error(stalled.error().in("--until-stall could not look at the trace"));
+  return 2;
+}
+
+Result<bool> ForkedStallCheck::is_stalled() const {
+  const std::vector<int> folders{outputs_.database().folder()};
+  auto raw = outputs_.read_raw();
+  if (!raw) return raw.error();
+  auto store = store::OutputFile::nameless(folders.front());
+  if (!store) return store.error();
+  auto written = store->duplicate();
+  if (!written) return written.error();
+  auto temporary = open_sorting_folder(folders.front());
+  if (!temporary) return temporary.error();
   StatusLine silent(nullptr);
-  const auto loaded = load_confined({raw_, store_, {}, false}, {}, silent);
-  const auto failed = [](const Error& error) {
-    print_error(error.in("--until-stall could not look at the trace"));
-    return 2;
-  };
-  if (!loaded) return failed(loaded.error());
-  const auto database = store::Database::open(store_);
-  if (!database) return failed(database.error());
+  const ConfinedLoad how{outputs_.raw_name(), store->path(), folders, false};
+  const auto loaded = load_confined(how, std::move(*raw), std::move(*store), {}, silent);
+  if (!loaded) return loaded.error();
+  const auto database = store::Database::open(std::move(*written), outputs_.raw_name(), std::move(*temporary));
+  if (!database) return database.error();
   const auto diagnosis = analyzer::diagnose(*database, true);
-  if (!diagnosis) return failed(diagnosis.error());
+  if (!diagnosis) return diagnosis.error();
   const auto& findings = diagnosis->findings;
-  const bool stalled = std::any_of(findings.begin(), findings.end(), [this](const analyzer::Finding& finding) {
+  return std::any_of(findings.begin(), findings.end(), [this](const analyzer::Finding& finding) {
     return finding.waited_ns >= static_cast<std::int64_t>(stall_ns_);
   });
-  return stalled ? kStalled : 0;
 }
 
 }  // namespace uscope::cli

@@ -1,12 +1,12 @@
-// `record --until-stall`: loads the raw trace as it is by now into a store beside the output, in a process of its own,
-// and diagnoses it.
+// `record --until-stall`: loads the raw trace as it is by now into a store without a name beside the output, in a
+// process of its own, and diagnoses it.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 
 #include "cli/child_work.h"
+#include "cli/record_outputs.h"
 #include "tracer/stall_watch.h"
 
 namespace uscope::cli {
@@ -14,18 +14,16 @@ namespace uscope::cli {
 class ForkedStallCheck : public tracer::StallCheck {
  public:
   // Threads must have waited for each other at least `stall_ns`.
-  ForkedStallCheck(std::filesystem::path raw, const std::filesystem::path& output, std::uint64_t stall_ns)
-      : raw_(std::move(raw)), store_(output.string() + ".stall.part"), stall_ns_(stall_ns) {}
-  ~ForkedStallCheck() override;
+  ForkedStallCheck(const RecordOutputs& outputs, std::uint64_t stall_ns) : outputs_(outputs), stall_ns_(stall_ns) {}
 
   void begin() override;
   std::optional<bool> poll() override;
 
  private:
   [[nodiscard]] int check() const;
+  [[nodiscard]] Result<bool> is_stalled() const;
 
-  std::filesystem::path raw_;
-  std::filesystem::path store_;
+  const RecordOutputs& outputs_;
   std::uint64_t stall_ns_;
   std::optional<ChildWork> work_;
 };

@@ -189,7 +189,7 @@ Result<int> run_top(const TopVerbOptions& options) {
   if (*interval < kLeastInterval) return Error{"--interval is too short: " + options.interval, "give at least 250ms"};
   RecordVerbOptions record = options.record;
   record.no_strings = true;  // nothing shows them
-  auto recorder = recorder_options(record, "");
+  auto recorder = recorder_options(record);
   if (!recorder) return recorder.error();
   const auto names = TopNames::start();
   if (!names) return names.error();

@@ -68,8 +68,11 @@ void TopCalls::on_file(std::uint32_t serial, const tracer::File& file) {
   store::ModuleRequest request;
   request.file = serial;
   request.path = file.path;
-  request.build_id = file.facts.build_id;
-  names_.add_file(request, file.fd ? UniqueFd(fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0)) : UniqueFd());
+  request.traced.build_id = file.facts.build_id;
+  request.traced.key = file.key;
+  store::HeldModule held;
+  if (file.fd) held = {UniqueFd(fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0)), file.copied};
+  names_.add_file(request, std::move(held));
 }
 
 void TopCalls::on_jit_name(std::uint32_t mm, const tracer::PerfMapEntry& name) {

@@ -30,7 +30,7 @@ struct Head {
   std::uint32_t exact = 0;
   std::uint32_t path_bytes = 0;
   std::uint32_t has_key = 0;
-  std::uint32_t pad = 0;
+  std::uint32_t copied = 0;
   usc_file_key key{};
 };
 
@@ -75,27 +75,28 @@ class Reader {
     std::memcpy(&head, bytes.data(), sizeof(head));
     if (head.kind == Kind::kFile) {
       const std::string text = text_of(bytes);
-      store::ModuleRequest module{head.file, text.substr(0, head.path_bytes), "", std::nullopt};
-      if (text.size() > head.path_bytes) module.build_id = text.substr(head.path_bytes);
-      if (head.has_key != 0) module.key = head.key;
-      files_.insert_or_assign(head.file, std::pair(module, fds.empty() ? UniqueFd() : std::move(fds.front())));
+      store::ModuleRequest module{head.file, text.substr(0, head.path_bytes), {}};
+      if (text.size() > head.path_bytes) module.traced.build_id = text.substr(head.path_bytes);
+      if (head.has_key != 0) module.traced.key = head.key;
+      store::HeldModule held{fds.empty() ? UniqueFd() : std::move(fds.front()), head.copied != 0};
+      files_.insert_or_assign(head.file, std::pair(module, std::move(held)));
       return true;
     }
     const auto found = files_.find(head.file);
-    const store::ModuleRequest unknown{head.file, "", "", std::nullopt};
+    const store::ModuleRequest unknown{head.file, "", {}};
     const auto& module = found == files_.end() ? unknown : found->second.first;
     const std::string name = namer_->name(module, head.address, head.exact != 0).front().function;
     return send_with_fds(socket_.get(), packet(head, name), {});
   }
 
-  UniqueFd open(const store::ModuleRequest& module) {
+  store::HeldModule open(const store::ModuleRequest& module) {
     const auto found = files_.find(module.file);
-    if (found == files_.end() || !found->second.second) return {};
-    return UniqueFd(dup(found->second.second.get()));
+    if (found == files_.end() || !found->second.second.fd) return {};
+    return {UniqueFd(dup(found->second.second.fd.get())), found->second.second.copied};
   }
 
   UniqueFd socket_;
-  std::unordered_map<std::uint32_t, std::pair<store::ModuleRequest, UniqueFd>> files_;
+  std::unordered_map<std::uint32_t, std::pair<store::ModuleRequest, store::HeldModule>> files_;
   std::unique_ptr<store::FrameNamer> namer_ =
       store::make_symbol_namer([this](const store::ModuleRequest& module) { return open(module); }, true);
 };
@@ -123,12 +124,13 @@ Result<std::unique_ptr<TopNames>> TopNames::start() {
   return std::unique_ptr<TopNames>(new TopNames(std::move(own), std::move(*process)));
 }
 
-void TopNames::add_file(const store::ModuleRequest& module, UniqueFd fd) {
+void TopNames::add_file(const store::ModuleRequest& module, store::HeldModule held) {
   Head head{Kind::kFile, module.file};
   head.path_bytes = static_cast<std::uint32_t>(module.path.size());
-  head.has_key = module.key ? 1 : 0;
-  if (module.key) head.key = *module.key;
-  unsent_.push_back({packet(head, module.path + module.build_id), std::move(fd)});
+  head.has_key = module.traced.key ? 1 : 0;
+  if (module.traced.key) head.key = *module.traced.key;
+  head.copied = held.copied ? 1 : 0;
+  unsent_.push_back({packet(head, module.path + module.traced.build_id), std::move(held.fd)});
   send();
 }
 

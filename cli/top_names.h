@@ -28,8 +28,8 @@ class TopNames {
   // privileges as loading does (support/confine.h), and fails where it cannot.
   [[nodiscard]] static Result<std::unique_ptr<TopNames>> start();
 
-  // A file whose addresses may be asked for. `fd` may be empty: then it is looked for by its path.
-  void add_file(const store::ModuleRequest& module, UniqueFd fd);
+  // A file whose addresses may be asked for. Where nothing of it is held it is looked for by its path.
+  void add_file(const store::ModuleRequest& module, store::HeldModule held);
 
   // The function at an ELF address of a file that was added; empty while it is not known yet, which it will be soon.
   std::optional<std::string> ask(std::uint32_t file, std::uint64_t address, bool exact);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/confined_reader.h"
 #include "store/database.h"
 
 namespace uscope::cli {
@@ -18,7 +19,7 @@ void add_tree(CLI::App& app, Invocation& invocation) {
 }
 
 Result<int> run_tree(const TreeOptions& options) {
-  auto database = store::Database::open(options.file);
+  auto database = open_confined(options.file);
   if (!database) return database.error();
   auto tree = analyzer::build_tree(*database);
   if (!tree) return tree.error();

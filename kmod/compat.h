@@ -36,6 +36,21 @@ static inline void usc_inode_ctime(const struct inode *inode, s64 *seconds, u32 
 #endif
 }
 
+/*
+ * A reference to the executable of an address space, NULL = none. Threads of a user namespace's root may replace it by
+ * prctl(PR_SET_MM_MAP) at any time. Under RCU. 6.7: files are reused, so the pointer is looked at again.
+ */
+static inline struct file *usc_exe_file(struct mm_struct *mm)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	return get_file_rcu(&mm->exe_file);
+#else
+	struct file *file = rcu_dereference_raw(mm->exe_file);
+
+	return file && get_file_rcu(file) ? file : NULL;
+#endif
+}
+
 /* 6.4: a module's memory is in several pieces. */
 static inline unsigned long usc_module_text(const struct module *module)
 {

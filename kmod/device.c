@@ -18,7 +18,7 @@
 #include "session.h"
 
 static DEFINE_MUTEX(control_lock);
-static enum { IDLE, ATTACHED, DETACHED } hooks;
+static unsigned int phase = USC_PHASE_OPENED; /* of the session, under control_lock */
 
 /* Not under the mutex of the requests: that others ask who holds the device must not keep the holder from mapping its
  * rings. */
@@ -42,6 +42,16 @@ static const struct kernel_param_ops holder_ops = {.get = get_holder};
 module_param_cb(holder, &holder_ops, NULL, 0400);
 MODULE_PARM_DESC(holder, "pid and name of the process that holds " USC_DEVICE_PATH ", 0 = none");
 
+/* For whoever looks for entries that nobody removes. */
+static int get_tasks(char *buffer, const struct kernel_param *param)
+{
+	return sysfs_emit(buffer, "%u\n", usc_tasks_count());
+}
+
+static const struct kernel_param_ops tasks_ops = {.get = get_tasks};
+module_param_cb(tasks, &tasks_ops, NULL, 0400);
+MODULE_PARM_DESC(tasks, "number of tasks in the trace map, also those that are known not to be traced");
+
 static int device_open(struct inode *inode, struct file *file)
 {
 	int error = 0;
@@ -60,20 +70,21 @@ static int device_open(struct inode *inode, struct file *file)
 	return error ? error : nonseekable_open(inode, file);
 }
 
-static void detach(void)
+static int detach(void)
 {
-	if (hooks == ATTACHED)
-		usc_hooks_detach();
-	hooks = DETACHED;
+	usc_hooks_detach();
+	phase = USC_PHASE_ENDED;
+	return 0;
 }
 
 /* The last reference is gone, mappings included: nobody reads any more. */
 static int device_release(struct inode *inode, struct file *file)
 {
 	mutex_lock(&control_lock);
-	detach();
+	if (phase & USC_PHASES_HOOKED)
+		detach();
 	usc_session_free();
-	hooks = IDLE;
+	phase = USC_PHASE_OPENED;
 	mutex_unlock(&control_lock);
 	spin_lock(&holder_lock);
 	held = false;
@@ -157,6 +168,15 @@ static int give_file_key(struct usc_device_file_key *request)
 	return error;
 }
 
+static int start(struct usc_device_start *request)
+{
+	int error = usc_session_start(request);
+
+	if (!error)
+		phase = USC_PHASE_STARTED;
+	return error;
+}
+
 static int reserve_file(struct usc_device_reserve *request)
 {
 	int error;
@@ -177,7 +197,7 @@ static int set_launched(const struct usc_device_launch *request)
 
 	if (!pid)
 		return -ESRCH;
-	if (hooks != IDLE || usc.launched) {
+	if (usc.launched) {
 		put_pid(pid);
 		return -EALREADY;
 	}
@@ -188,14 +208,17 @@ static int set_launched(const struct usc_device_launch *request)
 
 static int attach(void)
 {
-	int error;
+	int error = usc_hooks_attach();
 
-	if (hooks != IDLE)
-		return -EALREADY;
-	error = usc_hooks_attach();
-	if (!error)
-		hooks = ATTACHED;
+	phase = error ? USC_PHASE_ENDED : USC_PHASE_TRACING;
 	return error;
+}
+
+static int close_entries(void)
+{
+	usc_hooks_close_entries();
+	phase = USC_PHASE_CLOSING;
+	return 0;
 }
 
 static int give_open_calls(struct usc_device_open_calls *request)
@@ -215,23 +238,11 @@ static int give_open_calls(struct usc_device_open_calls *request)
 	return error;
 }
 
-static int adopt(void)
-{
-	if (hooks != ATTACHED)
-		return -ENODATA;
-	usc_adopt();
-	return 0;
-}
-
 static int give_mappings(const struct usc_device_mappings *request)
 {
-	struct pid *pid;
-	int error;
+	struct pid *pid = find_get_pid(request->pid);
+	int error = pid ? usc_adopt_mappings(pid) : -ESRCH;
 
-	if (hooks != ATTACHED)
-		return -ENODATA;
-	pid = find_get_pid(request->pid);
-	error = pid ? usc_adopt_mappings(pid) : -ESRCH;
 	put_pid(pid);
 	return error;
 }
@@ -307,9 +318,19 @@ union request {
 	struct usc_device_losses losses;
 };
 
-static int with_session(unsigned int command, union request *r)
+static int answer(unsigned int command, union request *r)
 {
+	int refusal = usc_device_refusal(command, phase);
+
+	if (refusal)
+		return -refusal;
 	switch (command) {
+	case USC_DEVICE_VERSION:
+		return give_version(&r->version);
+	case USC_DEVICE_START:
+		return start(&r->start);
+	case USC_DEVICE_FILE_KEY:
+		return give_file_key(&r->key);
 	case USC_DEVICE_TABLE:
 		return r->table.reserved || r->table.table ? -EINVAL : usc_table_load(&r->table);
 	case USC_DEVICE_FILE:
@@ -319,9 +340,10 @@ static int with_session(unsigned int command, union request *r)
 	case USC_DEVICE_LAUNCH:
 		return set_launched(&r->launch);
 	case USC_DEVICE_TARGET:
-		return hooks == IDLE ? usc_target_add(&r->target) : -EALREADY;
+		return usc_target_add(&r->target);
 	case USC_DEVICE_ADOPT:
-		return adopt();
+		usc_adopt();
+		return 0;
 	case USC_DEVICE_MAPPINGS:
 		return give_mappings(&r->mappings);
 	case USC_DEVICE_ATTACHED:
@@ -331,12 +353,9 @@ static int with_session(unsigned int command, union request *r)
 	case USC_DEVICE_ATTACH:
 		return attach();
 	case USC_DEVICE_CLOSE_ENTRIES:
-		if (hooks == ATTACHED)
-			usc_hooks_close_entries();
-		return 0;
+		return close_entries();
 	case USC_DEVICE_DETACH:
-		detach();
-		return 0;
+		return detach();
 	case USC_DEVICE_OPEN_CALLS:
 		return give_open_calls(&r->open_calls);
 	case USC_DEVICE_STATS:
@@ -345,20 +364,6 @@ static int with_session(unsigned int command, union request *r)
 		return give_losses(&r->losses);
 	default:
 		return -ENOTTY;
-	}
-}
-
-static int dispatch(unsigned int command, union request *r)
-{
-	switch (command) {
-	case USC_DEVICE_VERSION:
-		return give_version(&r->version);
-	case USC_DEVICE_START:
-		return hooks == IDLE ? usc_session_start(&r->start) : -EALREADY;
-	case USC_DEVICE_FILE_KEY:
-		return give_file_key(&r->key);
-	default:
-		return usc.cpus ? with_session(command, r) : -ENODATA;
 	}
 }
 
@@ -382,7 +387,7 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 	error = -EINTR;
 	if (mutex_lock_interruptible(&control_lock))
 		goto out;
-	error = dispatch(command, request);
+	error = answer(command, request);
 	mutex_unlock(&control_lock);
 	if (!error && _IOC_DIR(command) & _IOC_READ && copy_to_user(user, request, bytes))
 		error = -EFAULT;

@@ -4,13 +4,33 @@
  * mapping is met that no cache knows. One lock for all of it.
  */
 #include <linux/dcache.h>
+#include <linux/fs_struct.h>
 #include <linux/jhash.h>
 #include <linux/limits.h>
 #include <linux/magic.h>
 #include <linux/mount.h>
+#include <linux/path.h>
+#include <linux/sched.h>
 
 #include "compat.h"
 #include "session.h"
+
+static bool is_memory(struct inode *inode)
+{
+	return inode->i_sb->s_flags & SB_KERNMOUNT || (!inode->i_nlink && inode->i_sb->s_magic == TMPFS_MAGIC);
+}
+
+bool usc_file_read_memory_key(struct file *file, struct usc_file_key *key)
+{
+	struct inode *inode = file_inode(file);
+
+	if (!is_memory(inode))
+		return false;
+	memset(key, 0, sizeof(*key));
+	key->dev = inode->i_sb->s_dev;
+	key->ino = inode->i_ino;
+	return true;
+}
 
 void usc_file_read_key(struct file *file, struct usc_file_key *key)
 {
@@ -21,13 +41,8 @@ void usc_file_read_key(struct file *file, struct usc_file_key *key)
 	memset(key, 0, sizeof(*key));
 	key->dev = inode->i_sb->s_dev;
 	key->ino = inode->i_ino;
-	key->generation = inode->i_generation;
-	/*
-	 * Memory behind a descriptor (memfd, a deleted file in /dev/shm): what run-time compilers write to all the time
-	 * stays one file.
-	 */
-	if (inode->i_sb->s_flags & SB_KERNMOUNT || (!inode->i_nlink && inode->i_sb->s_magic == TMPFS_MAGIC))
-		return;
+	/* tmpfs counts here how often a file was truncated (from 6.1 on), however little time passed in between. */
+	key->generation = is_memory(inode) ? (u32)(atomic64_read(&inode->i_version) >> 1) : inode->i_generation;
 	key->size = i_size_read(inode);
 	usc_inode_ctime(inode, &seconds, &nanoseconds);
 	key->ctime_sec = seconds;
@@ -36,16 +51,61 @@ void usc_file_read_key(struct file *file, struct usc_file_key *key)
 
 #define DELETED " (deleted)"
 
-/* The components of a path as d_path gives it, innermost first, into the record. Called by the process that maps it. */
-u32 usc_file_path(struct file *file, struct text_scratch *text, char *room)
+/* The root directory of a task. The caller keeps task->fs: it is the current task, or its task_lock is held. */
+static struct path root_of(struct task_struct *task)
+{
+	struct fs_struct *fs = task->fs;
+	seqcount_spinlock_t *count;
+	struct path root = {};
+	unsigned int seq;
+
+	if (!fs)
+		return root;
+	/* A seqlock_t in newer kernels, which begins with its count. */
+	count = (void *)&fs->seq;
+	do {
+		seq = read_seqcount_begin(count);
+		root = fs->root;
+	} while (read_seqcount_retry(count, seq));
+	return root;
+}
+
+/*
+ * d_path names a file as the current task sees it. As another task sees it, it is what follows the path of that task's
+ * root directory. Where the file does not lie below that one, the path is as the current task sees it. Called under
+ * RCU, which keeps the root directory.
+ */
+static char *path_for(struct task_struct *task, struct file *file, char *room)
+{
+	char *path = d_path(&file->f_path, room, PATH_MAX), *root;
+	struct path here, there;
+	size_t bytes;
+
+	if (task == current || IS_ERR(path))
+		return path;
+	here = root_of(current);
+	there = root_of(task);
+	if (!there.dentry || path_equal(&here, &there))
+		return path;
+	root = d_path(&there, room + PATH_MAX, PATH_MAX);
+	if (IS_ERR(root))
+		return path;
+	bytes = strlen(root);
+	return !strncmp(path, root, bytes) && path[bytes] == '/' ? path + bytes : path;
+}
+
+/*
+ * The components of a path as the task sees it, innermost first, into the record. `room`: USC_PATH_ROOM bytes.
+ * What d_path says of a file without links is left off; of memory that has a name for people only (memfd: it is no part
+ * of any tree) it belongs to the name.
+ */
+u32 usc_file_path(struct task_struct *task, struct file *file, struct text_scratch *text, char *room)
 {
 	struct dentry *dentry = file->f_path.dentry;
 	u32 at = 0, bytes, components = 0;
 	char *path, *end, *name;
 
-	if (IS_ROOT(dentry) && dentry != file->f_path.mnt->mnt_root)
-		return 0; /* memory that has a name for people only (memfd) */
-	path = d_path(&file->f_path, room, PATH_MAX);
+	path = path_for(task, file, room);
 	if (IS_ERR(path)) {
 		text->file.truncated = 1;
 		return 0;
@@ -59,7 +119,8 @@ u32 usc_file_path(struct file *file, struct text_scratch *text, char *room)
 			name--;
 		bytes = end - name;
 		if (bytes) {
-			if (at > USC_PATH_BYTES || bytes >= NAME_BYTES || ++components > PATH_COMPONENTS) {
+			if (at > USC_PATH_BYTES || bytes >= NAME_BYTES + (at ? 0 : strlen(DELETED)) ||
+			    ++components > PATH_COMPONENTS) {
 				text->file.truncated = 1;
 				break;
 			}

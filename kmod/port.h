@@ -7,15 +7,18 @@
 #define USCOPE_KMOD_PORT_H
 
 #include <linux/binfmts.h>
+#include <linux/file.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/personality.h>
 #include <linux/pid.h>
 #include <linux/rculist.h>
+#include <linux/seccomp.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <linux/smp.h>
+#include <linux/time_namespace.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
@@ -238,14 +241,43 @@ static __always_inline int read_word(struct scratch *s, __u64 address, __u64 *va
 	return __get_user(*value, (__u64 __user *)address);
 }
 
+/* The caller keeps task->mm: it is the current task's, or its task_lock is held. */
+static __always_inline struct file *hold_image_file(struct task_struct *task)
+{
+	return task->mm ? usc_exe_file(task->mm) : NULL;
+}
+
+static __always_inline void release_image_file(struct file *file)
+{
+	fput(file);
+}
+
 static __always_inline void read_file_key(struct file *file, struct usc_file_key *key)
 {
 	usc_file_read_key(file, key);
 }
 
+static __always_inline bool read_memory_key(struct file *file, struct usc_file_key *key)
+{
+	return usc_file_read_memory_key(file, key);
+}
+
 static __always_inline __u32 path_components(struct task_struct *task, struct file *file, struct text_scratch *text)
 {
-	return usc_file_path(file, text, usc.cpus[current_cpu()].path);
+	return usc_file_path(task, file, text, usc.cpus[current_cpu()].path);
+}
+
+/* Does this processor run another module's request to log? */
+static DEFINE_PER_CPU(bool, usc_logs);
+
+/*
+ * Not where another module logs: d_path waits for writers of rename_lock and mount_lock, and the module that logs may
+ * have been called inside of what such a writer does, or in a softirq that interrupted one. The hooks of the tracer
+ * itself are raised under neither lock.
+ */
+static __always_inline bool may_meet_files(void)
+{
+	return !__this_cpu_read(usc_logs);
 }
 
 static __always_inline __u32 file_links(struct file *file)
@@ -278,14 +310,51 @@ static __always_inline void keep_told(const struct told_key *key)
 	usc_keep_told(key);
 }
 
+/* Of the current task: the kernel adds what its time namespace adds. */
+static __always_inline __s64 time_offset(struct task_struct *task)
+{
+	struct timespec64 time = {};
+
+	timens_add_monotonic(&time);
+	return timespec64_to_ns(&time);
+}
+
 static __always_inline void fill_ids(struct task_struct *task, struct usc_task *record)
 {
-	struct pid *pid = task_pid(task);
-	u32 level = pid->level;
+	struct pid *pid = READ_ONCE(task->thread_pid), *process = READ_ONCE(READ_ONCE(task->group_leader)->thread_pid);
 
-	record->ns_tid = pid->numbers[level].nr;
-	pid = task_pid(task->group_leader);
-	record->ns_pid = pid->numbers[level].nr;
+	/* A first thread that has ended loses its numbers while it is looked at, when another one executes a program.
+	 */
+	if (!pid || !process || process->level != pid->level)
+		return;
+	record->ns_tid = pid->numbers[pid->level].nr;
+	record->ns_pid = process->numbers[pid->level].nr;
+}
+
+static __always_inline bool same_files(struct task_struct *a, struct task_struct *b)
+{
+	return a->files && READ_ONCE(a->files) == READ_ONCE(b->files);
+}
+
+static __always_inline bool same_fs(struct task_struct *a, struct task_struct *b)
+{
+	return a->fs && READ_ONCE(a->fs) == READ_ONCE(b->fs);
+}
+
+static __always_inline bool has_own_files(struct task_struct *task)
+{
+	return usc_has_own_files(task);
+}
+
+static __always_inline bool has_own_fs(struct task_struct *task)
+{
+	return usc_has_own_fs(task);
+}
+
+/* A filter's listener is known to kernel/seccomp.c alone: any filter may have one. */
+static __always_inline bool may_be_supervised(struct task_struct *task)
+{
+	return seccomp_mode(&task->seccomp) == SECCOMP_MODE_FILTER;
 }
 
 static __always_inline const char *image_name(struct linux_binprm *bprm)

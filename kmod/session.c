@@ -86,7 +86,7 @@ static int take_cpus(u32 ring_bytes)
 		error = usc_ring_open(&usc.cpus[i], ring_bytes);
 		if (error)
 			return error;
-		usc.cpus[i].path = kmalloc(PATH_MAX, GFP_KERNEL_ACCOUNT);
+		usc.cpus[i].path = kmalloc(USC_PATH_ROOM, GFP_KERNEL_ACCOUNT);
 		if (!usc.cpus[i].path)
 			return -ENOMEM;
 	}
@@ -115,8 +115,6 @@ int usc_session_start(struct usc_device_start *start)
 {
 	int error;
 
-	if (usc.cpus)
-		return -EALREADY;
 	error = check_start(start);
 	if (error)
 		return error;
@@ -145,7 +143,6 @@ void usc_session_free(void)
 
 	if (!usc.cpus)
 		return;
-	usc_tasks_clear();
 	usc_target_free();
 	for (i = 0; i < usc.cpu_count; i++) {
 		usc_ring_close(&usc.cpus[i]);

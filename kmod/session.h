@@ -16,6 +16,7 @@
 #include "uscope/device.h"
 
 struct linux_binprm;
+struct signal_struct;
 
 #define USC_TOLD_SLOTS 32768u
 #define USC_LOSS_SLOTS 4096u
@@ -37,7 +38,7 @@ struct usc_cpu {
 	struct usc_event event; /* being filled */
 	struct usc_ring ring;
 	struct irq_work wake;
-	char *path; /* room for a path, PATH_MAX bytes */
+	char *path; /* room for paths, USC_PATH_ROOM bytes */
 } ____cacheline_aligned;
 
 struct usc_table {
@@ -113,7 +114,7 @@ struct usc_session {
 	u32 own_process; /* the tracer's pid */
 	u32 entries_closed;
 	u32 cgroup_generation;
-	u32 last_task, last_process, last_image, last_mm, last_stack;
+	u32 last_task, last_process, last_image, last_stack;
 	u32 last_file;
 	u32 last_place;
 	/* From here on: as long as the module is loaded. */
@@ -138,9 +139,12 @@ void usc_target_unlock(struct task_struct *task);
 int usc_process_matches(struct task_struct *leader, struct task_struct *task);
 int usc_ancestor_matches(struct task_struct *leader);
 int usc_cgroup_matches(struct task_struct *task);
+bool usc_has_own_files(struct task_struct *task);
+bool usc_has_own_fs(struct task_struct *task);
 int usc_image_matches(struct task_struct *task, struct linux_binprm *bprm);
 
-/* tracer.c: hooks. attach is once for a session; detach may come at any time and waits for running probes. */
+/* tracer.c: hooks. attach is once for a session; detach may come at any time, waits for running probes, and leaves the
+ * trace map empty; so does an attach that fails. */
 int usc_hooks_find(void);
 int usc_hooks_attach(void);
 void usc_hooks_close_entries(void);
@@ -183,8 +187,8 @@ u32 usc_place_number(unsigned long address, u32 task);
 /* tasks.c: the trace map. */
 struct usc_task_node {
 	struct hlist_node link;
-	struct task_struct *task; /* followed under RCU only */
-	bool late;		  /* was ending when it came into the map: its end may be over */
+	struct hlist_node outlived; /* of a task that has ended, or is ending, before its process */
+	struct task_struct *task;   /* a reference to it is held */
 	struct rcu_head rcu;
 	struct task_entry entry;
 };
@@ -194,12 +198,16 @@ extern struct hlist_head usc_tasks[1 << USC_TASK_BITS];
 
 struct task_entry *usc_task_add(struct task_struct *task);
 void usc_task_remove(struct task_struct *task);
-void usc_task_remove_late(struct task_struct *task);
+void usc_task_outlived(struct task_struct *task);	/* its entry stays until: */
+void usc_process_remove(struct signal_struct *process); /* removes what has been outlived */
 void usc_tasks_clear(void);
+u32 usc_tasks_count(void);
 
 /* files.c */
 void usc_file_read_key(struct file *file, struct usc_file_key *key);
-u32 usc_file_path(struct file *file, struct text_scratch *text, char *room);
+bool usc_file_read_memory_key(struct file *file, struct usc_file_key *key);
+#define USC_PATH_ROOM (2 * PATH_MAX)
+u32 usc_file_path(struct task_struct *task, struct file *file, struct text_scratch *text, char *room);
 u32 usc_file_known(const struct usc_file_key *key);
 int usc_file_enter(const struct usc_file_key *key, u32 serial); /* 0, -EEXIST, -ENOSPC */
 void usc_file_drop(const struct usc_file_key *key);

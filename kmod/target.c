@@ -7,6 +7,9 @@
  */
 #include <linux/binfmts.h>
 #include <linux/cgroup.h>
+#include <linux/fdtable.h>
+#include <linux/file.h>
+#include <linux/fs_struct.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
@@ -16,6 +19,7 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
+#include "compat.h"
 #include "session.h"
 
 #define MOST_NAMES 64u
@@ -71,8 +75,19 @@ static int add_pid(u64 number)
 	return 0;
 }
 
+/* Names count with a launched command too, which follows them from image to image; numbers with names. */
+static bool fits_target(u32 kind)
+{
+	const u32 kinds = usc.config.target.kinds;
+
+	return kind == kinds || (kind == USC_TARGET_APP && kinds == USC_TARGET_LAUNCH) ||
+	       (kind == USC_TARGET_PID && kinds == USC_TARGET_APP);
+}
+
 int usc_target_add(const struct usc_device_target *request)
 {
+	if (!fits_target(request->kind))
+		return -EINVAL;
 	switch (request->kind) {
 	case USC_TARGET_APP:
 		return request->value ? -EINVAL : add_name(request->name);
@@ -135,14 +150,16 @@ static bool is_target_name(const char *name)
 /* The base name of a process's executable: 0, or there is none. The caller keeps task->mm as it is. */
 static int read_executable_name(struct task_struct *task, char *name)
 {
-	struct file *file = task->mm ? rcu_dereference_raw(task->mm->exe_file) : NULL;
-	struct dentry *dentry = file ? READ_ONCE(file->f_path.dentry) : NULL;
+	struct file *file = task->mm ? usc_exe_file(task->mm) : NULL;
+	struct dentry *dentry;
 
-	if (!dentry)
+	if (!file)
 		return -ENOENT;
+	dentry = file->f_path.dentry;
 	spin_lock(&dentry->d_lock);
 	strscpy(name, (const char *)dentry->d_name.name, USC_APP_NAME_BYTES);
 	spin_unlock(&dentry->d_lock);
+	fput(file);
 	return 0;
 }
 
@@ -167,17 +184,52 @@ static bool script_matches(char *text)
 	return false;
 }
 
+/* Whether it was locked here. */
+static bool lock_other(struct task_struct *task)
+{
+	if (task == current || this_cpu_read(locked) == task)
+		return false;
+	spin_lock_nested(&task->alloc_lock, SINGLE_DEPTH_NESTING);
+	return true;
+}
+
+static void unlock_other(struct task_struct *task, bool was_locked)
+{
+	if (was_locked)
+		task_unlock(task);
+}
+
+/*
+ * Threads that are ending are not counted in `live` any more, but may have their table still: then the answer is no.
+ */
+bool usc_has_own_files(struct task_struct *task)
+{
+	int live = atomic_read(&task->signal->live);
+	bool lock = lock_other(task);
+	bool own = task->files && atomic_read(&task->files->count) <= live;
+
+	unlock_other(task, lock);
+	return own && atomic_read(&task->signal->live) == live;
+}
+
+bool usc_has_own_fs(struct task_struct *task)
+{
+	int live = atomic_read(&task->signal->live);
+	bool lock = lock_other(task);
+	bool own = task->fs && READ_ONCE(task->fs->users) <= live;
+
+	unlock_other(task, lock);
+	return own && atomic_read(&task->signal->live) == live;
+}
+
 static bool executable_matches(struct task_struct *task)
 {
 	char *room = usc.cpus[smp_processor_id()].path; /* PATH_MAX bytes; nobody uses it here */
-	bool lock = task != current && this_cpu_read(locked) != task;
+	bool lock = lock_other(task);
 	int error;
 
-	if (lock)
-		spin_lock_nested(&task->alloc_lock, SINGLE_DEPTH_NESTING);
 	error = read_executable_name(task, room);
-	if (lock)
-		task_unlock(task);
+	unlock_other(task, lock);
 	if (error)
 		return false;
 	if (is_target_name(room))

@@ -80,18 +80,30 @@ static void probe_fork(void *data, struct task_struct *parent, struct task_struc
 	PROBE(core_fork(parent, child));
 }
 
+/* The caller of exec goes on as the first thread under its number; the one before has been released. */
 static void probe_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
 {
-	PROBE(core_exec(task, old_pid, bprm));
+	PROBE({
+		core_exec(task, old_pid, bprm);
+		if (task->pid != old_pid)
+			usc_process_remove(task->signal);
+	});
 }
 
+/* It ends. The first thread's entry stays as long as other threads live: it is the process's. */
 static void forget(struct task_struct *task)
 {
-	if (entry_of(task))
-		usc_task_remove(task);
-	/* Adopted with its process, though it had ended long before. */
-	if (!atomic_read(&task->signal->live) && entry_of(task->group_leader))
-		usc_task_remove_late(task->group_leader);
+	if (entry_of(task)) {
+		if (thread_group_leader(task) && atomic_read(&task->signal->live))
+			usc_task_outlived(task);
+		else
+			usc_task_remove(task);
+	}
+	/* Of a first thread and the last of the others, which end at the same time, one sees what the other has done.
+	 */
+	smp_mb();
+	if (!atomic_read(&task->signal->live))
+		usc_process_remove(task->signal);
 }
 
 static void probe_exit(USC_EXIT_PROBE_ARGS)
@@ -167,15 +179,10 @@ int usc_hooks_attach(void)
 	u32 i;
 	int error;
 
-	/* Uscope never traces itself. */
+	/* Uscope never traces itself. Its entry is made at its next call: before the hooks are there, nobody would
+	 * remove the entry. */
 	if (!targets(USC_TARGET_LAUNCH))
-		PROBE({
-			struct task_entry *t = new_entry(current->group_leader);
-
-			own_process = current->tgid;
-			if (t)
-				t->state = USC_UNTRACED;
-		});
+		own_process = current->tgid;
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		if (hooks[i].kinds && !targets(hooks[i].kinds))
 			continue;
@@ -201,7 +208,8 @@ void usc_hooks_close_entries(void)
 	tracepoint_synchronize_unregister();
 }
 
-/* No probe runs when this has returned, and nobody logs: both run with preemption disabled. */
+/* No probe runs when this has returned, and nobody logs: both run with preemption disabled. Nobody would keep the map
+ * up to date from here on. */
 void usc_hooks_detach(void)
 {
 	u32 i;
@@ -210,6 +218,7 @@ void usc_hooks_detach(void)
 	for (i = ARRAY_SIZE(hooks); i-- > 0;)
 		unregister(&hooks[i]);
 	tracepoint_synchronize_unregister();
+	usc_tasks_clear();
 }
 
 /* One that is ending may have passed sched_process_exit before it came into the map: then nobody else takes it out. */
@@ -288,7 +297,8 @@ int usc_adopt_mappings(struct pid *pid)
 
 	if (!mm)
 		return -ESRCH;
-	error = mmap_read_lock_killable(mm);
+	/* Not waited for: who maps may hold it for as long as it likes, and the device's lock is held here. */
+	error = mmap_read_trylock(mm) ? 0 : -EAGAIN;
 	if (!error) {
 		VMA_ITERATOR(each, mm, 0);
 
@@ -308,7 +318,10 @@ int usc_adopt_mappings(struct pid *pid)
 	return error;
 }
 
-/* Registers that a task entered the kernel with. Its stack stays for as long as RCU readers that found its entry. */
+/*
+ * Registers that a task entered the kernel with. The memory of its stack stays until RCU readers are done, but is
+ * another task's once this one has ended: core_attached_call looks for that behind its last read.
+ */
 static struct pt_regs *entry_regs(struct task_struct *task)
 {
 	char *stack = READ_ONCE(task->stack);
@@ -350,7 +363,8 @@ u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *t
 		rcu_read_lock();
 		hlist_for_each_entry_rcu(node, &usc_tasks[bucket], link)
 		{
-			if (READ_ONCE(node->entry.state) != USC_TRACED || READ_ONCE(node->task->exit_state))
+			if (READ_ONCE(node->entry.state) != USC_TRACED || READ_ONCE(node->entry.flags) & TASK_ENDED ||
+			    READ_ONCE(node->task->exit_state))
 				continue;
 			++*traced;
 			if (count < capacity)
@@ -361,6 +375,7 @@ u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *t
 	return count;
 }
 
+/* Between here and usc_log_end no file is met for the first time: port.h. */
 int usc_log_begin(void)
 {
 	if (in_nmi())
@@ -376,6 +391,7 @@ int usc_log_begin(void)
 		return -EBUSY;
 	}
 	__this_cpu_inc(depth);
+	__this_cpu_write(usc_logs, true);
 	pagefault_disable();
 	return 0;
 }
@@ -397,6 +413,7 @@ void usc_log_refused(void)
 void usc_log_end(void)
 {
 	pagefault_enable();
+	__this_cpu_write(usc_logs, false);
 	__this_cpu_dec(depth);
 	preempt_enable_notrace();
 }
@@ -405,7 +422,7 @@ bool usc_is_traced(struct task_struct *task)
 {
 	struct task_entry *t = entry_of(task);
 
-	return t && t->state == USC_TRACED;
+	return t && t->state == USC_TRACED && !(t->flags & TASK_ENDED);
 }
 
 int usc_log_task(struct usc_log_task *task, bool with_stack)
@@ -414,7 +431,7 @@ int usc_log_task(struct usc_log_task *task, bool with_stack)
 	struct pt_regs *regs = task_pt_regs(current);
 	u32 ended = 0;
 
-	if (!t || t->state != USC_TRACED)
+	if (!usc_is_traced(current))
 		return -ENOENT;
 	task->serial = t->serial;
 	task->image = t->image;

@@ -1,30 +1,54 @@
 #!/usr/bin/env bash
-# Installs, builds and runs all tests. The last lines are the test runner's own summary; the exit status is its.
-# USCOPE_QUICK=1 leaves out the sanitizer build, the fuzzers and clang-tidy.
+# Installs, builds and runs all tests. The last line is the test runner's own summary; the exit status is its.
+#   test.sh            everything: what CI runs
+#   test.sh --quick    while working: formatting, clang-tidy of what has changed, the release build, unit tests, and the tests with the
+#                      label `quick`
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+quick=0
+case "${1:-}" in
+"") ;;
+--quick) quick=1 ;;
+*) echo "usage: $0 [--quick]" >&2; exit 2 ;;
+esac
+
+# Results of the compiler hold in every checkout, wherever it lies.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
+stage() { printf '== %s (%d:%02d)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
+
+# What has been edited since the last commit but one.
+changed() {
+  { git diff --name-only HEAD~1 2>/dev/null || git ls-files; git ls-files --others --exclude-standard; } |
+    grep -E '^(support|symbolizer|tracer|store|analyzer|cli)/.*\.cpp$' | while read -r file; do [ -f "$file" ] && echo "$file"; done
+}
+
 scripts/install-deps.sh test
 
-echo "== formatting"
+stage "formatting"
 git ls-files '*.cpp' '*.h' '*.c' | grep -v '^bench/.*fixture' | xargs clang-format --dry-run -Werror
 
-echo "== release build"
+stage "release build"
 cmake --preset release -DUSCOPE_TESTS=ON
 cmake --build build/release
 
-if [ "${USCOPE_QUICK:-0}" != 1 ]; then
-  echo "== clang-tidy"
-  scripts/tidy.sh build/release
-  echo "== unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"
-  cmake --preset asan-ubsan -DUSCOPE_TESTS=ON
-  cmake --build build/asan-ubsan
-  # cli's tests time a terminal and run the command many times: they are left to the release build.
-  ctest --test-dir build/asan-ubsan --output-on-failure --no-tests=error -j2 -LE root -E '^(conformance|vm|cli)\.'
-  echo "== fuzzers"
-  scripts/fuzz.sh 5
+stage "clang-tidy"
+if [ "$quick" = 1 ]; then
+  mapfile -t files < <(changed || true)
+  [ "${#files[@]}" -eq 0 ] || scripts/tidy.py build/release "${files[@]}"
+  stage "quick tests"
+  exec scripts/run-tests.py build/release --label quick
 fi
+scripts/tidy.py build/release
 
-echo "== all tests"
-# Comparisons with a second run under strace depend on when children end: a failure is tried once more, and shown.
-ctest --test-dir build/release --output-on-failure --no-tests=error -j2 --repeat until-pass:2
+stage "unit tests with AddressSanitizer and UndefinedBehaviorSanitizer"
+cmake --preset asan-ubsan -DUSCOPE_TESTS=ON
+cmake --build build/asan-ubsan
+scripts/run-tests.py build/asan-ubsan
+
+stage "fuzzers"
+scripts/fuzz.sh 5
+
+stage "all tests"
+exec scripts/run-tests.py build/release

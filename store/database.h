@@ -2,9 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "store/descriptor_vfs.h"
+#include "store/output_file.h"
 #include "store/sqlite_handles.h"
 #include "store/statement.h"
 #include "support/result.h"
@@ -13,11 +16,15 @@
 namespace uscope::store {
 
 // A store opened for reading. The file may come from anybody: nothing in it is trusted, and no SQL that runs on it can
-// write, load an extension, or reach another file. Not for use by two threads at once.
+// write, load an extension, or reach another file. It is read by the descriptor that was looked at, as if it changed no
+// more: no file beside it is made, opened or waited for. Not for use by two threads at once.
 class Database {
  public:
-  // Errors: no such file, not a regular file, not a database, a database that is not uscope's, one of another version.
+  // Errors: no such file, not a regular file, not a database, a database that is not uscope's, one of another version,
+  // one that holds what uscope does not make, or that another program has begun to change.
   static Result<Database> open(const std::filesystem::path& path);
+  // The same of a regular file that is open; `path` is its name in messages, `temporary` the folder of temporary files.
+  static Result<Database> open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary);
 
   // One statement; see Statement.
   [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return Statement::prepare(handle_.get(), sql); }
@@ -25,22 +32,29 @@ class Database {
   // For what Statement does not offer. Stays this object's.
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 
+  [[nodiscard]] int fd() const { return file_.get(); }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
- private:
-  Database(SqliteHandle handle, std::filesystem::path path) : handle_(std::move(handle)), path_(std::move(path)) {}
+  Database(Database&&) noexcept = default;
+  Database& operator=(Database&&) = delete;
 
+ private:
+  Database(UniqueFd file, std::unique_ptr<DescriptorVfs> vfs, SqliteHandle handle, std::filesystem::path path)
+      : file_(std::move(file)), vfs_(std::move(vfs)), handle_(std::move(handle)), path_(std::move(path)) {}
+
+  UniqueFd file_;
+  std::unique_ptr<DescriptorVfs> vfs_;  // gone after handle_
   SqliteHandle handle_;
   std::filesystem::path path_;
 };
 
-// A store in the making: a file `<path>.part`, mode 0600, that takes the place of `path` only in commit(). Dropped
-// before that, it removes its file. Holds one transaction, without a journal: a failed writer's file is of no use to
-// anybody.
+// A store in the making: an output file that gets its name only in commit(). Dropped before that, it removes its file.
+// Holds one transaction, without a journal: a failed writer's file is of no use to anybody.
 class DatabaseWriter {
  public:
-  // Creates the file and the schema. A `.part` file left over by a killed writer is replaced, that of a living one is
-  // an error; so are symbolic links and files of other users there.
+  // Creates the schema in an empty file.
+  static Result<DatabaseWriter> create(OutputFile file);
+  // The same of a file to be made for this path; see OutputPlace.
   static Result<DatabaseWriter> create(const std::filesystem::path& path);
 
   [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return Statement::prepare(handle_.get(), sql); }
@@ -49,17 +63,15 @@ class DatabaseWriter {
   // Creates the indices, ends the transaction, writes everything to the disk, and puts the file in its place.
   Result<void> commit();
 
-  DatabaseWriter(DatabaseWriter&& other) noexcept;
-  DatabaseWriter& operator=(DatabaseWriter&& other) = delete;
-  ~DatabaseWriter();
+  DatabaseWriter(DatabaseWriter&&) noexcept = default;
+  DatabaseWriter& operator=(DatabaseWriter&&) = delete;
 
  private:
-  DatabaseWriter(UniqueFd file, std::filesystem::path path, std::filesystem::path part);
+  explicit DatabaseWriter(OutputFile file) : file_(std::move(file)) {}
 
-  UniqueFd file_;  // closed after handle_: closing it would drop the locks that SQLite holds on the file
+  OutputFile file_;
+  std::unique_ptr<DescriptorVfs> vfs_;  // gone after handle_
   SqliteHandle handle_;
-  std::filesystem::path path_;
-  std::filesystem::path part_;  // empty once it is in its place
 };
 
 }  // namespace uscope::store

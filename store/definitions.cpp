@@ -86,14 +86,29 @@ void Definitions::add(const RawRecord& record) {
       break;
     }
     case USC_RECORD_IO_URING:
-      processes[record.as<usc_io_uring>().process].uses_io_uring = true;
+      add_io_uring(record.as<usc_io_uring>());
       break;
     default:
       break;
   }
 }
 
+void Definitions::add_io_uring(const usc_io_uring& user) {
+  ProcessFacts& process = processes[user.process];
+  if (!process.may_use_io_uring || user.head.time < process.io_uring_ns) process.io_uring_ns = user.head.time;
+  process.may_use_io_uring = true;
+  if (user.not_known == 0) process.uses_io_uring = true;
+}
+
+void Definitions::add_space(std::uint32_t process, std::uint32_t space, std::uint64_t time) {
+  ProcessFacts& facts = processes[process];
+  if (time < facts.space_ns) return;
+  facts.space = space;
+  facts.space_ns = time;
+}
+
 void Definitions::add_task(const usc_task& task) {
+  task_starts.push_back({task.head.time, task.head.task, task.process, task.parent_task, task.flags});
   ThreadFacts& thread = threads[task.head.task];
   thread.process = task.process;
   thread.tid = task.tid;
@@ -105,6 +120,7 @@ void Definitions::add_task(const usc_task& task) {
   ProcessFacts& process = processes[task.process];
   process.pid = task.pid;
   process.ns_pid = task.ns_pid;
+  add_space(task.process, task.mm, task.head.time);
   if (task.flags & USC_TASK_EXEC_TID) {
     auto& before = threads[task.parent_task];
     if (!before.end_ns) before.end_ns = task.head.time;
@@ -136,11 +152,13 @@ void Definitions::add_exec(const RawRecord& record) {
   if (exec.exe_file >= USC_FILE_FIRST && exec.exe_file <= kMostFiles) files[exec.exe_file].executed = true;
   ProcessFacts& process = processes[exec.process];
   if (process.pid == 0) process.pid = exec.tid;
+  add_space(exec.process, exec.mm, exec.head.time);
 }
 
 void Definitions::add_exit(const usc_task_exit& exit) {
   ThreadFacts& thread = threads[exit.head.task];
   if (thread.process == 0) thread.process = exit.process;
+  task_ends.push_back({exit.head.time, exit.head.task, (exit.flags & USC_EXIT_LEFT) != 0});
   if ((exit.flags & USC_EXIT_LEFT) != 0) return;  // it goes on, untraced
   thread.end_ns = exit.head.time;
   if ((exit.flags & USC_EXIT_GROUP_DEAD) == 0) return;

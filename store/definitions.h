@@ -26,6 +26,10 @@ struct ProcessFacts {
   std::uint32_t exit_code = 0;  // as wait(2) has it; where end_ns is set
   bool started = false;         // its first thread's start is in the trace
   bool uses_io_uring = false;
+  bool may_use_io_uring = false;  // it does, or nothing tells
+  std::uint64_t io_uring_ns = 0;  // since when that is known
+  std::uint32_t space = 0;        // its address space, the last one that is told of
+  std::uint64_t space_ns = 0;     // when that was
 };
 
 struct ThreadFacts {
@@ -73,9 +77,24 @@ struct JitName {
 struct DescriptorFacts {
   std::uint32_t process = 0;
   std::uint64_t time = 0;
-  int fd = 0;  // USC_FD_CWD: the working directory
+  int fd = 0;  // USC_FD_CWD: the working directory; USC_FD_END: all has been told
   std::uint32_t flags = 0;
   std::string target;
+};
+
+// A task comes into the trace, and leaves it: each time.
+struct TaskStart {
+  std::uint64_t time = 0;
+  std::uint32_t task = 0;
+  std::uint32_t process = 0;
+  std::uint32_t parent_task = 0;
+  std::uint32_t flags = 0;  // USC_TASK_*
+};
+
+struct TaskEnd {
+  std::uint64_t time = 0;
+  std::uint32_t task = 0;
+  bool goes_on = false;  // untraced
 };
 
 struct LossFacts {
@@ -108,7 +127,10 @@ class Definitions {
   std::map<std::uint32_t, FileFacts> files;
   std::map<std::string, std::string> meta;
   std::vector<LossFacts> losses;
+  bool records_missing = false;  // though no loss says so: set by the loader
   std::vector<DescriptorFacts> descriptors;
+  std::vector<TaskStart> task_starts;
+  std::vector<TaskEnd> task_ends;
   // By address space and by the address of an instruction: a return address less 1.
   std::map<std::pair<std::uint32_t, std::uint64_t>, JitName> jit_names;
   StackTable stacks;
@@ -118,6 +140,8 @@ class Definitions {
  private:
   void add_task(const usc_task& task);
   void add_exec(const RawRecord& record);
+  void add_io_uring(const usc_io_uring& user);
+  void add_space(std::uint32_t process, std::uint32_t space, std::uint64_t time);
   void add_exit(const usc_task_exit& exit);
   void add_name(std::uint32_t task, std::uint64_t time, std::string_view name);
   void add_file_info(const RawRecord& record);

@@ -1,7 +1,7 @@
 #include "store/descriptor_calls.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 namespace uscope::store {
 namespace {
@@ -48,14 +48,26 @@ constexpr Entry kEntries[] = {
     {"ioctl", kIoctl},
     {"chdir", kChdir},
     {"fchdir", kFchdir},
+    {"chroot", kChroot},
+    {"setns", kSetns},
+    {"pivot_root", kPivotRoot},
+    {"rename", kRename},
+    {"renameat", kRenameAt},
+    {"renameat2", kRenameAt},
+    {"mount", kMount},
+    {"move_mount", kMoveMount},
+    {"umount", kMoveMount},
+    {"umount2", kMoveMount},
     {"execve", kExec},
     {"execveat", kExec},
-    {"clone", kClone},
-    {"clone3", kClone3},
-    {"fork", kFork},
-    {"vfork", kFork},
+    {"clone", kMake},
+    {"clone3", kMake},
+    {"fork", kMake},
+    {"vfork", kMake},
     {"unshare", kUnshare},
+    {"seccomp", kSeccomp},
     {"io_uring_setup", kIoUring},
+    {"io_uring_enter", kIoUring},
 };
 
 const Entry* entry_of(std::string_view name) {
@@ -81,9 +93,32 @@ int close_on_exec_arg(std::string_view name) {
   return entry ? entry->close_on_exec : -1;
 }
 
-bool is_needed_for_descriptors(std::string_view name) {
-  constexpr std::array<DescriptorCall, 6> kNeeded{kClose, kCloseRange, kDuplicateTo, kFcntl, kExec, kIoUring};
-  return std::find(kNeeded.begin(), kNeeded.end(), descriptor_call(name)) != kNeeded.end();
+DescriptorNeed descriptors_need(std::string_view name) {
+  switch (descriptor_call(name)) {
+    case kClose:
+    case kCloseRange:
+    case kDuplicateTo:
+    case kFcntl:
+    case kIoctl:
+    case kSeccomp:
+    case kIoUring:
+      return DescriptorNeed::kTables;
+    case kUnshare:
+      return DescriptorNeed::kSharing;
+    case kChroot:
+    case kSetns:
+      return DescriptorNeed::kRoots;
+    case kChdir:
+    case kFchdir:
+    case kPivotRoot:
+    case kRename:
+    case kRenameAt:
+    case kMount:
+    case kMoveMount:
+      return DescriptorNeed::kFolders;
+    default:
+      return DescriptorNeed::kNone;
+  }
 }
 
 }  // namespace uscope::store

@@ -25,23 +25,37 @@ enum class DescriptorCall : std::uint8_t {
   kIoctl,
   kChdir,
   kFchdir,
+  kChroot,
+  kSetns,
+  kPivotRoot,
+  kRename,    // two paths
+  kRenameAt,  // two folders and paths
+  kMount,
+  kMoveMount,  // moves mounts, or takes them away
   kExec,
-  kClone,
-  kClone3,
-  kFork,
+  kMake,  // clone, fork: what the new task shares, its usc_task says
   kUnshare,
+  kSeccomp,
   kIoUring,
+};
+
+// What must be recorded for descriptors to be known, beside what opens them.
+enum class DescriptorNeed : std::uint8_t {
+  kNone,
+  kTables,   // else nothing is known: "close", "dup2" …
+  kSharing,  // else nothing of tables that several tasks share
+  kRoots,    // else no file by its path
+  kFolders,  // else none by a relative path
 };
 
 [[nodiscard]] DescriptorCall descriptor_call(std::string_view name);
 
-// What a descriptor that this call (kLabel, kPair, kIoUring) gives stands for, as /proc writes it.
+// What a descriptor that this call (kLabel, kPair) gives stands for, as /proc writes it.
 [[nodiscard]] std::string_view descriptor_label(std::string_view name);
 
 // The argument with O_CLOEXEC or SOCK_CLOEXEC, which are one bit; -1: none.
 [[nodiscard]] int close_on_exec_arg(std::string_view name);
 
-// Must all be recorded for descriptors to be known: "close", "execve" …
-[[nodiscard]] bool is_needed_for_descriptors(std::string_view name);
+[[nodiscard]] DescriptorNeed descriptors_need(std::string_view name);
 
 }  // namespace uscope::store

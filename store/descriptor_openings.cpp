@@ -1,8 +1,9 @@
-// The part of DescriptorTracker that says what a call that has succeeded gave: names of what was opened.
+// The part of DescriptorTracker that says what a call that has succeeded opened: its name.
 #include <fcntl.h>
-#include <sys/ioctl.h>
+#include <linux/openat2.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "store/descriptor_calls.h"
@@ -11,6 +12,8 @@
 
 namespace uscope::store {
 namespace {
+
+constexpr std::size_t kMostSockets = std::size_t{1} << 20;
 
 int number_of(const usc_event& event, std::size_t arg) {
   return static_cast<int>(event.args[arg]);
@@ -39,72 +42,142 @@ std::string_view family_name(int family) {
 
 }  // namespace
 
-// Sets a descriptor when the call has returned; `name` empty: it is there, and what it is is not known.
-Result<void> DescriptorTracker::open_as(const usc_event& event, std::uint32_t process, int fd, std::string_view name,
-                                        bool cloexec) {
-  if (name.empty() || fd < 0) return {};
-  auto id = strings_.intern(redactor_.hides(name) ? kRedacted : name);
-  if (!id) return id.error();
-  plan({.kind = Update::Kind::kSet,
-        .time = event.head.time,
-        .process = process,
-        .fd = fd,
-        .descriptor = {*id, cloexec, false}});
+Result<std::int64_t> DescriptorTracker::intern(std::string_view name) {
+  return strings_.intern(redactor_.hides(name) ? kRedacted : name);
+}
+
+// From the call's return on; `name` empty: it is there, and what it is is not known.
+Result<void> DescriptorTracker::open_as(Return update, std::string_view name, bool cloexec) {
+  if (update.fd < 0) return {};
+  if (!name.empty()) {
+    auto id = intern(name);
+    if (!id) return id.error();
+    update.descriptor.name = *id;
+  }
+  update.descriptor.close_on_exec = cloexec;
+  update.table->descriptors.begin_open(update.fd);
+  plan(std::move(update));
   return {};
 }
 
-// "" where the folder is not known.
-Result<std::string> DescriptorTracker::absolute(const std::string& path, std::uint32_t process, int folder) {
-  if (path.starts_with('/')) return path;
-  std::int64_t base = 0;
-  if (folder == AT_FDCWD) {
-    if (const auto at = folders_.find(process); at != folders_.end()) base = at->second;
-  } else if (const Descriptor* found = table_.find(process, folder)) {
-    base = found->string_id;
+// Whether a part of a folder's name is another folder's by now.
+bool DescriptorTracker::was_moved(std::string_view folder, std::uint64_t since) const {
+  if (since < moved_all_) return true;
+  if (since > moved_any_) return false;
+  while (!folder.empty()) {
+    const std::size_t end = std::min(folder.find('/'), folder.size());
+    const auto at = moved_.find(std::string(folder.substr(0, end)));
+    if (at != moved_.end() && at->second > since) return true;
+    folder.remove_prefix(std::min(end + 1, folder.size()));
   }
-  if (base == 0 || path.empty()) return std::string();
+  return false;
+}
+
+// "" where it is not known; `update` holds what it then depends on. Under a root of its own, a path is not what it
+// looks like; a folder itself is known all the same.
+Result<std::string> DescriptorTracker::absolute(const std::string& path, const DescriptorOwner& owner, int folder,
+                                                Return& update) {
+  const SharedFolder& own = *owner.folder;
+  const bool has_root = sees_roots_ && !own.unsure && own.root_is_plain && own.root_stamp > roots_forgotten_;
+  const bool is_itself = path == ".";
+  if (path.empty() || (!is_itself && !has_root)) return std::string();
+  if (!is_itself || folder == AT_FDCWD) {
+    update.folder = owner.folder;
+    update.folder_stamp = own.stamp;
+  }
+  if (path.starts_with('/')) return path;
+  if (!sees_folders_) return std::string();
+  std::int64_t base = own.unsure ? 0 : own.working;
+  std::uint64_t stamp = own.working_stamp;
+  if (folder != AT_FDCWD) {
+    const Descriptor* found = is_said(owner, update.time) ? known(*owner.table, folder) : nullptr;
+    if (!found || found->name <= 0) return std::string();
+    base = found->name;
+    stamp = update.source_stamp = found->stamp;
+    update.source = folder;
+  }
+  if (base == 0) return std::string();
   auto text = strings_.text(base);
   if (!text) return text.error();
-  if (!*text || !(*text)->starts_with('/')) return std::string();
+  if (!*text || !(*text)->starts_with('/') || (*text)->ends_with("…") || was_moved(**text, stamp)) return std::string();
+  update.composed = true;
   std::string_view rest = path;
   while (rest.starts_with("./")) rest.remove_prefix(2);
   if (rest == ".") return **text;
   return **text + ((*text)->ends_with('/') ? "" : "/") + std::string(rest);
 }
 
-Result<void> DescriptorTracker::leave_opening(const usc_event& event, std::uint32_t process, const CallFacts& facts,
-                                              std::span<const OrderedString> strings) {
-  const int fd = static_cast<int>(event.result);
+Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                          std::span<const OrderedString> strings) {
+  Return update = at_return(Return::Kind::kOpen, event, owner);
+  update.fd = static_cast<int>(event.result);
   std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
-  const std::string call = syscall_name(static_cast<usc_abi>(event.abi), event.nr);
-  if (facts.call == DescriptorCall::kLabel)
-    return open_as(event, process, fd, descriptor_label(call), (flags & O_CLOEXEC) != 0);
-  const OrderedString* path = facts.path >= 0 ? find_string(strings, facts.path) : nullptr;
-  if (!path || path->string_id == 0) return {};
+  bool is_known = true;
+  if (syscall_name(static_cast<usc_abi>(event.abi), event.nr) == "openat2") {
+    const OrderedString* how = find_string(strings, 2);
+    // Whether an exec closes it is not known, or an absolute path begins at the folder.
+    is_known = how && how->string_id == 0 && (how->numbers[2] & RESOLVE_IN_ROOT) == 0;
+    if (is_known) flags = how->numbers[0];
+  }
+  const OrderedString* path = find_string(strings, facts.path);
+  is_known = is_known && path && path->string_id != 0 && (flags & O_TMPFILE) != O_TMPFILE;  // that has no name
+  if (!is_known) return open_as(std::move(update), "", false);
   auto text = strings_.text(path->string_id);
   if (!text) return text.error();
-  if (!*text) return {};
-  if (facts.call == DescriptorCall::kMemfd)
-    return open_as(event, process, fd, "/memfd:" + **text + " (deleted)", (event.args[1] & 1) != 0);
-  if (facts.call != DescriptorCall::kOpen) return {};
-  if (call == "openat2") {
-    const OrderedString* how = find_string(strings, 2);
-    if (!how || how->string_id != 0) return {};  // whether an exec closes it is not known
-    flags = how->numbers[0];
-  }
-  if ((flags & O_TMPFILE) == O_TMPFILE) return {};  // a file without a name
   const bool redacted = (path->flags & USC_STRING_REDACTED) != 0;
-  auto name = redacted ? Result<std::string>(**text)
-                       : absolute(**text, process, facts.path == 0 ? AT_FDCWD : number_of(event, 0));
+  auto name = redacted ? Result<std::string>(text->value_or(""))
+                       : absolute(text->value_or(""), owner, facts.path == 0 ? AT_FDCWD : number_of(event, 0), update);
   if (!name) return name.error();
-  return open_as(event, process, fd, *name, (flags & O_CLOEXEC) != 0);
+  return open_as(std::move(update), *name, (flags & O_CLOEXEC) != 0);
 }
 
-Result<void> DescriptorTracker::leave_socket(const usc_event& event, std::uint32_t process, const CallFacts& facts,
-                                             std::span<const OrderedString> strings) {
+// The call has returned.
+Result<void> DescriptorTracker::follow_opening(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                               std::span<const OrderedString> strings) {
+  const bool connects = facts.call == DescriptorCall::kConnect;
+  if (event.result < 0 && !connects) return {};
+  const std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
+  switch (facts.call) {
+    case DescriptorCall::kOpen:
+      return open_path(event, owner, facts, strings);
+    case DescriptorCall::kPair:
+      return follow_pair(event, owner, facts, strings);
+    case DescriptorCall::kMemfd:
+    case DescriptorCall::kLabel:
+      break;
+    default:
+      return follow_socket(event, owner, facts, strings);
+  }
+  Return update = at_return(Return::Kind::kOpen, event, owner);
+  update.fd = static_cast<int>(event.result);
+  if (facts.call == DescriptorCall::kLabel)
+    return open_as(std::move(update), descriptor_label(syscall_name(static_cast<usc_abi>(event.abi), event.nr)),
+                   (flags & O_CLOEXEC) != 0);
+  const OrderedString* name = find_string(strings, 0);
+  std::optional<std::string> text;
+  if (name && name->string_id != 0) {
+    auto found = strings_.text(name->string_id);
+    if (!found) return found.error();
+    text = *found;
+  }
+  return open_as(std::move(update), text ? "/memfd:" + *text + " (deleted)" : "", (event.args[1] & 1) != 0);
+}
+
+Result<void> DescriptorTracker::follow_socket(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                              std::span<const OrderedString> strings) {
+  Return update = at_return(Return::Kind::kOpen, event, owner);
+  update.fd = static_cast<int>(event.result);
   if (facts.call == DescriptorCall::kSocket) {
-    const std::string name = "socket:[" + std::string(family_name(number_of(event, 0))) + "]";
-    return open_as(event, process, static_cast<int>(event.result), name, (event.args[1] & SOCK_CLOEXEC) != 0);
+    auto label = intern("socket:[" + std::string(family_name(number_of(event, 0))) + "]");
+    if (!label) return label.error();
+    update.descriptor = {*label, 0, (event.args[1] & SOCK_CLOEXEC) != 0};
+    if (sockets_.size() < kMostSockets) {
+      sockets_.push_back({*label, 0});
+      update.descriptor.name = -static_cast<std::int64_t>(sockets_.size());
+    }
+    owner.table->descriptors.begin_open(update.fd);
+    plan(std::move(update));
+    return {};
   }
   const OrderedString* address = find_string(strings, 1);
   std::string peer;
@@ -113,85 +186,47 @@ Result<void> DescriptorTracker::leave_socket(const usc_event& event, std::uint32
     if (!text) return text.error();
     peer = text->value_or("");
   }
-  if (facts.call == DescriptorCall::kAccept) {
-    const bool cloexec = facts.flags >= 0 && (event.args[3] & SOCK_CLOEXEC) != 0;
-    return open_as(event, process, static_cast<int>(event.result),
-                   peer.empty() ? "socket:[accepted]" : "socket:[from " + peer + "]", cloexec);
-  }
-  const bool works = event.result >= 0 || (facts.call == DescriptorCall::kConnect && event.result == -EINPROGRESS);
-  const Descriptor* socket = table_.find(process, number_of(event, 0));
-  if (!works || !socket || peer.empty()) return {};
-  const char* relation = facts.call == DescriptorCall::kConnect ? "to " : "at ";
-  return open_as(event, process, number_of(event, 0), "socket:[" + std::string(relation) + peer + "]",
-                 socket->close_on_exec);
+  if (facts.call != DescriptorCall::kAccept) return label_socket(event, owner, facts, peer);
+  return open_as(std::move(update), peer.empty() ? "socket:[accepted]" : "socket:[from " + peer + "]",
+                 facts.flags >= 0 && (event.args[3] & SOCK_CLOEXEC) != 0);
 }
 
-Result<void> DescriptorTracker::leave_pair(const usc_event& event, std::uint32_t process, const CallFacts& facts,
-                                           std::span<const OrderedString> strings) {
+// The label is the socket's, whatever numbers it has in whichever tables. Meanwhile it is not known.
+Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                             const std::string& peer) {
+  const bool connects = facts.call == DescriptorCall::kConnect;
+  if (event.result < 0 && !(connects && event.result == -EINPROGRESS)) return {};
+  const Descriptor* found = is_said(owner, event.entry_ns) ? known(*owner.table, number_of(event, 0)) : nullptr;
+  if (!found || found->name >= 0) return {};
+  Return update = at_return(Return::Kind::kLabel, event, owner);
+  update.fd = static_cast<int>(-found->name - 1);
+  Socket& socket = sockets_[static_cast<std::size_t>(update.fd)];
+  const std::int64_t before = socket.label;
+  socket = {0, ++stamp_};
+  update.source_stamp = socket.stamp;
+  update.descriptor.name = before;
+  if (!peer.empty()) {
+    auto label = intern("socket:[" + std::string(connects ? "to " : "at ") + peer + "]");
+    if (!label) return label.error();
+    update.descriptor.name = *label;
+  }
+  plan(std::move(update));
+  return {};
+}
+
+Result<void> DescriptorTracker::follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                            std::span<const OrderedString> strings) {
   const std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
   const std::string_view label = descriptor_label(syscall_name(static_cast<usc_abi>(event.abi), event.nr));
   for (const OrderedString& string : strings) {
     if (string.kind != USC_STRING_PAIR) continue;
-    for (const int fd : {static_cast<int>(string.numbers[0] & 0xffffffffU), static_cast<int>(string.numbers[0] >> 32)})
-      if (auto done = open_as(event, process, fd, label, (flags & O_CLOEXEC) != 0); !done) return done;
-  }
-  return {};
-}
-
-// Copies are of what the descriptor is now, when the call is entered.
-void DescriptorTracker::leave_copy(const usc_event& event, std::uint32_t process, const CallFacts& facts) {
-  const int from = number_of(event, 0);
-  const auto copy_to = [&](int fd, bool cloexec) {
-    Update update{.kind = Update::Kind::kSet, .time = event.head.time, .process = process, .fd = fd};
-    if (const Descriptor* found = table_.find(process, from)) {
-      update.descriptor = {found->string_id, cloexec, false};
-    } else {
-      update.kind = Update::Kind::kClose;
-    }
-    if (fd != from) plan(update);
-  };
-  const auto mark = [&](bool cloexec) { table_.set_close_on_exec(process, from, from, cloexec); };
-  switch (facts.call) {
-    case DescriptorCall::kDuplicate:
-      copy_to(static_cast<int>(event.result), false);
-      break;
-    case DescriptorCall::kDuplicateTo:
-      copy_to(number_of(event, 1), facts.flags >= 0 && (event.args[2] & O_CLOEXEC) != 0);
-      break;
-    case DescriptorCall::kFcntl:
-      if (event.args[1] == F_DUPFD || event.args[1] == F_DUPFD_CLOEXEC)
-        copy_to(static_cast<int>(event.result), event.args[1] == F_DUPFD_CLOEXEC);
-      if (event.args[1] == F_SETFD) mark((event.args[2] & FD_CLOEXEC) != 0);
-      break;
-    default:
-      if (static_cast<std::uint32_t>(event.args[1]) == FIOCLEX) mark(true);
-      if (static_cast<std::uint32_t>(event.args[1]) == FIONCLEX) mark(false);
-      break;
-  }
-}
-
-Result<void> DescriptorTracker::leave_directory(const usc_event& event, std::uint32_t process, const CallFacts& facts,
-                                                std::span<const OrderedString> strings) {
-  std::int64_t folder = 0;
-  if (facts.call == DescriptorCall::kFchdir) {
-    if (const Descriptor* found = table_.find(process, number_of(event, 0))) folder = found->string_id;
-  } else if (const OrderedString* path = find_string(strings, 0)) {
-    auto text = strings_.text(path->string_id);
-    if (!text) return text.error();
-    const bool redacted = (path->flags & USC_STRING_REDACTED) != 0;
-    auto name = redacted ? Result<std::string>(std::string()) : absolute(text->value_or(""), process, AT_FDCWD);
-    if (!name) return name.error();
-    if (!name->empty()) {
-      auto id = strings_.intern(redactor_.hides(*name) ? kRedacted : *name);
-      if (!id) return id.error();
-      folder = *id;
+    for (const int fd :
+         {static_cast<int>(string.numbers[0] & 0xffffffffU), static_cast<int>(string.numbers[0] >> 32)}) {
+      Return update = at_return(Return::Kind::kOpen, event, owner);
+      update.fd = fd;
+      if (auto done = open_as(std::move(update), label, (flags & O_CLOEXEC) != 0); !done) return done;
     }
   }
-  plan({.kind = Update::Kind::kSet,
-        .time = event.head.time,
-        .process = process,
-        .fd = USC_FD_CWD,
-        .descriptor = {folder, false, false}});
   return {};
 }
 

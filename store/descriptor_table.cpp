@@ -1,85 +1,149 @@
 #include "store/descriptor_table.h"
 
-#include <unordered_set>
+#include <algorithm>
+#include <limits>
 
 namespace uscope::store {
 
-void DescriptorTable::count(std::size_t entries) {
-  entered_ += entries;
-  if (entered_ <= kMost) return;
-  std::unordered_set<const Entries*> seen;
-  entered_ = 0;
-  for (const auto& [process, table] : tables_)
-    if (seen.insert(table->entries.get()).second) entered_ += table->entries->size();
-  if (entered_ <= kMost / 2) return;
-  forget_all();
-  entered_ = 0;
+bool DescriptorTable::holds_any(int first, int last) const {
+  const auto holds = [&](const Entries& entries) {
+    const Entries::Entry* next = entries.at_or_after(first);
+    return next != nullptr && next->key <= last;
+  };
+  return holds(kept_) || holds(closed_by_exec_);
 }
 
-DescriptorTable::Entries& DescriptorTable::writable(std::uint32_t process) {
-  auto& table = tables_[process];
-  if (!table) table = std::make_shared<Table>(Table{std::make_shared<Entries>()});
-  if (table->entries.use_count() > 1) {
-    const std::shared_ptr<Table> held = table;  // count() may forget it
-    held->entries = std::make_shared<Entries>(*held->entries);
-    count(held->entries->size());
-    return *(tables_[process] = held)->entries;
+void DescriptorTable::cut(int first, int last) {
+  if (!holds_any(first, last)) return;
+  (void)kept_.cut(first, last);
+  (void)closed_by_exec_.cut(first, last);
+}
+
+void DescriptorTable::note_change(int first, int last) {
+  if (watchers_ == 0) return;
+  constexpr std::size_t kMostChanges = 4096;
+  if (changed_.size() >= kMostChanges) changed_ = {{0, std::numeric_limits<int>::max()}};
+  int& until = changed_.try_emplace(first, last).first->second;
+  until = std::max(until, last);
+}
+
+bool DescriptorTable::was_changed(int fd) const {
+  return std::any_of(changed_.begin(), changed_.end(),
+                     [fd](const auto& range) { return range.first <= fd && fd <= range.second; }) ||
+         under_way_.count(fd) != 0;
+}
+
+void DescriptorTable::end_watch() {
+  if (watchers_ > 0 && --watchers_ == 0) changed_.clear();
+}
+
+const Descriptor* DescriptorTable::find(int fd) const {
+  const Descriptor* kept = kept_.find(fd);
+  return kept != nullptr ? kept : closed_by_exec_.find(fd);
+}
+
+void DescriptorTable::set(int fd, const Descriptor& descriptor) {
+  constexpr std::size_t kLatest = 1024;
+  note_change(fd, fd);
+  cut(fd, fd);
+  if (kept_.size() + closed_by_exec_.size() >= kMostOfOne || Entries::nodes() >= kMost) return;
+  (descriptor.close_on_exec ? closed_by_exec_ : kept_).set(fd, descriptor);
+  latest_.emplace_back(descriptor.stamp, fd);
+  if (latest_.size() <= kLatest) return;
+  forgotten_ = latest_.front().first;
+  latest_.pop_front();
+}
+
+void DescriptorTable::close_range(int first, int last) {
+  if (first < 0 || first > last) return;
+  note_change(first, last);
+  if (first == last) {
+    if (const auto at = under_way_.find(first); at != under_way_.end()) at->second.unclear = true;
+  } else {
+    for (auto& [fd, calls] : under_way_)
+      if (fd >= first && fd <= last) calls.unclear = true;
   }
-  return *table->entries;
+  cut(first, last);
 }
 
-void DescriptorTable::set(std::uint32_t process, int fd, Descriptor descriptor) {
-  count(1);
-  Entries& entries = writable(process);
-  if (entries.size() < kMostOfOne || entries.count(fd) != 0) entries[fd] = descriptor;
+void DescriptorTable::set_close_on_exec(int first, int last, bool value) {
+  if (first < 0 || first > last) return;
+  note_change(first, last);
+  Entries& from = value ? kept_ : closed_by_exec_;
+  Entries& to = value ? closed_by_exec_ : kept_;
+  const Entries::Entry* next = to.at_or_after(first);
+  const Entries changed = from.cut(first, last);
+  if (next == nullptr || next->key > last)
+    to.put_between(changed);
+  else
+    changed.each([&](int fd, const Descriptor& descriptor) { to.set(fd, descriptor); });
 }
 
-void DescriptorTable::close_range(std::uint32_t process, int first, int last) {
-  const auto at = tables_.find(process);
-  if (at == tables_.end() || first < 0 || first > last) return;
-  const Entries& now = *at->second->entries;
-  const auto begin = now.lower_bound(first);
-  if (begin == now.end() || begin->first > last) return;
-  Entries& entries = writable(process);
-  entries.erase(entries.lower_bound(first), entries.upper_bound(last));
+void DescriptorTable::forget() {
+  close_range(0, std::numeric_limits<int>::max());
 }
 
-void DescriptorTable::set_close_on_exec(std::uint32_t process, int first, int last, bool value) {
-  const auto at = tables_.find(process);
-  if (at == tables_.end() || first < 0 || first > last) return;
-  Entries& entries = writable(process);
-  for (auto entry = entries.lower_bound(first); entry != entries.end() && entry->first <= last; ++entry)
-    entry->second.close_on_exec = value;
+DescriptorTable::UnderWay& DescriptorTable::begin(int fd) {
+  note_change(fd, fd);
+  UnderWay& calls = under_way_[fd];
+  // An opening call may get a number that was not known to be in use at any moment from here on.
+  if (calls.strays + calls.replacements != 0) calls.unclear = true;
+  return calls;
 }
 
-const Descriptor* DescriptorTable::find(std::uint32_t process, int fd) const {
-  const auto at = tables_.find(process);
-  if (at == tables_.end()) return nullptr;
-  const auto entry = at->second->entries->find(fd);
-  return entry == at->second->entries->end() ? nullptr : &entry->second;
+bool DescriptorTable::end(int fd, std::uint32_t UnderWay::*kind) {
+  note_change(fd, fd);
+  const auto at = under_way_.find(fd);
+  if (at == under_way_.end() || at->second.*kind == 0) return false;
+  const bool clear = !at->second.unclear;
+  (at->second.*kind)--;
+  if (at->second.none()) under_way_.erase(at);
+  return clear;
 }
 
-void DescriptorTable::fork(std::uint32_t child, std::uint32_t parent) {
-  const auto at = tables_.find(parent);
-  if (at == tables_.end()) return forget(child);
-  const auto entries = at->second->entries;
-  tables_[child] = std::make_shared<Table>(Table{entries});
+bool DescriptorTable::begin_close(int fd) {
+  const bool stray = find(fd) == nullptr;
+  UnderWay& calls = begin(fd);
+  if (stray && calls.openings != 0) calls.unclear = true;
+  (stray ? calls.strays : calls.closes)++;
+  if (!stray) cut(fd, fd);
+  return stray;
 }
 
-void DescriptorTable::share(std::uint32_t child, std::uint32_t parent) {
-  writable(parent);
-  const auto table = tables_[parent];
-  tables_[child] = table;
+void DescriptorTable::end_close(int fd, bool stray) {
+  end(fd, stray ? &UnderWay::strays : &UnderWay::closes);
 }
 
-void DescriptorTable::exec(std::uint32_t process) {
-  const auto at = tables_.find(process);
-  if (at == tables_.end()) return;
-  Entries kept;
-  for (const auto& [fd, descriptor] : *at->second->entries)
-    if (!descriptor.close_on_exec) kept.emplace_hint(kept.end(), fd, descriptor);
-  count(kept.size());
-  tables_[process] = std::make_shared<Table>(Table{std::make_shared<Entries>(std::move(kept))});
+bool DescriptorTable::end_open(int fd) {
+  return end(fd, &UnderWay::openings);
+}
+
+void DescriptorTable::begin_replace(int fd) {
+  UnderWay& calls = begin(fd);
+  if (!calls.none()) calls.unclear = true;
+  calls.replacements++;
+  cut(fd, fd);
+}
+
+bool DescriptorTable::end_replace(int fd) {
+  return end(fd, &UnderWay::replacements);
+}
+
+void DescriptorTable::take_copy(const DescriptorTable& other, std::uint64_t stamp) {
+  kept_ = other.kept_;
+  closed_by_exec_ = other.closed_by_exec_;
+  latest_.clear();
+  forgotten_ = std::min(stamp, other.latest_.empty() ? other.forgotten_ : other.latest_.back().first);
+  if (other.forgotten_ > stamp) return forget();
+  for (auto set = other.latest_.rbegin(); set != other.latest_.rend() && set->first > stamp; ++set) {
+    const Descriptor* now = find(set->second);
+    if (now != nullptr && now->stamp > stamp) cut(set->second, set->second);
+  }
+}
+
+void DescriptorTable::drop_close_on_exec() {
+  note_change(0, std::numeric_limits<int>::max());
+  closed_by_exec_ = {};
 }
 
 }  // namespace uscope::store

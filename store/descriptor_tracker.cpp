@@ -1,10 +1,5 @@
 #include "store/descriptor_tracker.h"
 
-#include <fcntl.h>
-#include <linux/close_range.h>
-#include <sched.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -16,43 +11,18 @@ namespace uscope::store {
 namespace {
 
 constexpr std::size_t kAbis = 3;
-constexpr int kLastDescriptor = std::numeric_limits<int>::max();
-static_assert(O_CLOEXEC == SOCK_CLOEXEC);
-
-int number_of(const usc_event& event, std::size_t arg) {
-  return static_cast<int>(event.args[arg]);
-}
-
-const OrderedString* numbers_of(std::span<const OrderedString> strings, std::uint8_t kind) {
-  for (const OrderedString& string : strings)
-    if (string.kind == kind && string.string_id == 0) return &string;
-  return nullptr;
-}
-
-bool returned(const usc_event& event) {
-  return event.how == USC_HOW_RETURNED;
-}
+// A call takes effect before its event is lost.
+constexpr std::uint64_t kBeforeLossNs = 100'000'000;
 
 }  // namespace
 
 DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable& strings)
     : definitions_(definitions), strings_(strings) {
+  learn_what_is_recorded();
+  if (!usable_) return;
   learn_calls();
-  for (const auto& [serial, process] : definitions.processes)
-    if (process.parent_task != 0 && process.start_ns)
-      plan({.kind = Update::Kind::kFork, .time = *process.start_ns, .process = serial, .other = process.parent_task});
-  for (const auto& [serial, process] : definitions.processes)
-    if (process.end_ns) plan({.kind = Update::Kind::kEnd, .time = *process.end_ns, .process = serial});
-  for (std::size_t i = 0; i < definitions.descriptors.size(); i++)
-    plan(
-        {.kind = Update::Kind::kProc, .time = definitions.descriptors[i].time, .other = static_cast<std::uint32_t>(i)});
-  for (const LossFacts& loss : definitions.losses) {
-    if (loss.cause != USC_LOSS_RING_FULL_EVENT && loss.cause != USC_LOSS_TASK_MAP_BUSY &&
-        loss.cause != USC_LOSS_RECURSION && loss.cause != USC_LOSS_RING_FULL_STRING)
-      continue;
-    plan({.kind = Update::Kind::kBlind, .time = loss.from_ns, .process = loss.process});
-    plan({.kind = Update::Kind::kSee, .time = loss.until_ns, .process = loss.process});
-  }
+  plan_proc();
+  plan_happenings();
   if (const auto redact = definitions.meta.find("redact"); redact != definitions.meta.end()) {
     const auto patterns = nlohmann::json::parse(redact->second, nullptr, false);
     std::vector<std::string> texts;
@@ -60,15 +30,38 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable
       if (patterns[i].is_string()) texts.push_back(patterns[i].get<std::string>());
     redactor_ = Redactor(std::move(texts));
   }
-  const auto taken = definitions.meta.find("strings");
-  if (taken != definitions.meta.end() && taken->second == "0") usable_ = false;  // none are wanted
-  const auto calls = definitions.meta.find("calls");
-  if (calls == definitions.meta.end()) return;
+}
+
+void DescriptorTracker::learn_what_is_recorded() {
+  if (definitions_.records_missing) usable_ = false;
+  const auto taken = definitions_.meta.find("strings");
+  if (taken != definitions_.meta.end() && taken->second == "0") usable_ = false;  // none are wanted
+  const auto calls = definitions_.meta.find("calls");
+  if (calls == definitions_.meta.end()) return;
   const auto set = parse_syscall_set(calls->second);
-  for (std::uint32_t nr = 0; set && nr < kSyscallNumbers; nr++)
-    if (is_needed_for_descriptors(syscall_name(USC_ABI_X86_64, nr)) && !set->contains(USC_ABI_X86_64, nr))
-      usable_ = false;
-  usable_ = usable_ && set;
+  if (!set) {
+    usable_ = false;
+    return;
+  }
+  for (std::uint32_t nr = 0; nr < kSyscallNumbers; nr++) {
+    if (set->contains(USC_ABI_X86_64, nr)) continue;
+    switch (descriptors_need(syscall_name(USC_ABI_X86_64, nr))) {
+      case DescriptorNeed::kNone:
+        break;
+      case DescriptorNeed::kTables:
+        usable_ = false;
+        break;
+      case DescriptorNeed::kSharing:
+        owners_.set_sees_unsharing(false);
+        break;
+      case DescriptorNeed::kRoots:
+        sees_roots_ = false;
+        break;
+      case DescriptorNeed::kFolders:
+        sees_folders_ = false;
+        break;
+    }
+  }
 }
 
 void DescriptorTracker::learn_calls() {
@@ -88,193 +81,226 @@ void DescriptorTracker::learn_calls() {
   }
 }
 
-void DescriptorTracker::plan(Update update) {
-  update.order = planned_++;
-  updates_.push(update);
+// The tracer writes what it has read of one process in a row, and then its end.
+void DescriptorTracker::plan_proc() {
+  const auto& told = definitions_.descriptors;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < told.size(); i++) {
+    if (told[i].process != told[first].process) first = i;
+    if (told[i].fd != USC_FD_END) continue;
+    if (i > first && told[i].time >= told[first].time) {
+      happenings_.push_back({Happening::Kind::kProcBegins, told[first].time, proc_.size()});
+      happenings_.push_back({Happening::Kind::kProcEnds, told[i].time, proc_.size()});
+      proc_.push_back({.first = first, .count = i - first, .process = told[first].process});
+    }
+    first = i + 1 < told.size() ? i + 1 : i;
+  }
 }
 
-bool DescriptorTracker::is_blind(std::uint32_t process) const {
-  return !usable_ || process == 0 || blind_.count(0) != 0 || blind_.count(process) != 0;
+void DescriptorTracker::plan_happenings() {
+  std::vector<Happening> tasks;
+  for (std::size_t i = 0; i < definitions_.task_starts.size(); i++)
+    tasks.push_back({Happening::Kind::kBegin, definitions_.task_starts[i].time, i});
+  for (std::size_t i = 0; i < definitions_.task_ends.size(); i++)
+    tasks.push_back({Happening::Kind::kEnd, definitions_.task_ends[i].time, i});
+  for (const auto& [serial, image] : definitions_.images)
+    if (image.task != 0) tasks.push_back({Happening::Kind::kExec, image.time, image.task});
+  for (const auto& [serial, process] : definitions_.processes)
+    if (process.may_use_io_uring)
+      tasks.push_back({Happening::Kind::kRing, std::max(process.io_uring_ns, process.start_ns.value_or(0)), serial});
+  for (std::size_t i = 0; i < definitions_.losses.size(); i++) {
+    const std::uint64_t from = definitions_.losses[i].from_ns;
+    tasks.push_back({Happening::Kind::kLoss, from > kBeforeLossNs ? from - kBeforeLossNs : 0, i});
+  }
+  // Of one time: tasks are there before what /proc says of them.
+  happenings_.insert(happenings_.begin(), tasks.begin(), tasks.end());
+  std::stable_sort(happenings_.begin(), happenings_.end(),
+                   [](const Happening& a, const Happening& b) { return a.time < b.time; });
 }
 
 Result<void> DescriptorTracker::apply_until(std::uint64_t time) {
-  while (!updates_.empty() && updates_.top().time <= time) {
-    const Update update = updates_.top();
-    updates_.pop();
-    if (auto done = apply(update); !done) return done;
-  }
-  return {};
-}
-
-Result<void> DescriptorTracker::apply(const Update& update) {
-  switch (update.kind) {
-    case Update::Kind::kSet:
-      if (update.fd == USC_FD_CWD)
-        folders_[update.process] = update.descriptor.string_id;
-      else if (!is_blind(update.process))
-        table_.set(update.process, update.fd, update.descriptor);
-      break;
-    case Update::Kind::kClose:
-      table_.close(update.process, update.fd);
-      break;
-    case Update::Kind::kCloseFromProc:
-      if (const Descriptor* now = table_.find(update.process, update.fd); now && now->from_proc)
-        table_.close(update.process, update.fd);
-      break;
-    case Update::Kind::kFork:
-      fork(update);
-      break;
-    case Update::Kind::kExec:
-      table_.exec(update.process);
-      break;
-    case Update::Kind::kBlind:
-      blind_.insert(update.process);
-      update.process == 0 ? table_.forget_all() : table_.forget(update.process);
-      break;
-    case Update::Kind::kEnd:
-      table_.forget(update.process);
-      folders_.erase(update.process);
-      break;
-    case Update::Kind::kSee:
-      if (const auto at = blind_.find(update.process); at != blind_.end()) blind_.erase(at);
-      break;
-    case Update::Kind::kProc: {
-      const DescriptorFacts& fact = definitions_.descriptors[update.other];
-      auto id = strings_.intern(fact.target);
-      if (!id) return id.error();
-      if (fact.fd == USC_FD_CWD)
-        folders_[fact.process] = *id;
-      else if (!is_blind(fact.process))
-        table_.set(fact.process, fact.fd, {*id, (fact.flags & USC_FD_CLOEXEC) != 0, true});
-      break;
+  for (;;) {
+    const bool happens = next_happening_ < happenings_.size() && happenings_[next_happening_].time <= time;
+    const bool returns = !returns_.empty() && returns_.top().time <= time;
+    if (!happens && !returns) return {};
+    if (!happens || (returns && returns_.top().time < happenings_[next_happening_].time)) {
+      Return update = returns_.top();
+      returns_.pop();
+      apply(update);
+    } else if (auto done = happen(happenings_[next_happening_++]); !done) {
+      return done;
     }
   }
+}
+
+Result<void> DescriptorTracker::happen(const Happening& happening) {
+  const auto entered = [this](std::uint32_t task) {
+    const auto at = entered_.find(task);
+    return at == entered_.end() ? std::nullopt : std::optional(at->second);
+  };
+  switch (happening.kind) {
+    case Happening::Kind::kBegin: {
+      const TaskStart& start = definitions_.task_starts[happening.place];
+      owners_.begin(start, entered(start.parent_task));
+      break;
+    }
+    case Happening::Kind::kEnd: {
+      const TaskEnd& end = definitions_.task_ends[happening.place];
+      owners_.end(end.task, end.goes_on);
+      entered_.erase(end.task);
+      break;
+    }
+    case Happening::Kind::kExec: {
+      const auto task = static_cast<std::uint32_t>(happening.place);
+      owners_.exec(task, entered(task));
+      break;
+    }
+    case Happening::Kind::kLoss:
+      lose(definitions_.losses[happening.place]);
+      break;
+    case Happening::Kind::kRing:
+      if (const auto* owner = owners_.first_of(static_cast<std::uint32_t>(happening.place)))
+        DescriptorOwners::doubt(*owner->table);
+      break;
+    case Happening::Kind::kProcBegins:
+      begin_proc(proc_[happening.place]);
+      break;
+    case Happening::Kind::kProcEnds:
+      return end_proc(proc_[happening.place], happening.time);
+  }
   return {};
 }
 
-void DescriptorTracker::fork(const Update& update) {
-  const std::uint32_t parent = definitions_.process_of_task(update.other);
-  if (parent == 0 || parent == update.process) return;
-  if (const auto folder = folders_.find(parent); folder != folders_.end()) folders_[update.process] = folder->second;
-  const auto flags = clone_flags_.find(update.other);
-  const bool shares = flags != clone_flags_.end() && (flags->second & CLONE_FILES) != 0;
-  if (is_blind(parent)) return;
-  shares ? table_.share(update.process, parent) : table_.fork(update.process, parent);
+void DescriptorTracker::begin_proc(ProcFacts& proc) {
+  const DescriptorOwner* owner = owners_.first_of(proc.process);
+  if (!owner) return;
+  proc.table = owner->table;
+  proc.folder = owner->folder;
+  proc.folder_stamp = owner->folder->stamp;
+  proc.table->descriptors.watch();
 }
 
-Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::see(const usc_event& event, std::uint32_t process,
+// What changed while it was read may have been read before or after.
+Result<void> DescriptorTracker::end_proc(ProcFacts& proc, std::uint64_t time) {
+  if (!proc.table) return {};
+  const auto table = std::exchange(proc.table, nullptr);
+  const auto folder = std::exchange(proc.folder, nullptr);
+  const bool learns = may_learn(*table, time);
+  for (std::size_t i = proc.first; i < proc.first + proc.count; i++) {
+    const DescriptorFacts& fact = definitions_.descriptors[i];
+    auto id = strings_.intern(fact.target);
+    if (!id) return id.error();
+    if (fact.fd == USC_FD_CWD) {
+      if (folder->unsure || folder->under_way != 0 || folder->stamp != proc.folder_stamp) continue;
+      folder->working = *id;
+      folder->working_stamp = ++stamp_;
+      folder->root_is_plain = true;
+      folder->root_stamp = stamp_;
+    } else if (fact.target == "anon_inode:[io_uring]") {
+      DescriptorOwners::doubt(*table);
+    } else if (learns && !table->unsure && !table->descriptors.was_changed(fact.fd) &&
+               !table->descriptors.find(fact.fd)) {
+      table->descriptors.set(fact.fd, {*id, ++stamp_, (fact.flags & USC_FD_CLOEXEC) != 0});
+    }
+  }
+  table->descriptors.end_watch();
+  return {};
+}
+
+void DescriptorTracker::lose(const LossFacts& loss) {
+  switch (loss.cause) {
+    case USC_LOSS_RING_FULL_EVENT:
+      owners_.silence(loss.process, loss.until_ns);
+      moved_all_ = ++stamp_;
+      if (loss.process != 0) break;
+      silent_until_ = std::max(silent_until_, loss.until_ns);
+      doubt_all();
+      break;
+    case USC_LOSS_RING_FULL_RECORD:  // maybe of a new task, which is a stranger then, or of an exec
+      if (loss.process != 0) owners_.silence(loss.process, loss.until_ns);
+      if (loss.process != 0) owners_.doubt_shared_between_processes(loss.process);
+      break;
+    case USC_LOSS_TASK_MAP_FULL:  // that task may share anything with those that are there
+      owners_.each(loss.process, [](const DescriptorOwner& owner) {
+        DescriptorOwners::doubt(*owner.table);
+        DescriptorOwners::doubt(*owner.folder);
+      });
+      break;
+    case USC_LOSS_RING_FULL_SHARING:
+    case USC_LOSS_TASK_MAP_BUSY:
+    case USC_LOSS_RECURSION:
+    case USC_LOSS_RAW_WRITE:
+      usable_ = false;
+      break;
+    default:
+      break;
+  }
+}
+
+bool DescriptorTracker::may_learn(const SharedTable& table, std::uint64_t time) const {
+  return !table.unsure && time >= table.silent_until && time >= silent_until_ && strangers_ == 0;
+}
+
+bool DescriptorTracker::is_said(const DescriptorOwner& owner, std::uint64_t time) const {
+  return may_learn(*owner.table, time);
+}
+
+const Descriptor* DescriptorTracker::known(const SharedTable& table, int fd) const {
+  const Descriptor* found = table.descriptors.find(fd);
+  return found && found->stamp > forgotten_ ? found : nullptr;
+}
+
+Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::see(const usc_event& event,
                                                                          std::span<const OrderedString> strings) {
   named_.clear();
   if (!usable_ || event.abi >= kAbis || event.nr >= kSyscallNumbers) return std::span<const Named>();
   if (auto done = apply_until(event.entry_ns); !done) return done.error();
   const CallFacts& facts = facts_[event.abi * kSyscallNumbers + event.nr];
-  // Out of order: by then its descriptors may be other ones.
   const bool in_order = event.entry_ns >= last_entry_;
   last_entry_ = std::max<std::uint64_t>(last_entry_, event.entry_ns);
-  if (facts.descriptors != 0 && in_order && !is_blind(process))
-    if (auto done = name_arguments(event, process, facts); !done) return done.error();
-  if (facts.call == DescriptorCall::kNone) return std::span<const Named>(named_);
-  enter(event, process, facts);
-  if (returned(event))
-    if (auto done = leave(event, process, facts, strings); !done) return done.error();
+  if (event.how == USC_HOW_NO_ENTRY || (facts.call == DescriptorCall::kNone && facts.descriptors == 0))
+    return std::span<const Named>();  // the kernel did not do it, or it is of no interest here
+  if (!in_order) {
+    // By then its descriptors may be other ones, and what it changed has been there for a time.
+    if (facts.call != DescriptorCall::kNone) doubt_all();
+    return std::span<const Named>();
+  }
+  DescriptorOwner* owner = owners_.find(event.head.task);
+  if (!owner) {
+    see_stranger(event, facts.call);
+    return std::span<const Named>();
+  }
+  if (facts.descriptors != 0 && is_said(*owner, event.entry_ns)) name_arguments(event, *owner, facts);
+  if (facts.call != DescriptorCall::kNone)
+    if (auto done = follow(event, *owner, facts, strings); !done) return done.error();
   return std::span<const Named>(named_);
 }
 
-Result<void> DescriptorTracker::name_arguments(const usc_event& event, std::uint32_t process, const CallFacts& facts) {
+void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts) {
   for (int arg = 0; arg < 6; arg++) {
     if ((facts.descriptors >> arg & 1) == 0) continue;
-    const int fd = number_of(event, static_cast<std::size_t>(arg));
-    if (fd < 0) continue;
-    if (const Descriptor* found = table_.find(process, fd)) named_.push_back({arg, found->string_id});
-  }
-  return {};
-}
-
-// What holds as soon as a call is entered.
-void DescriptorTracker::enter(const usc_event& event, std::uint32_t process, const CallFacts& facts) {
-  switch (facts.call) {
-    case DescriptorCall::kClose:
-      table_.close(process, number_of(event, 0));
-      break;
-    case DescriptorCall::kCloseRange:
-      if ((event.args[2] & CLOSE_RANGE_CLOEXEC) == 0)
-        table_.close_range(process, number_of(event, 0),
-                           static_cast<int>(std::min<std::uint64_t>(event.args[1] & 0xffffffffU, kLastDescriptor)));
-      break;
-    case DescriptorCall::kClone:
-      clone_flags_[event.head.task] = event.args[0];
-      break;
-    case DescriptorCall::kFork:
-    case DescriptorCall::kClone3:  // its flags are in memory: below
-      clone_flags_[event.head.task] = 0;
-      break;
-    default:
-      break;
+    const Descriptor* found = known(*owner.table, static_cast<int>(event.args[arg]));
+    if (!found) continue;
+    const std::int64_t name =
+        found->name < 0 ? sockets_[static_cast<std::size_t>(-found->name - 1)].label : found->name;
+    if (name != 0) named_.push_back({arg, name});
   }
 }
 
-// What holds once it has returned: planned for that time.
-Result<void> DescriptorTracker::leave(const usc_event& event, std::uint32_t process, const CallFacts& facts,
-                                      std::span<const OrderedString> strings) {
-  Update update{.kind = Update::Kind::kSet, .time = event.head.time, .process = process};
-  const bool failed = event.result < 0;
-  switch (facts.call) {
-    case DescriptorCall::kClose:
-      update.kind = Update::Kind::kCloseFromProc;
-      update.fd = number_of(event, 0);
-      plan(update);
-      return {};
-    case DescriptorCall::kExec:
-      update.kind = Update::Kind::kExec;
-      if (event.result == 0) plan(update);
-      return {};
-    case DescriptorCall::kUnshare:
-      update.kind = Update::Kind::kBlind;
-      if (!failed && (event.args[0] & CLONE_FILES) != 0) plan(update);
-      return {};
-    case DescriptorCall::kIoUring:
-      update.kind = Update::Kind::kBlind;
-      if (!failed) plan(update);
-      return {};
-    case DescriptorCall::kClone3:
-      if (const OrderedString* words = numbers_of(strings, USC_STRING_WORDS))
-        clone_flags_[event.head.task] = words->numbers[0];
-      return {};
-    case DescriptorCall::kCloseRange:
-      if (!failed && (event.args[2] & CLOSE_RANGE_UNSHARE) != 0) {
-        update.kind = Update::Kind::kBlind;
-        plan(update);
-      } else if (!failed && (event.args[2] & CLOSE_RANGE_CLOEXEC) != 0) {
-        table_.set_close_on_exec(
-            process, number_of(event, 0),
-            static_cast<int>(std::min<std::uint64_t>(event.args[1] & 0xffffffffU, kLastDescriptor)), true);
-      }
-      return {};
-    case DescriptorCall::kConnect:
-      return leave_socket(event, process, facts, strings);
-    default:
-      break;
-  }
-  if (failed || is_blind(process)) return {};
-  switch (facts.call) {
-    case DescriptorCall::kPair:
-      return leave_pair(event, process, facts, strings);
-    case DescriptorCall::kDuplicate:
-    case DescriptorCall::kDuplicateTo:
-    case DescriptorCall::kFcntl:
-    case DescriptorCall::kIoctl:
-      leave_copy(event, process, facts);
-      return {};
-    case DescriptorCall::kChdir:
-    case DescriptorCall::kFchdir:
-      return leave_directory(event, process, facts, strings);
-    case DescriptorCall::kBind:
-    case DescriptorCall::kAccept:
-    case DescriptorCall::kSocket:
-      return leave_socket(event, process, facts, strings);
-    default:
-      return leave_opening(event, process, facts, strings);
-  }
+// A task whose beginning is not in the trace may share any table and any folder.
+void DescriptorTracker::see_stranger(const usc_event& event, DescriptorCall call) {
+  if (call == DescriptorCall::kNone) return;
+  doubt_all();
+  if (call == DescriptorCall::kChroot || call == DescriptorCall::kSetns) roots_forgotten_ = stamp_;
+  strangers_++;
+  if (event.how != USC_HOW_RETURNED) return;
+  Return update{.kind = Return::Kind::kStranger};
+  update.time = event.head.time;
+  plan(std::move(update));
+}
+
+void DescriptorTracker::doubt_all() {
+  forgotten_ = moved_all_ = ++stamp_;
 }
 
 }  // namespace uscope::store

@@ -94,7 +94,7 @@ Result<void> EventWriter::write(const OrderedCall& call) {
     if (!written) return written.error();
     id = *written;
     if (whole.abi == kLoggedAbi) continue;
-    if (auto done = strings_.write(id, whole, task_of(whole.head.task).process, call.strings); !done) return done;
+    if (auto done = strings_.write(id, whole, call.strings); !done) return done;
     if (call.futexes.empty()) continue;
     if (auto done = futexes_.write(id, whole, call.futexes); !done) return done;
   }
@@ -147,7 +147,11 @@ Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attac
   cell.open += is_unfinished(event);
   task.events++;
   task.errors += failed;
-  if (user_stack) end_events_[definitions_.stacks.stack(user_stack).ended]++;
+  if (user_stack) {
+    const StoredStack& known = definitions_.stacks.stack(user_stack);
+    end_events_[known.ended]++;
+    if (known.guessed) guessed_[stack]++;
+  }
   totals_.add({.id = id,
                .kind = *kind,
                .trigger = trigger,
@@ -292,6 +296,10 @@ Result<void> EventWriter::write_stack_ends() {
     const std::string text = ended_text(static_cast<std::uint8_t>(ended));
     if (auto done = insert->run(std::string_view(text), stacks[ended], end_events_[ended]); !done) return done;
   }
+  auto insert_guessed = database_.prepare("INSERT INTO guessed_stack VALUES(?1, ?2)");
+  if (!insert_guessed) return insert_guessed.error();
+  for (const auto& [stack, events] : guessed_)
+    if (auto done = insert_guessed->run(stack, events); !done) return done;
   return {};
 }
 

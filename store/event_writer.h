@@ -94,6 +94,7 @@ class EventWriter {
   std::vector<std::int64_t> undefined_tasks_;
   std::uint32_t other_task_ = 0;                           // place in tasks_ + 1
   std::array<std::uint64_t, 256> end_events_{};            // by how the stack ended
+  std::map<std::uint32_t, std::uint64_t> guessed_;         // events by row of a stack that rests on a guess
   std::uint64_t duration_left_ = std::uint64_t{1} << 63U;  // see event_writer.cpp
   EventTotals totals_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, LossFacts> losses_;

@@ -3,7 +3,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -12,7 +11,6 @@
 #include <utility>
 
 #include "support/result.h"
-#include "symbolizer/elf_facts.h"
 #include "symbolizer/symbol_resolver.h"
 
 namespace uscope::store {
@@ -28,18 +26,6 @@ std::span<const std::byte> own_vdso() {
   Elf64_Ehdr header{};
   std::memcpy(&header, start, sizeof(header));
   return {start, header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize};
-}
-
-bool is_file_of(int fd, const ModuleRequest& module) {
-  if (!module.build_id.empty()) {
-    auto facts = symbolizer::read_elf_facts(fd, module.path);
-    return facts && facts->build_id == module.build_id;
-  }
-  struct stat status {};
-  if (!module.key || ::fstat(fd, &status) != 0) return false;
-  return static_cast<std::uint64_t>(status.st_size) == module.key->size &&
-         status.st_ctim.tv_sec == module.key->ctime_sec &&
-         static_cast<std::uint32_t>(status.st_ctim.tv_nsec) == module.key->ctime_nsec;
 }
 
 class SymbolNamer : public FrameNamer {
@@ -63,18 +49,33 @@ class SymbolNamer : public FrameNamer {
     return named;
   }
 
+  ModuleState state_of(const ModuleRequest& module) override {
+    if (module.file == USC_FILE_VDSO) return ModuleState::kUsable;
+    ModuleState state = ModuleState::kGone;
+    (void)open_file(module, state);
+    return state;
+  }
+
  private:
+  UniqueFd open_file(const ModuleRequest& module, ModuleState& state) const {
+    HeldModule held = opener_ ? opener_(module) : HeldModule();
+    const bool was_held = static_cast<bool>(held.fd);
+    if (!was_held) held.fd.reset(::open(module.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    const bool usable =
+        held.copied || (held.fd && holds_what_was_traced(held.fd.get(), module.traced, was_held, module.path));
+    state = usable ? ModuleState::kUsable : held.fd ? ModuleState::kChanged : ModuleState::kGone;
+    return std::move(held.fd);
+  }
+
   Result<std::unique_ptr<ModuleSymbols>> open(const ModuleRequest& module) const {
     if (module.file == USC_FILE_VDSO) {
       if (!same_kernel_) return Error{"the trace is of another kernel", ""};
       return ModuleSymbols::open_image(own_vdso(), "[vdso]");
     }
-    UniqueFd fd = opener_ ? opener_(module) : UniqueFd();
-    if (!fd) {
-      fd.reset(::open(module.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-      if (!fd) return errno_error("cannot open " + module.path, errno);
-      if (!is_file_of(fd.get(), module)) return Error{module.path + " is not the file that was traced", ""};
-    }
+    ModuleState state = ModuleState::kGone;
+    const UniqueFd fd = open_file(module, state);
+    if (state == ModuleState::kGone) return errno_error("cannot open " + module.path, errno);
+    if (state == ModuleState::kChanged) return Error{module.path + " is not the file that was traced", ""};
     return ModuleSymbols::open(fd.get(), module.path, &finder_);
   }
 

@@ -103,6 +103,10 @@ const JitName* FrameWriter::jit_name(std::uint32_t mm, std::uint64_t pc, bool ex
   return found == definitions_.jit_names.end() ? nullptr : &found->second;
 }
 
+ModuleRequest FrameWriter::request_for(std::uint32_t serial, const std::string& path, const FileFacts& file) {
+  return {serial, path, {file.build_id, file.key, file.segments}};
+}
+
 Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
   const std::uint32_t serial = USC_FRAME_FILE(raw.frame);
   const bool named = serial == USC_FILE_NONE &&
@@ -127,8 +131,12 @@ Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
     if (!module.app) kind = "unknown";
   }
   module.runtime = serial == USC_FILE_VDSO || is_runtime(module.path);
+  // A file that was changed under its build-id is not one with what it was before: its addresses mean something else.
+  const bool changed =
+      serial >= USC_FILE_FIRST && namer_.state_of(request_for(serial, module.path, file)) == ModuleState::kChanged;
+  if (changed) changed_files_++;
   if (!file.build_id.empty()) {
-    std::uint32_t& same = module_identities_[{module.path, file.build_id}];
+    std::uint32_t& same = module_identities_[{module.path, file.build_id, changed}];
     if (same != 0) {
       id = same;
       if (module.app && !modules_[id - 1].app) {
@@ -198,7 +206,7 @@ Result<void> FrameWriter::write_frame(std::uint32_t module, std::uint64_t rel_pc
       names.push_back({"[anon]+" + hex_number(rel_pc), std::nullopt, "", 0, false});
   } else {
     const FileFacts& file = definitions_.file(facts.file);
-    names = namer_.name({facts.file, facts.path, file.build_id, file.key}, rel_pc, exact);
+    names = namer_.name(request_for(facts.file, facts.path, file), rel_pc, exact);
   }
   for (const NamedFrame& name : names) {
     functions_.push_back(to_utf8(name.function));

@@ -28,6 +28,8 @@ class FrameWriter {
 
   // Frame row that is the trigger of a stack, 0 = none; to be asked after run().
   [[nodiscard]] std::uint32_t trigger(std::uint32_t stack) const { return triggers_[stack - 1]; }
+  // How many files that stacks have frames in no longer hold what was mapped.
+  [[nodiscard]] std::uint64_t changed_files() const { return changed_files_; }
 
  private:
   struct Module {
@@ -57,6 +59,7 @@ class FrameWriter {
   static RawFrame raw_frame(std::uint64_t frame, std::uint32_t mm);
   [[nodiscard]] const JitName* jit_name(std::uint32_t mm, std::uint64_t pc, bool exact) const;
   Result<std::uint32_t> module_of(const RawFrame& raw);
+  static ModuleRequest request_for(std::uint32_t serial, const std::string& path, const FileFacts& file);
   Result<void> gather();
   Result<void> name_all(const std::function<void(double)>& progress);
   Result<void> write_frame(std::uint32_t module, std::uint64_t rel_pc, bool exact);
@@ -76,10 +79,11 @@ class FrameWriter {
   std::optional<Statement> insert_frame_;
   std::optional<Statement> insert_stack_;
   std::optional<Statement> insert_stack_frame_;
-  std::vector<Module> modules_;                                                         // by row id - 1
-  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::uint32_t> module_ids_;  // by file, mm, named
-  std::map<std::pair<std::string, std::string>, std::uint32_t> module_identities_;      // by path and build-id
-  std::map<std::tuple<std::uint32_t, std::uint64_t, bool>, Physical> physical_;         // by module, address, exact
+  std::vector<Module> modules_;                                                            // by row id - 1
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::uint32_t> module_ids_;     // by file, mm, named
+  std::map<std::tuple<std::string, std::string, bool>, std::uint32_t> module_identities_;  // by path, build-id, changed
+  std::uint64_t changed_files_ = 0;
+  std::map<std::tuple<std::uint32_t, std::uint64_t, bool>, Physical> physical_;  // by module, address, exact
   std::unordered_map<RawFrame, const Physical*, RawFrameHash> by_raw_;
   std::vector<std::string> functions_;  // by frame row id - 1
   std::vector<std::uint32_t> triggers_;

@@ -49,7 +49,7 @@ std::optional<std::string> futex_key_text(const OrderedFutex& futex) {
 Result<void> FutexWriter::prepare() {
   // Of a damaged trace one call may be told of twice: the first counts.
   auto wait = database_.prepare(
-      "INSERT OR IGNORE INTO futex_wait VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)");
+      "INSERT OR IGNORE INTO futex_wait VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
   if (!wait) return wait.error();
   insert_wait_.emplace(std::move(*wait));
   auto wake = database_.prepare("INSERT OR IGNORE INTO futex_wake VALUES(?1, ?2, ?3, ?4)");
@@ -103,6 +103,9 @@ Result<void> FutexWriter::write_wait(std::int64_t event_id, std::uint64_t entry_
                                                     : sqlite3_bind_null(row, 12);
   sqlite3_bind_int64(row, 13, wait.futexes);
   seen ? sqlite3_bind_int(row, 14, (seen->flags & USC_FUTEX_HANDLERS) != 0) : sqlite3_bind_null(row, 14);
+  // Of what is one process's alone only those who share its address space can come, and they are counted.
+  seen && seen->key == USC_FUTEX_SHARED ? sqlite3_bind_int(row, 15, (seen->flags & USC_FUTEX_OPEN) != 0)
+                                        : sqlite3_bind_null(row, 15);
   if (sqlite3_step(row) != SQLITE_DONE) return insert_wait_->failure();
   sqlite3_reset(row);
   return {};

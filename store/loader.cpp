@@ -22,6 +22,7 @@
 #include "store/event_order.h"
 #include "store/event_writer.h"
 #include "store/frame_writer.h"
+#include "store/load_loss.h"
 #include "store/raw_reader.h"
 #include "store/schema.h"
 #include "store/sequence_check.h"
@@ -32,7 +33,7 @@ namespace uscope::store {
 namespace {
 
 constexpr std::array<std::string_view, USC_LOSS_COUNT> kLossNames{
-#define USC_X(constant, name, meaning) name,
+#define USC_X(constant, name, meaning, numbered) name,
 #include "uscope/loss.def"
 #undef USC_X
 };
@@ -45,9 +46,9 @@ constexpr std::array<std::string_view, USC_FILE_STATE_COUNT> kFileStates{
 
 // Not so the causes that leave out checks or names, that cost time only, or whose number is not known.
 bool loses_data(std::uint32_t cause) {
-  constexpr std::array<std::uint32_t, 6> kOthers{USC_LOSS_VERIFY_SKIPPED,   USC_LOSS_ROWS_MEMORY,
-                                                 USC_LOSS_PERF_MAP_REFUSED, USC_LOSS_PERF_MAP_SIZE,
-                                                 USC_LOSS_JIT_SPACES_FULL,  USC_LOSS_CUT_OFF};
+  constexpr std::array<std::uint32_t, 7> kOthers{
+      USC_LOSS_VERIFY_SKIPPED,  USC_LOSS_ROWS_MEMORY, USC_LOSS_PERF_MAP_REFUSED, USC_LOSS_PERF_MAP_SIZE,
+      USC_LOSS_JIT_SPACES_FULL, USC_LOSS_CUT_OFF,     USC_LOSS_NO_ANSWER};
   return std::find(kOthers.begin(), kOthers.end(), cause) == kOthers.end();
 }
 
@@ -126,6 +127,7 @@ class Loader {
   RawDamage damage_;
   std::uint64_t last_time_ = 0;
   std::uint64_t records_ = 0;
+  std::uint64_t changed_files_ = 0;
   LoadSummary summary_;
 };
 
@@ -147,6 +149,7 @@ Result<void> Loader::write_frames_and_events() {
   FrameWriter frames(database_, definitions_, options_.namer ? *options_.namer : *own_namer);
   if (auto done = frames.run([this](double part) { progress(0.15 + 0.25 * part); }); !done) return done.error();
   own_namer.reset();
+  changed_files_ = frames.changed_files();
   return write_events(frames);
 }
 
@@ -178,6 +181,7 @@ Result<void> Loader::read_definitions() {
   }
   definitions_.finish();
   damage_ = reader_.damage();
+  definitions_.records_missing = sequence_.unexplained() != 0 || damage_.regions != 0;
   summary_.damaged_bytes = damage_.skipped_bytes;
   summary_.complete = sequence_.complete();
   summary_.processes = definitions_.processes.size();
@@ -187,17 +191,20 @@ Result<void> Loader::read_definitions() {
 }
 
 Result<void> Loader::write_processes() {
-  auto insert = database_.prepare("INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
+  auto insert = database_.prepare("INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
   if (!insert) return insert.error();
   for (const auto& [serial, process] : definitions_.processes) {
     const std::uint32_t parent = definitions_.parent_of(process);
     const bool ended = process.end_ns.has_value();
     const std::uint32_t signal = process.exit_code & 0x7f;
-    auto done =
-        insert->run(serial, maybe_id(process.pid), maybe_id(process.ns_pid), maybe_id(parent == serial ? 0 : parent),
-                    maybe_time(process.start_ns), maybe_time(process.end_ns),
-                    ended && signal == 0 ? std::optional(std::int64_t{process.exit_code >> 8 & 0xff}) : std::nullopt,
-                    ended && signal != 0 ? std::optional(std::int64_t{signal}) : std::nullopt, process.uses_io_uring);
+    auto done = insert->run(
+        serial, maybe_id(process.pid), maybe_id(process.ns_pid), maybe_id(parent == serial ? 0 : parent),
+        maybe_time(process.start_ns), maybe_time(process.end_ns),
+        ended && signal == 0 ? std::optional(std::int64_t{process.exit_code >> 8 & 0xff}) : std::nullopt,
+        ended && signal != 0 ? std::optional(std::int64_t{signal}) : std::nullopt,
+        process.uses_io_uring || !process.may_use_io_uring ? std::optional(std::int64_t{process.uses_io_uring})
+                                                           : std::nullopt,
+        maybe_id(process.space));
     if (!done) return done;
   }
   return {};
@@ -282,6 +289,11 @@ Result<void> Loader::write_losses(const EventWriter& events) {
   if (const std::uint64_t missing = std::max(sequence_.unexplained(), damage_.regions); missing != 0)
     losses.push_back({reader_.header().start_ns, last_time_, missing, USC_LOSS_RAW_DAMAGED, 0});
   if (!sequence_.complete()) losses.push_back({last_time_, last_time_, 1, USC_LOSS_CUT_OFF, 0});
+  if (changed_files_ != 0) {
+    auto done = insert->run(reader_.header().start_ns, last_time_, std::string_view(kFileChanged), std::nullopt,
+                            changed_files_);
+    if (!done) return done;
+  }
   for (LossFacts& loss : losses) {
     loss.count = std::min(loss.count, left);
     left -= loss.count;
@@ -328,20 +340,24 @@ bool Loader::same_kernel() const {
 
 }  // namespace
 
+Result<LoadSummary> load(RawReader raw, DatabaseWriter database, const LoadOptions& options) {
+  // Asked while SQLite works too: indices take long.
+  constexpr int kSteps = 100'000;
+  if (options.stop)
+    sqlite3_progress_handler(
+        database.handle(), kSteps, [](void* how) { return static_cast<const LoadOptions*>(how)->stop() ? 1 : 0; },
+        const_cast<LoadOptions*>(&options));  // SQLite's way to hand a pointer through
+  Loader loader(std::move(raw), std::move(database), options);
+  return loader.run();
+}
+
 Result<LoadSummary> load(const std::filesystem::path& raw, const std::filesystem::path& database,
                          const LoadOptions& options) {
   auto reader = RawReader::open(raw);
   if (!reader) return reader.error();
   auto writer = DatabaseWriter::create(database);
   if (!writer) return writer.error();
-  // Asked while SQLite works too: indices take long.
-  constexpr int kSteps = 100'000;
-  if (options.stop)
-    sqlite3_progress_handler(
-        writer->handle(), kSteps, [](void* how) { return static_cast<const LoadOptions*>(how)->stop() ? 1 : 0; },
-        const_cast<LoadOptions*>(&options));  // SQLite's way to hand a pointer through
-  Loader loader(std::move(*reader), std::move(*writer), options);
-  return loader.run();
+  return load(std::move(*reader), std::move(*writer), options);
 }
 
 }  // namespace uscope::store

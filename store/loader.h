@@ -6,7 +6,9 @@
 #include <functional>
 #include <memory>
 
+#include "store/database.h"
 #include "store/frame_namer.h"
+#include "store/raw_reader.h"
 #include "support/result.h"
 
 namespace uscope::store {
@@ -29,10 +31,11 @@ struct LoadSummary {
   bool complete = false;  // the raw trace was ended in order
 };
 
-// Reads the raw trace twice (definitions, then events) and writes the store beside `database` as `<database>.part`,
-// which takes its place only when complete; an older store there is replaced. A raw trace that is damaged or cut off
-// gives what is whole in it, and loss rows for what is not. Memory: about 100 MiB, and what distinct stacks, frames,
-// tasks and long calls need.
+// Reads the raw trace twice (definitions, then events), writes the store, and commits it when it is complete. A raw
+// trace that is damaged or cut off gives what is whole in it, and loss rows for what is not. Memory: about 100 MiB, and
+// what distinct stacks, frames, tasks and long calls need.
+Result<LoadSummary> load(RawReader raw, DatabaseWriter database, const LoadOptions& options = {});
+// The same by names, see DatabaseWriter::create.
 Result<LoadSummary> load(const std::filesystem::path& raw, const std::filesystem::path& database,
                          const LoadOptions& options = {});
 

@@ -18,6 +18,8 @@
 #include <string_view>
 #include <utility>
 
+#include "support/private_file.h"
+
 namespace uscope::store {
 namespace {
 
@@ -35,11 +37,14 @@ RawReader::RawReader(UniqueFd file, std::filesystem::path path, std::uint64_t si
       buffer_(std::clamp<std::uint64_t>(size, kLeastBufferBytes, kBufferBytes)) {}
 
 Result<RawReader> RawReader::open(const std::filesystem::path& path) {
-  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file) return errno_error("cannot open " + path.string(), errno);
+  auto file = open_regular(path, "give a raw trace: a file made by `uscope record --keep-raw`");
+  if (!file) return file.error();
+  return open(std::move(*file), path);
+}
+
+Result<RawReader> RawReader::open(UniqueFd file, const std::filesystem::path& path) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return errno_error("cannot look at " + path.string(), errno);
-  if (!S_ISREG(status.st_mode)) return Error{path.string() + " is not a regular file", "give a raw trace"};
   ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   RawReader reader(std::move(file), path, static_cast<std::uint64_t>(status.st_size));
   if (auto done = reader.read_header(); !done) return done.error();

@@ -24,6 +24,9 @@ class RawReader {
  public:
   // Errors: cannot be opened, not a regular file, not a raw trace, made with records this uscope does not know.
   static Result<RawReader> open(const std::filesystem::path& path);
+  // The same of a regular file that is open; `path` is its name in messages.
+  static Result<RawReader> open(UniqueFd file, const std::filesystem::path& path);
+  [[nodiscard]] int fd() const { return file_.get(); }
 
   [[nodiscard]] const usc_raw_header& header() const { return header_; }
 

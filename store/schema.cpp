@@ -1,6 +1,10 @@
 #include "store/schema.h"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "store/errno_names.h"
 #include "store/statement.h"
@@ -13,7 +17,8 @@ constexpr const char* kTables = R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE process(
   id INTEGER PRIMARY KEY, pid INTEGER, ns_pid INTEGER, parent_id INTEGER REFERENCES process(id),
-  start_ns INTEGER, end_ns INTEGER, exit_code INTEGER, exit_signal INTEGER, uses_io_uring INTEGER NOT NULL);
+  start_ns INTEGER, end_ns INTEGER, exit_code INTEGER, exit_signal INTEGER, uses_io_uring INTEGER,
+  space INTEGER);
 CREATE TABLE image(
   id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process(id), ts_ns INTEGER NOT NULL,
   path TEXT NOT NULL, argv TEXT NOT NULL);
@@ -51,7 +56,7 @@ CREATE TABLE futex_wait(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, op INTEGER NOT NULL,
   expected INTEGER, timeout_ns INTEGER, words BLOB, words_at_stop BLOB, key TEXT, words_from INTEGER,
   words_at_stop_from INTEGER, asleep INTEGER, strangers INTEGER, futexes INTEGER NOT NULL DEFAULT 1,
-  handlers INTEGER);
+  handlers INTEGER, open_to_others INTEGER);
 CREATE TABLE futex_wake(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, count INTEGER NOT NULL, key TEXT);
 CREATE TABLE cell(
@@ -71,6 +76,7 @@ CREATE TABLE cell_latency(
 CREATE TABLE thread_total(
   thread_id INTEGER PRIMARY KEY REFERENCES thread(id), events INTEGER NOT NULL, errors INTEGER NOT NULL);
 CREATE TABLE stack_end(ended TEXT PRIMARY KEY NOT NULL, stacks INTEGER NOT NULL, events INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE guessed_stack(stack_id INTEGER PRIMARY KEY REFERENCES stack(id), events INTEGER NOT NULL);
 CREATE TABLE notable_event(
   list TEXT NOT NULL CHECK (list IN ('slowest', 'open')), event_id INTEGER NOT NULL REFERENCES event(id),
   PRIMARY KEY (list, event_id)) WITHOUT ROWID;
@@ -157,7 +163,81 @@ Result<void> fill_errno_names(sqlite3* database) {
   return {};
 }
 
+// Type, name, table, text. Indices that SQLite makes by itself have no text.
+using SchemaObject = std::array<std::string, 4>;
+
+Result<std::vector<SchemaObject>> objects_of(sqlite3* database) {
+  auto query = Statement::prepare(database, "SELECT type, name, tbl_name, sql FROM sqlite_schema");
+  if (!query) return query.error();
+  std::vector<SchemaObject> objects;
+  for (;;) {
+    auto row = query->step();
+    if (!row) return row.error();
+    if (!*row) break;
+    SchemaObject object;
+    for (int i = 0; i < 4; i++) object.at(static_cast<std::size_t>(i)) = std::string(query->text(i));
+    objects.push_back(std::move(object));
+  }
+  std::sort(objects.begin(), objects.end());
+  return objects;
+}
+
+Result<std::vector<SchemaObject>> own_objects() {
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const SqliteHandle memory(raw);
+  if (code != SQLITE_OK) return Error{std::string("cannot open a database in memory: ") + sqlite3_errstr(code), ""};
+  for (const std::string& sql :
+       {std::string(kTables), std::string(kViews), std::string(kIndices), std::string(kStatistics)})
+    if (auto done = execute(raw, sql); !done) return done.error();
+  return objects_of(raw);
+}
+
+// While the schema of a file that may be hostile is read: SQLite compiles every text in it. Ours are below 2 KiB each,
+// and below 100; reading them takes fewer than ten steps of SQLite's machine each.
+class SchemaBounds {
+ public:
+  explicit SchemaBounds(sqlite3* database) : database_(database) {
+    constexpr int kLongestText = 16 << 10;
+    constexpr int kSteps = 5'000;
+    length_before_ = sqlite3_limit(database_, SQLITE_LIMIT_SQL_LENGTH, kLongestText);
+    sqlite3_progress_handler(
+        database_, kSteps, [](void*) { return 1; }, nullptr);
+  }
+  SchemaBounds(const SchemaBounds&) = delete;
+  SchemaBounds& operator=(const SchemaBounds&) = delete;
+  ~SchemaBounds() {
+    sqlite3_progress_handler(database_, 0, nullptr, nullptr);
+    sqlite3_limit(database_, SQLITE_LIMIT_SQL_LENGTH, length_before_);
+  }
+
+ private:
+  sqlite3* database_;
+  int length_before_;
+};
+
 }  // namespace
+
+Result<void> check_schema(sqlite3* database, const std::string& name) {
+  constexpr const char* kRemedy =
+      "load the trace again from its raw file; to read it as it is, use sqlite3, if you trust who made it";
+  static const Result<std::vector<SchemaObject>> own = own_objects();
+  if (!own) return own.error();
+  const SchemaBounds bounds(database);
+  const auto found = objects_of(database);
+  if (!found && (sqlite3_errcode(database) & 0xff) == SQLITE_INTERRUPT)
+    return Error{name + " holds far more tables and views than uscope makes", kRemedy};
+  if (!found) return found.error().in(name);
+  std::vector<SchemaObject> foreign;
+  std::set_difference(found->begin(), found->end(), own->begin(), own->end(), std::back_inserter(foreign));
+  if (!foreign.empty())
+    return Error{name + " holds what uscope does not make: the " + foreign.front()[0] + " " + foreign.front()[1],
+                 kRemedy};
+  std::vector<SchemaObject> missing;
+  std::set_difference(own->begin(), own->end(), found->begin(), found->end(), std::back_inserter(missing));
+  if (!missing.empty()) return Error{name + " lacks the " + missing.front()[0] + " " + missing.front()[1], kRemedy};
+  return {};
+}
 
 Result<void> create_schema(sqlite3* database) {
   const std::string versions = "PRAGMA user_version=" + std::to_string(kSchemaVersion) +

@@ -6,12 +6,6 @@
 namespace uscope::store {
 namespace {
 
-// Causes for which a sequence number was taken and no record written.
-bool leaves_gap(std::uint32_t cause) {
-  return cause == USC_LOSS_RING_FULL_EVENT || cause == USC_LOSS_RING_FULL_STACK || cause == USC_LOSS_RING_FULL_RECORD ||
-         cause == USC_LOSS_DEFERRED_RING || cause == USC_LOSS_RAW_WRITE;
-}
-
 // A damaged count may be any number.
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
   return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
@@ -23,7 +17,7 @@ void SequenceCheck::see(const RawRecord& record) {
   const usc_record& head = record.head;
   if (head.type == USC_RECORD_LOSS) {
     const auto loss = record.as<usc_loss>();
-    if (leaves_gap(loss.cause)) explained_ = sum(explained_, loss.count);
+    if (usc_loss_is_numbered(loss.cause)) explained_ = sum(explained_, loss.count);
   }
   if (head.cpu >= cpus_.size()) return;
   Cpu& cpu = cpus_[head.cpu];

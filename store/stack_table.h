@@ -16,11 +16,15 @@ struct StoredStack {
   std::uint32_t mm = 0;     // where a frame has no file, else 0
   std::uint16_t depth = 0;
   std::uint8_t ended = 0;  // enum usc_ended
+  // A step was made from code without unwind data, by a frame pointer that it may not keep: what called that code, and
+  // frames towards the root, may be missing.
+  bool guessed = false;
 };
 
 class StackTable {
  public:
-  // Defines raw id `raw`; a second definition of the same id changes nothing.
+  // Defines raw id `raw`; a second definition of the same id changes nothing. `mm`: 0, unless the walk met a frame
+  // without a file, kept or not.
   void define(std::uint32_t raw, std::uint8_t ended, std::uint32_t mm, std::span<const std::uint64_t> frames);
 
   // The number of a raw id's stack, from 1; 0 = not defined.
@@ -33,7 +37,7 @@ class StackTable {
   }
 
  private:
-  [[nodiscard]] bool equal(std::uint32_t number, std::uint8_t ended, std::uint32_t mm,
+  [[nodiscard]] bool equal(const StoredStack& known, const StoredStack& other,
                            std::span<const std::uint64_t> frames) const;
   void grow();
 

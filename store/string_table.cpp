@@ -9,6 +9,12 @@
 #include "support/text.h"
 
 namespace uscope::store {
+namespace {
+
+constexpr std::size_t kMostOfOneHash = 8;
+
+}  // namespace
+
 std::string string_text(const usc_string& head, std::string_view bytes) {
   switch (head.kind) {
     case USC_STRING_ADDRESS:
@@ -49,7 +55,10 @@ Result<std::int64_t> StringTable::intern(std::string_view text) {
 
 Result<std::optional<std::int64_t>> StringTable::find(std::uint64_t hash, std::string_view text) {
   const auto [first, last] = known_.equal_range(hash);
+  std::size_t equal = 0;
   for (auto at = first; at != last; ++at) {
+    // A program may name its files so that they all have one hash.
+    if (++equal > kMostOfOneHash) return find_by_index(text);
     auto value = this->text(at->second);
     if (!value) return value.error();
     if (*value == text) return std::optional(at->second);

@@ -26,6 +26,9 @@ Result<void> StringWriter::prepare() {
     return {};  // none are wanted, not even an exec's
   for (const auto& [serial, image] : definitions_.images)
     if (image.task != 0) execs_[image.task].push_back(&image);
+  for (auto& [task, images] : execs_)
+    std::stable_sort(images.begin(), images.end(),
+                     [](const ImageFacts* a, const ImageFacts* b) { return a->time < b->time; });
   for (std::size_t abi = 0; abi < kAbis; abi++) {
     for (std::uint32_t nr = 0; nr < kSyscallNumbers; nr++) {
       const std::string_view letters = syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");
@@ -50,9 +53,9 @@ Result<void> StringWriter::insert(std::int64_t event_id, int arg, std::int64_t s
   return {};
 }
 
-Result<void> StringWriter::write(std::int64_t event_id, const usc_event& event, std::uint32_t process,
+Result<void> StringWriter::write(std::int64_t event_id, const usc_event& event,
                                  std::span<const OrderedString> strings) {
-  auto named = descriptors_.see(event, process, strings);
+  auto named = descriptors_.see(event, strings);
   if (!named) return named.error();
   for (const auto& [arg, string_id] : *named)
     if (auto done = insert(event_id, arg, string_id, false, StringSource::kDescriptor); !done) return done;
@@ -91,9 +94,9 @@ Result<void> StringWriter::write_exec(std::int64_t event_id, const usc_event& ev
 const ImageFacts* StringWriter::image_of(const usc_event& event) const {
   const auto at = execs_.find(event.head.task);
   if (at == execs_.end()) return nullptr;
-  for (const ImageFacts* image : at->second)
-    if (image->time >= event.entry_ns && image->time <= event.head.time) return image;
-  return nullptr;
+  const auto first = std::lower_bound(at->second.begin(), at->second.end(), event.entry_ns,
+                                      [](const ImageFacts* image, std::uint64_t time) { return image->time < time; });
+  return first != at->second.end() && (*first)->time <= event.head.time ? *first : nullptr;
 }
 
 }  // namespace uscope::store

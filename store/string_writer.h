@@ -27,9 +27,8 @@ class StringWriter {
   Result<void> prepare();  // to be called first
 
   // What one call's arguments pointed to and its descriptors stood for; of an exec that succeeded, the image's path and
-  // arguments. `event_id` is its row, `process` its task's.
-  Result<void> write(std::int64_t event_id, const usc_event& event, std::uint32_t process,
-                     std::span<const OrderedString> strings);
+  // arguments. `event_id` is its row.
+  Result<void> write(std::int64_t event_id, const usc_event& event, std::span<const OrderedString> strings);
 
  private:
   // Where the call's path and argument list stand, if it is an exec.

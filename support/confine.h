@@ -2,7 +2,6 @@
 // any more, so that a reader that such a file takes over can do little.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "support/result.h"
@@ -10,8 +9,8 @@
 namespace uscope {
 
 struct Confinement {
-  std::vector<std::string> writable;  // folders: files are written, made and removed below these only
-  bool network = false;               // new sockets may be made
+  std::vector<int> writable;  // open folders: files are written, made and removed below these only
+  bool network = false;       // new sockets may be made
 };
 
 // For good, for this thread and what it forks; called while there is no other thread. Capabilities: none but

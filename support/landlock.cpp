@@ -1,6 +1,5 @@
 #include "support/landlock.h"
 
-#include <fcntl.h>
 #include <linux/landlock.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,7 +25,7 @@ constexpr std::uint64_t kWriting = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCE
 constexpr std::uint64_t kReading =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 
-Result<void> enter(std::uint64_t rights, const std::vector<std::string>& folders) {
+Result<void> enter(std::uint64_t rights, const std::vector<int>& folders) {
   const long abi = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (abi < 1) return {};  // this kernel has none
   landlock_ruleset_attr rules{};
@@ -35,14 +34,12 @@ Result<void> enter(std::uint64_t rights, const std::vector<std::string>& folders
   if (abi >= kAbiTruncate) rules.handled_access_fs |= kAccessTruncate;
   const UniqueFd ruleset(static_cast<int>(syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0)));
   if (!ruleset) return errno_error("cannot make a Landlock ruleset", errno);
-  for (const std::string& folder : folders) {
-    const UniqueFd fd(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!fd) return errno_error("cannot open the folder " + folder, errno, "create the folder");
+  for (const int folder : folders) {
     landlock_path_beneath_attr below{};
     below.allowed_access = rules.handled_access_fs;
-    below.parent_fd = fd.get();
+    below.parent_fd = folder;
     if (syscall(SYS_landlock_add_rule, ruleset.get(), LANDLOCK_RULE_PATH_BENEATH, &below, 0) != 0)
-      return errno_error("cannot add " + folder + " to the Landlock ruleset", errno);
+      return errno_error("cannot add a folder to the Landlock ruleset", errno);
   }
   if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0)
     return errno_error("cannot enter the Landlock ruleset", errno);
@@ -51,7 +48,7 @@ Result<void> enter(std::uint64_t rights, const std::vector<std::string>& folders
 
 }  // namespace
 
-Result<void> limit_writing(const std::vector<std::string>& folders) {
+Result<void> limit_writing(const std::vector<int>& folders) {
   return enter(kWriting, folders);
 }
 

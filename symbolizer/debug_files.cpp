@@ -3,7 +3,6 @@
 // last, and files above kMaxLinked are not read for it.
 #include "symbolizer/debug_files.h"
 
-#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <lzma.h>
 #include <sys/stat.h>
@@ -139,10 +138,8 @@ bool decompress(const Elf_Data& data, std::vector<std::byte>& out) {
 }  // namespace
 
 std::string build_id_of(Elf* elf) {
-  const void* id = nullptr;
-  const ssize_t size = dwelf_elf_gnu_build_id(elf, &id);
-  if (size <= 0 || static_cast<std::size_t>(size) > kMaxBuildId) return "";
-  return {static_cast<const char*>(id), static_cast<std::size_t>(size)};
+  const std::string id = read_build_id(elf);
+  return id.size() > kMaxBuildId ? "" : id;
 }
 
 std::string alternate_build_id(const std::vector<ElfSection>& sections) {

@@ -33,6 +33,11 @@ constexpr std::size_t kMaxDieRanges = 4096;
 constexpr std::size_t kMaxUnitRanges = 1u << 20;
 constexpr std::uint64_t kWalkBase = 64u << 20;
 constexpr std::uint64_t kWalkFactor = 16;
+// Of one file: walks through units altogether (dropped ones are walked again), and units, each of which libdw keeps
+// some hundred bytes of.
+constexpr std::uint64_t kWalkTotal = std::uint64_t{8} << 30;
+constexpr std::size_t kMaxUnits = 1u << 19;
+constexpr std::size_t kMaxSections = 256;
 constexpr std::size_t kMaxChain = 256;  // inlined calls shown for one address
 
 // Size of a section once libdw has decompressed it, UINT64_MAX where that cannot be told.
@@ -49,6 +54,7 @@ std::uint64_t expanded_size(const ElfSection& section) {
 // there is none.
 bool within_bounds(Elf* elf, const std::string& linked) {
   std::uint64_t total = 0;
+  std::size_t count = 0;
   bool info = false;
   const std::vector<ElfSection> sections = read_sections(elf);
   for (const ElfSection& section : sections) {
@@ -56,7 +62,7 @@ bool within_bounds(Elf* elf, const std::string& linked) {
     if (!section.name.starts_with(".debug_") && !section.name.starts_with(".zdebug_")) continue;
     if (section.handle == nullptr || section.header.sh_type == SHT_NOBITS) continue;
     const std::uint64_t size = expanded_size(section);
-    if (size > kMaxDebugSection) return false;
+    if (size > kMaxDebugSection || ++count > kMaxSections) return false;
     total += size;
     info = info || (section.name == ".debug_info" && size > 0);
   }
@@ -96,14 +102,15 @@ bool types_hold_no_code(int language) {
 // The walk over one unit's DIEs.
 class DebugInfo::UnitWalk {
  public:
-  UnitWalk(Dwarf_Die unit_die, Unit& unit) : unit_(unit), types_only_(types_hold_no_code(dwarf_srclang(&unit_die))) {
+  UnitWalk(Dwarf_Die unit_die, Unit& unit, std::uint64_t& total)
+      : unit_(unit), total_(total), types_only_(types_hold_no_code(dwarf_srclang(&unit_die))) {
     Dwarf_Off first = dwarf_dieoffset(&unit_die);
     Dwarf_Off header = first - dwarf_cuoffset(&unit_die);
     Dwarf_Off next = 0;
     std::size_t header_size = 0;
     if (dwarf_nextcu(dwarf_cu_getdwarf(unit_die.cu), header, &next, &header_size, nullptr, nullptr, nullptr) == 0)
       end_ = next;
-    budget_ = kWalkBase + (end_ > first ? (end_ - first) * kWalkFactor : 0);
+    budget_ = std::min(total_, kWalkBase + (end_ > first ? (end_ - first) * kWalkFactor : 0));
     descend({unit_die, kNoNode, 0});
   }
 
@@ -133,6 +140,7 @@ class DebugInfo::UnitWalk {
     const Dwarf_Off to = dwarf_dieoffset(&next);
     if (to <= from || to >= end_ || to - from > budget_) return false;
     budget_ -= to - from;
+    total_ -= to - from;
     return true;
   }
 
@@ -197,6 +205,7 @@ class DebugInfo::UnitWalk {
   }
 
   Unit& unit_;
+  std::uint64_t& total_;  // left for all units
   bool types_only_;
   Dwarf_Off end_ = 0;  // offset behind the unit
   std::uint64_t budget_ = 0;
@@ -211,13 +220,15 @@ std::unique_ptr<DebugInfo> DebugInfo::open(Elf* elf, Elf* alternate) {
   return info->dwarf_ && info->texts_.terminated() ? std::move(info) : nullptr;
 }
 
-DebugInfo::DebugInfo(Elf* elf, Elf* alternate) : elf_(elf), alternate_elf_(alternate) {
+DebugInfo::DebugInfo(Elf* elf, Elf* alternate) : elf_(elf), alternate_elf_(alternate), walk_left_(kWalkTotal) {
   begin();
 }
 
 void DebugInfo::begin() {
   dwarf_.reset(dwarf_begin_elf(elf_, DWARF_C_READ, nullptr));
-  texts_ = DwarfTexts(elf_);
+  DwarfTexts texts(elf_);
+  texts.go_on_from(texts_);
+  texts_ = std::move(texts);
   if (alternate_elf_ == nullptr || !dwarf_) return;
   alternate_.reset(dwarf_begin_elf(alternate_elf_, DWARF_C_READ, nullptr));
   // Without this libdw would look for the file by itself.
@@ -241,7 +252,9 @@ void DebugInfo::find_units() {
   Dwarf_Off offset = 0;
   Dwarf_Off next = 0;
   std::size_t header_size = 0;
-  while (dwarf_nextcu(dwarf_.get(), offset, &next, &header_size, nullptr, nullptr, nullptr) == 0) {
+  for (std::size_t units = 0;
+       units < kMaxUnits && dwarf_nextcu(dwarf_.get(), offset, &next, &header_size, nullptr, nullptr, nullptr) == 0;
+       units++) {
     Dwarf_Die die;
     if (dwarf_offdie(dwarf_.get(), offset + header_size, &die) != nullptr) {
       const int tag = dwarf_tag(&die);
@@ -268,7 +281,7 @@ const DebugInfo::Unit& DebugInfo::unit_of(Dwarf_Die* unit_die, Dwarf_Off offset)
   const auto found = loaded_.find(offset);
   if (found != loaded_.end()) return found->second;
   Unit& unit = loaded_[offset];
-  UnitWalk(*unit_die, unit).run();
+  UnitWalk(*unit_die, unit, walk_left_).run();
   const std::uint64_t lines = texts_.line_table_size(unit_die);
   unit.lines = lines > 0 && lines <= kMaxLineTable;
   loaded_bytes_ += unit.nodes.capacity() * sizeof(Node) + unit.map.footprint() + sizeof(Unit);

@@ -72,8 +72,9 @@ class DebugInfo {
   void forget();
 
   Elf* elf_;
-  Elf* alternate_elf_;     // null: none
-  DwarfHandle alternate_;  // outlives dwarf_, which refers to it
+  Elf* alternate_elf_;       // null: none
+  std::uint64_t walk_left_;  // bytes that may still be stepped over in walks
+  DwarfHandle alternate_;    // outlives dwarf_, which refers to it
   DwarfHandle dwarf_;
   DwarfTexts texts_;
   bool units_found_ = false;

@@ -1,6 +1,5 @@
 #include "symbolizer/elf_facts.h"
 
-#include <elfutils/libdwelf.h>
 #include <gelf.h>
 #include <sys/stat.h>
 
@@ -14,7 +13,10 @@ namespace {
 // Bounds on what a file may make us read: far above anything a linker writes.
 constexpr std::uint64_t kMaxDynamicBytes = 1u << 20;
 constexpr std::uint64_t kMaxStringTableBytes = 64u << 20;
-constexpr std::size_t kMaxNameBytes = 1u << 20;  // of needed libraries and search paths
+constexpr std::size_t kMaxNameBytes = 1u << 20;  // of needed libraries and search paths, found or looked for
+constexpr std::size_t kMaxNoteBytes = 1u << 20;  // of one section or segment of notes
+constexpr std::size_t kMostNotes = 64;           // such sections or segments
+constexpr std::size_t kMostHeaders = 1u << 16;   // of sections, looked through for notes
 constexpr std::uint64_t kMaxInterpreterBytes = 4096;
 constexpr std::size_t kMaxProgramHeaders = 4096;
 constexpr std::uint64_t kPage = 4096;
@@ -46,13 +48,32 @@ Result<ElfHandle> check_kind(ElfHandle elf, std::uint64_t size, const std::strin
   return elf;
 }
 
-// The C string at `at` of a bounded table; empty where it does not end inside.
-std::string string_at(const Elf_Data* table, std::uint64_t at) {
+// The C string at `at` of a bounded table; empty where it does not end inside, or within the bytes that are left to
+// look through. Those that were looked through are taken off, found or not.
+std::string string_at(const Elf_Data* table, std::uint64_t at, std::size_t& left) {
   if (at >= table->d_size) return "";
   const char* begin = static_cast<const char*>(table->d_buf) + at;
-  const std::size_t room = table->d_size - at;
+  const std::size_t room = std::min<std::size_t>(table->d_size - at, left);
   const std::size_t length = strnlen(begin, room);
+  left -= std::min(length + 1, room);
   return length < room ? std::string(begin, length) : "";
+}
+
+// The build-id among some notes.
+std::optional<std::string> build_id_in(Elf_Data* notes) {
+  std::size_t at = 0;
+  GElf_Nhdr header;
+  std::size_t name = 0;
+  std::size_t descriptor = 0;
+  while (notes != nullptr) {
+    at = gelf_getnote(notes, at, &header, &name, &descriptor);
+    if (at == 0) break;
+    const auto* bytes = static_cast<const char*>(notes->d_buf);
+    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == sizeof(ELF_NOTE_GNU) &&
+        std::memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0)
+      return std::string(bytes + descriptor, header.n_descsz);
+  }
+  return std::nullopt;
 }
 
 void split_path(const std::string& text, std::vector<std::string>& out) {
@@ -83,11 +104,10 @@ void read_dynamic(Elf* elf, const GElf_Phdr& dynamic, ElfFacts& facts) {
   if (names.empty() || !offset || table_size == 0 || table_size > kMaxStringTableBytes) return;
   Elf_Data* table = elf_getdata_rawchunk(elf, static_cast<std::int64_t>(*offset), table_size, ELF_T_BYTE);
   if (!table) return;
-  std::size_t bytes = 0;
+  std::size_t left = kMaxNameBytes;
   for (const GElf_Dyn& entry : names) {
-    const std::string text = string_at(table, entry.d_un.d_val);
-    bytes += text.size();
-    if (bytes > kMaxNameBytes) return;
+    if (left == 0) return;
+    const std::string text = string_at(table, entry.d_un.d_val, left);
     if (text.empty()) continue;
     if (entry.d_tag == DT_NEEDED)
       facts.needed.push_back(text);
@@ -177,10 +197,39 @@ Result<ElfFacts> elf_facts_of(Elf* elf, std::uint64_t file_size, const std::stri
   std::stable_sort(facts.segments.begin(), facts.segments.end(), by_offset);
   facts.dynamic = dynamic.has_value();
   if (dynamic) read_dynamic(elf, *dynamic, facts);
-  const void* id = nullptr;
-  const ssize_t id_size = dwelf_elf_gnu_build_id(elf, &id);
-  if (id_size > 0) facts.build_id.assign(static_cast<const char*>(id), static_cast<std::size_t>(id_size));
+  facts.build_id = read_build_id(elf);
   return facts;
+}
+
+// As libdwelf does it, by sections and, where there are none, by program headers; but bounded: a file may have any
+// number of headers for the same bytes.
+std::string read_build_id(Elf* elf) {
+  std::size_t notes = 0;
+  std::size_t headers = 0;
+  Elf_Scn* section = elf_nextscn(elf, nullptr);
+  if (section == nullptr) {
+    std::size_t count = 0;
+    if (elf_getphdrnum(elf, &count) != 0) return "";
+    for (std::size_t i = 0; i < std::min(count, kMaxProgramHeaders) && notes < kMostNotes; i++) {
+      GElf_Phdr header;
+      if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_NOTE) continue;
+      if (header.p_filesz == 0 || header.p_filesz > kMaxNoteBytes) continue;
+      notes++;
+      const Elf_Type type = header.p_align == sizeof(std::uint64_t) ? ELF_T_NHDR8 : ELF_T_NHDR;
+      const auto offset = static_cast<std::int64_t>(header.p_offset);
+      if (auto found = build_id_in(elf_getdata_rawchunk(elf, offset, header.p_filesz, type))) return *found;
+    }
+    return "";
+  }
+  for (; section != nullptr && notes < kMostNotes && headers < kMostHeaders; section = elf_nextscn(elf, section)) {
+    headers++;
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_NOTE) continue;
+    if ((header.sh_flags & SHF_COMPRESSED) != 0 || header.sh_size > kMaxNoteBytes) continue;
+    notes++;
+    if (auto found = build_id_in(elf_getdata(section, nullptr))) return *found;
+  }
+  return "";
 }
 
 Result<ElfFacts> read_elf_facts(int fd, const std::string& name) {

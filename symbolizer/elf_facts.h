@@ -45,6 +45,9 @@ Result<ElfFacts> read_elf_facts(int fd, const std::string& name);
 // The same on an image in memory, whose bytes must outlive the call.
 Result<ElfFacts> read_elf_facts_from_memory(std::span<const std::byte> image, const std::string& name);
 
+// The build-id, raw bytes; empty where there is none, or none within the bounds.
+std::string read_build_id(Elf* elf);
+
 // ELF address of a file offset, and back; nothing where no segment holds it.
 std::optional<std::uint64_t> address_of_offset(std::span<const Segment> segments, std::uint64_t offset);
 std::optional<std::uint64_t> offset_of_address(std::span<const Segment> segments, std::uint64_t address);

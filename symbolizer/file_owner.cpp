@@ -20,4 +20,12 @@ std::string owner_of(int fd) {
   return owner.append(" inode ").append(std::to_string(status.st_ino));
 }
 
+std::string payer_of(int fd) {
+  struct stat status {};
+  struct statfs system {};
+  if (fstatfs(fd, &system) != 0 || system.f_type == kFuse || fstat(fd, &status) != 0) return "unknown";
+  const std::string user = "user " + std::to_string(status.st_uid);
+  return status.st_uid != 0 ? user : user + " device " + std::to_string(status.st_dev);
+}
+
 }  // namespace uscope::symbolizer

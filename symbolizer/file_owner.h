@@ -11,4 +11,9 @@ namespace uscope::symbolizer {
 // a program and says what it likes (FUSE), has an owner of its own.
 [[nodiscard]] std::string owner_of(int fd);
 
+// In whose name a file is read, as far as time is concerned: of its user, whom it costs the reading of other files. A
+// file of root's counts to root on that file system, so that a container's root takes no time of the host's. Those of a
+// FUSE say of themselves whose they are, and are all of one.
+[[nodiscard]] std::string payer_of(int fd);
+
 }  // namespace uscope::symbolizer

@@ -14,6 +14,8 @@ constexpr std::uint32_t kMagic118 = 0xfffffff0;
 constexpr std::uint32_t kMagic120 = 0xfffffff1;
 
 constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kNameFactor = 8;     // bytes of names that are looked through, by the table's size
+constexpr std::uint64_t kStepFactor = 16;  // steps that look-ups may take altogether, likewise
 constexpr std::uint64_t kMaxFunctions = 1u << 22;
 constexpr std::uint64_t kMaxSteps = 1u << 20;  // of one function
 
@@ -48,6 +50,8 @@ std::optional<GoPclntab> GoPclntab::parse(std::vector<std::uint8_t> bytes, std::
                                           std::uint64_t entry) {
   GoPclntab table;
   table.bytes_ = std::move(bytes);
+  table.name_bytes_left_ = kNameFactor * table.bytes_.size();
+  table.steps_left_ = kStepFactor * table.bytes_.size() + kMaxSteps;
   if (!is_head(table.bytes_) || !table.read_head(exec, entry) || !table.read_functions(exec)) return std::nullopt;
   return table;
 }
@@ -140,8 +144,9 @@ bool GoPclntab::read_function(std::uint64_t record, GoFunction& function) const 
   const std::uint64_t at = names_ + *name;
   if (at >= bytes_.size()) return false;
   const auto* text = reinterpret_cast<const char*>(bytes_.data() + at);
-  const std::size_t room = std::min<std::size_t>(bytes_.size() - at, kMaxName);
+  const std::size_t room = std::min<std::size_t>({bytes_.size() - at, kMaxName, name_bytes_left_});
   function.name = std::string_view(text, strnlen(text, room));
+  name_bytes_left_ -= function.name.size();
   return true;
 }
 
@@ -170,9 +175,8 @@ const GoFunction* GoPclntab::containing(std::uint64_t address) const {
                        [](std::uint64_t value, const GoFunction& function) { return value < function.start; });
   if (after != functions_.begin()) {
     std::vector<GoStretch> found;
-    std::uint64_t steps = kMaxSteps;
     const GoFunction& before = *std::prev(after);
-    if (stretches(before, found, steps) && address < found.back().end) return &before;
+    if (stretches(before, found, steps_left_) && address < found.back().end) return &before;
   }
   return after != functions_.end() && after->start == address + 1 ? &*after : nullptr;
 }

@@ -79,6 +79,9 @@ class GoPclntab {
   std::uint64_t functab_ = 0;  // pairs of a function's start and its record's offset from `records_`
   std::uint64_t records_ = 0;
   std::vector<GoFunction> functions_;  // by start
+  // Work that is left, so that a table whose parts overlap costs no more than its size allows.
+  mutable std::size_t name_bytes_left_ = 0;
+  mutable std::uint64_t steps_left_ = 0;
 };
 
 }  // namespace uscope::symbolizer

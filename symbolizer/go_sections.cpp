@@ -10,11 +10,14 @@
 #include <cstring>
 #include <string_view>
 
+#include "symbolizer/symbols_sections.h"
+
 namespace uscope::symbolizer {
 namespace {
 
 constexpr std::uint64_t kMaxTable = 512u << 20;
 constexpr std::size_t kAlignment = 8;
+constexpr unsigned kMostTried = 8;  // places in a file that look like a table's beginning
 
 struct Sections {
   std::vector<Segment> tables;  // sections that are one by name
@@ -24,19 +27,18 @@ struct Sections {
 
 Sections find_sections(Elf* elf) {
   Sections found;
-  std::size_t names = 0;
   std::size_t count = 0;
-  if (elf_getshdrnum(elf, &count) != 0 || count == 0 || elf_getshdrstrndx(elf, &names) != 0) return found;
+  if (elf_getshdrnum(elf, &count) != 0 || count == 0) return found;
+  const SectionNames names(elf);
+  found.named = names.known();
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section));) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header)) continue;
-    const char* text = elf_strptr(elf, names, header.sh_name);
-    if (!text) continue;
-    found.named = true;
-    const std::string_view title = text;
+    const std::string_view title = names.at(header.sh_name);
     if (title == ".go.buildinfo" || title == ".note.go.buildid") found.go = true;
     const bool table = title == ".gopclntab" || title == ".data.rel.ro.gopclntab";
-    if (table && header.sh_type != SHT_NOBITS && !(header.sh_flags & SHF_COMPRESSED))
+    if (table && found.tables.size() < kMostTried && header.sh_type != SHT_NOBITS &&
+        !(header.sh_flags & SHF_COMPRESSED))
       found.tables.push_back({header.sh_offset, header.sh_size, header.sh_addr});
   }
   return found;
@@ -63,13 +65,14 @@ void for_each_table(Elf* elf, const ElfFacts& facts, Use&& use) {
     if (GoPclntab::is_head(bytes) && use(place, bytes)) return;
   }
   if (!sections.tables.empty() || (sections.named && !sections.go)) return;
+  unsigned tried = 0;
   for (const Segment& segment : facts.segments) {
     if (is_executable(facts, segment)) continue;
     const auto bytes = chunk(elf, segment.offset, segment.size);
     for (std::size_t at = 0; at + GoPclntab::kHeadBytes <= bytes.size(); at += kAlignment) {
       if (!GoPclntab::is_head(bytes.subspan(at, GoPclntab::kHeadBytes))) continue;
       const Segment place{segment.offset + at, segment.size - at, segment.address + at};
-      if (use(place, bytes.subspan(at))) return;
+      if (use(place, bytes.subspan(at)) || ++tried == kMostTried) return;
     }
   }
 }

@@ -1,8 +1,6 @@
 #include "symbolizer/reader_keeper.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/child_process.h"
 #include "support/fd_passing.h"
 #include "support/renounce.h"
 #include "symbolizer/reader_wire.h"
@@ -33,26 +32,6 @@ constexpr std::uint64_t kDescriptors = 32;
 template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
-}
-
-// What the tracer had set up ends here: its signals, its files, its terminal.
-int settle(int control) {
-  prctl(PR_SET_NAME, "uscope-reader");
-  setpgid(0, 0);  // a Ctrl-C is the tracer's
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) signal(number, SIG_IGN);
-  signal(SIGCHLD, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, number);
-  if (control != 3) dup2(control, 3);
-  close_range(4, ~0U, 0);
-  return 3;
-}
-
-bool die_with(pid_t parent) {
-  return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
 bool send_text(int socket, ReadStatus status, const std::string& text) {
@@ -160,7 +139,7 @@ void read_files(int socket) {
 
 void keep_readers(int control, const KeeperOptions& options) {
   const pid_t tracer = getppid();
-  control = settle(control);
+  control = settle_child(control, "uscope-reader");
   (void)setpriority(PRIO_PROCESS, 0, options.nice);
   // Both look at files of their own when they are first used.
   elf_version(EV_CURRENT);

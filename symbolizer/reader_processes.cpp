@@ -27,15 +27,18 @@ constexpr std::chrono::milliseconds kKeeperTime{10'000};  // it never reads a fi
 constexpr std::size_t kMostIdle = 4;
 constexpr const char* kUnsound = "the process that read it gave an impossible answer";
 
+constexpr std::int64_t kLongestPollMs = 100;  // between two looks at `stopped`
+
 // Whether there is something to be read, or the end, before the time is over.
-bool comes(int socket, Clock::time_point deadline) {
-  while (true) {
+bool comes(int socket, Clock::time_point deadline, const std::atomic<bool>& stopped) {
+  while (!stopped) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd wanted{socket, POLLIN, 0};
-    const int found = poll(&wanted, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    const int found = poll(&wanted, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, kLongestPollMs)));
     if (found > 0) return true;
-    if (found == 0 || errno != EINTR) return false;
+    if ((found == 0 && left <= kLongestPollMs) || (found < 0 && errno != EINTR)) return false;
   }
+  return false;
 }
 
 Result<std::pair<UniqueFd, UniqueFd>> socket_pair(int type) {
@@ -127,7 +130,7 @@ Result<void> ProcessReading::begin() {
 
 ProcessReading::Came ProcessReading::try_receive(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
-    if (!comes(reader_.socket.get(), deadline_)) return Came::kLate;
+    if (!comes(reader_.socket.get(), deadline_, readers_.stopped_)) return Came::kLate;
     const ssize_t got = recv(reader_.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got <= 0) return Came::kEnd;
@@ -220,7 +223,7 @@ Result<std::unique_ptr<ReaderProcesses>> ReaderProcesses::start(const ReaderOpti
   readers->keeper_ = std::move(ends->first);
   ends->second.reset();
   std::array<char, 1024> said{};
-  const bool heard = comes(readers->keeper_.get(), Clock::now() + kKeeperTime) &&
+  const bool heard = comes(readers->keeper_.get(), Clock::now() + kKeeperTime, readers->stopped_) &&
                      recv(readers->keeper_.get(), said.data(), said.size() - 1, MSG_DONTWAIT) > 0;
   if (!heard) return Error{"the process that is to read ELF files did not begin", ""};
   if (said.front() != '\0') return Error{said.data(), "uscope reads files of traced programs without privileges only"};
@@ -241,7 +244,7 @@ Result<UniqueFd> ReaderProcesses::ask_keeper(KeeperRequest request, const Unique
   int error = 0;
   std::vector<UniqueFd> fds;
   if (!keeper_ || !send_with_fds(keeper_.get(), std::as_bytes(std::span(&request, 1)), std::span(&fd, 1)) ||
-      !comes(keeper_.get(), Clock::now() + kKeeperTime) ||
+      !comes(keeper_.get(), Clock::now() + kKeeperTime, stopped_) ||
       receive_with_fds(keeper_.get(), std::as_writable_bytes(std::span(&error, 1)), fds, MSG_DONTWAIT) !=
           sizeof(error)) {
     keeper_.reset();

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <list>
 #include <memory>
@@ -24,7 +25,7 @@
 namespace uscope::symbolizer {
 
 struct ReaderOptions {
-  std::chrono::milliseconds facts_time{5'000};  // for the facts of one file, which the collector waits for
+  std::chrono::milliseconds facts_time{5'000};  // for the facts of one file
   std::chrono::milliseconds rows_time{30'000};  // for the digest and the rows of one
   std::uint64_t memory = std::uint64_t{1} << 30;
   int nice = 0;
@@ -48,6 +49,9 @@ class ReaderProcesses final : public ElfReader {
   FactsAnswer facts(int fd, const std::string& name) override;
   std::unique_ptr<FileReading> open(int fd, const std::string& name) override;
 
+  // Nothing is read any more: who waits for an answer gets an error soon, and who asks, too. From any thread.
+  void stop() { stopped_ = true; }
+
   [[nodiscard]] pid_t keeper() const { return pid_; }  // the one that start() forked
 
  private:
@@ -63,6 +67,7 @@ class ReaderProcesses final : public ElfReader {
 
   const ReaderOptions options_;
   pid_t pid_ = -1;
+  std::atomic<bool> stopped_ = false;
   std::mutex guard_;  // of what follows
   UniqueFd keeper_;
   UniqueFd spare_;

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "symbolizer/symbols_sections.h"
+
 namespace uscope::symbolizer {
 namespace {
 
@@ -97,13 +99,11 @@ Result<std::vector<CfiSource>> read_by_program_header(Elf* elf, const ElfFacts& 
 Result<std::vector<CfiSource>> read_cfi_sources(Elf* elf, const ElfFacts& facts, const std::string& name) {
   std::vector<CfiSource> eh_frames;
   std::vector<CfiSource> debug_frames;
-  std::size_t names = 0;
-  const bool has_names = elf_getshdrstrndx(elf, &names) == 0;
-  for (Elf_Scn* section = nullptr; has_names && (section = elf_nextscn(elf, section));) {
+  const SectionNames names(elf);
+  for (Elf_Scn* section = nullptr; names.known() && (section = elf_nextscn(elf, section));) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS) continue;
-    const char* text = elf_strptr(elf, names, header.sh_name);
-    const std::string title = text ? text : "";
+    const std::string title(names.at(header.sh_name));
     const bool is_eh = title == ".eh_frame";
     if (!is_eh && title != ".debug_frame" && title != ".zdebug_frame") continue;
     if (eh_frames.size() + debug_frames.size() >= kMaxSources) break;

@@ -127,7 +127,7 @@ Result<std::shared_ptr<const RowTable>> RowCache::get(int fd, const std::string&
   hash.add(owner.data(), owner.size());
   const std::string key = hex(hash.finish());
   if (auto table = find_held(key)) return table;
-  auto loaded = load(key, *reading);
+  auto loaded = load(key, *digest, name, *reading);
   if (!loaded) return loaded.error();
   return hold(key, std::make_shared<const RowTable>(std::move(*loaded)));
 }
@@ -153,7 +153,8 @@ void RowCache::count(std::uint64_t RowCacheStats::*what) {
   (stats_.*what)++;
 }
 
-Result<RowTable> RowCache::load(const std::string& key, FileReading& reading) {
+Result<RowTable> RowCache::load(const std::string& key, const Digest& digest, const std::string& name,
+                                FileReading& reading) {
   RowTable table;
   if (trouble_.empty() && read_entry(entry_path(key), table)) {
     count(&RowCacheStats::hits);
@@ -162,9 +163,11 @@ Result<RowTable> RowCache::load(const std::string& key, FileReading& reading) {
   auto built = reading.rows(RowDetail::kStack);
   if (!built) return built;
   count(&RowCacheStats::built);
-  if (trouble_.empty()) {
-    trim_now_and_then(write_entry(entry_path(key), *built));
-  }
+  // Written to meanwhile: these rows may be of what it holds now, and would be found for what it held.
+  const auto still = reading.digest();
+  if (!still) return still.error();
+  if (*still != digest) return Error{name + ": changed while its unwind information was read", ""};
+  if (trouble_.empty()) trim_now_and_then(write_entry(entry_path(key), *built));
   return built;
 }
 

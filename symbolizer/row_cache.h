@@ -49,7 +49,7 @@ class RowCache {
   std::shared_ptr<const RowTable> find_held(const std::string& key);
   std::shared_ptr<const RowTable> hold(const std::string& key, std::shared_ptr<const RowTable> table);
   void count(std::uint64_t RowCacheStats::*what);
-  Result<RowTable> load(const std::string& key, FileReading& reading);
+  Result<RowTable> load(const std::string& key, const Digest& digest, const std::string& name, FileReading& reading);
   bool read_entry(const std::string& path, RowTable& table);
   [[nodiscard]] std::uint64_t write_entry(const std::string& path, const RowTable& table) const;  // its bytes
   void trim_now_and_then(std::uint64_t written);

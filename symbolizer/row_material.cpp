@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 
+#include "symbolizer/fast_hash.h"
 #include "symbolizer/go_sections.h"
 #include "symbolizer/row_builder.h"
 #include "symbolizer/row_builder_sections.h"
@@ -16,6 +18,7 @@ namespace {
 
 // More code than this (rustc's 100 MB) is not hashed: that takes longer than building the rows.
 constexpr std::uint64_t kMostHashed = std::uint64_t{32} << 20;
+constexpr std::uint64_t kMostHashedFast = std::uint64_t{64} << 20;
 
 // Which state of which file this is, as make and git take it. No program can set the time of a file's last change
 // (st_ctim) back.
@@ -31,13 +34,9 @@ std::string file_identity(int fd) {
   return identity;
 }
 
-// SHA-256 of a file's code, or for much code the file's identity. (Go's linker writes a build-id of its own kind, which
-// its owner may set at will.)
-std::string code_identity(int fd, const ElfFacts& facts) {
-  std::uint64_t bytes = 0;
-  for (const Segment& segment : facts.exec_segments) bytes += std::min(segment.size, kMaxTextBytes);
-  if (bytes > kMostHashed) return file_identity(fd);
-  Sha256 hash;
+// Hands out a file's code, piece by piece.
+template <typename Add>
+void read_code(int fd, const ElfFacts& facts, const Add& add) {
   std::vector<std::byte> window(TextReader::kWindow);
   for (const Segment& segment : facts.exec_segments) {
     std::uint64_t at = segment.offset;
@@ -46,10 +45,29 @@ std::string code_identity(int fd, const ElfFacts& facts) {
       const ssize_t got =
           pread(fd, window.data(), std::min<std::uint64_t>(window.size(), end - at), static_cast<off_t>(at));
       if (got <= 0) break;
-      hash.add(window.data(), static_cast<std::size_t>(got));
+      add(std::span(window).first(static_cast<std::size_t>(got)));
       at += static_cast<std::uint64_t>(got);
     }
   }
+}
+
+// What stands for a file's code. A build-id says which code the linker wrote; tools that edit the file since (patches,
+// objcopy, patchelf) leave it as it is, so the code counts too, by a hash that takes next to no time. Without a
+// build-id it is SHA-256, and for much code the file's state. (Go's linker writes a build-id of its own kind, which its
+// owner may set at will.)
+std::string code_identity(int fd, const ElfFacts& facts) {
+  std::uint64_t bytes = 0;
+  for (const Segment& segment : facts.exec_segments) bytes += std::min(segment.size, kMaxTextBytes);
+  const bool linked = !facts.build_id.empty();
+  if (bytes > (linked ? kMostHashedFast : kMostHashed)) return file_identity(fd);
+  if (linked) {
+    FastHash hash;
+    read_code(fd, facts, [&](std::span<const std::byte> piece) { hash.add(piece); });
+    const auto sum = hash.finish();
+    return {reinterpret_cast<const char*>(sum.data()), sizeof(sum)};
+  }
+  Sha256 hash;
+  read_code(fd, facts, [&](std::span<const std::byte> piece) { hash.add(piece.data(), piece.size()); });
   const Digest digest = hash.finish();
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
@@ -91,8 +109,8 @@ Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& nam
     add(v8.builtins->end);
   }
   add(v8.exports_interface ? 1 : 0);
-  // Rows follow from some code too: trampolines, system calls behind FDEs, prologues. The build-id stands for it.
-  const std::string code = facts->build_id.empty() ? code_identity(fd, *facts) : "";
+  // Rows follow from some code too: trampolines, system calls behind FDEs, prologues.
+  const std::string code = code_identity(fd, *facts);
   add(code.size());
   material.insert(material.end(), code.begin(), code.end());
   return material;

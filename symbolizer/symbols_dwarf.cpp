@@ -91,7 +91,8 @@ std::string DwarfTexts::in_scopes(Dwarf_Die unit_die, Dwarf_Off target, std::str
   std::string scopes;
   Dwarf_Die die;
   std::size_t steps = 0;
-  for (int found = dwarf_child(&unit_die, &die); found == 0 && steps < kMaxScopeSteps; steps++) {
+  for (int found = dwarf_child(&unit_die, &die); found == 0 && steps<kMaxScopeSteps&& * scope_steps_> 0;
+       steps++, --*scope_steps_) {
     Dwarf_Die next;
     const bool last = dwarf_siblingof(&die, &next) != 0;
     if (!last && dwarf_dieoffset(&next) <= dwarf_dieoffset(&die)) break;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,9 @@ class DwarfTexts {
   // After dwarf_begin_elf on `elf`, which decompresses sections in place. The Elf must outlive the object.
   explicit DwarfTexts(Elf* elf);
   DwarfTexts() = default;
+
+  // The bound on what names may cost goes on from `before`, of the same file.
+  void go_on_from(const DwarfTexts& before) { scope_steps_ = before.scope_steps_; }
 
   // The texts of the file that dwz moved them to, as the constructor's.
   void add_alternate(Elf* elf) { add_sections(elf, false); }
@@ -59,6 +63,8 @@ class DwarfTexts {
   std::vector<std::pair<const char*, const char*>> sections_;  // first byte and the one behind the last
   std::pair<const char*, const char*> lines_{nullptr, nullptr};
   bool terminated_ = true;
+  // DIEs that may still be stepped over to find scopes.
+  std::shared_ptr<std::size_t> scope_steps_ = std::make_shared<std::size_t>(std::size_t{256} << 20);
 };
 
 }  // namespace uscope::symbolizer

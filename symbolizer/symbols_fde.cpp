@@ -8,6 +8,7 @@ namespace uscope::symbolizer {
 namespace {
 
 constexpr std::uint64_t kMaxFrameSection = 256u << 20;
+constexpr int kMostSections = 8;  // linkers write one of each kind
 
 void add_fdes(const ElfSection& section, bool eh_frame, std::vector<FdeRange>& ranges) {
   const Elf_Data* data = section_data(section, kMaxFrameSection);
@@ -25,9 +26,12 @@ void add_fdes(const ElfSection& section, bool eh_frame, std::vector<FdeRange>& r
 }  // namespace
 
 FdeTable::FdeTable(const std::vector<ElfSection>& sections) {
+  int read = 0;
   for (const ElfSection& section : sections) {
-    if (section.name == ".eh_frame") add_fdes(section, true, ranges_);
-    if (section.name == ".debug_frame") add_fdes(section, false, ranges_);
+    const bool eh_frame = section.name == ".eh_frame";
+    if ((!eh_frame && section.name != ".debug_frame") || read == kMostSections) continue;
+    add_fdes(section, eh_frame, ranges_);
+    read++;
   }
   std::sort(ranges_.begin(), ranges_.end(),
             [](const auto& a, const auto& b) { return a.low != b.low ? a.low < b.low : a.high > b.high; });

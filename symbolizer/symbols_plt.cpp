@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t kMaxPlt = 16u << 20;
 constexpr std::uint64_t kMaxRelocations = 48u << 20;
 constexpr std::uint64_t kMaxStrings = 1u << 30;
+constexpr int kMostTables = 16;  // of relocations, and of stubs: linkers write two and three
 constexpr std::uint64_t kMaxSymbols = 128u << 20;
 
 struct Slots {
@@ -55,10 +56,13 @@ class RelocationNames {
 };
 
 void read_slots(const std::vector<ElfSection>& sections, const SymbolTable& symbols, Slots& slots) {
+  int tables = 0;
   for (const ElfSection& section : sections) {
+    if (tables == kMostTables) break;
     if (section.header.sh_type != SHT_RELA || (section.header.sh_flags & SHF_ALLOC) == 0) continue;
     Elf_Data* data = section_data(section, kMaxRelocations);
     if (data == nullptr) continue;
+    tables++;
     const bool plt = section.name == ".rela.plt";
     const RelocationNames names(sections, section, symbols);
     const int count = static_cast<int>(data->d_size / sizeof(Elf64_Rela));
@@ -104,7 +108,7 @@ PltTable::PltTable(const std::vector<ElfSection>& sections, const SymbolTable& s
   for (const ElfSection& section : sections) {
     if (section.name != ".plt" && section.name != ".plt.sec" && section.name != ".plt.got") continue;
     Elf_Data* data = section.executable() ? section_data(section, kMaxPlt) : nullptr;
-    if (data == nullptr) continue;
+    if (data == nullptr || areas_.size() >= kMostTables) continue;
     if (!read) read_slots(sections, symbols, slots);
     read = true;
     // Stubs of 8 bytes: GNU ld's .plt.got without IBT. All others have 16.

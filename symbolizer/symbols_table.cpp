@@ -15,6 +15,7 @@ constexpr std::uint64_t kMaxSymbols = 4u << 20;
 constexpr std::uint64_t kMaxTable = kMaxSymbols * sizeof(Elf64_Sym);
 constexpr std::uint64_t kMaxVersions = kMaxSymbols * sizeof(Elf64_Half);
 constexpr std::uint64_t kMaxStrings = 1u << 30;
+constexpr int kMostTables = 8;  // of one file: linkers write two, and headers may tell of one table thousands of times
 constexpr Elf64_Half kHiddenVersion = 0x8000;
 // Of names compared for order: enough for real ones, and a bound on what a hostile table of long ones costs.
 constexpr std::size_t kComparedBytes = 256;
@@ -136,10 +137,14 @@ void settle_sizes(std::vector<Candidate>& candidates, const FdeTable& fdes) {
 
 SymbolTable::SymbolTable(std::span<const std::vector<ElfSection>* const> files, const FdeTable& fdes) {
   std::vector<Candidate> candidates;
-  for (const std::vector<ElfSection>* sections : files)
-    for (std::size_t i = 0; i < sections->size(); i++)
-      if ((*sections)[i].header.sh_type == SHT_SYMTAB || (*sections)[i].header.sh_type == SHT_DYNSYM)
-        add_symbols(*sections, i, candidates);
+  for (const std::vector<ElfSection>* sections : files) {
+    int tables = 0;
+    for (std::size_t i = 0; i < sections->size() && tables < kMostTables; i++) {
+      if ((*sections)[i].header.sh_type != SHT_SYMTAB && (*sections)[i].header.sh_type != SHT_DYNSYM) continue;
+      add_symbols(*sections, i, candidates);
+      tables++;
+    }
+  }
   // Worse names first, so that a candidate's place in the order is its claim.
   std::sort(candidates.begin(), candidates.end(),
             [](const Candidate& a, const Candidate& b) { return a.low != b.low ? a.low < b.low : better_name(b, a); });

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "support/result.h"
 #include "tracer/backend.h"
+#include "tracer/scouts.h"
 
 namespace uscope::tracer {
 
@@ -17,7 +19,9 @@ struct AttachedCall {
 };
 
 // Those that did not move while their stacks were copied: for the others the kernel side tells of the return, with a
-// stack of its own.
-Result<std::vector<AttachedCall>> copy_attached_calls(Backend& backend);
+// stack of its own. Scouts copy (scouts.h): where a page does not answer, the stack ends before it. `meanwhile` is
+// called again and again until they are done.
+Result<std::vector<AttachedCall>> copy_attached_calls(Backend& backend, Scouts* scouts,
+                                                      const std::function<Result<void>()>& meanwhile);
 
 }  // namespace uscope::tracer

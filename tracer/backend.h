@@ -12,6 +12,7 @@
 
 #include "support/result.h"
 #include "symbolizer/row_builder.h"
+#include "tracer/scouts.h"
 #include "uscope/control.h"
 
 namespace uscope::tracer {
@@ -59,8 +60,10 @@ class Backend {
   // After attach(): decides on every task that runs, and tells of those that are traced (usc_task, usc_exec). From here
   // on a pid is not looked at any more.
   virtual Result<void> adopt() = 0;
-  // Tells (usc_map) what a process that ran before has mapped; nothing where it has gone,
-  // or (module) after detach().
+  // Who is sent where a process may keep us waiting; outlives this.
+  virtual void set_scouts(Scouts& /*scouts*/) {}
+  // Tells (usc_map) what a process that ran before has mapped; nothing where it has gone, where its mappings are locked
+  // for long, or (module) after detach().
   virtual Result<void> tell_mappings(std::uint32_t pid) = 0;
   using AttachedHandler = std::function<void(const usc_attached_call&)>;
   // The calls that adopted threads were found in and still are in.

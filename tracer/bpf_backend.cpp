@@ -33,9 +33,6 @@ namespace {
 constexpr std::uint64_t kMostRingBytes = std::uint64_t{256} << 20;
 constexpr std::uint32_t kSmallestRing = 1u << 20;
 constexpr std::uint32_t kMostInBatch = 1u << 16;
-constexpr const char* kPrivilegeRemedy =
-    "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` tells more";
-
 // A shared mapping of an array map's values.
 class MapMemory {
  public:
@@ -75,6 +72,16 @@ bool programs_are_preempted() {
          names.find("bpf_preempt_disable") != std::string::npos;
 }
 
+// For an iterator that says all in the rings.
+void read_to_end(ScoutDesk& desk) {
+  std::array<char, 4096> room{};
+  while (!desk.request().fds.empty()) {
+    const ssize_t got = read(desk.request().fds.front().get(), room.data(), room.size());
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) break;
+  }
+  desk.answer({});
+}
+
 class BpfBackend : public Backend {
  public:
   Result<void> load(const usc_config& config, const BackendSizes& sizes);
@@ -83,6 +90,7 @@ class BpfBackend : public Backend {
   Result<void> set_target(const TargetNames& names) override;
   Result<void> attach() override;
   Result<void> adopt() override;
+  void set_scouts(Scouts& scouts) override { scouts_ = &scouts; }
   Result<void> tell_mappings(std::uint32_t pid) override;
   Result<void> list_attached_calls(const AttachedHandler& handle) override;
   Result<std::uint32_t> reserve_stack() override;
@@ -113,6 +121,7 @@ class BpfBackend : public Backend {
   Result<usc_file_rows> copy_rows(const symbolizer::RowTable& table);
   static int on_record(void* self, void* data, std::size_t bytes);
 
+  Scouts* scouts_ = nullptr;
   std::uint32_t cpus_ = 0;
   bool preempted_ = false;
   BackendSizes sizes_;
@@ -199,7 +208,7 @@ Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
     if (!ring)
       return errno_error(
           "cannot create a ring of " + std::to_string(bytes) + " bytes for processor " + std::to_string(cpu), errno,
-          "raise the locked-memory limit (ulimit -l), or the memory limit of this cgroup");
+          bpf_remedy(errno));
     const int fd = ring.get();
     if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY) != 0)
       return errno_error("cannot enter the ring of processor " + std::to_string(cpu), errno);
@@ -215,9 +224,9 @@ Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
 
 Result<void> BpfBackend::attach() {
   if (const int error = uscope_bpf__attach(skeleton_.get()); error != 0)
-    return errno_error("cannot attach the BPF programs to the system call tracepoints", -error, kPrivilegeRemedy);
+    return errno_error("cannot attach the BPF programs to the system call tracepoints", -error, bpf_remedy(-error));
   open_calls_.reset(bpf_program__attach_iter(skeleton_->progs.list_open_calls, nullptr));
-  if (!open_calls_) return errno_error("cannot attach the list of calls under way", errno, kPrivilegeRemedy);
+  if (!open_calls_) return errno_error("cannot attach the list of calls under way", errno, bpf_remedy(errno));
   return {};
 }
 
@@ -318,7 +327,7 @@ Result<void> BpfBackend::set_target(const TargetNames& names) {
 
 Result<void> BpfBackend::adopt() {
   const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_tasks, nullptr));
-  if (!link) return errno_error("cannot attach the walk over running tasks", errno, kPrivilegeRemedy);
+  if (!link) return errno_error("cannot attach the walk over running tasks", errno, bpf_remedy(errno));
   // Twice: a thread whose process was being decided elsewhere is decided then.
   for (int pass = 0; pass < 2; pass++)
     if (auto done = read_iterator(link.get(), 1, [](const char*) {}); !done) return done;
@@ -336,14 +345,19 @@ Result<void> BpfBackend::tell_mappings(std::uint32_t pid) {
   const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_mappings, &options));
   if (!link) {
     if (errno == ESRCH) return {};
-    return errno_error("cannot attach the walk over a process's mappings", errno, kPrivilegeRemedy);
+    return errno_error("cannot attach the walk over a process's mappings", errno, bpf_remedy(errno));
   }
-  return read_iterator(link.get(), 1, [](const char*) {});
+  // It waits for the lock of the process's mappings.
+  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link.get())));
+  if (!iterator) return errno_error("cannot go through the mappings of a process", errno);
+  const int fd = iterator.get();
+  (void)ask(scouts_, pid, read_to_end, {}, std::span(&fd, 1));
+  return {};
 }
 
 Result<void> BpfBackend::list_attached_calls(const AttachedHandler& handle) {
   const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.list_attached_calls, nullptr));
-  if (!link) return errno_error("cannot attach the list of calls that were under way", errno, kPrivilegeRemedy);
+  if (!link) return errno_error("cannot attach the list of calls that were under way", errno, bpf_remedy(errno));
   return read_iterator(link.get(), sizeof(usc_attached_call),
                        [&](const char* bytes) { handle(*reinterpret_cast<const usc_attached_call*>(bytes)); });
 }

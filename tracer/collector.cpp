@@ -1,19 +1,24 @@
 #include "tracer/collector.h"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <span>
 #include <string>
 #include <utility>
 
-#include "tracer/process_list.h"
 #include "tracer/user_walk.h"
 
 namespace uscope::tracer {
 namespace {
 
-constexpr std::uint64_t kSliceNs = 2'000'000;  // of walking between two passes over the rings
+constexpr std::uint64_t kSliceNs = 2'000'000;         // of walking between two passes over the rings
+constexpr std::uint64_t kAttachedNs = 5'000'000'000;  // that stacks found on attaching wait for rows, altogether
+constexpr int kAttachedPollMs = 2;
+constexpr std::chrono::seconds kLastReadings{40};  // of files, begun when no call is recorded any more
 
 template <typename Record>
 const Record& as(const usc_record& record) {
@@ -35,7 +40,7 @@ std::size_t least_size(std::uint16_t type) {
 }  // namespace
 
 Collector::Collector(Backend& backend, FileTable& files, RowMaker& maker, TraceWriter& writer, const usc_config& config,
-                     RecordObserver* observer, CompareObserver* compare_observer)
+                     RecordObserver* observer, CompareObserver* compare_observer, Scouts* scouts)
     : backend_(backend),
       files_(files),
       maker_(maker),
@@ -43,7 +48,8 @@ Collector::Collector(Backend& backend, FileTable& files, RowMaker& maker, TraceW
       writer_(writer),
       config_(config),
       observer_(observer),
-      futexes_(tasks_, writer),
+      scouts_(scouts),
+      futexes_(tasks_, writer, scouts),
       walks_(backend, samples_, mappings_, files, rows_, tasks_, config_.scope),
       losses_(backend, writer) {
   if (config.verify_every != 0)
@@ -56,8 +62,8 @@ void Collector::keep(const Result<void>& result) {
 }
 
 Result<std::size_t> Collector::round() {
-  // As of the round before: what it drained has been walked at the end of this one, or waits.
-  const std::uint64_t last_round_ns = std::exchange(round_ns_, monotonic_ns());
+  // What this round brings was sent after the one before had begun: that one emptied the rings.
+  last_round_ns_ = std::exchange(round_ns_, monotonic_ns());
   samples_.begin_round();
   Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
   for (const std::uint32_t pid : std::exchange(adopted_, {})) keep(backend_.tell_mappings(pid));
@@ -65,7 +71,11 @@ Result<std::size_t> Collector::round() {
   write_file_news();
   process_samples();
   write_jit_news();
-  for (const std::uint32_t mm : tasks_.bury(std::min(last_round_ns, samples_.waiting_since_ns()))) {
+  keep(futexes_.work());
+  // What is drained from now on, and what waits, is of a time after this.
+  const std::uint64_t asked_from = std::min(last_round_ns_, samples_.held_since_ns());
+  mappings_.settle(asked_from);
+  for (const std::uint32_t mm : tasks_.bury(asked_from)) {
     mappings_.forget(mm);
     jit_names_.forget(mm);
   }
@@ -88,7 +98,10 @@ void Collector::on_record(const usc_record& record) {
       tasks_.start(as<usc_task>(record));
       mappings_.fork(as<usc_task>(record).mm, as<usc_task>(record).parent_mm, record.time);
       if ((as<usc_task>(record).flags & USC_TASK_LAUNCHED) != 0)
-        tell_descriptors(as<usc_task>(record).process, record.time, std::exchange(command_descriptors_, {}));
+        tell_descriptors(as<usc_task>(record).process, record.time, record.time,
+                         std::exchange(command_descriptors_, {}));
+      else if ((as<usc_task>(record).flags & (USC_TASK_FORKED | USC_TASK_PROCESS)) == USC_TASK_PROCESS)
+        unread_descriptors_.insert(as<usc_task>(record).process);
       break;
     case USC_RECORD_EXEC:
       on_exec(as<usc_exec>(record));
@@ -113,7 +126,7 @@ void Collector::on_record(const usc_record& record) {
       on_string(record);
       return;
     case USC_RECORD_SAMPLE:
-      if (!samples_.add(as<usc_sample>(record), round_ns_)) given_up_[tasks_.find(record.task).process]++;
+      if (!samples_.add(as<usc_sample>(record), last_round_ns_)) lose_sample(as<usc_sample>(record));
       return;
     default:
       break;
@@ -125,20 +138,31 @@ void Collector::on_record(const usc_record& record) {
 // are cut, as the kernel side cuts them.
 void Collector::on_exec(const usc_exec& exec) {
   if (observer_ != nullptr) observer_->on_image(exec);
+  const std::uint32_t pid = tasks_.find(exec.head.task).pid;
+  const bool unread = unread_descriptors_.erase(exec.process) != 0;
   if (exec.old_tid != 0) {
+    if (unread) read_descriptors(exec.process, pid);
     jit_names_.leave(exec);
     tasks_.exec(exec);
     pass_on(strings_.filter(exec.head));
     return;
   }
-  const std::uint32_t pid = tasks_.find(exec.head.task).pid;
-  const std::uint64_t before = monotonic_ns();
-  if (strings_.takes_strings()) tell_descriptors(exec.process, before, open_descriptors_of(pid));
-  std::string path = executable_of(pid);
-  std::string arguments = command_line_of(pid, std::size_t{1} << 20);
-  // It has gone, or is something else by now: then its name is all there is.
+  auto answer = looks_.portrait_of(pid, unread && strings_.takes_strings());
+  if (!answer || answer->has_io_uring) {
+    usc_io_uring user{};
+    user.head.task = exec.head.task;
+    user.head.time = monotonic_ns();
+    user.process = exec.process;
+    user.not_known = answer ? 0 : 1;
+    keep(writer_.append_own(user, USC_RECORD_IO_URING));
+  }
+  ProcessPortrait portrait = std::move(answer).value_or(ProcessPortrait());
+  tell_descriptors(exec.process, portrait.descriptors_ns, monotonic_ns(), portrait.descriptors);
+  std::string path = std::move(portrait.path);
+  std::string arguments = std::move(portrait.arguments);
+  // It has gone, is something else by now, or does not answer: then its name is all there is.
   const std::string name(exec.name, strnlen(exec.name, sizeof(exec.name)));
-  if (path.empty() || name_of(pid) != name) {
+  if (path.empty() || portrait.name != name) {
     path = name;
     arguments.clear();
   }
@@ -161,7 +185,7 @@ void Collector::on_exec(const usc_exec& exec) {
 
 void Collector::set_command(int pid) {
   jit_names_.set_command(static_cast<std::uint32_t>(pid));
-  if (strings_.takes_strings()) command_descriptors_ = open_descriptors_of(static_cast<std::uint32_t>(pid));
+  if (strings_.takes_strings()) command_descriptors_ = looks_.descriptors_of(static_cast<std::uint32_t>(pid));
 }
 
 void Collector::on_string(const usc_record& record) {
@@ -170,7 +194,15 @@ void Collector::on_string(const usc_record& record) {
   pass_on(filtered);
 }
 
-void Collector::tell_descriptors(std::uint32_t process, std::uint64_t time,
+// Of a process that has come into the trace in the middle of its life.
+void Collector::read_descriptors(std::uint32_t process, std::uint32_t pid) {
+  if (!strings_.takes_strings()) return;
+  const std::uint64_t from = monotonic_ns();
+  const std::vector<OpenDescriptor> descriptors = looks_.descriptors_of(pid);
+  tell_descriptors(process, from, monotonic_ns(), descriptors);
+}
+
+void Collector::tell_descriptors(std::uint32_t process, std::uint64_t time, std::uint64_t until,
                                  const std::vector<OpenDescriptor>& descriptors) {
   for (const OpenDescriptor& descriptor : descriptors) {
     const std::string target = strings_.filter_text(descriptor.target);
@@ -182,6 +214,28 @@ void Collector::tell_descriptors(std::uint32_t process, std::uint64_t time,
     fd.target_bytes = static_cast<__u16>(target.size());
     keep(writer_.append_own(fd, USC_RECORD_FD, target));
   }
+  if (descriptors.empty()) return;
+  usc_fd end{};
+  end.head.time = until;
+  end.process = process;
+  end.fd = USC_FD_END;
+  keep(writer_.append_own(end, USC_RECORD_FD));
+}
+
+// A sample's number is explained once (loss.def): by the loss where that is numbered, else by a record in its place.
+void Collector::lose_sample(const usc_sample& sample) {
+  usc_loss loss{};
+  loss.head = sample.head;
+  loss.head.type = USC_RECORD_LOSS;
+  loss.head.size = sizeof(loss);
+  loss.from_ns = sample.head.time;
+  loss.count = 1;
+  loss.cause = sample.verify != 0 ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_GIVEN_UP;
+  loss.process = tasks_.find(sample.head.task).process;
+  if (usc_loss_is_numbered(loss.cause) != 0)
+    keep(writer_.append_own(loss, USC_RECORD_LOSS));
+  else
+    pass_on(loss.head);
 }
 
 void Collector::on_stack(const usc_stack& stack) {
@@ -223,23 +277,38 @@ void Collector::finish_walk(HeldSample held) {
 void Collector::close() {
   closing_ = true;
   walks_.close();
+  maker_.end_by(std::chrono::steady_clock::now() + kLastReadings);
+}
+
+void Collector::give_up_rows() {
+  if (std::exchange(rows_given_up_, true)) return;
+  samples_.stop_waiting();
+  keep(files_.give_up_rows());
+}
+
+UserStack Collector::walk_attached(const AttachedCall& call, const usc_sample& sample, std::uint64_t until_ns) {
+  UserStack walked;
+  walked.ended = static_cast<std::uint8_t>(USC_ENDED_BROKEN + int{USC_BROKEN_COMPAT});
+  if (call.event.abi == USC_ABI_I386) return walked;
+  walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
+  // The rings are emptied meanwhile.
+  while (walked.waits_for != 0 && maker_.is_busy() && monotonic_ns() < until_ns && !end_is_asked_for()) {
+    if (auto seen = round(); !seen) break;
+    poll(nullptr, 0, kAttachedPollMs);
+    walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
+  }
+  if (walked.waits_for != 0) given_up_[tasks_.find(sample.head.task).process]++;
+  return walked;
 }
 
 Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& calls) {
+  const std::uint64_t until = monotonic_ns() + kAttachedNs;
   for (const AttachedCall& call : calls) {
     auto id = backend_.reserve_stack();
     if (!id) return id.error();
     std::vector<char> copy = call.sample;
     auto& sample = *reinterpret_cast<usc_sample*>(copy.data());
-    UserStack walked;
-    walked.ended = static_cast<std::uint8_t>(USC_ENDED_BROKEN + int{USC_BROKEN_COMPAT});
-    if (call.event.abi != USC_ABI_I386) {
-      walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
-      while (walked.waits_for != 0 && maker_.is_busy()) {
-        keep(maker_.wait());
-        walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
-      }
-    }
+    const UserStack walked = walk_attached(call, sample, until);
     sample.stack = *id;
     const std::vector<char> bytes = define_stack(sample, walked);
     on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
@@ -265,18 +334,7 @@ void Collector::verify(HeldSample held) {
   const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
   std::optional<usc_verify> outcome = verifier_ ? verifier_->check(sample) : std::nullopt;
   // What is written takes the sample's place: its processor and sequence number.
-  if (!outcome) {
-    usc_loss loss{};
-    loss.head = sample.head;
-    loss.head.type = USC_RECORD_LOSS;
-    loss.head.size = sizeof(loss);
-    loss.from_ns = sample.head.time;
-    loss.count = 1;
-    loss.cause = USC_LOSS_VERIFY_SKIPPED;
-    loss.process = tasks_.find(sample.head.task).process;
-    pass_on(loss.head);
-    return;
-  }
+  if (!outcome) return lose_sample(sample);
   figures_.verified++;
   if (outcome->first_difference >= 0) figures_.differing++;
   outcome->head = sample.head;
@@ -290,6 +348,14 @@ void Collector::write_file_news() {
   for (const std::uint32_t serial : files_.take_news()) {
     const File& file = *files_.find(serial);
     if (observer_ != nullptr) observer_->on_file(serial, file);
+    if (!file.told) {
+      usc_file known{};
+      known.head.time = monotonic_ns();
+      known.file = serial;
+      known.key = file.key;
+      known.links = 1;
+      keep(writer_.append_own(known, USC_RECORD_FILE));
+    }
     usc_file_info info{};
     info.head.time = monotonic_ns();
     info.file = serial;
@@ -345,7 +411,15 @@ Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
   return tasks;
 }
 
+// What was asked of processes, and not answered in time.
+void Collector::tell_silent() {
+  if (scouts_ == nullptr) return;
+  for (const std::uint32_t pid : scouts_->take_silent())
+    keep(losses_.tell(USC_LOSS_NO_ANSWER, tasks_.process_of(pid), monotonic_ns()));
+}
+
 Result<void> Collector::write_losses() {
+  tell_silent();
   keep(losses_.tell_counted(std::exchange(given_up_, {})));
   figures_.lost = losses_.events();
   return trouble_;

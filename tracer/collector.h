@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "support/result.h"
@@ -22,6 +23,7 @@
 #include "tracer/jit_names.h"
 #include "tracer/loss_teller.h"
 #include "tracer/mapping_timeline.h"
+#include "tracer/process_looks.h"
 #include "tracer/row_maker.h"
 #include "tracer/sample_queue.h"
 #include "tracer/string_filter.h"
@@ -59,18 +61,18 @@ class RecordObserver {
 class Collector {
  public:
   Collector(Backend& backend, FileTable& files, RowMaker& maker, TraceWriter& writer, const usc_config& config,
-            RecordObserver* observer, CompareObserver* compare_observer = nullptr);
+            RecordObserver* observer, CompareObserver* compare_observer = nullptr, Scouts* scouts = nullptr);
 
   // One pass over all rings, and the walks left from the pass before. The number of records seen.
   Result<std::size_t> round();
   // Calls that began before `before_ns` and have not returned; the number of traced tasks.
   Result<std::uint64_t> write_open_calls(std::uint64_t before_ns);
-  // What futex waits that were found open since the last time say by now; or all that are open, in one picture.
-  Result<void> look_at_new_waits() { return futexes_.look_at_new(); }
-  [[nodiscard]] WaitSet waits_before(std::uint64_t before_ns) const { return futexes_.waits_before(before_ns); }
-  Result<void> look_at_all_waits() { return futexes_.look_at_all(); }
+  // The futex waits that are open; what looks at them have seen is written by the rounds.
+  [[nodiscard]] FutexWatch& futexes() { return futexes_; }
   // No new call is recorded any more: walks that wait for a mapping ask for it, or are finished as they are.
   void close();
+  // Walks that wait for a file's rows are finished without them.
+  void give_up_rows();
   // Calls that threads were found in, with their stacks.
   Result<void> write_attached_calls(const std::vector<AttachedCall>& calls);
   // What was lost since the last call.
@@ -83,7 +85,7 @@ class Collector {
   // Counters and sequence totals, at the end.
   Result<void> write_totals();
 
-  [[nodiscard]] bool has_pending() const { return !samples_.empty() || maker_.is_busy(); }
+  [[nodiscard]] bool has_pending() const { return !samples_.empty() || (maker_.is_busy() && !rows_given_up_); }
   // Walks could be finished now, but the rings come first.
   [[nodiscard]] bool is_behind() const { return samples_.has_due(); }
   [[nodiscard]] TraceFigures figures() const;
@@ -91,9 +93,12 @@ class Collector {
  private:
   void on_record(const usc_record& record);
   void on_exec(const usc_exec& exec);
+  void lose_sample(const usc_sample& sample);
   void on_stack(const usc_stack& stack);
   void on_string(const usc_record& record);
-  void tell_descriptors(std::uint32_t process, std::uint64_t time, const std::vector<OpenDescriptor>& descriptors);
+  void read_descriptors(std::uint32_t process, std::uint32_t pid);
+  void tell_descriptors(std::uint32_t process, std::uint64_t time, std::uint64_t until,
+                        const std::vector<OpenDescriptor>& descriptors);
   void keep(const Result<void>& result);
   void pass_on(const usc_record& record) { keep(writer_.append(record)); }
   void take_rows();
@@ -102,6 +107,8 @@ class Collector {
   void verify(HeldSample held);
   void write_file_news();
   void write_jit_news();
+  void tell_silent();
+  UserStack walk_attached(const AttachedCall& call, const usc_sample& sample, std::uint64_t until_ns);
 
   Backend& backend_;
   FileTable& files_;
@@ -112,19 +119,24 @@ class Collector {
   RecordObserver* observer_;
   MappingTimeline mappings_;
   TaskTable tasks_;
-  JitNames jit_names_{tasks_};
+  Scouts* scouts_;
+  ProcessLooks looks_{scouts_};
+  JitNames jit_names_{tasks_, scouts_};
   FutexWatch futexes_;
   std::unique_ptr<Verifier> verifier_;
   std::vector<std::uint32_t> adopted_;  // processes that ran before, whose mappings are to be told of
   std::uint64_t round_ns_ = 0;          // when this round began
+  std::uint64_t last_round_ns_ = 0;     // and the one before
   SampleQueue samples_;
   DeferredWalks walks_;
   StringFilter strings_;
-  std::vector<OpenDescriptor> command_descriptors_;  // until the command's process is told of
+  std::vector<OpenDescriptor> command_descriptors_;       // until the command's process is told of
+  std::unordered_set<std::uint32_t> unread_descriptors_;  // processes whose image comes next
   TraceFigures figures_;
   LossTeller losses_;
   std::unordered_map<std::uint32_t, std::uint64_t> given_up_;  // deferred walks without an end, by process
   bool closing_ = false;
+  bool rows_given_up_ = false;
   Result<void> trouble_;
 };
 

@@ -11,6 +11,9 @@ namespace {
 constexpr std::uint64_t kLateMappingNs = 1'000'000'000;
 constexpr std::uint64_t kAskAfterNs = 2'000'000;
 constexpr std::size_t kMostAsked = 4096;
+// Telling that took t is followed by this many t without: a process may have very many mappings, and calls from
+// places that none of them holds.
+constexpr std::uint64_t kRest = 20;
 
 }  // namespace
 
@@ -34,7 +37,12 @@ std::vector<char> define_stack(const usc_sample& sample, const UserStack& walked
 // A mapping is told of at the next call of the task that made it, which may not come for long, or ever; or find the
 // mappings locked again, up to the task's last call. Then the process's mappings are asked for, before it may be gone.
 bool DeferredWalks::is_time_to_ask(const HeldSample& held) const {
-  return !held.asked && (closing_ || monotonic_ns() - held.head().head.time >= kAskAfterNs);
+  if (held.asked || closing_) return !held.asked;
+  const std::uint64_t now = monotonic_ns();
+  const auto before = asked_.find(held.head().mm);
+  const bool rests =
+      before != asked_.end() && before->second.ns <= held.head().head.time && now < before->second.rest_until_ns;
+  return !rests && now - held.head().head.time >= kAskAfterNs;
 }
 
 bool DeferredWalks::may_be_mapped_late(const HeldSample& held) const {
@@ -45,11 +53,14 @@ bool DeferredWalks::may_be_mapped_late(const HeldSample& held) const {
 Result<void> DeferredWalks::ask_for_mappings(HeldSample& held) {
   const usc_sample& sample = held.head();
   held.asked = true;
-  if (asked_ns_.size() > kMostAsked) asked_ns_.clear();
-  std::uint64_t& asked_ns = asked_ns_[sample.mm];
-  if (asked_ns > sample.head.time) return {};
-  asked_ns = monotonic_ns();
-  return backend_.tell_mappings(tasks_.find(sample.head.task).pid);
+  if (asked_.size() > kMostAsked) asked_.clear();
+  Asked& asked = asked_[sample.mm];
+  if (asked.ns > sample.head.time) return {};
+  asked.ns = monotonic_ns();
+  auto told = backend_.tell_mappings(tasks_.find(sample.head.task).pid);
+  const std::uint64_t now = monotonic_ns();
+  asked.rest_until_ns = now + kRest * (now - asked.ns);
+  return told;
 }
 
 Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {

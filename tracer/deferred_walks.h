@@ -54,7 +54,11 @@ class DeferredWalks {
   UserRows& rows_;
   const TaskTable& tasks_;
   const usc_scope scope_;
-  std::unordered_map<std::uint32_t, std::uint64_t> asked_ns_;  // by address space
+  struct Asked {
+    std::uint64_t ns = 0;
+    std::uint64_t rest_until_ns = 0;
+  };
+  std::unordered_map<std::uint32_t, Asked> asked_;  // by address space
   bool closing_ = false;
 };
 

@@ -43,7 +43,8 @@ std::optional<bool> closes_on_exec(const std::string& info) {
 std::vector<OpenDescriptor> open_descriptors_of(std::uint32_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid);
   std::vector<OpenDescriptor> found;
-  if (auto cwd = target_of(folder + "/cwd")) found.push_back({USC_FD_CWD, 0, std::move(*cwd)});
+  const bool has_plain_root = target_of(folder + "/root") == "/";
+  if (auto cwd = target_of(folder + "/cwd"); cwd && has_plain_root) found.push_back({USC_FD_CWD, 0, std::move(*cwd)});
   struct Close {
     void operator()(DIR* dir) const { closedir(dir); }
   };

@@ -9,7 +9,7 @@
 namespace uscope::tracer {
 
 struct OpenDescriptor {
-  int fd = 0;               // USC_FD_CWD: the working directory
+  int fd = 0;               // USC_FD_CWD: the working directory; not told of a process with a root of its own
   std::uint32_t flags = 0;  // USC_FD_CLOEXEC
   std::string target;       // as /proc has it: "/etc/passwd", "socket:[4711]"
 };

@@ -1,22 +1,23 @@
 #include "tracer/file_table.h"
 
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <set>
 #include <string_view>
 
+#include "symbolizer/file_owner.h"
+#include "symbolizer/file_writes.h"
 #include "symbolizer/vdso.h"
 #include "tracer/jit_names.h"
 #include "tracer/library_search.h"
@@ -27,21 +28,9 @@ namespace {
 
 // For programs, maps, rings, the raw trace, perf maps and what a moment needs.
 constexpr std::size_t kReservedDescriptors = 72 + JitNames::kDescriptors;
-
-// Opens a regular file for reading, and nothing else: a path may by now name a device or a FIFO.
-UniqueFd open_regular(const std::string& path, int* error) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd) {
-    *error = errno;
-    return {};
-  }
-  struct stat status {};
-  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    *error = ENOENT;
-    return {};
-  }
-  return fd;
-}
+constexpr std::size_t kMostExpected = 1U << 14;            // paths that are looked up ahead
+constexpr std::chrono::milliseconds kDescriptorWait{20};   // for a file that is being read to be read
+constexpr std::chrono::milliseconds kPreloadTime{40'000};  // for the rows of what is about to be traced
 
 bool matches(const std::string& glob, const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -49,11 +38,15 @@ bool matches(const std::string& glob, const std::string& path) {
   return fnmatch(glob.c_str(), path.c_str(), 0) == 0 || fnmatch(glob.c_str(), base.c_str(), 0) == 0;
 }
 
-// On a file system that lives in memory: of a deleted file there (a memfd, or one made in /dev/shm) nothing is on a
-// disk.
-bool is_memory(int fd) {
-  struct statfs status {};
-  return fstatfs(fd, &status) == 0 && (status.f_type == TMPFS_MAGIC || status.f_type == HUGETLBFS_MAGIC);
+constexpr const char* kGivenUp = "tracing ended before its unwind rows were made";
+constexpr const char* kChanged = "changed after it was mapped: what it holds now is something else";
+
+bool is_same(const usc_file_key& a, const usc_file_key& b) {
+  return std::memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+bool is_same_inode(const usc_file_key& a, const usc_file_key& b) {
+  return a.dev == b.dev && a.ino == b.ino;
 }
 
 bool holds_rules(const symbolizer::RowTable& table) {
@@ -68,12 +61,12 @@ std::string trouble_with(const Result<std::shared_ptr<const symbolizer::RowTable
   return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
 }
 
-// Whether a path means the same file to a process as to us: one of another root (a container's) does not.
-bool shares_our_root(std::uint32_t pid) {
-  struct stat own {};
-  struct stat other {};
-  return stat("/", &own) == 0 && stat(("/proc/" + std::to_string(pid) + "/root").c_str(), &other) == 0 &&
-         own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+// The same, by what stat says: of a file whose copy is all that may be held.
+bool has_key(const struct stat& status, const usc_file_key& key) {
+  constexpr unsigned kMinorBits = 20;  // as the kernel packs a device's two numbers
+  const std::uint64_t device = std::uint64_t{major(status.st_dev)} << kMinorBits | minor(status.st_dev);
+  return device == key.dev && status.st_ino == key.ino && static_cast<std::uint64_t>(status.st_size) == key.size &&
+         status.st_ctim.tv_sec == key.ctime_sec && status.st_ctim.tv_nsec == key.ctime_nsec;
 }
 
 std::string map_files_entry(std::uint32_t pid, const usc_file& record) {
@@ -100,17 +93,22 @@ std::string path_of(const usc_file& record) {
   return path.empty() ? "/" : path;
 }
 
-FileTable::FileTable(Backend& backend, RowMaker& maker, ModuleGlobs globs)
-    : backend_(backend), maker_(maker), globs_(std::move(globs)) {
+FileTable::FileTable(Backend& backend, RowMaker& maker, ModuleGlobs globs, Scouts* scouts)
+    : backend_(backend), maker_(maker), globs_(std::move(globs)), looks_(scouts) {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   most_open_ = limit.rlim_cur > kReservedDescriptors ? limit.rlim_cur - kReservedDescriptors : 0;
 }
 
-// Descriptors are kept for the loader and for --verify, as far as they last.
+bool FileTable::has_room() const {
+  return open_ + coming_ < most_open_;
+}
+
+// Descriptors are kept for the loader and for --verify, as far as they last. The last one is for files to be read: one
+// that was read makes room for the next.
 void FileTable::keep_or_close(File& file) {
   if (!file.fd) return;
-  if (open_ >= most_open_)
+  if (open_ + coming_ + 1 >= most_open_)
     file.fd.reset();
   else
     open_++;
@@ -144,27 +142,54 @@ std::uint32_t FileTable::classify(const std::string& path) const {
   return classes;
 }
 
-bool FileTable::is_same_file(int fd, const usc_file_key& key) {
+std::optional<usc_file_key> FileTable::key_of(int fd) const {
   void* page = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (page == MAP_FAILED) return false;
+  if (page == MAP_FAILED) return std::nullopt;
   const Result<usc_file_key> own = backend_.own_file_key(page);
   munmap(page, 1);
-  return own && std::memcmp(&*own, &key, sizeof(key)) == 0;
+  return own ? std::optional(*own) : std::nullopt;
 }
 
-UniqueFd FileTable::bind(const usc_file& record, const std::string& path, int* error) {
+bool FileTable::is_unchanged(const File& file) const {
+  if (file.copied || !file.fd) return file.copied;
+  const auto key = key_of(file.fd.get());
+  if (!key || !is_same_inode(*key, file.key)) return false;
+  if (is_same(*key, file.key)) return true;
+  // Loaded and deleted at once, as compilers that make libraries do.
+  struct stat status {};
+  return fstat(file.fd.get(), &status) == 0 && symbolizer::is_unwritten(status, file.key) &&
+         (status.st_nlink == 0 || !file.facts.build_id.empty());
+}
+
+// Of memory (a record without links) the same inode is enough here: what it holds may be another thing by now.
+bool FileTable::is_met(const OpenedFile& opened, const usc_file& record) const {
+  if (opened.is_copy) return has_key(opened.status, record.key);
+  const auto key = key_of(opened.fd.get());
+  if (!key) return false;
+  if (is_same(*key, record.key)) return true;
+  if (!is_same_inode(*key, record.key)) return false;
+  // Or nothing but its name has changed since, as is_unchanged() has it.
+  return (record.links == 0 && is_on_memory(opened.fd.get())) || symbolizer::is_unwritten(opened.status, record.key);
+}
+
+// Sets the descriptor, or the error.
+void FileTable::bind(const usc_file& record, File& file) {
   const std::uint32_t pid = living_thread_of(record.pid);
   const std::string process = "/proc/" + std::to_string(pid);
   const std::array<std::string, 4> candidates = {map_files_entry(pid, record), process + "/exe",
-                                                 process + "/root" + path, path};
-  *error = ENOENT;
+                                                 process + "/root" + file.path, file.path};
+  file.open_error = ENOENT;
   for (const std::string& candidate : candidates) {
-    int reason = 0;
-    UniqueFd fd = open_regular(candidate, &reason);
-    if (fd && is_same_file(fd.get(), record.key)) return fd;
-    *error = fd ? ESTALE : reason;
+    OpenedFile opened = looks_.open_file(record.pid, candidate);
+    if (opened.fd && is_met(opened, record)) {
+      file.open_error = 0;
+      file.fd = std::move(opened.fd);
+      file.copied = opened.is_copy;
+      return;
+    }
+    file.open_error = opened.fd ? ESTALE : opened.error;
+    if (opened.error == ETIMEDOUT) return;  // nor would the others answer
   }
-  return {};
 }
 
 Result<void> FileTable::finish(std::uint32_t serial, File file) {
@@ -202,124 +227,227 @@ Result<void> FileTable::meet(const usc_file& record) {
   if (record.file < USC_FILE_FIRST || record.file >= USC_FILE_MAX) return {};
   File file;
   file.path = path_of(record);
-  file.fd = bind(record, file.path, &file.open_error);
+  file.key = record.key;
+  bind(record, file);
   file.state = USC_FILE_WITHOUT;
   if (!file.fd) {
     file.state = USC_FILE_UNREACHABLE;
-    file.trouble = std::strerror(file.open_error);
+    file.trouble = file.open_error == ESTALE ? kChanged : std::strerror(file.open_error);
     return finish(record.file, std::move(file));
   }
-  file.open_error = 0;
-  auto [elf, facts] = maker_.facts(file.fd.get(), file.path);
-  if (!elf && record.links == 0 && is_memory(file.fd.get())) {
-    file.state = USC_FILE_JIT;
-    return finish(record.file, std::move(file));
-  }
-  if (!facts) {
-    file.trouble = facts.error().what;
-    return finish(record.file, std::move(file));
-  }
-  file.facts = std::move(*facts);
-  std::vector<std::string> asked;
-  // Only an executable names an interpreter.
-  if (!file.facts.interpreter.empty() && shares_our_root(record.pid)) asked = asked_for(file.facts, file.path);
-  if (auto begun = begin(record.file, std::move(file)); !begun) return begun;
-  return look_ahead(std::move(asked));
+  file.memory = record.links == 0 && is_on_memory(file.fd.get());
+  if (file.memory && !file.copied) hold_copy(file);
+  if (looks_.shares_our_root(record.pid)) file.look_ahead = std::make_shared<std::size_t>(kMostFiles);
+  return begin(record.file, std::move(file));
 }
 
-// A descriptor is held for every file whose rows are being made. Few programs have so many new files at once.
-Result<void> FileTable::wait_for_descriptors() {
-  while (coming_ > 0 && open_ + coming_ >= most_open_)
-    if (auto waited = maker_.wait(); !waited) return waited;
+// Memory for code made at run time. Each content that is met before that is settled is another file to the kernel side;
+// the trace is told of the first one only.
+Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchanged) {
+  const usc_file_key key = MemoryFiles::key_of(file.key);
+  file.state = USC_FILE_JIT;
+  file.fd.reset();
+  const MemoryFiles::Seen seen = memory_.saw_code(file.key, unchanged);
+  const std::string path = file.path;
+  if (auto finished = finish(serial, std::move(file)); !finished) return finished;
+  if (!seen.first) news_.pop_back();
+  if (!seen.settled) return {};
+  const Result<std::uint32_t> whole = backend_.reserve_file(key);
+  if (!whole) return {};
+  File memory;
+  memory.state = USC_FILE_JIT;
+  memory.path = path;
+  memory.key = key;
+  if (auto finished = finish(*whole, std::move(memory)); !finished) return finished;
+  news_.pop_back();
   return {};
 }
 
+// A program may fill memory again at any time: from now on a copy is read, if nothing was written while it was taken.
+void FileTable::hold_copy(File& file) const {
+  UniqueFd copy = copy_memory_file(file.fd.get());
+  const auto key = copy ? key_of(file.fd.get()) : std::nullopt;
+  if (!key || !is_same(*key, file.key)) return;
+  file.fd = std::move(copy);
+  file.copied = true;
+}
+
+// A descriptor is held for every file that is being read. Few programs have so many new files at once. Not called for
+// what is looked up ahead: that may happen while the maker hands over, and then it has nothing more to give.
+Result<bool> FileTable::has_descriptors() {
+  while (coming_ > 0 && !has_room()) {
+    if (stuck_) return false;
+    const auto came = maker_.wait(kDescriptorWait);
+    if (!came) return came.error();
+    stuck_ = !*came;
+  }
+  return true;
+}
+
 Result<void> FileTable::begin(std::uint32_t serial, File file) {
+  if (given_up_) {
+    file.trouble = kGivenUp;
+    return finish(serial, std::move(file));
+  }
+  const auto room = has_descriptors();
+  if (!room) return room.error();
+  if (!*room) {
+    file.fd.reset();
+    file.trouble = file.path + ": not read: too many files were being read when it was met";
+    return finish(serial, std::move(file));
+  }
   file.coming = true;
   file.classes = classify(file.path);
-  RowJob job{serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this};
+  file.payer = symbolizer::payer_of(file.fd.get());
+  RowJob job{serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this, RowWork::kFacts, file.payer};
   slot(serial) = std::move(file);
   coming_++;
-  if (auto asked = maker_.ask(std::move(job)); !asked) return asked;
-  return wait_for_descriptors();
+  return maker_.ask(std::move(job));
+}
+
+// With its facts.
+Result<void> FileTable::go_on(std::uint32_t serial, const symbolizer::FactsAnswer& answer) {
+  File& file = slot(serial);
+  const bool unchanged = !file.memory || is_unchanged(file);
+  if (!answer.elf && file.memory) {
+    File code = std::move(file);
+    stop_reading(serial, code);
+    return finish_code(serial, std::move(code), unchanged);
+  }
+  if (file.memory) memory_.saw_elf(file.key);
+  if (!unchanged) {
+    file.trouble = kChanged;
+    return end(serial, std::move(file));
+  }
+  if (!answer.facts) {
+    file.trouble = answer.facts.error().what;
+    return end(serial, std::move(file));
+  }
+  file.facts = *answer.facts;
+  const std::shared_ptr<std::size_t> left = std::exchange(file.look_ahead, nullptr);
+  std::vector<std::string> asked;
+  // Of what programs map themselves, only an executable, which names an interpreter, is followed; of what was looked up
+  // for one, all.
+  if (left && (!file.facts.interpreter.empty() || *left < kMostFiles)) asked = looks_.asked_for(file.facts, file.path);
+  RowJob job{serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this, RowWork::kRows, file.payer};
+  if (auto made = maker_.ask(std::move(job)); !made) return made;
+  return look_ahead(std::move(asked), left);
+}
+
+void FileTable::stop_reading(std::uint32_t serial, File& file) {
+  file.coming = false;
+  coming_--;
+  maker_.settle(serial);
+}
+
+// Without rows.
+Result<void> FileTable::end(std::uint32_t serial, File file) {
+  stop_reading(serial, file);
+  return finish(serial, std::move(file));
+}
+
+// The maker may still read these files, by the numbers of their descriptors: each of these stays open, with its file or
+// with this table.
+Result<void> FileTable::give_up_rows() {
+  given_up_ = true;
+  for (std::uint32_t serial = 0; serial < files_.size(); serial++) {
+    if (!files_[serial] || !files_[serial]->coming) continue;
+    File file = std::move(*files_[serial]);
+    file.coming = false;
+    coming_--;
+    file.trouble = kGivenUp;
+    lent_.push_back(std::move(file.fd));
+    if (auto done = finish(serial, std::move(file)); !done) return done;
+    if (open_ >= most_open_) continue;
+    slot(serial).fd = std::move(lent_.back());
+    lent_.pop_back();
+    open_++;
+  }
+  return {};
 }
 
 Result<void> FileTable::on_made(const MadeRows& made) {
+  stuck_ = false;
+  if (!slot(made.serial).coming) return {};  // given up
+  if (made.facts) return go_on(made.serial, *made.facts);
   File file = std::move(slot(made.serial));
   file.coming = false;
   coming_--;
-  file.trouble = trouble_with(made.rows, file.path);
+  if (is_unchanged(file)) {
+    file.trouble = trouble_with(made.rows, file.path);
+  } else {
+    file.trouble = kChanged;
+    file.facts = {};
+  }
   if (file.trouble.empty()) file.rows = *made.rows;
   return finish(made.serial, std::move(file));
 }
 
 // Best effort: what is not found here is met later, and its first walks are finished in user space.
-Result<void> FileTable::look_ahead(std::vector<std::string> paths) {
-  std::size_t left = kMostFiles;
-  for (std::size_t i = 0; i < paths.size() && left > 0; i++) {
+Result<void> FileTable::look_ahead(std::vector<std::string> paths, const std::shared_ptr<std::size_t>& left) {
+  for (std::size_t i = 0; left && i < paths.size() && *left > 0; i++) {
     const std::string path = paths[i];
-    if (!expected_.insert(path).second) continue;
-    left--;
-    int error = 0;
-    UniqueFd fd = open_regular(path, &error);
-    if (!fd) continue;
+    if (expected_.size() >= kMostExpected || !expected_.insert(path).second) continue;
+    (*left)--;
+    OpenedFile opened = looks_.open_file(0, path);
+    UniqueFd fd = std::move(opened.fd);
+    if (!fd || opened.is_copy) continue;  // the kernel's key of a copy is not the file's
     if (const std::string interpreter = script_interpreter(fd.get()); !interpreter.empty()) {
       paths.push_back(interpreter);
       continue;
     }
-    auto facts = maker_.facts(fd.get(), path).facts;
-    if (!facts) continue;
-    std::vector<std::string> asked = asked_for(*facts, path);
-    paths.insert(paths.end(), std::make_move_iterator(asked.begin()), std::make_move_iterator(asked.end()));
-    std::array<char, 4096> real{};
-    const bool resolved = realpath(path.c_str(), real.data()) != nullptr;
-    if (auto done = expect(std::move(fd), resolved ? std::string(real.data()) : path, std::move(*facts)); !done)
-      return done;
+    const std::string real = opened.path.empty() ? path : opened.path;
+    if (auto done = expect(std::move(fd), real, left); !done) return done;
   }
   return {};
 }
 
-// Gives a file that is about to be mapped its serial, and has its rows made. One that the kernel has met has both.
-Result<void> FileTable::expect(UniqueFd fd, std::string path, symbolizer::ElfFacts facts) {
+// Gives a file that is about to be mapped its serial, and has it read. One that the kernel has met has both. Where no
+// descriptor is left it is met later.
+Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<std::size_t> look_ahead) {
+  if (given_up_ || !has_room()) return {};
+  const auto key = key_of(fd.get());  // before what is read: see on_made()
+  struct stat status {};
+  if (!key || fstat(fd.get(), &status) != 0) return {};
+  if (status.st_nlink == 0 && is_on_memory(fd.get()))
+    return {};  // may be filled again: it is met when its mapping is told of
   File file;
   file.path = std::move(path);
   file.state = USC_FILE_WITHOUT;
   file.fd = std::move(fd);
-  file.facts = std::move(facts);
-  void* page = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, file.fd.get(), 0);
-  if (page == MAP_FAILED) return {};
-  const Result<usc_file_key> key = backend_.own_file_key(page);
-  munmap(page, 1);
-  if (!key) return {};
+  file.look_ahead = std::move(look_ahead);
+  file.key = *key;
+  file.told = false;
   const Result<std::uint32_t> serial = backend_.reserve_file(*key);
   if (!serial) return {};
   return begin(*serial, std::move(file));
 }
 
+// Not for ever: a file that is slow to read is waited for by its walks.
 void FileTable::wait_for_rows() {
-  while (coming_ > 0)
-    if (!maker_.wait()) return;
+  const auto until = std::chrono::steady_clock::now() + kPreloadTime;
+  while (coming_ > 0 && !end_is_asked_for() && std::chrono::steady_clock::now() < until)
+    if (!maker_.wait(kDescriptorWait)) return;
 }
 
 void FileTable::preload(const std::string& executable) {
-  if (look_ahead({executable})) wait_for_rows();
+  if (look_ahead({executable}, std::make_shared<std::size_t>(kMostFiles))) wait_for_rows();
 }
 
 void FileTable::preload_process(std::uint32_t pid) {
   const std::uint32_t living = living_thread_of(pid);
-  for (const ExecutableMapping& mapping : executable_mappings_of(pid)) {
+  for (const ExecutableMapping& mapping : looks_.executable_mappings_of(pid)) {
+    if (end_is_asked_for()) return;
     usc_file record{};
     record.start = mapping.start;
     record.end = mapping.end;
-    int error = 0;
-    UniqueFd fd = open_regular(map_files_entry(living, record), &error);
-    struct stat status {};
-    if (!fd || fstat(fd.get(), &status) != 0) continue;
+    OpenedFile opened = looks_.open_file(pid, map_files_entry(living, record));
+    if (!opened.fd || opened.is_copy) continue;
+    const struct stat& status = opened.status;
     // Servers have hundreds of processes with the same files.
     if (!preloaded_.insert(std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino)).second) continue;
-    auto facts = maker_.facts(fd.get(), mapping.path).facts;
-    if (!facts) continue;
-    if (auto done = expect(std::move(fd), mapping.path, std::move(*facts)); !done) return;
+    if (!has_descriptors()) return;
+    if (auto done = expect(std::move(opened.fd), mapping.path, nullptr); !done) return;
   }
   wait_for_rows();
 }

@@ -40,11 +40,11 @@ class JitNames {
   static constexpr std::size_t kMostOpen = 96;
   static constexpr std::size_t kDescriptors = kMostOpen * 3;
 
-  explicit JitNames(const TaskTable& tasks) : tasks_(tasks) {}
+  explicit JitNames(const TaskTable& tasks, Scouts* scouts = nullptr) : tasks_(tasks), looks_(scouts) {}
 
   // The command that is about to be started, and once it has its user. A process that ends before it was looked at is
   // taken to have had the same /tmp and user, unless it had a pid namespace of its own.
-  void set_command(std::uint32_t pid) { command_ = PerfMapFile::of_process(pid, monotonic_ns()); }
+  void set_command(std::uint32_t pid) { command_ = PerfMapFile::of_process(pid, monotonic_ns(), looks_); }
   void command_started() {
     if (command_) command_->look_at_user();
   }
@@ -57,7 +57,7 @@ class JitNames {
   // before the task table hears of it.
   void leave(const usc_exec& exec);
   // Nothing will be seen of the address space any more.
-  void forget(std::uint32_t mm) { spaces_.erase(mm); }
+  void forget(std::uint32_t mm);
 
   // Reads the maps that are due; with `closing`, all in which something is still to be found.
   [[nodiscard]] JitNews work(std::uint64_t now, bool closing);
@@ -84,8 +84,14 @@ class JitNames {
   void read_map(std::uint32_t mm, Space& space, const std::string& name, const Lifetime& lifetime, JitNews& news);
 
   const TaskTable& tasks_;
+  ProcessLooks looks_;
   std::optional<PerfMapFile> command_;
+  void insert(Space& space, std::uint64_t address);
+
   std::unordered_map<std::uint32_t, Space> spaces_;
+  std::vector<std::uint32_t> unmet_;  // spaces that are to be taken hold of
+  std::set<std::uint32_t> open_;      // spaces with a file: kMostOpen at most
+  std::size_t addresses_ = 0;         // of all spaces, wanted and found
 };
 
 }  // namespace uscope::tracer

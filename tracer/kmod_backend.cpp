@@ -25,6 +25,7 @@ namespace uscope::tracer {
 namespace {
 
 constexpr std::uint64_t kMostRingBytes = std::uint64_t{256} << 20;
+constexpr int kMappingAttempts = 20;  // one each millisecond
 constexpr std::uint32_t kSmallestRing = 1u << 20;
 constexpr std::size_t kMostInBatch = 1u << 16;
 constexpr std::size_t kPage = 4096;
@@ -190,8 +191,13 @@ Result<void> KmodBackend::tell_mappings(std::uint32_t pid) {
   usc_device_mappings request{};
   request.size = sizeof(request);
   request.pid = static_cast<__s32>(pid);
-  if (ioctl(device_.get(), USC_DEVICE_MAPPINGS, &request) != 0 && errno != ESRCH && errno != ENODATA)
-    return device_error("tell of a process's mappings", errno);
+  // ESRCH: it has ended; EALREADY: after detach(). The module does not wait for the lock of the mappings, which is most
+  // often free soon.
+  for (int attempt = 0; attempt < kMappingAttempts; attempt++) {
+    if (ioctl(device_.get(), USC_DEVICE_MAPPINGS, &request) == 0 || errno == ESRCH || errno == EALREADY) return {};
+    if (errno != EAGAIN) return device_error("tell of a process's mappings", errno);
+    poll(nullptr, 0, 1);
+  }
   return {};
 }
 

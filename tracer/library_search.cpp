@@ -2,8 +2,10 @@
 // ld.so.cache is not read; LD_LIBRARY_PATH is not followed.
 #include "tracer/library_search.h"
 
+#include <limits.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -13,6 +15,10 @@ namespace {
 
 constexpr std::array<const char*, 7> kFolders = {
     "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"};
+
+// Far above what programs ask for; the file may ask for anything, and the search is the collector's time.
+constexpr std::size_t kMostRunpaths = 16;
+constexpr std::size_t kMostLooks = 768;
 
 bool is_file(const std::string& path) {
   std::error_code error;
@@ -27,12 +33,25 @@ std::string expand_origin(std::string folder, const std::string& user) {
   return folder;
 }
 
-std::string find_library(const std::string& name, const symbolizer::ElfFacts& facts, const std::string& user) {
-  if (name.find('/') != std::string::npos) return is_file(name) ? name : "";
+std::vector<std::string> folders_of(const symbolizer::ElfFacts& facts, const std::string& user) {
   std::vector<std::string> folders;
-  for (const std::string& folder : facts.runpath) folders.push_back(expand_origin(folder, user));
+  const std::size_t own = std::min(facts.runpath.size(), kMostRunpaths);
+  for (std::size_t i = 0; i < own; i++) folders.push_back(expand_origin(facts.runpath[i], user));
   folders.insert(folders.end(), kFolders.begin(), kFolders.end());
-  for (std::string& path : folders) {
+  return folders;
+}
+
+// `looks` are left.
+std::string find_library(const std::string& name, const std::vector<std::string>& folders, std::size_t& looks) {
+  if (name.size() > PATH_MAX || looks == 0) return "";
+  if (name.find('/') != std::string::npos) {
+    looks--;
+    return is_file(name) ? name : "";
+  }
+  for (const std::string& folder : folders) {
+    if (looks == 0) break;
+    looks--;
+    std::string path = folder;
     path.append("/").append(name);
     if (is_file(path)) return path;
   }
@@ -55,9 +74,11 @@ std::string script_interpreter(int fd) {
 std::vector<std::string> asked_for(const symbolizer::ElfFacts& facts, const std::string& path) {
   std::vector<std::string> files;
   if (!facts.interpreter.empty()) files.push_back(facts.interpreter);
+  const std::vector<std::string> folders = folders_of(facts, path);
+  std::size_t looks = kMostLooks;
   for (const std::string& name : facts.needed) {
-    if (files.size() >= kMostFiles) break;
-    if (std::string found = find_library(name, facts, path); !found.empty()) files.push_back(std::move(found));
+    if (files.size() >= kMostFiles || looks == 0) break;
+    if (std::string found = find_library(name, folders, looks); !found.empty()) files.push_back(std::move(found));
   }
   return files;
 }

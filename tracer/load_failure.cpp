@@ -63,11 +63,18 @@ std::string telling_line(std::string_view log) {
   return {};
 }
 
+const char* bpf_remedy(int number) {
+  if (number == ENOMEM)
+    return "raise the memory limit of the control group that uscope runs in (memory.max; MemoryMax= in a unit of "
+           "systemd)";
+  return "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` tells more";
+}
+
 Error load_failure(int number, std::string_view log, const std::vector<Check>& checks) {
-  Error failure =
-      errno_error("cannot load the BPF programs", number,
-                  "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` tells more");
+  Error failure = errno_error("cannot load the BPF programs", number, bpf_remedy(number));
   if (const std::string line = telling_line(log); !line.empty()) failure.what += " (" + line + ")";
+  // Whatever else the log says, such as that a map was asked for once more without BTF.
+  if (number == ENOMEM) return failure;
   // What bpf_probe_read_kernel and its kin may do is taken away whole: to the verifier they are not there.
   const bool no_reading = log.find("unknown func bpf_probe_read") != std::string_view::npos ||
                           log.find("cannot use helper bpf_probe_read") != std::string_view::npos;

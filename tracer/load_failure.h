@@ -18,6 +18,9 @@ void keep_libbpf_log();
 // The last line that says something: not how much was processed, nor that loading has failed. "" = none.
 [[nodiscard]] std::string telling_line(std::string_view log);
 
+// What to do about an errno number of a BPF call: more memory, or more privileges.
+[[nodiscard]] const char* bpf_remedy(int number);
+
 // The failure to load with errno `number`. Where the log names a helper that the kernel keeps from programs, that is
 // lockdown; what `checks` find missing explains a refusal of permission, and nothing else.
 [[nodiscard]] Error load_failure(int number, std::string_view log, const std::vector<Check>& checks);

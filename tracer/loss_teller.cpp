@@ -7,7 +7,7 @@ namespace {
 
 // Causes whose counts are missing events; the others are about stacks, names or checks.
 constexpr std::array kEventLosses = {USC_LOSS_RING_FULL_EVENT, USC_LOSS_TASK_MAP_FULL, USC_LOSS_TASK_MAP_BUSY,
-                                     USC_LOSS_RECURSION};
+                                     USC_LOSS_RECURSION, USC_LOSS_RING_FULL_SHARING};
 
 }  // namespace
 

@@ -1,9 +1,7 @@
 #include "tracer/perf_map_file.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,13 +23,6 @@ std::int64_t now_ns(clockid_t clock) {
   return now.tv_sec * kSecond + now.tv_nsec;
 }
 
-UniqueFd open_beneath(int folder, const char* path, std::uint64_t flags, std::uint64_t resolve) {
-  open_how how{};
-  how.flags = flags | O_CLOEXEC;
-  how.resolve = resolve | RESOLVE_NO_MAGICLINKS;
-  return UniqueFd(static_cast<int>(syscall(SYS_openat2, folder, path, &how, sizeof(how))));
-}
-
 std::string read_small(int folder, const char* name) {
   const UniqueFd fd(openat(folder, name, O_RDONLY | O_CLOEXEC));
   std::array<char, 4096> text{};
@@ -49,8 +40,11 @@ std::optional<std::int64_t> start_of_process(const std::string& stat) {
 
 }  // namespace
 
-std::optional<PerfMapFile> PerfMapFile::of_process(std::uint32_t pid, std::uint64_t seen_ns) {
+std::optional<PerfMapFile> PerfMapFile::of_process(std::uint32_t pid, std::uint64_t seen_ns,
+                                                   const ProcessLooks& looks) {
   PerfMapFile file;
+  file.pid_ = pid;
+  file.looks_ = looks;
   file.process_.reset(open(("/proc/" + std::to_string(pid)).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!file.process_) return std::nullopt;
   const auto started = start_of_process(read_small(file.process_.get(), "stat"));
@@ -58,7 +52,7 @@ std::optional<PerfMapFile> PerfMapFile::of_process(std::uint32_t pid, std::uint6
   if (!started || *started > since_boot + kTickNs) return std::nullopt;
   const UniqueFd root(openat(file.process_.get(), "root", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return std::nullopt;
-  file.folder_ = open_beneath(root.get(), "tmp", O_PATH | O_DIRECTORY, RESOLVE_IN_ROOT);
+  file.folder_ = file.looks_.open_folder(pid, root.get(), "tmp");
   if (!file.folder_) return std::nullopt;
   file.look_at_user();
   return file;
@@ -69,6 +63,8 @@ PerfMapFile PerfMapFile::again() const {
   file.process_.reset(fcntl(process_.get(), F_DUPFD_CLOEXEC, 0));
   file.folder_.reset(fcntl(folder_.get(), F_DUPFD_CLOEXEC, 0));
   file.user_ = user_;
+  file.pid_ = pid_;
+  file.looks_ = looks_;
   return file;
 }
 
@@ -81,29 +77,29 @@ void PerfMapFile::look_at_user() {
     user_ = static_cast<std::uint32_t>(std::strtoul(status.c_str() + effective + 1, nullptr, 10));
 }
 
-// O_NONBLOCK: a FIFO in its place does not make us wait.
-UniqueFd PerfMapFile::open_map(const std::string& name, bool* refused) {
-  UniqueFd fd = open_beneath(folder_.get(), name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
-                             RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-  if (!fd) {
-    *refused = errno == ELOOP || errno == ENXIO;  // a link, a socket
-    if (errno == ENOENT && name == last_name_) return UniqueFd(fcntl(last_.get(), F_DUPFD_CLOEXEC, 0));
-    return {};
+OpenedFile PerfMapFile::open_map(const std::string& name, bool* refused) {
+  OpenedFile file = looks_.open_in_folder(pid_, folder_.get(), name);
+  const struct stat& status = file.status;
+  const bool is_there = status.st_mode != 0;
+  if (!file.fd && file.error == ENOENT && !is_there && name == last_name_) {
+    file.fd.reset(fcntl(last_.get(), F_DUPFD_CLOEXEC, 0));
+    file.status = last_status_;
   }
-  struct stat status {};
-  *refused = fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-             (status.st_uid != user_ && status.st_uid != 0) || status.st_nlink > 1;
-  if (*refused) return {};
-  return fd;
+  *refused = file.error == ELOOP || file.error == ENXIO;  // a link, a socket
+  if (is_there)
+    *refused = !S_ISREG(status.st_mode) || (status.st_uid != user_ && status.st_uid != 0) || status.st_nlink > 1;
+  if (*refused) file.fd.reset();
+  return file;
 }
 
 PerfMapBytes PerfMapFile::read(const std::string& name, const Lifetime& lifetime, bool changed_only) {
   PerfMapBytes map;
   look_at_user();
   bool refused = false;
-  UniqueFd fd = open_map(name, &refused);
-  struct stat status {};
-  if (!fd || fstat(fd.get(), &status) != 0) {
+  OpenedFile file = open_map(name, &refused);
+  const UniqueFd& fd = file.fd;
+  const struct stat& status = file.status;
+  if (!fd) {
     if (refused) map.state = PerfMapBytes::State::kRefused;
     return map;
   }
@@ -129,7 +125,8 @@ PerfMapBytes PerfMapFile::read(const std::string& name, const Lifetime& lifetime
   map.bytes.resize(have);
   map.from_start = skipped == 0;
   map.state = PerfMapBytes::State::kRead;
-  last_ = std::move(fd);
+  last_status_ = status;
+  last_ = std::move(file.fd);
   last_name_ = name;
   last_stamp_ = stamp;
   return map;

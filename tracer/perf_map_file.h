@@ -11,6 +11,7 @@
 #include <string>
 
 #include "support/unique_fd.h"
+#include "tracer/process_looks.h"
 
 namespace uscope::tracer {
 
@@ -37,7 +38,9 @@ struct PerfMapBytes {
 class PerfMapFile {
  public:
   // Nothing where the process is gone, or is another one that got the pid after `seen_ns`.
-  static std::optional<PerfMapFile> of_process(std::uint32_t pid, std::uint64_t seen_ns);
+  // `looks`: what goes to the folder and to the maps in it (process_looks.h).
+  static std::optional<PerfMapFile> of_process(std::uint32_t pid, std::uint64_t seen_ns,
+                                               const ProcessLooks& looks = ProcessLooks());
 
   // The same folder and user, for another process.
   [[nodiscard]] PerfMapFile again() const;
@@ -55,12 +58,15 @@ class PerfMapFile {
     bool operator==(const Stamp&) const = default;
   };
 
-  UniqueFd open_map(const std::string& name, bool* refused);
+  OpenedFile open_map(const std::string& name, bool* refused);
 
+  std::uint32_t pid_ = 0;
+  ProcessLooks looks_;
   UniqueFd process_;  // /proc/PID: says ESRCH once the process is gone, also where its pid is used again
   UniqueFd folder_;
   UniqueFd last_;  // the map that was read last, for when its folder is gone
   std::string last_name_;
+  struct stat last_status_ {};
   Stamp last_stamp_;
   std::uint32_t user_ = 0;
 };

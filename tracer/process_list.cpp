@@ -1,11 +1,16 @@
 #include "tracer/process_list.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -13,6 +18,7 @@
 #include <memory>
 #include <sstream>
 
+#include "support/unique_fd.h"
 #include "uscope/target.h"
 
 namespace uscope::tracer {
@@ -46,6 +52,40 @@ std::vector<std::uint32_t> numbers_in(const std::string& folder) {
 std::string as_inside(std::uint32_t pid, const std::string& path) {
   const std::string root = link_at(proc_path(pid, "root"));
   return root.size() > 1 && path.starts_with(root + "/") ? path.substr(root.size()) : path;
+}
+
+// Looked up in the kernel's cache alone: a file system's server could keep us waiting. What is open is there.
+UniqueFd open_cached(int folder, const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_CACHED;
+  return UniqueFd(static_cast<int>(syscall(SYS_openat2, folder, path.c_str(), &how, sizeof(how))));
+}
+
+bool are_same_file(int one, int other) {
+  struct statx a {};
+  struct statx b {};
+  constexpr int kFlags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+  return statx(one, "", kFlags, STATX_INO, &a) == 0 && statx(other, "", kFlags, STATX_INO, &b) == 0 &&
+         a.stx_ino == b.stx_ino && a.stx_dev_major == b.stx_dev_major && a.stx_dev_minor == b.stx_dev_minor;
+}
+
+// The path behind a link of /proc, in the process's own root. The kernel ends that of a deleted file in " (deleted)";
+// but a file may have such a name, and then it is there. What memory without a file (memfd) is called, the kernel alone
+// says.
+std::string path_behind(std::uint32_t pid, const std::string& link) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  std::string text = link_at(link);
+  if (text.ends_with(kDeleted) && text.starts_with('/')) {
+    const UniqueFd open_file(open(link.c_str(), O_PATH | O_CLOEXEC));
+    const UniqueFd root(open(proc_path(pid, "root").c_str(), O_PATH | O_CLOEXEC));
+    const UniqueFd there = open_cached(AT_FDCWD, text);
+    const UniqueFd inside = open_cached(root.get(), text.substr(1));
+    const bool real = open_file && ((there && are_same_file(there.get(), open_file.get())) ||
+                                    (inside && are_same_file(inside.get(), open_file.get())));
+    if (!real) text.resize(text.size() - kDeleted.size());
+  }
+  return as_inside(pid, text);
 }
 
 std::string base_of(const std::string& path) {
@@ -99,10 +139,7 @@ std::string name_of(std::uint32_t pid) {
 
 std::string executable_of(std::uint32_t pid) {
   const std::uint32_t tid = living_thread_of(pid);
-  std::string text = link_at(proc_path(tid, "exe"));
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (text.ends_with(kDeleted)) text.resize(text.size() - kDeleted.size());
-  return as_inside(tid, text);
+  return path_behind(tid, proc_path(tid, "exe"));
 }
 
 bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names) {
@@ -127,9 +164,13 @@ std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
     std::string device;
     std::uint64_t inode = 0;
     words >> std::hex >> mapping.start >> dash >> mapping.end >> permissions >> offset >> device >> std::dec >> inode;
-    std::getline(words >> std::ws, mapping.path);
-    mapping.path = as_inside(tid, mapping.path);
-    if (inode != 0 && permissions.size() > 2 && permissions[2] == 'x') mappings.push_back(std::move(mapping));
+    if (inode == 0 || permissions.size() < 3 || permissions[2] != 'x') continue;
+    // The path as it stands here has its newlines as \012, as a name may have that too.
+    std::array<char, 64> range{};
+    std::snprintf(range.data(), range.size(), "map_files/%llx-%llx", static_cast<unsigned long long>(mapping.start),
+                  static_cast<unsigned long long>(mapping.end));
+    mapping.path = path_behind(tid, proc_path(tid, range.data()));
+    mappings.push_back(std::move(mapping));
   }
   return mappings;
 }

@@ -12,11 +12,14 @@
 #include <cstring>
 #include <ctime>
 
+#include "support/child_process.h"
 #include "support/unique_fd.h"
 #include "symbolizer/reader_processes.h"
 #include "tracer/attached_calls.h"
 #include "tracer/preflight_common.h"
 #include "tracer/process_list.h"
+#include "tracer/process_looks.h"
+#include "tracer/scouts.h"
 
 namespace uscope::tracer {
 namespace {
@@ -29,7 +32,16 @@ constexpr int kPendingWaitMs = 1;
 constexpr int kCollectorNice = -20;
 constexpr int kReaderNice = -10;  // as RowMaker's threads, which wait for them
 
+// Somebody who has ended tracing by a signal waits no longer than this for a file that is slow to read, and whoever it
+// was no longer for memory that does not answer.
+constexpr std::uint64_t kLongestEndNs = kSecond * 7 / 10;
+constexpr std::uint64_t kLongestLookNs = kSecond * 5;
+
 constexpr rlim_t kFewestDescriptors = 256;
+
+Error interrupted() {
+  return {"interrupted before tracing began", ""};
+}
 
 // Many files are held open until the trace has been loaded.
 Result<void> raise_descriptor_limit() {
@@ -48,7 +60,8 @@ class SignalWatch {
   Result<void> open() {
     sigset_t wanted;
     sigemptyset(&wanted);
-    for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGCHLD}) sigaddset(&wanted, number);
+    for (const int number : kEndSignals) sigaddset(&wanted, number);
+    sigaddset(&wanted, SIGCHLD);
     if (sigprocmask(SIG_BLOCK, &wanted, &before_) != 0) return errno_error("cannot block signals", errno);
     blocked_ = true;
     fd_.reset(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -116,6 +129,12 @@ class Recording {
  public:
   Recording(const RecordOptions& options, const RecordHooks& hooks)
       : options_(options), hooks_(hooks), stalls_(options.stall_ns != 0 ? hooks.stall : nullptr, options.stall_ns) {}
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  // A file that is still being read is not waited for.
+  ~Recording() {
+    if (readers_) readers_->stop();
+  }
 
   Result<void> prepare();
   Result<void> run();
@@ -123,7 +142,7 @@ class Recording {
   FileTable& files() { return *files_; }
   // Takes back the raw trace of a recording that never began.
   void discard() {
-    if (writer_ && !options_.raw_path.empty()) (void)unlink(options_.raw_path.c_str());
+    if (options_.raw.discard) options_.raw.discard();
   }
 
  private:
@@ -134,14 +153,18 @@ class Recording {
   [[nodiscard]] bool is_over(bool idle) const;
   Result<void> loop();
   Result<void> empty_rings(bool all);
+  Result<void> look_at_waits();
+  [[nodiscard]] bool is_urgent() const;
   Result<void> finish();
   Result<bool> each_second(std::uint64_t now);
   int next_wait(std::uint64_t now);
   void on_signals();
   void check_limits(std::uint64_t now);
   void stop(StopReason reason) {
-    if (!stopping_) outcome_.reason = reason;
+    if (stopping_) return;
+    outcome_.reason = reason;
     stopping_ = true;
+    stop_ns_ = monotonic_ns();
   }
 
   const RecordOptions& options_;
@@ -151,6 +174,7 @@ class Recording {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<symbolizer::RowCache> cache_;
   std::unique_ptr<symbolizer::ReaderProcesses> readers_;
+  std::unique_ptr<Scouts> scouts_;
   std::unique_ptr<FileTable> files_;
   std::unique_ptr<TraceWriter> writer_;
   std::unique_ptr<Collector> collector_;
@@ -158,6 +182,7 @@ class Recording {
   std::optional<LaunchedCommand> command_;
   RecordOutcome outcome_;
   std::uint64_t start_ns_ = 0;
+  std::uint64_t stop_ns_ = 0;
   ClockOffsets offsets_;
   StallWatch stalls_;
   std::uint64_t bytes_before_ = 0;
@@ -184,13 +209,18 @@ Result<void> Recording::prepare() {
   auto readers = symbolizer::ReaderProcesses::start(reading);
   if (!readers) return readers.error();
   readers_ = std::move(*readers);
+  auto scouts = Scouts::start();
+  if (!scouts) return scouts.error();
+  scouts_ = std::move(*scouts);
   if (auto watching = signals_.open(); !watching) return watching;
   signal(SIGPIPE, SIG_IGN);  // a reader of --print that goes away does not end the recording
   if (auto raised = raise_descriptor_limit(); !raised) return raised;
   if (!launches() && !in_initial_pid_namespace(this_host()))
     return Error{"uscope runs in a pid namespace of its own, and cannot look into processes that it does not start",
                  "run it in the initial one (docker run --pid=host, or hostPID in Kubernetes)"};
-  auto writer = TraceWriter::create(options_.raw_path, make_header(config_.cpus));
+  auto raw = options_.raw.begin ? options_.raw.begin() : Result<UniqueFd>(UniqueFd());
+  if (!raw) return raw.error();
+  auto writer = TraceWriter::create(std::move(*raw), options_.raw.name, make_header(config_.cpus));
   if (!writer) return writer.error();
   writer_ = std::make_unique<TraceWriter>(std::move(*writer));
   auto backend = open_backend(options_.backend, config_, options_.sizes);
@@ -199,9 +229,10 @@ Result<void> Recording::prepare() {
   cache_ = std::make_unique<symbolizer::RowCache>(options_.cache_folder.empty() ? symbolizer::RowCache::default_folder()
                                                                                 : options_.cache_folder);
   maker_ = std::make_unique<RowMaker>(*cache_, RowMaker::kThreads, *readers_);
-  files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules);
+  backend_->set_scouts(*scouts_);
+  files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules, scouts_.get());
   collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *writer_, config_, hooks_.observer,
-                                           hooks_.compare_observer);
+                                           hooks_.compare_observer, scouts_.get());
   collector_->set_string_filter(StringFilter(Redactor(options_.redact), config_.string_bytes != 0));
   for (const auto& [key, value] : options_.meta)
     if (auto done = writer_->append_meta(key, value); !done) return done;
@@ -222,10 +253,12 @@ Result<void> Recording::prepare_target() {
   TargetNames names = options_.target;
   const __u32 kinds = options_.config.target.kinds;
   if ((kinds & USC_TARGET_APP) != 0 && !command_) {
+    ProcessLooks looks(scouts_.get());
     for (const std::uint32_t pid : running_processes())
-      if (pid != static_cast<std::uint32_t>(getpid()) && goes_by_name(pid, names.apps)) names.pids.push_back(pid);
+      if (pid != static_cast<std::uint32_t>(getpid()) && looks.goes_by_name(pid, names.apps)) names.pids.push_back(pid);
   }
   for (const std::uint32_t pid : names.pids) files_->preload_process(pid);
+  if (end_is_asked_for()) return interrupted();
   if (auto set = backend_->set_target(names); !set) return set;
   return command_ ? backend_->set_launched(command_->pid()) : Result<void>();
 }
@@ -236,7 +269,10 @@ Result<void> Recording::adopt() {
   // Who they are, then what they have mapped.
   for (int i = 0; i < 2; i++)
     if (auto seen = collector_->round(); !seen) return seen.error();
-  const auto calls = copy_attached_calls(*backend_);
+  const auto calls = copy_attached_calls(*backend_, scouts_.get(), [this]() -> Result<void> {
+    const auto seen = collector_->round();
+    return seen ? Result<void>() : seen.error();
+  });
   if (!calls) return calls.error();
   if (auto done = collector_->write_attached_calls(*calls); !done) return done;
   const auto tasks = collector_->write_open_calls(0);
@@ -284,12 +320,10 @@ void Recording::check_limits(std::uint64_t now) {
 Result<bool> Recording::each_second(std::uint64_t now) {
   const auto tasks = collector_->write_open_calls(now - std::min(now, kOpenAfterNs));
   if (!tasks) return tasks.error();
-  if (auto done = collector_->look_at_new_waits(); !done) return done.error();
+  if (auto done = collector_->futexes().look_at_new(); !done) return done.error();
   if (auto done = collector_->write_losses(); !done) return done.error();
   if (auto done = writer_->flush(); !done) return done.error();
-  const auto stalled = stalls_.look(*collector_, *writer_, now, *tasks);
-  if (!stalled) return stalled.error();
-  if (*stalled) stop(StopReason::kStalled);
+  if (auto done = stalls_.look(collector_->futexes(), now, *tasks); !done) return done.error();
   return *tasks == 0;
 }
 
@@ -318,6 +352,9 @@ Result<void> Recording::loop() {
     const std::uint64_t now = monotonic_ns();
     on_signals();
     check_limits(now);
+    const auto stalled = stalls_.work(collector_->futexes(), *writer_, now);
+    if (!stalled) return stalled.error();
+    if (*stalled) stop(StopReason::kStalled);
     if (command_ && !outcome_.command) {
       outcome_.command = command_->poll_exit();
       if (outcome_.command) next_second = now;  // most often all is over: look at once
@@ -344,9 +381,30 @@ Result<void> Recording::loop() {
   return {};
 }
 
+// Somebody waits for the end: once more a signal has come, or a while ago.
+bool Recording::is_urgent() const {
+  return end_is_asked_for() ||
+         (outcome_.reason == StopReason::kInterrupted && monotonic_ns() - stop_ns_ > kLongestEndNs);
+}
+
+// One picture of all futex waits. Memory that does not answer takes some of this time.
+Result<void> Recording::look_at_waits() {
+  FutexWatch& futexes = collector_->futexes();
+  if (auto done = futexes.look_at_all(); !done) return done;
+  const std::uint64_t began_ns = monotonic_ns();
+  while (futexes.is_looking()) {
+    if (auto seen = collector_->round(); !seen) return seen.error();
+    const std::uint64_t took_ns = monotonic_ns() - began_ns;
+    if (end_is_asked_for() || took_ns > kLongestLookNs || (futexes.is_hanging() && is_urgent())) futexes.give_up();
+    poll(nullptr, 0, kPendingWaitMs);
+  }
+  return {};
+}
+
 // Until nothing waits any more; with `all`, until nothing comes any more either.
 Result<void> Recording::empty_rings(bool all) {
   while (true) {
+    if (is_urgent()) collector_->give_up_rows();
     const auto seen = collector_->round();
     if (!seen) return seen.error();
     const bool come = *seen != 0;
@@ -365,7 +423,7 @@ Result<void> Recording::finish() {
   backend_->close_entries();
   if (!writer_->failed()) {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
-    if (auto done = collector_->look_at_all_waits(); !done) return done;
+    if (auto done = look_at_waits(); !done) return done;
   }
   collector_->close();
   // What was in the rings is looked at in the second round.

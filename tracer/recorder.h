@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "support/unique_fd.h"
 #include "tracer/collector.h"
 #include "tracer/file_table.h"
 #include "tracer/launcher.h"
@@ -16,12 +17,19 @@
 
 namespace uscope::tracer {
 
+// Where the raw trace goes.
+struct RawOutput {
+  std::string name;                         // for messages
+  std::function<Result<UniqueFd>()> begin;  // a new empty file, asked for once; empty: nothing is kept
+  std::function<void()> discard;            // nothing was recorded: takes the file back; may be empty
+};
+
 struct RecordOptions {
   LaunchOptions launch;  // where config.target.kinds has USC_TARGET_LAUNCH
   TargetNames target;    // for its other kinds; with --follow image also the command's name
   usc_config config{};   // scope, target, calls, verify_every; the number of processors is filled in
   ModuleGlobs modules;
-  std::string raw_path;             // created here, must not exist; "" = nothing is kept
+  RawOutput raw;
   std::string cache_folder;         // of unwind rows; "" = the usual one
   std::vector<std::string> redact;  // patterns of texts that are not to be recorded
   BackendChoice backend = BackendChoice::kAuto;

@@ -31,7 +31,7 @@ class Page {
 
 struct HeldSample {
   alignas(usc_sample) std::array<char, sizeof(usc_sample)> fixed{};  // the sample as it came, without its data
-  std::uint64_t round_ns = 0;                                        // when the round began that brought it
+  std::uint64_t since_ns = 0;                                        // its call's time is not before this
   unsigned waits = 0;                                                // for rows, so far
   // Not 0: its walk met no mapping where one must be, and this is what MappingTimeline::version() + 1 was then.
   std::uint64_t unmapped_version = 0;

@@ -1,7 +1,5 @@
 #include "tracer/shared_mappings.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -26,6 +24,7 @@ std::optional<SharedMapping> shared_mapping_in(const std::string& line) {
       minor >> std::dec >> mapping.file.second;
   if (!words || permissions.size() < 4 || permissions[3] != 's') return std::nullopt;
   mapping.file.first = major << kMinorBits | minor;
+  std::getline(words >> std::ws, mapping.name);
   return mapping;
 }
 
@@ -40,17 +39,24 @@ std::optional<std::vector<SharedMapping>> shared_mappings_of(std::uint32_t pid) 
   return mappings;
 }
 
-std::vector<std::uint32_t> count_strangers(const std::vector<SharedFile>& files, const std::set<std::uint32_t>& known) {
+std::vector<std::uint32_t> count_strangers(const std::vector<SharedFile>& files, const AskedAround& around) {
   std::vector<std::uint32_t> counts(files.size());
   if (files.empty()) return counts;
   for (const std::uint32_t pid : running_processes()) {
-    if (known.count(pid) != 0 || pid == static_cast<std::uint32_t>(getpid())) continue;
+    if (around.known.count(pid) != 0) continue;
+    if (around.silent.count(pid) != 0) {
+      for (std::uint32_t& count : counts) count++;
+      continue;
+    }
+    around.asks(pid);
     const auto mappings = shared_mappings_of(pid);
-    for (std::size_t i = 0; mappings && i < files.size(); i++)
-      counts[i] += std::any_of(mappings->begin(), mappings->end(),
-                               [&](const SharedMapping& mapping) { return mapping.file == files[i]; })
-                       ? 1
-                       : 0;
+    std::set<std::size_t> held;  // of the files, each once
+    for (std::size_t i = 0; mappings && i < mappings->size(); i++) {
+      const auto file = std::lower_bound(files.begin(), files.end(), (*mappings)[i].file);
+      if (file != files.end() && *file == (*mappings)[i].file)
+        held.insert(static_cast<std::size_t>(file - files.begin()));
+    }
+    for (const std::size_t file : held) counts[file]++;
   }
   return counts;
 }

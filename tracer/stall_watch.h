@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "support/result.h"
-#include "tracer/collector.h"
+#include "tracer/futex_watch.h"
 #include "tracer/trace_writer.h"
 
 namespace uscope::tracer {
@@ -25,15 +25,19 @@ class StallWatch {
   // `check`: null where nobody asks. Waits that are at least `stall_ns` old count.
   StallWatch(StallCheck* check, std::uint64_t stall_ns) : check_(check), stall_ns_(stall_ns) {}
 
-  // To be called now and then, with the number of threads that are traced. True: they wait for each other.
-  Result<bool> look(Collector& collector, TraceWriter& writer, std::uint64_t now_ns, std::uint64_t threads);
+  // To be called often, so that a check's end is seen when it comes. True: threads wait for each other.
+  Result<bool> work(FutexWatch& futexes, TraceWriter& writer, std::uint64_t now_ns);
+  // To be called about every second, with the number of threads that are traced: begins a check where it is time.
+  Result<void> look(FutexWatch& futexes, std::uint64_t now_ns, std::uint64_t threads);
 
  private:
   static constexpr std::uint64_t kRest = 10;  // times as long as the last check took
 
+  enum class State { kIdle, kLooking, kChecking };  // kLooking: the waits' memory is being read for it
+
   StallCheck* check_;
   std::uint64_t stall_ns_;
-  bool checking_ = false;
+  State state_ = State::kIdle;
   std::uint64_t asked_ = 0;  // what the last check was about
   std::uint64_t began_ns_ = 0;
   std::uint64_t rest_until_ns_ = 0;

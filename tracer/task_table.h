@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -26,9 +27,11 @@ struct TaskInfo {
   std::uint32_t ns_pid = 0;  // of the innermost namespace
   std::uint32_t tid = 0;
   std::uint32_t mm = 0;
-  std::vector<MapOwner>
-      maps;  // of its address space: its process, then those whose mappings it began with, inner first
   std::string name;
+  // Of its address space: its process, then those whose mappings it began with, inner first; of one that processes
+  // shared before the trace, these, the eldest first.
+  [[nodiscard]] const std::vector<MapOwner>& maps() const { return *owners; }
+  std::shared_ptr<std::vector<MapOwner>> owners = std::make_shared<std::vector<MapOwner>>();  // one for all tasks of it
 };
 
 class TaskTable {
@@ -40,8 +43,12 @@ class TaskTable {
 
   // Never null: a task whose start has not come yet is shown as nameless.
   [[nodiscard]] const TaskInfo& find(std::uint32_t serial) const;
+  // Whether it was there before the trace: a process that is not traced may have it, too.
+  [[nodiscard]] bool was_adopted(std::uint32_t mm) const { return adopted_.count(mm) != 0; }
   // Pids of those that are alive, or ended a short time ago.
   [[nodiscard]] std::set<std::uint32_t> living() const;
+  // The serial of the process with a pid, 0 where there is none.
+  [[nodiscard]] std::uint32_t process_of(std::uint32_t pid) const;
   [[nodiscard]] std::uint64_t processes() const { return processes_ > 0 ? static_cast<std::uint64_t>(processes_) : 0; }
 
   // Forgets tasks that ended more than kGraceNs before `now`, and returns the address spaces that no task uses any
@@ -56,13 +63,16 @@ class TaskTable {
   };
 
   TaskInfo& slot(std::uint32_t serial);
-  [[nodiscard]] std::vector<MapOwner> maps_of(const usc_task& record) const;
+  using Owners = std::shared_ptr<std::vector<MapOwner>>;
+  [[nodiscard]] Owners owners_of(const usc_task& record) const;
+  void share_owners(TaskInfo& task, bool is_process);
   void release(std::uint32_t mm, std::uint64_t time);
 
   std::unordered_map<std::uint32_t, TaskInfo> tasks_;
   std::unordered_map<std::uint32_t, std::int64_t> mm_users_;
-  std::deque<Ended> ended_;  // tasks
-  std::deque<Ended> left_;   // address spaces without users
+  std::unordered_map<std::uint32_t, Owners> adopted_;  // by address space
+  std::deque<Ended> ended_;                            // tasks
+  std::deque<Ended> left_;                             // address spaces without users
   std::int64_t processes_ = 0;
   TaskInfo unknown_;
 };

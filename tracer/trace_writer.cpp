@@ -1,11 +1,11 @@
 #include "tracer/trace_writer.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 namespace uscope::tracer {
 namespace {
@@ -20,14 +20,8 @@ std::uint64_t monotonic_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-Result<TraceWriter> TraceWriter::create(const std::string& path, const usc_raw_header& header) {
-  UniqueFd fd;
-  if (!path.empty()) fd.reset(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd && !path.empty())
-    return errno_error(
-        "cannot create the raw trace " + path, errno,
-        errno == EEXIST ? "another uscope may be writing there; else remove the file" : "choose another place with -o");
-  TraceWriter writer(std::move(fd), path);
+Result<TraceWriter> TraceWriter::create(UniqueFd file, const std::string& name, const usc_raw_header& header) {
+  TraceWriter writer(std::move(file), name);
   writer.buffer_.reserve(kBufferBytes);
   const auto* bytes = reinterpret_cast<const char*>(&header);
   if (auto done = writer.append_bytes({bytes, sizeof(header)}); !done) return done.error();

@@ -1,5 +1,4 @@
-// Writes the raw trace: the header, then records as they come, through a buffer of fixed size. The file is created
-// anew, mode 0600, never through a symbolic link.
+// Writes the raw trace: the header, then records as they come, through a buffer of fixed size.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,8 @@ namespace uscope::tracer {
 
 class TraceWriter {
  public:
-  // With the path "" nothing is written anywhere.
-  static Result<TraceWriter> create(const std::string& path, const usc_raw_header& header);
+  // Into a new, empty file; `name` is its name in errors. Without a file nothing is written anywhere.
+  static Result<TraceWriter> create(UniqueFd file, const std::string& name, const usc_raw_header& header);
 
   // A record as the kernel side made it: head.size bytes from `record` on. After a failed write (disk full) every call
   // fails and nothing more is written; what was whole stays in the file.

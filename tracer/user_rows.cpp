@@ -1,6 +1,5 @@
 #include "tracer/user_rows.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "symbolizer/vdso.h"
@@ -26,7 +25,8 @@ std::shared_ptr<const RowTable> UserRows::get(std::uint32_t serial, RowDetail de
     keep(serial, detail, nullptr);
   } else {
     asked_.insert({serial, detail});
-    (void)maker_.ask({serial, detail, file->fd.get(), file->path, this});  // on_made() has no error
+    // on_made() has no error
+    (void)maker_.ask({serial, detail, file->fd.get(), file->path, this, RowWork::kRows, file->payer});
   }
   const auto* rows = find(serial, detail);
   return rows != nullptr ? *rows : nullptr;
@@ -38,23 +38,26 @@ bool UserRows::are_coming(std::uint32_t serial, RowDetail detail) const {
 
 Result<void> UserRows::on_made(const MadeRows& made) {
   asked_.erase({made.serial, made.detail});
-  keep(made.serial, made.detail, made.rows ? *made.rows : nullptr);
+  const File* file = files_.find(made.serial);
+  const bool usable = made.rows && file != nullptr && files_.is_unchanged(*file);
+  keep(made.serial, made.detail, usable ? *made.rows : nullptr);
   return {};
 }
 
 std::shared_ptr<const RowTable>* UserRows::find(std::uint32_t serial, RowDetail detail) {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const Entry& entry) { return entry.serial == serial && entry.detail == detail; });
-  if (found == entries_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, found);
+  const auto found = by_file_.find({serial, detail});
+  if (found == by_file_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found->second);
   return &entries_.front().rows;
 }
 
 void UserRows::keep(std::uint32_t serial, RowDetail detail, std::shared_ptr<const RowTable> rows) {
   if (rows) bytes_ += rows->bytes();
   entries_.push_front({serial, detail, std::move(rows)});
+  by_file_[{serial, detail}] = entries_.begin();
   while (bytes_ > most_bytes_ && entries_.size() > 1) {
     if (entries_.back().rows) bytes_ -= entries_.back().rows->bytes();
+    by_file_.erase({entries_.back().serial, entries_.back().detail});
     entries_.pop_back();
   }
 }

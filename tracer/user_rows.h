@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -54,7 +55,8 @@ class UserRows final : public RowSource, public RowUser {
   const std::size_t most_bytes_;
   std::size_t bytes_ = 0;
   std::list<Entry> entries_;  // used last first
-  std::set<Asked> asked_;     // of the maker
+  std::map<Asked, std::list<Entry>::iterator> by_file_;
+  std::set<Asked> asked_;  // of the maker
 };
 
 }  // namespace uscope::tracer

@@ -11,7 +11,7 @@
 #include "scope.h"
 #include "target.h"
 
-#define USC_CONTROL_ABI 7 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 8 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 

@@ -5,8 +5,13 @@
  * second open() fails with EBUSY; /sys/module/uscope/parameters/holder then says who it is.
  *
  * Every structure begins with its size, which must be the one below, and every field named `reserved` must be 0: EINVAL
- * otherwise. Addresses are those of the calling process. Order: START once, then tables and files as they come, LAUNCH or
- * TARGETs, ATTACH, for what runs already ADOPT, MAPPINGS and ATTACHED, CLOSE_ENTRIES, DETACH; closing the descriptor does what is still to be done of the last two, and frees all.
+ * otherwise. Addresses are those of the calling process.
+ *
+ * Order: START once, then tables and files as they come, LAUNCH or TARGETs, ATTACH, for what runs already ADOPT, MAPPINGS
+ * and ATTACHED, CLOSE_ENTRIES, DETACH; closing the descriptor does what is still to be done of the last two, and frees
+ * all. USC_DEVICE_PHASES below says in which phases each request may be asked. A request that comes too early ends with
+ * ENODATA, and one that comes too late with EALREADY; neither changes anything. From DETACH on, and after an ATTACH that
+ * failed, the module keeps no task, so nothing can be asked of one.
  *
  * Rings. START makes one for each processor, and says how large its region is: a page with struct usc_ring_control, then
  * the data. mmap() of region number N begins at N * region_bytes: the control page (shared, may be written) and the data
@@ -19,13 +24,14 @@
 #ifndef USCOPE_DEVICE_H
 #define USCOPE_DEVICE_H
 
+#include <linux/errno.h>
 #include <linux/ioctl.h>
 
 #include "control.h"
 
 #define USC_DEVICE_NAME "uscope"
 #define USC_DEVICE_PATH "/dev/uscope"
-#define USC_DEVICE_ABI 3 /* moves with every change of this file */
+#define USC_DEVICE_ABI 4 /* moves with every change of this file */
 
 /* What START accepts. */
 #define USC_DEVICE_RING_MIN (1u << 16)
@@ -102,13 +108,14 @@ struct usc_device_reserve {
 	struct usc_file_key key;
 };
 
-/* The process whose first execve begins the trace, as the caller's pid namespace numbers it. */
+/* The process whose first execve begins the trace, as the caller's pid namespace numbers it; once: EALREADY after that. */
 struct usc_device_launch {
 	__u32 size;
 	__s32 pid;
 };
 
-/* A name, number or control group of the target, as config.target.kinds has it (numbers with names, too). */
+/* A name, number or control group of the target, as config.target.kinds has it; also numbers where it has names, and names
+ * where it has a launched command. EINVAL: another kind. */
 struct usc_device_target {
 	__u32 size;
 	__u32 kind;  /* one of USC_TARGET_APP, _PID, _CGROUP */
@@ -193,6 +200,59 @@ struct usc_device_losses {
 #define USC_DEVICE_MAPPINGS _IOW('u', 0x7f, struct usc_device_mappings)
 #define USC_DEVICE_ATTACHED _IOWR('u', 0x80, struct usc_device_attached)
 #define USC_DEVICE_STACK _IOWR('u', 0x81, struct usc_device_stack)
+
+/* The phases of an open descriptor, in their order. */
+#define USC_PHASE_OPENED 1  /* nothing has been asked for yet */
+#define USC_PHASE_STARTED 2 /* after START: memory and rings are there */
+#define USC_PHASE_TRACING 4 /* after ATTACH: the hooks are there */
+#define USC_PHASE_CLOSING 8 /* after CLOSE_ENTRIES: only the hook of entries has gone */
+#define USC_PHASE_ENDED 16  /* after DETACH or an ATTACH that failed: no hook and no task; rings and counters stay */
+
+#define USC_PHASES_HOOKED (USC_PHASE_TRACING | USC_PHASE_CLOSING)
+#define USC_PHASES_STARTED (USC_PHASE_STARTED | USC_PHASES_HOOKED | USC_PHASE_ENDED)
+#define USC_PHASES_ALL (USC_PHASE_OPENED | USC_PHASES_STARTED)
+
+/* The phases in which each request may be asked. */
+#define USC_DEVICE_PHASES(X)                                                                                           \
+	X(USC_DEVICE_VERSION, USC_PHASES_ALL)                                                                          \
+	X(USC_DEVICE_START, USC_PHASE_OPENED)                                                                          \
+	X(USC_DEVICE_TABLE, USC_PHASES_STARTED)                                                                        \
+	X(USC_DEVICE_FILE, USC_PHASES_STARTED)                                                                         \
+	X(USC_DEVICE_FILE_KEY, USC_PHASES_ALL)                                                                         \
+	X(USC_DEVICE_RESERVE, USC_PHASES_STARTED)                                                                      \
+	X(USC_DEVICE_LAUNCH, USC_PHASE_STARTED)                                                                        \
+	X(USC_DEVICE_TARGET, USC_PHASE_STARTED)                                                                        \
+	X(USC_DEVICE_ATTACH, USC_PHASE_STARTED)                                                                        \
+	X(USC_DEVICE_ADOPT, USC_PHASE_TRACING)                                                                         \
+	X(USC_DEVICE_MAPPINGS, USC_PHASES_HOOKED)                                                                      \
+	X(USC_DEVICE_ATTACHED, USC_PHASE_TRACING)                                                                      \
+	X(USC_DEVICE_OPEN_CALLS, USC_PHASES_HOOKED)                                                                    \
+	X(USC_DEVICE_STACK, USC_PHASES_STARTED)                                                                        \
+	X(USC_DEVICE_CLOSE_ENTRIES, USC_PHASE_TRACING)                                                                 \
+	X(USC_DEVICE_DETACH, USC_PHASES_HOOKED)                                                                        \
+	X(USC_DEVICE_STATS, USC_PHASES_STARTED)                                                                        \
+	X(USC_DEVICE_LOSSES, USC_PHASES_STARTED)
+
+/* May a request be asked in this phase? 0, ENODATA (not yet), EALREADY (not any more), ENOTTY (there is none such). */
+static inline int usc_device_refusal(unsigned int command, unsigned int phase)
+{
+	unsigned int allowed = 0;
+
+	switch (command) {
+#define USC_X(name, phases)                                                                                            \
+	case name:                                                                                                     \
+		allowed = phases;                                                                                      \
+		break;
+		USC_DEVICE_PHASES(USC_X)
+#undef USC_X
+	default:
+		return ENOTTY;
+	}
+	if (allowed & phase)
+		return 0;
+	/* Phases are bits in their order: a smaller number has all of its phases behind it. */
+	return allowed < phase ? EALREADY : ENODATA;
+}
 
 USC_ASSERT_SIZE(usc_device_version, 48);
 USC_ASSERT_SIZE(usc_device_start, 4288);

@@ -5,15 +5,16 @@
  * truth, skips types it does not know, and ignores bytes behind the fields it knows. docs/adr/0001-records.md gives the
  * reasons.
  *
- * Identities. Tasks (threads), processes, images, address spaces and files are named by serial numbers that the kernel
- * side gives out, from 1, once each; 0 is none. Pids and tids are attributes, since they are reused.
+ * Identities. Tasks (threads), processes, images and files are named by serial numbers that the kernel side gives out,
+ * from 1, once each; address spaces by the kernel's own number (core/mappings.h, space_of), so that it is the same in all
+ * processes that share one; 0 is none. Pids and tids are attributes, since they are reused.
  */
 #ifndef USCOPE_RECORD_H
 #define USCOPE_RECORD_H
 
 #include "base.h"
 
-#define USC_RECORD_ABI 3 /* moves with every change of a layout below */
+#define USC_RECORD_ABI 4 /* moves with every change of a layout below */
 
 #define USC_RAW_MAGIC 0x315741524f435355ull /* "USCORAW1" */
 #define USC_CPU_USER 0xffff		    /* `cpu` of records made by the collector */
@@ -36,11 +37,23 @@ enum usc_how {
 };
 
 enum usc_loss_cause {
-#define USC_X(name, text, meaning) USC_LOSS_##name,
+#define USC_X(name, text, meaning, numbered) USC_LOSS_##name,
 #include "loss.def"
 #undef USC_X
 	USC_LOSS_COUNT
 };
+
+/* Whether a loss of this cause stands for a sequence number that no record in the trace has. */
+USC_INLINE int usc_loss_is_numbered(__u32 cause)
+{
+	const __u64 numbered = 0
+#define USC_X(name, text, meaning, numbered) | (numbered##ull << USC_LOSS_##name)
+#include "loss.def"
+#undef USC_X
+		;
+
+	return cause < USC_LOSS_COUNT && numbered >> cause & 1;
+}
 
 enum usc_abi { USC_ABI_X86_64, USC_ABI_I386, USC_ABI_X32 };
 
@@ -60,8 +73,8 @@ struct usc_record {
 	__u32 size; /* bytes with this head, multiple of 8 */
 	__u16 type; /* enum usc_record_type */
 	__u16 cpu;
-	__u32 seq;  /* per cpu; moves with every attempt, so a gap is a lost record. Order in the file is not order of
-		       seq */
+	__u32 seq;  /* per cpu; moves with every attempt, so a gap is a lost record (loss.def: `numbered`). Order in the
+		       file is not order of seq */
 	__u32 task; /* thread serial, 0 = none */
 	__u64 time; /* CLOCK_MONOTONIC when the record was made, nanoseconds */
 };
@@ -132,6 +145,17 @@ struct usc_stack {
 #define USC_TASK_LAUNCHED 2 /* the launched command */
 #define USC_TASK_ATTACHED 4 /* ran before the tracer came */
 #define USC_TASK_EXEC_TID 8 /* the same thread under the leader's tid, after an exec by another thread */
+/*
+ * Who shares descriptors, and root and working directory, when the task comes into the trace. With FORKED it is told of as
+ * parent_task makes it, and the two below say what it shares with that one. Without, they say of a first thread that what
+ * it has is its process's alone, and of another thread that it has what the first one has. Not set: it is not so, or it is
+ * not known.
+ */
+#define USC_TASK_FORKED 16
+#define USC_TASK_SAME_FILES 32 /* the table of descriptors */
+#define USC_TASK_SAME_FS 64    /* root and working directory */
+/* Without FORKED: a supervisor (seccomp's user notification) may change its descriptors; or that is not known. */
+#define USC_TASK_SUPERVISED 128
 
 /* A task enters the trace; head.task is its serial. */
 struct usc_task {
@@ -142,7 +166,7 @@ struct usc_task {
 	__u32 tid;
 	__u32 ns_pid; /* of the innermost namespace */
 	__u32 ns_tid;
-	__u32 mm;	 /* address space serial */
+	__u32 mm;	 /* address space */
 	__u32 parent_mm; /* where this is a copy of another one's mappings; equal to mm where it is shared */
 	__u64 start_ns;	 /* the kernel's start time of the task, CLOCK_MONOTONIC */
 	__u32 flags;
@@ -159,7 +183,7 @@ struct usc_exec {
 	struct usc_record head;
 	__u32 process;
 	__u32 image;	/* serial of the new image */
-	__u32 mm;	/* serial of the new address space */
+	__u32 mm;	/* the new address space */
 	__u32 exe_file; /* file serial of the executable */
 	__u32 old_tid;	/* tid before; differs from the pid where another thread than the leader called */
 	__u32 tid;
@@ -352,7 +376,7 @@ struct usc_cpu_total {
 struct usc_io_uring {
 	struct usc_record head;
 	__u32 process;
-	__u32 pad;
+	__u32 not_known; /* 1: it may use it; what would tell did not answer */
 };
 
 /*
@@ -460,8 +484,10 @@ enum usc_futex_key {
 #define USC_FUTEX_WAKE 1      /* a wake; else a wait */
 #define USC_FUTEX_AT_STOP 2   /* a wait, looked at later than at its entry: while it was found open, or at the stop */
 #define USC_FUTEX_ASLEEP 4    /* AT_STOP: its thread did not run while all open waits were looked at */
-#define USC_FUTEX_ABSOLUTE 8  /* timeout is a time of CLOCK_MONOTONIC, or of CLOCK_REALTIME as `op` says */
+#define USC_FUTEX_ABSOLUTE 8  /* timeout is a time of CLOCK_MONOTONIC (the host's), or of CLOCK_REALTIME as `op` says */
 #define USC_FUTEX_HANDLERS 16 /* AT_STOP: its process handles signals that may come from outside */
+#define USC_FUTEX_OPEN                                                                                                 \
+	32 /* AT_STOP, shared: who does not map it now may come by it, too: its file has a name, or others hold it */
 
 #define USC_FUTEX_BEFORE 48 /* bytes taken before the address and from it on: glibc's locks lie around it */
 #define USC_FUTEX_WORDS 96
@@ -486,7 +512,7 @@ struct usc_futex {
 	__u32 op;	  /* as futex(2) has it, with its flags, whatever the call */
 	__u32 expected;	  /* the value expected there; of a wake how many are to be woken */
 	__u32 mm;
-	__u32 strangers; /* AT_STOP, shared: processes that map it and are not traced; else USC_FUTEX_NO_STRANGERS */
+	__u32 strangers; /* AT_STOP: processes that map it and are not traced; USC_FUTEX_NO_STRANGERS: not counted */
 	__u32 futexes;	 /* that the call waits on: of more than one this is the first */
 	__u16 bytes;	 /* at words */
 	__u8 key;	 /* enum usc_futex_key */
@@ -494,7 +520,8 @@ struct usc_futex {
 	char words[];
 };
 
-#define USC_FD_CWD (-100) /* fd: what is told of is the working directory */
+#define USC_FD_CWD (-100) /* fd: what is told of is the working directory, of a process without a root of its own */
+#define USC_FD_END (-101) /* fd: all has been told; head.time is after it was read. No target */
 #define USC_FD_CLOEXEC 1  /* closed by an exec */
 
 /* A descriptor that a process had when it came into the trace, by /proc: head.time is before that was read. */

@@ -89,7 +89,7 @@ class Attach(AttachCase):
         self.assertEqual(self.rows("SELECT count(*) FROM process WHERE parent_id IS NULL"), [(2,)])
 
     def test_children_are_traced_and_siblings_are_not(self):
-        parent = self.start("sh", "-c", "read line; ls / >/dev/null; setsid -f sh -c 'sleep 0.2; id >/dev/null'; sleep 1", stdin=subprocess.PIPE)
+        parent = self.start("sh", "-c", "read line; ls /proc/self >/dev/null; setsid -f sh -c 'sleep 0.2; id >/dev/null'; sleep 1", stdin=subprocess.PIPE)
         sibling = self.start("sh", "-c", "while sleep 0.05; do cat /dev/null; done")
         tracer = self.attach("--pid", str(parent.pid))
         parent.stdin.close()
@@ -118,7 +118,7 @@ class Attach(AttachCase):
     def test_a_control_group_is_joined_and_left(self):
         root, group, below = self.control_group()
         tracer = self.attach("--cgroup", group)
-        joins = self.start("sh", "-c", f"echo $$ > {below}/cgroup.procs; ls / >/dev/null; "
+        joins = self.start("sh", "-c", f"echo $$ > {below}/cgroup.procs; ls /proc/self >/dev/null; "
                                        f"echo $$ > {root}/cgroup.procs; cat /dev/null; true")
         self.assertEqual(joins.wait(WAIT), 0)
         self.finish(tracer)

@@ -50,7 +50,7 @@ class Lineage(AttachCase):
 
     def test_a_shell_executes_the_application(self):
         tracer = self.attach("--app", APP)
-        shell = self.start("sh", "-c", f"ls / >/dev/null; exec {LINEAGE} work")
+        shell = self.start("sh", "-c", f"ls /proc/self >/dev/null; exec {LINEAGE} work")
         self.assertEqual(shell.wait(WAIT), 0)
         self.finish(tracer)
         self.assertEqual(self.images(), [APP])
@@ -137,7 +137,7 @@ class Lineage(AttachCase):
 
     def test_vfork_and_exec(self):
         tracer = self.attach("--app", APP)
-        self.run_to_end(LINEAGE, "vfork", "/bin/ls", "/")
+        self.run_to_end(LINEAGE, "vfork", "/bin/ls", "/proc/self")
         self.run_to_end("sh", "-c", f"{LINEAGE} vfork {LINEAGE} work")
         self.finish(tracer)
         self.assertEqual(self.images(), [APP, "ls", APP, APP])

@@ -115,7 +115,7 @@ class Run:
             try:
                 command = self.command(folder)
                 if self.way in (ATTACHED, STOPPED, STRIPPED):
-                    self.look_at(command)
+                    self.look_at(command, folder)
                 else:
                     self.trace(command, os.path.join(folder, "trace.db"))
             except (Wrong, subprocess.SubprocessError, OSError, ValueError, KeyError) as error:
@@ -127,7 +127,7 @@ class Run:
         # What is said goes to a file: the program would keep a pipe open after its tracer has ended.
         with open(db + ".said", "w+", encoding="utf-8") as file:
             with subprocess.Popen([self.options.uscope, "record", *BACKEND_OPTIONS, "-o", db, *duration, "--", *command],
-                                  start_new_session=True, stdin=subprocess.DEVNULL, stdout=file, stderr=file) as tracer:
+                                  start_new_session=True, cwd=os.path.dirname(db), stdin=subprocess.DEVNULL, stdout=file, stderr=file) as tracer:
                 try:
                     if self.way == INTERRUPTED:
                         hangs(tracer.pid)
@@ -158,8 +158,8 @@ class Run:
                 tracer.wait(3 * SLOWNESS)
                 return
 
-    def look_at(self, command):
-        with subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+    def look_at(self, command, folder):
+        with subprocess.Popen(command, start_new_session=True, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
             try:
                 hangs(process.pid)
                 if self.way == STOPPED:

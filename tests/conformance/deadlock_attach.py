@@ -17,9 +17,10 @@ CROWD = os.path.join(FIXTURES, "deadlock_crowd")
 HEALTHY = os.path.join(FIXTURES, "deadlock_healthy")
 SHARED = os.path.join(FIXTURES, "deadlock_shared")
 MUTEXES = os.path.join(FIXTURES, "deadlock_mutexes")
+SPACES = os.path.join(FIXTURES, "deadlock_spaces")
 I386 = os.path.join(FIXTURES, "deadlock_i386")
 THREADS = 1000
-SECONDS = 2 * SLOWNESS
+SECONDS = 8 * SLOWNESS  # about 1 on a quiet machine: this only tells linear from worse
 
 
 def deadlock(*arguments, **options):
@@ -69,7 +70,7 @@ class Crowd(Deadlock):
         self.assertLessEqual(seconds, SECONDS)
         return accused["ant"]["tid"]
 
-    def test_a_thousand_threads_are_looked_at_in_two_seconds_and_go_on(self):
+    def test_a_thousand_threads_are_looked_at_in_seconds_and_go_on(self):
         crowd = self.start(CROWD, str(THREADS))
         self.hung(crowd.pid)
         self.look(crowd.pid)
@@ -101,6 +102,16 @@ class Strangers(Deadlock):
         (child,) = children_of(parent.pid)
         done = deadlock("--pid", str(child), *BACKEND_OPTIONS, "--format", "json")
         self.assertEqual((done.returncode, json.loads(done.stdout)["verdict"]), (0, "none"), done.stdout)
+
+
+    def test_a_process_that_is_not_looked_at_has_the_memory(self):
+        """A child that shares its parent's memory and waits for its parent's mutex, looked at alone."""
+        for scenario in ("vm_child", "vfork_child"):
+            parent = self.start(SPACES, scenario)
+            self.wait_for(lambda parent=parent: children_of(parent.pid) and in_futex(children_of(parent.pid)[0]), "the child does not wait")
+            (child,) = children_of(parent.pid)
+            done = deadlock("--pid", str(child), *BACKEND_OPTIONS, "--format", "json")
+            self.assertEqual((done.returncode, json.loads(done.stdout)["verdict"]), (0, "none"), done.stdout)
 
 
 class Refused(Deadlock):

@@ -75,8 +75,9 @@ CASES = [
     # With a history of wakes only those workers are accused that ever woke the listener: which ones differs.
     Case("pr42031", "join", deadlock("cycle", PR42031, JOINS, count={"worker": 4}, some=("worker",)), function="process_",
          other={way: deadlock("cycle", PR42031, JOINS, count={"worker": 4}) for way in (ATTACHED, STRIPPED)}),
-    # The first thread reads a pipe: who has not seen that it never wakes the listener cannot know.
-    Case("pr42031", "pod", deadlock("cycle", PR42031, count={"worker": 4}, some=("worker",)), function="process_",
+    # The first thread reads a pipe: it has never woken the listener, but may do so for the first time. Who has not seen that it never did
+    # cannot know even that.
+    Case("pr42031", "pod", stall(PR42031, types=("cycle",), count={"worker": 4}, some=("worker",)), function="process_",
          other={way: none({"listener": "condition_variable", "worker": "mutex"}, count={"worker": 4}) for way in (ATTACHED, STRIPPED)}),
     Case("waits", "rwlock_cycle", deadlock("cycle", {("ant", "rwlock"): {"bee"}, ("bee", "rwlock"): {"ant"}}, JOINS), function=ANY),
     Case("waits", "join_cycle", deadlock("cycle", {("dog", "join"): {"eel"}, ("eel", "join"): {"fox"}, ("fox", "join"): {"dog"}},
@@ -114,11 +115,28 @@ CASES = [
     Case("locks_go", "", none(), ways=(TRACED, INTERRUPTED, ATTACHED)),
 ]
 
+# Who else reaches a lock (tests/deadlock/spaces.c). The first two and the gate may go on: a thread that is free would have to wake or cancel
+# another one for the first time, or to unlock what it has not locked.
+SPEAKS = {("listener", "condition_variable"): {"speaker"}, ("speaker", "mutex"): {"listener"}}
+QUIET = none({"listener": "condition_variable", "speaker": "mutex", **JOINS})
+CASES += [
+    *(Case("spaces", name, stall(SPEAKS, JOINS, types=("cycle",)), function=ANY, other={ATTACHED: QUIET}, ways=(TRACED, ATTACHED))
+      for name in ("first_signal", "cancelled")),
+    Case("spaces", "gate", stall({("main", "join"): {"passer"}, ("passer", "mutex"): {"main"}}, types=("cycle",)), function=ANY,
+         ways=(TRACED, ATTACHED)),
+    Case("spaces", "vfork_hang", stall({("stuck_holder", "mutex"): set(), ("child", "mutex"): set()}), ways=(TRACED, ATTACHED)),
+    Case("spaces", "lone_memfd", stall({("main", "semaphore"): set()}), function="needs", ways=(TRACED, ATTACHED)),
+]
+
 # What the kernel's part does differently: shared and private futexes. All else is about what lies around a futex in user space.
 KERNEL = ("mutexes.abba", "shared.abba")
 
 HEALTHY = [Case("healthy", name, none(), ways=(TRACED, ATTACHED)) for name in
            ("pool", "pool_sigwait", "pool_timed", "timed_cycle", "holder_reads", "handler_posts")]
+HEALTHY += [Case("spaces", name, none(), ways=(TRACED, ATTACHED)) for name in
+            ("vfork_child", "vm_child", "vm_poster", "namespaces", "named", "ring", "ring_closed", "ring_inherited", "mutex_semaphore", "timer")]
+# Traced from its start, the process that holds the memory is known and free; attached to, it is a stranger.
+HEALTHY += [Case("spaces", "held_memfd", none(), ways=(TRACED, ATTACHED))]
 # These do not rest: they are only looked at.
 HEALTHY += [Case("healthy", "holder_runs", none(), ways=(ATTACHED, STOPPED)),
             Case("healthy", "contention", none(), ways=(ATTACHED, STOPPED), contended=True)]

@@ -116,7 +116,7 @@ class Faults(AttachCase):
         self.run_to_end(USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "--", LOOP, "10", "200", stderr=subprocess.DEVNULL)
         self.assertEqual(events + lost, self.count("event") - 10 + calls)
 
-    def test_links_in_the_place_of_the_output_are_not_followed(self):
+    def test_links_in_the_place_of_the_files_in_the_making_are_not_followed(self):
         victim = os.path.join(self.folder.name, "victim")
         with open(victim, "w", encoding="ascii") as file:
             file.write("precious")
@@ -131,12 +131,19 @@ class Faults(AttachCase):
         self.assertIn("trace.db.part", done.stderr)
         os.unlink(self.db + ".part")
         os.unlink(self.db + ".raw.part")  # kept, since it could not be loaded
-        os.symlink(victim, self.db)  # replaced, as a file is
+        os.symlink(victim, self.db)  # root's own, in root's folder: followed, to a file that is no trace
+        self.refused_without_force(victim)
+        os.unlink(victim)
         self.assertEqual(record(self.db, "--", "true").returncode, 0)
+        self.assertTrue(os.path.islink(self.db))
+        self.assertEqual(os.stat(victim).st_mode & 0o777, 0o600)
+
+    def refused_without_force(self, victim):
+        done = record(self.db, "--", "true")
+        self.assertEqual(done.returncode, FAILED)
+        self.assertIn("exists, and is no trace of uscope's", done.stderr)
         with open(victim, encoding="ascii") as file:
             self.assertEqual(file.read(), "precious")
-        self.assertFalse(os.path.islink(self.db))
-        self.assertEqual(os.stat(self.db).st_mode & 0o777, 0o600)
 
     def test_an_interrupt_while_it_loads(self):
         """Tracing has ended: nothing half is left, and the raw trace can be loaded."""

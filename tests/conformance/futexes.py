@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
@@ -32,9 +33,9 @@ class Futexes(unittest.TestCase):
             cls.waits[line[0]] = row
 
     @classmethod
-    def record(cls, *options):
+    def record(cls, *options, command=(FIXTURE,)):
         path = os.path.join(cls.folder.name, "trace.db")
-        done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, *options, "-o", path, "--", FIXTURE], capture_output=True, text=True,
+        done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, *options, "-o", path, "--", *command], capture_output=True, text=True,
                               timeout=60 * SLOWNESS, check=False)
         if done.returncode != 0:
             raise AssertionError(done.stderr)
@@ -85,6 +86,38 @@ class Futexes(unittest.TestCase):
                 self.assertGreater(self.waits[name]["timeout_ns"], (seconds - 2) * SECOND)
         for name in ("private", "not_shared", "priority", "shared"):
             self.assertIsNone(self.waits[name]["timeout_ns"])
+
+    def test_timeouts_in_a_time_namespace(self):
+        """The clock that absolute ones are of is 100,000 s before the host's there."""
+        database, said = self.record(command=("unshare", "--time", "--monotonic=100000", "--fork", FIXTURE))
+        names = [line.split()[0] for line in said.splitlines()]
+        rows = database.execute("SELECT timeout_ns FROM futex_wait JOIN event ON event.id = event_id ORDER BY event.ts_ns").fetchall()
+        self.assertEqual(len(rows), len(names))
+        left = dict(zip(names, (row["timeout_ns"] for row in rows)))
+        self.assertEqual(left["relative"], SECOND + 500)
+        for name, seconds in (("absolute", 5), ("real", 7), ("waitv", 5), ("wait_call", 5)):
+            with self.subTest(name):
+                self.assertLessEqual(left[name], seconds * SECOND + SECOND // 100)
+                self.assertGreater(left[name], (seconds - 2) * SECOND)
+
+    def test_a_timeout_in_a_time_namespace_that_is_met_under_way(self):
+        script = "import threading; lock = threading.Lock(); lock.acquire(); print(flush=True); lock.acquire(timeout=100)"
+        path = os.path.join(self.folder.name, "attached.db")
+        with subprocess.Popen(["unshare", "--time", "--monotonic=100000", "--fork", "--kill-child", "/usr/bin/python3", "-c", script],
+                              stdout=subprocess.PIPE) as waiter:
+            try:
+                waiter.stdout.readline()
+                time.sleep(0.5 * SLOWNESS)
+                done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "--duration", "1s", "-o", path, "--pid", str(waiter.pid)],
+                                      capture_output=True, text=True, timeout=60 * SLOWNESS, check=False)
+            finally:
+                waiter.kill()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.addCleanup(database.close)
+        [(left,)] = database.execute("SELECT timeout_ns FROM futex_wait").fetchall()
+        self.assertLessEqual(left, 100 * SECOND)
+        self.assertGreater(left, 30 * SECOND)
 
     def test_calls_of_several_futexes(self):
         self.assertEqual((self.waits["waitv"]["call"], self.waits["waitv"]["futexes"]), ("futex_waitv", 2))

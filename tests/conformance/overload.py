@@ -12,7 +12,7 @@ from attaching import AttachCase, FIXTURES, USCOPE, WAIT
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
 # Losses by which the event of a call is missing; all others are about stacks and names.
-MISSING = "('ring_full_event', 'task_map_full', 'task_map_busy', 'recursion')"
+MISSING = "('ring_full_event', 'ring_full_sharing', 'task_map_full', 'task_map_busy', 'recursion')"
 PROGRAM = "fixture_many_stacks"
 CALLS = int(150_000 / SLOWNESS)
 RINGS = 16 << 20  # bytes a processor

@@ -71,7 +71,7 @@ class Readers(AttachCase):
         with open("/bin/ls", "rb") as source, open(program, "wb") as copy:
             copy.write(source.read())
         os.chmod(program, 0o755)
-        recording = self.tracer("--", "sh", "-c", f"while ! [ -e {gate} ]; do sleep 0.1; done; {program} / > /dev/null")
+        recording = self.tracer("--", "sh", "-c", f"while ! [ -e {gate} ]; do sleep 0.1; done; {program} /proc/self > /dev/null")
         keeper = min(self.readers_of(recording))
         self.assertEqual(status_of(keeper)["PPid"], str(recording.pid))
         os.kill(keeper, signal.SIGKILL)
@@ -87,7 +87,7 @@ class Readers(AttachCase):
     def test_they_are_not_traced(self):
         """Nor is the tracer, where what it traces is the process that has started it."""
         record = " ".join([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "--duration", "3s", "--pid", "$$"])
-        shell = self.start("sh", "-c", f"{record} 2> {self.said} & until grep -q Ctrl-C {self.said}; do sleep 0.1; done; ls /; wait")
+        shell = self.start("sh", "-c", f"{record} 2> {self.said} & until grep -q Ctrl-C {self.said}; do sleep 0.1; done; ls /proc/self; wait")
         self.assertEqual(shell.wait(WAIT), 0, self.text())
         self.assertIn("ls", self.commands())
         self.assertEqual(set(self.commands()) - {"sh", "dash", "sleep", "grep", "ls"}, set())

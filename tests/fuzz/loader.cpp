@@ -105,7 +105,7 @@ void read_everything(const store::Database& database) {
     require_json(cli::dump(cli::event_json(event), false));
     if (!event.stack_id) return true;
     const auto* frames = whole(stacks.frames(*event.stack_id));
-    require_harmless(cli::frames_text(*frames, event.ended));
+    require_harmless(cli::frames_text(*frames, event.ended, event.guessed));
     require_json(cli::dump(cli::frames_json(*frames), false));
     return true;
   });

@@ -249,14 +249,11 @@ int main(int argc, char** argv) {
   options.config.scope = {USC_MODE_ALL_ALL, USC_MAX_FRAMES};
   options.config.verify_every = static_cast<__u32>(std::strtoul(argv[4], nullptr, 10));
   for (__u64& calls : options.config.calls_x86_64) calls = ~0ull;
-  options.raw_path = (std::filesystem::temp_directory_path() / ("golden-" + name + ".raw")).string();
-  std::filesystem::remove(options.raw_path);
   Taker taker(name);
   tracer::RecordHooks hooks;
   hooks.compare_observer = &taker;
   std::vector<std::unique_ptr<tracer::File>> files;
   const auto outcome = tracer::record(options, hooks, &files);
-  std::filesystem::remove(options.raw_path);
   if (!outcome) {
     std::fprintf(stderr, "%s\n", outcome.error().what.c_str());
     return 1;

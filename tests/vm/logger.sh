@@ -15,7 +15,7 @@ set --
 for program in insmod rmmod; do
 	set -- "$@" --with "$(PATH=$PATH:/usr/sbin:/sbin command -v $program)"
 done
-"$here/run.sh" --kernel "$kernel" --time 150 "$@" --with "$work/uscope:/usr/bin/uscope" --with "$work/uscope.ko:/root/uscope.ko" \
+"$here/run.sh" --kernel "$kernel" --time 500 "$@" --with "$work/uscope:/usr/bin/uscope" --with "$work/uscope.ko:/root/uscope.ko" \
 	--with "$work/logger.ko:/root/logger.ko" --with "$build/tests/fixtures/fixture_getppid_loop:/root/getppid_loop" \
-	--with "$here/logger-guest:/usr/bin/logger-guest" --results "$work/results" -- /usr/bin/logger-guest
+	--with "$build/tests/vm/device_rename:/root/device_rename" --with "$here/logger-guest:/usr/bin/logger-guest" --results "$work/results" -- /usr/bin/logger-guest
 python3 "$here/logger_check.py" "$work/results"

@@ -21,7 +21,7 @@ work=$(mktemp -d)
 strip -o "$work/uscope" "$uscope"
 
 status=0
-"$here/run.sh" --kernel "$kernel" --time 150 --with "$work/uscope:/usr/bin/uscope" --with "$bpftool:/usr/bin/bpftool" \
+"$here/run.sh" --kernel "$kernel" --time 500 --with "$work/uscope:/usr/bin/uscope" --with "$bpftool:/usr/bin/bpftool" \
 	--with "$here/smoke-guest:/usr/bin/smoke-guest" --results "$work/results" -- /usr/bin/smoke-guest || status=$?
 if [ "$status" -ne 0 ]; then
 	echo "smoke: the guest's run ended with $status" >&2

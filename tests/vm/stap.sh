@@ -50,7 +50,7 @@ done
 for program in insmod rmmod staprun pkill timeout; do
 	set -- "$@" --with "$(PATH=$PATH:/usr/sbin:/sbin command -v $program)"
 done
-"$here/run.sh" --kernel "$kernel" --time 480 "$@" --with /usr/lib/systemtap/stapio --with "$work/uscope:/usr/bin/uscope" --with "$work/uscope.ko:/root/uscope.ko" \
+"$here/run.sh" --kernel "$kernel" --time 1200 "$@" --with /usr/lib/systemtap/stapio --with "$work/uscope:/usr/bin/uscope" --with "$work/uscope.ko:/root/uscope.ko" \
 	--with "$work/stap:/root/stap" --with "$work/examples:/root/examples" --with "$fixtures/fixture_getppid_loop:/root/getppid_loop" \
 	--with "$fixtures/fixture_kernel_work:/root/kernel_work" --with "$fixtures/fixture_marks" --env "MARKS=$fixtures/fixture_marks" --with "$here/stap-guest:/usr/bin/stap-guest" \
 	--with "$here/stap-examples-guest:/usr/bin/stap-examples-guest" --results "$work/results" -- /bin/sh -c 'stap-examples-guest && stap-guest'

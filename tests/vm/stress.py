@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """In the guest, bounded in time, all beside a load of processes that nobody traces: storms (storms.c) of which each call must be in the
-trace or counted as lost, also those of a storm that ran before the tracer came; tracers killed; with the module also loads and unloads, a second tracer, and random ioctls
-(device_fuzz.c). Kernel memory before and after. The kernel's log is the harness's to judge.
-usage: stress.py USCOPE FOLDER [SCALE]   (FOLDER of storms and device_fuzz; SCALE 1 [1]: 100 loads, 50 kills, 10^5 ioctls, storms of 2000)"""
+trace or counted as lost, also those of a storm that ran before the tracer came; tracers killed; with the module also loads and unloads, a second tracer, what the
+module keeps of tasks (device_tasks.c), and random ioctls, of any content (device_fuzz.c) and in any order (device_sequences.c). Kernel memory before and after. The kernel's log is the harness's to judge.
+usage: stress.py USCOPE FOLDER [SCALE]   (FOLDER of storms and device_*; SCALE 1 [1]: 100 loads, 50 kills, 2 * 10^5 ioctls, storms of 2000)"""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ LOAD = "while :; do /bin/true & /bin/true; wait; done"
 ROUGH = "while :; do /bin/true & (:) ; wait; done"
 MEMORY_KIB = 4096  # more than this is a leak: page tables and caches come and go
 # Losses by which an event of a call is missing.
-NO_EVENT = ("ring_full_event", "task_map_full", "recursion")
+NO_EVENT = ("ring_full_event", "ring_full_sharing", "task_map_full", "recursion")
 
 failures = []
 
@@ -254,6 +254,14 @@ def fuzz():
         check(done.returncode == 0, f"device_fuzz: {done.stdout.strip()} {done.stderr.strip()[-200:]}")
 
 
+def sequences():
+    done = run(f"{FOLDER}/device_tasks", timeout=600)
+    check(done.returncode == 0, done.stdout.strip() + done.stderr.strip()[-200:])
+    for seed in (1, 2):
+        done = run(f"{FOLDER}/device_sequences", str(times(50000)), str(seed), timeout=1200)
+        check(done.returncode == 0, f"device_sequences: {done.stdout.strip()[-2000:]} {done.stderr.strip()[-200:]}")
+
+
 def doctor():
     told = run(USCOPE, "doctor").stdout
     check(f"backend {BACKEND}: can run here" in told, "doctor says so")
@@ -263,7 +271,7 @@ def main():
     load = subprocess.Popen(["sh", "-c", LOAD], start_new_session=True)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        parts = [doctor, storms, met_storms, killed_tracers] + ([second_tracer, loads, fuzz] if BACKEND == "kmod" else [])
+        parts = [doctor, storms, met_storms, killed_tracers] + ([second_tracer, loads, sequences, fuzz] if BACKEND == "kmod" else [])
         try:
             record("warm.db", "/bin/true")
             before = settled()

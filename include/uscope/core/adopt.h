@@ -46,6 +46,28 @@ static __noinline int send_task(struct task_struct *task, struct task_entry *t, 
 	return 0;
 }
 
+/* USC_TASK_* of what a new task shares with the one that makes it. */
+static __always_inline __u32 shared_by_fork(struct task_struct *parent, struct task_struct *child)
+{
+	return USC_TASK_FORKED | (same_files(child, parent) ? USC_TASK_SAME_FILES : 0) |
+	       (same_fs(child, parent) ? USC_TASK_SAME_FS : 0);
+}
+
+/* The same of a task that is met: a first thread, or another one of its process. */
+static __noinline __u32 shared_when_met(struct task_struct *task, struct task_struct *leader)
+{
+	bool first = task == leader;
+	__u32 flags = 0;
+
+	if (first ? has_own_files(task) : same_files(task, leader))
+		flags |= USC_TASK_SAME_FILES;
+	if (first ? has_own_fs(task) : same_fs(task, leader))
+		flags |= USC_TASK_SAME_FS;
+	if (may_be_supervised(task))
+		flags |= USC_TASK_SUPERVISED;
+	return flags;
+}
+
 /* The decision is this processor's to take: from `state` it goes through STATE_DECIDING. */
 static __always_inline bool claim(struct task_entry *t, __u32 state)
 {
@@ -107,15 +129,22 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 	if (!t)
 		return 0;
 	begin_entry(t);
+	/* Set only behind sched_process_exit: that the first thread has ended is not still to be told. */
+	if (leader->exit_state)
+		t->flags |= TASK_ENDED;
 	if (!t->process)
 		t->process = next_serial(SERIAL(process));
-	t->mm = next_serial(SERIAL(mm));
+	t->mm = space_of(task);
 	t->image = next_serial(SERIAL(image));
+	/* It may have been traced before, and changed unseen since. */
+	mappings_expire(t->mm);
 	hulls_unknown(t->mm);
 	found.serial = t->serial;
-	exe = task->mm ? task->mm->exe_file : 0;
+	exe = hold_image_file(task);
 	t->exe_file = exe ? file_serial(task, exe, &found) : 0;
-	send_task(leader, t, traced_parent(leader), 0, flags);
+	if (exe)
+		release_image_file(exe);
+	send_task(leader, t, traced_parent(leader), 0, flags | shared_when_met(leader, leader));
 	if (flags & USC_TASK_ATTACHED)
 		send_adopted_image(leader, t);
 	return 0;
@@ -191,7 +220,7 @@ static __noinline int decide_thread(struct task_struct *task, struct task_struct
 		t->mm = first->mm;
 		t->image = first->image;
 		t->exe_file = first->exe_file;
-		send_task(task, t, 0, 0, USC_TASK_ATTACHED);
+		send_task(task, t, 0, 0, USC_TASK_ATTACHED | shared_when_met(task, leader));
 	}
 	barrier();
 	*(volatile __u32 *)&t->state = state == USC_TRACED ? USC_TRACED : USC_UNTRACED;
@@ -221,6 +250,7 @@ static __always_inline int decide_task(struct task_struct *task, __u32 from)
 static __noinline int leave_trace(struct task_struct *task, struct task_entry *t)
 {
 	struct usc_task_exit record = {};
+	struct task_entry *first;
 
 	if (!t)
 		return 0;
@@ -228,6 +258,10 @@ static __noinline int leave_trace(struct task_struct *task, struct task_entry *t
 		mappings_end(t->mm);
 	t->flags = 0;
 	t->state = USC_UNTRACED;
+	/* A first thread that has ended leaves with the others: it has no call of its own to leave at. */
+	first = entry_of(task->group_leader);
+	if (first && first->flags & TASK_ENDED)
+		first->state = USC_UNTRACED;
 	record.process = t->process;
 	record.flags = USC_EXIT_LEFT | (task == task->group_leader ? USC_EXIT_GROUP_DEAD : 0);
 	if (send_record(&record.head, USC_RECORD_TASK_EXIT, sizeof(record), t->serial, now_ns(), false))
@@ -293,8 +327,8 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 	call->pid = task->tgid;
 	call->tid = task->pid;
 	barrier();
-	/* Still there? */
-	if (!(*(volatile __u32 *)&t->flags & TASK_ADOPTED) || task->on_cpu)
+	/* Still there? The stack of a task that has ended, where its registers were, is soon another one's. */
+	if (!(*(volatile __u32 *)&t->flags & TASK_ADOPTED) || task->on_cpu || task->exit_state)
 		return 0;
 	return 1;
 }

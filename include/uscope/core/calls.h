@@ -96,6 +96,54 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	}
 }
 
+#define UNSHARE_TABLE 2 /* linux/close_range.h: CLOSE_RANGE_UNSHARE */
+#define NEW_LISTENER 8	/* linux/seccomp.h: SECCOMP_FILTER_FLAG_NEW_LISTENER */
+
+/*
+ * The cause under which a call's event is counted that found no room. What a loader knows of descriptors it can learn
+ * anew after lost events, but not who shares them.
+ */
+static __always_inline __u32 cause_of_lost(const struct task_entry *t)
+{
+	bool narrow = t->abi == USC_ABI_I386;
+
+	switch (t->nr) {
+	case NR_unshare:
+	case NR_setns:
+	case NR_chroot:
+	case NR_pivot_root:
+		return narrow ? USC_LOSS_RING_FULL_EVENT : USC_LOSS_RING_FULL_SHARING;
+	case I386_unshare:
+	case I386_setns:
+	case I386_chroot:
+	case I386_pivot_root:
+		return narrow ? USC_LOSS_RING_FULL_SHARING : USC_LOSS_RING_FULL_EVENT;
+	case NR_io_uring_setup: /* this and the next: the same number in every ABI */
+		return USC_LOSS_RING_FULL_SHARING;
+	case NR_close_range:
+		return t->args[2] & UNSHARE_TABLE ? USC_LOSS_RING_FULL_SHARING : USC_LOSS_RING_FULL_EVENT;
+	case NR_seccomp:
+		return !narrow && t->args[1] & NEW_LISTENER ? USC_LOSS_RING_FULL_SHARING : USC_LOSS_RING_FULL_EVENT;
+	case I386_seccomp:
+		return narrow && t->args[1] & NEW_LISTENER ? USC_LOSS_RING_FULL_SHARING : USC_LOSS_RING_FULL_EVENT;
+	default:
+		return USC_LOSS_RING_FULL_EVENT;
+	}
+}
+
+static __noinline int count_lost_event(struct task_entry *t, bool had_number)
+{
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+
+	if (!t)
+		return 0;
+	if (had_number)
+		count_loss(cpu, cause_of_lost(t), t->process);
+	else
+		refuse_record(cpu, cause_of_lost(t), t->process);
+	return 0;
+}
+
 static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
 {
 	__u32 cpu_number = current_cpu();
@@ -106,8 +154,7 @@ static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 
 		return -1;
 	event = reserve_event(cpu_number);
 	if (!event) {
-		__sync_fetch_and_add(&cpu->seq, 1);
-		count_loss(cpu, USC_LOSS_RING_FULL_EVENT, t->process);
+		count_lost_event(t, false);
 		return -1;
 	}
 	fill_head(&event->head, cpu, cpu_number, USC_RECORD_EVENT, sizeof(*event), t->call_serial, now);
@@ -126,7 +173,7 @@ static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 
 	event->abi = t->abi;
 	event->flags = t->event_flags;
 	if (submit_event(event)) {
-		count_loss(cpu, USC_LOSS_RING_FULL_EVENT, t->process);
+		count_lost_event(t, true);
 		return -1;
 	}
 	cpu->stats.events++;

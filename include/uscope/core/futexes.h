@@ -26,6 +26,19 @@ static __always_inline __u64 read_timeout(__u64 from, bool is_narrow)
 	return time[0] * 1000000000 + time[1];
 }
 
+/* A time of the host's CLOCK_MONOTONIC, where the program passed one of its time namespace's. */
+static __always_inline void leave_time_namespace(struct usc_futex *futex)
+{
+	__u32 command = usc_futex_command(futex->op);
+	__s64 offset;
+
+	if (futex->timeout == USC_FUTEX_NO_TIMEOUT || !(futex->flags & USC_FUTEX_ABSOLUTE) ||
+	    futex->op & USC_FUTEX_OP_REALTIME || command == USC_FUTEX_OP_LOCK_PI)
+		return;
+	offset = time_offset(this_task());
+	futex->timeout = offset > 0 && futex->timeout < (__u64)offset ? 0 : futex->timeout - offset;
+}
+
 /* The memory around the address; where not all is there, what its page has. */
 static __always_inline void read_futex_words(struct string_scratch *room)
 {
@@ -108,6 +121,7 @@ static __always_inline int describe_futex(struct usc_futex *futex, struct task_e
 	futex->expected = call.expected;
 	futex->futexes = call.futexes;
 	futex->flags = call.flags;
+	leave_time_namespace(futex);
 	return 1;
 }
 

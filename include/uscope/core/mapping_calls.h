@@ -117,10 +117,17 @@ static __noinline int mappings_changed(struct task_entry *t, __s64 result)
 	return 0;
 }
 
-/* A call that was under way when its task was adopted: where it made something executable, and when, is not known. */
+/*
+ * A call that was under way when its task was adopted: where it made something executable, and when, is not known. Other
+ * threads, and processes that share the memory, may have been adopted before.
+ */
 static __noinline int attached_mapping_call(struct task_entry *t)
 {
-	if (!t || t->nr == NR_munmap)
+	if (!t)
+		return 0;
+	if (t->abi == USC_ABI_I386 ? is_i386_mapping_call(t->nr) : may_change_mappings(t->nr))
+		mappings_expire(t->mm);
+	if (t->nr == NR_munmap)
 		return 0;
 	if (t->abi == USC_ABI_I386) {
 		if (!is_i386_mapping_call(t->nr))

@@ -27,6 +27,18 @@ struct found {
 	__u32 serial; /* of the task that asks */
 };
 
+/*
+ * The number of a task's address space: the kernel's own, which no other one ever has (x86's ctx_id; of 64 bits the
+ * lower 32). So processes that share memory have one number however each of them came into the trace. The task's memory
+ * must not go meanwhile.
+ */
+static __always_inline __u32 space_of(struct task_struct *task)
+{
+	__u32 number = (__u64)MM_FIELD(task, context.ctx_id);
+
+	return number ? number : 1; /* 0 = none */
+}
+
 static __always_inline struct mm_slot *mm_slot_of(__u32 mm)
 {
 	__u32 slot = mm % MM_SLOTS;
@@ -83,8 +95,9 @@ static __noinline int widen_hull(__u32 mm, __u64 start, __u64 bytes)
 static __noinline int hulls_unknown(__u32 mm)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
+	__u32 other = slot ? __sync_val_compare_and_swap(&slot->untold, 0, mm) : 0;
 
-	if (slot && __sync_val_compare_and_swap(&slot->untold, 0, mm))
+	if (other && other != mm)
 		slot->untold = ~0u;
 	return 0;
 }
@@ -146,6 +159,15 @@ static __always_inline void mappings_end(__u32 mm)
 		__sync_fetch_and_add(&slot->generation, 1);
 		__sync_fetch_and_add(&slot->in_flight, -1);
 	}
+}
+
+/* What was executable where may have changed unseen: nothing cached so far holds. */
+static __always_inline void mappings_expire(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (slot)
+		__sync_fetch_and_add(&slot->generation, 1);
 }
 
 struct data_range {
@@ -252,9 +274,18 @@ static __always_inline __u32 file_serial(struct task_struct *task, struct file *
 	struct usc_file_key key;
 	__u32 known, serial;
 
+	/*
+	 * What run-time compilers write to all the time stays one file: the collector has entered it under that key. Any
+	 * other memory is another file as soon as something else has been written there.
+	 */
+	if (read_memory_key(file, &key)) {
+		known = known_file(&key);
+		if (known)
+			return known;
+	}
 	read_file_key(file, &key);
 	known = known_file(&key);
-	if (known)
+	if (known || !may_meet_files())
 		return known;
 	serial = next_serial(SERIAL(file));
 	if (serial >= USC_FILE_MAX || enter_file(&key, serial)) {

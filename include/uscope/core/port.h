@@ -6,7 +6,7 @@
  *
  * Macros: USC_SUBPROGRAM (before a function that is not to be inlined), usc_loop(count, body, context) (calls body(i,
  * context) until it returns not 0), MM_FIELD(task, field) (of task->mm), SERIAL(of) (where the last serial number of a
- * task, process, image, mm, stack or file is kept), barrier().
+ * task, process, image, stack or file is kept), barrier().
  */
 #ifndef USCOPE_CORE_PORT_H
 #define USCOPE_CORE_PORT_H
@@ -73,21 +73,43 @@ static void keep_page(char *to, const char *from);
 /* Calls back with the current task's mapping that holds an address; -16 (EBUSY) where mappings are locked. */
 /* static long with_vma(__u64 address, callback, void *context); a macro, for the callback's type */
 
-/* Files. path_components: the components' bytes, innermost first. */
+/*
+ * Files. path_components: the components' bytes, innermost first. read_memory_key: of memory behind a descriptor (memfd, a
+ * deleted file in /dev/shm) the part of its key that stays whatever is written to it; false for other files.
+ */
+static struct file *hold_image_file(struct task_struct *task); /* the executable's, 0 = none */
+static void release_image_file(struct file *file);
 static void read_file_key(struct file *file, struct usc_file_key *key);
+static bool read_memory_key(struct file *file, struct usc_file_key *key);
 static __u32 path_components(struct task_struct *task, struct file *file, struct text_scratch *text);
 static __u32 file_links(struct file *file);
 static __u32 known_file(const struct usc_file_key *key); /* its serial, 0 = none */
 static int enter_file(const struct usc_file_key *key, __u32 serial);
 static void drop_file(const struct usc_file_key *key);
+/* Here and now, may a file be told of that has not been met? What finds one where it may not is done by the collector. */
+static bool may_meet_files(void);
 
 /* Mappings that the collector has been told of. */
 static int was_told(const struct told_key *key);
 static void keep_told(const struct told_key *key);
 
+/* How far CLOCK_MONOTONIC of the task's time namespace is before the host's, in nanoseconds. */
+static __s64 time_offset(struct task_struct *task);
+
 /* What is known of a task or an image besides its fields. */
 static void fill_ids(struct task_struct *task, struct usc_task *record);
 static const char *image_name(struct linux_binprm *bprm);
+
+/*
+ * Tables of descriptors, and roots with working directories: do two tasks share theirs? Does a task share its own with
+ * threads of its process at most? Never true where a task has none left. may_be_supervised: may a supervisor (seccomp's
+ * user notification) change its descriptors?
+ */
+static bool same_files(struct task_struct *a, struct task_struct *b);
+static bool same_fs(struct task_struct *a, struct task_struct *b);
+static bool has_own_files(struct task_struct *task);
+static bool has_own_fs(struct task_struct *task);
+static bool may_be_supervised(struct task_struct *task);
 
 /*
  * Transport. send_record fills the head in; 0, or not 0 where the record was lost (a sequence number is used in any
@@ -122,6 +144,15 @@ static __always_inline void count_loss(struct cpu_state *cpu, __u32 cause, __u32
 		__sync_fetch_and_add(&cpu->stats.loss[cause], 1);
 	if (process)
 		count_process_loss(cause, process);
+}
+
+/* The same of a record that is refused before it is sent: it takes the number that it would have had, so that the
+ * numbers tell of it as of one that found no room. Only for causes that are `numbered`. */
+static __always_inline void refuse_record(struct cpu_state *cpu, __u32 cause, __u32 process)
+{
+	if (cpu && usc_loss_is_numbered(cause))
+		__sync_fetch_and_add(&cpu->seq, 1);
+	count_loss(cpu, cause, process);
 }
 
 #endif

@@ -122,11 +122,11 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 		return 0;
 	/* A copy is as large as hundreds of events: none of them may be lost for its sake. */
 	if (ring_is_half_full(s->cpu)) {
-		count_loss(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_RING, t->process);
+		refuse_record(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_RING, t->process);
 		return 0;
 	}
 	if (__sync_lock_test_and_set(&cpu->sample_busy, 1)) {
-		count_loss(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_SCRATCH_BUSY, t->process);
+		refuse_record(cpu, verify ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_SCRATCH_BUSY, t->process);
 		return 0;
 	}
 	sample = &room->sample;

@@ -41,6 +41,7 @@
 #define TASK_ADOPTED 16 /* came into the map in the middle of its life: maybe in the middle of a call */
 #define TASK_COPIED 32	/* its address space was copied by a fork, and no exec has made another */
 #define TASK_EXECED 64	/* its exec has been seen: where several programs may see one */
+#define TASK_ENDED 128	/* its end has been told of */
 
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
 #define STATE_DECIDING 3

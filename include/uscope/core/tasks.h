@@ -16,12 +16,12 @@ static __noinline int begin_launched(struct task_struct *task)
 	}
 	t->serial = next_serial(SERIAL(task));
 	t->process = next_serial(SERIAL(process));
-	t->mm = next_serial(SERIAL(mm));
+	t->mm = space_of(task);
 	note_traced(task);
 	launch_pending = 0;
 	t->restart_nr = NO_NUMBER;
 	t->state = USC_TRACED;
-	send_task(task, t, 0, 0, USC_TASK_PROCESS | USC_TASK_LAUNCHED);
+	send_task(task, t, 0, 0, USC_TASK_PROCESS | USC_TASK_LAUNCHED | shared_when_met(task, task));
 	return 0;
 }
 
@@ -92,15 +92,15 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 	}
 	t->mm = from->mm;
 	t->flags = TASK_NEWBORN | (from->flags & TASK_COPIED);
-	if (child->mm != parent->mm) {
-		t->mm = next_serial(SERIAL(mm));
+	if (child->mm && child->mm != parent->mm) {
+		t->mm = space_of(child);
 		t->flags |= TASK_COPIED;
 		copy_hulls(from->mm, t->mm);
 	}
 	t->image = from->image;
 	t->exe_file = from->exe_file;
 	t->restart_nr = NO_NUMBER;
-	send_task(child, t, from->serial, from->mm, flags);
+	send_task(child, t, from->serial, from->mm, flags | shared_by_fork(parent, child));
 	return 0;
 }
 
@@ -233,7 +233,7 @@ static __always_inline int core_exec(struct task_struct *task, int old_pid, stru
 	note_traced(task); /* maybe under another tid than before */
 	serial = t->serial;
 	t->image = next_serial(SERIAL(image));
-	t->mm = next_serial(SERIAL(mm));
+	t->mm = space_of(task);
 	t->exe_file = announce_image(task, t);
 	send_exec(task, t, bprm, old_pid, serial);
 	if (old_pid != task->pid) {
@@ -257,13 +257,13 @@ static __always_inline int core_exit(struct task_struct *task)
 	struct usc_task_exit record = {};
 	__u64 now = now_ns();
 
-	if (!t || t->state != USC_TRACED)
+	if (!t || t->state != USC_TRACED || t->flags & TASK_ENDED)
 		return 0;
 	if (t->flags & TASK_MAPPING)
 		mappings_end(t->mm);
 	if (t->flags & TASK_IN_CALL)
 		send_event(t, 0, is_exit(t) ? USC_HOW_NORETURN : USC_HOW_KILLED, now);
-	t->flags = 0;
+	t->flags = TASK_ENDED;
 	record.process = t->process;
 	record.code = task->exit_code;
 	if (task->signal->flags & SIGNAL_GROUP_EXIT)
@@ -272,7 +272,9 @@ static __always_inline int core_exit(struct task_struct *task)
 		record.flags = USC_EXIT_GROUP_DEAD;
 	if (send_record(&record.head, USC_RECORD_TASK_EXIT, sizeof(record), t->serial, now, false))
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, t->process);
-	t->state = USC_UNTRACED;
+	/* The first thread's entry is its process's, which the other threads that are still to be decided on ask. */
+	if (record.flags & USC_EXIT_GROUP_DEAD || task != task->group_leader)
+		t->state = USC_UNTRACED;
 	return 0;
 }
 
@@ -281,7 +283,7 @@ static __always_inline int core_rename(struct task_struct *task, const char *com
 	struct task_entry *t = entry_of(task);
 	struct usc_task_name record = {};
 
-	if (!t || t->state != USC_TRACED)
+	if (!t || t->state != USC_TRACED || t->flags & TASK_ENDED)
 		return 0;
 	read_kernel_text(record.name, sizeof(record.name), comm);
 	if (send_record(&record.head, USC_RECORD_TASK_NAME, sizeof(record), t->serial, now_ns(), false))

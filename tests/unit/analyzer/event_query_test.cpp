@@ -148,7 +148,7 @@ TEST_F(EventQuery, FramesComeInnermostFirstWithInlinedOnes) {
 TEST(EventQueryWays, AllFindTheSame) {
   const test::TemporaryFolder folder;
   const std::string rows = R"sql(
-    INSERT INTO process VALUES(1, 100, 1, NULL, 0, NULL, NULL, NULL, 0), (2, 200, 2, NULL, 0, NULL, NULL, NULL, 0);
+    INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) VALUES(1, 100, 1, NULL, 0, NULL, NULL, NULL, 0), (2, 200, 2, NULL, 0, NULL, NULL, NULL, 0);
     INSERT INTO thread VALUES(1, 1, 100, 1, 'a', 0, NULL), (2, 1, 101, 2, 'b', 0, NULL), (3, 2, 200, 3, 'c', 0, NULL);
     INSERT INTO module VALUES(1, '/bin/x', NULL, 'app');
     INSERT INTO frame VALUES(1, 1, 1, 'main', 0, NULL, NULL, 0), (2, 1, 2, 'm*', 0, NULL, NULL, 0), (3, 1, 3, 'leaf', 0, NULL, NULL, 0);

@@ -49,6 +49,7 @@ struct MadeThread {
   std::optional<std::string> key{};  // none: private to the process
   std::optional<int> asleep = 1;     // none: was not looked at
   std::optional<int> strangers{};
+  std::optional<int> open{};  // whether others may open the shared file
   std::optional<std::int64_t> timeout_ns{};
   int futexes = 1;
   std::optional<int> handlers = 0;  // its process handles signals; none: not known
@@ -111,6 +112,8 @@ struct MadeProcess {
   int parent = 0;
   double ended = -1;  // killed by SIGINT then
   bool io_uring = false;
+  int space = 0;  // 0: one of its own
+  bool executed = true;
 };
 
 // A trace of 30 seconds.
@@ -154,8 +157,8 @@ class HungStore {
             std::to_string(process.ns_pid ? process.ns_pid : process.pid) + "," +
             (process.parent ? std::to_string(process.parent) : "NULL") + ",1," +
             (process.ended < 0 ? "NULL, NULL, NULL" : at(process.ended) + ", NULL, 2") + "," +
-            (process.io_uring ? "1" : "0") + ");INSERT INTO image VALUES(" + number + "," + number +
-            ", 1, '/usr/bin/app', '[]');";
+            (process.io_uring ? "1" : "0") + "," + std::to_string(process.space ? process.space : 1000 + id) + ");";
+    if (process.executed) out_ += "INSERT INTO image VALUES(" + number + "," + number + ", 1, '/usr/bin/app', '[]');";
   }
 
   int kind(const std::string& name, const std::string& abi) {
@@ -224,7 +227,8 @@ class HungStore {
             (thread.fresh ? words : "NULL") + "," +
             quote(thread.key.value_or("mm:" + std::to_string(thread.process) + ":0x" + hexadecimal(thread.address))) +
             "," + from + "," + (thread.fresh ? from : "NULL") + "," + maybe(thread.asleep) + "," +
-            maybe(thread.strangers) + "," + std::to_string(thread.futexes) + "," + maybe(thread.handlers) + ");";
+            maybe(thread.strangers) + "," + std::to_string(thread.futexes) + "," + maybe(thread.handlers) + "," +
+            maybe(thread.open) + ");";
   }
 
   static std::string hexadecimal(std::uint64_t value) {

@@ -21,7 +21,8 @@ TEST(FunctionIdentity, LeavesWhatACompilerAdds) {
 
 TEST(ModuleIdentity, IsTheBaseName) {
   EXPECT_EQ(module_identity("/usr/lib/libc.so.6"), "libc.so.6");
-  EXPECT_EQ(module_identity("/tmp/plugin.so (deleted)"), "plugin.so");
+  EXPECT_EQ(module_identity("/tmp/plugin.so (deleted)"), "plugin.so (deleted)");
+  EXPECT_EQ(module_identity("/memfd:plugin (deleted)"), "memfd:plugin");
   EXPECT_EQ(module_identity("[file 12]"), "[file]");
   EXPECT_EQ(module_identity("[vdso]"), "[vdso]");
 }

@@ -62,7 +62,7 @@ TEST_F(SampleTrace, TreeNodesCarryImagesTimesAndCounts) {
 TEST(ProcessTree, AProcessThatIsItsOwnParentIsARoot) {
   const test::TemporaryFolder folder;
   test::write_store(folder / "self.db", R"sql(
-    INSERT INTO process VALUES(3, 30, 30, 3, NULL, NULL, NULL, NULL, 0), (4, 40, 40, 3, NULL, NULL, NULL, NULL, 0);)sql");
+    INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) VALUES(3, 30, 30, 3, NULL, NULL, NULL, NULL, 0), (4, 40, 40, 3, NULL, NULL, NULL, NULL, 0);)sql");
   const ProcessTree tree = tree_of(test::open_store(folder / "self.db"));
   EXPECT_EQ(pids(tree, tree.roots), (std::vector<std::int64_t>{30}));
   EXPECT_EQ(pids(tree, tree.nodes[0].children), (std::vector<std::int64_t>{40}));
@@ -73,7 +73,7 @@ TEST(ProcessTree, AChainOfTenThousandIsNoRecursion) {
   const test::TemporaryFolder folder;
   test::write_store(folder / "chain.db", R"sql(
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
-    INSERT INTO process SELECT i, i, i, i - 1, i, NULL, NULL, NULL, 0 FROM n;)sql");
+    INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) SELECT i, i, i, i - 1, i, NULL, NULL, NULL, 0 FROM n;)sql");
   const ProcessTree tree = tree_of(test::open_store(folder / "chain.db"));
   ASSERT_EQ(tree.roots.size(), 1U);
   std::size_t depth = 1;

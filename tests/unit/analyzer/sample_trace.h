@@ -33,7 +33,7 @@ INSERT INTO meta VALUES('command', '["make","-j2"]'), ('mode', '4'), ('frames', 
   ('utc_offset_ns', '1700000000000000000'), ('uscope_version', '0.1.0'),
   ('target', 'make'), ('calls', 'all'), ('verify_every', '100'), ('walks', '12'), ('deferred_lock', '2'), ('deferred_no_table', '1'), ('walks_stopped_early', '4');
 
-INSERT INTO process VALUES
+INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) VALUES
   (1, 100, 1, NULL, 1000000000000, 1002000000000, 0, NULL, 0),
   (2, 101, 2, 1,    1000200000000, 1000900000000, 1, NULL, 0),
   (3, 102, 3, 1,    1000300000000, 1001500000000, NULL, 9, 0),

@@ -252,7 +252,7 @@ TEST(Summary, DanglingIdsAndExtremeTimesAreSurvived) {
   const test::TemporaryFolder folder;
   test::write_store(folder / "odd.db", R"sql(
     INSERT INTO meta VALUES('start_ns', '-9223372036854775808'), ('duration_ns', '9223372036854775807');
-    INSERT INTO process VALUES(-5, NULL, NULL, -5, 9223372036854775807, -9223372036854775808, NULL, NULL, 0);
+    INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) VALUES(-5, NULL, NULL, -5, 9223372036854775807, -9223372036854775808, NULL, NULL, 0);
     INSERT INTO event VALUES
       (1, 9223372036854775807, -1, 'open', 77, 77, 77, -9223372036854775808, 77, 0, 0, 0, 0, 0, 0),
       (4611686018427387904, -9223372036854775808, 9223372036854775807, '?', -5, -5, -5, -1, -5, 0, 0, 0, 0, 0, 0);

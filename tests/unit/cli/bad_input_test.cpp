@@ -89,7 +89,7 @@ TEST_F(BadInput, EachFileIsNamedAsWhatItIs) {
 TEST_F(BadInput, AFileOfAnotherUserIsSaidToBe) {
   // The test program may not be reachable for others: the reader is copied beside the store.
   std::filesystem::permissions(folder_ / ".", std::filesystem::perms(0755));
-  std::filesystem::copy_file(USCOPE_BINARY, folder_ / "reader");
+  std::filesystem::copy_file(paths::kUscope, folder_ / "reader");
   std::vector<std::string> words{(folder_ / "reader").string(), "report", "sample.db"};
   if (geteuid() == 0) {
     words.insert(words.begin(), {"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"});
@@ -187,7 +187,7 @@ TEST_F(BadInput, AnInterruptedLoadLeavesNoHalfStore) {
       const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
       const int error = ::open((folder_ / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
       if (dup2(nothing, 1) < 0 || dup2(error, 2) < 0 || chdir((folder_ / ".").c_str()) != 0) _exit(126);
-      execl(USCOPE_BINARY, USCOPE_BINARY, "load", "long.raw", "-o", "out.db", nullptr);
+      execl(paths::kUscope, paths::kUscope, "load", "long.raw", "-o", "out.db", nullptr);
       _exit(127);
     }
     // In the midst of it: the temporary file has grown.
@@ -226,7 +226,7 @@ TEST_F(BadInput, AFullDiskEndsALoadWithTheWayOut) {
   const Finished run = run_command(
       folder_ / ".",
       {"unshare", "-m", "sh", "-c",
-       mount + " && '" + USCOPE_BINARY + "' load long.raw -o small/new.db; s=$?; ls -A small >&2; exit $s"});
+       mount + " && '" + paths::kUscope + "' load long.raw -o small/new.db; s=$?; ls -A small >&2; exit $s"});
   EXPECT_EQ(run.code, 2) << run.err;
   EXPECT_EQ(run.out, "");
   EXPECT_NE(run.err.find("uscope: "), std::string::npos);

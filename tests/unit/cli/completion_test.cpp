@@ -14,7 +14,7 @@ class CompletionTest : public CommandTest {
   Words complete(const Words& words) {
     std::string line;
     for (const std::string& word : words) line += " '" + word + "'";
-    const std::string script = std::string("source <(") + USCOPE_BINARY + " completion bash)\nCOMP_WORDS=(" + line +
+    const std::string script = std::string("source <(") + paths::kUscope + " completion bash)\nCOMP_WORDS=(" + line +
                                ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n" +
                                "_uscope\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";
     const Finished run = run_command(folder_ / ".", {"bash", "--norc", "-c", script});
@@ -38,6 +38,8 @@ TEST_F(CompletionTest, Verbs) {
 TEST_F(CompletionTest, OptionsOfTheVerb) {
   EXPECT_EQ(complete({"uscope", "report", "--"}), (Words{"--format", "--help", "--top"}));
   EXPECT_EQ(complete({"uscope", "tree", "sample.db", "--im"}), (Words{"--images"}));
+  for (const char* verb : {"load", "export"})
+    EXPECT_EQ(complete({"uscope", verb, "--fo"}), (Words{"--force", "--format"})) << verb;
 }
 
 TEST_F(CompletionTest, ValuesOfOptions) {

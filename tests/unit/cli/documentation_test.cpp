@@ -14,7 +14,7 @@ std::string chapter(const std::string& page, const std::string& verb) {
 }
 
 TEST_F(CommandTest, DocumentationNamesEveryOption) {
-  const std::string page = read_file(std::filesystem::path(USCOPE_SOURCE_DIR) / "docs" / "cli.md");
+  const std::string page = read_file(std::filesystem::path(paths::kSourceFolder) / "docs" / "cli.md");
   const std::regex option("^  +(-[^ ]*)", std::regex::multiline);
   for (const char* verb : {"top", "record", "report", "events", "tree", "diff", "deadlock", "sql", "export", "load"}) {
     const std::string text = chapter(page, verb);

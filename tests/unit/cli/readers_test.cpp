@@ -50,7 +50,7 @@ TEST_F(CommandTest, TreeAsText) {
 TEST_F(CommandTest, ADeepTreeStaysReadable) {
   write_store(folder_ / "deep.db", R"sql(
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-    INSERT INTO process SELECT i, i, i, i - 1, i, NULL, NULL, NULL, 0 FROM n;)sql");
+    INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) SELECT i, i, i, i - 1, i, NULL, NULL, NULL, 0 FROM n;)sql");
   const std::string text = output({"tree", "deep.db"});
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5001);
   EXPECT_NE(text.find("└─ 13 ?"), std::string::npos);
@@ -93,7 +93,7 @@ TEST_F(CommandTest, SqlAsJson) {
 
 TEST_F(CommandTest, SqlMayDescribeTheSchema) {
   EXPECT_NE(output({"sql", "sample.db", "PRAGMA table_info(event)"}).find("thread_id"), std::string::npos);
-  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n           6\n");
+  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n           7\n");
 }
 
 TEST_F(CommandTest, SqlRefusesEverythingButReading) {
@@ -202,7 +202,7 @@ TEST_F(CommandTest, VersionAndHelpGoToStandardOutput) {
 
 TEST_F(CommandTest, AFullDiskIsAnError) {
   const Finished run =
-      run_command(folder_ / ".", {"sh", "-c", std::string(USCOPE_BINARY) + " report sample.db > /dev/full"});
+      run_command(folder_ / ".", {"sh", "-c", std::string(paths::kUscope) + " report sample.db > /dev/full"});
   EXPECT_EQ(run.code, 2);
   EXPECT_NE(run.err.find("No space left on device"), std::string::npos) << run.err;
 }

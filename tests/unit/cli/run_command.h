@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/paths.h"
 #include "tests/unit/analyzer/sample_trace.h"
 
 namespace uscope::test {
@@ -56,7 +57,7 @@ inline Finished run_command(const std::filesystem::path& folder, const std::vect
 class CommandTest : public SampleTrace {
  protected:
   Finished uscope(std::vector<std::string> words) {
-    words.insert(words.begin(), USCOPE_BINARY);
+    words.insert(words.begin(), paths::kUscope);
     return run_command(folder_ / ".", words);
   }
 
@@ -70,7 +71,7 @@ class CommandTest : public SampleTrace {
 
   // Whether the text is as tests/golden/<name> says. USCOPE_UPDATE_GOLDEN=1 writes the files anew (and fails).
   static void expect_golden(const std::string& text, const std::string& name) {
-    const auto path = std::filesystem::path(USCOPE_SOURCE_DIR) / "tests" / "golden" / name;
+    const auto path = std::filesystem::path(paths::kSourceFolder) / "tests" / "golden" / name;
     if (std::getenv("USCOPE_UPDATE_GOLDEN")) {
       std::ofstream(path, std::ios::binary) << text;
       FAIL() << path << " was written anew: look at the difference";
@@ -81,7 +82,7 @@ class CommandTest : public SampleTrace {
   // Whether JSON holds to docs/json/<name>.schema.json, by python3-jsonschema.
   void expect_schema(const std::string& json, const std::string& name) {
     std::ofstream(folder_ / "value.json", std::ios::binary) << json;
-    const auto schema = std::filesystem::path(USCOPE_SOURCE_DIR) / "docs" / "json" / (name + ".schema.json");
+    const auto schema = std::filesystem::path(paths::kSourceFolder) / "docs" / "json" / (name + ".schema.json");
     const std::string program =
         "import json, sys, jsonschema\n"
         "schema = json.load(open(sys.argv[1]))\n"

@@ -24,7 +24,7 @@ class TopNamesTest : public testing::Test {
  protected:
   // This program by its descriptor only: the path leads nowhere.
   TopNamesTest() {
-    names_->add_file({kFile, "/nowhere", "", std::nullopt}, UniqueFd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)));
+    names_->add_file({kFile, "/nowhere", {}}, {UniqueFd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)), true});
   }
 
   // The ELF address of a function of this program, which is position-independent.

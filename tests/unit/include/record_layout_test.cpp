@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/paths.h"
+
 namespace uscope::include {
 namespace {
 
@@ -131,7 +133,7 @@ std::vector<Layout> other_layouts() {
       {"usc_cpu_total", sizeof(usc_cpu_total), {FIELD(usc_cpu_total, head), FIELD(usc_cpu_total, records)}},
       {"usc_io_uring",
        sizeof(usc_io_uring),
-       {FIELD(usc_io_uring, head), FIELD(usc_io_uring, process), FIELD(usc_io_uring, pad)}},
+       {FIELD(usc_io_uring, head), FIELD(usc_io_uring, process), FIELD(usc_io_uring, not_known)}},
       {"usc_jit_name",
        sizeof(usc_jit_name),
        {FIELD(usc_jit_name, head), FIELD(usc_jit_name, mm), FIELD(usc_jit_name, name_bytes), FIELD(usc_jit_name, pad),
@@ -183,7 +185,7 @@ void describe_numbers(std::ostream& out) {
 #define USC_X(name, text, meaning) out << "how " << text << ' ' << USC_HOW_##name << '\n';
 #include "uscope/how.def"
 #undef USC_X
-#define USC_X(name, text, meaning) out << "loss " << text << ' ' << USC_LOSS_##name << '\n';
+#define USC_X(name, text, meaning, numbered) out << "loss " << text << ' ' << USC_LOSS_##name << '\n';
 #include "uscope/loss.def"
 #undef USC_X
 #define USC_X(name, text, meaning) out << "broken " << text << ' ' << USC_BROKEN_##name << '\n';
@@ -214,6 +216,10 @@ void describe_constants(std::ostream& out) {
   LINE(USC_TASK_LAUNCHED);
   LINE(USC_TASK_ATTACHED);
   LINE(USC_TASK_EXEC_TID);
+  LINE(USC_TASK_FORKED);
+  LINE(USC_TASK_SAME_FILES);
+  LINE(USC_TASK_SAME_FS);
+  LINE(USC_TASK_SUPERVISED);
   LINE(USC_EXIT_GROUP_DEAD);
   LINE(USC_CLASS_APP);
   LINE(USC_CLASS_EXCLUDED);
@@ -238,6 +244,7 @@ void describe_constants(std::ostream& out) {
   LINE(USC_KIND_NAMED);
   LINE(USC_KIND_NAME_BYTES);
   LINE(USC_FD_CWD);
+  LINE(USC_FD_END);
   LINE(USC_FD_CLOEXEC);
   LINE(USC_FUTEX_PRIVATE);
   LINE(USC_FUTEX_SHARED);
@@ -261,7 +268,7 @@ std::string describe() {
 }
 
 std::string golden_path() {
-  return std::string(USCOPE_SOURCE_DIR) + "/tests/golden/record_layout_v" + std::to_string(USC_RECORD_ABI) + ".txt";
+  return std::string(paths::kSourceFolder) + "/tests/golden/record_layout_v" + std::to_string(USC_RECORD_ABI) + ".txt";
 }
 
 TEST(RecordLayout, IsTheOneThatItsNumberNames) {

@@ -1,9 +1,10 @@
 #include "store/database.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
-
-#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -76,7 +77,7 @@ TEST_F(DatabaseTest, OtherFilesAreNamedAsWhatTheyAre) {
   std::filesystem::remove(path());
   make();
   raw_sql("PRAGMA user_version=" + std::to_string(kSchemaVersion + 1));
-  EXPECT_NE(open_error().find("made by another version of uscope: its schema is 7, this uscope reads 6"),
+  EXPECT_NE(open_error().find("made by another version of uscope: its schema is 8, this uscope reads 7"),
             std::string::npos)
       << open_error();
   std::filesystem::remove(path());
@@ -141,6 +142,90 @@ TEST_F(DatabaseTest, StatementsSayWhatIsWrongWithThem) {
   query->reset();
   query->bind(4, 1);
   EXPECT_FALSE(query->step());
+}
+
+// Files beside the store are somebody else's: none is made, opened or waited for.
+TEST_F(DatabaseTest, NothingBesideTheStoreMatters) {
+  make();
+  for (const char* suffix : {"-journal", "-wal", "-shm"})
+    ASSERT_EQ(mkfifo((path().string() + suffix).c_str(), 0600), 0);
+  EXPECT_EQ(outcome("SELECT count(*) FROM meta"), "done");
+  for (const char* suffix : {"-journal", "-wal", "-shm"}) {
+    EXPECT_TRUE(std::filesystem::is_fifo(path().string() + suffix)) << suffix;
+    std::filesystem::remove(path().string() + suffix);
+  }
+  // SQLite would undo this journal, as root the one of another user too.
+  std::ofstream(path().string() + "-journal") << std::string(600, 'x');
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown((path().string() + "-journal").c_str(), 65534, 65534), 0);
+    EXPECT_EQ(open_error(), "opened");
+    ASSERT_EQ(::chown((path().string() + "-journal").c_str(), 0, 0), 0);
+  }
+  EXPECT_NE(open_error().find("a.db has a journal beside it"), std::string::npos) << open_error();
+  EXPECT_EQ(std::filesystem::file_size(path().string() + "-journal"), 600U);
+}
+
+TEST_F(DatabaseTest, AStoreInWalModeIsRefusedAndLeftAlone) {
+  make();
+  raw_sql("PRAGMA journal_mode=WAL; INSERT INTO meta VALUES('more', 'x')");
+  auto database = Database::open(path());
+  ASSERT_FALSE(database);
+  EXPECT_NE(database.error().what.find("is in SQLite's WAL mode"), std::string::npos) << database.error().what;
+  EXPECT_NE(database.error().remedy.find("'PRAGMA journal_mode=delete'"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(path().string() + "-wal"));
+  EXPECT_FALSE(std::filesystem::exists(path().string() + "-shm"));
+  raw_sql("PRAGMA journal_mode=delete");
+  EXPECT_EQ(outcome("SELECT value FROM meta WHERE key = 'more'"), "done");
+}
+
+TEST_F(DatabaseTest, OnlyTheSchemaOfUscopeIsRead) {
+  const std::string endless =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS key, i AS value FROM n";
+  const std::vector<std::pair<std::string, std::string>> changes{
+      {"DROP TABLE meta; CREATE VIEW meta AS " + endless, "the view meta"},
+      {"DROP VIEW dual_space; CREATE VIEW dual_space AS SELECT 1", "the view dual_space"},
+      {"CREATE TRIGGER t AFTER INSERT ON meta BEGIN SELECT 1; END", "the trigger t"},
+      {"CREATE VIRTUAL TABLE f USING fts5(x)", "holds what uscope does not make: the table f"},
+      {"CREATE INDEX i ON meta(upper(value))", "the index i"},
+      {"CREATE TABLE mine(x)", "the table mine"},
+      {"ALTER TABLE meta ADD COLUMN more GENERATED ALWAYS AS (abs(value)) VIRTUAL", "the table meta"},
+      {"ALTER TABLE loss ADD COLUMN more CHECK (more > 1)", "the table loss"},
+      {"DROP TABLE loss", "lacks the table loss"},
+      {"DROP INDEX event_stack", "lacks the index event_stack"}};
+  for (const auto& [sql, what] : changes) {
+    std::filesystem::remove(path());
+    make();
+    raw_sql(sql);
+    EXPECT_NE(open_error().find(what), std::string::npos) << sql << ": " << open_error();
+  }
+}
+
+// SQLite compiles each text of a schema before anything can be asked.
+TEST_F(DatabaseTest, AHugeSchemaIsGivenUpEarly) {
+  make();
+  std::string views = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;";
+  for (int i = 0; i < 2000; i++) views += "CREATE VIEW v" + std::to_string(i) + " AS SELECT 1;";
+  raw_sql(views + "COMMIT");
+  EXPECT_NE(open_error().find("far more tables and views than uscope makes"), std::string::npos) << open_error();
+  std::filesystem::remove(path());
+  make();
+  raw_sql("CREATE VIEW v AS SELECT '" + std::string(100'000, 'x') + "'");
+  EXPECT_NE(open_error(), "opened");
+}
+
+TEST_F(DatabaseTest, SortingNeedsNoNameAnywhere) {
+  make();
+  EXPECT_EQ(outcome("PRAGMA cache_size=10"), "done");
+  auto database = Database::open(path());
+  ASSERT_TRUE(database);
+  ASSERT_TRUE(execute(database->handle(), "PRAGMA cache_size=10; PRAGMA temp_store=FILE"));
+  auto query = database->prepare(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) "
+      "SELECT i, hex(randomblob(40)) AS r FROM n ORDER BY r");
+  ASSERT_TRUE(query);
+  int rows = 0;
+  for (auto row = query->step(); row && *row; row = query->step()) rows++;
+  EXPECT_EQ(rows, 50000);
 }
 
 }  // namespace

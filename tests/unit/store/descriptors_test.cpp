@@ -1,7 +1,11 @@
 // What descriptors stand for: the table, and its way through the events of a trace.
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sched.h>
 #include <sys/socket.h>
+
+#include <memory>
+#include <vector>
 
 #include "load_support.h"
 #include "store/descriptor_table.h"
@@ -10,51 +14,111 @@
 namespace uscope::store {
 namespace {
 
-TEST(DescriptorTableTest, CopiesAtForkAndClosesAtExec) {
+TEST(DescriptorTableTest, CopiesWhatHasNotChangedSince) {
   DescriptorTable table;
-  table.set(1, 3, {10, false, false});
-  table.set(1, 4, {11, true, false});
-  table.fork(2, 1);
-  table.close(1, 3);
-  EXPECT_EQ(table.find(1, 3), nullptr);
-  ASSERT_NE(table.find(2, 3), nullptr);
-  EXPECT_EQ(table.find(2, 3)->string_id, 10);
-  table.exec(2);
-  EXPECT_EQ(table.find(2, 4), nullptr);
-  ASSERT_NE(table.find(1, 4), nullptr);
-  table.set_close_on_exec(1, 0, 100, false);
-  table.exec(1);
-  EXPECT_NE(table.find(1, 4), nullptr);
-  table.close_range(2, -1, 100);  // above every number
-  EXPECT_NE(table.find(2, 3), nullptr);
-  table.fork(1, 9);  // of nobody known: nothing is known
-  EXPECT_EQ(table.find(1, 4), nullptr);
+  table.set(3, {10, 1, false});
+  table.set(4, {11, 2, true});
+  DescriptorTable copy;
+  copy.take_copy(table, 2);
+  table.close_range(3, 3);
+  EXPECT_EQ(table.find(3), nullptr);
+  ASSERT_NE(copy.find(3), nullptr);
+  EXPECT_EQ(copy.find(3)->name, 10);
+  copy.drop_close_on_exec();
+  EXPECT_EQ(copy.find(4), nullptr);
+  EXPECT_NE(table.find(4), nullptr);
+  table.set(5, {12, 3, false});
+  copy.take_copy(table, 2);
+  EXPECT_NE(copy.find(4), nullptr);
+  EXPECT_EQ(copy.find(5), nullptr);
 }
 
-TEST(DescriptorTableTest, SharesUntilExec) {
+// The number was in use until the close: what the call has opened came after it.
+TEST(DescriptorTableTest, AnOpeningMayWaitForItsNumberToBeClosed) {
   DescriptorTable table;
-  table.set(1, 3, {10, false, false});
-  table.share(2, 1);
-  table.set(2, 4, {11, false, false});
-  ASSERT_NE(table.find(1, 4), nullptr);
-  table.exec(2);
-  table.close_range(2, 0, 9);
-  EXPECT_EQ(table.find(2, 4), nullptr);
-  EXPECT_NE(table.find(1, 4), nullptr);
+  table.set(3, {10, 1, false});
+  table.begin_open(3);
+  EXPECT_NE(table.find(3), nullptr);
+  EXPECT_FALSE(table.begin_close(3));
+  EXPECT_EQ(table.find(3), nullptr);
+  table.end_close(3, false);
+  EXPECT_TRUE(table.end_open(3));
+}
+
+// A number that was free, or whose use is not known: it may have been given, and closed.
+TEST(DescriptorTableTest, WhatIsClosedDuringAnOpeningIsNotKnown) {
+  DescriptorTable table;
+  table.begin_open(3);
+  EXPECT_TRUE(table.begin_close(3));
+  table.begin_open(3);
+  table.end_close(3, true);
+  EXPECT_FALSE(table.end_open(3));
+  EXPECT_FALSE(table.end_open(3));
+  table.begin_open(3);
+  EXPECT_TRUE(table.end_open(3));  // nothing else is under way any more
+}
+
+TEST(DescriptorTableTest, ReplacementsThatOverlapAreNotKnown) {
+  DescriptorTable table;
+  table.set(3, {10, 1, false});
+  table.begin_replace(3);
+  EXPECT_EQ(table.find(3), nullptr);
+  table.begin_replace(3);
+  EXPECT_FALSE(table.end_replace(3));
+  EXPECT_FALSE(table.end_replace(3));
+  table.begin_replace(3);
+  EXPECT_TRUE(table.end_replace(3));
+}
+
+TEST(DescriptorTableTest, TellsWhatChangedWhileWatched) {
+  DescriptorTable table;
+  table.set(3, {10, 1, false});
+  table.watch();
+  EXPECT_FALSE(table.was_changed(3));
+  table.close_range(5, 7);
+  EXPECT_TRUE(table.was_changed(6));
+  table.begin_replace(9);
+  EXPECT_TRUE(table.was_changed(9));
+  table.end_watch();
+  EXPECT_FALSE(table.was_changed(6));
+  table.watch();
+  EXPECT_FALSE(table.was_changed(3));
+  table.drop_close_on_exec();
+  EXPECT_TRUE(table.was_changed(3));
 }
 
 TEST(DescriptorTableTest, IsBounded) {
-  DescriptorTable table;
+  using Entries = PersistentMap<int, Descriptor>;
   const auto most = static_cast<int>(DescriptorTable::kMostOfOne);
-  for (int fd = 0; fd <= most; fd++) table.set(1, fd, {1, false, false});
-  EXPECT_NE(table.find(1, most - 1), nullptr);
-  EXPECT_EQ(table.find(1, most), nullptr);
-  // Copies that are changed count; when all together are too many, all is forgotten rather than some of it.
-  for (std::uint32_t process = 2; process < 2 + DescriptorTable::kMost / DescriptorTable::kMostOfOne; process++) {
-    table.fork(process, 1);
-    table.set(process, 0, {2, false, false});
+  std::vector<DescriptorTable> tables(DescriptorTable::kMost / DescriptorTable::kMostOfOne + 1);
+  for (DescriptorTable& table : tables)
+    for (int fd = 0; fd <= most; fd++) table.set(fd, {1, 1, false});
+  EXPECT_NE(tables.front().find(most - 1), nullptr);
+  EXPECT_EQ(tables.front().find(most), nullptr);
+  EXPECT_EQ(tables.back().find(1), nullptr);
+  const std::size_t before = Entries::nodes();
+  EXPECT_LE(before, DescriptorTable::kMost + 100);
+  // Copies take nothing before they are changed.
+  std::vector<DescriptorTable> copies(1000);
+  for (DescriptorTable& copy : copies) {
+    copy.take_copy(tables.front(), 1);
+    EXPECT_NE(copy.find(1), nullptr);
   }
-  EXPECT_EQ(table.find(1, 1), nullptr);
+  EXPECT_EQ(Entries::nodes(), before);
+}
+
+TEST(DescriptorTableTest, CopiesTakeNothingThatMayBeNewer) {
+  DescriptorTable table;
+  table.set(3, {10, 1, false});
+  for (int i = 0; i < 2000; i++) table.set(4, {11, 2 + static_cast<std::uint64_t>(i), false});
+  DescriptorTable copy;
+  copy.take_copy(table, 1);  // too much has happened since
+  EXPECT_EQ(copy.find(3), nullptr);
+  copy.take_copy(table, 1990);
+  EXPECT_NE(copy.find(3), nullptr);
+  EXPECT_EQ(copy.find(4), nullptr);
+  copy.take_copy(table, 5000);
+  EXPECT_NE(copy.find(4), nullptr);
 }
 
 class DescriptorsTest : public LoaderTest {
@@ -62,7 +126,20 @@ class DescriptorsTest : public LoaderTest {
   void SetUp() override {
     usual();
     trace_->descriptor(1, USC_FD_CWD, "/work", kStart);
+    trace_->descriptor(1, USC_FD_END, "", kStart);
   }
+
+  // Task 1 makes another one by the call before.
+  void make(std::uint32_t task, std::uint32_t process, std::uint32_t shares = 0) {
+    trace_->task({.task = task,
+                  .process = process,
+                  .parent_task = 1,
+                  .pid = 99 + process,
+                  .tid = 99 + task,
+                  .flags = USC_TASK_FORKED | shares | (process != 1 ? USC_TASK_PROCESS : 0U),
+                  .time = next_ + 3});
+  }
+  void of_task(std::uint32_t task) { task_ = task; }
 
   // A call of task 1 that is entered at the next moment and returns 5 ns later.
   void call(const char* name, std::int64_t result, std::uint64_t a0 = 0, std::uint64_t a1 = 0, std::uint64_t a2 = 0) {
@@ -162,9 +239,8 @@ TEST_F(DescriptorsTest, HaveLabelsAndAddresses) {
 TEST_F(DescriptorsTest, AreInheritedAndClosedByExec) {
   open("/kept", 3);
   open("/closed", 4, O_CLOEXEC);
-  next_ += 100;
-  trace_->task({.task = 2, .process = 2, .parent_task = 1, .pid = 101, .tid = 101, .time = next_ + 5});
-  next_ += 100;
+  call("fork", 101);
+  make(2, 2);
   call("close", 0, 3);  // the parent's
   task_ = 2;
   read(3);
@@ -179,6 +255,7 @@ TEST_F(DescriptorsTest, AreInheritedAndClosedByExec) {
 TEST_F(DescriptorsTest, OfProcAreThereAtOnce) {
   trace_->descriptor(1, 0, "/dev/null", kStart + 10);
   trace_->descriptor(1, 7, "socket:[4711]", kStart + 10, USC_FD_CLOEXEC);
+  trace_->descriptor(1, USC_FD_END, "", kStart + 11);
   read(0);
   read(7);
   call("execve", 0);
@@ -191,6 +268,7 @@ TEST_F(DescriptorsTest, OfProcAreThereAtOnce) {
 TEST_F(DescriptorsTest, OfProcGoWithACloseThatWasUnderWay) {
   call("close", 0, 7);
   trace_->descriptor(1, 7, "/gone", next_ + 2);
+  trace_->descriptor(1, USC_FD_END, "", next_ + 3);
   read(7);
   load();
   EXPECT_EQ(reads(), "?");
@@ -211,6 +289,7 @@ TEST_F(DescriptorsTest, AnOpenThatTakesLongIsThereFromItsReturnOn) {
 TEST_F(DescriptorsTest, AreNotSaidWhereEventsAreLost) {
   open("/a", 3);
   read(3);
+  next_ += 200'000'000;
   trace_->loss(USC_LOSS_RING_FULL_EVENT, 1, 1, next_ + 20, next_ + 40);
   next_ += 100;
   read(3);
@@ -230,6 +309,15 @@ TEST_F(DescriptorsTest, AreNotSaidOfAProcessWithIoUring) {
   EXPECT_EQ(reads(), "?\n?");
 }
 
+// One that had its ring before the trace: no call tells of it.
+TEST_F(DescriptorsTest, AreNotSaidOfAProcessThatWasFoundWithARing) {
+  trace_->io_uring(1);
+  open("/a", 3);
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "?");
+}
+
 TEST_F(DescriptorsTest, AreNotSaidWhereClosingIsNotRecorded) {
   trace_->meta("calls", "read,openat");
   open("/a", 3);
@@ -246,6 +334,228 @@ TEST_F(DescriptorsTest, NamesThatArePutTogetherAreRedacted) {
   read(4);
   load();
   EXPECT_EQ(reads(), "[redacted]\n/work/other");
+}
+
+TEST_F(DescriptorsTest, AThreadSharesTheTableOrHasItsOwn) {
+  open("/a", 3);
+  call("clone3", 101);
+  make(2, 1, USC_TASK_SAME_FILES | USC_TASK_SAME_FS);
+  call("clone", 102);
+  make(3, 1, USC_TASK_SAME_FS);
+  of_task(2);
+  call("close", 0, 3);
+  open("/b", 3);
+  of_task(1);
+  read(3);
+  of_task(3);
+  read(3);
+  call("close", 0, 3);
+  open("/c", 3);
+  read(3);
+  of_task(2);
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "/b\n/a\n/c\n/b");
+}
+
+TEST_F(DescriptorsTest, AProcessMayShareItsParentsTable) {
+  call("clone", 101);
+  make(2, 2, USC_TASK_SAME_FILES);
+  of_task(2);
+  open("/child", 3);
+  of_task(1);
+  read(3);
+  of_task(2);
+  call("execve", 0);
+  call("close", 0, 3);
+  of_task(1);
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "/child\n/child");
+}
+
+TEST_F(DescriptorsTest, AreUnshared) {
+  open("/a", 3);
+  call("clone3", 101);
+  make(2, 1, USC_TASK_SAME_FILES | USC_TASK_SAME_FS);
+  of_task(2);
+  call("unshare", 0, CLONE_FILES);
+  call("close", 0, 3);
+  open("/own", 3);
+  read(3);
+  of_task(1);
+  read(3);
+  call("clone3", 102);
+  make(3, 1, USC_TASK_SAME_FILES | USC_TASK_SAME_FS);
+  of_task(3);
+  call("close_range", 0, 3, 3, CLOSE_RANGE_UNSHARE);
+  read(3);
+  of_task(1);
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "/own\n/a\n?\n/a");
+}
+
+TEST_F(DescriptorsTest, FoldersAreSharedAndUnshared) {
+  call("clone3", 101);
+  make(2, 2, USC_TASK_SAME_FS);
+  call("clone3", 102);
+  make(3, 1, USC_TASK_SAME_FILES | USC_TASK_SAME_FS);
+  of_task(2);
+  call("chdir", 0);
+  text(0, "/moved");
+  of_task(1);
+  open("x", 3);
+  read(3);
+  of_task(3);
+  call("unshare", 0, CLONE_FS);
+  call("chdir", 0);
+  text(0, "/own");
+  open("x", 4);
+  read(4);
+  of_task(1);
+  open("x", 5);
+  read(5);
+  load();
+  EXPECT_EQ(reads(), "/moved/x\n/own/x\n/moved/x");
+}
+
+TEST_F(DescriptorsTest, UnderAnotherRootPathsAreNotSaid) {
+  open("/", 9);
+  call("chroot", 0);
+  text(0, "/jail");
+  open("/x", 3);
+  read(3);
+  call("fchdir", 0, 9);
+  call("chroot", 0);
+  text(0, ".");
+  open("/y", 4);
+  read(4);
+  open("z", 5);
+  read(5);
+  load();
+  EXPECT_EQ(reads(), "?\n/y\n/z");
+}
+
+TEST_F(DescriptorsTest, AMountNamespaceComesWithItsRoot) {
+  call("setns", 0, 8, CLONE_NEWNET);
+  open("x", 3);
+  read(3);
+  call("setns", 0, 8, CLONE_NEWNS);
+  open("x", 4);
+  read(4);
+  call("setns", 0, 8, 0);  // of any kind
+  open("x", 5);
+  read(5);
+  load();
+  EXPECT_EQ(reads(), "/work/x\n/x\n?");
+}
+
+TEST_F(DescriptorsTest, ARenamedFolderIsNotSaid) {
+  open("/work/sub", 3);
+  call("rename", 0);
+  text(0, "/elsewhere/other/");
+  text(1, "/elsewhere/another");
+  open("x", 4);
+  read(4);
+  call("renameat", 0, static_cast<std::uint64_t>(AT_FDCWD), 0, static_cast<std::uint64_t>(AT_FDCWD));
+  text(1, "/work/");
+  text(3, "/play");
+  open("x", 5);
+  read(5);
+  call("openat", 6, 3, 0, 0);
+  text(1, "y");
+  read(6);
+  read(3);  // the path that it was opened by
+  load();
+  EXPECT_EQ(reads(), "/work/x\n?\n?\n/work/sub");
+}
+
+TEST_F(DescriptorsTest, AreNotSaidOfWhatASupervisorMayChange) {
+  open("/a", 3);
+  read(3);
+  call("seccomp", 4, 1, 1 << 3);  // a new listener
+  read(3);
+  call("fork", 101);
+  make(2, 2);
+  of_task(2);
+  open("/b", 5);
+  read(5);
+  load();
+  EXPECT_EQ(reads(), "/a\n?\n?");
+}
+
+TEST_F(DescriptorsTest, AreNotSaidOfWhatIsSharedWithOthers) {
+  trace_->task({.task = 7, .process = 7, .pid = 107, .tid = 107, .flags = USC_TASK_PROCESS | USC_TASK_ATTACHED});
+  trace_->task({.task = 8,
+                .process = 8,
+                .pid = 108,
+                .tid = 108,
+                .flags = USC_TASK_PROCESS | USC_TASK_ATTACHED | USC_TASK_SAME_FILES | USC_TASK_SAME_FS});
+  for (const std::uint32_t process : {7U, 8U}) {
+    trace_->descriptor(process, 3, "/there", kStart + 10);
+    trace_->descriptor(process, USC_FD_END, "", kStart + 12);
+    of_task(process);
+    read(3);
+  }
+  of_task(7);
+  call("unshare", 0, CLONE_FILES);
+  call("pipe2", 0, 0, 0, 0);
+  call("dup2", 3, 5, 3);
+  read(3);
+  call("epoll_create1", 4);
+  read(4);
+  load();
+  EXPECT_EQ(reads(), "?\n/there\n?\nanon_inode:[eventpoll]");
+}
+
+// Two threads at once: the second one closes what the first one has just opened.
+TEST_F(DescriptorsTest, WhatOverlapsIsNotSaid) {
+  call("clone3", 101);
+  make(2, 1, USC_TASK_SAME_FILES | USC_TASK_SAME_FS);
+  const std::uint64_t entry = next_ + 1;
+  trace_->event({.entry = entry, .end = entry + 55, .result = 3, .nr = 2});
+  trace_->string(1, entry, 0, "/first");
+  next_ += 10;
+  of_task(2);
+  call("close", 0, 3);
+  open("/second", 3);
+  next_ += 100;
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "?");
+}
+
+TEST_F(DescriptorsTest, AreNotSaidWhereATaskIsMissing) {
+  open("/a", 3);
+  read(3);
+  of_task(77);
+  call("close", 0, 3);
+  of_task(1);
+  read(3);
+  open("/b", 4);
+  read(4);
+  load();
+  EXPECT_EQ(reads(), "/a\n?\n/b");
+}
+
+TEST_F(DescriptorsTest, AreNotSaidOfADamagedTrace) {
+  open("/a", 3);
+  trace_->skip(0);
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "?");
+  EXPECT_EQ(rows("SELECT count FROM loss WHERE cause = 'raw_damaged'"), "1");
+}
+
+TEST_F(DescriptorsTest, ASocketsLabelIsThatOfAllItsNumbers) {
+  call("socket", 3, AF_UNIX, 1);
+  call("dup", 4, 3);
+  call("connect", 0, 4);
+  text(1, "unix:/run/x");
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "socket:[to unix:/run/x]");
 }
 
 }  // namespace

@@ -102,6 +102,27 @@ TEST_F(LoaderTest, ForkExecLineageAndLifetimes) {
   EXPECT_EQ(rows("SELECT pid, process, thread FROM v_event ORDER BY id"), "200|app|child.sh\n200|child.sh|child.sh");
 }
 
+// The last one that is told of, in whatever order the records come.
+TEST_F(LoaderTest, AProcessHasTheAddressSpaceOfItsLastProgram) {
+  begin();
+  trace_->exec(1, 1, 7, 2, "/opt/bin/app", std::string("app\0", 4), kStart + 100);
+  trace_->task({.task = 1, .process = 1, .time = kStart + 10});
+  trace_->task({.task = 2, .process = 2, .parent_task = 1, .pid = 200, .tid = 200, .time = kStart + 20});
+  trace_->totals();
+  load();
+  EXPECT_EQ(rows("SELECT id, space FROM process ORDER BY id"), "1|7\n2|-");
+}
+
+TEST_F(LoaderTest, WhetherThereIsARingMayNotBeKnown) {
+  begin();
+  for (std::uint32_t i = 1; i <= 3; i++) trace_->task({.task = i, .process = i, .pid = 100 + i, .tid = 100 + i});
+  trace_->io_uring(1, false);
+  trace_->io_uring(2);
+  trace_->io_uring(2, false);
+  load();
+  EXPECT_EQ(rows("SELECT id, uses_io_uring FROM process ORDER BY id"), "1|-\n2|1\n3|0");
+}
+
 // Of processes that ran before: the child's record may come before its parent's, and pids are given out again.
 TEST_F(LoaderTest, AParentIsFoundByItsPid) {
   begin();
@@ -138,7 +159,7 @@ TEST_F(LoaderTest, EqualStacksAreOneRowAndUnequalOnesAreNot) {
   usual();
   const std::vector<std::uint64_t> frames{frame(3, 0x1010, true), frame(2, 0x1020)};
   trace_->stack(1, frames);
-  trace_->stack(2, frames, USC_ENDED_ROOT, 9, 1);  // an address space matters to anonymous frames only
+  trace_->stack(2, frames, USC_ENDED_ROOT, 0, 1);
   trace_->stack(3, frames, USC_ENDED_BUDGET);
   trace_->stack(4, {frame(3, 0x1010, true)}, USC_ENDED_BROKEN + static_cast<std::uint8_t>(USC_BROKEN_REGISTER));
   trace_->stack(5, {frame(0, 0x7000, true)}, USC_ENDED_SCOPE, 1);
@@ -155,6 +176,55 @@ TEST_F(LoaderTest, EqualStacksAreOneRowAndUnequalOnesAreNot) {
             "4|1|scope|[anon]+0x7000\n"
             "5|1|scope|[anon]+0x7000");
   EXPECT_EQ(rows("SELECT path, class FROM module WHERE class = 'jit'"), "[anon]|jit\n[anon]|jit");
+}
+
+// A walk went on from a frame without a file, by a frame pointer that its code may not keep.
+TEST_F(LoaderTest, StacksThatRestOnAGuessAreListed) {
+  usual();
+  const std::uint64_t jit = frame(0, 0x7000);
+  const auto no_mapping = static_cast<std::uint8_t>(USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING});
+  trace_->stack(1, {frame(3, 0x1010, true), jit, frame(2, 0x1020)}, USC_ENDED_ROOT, 1);
+  trace_->stack(2, {frame(3, 0x1010, true), jit}, no_mapping, 1);       // the guess led nowhere
+  trace_->stack(3, {frame(3, 0x1010, true), jit, jit}, no_mapping, 1);  // and so did the second one
+  trace_->stack(4, {frame(3, 0x1010, true), frame(2, 0x1020)}, no_mapping);
+  trace_->stack(5, {frame(3, 0x1010, true), frame(2, 0x1020)}, USC_ENDED_ROOT);
+  // The scope left the frame out: of two address spaces, since none of the frames depends on it.
+  trace_->stack(6, {frame(3, 0x1010, true), frame(2, 0x1020)}, USC_ENDED_ROOT, 1);
+  trace_->stack(7, {frame(3, 0x1010, true), frame(2, 0x1020)}, USC_ENDED_ROOT, 2);
+  std::uint64_t entry = kStart;
+  for (const std::uint32_t stack : {1U, 1U, 2U, 3U, 4U, 5U, 6U, 7U}) trace_->event({.entry = ++entry, .stack = stack});
+  load();
+  EXPECT_EQ(rows("SELECT s.id, ended, g.events FROM stack s LEFT JOIN guessed_stack g ON g.stack_id = s.id ORDER BY 1"),
+            "1|root|2\n2|broken:frame_pointer|-\n3|broken:frame_pointer|1\n4|broken:no_mapping|-\n5|root|-\n6|root|2");
+}
+
+// Nothing that a file holds now names what it held.
+TEST_F(LoaderTest, ChangedFilesAreCountedAndAModuleOfTheirOwn) {
+  class Namer : public FakeNamer {
+   public:
+    ModuleState state_of(const ModuleRequest& module) override {
+      return module.file == 3 || module.file == 5 ? ModuleState::kChanged : ModuleState::kUsable;
+    }
+  };
+  usual();
+  trace_->file(5, "/opt/bin/app", "IDA");
+  trace_->file(6, "/opt/bin/app", "IDA");
+  trace_->stack(1, {frame(3, 0x1010, true), frame(2, 0x1020), frame(5, 0x1020), frame(6, 0x1020)});
+  trace_->event({.entry = kStart + 1, .stack = 1});
+  trace_->totals();
+  trace_->close();
+  trace_.reset();
+  LoadOptions options;
+  options.namer = std::make_unique<Namer>();
+  ASSERT_TRUE(store::load(folder_ / "raw", folder_ / "db", options));
+  auto database = Database::open(folder_ / "db");
+  ASSERT_TRUE(database);
+  database_.emplace(std::move(*database));
+  EXPECT_EQ(rows("SELECT cause, count FROM loss"), "file_changed|2");
+  EXPECT_EQ(rows("SELECT m.path, count(*) FROM stack_frame s JOIN frame f ON f.id = frame_id JOIN module m ON m.id = "
+                 "f.module_id "
+                 "GROUP BY m.id ORDER BY m.id"),
+            "/usr/lib/libc.so.6|1\n/opt/bin/app|2\n/opt/bin/app|1");
 }
 
 TEST_F(LoaderTest, FramesWithoutAFileHaveTheFirstNameThatCoversTheirCall) {
@@ -264,7 +334,7 @@ TEST_F(LoaderTest, MetaHoldsTheHeaderAndWhatTheTraceSays) {
   load();
   EXPECT_EQ(rows("SELECT key, value FROM meta ORDER BY key"),
             "complete|0\ncpus|2\nduration_ns|500\nhost|box\\xff\nordered|1\nraw_skipped_bytes|0\n"
-            "raw_unknown_records|0\nschema|6\nstart_ns|1000000000000\nutc_offset_ns|77");
+            "raw_unknown_records|0\nschema|7\nstart_ns|1000000000000\nutc_offset_ns|77");
 }
 
 TEST_F(LoaderTest, TracingBeganWhenTheTracerSaysOrWithItsFile) {

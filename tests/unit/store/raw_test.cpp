@@ -1,11 +1,16 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
+
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <set>
+#include <string_view>
 
 #include <fstream>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "raw_trace.h"
@@ -315,6 +320,35 @@ TEST(Sequence, GapsAreWhatNobodyExplains) {
   loss.cause = USC_LOSS_RECURSION;  // takes no number
   check.see({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
   EXPECT_EQ(check.unexplained(), 2U);
+}
+
+// Each cause explains gaps, or none: which ones is written here once more, so that none is added without the question.
+TEST(Sequence, EveryCauseIsNumberedOrNot) {
+  const std::set<std::string_view> numbered{"ring_full_event", "ring_full_stack",  "ring_full_record",
+                                            "deferred_ring",   "raw_write",        "ring_full_string",
+                                            "verify_skipped",  "ring_full_sharing"};
+  const std::set<std::string_view> others{
+      "task_map_full",   "task_map_busy",    "recursion",         "scratch_busy",   "file_map_full", "stack_undefined",
+      "raw_damaged",     "task_undefined",   "deferred_given_up", "rows_memory",    "perf_map_size", "cut_off",
+      "jit_spaces_full", "perf_map_refused", "log_context",       "log_kinds_full", "no_answer"};
+#define USC_X(name, text, meaning, is_numbered)                             \
+  {                                                                         \
+    SequenceCheck check(1);                                                 \
+    usc_cpu_total total{};                                                  \
+    total.head = {sizeof(total), USC_RECORD_CPU_TOTAL, 0, 0, 0, 0};         \
+    total.records = 5;                                                      \
+    check.see({total.head, std::as_bytes(std::span(&total, 1)), 0});        \
+    usc_loss loss{};                                                        \
+    loss.head = {sizeof(loss), USC_RECORD_LOSS, USC_CPU_USER, 0, 0, 0};     \
+    loss.count = 3;                                                         \
+    loss.cause = USC_LOSS_##name;                                           \
+    check.see({loss.head, std::as_bytes(std::span(&loss, 1)), 0});          \
+    EXPECT_EQ(numbered.count(text) + others.count(text), 1U) << text;       \
+    EXPECT_EQ(check.unexplained(), numbered.count(text) ? 2U : 5U) << text; \
+  }
+#include "uscope/loss.def"
+#undef USC_X
+  EXPECT_EQ(usc_loss_is_numbered(USC_LOSS_COUNT), 0);
 }
 
 }  // namespace

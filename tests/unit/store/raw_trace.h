@@ -54,7 +54,7 @@ struct TaskSpec {
   std::uint32_t parent_task = 0;
   std::uint32_t pid = 100;
   std::uint32_t tid = 100;
-  std::uint32_t flags = USC_TASK_PROCESS;
+  std::uint32_t flags = USC_TASK_PROCESS | USC_TASK_SAME_FILES | USC_TASK_SAME_FS;
   std::uint32_t image = 0;
   std::uint64_t time = kStart;
   std::string name = "app";
@@ -254,10 +254,11 @@ class RawTrace {
     put(loss);
   }
 
-  void io_uring(std::uint32_t process) {
+  void io_uring(std::uint32_t process, bool known = true) {
     usc_io_uring record{};
-    record.head = head(USC_RECORD_IO_URING, 0, 1, kStart);
+    record.head = head(USC_RECORD_IO_URING, 0, 1, kStart + 2);
     record.process = process;
+    record.not_known = known ? 0 : 1;
     put(record);
   }
 

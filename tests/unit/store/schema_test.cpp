@@ -8,6 +8,7 @@
 #include <string>
 
 #include "store/statement.h"
+#include "tests/support/paths.h"
 
 namespace uscope::store {
 namespace {
@@ -41,7 +42,7 @@ class SchemaTest : public testing::Test {
 TEST_F(SchemaTest, ColumnsAreTheContracts) {
   const std::map<std::string, std::string> expected{
       {"meta", "key value"},
-      {"process", "id pid ns_pid parent_id start_ns end_ns exit_code exit_signal uses_io_uring"},
+      {"process", "id pid ns_pid parent_id start_ns end_ns exit_code exit_signal uses_io_uring space"},
       {"image", "id process_id ts_ns path argv"},
       {"thread", "id process_id tid ns_tid name start_ns end_ns"},
       {"module", "id path build_id class"},
@@ -54,7 +55,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"string", "id value"},
       {"futex_wait",
        "event_id address op expected timeout_ns words words_at_stop key words_from words_at_stop_from asleep "
-       "strangers futexes handlers"},
+       "strangers futexes handlers open_to_others"},
       {"futex_wake", "event_id address count key"},
       {"cell", "kind_id trigger_frame_id events errors total_ns open first_event_id"},
       {"latency", "kind_id up_to_ns events"},
@@ -62,6 +63,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"cell_latency", "kind_id trigger_frame_id up_to_ns events"},
       {"thread_total", "thread_id events errors"},
       {"stack_end", "ended stacks events"},
+      {"guessed_stack", "stack_id events"},
       {"notable_event", "list event_id"},
       {"trigger_of_stack", "stack_id frame_id"},
       {"verify", "event_id equal uscope_depth oracle_depth first_difference"},
@@ -78,7 +80,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
 }
 
 TEST_F(SchemaTest, EveryColumnIsDocumented) {
-  std::ifstream file(std::string(USCOPE_SOURCE_DIR) + "/docs/schema.md");
+  std::ifstream file(std::string(paths::kSourceFolder) + "/docs/schema.md");
   std::stringstream text;
   text << file.rdbuf();
   ASSERT_FALSE(text.str().empty());
@@ -95,7 +97,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "6");
+  EXPECT_EQ(one("PRAGMA user_version"), "7");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 

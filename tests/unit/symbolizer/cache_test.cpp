@@ -1,4 +1,5 @@
 // The row cache: what comes back is what was built, and nothing damaged, foreign or unsafe is ever believed.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <utility>
 
 #include "rows_test_support.h"
 #include "symbolizer/row_cache.h"
@@ -189,6 +191,64 @@ TEST_F(Cache, StaysBelowItsLimitAndDropsTheOldest) {
   EXPECT_EQ(entries().size(), 2u);
   get(tight, kLoader);
   EXPECT_EQ(tight.stats().hits, 1u);
+}
+
+// Tools that edit a program leave its build-id; rows follow from its code, too.
+TEST_F(Cache, OtherCodeUnderOneBuildIdIsAnotherFile) {
+  const std::string path = top_ + "/edited";
+  std::filesystem::copy_file(std::filesystem::canonical(kLoader), path);
+  RowCache cache(folder_);
+  get(cache, path.c_str());
+  const UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const auto facts = read_elf_facts(fd.get(), path);
+  ASSERT_TRUE(facts);
+  const auto at = static_cast<off_t>(facts->exec_segments.at(0).offset + 100);
+  char byte = 0;
+  ASSERT_EQ(pread(fd.get(), &byte, 1, at), 1);
+  byte = static_cast<char>(byte + 1);
+  ASSERT_EQ(pwrite(fd.get(), &byte, 1, at), 1);
+  EXPECT_EQ(read_elf_facts(fd.get(), path)->build_id, facts->build_id);
+  get(cache, path.c_str());
+  EXPECT_EQ(cache.stats().built, 2U);
+  EXPECT_EQ(entries().size(), 2U);
+}
+
+// Reads one file's digest first, and then another one's rows and digest: as if it had been written over in between.
+class ReaderOfAChangingFile final : public ElfReader {
+ public:
+  explicit ReaderOfAChangingFile(int later) : later_(later) {}
+  FactsAnswer facts(int fd, const std::string& name) override { return direct_reader().facts(fd, name); }
+  std::unique_ptr<FileReading> open(int fd, const std::string& name) override {
+    class Reading final : public FileReading {
+     public:
+      Reading(int now, int later, std::string name) : now_(now), later_(later), name_(std::move(name)) {}
+      Result<Digest> digest() override { return unwind_digest(std::exchange(now_, later_), name_); }
+      Result<RowTable> rows(RowDetail detail) override { return build_rows(later_, name_, detail); }
+
+     private:
+      int now_;
+      int later_;
+      std::string name_;
+    };
+    return std::make_unique<Reading>(fd, later_, name);
+  }
+
+ private:
+  int later_;
+};
+
+TEST_F(Cache, RowsOfAFileThatChangesMeanwhileAreNotKept) {
+  RowCache cache(folder_);
+  const UniqueFd before = open_to_read(kLoader);
+  const UniqueFd after = open_to_read(kLibc);
+  ReaderOfAChangingFile reader(after.get());
+  const auto table = cache.get(before.get(), "changing", reader);
+  ASSERT_FALSE(table);
+  EXPECT_EQ(table.error().what, "changing: changed while its unwind information was read");
+  EXPECT_EQ(entries().size(), 0U);
+  const auto built = build_rows(before.get(), kLoader);
+  ASSERT_TRUE(built);
+  expect_equal(get(cache, kLoader), *built);
 }
 
 TEST_F(Cache, WhatIsNotElfIsAnError) {

@@ -14,12 +14,13 @@
 #include "symbolizer/row_builder_cfi.h"
 #include "symbolizer/row_builder_sections.h"
 #include "symbols_test_support.h"
+#include "tests/support/paths.h"
 
 namespace uscope::symbolizer {
 namespace {
 
 std::string fixture(const std::string& name) {
-  return std::string(USCOPE_FIXTURES) + "/fixture_" + name;
+  return std::string(paths::kFixtureFolder) + "/fixture_" + name;
 }
 
 struct Program {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "own_process.h"
+#include "raw_file.h"
 
 namespace uscope::tracer {
 namespace {
@@ -19,7 +20,7 @@ class CollectorTest : public testing::Test {
     usc_raw_header header{};
     header.magic = USC_RAW_MAGIC;
     header.header_size = sizeof(header);
-    auto writer = TraceWriter::create(path_, header);
+    auto writer = TraceWriter::create(new_raw_file(path_), path_, header);
     ASSERT_TRUE(writer) << writer.error().what;
     writer_.emplace(std::move(*writer));
   }
@@ -231,6 +232,32 @@ TEST_F(CollectorTest, LossesAreWrittenOnceAndByProcessWhereKnown) {
   backend_.counters[1].loss[USC_LOSS_RING_FULL_EVENT] = 6;
   ASSERT_TRUE(collector().write_losses());
   EXPECT_EQ(losses()[(Key{USC_LOSS_RING_FULL_EVENT, 0})], 5U);
+}
+
+TEST_F(CollectorTest, AProcessThatDoesNotAnswerMayHaveARing) {
+  auto scouts = Scouts::start();
+  ASSERT_TRUE(scouts) << scouts.error().what;
+  const auto pid = static_cast<__u32>(getpid());
+  usc_task task{};
+  task.head.task = 8;
+  task.process = 2;
+  task.pid = task.tid = pid;
+  usc_exec ran_before{};
+  ran_before.head.task = 8;
+  ran_before.process = 2;
+  collector_.emplace(backend_, files_, maker_, *writer_, config_, nullptr, nullptr, scouts->get());
+  backend_.queue(task, USC_RECORD_TASK);
+  backend_.queue(ran_before, USC_RECORD_EXEC);
+  ASSERT_TRUE(collector().round());
+  EXPECT_TRUE(written<usc_io_uring>(USC_RECORD_IO_URING).empty());
+  (*scouts)->tell_silent(pid, 1);
+  backend_.queue(ran_before, USC_RECORD_EXEC);
+  ASSERT_TRUE(collector().round());
+  const auto rings = written<usc_io_uring>(USC_RECORD_IO_URING);
+  ASSERT_EQ(rings.size(), 1U);
+  EXPECT_EQ(rings[0].process, 2U);
+  EXPECT_EQ(rings[0].not_known, 1U);
+  collector_.reset();
 }
 
 TEST_F(CollectorTest, FilesAreDescribedWithTheirRowsOrTheTrouble) {

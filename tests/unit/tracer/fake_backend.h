@@ -110,7 +110,11 @@ class FakeBackend : public Backend {
   Result<usc_file_key> own_file_key(const void* address) override {
     const auto at = reinterpret_cast<std::uint64_t>(address);
     for (const OwnMapping& mapping : own_mappings())
-      if (at >= mapping.start && at < mapping.end) return key_of(mapping);
+      if (at >= mapping.start && at < mapping.end) {
+        usc_file_key key = key_of(mapping);
+        if (on_asked_for_key) on_asked_for_key(key);
+        return key;
+      }
     return Error{"no mapping there", ""};
   }
   Result<std::uint32_t> reserve_file(const usc_file_key&) override {
@@ -129,6 +133,7 @@ class FakeBackend : public Backend {
   }
 
   std::function<void(std::uint32_t pid)> on_asked_for_mappings;
+  std::function<void(usc_file_key&)> on_asked_for_key;  // may change it, as writing to a file does
   bool has_room = true;
   bool reserves = false;
   std::uint32_t next_serial = 1000;

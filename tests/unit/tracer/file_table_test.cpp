@@ -3,13 +3,20 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
 
 #include "own_process.h"
+#include "tracer/jit_names.h"
+#include "tracer/library_search.h"
 
 namespace uscope::tracer {
 namespace {
@@ -146,9 +153,97 @@ TEST_F(FileTableTest, DeletedMemoryIsCodeMadeAtRunTime) {
   EXPECT_FALSE(is_jit(3, files_.find(3)));
 }
 
+std::string own_library() {
+  std::ifstream file(std::filesystem::canonical("/usr/lib/x86_64-linux-gnu/libz.so.1"), std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A memfd may be filled again with another library: what is read is a copy of what was mapped.
+TEST_F(FileTableTest, ALibraryInMemoryIsReadFromACopy) {
+  const std::string content = own_library();
+  const MappedFile library(content);
+  ASSERT_TRUE(meet(files_, 2, library.mapping(), 0));
+  const File& file = *files_.find(2);
+  EXPECT_EQ(file.state, USC_FILE_READY);
+  EXPECT_TRUE(file.copied);
+  std::string held(content.size() + 1, '\0');
+  EXPECT_EQ(pread(file.fd.get(), held.data(), held.size(), 0), static_cast<ssize_t>(content.size()));
+  held.pop_back();
+  EXPECT_EQ(held, content);
+}
+
+TEST_F(FileTableTest, ALibraryInMemoryThatHasChangedByNowHasNoRows) {
+  const MappedFile library(own_library());
+  backend_.on_asked_for_key = [](usc_file_key& key) { key.generation++; };
+  ASSERT_TRUE(meet(files_, 2, library.mapping(), 0));
+  const File& file = *files_.find(2);
+  EXPECT_EQ(file.state, USC_FILE_WITHOUT);
+  EXPECT_FALSE(file.copied);
+  EXPECT_EQ(file.rows, nullptr);
+  EXPECT_EQ(file.trouble.substr(0, 28), "changed after it was mapped:");
+  EXPECT_TRUE(file.facts.build_id.empty());
+}
+
+TEST_F(FileTableTest, RowsOfAFileThatWasWrittenToMeanwhileAreNotTaken) {
+  const MappedFile library(own_library(), "written-to");
+  int asked = 0;
+  backend_.on_asked_for_key = [&](usc_file_key& key) { key.ctime_nsec = asked++ == 0 ? 0 : 1; };
+  ASSERT_TRUE(meet(files_, 2, library.mapping()));
+  const File& file = *files_.find(2);
+  EXPECT_EQ(file.state, USC_FILE_WITHOUT);
+  EXPECT_EQ(file.rows, nullptr);
+  EXPECT_TRUE(file.facts.build_id.empty());
+  EXPECT_EQ(backend_.published[2].state, USC_FILE_WITHOUT);
+}
+
+// It stays one file whatever is written to it, and the trace is told of it once.
+TEST_F(FileTableTest, MemoryForCodeIsSettled) {
+  backend_.reserves = true;
+  const MappedFile code(std::string(4096, '\xc3'));
+  ASSERT_TRUE(meet(files_, 2, code.mapping(), 0));
+  ASSERT_TRUE(meet(files_, 3, code.mapping(), 0));
+  EXPECT_EQ(files_.find(2)->state, USC_FILE_JIT);
+  EXPECT_EQ(files_.find(3)->state, USC_FILE_JIT);
+  EXPECT_EQ(backend_.published[1000].state, USC_FILE_JIT);
+  EXPECT_EQ(backend_.published.count(1001), 0U);
+  EXPECT_EQ(files_.take_news(), std::vector<std::uint32_t>{2});
+}
+
+// That cannot say what the memory of MemoryForCodeIsSettled is.
+class RefusingBackend final : public FakeBackend {
+ public:
+  Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override {
+    if (file >= 1000) return Error{"refused", ""};
+    return FakeBackend::publish_state(file, state, classes);
+  }
+};
+
+TEST_F(FileTableTest, WhereMemoryCannotBeSettledTheOtherFilesAreToldOf) {
+  RefusingBackend backend;
+  backend.reserves = true;
+  FileTable files(backend, maker_, {});
+  const MappedFile code(std::string(4096, '\xc3'));
+  EXPECT_FALSE(meet(files, 2, code.mapping(), 0));
+  EXPECT_EQ(files.take_news(), std::vector<std::uint32_t>{2});
+}
+
+TEST(MemoryFilesTest, WhatChangesAllTheTimeIsSettledAfterAWhile) {
+  MemoryFiles memory;
+  usc_file_key key{};
+  key.ino = 7;
+  for (int i = 0; i < 7; i++) EXPECT_FALSE(memory.saw_code(key, false).settled) << i;
+  EXPECT_TRUE(memory.saw_code(key, false).settled);
+  EXPECT_FALSE(memory.saw_code(key, true).settled);
+  key.ino = 8;
+  EXPECT_TRUE(memory.saw_code(key, true).first);
+  key.ino = 9;
+  memory.saw_elf(key);
+  for (int i = 0; i < 20; i++) EXPECT_FALSE(memory.saw_code(key, true).settled);
+}
+
 // The paths of all files that are ready, once the maker has done all that was asked for.
 std::vector<std::string> ready_paths(FileTable& files, RowMaker& maker) {
-  while (maker.is_busy()) EXPECT_TRUE(maker.wait());
+  while (maker.is_busy()) EXPECT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
   std::vector<std::string> paths;
   for (const std::uint32_t serial : files.take_news())
     if (files.find(serial)->state == USC_FILE_READY) paths.push_back(files.find(serial)->path);
@@ -189,11 +284,131 @@ TEST_F(FileTableTest, AFileIsNotMetBeforeItsRowsAreThere) {
   EXPECT_FALSE(files.find(2)->met);
   EXPECT_TRUE(files.take_news().empty());
   EXPECT_TRUE(backend_.published.empty());
-  ASSERT_TRUE(maker.wait());
+  while (maker.is_busy()) ASSERT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
   EXPECT_FALSE(files.find(2)->coming);
   EXPECT_EQ(files.find(2)->state, USC_FILE_READY);
   EXPECT_EQ(maker.take_news(), std::vector<std::uint32_t>{2});
   EXPECT_FALSE(maker.is_busy());
+}
+
+// Of which not even the kind is known for long.
+class PatientReader final : public symbolizer::ElfReader {
+ public:
+  symbolizer::FactsAnswer facts(int fd, const std::string& name) override {
+    go_on_.wait(false);
+    return symbolizer::direct_reader().facts(fd, name);
+  }
+  std::unique_ptr<symbolizer::FileReading> open(int fd, const std::string& name) override {
+    return symbolizer::direct_reader().open(fd, name);
+  }
+  void go_on() {
+    go_on_ = true;
+    go_on_.notify_all();
+  }
+
+ private:
+  std::atomic<bool> go_on_{false};
+};
+
+TEST_F(FileTableTest, NobodyWaitsForTheFactsOfAFile) {
+  PatientReader reader;
+  RowMaker maker(cache_, 2, reader);
+  FileTable files(backend_, maker, {});
+  ASSERT_TRUE(meet(files, 2, own_mapping("libc.so")));
+  EXPECT_TRUE(files.find(2)->coming);
+  const MappedFile text("not a program\n", "plain-text");
+  ASSERT_TRUE(meet(files, 3, text.mapping()));
+  ASSERT_TRUE(maker.hand_over());
+  EXPECT_TRUE(backend_.published.empty());
+  reader.go_on();
+  while (maker.is_busy()) ASSERT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
+  EXPECT_EQ(files.find(2)->state, USC_FILE_READY);
+  EXPECT_FALSE(files.find(2)->facts.build_id.empty());
+  EXPECT_EQ(files.find(3)->state, USC_FILE_WITHOUT);
+  EXPECT_NE(files.find(3)->trouble.find("ELF"), std::string::npos);
+  // Walks that wait are told of both.
+  std::vector<std::uint32_t> told = maker.take_news();
+  std::sort(told.begin(), told.end());
+  EXPECT_EQ(told, (std::vector<std::uint32_t>{2, 3}));
+}
+
+// With at most so many descriptors for files.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(std::size_t files) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit few = before_;
+    few.rlim_cur = 72 + JitNames::kDescriptors + files;
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(FileTableTest, AFileThatWasReadMakesRoomForTheNext) {
+  const FewDescriptors few(2);
+  backend_.reserves = true;  // what they ask for is looked up, where there is room
+  RowMaker maker(cache_, 1);
+  FileTable files(backend_, maker, {});
+  const std::vector<std::string> names = {"libc.so", "libstdc++.so", "libm.so", "libgcc_s.so"};
+  std::uint32_t serial = 2;
+  for (const std::string& name : names) ASSERT_TRUE(meet(files, serial++, own_mapping(name)));
+  while (maker.is_busy()) ASSERT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
+  std::size_t held = 0;
+  for (serial = 2; serial < 2 + names.size(); serial++) {
+    EXPECT_EQ(files.find(serial)->state, USC_FILE_READY) << files.find(serial)->trouble;
+    if (files.find(serial)->fd) held++;
+  }
+  EXPECT_LE(held, 1U);
+}
+
+TEST_F(FileTableTest, WhatIsGivenUpStaysOpenWhileItIsRead) {
+  PatientReader reader;
+  std::optional<FileTable> files;  // goes after the maker
+  RowMaker maker(cache_, 1, reader);
+  const OwnMapping libc = own_mapping("libc.so");
+  {
+    const FewDescriptors none(0);
+    files.emplace(backend_, maker, ModuleGlobs());
+  }
+  ASSERT_TRUE(meet(*files, 2, libc));
+  const int number = files->find(2)->fd.get();
+  struct stat before {};
+  ASSERT_EQ(fstat(number, &before), 0);
+  ASSERT_TRUE(files->give_up_rows());
+  EXPECT_EQ(files->find(2)->state, USC_FILE_WITHOUT);
+  struct stat after {};
+  ASSERT_EQ(fstat(number, &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+  reader.go_on();
+}
+
+TEST_F(FileTableTest, AFileThatIsMetAfterAllWereGivenUpIsToldOf) {
+  PatientReader reader;
+  std::optional<FileTable> files;
+  RowMaker maker(cache_, 1, reader);
+  files.emplace(backend_, maker, ModuleGlobs());
+  ASSERT_TRUE(meet(*files, 2, own_mapping("libc.so")));
+  ASSERT_TRUE(files->give_up_rows());
+  ASSERT_TRUE(meet(*files, 3, own_mapping("libm.so")));
+  EXPECT_EQ(files->take_news(), (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_EQ(files->find(3)->state, USC_FILE_WITHOUT);
+  EXPECT_EQ(files->find(3)->trouble, files->find(2)->trouble);
+  EXPECT_TRUE(files->find(3)->fd);
+  reader.go_on();
+}
+
+TEST(LibrarySearch, TakesNoLongerForAFileThatAsksForMuch) {
+  symbolizer::ElfFacts facts;
+  facts.needed.assign(60'000, "a");
+  facts.runpath.assign(100'000, "/nowhere");
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(asked_for(facts, "/x").empty());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
 }
 
 TEST_F(FileTableTest, SerialsOutOfRangeAreLeftAlone) {

@@ -4,19 +4,27 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
+#include <linux/userfaultfd.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "raw_file.h"
+#include "tracer/thread_state.h"
 
 namespace uscope::tracer {
 namespace {
@@ -61,7 +69,7 @@ class FutexWatchTest : public testing::Test {
     std::string folder = testing::TempDir() + "uscope-watch-XXXXXX";
     ASSERT_NE(mkdtemp(folder.data()), nullptr);
     path_ = folder + "/raw";
-    auto writer = TraceWriter::create(path_, {});
+    auto writer = TraceWriter::create(new_raw_file(path_), path_, {});
     ASSERT_TRUE(writer);
     writer_.emplace(std::move(*writer));
     watch_.emplace(tasks_, *writer_);
@@ -71,13 +79,14 @@ class FutexWatchTest : public testing::Test {
     rmdir(path_.substr(0, path_.rfind('/')).c_str());
   }
 
-  void start(std::uint32_t tid) {
+  void start(std::uint32_t tid, std::uint32_t flags = 0) {
     usc_task task{};
     task.head.task = kTask;
     task.process = 1;
     task.pid = static_cast<__u32>(getpid());
     task.tid = tid;
     task.mm = 3;
+    task.flags = flags;
     tasks_.start(task);
   }
   void see(const void* address, int op, std::uint8_t how, const timespec* timeout = nullptr) {
@@ -91,6 +100,22 @@ class FutexWatchTest : public testing::Test {
     event.args[3] = reinterpret_cast<std::uint64_t>(timeout);
     watch_->see(event);
   }
+  void use_scouts() {
+    auto scouts = Scouts::start();
+    ASSERT_TRUE(scouts) << scouts.error().what;
+    scouts_ = std::move(*scouts);
+    watch_.emplace(tasks_, *writer_, scouts_.get());
+  }
+  usc_futex look() {
+    EXPECT_TRUE(watch_->look_at_all());
+    while (watch_->is_looking()) {
+      EXPECT_TRUE(watch_->work());
+      usleep(1000);
+    }
+    return head_of(written());
+  }
+  void expect_sharers_are_counted();
+
   // What has been written since the last time: one record, or none.
   std::vector<char> written() {
     EXPECT_TRUE(writer_->flush());
@@ -110,6 +135,7 @@ class FutexWatchTest : public testing::Test {
   std::size_t read_ = sizeof(usc_raw_header);
   std::optional<TraceWriter> writer_;
   TaskTable tasks_;
+  std::unique_ptr<Scouts> scouts_;
   std::optional<FutexWatch> watch_;
 };
 
@@ -226,6 +252,98 @@ TEST_F(FutexWatchTest, ASharedFutexIsKnownByItsFileAndByWhoElseMapsIt) {
   munmap(words, 4096);
   close(fd);
   unlink(file.c_str());
+}
+
+// Another process with this one's memory.
+class Sharer {
+ public:
+  Sharer() : pid_(clone(sleep_for_ever, stack_.data() + stack_.size(), CLONE_VM | SIGCHLD, nullptr)) {}
+  ~Sharer() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Sharer(const Sharer&) = delete;
+  Sharer& operator=(const Sharer&) = delete;
+
+ private:
+  static int sleep_for_ever(void*) {
+    pause();
+    return 0;
+  }
+  alignas(16) std::array<char, 65536> stack_{};
+  pid_t pid_;
+};
+
+// Who comes after tracing has begun is traced, too; the scouts are forked from this process and have their own memory.
+void FutexWatchTest::expect_sharers_are_counted() {
+  std::uint32_t word = 0;
+  start(static_cast<std::uint32_t>(gettid()), USC_TASK_ATTACHED);
+  see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
+  {
+    const Sharer sharer;
+    EXPECT_EQ(look().strangers, 1U);
+    EXPECT_EQ(look().strangers, 1U);
+  }
+  EXPECT_EQ(look().strangers, 0U);
+  const Sharer later;
+  EXPECT_EQ(look().strangers, 0U);
+}
+
+TEST_F(FutexWatchTest, WhoSharesMemoryThatWasThereBeforeIsCounted) {
+  expect_sharers_are_counted();
+}
+
+TEST_F(FutexWatchTest, ScoutsCountWhoSharesMemory) {
+  use_scouts();
+  expect_sharers_are_counted();
+}
+
+TEST_F(FutexWatchTest, NobodySharesMemoryThatWasMadeInTheTrace) {
+  std::uint32_t word = 0;
+  const Sharer sharer;
+  start(static_cast<std::uint32_t>(gettid()));
+  see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
+  EXPECT_EQ(look().strangers, USC_FUTEX_NO_STRANGERS);
+}
+
+// Forked processes, as the scouts are, cannot be told from such as share the memory then.
+TEST_F(FutexWatchTest, TheMemoryOfAProcessThatDoesNotAnswerMayBeShared) {
+  use_scouts();
+  std::uint32_t word = 0;
+  start(static_cast<std::uint32_t>(gettid()), USC_TASK_ATTACHED);
+  see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
+  scouts_->tell_silent(static_cast<std::uint32_t>(getpid()), 1);
+  const usc_futex futex = look();
+  EXPECT_EQ(futex.key, USC_FUTEX_PRIVATE);
+  EXPECT_GE(futex.strangers, 1U);
+  EXPECT_NE(futex.strangers, USC_FUTEX_NO_STRANGERS);
+}
+
+TEST_F(FutexWatchTest, AWaitWhoseMemoryDoesNotAnswerIsToldAsOneThatAnybodyMayEnd) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  use_scouts();
+  const int fault = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC));
+  uffdio_api api{};
+  api.api = UFFD_API;
+  if (fault < 0 || ioctl(fault, UFFDIO_API, &api) != 0) GTEST_SKIP() << "no userfaultfd here";
+  void* const memory = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  uffdio_register held{};
+  held.range = {reinterpret_cast<std::uint64_t>(memory), page};
+  held.mode = UFFDIO_REGISTER_MODE_MISSING;
+  ASSERT_EQ(ioctl(fault, UFFDIO_REGISTER, &held), 0);
+  start(static_cast<std::uint32_t>(gettid()), USC_TASK_ATTACHED);
+  see(static_cast<char*>(memory) + 64, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
+  const usc_futex futex = look();
+  EXPECT_EQ(futex.address, reinterpret_cast<std::uint64_t>(memory) + 64);
+  EXPECT_EQ(futex.entry_ns, kEntry);
+  EXPECT_EQ(futex.key, USC_FUTEX_UNKNOWN);
+  EXPECT_EQ(futex.flags, USC_FUTEX_AT_STOP | USC_FUTEX_HANDLERS);
+  EXPECT_EQ(futex.strangers, 1U);
+  EXPECT_EQ(futex.bytes, 0U);
+  ASSERT_TRUE(watch_->look_at_all());
+  EXPECT_FALSE(watch_->is_looking());
+  close(fault);
+  munmap(memory, page);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "golden_stack.h"
+#include "tests/support/paths.h"
 
 namespace uscope::testkit {
 namespace {
@@ -16,7 +17,8 @@ using symbolizer::RowDetail;
 
 std::vector<std::filesystem::path> stack_files() {
   std::vector<std::filesystem::path> paths;
-  for (const auto& item : std::filesystem::directory_iterator(USCOPE_SOURCE_DIR "/tests/golden/stacks"))
+  for (const auto& item :
+       std::filesystem::directory_iterator(std::string(paths::kSourceFolder) + "/tests/golden/stacks"))
     paths.push_back(item.path());
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -48,5 +48,18 @@ TEST(LoadFailure, MissingPrivilegesExplainARefusalAndNothingElse) {
   EXPECT_NE(large.what.find("combined stack size"), std::string::npos) << large.what;
 }
 
+// What libbpf 1.1 printed in a control group of 60 MiB.
+TEST(LoadFailure, WantOfMemoryIsNotWantOfPrivilegesNorOfTypes) {
+  constexpr const char* kNoMemory =
+      "libbpf: Error in bpf_create_map_xattr(rows):ENOMEM(-12). Retrying without BTF.\n"
+      "libbpf: map 'rows': failed to create: Cannot allocate memory(-12)\n"
+      "libbpf: failed to load object 'uscope_bpf'\n";
+  const Error error = load_failure(ENOMEM, kNoMemory, kNoCapability);
+  EXPECT_EQ(error.what.find("CAP_BPF"), std::string::npos) << error.what;
+  EXPECT_NE(error.what.find("Cannot allocate memory"), std::string::npos) << error.what;
+  EXPECT_NE(error.remedy.find("memory.max"), std::string::npos) << error.remedy;
+  EXPECT_EQ(error.remedy.find("CAP_"), std::string::npos) << error.remedy;
+}
+
 }  // namespace
 }  // namespace uscope::tracer

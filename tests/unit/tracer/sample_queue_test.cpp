@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 
 namespace uscope::tracer {
@@ -58,18 +59,48 @@ TEST(SampleQueue, WaitsForTheRowsOfItsFileAndKeepsItsOrder) {
   queue.let_wait(*queue.take(), 7);
   EXPECT_EQ(queue.who_waits(1), 7U);
   queue.let_wait(*queue.take(), *queue.who_waits(1));
-  EXPECT_EQ(queue.waiting_since_ns(), 100U);
+  EXPECT_EQ(queue.held_since_ns(), 100U);
   queue.add(sample_of(2), 200);
   queue.begin_round();
   queue.rows_came(6);
   EXPECT_EQ(queue.who_waits(1), 7U);
   queue.rows_came(7);
   EXPECT_EQ(queue.who_waits(1), std::nullopt);
-  EXPECT_EQ(queue.waiting_since_ns(), 100U);
+  EXPECT_EQ(queue.held_since_ns(), 100U);
   EXPECT_EQ(take_all(queue), (std::vector<int>{1, -1, 2}));
-  queue.begin_round();
-  EXPECT_EQ(queue.waiting_since_ns(), ~std::uint64_t{0});
+  EXPECT_EQ(queue.held_since_ns(), ~std::uint64_t{0});
   EXPECT_TRUE(queue.empty());
+}
+
+// Where one always waits, what is held does not seem older than it is.
+TEST(SampleQueue, KnowsTheOldestThatItHolds) {
+  SampleQueue queue;
+  queue.add(sample_of(1), 100);
+  queue.begin_round();
+  queue.let_wait(*queue.take(), 7);
+  queue.add(sample_of(2), 200);
+  queue.begin_round();
+  auto second = queue.take();
+  queue.let_wait(*second, 8);
+  queue.rows_came(7);
+  (void)queue.take();
+  EXPECT_EQ(queue.held_since_ns(), 200U);
+  queue.rows_came(8);
+  queue.put_back(*queue.take());
+  EXPECT_EQ(queue.held_since_ns(), 200U);
+}
+
+// Many samples are due while many files come: none of them is moved again and again.
+TEST(SampleQueue, FilesThatComeOneByOneCostNoMoreThanTheirSamples) {
+  constexpr std::uint32_t kMany = 20'000;
+  SampleQueue queue;
+  for (std::uint32_t i = 1; i <= 2 * kMany; i++) queue.add(sample_of(i), 100);
+  queue.begin_round();
+  for (std::uint32_t i = 1; i <= kMany; i++) queue.let_wait(*queue.take(), i);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint32_t i = 1; i <= kMany; i++) queue.rows_came(i);
+  EXPECT_EQ(take_all(queue).size(), 2 * kMany);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
 }
 
 TEST(SampleQueue, NoneMayWaitBeyondTheBound) {

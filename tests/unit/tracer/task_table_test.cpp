@@ -57,6 +57,61 @@ TEST(TaskTable, AnAddressSpaceIsUnusedWhenItsLastTaskHasEndedAndTheGraceTimeIsOv
   EXPECT_EQ(tasks.bury(30 * kSecond), std::vector<std::uint32_t>{9});
 }
 
+// Attached to: the eldest process's perf map tells first, whichever is met first.
+TEST(TaskTable, ProcessesThatRanBeforeMayShareAnAddressSpace) {
+  TaskTable tasks;
+  usc_task child = start_of(2, 2, 9, USC_TASK_PROCESS | USC_TASK_ATTACHED);
+  child.start_ns = 20;
+  usc_task parent = start_of(1, 1, 9, USC_TASK_PROCESS | USC_TASK_ATTACHED);
+  parent.start_ns = 10;
+  tasks.start(child);
+  EXPECT_TRUE(tasks.was_adopted(9));
+  EXPECT_FALSE(tasks.was_adopted(8));
+  tasks.start(parent);
+  for (const std::uint32_t task : {1U, 2U}) {
+    ASSERT_EQ(tasks.find(task).maps().size(), 2U);
+    EXPECT_EQ(tasks.find(task).maps()[0].pid, 101U);
+    EXPECT_EQ(tasks.find(task).maps()[1].pid, 102U);
+  }
+}
+
+// Whoever makes thousands of such processes makes them cheaply: no more of each than of one.
+TEST(TaskTable, OfManyProcessesWithOneAddressSpaceTheEldestTell) {
+  constexpr std::uint32_t kMany = 20'000;
+  TaskTable tasks;
+  for (std::uint32_t i = kMany; i > 0; i--) {
+    usc_task record = start_of(i, i, 9, USC_TASK_PROCESS | USC_TASK_ATTACHED);
+    record.start_ns = i;
+    tasks.start(record);
+  }
+  usc_task thread = start_of(kMany + 1, kMany / 2, 9, USC_TASK_ATTACHED);
+  thread.start_ns = 1;
+  tasks.start(thread);
+  for (const std::uint32_t task : {1U, kMany / 2, kMany, kMany + 1}) {
+    ASSERT_EQ(tasks.find(task).maps().size(), 5U);
+    for (std::uint32_t i = 0; i < 5; i++) EXPECT_EQ(tasks.find(task).maps()[i].pid, i + 101);
+    EXPECT_EQ(&tasks.find(task).maps(), &tasks.find(1).maps());  // one list for all
+  }
+}
+
+// What one of them executes is its own.
+TEST(TaskTable, AnExecDoesNotChangeTheOwnersOfWhatItLeaves) {
+  TaskTable tasks;
+  for (const std::uint32_t process : {1U, 2U}) {
+    usc_task record = start_of(process, process, 9, USC_TASK_PROCESS | USC_TASK_ATTACHED);
+    record.start_ns = process;
+    tasks.start(record);
+  }
+  usc_exec exec{};
+  exec.head.task = 1;
+  exec.head.time = kSecond;
+  exec.mm = 10;
+  tasks.exec(exec);
+  ASSERT_EQ(tasks.find(1).maps().size(), 1U);
+  EXPECT_EQ(tasks.find(1).maps()[0].from_ns, kSecond);
+  EXPECT_EQ(tasks.find(2).maps().size(), 2U);
+}
+
 TEST(TaskTable, AnExecLeavesTheOldAddressSpace) {
   TaskTable tasks;
   tasks.start(start_of(1, 1, 4, USC_TASK_PROCESS));

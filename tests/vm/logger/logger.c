@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-/* A module that logs: at each getppid, by a kprobe, an event of kind 7 with three values and both stacks. */
+/*
+ * A module that logs: at each getppid, by a kprobe, an event of kind 7 with three values and both stacks; and inside
+ * each rename, where the kernel holds rename_lock, an event of kind 8 with the user stack.
+ */
 #include <linux/kprobes.h>
 #include <linux/module.h>
 
 #include "uscope_log.h"
 
-static unsigned long logged, refused;
+static unsigned long logged, refused, renames;
 module_param(logged, ulong, 0400);
+module_param(renames, ulong, 0400);
 module_param(refused, ulong, 0400);
 static u64 number;
 
@@ -21,6 +25,11 @@ static int on_getppid(struct kprobe* probe, struct pt_regs* regs) {
   return 0;
 }
 
+static int on_rename(struct kprobe* probe, struct pt_regs* regs) {
+  if (!usc_log_event(8, NULL, 0, USC_LOG_USER_STACK)) renames++;
+  return 0;
+}
+
 static int long_name(void) {
   char name[66] = {};
 
@@ -29,16 +38,24 @@ static int long_name(void) {
 }
 
 static struct kprobe probe = {.symbol_name = "__x64_sys_getppid", .pre_handler = on_getppid};
+static struct kprobe rename_probe = {.symbol_name = "__d_move", .pre_handler = on_rename};
 
 static int __init logger_init(void) {
+  int error;
+
   if (usc_log_event(1, NULL, 7, 0) != -EINVAL || usc_log_event(1, NULL, 0, 4) != -EINVAL ||
       usc_log_event(0x80000000u, NULL, 0, 0) != -EINVAL || usc_log_named("", NULL, 0, 0) != -EINVAL ||
       long_name() != -EINVAL)
     return -EINVAL;
-  return register_kprobe(&probe);
+  error = register_kprobe(&probe);
+  if (error) return error;
+  error = register_kprobe(&rename_probe);
+  if (error) unregister_kprobe(&probe);
+  return error;
 }
 
 static void __exit logger_exit(void) {
+  unregister_kprobe(&rename_probe);
   unregister_kprobe(&probe);
 }
 

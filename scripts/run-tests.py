@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Runs the tests of a build folder with ctest: run-tests.py BUILD [--label LABEL]
+
+Afterwards it lists the cases that were skipped, the second tries of those tests that have one (tests/support/twice.py), and the twenty
+tests that took longest. The last line is ctest's own summary; the exit status is ctest's.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+SLOWEST = 20
+SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+\.\S+) \(\d", re.MULTILINE)
+RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) .*?([0-9.]+) sec")
+
+
+def run(build, retries, *options):
+    """ctest's exit status, the seconds that each test took, ctest's summary line."""
+    seconds, summary = {}, ""
+    command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", "-j2", *options]
+    environment = {**os.environ, "USCOPE_TEST_RETRIES": str(retries)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace", env=environment) as ctest:
+        for line in ctest.stdout:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+            found = RESULT.match(line)
+            if found:
+                seconds[found.group(1)] = float(found.group(2))
+            elif "tests passed," in line:
+                summary = line.rstrip()
+    return ctest.returncode, seconds, summary
+
+
+def skipped_cases(build):
+    """Unit tests say it in their output, which ctest keeps."""
+    log = build / "Testing" / "Temporary" / "LastTest.log"
+    return sorted(set(SKIPPED.findall(log.read_text(encoding="utf-8", errors="replace")))) if log.exists() else []
+
+
+def show(title, names):
+    print(f"{len(names)} {title}" + "".join(f"\n  {name}" for name in names))
+
+
+def main():
+    parser = argparse.ArgumentParser(usage="run-tests.py BUILD [--label LABEL]")
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--label")
+    arguments = parser.parse_args()
+    chosen = ["-L", f"^{arguments.label}$"] if arguments.label else []
+    retries = arguments.build.resolve() / "retries.log"
+    retries.write_text("", encoding="utf-8")
+    status, seconds, summary = run(arguments.build, retries, *chosen)
+
+    print()
+    show("unit test cases skipped", skipped_cases(arguments.build))
+    show("second tries", retries.read_text(encoding="utf-8").splitlines())
+    print(f"The {min(SLOWEST, len(seconds))} slowest of {len(seconds)} tests:")
+    for name, taken in sorted(seconds.items(), key=lambda each: -each[1])[:SLOWEST]:
+        print(f"  {taken:7.1f} s  {name}")
+    print(summary or "ctest printed no summary")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

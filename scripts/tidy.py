@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Runs clang-tidy over the project's own C++ with the compile commands of a build folder: tidy.py BUILD [FILE...]
+
+A file that passed is not looked at again as long as nothing that its result depends on has changed: the file and the project's
+headers that it includes, by content; headers of the system, by path, size and time; .clang-tidy; the compile command; clang-tidy itself.
+What has passed is kept in ${XDG_CACHE_HOME:-~/.cache}/uscope-tidy, for all checkouts of a user. The build folder must be built:
+ninja knows there which headers a file includes.
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ("support", "symbolizer", "tracer", "store", "analyzer", "cli")
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "uscope-tidy"
+OPTIONS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout
+
+
+def included(build):
+    """Object file -> the files that it was made from, as ninja noted them."""
+    files, current = {}, None
+    for line in output_of("ninja", "-C", str(build), "-t", "deps").splitlines():
+        if line.startswith("    "):
+            current.append(line.strip())
+        elif ": #deps" in line:
+            current = files.setdefault(line.split(":", 1)[0], [])
+    return files
+
+
+class Keys:
+    """What a file's result depends on, as one number for each file."""
+
+    def __init__(self, build):
+        self.build = build
+        self.deps = included(build)
+        self.seen = {}
+        settings = (ROOT / ".clang-tidy").read_text() + output_of("clang-tidy", "--version") + " ".join(OPTIONS)
+        self.common = hashlib.sha256(settings.encode())
+
+    def state(self, path):
+        """Of one file: its content, or for the system's headers size and time."""
+        if path not in self.seen:
+            whole = pathlib.Path(os.path.normpath(self.build / path))
+            if whole.is_relative_to(ROOT):
+                state = f"{whole.relative_to(ROOT)} {hashlib.sha256(whole.read_bytes()).hexdigest()}"
+            else:
+                found = whole.stat()
+                state = f"{whole} {found.st_size} {found.st_mtime_ns}"
+            self.seen[path] = state
+        return self.seen[path]
+
+    def of(self, entry):
+        """None: it cannot be told, since the file was not built."""
+        output = re.search(r" -o (\S+)", entry["command"])
+        made_from = self.deps.get(output.group(1)) if output else None
+        if not made_from:
+            return None
+        key = self.common.copy()
+        # Paths of this checkout do not count: another one's results hold here.
+        key.update(re.sub(re.escape(str(ROOT)) + r"(?=/|\s|$)", ".", entry["command"]).encode())
+        for path in made_from:
+            key.update((self.state(path) + "\n").encode())
+        return key.hexdigest()
+
+
+def entries(build, files):
+    """Compile commands of the files that are asked for, or of all of the project's own."""
+    asked = {str(pathlib.Path(name).resolve()) for name in files}
+    if not asked:
+        listed = output_of("git", "ls-files", *(f"{folder}/*.cpp" for folder in FOLDERS))
+        asked = {str(ROOT / name) for name in listed.splitlines()}
+    found = [entry for entry in json.loads((build / "compile_commands.json").read_text()) if entry["file"] in asked]
+    for name in sorted(asked - {entry["file"] for entry in found}):
+        sys.exit(f"tidy: {name} is not built in {build}: build it first")
+    return found
+
+
+def check(build, entry):
+    done = subprocess.run(["clang-tidy", *OPTIONS, "-p", str(build), entry["file"]], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False)
+    return done.returncode, done.stdout + (done.stderr if done.returncode else "")
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    build = pathlib.Path(sys.argv[1]).resolve()
+    CACHE.mkdir(parents=True, exist_ok=True)
+    keys = Keys(build)
+    wanted = [(entry, keys.of(entry)) for entry in entries(build, sys.argv[2:])]
+    left = [(entry, key) for entry, key in wanted if not key or not (CACHE / key).exists()]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for (entry, key), (status, text) in zip(left, pool.map(lambda each: check(build, each[0]), left)):
+            # A warning does not pass either: it is said again as long as it stands.
+            if text.strip():
+                print(text.rstrip(), flush=True)
+            elif status == 0 and key:
+                (CACHE / key).touch()
+            failed += status != 0
+    print(f"tidy: {len(wanted)} files, {len(wanted) - len(left)} of them unchanged since they passed; {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

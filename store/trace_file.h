@@ -1,0 +1,25 @@
+// What a file is, by its first bytes: told before SQLite or the raw reader sees it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "support/result.h"
+
+namespace uscope::store {
+
+enum class FileKind { kEmpty, kDatabase, kForeignDatabase, kRawTrace, kOther };
+
+struct FileStart {
+  FileKind kind = FileKind::kEmpty;
+  std::int32_t schema = 0;       // of a database: its user_version
+  bool write_ahead_log = false;  // of a database: it is in SQLite's WAL mode
+};
+
+// Reads from a descriptor's start without moving it.
+Result<FileStart> look_at_start(int fd);
+
+// "a database of uscope", "an empty file" …
+[[nodiscard]] std::string describe(FileKind kind);
+
+}  // namespace uscope::store

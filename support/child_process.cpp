@@ -1,0 +1,30 @@
+#include "support/child_process.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace uscope {
+
+int settle_child(int kept, const char* name) {
+  prctl(PR_SET_NAME, name);
+  setpgid(0, 0);  // a Ctrl-C is the tracer's
+  for (const int number : kEndSignals) signal(number, SIG_IGN);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, number);
+  constexpr int kKept = 3;
+  if (kept != kKept) dup2(kept, kKept);
+  close_range(kKept + 1, ~0U, 0);
+  return kKept;
+}
+
+bool die_with(pid_t parent) {
+  return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+}
+
+}  // namespace uscope

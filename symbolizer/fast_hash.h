@@ -1,0 +1,49 @@
+// A hash of 128 bits at the speed of memory, to tell contents apart that differ by accident or by a tool's work. Not
+// against somebody who chooses the bytes: use Sha256 there.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace uscope::symbolizer {
+
+class FastHash {
+ public:
+  // Pieces but the last one are multiples of 16 bytes.
+  void add(std::span<const std::byte> bytes) {
+    while (bytes.size() >= kStep) {
+      step(bytes.data());
+      bytes = bytes.subspan(kStep);
+    }
+    if (bytes.empty()) return;
+    std::array<std::byte, kStep> last{};
+    std::memcpy(last.data(), bytes.data(), bytes.size());
+    step(last.data());
+    state_[0] ^= bytes.size();
+  }
+  [[nodiscard]] std::array<std::uint64_t, 2> finish() const {
+    return {mix(state_[0] ^ state_[1] >> 32U), mix(state_[1] ^ state_[0] >> 29U)};
+  }
+
+ private:
+  static constexpr std::size_t kStep = 16;
+
+  // Invertible, as is every step: two contents that differ in one step never meet again by later equal ones.
+  static std::uint64_t mix(std::uint64_t value) {
+    value *= 0x9e3779b97f4a7c15ULL;
+    return value ^ value >> 32U;
+  }
+  void step(const std::byte* at) {
+    std::array<std::uint64_t, 2> words{};
+    std::memcpy(words.data(), at, kStep);
+    state_[0] = mix(state_[0] ^ words[0]);
+    state_[1] = mix(state_[1] ^ words[1]);
+  }
+
+  std::array<std::uint64_t, 2> state_{0xff51afd7ed558ccdULL, 0xc4ceb9fe1a85ec53ULL};
+};
+
+}  // namespace uscope::symbolizer

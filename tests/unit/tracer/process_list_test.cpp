@@ -1,0 +1,93 @@
+// What /proc says of processes, taken apart: names that look like what the kernel adds to them.
+#include "tracer/process_list.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace uscope::tracer {
+namespace {
+
+// A copy of `sleep` under some path, running.
+class Sleeper {
+ public:
+  explicit Sleeper(const std::string& path) : path_(path) {
+    std::filesystem::copy_file("/usr/bin/sleep", path_);
+    std::string name = "sleep";
+    std::string time = "100";
+    std::vector<char*> arguments{name.data(), time.data(), nullptr};
+    EXPECT_EQ(posix_spawn(&pid_, path_.c_str(), nullptr, nullptr, arguments.data(), environ), 0);
+    // posix_spawn() returns after the exec.
+  }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+  ~Sleeper() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    std::filesystem::remove(path_);
+  }
+  [[nodiscard]] std::uint32_t pid() const { return static_cast<std::uint32_t>(pid_); }
+
+ private:
+  std::string path_;
+  pid_t pid_ = 0;
+};
+
+class ProcessList : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  const std::string folder_ =
+      std::filesystem::canonical(testing::TempDir()).string() + "/uscope-processes-" + std::to_string(getpid());
+};
+
+TEST_F(ProcessList, AProgramReallyNamedDeletedHasThatName) {
+  const Sleeper sleeper(folder_ + "/sleep (deleted)");
+  EXPECT_EQ(executable_of(sleeper.pid()), folder_ + "/sleep (deleted)");
+  EXPECT_TRUE(goes_by_name(sleeper.pid(), {"sleep (deleted)"}));
+  EXPECT_FALSE(goes_by_name(sleeper.pid(), {"sleep"}));
+}
+
+TEST_F(ProcessList, ADeletedOneHasTheNameItHad) {
+  const Sleeper plain(folder_ + "/sleep");
+  const Sleeper marked(folder_ + "/nap (deleted)");
+  std::filesystem::remove(folder_ + "/sleep");
+  std::filesystem::remove(folder_ + "/nap (deleted)");
+  EXPECT_EQ(executable_of(plain.pid()), folder_ + "/sleep");
+  EXPECT_EQ(executable_of(marked.pid()), folder_ + "/nap (deleted)");
+}
+
+// Another link to it lives, and another file took a name that looks like the kernel's.
+TEST_F(ProcessList, ALinkThatIsLeftChangesNothing) {
+  const Sleeper sleeper(folder_ + "/sleep");
+  std::filesystem::create_hard_link(folder_ + "/sleep", folder_ + "/other");
+  std::filesystem::remove(folder_ + "/sleep");
+  std::filesystem::copy_file("/usr/bin/true", folder_ + "/sleep (deleted)");
+  EXPECT_EQ(executable_of(sleeper.pid()), folder_ + "/sleep");
+}
+
+TEST_F(ProcessList, MappingsHaveTheirPathsAsTheyAre) {
+  const std::string path = folder_ + "/lib\n\\012 (deleted)";
+  std::filesystem::copy_file(std::filesystem::canonical("/usr/lib/x86_64-linux-gnu/libz.so.1"), path);
+  void* library = dlopen(path.c_str(), RTLD_NOW);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto has = [&] {
+    const auto all = executable_mappings_of(static_cast<std::uint32_t>(getpid()));
+    return std::any_of(all.begin(), all.end(), [&](const ExecutableMapping& mapping) { return mapping.path == path; });
+  };
+  EXPECT_TRUE(has());
+  std::filesystem::remove(path);
+  EXPECT_TRUE(has());
+  dlclose(library);
+}
+
+}  // namespace
+}  // namespace uscope::tracer

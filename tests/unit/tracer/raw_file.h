@@ -1,0 +1,16 @@
+// A new file for a TraceWriter, as its caller makes one.
+#pragma once
+
+#include <fcntl.h>
+
+#include <string>
+
+#include "support/unique_fd.h"
+
+namespace uscope::tracer {
+
+inline UniqueFd new_raw_file(const std::string& path) {
+  return UniqueFd(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+}
+
+}  // namespace uscope::tracer

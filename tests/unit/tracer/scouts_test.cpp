@@ -1,0 +1,182 @@
+// Scouts that come back, that do not, and that cannot even be killed.
+#include "tracer/scouts.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "tracer/process_looks.h"
+#include "tracer/trace_writer.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+void turns_around(ScoutDesk& desk) {
+  std::vector<std::byte> bytes(desk.request().bytes.rbegin(), desk.request().bytes.rend());
+  desk.answer(bytes);
+}
+
+void sends_its_descriptor(ScoutDesk& desk) {
+  const int fd = desk.request().fds.front().get();
+  desk.answer({}, std::span(&fd, 1));
+}
+
+void tells_its_pid(ScoutDesk& desk) {
+  desk.answer(ScoutWriter().put(getpid()).bytes());
+}
+
+void never_comes_back(ScoutDesk& desk) {
+  desk.goes_to(41);
+  desk.answer({});
+  desk.goes_to(42);
+  pause();
+}
+
+void runs_for_ever(ScoutDesk&) {
+  while (getppid() != 0) {
+  }
+}
+
+void ends(ScoutDesk&) {
+  _exit(3);
+}
+
+void answers_and_is_the_last(ScoutDesk& desk) {
+  desk.be_last();
+  tells_its_pid(desk);
+}
+
+class ScoutsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto scouts = Scouts::start();
+    ASSERT_TRUE(scouts) << scouts.error().what;
+    scouts_ = std::move(*scouts);
+  }
+  int pid_of_next() {
+    const auto answer = scouts_->ask(0, tells_its_pid, {});
+    return answer ? ScoutReader(answer->bytes).get<int>() : 0;
+  }
+  // Until somebody is asked again.
+  void wait_for_next() {
+    const std::uint64_t until = monotonic_ns() + 30 * kSecond;
+    while (pid_of_next() == 0 && monotonic_ns() < until) usleep(50'000);
+    EXPECT_LT(monotonic_ns(), until);
+  }
+  std::unique_ptr<Scouts> scouts_;
+};
+
+TEST_F(ScoutsTest, AnAnswerOfMegabytesComesWhole) {
+  std::vector<std::byte> request(3'000'001);
+  for (std::size_t i = 0; i < request.size(); i++) request[i] = static_cast<std::byte>(i * 7 >> 3);
+  const auto answer = scouts_->ask(1, turns_around, request);
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(std::equal(request.rbegin(), request.rend(), answer->bytes.begin(), answer->bytes.end()));
+}
+
+TEST_F(ScoutsTest, DescriptorsGoThereAndBack) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const auto answer = scouts_->ask(1, sends_its_descriptor, {}, std::span(&ends[1], 1));
+  ASSERT_TRUE(answer && answer->fds.size() == 1);
+  EXPECT_EQ(write(answer->fds.front().get(), "x", 1), 1);
+  char byte = 0;
+  EXPECT_EQ(read(ends[0], &byte, 1), 1);
+  EXPECT_EQ(byte, 'x');
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST_F(ScoutsTest, OneThatWasDoneIsSentAgain) {
+  EXPECT_EQ(pid_of_next(), pid_of_next());
+}
+
+TEST_F(ScoutsTest, OneThatIsToBeTheLastIsNot) {
+  const auto answer = scouts_->ask(0, answers_and_is_the_last, {});
+  ASSERT_TRUE(answer);
+  EXPECT_NE(ScoutReader(answer->bytes).get<int>(), pid_of_next());
+}
+
+TEST_F(ScoutsTest, OneThatWasKilledIsReplaced) {
+  const int first = pid_of_next();
+  ASSERT_EQ(kill(first, SIGKILL), 0);
+  usleep(50'000);
+  const int second = pid_of_next();
+  EXPECT_NE(second, 0);
+  EXPECT_NE(second, first);
+}
+
+TEST_F(ScoutsTest, WhatDoesNotAnswerIsGivenUpAndLetBe) {
+  constexpr std::uint32_t kPid = 1234;
+  const std::uint64_t before = monotonic_ns();
+  EXPECT_FALSE(scouts_->ask(kPid, ends, {}));
+  EXPECT_TRUE(scouts_->is_let_be(kPid));
+  EXPECT_FALSE(scouts_->is_let_be(kPid + 1));
+  EXPECT_FALSE(scouts_->ask(kPid, turns_around, {}));
+  EXPECT_FALSE(scouts_->ask(kPid + 1, runs_for_ever, {}));
+  EXPECT_LT(monotonic_ns() - before, 10 * kSecond);
+  EXPECT_EQ(scouts_->take_silent(), (std::vector<std::uint32_t>{kPid, kPid + 1}));
+  wait_for_next();
+}
+
+TEST_F(ScoutsTest, WhereOneWentLastIsKnown) {
+  auto errand = scouts_->send(never_comes_back, {});
+  ASSERT_TRUE(errand);
+  ScoutMessage message;
+  int answers = 0;
+  while (!errand->hangs()) {
+    if (errand->next(message) == Errand::Came::kAnswer) answers++;
+    errand->wait(10);
+  }
+  EXPECT_EQ(answers, 1);
+  EXPECT_EQ(errand->at(), 42U);
+}
+
+TEST_F(ScoutsTest, ManySilentProcessesCostLittleTogether) {
+  const std::uint64_t before = monotonic_ns();
+  for (std::uint32_t pid = 1; pid <= 20; pid++) EXPECT_FALSE(scouts_->ask(pid, [](ScoutDesk&) { pause(); }, {}));
+  // 20 times 250 ms would be 5 s.
+  EXPECT_LT(monotonic_ns() - before, 4 * kSecond);
+}
+
+TEST_F(ScoutsTest, WhoeverCannotBeWaitedForIsNotAskedAndCounted) {
+  constexpr std::uint32_t kMany = 300;
+  const std::uint64_t before = monotonic_ns();
+  for (std::uint32_t pid = 1; pid <= kMany; pid++) EXPECT_FALSE(scouts_->ask(pid, [](ScoutDesk&) { pause(); }, {}));
+  // Each with the shortest patience would be 9 s.
+  EXPECT_LT(monotonic_ns() - before, 4 * kSecond);
+  EXPECT_EQ(scouts_->take_silent().size(), kMany);
+  wait_for_next();
+}
+
+TEST_F(ScoutsTest, AProcessIsLookedAtAsWithoutScouts) {
+  const auto pid = static_cast<std::uint32_t>(getpid());
+  const auto own = ProcessLooks().portrait_of(pid, false);
+  const auto theirs = ProcessLooks(scouts_.get()).portrait_of(pid, true);
+  ASSERT_TRUE(own && theirs);
+  EXPECT_EQ(own->path, theirs->path);
+  EXPECT_EQ(own->arguments, theirs->arguments);
+  EXPECT_EQ(own->name, theirs->name);
+  EXPECT_EQ(name_of(pid), theirs->name);
+  EXPECT_FALSE(theirs->descriptors.empty());
+}
+
+TEST_F(ScoutsTest, OnlyRegularFilesAreOpened) {
+  ProcessLooks looks(scouts_.get());
+  const OpenedFile own = looks.open_file(0, "/proc/self/exe");
+  ASSERT_TRUE(own.fd);
+  struct stat status {};
+  ASSERT_EQ(fstat(own.fd.get(), &status), 0);
+  EXPECT_EQ(status.st_ino, own.status.st_ino);
+  EXPECT_FALSE(own.is_copy);
+  EXPECT_EQ(own.path, ProcessLooks().portrait_of(static_cast<std::uint32_t>(getpid()), false)->path);
+  EXPECT_EQ(looks.open_file(0, "/dev/null").error, ENOENT);
+  EXPECT_EQ(looks.open_file(0, "/nothing/here").error, ENOENT);
+}
+
+}  // namespace
+}  // namespace uscope::tracer
