@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "support/clock.h"
 #include "tracer/user_walk.h"
 
 namespace uscope::tracer {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "support/clock.h"
 #include "tracer/trace_writer.h"
 
 namespace uscope::tracer {

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "support/clock.h"
 #include "tracer/outsiders.h"
 #include "tracer/process_list.h"
 #include "tracer/shared_mappings.h"

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "support/clock.h"
+
 namespace uscope::tracer {
 namespace {
 

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "support/clock.h"
 #include "tracer/perf_map.h"
 #include "tracer/perf_map_file.h"
 #include "tracer/task_table.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/clock.h"
+
 namespace uscope::tracer {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "support/clock.h"
 #include "support/result.h"
 #include "tracer/backend.h"
 #include "tracer/trace_writer.h"

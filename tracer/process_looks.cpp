@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 
+#include "support/clock.h"
 #include "tracer/library_search.h"
 #include "tracer/outsiders.h"
 #include "tracer/trace_writer.h"

@@ -13,6 +13,7 @@
 #include <ctime>
 
 #include "support/child_process.h"
+#include "support/clock.h"
 #include "support/unique_fd.h"
 #include "symbolizer/reader_processes.h"
 #include "tracer/attached_calls.h"

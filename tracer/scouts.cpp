@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "support/child_process.h"
+#include "support/clock.h"
 #include "support/fd_passing.h"
 #include "tracer/trace_writer.h"
 

@@ -4,8 +4,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <utility>
+
+#include "support/clock.h"
 
 namespace uscope::tracer {
 namespace {
@@ -13,12 +14,6 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 
 }  // namespace
-
-std::uint64_t monotonic_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 Result<TraceWriter> TraceWriter::create(UniqueFd file, const std::string& name, const usc_raw_header& header) {
   TraceWriter writer(std::move(file), name);

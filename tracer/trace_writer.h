@@ -52,7 +52,4 @@ class TraceWriter {
   bool failed_ = false;
 };
 
-// CLOCK_MONOTONIC, nanoseconds.
-[[nodiscard]] std::uint64_t monotonic_ns();
-
 }  // namespace uscope::tracer

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "run_command.h"
+#include "tests/unit/cli/run_command.h"
 
 namespace uscope::test {
 namespace {

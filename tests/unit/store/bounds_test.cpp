@@ -2,9 +2,9 @@
 #include <chrono>
 #include <functional>
 
-#include "load_support.h"
 #include "store/descriptor_table.h"
 #include "store/syscall_table.h"
+#include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
 namespace {

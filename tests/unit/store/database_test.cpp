@@ -9,8 +9,8 @@
 #include <fstream>
 #include <string>
 
-#include "raw_trace.h"
 #include "store/schema.h"
+#include "tests/unit/store/raw_trace.h"
 
 namespace uscope::store {
 namespace {

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "load_support.h"
 #include "store/descriptor_table.h"
 #include "store/syscall_table.h"
+#include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
 namespace {

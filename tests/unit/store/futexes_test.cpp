@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "load_support.h"
 #include "store/loader.h"
+#include "tests/unit/store/load_support.h"
 #include "uscope/futex.h"
 
 namespace uscope::store {

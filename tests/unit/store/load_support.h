@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "raw_trace.h"
 #include "store/database.h"
 #include "store/loader.h"
+#include "tests/unit/store/raw_trace.h"
 
 namespace uscope::store {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "load_support.h"
 #include "store/frame_writer.h"
+#include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
 namespace {

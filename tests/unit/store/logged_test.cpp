@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "load_support.h"
 #include "store/logged_stacks.h"
+#include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
 namespace {

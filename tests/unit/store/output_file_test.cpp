@@ -15,8 +15,8 @@
 #include <string>
 #include <thread>
 
-#include "raw_trace.h"
 #include "store/database.h"
+#include "tests/unit/store/raw_trace.h"
 
 namespace uscope::store {
 namespace {

@@ -1,6 +1,6 @@
 // Which index serves which query: without one, an answer from a large store takes as long as reading all of it.
-#include "load_support.h"
 #include "tests/unit/analyzer/sample_trace.h"
+#include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
 namespace {

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "raw_trace.h"
 #include "store/raw_reader.h"
 #include "store/sequence_check.h"
+#include "tests/unit/store/raw_trace.h"
 
 namespace uscope::store {
 namespace {

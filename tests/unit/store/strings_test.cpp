@@ -2,8 +2,8 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "load_support.h"
 #include "store/string_table.h"
+#include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
 namespace {

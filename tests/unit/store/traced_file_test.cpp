@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "load_support.h"
 #include "store/frame_namer.h"
 #include "symbolizer/elf_facts.h"
+#include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
 namespace {

@@ -11,8 +11,8 @@
 #include <random>
 #include <utility>
 
-#include "rows_test_support.h"
 #include "symbolizer/row_cache.h"
+#include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "symbols_test_support.h"
+#include "tests/unit/symbolizer/symbols_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <random>
 
-#include "symbols_test_support.h"
+#include "tests/unit/symbolizer/symbols_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "symbolizer/debug_files.h"
-#include "symbols_test_support.h"
+#include "tests/unit/symbolizer/symbols_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "symbols_test_support.h"
+#include "tests/unit/symbolizer/symbols_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

@@ -10,9 +10,9 @@
 #include <fstream>
 #include <vector>
 
-#include "rows_test_support.h"
 #include "symbolizer/elf_facts.h"
 #include "symbolizer/vdso.h"
+#include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "go_test_support.h"
+#include "tests/unit/symbolizer/go_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

@@ -7,14 +7,14 @@
 #include <map>
 #include <regex>
 
-#include "rows_test_support.h"
 #include "symbolizer/elf_facts.h"
 #include "symbolizer/go_sections.h"
 #include "symbolizer/go_unwind.h"
 #include "symbolizer/row_builder_cfi.h"
 #include "symbolizer/row_builder_sections.h"
-#include "symbols_test_support.h"
 #include "tests/support/paths.h"
+#include "tests/unit/symbolizer/rows_test_support.h"
+#include "tests/unit/symbolizer/symbols_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

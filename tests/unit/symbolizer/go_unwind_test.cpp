@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "go_test_support.h"
 #include "symbolizer/signal_trampoline.h"
+#include "tests/unit/symbolizer/go_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

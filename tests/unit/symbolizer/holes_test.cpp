@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "rows_test_support.h"
 #include "symbolizer/crt_code.h"
 #include "symbolizer/row_builder_text.h"
 #include "symbolizer/row_cache.h"
+#include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

@@ -1,5 +1,5 @@
 // Names of what the compilers of other languages write, against those languages' own tools.
-#include "symbols_test_support.h"
+#include "tests/unit/symbolizer/symbols_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

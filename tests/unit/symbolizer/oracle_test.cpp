@@ -13,9 +13,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "oracle_walk_support.h"
-#include "rows_test_support.h"
 #include "symbolizer/vdso.h"
+#include "tests/unit/symbolizer/oracle_walk_support.h"
+#include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

@@ -20,8 +20,8 @@
 #include <sstream>
 #include <thread>
 
-#include "rows_test_support.h"
 #include "symbolizer/row_cache.h"
+#include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

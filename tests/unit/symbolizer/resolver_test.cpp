@@ -3,7 +3,7 @@
 #include <map>
 
 #include "symbolizer/symbol_resolver.h"
-#include "symbols_test_support.h"
+#include "tests/unit/symbolizer/symbols_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

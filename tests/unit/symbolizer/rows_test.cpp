@@ -14,11 +14,11 @@
 #include <optional>
 #include <random>
 
-#include "rows_test_support.h"
 #include "symbolizer/crt_code.h"
 #include "symbolizer/elf_facts.h"
 #include "symbolizer/elf_handles.h"
 #include "symbolizer/vdso.h"
+#include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

@@ -12,7 +12,7 @@
 #include <random>
 #include <set>
 
-#include "symbols_test_support.h"
+#include "tests/unit/symbolizer/symbols_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {

@@ -14,7 +14,7 @@
 #include <iterator>
 #include <optional>
 
-#include "own_process.h"
+#include "tests/unit/tracer/own_process.h"
 #include "tracer/jit_names.h"
 #include "tracer/library_search.h"
 

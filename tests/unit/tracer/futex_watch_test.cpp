@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "raw_file.h"
+#include "tests/unit/tracer/raw_file.h"
 #include "tracer/thread_state.h"
 
 namespace uscope::tracer {

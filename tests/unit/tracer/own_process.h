@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "fake_backend.h"
+#include "support/clock.h"
+#include "tests/unit/tracer/fake_backend.h"
 #include "tracer/file_table.h"
 #include "tracer/mapping_timeline.h"
 #include "tracer/trace_writer.h"

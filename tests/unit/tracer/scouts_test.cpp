@@ -1,5 +1,6 @@
 // Scouts that come back, that do not, and that cannot even be killed.
 #include "tracer/scouts.h"
+#include "support/clock.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 
 #include <string>
 
+#include "support/clock.h"
 #include "tracer/process_looks.h"
 #include "tracer/trace_writer.h"
 

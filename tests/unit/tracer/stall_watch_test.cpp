@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "raw_file.h"
+#include "tests/unit/tracer/raw_file.h"
 
 namespace uscope::tracer {
 namespace {

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <string>
 
-#include "raw_file.h"
+#include "tests/unit/tracer/raw_file.h"
 
 namespace uscope::tracer {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "own_process.h"
+#include "tests/unit/tracer/own_process.h"
 
 namespace uscope::tracer {
 namespace {

@@ -1,0 +1,16 @@
+// Clocks, in nanoseconds.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace uscope {
+
+// CLOCK_MONOTONIC: the clock of every record's time.
+[[nodiscard]] inline std::uint64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace uscope
