@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "cli/child_work.h"
 #include "cli/confined_load.h"
 #include "cli/interruption.h"
 #include "cli/load_options.h"
@@ -13,6 +12,7 @@
 #include "cli/record_target.h"
 #include "cli/status_line.h"
 #include "support/private_file.h"
+#include "support/process/child_work.h"
 #include "tracer/recorder.h"
 
 namespace uscope::cli {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "cli/interruption.h"
-#include "support/confine.h"
 #include "support/private_file.h"
+#include "support/sandbox/confine.h"
 #include "support/text.h"
 
 namespace uscope::cli {

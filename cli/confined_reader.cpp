@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "support/confine.h"
 #include "support/private_file.h"
+#include "support/sandbox/confine.h"
 
 namespace uscope::cli {
 

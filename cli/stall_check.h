@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "cli/child_work.h"
 #include "cli/record_outputs.h"
+#include "support/process/child_work.h"
 #include "tracer/stall_watch.h"
 
 namespace uscope::cli {

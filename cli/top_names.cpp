@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "support/confine.h"
-#include "support/fd_passing.h"
+#include "support/process/fd_passing.h"
+#include "support/sandbox/confine.h"
 
 namespace uscope::cli {
 namespace {

@@ -15,8 +15,8 @@
 #include <tuple>
 #include <vector>
 
-#include "cli/child_work.h"
 #include "store/frame_namer.h"
+#include "support/process/child_work.h"
 #include "support/result.h"
 #include "support/unique_fd.h"
 
@@ -25,7 +25,7 @@ namespace uscope::cli {
 class TopNames {
  public:
   // Forks: called while there is no other thread, and before what the process is not to have is open. It gives up
-  // privileges as loading does (support/confine.h), and fails where it cannot.
+  // privileges as loading does (support/sandbox/confine.h), and fails where it cannot.
   [[nodiscard]] static Result<std::unique_ptr<TopNames>> start();
 
   // A file whose addresses may be asked for. Where nothing of it is held it is looked for by its path.

@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "support/child_process.h"
-#include "support/fd_passing.h"
-#include "support/renounce.h"
+#include "support/process/child_process.h"
+#include "support/process/fd_passing.h"
+#include "support/sandbox/renounce.h"
 #include "symbolizer/reader_wire.h"
 #include "symbolizer/row_builder.h"
 #include "symbolizer/sha256.h"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/fd_passing.h"
+#include "support/process/fd_passing.h"
 #include "symbolizer/file_owner.h"
 
 namespace uscope::symbolizer {

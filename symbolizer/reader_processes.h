@@ -1,7 +1,8 @@
 // ELF files of traced programs, read without privileges: a keeper, forked before there is anything to be got at, has
-// given up all that it could do (support/renounce.h) and forks the readers, which are handed open files one after the
-// other and nothing else. All files that a reader gets are of one owner (file_owner.h). What it answers is checked as
-// if it came from the file. One that dies, or takes longer than it may, costs the rows of its file and nothing else.
+// given up all that it could do (support/sandbox/renounce.h) and forks the readers, which are handed open files one
+// after the other and nothing else. All files that a reader gets are of one owner (file_owner.h). What it answers is
+// checked as if it came from the file. One that dies, or takes longer than it may, costs the rows of its file and
+// nothing else.
 //
 // A second keeper stands by: where the first one is killed, it takes over, and has a second one made. Where both are
 // killed, files are not read any more.

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <ctime>
 
-#include "support/child_process.h"
 #include "support/clock.h"
+#include "support/process/child_process.h"
 #include "support/unique_fd.h"
 #include "symbolizer/reader_processes.h"
 #include "tracer/attached_calls.h"

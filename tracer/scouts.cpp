@@ -17,9 +17,9 @@
 #include <string>
 #include <utility>
 
-#include "support/child_process.h"
 #include "support/clock.h"
-#include "support/fd_passing.h"
+#include "support/process/child_process.h"
+#include "support/process/fd_passing.h"
 #include "tracer/trace_writer.h"
 
 namespace uscope::tracer {

@@ -1,4 +1,4 @@
-#include "support/confine.h"
+#include "support/sandbox/confine.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

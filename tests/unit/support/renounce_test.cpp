@@ -1,4 +1,4 @@
-#include "support/renounce.h"
+#include "support/sandbox/renounce.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "support/child_process.h"
+#include "support/process/child_process.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

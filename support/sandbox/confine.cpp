@@ -1,4 +1,4 @@
-#include "support/confine.h"
+#include "support/sandbox/confine.h"
 
 #include <linux/capability.h>
 #include <sys/prctl.h>
@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "support/call_filter.h"
-#include "support/landlock.h"
+#include "support/sandbox/landlock.h"
+#include "support/sandbox/seccomp_filter.h"
 
 namespace uscope {
 namespace {
@@ -47,7 +47,7 @@ Result<void> drop_capabilities() {
 }
 
 Result<void> limit_calls(bool network) {
-  CallFilter filter;
+  SeccompFilter filter;
   for (const long call : kRefused) filter.refuse(call);
   if (!network) filter.refuse(SYS_socket);
   return filter.install(true);

@@ -9,7 +9,7 @@
 
 #include "support/result.h"
 
-namespace uscope::cli {
+namespace uscope {
 
 class ChildWork {
  public:
@@ -32,4 +32,4 @@ class ChildWork {
   pid_t pid_;
 };
 
-}  // namespace uscope::cli
+}  // namespace uscope

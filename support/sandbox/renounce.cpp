@@ -1,4 +1,4 @@
-#include "support/renounce.h"
+#include "support/sandbox/renounce.h"
 
 #include <grp.h>
 #include <linux/capability.h>
@@ -17,8 +17,8 @@
 #include <memory>
 #include <utility>
 
-#include "support/call_filter.h"
-#include "support/landlock.h"
+#include "support/sandbox/landlock.h"
+#include "support/sandbox/seccomp_filter.h"
 
 namespace uscope {
 namespace {
@@ -72,7 +72,7 @@ Result<void> become_nobody() {
 }
 
 Result<void> limit_calls() {
-  CallFilter filter;
+  SeccompFilter filter;
   for (const long call : {SYS_read,         SYS_pread64,        SYS_lseek,           SYS_write,
                           SYS_recvfrom,     SYS_recvmsg,        SYS_sendto,          SYS_sendmsg,
                           SYS_fstat,        SYS_newfstatat,     SYS_close,           SYS_brk,

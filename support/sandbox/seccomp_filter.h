@@ -10,9 +10,9 @@
 
 namespace uscope {
 
-class CallFilter {
+class SeccompFilter {
  public:
-  CallFilter();
+  SeccompFilter();
 
   // What is said first of a call holds. Refused calls fail with EPERM.
   void allow(long call) { answer(call, true); }

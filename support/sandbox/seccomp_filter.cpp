@@ -1,4 +1,4 @@
-#include "support/call_filter.h"
+#include "support/sandbox/seccomp_filter.h"
 
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -25,7 +25,7 @@ constexpr sock_filter kRefuse = plain(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM
 
 }  // namespace
 
-CallFilter::CallFilter()
+SeccompFilter::SeccompFilter()
     : program_{plain(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
                jump(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
                kRefuse,
@@ -33,12 +33,12 @@ CallFilter::CallFilter()
                jump(BPF_JMP | BPF_JGE | BPF_K, kX32Bit, 0, 1),
                kRefuse} {}
 
-void CallFilter::answer(long call, bool allowed) {
+void SeccompFilter::answer(long call, bool allowed) {
   program_.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
   program_.push_back(allowed ? kAllow : kRefuse);
 }
 
-void CallFilter::test_argument(long call, unsigned argument, const sock_filter& test) {
+void SeccompFilter::test_argument(long call, unsigned argument, const sock_filter& test) {
   const auto low_half = static_cast<std::uint32_t>(offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t));
   program_.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 4));
   program_.push_back(plain(BPF_LD | BPF_W | BPF_ABS, low_half));
@@ -47,15 +47,15 @@ void CallFilter::test_argument(long call, unsigned argument, const sock_filter& 
   program_.push_back(kRefuse);
 }
 
-void CallFilter::allow_if_equal(long call, unsigned argument, std::uint32_t value) {
+void SeccompFilter::allow_if_equal(long call, unsigned argument, std::uint32_t value) {
   test_argument(call, argument, jump(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
 }
 
-void CallFilter::allow_without(long call, unsigned argument, std::uint32_t bits) {
+void SeccompFilter::allow_without(long call, unsigned argument, std::uint32_t bits) {
   test_argument(call, argument, jump(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0));
 }
 
-Result<void> CallFilter::install(bool others) {
+Result<void> SeccompFilter::install(bool others) {
   program_.push_back(others ? kAllow : kRefuse);
   const sock_fprog filter = {static_cast<unsigned short>(program_.size()), program_.data()};
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) != 0)

@@ -1,4 +1,4 @@
-#include "support/landlock.h"
+#include "support/sandbox/landlock.h"
 
 #include <linux/landlock.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-#include "support/fd_passing.h"
+#include "support/process/fd_passing.h"
 
 #include <sys/socket.h>
 

@@ -1,4 +1,4 @@
-#include "cli/child_work.h"
+#include "support/process/child_work.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
-namespace uscope::cli {
+namespace uscope {
 
 Result<ChildWork> ChildWork::start(const std::function<int()>& work) {
   std::fflush(nullptr);
@@ -47,4 +47,4 @@ std::optional<int> ChildWork::collect(bool wait) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
 }
 
-}  // namespace uscope::cli
+}  // namespace uscope
