@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "analyzer/query.h"
-#include "store/errno_names.h"
+#include "syscalls/errno_names.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -145,7 +145,7 @@ bool is_error(std::int64_t result) {
 }
 
 std::string error_name(std::int64_t number) {
-  const std::string_view name = number > 0 && number < 4096 ? store::errno_name(static_cast<int>(number)) : "";
+  const std::string_view name = number > 0 && number < 4096 ? syscalls::errno_name(static_cast<int>(number)) : "";
   return name.empty() ? std::to_string(number) : std::string(name);
 }
 

@@ -4,7 +4,7 @@
 
 #include "analyzer/query.h"
 #include "store/event_totals.h"
-#include "store/latency.h"
+#include "trace/latency.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -65,7 +65,7 @@ Result<void> read_calls(const store::Database& database, const char* sql, std::s
 
 std::uint64_t KindTotals::percentile(double percent) const {
   if (timed == 0) return 0;
-  const std::uint64_t rank = store::percentile_rank(percent, timed);
+  const std::uint64_t rank = trace::percentile_rank(percent, timed);
   std::uint64_t seen = 0;
   for (const LatencyStep& step : steps) {
     seen += step.events;

@@ -8,7 +8,7 @@
 
 #include "analyzer/catalog.h"
 #include "analyzer/query.h"
-#include "store/syscall_table.h"
+#include "syscalls/syscall_table.h"
 #include "uscope/record.h"
 
 namespace uscope::analyzer {
@@ -338,7 +338,7 @@ Result<void> read_losses(const store::Database& database, const Catalog& catalog
 Result<void> check_calls(const store::Database& database, const Catalog& catalog, LastCalls& out) {
   const auto calls = catalog.meta.find("calls");
   if (calls == catalog.meta.end() || calls->second.empty() || calls->second == "all") return {};
-  auto set = store::parse_syscall_set(calls->second);
+  auto set = syscalls::parse_syscall_set(calls->second);
   if (set && !set->contains(USC_ABI_X86_64, kFutexNr))
     return Error{database.path().string() + " has no futex calls: it was recorded with -e " + calls->second,
                  "record again with futex among the calls, best with all of them"};

@@ -1,6 +1,6 @@
 // A summary is what the loader has counted (event_totals.h, the cells of the dual-space matrix) and a few small tables;
 // single events and stacks are looked up by id only where a line shows them. Limits: lists are cut to a number of
-// lines, percentiles above 4096 durations are rounded up by at most 1.6 % (store/latency.h).
+// lines, percentiles above 4096 durations are rounded up by at most 1.6 % (trace/latency.h).
 #include "analyzer/summary.h"
 
 #include <algorithm>

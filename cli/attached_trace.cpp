@@ -21,7 +21,7 @@ namespace {
 Result<int> load_and_use(int folder, UniqueFd trace, const std::vector<std::unique_ptr<tracer::File>>& files,
                          const std::function<Result<int>(const store::Database&)>& use) {
   constexpr const char* kName = "the trace of what runs";
-  auto raw = store::RawReader::open(std::move(trace), kName);
+  auto raw = trace::RawReader::open(std::move(trace), kName);
   if (!raw) return raw.error();
   auto store = store::OutputFile::nameless(folder);
   if (!store) return store.error();

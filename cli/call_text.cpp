@@ -13,10 +13,10 @@
 #include <optional>
 #include <string_view>
 
-#include "cli/flag_names.h"
 #include "cli/units.h"
-#include "store/syscall_table.h"
 #include "support/text.h"
+#include "syscalls/flag_names.h"
+#include "syscalls/syscall_table.h"
 
 namespace uscope::cli {
 namespace {
@@ -119,14 +119,14 @@ std::string mode_text(std::uint32_t mode) {
   return octal(mode);
 }
 
-const FlagSet* set_of(const EventRow& event, std::size_t arg) {
+const syscalls::FlagSet* set_of(const EventRow& event, std::size_t arg) {
   const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
-  if (event.call == "fcntl" && arg == 2) return flags_of_fcntl(word(1));
-  if ((event.call == "setsockopt" || event.call == "getsockopt") && arg == 2) return flags_of_option(word(1));
-  return flags_of(event.call, arg);
+  if (event.call == "fcntl" && arg == 2) return syscalls::flags_of_fcntl(word(1));
+  if ((event.call == "setsockopt" || event.call == "getsockopt") && arg == 2) return syscalls::flags_of_option(word(1));
+  return syscalls::flags_of(event.call, arg);
 }
 
-// One argument by its letter in store/syscalls.def.
+// One argument by its letter in syscalls/syscalls.def.
 std::string argument_text(char kind, std::int64_t value) {
   constexpr std::int64_t kAtFdcwd = -100;
   const auto number = static_cast<std::int32_t>(value);  // an int's register may hold anything above
@@ -198,7 +198,7 @@ bool is_logged(const EventRow& event) {
 
 std::string arguments_text(const EventRow& event) {
   if (is_logged(event)) return values_text(event);
-  const auto kinds = store::syscall_arguments(abi_of(event.abi), static_cast<std::uint32_t>(event.nr));
+  const auto kinds = syscalls::syscall_arguments(abi_of(event.abi), static_cast<std::uint32_t>(event.nr));
   const std::size_t count = kinds ? meaningful(event, kinds->size()) : event.args.size();
   std::string out;
   for (std::size_t i = 0; i < count && i < event.args.size(); i++) {
@@ -213,8 +213,9 @@ std::string arguments_text(const EventRow& event) {
       out += string_text(letter, *string);
       continue;
     }
-    const FlagSet* set = letter == 'D' ? nullptr : set_of(event, i);
-    out += set ? flags_text(*set, static_cast<std::uint32_t>(*event.args[i])) : argument_text(letter, *event.args[i]);
+    const syscalls::FlagSet* set = letter == 'D' ? nullptr : set_of(event, i);
+    out += set ? syscalls::flags_text(*set, static_cast<std::uint32_t>(*event.args[i]))
+               : argument_text(letter, *event.args[i]);
     if (is_descriptor) out += string_text(letter, *string);
   }
   return out;

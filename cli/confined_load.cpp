@@ -22,7 +22,7 @@ Result<void> confine_to(const ConfinedLoad& how) {
   return confine(confinement);
 }
 
-Result<store::LoadSummary> load(store::RawReader&& raw, store::OutputFile&& output, const store::LoadOptions& options) {
+Result<store::LoadSummary> load(trace::RawReader&& raw, store::OutputFile&& output, const store::LoadOptions& options) {
   auto writer = store::DatabaseWriter::create(std::move(output));
   if (!writer) return writer.error();
   return store::load(std::move(raw), std::move(*writer), options);
@@ -30,7 +30,7 @@ Result<store::LoadSummary> load(store::RawReader&& raw, store::OutputFile&& outp
 
 }  // namespace
 
-Result<store::LoadSummary> load_confined(const ConfinedLoad& how, store::RawReader&& raw, store::OutputFile&& output,
+Result<store::LoadSummary> load_confined(const ConfinedLoad& how, trace::RawReader&& raw, store::OutputFile&& output,
                                          store::LoadOptions&& options, StatusLine& status) {
   Result<store::LoadSummary> loaded = Error{};
   {

@@ -19,7 +19,7 @@ struct ConfinedLoad {
 
 // For good: this process can do little but write in `folders` from here on. SIGINT, SIGTERM and SIGHUP, unless they
 // were ignored, end it with nothing written, after a message, as they would have ended it by themselves.
-Result<store::LoadSummary> load_confined(const ConfinedLoad& how, store::RawReader&& raw, store::OutputFile&& output,
+Result<store::LoadSummary> load_confined(const ConfinedLoad& how, trace::RawReader&& raw, store::OutputFile&& output,
                                          store::LoadOptions&& options, StatusLine& status);
 
 }  // namespace uscope::cli

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/call_set.h"
 #include "cli/confined_reader.h"
 #include "cli/diff_render.h"
+#include "syscalls/call_set.h"
 
 namespace uscope::cli {
 namespace {
@@ -59,7 +59,7 @@ Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options) {
   parsed.by = *by;
   if (!options.per.empty()) {
     // A connection is accepted by either call.
-    auto calls = parse_call_set(options.per == "accept" ? "accept,accept4" : options.per);
+    auto calls = syscalls::parse_call_set(options.per == "accept" ? "accept,accept4" : options.per);
     if (!calls) return calls.error();
     parsed.per = std::move(*calls);
   }

@@ -5,13 +5,13 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/call_set.h"
 #include "cli/confined_reader.h"
 #include "cli/events_render.h"
 #include "cli/json.h"
 #include "cli/units.h"
 #include "store/database.h"
-#include "store/errno_names.h"
+#include "syscalls/call_set.h"
+#include "syscalls/errno_names.h"
 
 namespace uscope::cli {
 namespace {
@@ -22,7 +22,7 @@ Result<std::int64_t> parse_errno(const std::string& text) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (problem == std::errc() && end == text.data() + text.size() && number > 0 && number <= kLargest) return number;
   for (number = 1; number <= kLargest; number++)
-    if (store::errno_name(number) == text) return number;
+    if (syscalls::errno_name(number) == text) return number;
   return Error{"'" + text + "' is no error", "give a name as in errno(3), ENOENT, or a number"};
 }
 
@@ -47,7 +47,7 @@ Result<analyzer::EventFilter> complete_filter(const EventsOptions& options) {
   if (done) done = set_duration(options.until, filter.until_ns);
   if (!done) return done.error();
   if (!options.calls.empty()) {
-    auto calls = parse_call_set(options.calls);
+    auto calls = syscalls::parse_call_set(options.calls);
     if (!calls) return calls.error();
     filter.calls = std::move(*calls);
   }

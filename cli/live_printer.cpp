@@ -5,9 +5,9 @@
 
 #include "analyzer/event_query.h"
 #include "cli/events_render.h"
-#include "store/errno_names.h"
 #include "store/string_table.h"
-#include "store/syscall_table.h"
+#include "syscalls/errno_names.h"
+#include "syscalls/syscall_table.h"
 
 namespace uscope::cli {
 namespace {
@@ -30,12 +30,12 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
   row.thread = task.name;
   row.abi = event.abi < kAbiNames.size() ? kAbiNames[event.abi] : "";
   row.nr = event.nr;
-  row.call = store::syscall_name(static_cast<usc_abi>(event.abi), event.nr);
+  row.call = syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr);
   const bool ended = event.how == USC_HOW_RETURNED || event.how == USC_HOW_NO_ENTRY;
   if (ended && (event.flags & USC_EVENT_NO_RESULT) == 0) row.result = event.result;
   if (event.how == USC_HOW_RETURNED) row.dur_ns = static_cast<std::int64_t>(event.head.time - event.entry_ns);
   if (row.result && *row.result < 0 && *row.result >= -kLastErrno)
-    row.error = store::errno_name(static_cast<int>(-*row.result));
+    row.error = syscalls::errno_name(static_cast<int>(-*row.result));
   for (std::size_t i = 0; i < row.args.size(); i++) row.args[i] = static_cast<std::int64_t>(event.args[i]);
   return row;
 }

@@ -64,7 +64,7 @@ Result<int> run_load(const LoadVerbOptions& options) {
                     kProgressSteps);
   };
   if (*debuginfod) how.fetch_debug_file = [&](const std::string& build_id) { return (*debuginfod)->fetch(build_id); };
-  auto raw = store::RawReader::open(options.raw);
+  auto raw = trace::RawReader::open(options.raw);
   if (!raw) return raw.error();
   auto place = store::OutputPlace::find(options.output, store::OutputKind::kDatabase, options.force);
   if (!place) return place.error();

@@ -29,10 +29,10 @@
 #include "cli/status_line.h"
 #include "cli/units.h"
 #include "store/loader.h"
-#include "store/syscall_table.h"
 #include "support/private_file.h"
 #include "support/redactor.h"
 #include "support/text.h"
+#include "syscalls/syscall_table.h"
 #include "tracer/recorder.h"
 #include "uscope/futex.h"
 
@@ -66,7 +66,7 @@ Result<std::uint64_t> parse_size(const std::string& text) {
 void choose_strings(const RecordVerbOptions& options, usc_config& config) {
   if (!options.no_strings) config.string_bytes = options.string_bytes;
   const auto chosen = [&](usc_abi abi, std::uint32_t nr) {
-    const std::uint32_t kinds = store::syscall_strings(abi, nr);
+    const std::uint32_t kinds = syscalls::syscall_strings(abi, nr);
     return options.no_strings && kinds != USC_STRING_FUTEX ? 0 : kinds;
   };
   for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
@@ -95,7 +95,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
   if (auto set = set_target(options, out); !set) return set.error();
   out.config.scope = {static_cast<__u32>(options.mode), options.budget};
   out.config.verify_every = options.verify_every;
-  auto calls = store::parse_syscall_set(options.calls);
+  auto calls = syscalls::parse_syscall_set(options.calls);
   if (!calls) return calls.error();
   for (std::size_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
     if (calls->x86_64[nr]) out.config.calls_x86_64[nr / 64] |= 1ull << nr % 64;

@@ -47,11 +47,11 @@ tracer::RawOutput RecordOutputs::raw_output() {
   return output;
 }
 
-Result<store::RawReader> RecordOutputs::read_raw() const {
+Result<trace::RawReader> RecordOutputs::read_raw() const {
   if (!raw_) return Error{"there is no raw trace", "this is a mistake in uscope: please report it"};
   auto file = raw_->duplicate();
   if (!file) return file.error();
-  return store::RawReader::open(std::move(*file), raw_name_);
+  return trace::RawReader::open(std::move(*file), raw_name_);
 }
 
 std::vector<int> RecordOutputs::folders() const {

@@ -6,8 +6,8 @@
 
 #include "cli/record.h"
 #include "store/output_file.h"
-#include "store/raw_reader.h"
 #include "support/result.h"
+#include "trace/raw_reader.h"
 #include "tracer/recorder.h"
 
 namespace uscope::cli {
@@ -21,7 +21,7 @@ class RecordOutputs {
   [[nodiscard]] tracer::RawOutput raw_output();
   [[nodiscard]] const std::string& raw_name() const { return raw_name_; }
   // Reads the raw trace from its start, by its own descriptor.
-  [[nodiscard]] Result<store::RawReader> read_raw() const;
+  [[nodiscard]] Result<trace::RawReader> read_raw() const;
 
   [[nodiscard]] const store::OutputPlace& database() const { return database_; }
   // Of the outputs; for confine().

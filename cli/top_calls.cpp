@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "store/frame_writer.h"
-#include "store/syscall_table.h"
+#include "syscalls/syscall_table.h"
 
 namespace uscope::cli {
 namespace {
@@ -143,7 +143,7 @@ std::vector<TopLine> TopCalls::lines() {
     const std::string path = named ? module(USC_FRAME_FILE(trigger->frame)).path : "";
     TopLine& line = merged[{key.abi, key.nr, function, path}];
     if (line.calls == 0) {
-      line.call = store::syscall_name(static_cast<usc_abi>(key.abi), key.nr);
+      line.call = syscalls::syscall_name(static_cast<usc_abi>(key.abi), key.nr);
       line.abi = key.abi < kAbiNames.size() ? kAbiNames[key.abi] : "";
       line.function = function;
       line.module = path;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/top_names.h"
-#include "store/latency.h"
+#include "trace/latency.h"
 #include "tracer/collector.h"
 
 namespace uscope::cli {
@@ -23,7 +23,7 @@ struct TopLine {
   bool fallback = false;
   std::uint64_t calls = 0;  // that ended
   std::uint64_t errors = 0;
-  store::LatencySketch times;  // of those that were traced from entry to return
+  trace::LatencySketch times;  // of those that were traced from entry to return
 };
 
 class TopCalls : public tracer::RecordObserver {
@@ -56,7 +56,7 @@ class TopCalls : public tracer::RecordObserver {
   struct Counts {
     std::uint64_t calls = 0;
     std::uint64_t errors = 0;
-    store::LatencySketch times;
+    trace::LatencySketch times;
   };
   struct Stack {
     std::uint32_t mm = 0;

@@ -25,11 +25,11 @@ std::string argv_json(std::string_view bytes, bool cut) {
 
 }  // namespace
 
-void Definitions::add(const RawRecord& record) {
+void Definitions::add(const trace::RawRecord& record) {
   switch (record.head.type) {
     case USC_RECORD_STACK: {
       const auto stack = record.as<usc_stack>();
-      frames_of(record, frames_);
+      trace::frames_of(record, frames_);
       stacks.define(stack.stack, stack.ended, stack.mm, frames_);
       break;
     }
@@ -44,7 +44,7 @@ void Definitions::add(const RawRecord& record) {
       break;
     case USC_RECORD_TASK_NAME: {
       const auto name = record.as<usc_task_name>();
-      add_name(name.head.task, name.head.time, fixed_text(name.name, sizeof(name.name)));
+      add_name(name.head.task, name.head.time, trace::fixed_text(name.name, sizeof(name.name)));
       break;
     }
     case USC_RECORD_FILE: {
@@ -52,7 +52,7 @@ void Definitions::add(const RawRecord& record) {
       if (file.file > kMostFiles) break;
       FileFacts& facts = files[file.file];
       facts.key = file.key;
-      if (facts.path.empty()) facts.path = to_utf8(file_path_of(record));
+      if (facts.path.empty()) facts.path = to_utf8(trace::file_path_of(record));
       break;
     }
     case USC_RECORD_FILE_INFO:
@@ -82,7 +82,7 @@ void Definitions::add(const RawRecord& record) {
     case USC_RECORD_META: {
       std::string_view key;
       std::string_view value;
-      if (meta_of(record, key, value)) meta[to_utf8(key)] = to_utf8(value);
+      if (trace::meta_of(record, key, value)) meta[to_utf8(key)] = to_utf8(value);
       break;
     }
     case USC_RECORD_IO_URING:
@@ -116,7 +116,7 @@ void Definitions::add_task(const usc_task& task) {
   thread.defined = true;
   // The kernel's start time is the thread's; under the leader's tid it is there from the exec on.
   thread.start_ns = (task.flags & USC_TASK_EXEC_TID) ? task.head.time : task.start_ns;
-  add_name(task.head.task, task.head.time, fixed_text(task.name, sizeof(task.name)));
+  add_name(task.head.task, task.head.time, trace::fixed_text(task.name, sizeof(task.name)));
   ProcessFacts& process = processes[task.process];
   process.pid = task.pid;
   process.ns_pid = task.ns_pid;
@@ -138,7 +138,7 @@ void Definitions::add_task(const usc_task& task) {
   }
 }
 
-void Definitions::add_exec(const RawRecord& record) {
+void Definitions::add_exec(const trace::RawRecord& record) {
   const auto exec = record.as<usc_exec>();
   if (exec.process == 0) return;  // damaged
   ImageFacts& image = images[exec.image];
@@ -148,7 +148,7 @@ void Definitions::add_exec(const RawRecord& record) {
   image.time = exec.head.time;
   image.path = to_utf8(record.data<usc_exec>(0, exec.path_bytes));
   image.argv = argv_json(record.data<usc_exec>(exec.path_bytes, exec.argv_bytes), exec.argv_total > exec.argv_bytes);
-  add_name(exec.head.task, exec.head.time, fixed_text(exec.name, sizeof(exec.name)));
+  add_name(exec.head.task, exec.head.time, trace::fixed_text(exec.name, sizeof(exec.name)));
   if (exec.exe_file >= USC_FILE_FIRST && exec.exe_file <= kMostFiles) files[exec.exe_file].executed = true;
   ProcessFacts& process = processes[exec.process];
   if (process.pid == 0) process.pid = exec.tid;
@@ -175,7 +175,7 @@ void Definitions::add_name(std::uint32_t task, std::uint64_t time, std::string_v
   thread.name_time = time;
 }
 
-void Definitions::add_file_info(const RawRecord& record) {
+void Definitions::add_file_info(const trace::RawRecord& record) {
   const auto info = record.as<usc_file_info>();
   if (info.file > kMostFiles) return;
   FileFacts& facts = files[info.file];
@@ -197,7 +197,7 @@ void Definitions::add_file_info(const RawRecord& record) {
 }
 
 // The first name of an address stays: it was taken nearest to the time at which the address was seen.
-void Definitions::add_jit_name(const RawRecord& record) {
+void Definitions::add_jit_name(const trace::RawRecord& record) {
   const auto jit = record.as<usc_jit_name>();
   const std::string name = to_utf8(record.data<usc_jit_name>(0, jit.name_bytes));
   if (name.empty() || jit.address < jit.start || jit.address - jit.start >= jit.size) return;
@@ -210,7 +210,7 @@ void Definitions::add_loss(const usc_loss& loss) {
 }
 
 // What is beyond the bound is not known.
-void Definitions::add_descriptor(const RawRecord& record) {
+void Definitions::add_descriptor(const trace::RawRecord& record) {
   constexpr std::size_t kMostBytes = std::size_t{16} << 20;
   const auto fd = record.as<usc_fd>();
   descriptor_bytes_ += sizeof(DescriptorFacts) + fd.target_bytes;

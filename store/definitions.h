@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "store/logged_stacks.h"
-#include "store/raw_record.h"
 #include "store/stack_table.h"
+#include "trace/raw_record.h"
 
 namespace uscope::store {
 
@@ -108,7 +108,7 @@ struct LossFacts {
 class Definitions {
  public:
   // Takes what a record defines; of events only what was logged, for its kernel frames.
-  void add(const RawRecord& record);
+  void add(const trace::RawRecord& record);
 
   // Once all records have been added.
   void finish();
@@ -139,15 +139,15 @@ class Definitions {
 
  private:
   void add_task(const usc_task& task);
-  void add_exec(const RawRecord& record);
+  void add_exec(const trace::RawRecord& record);
   void add_io_uring(const usc_io_uring& user);
   void add_space(std::uint32_t process, std::uint32_t space, std::uint64_t time);
   void add_exit(const usc_task_exit& exit);
   void add_name(std::uint32_t task, std::uint64_t time, std::string_view name);
-  void add_file_info(const RawRecord& record);
-  void add_jit_name(const RawRecord& record);
+  void add_file_info(const trace::RawRecord& record);
+  void add_jit_name(const trace::RawRecord& record);
   void add_loss(const usc_loss& loss);
-  void add_descriptor(const RawRecord& record);
+  void add_descriptor(const trace::RawRecord& record);
 
   std::vector<std::uint64_t> frames_;
   FileFacts unknown_;

@@ -47,9 +47,9 @@ bool changes_numbers(std::uint32_t request) {
   return kind == kBinderWriteRead || kind == kAutofsCloseMount || kind == kAddDescriptor;
 }
 
-const OrderedString* path_of(std::span<const OrderedString> strings, int arg) {
+const trace::OrderedString* path_of(std::span<const trace::OrderedString> strings, int arg) {
   const auto at = std::find_if(strings.begin(), strings.end(),
-                               [arg](const OrderedString& s) { return s.arg == arg && s.string_id != 0; });
+                               [arg](const trace::OrderedString& s) { return s.arg == arg && s.string_id != 0; });
   return at == strings.end() ? nullptr : &*at;
 }
 
@@ -71,7 +71,7 @@ void DescriptorTracker::plan(Return update) {
 }
 
 Result<void> DescriptorTracker::follow(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                                       std::span<const OrderedString> strings) {
+                                       std::span<const trace::OrderedString> strings) {
   switch (facts.call) {
     case DescriptorCall::kClose:
       follow_close(event, owner);
@@ -210,10 +210,10 @@ void DescriptorTracker::follow_on_exec(const usc_event& event, DescriptorOwner& 
 }
 
 Result<void> DescriptorTracker::name_of_folder(const usc_event& event, const DescriptorOwner& owner,
-                                               const CallFacts& facts, std::span<const OrderedString> strings,
+                                               const CallFacts& facts, std::span<const trace::OrderedString> strings,
                                                Return& update) {
   std::string name;
-  const OrderedString* path = path_of(strings, 0);
+  const trace::OrderedString* path = path_of(strings, 0);
   if (facts.call == DescriptorCall::kSetns) {
     if ((event.args[1] & CLONE_NEWNS) != 0) name = "/";  // a mount namespace comes with its root for both
   } else if (facts.call == DescriptorCall::kFchdir) {
@@ -236,7 +236,7 @@ Result<void> DescriptorTracker::name_of_folder(const usc_event& event, const Des
 }
 
 Result<void> DescriptorTracker::follow_folder(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                                              std::span<const OrderedString> strings) {
+                                              std::span<const trace::OrderedString> strings) {
   const bool is_root = facts.call == DescriptorCall::kChroot;
   const bool is_namespace = facts.call == DescriptorCall::kSetns;
   const auto kinds = static_cast<std::uint32_t>(event.args[1]);  // 0: a namespace of any kind
@@ -258,7 +258,7 @@ Result<void> DescriptorTracker::follow_folder(const usc_event& event, Descriptor
 }
 
 // "": not known.
-Result<std::string> DescriptorTracker::last_component(const OrderedString* path) {
+Result<std::string> DescriptorTracker::last_component(const trace::OrderedString* path) {
   if (!path || (path->flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) != 0) return std::string();
   auto text = strings_.text(path->string_id);
   if (!text) return text.error();
@@ -277,7 +277,7 @@ void DescriptorTracker::move(const std::string& component) {
 
 // A renamed folder has another name in all paths that lead through it; a moved mount, all that are below it.
 Result<void> DescriptorTracker::follow_move(const usc_event& event, const CallFacts& facts,
-                                            std::span<const OrderedString> strings) {
+                                            std::span<const trace::OrderedString> strings) {
   if (facts.call == DescriptorCall::kMount && (event.args[3] & MS_MOVE) == 0) return {};
   Return update{.kind = Return::Kind::kMove};
   update.time = event.head.time;

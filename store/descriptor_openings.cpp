@@ -8,7 +8,7 @@
 
 #include "store/descriptor_calls.h"
 #include "store/descriptor_tracker.h"
-#include "store/syscall_table.h"
+#include "syscalls/syscall_table.h"
 
 namespace uscope::store {
 namespace {
@@ -19,8 +19,8 @@ int number_of(const usc_event& event, std::size_t arg) {
   return static_cast<int>(event.args[arg]);
 }
 
-const OrderedString* find_string(std::span<const OrderedString> strings, int arg) {
-  for (const OrderedString& string : strings)
+const trace::OrderedString* find_string(std::span<const trace::OrderedString> strings, int arg) {
+  for (const trace::OrderedString& string : strings)
     if (string.arg == arg) return &string;
   return nullptr;
 }
@@ -108,18 +108,18 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
 }
 
 Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                                          std::span<const OrderedString> strings) {
+                                          std::span<const trace::OrderedString> strings) {
   Return update = at_return(Return::Kind::kOpen, event, owner);
   update.fd = static_cast<int>(event.result);
   std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
   bool is_known = true;
-  if (syscall_name(static_cast<usc_abi>(event.abi), event.nr) == "openat2") {
-    const OrderedString* how = find_string(strings, 2);
+  if (syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) == "openat2") {
+    const trace::OrderedString* how = find_string(strings, 2);
     // Whether an exec closes it is not known, or an absolute path begins at the folder.
     is_known = how && how->string_id == 0 && (how->numbers[2] & RESOLVE_IN_ROOT) == 0;
     if (is_known) flags = how->numbers[0];
   }
-  const OrderedString* path = find_string(strings, facts.path);
+  const trace::OrderedString* path = find_string(strings, facts.path);
   is_known = is_known && path && path->string_id != 0 && (flags & O_TMPFILE) != O_TMPFILE;  // that has no name
   if (!is_known) return open_as(std::move(update), "", false);
   auto text = strings_.text(path->string_id);
@@ -133,7 +133,7 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
 
 // The call has returned.
 Result<void> DescriptorTracker::follow_opening(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                                               std::span<const OrderedString> strings) {
+                                               std::span<const trace::OrderedString> strings) {
   const bool connects = facts.call == DescriptorCall::kConnect;
   if (event.result < 0 && !connects) return {};
   const std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
@@ -151,9 +151,10 @@ Result<void> DescriptorTracker::follow_opening(const usc_event& event, Descripto
   Return update = at_return(Return::Kind::kOpen, event, owner);
   update.fd = static_cast<int>(event.result);
   if (facts.call == DescriptorCall::kLabel)
-    return open_as(std::move(update), descriptor_label(syscall_name(static_cast<usc_abi>(event.abi), event.nr)),
+    return open_as(std::move(update),
+                   descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr)),
                    (flags & O_CLOEXEC) != 0);
-  const OrderedString* name = find_string(strings, 0);
+  const trace::OrderedString* name = find_string(strings, 0);
   std::optional<std::string> text;
   if (name && name->string_id != 0) {
     auto found = strings_.text(name->string_id);
@@ -164,7 +165,7 @@ Result<void> DescriptorTracker::follow_opening(const usc_event& event, Descripto
 }
 
 Result<void> DescriptorTracker::follow_socket(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                                              std::span<const OrderedString> strings) {
+                                              std::span<const trace::OrderedString> strings) {
   Return update = at_return(Return::Kind::kOpen, event, owner);
   update.fd = static_cast<int>(event.result);
   if (facts.call == DescriptorCall::kSocket) {
@@ -179,7 +180,7 @@ Result<void> DescriptorTracker::follow_socket(const usc_event& event, Descriptor
     plan(std::move(update));
     return {};
   }
-  const OrderedString* address = find_string(strings, 1);
+  const trace::OrderedString* address = find_string(strings, 1);
   std::string peer;
   if (address && address->string_id != 0) {
     auto text = strings_.text(address->string_id);
@@ -215,10 +216,10 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
 }
 
 Result<void> DescriptorTracker::follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                                            std::span<const OrderedString> strings) {
+                                            std::span<const trace::OrderedString> strings) {
   const std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
-  const std::string_view label = descriptor_label(syscall_name(static_cast<usc_abi>(event.abi), event.nr));
-  for (const OrderedString& string : strings) {
+  const std::string_view label = descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr));
+  for (const trace::OrderedString& string : strings) {
     if (string.kind != USC_STRING_PAIR) continue;
     for (const int fd :
          {static_cast<int>(string.numbers[0] & 0xffffffffU), static_cast<int>(string.numbers[0] >> 32)}) {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "store/descriptor_calls.h"
-#include "store/syscall_table.h"
+#include "syscalls/syscall_table.h"
 
 namespace uscope::store {
 namespace {
@@ -38,14 +38,14 @@ void DescriptorTracker::learn_what_is_recorded() {
   if (taken != definitions_.meta.end() && taken->second == "0") usable_ = false;  // none are wanted
   const auto calls = definitions_.meta.find("calls");
   if (calls == definitions_.meta.end()) return;
-  const auto set = parse_syscall_set(calls->second);
+  const auto set = syscalls::parse_syscall_set(calls->second);
   if (!set) {
     usable_ = false;
     return;
   }
-  for (std::uint32_t nr = 0; nr < kSyscallNumbers; nr++) {
+  for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++) {
     if (set->contains(USC_ABI_X86_64, nr)) continue;
-    switch (descriptors_need(syscall_name(USC_ABI_X86_64, nr))) {
+    switch (descriptors_need(syscalls::syscall_name(USC_ABI_X86_64, nr))) {
       case DescriptorNeed::kNone:
         break;
       case DescriptorNeed::kTables:
@@ -65,12 +65,12 @@ void DescriptorTracker::learn_what_is_recorded() {
 }
 
 void DescriptorTracker::learn_calls() {
-  facts_.resize(kAbis * kSyscallNumbers);
+  facts_.resize(kAbis * syscalls::kSyscallNumbers);
   for (std::size_t abi = 0; abi < kAbis; abi++) {
-    for (std::uint32_t nr = 0; nr < kSyscallNumbers; nr++) {
-      CallFacts& facts = facts_[abi * kSyscallNumbers + nr];
-      const std::string name = syscall_name(static_cast<usc_abi>(abi), nr);
-      const std::string_view letters = syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");
+    for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++) {
+      CallFacts& facts = facts_[abi * syscalls::kSyscallNumbers + nr];
+      const std::string name = syscalls::syscall_name(static_cast<usc_abi>(abi), nr);
+      const std::string_view letters = syscalls::syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");
       facts.call = descriptor_call(name);
       facts.flags = close_on_exec_arg(name);
       for (std::size_t arg = 0; arg < letters.size(); arg++) {
@@ -250,12 +250,12 @@ const Descriptor* DescriptorTracker::known(const SharedTable& table, int fd) con
   return found && found->stamp > forgotten_ ? found : nullptr;
 }
 
-Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::see(const usc_event& event,
-                                                                         std::span<const OrderedString> strings) {
+Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::see(
+    const usc_event& event, std::span<const trace::OrderedString> strings) {
   named_.clear();
-  if (!usable_ || event.abi >= kAbis || event.nr >= kSyscallNumbers) return std::span<const Named>();
+  if (!usable_ || event.abi >= kAbis || event.nr >= syscalls::kSyscallNumbers) return std::span<const Named>();
   if (auto done = apply_until(event.entry_ns); !done) return done.error();
-  const CallFacts& facts = facts_[event.abi * kSyscallNumbers + event.nr];
+  const CallFacts& facts = facts_[event.abi * syscalls::kSyscallNumbers + event.nr];
   const bool in_order = event.entry_ns >= last_entry_;
   last_entry_ = std::max<std::uint64_t>(last_entry_, event.entry_ns);
   if (event.how == USC_HOW_NO_ENTRY || (facts.call == DescriptorCall::kNone && facts.descriptors == 0))

@@ -28,9 +28,9 @@
 
 #include "store/definitions.h"
 #include "store/descriptor_owners.h"
-#include "store/event_order.h"
 #include "store/string_table.h"
 #include "support/redactor.h"
+#include "trace/event_order.h"
 
 namespace uscope::store {
 
@@ -48,7 +48,7 @@ class DescriptorTracker {
   DescriptorTracker(const Definitions& definitions, StringTable& strings);
 
   // Takes the next event. What comes back is valid until the next call.
-  Result<std::span<const Named>> see(const usc_event& event, std::span<const OrderedString> strings);
+  Result<std::span<const Named>> see(const usc_event& event, std::span<const trace::OrderedString> strings);
 
  private:
   struct CallFacts {
@@ -137,7 +137,7 @@ class DescriptorTracker {
 
   // descriptor_changes.cpp: what calls do to tables and folders.
   Result<void> follow(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                      std::span<const OrderedString> strings);
+                      std::span<const trace::OrderedString> strings);
   void follow_sharing(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts);
   void follow_close(const usc_event& event, DescriptorOwner& owner);
   void follow_close_range(const usc_event& event, DescriptorOwner& owner);
@@ -145,11 +145,12 @@ class DescriptorTracker {
   void follow_ioctl(const usc_event& event, DescriptorOwner& owner);
   void follow_on_exec(const usc_event& event, DescriptorOwner& owner, bool closes);
   Result<void> follow_folder(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                             std::span<const OrderedString> strings);
-  Result<void> follow_move(const usc_event& event, const CallFacts& facts, std::span<const OrderedString> strings);
+                             std::span<const trace::OrderedString> strings);
+  Result<void> follow_move(const usc_event& event, const CallFacts& facts,
+                           std::span<const trace::OrderedString> strings);
   Result<void> name_of_folder(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts,
-                              std::span<const OrderedString> strings, Return& update);
-  Result<std::string> last_component(const OrderedString* path);
+                              std::span<const trace::OrderedString> strings, Return& update);
+  Result<std::string> last_component(const trace::OrderedString* path);
   void move(const std::string& component);
   [[nodiscard]] Return at_return(Return::Kind kind, const usc_event& event, const DescriptorOwner& owner) const;
   void plan(Return update);
@@ -162,15 +163,15 @@ class DescriptorTracker {
 
   // descriptor_openings.cpp: what they open.
   Result<void> follow_opening(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                              std::span<const OrderedString> strings);
+                              std::span<const trace::OrderedString> strings);
   Result<void> open_path(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                         std::span<const OrderedString> strings);
+                         std::span<const trace::OrderedString> strings);
   Result<void> follow_socket(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                             std::span<const OrderedString> strings);
+                             std::span<const trace::OrderedString> strings);
   Result<void> label_socket(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                             const std::string& peer);
   Result<void> follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
-                           std::span<const OrderedString> strings);
+                           std::span<const trace::OrderedString> strings);
   Result<void> open_as(Return update, std::string_view name, bool cloexec);
   Result<std::string> absolute(const std::string& path, const DescriptorOwner& owner, int folder, Return& update);
   Result<std::int64_t> intern(std::string_view name);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "store/database.h"
-#include "store/latency.h"
+#include "trace/latency.h"
 
 namespace uscope::store {
 
@@ -53,7 +53,7 @@ class EventTotals {
     if (errors.events++ == 0) errors.first = event.id;
   }
 
-  std::vector<LatencySketch> latencies_;                                             // by kind - 1
+  std::vector<trace::LatencySketch> latencies_;                                      // by kind - 1
   std::map<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>, Errors> errors_;  // by kind, error, trigger
   std::vector<Slow> slowest_;                                                        // a heap, the fastest first
   std::vector<std::int64_t> open_;

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "store/errno_names.h"
-#include "store/syscall_table.h"
+#include "syscalls/errno_names.h"
+#include "syscalls/syscall_table.h"
 
 namespace uscope::store {
 namespace {
@@ -70,7 +70,7 @@ Result<void> EventWriter::prepare() {
   return strings_.prepare();
 }
 
-Result<void> EventWriter::write(const OrderedCall& call) {
+Result<void> EventWriter::write(const trace::OrderedCall& call) {
   std::int64_t id = 0;
   bool attached = false;
   const usc_event* unfinished = nullptr;
@@ -93,7 +93,7 @@ Result<void> EventWriter::write(const OrderedCall& call) {
     auto written = write_event(whole, attached);
     if (!written) return written.error();
     id = *written;
-    if (whole.abi == kLoggedAbi) continue;
+    if (whole.abi == trace::kLoggedAbi) continue;
     if (auto done = strings_.write(id, whole, call.strings); !done) return done;
     if (call.futexes.empty()) continue;
     if (auto done = futexes_.write(id, whole, call.futexes); !done) return done;
@@ -162,7 +162,7 @@ Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attac
 }
 
 EventWriter::EventStack EventWriter::stacks_of(const usc_event& event) const {
-  if ((event.flags & kKernelFrames) != 0) {
+  if ((event.flags & trace::kKernelFrames) != 0) {
     const LoggedStack& logged = definitions_.logged_stacks.stack(event.stack);
     return {static_cast<std::uint32_t>(definitions_.stacks.size()) + event.stack, logged.user, logged.user_undefined};
   }
@@ -184,9 +184,9 @@ Result<std::uint32_t> EventWriter::kind_of(const usc_event& event) {
   if (id != 0) return id;
   const bool known = event.abi < kAbiNames.size();
   std::string name =
-      known ? syscall_name(static_cast<usc_abi>(event.abi), event.nr) : "syscall_" + std::to_string(event.nr);
+      known ? syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) : "syscall_" + std::to_string(event.nr);
   std::string abi = known ? std::string(kAbiNames[event.abi]) : "abi_" + std::to_string(event.abi);
-  const bool logged = event.abi == kLoggedAbi;
+  const bool logged = event.abi == trace::kLoggedAbi;
   if (logged) {
     const auto named = definitions_.logged_kinds.find(event.nr);
     name = named != definitions_.logged_kinds.end() ? named->second : "logged_" + std::to_string(event.nr);

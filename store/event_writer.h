@@ -12,12 +12,12 @@
 #include "store/cell_latency.h"
 #include "store/database.h"
 #include "store/definitions.h"
-#include "store/event_order.h"
 #include "store/event_totals.h"
 #include "store/flat_map.h"
 #include "store/frame_writer.h"
 #include "store/futex_writer.h"
 #include "store/string_writer.h"
+#include "trace/event_order.h"
 
 namespace uscope::store {
 
@@ -30,7 +30,7 @@ class EventWriter {
   Result<void> prepare();  // to be called first
 
   // One call: of several records of it, an open or attached one counts only where nothing later came.
-  Result<void> write(const OrderedCall& call);
+  Result<void> write(const trace::OrderedCall& call);
 
   // Cells and totals, and rows of threads that events name but nothing defines.
   Result<void> finish();

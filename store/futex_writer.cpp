@@ -19,7 +19,7 @@ std::string hex(std::uint64_t number) {
 }
 
 // Words as bytes; NULL where there are none.
-void bind_words(sqlite3_stmt* row, int words_parameter, int from_parameter, const OrderedFutex* futex) {
+void bind_words(sqlite3_stmt* row, int words_parameter, int from_parameter, const trace::OrderedFutex* futex) {
   if (futex == nullptr || futex->bytes == 0) {
     sqlite3_bind_null(row, words_parameter);
     sqlite3_bind_null(row, from_parameter);
@@ -29,7 +29,7 @@ void bind_words(sqlite3_stmt* row, int words_parameter, int from_parameter, cons
   sqlite3_bind_int64(row, from_parameter, static_cast<std::int64_t>(futex->words_from));
 }
 
-void bind_key(sqlite3_stmt* row, int parameter, const OrderedFutex& futex) {
+void bind_key(sqlite3_stmt* row, int parameter, const trace::OrderedFutex& futex) {
   const auto key = futex_key_text(futex);
   if (key)
     sqlite3_bind_text(row, parameter, key->data(), static_cast<int>(key->size()), SQLITE_TRANSIENT);
@@ -39,7 +39,7 @@ void bind_key(sqlite3_stmt* row, int parameter, const OrderedFutex& futex) {
 
 }  // namespace
 
-std::optional<std::string> futex_key_text(const OrderedFutex& futex) {
+std::optional<std::string> futex_key_text(const trace::OrderedFutex& futex) {
   if (futex.key == USC_FUTEX_PRIVATE) return "mm:" + std::to_string(futex.mm) + ":" + hex(futex.address);
   if (futex.key == USC_FUTEX_SHARED)
     return "file:" + std::to_string(futex.dev) + ":" + std::to_string(futex.ino) + ":" + hex(futex.offset);
@@ -58,10 +58,11 @@ Result<void> FutexWriter::prepare() {
   return {};
 }
 
-Result<void> FutexWriter::write(std::int64_t event_id, const usc_event& event, std::span<const OrderedFutex> told) {
-  const OrderedFutex* entered = nullptr;
-  const OrderedFutex* seen = nullptr;
-  for (const OrderedFutex& futex : told) {
+Result<void> FutexWriter::write(std::int64_t event_id, const usc_event& event,
+                                std::span<const trace::OrderedFutex> told) {
+  const trace::OrderedFutex* entered = nullptr;
+  const trace::OrderedFutex* seen = nullptr;
+  for (const trace::OrderedFutex& futex : told) {
     if ((futex.flags & USC_FUTEX_WAKE) != 0) return write_wake(event_id, futex);
     const bool later = (futex.flags & USC_FUTEX_AT_STOP) != 0;
     if (!later && entered == nullptr) entered = &futex;
@@ -72,7 +73,7 @@ Result<void> FutexWriter::write(std::int64_t event_id, const usc_event& event, s
   return write_wait(event_id, event.entry_ns, entered, seen);
 }
 
-std::optional<std::int64_t> FutexWriter::time_left(const OrderedFutex& wait, std::uint64_t entry_ns) const {
+std::optional<std::int64_t> FutexWriter::time_left(const trace::OrderedFutex& wait, std::uint64_t entry_ns) const {
   if (wait.timeout == USC_FUTEX_NO_TIMEOUT) return std::nullopt;
   __int128 left = wait.timeout;
   if ((wait.flags & USC_FUTEX_ABSOLUTE) != 0) {
@@ -84,9 +85,9 @@ std::optional<std::int64_t> FutexWriter::time_left(const OrderedFutex& wait, std
   return static_cast<std::int64_t>(left < kMost ? left : kMost);
 }
 
-Result<void> FutexWriter::write_wait(std::int64_t event_id, std::uint64_t entry_ns, const OrderedFutex* entered,
-                                     const OrderedFutex* seen) {
-  const OrderedFutex& wait = entered != nullptr ? *entered : *seen;
+Result<void> FutexWriter::write_wait(std::int64_t event_id, std::uint64_t entry_ns, const trace::OrderedFutex* entered,
+                                     const trace::OrderedFutex* seen) {
+  const trace::OrderedFutex& wait = entered != nullptr ? *entered : *seen;
   const auto timeout = time_left(wait, entry_ns);
   sqlite3_stmt* row = insert_wait_->handle();
   sqlite3_bind_int64(row, 1, event_id);
@@ -111,7 +112,7 @@ Result<void> FutexWriter::write_wait(std::int64_t event_id, std::uint64_t entry_
   return {};
 }
 
-Result<void> FutexWriter::write_wake(std::int64_t event_id, const OrderedFutex& wake) {
+Result<void> FutexWriter::write_wake(std::int64_t event_id, const trace::OrderedFutex& wake) {
   sqlite3_stmt* row = insert_wake_->handle();
   sqlite3_bind_int64(row, 1, event_id);
   sqlite3_bind_int64(row, 2, static_cast<std::int64_t>(wake.address));

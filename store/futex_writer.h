@@ -7,8 +7,8 @@
 #include <string>
 
 #include "store/database.h"
-#include "store/event_order.h"
 #include "store/statement.h"
+#include "trace/event_order.h"
 
 namespace uscope::store {
 
@@ -22,13 +22,13 @@ class FutexWriter {
 
   // All that was told of one call, whose row is `event_id`, in any order. A look at a wait that has ended by now says
   // nothing of its end and is left out.
-  Result<void> write(std::int64_t event_id, const usc_event& event, std::span<const OrderedFutex> told);
+  Result<void> write(std::int64_t event_id, const usc_event& event, std::span<const trace::OrderedFutex> told);
 
  private:
-  Result<void> write_wait(std::int64_t event_id, std::uint64_t entry_ns, const OrderedFutex* entered,
-                          const OrderedFutex* seen);
-  Result<void> write_wake(std::int64_t event_id, const OrderedFutex& wake);
-  std::optional<std::int64_t> time_left(const OrderedFutex& wait, std::uint64_t entry_ns) const;
+  Result<void> write_wait(std::int64_t event_id, std::uint64_t entry_ns, const trace::OrderedFutex* entered,
+                          const trace::OrderedFutex* seen);
+  Result<void> write_wake(std::int64_t event_id, const trace::OrderedFutex& wake);
+  std::optional<std::int64_t> time_left(const trace::OrderedFutex& wait, std::uint64_t entry_ns) const;
 
   DatabaseWriter& database_;
   std::int64_t utc_offset_ns_;
@@ -37,6 +37,6 @@ class FutexWriter {
 };
 
 // "mm:3:0x7f0000001000", "file:1:2049:0x40"; nothing where it is not known.
-[[nodiscard]] std::optional<std::string> futex_key_text(const OrderedFutex& futex);
+[[nodiscard]] std::optional<std::string> futex_key_text(const trace::OrderedFutex& futex);
 
 }  // namespace uscope::store

@@ -19,15 +19,15 @@
 
 #include "store/database.h"
 #include "store/definitions.h"
-#include "store/event_order.h"
 #include "store/event_writer.h"
 #include "store/frame_writer.h"
 #include "store/load_loss.h"
-#include "store/raw_reader.h"
 #include "store/schema.h"
-#include "store/sequence_check.h"
 #include "store/string_table.h"
 #include "support/text.h"
+#include "trace/event_order.h"
+#include "trace/raw_reader.h"
+#include "trace/sequence_check.h"
 
 namespace uscope::store {
 namespace {
@@ -72,7 +72,7 @@ std::uint64_t tracing_began(const std::map<std::string, std::string>& meta, std:
   return can_be ? time : file_began;
 }
 
-usc_event event_of_logged(const RawRecord& record, const LoggedStacks& stacks) {
+usc_event event_of_logged(const trace::RawRecord& record, const LoggedStacks& stacks) {
   const auto logged = record.as<usc_logged>();
   usc_event event{};
   event.head = logged.head;
@@ -82,11 +82,11 @@ usc_event event_of_logged(const RawRecord& record, const LoggedStacks& stacks) {
   event.image = logged.image;
   event.nr = logged.kind;
   event.how = USC_HOW_LOGGED;
-  event.abi = kLoggedAbi;
+  event.abi = trace::kLoggedAbi;
   event.flags = USC_EVENT_NO_RESULT;
   event.stack = stacks.find(record);
   if (event.stack != 0)
-    event.flags |= kKernelFrames;
+    event.flags |= trace::kKernelFrames;
   else
     event.stack = logged.stack;
   return event;
@@ -94,7 +94,7 @@ usc_event event_of_logged(const RawRecord& record, const LoggedStacks& stacks) {
 
 class Loader {
  public:
-  Loader(RawReader reader, DatabaseWriter database, const LoadOptions& options)
+  Loader(trace::RawReader reader, DatabaseWriter database, const LoadOptions& options)
       : reader_(std::move(reader)),
         database_(std::move(database)),
         options_(options),
@@ -118,13 +118,13 @@ class Loader {
   }
   Result<void> pass_progress(double from, double to);
 
-  RawReader reader_;
+  trace::RawReader reader_;
   DatabaseWriter database_;
   const LoadOptions& options_;
-  SequenceCheck sequence_;
+  trace::SequenceCheck sequence_;
   Definitions definitions_;
-  std::vector<LateItem> late_;
-  RawDamage damage_;
+  std::vector<trace::LateItem> late_;
+  trace::RawDamage damage_;
   std::uint64_t last_time_ = 0;
   std::uint64_t records_ = 0;
   std::uint64_t changed_files_ = 0;
@@ -162,8 +162,8 @@ Result<void> Loader::pass_progress(double from, double to) {
 }
 
 Result<void> Loader::read_definitions() {
-  EntryClock clock;
-  RawRecord record;
+  trace::EntryClock clock;
+  trace::RawRecord record;
   last_time_ = reader_.header().start_ns;
   for (;;) {
     auto more = reader_.next(record);
@@ -172,9 +172,9 @@ Result<void> Loader::read_definitions() {
     sequence_.see(record);
     last_time_ = std::max<std::uint64_t>(last_time_, record.head.time);
     if (auto done = pass_progress(0, 0.15); !done) return done;
-    if (EventOrder::takes(record.head.type)) {
-      const std::uint64_t entry = EventOrder::entry_of(record);
-      if (clock.is_late(entry, record.head.time) && late_.size() < LateItem::kMost)
+    if (trace::EventOrder::takes(record.head.type)) {
+      const std::uint64_t entry = trace::EventOrder::entry_of(record);
+      if (clock.is_late(entry, record.head.time) && late_.size() < trace::LateItem::kMost)
         late_.push_back({entry, record.offset});
     }
     definitions_.add(record);
@@ -258,12 +258,12 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
   EventWriter writer(database_, definitions_, frames, strings, reader_.header().utc_offset_ns);
   if (auto done = strings.prepare(); !done) return done;
   if (auto done = writer.prepare(); !done) return done;
-  EventOrder order(
-      reader_, std::move(late_), [&writer](const OrderedCall& call) { return writer.write(call); },
-      [&strings](const RawRecord& record) { return intern_string(record, strings); },
-      [this](const RawRecord& record) { return event_of_logged(record, definitions_.logged_stacks); });
+  trace::EventOrder order(
+      reader_, std::move(late_), [&writer](const trace::OrderedCall& call) { return writer.write(call); },
+      [&strings](const trace::RawRecord& record) { return intern_string(record, strings); },
+      [this](const trace::RawRecord& record) { return event_of_logged(record, definitions_.logged_stacks); });
   reader_.rewind();
-  RawRecord record;
+  trace::RawRecord record;
   for (;;) {
     auto more = reader_.next(record);
     if (!more) return more.error();
@@ -340,7 +340,7 @@ bool Loader::same_kernel() const {
 
 }  // namespace
 
-Result<LoadSummary> load(RawReader raw, DatabaseWriter database, const LoadOptions& options) {
+Result<LoadSummary> load(trace::RawReader raw, DatabaseWriter database, const LoadOptions& options) {
   // Asked while SQLite works too: indices take long.
   constexpr int kSteps = 100'000;
   if (options.stop)
@@ -353,7 +353,7 @@ Result<LoadSummary> load(RawReader raw, DatabaseWriter database, const LoadOptio
 
 Result<LoadSummary> load(const std::filesystem::path& raw, const std::filesystem::path& database,
                          const LoadOptions& options) {
-  auto reader = RawReader::open(raw);
+  auto reader = trace::RawReader::open(raw);
   if (!reader) return reader.error();
   auto writer = DatabaseWriter::create(database);
   if (!writer) return writer.error();

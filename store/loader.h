@@ -8,8 +8,8 @@
 
 #include "store/database.h"
 #include "store/frame_namer.h"
-#include "store/raw_reader.h"
 #include "support/result.h"
+#include "trace/raw_reader.h"
 
 namespace uscope::store {
 
@@ -34,7 +34,7 @@ struct LoadSummary {
 // Reads the raw trace twice (definitions, then events), writes the store, and commits it when it is complete. A raw
 // trace that is damaged or cut off gives what is whole in it, and loss rows for what is not. Memory: about 100 MiB, and
 // what distinct stacks, frames, tasks and long calls need.
-Result<LoadSummary> load(RawReader raw, DatabaseWriter database, const LoadOptions& options = {});
+Result<LoadSummary> load(trace::RawReader raw, DatabaseWriter database, const LoadOptions& options = {});
 // The same by names, see DatabaseWriter::create.
 Result<LoadSummary> load(const std::filesystem::path& raw, const std::filesystem::path& database,
                          const LoadOptions& options = {});

@@ -47,7 +47,7 @@ std::optional<KernelPlace> parse_kernel_place(std::string_view text) {
   return place;
 }
 
-LoggedStacks::Key LoggedStacks::key_of(const RawRecord& logged) {
+LoggedStacks::Key LoggedStacks::key_of(const trace::RawRecord& logged) {
   const auto record = logged.as<usc_logged>();
   std::vector<std::uint32_t> places(record.places);
   const std::string_view bytes = logged.data<usc_logged>(0, places.size() * sizeof(std::uint32_t));
@@ -55,12 +55,12 @@ LoggedStacks::Key LoggedStacks::key_of(const RawRecord& logged) {
   return {record.stack, std::move(places)};
 }
 
-void LoggedStacks::add(const RawRecord& logged) {
+void LoggedStacks::add(const trace::RawRecord& logged) {
   Key key = key_of(logged);
   if (!key.second.empty() && by_raw_.size() < kMost) by_raw_.emplace(std::move(key), 0);
 }
 
-void LoggedStacks::add_place(const RawRecord& place) {
+void LoggedStacks::add_place(const trace::RawRecord& place) {
   const auto record = place.as<usc_kernel_place>();
   if (auto parsed = parse_kernel_place(place.data<usc_kernel_place>(0, record.text_bytes)))
     places_.emplace(record.place, std::move(*parsed));
@@ -80,7 +80,7 @@ void LoggedStacks::finish(const StackTable& stacks) {
   }
 }
 
-std::uint32_t LoggedStacks::find(const RawRecord& logged) const {
+std::uint32_t LoggedStacks::find(const trace::RawRecord& logged) const {
   const auto at = by_raw_.find(key_of(logged));
   return at == by_raw_.end() ? 0 : at->second;
 }

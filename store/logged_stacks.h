@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "store/raw_record.h"
 #include "store/stack_table.h"
+#include "trace/raw_record.h"
 
 namespace uscope::store {
 
@@ -34,13 +34,13 @@ class LoggedStacks {
   // Those beyond it have no kernel frames in the store.
   static constexpr std::size_t kMost = std::size_t{1} << 18;
 
-  void add(const RawRecord& logged);
-  void add_place(const RawRecord& place);
+  void add(const trace::RawRecord& logged);
+  void add_place(const trace::RawRecord& place);
   // Once all records have been added: user stacks have their numbers then.
   void finish(const StackTable& stacks);
 
   // From 1; 0: the record has no kernel frames.
-  [[nodiscard]] std::uint32_t find(const RawRecord& logged) const;
+  [[nodiscard]] std::uint32_t find(const trace::RawRecord& logged) const;
   [[nodiscard]] std::size_t size() const { return stacks_.size(); }
   [[nodiscard]] const LoggedStack& stack(std::uint32_t number) const { return stacks_[number - 1]; }
   // Null where the trace does not tell of it.
@@ -49,7 +49,7 @@ class LoggedStacks {
  private:
   using Key = std::pair<std::uint32_t, std::vector<std::uint32_t>>;  // id or number of the user stack, places
 
-  static Key key_of(const RawRecord& logged);
+  static Key key_of(const trace::RawRecord& logged);
 
   std::map<Key, std::uint32_t> by_raw_;  // to numbers
   std::vector<LoggedStack> stacks_;

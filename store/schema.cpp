@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "store/errno_names.h"
 #include "store/statement.h"
-#include "store/syscall_table.h"
+#include "syscalls/errno_names.h"
+#include "syscalls/syscall_table.h"
 
 namespace uscope::store {
 namespace {
@@ -156,7 +156,7 @@ Result<void> fill_errno_names(sqlite3* database) {
   if (!insert) return insert.error();
   constexpr int kLargest = 4095;  // the kernel's MAX_ERRNO
   for (int number = 1; number <= kLargest; number++) {
-    const std::string name(errno_name(number));
+    const std::string name(syscalls::errno_name(number));
     if (name.empty()) continue;
     if (auto done = insert->run(number, std::string_view(name)); !done) return done;
   }

@@ -102,10 +102,10 @@ Result<std::optional<std::string>> StringTable::text(std::int64_t id) {
   return text;
 }
 
-Result<OrderedString> intern_string(const RawRecord& record, StringTable& strings) {
+Result<trace::OrderedString> intern_string(const trace::RawRecord& record, StringTable& strings) {
   const auto head = record.as<usc_string>();
   const std::string_view bytes = record.data<usc_string>(0, head.bytes);
-  OrderedString out{.flags = head.flags, .arg = head.arg, .kind = head.kind};
+  trace::OrderedString out{.flags = head.flags, .arg = head.arg, .kind = head.kind};
   if (head.kind == USC_STRING_WORDS || head.kind == USC_STRING_PAIR) {
     std::memcpy(out.numbers.data(), bytes.data(), std::min(bytes.size(), sizeof(out.numbers)));
     return out;

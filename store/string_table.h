@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "store/database.h"
-#include "store/event_order.h"
-#include "store/raw_record.h"
 #include "support/result.h"
+#include "trace/event_order.h"
+#include "trace/raw_record.h"
 
 namespace uscope::store {
 
@@ -62,6 +62,6 @@ class StringTable {
 [[nodiscard]] std::string string_text(const usc_string& head, std::string_view bytes);
 
 // What a usc_string holds: its text by row, or its numbers.
-Result<OrderedString> intern_string(const RawRecord& record, StringTable& strings);
+Result<trace::OrderedString> intern_string(const trace::RawRecord& record, StringTable& strings);
 
 }  // namespace uscope::store

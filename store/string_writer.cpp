@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "store/syscall_table.h"
+#include "syscalls/syscall_table.h"
 
 namespace uscope::store {
 namespace {
@@ -21,7 +21,7 @@ Result<void> StringWriter::prepare() {
   auto insert = database_.prepare("INSERT OR IGNORE INTO event_string VALUES(?1, ?2, ?3, ?4, ?5)");
   if (!insert) return insert.error();
   insert_.emplace(std::move(*insert));
-  exec_args_.resize(kAbis * kSyscallNumbers);
+  exec_args_.resize(kAbis * syscalls::kSyscallNumbers);
   if (const auto taken = definitions_.meta.find("strings"); taken != definitions_.meta.end() && taken->second == "0")
     return {};  // none are wanted, not even an exec's
   for (const auto& [serial, image] : definitions_.images)
@@ -30,11 +30,12 @@ Result<void> StringWriter::prepare() {
     std::stable_sort(images.begin(), images.end(),
                      [](const ImageFacts* a, const ImageFacts* b) { return a->time < b->time; });
   for (std::size_t abi = 0; abi < kAbis; abi++) {
-    for (std::uint32_t nr = 0; nr < kSyscallNumbers; nr++) {
-      const std::string_view letters = syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");
+    for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++) {
+      const std::string_view letters = syscalls::syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");
       const std::size_t path = letters.find('x');
       if (path == std::string_view::npos) continue;
-      exec_args_[abi * kSyscallNumbers + nr] = {static_cast<std::int8_t>(path), static_cast<std::int8_t>(path + 1)};
+      exec_args_[abi * syscalls::kSyscallNumbers + nr] = {static_cast<std::int8_t>(path),
+                                                          static_cast<std::int8_t>(path + 1)};
     }
   }
   return {};
@@ -54,12 +55,12 @@ Result<void> StringWriter::insert(std::int64_t event_id, int arg, std::int64_t s
 }
 
 Result<void> StringWriter::write(std::int64_t event_id, const usc_event& event,
-                                 std::span<const OrderedString> strings) {
+                                 std::span<const trace::OrderedString> strings) {
   auto named = descriptors_.see(event, strings);
   if (!named) return named.error();
   for (const auto& [arg, string_id] : *named)
     if (auto done = insert(event_id, arg, string_id, false, StringSource::kDescriptor); !done) return done;
-  for (const OrderedString& string : strings) {
+  for (const trace::OrderedString& string : strings) {
     if (string.string_id == 0) continue;
     const auto source = is_from_kernel(string.kind) ? StringSource::kKernel : StringSource::kProgram;
     if (auto done = insert(event_id, string.arg, string.string_id, (string.flags & USC_STRING_LATE) != 0, source);
@@ -73,9 +74,9 @@ Result<void> StringWriter::write(std::int64_t event_id, const usc_event& event,
 
 const StringWriter::ExecArgs& StringWriter::exec_args(const usc_event& event) {
   static constexpr ExecArgs kNone;
-  if (event.abi >= kAbis || event.nr >= kSyscallNumbers) return kNone;
+  if (event.abi >= kAbis || event.nr >= syscalls::kSyscallNumbers) return kNone;
   // x32 has a number of its own for exec.
-  return exec_args_[event.abi * kSyscallNumbers + event.nr];
+  return exec_args_[event.abi * syscalls::kSyscallNumbers + event.nr];
 }
 
 Result<void> StringWriter::write_exec(std::int64_t event_id, const usc_event& event, ExecArgs args) {

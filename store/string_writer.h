@@ -10,8 +10,8 @@
 #include "store/database.h"
 #include "store/definitions.h"
 #include "store/descriptor_tracker.h"
-#include "store/event_order.h"
 #include "store/string_table.h"
+#include "trace/event_order.h"
 
 namespace uscope::store {
 
@@ -28,7 +28,7 @@ class StringWriter {
 
   // What one call's arguments pointed to and its descriptors stood for; of an exec that succeeded, the image's path and
   // arguments. `event_id` is its row.
-  Result<void> write(std::int64_t event_id, const usc_event& event, std::span<const OrderedString> strings);
+  Result<void> write(std::int64_t event_id, const usc_event& event, std::span<const trace::OrderedString> strings);
 
  private:
   // Where the call's path and argument list stand, if it is an exec.

@@ -40,8 +40,9 @@ std::size_t least_size(std::uint16_t type) {
 
 }  // namespace
 
-Collector::Collector(Backend& backend, FileTable& files, RowMaker& maker, TraceWriter& writer, const usc_config& config,
-                     RecordObserver* observer, CompareObserver* compare_observer, Scouts* scouts)
+Collector::Collector(Backend& backend, FileTable& files, RowMaker& maker, trace::TraceWriter& writer,
+                     const usc_config& config, RecordObserver* observer, CompareObserver* compare_observer,
+                     Scouts* scouts)
     : backend_(backend),
       files_(files),
       maker_(maker),

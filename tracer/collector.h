@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "trace/trace_writer.h"
 #include "tracer/attached_calls.h"
 #include "tracer/backend.h"
 #include "tracer/deferred_walks.h"
@@ -28,7 +29,6 @@
 #include "tracer/sample_queue.h"
 #include "tracer/string_filter.h"
 #include "tracer/task_table.h"
-#include "tracer/trace_writer.h"
 #include "tracer/user_rows.h"
 #include "tracer/verifier.h"
 
@@ -60,7 +60,7 @@ class RecordObserver {
 
 class Collector {
  public:
-  Collector(Backend& backend, FileTable& files, RowMaker& maker, TraceWriter& writer, const usc_config& config,
+  Collector(Backend& backend, FileTable& files, RowMaker& maker, trace::TraceWriter& writer, const usc_config& config,
             RecordObserver* observer, CompareObserver* compare_observer = nullptr, Scouts* scouts = nullptr);
 
   // One pass over all rings, and the walks left from the pass before. The number of records seen.
@@ -114,7 +114,7 @@ class Collector {
   FileTable& files_;
   RowMaker& maker_;
   UserRows rows_;
-  TraceWriter& writer_;
+  trace::TraceWriter& writer_;
   const usc_config config_;
   RecordObserver* observer_;
   MappingTimeline mappings_;

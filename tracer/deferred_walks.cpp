@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "support/clock.h"
-#include "tracer/trace_writer.h"
+#include "trace/trace_writer.h"
 
 namespace uscope::tracer {
 namespace {

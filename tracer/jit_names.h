@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "support/clock.h"
+#include "trace/trace_writer.h"
 #include "tracer/perf_map.h"
 #include "tracer/perf_map_file.h"
 #include "tracer/task_table.h"
-#include "tracer/trace_writer.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {

@@ -13,9 +13,9 @@
 #include <cerrno>
 
 #include "support/clock.h"
+#include "trace/trace_writer.h"
 #include "tracer/library_search.h"
 #include "tracer/outsiders.h"
-#include "tracer/trace_writer.h"
 
 namespace uscope::tracer {
 namespace {

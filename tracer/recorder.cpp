@@ -177,7 +177,7 @@ class Recording {
   std::unique_ptr<symbolizer::ReaderProcesses> readers_;
   std::unique_ptr<Scouts> scouts_;
   std::unique_ptr<FileTable> files_;
-  std::unique_ptr<TraceWriter> writer_;
+  std::unique_ptr<trace::TraceWriter> writer_;
   std::unique_ptr<Collector> collector_;
   std::unique_ptr<RowMaker> maker_;  // used by files and collector, reads from both: gone before them
   std::optional<LaunchedCommand> command_;
@@ -221,9 +221,9 @@ Result<void> Recording::prepare() {
                  "run it in the initial one (docker run --pid=host, or hostPID in Kubernetes)"};
   auto raw = options_.raw.begin ? options_.raw.begin() : Result<UniqueFd>(UniqueFd());
   if (!raw) return raw.error();
-  auto writer = TraceWriter::create(std::move(*raw), options_.raw.name, make_header(config_.cpus));
+  auto writer = trace::TraceWriter::create(std::move(*raw), options_.raw.name, make_header(config_.cpus));
   if (!writer) return writer.error();
-  writer_ = std::make_unique<TraceWriter>(std::move(*writer));
+  writer_ = std::make_unique<trace::TraceWriter>(std::move(*writer));
   auto backend = open_backend(options_.backend, config_, options_.sizes);
   if (!backend) return backend.error();
   backend_ = std::move(*backend);

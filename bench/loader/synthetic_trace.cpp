@@ -8,8 +8,8 @@
 #include <span>
 
 #include "store/database.h"
-#include "store/raw_writer.h"
 #include "store/statement.h"
+#include "trace/raw_writer.h"
 
 namespace uscope::store {
 namespace {
@@ -52,7 +52,7 @@ std::uint64_t frame_of(std::uint32_t stack, std::uint32_t position) {
 }
 
 // Returns how many records there are, all of processor 0.
-std::uint32_t write_definitions(RawWriter& writer, const Shape& shape) {
+std::uint32_t write_definitions(trace::RawWriter& writer, const Shape& shape) {
   std::uint32_t seq = 0;
   for (std::uint32_t serial = 1; serial <= kThreads; serial++) {
     usc_task task{};
@@ -169,7 +169,7 @@ void write_raw(const std::filesystem::path& path, const Shape& shape) {
   usc_raw_header header{};
   header.start_ns = kTraceStart;
   header.cpus = kCpus;
-  auto writer = RawWriter::create(path, header);
+  auto writer = trace::RawWriter::create(path, header);
   if (!writer) check(writer.error());
   std::vector<std::uint32_t> seq(kCpus);
   seq[0] = write_definitions(*writer, shape);

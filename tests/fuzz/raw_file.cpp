@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "fuzz.h"
-#include "store/raw_reader.h"
-#include "store/sequence_check.h"
+#include "trace/raw_reader.h"
+#include "trace/sequence_check.h"
 
 namespace {
 
@@ -24,37 +24,37 @@ struct Pass {
 };
 
 // Reads every field that any reader of the record would.
-void touch(const store::RawRecord& record) {
+void touch(const trace::RawRecord& record) {
   std::vector<std::uint64_t> frames;
   std::string_view key;
   std::string_view value;
   switch (record.head.type) {
     case USC_RECORD_STACK:
-      store::frames_of(record, frames);
+      trace::frames_of(record, frames);
       require(frames.size() <= USC_MAX_FRAMES, "a stack's depth is bounded");
       break;
     case USC_RECORD_META:
-      require(store::meta_of(record, key, value), "a meta record has its key and value");
+      require(trace::meta_of(record, key, value), "a meta record has its key and value");
       break;
     case USC_RECORD_FILE:
-      require(store::file_path_of(record).size() <= record.bytes.size() + 4, "a path is of its record");
+      require(trace::file_path_of(record).size() <= record.bytes.size() + 4, "a path is of its record");
       break;
     default:
       break;
   }
 }
 
-Pass read_all(store::RawReader& reader) {
+Pass read_all(trace::RawReader& reader) {
   Pass pass;
-  store::SequenceCheck sequence(reader.header().cpus);
+  trace::SequenceCheck sequence(reader.header().cpus);
   std::vector<std::byte> storage;
-  store::RawRecord record;
+  trace::RawRecord record;
   std::uint64_t end = 0;
   for (;;) {
     auto more = reader.next(record);
     require(static_cast<bool>(more), "reading does not fail");
     if (!*more) break;
-    require(record.bytes.size() == record.head.size && record.head.size <= store::kMaxRecordBytes, "a record's bytes");
+    require(record.bytes.size() == record.head.size && record.head.size <= trace::kMaxRecordBytes, "a record's bytes");
     require(record.offset >= end && record.offset % 8 == 0, "records follow one another");
     end = record.offset + record.head.size;
     touch(record);
@@ -76,14 +76,14 @@ Pass read_all(store::RawReader& reader) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const uscope::UniqueFd file = uscope::fuzz::as_file({data, size});
-  auto reader = store::RawReader::open("/proc/self/fd/" + std::to_string(file.get()));
+  auto reader = trace::RawReader::open("/proc/self/fd/" + std::to_string(file.get()));
   if (!reader) {
     require(!reader.error().what.empty() && !reader.error().remedy.empty(),
             "an error says what it is, and the way out");
     return 0;
   }
   const Pass first = read_all(*reader);
-  const store::RawDamage damage = reader->damage();
+  const trace::RawDamage damage = reader->damage();
   require((damage.regions == 0) == (damage.skipped_bytes == 0), "what is skipped is counted as a damaged place");
   require(damage.tail_bytes <= damage.skipped_bytes, "the tail is part of what is skipped");
   // Records of unknown types are neither read nor damaged; all else is.

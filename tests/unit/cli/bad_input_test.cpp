@@ -20,14 +20,14 @@ class BadInput : public CommandTest {
  protected:
   // Three processors, two tasks, `events` calls with a stack; ended in order.
   void write_raw(const std::string& name, int events = 20) {
-    store::RawTrace trace(folder_ / name, 3);
+    RawTrace trace(folder_ / name, 3);
     trace.task({});
     trace.exec(1, 1, 1, 2, "/opt/bin/app", std::string("app\0-x\0", 7));
     trace.file(2, "/opt/bin/app", "IDA");
     trace.stack(1, {USC_FRAME(2, 0x1010, true), USC_FRAME(2, 0x1100, false)});
     for (int i = 0; i < events; i++)
-      trace.event({.entry = store::kStart + 10 + static_cast<std::uint64_t>(i),
-                   .end = store::kStart + 20 + static_cast<std::uint64_t>(i),
+      trace.event({.entry = kStart + 10 + static_cast<std::uint64_t>(i),
+                   .end = kStart + 20 + static_cast<std::uint64_t>(i),
                    .stack = 1,
                    .cpu = static_cast<std::uint16_t>(i % 3)});
     trace.meta("host", "box");
@@ -248,7 +248,7 @@ TEST_F(BadInput, FoldersThatCannotBeWrittenToAreNamed) {
 // A clock that was set, and a suspended machine, are told; the trace's own times go on.
 TEST_F(BadInput, ClocksThatWereSetAreTold) {
   const auto report = [&](const std::string& set, const std::string& suspended) {
-    store::RawTrace trace(folder_ / ("clock" + set + ".raw"), 1);
+    RawTrace trace(folder_ / ("clock" + set + ".raw"), 1);
     trace.task({});
     trace.event({});
     trace.meta("clock_set_ns", set);

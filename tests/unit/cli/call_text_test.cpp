@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-#include "cli/flag_names.h"
-#include "store/syscall_table.h"
+#include "syscalls/flag_names.h"
+#include "syscalls/syscall_table.h"
 
 namespace uscope::cli {
 namespace {
@@ -18,7 +18,7 @@ EventRow row_of(const std::string& call, std::initializer_list<std::int64_t> arg
   EventRow row;
   row.call = call;
   row.abi = "x86_64";
-  row.nr = store::syscall_number(USC_ABI_X86_64, call).value_or(9999);
+  row.nr = syscalls::syscall_number(USC_ABI_X86_64, call).value_or(9999);
   row.args.fill(0);
   std::copy(args.begin(), args.end(), row.args.begin());
   return row;
@@ -87,11 +87,11 @@ TEST(CallText, Results) {
 // Every place of the table is an argument that the call has, and one for flags.
 TEST(CallText, FlagsAreOfArgumentsThatCallsHave) {
   std::size_t places = 0;
-  for (std::uint32_t nr = 0; nr < store::kSyscallNumbers; nr++) {
-    const auto letters = store::syscall_arguments(USC_ABI_X86_64, nr);
-    const std::string name = store::syscall_name(USC_ABI_X86_64, nr);
+  for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++) {
+    const auto letters = syscalls::syscall_arguments(USC_ABI_X86_64, nr);
+    const std::string name = syscalls::syscall_name(USC_ABI_X86_64, nr);
     for (std::size_t arg = 0; arg < 6; arg++) {
-      if (!flags_of(name, arg)) continue;
+      if (!syscalls::flags_of(name, arg)) continue;
       places++;
       ASSERT_TRUE(letters && arg < letters->size()) << name << " " << arg;
       EXPECT_NE(std::string("fiuz").find((*letters)[arg]), std::string::npos) << name << " " << arg;

@@ -16,7 +16,7 @@ const std::string kEvil =
 class HostileTrace : public CommandTest {
  protected:
   HostileTrace() {
-    store::RawTrace trace(folder_ / "evil.raw", 1);
+    RawTrace trace(folder_ / "evil.raw", 1);
     trace.task({.name = "\x1b[2J\n\xe2\x80\xae<b>"});
     trace.exec(1, 1, 1, 2, "/opt/" + kEvil, kEvil + std::string(1, '\0') + kEvil + std::string(1, '\0'));
     trace.task({.task = 2, .process = 2, .parent_task = 1, .pid = 200, .tid = 200, .image = 1});
@@ -26,11 +26,11 @@ class HostileTrace : public CommandTest {
     trace.stack(1, {USC_FRAME(0, 0x7fff0010, true), USC_FRAME(2, 0x1100, false), USC_FRAME(3, 5, false)},
                 USC_ENDED_BROKEN + 200, 1);
     trace.stack(2, {USC_FRAME(0, 0x7fff0010, true)}, USC_ENDED_ROOT, 1);
-    trace.event({.entry = store::kStart + 10, .end = store::kStart + 30, .result = -2, .nr = 257, .stack = 1});
-    trace.event({.entry = store::kStart + 20, .nr = 202, .stack = 2, .how = USC_HOW_OPEN});
-    trace.event({.task = 2, .entry = store::kStart + 25, .end = store::kStart + 45, .nr = 99999, .stack = 2});
-    trace.event({.task = 77, .entry = store::kStart + 40, .nr = 1, .stack = 9, .abi = 9});
-    trace.name(1, "\x1b]2;\x07\xff\xe2\x80\x8f", store::kStart + 50);
+    trace.event({.entry = kStart + 10, .end = kStart + 30, .result = -2, .nr = 257, .stack = 1});
+    trace.event({.entry = kStart + 20, .nr = 202, .stack = 2, .how = USC_HOW_OPEN});
+    trace.event({.task = 2, .entry = kStart + 25, .end = kStart + 45, .nr = 99999, .stack = 2});
+    trace.event({.task = 77, .entry = kStart + 40, .nr = 1, .stack = 9, .abi = 9});
+    trace.name(1, "\x1b]2;\x07\xff\xe2\x80\x8f", kStart + 50);
     trace.loss(999, 5, 1);
     trace.loss(USC_LOSS_RING_FULL_EVENT, 3, 2);
     for (const char* key :

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "store/raw_writer.h"
 #include "tests/unit/cli/run_command.h"
+#include "trace/raw_writer.h"
 
 namespace uscope::test {
 namespace {
@@ -25,7 +25,7 @@ void write_raw(const std::filesystem::path& path) {
   usc_raw_header header{};
   header.start_ns = static_cast<std::uint64_t>(kStart);
   header.cpus = 1;
-  auto writer = store::RawWriter::create(path, header);
+  auto writer = trace::RawWriter::create(path, header);
   ASSERT_TRUE(writer) << writer.error().what;
   usc_task task{};
   task.head = head(USC_RECORD_TASK, 0, kStart);

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 class Outputs : public CommandTest {
  protected:
   void SetUp() override {
-    store::RawTrace trace(folder_ / "trace.raw", 1);
+    RawTrace trace(folder_ / "trace.raw", 1);
     trace.task({});
     trace.event({});
     trace.totals();

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "store/descriptor_table.h"
-#include "store/syscall_table.h"
+#include "syscalls/syscall_table.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
@@ -13,8 +13,8 @@ constexpr std::uint32_t kSome = 16'000;
 constexpr std::uint32_t kMany = 128'000;
 
 std::uint32_t number_of(const char* name) {
-  for (std::uint32_t nr = 0; nr < kSyscallNumbers; nr++)
-    if (syscall_name(USC_ABI_X86_64, nr) == name) return nr;
+  for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++)
+    if (syscalls::syscall_name(USC_ABI_X86_64, nr) == name) return nr;
   return 0;
 }
 

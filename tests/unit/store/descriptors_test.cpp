@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "store/descriptor_table.h"
-#include "store/syscall_table.h"
+#include "syscalls/syscall_table.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
@@ -148,7 +148,7 @@ class DescriptorsTest : public LoaderTest {
                    .entry = next_,
                    .end = next_ + 5,
                    .result = result,
-                   .nr = syscall_number(USC_ABI_X86_64, name).value_or(999),
+                   .nr = syscalls::syscall_number(USC_ABI_X86_64, name).value_or(999),
                    .a0 = a0,
                    .a1 = a1,
                    .a2 = a2});

@@ -1,8 +1,8 @@
-#include "store/latency.h"
+#include "trace/latency.h"
 
 #include <gtest/gtest.h>
 
-namespace uscope::store {
+namespace uscope::trace {
 namespace {
 
 TEST(LatencySketch, EmptyHasNothing) {
@@ -67,4 +67,4 @@ TEST(LatencySketch, HoldsTheSmallestAndTheLargestNumbers) {
 }
 
 }  // namespace
-}  // namespace uscope::store
+}  // namespace uscope::trace

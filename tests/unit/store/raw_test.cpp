@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "store/raw_reader.h"
-#include "store/sequence_check.h"
 #include "tests/unit/store/raw_trace.h"
+#include "trace/raw_reader.h"
+#include "trace/sequence_check.h"
 
-namespace uscope::store {
+namespace uscope::trace {
 namespace {
 
 class RawTest : public testing::Test {
@@ -352,4 +352,4 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
 }
 
 }  // namespace
-}  // namespace uscope::store
+}  // namespace uscope::trace

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "store/raw_writer.h"
+#include "trace/raw_writer.h"
 #include "uscope/record.h"
 
-namespace uscope::store {
+namespace uscope {
 
 inline constexpr std::uint64_t kStart = 1'000'000'000'000;
 
@@ -68,7 +68,7 @@ class RawTrace {
     header.start_ns = kStart;
     header.utc_offset_ns = 77;
     header.cpus = cpus;
-    auto writer = RawWriter::create(path, header);
+    auto writer = trace::RawWriter::create(path, header);
     EXPECT_TRUE(writer) << writer.error().what;
     writer_.emplace(std::move(*writer));
   }
@@ -327,9 +327,9 @@ class RawTrace {
   }
 
  private:
-  std::optional<RawWriter> writer_;
+  std::optional<trace::RawWriter> writer_;
   std::vector<std::uint32_t> seq_;
   std::uint32_t own_ = 0;
 };
 
-}  // namespace uscope::store
+}  // namespace uscope

@@ -1,5 +1,5 @@
 // The table against the kernel's own headers and against strace: numbers, classes, numbers of arguments.
-#include "store/syscall_table.h"
+#include "syscalls/syscall_table.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "store/errno_names.h"
+#include "syscalls/errno_names.h"
 
-namespace uscope::store {
+namespace uscope::syscalls {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& command) {
@@ -328,4 +328,4 @@ TEST(SignalNames, AsTheKernelCountsThem) {
 }
 
 }  // namespace
-}  // namespace uscope::store
+}  // namespace uscope::syscalls

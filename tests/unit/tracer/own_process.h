@@ -15,9 +15,9 @@
 
 #include "support/clock.h"
 #include "tests/unit/tracer/fake_backend.h"
+#include "trace/trace_writer.h"
 #include "tracer/file_table.h"
 #include "tracer/mapping_timeline.h"
-#include "tracer/trace_writer.h"
 
 namespace uscope::tracer {
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "support/clock.h"
+#include "trace/trace_writer.h"
 #include "tracer/process_looks.h"
-#include "tracer/trace_writer.h"
 
 namespace uscope::tracer {
 namespace {

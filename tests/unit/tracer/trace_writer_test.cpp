@@ -1,4 +1,4 @@
-#include "tracer/trace_writer.h"
+#include "trace/trace_writer.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #include "tests/unit/tracer/raw_file.h"
 
-namespace uscope::tracer {
+namespace uscope::trace {
 namespace {
 
 class TraceWriterTest : public testing::Test {
@@ -87,4 +87,4 @@ TEST(TraceWriter, AFullDiskStopsItAndSaysSo) {
 }
 
 }  // namespace
-}  // namespace uscope::tracer
+}  // namespace uscope::trace

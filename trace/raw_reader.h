@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <vector>
 
-#include "store/raw_record.h"
 #include "support/result.h"
 #include "support/unique_fd.h"
+#include "trace/raw_record.h"
 
-namespace uscope::store {
+namespace uscope::trace {
 
 // What could not be read.
 struct RawDamage {
@@ -68,4 +68,4 @@ class RawReader {
   RawDamage damage_;
 };
 
-}  // namespace uscope::store
+}  // namespace uscope::trace

@@ -1,21 +1,21 @@
-#include "cli/call_set.h"
+#include "syscalls/call_set.h"
 
 #include <set>
 
-#include "store/syscall_table.h"
+#include "syscalls/syscall_table.h"
 #include "uscope/record.h"
 
-namespace uscope::cli {
+namespace uscope::syscalls {
 
 Result<std::vector<std::string>> parse_call_set(const std::string& set) {
-  auto calls = store::parse_syscall_set(set);
+  auto calls = parse_syscall_set(set);
   if (!calls) return calls.error();
   std::set<std::string> names;
   for (std::uint32_t nr = 0; nr < calls->x86_64.size(); nr++)
-    if (calls->x86_64[nr]) names.emplace(store::syscall_name(USC_ABI_X86_64, nr));
+    if (calls->x86_64[nr]) names.emplace(syscall_name(USC_ABI_X86_64, nr));
   for (std::uint32_t nr = 0; nr < calls->i386.size(); nr++)
-    if (calls->i386[nr]) names.emplace(store::syscall_name(USC_ABI_I386, nr));
+    if (calls->i386[nr]) names.emplace(syscall_name(USC_ABI_I386, nr));
   return std::vector<std::string>(names.begin(), names.end());
 }
 
-}  // namespace uscope::cli
+}  // namespace uscope::syscalls

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace uscope::store {
+namespace uscope::syscalls {
 
 // "ENOENT" for 2; the kernel's own ERESTARTSYS (512), ERESTARTNOINTR, ERESTARTNOHAND, ENOIOCTLCMD,
 // ERESTART_RESTARTBLOCK (516) and ENOTSUPP (524) too; empty for numbers without a name. Lives for ever.
@@ -14,4 +14,4 @@ namespace uscope::store {
 // SIGRT_32 for 64. Empty for other numbers.
 [[nodiscard]] std::string signal_name(int number);
 
-}  // namespace uscope::store
+}  // namespace uscope::syscalls

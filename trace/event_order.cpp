@@ -6,12 +6,12 @@
 //
 // Limits: more than kMostHeld events inside one window are given out early, and then order is lost (in_order() says so)
 // and an open call may stand beside its return. So are late calls beyond LateItem::kMost (64 MiB of them).
-#include "store/event_order.h"
+#include "trace/event_order.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace uscope::store {
+namespace uscope::trace {
 namespace {
 
 constexpr std::size_t kBatch = 1U << 16;
@@ -190,4 +190,4 @@ void EventOrder::drop_emitted(std::size_t count) {
   sorted_ = keys_.size();
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::trace

@@ -1,10 +1,10 @@
-#include "store/errno_names.h"
+#include "syscalls/errno_names.h"
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
-namespace uscope::store {
+namespace uscope::syscalls {
 namespace {
 
 constexpr int kFirstRealTime = 32;  // the kernel's; the C library keeps some for itself
@@ -45,4 +45,4 @@ std::string signal_name(int number) {
   return name != nullptr ? std::string("SIG") + name : "";
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::syscalls

@@ -1,9 +1,9 @@
-#include "store/raw_record.h"
+#include "trace/raw_record.h"
 
 #include <algorithm>
 #include <array>
 
-namespace uscope::store {
+namespace uscope::trace {
 namespace {
 
 // Bytes of the fixed part, by type; 0 = not a type.
@@ -153,4 +153,4 @@ std::string file_path_of(const RawRecord& record) {
   return path;
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::trace

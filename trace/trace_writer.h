@@ -10,7 +10,7 @@
 #include "support/unique_fd.h"
 #include "uscope/record.h"
 
-namespace uscope::tracer {
+namespace uscope::trace {
 
 class TraceWriter {
  public:
@@ -52,4 +52,4 @@ class TraceWriter {
   bool failed_ = false;
 };
 
-}  // namespace uscope::tracer
+}  // namespace uscope::trace

@@ -12,7 +12,7 @@
 #include "support/unique_fd.h"
 #include "uscope/record.h"
 
-namespace uscope::store {
+namespace uscope::trace {
 
 // Not for use by two threads at once.
 class RawWriter {
@@ -55,4 +55,4 @@ class RawWriter {
   std::uint64_t size_ = 0;
 };
 
-}  // namespace uscope::store
+}  // namespace uscope::trace

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace uscope::cli {
+namespace uscope::syscalls {
 
 struct FlagName {
   std::uint64_t value;
@@ -23,7 +23,7 @@ struct FlagSet {
   bool hides_zero = false;            // the enumeration's 0 is not worth a name beside flags
 };
 
-// How an argument of a call is written; null where it has no names. `call` as in store/syscalls.def.
+// How an argument of a call is written; null where it has no names. `call` as in syscalls/syscalls.def.
 [[nodiscard]] const FlagSet* flags_of(std::string_view call, std::size_t arg);
 
 // The sets that depend on another argument: fcntl's third, and a socket option's number.
@@ -33,4 +33,4 @@ struct FlagSet {
 // "O_WRONLY|O_CREAT|0x800000": what has no name is a hexadecimal number. "0" for nothing.
 [[nodiscard]] std::string flags_text(const FlagSet& set, std::uint64_t value);
 
-}  // namespace uscope::cli
+}  // namespace uscope::syscalls

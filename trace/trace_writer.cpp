@@ -1,4 +1,4 @@
-#include "tracer/trace_writer.h"
+#include "trace/trace_writer.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 #include "support/clock.h"
 
-namespace uscope::tracer {
+namespace uscope::trace {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
@@ -75,4 +75,4 @@ Result<void> TraceWriter::flush() {
   return {};
 }
 
-}  // namespace uscope::tracer
+}  // namespace uscope::trace

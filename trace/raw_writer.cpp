@@ -1,4 +1,4 @@
-#include "store/raw_writer.h"
+#include "trace/raw_writer.h"
 
 #include <fcntl.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "store/raw_record.h"
+#include "trace/raw_record.h"
 
-namespace uscope::store {
+namespace uscope::trace {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1U << 20;
@@ -105,4 +105,4 @@ Result<void> RawWriter::close() {
   return done;
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::trace

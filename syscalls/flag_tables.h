@@ -27,9 +27,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/flag_names.h"
+#include "syscalls/flag_names.h"
 
-namespace uscope::cli {
+namespace uscope::syscalls {
 
 #define N(constant)                                 \
   FlagName {                                        \
@@ -287,4 +287,4 @@ constexpr FlagSet kXattr{0, {}, kXattrFlags};
 
 #undef N
 
-}  // namespace uscope::cli
+}  // namespace uscope::syscalls

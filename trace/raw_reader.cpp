@@ -7,7 +7,7 @@
 // Limits: there is no checksum. Damage inside a field that is no length, type or processor goes unseen; a length
 // damaged so that it ends at a later record's start swallows what is between, which the sequence check of the loader
 // notices.
-#include "store/raw_reader.h"
+#include "trace/raw_reader.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@
 
 #include "support/private_file.h"
 
-namespace uscope::store {
+namespace uscope::trace {
 namespace {
 
 constexpr std::size_t kBufferBytes = 4U << 20;  // less for a small file
@@ -206,4 +206,4 @@ Result<RawRecord> RawReader::at(std::uint64_t offset, std::vector<std::byte>& st
                "load a file that nobody writes to"};
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::trace

@@ -1,10 +1,10 @@
-#include "store/latency.h"
+#include "trace/latency.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-namespace uscope::store {
+namespace uscope::trace {
 namespace {
 
 constexpr unsigned kSubBits = 6;
@@ -94,4 +94,4 @@ std::uint64_t LatencySketch::percentile(double percent) const {
   return max_;
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::trace

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace uscope::store {
+namespace uscope::trace {
 
 class LatencySketch {
  public:
@@ -47,4 +47,4 @@ class LatencySketch {
 // The rank of a percentile among `count` values, from 1: the nearest rank.
 [[nodiscard]] std::uint64_t percentile_rank(double percent, std::uint64_t count);
 
-}  // namespace uscope::store
+}  // namespace uscope::trace

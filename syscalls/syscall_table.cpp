@@ -1,4 +1,4 @@
-#include "store/syscall_table.h"
+#include "syscalls/syscall_table.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace uscope::store {
+namespace uscope::syscalls {
 namespace {
 
 constexpr std::uint32_t kX32Bit = 0x40000000;
@@ -31,15 +31,15 @@ struct Call {
 
 constexpr Call kCalls64[] = {
 #define USC_SYSCALL(nr, name, classes, arguments) {nr, classes, name, arguments},
-#include "store/syscalls.def"
+#include "syscalls/syscalls.def"
 };
 constexpr Call kCalls32[] = {
 #define USC_SYSCALL_I386(nr, name, classes) {nr, classes, name, ""},
-#include "store/syscalls.def"
+#include "syscalls/syscalls.def"
 };
 constexpr Call kCallsX32[] = {
 #define USC_SYSCALL_X32(nr, name) {nr, NONE, name, ""},
-#include "store/syscalls.def"
+#include "syscalls/syscalls.def"
 };
 
 constexpr std::pair<std::string_view, std::uint8_t> kClasses[] = {
@@ -286,4 +286,4 @@ Result<SyscallSet> parse_syscall_set(const std::string& text) {
   return in;
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::syscalls

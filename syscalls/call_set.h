@@ -6,9 +6,9 @@
 
 #include "support/result.h"
 
-namespace uscope::cli {
+namespace uscope::syscalls {
 
-// Names of the calls that store::parse_syscall_set finds in "openat,read", "%file", "all", "!%memory", of every ABI.
+// Names of the calls that parse_syscall_set finds in "openat,read", "%file", "all", "!%memory", of every ABI.
 [[nodiscard]] Result<std::vector<std::string>> parse_call_set(const std::string& set);
 
-}  // namespace uscope::cli
+}  // namespace uscope::syscalls

@@ -11,7 +11,7 @@
 #include "support/result.h"
 #include "uscope/record.h"
 
-namespace uscope::store {
+namespace uscope::syscalls {
 
 // Bits of a class mask.
 enum SyscallClass : std::uint8_t {
@@ -63,4 +63,4 @@ struct SyscallSet {
 // an empty item, a set without any call.
 [[nodiscard]] Result<SyscallSet> parse_syscall_set(const std::string& text);
 
-}  // namespace uscope::store
+}  // namespace uscope::syscalls

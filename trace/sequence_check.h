@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "store/raw_record.h"
+#include "trace/raw_record.h"
 
-namespace uscope::store {
+namespace uscope::trace {
 
 // Every record of a processor took a sequence number when it was made, also one that found no room. Of each processor
 // the numbers given out are known (usc_cpu_total; without one, the span from the first to the last seen), and the
@@ -39,4 +39,4 @@ class SequenceCheck {
   bool complete_ = false;
 };
 
-}  // namespace uscope::store
+}  // namespace uscope::trace

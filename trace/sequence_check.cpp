@@ -1,9 +1,9 @@
-#include "store/sequence_check.h"
+#include "trace/sequence_check.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace uscope::store {
+namespace uscope::trace {
 namespace {
 
 // A damaged count may be any number.
@@ -42,4 +42,4 @@ std::uint64_t SequenceCheck::unexplained() const {
   return missing > explained_ ? missing - explained_ : 0;
 }
 
-}  // namespace uscope::store
+}  // namespace uscope::trace

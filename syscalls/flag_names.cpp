@@ -1,12 +1,12 @@
-#include "cli/flag_names.h"
+#include "syscalls/flag_names.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 
-#include "cli/flag_tables.h"
+#include "syscalls/flag_tables.h"
 
-namespace uscope::cli {
+namespace uscope::syscalls {
 namespace {
 
 struct Place {
@@ -156,4 +156,4 @@ std::string flags_text(const FlagSet& set, std::uint64_t value) {
   return nothing ? nothing : "0";
 }
 
-}  // namespace uscope::cli
+}  // namespace uscope::syscalls

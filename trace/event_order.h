@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "store/raw_reader.h"
 #include "support/result.h"
+#include "trace/raw_reader.h"
 
-namespace uscope::store {
+namespace uscope::trace {
 
 // Both passes show every event and verify record to an EntryClock, in the order of the file, and get the same answers.
 class EntryClock {
@@ -157,4 +157,4 @@ class EventOrder {
   bool in_order_ = true;
 };
 
-}  // namespace uscope::store
+}  // namespace uscope::trace

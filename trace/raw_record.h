@@ -12,7 +12,7 @@
 
 #include "uscope/record.h"
 
-namespace uscope::store {
+namespace uscope::trace {
 
 // The longest record that a reader believes in; the longest that is written is a usc_sample in memory, 33 KiB.
 constexpr std::uint32_t kMaxRecordBytes = 1U << 18;
@@ -68,4 +68,4 @@ void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames);
 // The path of a usc_file, put together from its components: "/usr/lib/libc.so.6"; "…/a/b" where it is truncated.
 [[nodiscard]] std::string file_path_of(const RawRecord& record);
 
-}  // namespace uscope::store
+}  // namespace uscope::trace
