@@ -6,7 +6,7 @@
 #include <string>
 
 #include "support/result.h"
-#include "symbolizer/debuginfod.h"
+#include "symbolizer/debug_files/debuginfod.h"
 
 namespace CLI {
 class App;

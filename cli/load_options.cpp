@@ -11,8 +11,8 @@ store::LoadOptions load_options(const std::vector<std::unique_ptr<tracer::File>>
   options.progress = [&status](double fraction) {
     status.progress("loading", static_cast<std::uint64_t>(fraction * 1000), 1000);
   };
-  options.open_module = [&files](const store::ModuleRequest& request) {
-    store::HeldModule held;
+  options.open_module = [&files](const symbolizer::ModuleRequest& request) {
+    symbolizer::HeldModule held;
     if (request.file < files.size() && files[request.file] && files[request.file]->fd) {
       held.fd.reset(dup(files[request.file]->fd.get()));
       held.copied = files[request.file]->copied;

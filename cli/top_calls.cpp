@@ -65,12 +65,12 @@ void TopCalls::on_file(std::uint32_t serial, const tracer::File& file) {
   module.jit = tracer::is_jit(serial, &file);
   for (const symbolizer::Segment& segment : file.facts.exec_segments)
     module.segments.push_back({segment.offset, segment.size, segment.address});
-  store::ModuleRequest request;
+  symbolizer::ModuleRequest request;
   request.file = serial;
   request.path = file.path;
   request.traced.build_id = file.facts.build_id;
   request.traced.key = file.key;
-  store::HeldModule held;
+  symbolizer::HeldModule held;
   if (file.fd) held = {UniqueFd(fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0)), file.copied};
   names_.add_file(request, std::move(held));
 }

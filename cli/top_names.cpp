@@ -75,30 +75,30 @@ class Reader {
     std::memcpy(&head, bytes.data(), sizeof(head));
     if (head.kind == Kind::kFile) {
       const std::string text = text_of(bytes);
-      store::ModuleRequest module{head.file, text.substr(0, head.path_bytes), {}};
+      symbolizer::ModuleRequest module{head.file, text.substr(0, head.path_bytes), {}};
       if (text.size() > head.path_bytes) module.traced.build_id = text.substr(head.path_bytes);
       if (head.has_key != 0) module.traced.key = head.key;
-      store::HeldModule held{fds.empty() ? UniqueFd() : std::move(fds.front()), head.copied != 0};
+      symbolizer::HeldModule held{fds.empty() ? UniqueFd() : std::move(fds.front()), head.copied != 0};
       files_.insert_or_assign(head.file, std::pair(module, std::move(held)));
       return true;
     }
     const auto found = files_.find(head.file);
-    const store::ModuleRequest unknown{head.file, "", {}};
+    const symbolizer::ModuleRequest unknown{head.file, "", {}};
     const auto& module = found == files_.end() ? unknown : found->second.first;
     const std::string name = namer_->name(module, head.address, head.exact != 0).front().function;
     return send_with_fds(socket_.get(), packet(head, name), {});
   }
 
-  store::HeldModule open(const store::ModuleRequest& module) {
+  symbolizer::HeldModule open(const symbolizer::ModuleRequest& module) {
     const auto found = files_.find(module.file);
     if (found == files_.end() || !found->second.second.fd) return {};
     return {UniqueFd(dup(found->second.second.fd.get())), found->second.second.copied};
   }
 
   UniqueFd socket_;
-  std::unordered_map<std::uint32_t, std::pair<store::ModuleRequest, store::HeldModule>> files_;
-  std::unique_ptr<store::FrameNamer> namer_ =
-      store::make_symbol_namer([this](const store::ModuleRequest& module) { return open(module); }, true);
+  std::unordered_map<std::uint32_t, std::pair<symbolizer::ModuleRequest, symbolizer::HeldModule>> files_;
+  std::unique_ptr<symbolizer::FrameNamer> namer_ =
+      symbolizer::make_symbol_namer([this](const symbolizer::ModuleRequest& module) { return open(module); }, true);
 };
 
 }  // namespace
@@ -124,7 +124,7 @@ Result<std::unique_ptr<TopNames>> TopNames::start() {
   return std::unique_ptr<TopNames>(new TopNames(std::move(own), std::move(*process)));
 }
 
-void TopNames::add_file(const store::ModuleRequest& module, store::HeldModule held) {
+void TopNames::add_file(const symbolizer::ModuleRequest& module, symbolizer::HeldModule held) {
   Head head{Kind::kFile, module.file};
   head.path_bytes = static_cast<std::uint32_t>(module.path.size());
   head.has_key = module.traced.key ? 1 : 0;

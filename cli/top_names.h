@@ -15,10 +15,10 @@
 #include <tuple>
 #include <vector>
 
-#include "store/frame_namer.h"
 #include "support/process/child_work.h"
 #include "support/result.h"
 #include "support/unique_fd.h"
+#include "symbolizer/names/frame_namer.h"
 
 namespace uscope::cli {
 
@@ -29,7 +29,7 @@ class TopNames {
   [[nodiscard]] static Result<std::unique_ptr<TopNames>> start();
 
   // A file whose addresses may be asked for. Where nothing of it is held it is looked for by its path.
-  void add_file(const store::ModuleRequest& module, store::HeldModule held);
+  void add_file(const symbolizer::ModuleRequest& module, symbolizer::HeldModule held);
 
   // The function at an ELF address of a file that was added; empty while it is not known yet, which it will be soon.
   std::optional<std::string> ask(std::uint32_t file, std::uint64_t address, bool exact);

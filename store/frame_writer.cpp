@@ -62,7 +62,7 @@ std::uint64_t elf_address(const std::vector<usc_segment>& segments, std::uint64_
   return offset;
 }
 
-FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definitions, FrameNamer& namer)
+FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definitions, symbolizer::FrameNamer& namer)
     : database_(database), definitions_(definitions), namer_(namer) {}
 
 Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
@@ -103,7 +103,8 @@ const JitName* FrameWriter::jit_name(std::uint32_t mm, std::uint64_t pc, bool ex
   return found == definitions_.jit_names.end() ? nullptr : &found->second;
 }
 
-ModuleRequest FrameWriter::request_for(std::uint32_t serial, const std::string& path, const FileFacts& file) {
+symbolizer::ModuleRequest FrameWriter::request_for(std::uint32_t serial, const std::string& path,
+                                                   const FileFacts& file) {
   return {serial, path, {file.build_id, file.key, file.segments}};
 }
 
@@ -132,8 +133,8 @@ Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
   }
   module.runtime = serial == USC_FILE_VDSO || is_runtime(module.path);
   // A file that was changed under its build-id is not one with what it was before: its addresses mean something else.
-  const bool changed =
-      serial >= USC_FILE_FIRST && namer_.state_of(request_for(serial, module.path, file)) == ModuleState::kChanged;
+  const bool changed = serial >= USC_FILE_FIRST &&
+                       namer_.state_of(request_for(serial, module.path, file)) == symbolizer::ModuleState::kChanged;
   if (changed) changed_files_++;
   if (!file.build_id.empty()) {
     std::uint32_t& same = module_identities_[{module.path, file.build_id, changed}];
@@ -198,7 +199,7 @@ Result<void> FrameWriter::name_all(const std::function<void(double)>& progress) 
 
 Result<void> FrameWriter::write_frame(std::uint32_t module, std::uint64_t rel_pc, bool exact) {
   const Module& facts = modules_[module - 1];
-  std::vector<NamedFrame> names;
+  std::vector<symbolizer::NamedFrame> names;
   if (facts.file == USC_FILE_NONE) {
     if (const JitName* jit = jit_name(facts.mm, rel_pc, exact))
       names.push_back({jit->name, rel_pc - jit->start, "", 0, false});
@@ -208,7 +209,7 @@ Result<void> FrameWriter::write_frame(std::uint32_t module, std::uint64_t rel_pc
     const FileFacts& file = definitions_.file(facts.file);
     names = namer_.name(request_for(facts.file, facts.path, file), rel_pc, exact);
   }
-  for (const NamedFrame& name : names) {
+  for (const symbolizer::NamedFrame& name : names) {
     functions_.push_back(to_utf8(name.function));
     Statement& insert = *insert_frame_;
     insert.bind(1, functions_.size());

@@ -13,14 +13,14 @@
 
 #include "store/database.h"
 #include "store/definitions.h"
-#include "store/frame_namer.h"
+#include "symbolizer/names/frame_namer.h"
 
 namespace uscope::store {
 
 class FrameWriter {
  public:
   // All three must outlive this object.
-  FrameWriter(DatabaseWriter& database, const Definitions& definitions, FrameNamer& namer);
+  FrameWriter(DatabaseWriter& database, const Definitions& definitions, symbolizer::FrameNamer& namer);
 
   // Writes everything; stack row ids are the numbers of definitions.stacks, those of definitions.logged_stacks behind
   // them. `progress` gets 0 … 1.
@@ -59,7 +59,7 @@ class FrameWriter {
   static RawFrame raw_frame(std::uint64_t frame, std::uint32_t mm);
   [[nodiscard]] const JitName* jit_name(std::uint32_t mm, std::uint64_t pc, bool exact) const;
   Result<std::uint32_t> module_of(const RawFrame& raw);
-  static ModuleRequest request_for(std::uint32_t serial, const std::string& path, const FileFacts& file);
+  static symbolizer::ModuleRequest request_for(std::uint32_t serial, const std::string& path, const FileFacts& file);
   Result<void> gather();
   Result<void> name_all(const std::function<void(double)>& progress);
   Result<void> write_frame(std::uint32_t module, std::uint64_t rel_pc, bool exact);
@@ -74,7 +74,7 @@ class FrameWriter {
 
   DatabaseWriter& database_;
   const Definitions& definitions_;
-  FrameNamer& namer_;
+  symbolizer::FrameNamer& namer_;
   std::optional<Statement> insert_module_;
   std::optional<Statement> insert_frame_;
   std::optional<Statement> insert_stack_;

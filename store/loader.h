@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "store/database.h"
-#include "store/frame_namer.h"
 #include "support/result.h"
+#include "symbolizer/names/frame_namer.h"
 #include "trace/raw_reader.h"
 
 namespace uscope::store {
@@ -16,9 +16,9 @@ namespace uscope::store {
 struct LoadOptions {
   std::function<void(double fraction)> progress;  // 0 … 1, rising; may be empty
   std::function<bool()> stop;                     // true: the load fails, soon; asked often; may be empty
-  ModuleOpener open_module;                       // may be empty: files are opened by their path, and checked
+  symbolizer::ModuleOpener open_module;           // may be empty: files are opened by their path, and checked
   symbolizer::DebugFetcher fetch_debug_file;      // may be empty: no server is asked
-  std::unique_ptr<FrameNamer> namer;              // in place of the files' own symbols; for tests
+  std::unique_ptr<symbolizer::FrameNamer> namer;  // in place of the files' own symbols; for tests
 };
 
 struct LoadSummary {

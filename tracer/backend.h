@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "support/result.h"
-#include "symbolizer/row_builder.h"
+#include "symbolizer/rows/row_builder.h"
 #include "tracer/scouts.h"
 #include "uscope/control.h"
 

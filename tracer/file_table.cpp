@@ -16,9 +16,9 @@
 #include <set>
 #include <string_view>
 
-#include "symbolizer/file_owner.h"
-#include "symbolizer/file_writes.h"
-#include "symbolizer/vdso.h"
+#include "symbolizer/elf/file_writes.h"
+#include "symbolizer/reader/file_owner.h"
+#include "symbolizer/rows/vdso.h"
 #include "tracer/jit_names.h"
 #include "tracer/library_search.h"
 #include "tracer/process_list.h"

@@ -18,8 +18,8 @@
 
 #include "support/result.h"
 #include "support/unique_fd.h"
-#include "symbolizer/elf_facts.h"
-#include "symbolizer/row_builder.h"
+#include "symbolizer/elf/elf_facts.h"
+#include "symbolizer/rows/row_builder.h"
 #include "tracer/backend.h"
 #include "tracer/memory_file.h"
 #include "tracer/process_looks.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "symbolizer/elf_facts.h"
+#include "symbolizer/elf/elf_facts.h"
 
 namespace uscope::tracer {
 

@@ -118,7 +118,7 @@ bool is_served(int fd) {
 
 // What a program that serves files says of their owners and modes is its own choice, and the copy does not show that it
 // came from there. So the copy is a file that anybody may write, of nobody: it has a reader and rows of its own
-// (symbolizer/file_owner.h), and is read in nobody's name. A tracer that may not give files away, or whose user
+// (symbolizer/reader/file_owner.h), and is read in nobody's name. A tracer that may not give files away, or whose user
 // namespace has no such user, keeps the mode, and with it all but the last.
 bool disown(int copy, mode_t mode) {
   constexpr uid_t kNobody = 65534;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "support/unique_fd.h"
-#include "symbolizer/elf_facts.h"
+#include "symbolizer/elf/elf_facts.h"
 #include "tracer/descriptor_snapshot.h"
 #include "tracer/process_list.h"
 #include "tracer/scouts.h"

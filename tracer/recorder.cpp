@@ -15,7 +15,7 @@
 #include "support/clock.h"
 #include "support/process/child_process.h"
 #include "support/unique_fd.h"
-#include "symbolizer/reader_processes.h"
+#include "symbolizer/reader/reader_processes.h"
 #include "tracer/attached_calls.h"
 #include "tracer/preflight_common.h"
 #include "tracer/process_list.h"

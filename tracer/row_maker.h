@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "support/result.h"
-#include "symbolizer/elf_reader.h"
-#include "symbolizer/row_builder.h"
-#include "symbolizer/row_cache.h"
+#include "symbolizer/reader/elf_reader.h"
+#include "symbolizer/reader/row_cache.h"
+#include "symbolizer/rows/row_builder.h"
 
 namespace uscope::tracer {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "symbolizer/vdso.h"
+#include "symbolizer/rows/vdso.h"
 
 namespace uscope::tracer {
 

@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "symbolizer/row_builder.h"
+#include "symbolizer/rows/row_builder.h"
 #include "tracer/file_table.h"
 #include "tracer/row_maker.h"
 

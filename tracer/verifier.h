@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "symbolizer/oracle.h"
+#include "symbolizer/oracle/oracle.h"
 #include "tracer/file_table.h"
 #include "tracer/mapping_timeline.h"
 #include "uscope/record.h"

@@ -143,7 +143,7 @@ void insert_stacks(const DatabaseWriter& writer, const Shape& shape) {
 
 }  // namespace
 
-std::vector<NamedFrame> PlainNamer::name(const ModuleRequest&, std::uint64_t address, bool) {
+std::vector<symbolizer::NamedFrame> PlainNamer::name(const symbolizer::ModuleRequest&, std::uint64_t address, bool) {
   return {{name_of(static_cast<std::uint32_t>(address)), 0, "", 0, false}};
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "store/frame_namer.h"
+#include "symbolizer/names/frame_namer.h"
 #include "uscope/record.h"
 
 namespace uscope::store {
@@ -28,9 +28,10 @@ inline constexpr std::uint32_t kTriggers = 500;
 inline constexpr std::uint64_t kTraceStart = 1'000'000'000'000;
 
 // Names addresses at no cost: what is measured is the loader, not the symbols.
-class PlainNamer : public FrameNamer {
+class PlainNamer : public symbolizer::FrameNamer {
  public:
-  std::vector<NamedFrame> name(const ModuleRequest& module, std::uint64_t address, bool exact) override;
+  std::vector<symbolizer::NamedFrame> name(const symbolizer::ModuleRequest& module, std::uint64_t address,
+                                           bool exact) override;
 };
 
 [[nodiscard]] usc_event event_of(const Shape& shape, std::uint64_t number);

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 
 #include "fuzz.h"
-#include "symbolizer/elf_facts.h"
-#include "symbolizer/symbols.h"
+#include "symbolizer/elf/elf_facts.h"
+#include "symbolizer/names/symbols.h"
 
 using uscope::symbolizer::ModuleSymbols;
 

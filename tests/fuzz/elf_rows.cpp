@@ -1,6 +1,6 @@
 // The row builder and the cache's key on any file: sections found by name or by program header, compressed ones, Go's
 // function table, V8's builtins.
-#include "symbolizer/elf_facts.h"
+#include "symbolizer/elf/elf_facts.h"
 #include "tables.h"
 
 using uscope::symbolizer::RowDetail;

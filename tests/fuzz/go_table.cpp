@@ -1,6 +1,6 @@
 // Go's function table and what is made of it: any table, any code.
 #include "fuzz.h"
-#include "symbolizer/go_unwind.h"
+#include "symbolizer/go/go_unwind.h"
 
 using namespace uscope::symbolizer;
 

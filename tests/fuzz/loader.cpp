@@ -27,9 +27,10 @@ namespace cli = uscope::cli;
 namespace store = uscope::store;
 
 // Names that depend on the address alone, some of them hostile.
-class HostileNamer : public store::FrameNamer {
+class HostileNamer : public symbolizer::FrameNamer {
  public:
-  std::vector<store::NamedFrame> name(const store::ModuleRequest&, std::uint64_t address, bool exact) override {
+  std::vector<symbolizer::NamedFrame> name(const symbolizer::ModuleRequest&, std::uint64_t address,
+                                           bool exact) override {
     const std::string number = std::to_string(address);
     if (address % 3 == 0) return {{"f;\x1b[31m</script>\n\xff" + number, address, "a\xe2\x80\xae.c", 7, false}};
     if (address % 3 == 1)

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fuzz.h"
-#include "symbolizer/reader_wire.h"
+#include "symbolizer/reader/reader_wire.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::uint64_t kFileSize = std::uint64_t{1} << 24;

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "fuzz.h"
-#include "symbolizer/row_builder.h"
+#include "symbolizer/rows/row_builder.h"
 #include "uscope/unwind.h"
 
 namespace uscope::fuzz {

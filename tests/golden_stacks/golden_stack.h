@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "support/result.h"
-#include "symbolizer/row_builder.h"
+#include "symbolizer/rows/row_builder.h"
 #include "tracer/mapping_timeline.h"
 #include "tracer/user_walk.h"
 

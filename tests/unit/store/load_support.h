@@ -15,9 +15,10 @@
 namespace uscope::store {
 
 // Names addresses by rule: "f<address>", with an inlined call "g;h" around 0x401500.
-class FakeNamer : public FrameNamer {
+class FakeNamer : public symbolizer::FrameNamer {
  public:
-  std::vector<NamedFrame> name(const ModuleRequest&, std::uint64_t address, bool exact) override {
+  std::vector<symbolizer::NamedFrame> name(const symbolizer::ModuleRequest&, std::uint64_t address,
+                                           bool exact) override {
     char text[32];
     std::snprintf(text, sizeof(text), "f%llx%s", static_cast<unsigned long long>(address), exact ? "!" : "");
     if (address == 0x401500) return {{"g;h", 1, "a.c", 7, true}, {text, 2, "a.c", 9, false}};

@@ -202,8 +202,9 @@ TEST_F(LoaderTest, StacksThatRestOnAGuessAreListed) {
 TEST_F(LoaderTest, ChangedFilesAreCountedAndAModuleOfTheirOwn) {
   class Namer : public FakeNamer {
    public:
-    ModuleState state_of(const ModuleRequest& module) override {
-      return module.file == 3 || module.file == 5 ? ModuleState::kChanged : ModuleState::kUsable;
+    symbolizer::ModuleState state_of(const symbolizer::ModuleRequest& module) override {
+      return module.file == 3 || module.file == 5 ? symbolizer::ModuleState::kChanged
+                                                  : symbolizer::ModuleState::kUsable;
     }
   };
   usual();

@@ -1,5 +1,5 @@
 // Which files may name the code of a trace: only those that hold what was mapped.
-#include "store/traced_file.h"
+#include "symbolizer/names/traced_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "store/frame_namer.h"
-#include "symbolizer/elf_facts.h"
+#include "symbolizer/elf/elf_facts.h"
+#include "symbolizer/names/frame_namer.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
@@ -48,17 +48,19 @@ class TracedFileTest : public testing::Test {
     ASSERT_EQ(pwrite(fd.get(), bytes.data(), bytes.size(), at), static_cast<ssize_t>(bytes.size()));
   }
 
-  [[nodiscard]] bool held_names() const { return holds_what_was_traced(held_.get(), traced_, true, "held"); }
+  [[nodiscard]] bool held_names() const {
+    return symbolizer::holds_what_was_traced(held_.get(), traced_, true, "held");
+  }
   [[nodiscard]] bool path_names() const {
     const UniqueFd fd(open(path().c_str(), O_RDONLY | O_CLOEXEC));
-    return holds_what_was_traced(fd.get(), traced_, false, "by path");
+    return symbolizer::holds_what_was_traced(fd.get(), traced_, false, "by path");
   }
   [[nodiscard]] std::string path() const { return (folder_ / "lib.so").string(); }
 
   TempFolder folder_;
   UniqueFd held_;
   std::vector<usc_segment> segments_;
-  TracedFile traced_;
+  symbolizer::TracedFile traced_;
 };
 
 TEST_F(TracedFileTest, AnUntouchedFileNames) {
@@ -143,25 +145,25 @@ TEST_F(TracedFileTest, ACopyWithTheSameBuildIdNamesByPath) {
 
 TEST_F(TracedFileTest, TheNamerTellsAChangedFileFromOneThatIsGone) {
   trace(true);
-  const ModuleRequest module{7, path(), traced_};
+  const symbolizer::ModuleRequest module{7, path(), traced_};
   bool copied = false;
-  const auto held = make_symbol_namer(
-      [&](const ModuleRequest&) {
-        return HeldModule{UniqueFd(dup(held_.get())), copied};
+  const auto held = symbolizer::make_symbol_namer(
+      [&](const symbolizer::ModuleRequest&) {
+        return symbolizer::HeldModule{UniqueFd(dup(held_.get())), copied};
       },
       true);
-  const auto by_path = make_symbol_namer({}, true);
-  EXPECT_EQ(held->state_of(module), ModuleState::kUsable);
-  EXPECT_EQ(by_path->state_of(module), ModuleState::kUsable);
+  const auto by_path = symbolizer::make_symbol_namer({}, true);
+  EXPECT_EQ(held->state_of(module), symbolizer::ModuleState::kUsable);
+  EXPECT_EQ(by_path->state_of(module), symbolizer::ModuleState::kUsable);
   const std::uint64_t address = segments_[0].address + 0x100;
   write_at(static_cast<off_t>(traced_.key->size) - 1, "x");
-  EXPECT_EQ(held->state_of(module), ModuleState::kChanged);
-  EXPECT_EQ(by_path->state_of(module), ModuleState::kChanged);
+  EXPECT_EQ(held->state_of(module), symbolizer::ModuleState::kChanged);
+  EXPECT_EQ(by_path->state_of(module), symbolizer::ModuleState::kChanged);
   EXPECT_EQ(held->name(module, address, true).back().function.substr(0, 9), "lib.so+0x");
   copied = true;
-  EXPECT_EQ(held->state_of(module), ModuleState::kUsable);
+  EXPECT_EQ(held->state_of(module), symbolizer::ModuleState::kUsable);
   std::filesystem::remove(path());
-  EXPECT_EQ(by_path->state_of(module), ModuleState::kGone);
+  EXPECT_EQ(by_path->state_of(module), symbolizer::ModuleState::kGone);
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "symbolizer/elf_facts.h"
-#include "symbolizer/go_sections.h"
-#include "symbolizer/symbols.h"
-#include "symbolizer/symbols_sections.h"
+#include "symbolizer/elf/elf_facts.h"
+#include "symbolizer/elf/elf_sections.h"
+#include "symbolizer/go/go_sections.h"
+#include "symbolizer/names/symbols.h"
 
 namespace uscope::symbolizer {
 namespace {

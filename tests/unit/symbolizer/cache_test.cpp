@@ -11,7 +11,7 @@
 #include <random>
 #include <utility>
 
-#include "symbolizer/row_cache.h"
+#include "symbolizer/reader/row_cache.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {

@@ -1,5 +1,5 @@
 // Names from separate debug files, split off by objcopy and dwz: each must be what addr2line says of the whole file.
-#include "symbolizer/debug_files.h"
+#include "symbolizer/debug_files/debug_files.h"
 
 #include <sys/stat.h>
 

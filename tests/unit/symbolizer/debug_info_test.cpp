@@ -1,5 +1,5 @@
 // Inlined calls and lines from DWARF, against binutils' addr2line, which shares no code with libdw.
-#include "symbolizer/debug_info.h"
+#include "symbolizer/names/debug_info.h"
 
 #include <gtest/gtest.h>
 

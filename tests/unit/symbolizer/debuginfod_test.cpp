@@ -1,5 +1,5 @@
 // debuginfod's client against servers on this machine: the real one, and some that are slow, dead or lie.
-#include "symbolizer/debuginfod.h"
+#include "symbolizer/debug_files/debuginfod.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -13,7 +13,7 @@
 #include <chrono>
 #include <thread>
 
-#include "symbolizer/debug_files.h"
+#include "symbolizer/debug_files/debug_files.h"
 #include "tests/unit/symbolizer/symbols_test_support.h"
 
 namespace uscope::symbolizer {

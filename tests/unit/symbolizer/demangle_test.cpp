@@ -1,4 +1,4 @@
-#include "symbolizer/demangle.h"
+#include "symbolizer/names/demangle.h"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <vector>
 
-#include "symbolizer/elf_facts.h"
-#include "symbolizer/vdso.h"
+#include "symbolizer/elf/elf_facts.h"
+#include "symbolizer/rows/vdso.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {

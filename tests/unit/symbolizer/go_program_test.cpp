@@ -7,11 +7,11 @@
 #include <map>
 #include <regex>
 
-#include "symbolizer/elf_facts.h"
-#include "symbolizer/go_sections.h"
-#include "symbolizer/go_unwind.h"
-#include "symbolizer/row_builder_cfi.h"
-#include "symbolizer/row_builder_sections.h"
+#include "symbolizer/cfi/cfi_program.h"
+#include "symbolizer/cfi/cfi_sections.h"
+#include "symbolizer/elf/elf_facts.h"
+#include "symbolizer/go/go_sections.h"
+#include "symbolizer/go/go_unwind.h"
 #include "tests/support/paths.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 #include "tests/unit/symbolizer/symbols_test_support.h"

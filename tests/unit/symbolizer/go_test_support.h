@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "symbolizer/go_pclntab.h"
+#include "symbolizer/go/go_pclntab.h"
 
 namespace uscope::symbolizer {
 

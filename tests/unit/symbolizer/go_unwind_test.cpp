@@ -1,11 +1,11 @@
 // What rows are made of the code of Go's functions. The code is that of Go 1.19's and 1.22's runtime, by objdump.
-#include "symbolizer/go_unwind.h"
+#include "symbolizer/go/go_unwind.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "symbolizer/signal_trampoline.h"
+#include "symbolizer/code/signal_trampoline.h"
 #include "tests/unit/symbolizer/go_test_support.h"
 
 namespace uscope::symbolizer {

@@ -1,5 +1,5 @@
 // What is known of code that no unwind information describes, by its bytes.
-#include "symbolizer/row_builder_holes.h"
+#include "symbolizer/rows/known_code.h"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "symbolizer/crt_code.h"
-#include "symbolizer/row_builder_text.h"
-#include "symbolizer/row_cache.h"
+#include "symbolizer/code/crt_code.h"
+#include "symbolizer/code/text_reader.h"
+#include "symbolizer/reader/row_cache.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {

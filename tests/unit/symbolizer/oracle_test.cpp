@@ -1,6 +1,6 @@
 // Whole walks: the same samples of real programs, by rows and the step of include/uscope/, and by libdwfl. Frame by
 // frame equal, on functions made for it and on every system call of some real programs.
-#include "symbolizer/oracle.h"
+#include "symbolizer/oracle/oracle.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "symbolizer/vdso.h"
+#include "symbolizer/rows/vdso.h"
 #include "tests/unit/symbolizer/oracle_walk_support.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "support/unique_fd.h"
-#include "symbolizer/oracle.h"
+#include "symbolizer/oracle/oracle.h"
 
 namespace uscope::symbolizer {
 

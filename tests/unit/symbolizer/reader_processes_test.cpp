@@ -1,6 +1,6 @@
 // Files read by processes without privileges: the same answers as in this one, and whatever becomes of such a process,
 // an answer that says so, in time.
-#include "symbolizer/reader_processes.h"
+#include "symbolizer/reader/reader_processes.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 #include <sstream>
 #include <thread>
 
-#include "symbolizer/row_cache.h"
+#include "symbolizer/reader/row_cache.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {

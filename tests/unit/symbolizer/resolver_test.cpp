@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "symbolizer/symbol_resolver.h"
+#include "symbolizer/names/symbol_resolver.h"
 #include "tests/unit/symbolizer/symbols_test_support.h"
 
 namespace uscope::symbolizer {

@@ -14,10 +14,10 @@
 #include <optional>
 #include <random>
 
-#include "symbolizer/crt_code.h"
-#include "symbolizer/elf_facts.h"
-#include "symbolizer/elf_handles.h"
-#include "symbolizer/vdso.h"
+#include "symbolizer/code/crt_code.h"
+#include "symbolizer/elf/elf_facts.h"
+#include "symbolizer/elf/elf_handles.h"
+#include "symbolizer/rows/vdso.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {

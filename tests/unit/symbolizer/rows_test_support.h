@@ -7,7 +7,7 @@
 #include <string>
 
 #include "support/unique_fd.h"
-#include "symbolizer/row_builder.h"
+#include "symbolizer/rows/row_builder.h"
 #include "uscope/unwind.h"
 
 namespace uscope::symbolizer {

@@ -1,5 +1,5 @@
 // Names by symbols, PLT and FDE starts, against readelf, objdump, nm and the dynamic linker.
-#include "symbolizer/symbols.h"
+#include "symbolizer/names/symbols.h"
 
 #include <dlfcn.h>
 #include <elf.h>

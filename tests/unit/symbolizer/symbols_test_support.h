@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "support/unique_fd.h"
-#include "symbolizer/symbols.h"
+#include "symbolizer/names/symbols.h"
 
 namespace uscope::symbolizer {
 

@@ -18,7 +18,7 @@
 #include <sstream>
 #include <string>
 
-#include "symbolizer/file_owner.h"
+#include "symbolizer/reader/file_owner.h"
 
 namespace uscope::tracer {
 namespace {

@@ -1,0 +1,109 @@
+// libiberty prints a demangled name piece by piece through a call-back, and nothing in it bounds the output: nested
+// substitutions double it per byte of input. The call-back therefore leaves by longjmp once the bound is reached. That
+// is sound because the call-back entry points allocate on the stack only (libiberty documents them as malloc-free), and
+// the frames jumped over hold no C++ objects. Names above 1024 bytes, which libiberty refuses under its own recursion
+// limit, are demangled without it: each level of its recursion consumes input, so the input's bound bounds the stack.
+#include "symbolizer/names/demangle.h"
+
+#include <libiberty/demangle.h>
+
+#include <charconv>
+#include <csetjmp>
+#include <cstdint>
+
+#include "support/text.h"
+
+namespace uscope::symbolizer {
+namespace {
+
+// Above this libiberty's recursion limit (components, two for each byte) refuses every name.
+constexpr std::size_t kRecursionLimited = DEMANGLE_RECURSION_LIMIT / 2;
+
+struct Sink {
+  std::string text;
+  std::jmp_buf too_long;
+};
+
+void append(const char* piece, std::size_t size, void* opaque) {
+  auto* sink = static_cast<Sink*>(opaque);
+  if (size > kMaxName - sink->text.size()) std::longjmp(sink->too_long, 1);
+  sink->text.append(piece, size);
+}
+
+void append_utf8(std::uint32_t point, std::string& out) {
+  const auto add = [&out](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+  const auto continued = [&](int shift) { add(0x80 | (point >> shift & 0x3f)); };
+  if (point < 0x80) {
+    add(point);
+  } else if (point < 0x800) {
+    add(0xc0 | point >> 6);
+    continued(0);
+  } else if (point < 0x10000) {
+    add(0xe0 | point >> 12);
+    continued(6);
+    continued(0);
+  } else {
+    add(0xf0 | point >> 18);
+    continued(12);
+    continued(6);
+    continued(0);
+  }
+}
+
+// Rust's old mangling writes most characters as $u10e1$, of which libiberty knows a few. What is no character
+// that can be shown stays.
+std::string with_characters(const std::string& text) {
+  constexpr std::size_t kMostDigits = 6;
+  std::string out;
+  std::size_t at = 0;
+  for (std::size_t mark = text.find("$u"); mark != std::string::npos; mark = text.find("$u", mark + 1)) {
+    const std::size_t end = text.find('$', mark + 2);
+    if (end == std::string::npos) break;
+    std::uint32_t point = 0;
+    const char* first = text.data() + mark + 2;
+    const char* last = text.data() + end;
+    const bool short_enough = end - mark - 2 <= kMostDigits;
+    if (!short_enough || std::from_chars(first, last, point, 16).ptr != last) continue;
+    const bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
+    const bool character = point <= 0x10ffff && (point < 0xd800 || point >= 0xe000);
+    if (control || !character) continue;
+    out.append(text, at, mark - at);
+    append_utf8(point, out);
+    at = end + 1;
+    mark = end;
+  }
+  return out.append(text, at);
+}
+
+// Whether `mangled` was demangled into sink.text.
+bool demangle_into(const std::string& mangled, Sink& sink) {
+  if (setjmp(sink.too_long) != 0) return false;
+  const int depth = mangled.size() > kRecursionLimited ? DMGL_NO_RECURSE_LIMIT : 0;
+  if (rust_demangle_callback(mangled.c_str(), depth, append, &sink) != 0) {
+    if (mangled.starts_with("_ZN")) sink.text = with_characters(sink.text);
+    return true;
+  }
+  sink.text.clear();
+  return cplus_demangle_v3_callback(mangled.c_str(), DMGL_PARAMS | DMGL_ANSI | depth, append, &sink) != 0;
+}
+
+}  // namespace
+
+std::string bounded_utf8(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return to_utf8(text);
+  std::size_t end = limit;
+  while (end > 0 && limit - end < 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) end--;
+  return to_utf8(text.substr(0, end)) + "…";
+}
+
+std::string demangle(std::string_view name) {
+  const bool may_be_mangled = name.starts_with("_Z") || name.starts_with("_R") || name.starts_with("_GLOBAL_");
+  if (may_be_mangled && name.size() <= kMaxMangledName && name.find('\0') == std::string_view::npos) {
+    Sink sink;
+    sink.text.reserve(256);
+    if (demangle_into(std::string(name), sink)) return to_utf8(sink.text);
+  }
+  return bounded_utf8(name);
+}
+
+}  // namespace uscope::symbolizer

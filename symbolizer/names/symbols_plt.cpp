@@ -1,0 +1,142 @@
+#include "symbolizer/names/symbols_plt.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "symbolizer/names/demangle.h"
+
+namespace uscope::symbolizer {
+namespace {
+
+constexpr std::uint64_t kMaxPlt = 16u << 20;
+constexpr std::uint64_t kMaxRelocations = 48u << 20;
+constexpr std::uint64_t kMaxStrings = 1u << 30;
+constexpr int kMostTables = 16;  // of relocations, and of stubs: linkers write two and three
+constexpr std::uint64_t kMaxSymbols = 128u << 20;
+
+struct Slots {
+  std::unordered_map<std::uint64_t, std::string_view> by_address;  // of the GOT slot
+  std::vector<std::string_view> by_push;                           // .rela.plt in order
+};
+
+// What a relocation is called: its symbol's name, or that of the IFUNC at its addend.
+class RelocationNames {
+ public:
+  RelocationNames(const std::vector<ElfSection>& sections, const ElfSection& relocations, const SymbolTable& symbols)
+      : symbols_(symbols) {
+    if (relocations.header.sh_link >= sections.size()) return;
+    const ElfSection& table = sections[relocations.header.sh_link];
+    if (table.header.sh_type != SHT_DYNSYM || table.header.sh_link >= sections.size()) return;
+    table_ = section_data(table, kMaxSymbols);
+    strings_ = section_data(sections[table.header.sh_link], kMaxStrings);
+  }
+
+  [[nodiscard]] std::string_view of(const GElf_Rela& relocation) const {
+    const auto type = GELF_R_TYPE(relocation.r_info);
+    if (type == R_X86_64_IRELATIVE) {
+      const auto symbol = symbols_.containing(static_cast<std::uint64_t>(relocation.r_addend));
+      const bool exact = symbol && symbol->start == static_cast<std::uint64_t>(relocation.r_addend);
+      return exact ? symbol->name : "";
+    }
+    if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) return "";
+    GElf_Sym symbol;
+    if (table_ == nullptr || strings_ == nullptr) return "";
+    if (gelf_getsym(table_, static_cast<int>(GELF_R_SYM(relocation.r_info)), &symbol) == nullptr) return "";
+    if (symbol.st_name >= strings_->d_size) return "";
+    const char* name = static_cast<const char*>(strings_->d_buf) + symbol.st_name;
+    const std::size_t room = std::min(strings_->d_size - symbol.st_name, kMaxMangledName);
+    const std::size_t length = strnlen(name, room);
+    return length < room ? std::string_view(name, length) : "";
+  }
+
+ private:
+  const SymbolTable& symbols_;
+  Elf_Data* table_ = nullptr;
+  Elf_Data* strings_ = nullptr;
+};
+
+void read_slots(const std::vector<ElfSection>& sections, const SymbolTable& symbols, Slots& slots) {
+  int tables = 0;
+  for (const ElfSection& section : sections) {
+    if (tables == kMostTables) break;
+    if (section.header.sh_type != SHT_RELA || (section.header.sh_flags & SHF_ALLOC) == 0) continue;
+    Elf_Data* data = section_data(section, kMaxRelocations);
+    if (data == nullptr) continue;
+    tables++;
+    const bool plt = section.name == ".rela.plt";
+    const RelocationNames names(sections, section, symbols);
+    const int count = static_cast<int>(data->d_size / sizeof(Elf64_Rela));
+    for (int i = 0; i < count; i++) {
+      GElf_Rela relocation;
+      if (gelf_getrela(data, i, &relocation) == nullptr) break;
+      const std::string_view name = names.of(relocation);
+      if (plt) slots.by_push.push_back(name);
+      if (!name.empty()) slots.by_address.emplace(relocation.r_offset, name);
+    }
+  }
+}
+
+bool has(const std::uint8_t* code, std::size_t size, std::initializer_list<std::uint8_t> bytes) {
+  return size >= bytes.size() && std::equal(bytes.begin(), bytes.end(), code);
+}
+
+// The name of the stub whose code is at `code`, empty where nothing makes it certain.
+std::string_view stub_name(const std::uint8_t* code, std::size_t size, std::uint64_t address, const Slots& slots) {
+  std::size_t at = 0;
+  if (has(code, size, {0xf3, 0x0f, 0x1e, 0xfa})) at += 4;  // endbr64
+  if (has(code + at, size - at, {0xf2})) at += 1;          // bnd
+  if (size - at < 6) return "";
+  std::int32_t operand = 0;
+  if (has(code + at, size - at, {0xff, 0x25})) {  // jmp *operand(%rip)
+    std::memcpy(&operand, code + at + 2, sizeof(operand));
+    const auto slot = slots.by_address.find(address + at + 6 + static_cast<std::uint64_t>(std::int64_t{operand}));
+    return slot == slots.by_address.end() ? "" : slot->second;
+  }
+  if (has(code + at, size - at, {0x68})) {  // push $operand
+    std::memcpy(&operand, code + at + 1, sizeof(operand));
+    const bool known = operand >= 0 && static_cast<std::size_t>(operand) < slots.by_push.size();
+    return known ? slots.by_push[static_cast<std::size_t>(operand)] : "";
+  }
+  return "";
+}
+
+}  // namespace
+
+PltTable::PltTable(const std::vector<ElfSection>& sections, const SymbolTable& symbols) {
+  Slots slots;
+  bool read = false;
+  for (const ElfSection& section : sections) {
+    if (section.name != ".plt" && section.name != ".plt.sec" && section.name != ".plt.got") continue;
+    Elf_Data* data = section.executable() ? section_data(section, kMaxPlt) : nullptr;
+    if (data == nullptr || areas_.size() >= kMostTables) continue;
+    if (!read) read_slots(sections, symbols, slots);
+    read = true;
+    // Stubs of 8 bytes: GNU ld's .plt.got without IBT. All others have 16.
+    const std::uint64_t stub_size = section.header.sh_entsize == 8 ? 8 : 16;
+    const std::uint64_t start = section.header.sh_addr;
+    areas_.push_back({start, start + data->d_size, stub_size});
+    const auto* code = static_cast<const std::uint8_t*>(data->d_buf);
+    for (std::uint64_t at = 0; at + stub_size <= data->d_size; at += stub_size) {
+      const std::string_view name = stub_name(code + at, stub_size, start + at, slots);
+      if (!name.empty()) names_.emplace(start + at, name);
+    }
+  }
+}
+
+std::optional<PltStub> PltTable::containing(std::uint64_t address) const {
+  for (const Area& area : areas_) {
+    if (address < area.low || address >= area.high) continue;
+    const std::uint64_t start = address - (address - area.low) % area.stub_size;
+    const auto name = names_.find(start);
+    if (name == names_.end()) return std::nullopt;
+    return PltStub{demangle(name->second) + "@plt", start};
+  }
+  return std::nullopt;
+}
+
+std::size_t PltTable::footprint() const {
+  constexpr std::size_t kNode = 96;
+  return names_.size() * kNode;
+}
+
+}  // namespace uscope::symbolizer

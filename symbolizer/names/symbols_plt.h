@@ -1,0 +1,45 @@
+// Names of PLT stubs, read off the stubs themselves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "symbolizer/elf/elf_sections.h"
+#include "symbolizer/names/symbols_table.h"
+
+namespace uscope::symbolizer {
+
+struct PltStub {
+  std::string function;  // "name@plt", demangled
+  std::uint64_t start = 0;
+};
+
+// x86-64 only. A stub is named only where its own code makes it certain: `jmp *slot(%rip)`, with or without endbr64 and
+// bnd, whose slot a dynamic relocation fills; or the IBT form `push $n` of .plt, n being the relocation's number. An
+// IRELATIVE slot has the name of the IFUNC symbol that its addend points to.
+class PltTable {
+ public:
+  PltTable() = default;
+  PltTable(const std::vector<ElfSection>& sections, const SymbolTable& symbols);
+
+  [[nodiscard]] std::optional<PltStub> containing(std::uint64_t address) const;
+  [[nodiscard]] std::size_t footprint() const;
+
+ private:
+  // A PLT section's stubs, all of one size.
+  struct Area {
+    std::uint64_t low;
+    std::uint64_t high;
+    std::uint64_t stub_size;
+  };
+
+  std::vector<Area> areas_;
+  std::unordered_map<std::uint64_t, std::string_view> names_;  // mangled, by stub start; bytes of the Elf
+};
+
+}  // namespace uscope::symbolizer

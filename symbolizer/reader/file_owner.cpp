@@ -1,0 +1,31 @@
+#include "symbolizer/reader/file_owner.h"
+
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+namespace uscope::symbolizer {
+namespace {
+
+constexpr long kFuse = 0x65735546;  // FUSE_SUPER_MAGIC
+
+}  // namespace
+
+std::string owner_of(int fd) {
+  struct stat status {};
+  struct statfs system {};
+  if (fstat(fd, &status) != 0 || fstatfs(fd, &system) != 0) return "unknown";
+  std::string owner = "user " + std::to_string(status.st_uid);
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && system.f_type != kFuse) return owner;
+  owner.append(" device ").append(std::to_string(status.st_dev));
+  return owner.append(" inode ").append(std::to_string(status.st_ino));
+}
+
+std::string payer_of(int fd) {
+  struct stat status {};
+  struct statfs system {};
+  if (fstatfs(fd, &system) != 0 || system.f_type == kFuse || fstat(fd, &status) != 0) return "unknown";
+  const std::string user = "user " + std::to_string(status.st_uid);
+  return status.st_uid != 0 ? user : user + " device " + std::to_string(status.st_dev);
+}
+
+}  // namespace uscope::symbolizer

@@ -1,0 +1,50 @@
+// A RowTable as bytes: the counts, the statistics, then the parts one after the other.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "symbolizer/rows/row_builder.h"
+
+namespace uscope::symbolizer {
+
+struct RowCounts {
+  std::uint32_t text_start = 0;
+  std::uint32_t text_end = 0;
+  std::uint32_t rows = 0;
+  std::uint32_t index = 0;
+  std::uint32_t rules = 0;
+
+  // Of the parts.
+  [[nodiscard]] std::uint64_t bytes() const {
+    return std::uint64_t{rows} * sizeof(usc_row) + std::uint64_t{index} * sizeof(__u32) +
+           std::uint64_t{rules} * sizeof(usc_rule);
+  }
+};
+
+inline RowCounts counts_of(const RowTable& table) {
+  return {table.text_start, table.text_end, static_cast<std::uint32_t>(table.rows.size()),
+          static_cast<std::uint32_t>(table.index.size()), static_cast<std::uint32_t>(table.rules.size())};
+}
+
+// Room for the parts; what is to be in them has not been checked.
+inline void make_room(RowTable& table, const RowCounts& counts) {
+  table.rows.resize(counts.rows);
+  table.index.resize(counts.index);
+  table.rules.resize(counts.rules);
+  table.text_start = counts.text_start;
+  table.text_end = counts.text_end;
+}
+
+inline std::array<std::span<const std::byte>, 3> parts_of(const RowTable& table) {
+  return {std::as_bytes(std::span(table.rows)), std::as_bytes(std::span(table.index)),
+          std::as_bytes(std::span(table.rules))};
+}
+inline std::array<std::span<std::byte>, 3> parts_of(RowTable& table) {
+  return {std::as_writable_bytes(std::span(table.rows)), std::as_writable_bytes(std::span(table.index)),
+          std::as_writable_bytes(std::span(table.rules))};
+}
+
+}  // namespace uscope::symbolizer

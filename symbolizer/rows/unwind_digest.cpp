@@ -1,0 +1,129 @@
+// What rows follow from, for the key of a cache.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "symbolizer/cfi/cfi_sections.h"
+#include "symbolizer/code/text_reader.h"
+#include "symbolizer/elf/fast_hash.h"
+#include "symbolizer/go/go_sections.h"
+#include "symbolizer/rows/row_builder.h"
+#include "symbolizer/rows/v8_builtins.h"
+
+namespace uscope::symbolizer {
+namespace {
+
+// More code than this (rustc's 100 MB) is not hashed: that takes longer than building the rows.
+constexpr std::uint64_t kMostHashed = std::uint64_t{32} << 20;
+constexpr std::uint64_t kMostHashedFast = std::uint64_t{64} << 20;
+
+// Which state of which file this is, as make and git take it. No program can set the time of a file's last change
+// (st_ctim) back.
+std::string file_identity(int fd) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return "";
+  std::string identity = "state";
+  for (const auto number :
+       {static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino),
+        std::int64_t{status.st_size}, std::int64_t{status.st_mtim.tv_sec}, std::int64_t{status.st_mtim.tv_nsec},
+        std::int64_t{status.st_ctim.tv_sec}, std::int64_t{status.st_ctim.tv_nsec}})
+    identity.append(" ").append(std::to_string(number));
+  return identity;
+}
+
+// Hands out a file's code, piece by piece.
+template <typename Add>
+void read_code(int fd, const ElfFacts& facts, const Add& add) {
+  std::vector<std::byte> window(TextReader::kWindow);
+  for (const Segment& segment : facts.exec_segments) {
+    std::uint64_t at = segment.offset;
+    const std::uint64_t end = segment.offset + std::min(segment.size, kMaxTextBytes);
+    while (at < end) {
+      const ssize_t got =
+          pread(fd, window.data(), std::min<std::uint64_t>(window.size(), end - at), static_cast<off_t>(at));
+      if (got <= 0) break;
+      add(std::span(window).first(static_cast<std::size_t>(got)));
+      at += static_cast<std::uint64_t>(got);
+    }
+  }
+}
+
+// What stands for a file's code. A build-id says which code the linker wrote; tools that edit the file since (patches,
+// objcopy, patchelf) leave it as it is, so the code counts too, by a hash that takes next to no time. Without a
+// build-id it is SHA-256, and for much code the file's state. (Go's linker writes a build-id of its own kind, which its
+// owner may set at will.)
+std::string code_identity(int fd, const ElfFacts& facts) {
+  std::uint64_t bytes = 0;
+  for (const Segment& segment : facts.exec_segments) bytes += std::min(segment.size, kMaxTextBytes);
+  const bool linked = !facts.build_id.empty();
+  if (bytes > (linked ? kMostHashedFast : kMostHashed)) return file_identity(fd);
+  if (linked) {
+    FastHash hash;
+    read_code(fd, facts, [&](std::span<const std::byte> piece) { hash.add(piece); });
+    const auto sum = hash.finish();
+    return {reinterpret_cast<const char*>(sum.data()), sizeof(sum)};
+  }
+  Sha256 hash;
+  read_code(fd, facts, [&](std::span<const std::byte> piece) { hash.add(piece.data(), piece.size()); });
+  const Digest digest = hash.finish();
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& name) {
+  const auto facts = read_elf_facts(fd, name);
+  if (!facts) return facts.error();
+  const auto elf = open_elf(fd, name);
+  if (!elf) return elf.error();
+  const auto sources = read_cfi_sources(elf->get(), *facts, name);
+  if (!sources) return sources.error();
+  std::vector<std::uint8_t> material;
+  const auto add = [&](std::uint64_t number) {
+    for (int i = 0; i < 8; i++) material.push_back(static_cast<std::uint8_t>(number >> i * 8));
+  };
+  // Every list is preceded by its length, so that no two files give the same bytes.
+  add(facts->build_id.size());
+  material.insert(material.end(), facts->build_id.begin(), facts->build_id.end());
+  add(facts->entry);
+  add(facts->exec_segments.size());
+  for (const Segment& segment : facts->exec_segments) {
+    add(segment.offset);
+    add(segment.size);
+    add(segment.address);
+  }
+  add(sources->size());
+  for (const CfiSource& source : *sources) {
+    add(source.address);
+    add(source.eh_frame ? 1 : 0);
+    add(source.bytes.size());
+    material.insert(material.end(), source.bytes.begin(), source.bytes.end());
+  }
+  const std::vector<std::uint8_t> go = go_pclntab_bytes(elf->get(), *facts);
+  add(go.size());
+  material.insert(material.end(), go.begin(), go.end());
+  const V8Facts v8 = v8_facts(elf->get(), *facts);
+  if (v8.builtins) {
+    add(v8.builtins->start);
+    add(v8.builtins->end);
+  }
+  add(v8.exports_interface ? 1 : 0);
+  // Rows follow from some code too: trampolines, system calls behind FDEs, prologues.
+  const std::string code = code_identity(fd, *facts);
+  add(code.size());
+  material.insert(material.end(), code.begin(), code.end());
+  return material;
+}
+
+}  // namespace
+
+Result<Digest> unwind_digest(int fd, const std::string& name) {
+  const auto material = unwind_material(fd, name);
+  if (!material) return material.error();
+  Sha256 hash;
+  hash.add(material->data(), material->size());
+  return hash.finish();
+}
+
+}  // namespace uscope::symbolizer

@@ -1,0 +1,19 @@
+// The vdso: the kernel maps one image for all 64-bit processes of the system, so this process's own stands for every
+// other's.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "support/result.h"
+#include "symbolizer/rows/row_builder.h"
+
+namespace uscope::symbolizer {
+
+// The image in this process's memory; empty where the kernel gave none.
+[[nodiscard]] std::span<const std::byte> vdso_image();
+
+// Its unwind rows; offsets count from the image's start.
+Result<RowTable> vdso_rows(RowDetail detail = RowDetail::kStack);
+
+}  // namespace uscope::symbolizer
