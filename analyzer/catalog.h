@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/ordered.h"
-#include "store/database.h"
+#include "store/db/database.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {

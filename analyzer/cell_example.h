@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/diff.h"
-#include "store/database.h"
+#include "store/db/database.h"
 
 namespace uscope::analyzer {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/query.h"
-#include "store/event_totals.h"
+#include "store/write/event_totals.h"
 #include "trace/latency.h"
 
 namespace uscope::analyzer {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "store/database.h"
+#include "store/db/database.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {

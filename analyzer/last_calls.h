@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analyzer/futex_wait.h"
-#include "store/database.h"
+#include "store/db/database.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {

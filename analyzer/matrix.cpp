@@ -7,7 +7,7 @@
 #include "analyzer/catalog.h"
 #include "analyzer/query.h"
 #include "analyzer/stack_identity.h"
-#include "store/cell_latency.h"
+#include "store/write/cell_latency.h"
 
 namespace uscope::analyzer {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "analyzer/event_totals.h"
 #include "analyzer/identity.h"
-#include "store/database.h"
+#include "store/db/database.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "store/database.h"
-#include "store/statement.h"
+#include "store/db/database.h"
+#include "store/db/statement.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/database.h"
+#include "store/db/database.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {

@@ -10,7 +10,7 @@
 
 #include "analyzer/last_calls.h"
 #include "analyzer/primitive.h"
-#include "store/database.h"
+#include "store/db/database.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {

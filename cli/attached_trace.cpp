@@ -13,7 +13,7 @@
 #include "cli/status_line.h"
 #include "support/private_file.h"
 #include "support/process/child_work.h"
-#include "tracer/recorder.h"
+#include "tracer/recorder/recorder.h"
 
 namespace uscope::cli {
 namespace {

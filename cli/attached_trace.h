@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "cli/record.h"
-#include "store/database.h"
+#include "store/db/database.h"
 #include "support/result.h"
 
 namespace uscope::cli {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "store/database.h"
+#include "store/db/database.h"
 #include "support/result.h"
 
 namespace uscope::cli {

@@ -7,7 +7,7 @@
 #include "cli/attached_trace.h"
 #include "cli/confined_reader.h"
 #include "cli/record_target.h"
-#include "store/database.h"
+#include "store/db/database.h"
 
 namespace uscope::cli {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "support/text.h"
-#include "tracer/preflight.h"
+#include "tracer/preflight/preflight.h"
 
 namespace uscope::cli {
 namespace {

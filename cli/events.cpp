@@ -9,7 +9,7 @@
 #include "cli/events_render.h"
 #include "cli/json.h"
 #include "cli/units.h"
-#include "store/database.h"
+#include "store/db/database.h"
 #include "syscalls/call_set.h"
 #include "syscalls/errno_names.h"
 

@@ -5,7 +5,7 @@
 
 #include "analyzer/event_query.h"
 #include "cli/events_render.h"
-#include "store/string_table.h"
+#include "store/db/string_table.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
 

@@ -8,7 +8,7 @@
 
 #include "analyzer/event_query.h"
 #include "cli/status_line.h"
-#include "tracer/collector.h"
+#include "tracer/collect/collector.h"
 
 namespace uscope::cli {
 

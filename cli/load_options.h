@@ -6,7 +6,7 @@
 
 #include "cli/status_line.h"
 #include "store/loader.h"
-#include "tracer/file_table.h"
+#include "tracer/files/file_table.h"
 
 namespace uscope::cli {
 

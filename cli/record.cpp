@@ -33,7 +33,7 @@
 #include "support/redactor.h"
 #include "support/text.h"
 #include "syscalls/syscall_table.h"
-#include "tracer/recorder.h"
+#include "tracer/recorder/recorder.h"
 #include "uscope/futex.h"
 
 namespace uscope::cli {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "cli/record.h"
-#include "store/output_file.h"
+#include "store/files/output_file.h"
 #include "support/result.h"
 #include "trace/raw_reader.h"
-#include "tracer/recorder.h"
+#include "tracer/recorder/recorder.h"
 
 namespace uscope::cli {
 

@@ -5,7 +5,7 @@
 
 #include "cli/record.h"
 #include "support/result.h"
-#include "tracer/recorder.h"
+#include "tracer/recorder/recorder.h"
 
 namespace CLI {
 class App;

@@ -7,7 +7,7 @@
 #include "analyzer/summary.h"
 #include "cli/confined_reader.h"
 #include "cli/report_render.h"
-#include "store/database.h"
+#include "store/db/database.h"
 
 namespace uscope::cli {
 namespace {

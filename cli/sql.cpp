@@ -13,7 +13,7 @@
 #include "cli/confined_reader.h"
 #include "cli/json.h"
 #include "cli/text_table.h"
-#include "store/database.h"
+#include "store/db/database.h"
 #include "support/text.h"
 
 namespace uscope::cli {

@@ -9,7 +9,7 @@
 #include "cli/confined_load.h"
 #include "cli/output.h"
 #include "cli/status_line.h"
-#include "store/database.h"
+#include "store/db/database.h"
 #include "support/private_file.h"
 
 namespace uscope::cli {

@@ -7,7 +7,7 @@
 
 #include "cli/record_outputs.h"
 #include "support/process/child_work.h"
-#include "tracer/stall_watch.h"
+#include "tracer/recorder/stall_watch.h"
 
 namespace uscope::cli {
 

@@ -7,7 +7,7 @@
 
 #include "cli/stap_script.h"
 #include "cli/status_line.h"
-#include "tracer/recorder.h"
+#include "tracer/recorder/recorder.h"
 
 namespace uscope::cli {
 

@@ -13,7 +13,7 @@
 #include "cli/record_target.h"
 #include "cli/units.h"
 #include "support/text.h"
-#include "tracer/recorder.h"
+#include "tracer/recorder/recorder.h"
 
 namespace uscope::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "store/frame_writer.h"
+#include "store/write/frame_writer.h"
 #include "syscalls/syscall_table.h"
 
 namespace uscope::cli {
@@ -88,7 +88,7 @@ const TopCalls::Module& TopCalls::module(std::uint32_t serial) {
   return module;
 }
 
-// As the loader chooses it (store/frame_writer.cpp).
+// As the loader chooses it (store/write/frame_writer.cpp).
 TopCalls::Trigger TopCalls::find_trigger(const Stack& stack) {
   const auto first = [&](bool app, bool runtime, Trigger& found) {
     for (const std::uint64_t frame : stack.frames) {

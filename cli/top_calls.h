@@ -11,7 +11,7 @@
 
 #include "cli/top_names.h"
 #include "trace/latency.h"
-#include "tracer/collector.h"
+#include "tracer/collect/collector.h"
 
 namespace uscope::cli {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli/confined_reader.h"
-#include "store/database.h"
+#include "store/db/database.h"
 
 namespace uscope::cli {
 

@@ -17,13 +17,13 @@
 #include <string_view>
 #include <system_error>
 
-#include "store/database.h"
-#include "store/definitions.h"
-#include "store/event_writer.h"
-#include "store/frame_writer.h"
+#include "store/db/database.h"
+#include "store/db/schema.h"
+#include "store/db/string_table.h"
 #include "store/load_loss.h"
-#include "store/schema.h"
-#include "store/string_table.h"
+#include "store/model/definitions.h"
+#include "store/write/event_writer.h"
+#include "store/write/frame_writer.h"
 #include "support/text.h"
 #include "trace/event_order.h"
 #include "trace/raw_reader.h"

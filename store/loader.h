@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "store/database.h"
+#include "store/db/database.h"
 #include "support/result.h"
 #include "symbolizer/names/frame_namer.h"
 #include "trace/raw_reader.h"

@@ -1,7 +1,7 @@
 // A kernel side that does nothing, so that a FileTable can stand alone.
 #pragma once
 
-#include "tracer/backend.h"
+#include "tracer/backend/backend.h"
 
 namespace uscope::testkit {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <span>
 
-#include "store/database.h"
-#include "store/statement.h"
+#include "store/db/database.h"
+#include "store/db/statement.h"
 #include "trace/raw_writer.h"
 
 namespace uscope::store {

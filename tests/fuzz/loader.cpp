@@ -15,7 +15,7 @@
 #include "cli/report_render.h"
 #include "cli/tree.h"
 #include "fuzz.h"
-#include "store/database.h"
+#include "store/db/database.h"
 #include "store/loader.h"
 #include "support/text.h"
 

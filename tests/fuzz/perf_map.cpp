@@ -1,5 +1,5 @@
 // The reader of perf maps. First a byte (whether the bytes are a whole file), a count, and the addresses asked for.
-#include "tracer/perf_map.h"
+#include "tracer/jit/perf_map.h"
 
 #include "fuzz.h"
 #include "uscope/record.h"

@@ -1,5 +1,5 @@
 // The collector's own walk on any sample, mappings, rows and scope.
-#include "tracer/user_walk.h"
+#include "tracer/walk/user_walk.h"
 
 #include <filesystem>
 
@@ -63,9 +63,9 @@ std::vector<char> take_sample(fuzz::Input& input) {
 }
 
 // No cache: the folder cannot be made, and nothing is ever looked up in it.
-tracer::RowMaker& maker() {
+tracer::RowBuildQueue& maker() {
   static symbolizer::RowCache cache("/proc/uscope-fuzz");
-  static tracer::RowMaker maker(cache, 0);
+  static tracer::RowBuildQueue maker(cache, 0);
   return maker;
 }
 
@@ -114,7 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   usc_scope scope{};
   scope.mode = USC_MODE_APP_LAST + static_cast<std::uint32_t>(input.count(3));
   scope.budget = 1 + input.take<std::uint8_t>() * 4u;
-  tracer::UserRows rows(files, maker());
+  tracer::WalkRows rows(files, maker());
   const std::vector<char> bytes = take_sample(input);
   const auto stack =
       tracer::walk_sample(*reinterpret_cast<const usc_sample*>(bytes.data()), mappings, files, rows, scope);

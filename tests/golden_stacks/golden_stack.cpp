@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "tests/quiet_backend.h"
-#include "tracer/file_table.h"
+#include "tracer/files/file_table.h"
 #include "uscope/record.h"
 
 namespace uscope::testkit {
@@ -208,7 +208,7 @@ Result<GoldenStack> from_text(const std::string& text) {
 tracer::UserStack walk(const GoldenStack& stack, RowDetail detail) {
   QuietBackend backend;
   static symbolizer::RowCache no_cache("/proc/uscope-none");
-  tracer::RowMaker maker(no_cache, 0);
+  tracer::RowBuildQueue maker(no_cache, 0);
   tracer::FileTable files(backend, maker, {});
   tracer::MappingTimeline mappings;
   for (const GoldenFile& golden : stack.files) {

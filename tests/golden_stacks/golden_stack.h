@@ -11,8 +11,8 @@
 
 #include "support/result.h"
 #include "symbolizer/rows/row_builder.h"
-#include "tracer/mapping_timeline.h"
-#include "tracer/user_walk.h"
+#include "tracer/model/mapping_timeline.h"
+#include "tracer/walk/user_walk.h"
 
 namespace uscope::testkit {
 

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "golden_stack.h"
-#include "tracer/recorder.h"
-#include "tracer/stack_copy.h"
+#include "tracer/recorder/recorder.h"
+#include "tracer/walk/stack_copy.h"
 
 using namespace uscope;
 using symbolizer::RowDetail;
@@ -202,7 +202,7 @@ class Taker final : public tracer::CompareObserver {
     for (const std::uint64_t frame : compared.ours)
       if (USC_FRAME_FILE(frame) == serial)
         offsets.push_back(USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1));
-    if (!rows_) rows_ = std::make_unique<tracer::UserRows>(compared.files, maker_);
+    if (!rows_) rows_ = std::make_unique<tracer::WalkRows>(compared.files, maker_);
     const auto stack = rows_->get(serial, RowDetail::kStack);
     const auto all = rows_->get(serial, RowDetail::kAllRegisters);
     if (!stack || !all) return;
@@ -226,8 +226,8 @@ class Taker final : public tracer::CompareObserver {
 
   std::string program_;
   symbolizer::RowCache cache_{symbolizer::RowCache::default_folder()};
-  tracer::RowMaker maker_{cache_, 0};
-  std::unique_ptr<tracer::UserRows> rows_;
+  tracer::RowBuildQueue maker_{cache_, 0};
+  std::unique_ptr<tracer::WalkRows> rows_;
   std::set<std::string> shapes_;
   std::vector<Candidate> candidates_;
   std::size_t compared_ = 0;

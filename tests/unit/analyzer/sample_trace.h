@@ -16,8 +16,8 @@
 #include <filesystem>
 #include <string>
 
-#include "store/database.h"
-#include "store/statement.h"
+#include "store/db/database.h"
+#include "store/db/statement.h"
 
 namespace uscope::test {
 

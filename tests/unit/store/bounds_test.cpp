@@ -2,7 +2,7 @@
 #include <chrono>
 #include <functional>
 
-#include "store/descriptor_table.h"
+#include "store/descriptors/descriptor_table.h"
 #include "syscalls/syscall_table.h"
 #include "tests/unit/store/load_support.h"
 

@@ -1,4 +1,4 @@
-#include "store/database.h"
+#include "store/db/database.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "store/schema.h"
+#include "store/db/schema.h"
 #include "tests/unit/store/raw_trace.h"
 
 namespace uscope::store {

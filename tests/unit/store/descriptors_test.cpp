@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "store/descriptor_table.h"
+#include "store/descriptors/descriptor_table.h"
 #include "syscalls/syscall_table.h"
 #include "tests/unit/store/load_support.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "store/database.h"
+#include "store/db/database.h"
 #include "store/loader.h"
 #include "tests/unit/store/raw_trace.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "store/frame_writer.h"
+#include "store/write/frame_writer.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "store/logged_stacks.h"
+#include "store/model/logged_stacks.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {

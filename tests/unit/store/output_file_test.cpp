@@ -1,4 +1,4 @@
-#include "store/output_file.h"
+#include "store/files/output_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <string>
 #include <thread>
 
-#include "store/database.h"
+#include "store/db/database.h"
 #include "tests/unit/store/raw_trace.h"
 
 namespace uscope::store {

@@ -1,4 +1,4 @@
-#include "store/schema.h"
+#include "store/db/schema.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "store/statement.h"
+#include "store/db/statement.h"
 #include "tests/support/paths.h"
 
 namespace uscope::store {

@@ -2,7 +2,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "store/string_table.h"
+#include "store/db/string_table.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {

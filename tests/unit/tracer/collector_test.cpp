@@ -1,4 +1,4 @@
-#include "tracer/collector.h"
+#include "tracer/collect/collector.h"
 
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ class CollectorTest : public testing::Test {
   usc_config config_{};
   FakeBackend backend_;
   symbolizer::RowCache cache_{""};
-  RowMaker maker_{cache_, 0};
+  RowBuildQueue maker_{cache_, 0};
   FileTable files_{backend_, maker_, {}};
   OwnProcess process_;
   std::optional<trace::TraceWriter> writer_;
@@ -297,7 +297,7 @@ TEST_F(CollectorTest, RowsWithoutRoomAreToldAndWalksGoOn) {
 // Rows that a thread makes: the walk waits for them, however many rounds that takes, and so does its comparison.
 TEST_F(CollectorTest, AWalkWaitsForRowsThatAreBeingMade) {
   config_.verify_every = 1;
-  RowMaker maker(cache_, 1);
+  RowBuildQueue maker(cache_, 1);
   FileTable files(backend_, maker, {});
   Collector collector(backend_, files, maker, *writer_, config_, nullptr);
   OwnSample sample = take_sample();

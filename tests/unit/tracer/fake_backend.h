@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "tracer/backend.h"
+#include "tracer/backend/backend.h"
 
 namespace uscope::tracer {
 

@@ -1,4 +1,4 @@
-#include "tracer/file_table.h"
+#include "tracer/files/file_table.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 #include <optional>
 
 #include "tests/unit/tracer/own_process.h"
-#include "tracer/jit_names.h"
-#include "tracer/library_search.h"
+#include "tracer/files/library_search.h"
+#include "tracer/jit/jit_names.h"
 
 namespace uscope::tracer {
 namespace {
@@ -66,7 +66,7 @@ class FileTableTest : public testing::Test {
 
   FakeBackend backend_;
   symbolizer::RowCache cache_{""};
-  RowMaker maker_{cache_, 0};
+  RowBuildQueue maker_{cache_, 0};
   FileTable files_{backend_, maker_, {{"libc.so*"}, {"*/libm.so.6"}}};
 };
 
@@ -242,7 +242,7 @@ TEST(MemoryFilesTest, WhatChangesAllTheTimeIsSettledAfterAWhile) {
 }
 
 // The paths of all files that are ready, once the maker has done all that was asked for.
-std::vector<std::string> ready_paths(FileTable& files, RowMaker& maker) {
+std::vector<std::string> ready_paths(FileTable& files, RowBuildQueue& maker) {
   while (maker.is_busy()) EXPECT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
   std::vector<std::string> paths;
   for (const std::uint32_t serial : files.take_news())
@@ -256,7 +256,7 @@ bool has(const std::vector<std::string>& paths, const std::string& name) {
 
 TEST_F(FileTableTest, PreloadsACommandWithItsLibraries) {
   backend_.reserves = true;
-  RowMaker maker(cache_);
+  RowBuildQueue maker(cache_);
   FileTable files(backend_, maker, {});
   files.preload("/proc/self/exe");
   EXPECT_FALSE(maker.is_busy());
@@ -277,7 +277,7 @@ TEST_F(FileTableTest, WhatAnExecutableAsksForIsLookedUpWhenItIsMet) {
 }
 
 TEST_F(FileTableTest, AFileIsNotMetBeforeItsRowsAreThere) {
-  RowMaker maker(cache_, 1);
+  RowBuildQueue maker(cache_, 1);
   FileTable files(backend_, maker, {});
   ASSERT_TRUE(meet(files, 2, own_mapping("libc.so")));
   EXPECT_TRUE(files.find(2)->coming);
@@ -312,7 +312,7 @@ class PatientReader final : public symbolizer::ElfReader {
 
 TEST_F(FileTableTest, NobodyWaitsForTheFactsOfAFile) {
   PatientReader reader;
-  RowMaker maker(cache_, 2, reader);
+  RowBuildQueue maker(cache_, 2, reader);
   FileTable files(backend_, maker, {});
   ASSERT_TRUE(meet(files, 2, own_mapping("libc.so")));
   EXPECT_TRUE(files.find(2)->coming);
@@ -352,7 +352,7 @@ class FewDescriptors {
 TEST_F(FileTableTest, AFileThatWasReadMakesRoomForTheNext) {
   const FewDescriptors few(2);
   backend_.reserves = true;  // what they ask for is looked up, where there is room
-  RowMaker maker(cache_, 1);
+  RowBuildQueue maker(cache_, 1);
   FileTable files(backend_, maker, {});
   const std::vector<std::string> names = {"libc.so", "libstdc++.so", "libm.so", "libgcc_s.so"};
   std::uint32_t serial = 2;
@@ -369,7 +369,7 @@ TEST_F(FileTableTest, AFileThatWasReadMakesRoomForTheNext) {
 TEST_F(FileTableTest, WhatIsGivenUpStaysOpenWhileItIsRead) {
   PatientReader reader;
   std::optional<FileTable> files;  // goes after the maker
-  RowMaker maker(cache_, 1, reader);
+  RowBuildQueue maker(cache_, 1, reader);
   const OwnMapping libc = own_mapping("libc.so");
   {
     const FewDescriptors none(0);
@@ -390,7 +390,7 @@ TEST_F(FileTableTest, WhatIsGivenUpStaysOpenWhileItIsRead) {
 TEST_F(FileTableTest, AFileThatIsMetAfterAllWereGivenUpIsToldOf) {
   PatientReader reader;
   std::optional<FileTable> files;
-  RowMaker maker(cache_, 1, reader);
+  RowBuildQueue maker(cache_, 1, reader);
   files.emplace(backend_, maker, ModuleGlobs());
   ASSERT_TRUE(meet(*files, 2, own_mapping("libc.so")));
   ASSERT_TRUE(files->give_up_rows());

@@ -1,5 +1,5 @@
 // Threads of this process wait in futexes; what a look at them says is compared with what they were given to wait for.
-#include "tracer/futex_watch.h"
+#include "tracer/futex/futex_watch.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "tests/unit/tracer/raw_file.h"
-#include "tracer/thread_state.h"
+#include "tracer/process/thread_state.h"
 
 namespace uscope::tracer {
 namespace {

@@ -1,4 +1,4 @@
-#include "tracer/launcher.h"
+#include "tracer/process/launcher.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

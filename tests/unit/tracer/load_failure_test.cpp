@@ -1,4 +1,4 @@
-#include "tracer/load_failure.h"
+#include "tracer/backend/load_failure.h"
 
 #include <gtest/gtest.h>
 

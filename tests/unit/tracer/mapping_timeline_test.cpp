@@ -1,4 +1,4 @@
-#include "tracer/mapping_timeline.h"
+#include "tracer/model/mapping_timeline.h"
 
 #include <gtest/gtest.h>
 

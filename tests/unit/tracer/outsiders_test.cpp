@@ -1,5 +1,5 @@
 // Children of this process are the outsiders.
-#include "tracer/outsiders.h"
+#include "tracer/futex/outsiders.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "support/unique_fd.h"
-#include "tracer/process_list.h"
+#include "tracer/process/process_list.h"
 
 namespace uscope::tracer {
 namespace {

@@ -16,8 +16,8 @@
 #include "support/clock.h"
 #include "tests/unit/tracer/fake_backend.h"
 #include "trace/trace_writer.h"
-#include "tracer/file_table.h"
-#include "tracer/mapping_timeline.h"
+#include "tracer/files/file_table.h"
+#include "tracer/model/mapping_timeline.h"
 
 namespace uscope::tracer {
 

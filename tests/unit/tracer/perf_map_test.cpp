@@ -1,4 +1,4 @@
-#include "tracer/perf_map.h"
+#include "tracer/jit/perf_map.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What /proc says of processes, taken apart: names that look like what the kernel adds to them.
-#include "tracer/process_list.h"
+#include "tracer/process/process_list.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tracer/ring_reader.h"
+#include "tracer/backend/ring_reader.h"
 
 #include <gtest/gtest.h>
 

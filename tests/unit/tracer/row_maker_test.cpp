@@ -1,5 +1,5 @@
 // Files that are slow to read, beside others.
-#include "tracer/row_maker.h"
+#include "tracer/files/row_build_queue.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -52,10 +52,10 @@ class RowMakerTest : public testing::Test, public RowUser {
     return {};
   }
   static UniqueFd file() { return UniqueFd(memfd_create("x", MFD_CLOEXEC)); }
-  void ask(RowMaker& maker, std::uint32_t serial, const std::string& name, const std::string& payer, int fd) {
+  void ask(RowBuildQueue& maker, std::uint32_t serial, const std::string& name, const std::string& payer, int fd) {
     ASSERT_TRUE(maker.ask({serial, symbolizer::RowDetail::kStack, fd, name, this, RowWork::kFacts, payer}));
   }
-  void all(RowMaker& maker) {
+  void all(RowBuildQueue& maker) {
     while (maker.is_busy()) ASSERT_TRUE(maker.wait(milliseconds(1000)));
   }
 
@@ -67,7 +67,7 @@ class RowMakerTest : public testing::Test, public RowUser {
 };
 
 TEST_F(RowMakerTest, FilesOfOneUserLeaveAThreadToThoseOfOthers) {
-  RowMaker maker(cache_, 3, reader_);
+  RowBuildQueue maker(cache_, 3, reader_);
   for (std::uint32_t serial = 1; serial <= 20; serial++) ask(maker, serial, "slow", "user 1", fd_.get());
   ask(maker, 21, "quick", "user 2", fd_.get());
   const auto came = maker.wait(milliseconds(60'000));
@@ -85,7 +85,7 @@ TEST_F(RowMakerTest, FilesOfOneUserLeaveAThreadToThoseOfOthers) {
 }
 
 TEST_F(RowMakerTest, AUserWhoseFilesTookTooLongHasNoMoreOfThemRead) {
-  RowMaker maker(cache_, 2, reader_, {milliseconds(1), milliseconds(20)});
+  RowBuildQueue maker(cache_, 2, reader_, {milliseconds(1), milliseconds(20)});
   std::vector<UniqueFd> files;  // each another inode
   for (std::uint32_t serial = 1; serial <= 50; serial++) {
     files.push_back(file());
@@ -100,17 +100,17 @@ TEST_F(RowMakerTest, AUserWhoseFilesTookTooLongHasNoMoreOfThemRead) {
 }
 
 TEST_F(RowMakerTest, AFileThatFailedAgainAndAgainIsNotReadAnyMore) {
-  RowMaker maker(cache_, 2, reader_, {milliseconds(1), milliseconds(100'000)});
+  RowBuildQueue maker(cache_, 2, reader_, {milliseconds(1), milliseconds(100'000)});
   for (std::uint32_t serial = 1; serial <= 9; serial++) {
     ask(maker, serial, "bad", "user 1", fd_.get());
     all(maker);
   }
-  EXPECT_EQ(reader_.begun, static_cast<int>(RowMaker::kMostFailures));
+  EXPECT_EQ(reader_.begun, static_cast<int>(RowBuildQueue::kMostFailures));
   EXPECT_NE(troubles_.back().find("given up before"), std::string::npos) << troubles_.back();
 }
 
 TEST_F(RowMakerTest, NothingIsBegunBehindTheEnd) {
-  RowMaker maker(cache_, 2, reader_);
+  RowBuildQueue maker(cache_, 2, reader_);
   maker.end_by(std::chrono::steady_clock::now());
   ask(maker, 1, "quick", "user 1", fd_.get());
   all(maker);

@@ -1,4 +1,4 @@
-#include "tracer/sample_pages.h"
+#include "tracer/walk/sample_pages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tracer/sample_queue.h"
+#include "tracer/walk/sample_queue.h"
 
 #include <gtest/gtest.h>
 

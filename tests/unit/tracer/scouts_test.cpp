@@ -1,5 +1,5 @@
 // Scouts that come back, that do not, and that cannot even be killed.
-#include "tracer/scouts.h"
+#include "tracer/process/scouts.h"
 #include "support/clock.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "support/clock.h"
 #include "trace/trace_writer.h"
-#include "tracer/process_looks.h"
+#include "tracer/process/process_looks.h"
 
 namespace uscope::tracer {
 namespace {

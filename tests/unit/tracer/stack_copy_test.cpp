@@ -1,4 +1,4 @@
-#include "tracer/stack_copy.h"
+#include "tracer/walk/stack_copy.h"
 
 #include <gtest/gtest.h>
 

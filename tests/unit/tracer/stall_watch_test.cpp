@@ -1,6 +1,6 @@
 // When checks are begun, against a clock that the test moves. The wait that they are about is this thread's, which
 // waits for nothing.
-#include "tracer/stall_watch.h"
+#include "tracer/recorder/stall_watch.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

@@ -1,4 +1,4 @@
-#include "tracer/string_filter.h"
+#include "tracer/collect/string_filter.h"
 
 #include <gtest/gtest.h>
 

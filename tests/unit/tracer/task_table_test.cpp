@@ -1,4 +1,4 @@
-#include "tracer/task_table.h"
+#include "tracer/model/task_table.h"
 
 #include <gtest/gtest.h>
 

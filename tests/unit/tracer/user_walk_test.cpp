@@ -1,5 +1,5 @@
 // The walk in user space on this process's own stacks, against glibc's backtrace().
-#include "tracer/user_walk.h"
+#include "tracer/walk/user_walk.h"
 
 #include <gtest/gtest.h>
 
@@ -33,9 +33,9 @@ class UserWalk : public testing::Test {
 
   FakeBackend backend_;
   symbolizer::RowCache cache_{""};
-  RowMaker maker_{cache_, 0};
+  RowBuildQueue maker_{cache_, 0};
   FileTable files_{backend_, maker_, {}};
-  UserRows rows_{files_, maker_};
+  WalkRows rows_{files_, maker_};
   OwnProcess process_;
   MappingTimeline mappings_;
 };
@@ -85,7 +85,7 @@ TEST_F(UserWalk, WithoutAMappingOrAFileAStackEndsWithTheReason) {
   EXPECT_EQ(stack.ended, broken(USC_BROKEN_NO_MAPPING));
   EXPECT_TRUE(stack.frames.empty());
   FileTable nothing(backend_, maker_, {});
-  UserRows no_rows(nothing, maker_);
+  WalkRows no_rows(nothing, maker_);
   EXPECT_EQ(walk_sample(sample.record(), mappings_, nothing, no_rows, {USC_MODE_ALL_ALL, 256}).ended,
             broken(USC_BROKEN_FILE_GONE));
 }
@@ -94,7 +94,7 @@ TEST_F(UserWalk, RowsThatFoundNoRoomInTheKernelAreMadeHere) {
   backend_.has_room = false;
   FileTable files(backend_, maker_, {});
   for (const auto& [serial, mapping] : process_.files()) ASSERT_TRUE(meet(files, serial, mapping));
-  UserRows rows(files, maker_);
+  WalkRows rows(files, maker_);
   OwnSample sample = take_sample();
   const UserStack stack = walk_sample(sample.record(), mappings_, files, rows, {USC_MODE_ALL_ALL, 256});
   EXPECT_EQ(stack.ended, USC_ENDED_ROOT);
@@ -123,16 +123,16 @@ TEST_F(UserWalk, MemoryWithoutAFileIsWalkedByFramePointers) {
   EXPECT_EQ(USC_FRAME_OFFSET(stack.frames[1]), USC_FRAME_OFFSET(whole.frames[0]) + 1);
 }
 
-TEST(UserRows, DropsWhatWasUsedLongestAgo) {
+TEST(WalkRows, DropsWhatWasUsedLongestAgo) {
   FakeBackend backend;
   backend.has_room = false;
   symbolizer::RowCache cache("");
-  RowMaker maker(cache, 0);
+  RowBuildQueue maker(cache, 0);
   FileTable files(backend, maker, {});
   const OwnProcess process;
   ASSERT_GE(process.files().size(), 2U);
   for (const auto& [serial, mapping] : process.files()) ASSERT_TRUE(meet(files, serial, mapping));
-  UserRows rows(files, maker, 1);  // the bound holds nothing but what is asked for
+  WalkRows rows(files, maker, 1);  // the bound holds nothing but what is asked for
   const std::uint32_t first = process.files()[0].first;
   const std::uint32_t second = process.files()[1].first;
   const auto table = rows.get(first, symbolizer::RowDetail::kStack);

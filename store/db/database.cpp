@@ -1,0 +1,153 @@
+#include "store/db/database.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <string>
+#include <utility>
+
+#include "store/db/schema.h"
+#include "store/files/trace_file.h"
+#include "support/private_file.h"
+
+namespace uscope::store {
+namespace {
+
+// SQLite asks this of every statement that it compiles. What a read-only connection cannot do anyway is left to SQLite,
+// whose messages are better.
+int authorize(void*, int action, const char*, const char* second, const char*, const char*) {
+  if (action == SQLITE_ATTACH || action == SQLITE_DETACH) return SQLITE_DENY;
+  if (action == SQLITE_FUNCTION && second && std::string_view(second) == "load_extension") return SQLITE_DENY;
+  return SQLITE_OK;
+}
+
+Result<void> harden(sqlite3* database) {
+  constexpr std::array<std::pair<int, int>, 5> kSettings{{{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                                          {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                                          {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+                                                          {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                                          {SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0}}};
+  for (const auto& [setting, value] : kSettings)
+    if (sqlite3_db_config(database, setting, value, nullptr) != SQLITE_OK)
+      return Error{"this SQLite refuses the setting " + std::to_string(setting), "use SQLite 3.31 or later"};
+  // The longest texts, folded stacks of C++ names, are some megabytes. A damaged file may claim anything.
+  constexpr int kLongestValue = 64 << 20;
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestValue);
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(database, SQLITE_LIMIT_TRIGGER_DEPTH, 0);
+  sqlite3_limit(database, SQLITE_LIMIT_WORKER_THREADS, 0);
+  sqlite3_set_authorizer(database, authorize, nullptr);
+  return {};
+}
+
+constexpr const char* kGive = "give a file that `uscope record` or `uscope load` has written";
+
+// Whether it is a store, told before SQLite sees any of it.
+Result<void> check_start(int file, const std::string& name) {
+  const auto start = look_at_start(file);
+  if (!start) return start.error().in(name);
+  switch (start->kind) {
+    case FileKind::kRawTrace:
+      return Error{name + " is a raw trace, which has to be loaded first", "uscope load " + name + " -o FILE.db"};
+    case FileKind::kEmpty:
+      return Error{name + " is empty", kGive};
+    case FileKind::kOther:
+      return Error{name + " is not a database", kGive};
+    case FileKind::kForeignDatabase:
+      return Error{name + " is a database, but not one of uscope's", kGive};
+    case FileKind::kDatabase:
+      break;
+  }
+  if (start->schema != kSchemaVersion)
+    return Error{name + " was made by another version of uscope: its schema is " + std::to_string(start->schema) +
+                     ", this uscope reads " + std::to_string(kSchemaVersion),
+                 "load it again from its raw trace with `uscope load`"};
+  if (start->write_ahead_log)
+    return Error{
+        name + " is in SQLite's WAL mode: another program has written to it, and a part may be in " + name + "-wal",
+        "as its owner: sqlite3 " + name + " 'PRAGMA journal_mode=delete'"};
+  return {};
+}
+
+// A change that was not ended in order is undone by SQLite when it opens the file to write. We do not write, and ignore
+// journals that others could have laid beside the file.
+Result<void> check_journal(int file, const std::string& name) {
+  std::array<char, PATH_MAX> real{};
+  const std::string self = "/proc/self/fd/" + std::to_string(file);
+  const ssize_t length = ::readlink(self.c_str(), real.data(), real.size() - 1);
+  struct stat own {};
+  struct stat journal {};
+  if (length <= 0 || ::fstat(file, &own) != 0 ||
+      ::lstat((std::string(real.data()) + "-journal").c_str(), &journal) != 0)
+    return {};
+  const bool trusted = journal.st_uid == own.st_uid || journal.st_uid == 0 || journal.st_uid == ::geteuid();
+  if (!S_ISREG(journal.st_mode) || journal.st_size == 0 || !trusted) return {};
+  return Error{name + " has a journal beside it, " + name + "-journal: another program's change to it was not ended",
+               "as its owner: sqlite3 " + name + " 'PRAGMA journal_mode=delete'"};
+}
+
+}  // namespace
+
+Result<Database> Database::open(const std::filesystem::path& path) {
+  auto file = open_regular(path, kGive);
+  if (!file) return file.error();
+  auto temporary = open_temporary_folder();
+  if (!temporary) return temporary.error();
+  return open(std::move(*file), path, std::move(*temporary));
+}
+
+Result<Database> Database::open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary) {
+  const std::string name = path.string();
+  if (auto fits = check_start(file.get(), name); !fits) return fits.error();
+  if (auto fits = check_journal(file.get(), name); !fits) return fits.error();
+  auto vfs = DescriptorVfs::create(file.get(), std::move(temporary), false);
+  auto handle = vfs->open(name);
+  if (!handle) return handle.error();
+  if (auto done = harden(handle->get()); !done) return done.error();
+  if (auto done = check_schema(handle->get(), name); !done) return done.error();
+  return Database(std::move(file), std::move(vfs), std::move(*handle), path);
+}
+
+Result<DatabaseWriter> DatabaseWriter::create(const std::filesystem::path& path) {
+  auto place = OutputPlace::find(path, OutputKind::kDatabase);
+  if (!place) return place.error();
+  auto file = place->begin();
+  if (!file) return file.error();
+  return create(std::move(*file));
+}
+
+Result<DatabaseWriter> DatabaseWriter::create(OutputFile file) {
+  // SQLite sorts in files: beside the output, unless the user has a place for that.
+  auto temporary = open_sorting_folder(file.folder());
+  if (!temporary) return temporary.error();
+  DatabaseWriter writer(std::move(file));
+  writer.vfs_ = DescriptorVfs::create(writer.file_.fd(), std::move(*temporary), true);
+  auto handle = writer.vfs_->open(writer.file_.path().string());
+  if (!handle) return handle.error();
+  writer.handle_ = std::move(*handle);
+  // Nobody else knows the file, and it is thrown away unless it is complete: no journal, no waiting for the disk until
+  // the end. The cache bounds memory; the pages that do not fit are written early.
+  auto done = execute(writer.handle(),
+                      "PRAGMA page_size=8192;PRAGMA journal_mode=OFF;PRAGMA synchronous=OFF;"
+                      "PRAGMA cache_size=-24576;PRAGMA threads=1;PRAGMA temp_store=FILE;"
+                      "BEGIN EXCLUSIVE");
+  if (done) done = create_schema(writer.handle());
+  if (!done) return done.error().in(writer.file_.path().string());
+  return writer;
+}
+
+Result<void> DatabaseWriter::commit() {
+  auto done = create_indices(handle_.get());
+  if (done) done = execute(handle_.get(), "COMMIT");
+  const std::string name = file_.path().string();
+  if (!done) return done.error().in(name);
+  if (sqlite3_close(handle_.get()) != SQLITE_OK)
+    return Error{"statements are still open on " + name, "this is a mistake in uscope: please report it"};
+  (void)handle_.release();
+  return file_.commit();
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,255 @@
+#include "store/db/schema.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "store/db/statement.h"
+#include "syscalls/errno_names.h"
+#include "syscalls/syscall_table.h"
+
+namespace uscope::store {
+namespace {
+
+constexpr const char* kTables = R"sql(
+CREATE TABLE meta(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE process(
+  id INTEGER PRIMARY KEY, pid INTEGER, ns_pid INTEGER, parent_id INTEGER REFERENCES process(id),
+  start_ns INTEGER, end_ns INTEGER, exit_code INTEGER, exit_signal INTEGER, uses_io_uring INTEGER,
+  space INTEGER);
+CREATE TABLE image(
+  id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process(id), ts_ns INTEGER NOT NULL,
+  path TEXT NOT NULL, argv TEXT NOT NULL);
+CREATE TABLE thread(
+  id INTEGER PRIMARY KEY, process_id INTEGER REFERENCES process(id), tid INTEGER, ns_tid INTEGER, name TEXT,
+  start_ns INTEGER, end_ns INTEGER);
+CREATE TABLE module(
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT,
+  class TEXT NOT NULL CHECK (class IN ('app', 'library', 'vdso', 'kernel', 'jit', 'unknown')));
+CREATE TABLE frame(
+  id INTEGER PRIMARY KEY, module_id INTEGER NOT NULL REFERENCES module(id), rel_pc INTEGER NOT NULL,
+  function TEXT NOT NULL, function_offset INTEGER, file TEXT, line INTEGER, inlined INTEGER NOT NULL);
+CREATE TABLE stack(
+  id INTEGER PRIMARY KEY, depth INTEGER NOT NULL, ended TEXT NOT NULL, trigger_frame_id INTEGER REFERENCES frame(id),
+  trigger_fallback INTEGER NOT NULL, folded TEXT NOT NULL);
+CREATE TABLE stack_frame(
+  stack_id INTEGER NOT NULL REFERENCES stack(id), position INTEGER NOT NULL, inline_depth INTEGER NOT NULL,
+  frame_id INTEGER NOT NULL REFERENCES frame(id), space TEXT NOT NULL CHECK (space IN ('user', 'kernel')),
+  PRIMARY KEY (stack_id, position, inline_depth)) WITHOUT ROWID;
+CREATE TABLE kind(
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, class TEXT NOT NULL, abi TEXT NOT NULL, nr INTEGER NOT NULL,
+  UNIQUE (class, abi, nr));
+CREATE TABLE event(
+  id INTEGER PRIMARY KEY, ts_ns INTEGER NOT NULL, dur_ns INTEGER, how TEXT NOT NULL,
+  thread_id INTEGER NOT NULL REFERENCES thread(id), image_id INTEGER REFERENCES image(id),
+  kind_id INTEGER NOT NULL REFERENCES kind(id), result INTEGER, stack_id INTEGER REFERENCES stack(id),
+  a0 INTEGER NOT NULL, a1 INTEGER NOT NULL, a2 INTEGER NOT NULL, a3 INTEGER NOT NULL, a4 INTEGER NOT NULL,
+  a5 INTEGER NOT NULL);
+CREATE TABLE string(id INTEGER PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE event_string(
+  event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL,
+  string_id INTEGER NOT NULL REFERENCES string(id), late INTEGER NOT NULL,
+  source INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (event_id, arg)) WITHOUT ROWID;
+CREATE TABLE futex_wait(
+  event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, op INTEGER NOT NULL,
+  expected INTEGER, timeout_ns INTEGER, words BLOB, words_at_stop BLOB, key TEXT, words_from INTEGER,
+  words_at_stop_from INTEGER, asleep INTEGER, strangers INTEGER, futexes INTEGER NOT NULL DEFAULT 1,
+  handlers INTEGER, open_to_others INTEGER);
+CREATE TABLE futex_wake(
+  event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, count INTEGER NOT NULL, key TEXT);
+CREATE TABLE cell(
+  kind_id INTEGER NOT NULL REFERENCES kind(id), trigger_frame_id INTEGER REFERENCES frame(id),
+  events INTEGER NOT NULL, errors INTEGER NOT NULL, total_ns INTEGER NOT NULL, open INTEGER NOT NULL,
+  first_event_id INTEGER NOT NULL REFERENCES event(id), UNIQUE (kind_id, trigger_frame_id));
+CREATE TABLE latency(
+  kind_id INTEGER NOT NULL REFERENCES kind(id), up_to_ns INTEGER NOT NULL, events INTEGER NOT NULL,
+  PRIMARY KEY (kind_id, up_to_ns)) WITHOUT ROWID;
+CREATE TABLE error_cell(
+  kind_id INTEGER NOT NULL REFERENCES kind(id), errno INTEGER NOT NULL, trigger_frame_id INTEGER REFERENCES frame(id),
+  events INTEGER NOT NULL, first_event_id INTEGER NOT NULL REFERENCES event(id),
+  UNIQUE (kind_id, errno, trigger_frame_id));
+CREATE TABLE cell_latency(
+  kind_id INTEGER NOT NULL REFERENCES kind(id), trigger_frame_id INTEGER REFERENCES frame(id),
+  up_to_ns INTEGER NOT NULL, events INTEGER NOT NULL, UNIQUE (kind_id, trigger_frame_id, up_to_ns));
+CREATE TABLE thread_total(
+  thread_id INTEGER PRIMARY KEY REFERENCES thread(id), events INTEGER NOT NULL, errors INTEGER NOT NULL);
+CREATE TABLE stack_end(ended TEXT PRIMARY KEY NOT NULL, stacks INTEGER NOT NULL, events INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE guessed_stack(stack_id INTEGER PRIMARY KEY REFERENCES stack(id), events INTEGER NOT NULL);
+CREATE TABLE notable_event(
+  list TEXT NOT NULL CHECK (list IN ('slowest', 'open')), event_id INTEGER NOT NULL REFERENCES event(id),
+  PRIMARY KEY (list, event_id)) WITHOUT ROWID;
+CREATE TABLE trigger_of_stack(stack_id INTEGER REFERENCES stack(id), frame_id INTEGER REFERENCES frame(id));
+CREATE TABLE verify(
+  event_id INTEGER REFERENCES event(id), equal INTEGER NOT NULL, uscope_depth INTEGER NOT NULL,
+  oracle_depth INTEGER NOT NULL, first_difference INTEGER);
+CREATE TABLE loss(
+  ts_ns INTEGER NOT NULL, until_ns INTEGER NOT NULL, cause TEXT NOT NULL, process_id INTEGER REFERENCES process(id),
+  count INTEGER NOT NULL);
+CREATE TABLE unwind_table(
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT, state TEXT NOT NULL, rows INTEGER NOT NULL,
+  rules INTEGER NOT NULL, bytes INTEGER NOT NULL, trouble TEXT);
+CREATE TABLE errno_name(number INTEGER PRIMARY KEY, name TEXT NOT NULL);
+)sql";
+
+// A path's base name: what stays when everything up to the last slash is cut off. rtrim() takes away, from the end, all
+// characters that are no slash. In v_event the joins with what every event has are inner ones, so that SQLite may begin
+// with any of these tables: with a call, a process, or, through trigger_of_stack, which has a row for no stack too,
+// with a trigger.
+constexpr const char* kViews = R"sql(
+CREATE VIEW v_event AS
+SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how AS how, process.pid AS pid,
+  thread.tid AS tid, substr(image.path, length(rtrim(image.path, replace(image.path, '/', ''))) + 1) AS process,
+  thread.name AS thread, kind.name AS kind, event.result AS result, errno_name.name AS errno,
+  event.stack_id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS "trigger",
+  module.path AS trigger_module, stack.folded AS folded
+FROM event
+  JOIN kind ON kind.id = event.kind_id
+  JOIN thread ON thread.id = event.thread_id
+  JOIN trigger_of_stack ON trigger_of_stack.stack_id IS event.stack_id
+  LEFT JOIN frame ON frame.id = trigger_of_stack.frame_id
+  LEFT JOIN process ON process.id = thread.process_id
+  LEFT JOIN module ON module.id = frame.module_id
+  LEFT JOIN image ON image.id = event.image_id
+  LEFT JOIN errno_name ON errno_name.number = -event.result
+  LEFT JOIN stack ON stack.id = event.stack_id;
+CREATE VIEW dual_space AS
+SELECT kind.name AS kind, frame.function AS function, module.path AS module, sum(cell.events) AS events,
+  sum(cell.errors) AS errors, sum(cell.total_ns) AS total_ns, sum(cell.open) AS open
+FROM cell
+  JOIN kind ON kind.id = cell.kind_id
+  LEFT JOIN frame ON frame.id = cell.trigger_frame_id
+  LEFT JOIN module ON module.id = frame.module_id
+GROUP BY kind.name, frame.function, frame.module_id;
+)sql";
+
+constexpr const char* kIndices = R"sql(
+CREATE INDEX event_thread_ts ON event(thread_id, ts_ns);
+CREATE INDEX event_stack ON event(stack_id);
+CREATE INDEX event_kind_a0 ON event(kind_id, a0);
+CREATE INDEX stack_frame_frame ON stack_frame(frame_id);
+CREATE INDEX stack_trigger ON stack(trigger_frame_id);
+CREATE INDEX frame_function ON frame(function);
+CREATE INDEX thread_process ON thread(process_id);
+CREATE INDEX thread_tid ON thread(tid);
+CREATE INDEX image_process ON image(process_id);
+CREATE INDEX process_pid ON process(pid);
+CREATE INDEX verify_event ON verify(event_id);
+CREATE INDEX kind_name ON kind(name);
+INSERT INTO trigger_of_stack SELECT id, trigger_frame_id FROM stack ORDER BY trigger_frame_id;
+INSERT INTO trigger_of_stack VALUES(NULL, NULL);
+CREATE UNIQUE INDEX trigger_of_stack_stack ON trigger_of_stack(stack_id, frame_id);
+CREATE INDEX trigger_of_stack_frame ON trigger_of_stack(frame_id, stack_id);
+)sql";
+
+// What SQLite's planner is to believe, whatever the trace: events are many, and so are those of one call; those of one
+// stack are few. (ANALYZE would read everything, and what it finds in a small trace misleads it.)
+constexpr const char* kStatistics = R"sql(
+ANALYZE sqlite_schema;
+INSERT INTO sqlite_stat1 VALUES
+  ('event', 'event_kind_a0', '1048576 20000 100'), ('kind', 'kind_name', '1048576 1');
+)sql";
+
+Result<void> fill_errno_names(sqlite3* database) {
+  auto insert = Statement::prepare(database, "INSERT INTO errno_name VALUES(?1, ?2)");
+  if (!insert) return insert.error();
+  constexpr int kLargest = 4095;  // the kernel's MAX_ERRNO
+  for (int number = 1; number <= kLargest; number++) {
+    const std::string name(syscalls::errno_name(number));
+    if (name.empty()) continue;
+    if (auto done = insert->run(number, std::string_view(name)); !done) return done;
+  }
+  return {};
+}
+
+// Type, name, table, text. Indices that SQLite makes by itself have no text.
+using SchemaObject = std::array<std::string, 4>;
+
+Result<std::vector<SchemaObject>> objects_of(sqlite3* database) {
+  auto query = Statement::prepare(database, "SELECT type, name, tbl_name, sql FROM sqlite_schema");
+  if (!query) return query.error();
+  std::vector<SchemaObject> objects;
+  for (;;) {
+    auto row = query->step();
+    if (!row) return row.error();
+    if (!*row) break;
+    SchemaObject object;
+    for (int i = 0; i < 4; i++) object.at(static_cast<std::size_t>(i)) = std::string(query->text(i));
+    objects.push_back(std::move(object));
+  }
+  std::sort(objects.begin(), objects.end());
+  return objects;
+}
+
+Result<std::vector<SchemaObject>> own_objects() {
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const SqliteHandle memory(raw);
+  if (code != SQLITE_OK) return Error{std::string("cannot open a database in memory: ") + sqlite3_errstr(code), ""};
+  for (const std::string& sql :
+       {std::string(kTables), std::string(kViews), std::string(kIndices), std::string(kStatistics)})
+    if (auto done = execute(raw, sql); !done) return done.error();
+  return objects_of(raw);
+}
+
+// While the schema of a file that may be hostile is read: SQLite compiles every text in it. Ours are below 2 KiB each,
+// and below 100; reading them takes fewer than ten steps of SQLite's machine each.
+class SchemaBounds {
+ public:
+  explicit SchemaBounds(sqlite3* database) : database_(database) {
+    constexpr int kLongestText = 16 << 10;
+    constexpr int kSteps = 5'000;
+    length_before_ = sqlite3_limit(database_, SQLITE_LIMIT_SQL_LENGTH, kLongestText);
+    sqlite3_progress_handler(
+        database_, kSteps, [](void*) { return 1; }, nullptr);
+  }
+  SchemaBounds(const SchemaBounds&) = delete;
+  SchemaBounds& operator=(const SchemaBounds&) = delete;
+  ~SchemaBounds() {
+    sqlite3_progress_handler(database_, 0, nullptr, nullptr);
+    sqlite3_limit(database_, SQLITE_LIMIT_SQL_LENGTH, length_before_);
+  }
+
+ private:
+  sqlite3* database_;
+  int length_before_;
+};
+
+}  // namespace
+
+Result<void> check_schema(sqlite3* database, const std::string& name) {
+  constexpr const char* kRemedy =
+      "load the trace again from its raw file; to read it as it is, use sqlite3, if you trust who made it";
+  static const Result<std::vector<SchemaObject>> own = own_objects();
+  if (!own) return own.error();
+  const SchemaBounds bounds(database);
+  const auto found = objects_of(database);
+  if (!found && (sqlite3_errcode(database) & 0xff) == SQLITE_INTERRUPT)
+    return Error{name + " holds far more tables and views than uscope makes", kRemedy};
+  if (!found) return found.error().in(name);
+  std::vector<SchemaObject> foreign;
+  std::set_difference(found->begin(), found->end(), own->begin(), own->end(), std::back_inserter(foreign));
+  if (!foreign.empty())
+    return Error{name + " holds what uscope does not make: the " + foreign.front()[0] + " " + foreign.front()[1],
+                 kRemedy};
+  std::vector<SchemaObject> missing;
+  std::set_difference(own->begin(), own->end(), found->begin(), found->end(), std::back_inserter(missing));
+  if (!missing.empty()) return Error{name + " lacks the " + missing.front()[0] + " " + missing.front()[1], kRemedy};
+  return {};
+}
+
+Result<void> create_schema(sqlite3* database) {
+  const std::string versions = "PRAGMA user_version=" + std::to_string(kSchemaVersion) +
+                               ";PRAGMA application_id=" + std::to_string(kApplicationId);
+  for (const std::string& sql : {std::string(kTables), std::string(kViews), versions})
+    if (auto done = execute(database, sql); !done) return done;
+  return fill_errno_names(database);
+}
+
+Result<void> create_indices(sqlite3* database) {
+  if (auto done = execute(database, kIndices); !done) return done;
+  return execute(database, kStatistics);
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,119 @@
+#include "store/db/string_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "support/socket_address.h"
+#include "support/text.h"
+
+namespace uscope::store {
+namespace {
+
+constexpr std::size_t kMostOfOneHash = 8;
+
+}  // namespace
+
+std::string string_text(const usc_string& head, std::string_view bytes) {
+  switch (head.kind) {
+    case USC_STRING_ADDRESS:
+    case USC_STRING_ADDRESS_OUT:
+    case USC_STRING_MESSAGE:
+    case USC_STRING_MESSAGE_OUT:
+      if ((head.flags & USC_STRING_REDACTED) == 0) return to_utf8(socket_address_text(bytes));
+      break;
+    case USC_STRING_RESULT:  // getcwd counts its NUL
+      if (bytes.ends_with('\0')) bytes.remove_suffix(1);
+      break;
+    default:
+      break;
+  }
+  return to_utf8(bytes) + ((head.flags & USC_STRING_TRUNCATED) != 0 ? "…" : "");
+}
+
+Result<void> StringTable::prepare() {
+  auto insert = database_.prepare("INSERT INTO string VALUES(?1, ?2)");
+  if (!insert) return insert.error();
+  insert_.emplace(std::move(*insert));
+  auto select = database_.prepare("SELECT value FROM string WHERE id = ?1");
+  if (!select) return select.error();
+  select_.emplace(std::move(*select));
+  return {};
+}
+
+Result<std::int64_t> StringTable::intern(std::string_view text) {
+  const std::uint64_t hash = std::hash<std::string_view>{}(text);
+  const Recent& recent = place_of(hash);
+  if (recent.id != 0 && recent.hash == hash && recent.text == text) return recent.id;
+  auto found = find(hash, text);
+  if (!found) return found.error();
+  if (!*found) return insert(hash, text);
+  place_of(hash) = {hash, **found, std::string(text)};
+  return **found;
+}
+
+Result<std::optional<std::int64_t>> StringTable::find(std::uint64_t hash, std::string_view text) {
+  const auto [first, last] = known_.equal_range(hash);
+  std::size_t equal = 0;
+  for (auto at = first; at != last; ++at) {
+    // A program may name its files so that they all have one hash.
+    if (++equal > kMostOfOneHash) return find_by_index(text);
+    auto value = this->text(at->second);
+    if (!value) return value.error();
+    if (*value == text) return std::optional(at->second);
+  }
+  if (known_.size() < most_known_) return std::optional<std::int64_t>();
+  return find_by_index(text);
+}
+
+Result<std::optional<std::int64_t>> StringTable::find_by_index(std::string_view text) {
+  if (!look_up_) {
+    if (auto done = execute(database_.handle(), "CREATE INDEX string_value ON string(value)"); !done)
+      return done.error();
+    auto query = database_.prepare("SELECT id FROM string WHERE value = ?1");
+    if (!query) return query.error();
+    look_up_.emplace(std::move(*query));
+  }
+  look_up_->bind(1, text);
+  auto row = look_up_->step();
+  if (!row) return row.error();
+  std::optional<std::int64_t> id;
+  if (*row) id = look_up_->integer(0);
+  look_up_->reset();
+  return id;
+}
+
+Result<std::int64_t> StringTable::insert(std::uint64_t hash, std::string_view text) {
+  const std::int64_t id = ++last_;
+  if (auto done = insert_->run(id, text); !done) return done.error();
+  if (known_.size() < most_known_) known_.emplace(hash, id);
+  place_of(hash) = {hash, id, std::string(text)};
+  return id;
+}
+
+Result<std::optional<std::string>> StringTable::text(std::int64_t id) {
+  select_->bind(1, id);
+  auto row = select_->step();
+  if (!row) return row.error();
+  std::optional<std::string> text;
+  if (*row) text = std::string(select_->text(0));
+  select_->reset();
+  return text;
+}
+
+Result<trace::OrderedString> intern_string(const trace::RawRecord& record, StringTable& strings) {
+  const auto head = record.as<usc_string>();
+  const std::string_view bytes = record.data<usc_string>(0, head.bytes);
+  trace::OrderedString out{.flags = head.flags, .arg = head.arg, .kind = head.kind};
+  if (head.kind == USC_STRING_WORDS || head.kind == USC_STRING_PAIR) {
+    std::memcpy(out.numbers.data(), bytes.data(), std::min(bytes.size(), sizeof(out.numbers)));
+    return out;
+  }
+  auto id = strings.intern(string_text(head, bytes));
+  if (!id) return id.error();
+  out.string_id = *id;
+  return out;
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,67 @@
+// Texts that arguments point to, each stored once: the table `string`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "store/db/database.h"
+#include "support/result.h"
+#include "trace/event_order.h"
+#include "trace/raw_record.h"
+
+namespace uscope::store {
+
+// Memory: kRecent texts, and some 50 bytes for each distinct one up to kMostKnown. With more than those, new texts are
+// looked for in the table itself, by an index: slower, and no more memory.
+class StringTable {
+ public:
+  static constexpr std::size_t kRecent = 4096;
+  static constexpr std::size_t kMostKnown = std::size_t{1} << 20;
+
+  // `database` must outlive this object. most_known is for tests.
+  explicit StringTable(DatabaseWriter& database, std::size_t most_known = kMostKnown)
+      : database_(database), most_known_(most_known), recent_(kRecent) {}
+
+  Result<void> prepare();  // to be called first
+
+  // The row of a text, which is stored if it is new.
+  Result<std::int64_t> intern(std::string_view text);
+
+  // The text of a row; nothing where there is none.
+  Result<std::optional<std::string>> text(std::int64_t id);
+
+ private:
+  struct Recent {
+    std::uint64_t hash = 0;
+    std::int64_t id = 0;
+    std::string text;
+  };
+
+  Recent& place_of(std::uint64_t hash) { return recent_[hash % recent_.size()]; }
+  Result<std::optional<std::int64_t>> find(std::uint64_t hash, std::string_view text);
+  Result<std::optional<std::int64_t>> find_by_index(std::string_view text);
+  Result<std::int64_t> insert(std::uint64_t hash, std::string_view text);
+
+  DatabaseWriter& database_;
+  std::size_t most_known_;
+  std::vector<Recent> recent_;                                  // by hash: the last one of each place
+  std::unordered_multimap<std::uint64_t, std::int64_t> known_;  // hash to row
+  std::optional<Statement> insert_;
+  std::optional<Statement> select_;
+  std::optional<Statement> look_up_;  // once known_ is full
+  std::int64_t last_ = 0;
+};
+
+// The text of a usc_string, as it is stored: addresses by name, other bytes as UTF-8; one that was cut off ends with
+// "…".
+[[nodiscard]] std::string string_text(const usc_string& head, std::string_view bytes);
+
+// What a usc_string holds: its text by row, or its numbers.
+Result<trace::OrderedString> intern_string(const trace::RawRecord& record, StringTable& strings);
+
+}  // namespace uscope::store

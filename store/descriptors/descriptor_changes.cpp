@@ -1,0 +1,395 @@
+// The part of DescriptorTracker that says what calls do to tables and folders: at their entry what may be so from then
+// on, and planned for their return what is so then.
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include "store/descriptors/descriptor_calls.h"
+#include "store/descriptors/descriptor_tracker.h"
+
+namespace uscope::store {
+namespace {
+
+constexpr std::size_t kMostMoved = std::size_t{1} << 16;
+
+int number_of(const usc_event& event, std::size_t arg) {
+  return static_cast<int>(event.args[arg]);
+}
+
+// The last one that a close_range names.
+int last_of(const usc_event& event) {
+  return static_cast<int>(std::min<std::uint64_t>(event.args[1] & 0xffffffffU, std::numeric_limits<int>::max()));
+}
+
+bool returned(const usc_event& event) {
+  return event.how == USC_HOW_RETURNED;
+}
+
+// It changed nothing.
+bool failed(const usc_event& event) {
+  return returned(event) && event.result < 0;
+}
+
+// What the kernel closes or replaces in a table by an ioctl: Binder's buffers with descriptors, autofs, and a
+// supervisor's SECCOMP_IOCTL_NOTIF_ADDFD (in another task's table). By kind and number; sizes differ by version.
+bool changes_numbers(std::uint32_t request) {
+  constexpr std::uint32_t kBinderWriteRead = _IOC_TYPE(_IO('b', 1)) << 8 | 1;
+  constexpr std::uint32_t kAutofsCloseMount = 0x93 << 8 | 0x75;
+  constexpr std::uint32_t kAddDescriptor = '!' << 8 | 3;
+  const std::uint32_t kind = request & 0xffff;
+  return kind == kBinderWriteRead || kind == kAutofsCloseMount || kind == kAddDescriptor;
+}
+
+const trace::OrderedString* path_of(std::span<const trace::OrderedString> strings, int arg) {
+  const auto at = std::find_if(strings.begin(), strings.end(),
+                               [arg](const trace::OrderedString& s) { return s.arg == arg && s.string_id != 0; });
+  return at == strings.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+DescriptorTracker::Return DescriptorTracker::at_return(Return::Kind kind, const usc_event& event,
+                                                       const DescriptorOwner& owner) const {
+  Return update{.kind = kind};
+  update.time = event.head.time;
+  update.begun = stamp_;
+  update.task = event.head.task;
+  update.table = owner.table;
+  return update;
+}
+
+void DescriptorTracker::plan(Return update) {
+  update.order = planned_++;
+  returns_.push(std::move(update));
+}
+
+Result<void> DescriptorTracker::follow(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                       std::span<const trace::OrderedString> strings) {
+  switch (facts.call) {
+    case DescriptorCall::kClose:
+      follow_close(event, owner);
+      return {};
+    case DescriptorCall::kCloseRange:
+      follow_close_range(event, owner);
+      return {};
+    case DescriptorCall::kDuplicate:
+    case DescriptorCall::kDuplicateTo:
+    case DescriptorCall::kFcntl:
+      follow_copy(event, owner, facts);
+      return {};
+    case DescriptorCall::kIoctl:
+      follow_ioctl(event, owner);
+      return {};
+    case DescriptorCall::kChdir:
+    case DescriptorCall::kFchdir:
+    case DescriptorCall::kChroot:
+    case DescriptorCall::kSetns:
+      return failed(event) ? Result<void>() : follow_folder(event, owner, facts, strings);
+    case DescriptorCall::kPivotRoot:
+    case DescriptorCall::kRename:
+    case DescriptorCall::kRenameAt:
+    case DescriptorCall::kMount:
+    case DescriptorCall::kMoveMount:
+      return failed(event) ? Result<void>() : follow_move(event, facts, strings);
+    case DescriptorCall::kExec:
+    case DescriptorCall::kMake:
+    case DescriptorCall::kUnshare:
+    case DescriptorCall::kSeccomp:
+    case DescriptorCall::kIoUring:
+      follow_sharing(event, owner, facts);
+      return {};
+    default:
+      return returned(event) ? follow_opening(event, owner, facts, strings) : Result<void>();
+  }
+}
+
+void DescriptorTracker::follow_sharing(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts) {
+  switch (facts.call) {
+    case DescriptorCall::kExec:
+      entered_[event.head.task] = stamp_;
+      // usc_exec says when; this is for one that was lost.
+      if (returned(event) && event.result == 0) plan(at_return(Return::Kind::kExec, event, owner));
+      break;
+    case DescriptorCall::kMake:
+      entered_[event.head.task] = stamp_;
+      break;
+    case DescriptorCall::kUnshare:
+      if (failed(event)) break;
+      if ((event.args[0] & CLONE_FILES) != 0) plan(at_return(Return::Kind::kUnshareTable, event, owner));
+      if ((event.args[0] & (CLONE_FS | CLONE_NEWNS | CLONE_NEWUSER)) != 0)
+        plan(at_return(Return::Kind::kUnshareFolder, event, owner));
+      break;
+    case DescriptorCall::kSeccomp:
+      if (!failed(event) && (event.args[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0)
+        (event.args[1] & SECCOMP_FILTER_FLAG_TSYNC) != 0
+            ? owners_.each(owner.process, [this](DescriptorOwner& thread) { owners_.supervise(thread); })
+            : owners_.supervise(owner);
+      break;
+    default:  // the ring's operations open and close unseen
+      DescriptorOwners::doubt(*owner.table);
+      break;
+  }
+}
+
+void DescriptorTracker::follow_close(const usc_event& event, DescriptorOwner& owner) {
+  const int fd = number_of(event, 0);
+  if (fd < 0) return;
+  if (returned(event) && event.result == -EBADF) {
+    owner.table->descriptors.close_range(fd, fd);  // it was not open
+    return;
+  }
+  Return update = at_return(Return::Kind::kClose, event, owner);
+  update.fd = fd;
+  update.stray = owner.table->descriptors.begin_close(fd);
+  if (returned(event)) plan(std::move(update));
+}
+
+void DescriptorTracker::follow_close_range(const usc_event& event, DescriptorOwner& owner) {
+  if (failed(event)) return;
+  const bool marks = (event.args[2] & CLOSE_RANGE_CLOEXEC) != 0;
+  const bool unshares = (event.args[2] & CLOSE_RANGE_UNSHARE) != 0;
+  Return update = at_return(unshares ? Return::Kind::kUnshareAndClose : Return::Kind::kCloseRange, event, owner);
+  update.fd = number_of(event, 0);
+  update.last = last_of(event);
+  update.marks = marks;
+  if (!unshares && marks) owner.table->descriptors.set_close_on_exec(update.fd, update.last, true);
+  if (!unshares && !marks) owner.table->descriptors.close_range(update.fd, update.last);
+  if (returned(event) && (unshares || !marks)) plan(std::move(update));
+}
+
+// A copy is of what the descriptor is when the call is entered, and still is when it has returned.
+void DescriptorTracker::follow_copy(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts) {
+  if (failed(event)) return;
+  const auto command = static_cast<std::uint32_t>(event.args[1]);
+  const bool fcntl = facts.call == DescriptorCall::kFcntl;
+  if (fcntl && command == F_SETFD) return follow_on_exec(event, owner, (event.args[2] & FD_CLOEXEC) != 0);
+  if (fcntl && command != F_DUPFD && command != F_DUPFD_CLOEXEC) return;
+  const bool replaces = facts.call == DescriptorCall::kDuplicateTo;
+  const int from = number_of(event, 0);
+  const int to = replaces ? number_of(event, 1) : static_cast<int>(event.result);
+  if (to < 0 || from == to || (!replaces && !returned(event))) return;
+  Return update = at_return(replaces ? Return::Kind::kReplace : Return::Kind::kOpen, event, owner);
+  update.fd = to;
+  update.source = from;
+  if (const Descriptor* found = known(*owner.table, from)) {
+    update.descriptor.name = found->name;
+    update.source_stamp = found->stamp;
+  }
+  update.descriptor.close_on_exec =
+      fcntl ? command == F_DUPFD_CLOEXEC : facts.flags >= 0 && (event.args[2] & O_CLOEXEC) != 0;
+  replaces ? owner.table->descriptors.begin_replace(to) : owner.table->descriptors.begin_open(to);
+  if (returned(event)) plan(std::move(update));
+}
+
+void DescriptorTracker::follow_ioctl(const usc_event& event, DescriptorOwner& owner) {
+  if (failed(event)) return;
+  const auto request = static_cast<std::uint32_t>(event.args[1]);
+  if (request == FIOCLEX) follow_on_exec(event, owner, true);
+  if (request == FIONCLEX) follow_on_exec(event, owner, false);
+  if (!changes_numbers(request)) return;
+  doubt_all();
+  strangers_++;
+  if (returned(event)) plan(at_return(Return::Kind::kStranger, event, owner));
+}
+
+// It may be closed by an exec as soon as it may be marked. That it is not any more is known where no other task can
+// have marked it again.
+void DescriptorTracker::follow_on_exec(const usc_event& event, DescriptorOwner& owner, bool closes) {
+  const int fd = number_of(event, 0);
+  if (closes)
+    owner.table->descriptors.set_close_on_exec(fd, fd, true);
+  else if (returned(event) && owner.table->users == 1)
+    owner.table->descriptors.set_close_on_exec(fd, fd, false);
+}
+
+Result<void> DescriptorTracker::name_of_folder(const usc_event& event, const DescriptorOwner& owner,
+                                               const CallFacts& facts, std::span<const trace::OrderedString> strings,
+                                               Return& update) {
+  std::string name;
+  const trace::OrderedString* path = path_of(strings, 0);
+  if (facts.call == DescriptorCall::kSetns) {
+    if ((event.args[1] & CLONE_NEWNS) != 0) name = "/";  // a mount namespace comes with its root for both
+  } else if (facts.call == DescriptorCall::kFchdir) {
+    auto found = absolute(".", owner, number_of(event, 0), update);
+    if (!found) return found.error();
+    name = *found;
+  } else if (path && (path->flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) == 0) {
+    auto text = strings_.text(path->string_id);
+    if (!text) return text.error();
+    auto found = absolute(text->value_or(""), owner, AT_FDCWD, update);
+    if (!found) return found.error();
+    name = *found;
+  }
+  update.plain = name == "/";
+  if (name.empty()) return {};
+  auto id = intern(name);
+  if (!id) return id.error();
+  update.descriptor.name = *id;
+  return {};
+}
+
+Result<void> DescriptorTracker::follow_folder(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                              std::span<const trace::OrderedString> strings) {
+  const bool is_root = facts.call == DescriptorCall::kChroot;
+  const bool is_namespace = facts.call == DescriptorCall::kSetns;
+  const auto kinds = static_cast<std::uint32_t>(event.args[1]);  // 0: a namespace of any kind
+  if (is_namespace && kinds != 0 && (kinds & CLONE_NEWNS) == 0) return {};
+  Return update = at_return(is_namespace ? Return::Kind::kNamespace
+                            : is_root    ? Return::Kind::kRoot
+                                         : Return::Kind::kWorking,
+                            event, owner);
+  if (auto done = name_of_folder(event, owner, facts, strings, update); !done) return done;
+  SharedFolder& folder = *owner.folder;
+  if (folder.under_way++ != 0) folder.unclear = true;
+  folder.stamp = ++stamp_;
+  if (!is_root) folder.working = 0;
+  if (is_root || is_namespace) folder.root_is_plain = false;
+  update.folder = owner.folder;
+  update.folder_stamp = folder.stamp;
+  if (returned(event)) plan(std::move(update));
+  return {};
+}
+
+// "": not known.
+Result<std::string> DescriptorTracker::last_component(const trace::OrderedString* path) {
+  if (!path || (path->flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) != 0) return std::string();
+  auto text = strings_.text(path->string_id);
+  if (!text) return text.error();
+  std::string_view name = *text ? std::string_view(**text) : std::string_view();
+  while (name.ends_with('/')) name.remove_suffix(1);
+  return std::string(name.substr(name.rfind('/') + 1));
+}
+
+void DescriptorTracker::move(const std::string& component) {
+  moved_any_ = ++stamp_;
+  if (component.empty() || (moved_.size() >= kMostMoved && moved_.count(component) == 0))
+    moved_all_ = stamp_;
+  else
+    moved_[component] = stamp_;
+}
+
+// A renamed folder has another name in all paths that lead through it; a moved mount, all that are below it.
+Result<void> DescriptorTracker::follow_move(const usc_event& event, const CallFacts& facts,
+                                            std::span<const trace::OrderedString> strings) {
+  if (facts.call == DescriptorCall::kMount && (event.args[3] & MS_MOVE) == 0) return {};
+  Return update{.kind = Return::Kind::kMove};
+  update.time = event.head.time;
+  if (facts.call == DescriptorCall::kRename || facts.call == DescriptorCall::kRenameAt) {
+    // The second one too: two may have been exchanged.
+    const bool at = facts.call == DescriptorCall::kRenameAt;
+    for (const int arg : {at ? 1 : 0, at ? 3 : 1}) {
+      auto name = last_component(path_of(strings, arg));
+      if (!name) return name.error();
+      update.moved.push_back(std::move(*name));
+    }
+  } else {
+    update.moved.emplace_back();
+  }
+  for (const std::string& component : update.moved) move(component);
+  if (returned(event)) plan(std::move(update));
+  return {};
+}
+
+// Whether what a name was made of is still what it was at the entry.
+bool DescriptorTracker::holds(const Return& update) const {
+  if (update.begun < forgotten_) return false;
+  if (update.composed && std::max(moved_any_, moved_all_) > update.begun) return false;
+  if (update.folder_stamp != 0 && update.folder->stamp != update.folder_stamp) return false;
+  if (update.source < 0) return true;
+  const Descriptor* found = known(*update.table, update.source);
+  return found && found->stamp == update.source_stamp;
+}
+
+void DescriptorTracker::apply(Return& update) {
+  switch (update.kind) {
+    case Return::Kind::kClose:
+      update.table->descriptors.end_close(update.fd, update.stray);
+      break;
+    case Return::Kind::kCloseRange:
+      update.table->descriptors.close_range(update.fd, update.last);
+      break;
+    case Return::Kind::kOpen:
+    case Return::Kind::kReplace:
+      apply_opened(update);
+      break;
+    case Return::Kind::kLabel:
+      if (Socket& socket = sockets_[static_cast<std::size_t>(update.fd)]; socket.stamp == update.source_stamp)
+        socket.label = update.descriptor.name;
+      break;
+    case Return::Kind::kWorking:
+    case Return::Kind::kRoot:
+    case Return::Kind::kNamespace:
+      apply_to_folder(update);
+      break;
+    case Return::Kind::kExec:
+    case Return::Kind::kUnshareTable:
+    case Return::Kind::kUnshareFolder:
+    case Return::Kind::kUnshareAndClose:
+      apply_to_owner(update);
+      break;
+    case Return::Kind::kMove:
+      for (const std::string& component : update.moved) move(component);
+      break;
+    case Return::Kind::kStranger:
+      doubt_all();
+      strangers_--;
+      break;
+  }
+}
+
+void DescriptorTracker::apply_opened(const Return& update) {
+  DescriptorTable& table = update.table->descriptors;
+  const bool clear = update.kind == Return::Kind::kOpen ? table.end_open(update.fd) : table.end_replace(update.fd);
+  if (!clear || update.descriptor.name == 0 || !holds(update) || !may_learn(*update.table, update.time)) {
+    table.close_range(update.fd, update.fd);
+    return;
+  }
+  Descriptor descriptor = update.descriptor;
+  descriptor.stamp = ++stamp_;
+  table.set(update.fd, descriptor);
+}
+
+void DescriptorTracker::apply_to_folder(const Return& update) {
+  SharedFolder& folder = *update.folder;
+  folder.under_way--;
+  const bool clear = !folder.unclear && !folder.unsure && update.descriptor.name != 0 && holds(update);
+  if (folder.under_way == 0) folder.unclear = false;
+  folder.stamp = ++stamp_;
+  if (!clear) return;
+  if (update.kind != Return::Kind::kRoot) {
+    folder.working = update.descriptor.name;
+    folder.working_stamp = stamp_;
+  }
+  if (update.kind != Return::Kind::kWorking) {
+    folder.root_is_plain = update.plain;
+    folder.root_stamp = stamp_;
+  }
+}
+
+void DescriptorTracker::apply_to_owner(const Return& update) {
+  DescriptorOwner* owner = owners_.find(update.task);
+  if (!owner) return;
+  switch (update.kind) {
+    case Return::Kind::kExec:
+      owners_.exec(update.task, update.begun);
+      break;
+    case Return::Kind::kUnshareFolder:
+      owners_.unshare_folder(*owner, update.begun);
+      break;
+    default:
+      owners_.unshare_table(*owner, update.begun);
+      break;
+  }
+  if (update.kind != Return::Kind::kUnshareAndClose) return;
+  update.marks ? owner->table->descriptors.set_close_on_exec(update.fd, update.last, true)
+               : owner->table->descriptors.close_range(update.fd, update.last);
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,234 @@
+// The part of DescriptorTracker that says what a call that has succeeded opened: its name.
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "store/descriptors/descriptor_calls.h"
+#include "store/descriptors/descriptor_tracker.h"
+#include "syscalls/syscall_table.h"
+
+namespace uscope::store {
+namespace {
+
+constexpr std::size_t kMostSockets = std::size_t{1} << 20;
+
+int number_of(const usc_event& event, std::size_t arg) {
+  return static_cast<int>(event.args[arg]);
+}
+
+const trace::OrderedString* find_string(std::span<const trace::OrderedString> strings, int arg) {
+  for (const trace::OrderedString& string : strings)
+    if (string.arg == arg) return &string;
+  return nullptr;
+}
+
+std::string_view family_name(int family) {
+  switch (family) {
+    case AF_UNIX:
+      return "unix";
+    case AF_INET:
+      return "inet";
+    case AF_INET6:
+      return "inet6";
+    case AF_NETLINK:
+      return "netlink";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+Result<std::int64_t> DescriptorTracker::intern(std::string_view name) {
+  return strings_.intern(redactor_.hides(name) ? kRedacted : name);
+}
+
+// From the call's return on; `name` empty: it is there, and what it is is not known.
+Result<void> DescriptorTracker::open_as(Return update, std::string_view name, bool cloexec) {
+  if (update.fd < 0) return {};
+  if (!name.empty()) {
+    auto id = intern(name);
+    if (!id) return id.error();
+    update.descriptor.name = *id;
+  }
+  update.descriptor.close_on_exec = cloexec;
+  update.table->descriptors.begin_open(update.fd);
+  plan(std::move(update));
+  return {};
+}
+
+// Whether a part of a folder's name is another folder's by now.
+bool DescriptorTracker::was_moved(std::string_view folder, std::uint64_t since) const {
+  if (since < moved_all_) return true;
+  if (since > moved_any_) return false;
+  while (!folder.empty()) {
+    const std::size_t end = std::min(folder.find('/'), folder.size());
+    const auto at = moved_.find(std::string(folder.substr(0, end)));
+    if (at != moved_.end() && at->second > since) return true;
+    folder.remove_prefix(std::min(end + 1, folder.size()));
+  }
+  return false;
+}
+
+// "" where it is not known; `update` holds what it then depends on. Under a root of its own, a path is not what it
+// looks like; a folder itself is known all the same.
+Result<std::string> DescriptorTracker::absolute(const std::string& path, const DescriptorOwner& owner, int folder,
+                                                Return& update) {
+  const SharedFolder& own = *owner.folder;
+  const bool has_root = sees_roots_ && !own.unsure && own.root_is_plain && own.root_stamp > roots_forgotten_;
+  const bool is_itself = path == ".";
+  if (path.empty() || (!is_itself && !has_root)) return std::string();
+  if (!is_itself || folder == AT_FDCWD) {
+    update.folder = owner.folder;
+    update.folder_stamp = own.stamp;
+  }
+  if (path.starts_with('/')) return path;
+  if (!sees_folders_) return std::string();
+  std::int64_t base = own.unsure ? 0 : own.working;
+  std::uint64_t stamp = own.working_stamp;
+  if (folder != AT_FDCWD) {
+    const Descriptor* found = is_said(owner, update.time) ? known(*owner.table, folder) : nullptr;
+    if (!found || found->name <= 0) return std::string();
+    base = found->name;
+    stamp = update.source_stamp = found->stamp;
+    update.source = folder;
+  }
+  if (base == 0) return std::string();
+  auto text = strings_.text(base);
+  if (!text) return text.error();
+  if (!*text || !(*text)->starts_with('/') || (*text)->ends_with("…") || was_moved(**text, stamp)) return std::string();
+  update.composed = true;
+  std::string_view rest = path;
+  while (rest.starts_with("./")) rest.remove_prefix(2);
+  if (rest == ".") return **text;
+  return **text + ((*text)->ends_with('/') ? "" : "/") + std::string(rest);
+}
+
+Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                          std::span<const trace::OrderedString> strings) {
+  Return update = at_return(Return::Kind::kOpen, event, owner);
+  update.fd = static_cast<int>(event.result);
+  std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
+  bool is_known = true;
+  if (syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) == "openat2") {
+    const trace::OrderedString* how = find_string(strings, 2);
+    // Whether an exec closes it is not known, or an absolute path begins at the folder.
+    is_known = how && how->string_id == 0 && (how->numbers[2] & RESOLVE_IN_ROOT) == 0;
+    if (is_known) flags = how->numbers[0];
+  }
+  const trace::OrderedString* path = find_string(strings, facts.path);
+  is_known = is_known && path && path->string_id != 0 && (flags & O_TMPFILE) != O_TMPFILE;  // that has no name
+  if (!is_known) return open_as(std::move(update), "", false);
+  auto text = strings_.text(path->string_id);
+  if (!text) return text.error();
+  const bool redacted = (path->flags & USC_STRING_REDACTED) != 0;
+  auto name = redacted ? Result<std::string>(text->value_or(""))
+                       : absolute(text->value_or(""), owner, facts.path == 0 ? AT_FDCWD : number_of(event, 0), update);
+  if (!name) return name.error();
+  return open_as(std::move(update), *name, (flags & O_CLOEXEC) != 0);
+}
+
+// The call has returned.
+Result<void> DescriptorTracker::follow_opening(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                               std::span<const trace::OrderedString> strings) {
+  const bool connects = facts.call == DescriptorCall::kConnect;
+  if (event.result < 0 && !connects) return {};
+  const std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
+  switch (facts.call) {
+    case DescriptorCall::kOpen:
+      return open_path(event, owner, facts, strings);
+    case DescriptorCall::kPair:
+      return follow_pair(event, owner, facts, strings);
+    case DescriptorCall::kMemfd:
+    case DescriptorCall::kLabel:
+      break;
+    default:
+      return follow_socket(event, owner, facts, strings);
+  }
+  Return update = at_return(Return::Kind::kOpen, event, owner);
+  update.fd = static_cast<int>(event.result);
+  if (facts.call == DescriptorCall::kLabel)
+    return open_as(std::move(update),
+                   descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr)),
+                   (flags & O_CLOEXEC) != 0);
+  const trace::OrderedString* name = find_string(strings, 0);
+  std::optional<std::string> text;
+  if (name && name->string_id != 0) {
+    auto found = strings_.text(name->string_id);
+    if (!found) return found.error();
+    text = *found;
+  }
+  return open_as(std::move(update), text ? "/memfd:" + *text + " (deleted)" : "", (event.args[1] & 1) != 0);
+}
+
+Result<void> DescriptorTracker::follow_socket(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                              std::span<const trace::OrderedString> strings) {
+  Return update = at_return(Return::Kind::kOpen, event, owner);
+  update.fd = static_cast<int>(event.result);
+  if (facts.call == DescriptorCall::kSocket) {
+    auto label = intern("socket:[" + std::string(family_name(number_of(event, 0))) + "]");
+    if (!label) return label.error();
+    update.descriptor = {*label, 0, (event.args[1] & SOCK_CLOEXEC) != 0};
+    if (sockets_.size() < kMostSockets) {
+      sockets_.push_back({*label, 0});
+      update.descriptor.name = -static_cast<std::int64_t>(sockets_.size());
+    }
+    owner.table->descriptors.begin_open(update.fd);
+    plan(std::move(update));
+    return {};
+  }
+  const trace::OrderedString* address = find_string(strings, 1);
+  std::string peer;
+  if (address && address->string_id != 0) {
+    auto text = strings_.text(address->string_id);
+    if (!text) return text.error();
+    peer = text->value_or("");
+  }
+  if (facts.call != DescriptorCall::kAccept) return label_socket(event, owner, facts, peer);
+  return open_as(std::move(update), peer.empty() ? "socket:[accepted]" : "socket:[from " + peer + "]",
+                 facts.flags >= 0 && (event.args[3] & SOCK_CLOEXEC) != 0);
+}
+
+// The label is the socket's, whatever numbers it has in whichever tables. Meanwhile it is not known.
+Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                             const std::string& peer) {
+  const bool connects = facts.call == DescriptorCall::kConnect;
+  if (event.result < 0 && !(connects && event.result == -EINPROGRESS)) return {};
+  const Descriptor* found = is_said(owner, event.entry_ns) ? known(*owner.table, number_of(event, 0)) : nullptr;
+  if (!found || found->name >= 0) return {};
+  Return update = at_return(Return::Kind::kLabel, event, owner);
+  update.fd = static_cast<int>(-found->name - 1);
+  Socket& socket = sockets_[static_cast<std::size_t>(update.fd)];
+  const std::int64_t before = socket.label;
+  socket = {0, ++stamp_};
+  update.source_stamp = socket.stamp;
+  update.descriptor.name = before;
+  if (!peer.empty()) {
+    auto label = intern("socket:[" + std::string(connects ? "to " : "at ") + peer + "]");
+    if (!label) return label.error();
+    update.descriptor.name = *label;
+  }
+  plan(std::move(update));
+  return {};
+}
+
+Result<void> DescriptorTracker::follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
+                                            std::span<const trace::OrderedString> strings) {
+  const std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
+  const std::string_view label = descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr));
+  for (const trace::OrderedString& string : strings) {
+    if (string.kind != USC_STRING_PAIR) continue;
+    for (const int fd :
+         {static_cast<int>(string.numbers[0] & 0xffffffffU), static_cast<int>(string.numbers[0] >> 32)}) {
+      Return update = at_return(Return::Kind::kOpen, event, owner);
+      update.fd = fd;
+      if (auto done = open_as(std::move(update), label, (flags & O_CLOEXEC) != 0); !done) return done;
+    }
+  }
+  return {};
+}
+
+}  // namespace uscope::store

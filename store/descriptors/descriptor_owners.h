@@ -1,0 +1,98 @@
+// Which task refers to which table of descriptors and to which folder (root and working directory), as the kernel has
+// it: tasks that share one have the same object here. A task comes with what the kernel side saw it share (USC_TASK_*),
+// and leaves what it shares by exec, unshare and its end. What somebody outside the trace may change is `unsure`.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "store/descriptors/descriptor_table.h"
+#include "store/model/definitions.h"
+
+namespace uscope::store {
+
+struct SharedTable {
+  DescriptorTable descriptors;
+  std::uint32_t users = 0;
+  bool unsure = false;             // nothing is known of it, and nothing will be
+  std::uint64_t silent_until = 0;  // calls were lost: nothing is known up to then
+};
+
+struct SharedFolder {
+  std::int64_t working = 0;         // row of `string`, 0: not known
+  std::uint64_t working_stamp = 0;  // when that was set
+  bool root_is_plain = false;       // the root is that of the mount namespace: an absolute path is what it looks like
+  std::uint64_t root_stamp = 0;     // when that was found
+  std::uint64_t stamp = 0;          // of the last change
+  std::uint32_t under_way = 0;      // calls that change it
+  bool unclear = false;             // several of them at once
+  std::uint32_t users = 0;
+  bool unsure = false;
+};
+
+struct DescriptorOwner {
+  std::uint32_t process = 0;
+  std::shared_ptr<SharedTable> table;    // never null
+  std::shared_ptr<SharedFolder> folder;  // never null
+  bool supervised = false;               // a supervisor may change its table
+};
+
+class DescriptorOwners {
+ public:
+  static constexpr std::uint64_t kAnyStamp = std::numeric_limits<std::uint64_t>::max();
+
+  // Without: what several tasks share may have become several, so nothing is known of it.
+  void set_sees_unsharing(bool sees) { sees_unsharing_ = sees; }
+
+  // Null where the trace has not told of it. Valid until the next change.
+  [[nodiscard]] DescriptorOwner* find(std::uint32_t task);
+  [[nodiscard]] DescriptorOwner* first_of(std::uint32_t process);
+
+  // A task comes into the trace. `stamp`: of the entry of the call that made it, where that is known.
+  void begin(const TaskStart& start, std::optional<std::uint64_t> stamp);
+  void end(std::uint32_t task, bool goes_on);
+  // From here on it has what it had when `stamp` was the last one, and what nobody has changed since, for itself.
+  void exec(std::uint32_t task, std::optional<std::uint64_t> stamp);
+  void unshare_table(DescriptorOwner& owner, std::optional<std::uint64_t> stamp);
+  void unshare_folder(DescriptorOwner& owner, std::optional<std::uint64_t> stamp);
+
+  // A supervisor may change the table of this task, and of what it makes.
+  void supervise(DescriptorOwner& owner);
+  static void doubt(SharedTable& table);
+  static void doubt(SharedFolder& folder);
+
+  // Of the tasks of one process, or of all (0).
+  template <typename Visitor>
+  void each(std::uint32_t process, Visitor visit) {
+    if (process == 0) {
+      for (auto& [task, owner] : owners_) visit(owner);
+    } else if (const auto tasks = tasks_.find(process); tasks != tasks_.end()) {
+      for (const std::uint32_t task : tasks->second) visit(owners_.at(task));
+    }
+  }
+  // Of this process nothing is known before that time, whatever table its tasks will have.
+  void silence(std::uint32_t process, std::uint64_t until);
+  // An exec of this process may have been lost: what it shares with another one may be its own by now.
+  void doubt_shared_between_processes(std::uint32_t process);
+
+ private:
+  std::shared_ptr<SharedTable> copy_of(const SharedTable& table, std::optional<std::uint64_t> stamp);
+  static std::shared_ptr<SharedFolder> copy_of(const SharedFolder& folder, std::optional<std::uint64_t> stamp);
+  void take(DescriptorOwner& owner, std::shared_ptr<SharedTable> table);
+  static void take(DescriptorOwner& owner, std::shared_ptr<SharedFolder> folder);
+  DescriptorOwner made_by(const TaskStart& start, std::optional<std::uint64_t> stamp);
+  DescriptorOwner met(const TaskStart& start);
+  DescriptorOwner unknown();
+
+  bool sees_unsharing_ = true;
+  std::unordered_map<std::uint32_t, DescriptorOwner> owners_;                   // by task
+  std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> tasks_;  // by process
+  std::unordered_map<std::uint32_t, std::uint32_t> first_;                      // tasks, by process
+  std::unordered_map<std::uint32_t, std::uint64_t> silent_;                     // by process
+};
+
+}  // namespace uscope::store

@@ -1,0 +1,306 @@
+#include "store/descriptors/descriptor_tracker.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "store/descriptors/descriptor_calls.h"
+#include "syscalls/syscall_table.h"
+
+namespace uscope::store {
+namespace {
+
+constexpr std::size_t kAbis = 3;
+// A call takes effect before its event is lost.
+constexpr std::uint64_t kBeforeLossNs = 100'000'000;
+
+}  // namespace
+
+DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable& strings)
+    : definitions_(definitions), strings_(strings) {
+  learn_what_is_recorded();
+  if (!usable_) return;
+  learn_calls();
+  plan_proc();
+  plan_happenings();
+  if (const auto redact = definitions.meta.find("redact"); redact != definitions.meta.end()) {
+    const auto patterns = nlohmann::json::parse(redact->second, nullptr, false);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; patterns.is_array() && i < patterns.size(); i++)
+      if (patterns[i].is_string()) texts.push_back(patterns[i].get<std::string>());
+    redactor_ = Redactor(std::move(texts));
+  }
+}
+
+void DescriptorTracker::learn_what_is_recorded() {
+  if (definitions_.records_missing) usable_ = false;
+  const auto taken = definitions_.meta.find("strings");
+  if (taken != definitions_.meta.end() && taken->second == "0") usable_ = false;  // none are wanted
+  const auto calls = definitions_.meta.find("calls");
+  if (calls == definitions_.meta.end()) return;
+  const auto set = syscalls::parse_syscall_set(calls->second);
+  if (!set) {
+    usable_ = false;
+    return;
+  }
+  for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++) {
+    if (set->contains(USC_ABI_X86_64, nr)) continue;
+    switch (descriptors_need(syscalls::syscall_name(USC_ABI_X86_64, nr))) {
+      case DescriptorNeed::kNone:
+        break;
+      case DescriptorNeed::kTables:
+        usable_ = false;
+        break;
+      case DescriptorNeed::kSharing:
+        owners_.set_sees_unsharing(false);
+        break;
+      case DescriptorNeed::kRoots:
+        sees_roots_ = false;
+        break;
+      case DescriptorNeed::kFolders:
+        sees_folders_ = false;
+        break;
+    }
+  }
+}
+
+void DescriptorTracker::learn_calls() {
+  facts_.resize(kAbis * syscalls::kSyscallNumbers);
+  for (std::size_t abi = 0; abi < kAbis; abi++) {
+    for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++) {
+      CallFacts& facts = facts_[abi * syscalls::kSyscallNumbers + nr];
+      const std::string name = syscalls::syscall_name(static_cast<usc_abi>(abi), nr);
+      const std::string_view letters = syscalls::syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");
+      facts.call = descriptor_call(name);
+      facts.flags = close_on_exec_arg(name);
+      for (std::size_t arg = 0; arg < letters.size(); arg++) {
+        if (letters[arg] == 'd' || letters[arg] == 'D') facts.descriptors |= static_cast<std::uint8_t>(1U << arg);
+        if (facts.path < 0 && letters[arg] == 's') facts.path = static_cast<int>(arg);
+      }
+    }
+  }
+}
+
+// The tracer writes what it has read of one process in a row, and then its end.
+void DescriptorTracker::plan_proc() {
+  const auto& told = definitions_.descriptors;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < told.size(); i++) {
+    if (told[i].process != told[first].process) first = i;
+    if (told[i].fd != USC_FD_END) continue;
+    if (i > first && told[i].time >= told[first].time) {
+      happenings_.push_back({Happening::Kind::kProcBegins, told[first].time, proc_.size()});
+      happenings_.push_back({Happening::Kind::kProcEnds, told[i].time, proc_.size()});
+      proc_.push_back({.first = first, .count = i - first, .process = told[first].process});
+    }
+    first = i + 1 < told.size() ? i + 1 : i;
+  }
+}
+
+void DescriptorTracker::plan_happenings() {
+  std::vector<Happening> tasks;
+  for (std::size_t i = 0; i < definitions_.task_starts.size(); i++)
+    tasks.push_back({Happening::Kind::kBegin, definitions_.task_starts[i].time, i});
+  for (std::size_t i = 0; i < definitions_.task_ends.size(); i++)
+    tasks.push_back({Happening::Kind::kEnd, definitions_.task_ends[i].time, i});
+  for (const auto& [serial, image] : definitions_.images)
+    if (image.task != 0) tasks.push_back({Happening::Kind::kExec, image.time, image.task});
+  for (const auto& [serial, process] : definitions_.processes)
+    if (process.may_use_io_uring)
+      tasks.push_back({Happening::Kind::kRing, std::max(process.io_uring_ns, process.start_ns.value_or(0)), serial});
+  for (std::size_t i = 0; i < definitions_.losses.size(); i++) {
+    const std::uint64_t from = definitions_.losses[i].from_ns;
+    tasks.push_back({Happening::Kind::kLoss, from > kBeforeLossNs ? from - kBeforeLossNs : 0, i});
+  }
+  // Of one time: tasks are there before what /proc says of them.
+  happenings_.insert(happenings_.begin(), tasks.begin(), tasks.end());
+  std::stable_sort(happenings_.begin(), happenings_.end(),
+                   [](const Happening& a, const Happening& b) { return a.time < b.time; });
+}
+
+Result<void> DescriptorTracker::apply_until(std::uint64_t time) {
+  for (;;) {
+    const bool happens = next_happening_ < happenings_.size() && happenings_[next_happening_].time <= time;
+    const bool returns = !returns_.empty() && returns_.top().time <= time;
+    if (!happens && !returns) return {};
+    if (!happens || (returns && returns_.top().time < happenings_[next_happening_].time)) {
+      Return update = returns_.top();
+      returns_.pop();
+      apply(update);
+    } else if (auto done = happen(happenings_[next_happening_++]); !done) {
+      return done;
+    }
+  }
+}
+
+Result<void> DescriptorTracker::happen(const Happening& happening) {
+  const auto entered = [this](std::uint32_t task) {
+    const auto at = entered_.find(task);
+    return at == entered_.end() ? std::nullopt : std::optional(at->second);
+  };
+  switch (happening.kind) {
+    case Happening::Kind::kBegin: {
+      const TaskStart& start = definitions_.task_starts[happening.place];
+      owners_.begin(start, entered(start.parent_task));
+      break;
+    }
+    case Happening::Kind::kEnd: {
+      const TaskEnd& end = definitions_.task_ends[happening.place];
+      owners_.end(end.task, end.goes_on);
+      entered_.erase(end.task);
+      break;
+    }
+    case Happening::Kind::kExec: {
+      const auto task = static_cast<std::uint32_t>(happening.place);
+      owners_.exec(task, entered(task));
+      break;
+    }
+    case Happening::Kind::kLoss:
+      lose(definitions_.losses[happening.place]);
+      break;
+    case Happening::Kind::kRing:
+      if (const auto* owner = owners_.first_of(static_cast<std::uint32_t>(happening.place)))
+        DescriptorOwners::doubt(*owner->table);
+      break;
+    case Happening::Kind::kProcBegins:
+      begin_proc(proc_[happening.place]);
+      break;
+    case Happening::Kind::kProcEnds:
+      return end_proc(proc_[happening.place], happening.time);
+  }
+  return {};
+}
+
+void DescriptorTracker::begin_proc(ProcFacts& proc) {
+  const DescriptorOwner* owner = owners_.first_of(proc.process);
+  if (!owner) return;
+  proc.table = owner->table;
+  proc.folder = owner->folder;
+  proc.folder_stamp = owner->folder->stamp;
+  proc.table->descriptors.watch();
+}
+
+// What changed while it was read may have been read before or after.
+Result<void> DescriptorTracker::end_proc(ProcFacts& proc, std::uint64_t time) {
+  if (!proc.table) return {};
+  const auto table = std::exchange(proc.table, nullptr);
+  const auto folder = std::exchange(proc.folder, nullptr);
+  const bool learns = may_learn(*table, time);
+  for (std::size_t i = proc.first; i < proc.first + proc.count; i++) {
+    const DescriptorFacts& fact = definitions_.descriptors[i];
+    auto id = strings_.intern(fact.target);
+    if (!id) return id.error();
+    if (fact.fd == USC_FD_CWD) {
+      if (folder->unsure || folder->under_way != 0 || folder->stamp != proc.folder_stamp) continue;
+      folder->working = *id;
+      folder->working_stamp = ++stamp_;
+      folder->root_is_plain = true;
+      folder->root_stamp = stamp_;
+    } else if (fact.target == "anon_inode:[io_uring]") {
+      DescriptorOwners::doubt(*table);
+    } else if (learns && !table->unsure && !table->descriptors.was_changed(fact.fd) &&
+               !table->descriptors.find(fact.fd)) {
+      table->descriptors.set(fact.fd, {*id, ++stamp_, (fact.flags & USC_FD_CLOEXEC) != 0});
+    }
+  }
+  table->descriptors.end_watch();
+  return {};
+}
+
+void DescriptorTracker::lose(const LossFacts& loss) {
+  switch (loss.cause) {
+    case USC_LOSS_RING_FULL_EVENT:
+      owners_.silence(loss.process, loss.until_ns);
+      moved_all_ = ++stamp_;
+      if (loss.process != 0) break;
+      silent_until_ = std::max(silent_until_, loss.until_ns);
+      doubt_all();
+      break;
+    case USC_LOSS_RING_FULL_RECORD:  // maybe of a new task, which is a stranger then, or of an exec
+      if (loss.process != 0) owners_.silence(loss.process, loss.until_ns);
+      if (loss.process != 0) owners_.doubt_shared_between_processes(loss.process);
+      break;
+    case USC_LOSS_TASK_MAP_FULL:  // that task may share anything with those that are there
+      owners_.each(loss.process, [](const DescriptorOwner& owner) {
+        DescriptorOwners::doubt(*owner.table);
+        DescriptorOwners::doubt(*owner.folder);
+      });
+      break;
+    case USC_LOSS_RING_FULL_SHARING:
+    case USC_LOSS_TASK_MAP_BUSY:
+    case USC_LOSS_RECURSION:
+    case USC_LOSS_RAW_WRITE:
+      usable_ = false;
+      break;
+    default:
+      break;
+  }
+}
+
+bool DescriptorTracker::may_learn(const SharedTable& table, std::uint64_t time) const {
+  return !table.unsure && time >= table.silent_until && time >= silent_until_ && strangers_ == 0;
+}
+
+bool DescriptorTracker::is_said(const DescriptorOwner& owner, std::uint64_t time) const {
+  return may_learn(*owner.table, time);
+}
+
+const Descriptor* DescriptorTracker::known(const SharedTable& table, int fd) const {
+  const Descriptor* found = table.descriptors.find(fd);
+  return found && found->stamp > forgotten_ ? found : nullptr;
+}
+
+Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::see(
+    const usc_event& event, std::span<const trace::OrderedString> strings) {
+  named_.clear();
+  if (!usable_ || event.abi >= kAbis || event.nr >= syscalls::kSyscallNumbers) return std::span<const Named>();
+  if (auto done = apply_until(event.entry_ns); !done) return done.error();
+  const CallFacts& facts = facts_[event.abi * syscalls::kSyscallNumbers + event.nr];
+  const bool in_order = event.entry_ns >= last_entry_;
+  last_entry_ = std::max<std::uint64_t>(last_entry_, event.entry_ns);
+  if (event.how == USC_HOW_NO_ENTRY || (facts.call == DescriptorCall::kNone && facts.descriptors == 0))
+    return std::span<const Named>();  // the kernel did not do it, or it is of no interest here
+  if (!in_order) {
+    // By then its descriptors may be other ones, and what it changed has been there for a time.
+    if (facts.call != DescriptorCall::kNone) doubt_all();
+    return std::span<const Named>();
+  }
+  DescriptorOwner* owner = owners_.find(event.head.task);
+  if (!owner) {
+    see_stranger(event, facts.call);
+    return std::span<const Named>();
+  }
+  if (facts.descriptors != 0 && is_said(*owner, event.entry_ns)) name_arguments(event, *owner, facts);
+  if (facts.call != DescriptorCall::kNone)
+    if (auto done = follow(event, *owner, facts, strings); !done) return done.error();
+  return std::span<const Named>(named_);
+}
+
+void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts) {
+  for (int arg = 0; arg < 6; arg++) {
+    if ((facts.descriptors >> arg & 1) == 0) continue;
+    const Descriptor* found = known(*owner.table, static_cast<int>(event.args[arg]));
+    if (!found) continue;
+    const std::int64_t name =
+        found->name < 0 ? sockets_[static_cast<std::size_t>(-found->name - 1)].label : found->name;
+    if (name != 0) named_.push_back({arg, name});
+  }
+}
+
+// A task whose beginning is not in the trace may share any table and any folder.
+void DescriptorTracker::see_stranger(const usc_event& event, DescriptorCall call) {
+  if (call == DescriptorCall::kNone) return;
+  doubt_all();
+  if (call == DescriptorCall::kChroot || call == DescriptorCall::kSetns) roots_forgotten_ = stamp_;
+  strangers_++;
+  if (event.how != USC_HOW_RETURNED) return;
+  Return update{.kind = Return::Kind::kStranger};
+  update.time = event.head.time;
+  plan(std::move(update));
+}
+
+void DescriptorTracker::doubt_all() {
+  forgotten_ = moved_all_ = ++stamp_;
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,262 @@
+#include "store/model/definitions.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "support/text.h"
+
+namespace uscope::store {
+namespace {
+
+constexpr std::uint32_t kMostFiles = 0xffff;    // a frame holds 16 bits of its file's number
+constexpr std::size_t kMostLoggedKinds = 4096;  // the module gives out fewer
+
+// Arguments as a JSON array of texts. A list that was cut off ends with "…"; its last argument may be cut too.
+std::string argv_json(std::string_view bytes, bool cut) {
+  nlohmann::json array = nlohmann::json::array();
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\0'), bytes.size());
+    array.push_back(to_utf8(bytes.substr(0, end)));
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  }
+  if (cut) array.push_back("…");
+  return array.dump();
+}
+
+}  // namespace
+
+void Definitions::add(const trace::RawRecord& record) {
+  switch (record.head.type) {
+    case USC_RECORD_STACK: {
+      const auto stack = record.as<usc_stack>();
+      trace::frames_of(record, frames_);
+      stacks.define(stack.stack, stack.ended, stack.mm, frames_);
+      break;
+    }
+    case USC_RECORD_TASK:
+      add_task(record.as<usc_task>());
+      break;
+    case USC_RECORD_EXEC:
+      add_exec(record);
+      break;
+    case USC_RECORD_TASK_EXIT:
+      add_exit(record.as<usc_task_exit>());
+      break;
+    case USC_RECORD_TASK_NAME: {
+      const auto name = record.as<usc_task_name>();
+      add_name(name.head.task, name.head.time, trace::fixed_text(name.name, sizeof(name.name)));
+      break;
+    }
+    case USC_RECORD_FILE: {
+      const auto file = record.as<usc_file>();
+      if (file.file > kMostFiles) break;
+      FileFacts& facts = files[file.file];
+      facts.key = file.key;
+      if (facts.path.empty()) facts.path = to_utf8(trace::file_path_of(record));
+      break;
+    }
+    case USC_RECORD_FILE_INFO:
+      add_file_info(record);
+      break;
+    case USC_RECORD_JIT_NAME:
+      add_jit_name(record);
+      break;
+    case USC_RECORD_LOGGED:
+      logged_stacks.add(record);
+      break;
+    case USC_RECORD_LOG_KIND: {
+      const auto kind = record.as<usc_log_kind>();
+      if (logged_kinds.size() < kMostLoggedKinds)
+        logged_kinds.try_emplace(kind.kind, to_utf8(record.data<usc_log_kind>(0, kind.name_bytes)));
+      break;
+    }
+    case USC_RECORD_KERNEL_PLACE:
+      logged_stacks.add_place(record);
+      break;
+    case USC_RECORD_FD:
+      add_descriptor(record);
+      break;
+    case USC_RECORD_LOSS:
+      add_loss(record.as<usc_loss>());
+      break;
+    case USC_RECORD_META: {
+      std::string_view key;
+      std::string_view value;
+      if (trace::meta_of(record, key, value)) meta[to_utf8(key)] = to_utf8(value);
+      break;
+    }
+    case USC_RECORD_IO_URING:
+      add_io_uring(record.as<usc_io_uring>());
+      break;
+    default:
+      break;
+  }
+}
+
+void Definitions::add_io_uring(const usc_io_uring& user) {
+  ProcessFacts& process = processes[user.process];
+  if (!process.may_use_io_uring || user.head.time < process.io_uring_ns) process.io_uring_ns = user.head.time;
+  process.may_use_io_uring = true;
+  if (user.not_known == 0) process.uses_io_uring = true;
+}
+
+void Definitions::add_space(std::uint32_t process, std::uint32_t space, std::uint64_t time) {
+  ProcessFacts& facts = processes[process];
+  if (time < facts.space_ns) return;
+  facts.space = space;
+  facts.space_ns = time;
+}
+
+void Definitions::add_task(const usc_task& task) {
+  task_starts.push_back({task.head.time, task.head.task, task.process, task.parent_task, task.flags});
+  ThreadFacts& thread = threads[task.head.task];
+  thread.process = task.process;
+  thread.tid = task.tid;
+  thread.ns_tid = task.ns_tid;
+  thread.defined = true;
+  // The kernel's start time is the thread's; under the leader's tid it is there from the exec on.
+  thread.start_ns = (task.flags & USC_TASK_EXEC_TID) ? task.head.time : task.start_ns;
+  add_name(task.head.task, task.head.time, trace::fixed_text(task.name, sizeof(task.name)));
+  ProcessFacts& process = processes[task.process];
+  process.pid = task.pid;
+  process.ns_pid = task.ns_pid;
+  add_space(task.process, task.mm, task.head.time);
+  if (task.flags & USC_TASK_EXEC_TID) {
+    auto& before = threads[task.parent_task];
+    if (!before.end_ns) before.end_ns = task.head.time;
+    return;
+  }
+  if (task.flags & USC_TASK_PROCESS) {
+    process.started = true;
+    process.start_ns = task.start_ns;
+    process.parent_task = task.parent_task;
+    process.parent_pid = task.parent_task == 0 ? task.parent_pid : 0;
+    process.image = task.image;
+  } else if (!process.started) {
+    process.start_ns = std::min<std::uint64_t>(process.start_ns.value_or(task.start_ns), task.start_ns);
+    if (process.image == 0) process.image = task.image;
+  }
+}
+
+void Definitions::add_exec(const trace::RawRecord& record) {
+  const auto exec = record.as<usc_exec>();
+  if (exec.process == 0) return;  // damaged
+  ImageFacts& image = images[exec.image];
+  image.process = exec.process;
+  image.task = exec.old_tid != 0 ? exec.head.task : 0;
+  image.exe_file = exec.exe_file;
+  image.time = exec.head.time;
+  image.path = to_utf8(record.data<usc_exec>(0, exec.path_bytes));
+  image.argv = argv_json(record.data<usc_exec>(exec.path_bytes, exec.argv_bytes), exec.argv_total > exec.argv_bytes);
+  add_name(exec.head.task, exec.head.time, trace::fixed_text(exec.name, sizeof(exec.name)));
+  if (exec.exe_file >= USC_FILE_FIRST && exec.exe_file <= kMostFiles) files[exec.exe_file].executed = true;
+  ProcessFacts& process = processes[exec.process];
+  if (process.pid == 0) process.pid = exec.tid;
+  add_space(exec.process, exec.mm, exec.head.time);
+}
+
+void Definitions::add_exit(const usc_task_exit& exit) {
+  ThreadFacts& thread = threads[exit.head.task];
+  if (thread.process == 0) thread.process = exit.process;
+  task_ends.push_back({exit.head.time, exit.head.task, (exit.flags & USC_EXIT_LEFT) != 0});
+  if ((exit.flags & USC_EXIT_LEFT) != 0) return;  // it goes on, untraced
+  thread.end_ns = exit.head.time;
+  if ((exit.flags & USC_EXIT_GROUP_DEAD) == 0) return;
+  ProcessFacts& process = processes[exit.process];
+  process.end_ns = exit.head.time;
+  process.exit_code = exit.code;
+}
+
+// The latest name stays; at one time, the one that came last.
+void Definitions::add_name(std::uint32_t task, std::uint64_t time, std::string_view name) {
+  ThreadFacts& thread = threads[task];
+  if (!thread.name.empty() && time < thread.name_time) return;
+  thread.name = to_utf8(name);
+  thread.name_time = time;
+}
+
+void Definitions::add_file_info(const trace::RawRecord& record) {
+  const auto info = record.as<usc_file_info>();
+  if (info.file > kMostFiles) return;
+  FileFacts& facts = files[info.file];
+  facts.classes = info.classes;
+  facts.segments.resize(info.segments);
+  const std::size_t segment_bytes = info.segments * sizeof(usc_segment);
+  const auto segments = record.data<usc_file_info>(0, segment_bytes);
+  if (!facts.segments.empty()) std::memcpy(facts.segments.data(), segments.data(), segments.size());
+  facts.build_id = record.data<usc_file_info>(segment_bytes, info.build_id_bytes);
+  const auto path = record.data<usc_file_info>(segment_bytes + info.build_id_bytes, info.path_bytes);
+  if (!path.empty()) facts.path = to_utf8(path);
+  facts.described = true;
+  facts.rows = info.rows;
+  facts.rules = info.rules;
+  facts.row_bytes = info.row_bytes;
+  facts.state = info.state;
+  facts.trouble =
+      to_utf8(record.data<usc_file_info>(segment_bytes + info.build_id_bytes + info.path_bytes, info.trouble_bytes));
+}
+
+// The first name of an address stays: it was taken nearest to the time at which the address was seen.
+void Definitions::add_jit_name(const trace::RawRecord& record) {
+  const auto jit = record.as<usc_jit_name>();
+  const std::string name = to_utf8(record.data<usc_jit_name>(0, jit.name_bytes));
+  if (name.empty() || jit.address < jit.start || jit.address - jit.start >= jit.size) return;
+  jit_names.try_emplace({jit.mm, jit.address}, JitName{name, jit.start});
+}
+
+void Definitions::add_loss(const usc_loss& loss) {
+  if (loss.count == 0) return;
+  losses.push_back({loss.from_ns, loss.head.time, loss.count, loss.cause, loss.process});
+}
+
+// What is beyond the bound is not known.
+void Definitions::add_descriptor(const trace::RawRecord& record) {
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  const auto fd = record.as<usc_fd>();
+  descriptor_bytes_ += sizeof(DescriptorFacts) + fd.target_bytes;
+  if (fd.process == 0 || descriptor_bytes_ > kMostBytes) return;
+  descriptors.push_back({fd.process, fd.head.time, fd.fd, fd.flags, to_utf8(record.data<usc_fd>(0, fd.target_bytes))});
+}
+
+void Definitions::finish() {
+  logged_stacks.finish(stacks);
+  for (const auto& [serial, thread] : threads)
+    if (thread.process != 0) processes[thread.process];
+  for (const auto& [serial, image] : images) processes[image.process];
+  processes.erase(0);
+  threads.erase(0);
+  images.erase(0);
+  for (const auto& [serial, process] : processes)
+    if (process.pid != 0) by_pid_.emplace(process.pid, serial);
+}
+
+const FileFacts& Definitions::file(std::uint32_t serial) const {
+  const auto at = files.find(serial);
+  return at == files.end() ? unknown_ : at->second;
+}
+
+std::uint32_t Definitions::process_of_task(std::uint32_t task) const {
+  const auto at = threads.find(task);
+  return at == threads.end() ? 0 : at->second.process;
+}
+
+std::uint32_t Definitions::parent_of(const ProcessFacts& process) const {
+  if (process.parent_task != 0) return process_of_task(process.parent_task);
+  if (process.parent_pid == 0) return 0;
+  // The youngest of its pid that is older than the child: pids are given out again.
+  std::uint32_t found = 0;
+  std::uint64_t found_start = 0;
+  const auto [first, last] = by_pid_.equal_range(process.parent_pid);
+  for (auto at = first; at != last; ++at) {
+    const ProcessFacts& candidate = processes.at(at->second);
+    const std::uint64_t start = candidate.start_ns.value_or(0);
+    if (&candidate == &process || start > process.start_ns.value_or(0) || (found != 0 && start < found_start)) continue;
+    // Ended before there was a child to make.
+    if (candidate.end_ns && *candidate.end_ns < process.start_ns.value_or(0)) continue;
+    found = at->second;
+    found_start = start;
+  }
+  return found;
+}
+
+}  // namespace uscope::store

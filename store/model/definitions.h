@@ -1,0 +1,158 @@
+// What a raw trace defines, gathered in the loader's first pass: who is who. Records may come in any order; nothing
+// here asks that a definition precede its use. Memory grows with what is defined, not with the events.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "store/model/logged_stacks.h"
+#include "store/model/stack_table.h"
+#include "trace/raw_record.h"
+
+namespace uscope::store {
+
+struct ProcessFacts {
+  std::uint32_t pid = 0;
+  std::uint32_t ns_pid = 0;
+  std::uint32_t parent_task = 0;
+  std::uint32_t parent_pid = 0;  // where the task is not known
+  std::uint32_t image = 0;       // inherited
+  std::optional<std::uint64_t> start_ns;
+  std::optional<std::uint64_t> end_ns;
+  std::uint32_t exit_code = 0;  // as wait(2) has it; where end_ns is set
+  bool started = false;         // its first thread's start is in the trace
+  bool uses_io_uring = false;
+  bool may_use_io_uring = false;  // it does, or nothing tells
+  std::uint64_t io_uring_ns = 0;  // since when that is known
+  std::uint32_t space = 0;        // its address space, the last one that is told of
+  std::uint64_t space_ns = 0;     // when that was
+};
+
+struct ThreadFacts {
+  std::uint32_t process = 0;
+  std::uint32_t tid = 0;
+  std::uint32_t ns_tid = 0;
+  std::string name;
+  std::uint64_t name_time = 0;
+  std::optional<std::uint64_t> start_ns;
+  std::optional<std::uint64_t> end_ns;
+  bool defined = false;  // its usc_task is in the trace
+};
+
+struct ImageFacts {
+  std::uint32_t process = 0;
+  std::uint32_t task = 0;  // that called exec, 0 = it was running when tracing began
+  std::uint32_t exe_file = 0;
+  std::uint64_t time = 0;
+  std::string path;
+  std::string argv;  // JSON
+};
+
+struct FileFacts {
+  std::string path;
+  std::string build_id;  // raw bytes
+  std::optional<usc_file_key> key;
+  std::uint32_t classes = 0;
+  std::vector<usc_segment> segments;
+  bool executed = false;   // as an image
+  bool described = false;  // its usc_file_info is in the trace; what follows is from there
+  std::uint32_t rows = 0;
+  std::uint32_t rules = 0;
+  std::uint32_t row_bytes = 0;
+  std::uint8_t state = USC_FILE_PENDING;
+  std::string trouble;  // why there are no rows
+};
+
+// What a perf map said of an address without a file.
+struct JitName {
+  std::string name;
+  std::uint64_t start = 0;
+};
+
+// What /proc said of a descriptor when its process came into the trace.
+struct DescriptorFacts {
+  std::uint32_t process = 0;
+  std::uint64_t time = 0;
+  int fd = 0;  // USC_FD_CWD: the working directory; USC_FD_END: all has been told
+  std::uint32_t flags = 0;
+  std::string target;
+};
+
+// A task comes into the trace, and leaves it: each time.
+struct TaskStart {
+  std::uint64_t time = 0;
+  std::uint32_t task = 0;
+  std::uint32_t process = 0;
+  std::uint32_t parent_task = 0;
+  std::uint32_t flags = 0;  // USC_TASK_*
+};
+
+struct TaskEnd {
+  std::uint64_t time = 0;
+  std::uint32_t task = 0;
+  bool goes_on = false;  // untraced
+};
+
+struct LossFacts {
+  std::uint64_t from_ns = 0;
+  std::uint64_t until_ns = 0;
+  std::uint64_t count = 0;
+  std::uint32_t cause = 0;
+  std::uint32_t process = 0;
+};
+
+class Definitions {
+ public:
+  // Takes what a record defines; of events only what was logged, for its kernel frames.
+  void add(const trace::RawRecord& record);
+
+  // Once all records have been added.
+  void finish();
+
+  // The file's, empty ones for a file that the trace does not describe.
+  [[nodiscard]] const FileFacts& file(std::uint32_t serial) const;
+
+  // Row id of a process's first thread that the trace tells of; 0 = none.
+  [[nodiscard]] std::uint32_t process_of_task(std::uint32_t task) const;
+  // The process that made this one; 0 = none in the trace. After finish().
+  [[nodiscard]] std::uint32_t parent_of(const ProcessFacts& process) const;
+
+  std::map<std::uint32_t, ProcessFacts> processes;
+  std::map<std::uint32_t, ThreadFacts> threads;
+  std::map<std::uint32_t, ImageFacts> images;
+  std::map<std::uint32_t, FileFacts> files;
+  std::map<std::string, std::string> meta;
+  std::vector<LossFacts> losses;
+  bool records_missing = false;  // though no loss says so: set by the loader
+  std::vector<DescriptorFacts> descriptors;
+  std::vector<TaskStart> task_starts;
+  std::vector<TaskEnd> task_ends;
+  // By address space and by the address of an instruction: a return address less 1.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, JitName> jit_names;
+  StackTable stacks;
+  LoggedStacks logged_stacks;
+  std::map<std::uint32_t, std::string> logged_kinds;  // names
+
+ private:
+  void add_task(const usc_task& task);
+  void add_exec(const trace::RawRecord& record);
+  void add_io_uring(const usc_io_uring& user);
+  void add_space(std::uint32_t process, std::uint32_t space, std::uint64_t time);
+  void add_exit(const usc_task_exit& exit);
+  void add_name(std::uint32_t task, std::uint64_t time, std::string_view name);
+  void add_file_info(const trace::RawRecord& record);
+  void add_jit_name(const trace::RawRecord& record);
+  void add_loss(const usc_loss& loss);
+  void add_descriptor(const trace::RawRecord& record);
+
+  std::vector<std::uint64_t> frames_;
+  FileFacts unknown_;
+  std::size_t descriptor_bytes_ = 0;
+  std::multimap<std::uint32_t, std::uint32_t> by_pid_;  // to serials of processes
+};
+
+}  // namespace uscope::store

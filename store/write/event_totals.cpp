@@ -1,0 +1,48 @@
+#include "store/write/event_totals.h"
+
+#include <algorithm>
+
+namespace uscope::store {
+
+void EventTotals::add_duration(const Facts& event) {
+  if (event.kind > latencies_.size()) latencies_.resize(event.kind);
+  latencies_[event.kind - 1].add(*event.duration);
+  const Slow slow{*event.duration, event.id};
+  if (slowest_.size() == kSlowestKept) {
+    if (!slower(slow, slowest_.front())) return;
+    std::pop_heap(slowest_.begin(), slowest_.end(), slower);
+    slowest_.pop_back();
+  }
+  slowest_.push_back(slow);
+  std::push_heap(slowest_.begin(), slowest_.end(), slower);
+}
+
+Result<void> EventTotals::write(DatabaseWriter& database) {
+  auto latency = database.prepare("INSERT INTO latency VALUES(?1, ?2, ?3)");
+  if (!latency) return latency.error();
+  Result<void> done;
+  for (std::size_t i = 0; i < latencies_.size(); i++) {
+    latencies_[i].each([&](std::uint64_t up_to, std::uint64_t count) {
+      if (done) done = latency->run(i + 1, up_to, count);
+    });
+    if (!done) return done;
+    latencies_[i] = {};
+  }
+  auto error = database.prepare("INSERT INTO error_cell VALUES(?1, ?2, ?3, ?4, ?5)");
+  if (!error) return error.error();
+  for (const auto& [key, errors] : errors_) {
+    const auto& [kind, number, trigger] = key;
+    done = error->run(kind, number, trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, errors.events,
+                      errors.first);
+    if (!done) return done;
+  }
+  auto notable = database.prepare("INSERT INTO notable_event VALUES(?1, ?2)");
+  if (!notable) return notable.error();
+  for (const Slow& slow : slowest_)
+    if (done = notable->run(std::string_view("slowest"), slow.id); !done) return done;
+  for (const std::int64_t id : open_)
+    if (done = notable->run(std::string_view("open"), id); !done) return done;
+  return {};
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,62 @@
+// What a report says of all events together, counted while they are loaded, so that no reader has to look at each.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "store/db/database.h"
+#include "trace/latency.h"
+
+namespace uscope::store {
+
+// As many of the slowest calls are kept in notable_event.
+constexpr std::size_t kSlowestKept = 1000;
+
+class EventTotals {
+ public:
+  struct Facts {
+    std::int64_t id = 0;
+    std::uint32_t kind = 0;                 // row ids, from 1
+    std::uint32_t trigger = 0;              // 0: none
+    std::optional<std::uint64_t> duration;  // of calls that returned
+    std::int64_t error = 0;                 // positive; 0: it did not fail
+    bool open = false;                      // never returned
+  };
+
+  void add(const Facts& event) {
+    if (event.duration) add_duration(event);
+    if (event.error != 0) add_error(event);
+    if (event.open) open_.push_back(event.id);
+  }
+
+  // Writes latency, error_cell and notable_event.
+  Result<void> write(DatabaseWriter& database);
+
+ private:
+  struct Slow {
+    std::uint64_t duration = 0;
+    std::int64_t id = 0;
+  };
+  static bool slower(const Slow& a, const Slow& b) {
+    return a.duration != b.duration ? a.duration > b.duration : a.id < b.id;
+  }
+  struct Errors {
+    std::uint64_t events = 0;
+    std::int64_t first = 0;
+  };
+  void add_duration(const Facts& event);
+  void add_error(const Facts& event) {
+    Errors& errors = errors_[{event.kind, event.error, event.trigger}];
+    if (errors.events++ == 0) errors.first = event.id;
+  }
+
+  std::vector<trace::LatencySketch> latencies_;                                      // by kind - 1
+  std::map<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>, Errors> errors_;  // by kind, error, trigger
+  std::vector<Slow> slowest_;                                                        // a heap, the fastest first
+  std::vector<std::int64_t> open_;
+};
+
+}  // namespace uscope::store

@@ -1,0 +1,306 @@
+// A raw trace may hold any number. Times beyond the range of the store's signed ones are brought to its end, and the
+// sum of all durations stays within it, so that no reader's sum overflows. Kinds of calls and tasks without a
+// definition take memory each: of damaged or hostile traces with very many of them the rest is counted under one name.
+#include "store/write/event_writer.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "syscalls/errno_names.h"
+#include "syscalls/syscall_table.h"
+
+namespace uscope::store {
+namespace {
+
+constexpr std::array<std::string_view, USC_HOW_COUNT> kHowNames{
+#define USC_X(constant, name, meaning) name,
+#include "uscope/how.def"
+#undef USC_X
+};
+
+constexpr std::array<std::string_view, 3> kAbiNames{"x86_64", "i386", "x32"};
+
+bool is_unfinished(const usc_event& event) {
+  return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
+}
+
+// -4095 … -1 are error numbers; 512 … 516 (ERESTART*) tell the kernel to restart the call, and no program sees them.
+bool is_error(std::int64_t result) {
+  return result < 0 && result >= -4095 && !(result <= -512 && result >= -516);
+}
+
+constexpr std::size_t kMostKinds = 2048;  // Linux has fewer than 500 in each ABI
+constexpr std::size_t kMostUndefined = std::size_t{1} << 17;
+constexpr std::int64_t kOtherTask = std::int64_t{1} << 32;  // above every serial
+
+std::int64_t as_signed(std::uint64_t value) {
+  return static_cast<std::int64_t>(value);
+}
+
+std::int64_t as_time(std::uint64_t time) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(time, std::numeric_limits<std::int64_t>::max()));
+}
+
+}  // namespace
+
+EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames,
+                         StringTable& strings, std::int64_t utc_offset_ns)
+    : database_(database),
+      definitions_(definitions),
+      frames_(frames),
+      strings_(database, definitions, strings),
+      futexes_(database, utc_offset_ns) {}
+
+Result<void> EventWriter::prepare() {
+  auto event =
+      database_.prepare("INSERT INTO event VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
+  if (!event) return event.error();
+  insert_event_.emplace(std::move(*event));
+  auto kind = database_.prepare("INSERT INTO kind VALUES(?1, ?2, ?5, ?3, ?4)");
+  if (!kind) return kind.error();
+  insert_kind_.emplace(std::move(*kind));
+  auto verify = database_.prepare("INSERT INTO verify VALUES(?1, ?2, ?3, ?4, ?5)");
+  if (!verify) return verify.error();
+  insert_verify_.emplace(std::move(*verify));
+  for (const auto& [serial, image] : definitions_.images) images_.insert(serial, 1);
+  if (auto done = futexes_.prepare(); !done) return done;
+  return strings_.prepare();
+}
+
+Result<void> EventWriter::write(const trace::OrderedCall& call) {
+  std::int64_t id = 0;
+  bool attached = false;
+  const usc_event* unfinished = nullptr;
+  bool finished = false;
+  for (const usc_event& event : call.events) {
+    attached = attached || (event.flags & USC_EVENT_ATTACHED) != 0;
+    if (!is_unfinished(event)) {
+      finished = true;
+      continue;
+    }
+    attached = attached || event.how == USC_HOW_ATTACHED;
+    // Of two that are both unfinished the later one says more; an open one never hides that the call was attached to.
+    if (!unfinished || event.head.time >= unfinished->head.time) unfinished = &event;
+  }
+  for (const usc_event& event : call.events) {
+    if (is_unfinished(event) && (finished || &event != unfinished)) continue;
+    usc_event whole = event;
+    // One that was killed in a call that it was attached in has a stack from the attachment only.
+    if (whole.stack == 0 && unfinished) whole.stack = unfinished->stack;
+    auto written = write_event(whole, attached);
+    if (!written) return written.error();
+    id = *written;
+    if (whole.abi == trace::kLoggedAbi) continue;
+    if (auto done = strings_.write(id, whole, call.strings); !done) return done;
+    if (call.futexes.empty()) continue;
+    if (auto done = futexes_.write(id, whole, call.futexes); !done) return done;
+  }
+  for (const usc_verify& verify : call.verifies)
+    if (auto done = write_verify(verify, id); !done) return done;
+  return {};
+}
+
+Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attached) {
+  auto kind = kind_of(event);
+  if (!kind) return kind.error();
+  Task& task = task_of(event.head.task);
+  if (!task.defined) lose(USC_LOSS_TASK_UNDEFINED, task.process, event.entry_ns);
+  const auto [stack, user_stack, undefined] = stacks_of(event);
+  if (undefined) lose(USC_LOSS_STACK_UNDEFINED, task.process, event.entry_ns);
+  const bool returned = event.how == USC_HOW_RETURNED;
+  const bool has_result = (returned || event.how == USC_HOW_NO_ENTRY) && !(event.flags & USC_EVENT_NO_RESULT);
+  std::uint64_t duration = event.head.time > event.entry_ns ? event.head.time - event.entry_ns : 0;
+  if (returned) {
+    duration = std::min(duration, duration_left_ - 1);
+    duration_left_ -= duration;
+  }
+  // A call that was attached to and returned stays `attached`: its duration is known from the attachment on only.
+  const std::uint8_t how = attached && (returned || is_unfinished(event)) ? std::uint8_t{USC_HOW_ATTACHED} : event.how;
+  const std::uint32_t image = image_of(event, task);
+  last_ns_ = std::max<std::uint64_t>({last_ns_, event.entry_ns, event.head.time});
+
+  sqlite3_stmt* row = insert_event_->handle();
+  const auto id = static_cast<std::int64_t>(++events_);
+  sqlite3_bind_int64(row, 1, id);
+  sqlite3_bind_int64(row, 2, as_time(event.entry_ns));
+  returned ? sqlite3_bind_int64(row, 3, as_signed(duration)) : sqlite3_bind_null(row, 3);
+  sqlite3_bind_text(row, 4, kHowNames[how].data(), static_cast<int>(kHowNames[how].size()), SQLITE_STATIC);
+  sqlite3_bind_int64(row, 5, task.row);
+  image ? sqlite3_bind_int64(row, 6, image) : sqlite3_bind_null(row, 6);
+  sqlite3_bind_int64(row, 7, *kind);
+  has_result ? sqlite3_bind_int64(row, 8, event.result) : sqlite3_bind_null(row, 8);
+  stack ? sqlite3_bind_int64(row, 9, stack) : sqlite3_bind_null(row, 9);
+  for (int i = 0; i < 6; i++) sqlite3_bind_int64(row, 10 + i, as_signed(event.args[i]));
+  if (sqlite3_step(row) != SQLITE_DONE) return insert_event_->failure();
+  sqlite3_reset(row);
+
+  const std::uint32_t trigger = stack ? frames_.trigger(stack) : 0;
+  const bool failed = has_result && is_error(event.result);
+  Cell& cell = cells_[std::uint64_t{*kind} << 32 | trigger];
+  if (cell.events++ == 0) cell.first = id;
+  if (returned) cell.latency.add(duration);
+  cell.errors += failed;
+  cell.total_ns += returned ? duration : 0;
+  cell.open += is_unfinished(event);
+  task.events++;
+  task.errors += failed;
+  if (user_stack) {
+    const StoredStack& known = definitions_.stacks.stack(user_stack);
+    end_events_[known.ended]++;
+    if (known.guessed) guessed_[stack]++;
+  }
+  totals_.add({.id = id,
+               .kind = *kind,
+               .trigger = trigger,
+               .duration = returned ? std::optional(duration) : std::nullopt,
+               .error = failed ? -event.result : 0,
+               .open = is_unfinished(event)});
+  return id;
+}
+
+EventWriter::EventStack EventWriter::stacks_of(const usc_event& event) const {
+  if ((event.flags & trace::kKernelFrames) != 0) {
+    const LoggedStack& logged = definitions_.logged_stacks.stack(event.stack);
+    return {static_cast<std::uint32_t>(definitions_.stacks.size()) + event.stack, logged.user, logged.user_undefined};
+  }
+  const std::uint32_t stack = event.stack ? definitions_.stacks.find(event.stack) : 0;
+  return {stack, stack, event.stack != 0 && stack == 0};
+}
+
+Result<std::uint32_t> EventWriter::kind_of(const usc_event& event) {
+  const std::uint64_t key = std::uint64_t{event.abi} << 32 | event.nr;
+  if (kinds_.size() >= kMostKinds && kinds_.count(key) == 0) {
+    if (other_kind_ != 0) return other_kind_;
+    other_kind_ = static_cast<std::uint32_t>(kinds_.size() + 1);
+    auto done = insert_kind_->run(other_kind_, std::string_view("syscall_other"), std::string_view("other"), -1,
+                                  std::string_view("syscall"));
+    if (!done) return done.error();
+    return other_kind_;
+  }
+  std::uint32_t& id = kinds_[key];
+  if (id != 0) return id;
+  const bool known = event.abi < kAbiNames.size();
+  std::string name =
+      known ? syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) : "syscall_" + std::to_string(event.nr);
+  std::string abi = known ? std::string(kAbiNames[event.abi]) : "abi_" + std::to_string(event.abi);
+  const bool logged = event.abi == trace::kLoggedAbi;
+  if (logged) {
+    const auto named = definitions_.logged_kinds.find(event.nr);
+    name = named != definitions_.logged_kinds.end() ? named->second : "logged_" + std::to_string(event.nr);
+    abi = "none";
+  }
+  const auto next = static_cast<std::uint32_t>(kinds_.size());
+  const std::string_view kind_class = logged ? "stap" : "syscall";
+  if (auto done = insert_kind_->run(next, std::string_view(name), std::string_view(abi), event.nr, kind_class); !done)
+    return done.error();
+  id = next;
+  return id;
+}
+
+EventWriter::Task& EventWriter::task_of(std::uint32_t serial) {
+  std::uint32_t place = task_places_.find(serial);
+  if (place == 0) {
+    const auto thread = definitions_.threads.find(serial);
+    const bool unknown = thread == definitions_.threads.end();
+    if (serial == 0 || (unknown && undefined_tasks_.size() >= kMostUndefined)) {
+      if (other_task_ == 0) {
+        tasks_.push_back({.row = kOtherTask});
+        undefined_tasks_.push_back(kOtherTask);
+        other_task_ = static_cast<std::uint32_t>(tasks_.size());
+      }
+      return tasks_[other_task_ - 1];
+    }
+    Task task{.row = serial, .process = definitions_.process_of_task(serial)};
+    task.defined = thread != definitions_.threads.end() && thread->second.defined;
+    const auto process = definitions_.processes.find(task.process);
+    if (process != definitions_.processes.end()) task.inherited_image = process->second.image;
+    if (unknown) undefined_tasks_.push_back(serial);
+    tasks_.push_back(task);
+    place = task_places_.insert(serial, static_cast<std::uint32_t>(tasks_.size()));
+  }
+  return tasks_[place - 1];
+}
+
+// 0 where the trace does not tell of the image.
+std::uint32_t EventWriter::image_of(const usc_event& event, const Task& task) const {
+  const std::uint32_t image = event.image ? event.image : task.inherited_image;
+  return images_.find(image) ? image : 0;
+}
+
+void EventWriter::lose(std::uint32_t cause, std::uint32_t process, std::uint64_t time) {
+  LossFacts& loss = losses_[{cause, process}];
+  if (loss.count == 0) loss = {time, time, 0, cause, process};
+  loss.from_ns = std::min(loss.from_ns, time);
+  loss.until_ns = std::max(loss.until_ns, time);
+  loss.count++;
+}
+
+Result<void> EventWriter::write_verify(const usc_verify& verify, std::int64_t event_id) {
+  const bool equal = verify.first_difference < 0;
+  return insert_verify_->run(event_id ? std::optional(event_id) : std::nullopt, equal, verify.uscope_depth,
+                             verify.oracle_depth,
+                             equal ? std::nullopt : std::optional(std::int64_t{verify.first_difference}));
+}
+
+Result<void> EventWriter::finish() {
+  // Of a task that events name only, the thread's row has its id alone.
+  auto thread = database_.prepare("INSERT INTO thread(id) VALUES(?1)");
+  if (!thread) return thread.error();
+  for (const std::int64_t row : undefined_tasks_)
+    if (auto done = thread->run(row); !done) return done;
+  for (const auto step : {&EventWriter::write_cells, &EventWriter::write_threads, &EventWriter::write_stack_ends})
+    if (auto done = (this->*step)(); !done) return done;
+  return totals_.write(database_);
+}
+
+Result<void> EventWriter::write_cells() {
+  auto insert = database_.prepare("INSERT INTO cell VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+  if (!insert) return insert.error();
+  auto latency = database_.prepare("INSERT INTO cell_latency VALUES(?1, ?2, ?3, ?4)");
+  if (!latency) return latency.error();
+  std::vector<std::uint64_t> keys;
+  for (const auto& [key, cell] : cells_) keys.push_back(key);
+  std::sort(keys.begin(), keys.end());
+  for (const std::uint64_t key : keys) {
+    const Cell& cell = cells_[key];
+    const auto number = static_cast<std::int64_t>(key & 0xffffffffU);
+    const auto trigger = number ? std::optional(number) : std::nullopt;
+    auto done = insert->run(key >> 32, trigger, cell.events, cell.errors, cell.total_ns, cell.open, cell.first);
+    cell.latency.each([&](std::uint64_t up_to, std::uint64_t events) {
+      if (done) done = latency->run(key >> 32, trigger, up_to, events);
+    });
+    if (!done) return done;
+  }
+  return {};
+}
+
+Result<void> EventWriter::write_threads() {
+  auto insert = database_.prepare("INSERT INTO thread_total VALUES(?1, ?2, ?3)");
+  if (!insert) return insert.error();
+  for (const Task& task : tasks_)
+    if (auto done = insert->run(task.row, task.events, task.errors); !done) return done;
+  return {};
+}
+
+Result<void> EventWriter::write_stack_ends() {
+  std::array<std::uint64_t, 256> stacks{};
+  for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
+    stacks[definitions_.stacks.stack(number).ended]++;
+  auto insert = database_.prepare("INSERT INTO stack_end VALUES(?1, ?2, ?3)");
+  if (!insert) return insert.error();
+  for (std::size_t ended = 0; ended < stacks.size(); ended++) {
+    if (stacks[ended] == 0) continue;
+    const std::string text = ended_text(static_cast<std::uint8_t>(ended));
+    if (auto done = insert->run(std::string_view(text), stacks[ended], end_events_[ended]); !done) return done;
+  }
+  auto insert_guessed = database_.prepare("INSERT INTO guessed_stack VALUES(?1, ?2)");
+  if (!insert_guessed) return insert_guessed.error();
+  for (const auto& [stack, events] : guessed_)
+    if (auto done = insert_guessed->run(stack, events); !done) return done;
+  return {};
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,296 @@
+// Frames are first gathered and sorted by module, so that each binary's symbols are read once and few are in memory at
+// a time; then each distinct (module, address, exact) is named and written, and stacks are put together from them.
+//
+// Limits: files without a build-id are one module for each serial. Frames in memory without a file have the names that
+// were taken from a perf map while tracing, or else their address; each address space has a `[jit]` module for the ones
+// and an `[anon]` module for the others.
+#include "store/write/frame_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "support/text.h"
+
+namespace uscope::store {
+namespace {
+
+constexpr std::array kBrokenNames{
+#define USC_X(constant, name, meaning) name,
+#include "uscope/unwind_error.def"
+#undef USC_X
+};
+
+std::string hex_number(std::uint64_t number) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(number));
+  return text.data();
+}
+
+}  // namespace
+
+// Of glibc and musl.
+bool is_runtime(std::string_view path) {
+  const std::string_view base = path.substr(path.rfind('/') + 1);
+  constexpr std::array<std::string_view, 8> kStarts{"libc.so", "libc-2.", "libpthread.so", "libpthread-2.",
+                                                    "ld-",     "ld64.so", "ld.so",         "libc.musl-"};
+  return std::any_of(kStarts.begin(), kStarts.end(), [&](std::string_view start) { return base.starts_with(start); });
+}
+
+std::string ended_text(std::uint8_t ended) {
+  switch (ended) {
+    case USC_ENDED_ROOT:
+      return "root";
+    case USC_ENDED_BUDGET:
+      return "budget";
+    case USC_ENDED_SCOPE:
+      return "scope";
+    default:
+      break;
+  }
+  const std::size_t reason = ended - USC_ENDED_BROKEN;
+  return "broken:" + (reason < kBrokenNames.size() ? std::string(kBrokenNames[reason]) : std::to_string(reason));
+}
+
+std::uint64_t elf_address(const std::vector<usc_segment>& segments, std::uint64_t offset, bool exact) {
+  // A return address may be one behind the segment's last byte: the call is before it.
+  const std::uint64_t inside = exact || offset == 0 ? offset : offset - 1;
+  for (const usc_segment& segment : segments)
+    if (inside >= segment.offset && inside - segment.offset < segment.size)
+      return segment.address + (offset - segment.offset);
+  return offset;
+}
+
+FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definitions, symbolizer::FrameNamer& namer)
+    : database_(database), definitions_(definitions), namer_(namer) {}
+
+Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
+  const std::array<std::pair<std::optional<Statement>*, std::string_view>, 4> statements{{
+      {&insert_module_, "INSERT INTO module VALUES(?1, ?2, ?3, ?4)"},
+      {&insert_frame_, "INSERT INTO frame VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
+      {&insert_stack_, "INSERT INTO stack VALUES(?1, ?2, ?3, ?4, ?5, ?6)"},
+      {&insert_stack_frame_, "INSERT INTO stack_frame VALUES(?1, ?2, ?3, ?4, ?5)"},
+  }};
+  for (const auto& [statement, sql] : statements) {
+    auto prepared = database_.prepare(sql);
+    if (!prepared) return prepared.error();
+    statement->emplace(std::move(*prepared));
+  }
+  if (auto done = gather(); !done) return done;
+  if (auto done = name_all([&](double part) { progress(part * 0.9); }); !done) return done;
+  triggers_.resize(definitions_.stacks.size() + definitions_.logged_stacks.size());
+  for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
+    if (auto done = write_stack(number); !done) return done;
+  for (std::uint32_t number = 1; number <= definitions_.logged_stacks.size(); number++)
+    if (auto done = write_logged_stack(number); !done) return done;
+  // Only the triggers are asked for from now on.
+  physical_.clear();
+  by_raw_ = {};
+  functions_ = {};
+  for (const auto& [statement, sql] : statements) statement->reset();
+  progress(1);
+  return {};
+}
+
+FrameWriter::RawFrame FrameWriter::raw_frame(std::uint64_t frame, std::uint32_t mm) {
+  return {frame, USC_FRAME_FILE(frame) == USC_FILE_NONE ? mm : 0};
+}
+
+// What the perf map said of a frame without a file, null where it said nothing.
+const JitName* FrameWriter::jit_name(std::uint32_t mm, std::uint64_t pc, bool exact) const {
+  const auto found = definitions_.jit_names.find({mm, pc - (exact ? 0 : 1)});
+  return found == definitions_.jit_names.end() ? nullptr : &found->second;
+}
+
+symbolizer::ModuleRequest FrameWriter::request_for(std::uint32_t serial, const std::string& path,
+                                                   const FileFacts& file) {
+  return {serial, path, {file.build_id, file.key, file.segments}};
+}
+
+Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
+  const std::uint32_t serial = USC_FRAME_FILE(raw.frame);
+  const bool named = serial == USC_FILE_NONE &&
+                     jit_name(raw.mm, USC_FRAME_OFFSET(raw.frame), (raw.frame & USC_FRAME_EXACT) != 0) != nullptr;
+  std::uint32_t& id = module_ids_[{serial, raw.mm, named}];
+  if (id != 0) return id;
+  const FileFacts& file = definitions_.file(serial);
+  Module module;
+  module.file = serial;
+  module.path = file.path;
+  module.app = file.executed || (file.classes & USC_CLASS_APP) != 0;
+  const char* kind = module.app ? "app" : "library";
+  if (serial == USC_FILE_NONE) {
+    module.path = named ? "[jit]" : "[anon]";
+    module.mm = raw.mm;
+    kind = "jit";
+  } else if (serial == USC_FILE_VDSO) {
+    module.path = "[vdso]";
+    kind = "vdso";
+  } else if (module.path.empty()) {
+    module.path = "[file " + std::to_string(serial) + "]";
+    if (!module.app) kind = "unknown";
+  }
+  module.runtime = serial == USC_FILE_VDSO || is_runtime(module.path);
+  // A file that was changed under its build-id is not one with what it was before: its addresses mean something else.
+  const bool changed = serial >= USC_FILE_FIRST &&
+                       namer_.state_of(request_for(serial, module.path, file)) == symbolizer::ModuleState::kChanged;
+  if (changed) changed_files_++;
+  if (!file.build_id.empty()) {
+    std::uint32_t& same = module_identities_[{module.path, file.build_id, changed}];
+    if (same != 0) {
+      id = same;
+      if (module.app && !modules_[id - 1].app) {
+        modules_[id - 1].app = true;
+        if (auto done = execute(database_.handle(), "UPDATE module SET class='app' WHERE id=" + std::to_string(id));
+            !done)
+          return done.error();
+      }
+      return id;
+    }
+    same = static_cast<std::uint32_t>(modules_.size() + 1);
+  }
+  modules_.push_back(module);
+  id = static_cast<std::uint32_t>(modules_.size());
+  const std::string build_id = hex_of(file.build_id);
+  insert_module_->bind(1, id);
+  insert_module_->bind(2, std::string_view(module.path));
+  if (build_id.empty()) {
+    insert_module_->bind_null(3);
+  } else {
+    insert_module_->bind(3, std::string_view(build_id));
+  }
+  insert_module_->bind(4, std::string_view(kind));
+  if (auto done = insert_module_->execute(); !done) return done.error();
+  return id;
+}
+
+Result<void> FrameWriter::gather() {
+  for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++) {
+    const std::uint32_t mm = definitions_.stacks.stack(number).mm;
+    for (const std::uint64_t frame : definitions_.stacks.frames(number)) {
+      const RawFrame raw = raw_frame(frame, mm);
+      const Physical*& known = by_raw_[raw];
+      if (known) continue;
+      auto module = module_of(raw);
+      if (!module) return module.error();
+      const bool exact = (frame & USC_FRAME_EXACT) != 0;
+      const auto& segments = definitions_.file(USC_FRAME_FILE(frame)).segments;
+      const std::uint64_t address = elf_address(segments, USC_FRAME_OFFSET(frame), exact);
+      Physical& physical = physical_[{*module, address, exact}];
+      physical.module = *module;
+      known = &physical;
+    }
+  }
+  return {};
+}
+
+Result<void> FrameWriter::name_all(const std::function<void(double)>& progress) {
+  std::size_t done_count = 0;
+  for (auto& [key, physical] : physical_) {
+    const auto& [module, address, exact] = key;
+    physical.first_row = static_cast<std::uint32_t>(functions_.size() + 1);
+    if (auto done = write_frame(module, address, exact); !done) return done;
+    physical.rows = static_cast<std::uint32_t>(functions_.size() + 1) - physical.first_row;
+    if (++done_count % 1024 == 0) progress(static_cast<double>(done_count) / static_cast<double>(physical_.size()));
+  }
+  return {};
+}
+
+Result<void> FrameWriter::write_frame(std::uint32_t module, std::uint64_t rel_pc, bool exact) {
+  const Module& facts = modules_[module - 1];
+  std::vector<symbolizer::NamedFrame> names;
+  if (facts.file == USC_FILE_NONE) {
+    if (const JitName* jit = jit_name(facts.mm, rel_pc, exact))
+      names.push_back({jit->name, rel_pc - jit->start, "", 0, false});
+    else
+      names.push_back({"[anon]+" + hex_number(rel_pc), std::nullopt, "", 0, false});
+  } else {
+    const FileFacts& file = definitions_.file(facts.file);
+    names = namer_.name(request_for(facts.file, facts.path, file), rel_pc, exact);
+  }
+  for (const symbolizer::NamedFrame& name : names) {
+    functions_.push_back(to_utf8(name.function));
+    Statement& insert = *insert_frame_;
+    insert.bind(1, functions_.size());
+    insert.bind(2, module);
+    insert.bind(3, rel_pc);
+    insert.bind(4, std::string_view(functions_.back()));
+    insert.bind(5,
+                name.function_offset ? std::optional(static_cast<std::int64_t>(*name.function_offset)) : std::nullopt);
+    if (name.file.empty()) {
+      insert.bind_null(6);
+    } else {
+      insert.bind(6, std::string_view(to_utf8(name.file)));
+    }
+    insert.bind(7, name.line ? std::optional(std::int64_t{name.line}) : std::nullopt);
+    insert.bind(8, name.inlined);
+    if (auto done = insert.execute(); !done) return done;
+  }
+  return {};
+}
+
+std::vector<FrameWriter::Physical> FrameWriter::frames_of(std::uint32_t number) const {
+  std::vector<Physical> frames;
+  const std::uint32_t mm = definitions_.stacks.stack(number).mm;
+  for (const std::uint64_t frame : definitions_.stacks.frames(number))
+    frames.push_back(*by_raw_.at(raw_frame(frame, mm)));
+  return frames;
+}
+
+Result<void> FrameWriter::write_stack(std::uint32_t number) {
+  const StoredStack& stack = definitions_.stacks.stack(number);
+  const std::vector<Physical> frames = frames_of(number);
+  const auto [trigger, fallback] = find_trigger(frames);
+  triggers_[number - 1] = trigger;
+  if (auto done = insert_stack_->run(number, stack.depth, std::string_view(ended_text(stack.ended)),
+                                     trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, fallback,
+                                     std::string_view(folded(frames)));
+      !done)
+    return done;
+  return write_user_frames(number, 0, frames);
+}
+
+// From position `first` on.
+Result<void> FrameWriter::write_user_frames(std::uint32_t row, std::uint32_t first,
+                                            const std::vector<Physical>& frames) {
+  for (std::uint32_t at = 0; at < frames.size(); at++)
+    for (std::uint32_t depth = 0; depth < frames[at].rows; depth++)
+      if (auto done =
+              insert_stack_frame_->run(row, first + at, depth, frames[at].first_row + depth, std::string_view("user"));
+          !done)
+        return done;
+  return {};
+}
+
+// The trigger's frame row and whether it is a fallback. A loader or libc that was itself executed (ldd) makes its
+// module an application's; it is the trigger only of stacks in which no other application module is.
+std::pair<std::uint32_t, bool> FrameWriter::find_trigger(const std::vector<Physical>& frames) const {
+  const auto first = [&](bool app, bool runtime) -> std::uint32_t {
+    for (const Physical& frame : frames) {
+      const Module& module = modules_[frame.module - 1];
+      if (module.app == app && module.runtime == runtime) return frame.first_row;
+    }
+    return 0;
+  };
+  if (const std::uint32_t row = first(true, false)) return {row, false};
+  if (const std::uint32_t row = first(true, true)) return {row, false};
+  const std::uint32_t row = first(false, false);
+  return {row, row != 0};
+}
+
+// Root first. A `;` inside a name would be read as the end of a frame: it becomes a `:`.
+std::string FrameWriter::folded(const std::vector<Physical>& frames) const {
+  std::string text;
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    for (std::uint32_t depth = frame->rows; depth > 0; depth--) {
+      if (!text.empty()) text += ';';
+      const std::size_t start = text.size();
+      text += functions_[frame->first_row + depth - 2];
+      std::replace(text.begin() + static_cast<std::ptrdiff_t>(start), text.end(), ';', ':');
+    }
+  }
+  return text;
+}
+
+}  // namespace uscope::store

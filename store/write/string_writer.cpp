@@ -1,0 +1,103 @@
+#include "store/write/string_writer.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "syscalls/syscall_table.h"
+
+namespace uscope::store {
+namespace {
+
+constexpr std::size_t kAbis = 3;
+
+bool is_from_kernel(std::uint8_t kind) {
+  return kind == USC_STRING_ADDRESS_OUT || kind == USC_STRING_MESSAGE_OUT || kind == USC_STRING_RESULT;
+}
+
+}  // namespace
+
+Result<void> StringWriter::prepare() {
+  // Of a damaged trace one argument may have two texts: the first counts.
+  auto insert = database_.prepare("INSERT OR IGNORE INTO event_string VALUES(?1, ?2, ?3, ?4, ?5)");
+  if (!insert) return insert.error();
+  insert_.emplace(std::move(*insert));
+  exec_args_.resize(kAbis * syscalls::kSyscallNumbers);
+  if (const auto taken = definitions_.meta.find("strings"); taken != definitions_.meta.end() && taken->second == "0")
+    return {};  // none are wanted, not even an exec's
+  for (const auto& [serial, image] : definitions_.images)
+    if (image.task != 0) execs_[image.task].push_back(&image);
+  for (auto& [task, images] : execs_)
+    std::stable_sort(images.begin(), images.end(),
+                     [](const ImageFacts* a, const ImageFacts* b) { return a->time < b->time; });
+  for (std::size_t abi = 0; abi < kAbis; abi++) {
+    for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++) {
+      const std::string_view letters = syscalls::syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");
+      const std::size_t path = letters.find('x');
+      if (path == std::string_view::npos) continue;
+      exec_args_[abi * syscalls::kSyscallNumbers + nr] = {static_cast<std::int8_t>(path),
+                                                          static_cast<std::int8_t>(path + 1)};
+    }
+  }
+  return {};
+}
+
+Result<void> StringWriter::insert(std::int64_t event_id, int arg, std::int64_t string_id, bool late,
+                                  StringSource source) {
+  sqlite3_stmt* row = insert_->handle();
+  sqlite3_bind_int64(row, 1, event_id);
+  sqlite3_bind_int(row, 2, arg);
+  sqlite3_bind_int64(row, 3, string_id);
+  sqlite3_bind_int(row, 4, late ? 1 : 0);
+  sqlite3_bind_int(row, 5, static_cast<int>(source));
+  if (sqlite3_step(row) != SQLITE_DONE) return insert_->failure();
+  sqlite3_reset(row);
+  return {};
+}
+
+Result<void> StringWriter::write(std::int64_t event_id, const usc_event& event,
+                                 std::span<const trace::OrderedString> strings) {
+  auto named = descriptors_.see(event, strings);
+  if (!named) return named.error();
+  for (const auto& [arg, string_id] : *named)
+    if (auto done = insert(event_id, arg, string_id, false, StringSource::kDescriptor); !done) return done;
+  for (const trace::OrderedString& string : strings) {
+    if (string.string_id == 0) continue;
+    const auto source = is_from_kernel(string.kind) ? StringSource::kKernel : StringSource::kProgram;
+    if (auto done = insert(event_id, string.arg, string.string_id, (string.flags & USC_STRING_LATE) != 0, source);
+        !done)
+      return done;
+  }
+  if (event.how != USC_HOW_RETURNED || event.result != 0) return {};
+  const ExecArgs args = exec_args(event);
+  return args.path < 0 ? Result<void>() : write_exec(event_id, event, args);
+}
+
+const StringWriter::ExecArgs& StringWriter::exec_args(const usc_event& event) {
+  static constexpr ExecArgs kNone;
+  if (event.abi >= kAbis || event.nr >= syscalls::kSyscallNumbers) return kNone;
+  // x32 has a number of its own for exec.
+  return exec_args_[event.abi * syscalls::kSyscallNumbers + event.nr];
+}
+
+Result<void> StringWriter::write_exec(std::int64_t event_id, const usc_event& event, ExecArgs args) {
+  const ImageFacts* image = image_of(event);
+  if (image == nullptr) return {};
+  for (const auto& [arg, text] : {std::pair(args.path, &image->path), std::pair(args.argv, &image->argv)}) {
+    if (text->empty()) continue;
+    auto id = strings_.intern(*text);
+    if (!id) return id.error();
+    if (auto done = insert(event_id, arg, *id, false, StringSource::kProgram); !done) return done;
+  }
+  return {};
+}
+
+// The image that this exec made: of the same task, while the call was under way.
+const ImageFacts* StringWriter::image_of(const usc_event& event) const {
+  const auto at = execs_.find(event.head.task);
+  if (at == execs_.end()) return nullptr;
+  const auto first = std::lower_bound(at->second.begin(), at->second.end(), event.entry_ns,
+                                      [](const ImageFacts* image, std::uint64_t time) { return image->time < time; });
+  return first != at->second.end() && (*first)->time <= event.head.time ? *first : nullptr;
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,54 @@
+// Writes which argument of a call pointed to which text, or was a descriptor of what: the table `event_string`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "store/db/database.h"
+#include "store/db/string_table.h"
+#include "store/descriptors/descriptor_tracker.h"
+#include "store/model/definitions.h"
+#include "trace/event_order.h"
+
+namespace uscope::store {
+
+// event_string.source
+enum class StringSource : std::uint8_t { kProgram = 0, kKernel = 1, kDescriptor = 2 };
+
+class StringWriter {
+ public:
+  // All must outlive this object.
+  StringWriter(DatabaseWriter& database, const Definitions& definitions, StringTable& strings)
+      : database_(database), definitions_(definitions), strings_(strings), descriptors_(definitions, strings) {}
+
+  Result<void> prepare();  // to be called first
+
+  // What one call's arguments pointed to and its descriptors stood for; of an exec that succeeded, the image's path and
+  // arguments. `event_id` is its row.
+  Result<void> write(std::int64_t event_id, const usc_event& event, std::span<const trace::OrderedString> strings);
+
+ private:
+  // Where the call's path and argument list stand, if it is an exec.
+  struct ExecArgs {
+    std::int8_t path = -1;
+    std::int8_t argv = -1;
+  };
+
+  Result<void> insert(std::int64_t event_id, int arg, std::int64_t string_id, bool late, StringSource source);
+  Result<void> write_exec(std::int64_t event_id, const usc_event& event, ExecArgs args);
+  const ExecArgs& exec_args(const usc_event& event);
+  const ImageFacts* image_of(const usc_event& event) const;
+
+  DatabaseWriter& database_;
+  const Definitions& definitions_;
+  StringTable& strings_;
+  DescriptorTracker descriptors_;
+  std::optional<Statement> insert_;
+  std::vector<ExecArgs> exec_args_;                                          // by ABI and number
+  std::unordered_map<std::uint32_t, std::vector<const ImageFacts*>> execs_;  // by the task that called
+};
+
+}  // namespace uscope::store

@@ -1,0 +1,116 @@
+// What drives the kernel side. One interface for every backend (BPF programs, kernel module), so that all that follows,
+// the collector, the trace file, the report, is the same.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/result.h"
+#include "symbolizer/rows/row_builder.h"
+#include "tracer/process/scouts.h"
+#include "uscope/control.h"
+
+namespace uscope::tracer {
+
+// Sizes of what is kept in the kernel.
+struct BackendSizes {
+  std::uint32_t ring_bytes = 16u << 20;  // of each processor; a power of two
+  std::uint32_t rows = 4u << 20;         // unwind rows of all files, 8 bytes each
+  std::uint32_t index_entries = 1u << 20;
+  std::uint32_t rules = 1u << 14;
+};
+
+// What the processes to be traced are known by, where it is not one launched command (usc_target says which of these
+// count).
+struct TargetNames {
+  std::vector<std::string> apps;       // base names of executables and scripts
+  std::vector<std::uint32_t> pids;     // in our own pid namespace
+  std::vector<std::uint64_t> cgroups;  // ids, of version 2
+};
+
+// Where the rows of a file came to lie.
+enum class Publish { kDone, kNoRoom };
+
+class Backend {
+ public:
+  using RecordHandler = std::function<void(const usc_record&)>;
+
+  virtual ~Backend() = default;
+
+  // "bpf" or "kmod".
+  [[nodiscard]] virtual const char* name() const = 0;
+
+  // Before attach(). Our own process is never traced.
+  virtual Result<void> set_target(const TargetNames& names) = 0;
+  // Hooks on: from here on the launched process's first execve begins the trace.
+  virtual Result<void> attach() = 0;
+  // No call's entry is seen from here on; returns of those under way still are.
+  virtual void close_entries() = 0;
+  // Hooks off. What the rings hold can still be read.
+  virtual void detach() = 0;
+
+  // The process (initial namespace's pid) whose first execve begins the trace.
+  virtual Result<void> set_launched(int pid) = 0;
+
+  // After attach(): decides on every task that runs, and tells of those that are traced (usc_task, usc_exec). From here
+  // on a pid is not looked at any more.
+  virtual Result<void> adopt() = 0;
+  // Who is sent where a process may keep us waiting; outlives this.
+  virtual void set_scouts(Scouts& /*scouts*/) {}
+  // Tells (usc_map) what a process that ran before has mapped; nothing where it has gone, where its mappings are locked
+  // for long, or (module) after detach().
+  virtual Result<void> tell_mappings(std::uint32_t pid) = 0;
+  using AttachedHandler = std::function<void(const usc_attached_call&)>;
+  // The calls that adopted threads were found in and still are in.
+  virtual Result<void> list_attached_calls(const AttachedHandler& handle) = 0;
+  // A stack id that the kernel side will not use.
+  virtual Result<std::uint32_t> reserve_stack() = 0;
+
+  // Hands every record that is ready to `handle`, processor by processor, and returns how many there were.
+  virtual Result<std::size_t> drain(const RecordHandler& handle) = 0;
+  // Waits for an urgent record, or `milliseconds`.
+  virtual void wait(int milliseconds) = 0;
+  // A descriptor that becomes readable with an urgent record, for the caller's own poll.
+  [[nodiscard]] virtual int wait_fd() const = 0;
+
+  // Events (how = open) for every call that began before `before_ns` and has not been listed; returns the number of
+  // traced tasks.
+  virtual Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) = 0;
+
+  // Unwind rows of a file; then its state and classes take effect. A table that was published before, for another
+  // file, takes no room again. kNoRoom: nothing was published.
+  virtual Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+                                       std::uint32_t classes) = 0;
+  virtual Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) = 0;
+
+  // The kernel's key of the file behind one of our own mappings.
+  virtual Result<usc_file_key> own_file_key(const void* address) = 0;
+  // Gives a file a serial before it is met, so that its rows can be there first; none where the kernel has met it
+  // already.
+  virtual Result<std::uint32_t> reserve_file(const usc_file_key& key) = 0;
+
+  // Counters of every processor, and losses by process, both from the beginning on.
+  virtual Result<std::vector<usc_stats>> stats() = 0;
+  virtual Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() = 0;
+  // How many sequence numbers each processor gave out.
+  virtual Result<std::vector<std::uint32_t>> sequence_numbers() = 0;
+};
+
+// One for each possible processor: "0-3,8" counts 9, since arrays are indexed by number.
+[[nodiscard]] std::uint32_t possible_processors();
+
+// kAuto: the kernel module where it is loaded and free, else BPF.
+enum class BackendChoice : std::uint8_t { kAuto, kBpf, kKmod };
+
+// A backend ready to be attached.
+Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const usc_config& config,
+                                              const BackendSizes& sizes);
+Result<std::unique_ptr<Backend>> open_bpf_backend(const usc_config& config, const BackendSizes& sizes);
+Result<std::unique_ptr<Backend>> open_kmod_backend(const usc_config& config, const BackendSizes& sizes);
+
+}  // namespace uscope::tracer

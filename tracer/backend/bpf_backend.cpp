@@ -1,0 +1,515 @@
+// The BPF backend: loads the programs with maps sized for this machine, reads the per-CPU rings, fills the row tables
+// through shared mappings. Nothing is pinned: when this process ends, in whatever way, the kernel drops links, programs
+// and maps.
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "support/unique_fd.h"
+#include "tracer/backend/backend.h"
+#include "tracer/backend/bpf_handles.h"
+#include "tracer/backend/load_failure.h"
+#include "tracer/preflight/preflight_common.h"
+
+namespace uscope::tracer {
+namespace {
+
+// A ring that is filled as fast as it is read must not keep the reader from all else.
+constexpr std::uint64_t kMostRingBytes = std::uint64_t{256} << 20;
+constexpr std::uint32_t kSmallestRing = 1u << 20;
+constexpr std::uint32_t kMostInBatch = 1u << 16;
+// A shared mapping of an array map's values.
+class MapMemory {
+ public:
+  MapMemory() = default;
+  MapMemory(const MapMemory&) = delete;
+  MapMemory& operator=(const MapMemory&) = delete;
+  ~MapMemory() {
+    if (data_ != nullptr) munmap(data_, bytes_);
+  }
+  Result<void> open(int map_fd, std::size_t bytes, const char* name) {
+    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
+    if (data == MAP_FAILED) return errno_error(std::string("cannot map the BPF map ") + name, errno);
+    data_ = data;
+    bytes_ = bytes;
+    return {};
+  }
+  template <typename T>
+  T* as() {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// May the kernel preempt programs at tracepoints (bpf/preemption.h)? Its tracepoints are then guarded by a kind of SRCU
+// whose guard's type did not exist before. True only where perf's system call events can be had instead.
+bool programs_are_preempted() {
+  const auto has_events = [](const char* folder) {
+    return access((std::string(folder) + "/events/raw_syscalls/sys_enter/id").c_str(), R_OK) == 0;
+  };
+  if (!has_events("/sys/kernel/tracing") && !has_events("/sys/kernel/debug/tracing")) return false;
+  std::ifstream types("/sys/kernel/btf/vmlinux", std::ios::binary);
+  const std::string names{std::istreambuf_iterator<char>(types), std::istreambuf_iterator<char>()};
+  return names.find("class_srcu_fast_notrace_t") != std::string::npos &&
+         names.find("bpf_preempt_disable") != std::string::npos;
+}
+
+// For an iterator that says all in the rings.
+void read_to_end(ScoutDesk& desk) {
+  std::array<char, 4096> room{};
+  while (!desk.request().fds.empty()) {
+    const ssize_t got = read(desk.request().fds.front().get(), room.data(), room.size());
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) break;
+  }
+  desk.answer({});
+}
+
+class BpfBackend : public Backend {
+ public:
+  Result<void> load(const usc_config& config, const BackendSizes& sizes);
+
+  [[nodiscard]] const char* name() const override { return "bpf"; }
+  Result<void> set_target(const TargetNames& names) override;
+  Result<void> attach() override;
+  Result<void> adopt() override;
+  void set_scouts(Scouts& scouts) override { scouts_ = &scouts; }
+  Result<void> tell_mappings(std::uint32_t pid) override;
+  Result<void> list_attached_calls(const AttachedHandler& handle) override;
+  Result<std::uint32_t> reserve_stack() override;
+  void close_entries() override;
+  void detach() override;
+  Result<void> set_launched(int pid) override;
+  Result<std::size_t> drain(const RecordHandler& handle) override;
+  void wait(int milliseconds) override;
+  [[nodiscard]] int wait_fd() const override { return epoll_.get(); }
+  Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
+  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+                               std::uint32_t classes) override;
+  Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override;
+  Result<usc_file_key> own_file_key(const void* address) override;
+  Result<std::uint32_t> reserve_file(const usc_file_key& key) override;
+  Result<std::vector<usc_stats>> stats() override;
+  Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override;
+  Result<std::vector<std::uint32_t>> sequence_numbers() override;
+
+ private:
+  Result<void> size_maps(const BackendSizes& sizes);
+  void choose_programs(const usc_config& config);
+  Result<void> open_rings(std::uint32_t bytes);
+  std::uint64_t missed_probes();
+  // What a BPF iterator writes, in pieces of `item` bytes.
+  static Result<void> read_iterator(bpf_link* link, std::size_t item, const std::function<void(const char*)>& handle);
+  Result<void> put_file(std::uint32_t file, const usc_file_entry& entry);
+  Result<usc_file_rows> copy_rows(const symbolizer::RowTable& table);
+  static int on_record(void* self, void* data, std::size_t bytes);
+
+  Scouts* scouts_ = nullptr;
+  std::uint32_t cpus_ = 0;
+  bool preempted_ = false;
+  BackendSizes sizes_;
+  SkeletonHandle skeleton_;
+  std::vector<UniqueFd> ring_fds_;
+  std::vector<RingBufferHandle> rings_;
+  UniqueFd epoll_;
+  LinkHandle open_calls_;
+  std::vector<std::uint32_t> pids_;  // of the target
+  std::uint32_t batch_ = 0;
+  MapMemory rows_;
+  MapMemory index_;
+  std::uint32_t rows_used_ = 0;
+  std::uint32_t index_used_ = 0;
+  std::uint32_t rules_used_ = 0;
+  std::map<std::shared_ptr<const symbolizer::RowTable>, usc_file_rows> published_;
+  const RecordHandler* handler_ = nullptr;
+};
+
+Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
+  const auto& maps = skeleton_->maps;
+  const std::array<bpf_map*, 11> per_cpu = {maps.cpus,      maps.mapping_slots, maps.row_slots,     maps.stack_slots,
+                                            maps.stack_log, maps.memo_slots,    maps.scratches,     maps.texts,
+                                            maps.samples,   maps.strings,       maps.name_scratches};
+  for (bpf_map* map : per_cpu) bpf_map__set_max_entries(map, bpf_map__max_entries(map) * cpus_);
+  bpf_map__set_max_entries(maps.rings, cpus_);
+  bpf_map__set_max_entries(maps.rows, sizes.rows);
+  bpf_map__set_max_entries(maps.row_index, sizes.index_entries / 2);
+  bpf_map__set_max_entries(maps.rules, sizes.rules);
+  return {};
+}
+
+void BpfBackend::choose_programs(const usc_config& config) {
+  const auto& progs = skeleton_->progs;
+  // These run when asked, not at events.
+  for (bpf_program* program : {progs.look_up_own_file, progs.list_open_calls, progs.spare_own_process,
+                               progs.adopt_tasks, progs.adopt_mappings, progs.list_attached_calls})
+    bpf_program__set_autoattach(program, false);
+  if ((config.target.kinds & USC_TARGET_CGROUP) == 0) bpf_program__set_autoload(progs.on_cgroup_attach, false);
+  preempted_ = programs_are_preempted();
+  const_cast<bool&>(skeleton_->rodata->preemptible) = preempted_;
+  for (bpf_program* program : {progs.on_sys_enter, progs.on_sys_exit}) bpf_program__set_autoload(program, !preempted_);
+  for (bpf_program* program :
+       {progs.on_sys_enter_perf, progs.on_sys_exit_perf, progs.on_fork_2, progs.on_fork_3, progs.on_exec_2,
+        progs.on_exec_3, progs.on_exit_2, progs.on_exit_3, progs.on_rename_2, progs.on_rename_3})
+    bpf_program__set_autoload(program, preempted_);
+}
+
+Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& sizes) {
+  sizes_ = sizes;
+  cpus_ = config.cpus;
+  // All rings together stay within bounds on machines with many processors.
+  while (sizes_.ring_bytes > kSmallestRing && std::uint64_t{sizes_.ring_bytes} * cpus_ > kMostRingBytes)
+    sizes_.ring_bytes /= 2;
+  keep_libbpf_log();
+  skeleton_.reset(uscope_bpf__open());
+  if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
+  if (auto sized = size_maps(sizes); !sized) return sized;
+  choose_programs(config);
+  std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
+  struct stat pid_namespace {};
+  if (stat("/proc/self/ns/pid", &pid_namespace) != 0)
+    return errno_error("cannot look at this process's pid namespace (/proc/self/ns/pid)", errno, "mount /proc");
+  const_cast<__u64&>(skeleton_->rodata->pid_namespace_dev) = pid_namespace.st_dev;
+  const_cast<__u64&>(skeleton_->rodata->pid_namespace_ino) = pid_namespace.st_ino;
+  if (const int error = uscope_bpf__load(skeleton_.get()); error != 0)
+    return load_failure(-error, libbpf_log(), bpf_checks(this_host()));
+  if (auto opened = rows_.open(bpf_map__fd(skeleton_->maps.rows), std::size_t{sizes.rows} * sizeof(usc_row), "rows");
+      !opened)
+    return opened;
+  if (auto opened = index_.open(bpf_map__fd(skeleton_->maps.row_index),
+                                std::size_t{sizes.index_entries} * sizeof(__u32), "row_index");
+      !opened)
+    return opened;
+  return open_rings(sizes_.ring_bytes);
+}
+
+Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
+  const int outer = bpf_map__fd(skeleton_->maps.rings);
+  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_) return errno_error("cannot make an epoll descriptor", errno);
+  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    UniqueFd ring(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "uscope_ring", 0, 0, bytes, nullptr));
+    if (!ring)
+      return errno_error(
+          "cannot create a ring of " + std::to_string(bytes) + " bytes for processor " + std::to_string(cpu), errno,
+          bpf_remedy(errno));
+    const int fd = ring.get();
+    if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY) != 0)
+      return errno_error("cannot enter the ring of processor " + std::to_string(cpu), errno);
+    rings_.emplace_back(ring_buffer__new(fd, on_record, this, nullptr));
+    epoll_event event{};
+    event.events = EPOLLIN;
+    if (!rings_.back() || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+      return errno_error("cannot read the ring of processor " + std::to_string(cpu), errno);
+    ring_fds_.push_back(std::move(ring));
+  }
+  return {};
+}
+
+Result<void> BpfBackend::attach() {
+  if (const int error = uscope_bpf__attach(skeleton_.get()); error != 0)
+    return errno_error("cannot attach the BPF programs to the system call tracepoints", -error, bpf_remedy(-error));
+  open_calls_.reset(bpf_program__attach_iter(skeleton_->progs.list_open_calls, nullptr));
+  if (!open_calls_) return errno_error("cannot attach the list of calls under way", errno, bpf_remedy(errno));
+  return {};
+}
+
+void BpfBackend::close_entries() {
+  skeleton_->bss->entries_closed = 1;
+  bpf_link__destroy(std::exchange(skeleton_->links.on_sys_enter, nullptr));
+  bpf_link__destroy(std::exchange(skeleton_->links.on_sys_enter_perf, nullptr));
+}
+
+void BpfBackend::detach() {
+  uscope_bpf__detach(skeleton_.get());
+}
+
+Result<void> BpfBackend::set_launched(int pid) {
+  skeleton_->bss->launch_pending = static_cast<__u32>(pid);
+  skeleton_->bss->settled = 1;
+  return {};
+}
+
+int BpfBackend::on_record(void* self, void* data, std::size_t bytes) {
+  const auto* record = static_cast<const usc_record*>(data);
+  auto* backend = static_cast<BpfBackend*>(self);
+  if (bytes >= sizeof(usc_record) && record->size <= bytes) (*backend->handler_)(*record);
+  return ++backend->batch_ < kMostInBatch ? 0 : -EAGAIN;
+}
+
+Result<std::size_t> BpfBackend::drain(const RecordHandler& handle) {
+  handler_ = &handle;
+  std::size_t total = 0;
+  for (const RingBufferHandle& ring : rings_) {
+    batch_ = 0;
+    const int count = ring_buffer__consume(ring.get());
+    if (count < 0 && count != -EAGAIN) return errno_error("cannot read the rings", -count);
+    total += batch_;
+  }
+  handler_ = nullptr;
+  return total;
+}
+
+void BpfBackend::wait(int milliseconds) {
+  epoll_event event{};
+  // An error (EINTR among them) only ends the wait early.
+  (void)epoll_wait(wait_fd(), &event, 1, milliseconds);
+}
+
+Result<void> BpfBackend::read_iterator(bpf_link* link, std::size_t item,
+                                       const std::function<void(const char*)>& handle) {
+  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link)));
+  if (!iterator) return errno_error("cannot go through the tasks", errno);
+  std::vector<char> bytes(512 * item);
+  std::size_t have = 0;
+  while (true) {
+    const ssize_t got = read(iterator.get(), bytes.data() + have, bytes.size() - have);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (got < 0) return errno_error("cannot go through the tasks", errno);
+    if (got == 0) return {};
+    have += static_cast<std::size_t>(got);
+    std::size_t at = 0;
+    for (; at + item <= have; at += item) handle(bytes.data() + at);
+    std::memmove(bytes.data(), bytes.data() + at, have - at);
+    have -= at;
+  }
+}
+
+Result<std::uint64_t> BpfBackend::list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) {
+  skeleton_->bss->open_before_ns = before_ns;
+  skeleton_->bss->traced_tasks = 0;
+  auto read = read_iterator(open_calls_.get(), sizeof(usc_event),
+                            [&](const char* bytes) { handle(reinterpret_cast<const usc_event*>(bytes)->head); });
+  if (!read) return read.error();
+  return std::uint64_t{skeleton_->bss->traced_tasks};
+}
+
+Result<void> BpfBackend::set_target(const TargetNames& names) {
+  LIBBPF_OPTS(bpf_test_run_opts, options);
+  if (bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.spare_own_process), &options) != 0)
+    return errno_error("cannot keep this process out of the trace", errno);
+  const __u32 one = 1;
+  for (const std::string& name : names.apps) {
+    app_name key{};
+    if (name.empty() || name.size() >= sizeof(key.name)) return Error{"not the name of an application: " + name, ""};
+    std::memcpy(key.name, name.data(), name.size());
+    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.target_names), &key, &one, BPF_ANY) != 0)
+      return errno_error("cannot trace the application " + name, errno, "name at most 64 applications");
+  }
+  for (const std::uint32_t pid : names.pids) {
+    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.target_pids), &pid, &one, BPF_ANY) != 0)
+      return errno_error("cannot trace the process " + std::to_string(pid), errno);
+  }
+  for (const std::uint64_t id : names.cgroups) {
+    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.target_cgroups), &id, &one, BPF_ANY) != 0)
+      return errno_error("cannot trace the control group with the id " + std::to_string(id), errno,
+                         "name at most 64 control groups");
+  }
+  pids_ = names.pids;
+  return {};
+}
+
+Result<void> BpfBackend::adopt() {
+  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_tasks, nullptr));
+  if (!link) return errno_error("cannot attach the walk over running tasks", errno, bpf_remedy(errno));
+  // Twice: a thread whose process was being decided elsewhere is decided then.
+  for (int pass = 0; pass < 2; pass++)
+    if (auto done = read_iterator(link.get(), 1, [](const char*) {}); !done) return done;
+  // A process that is moved between control groups is looked at with its next call, whoever it is.
+  if ((skeleton_->rodata->config.target.kinds & USC_TARGET_CGROUP) == 0) skeleton_->bss->settled = 1;
+  // From here on these numbers may become those of other processes.
+  for (const std::uint32_t pid : pids_) (void)bpf_map_delete_elem(bpf_map__fd(skeleton_->maps.target_pids), &pid);
+  return {};
+}
+
+Result<void> BpfBackend::tell_mappings(std::uint32_t pid) {
+  bpf_iter_link_info info{};
+  info.task.pid = pid;
+  LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
+  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_mappings, &options));
+  if (!link) {
+    if (errno == ESRCH) return {};
+    return errno_error("cannot attach the walk over a process's mappings", errno, bpf_remedy(errno));
+  }
+  // It waits for the lock of the process's mappings.
+  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link.get())));
+  if (!iterator) return errno_error("cannot go through the mappings of a process", errno);
+  const int fd = iterator.get();
+  (void)ask(scouts_, pid, read_to_end, {}, std::span(&fd, 1));
+  return {};
+}
+
+Result<void> BpfBackend::list_attached_calls(const AttachedHandler& handle) {
+  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.list_attached_calls, nullptr));
+  if (!link) return errno_error("cannot attach the list of calls that were under way", errno, bpf_remedy(errno));
+  return read_iterator(link.get(), sizeof(usc_attached_call),
+                       [&](const char* bytes) { handle(*reinterpret_cast<const usc_attached_call*>(bytes)); });
+}
+
+Result<std::uint32_t> BpfBackend::reserve_stack() {
+  return __atomic_add_fetch(&skeleton_->bss->last_stack, 1, __ATOMIC_SEQ_CST);
+}
+
+Result<void> BpfBackend::put_file(std::uint32_t file, const usc_file_entry& entry) {
+  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.files), &file, &entry, BPF_ANY) != 0)
+    return errno_error("cannot publish file " + std::to_string(file) + " to the BPF programs", errno);
+  return {};
+}
+
+Result<usc_file_rows> BpfBackend::copy_rows(const symbolizer::RowTable& table) {
+  const auto rules = static_cast<std::uint32_t>(table.rules.size());
+  std::copy(table.rows.begin(), table.rows.end(), rows_.as<usc_row>() + rows_used_);
+  std::copy(table.index.begin(), table.index.end(), index_.as<__u32>() + index_used_);
+  for (std::uint32_t i = 0; i < rules; i++) {
+    const std::uint32_t number = rules_used_ + i;
+    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rules), &number, &table.rules[i], BPF_ANY) != 0)
+      return errno_error("cannot publish unwind rules to the BPF programs", errno);
+  }
+  const usc_file_rows place = {.row_base = rows_used_,
+                               .row_count = static_cast<__u32>(table.rows.size()),
+                               .index_base = index_used_,
+                               .rule_base = rules_used_,
+                               .rule_count = rules,
+                               .text_start = table.text_start,
+                               .text_end = table.text_end,
+                               .pad = 0};
+  rows_used_ += place.row_count;
+  index_used_ += static_cast<std::uint32_t>(table.index.size());
+  rules_used_ += rules;
+  return place;
+}
+
+Result<Publish> BpfBackend::publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+                                         std::uint32_t classes) {
+  auto published = published_.find(table);
+  if (published == published_.end()) {
+    if (table->rows.size() > sizes_.rows - rows_used_ || table->index.size() > sizes_.index_entries - index_used_ ||
+        table->rules.size() > sizes_.rules - rules_used_)
+      return Publish::kNoRoom;
+    const auto place = copy_rows(*table);
+    if (!place) return place.error();
+    published = published_.emplace(table, *place).first;
+  }
+  usc_file_entry entry{};
+  entry.rows = published->second;
+  entry.classes = classes;
+  entry.state = USC_FILE_PENDING;
+  if (auto put = put_file(file, entry); !put) return put.error();
+  // An array value is copied word by word: its state may only say READY when all the rest is there.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  entry.state = USC_FILE_READY;
+  if (auto put = put_file(file, entry); !put) return put.error();
+  return Publish::kDone;
+}
+
+Result<void> BpfBackend::publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) {
+  usc_file_entry entry{};
+  entry.classes = classes;
+  if (auto put = put_file(file, entry); !put) return put;
+  entry.state = state;
+  return put_file(file, entry);
+}
+
+Result<usc_file_key> BpfBackend::own_file_key(const void* address) {
+  auto& request = skeleton_->bss->key_request;
+  request.address = reinterpret_cast<std::uintptr_t>(address);
+  request.found = 0;
+  LIBBPF_OPTS(bpf_test_run_opts, options);
+  for (int attempt = 0; attempt < 100 && request.found == 0; attempt++) {
+    if (bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.look_up_own_file), &options) != 0)
+      return errno_error("cannot ask the kernel for a mapped file's key", errno);
+  }
+  if (request.found == 0) return Error{"the kernel gives no key for a mapped file", ""};
+  usc_file_key key{};
+  std::memcpy(&key, &request.key, sizeof(key));
+  return key;
+}
+
+Result<std::uint32_t> BpfBackend::reserve_file(const usc_file_key& key) {
+  const std::uint32_t serial = __atomic_add_fetch(&skeleton_->data->last_file, 1, __ATOMIC_SEQ_CST);
+  if (serial >= USC_FILE_MAX) return Error{"no file serials are left", ""};
+  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.file_serials), &key, &serial, BPF_NOEXIST) != 0)
+    return errno_error("cannot reserve a file serial", errno);
+  return serial;
+}
+
+Result<std::vector<usc_stats>> BpfBackend::stats() {
+  std::vector<usc_stats> all;
+  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    cpu_state state{};
+    if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state) != 0)
+      return errno_error("cannot read the counters of processor " + std::to_string(cpu), errno);
+    all.push_back(state.stats);
+  }
+  if (!all.empty()) all[0].loss[USC_LOSS_RECURSION] += missed_probes();
+  return all;
+}
+
+// The kernel skips a program that is already running on the processor, and counts that. Of several programs for one
+// event the last one counts: what it missed may have been seen by those before, never the other way round.
+std::uint64_t BpfBackend::missed_probes() {
+  std::uint64_t missed = 0;
+  bpf_program* program = nullptr;
+  const auto& progs = skeleton_->progs;
+  const std::array<bpf_program*, 8> relieved = {progs.on_fork,   progs.on_exec,   progs.on_exit,   progs.on_rename,
+                                                progs.on_fork_2, progs.on_exec_2, progs.on_exit_2, progs.on_rename_2};
+  bpf_object__for_each_program(program, skeleton_->obj) {
+    if (preempted_ && std::find(relieved.begin(), relieved.end(), program) != relieved.end()) continue;
+    bpf_prog_info info{};
+    __u32 bytes = sizeof(info);
+    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) == 0) missed += info.recursion_misses;
+  }
+  return missed;
+}
+
+Result<std::vector<std::uint32_t>> BpfBackend::sequence_numbers() {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    cpu_state state{};
+    if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state) != 0)
+      return errno_error("cannot read the counters of processor " + std::to_string(cpu), errno);
+    all.push_back(state.seq);
+  }
+  return all;
+}
+
+Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> BpfBackend::process_losses() {
+  std::vector<std::pair<usc_loss_key, std::uint64_t>> all;
+  const int map = bpf_map__fd(skeleton_->maps.loss_by_process);
+  usc_loss_key key{};
+  usc_loss_key* previous = nullptr;
+  usc_loss_key next{};
+  while (bpf_map_get_next_key(map, previous, &next) == 0) {
+    std::uint64_t count = 0;
+    if (bpf_map_lookup_elem(map, &next, &count) == 0) all.emplace_back(next, count);
+    key = next;
+    previous = &key;
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_bpf_backend(const usc_config& config, const BackendSizes& sizes) {
+  auto backend = std::make_unique<BpfBackend>();
+  if (auto loaded = backend->load(config, sizes); !loaded) return loaded.error();
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+}  // namespace uscope::tracer

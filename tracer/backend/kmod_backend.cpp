@@ -1,0 +1,356 @@
+// The kernel module's backend: one descriptor of /dev/uscope, its ioctls, and the rings mapped from it. When this
+// process ends, in whatever way, the descriptor closes, and the module detaches and frees everything.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/unique_fd.h"
+#include "tracer/backend/backend.h"
+#include "tracer/backend/kmod_handles.h"
+#include "tracer/backend/ring_reader.h"
+#include "uscope/device.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kMostRingBytes = std::uint64_t{256} << 20;
+constexpr int kMappingAttempts = 20;  // one each millisecond
+constexpr std::uint32_t kSmallestRing = 1u << 20;
+constexpr std::size_t kMostInBatch = 1u << 16;
+constexpr std::size_t kPage = 4096;
+
+class KmodBackend : public Backend {
+ public:
+  Result<void> open(const usc_config& config, const BackendSizes& sizes);
+
+  [[nodiscard]] const char* name() const override { return "kmod"; }
+  Result<void> attach() override { return plain(USC_DEVICE_ATTACH, "attach to the system call tracepoints"); }
+  // Errors leave nothing to do: closing the descriptor detaches too.
+  void close_entries() override { (void)plain(USC_DEVICE_CLOSE_ENTRIES, ""); }
+  void detach() override { (void)plain(USC_DEVICE_DETACH, ""); }
+  Result<void> set_launched(int pid) override;
+  Result<void> set_target(const TargetNames& names) override;
+  Result<void> adopt() override { return plain(USC_DEVICE_ADOPT, "look at the tasks that run"); }
+  Result<void> tell_mappings(std::uint32_t pid) override;
+  Result<void> list_attached_calls(const AttachedHandler& handle) override;
+  Result<std::uint32_t> reserve_stack() override;
+  Result<std::size_t> drain(const RecordHandler& handle) override;
+  void wait(int milliseconds) override;
+  [[nodiscard]] int wait_fd() const override { return device_.get(); }
+  Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
+  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+                               std::uint32_t classes) override;
+  Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override;
+  Result<usc_file_key> own_file_key(const void* address) override;
+  Result<std::uint32_t> reserve_file(const usc_file_key& key) override;
+  Result<std::vector<usc_stats>> stats() override;
+  Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override;
+  Result<std::vector<std::uint32_t>> sequence_numbers() override;
+
+ private:
+  Result<void> check_version();
+  Result<void> map_rings(std::uint64_t region_bytes, std::uint32_t ring_bytes);
+  Result<void> plain(unsigned long command, const char* what);
+  template <typename Request>
+  Result<void> ask(unsigned long command, Request& request, const char* what);
+  Result<usc_device_stats> cpu_stats(std::uint32_t cpu);
+  Result<void> publish(std::uint32_t file, std::uint32_t table, usc_file_state state, std::uint32_t classes);
+
+  std::uint32_t cpus_ = 0;
+  UniqueFd device_;
+  std::vector<MappedRange> mapped_;
+  std::vector<RingReader> rings_;
+  std::map<std::shared_ptr<const symbolizer::RowTable>, std::uint32_t> published_;  // module's numbers
+};
+
+Error device_error(const std::string& what, int number) {
+  return errno_error(std::string("the kernel module cannot ") + what + " (" USC_DEVICE_PATH ")", number);
+}
+
+Result<void> KmodBackend::plain(unsigned long command, const char* what) {
+  if (ioctl(device_.get(), command, 0) != 0) return device_error(what, errno);
+  return {};
+}
+
+template <typename Request>
+Result<void> KmodBackend::ask(unsigned long command, Request& request, const char* what) {
+  request.size = sizeof(request);
+  if (ioctl(device_.get(), command, &request) != 0) return device_error(what, errno);
+  return {};
+}
+
+std::string holder() {
+  std::ifstream file("/sys/module/uscope/parameters/holder");
+  std::string text;
+  std::getline(file, text);
+  return text.empty() || text == "0" ? "another tracer" : "process " + text;
+}
+
+Result<void> KmodBackend::check_version() {
+  usc_device_version version{};
+  if (auto asked = ask(USC_DEVICE_VERSION, version, "tell its version"); !asked) return asked;
+  if (version.device_abi != USC_DEVICE_ABI || version.control_abi != USC_CONTROL_ABI ||
+      version.record_abi != USC_RECORD_ABI)
+    return Error{
+        "the loaded kernel module is of another version of uscope: " +
+            std::string(version.module_version, strnlen(version.module_version, sizeof(version.module_version))),
+        "unload it (rmmod uscope) and load the one that came with this uscope"};
+  return {};
+}
+
+Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& sizes) {
+  device_.reset(::open(USC_DEVICE_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!device_) {
+    const int number = errno;
+    if (number == EBUSY)
+      return Error{"the kernel module is in use by " + holder(), "wait until it has ended, or use --backend bpf"};
+    if (number == ENOENT || number == ENODEV || number == ENXIO)
+      return Error{"the kernel module is not loaded: there is no " USC_DEVICE_PATH,
+                   "modprobe uscope; `uscope doctor` tells more"};
+    return errno_error("cannot open " USC_DEVICE_PATH, number, "run as root, or with CAP_SYS_ADMIN");
+  }
+  if (auto same = check_version(); !same) return same;
+  cpus_ = config.cpus;
+  usc_device_start start{};
+  start.config = config;
+  start.ring_bytes = sizes.ring_bytes;
+  // All rings together stay within bounds on machines with many processors.
+  while (start.ring_bytes > kSmallestRing && std::uint64_t{start.ring_bytes} * cpus_ > kMostRingBytes)
+    start.ring_bytes /= 2;
+  start.rows = sizes.rows;
+  start.index_entries = sizes.index_entries;
+  start.rules = sizes.rules;
+  if (auto started = ask(USC_DEVICE_START, start, "begin a session"); !started) return started;
+  return map_rings(start.region_bytes, start.ring_bytes);
+}
+
+Result<void> KmodBackend::map_rings(std::uint64_t region_bytes, std::uint32_t ring_bytes) {
+  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    const auto offset = static_cast<off_t>(cpu * region_bytes);
+    const std::string what = "map the ring of processor " + std::to_string(cpu);
+    const std::size_t bytes = kPage + 2 * std::size_t{ring_bytes};
+    void* place = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (place == MAP_FAILED) return device_error(what, errno);
+    MappedRange range(place, bytes);
+    const auto map = [&](std::size_t at, std::size_t count, int protection, off_t from) {
+      return mmap(range.bytes() + at, count, protection, MAP_SHARED | MAP_FIXED, device_.get(), from) != MAP_FAILED;
+    };
+    if (!map(0, kPage, PROT_READ | PROT_WRITE, offset) || !map(kPage, ring_bytes, PROT_READ, offset + off_t{kPage}) ||
+        !map(kPage + ring_bytes, ring_bytes, PROT_READ, offset + off_t{kPage}))
+      return device_error(what, errno);
+    rings_.emplace_back(reinterpret_cast<usc_ring_control*>(range.bytes()), range.bytes() + kPage, ring_bytes);
+    mapped_.push_back(std::move(range));
+  }
+  return {};
+}
+
+Result<void> KmodBackend::set_launched(int pid) {
+  usc_device_launch launch{};
+  launch.pid = pid;
+  return ask(USC_DEVICE_LAUNCH, launch, "take the command to trace");
+}
+
+Result<void> KmodBackend::set_target(const TargetNames& names) {
+  for (const std::string& name : names.apps) {
+    usc_device_target request{};
+    request.kind = USC_TARGET_APP;
+    if (name.size() >= sizeof(request.name)) return Error{"not the name of an application: " + name, ""};
+    std::memcpy(request.name, name.data(), name.size());
+    if (auto set = ask(USC_DEVICE_TARGET, request, "trace an application by its name"); !set) return set;
+  }
+  for (const std::uint32_t pid : names.pids) {
+    usc_device_target request{};
+    request.size = sizeof(request);
+    request.kind = USC_TARGET_PID;
+    request.value = pid;
+    // It may have ended by now.
+    if (ioctl(device_.get(), USC_DEVICE_TARGET, &request) != 0 && errno != ESRCH)
+      return device_error("trace a process by its number", errno);
+  }
+  for (const std::uint64_t id : names.cgroups) {
+    usc_device_target request{};
+    request.kind = USC_TARGET_CGROUP;
+    request.value = id;
+    if (auto set = ask(USC_DEVICE_TARGET, request, "trace a control group"); !set) return set;
+  }
+  return {};
+}
+
+Result<void> KmodBackend::tell_mappings(std::uint32_t pid) {
+  usc_device_mappings request{};
+  request.size = sizeof(request);
+  request.pid = static_cast<__s32>(pid);
+  // ESRCH: it has ended; EALREADY: after detach(). The module does not wait for the lock of the mappings, which is most
+  // often free soon.
+  for (int attempt = 0; attempt < kMappingAttempts; attempt++) {
+    if (ioctl(device_.get(), USC_DEVICE_MAPPINGS, &request) == 0 || errno == ESRCH || errno == EALREADY) return {};
+    if (errno != EAGAIN) return device_error("tell of a process's mappings", errno);
+    poll(nullptr, 0, 1);
+  }
+  return {};
+}
+
+Result<void> KmodBackend::list_attached_calls(const AttachedHandler& handle) {
+  std::vector<usc_attached_call> calls(1024);
+  usc_device_attached request{};
+  while (true) {
+    request = {};
+    request.capacity = static_cast<__u32>(calls.size());
+    request.buffer = reinterpret_cast<std::uintptr_t>(calls.data());
+    if (auto asked = ask(USC_DEVICE_ATTACHED, request, "list the calls that were under way"); !asked) return asked;
+    if (request.count < request.capacity || calls.size() >= USC_DEVICE_ATTACHED_MAX) break;
+    calls.resize(std::min<std::size_t>(calls.size() * 8, USC_DEVICE_ATTACHED_MAX));
+  }
+  for (std::uint32_t i = 0; i < std::min(request.count, request.capacity); i++) handle(calls[i]);
+  return {};
+}
+
+Result<std::uint32_t> KmodBackend::reserve_stack() {
+  usc_device_stack request{};
+  if (auto asked = ask(USC_DEVICE_STACK, request, "reserve a stack id"); !asked) return asked.error();
+  return std::uint32_t{request.stack};
+}
+
+Result<std::size_t> KmodBackend::drain(const RecordHandler& handle) {
+  std::size_t total = 0;
+  for (RingReader& ring : rings_) {
+    total += ring.drain(handle, kMostInBatch);
+    if (ring.damaged())
+      return Error{"a ring of the kernel module is damaged", "please report this as a fault of uscope"};
+  }
+  return total;
+}
+
+void KmodBackend::wait(int milliseconds) {
+  pollfd ready{device_.get(), POLLIN, 0};
+  std::uint64_t urgent = 0;
+  // An error (EINTR among them) only ends the wait early.
+  if (poll(&ready, 1, milliseconds) > 0) (void)!read(device_.get(), &urgent, sizeof(urgent));
+}
+
+Result<std::uint64_t> KmodBackend::list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) {
+  std::vector<usc_event> events(1024);
+  usc_device_open_calls request{};
+  do {
+    request = {};
+    request.capacity = static_cast<__u32>(events.size());
+    request.before_ns = before_ns;
+    request.buffer = reinterpret_cast<std::uintptr_t>(events.data());
+    if (auto asked = ask(USC_DEVICE_OPEN_CALLS, request, "list the calls under way"); !asked) return asked.error();
+    for (std::uint32_t i = 0; i < std::min(request.count, request.capacity); i++) handle(events[i].head);
+  } while (request.count == request.capacity);
+  return std::uint64_t{request.traced};
+}
+
+Result<void> KmodBackend::publish(std::uint32_t file, std::uint32_t table, usc_file_state state,
+                                  std::uint32_t classes) {
+  usc_device_file request{};
+  request.file = file;
+  request.table = table;
+  request.state = state;
+  request.classes = classes;
+  return ask(USC_DEVICE_FILE, request, "take what is known of a file");
+}
+
+Result<Publish> KmodBackend::publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+                                          std::uint32_t classes) {
+  auto published = published_.find(table);
+  if (published == published_.end()) {
+    usc_device_table request{};
+    request.size = sizeof(request);
+    request.rows = reinterpret_cast<std::uintptr_t>(table->rows.data());
+    request.index = reinterpret_cast<std::uintptr_t>(table->index.data());
+    request.rules = reinterpret_cast<std::uintptr_t>(table->rules.data());
+    request.row_count = static_cast<__u32>(table->rows.size());
+    request.index_count = static_cast<__u32>(table->index.size());
+    request.rule_count = static_cast<__u32>(table->rules.size());
+    request.text_start = table->text_start;
+    request.text_end = table->text_end;
+    // Memory that cannot be had is no room either: walks through this file are finished in user space.
+    if (ioctl(device_.get(), USC_DEVICE_TABLE, &request) != 0) {
+      if (errno == ENOSPC || errno == ENOMEM) return Publish::kNoRoom;
+      return device_error("take unwind rows", errno);
+    }
+    published = published_.emplace(table, request.table).first;
+  }
+  if (auto done = publish(file, published->second, USC_FILE_READY, classes); !done) return done.error();
+  return Publish::kDone;
+}
+
+Result<void> KmodBackend::publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) {
+  return publish(file, 0, state, classes);
+}
+
+Result<usc_file_key> KmodBackend::own_file_key(const void* address) {
+  usc_device_file_key request{};
+  request.address = reinterpret_cast<std::uintptr_t>(address);
+  if (auto asked = ask(USC_DEVICE_FILE_KEY, request, "tell the key of a mapped file"); !asked) return asked.error();
+  return request.key;
+}
+
+Result<std::uint32_t> KmodBackend::reserve_file(const usc_file_key& key) {
+  usc_device_reserve request{};
+  request.key = key;
+  if (auto asked = ask(USC_DEVICE_RESERVE, request, "reserve a file serial"); !asked) return asked.error();
+  return std::uint32_t{request.file};
+}
+
+Result<usc_device_stats> KmodBackend::cpu_stats(std::uint32_t cpu) {
+  usc_device_stats request{};
+  request.cpu = cpu;
+  if (auto asked = ask(USC_DEVICE_STATS, request, "give its counters"); !asked) return asked.error();
+  return request;
+}
+
+Result<std::vector<usc_stats>> KmodBackend::stats() {
+  std::vector<usc_stats> all;
+  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    const auto one = cpu_stats(cpu);
+    if (!one) return one.error();
+    all.push_back(one->stats);
+  }
+  return all;
+}
+
+Result<std::vector<std::uint32_t>> KmodBackend::sequence_numbers() {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    const auto one = cpu_stats(cpu);
+    if (!one) return one.error();
+    all.push_back(static_cast<std::uint32_t>(one->sequence));
+  }
+  return all;
+}
+
+Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> KmodBackend::process_losses() {
+  std::vector<usc_device_loss> losses(USC_DEVICE_LOSSES_MAX);
+  usc_device_losses request{};
+  request.capacity = static_cast<__u32>(losses.size());
+  request.buffer = reinterpret_cast<std::uintptr_t>(losses.data());
+  if (auto asked = ask(USC_DEVICE_LOSSES, request, "tell what was lost"); !asked) return asked.error();
+  std::vector<std::pair<usc_loss_key, std::uint64_t>> all;
+  for (std::uint32_t i = 0; i < std::min(request.count, request.capacity); i++)
+    all.emplace_back(losses[i].key, losses[i].count);
+  return all;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_kmod_backend(const usc_config& config, const BackendSizes& sizes) {
+  auto backend = std::make_unique<KmodBackend>();
+  if (auto opened = backend->open(config, sizes); !opened) return opened.error();
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+}  // namespace uscope::tracer

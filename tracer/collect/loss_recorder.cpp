@@ -1,0 +1,68 @@
+#include "tracer/collect/loss_recorder.h"
+
+#include <algorithm>
+
+#include "support/clock.h"
+
+namespace uscope::tracer {
+namespace {
+
+// Causes whose counts are missing events; the others are about stacks, names or checks.
+constexpr std::array kEventLosses = {USC_LOSS_RING_FULL_EVENT, USC_LOSS_TASK_MAP_FULL, USC_LOSS_TASK_MAP_BUSY,
+                                     USC_LOSS_RECURSION, USC_LOSS_RING_FULL_SHARING};
+
+}  // namespace
+
+Result<void> LossRecorder::write(std::uint32_t cause, std::uint32_t process, std::uint64_t count,
+                                 std::uint64_t from_ns) {
+  if (count == 0) return {};
+  usc_loss loss{};
+  loss.head.time = monotonic_ns();
+  loss.from_ns = from_ns;
+  loss.count = count;
+  loss.cause = cause;
+  loss.process = process;
+  return writer_.append_own(loss, USC_RECORD_LOSS);
+}
+
+Result<void> LossRecorder::tell(usc_loss_cause cause, std::uint32_t process, std::uint64_t from_ns) {
+  return write(cause, process, 1, from_ns);
+}
+
+Result<void> LossRecorder::tell_counted(const std::unordered_map<std::uint32_t, std::uint64_t>& given_up) {
+  const auto stats = backend_.stats();
+  if (!stats) return stats.error();
+  const auto by_process = backend_.process_losses();
+  if (!by_process) return by_process.error();
+  std::array<std::uint64_t, USC_LOSS_COUNT> fresh{};
+  for (std::size_t cause = 0; cause < fresh.size(); cause++) {
+    std::uint64_t total = 0;
+    for (const usc_stats& cpu : *stats) total += cpu.loss[cause];
+    fresh[cause] = total - told_[cause];
+    told_[cause] = total;
+  }
+  Result<void> result;
+  const auto tell = [&](std::uint32_t cause, std::uint32_t process, std::uint64_t count) {
+    if (auto done = write(cause, process, count, from_ns_); !done && result) result = done;
+  };
+  for (const auto& [key, total] : *by_process) {
+    std::uint64_t& told = process_told_[std::uint64_t{key.process} << 32 | key.cause];
+    // The two counters are read one after the other: never more of a process than of all.
+    const std::uint64_t count = key.cause < fresh.size() ? std::min(total - told, fresh[key.cause]) : 0;
+    told += count;
+    tell(key.cause, key.process, count);
+    if (key.cause < fresh.size()) fresh[key.cause] -= count;
+  }
+  for (std::uint32_t cause = 0; cause < fresh.size(); cause++) tell(cause, 0, fresh[cause]);
+  for (const auto& [process, count] : given_up) tell(USC_LOSS_DEFERRED_GIVEN_UP, process, count);
+  from_ns_ = monotonic_ns();
+  return result;
+}
+
+std::uint64_t LossRecorder::events() const {
+  std::uint64_t sum = 0;
+  for (const usc_loss_cause cause : kEventLosses) sum += told_[cause];
+  return sum;
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,40 @@
+// Loss records: what the kernel side has counted since they were last written, and what the collector itself gives up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+
+#include "support/clock.h"
+#include "support/result.h"
+#include "trace/trace_writer.h"
+#include "tracer/backend/backend.h"
+
+namespace uscope::tracer {
+
+class LossRecorder {
+ public:
+  LossRecorder(Backend& backend, trace::TraceWriter& writer)
+      : backend_(backend), writer_(writer), from_ns_(monotonic_ns()) {}
+
+  // One loss of the collector's own, since `from_ns`; 0 where it is of no process.
+  Result<void> tell(usc_loss_cause cause, std::uint32_t process, std::uint64_t from_ns);
+  // The kernel side's, and walks that were given up, by process, since the last call.
+  Result<void> tell_counted(const std::unordered_map<std::uint32_t, std::uint64_t>& given_up);
+
+  // When the last records were written.
+  [[nodiscard]] std::uint64_t from_ns() const { return from_ns_; }
+  // Events that are missing, by any cause.
+  [[nodiscard]] std::uint64_t events() const;
+
+ private:
+  Result<void> write(std::uint32_t cause, std::uint32_t process, std::uint64_t count, std::uint64_t from_ns);
+
+  Backend& backend_;
+  trace::TraceWriter& writer_;
+  std::array<std::uint64_t, USC_LOSS_COUNT> told_{};
+  std::unordered_map<std::uint64_t, std::uint64_t> process_told_;  // by process and cause
+  std::uint64_t from_ns_;
+};
+
+}  // namespace uscope::tracer

@@ -1,0 +1,82 @@
+#include "tracer/collect/string_filter.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "support/socket_address.h"
+
+namespace uscope::tracer {
+namespace {
+
+// A record anew: its fixed part, with the size put right, and what lies behind it.
+template <typename Record>
+const usc_record& rebuild(std::vector<char>& bytes, Record fixed, const std::string& tail) {
+  bytes.assign((sizeof(Record) + tail.size() + 7) & ~std::size_t{7}, '\0');
+  fixed.head.size = static_cast<__u32>(bytes.size());
+  std::memcpy(bytes.data(), &fixed, sizeof(fixed));
+  std::copy(tail.begin(), tail.end(), bytes.begin() + sizeof(fixed));
+  return *reinterpret_cast<const usc_record*>(bytes.data());
+}
+
+template <typename Record>
+Record fixed_part(const Record& record) {
+  Record fixed{};
+  std::memcpy(static_cast<void*>(&fixed), &record, sizeof(fixed));
+  return fixed;
+}
+
+// What lies behind the fixed part, inside the record.
+template <typename Record>
+std::string_view tail_of(const Record& record, const char* data, std::size_t skip, std::size_t bytes) {
+  const std::size_t there = record.head.size - sizeof(Record);
+  skip = std::min(skip, there);
+  return {data + skip, std::min(bytes, there - skip)};
+}
+
+bool is_address(std::uint8_t kind) {
+  return kind == USC_STRING_ADDRESS || kind == USC_STRING_ADDRESS_OUT || kind == USC_STRING_MESSAGE ||
+         kind == USC_STRING_MESSAGE_OUT;
+}
+
+}  // namespace
+
+std::string StringFilter::filter_text(const std::string& text) const {
+  return redactor_.hides(text) ? std::string(kRedacted) : text;
+}
+
+const usc_record& StringFilter::filter(const usc_record& record) {
+  if (redactor_.empty() && strings_) return record;
+  if (record.type == USC_RECORD_STRING) return filter_string(reinterpret_cast<const usc_string&>(record));
+  if (record.type == USC_RECORD_EXEC) return filter_exec(reinterpret_cast<const usc_exec&>(record));
+  return record;
+}
+
+const usc_record& StringFilter::filter_string(const usc_string& string) {
+  if (string.kind == USC_STRING_WORDS || string.kind == USC_STRING_PAIR) return string.head;
+  std::string_view text = tail_of(string, string.text, 0, string.bytes);
+  if (string.kind == USC_STRING_RESULT && text.ends_with('\0')) text.remove_suffix(1);  // getcwd's
+  const bool is_cut = (string.flags & USC_STRING_TRUNCATED) != 0;
+  if (!redactor_.hides(is_address(string.kind) ? socket_address_text(text) : text, is_cut)) return string.head;
+  usc_string fixed = fixed_part(string);
+  fixed.flags = static_cast<__u16>((fixed.flags & ~USC_STRING_TRUNCATED) | USC_STRING_REDACTED);
+  fixed.bytes = static_cast<__u16>(kRedacted.size());
+  return rebuild(bytes_, fixed, std::string(kRedacted));
+}
+
+const usc_record& StringFilter::filter_exec(const usc_exec& exec) {
+  const std::string_view path = tail_of(exec, exec.data, 0, exec.path_bytes);
+  std::string_view arguments = tail_of(exec, exec.data, path.size(), exec.argv_bytes);
+  if (!strings_) arguments = {};
+  const bool is_cut = exec.argv_total > exec.argv_bytes;
+  const std::string new_path =
+      redactor_.hides(path, path.size() >= USC_PATH_BYTES - 1) ? std::string(kRedacted) : std::string(path);
+  const std::string new_arguments = redactor_.redact_list(arguments, is_cut);
+  usc_exec fixed = fixed_part(exec);
+  fixed.path_bytes = static_cast<__u16>(new_path.size());
+  fixed.argv_bytes = static_cast<__u16>(std::min<std::size_t>(new_arguments.size(), UINT16_MAX));
+  // Whether it was cut off, and no more, is to be seen from it; where the list is left out, that it is.
+  fixed.argv_total = fixed.argv_bytes + (is_cut || !strings_ ? 1U : 0U);
+  return rebuild(bytes_, fixed, new_path + new_arguments);
+}
+
+}  // namespace uscope::tracer

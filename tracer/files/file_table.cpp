@@ -1,0 +1,455 @@
+#include "tracer/files/file_table.h"
+
+#include <fnmatch.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+#include "symbolizer/elf/file_writes.h"
+#include "symbolizer/reader/file_owner.h"
+#include "symbolizer/rows/vdso.h"
+#include "tracer/files/library_search.h"
+#include "tracer/jit/jit_names.h"
+#include "tracer/process/process_list.h"
+
+namespace uscope::tracer {
+namespace {
+
+// For programs, maps, rings, the raw trace, perf maps and what a moment needs.
+constexpr std::size_t kReservedDescriptors = 72 + JitNames::kDescriptors;
+constexpr std::size_t kMostExpected = 1U << 14;            // paths that are looked up ahead
+constexpr std::chrono::milliseconds kDescriptorWait{20};   // for a file that is being read to be read
+constexpr std::chrono::milliseconds kPreloadTime{40'000};  // for the rows of what is about to be traced
+
+bool matches(const std::string& glob, const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string base = slash == std::string::npos ? path : path.substr(slash + 1);
+  return fnmatch(glob.c_str(), path.c_str(), 0) == 0 || fnmatch(glob.c_str(), base.c_str(), 0) == 0;
+}
+
+constexpr const char* kGivenUp = "tracing ended before its unwind rows were made";
+constexpr const char* kChanged = "changed after it was mapped: what it holds now is something else";
+
+bool is_same(const usc_file_key& a, const usc_file_key& b) {
+  return std::memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+bool is_same_inode(const usc_file_key& a, const usc_file_key& b) {
+  return a.dev == b.dev && a.ino == b.ino;
+}
+
+bool holds_rules(const symbolizer::RowTable& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [](const usc_row& row) { return row.rule != USC_RULE_NONE; });
+}
+
+// Why a file has no rows, "" where it has some.
+std::string trouble_with(const Result<std::shared_ptr<const symbolizer::RowTable>>& rows, const std::string& name) {
+  if (!rows) return rows.error().what;
+  std::string damage = symbolizer::damage_of(**rows, name);
+  return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
+}
+
+// The same, by what stat says: of a file whose copy is all that may be held.
+bool has_key(const struct stat& status, const usc_file_key& key) {
+  constexpr unsigned kMinorBits = 20;  // as the kernel packs a device's two numbers
+  const std::uint64_t device = std::uint64_t{major(status.st_dev)} << kMinorBits | minor(status.st_dev);
+  return device == key.dev && status.st_ino == key.ino && static_cast<std::uint64_t>(status.st_size) == key.size &&
+         status.st_ctim.tv_sec == key.ctime_sec && status.st_ctim.tv_nsec == key.ctime_nsec;
+}
+
+std::string map_files_entry(std::uint32_t pid, const usc_file& record) {
+  std::array<char, 96> text{};
+  std::snprintf(text.data(), text.size(), "/proc/%u/map_files/%llx-%llx", pid, record.start, record.end);
+  return text.data();
+}
+
+}  // namespace
+
+std::string path_of(const usc_file& record) {
+  std::vector<std::string_view> parts;
+  const std::size_t room = record.head.size > sizeof(usc_file) ? record.head.size - sizeof(usc_file) : 0;
+  std::string_view rest(record.path, std::min<std::size_t>(record.path_bytes, room));
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\0');
+    const std::string_view part = rest.substr(0, end);
+    if (!part.empty()) parts.push_back(part);
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  std::string path;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) path.append("/").append(*part);
+  return path.empty() ? "/" : path;
+}
+
+FileTable::FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts)
+    : backend_(backend), maker_(maker), globs_(std::move(globs)), looks_(scouts) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  most_open_ = limit.rlim_cur > kReservedDescriptors ? limit.rlim_cur - kReservedDescriptors : 0;
+}
+
+bool FileTable::has_room() const {
+  return open_ + coming_ < most_open_;
+}
+
+// Descriptors are kept for the loader and for --verify, as far as they last. The last one is for files to be read: one
+// that was read makes room for the next.
+void FileTable::keep_or_close(File& file) {
+  if (!file.fd) return;
+  if (open_ + coming_ + 1 >= most_open_)
+    file.fd.reset();
+  else
+    open_++;
+}
+
+File& FileTable::slot(std::uint32_t serial) {
+  if (serial >= files_.size()) files_.resize(serial + 1);
+  if (!files_[serial]) files_[serial] = std::make_unique<File>();
+  return *files_[serial];
+}
+
+const File* FileTable::find(std::uint32_t serial) const {
+  return serial < files_.size() ? files_[serial].get() : nullptr;
+}
+
+File* FileTable::find(std::uint32_t serial) {
+  return serial < files_.size() ? files_[serial].get() : nullptr;
+}
+
+std::vector<std::uint32_t> FileTable::take_news() {
+  return std::exchange(news_, {});
+}
+
+std::uint32_t FileTable::classify(const std::string& path) const {
+  std::uint32_t classes = 0;
+  const auto any = [&](const std::vector<std::string>& globs) {
+    return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return matches(glob, path); });
+  };
+  if (any(globs_.app)) classes |= USC_CLASS_APP;
+  if (any(globs_.exclude)) classes |= USC_CLASS_EXCLUDED;
+  return classes;
+}
+
+std::optional<usc_file_key> FileTable::key_of(int fd) const {
+  void* page = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (page == MAP_FAILED) return std::nullopt;
+  const Result<usc_file_key> own = backend_.own_file_key(page);
+  munmap(page, 1);
+  return own ? std::optional(*own) : std::nullopt;
+}
+
+bool FileTable::is_unchanged(const File& file) const {
+  if (file.copied || !file.fd) return file.copied;
+  const auto key = key_of(file.fd.get());
+  if (!key || !is_same_inode(*key, file.key)) return false;
+  if (is_same(*key, file.key)) return true;
+  // Loaded and deleted at once, as compilers that make libraries do.
+  struct stat status {};
+  return fstat(file.fd.get(), &status) == 0 && symbolizer::is_unwritten(status, file.key) &&
+         (status.st_nlink == 0 || !file.facts.build_id.empty());
+}
+
+// Of memory (a record without links) the same inode is enough here: what it holds may be another thing by now.
+bool FileTable::is_met(const OpenedFile& opened, const usc_file& record) const {
+  if (opened.is_copy) return has_key(opened.status, record.key);
+  const auto key = key_of(opened.fd.get());
+  if (!key) return false;
+  if (is_same(*key, record.key)) return true;
+  if (!is_same_inode(*key, record.key)) return false;
+  // Or nothing but its name has changed since, as is_unchanged() has it.
+  return (record.links == 0 && is_on_memory(opened.fd.get())) || symbolizer::is_unwritten(opened.status, record.key);
+}
+
+// Sets the descriptor, or the error.
+void FileTable::bind(const usc_file& record, File& file) {
+  const std::uint32_t pid = living_thread_of(record.pid);
+  const std::string process = "/proc/" + std::to_string(pid);
+  const std::array<std::string, 4> candidates = {map_files_entry(pid, record), process + "/exe",
+                                                 process + "/root" + file.path, file.path};
+  file.open_error = ENOENT;
+  for (const std::string& candidate : candidates) {
+    OpenedFile opened = looks_.open_file(record.pid, candidate);
+    if (opened.fd && is_met(opened, record)) {
+      file.open_error = 0;
+      file.fd = std::move(opened.fd);
+      file.copied = opened.is_copy;
+      return;
+    }
+    file.open_error = opened.fd ? ESTALE : opened.error;
+    if (opened.error == ETIMEDOUT) return;  // nor would the others answer
+  }
+}
+
+Result<void> FileTable::finish(std::uint32_t serial, File file) {
+  file.met = true;
+  keep_or_close(file);
+  file.classes = classify(file.path);
+  if (file.rows) {
+    const Result<Publish> published = backend_.publish_rows(serial, file.rows, file.classes);
+    if (!published) return published.error();
+    file.state = *published == Publish::kDone ? USC_FILE_READY : USC_FILE_USER_ONLY;
+    file.figures = {static_cast<std::uint32_t>(file.rows->rows.size()),
+                    static_cast<std::uint32_t>(file.rows->rules.size()), file.rows->bytes()};
+    if (file.state == USC_FILE_USER_ONLY) file.rows.reset();
+  }
+  if (file.state != USC_FILE_READY) {
+    if (auto put = backend_.publish_state(serial, file.state, file.classes); !put) return put;
+  }
+  slot(serial) = std::move(file);
+  news_.push_back(serial);
+  return {};
+}
+
+Result<void> FileTable::publish_vdso() {
+  File file;
+  file.path = "[vdso]";
+  file.state = USC_FILE_WITHOUT;
+  if (auto rows = symbolizer::vdso_rows(); rows)
+    file.rows = std::make_shared<const symbolizer::RowTable>(std::move(*rows));
+  else
+    file.trouble = rows.error().what;
+  return finish(USC_FILE_VDSO, std::move(file));
+}
+
+Result<void> FileTable::meet(const usc_file& record) {
+  if (record.file < USC_FILE_FIRST || record.file >= USC_FILE_MAX) return {};
+  File file;
+  file.path = path_of(record);
+  file.key = record.key;
+  bind(record, file);
+  file.state = USC_FILE_WITHOUT;
+  if (!file.fd) {
+    file.state = USC_FILE_UNREACHABLE;
+    file.trouble = file.open_error == ESTALE ? kChanged : std::strerror(file.open_error);
+    return finish(record.file, std::move(file));
+  }
+  file.memory = record.links == 0 && is_on_memory(file.fd.get());
+  if (file.memory && !file.copied) hold_copy(file);
+  if (looks_.shares_our_root(record.pid)) file.look_ahead = std::make_shared<std::size_t>(kMostFiles);
+  return begin(record.file, std::move(file));
+}
+
+// Memory for code made at run time. Each content that is met before that is settled is another file to the kernel side;
+// the trace is told of the first one only.
+Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchanged) {
+  const usc_file_key key = MemoryFiles::key_of(file.key);
+  file.state = USC_FILE_JIT;
+  file.fd.reset();
+  const MemoryFiles::Seen seen = memory_.saw_code(file.key, unchanged);
+  const std::string path = file.path;
+  if (auto finished = finish(serial, std::move(file)); !finished) return finished;
+  if (!seen.first) news_.pop_back();
+  if (!seen.settled) return {};
+  const Result<std::uint32_t> whole = backend_.reserve_file(key);
+  if (!whole) return {};
+  File memory;
+  memory.state = USC_FILE_JIT;
+  memory.path = path;
+  memory.key = key;
+  if (auto finished = finish(*whole, std::move(memory)); !finished) return finished;
+  news_.pop_back();
+  return {};
+}
+
+// A program may fill memory again at any time: from now on a copy is read, if nothing was written while it was taken.
+void FileTable::hold_copy(File& file) const {
+  UniqueFd copy = copy_memory_file(file.fd.get());
+  const auto key = copy ? key_of(file.fd.get()) : std::nullopt;
+  if (!key || !is_same(*key, file.key)) return;
+  file.fd = std::move(copy);
+  file.copied = true;
+}
+
+// A descriptor is held for every file that is being read. Few programs have so many new files at once. Not called for
+// what is looked up ahead: that may happen while the maker hands over, and then it has nothing more to give.
+Result<bool> FileTable::has_descriptors() {
+  while (coming_ > 0 && !has_room()) {
+    if (stuck_) return false;
+    const auto came = maker_.wait(kDescriptorWait);
+    if (!came) return came.error();
+    stuck_ = !*came;
+  }
+  return true;
+}
+
+Result<void> FileTable::begin(std::uint32_t serial, File file) {
+  if (given_up_) {
+    file.trouble = kGivenUp;
+    return finish(serial, std::move(file));
+  }
+  const auto room = has_descriptors();
+  if (!room) return room.error();
+  if (!*room) {
+    file.fd.reset();
+    file.trouble = file.path + ": not read: too many files were being read when it was met";
+    return finish(serial, std::move(file));
+  }
+  file.coming = true;
+  file.classes = classify(file.path);
+  file.payer = symbolizer::payer_of(file.fd.get());
+  RowJob job{serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this, RowWork::kFacts, file.payer};
+  slot(serial) = std::move(file);
+  coming_++;
+  return maker_.ask(std::move(job));
+}
+
+// With its facts.
+Result<void> FileTable::go_on(std::uint32_t serial, const symbolizer::FactsAnswer& answer) {
+  File& file = slot(serial);
+  const bool unchanged = !file.memory || is_unchanged(file);
+  if (!answer.elf && file.memory) {
+    File code = std::move(file);
+    stop_reading(serial, code);
+    return finish_code(serial, std::move(code), unchanged);
+  }
+  if (file.memory) memory_.saw_elf(file.key);
+  if (!unchanged) {
+    file.trouble = kChanged;
+    return end(serial, std::move(file));
+  }
+  if (!answer.facts) {
+    file.trouble = answer.facts.error().what;
+    return end(serial, std::move(file));
+  }
+  file.facts = *answer.facts;
+  const std::shared_ptr<std::size_t> left = std::exchange(file.look_ahead, nullptr);
+  std::vector<std::string> asked;
+  // Of what programs map themselves, only an executable, which names an interpreter, is followed; of what was looked up
+  // for one, all.
+  if (left && (!file.facts.interpreter.empty() || *left < kMostFiles)) asked = looks_.asked_for(file.facts, file.path);
+  RowJob job{serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this, RowWork::kRows, file.payer};
+  if (auto made = maker_.ask(std::move(job)); !made) return made;
+  return look_ahead(std::move(asked), left);
+}
+
+void FileTable::stop_reading(std::uint32_t serial, File& file) {
+  file.coming = false;
+  coming_--;
+  maker_.settle(serial);
+}
+
+// Without rows.
+Result<void> FileTable::end(std::uint32_t serial, File file) {
+  stop_reading(serial, file);
+  return finish(serial, std::move(file));
+}
+
+// The maker may still read these files, by the numbers of their descriptors: each of these stays open, with its file or
+// with this table.
+Result<void> FileTable::give_up_rows() {
+  given_up_ = true;
+  for (std::uint32_t serial = 0; serial < files_.size(); serial++) {
+    if (!files_[serial] || !files_[serial]->coming) continue;
+    File file = std::move(*files_[serial]);
+    file.coming = false;
+    coming_--;
+    file.trouble = kGivenUp;
+    lent_.push_back(std::move(file.fd));
+    if (auto done = finish(serial, std::move(file)); !done) return done;
+    if (open_ >= most_open_) continue;
+    slot(serial).fd = std::move(lent_.back());
+    lent_.pop_back();
+    open_++;
+  }
+  return {};
+}
+
+Result<void> FileTable::on_made(const MadeRows& made) {
+  stuck_ = false;
+  if (!slot(made.serial).coming) return {};  // given up
+  if (made.facts) return go_on(made.serial, *made.facts);
+  File file = std::move(slot(made.serial));
+  file.coming = false;
+  coming_--;
+  if (is_unchanged(file)) {
+    file.trouble = trouble_with(made.rows, file.path);
+  } else {
+    file.trouble = kChanged;
+    file.facts = {};
+  }
+  if (file.trouble.empty()) file.rows = *made.rows;
+  return finish(made.serial, std::move(file));
+}
+
+// Best effort: what is not found here is met later, and its first walks are finished in user space.
+Result<void> FileTable::look_ahead(std::vector<std::string> paths, const std::shared_ptr<std::size_t>& left) {
+  for (std::size_t i = 0; left && i < paths.size() && *left > 0; i++) {
+    const std::string path = paths[i];
+    if (expected_.size() >= kMostExpected || !expected_.insert(path).second) continue;
+    (*left)--;
+    OpenedFile opened = looks_.open_file(0, path);
+    UniqueFd fd = std::move(opened.fd);
+    if (!fd || opened.is_copy) continue;  // the kernel's key of a copy is not the file's
+    if (const std::string interpreter = script_interpreter(fd.get()); !interpreter.empty()) {
+      paths.push_back(interpreter);
+      continue;
+    }
+    const std::string real = opened.path.empty() ? path : opened.path;
+    if (auto done = expect(std::move(fd), real, left); !done) return done;
+  }
+  return {};
+}
+
+// Gives a file that is about to be mapped its serial, and has it read. One that the kernel has met has both. Where no
+// descriptor is left it is met later.
+Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<std::size_t> look_ahead) {
+  if (given_up_ || !has_room()) return {};
+  const auto key = key_of(fd.get());  // before what is read: see on_made()
+  struct stat status {};
+  if (!key || fstat(fd.get(), &status) != 0) return {};
+  if (status.st_nlink == 0 && is_on_memory(fd.get()))
+    return {};  // may be filled again: it is met when its mapping is told of
+  File file;
+  file.path = std::move(path);
+  file.state = USC_FILE_WITHOUT;
+  file.fd = std::move(fd);
+  file.look_ahead = std::move(look_ahead);
+  file.key = *key;
+  file.told = false;
+  const Result<std::uint32_t> serial = backend_.reserve_file(*key);
+  if (!serial) return {};
+  return begin(*serial, std::move(file));
+}
+
+// Not for ever: a file that is slow to read is waited for by its walks.
+void FileTable::wait_for_rows() {
+  const auto until = std::chrono::steady_clock::now() + kPreloadTime;
+  while (coming_ > 0 && !end_is_asked_for() && std::chrono::steady_clock::now() < until)
+    if (!maker_.wait(kDescriptorWait)) return;
+}
+
+void FileTable::preload(const std::string& executable) {
+  if (look_ahead({executable}, std::make_shared<std::size_t>(kMostFiles))) wait_for_rows();
+}
+
+void FileTable::preload_process(std::uint32_t pid) {
+  const std::uint32_t living = living_thread_of(pid);
+  for (const ExecutableMapping& mapping : looks_.executable_mappings_of(pid)) {
+    if (end_is_asked_for()) return;
+    usc_file record{};
+    record.start = mapping.start;
+    record.end = mapping.end;
+    OpenedFile opened = looks_.open_file(pid, map_files_entry(living, record));
+    if (!opened.fd || opened.is_copy) continue;
+    const struct stat& status = opened.status;
+    // Servers have hundreds of processes with the same files.
+    if (!preloaded_.insert(std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino)).second) continue;
+    if (!has_descriptors()) return;
+    if (auto done = expect(std::move(opened.fd), mapping.path, nullptr); !done) return;
+  }
+  wait_for_rows();
+}
+
+}  // namespace uscope::tracer

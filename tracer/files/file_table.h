@@ -1,0 +1,142 @@
+// The files behind the traced mappings: bound once each to an open descriptor, on the kernel's own word that it is the
+// same file, and their unwind rows, made by a RowBuildQueue, brought to the kernel.
+//
+// Binding: candidates are /proc/PID/map_files, /proc/PID/exe, the path inside the process's root, the path as it is.
+// Each one that opens is mapped, and the kernel says whether the key of that mapping is the key it met. Device and
+// inode numbers of stat are not asked: on btrfs and overlayfs they differ. A file on FUSE is held as a copy in memory
+// (process_looks.h) and known by those numbers, which are the same there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "support/result.h"
+#include "support/unique_fd.h"
+#include "symbolizer/elf/elf_facts.h"
+#include "symbolizer/rows/row_builder.h"
+#include "tracer/backend/backend.h"
+#include "tracer/files/memory_file.h"
+#include "tracer/files/row_build_queue.h"
+#include "tracer/process/process_looks.h"
+#include "uscope/control.h"
+
+namespace uscope::tracer {
+
+// Which modules are the application's beside its executable, and which are left out: shell globs, against the whole
+// path and its last component.
+struct ModuleGlobs {
+  std::vector<std::string> app;
+  std::vector<std::string> exclude;
+};
+
+struct RowFigures {
+  std::uint32_t rows = 0;
+  std::uint32_t rules = 0;
+  std::size_t bytes = 0;
+};
+
+struct File {
+  bool met = false;     // all that follows is known
+  bool coming = false;  // path and classes are known; the facts, and then the rows, are being read
+  usc_file_state state = USC_FILE_PENDING;
+  std::uint32_t classes = 0;  // USC_CLASS_*
+  std::string path;           // as seen by the process that mapped it first
+  UniqueFd fd;                // none for files beyond what the descriptor limit allows: these are named by their path
+  bool copied = false;        // fd is our own copy, taken while the file held what was mapped
+  usc_file_key key{};         // what was mapped
+  bool told = true;           // the kernel side has told of it, with its key
+  symbolizer::ElfFacts facts;
+  // Null where there are none, and for USC_FILE_USER_ONLY (WalkRows has those).
+  std::shared_ptr<const symbolizer::RowTable> rows;
+  RowFigures figures;   // of its rows, wherever they are
+  std::string trouble;  // why there are none
+  int open_error = 0;
+  bool memory = false;  // only memory (memory_file.h): it may be filled with something else at any time
+  std::string payer;    // in whose name it is read
+  // How many more files may be looked up for the program that asked for this one; null: none.
+  std::shared_ptr<std::size_t> look_ahead;
+};
+
+// Whether a mapping is memory for code made at run time: anonymous, or of a file that is only memory.
+[[nodiscard]] inline bool is_jit(std::uint32_t serial, const File* file) {
+  return serial == USC_FILE_NONE || (file != nullptr && file->met && file->state == USC_FILE_JIT);
+}
+
+class FileTable final : public RowUser {
+ public:
+  // All outlive this. Scouts, where there are any, open files.
+  FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts = nullptr);
+
+  // The vdso's rows, and the rows of a command that is about to be launched with its interpreter and libraries: all are
+  // in the kernel on return.
+  Result<void> publish_vdso();
+  void preload(const std::string& executable);
+  // The rows of what a running process has mapped.
+  void preload_process(std::uint32_t pid);
+
+  // A file met by the kernel. Errors of one file are kept with it (File::trouble) and are not errors here. Its facts
+  // and rows come later (File::coming), from the maker: nobody waits for a file that is slow to read. What an
+  // executable asks to be loaded is looked up as soon as that is known, before it is mapped.
+  Result<void> meet(const usc_file& record);
+  Result<void> on_made(const MadeRows& made) override;
+  // Files whose rows are being made have none from here on, nor have files that are met later.
+  Result<void> give_up_rows();
+
+  [[nodiscard]] const File* find(std::uint32_t serial) const;
+  [[nodiscard]] File* find(std::uint32_t serial);
+  // Whether a file whose descriptor is held still holds what was mapped: what has been read of it since is then of
+  // that.
+  [[nodiscard]] bool is_unchanged(const File& file) const;
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(files_.size()); }
+  // Hands over all files, by serial; null where there is none. The table is empty afterwards.
+  std::vector<std::unique_ptr<File>> take_all() { return std::exchange(files_, {}); }
+  // Serials whose usc_file_info is still to be written to the trace; each is given once.
+  std::vector<std::uint32_t> take_news();
+
+ private:
+  Result<void> begin(std::uint32_t serial, File file);
+  Result<void> go_on(std::uint32_t serial, const symbolizer::FactsAnswer& answer);
+  void stop_reading(std::uint32_t serial, File& file);
+  Result<void> end(std::uint32_t serial, File file);
+  Result<void> finish(std::uint32_t serial, File file);
+  [[nodiscard]] bool has_room() const;
+  Result<bool> has_descriptors();
+  Result<void> look_ahead(std::vector<std::string> paths, const std::shared_ptr<std::size_t>& left);
+  Result<void> expect(UniqueFd fd, std::string path, std::shared_ptr<std::size_t> look_ahead);
+  Result<void> finish_code(std::uint32_t serial, File file, bool unchanged);
+  void hold_copy(File& file) const;
+  void wait_for_rows();
+  File& slot(std::uint32_t serial);
+  std::uint32_t classify(const std::string& path) const;
+  [[nodiscard]] std::optional<usc_file_key> key_of(int fd) const;
+  void keep_or_close(File& file);
+  [[nodiscard]] bool is_met(const OpenedFile& opened, const usc_file& record) const;
+  void bind(const usc_file& record, File& file);
+
+  Backend& backend_;
+  RowBuildQueue& maker_;
+  ModuleGlobs globs_;
+  ProcessLooks looks_;
+  std::vector<std::unique_ptr<File>> files_;
+  std::vector<UniqueFd> lent_;  // of files that were given up while they were read; the maker may not be done with them
+  std::vector<std::uint32_t> news_;
+  std::unordered_set<std::string> expected_;  // paths looked up ahead
+  std::size_t coming_ = 0;
+  bool stuck_ = false;               // nothing came when a descriptor was needed
+  bool given_up_ = false;            // nothing is read any more
+  std::set<std::string> preloaded_;  // device and inode
+  MemoryFiles memory_;
+  std::size_t open_ = 0;
+  std::size_t most_open_ = 0;
+};
+
+// The path of a usc_file record: its components, innermost first, made into "/a/b/c".
+[[nodiscard]] std::string path_of(const usc_file& record);
+
+}  // namespace uscope::tracer

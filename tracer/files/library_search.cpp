@@ -1,0 +1,86 @@
+// The loader's search, roughly: DT_RUNPATH with $ORIGIN, then the folders that Debian and others compile in.
+// ld.so.cache is not read; LD_LIBRARY_PATH is not followed.
+#include "tracer/files/library_search.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::array<const char*, 7> kFolders = {
+    "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"};
+
+// Far above what programs ask for; the file may ask for anything, and the search is the collector's time.
+constexpr std::size_t kMostRunpaths = 16;
+constexpr std::size_t kMostLooks = 768;
+
+bool is_file(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+std::string expand_origin(std::string folder, const std::string& user) {
+  for (const std::string token : {"$ORIGIN", "${ORIGIN}"}) {
+    const std::size_t at = folder.find(token);
+    if (at != std::string::npos) folder.replace(at, token.size(), std::filesystem::path(user).parent_path().string());
+  }
+  return folder;
+}
+
+std::vector<std::string> folders_of(const symbolizer::ElfFacts& facts, const std::string& user) {
+  std::vector<std::string> folders;
+  const std::size_t own = std::min(facts.runpath.size(), kMostRunpaths);
+  for (std::size_t i = 0; i < own; i++) folders.push_back(expand_origin(facts.runpath[i], user));
+  folders.insert(folders.end(), kFolders.begin(), kFolders.end());
+  return folders;
+}
+
+// `looks` are left.
+std::string find_library(const std::string& name, const std::vector<std::string>& folders, std::size_t& looks) {
+  if (name.size() > PATH_MAX || looks == 0) return "";
+  if (name.find('/') != std::string::npos) {
+    looks--;
+    return is_file(name) ? name : "";
+  }
+  for (const std::string& folder : folders) {
+    if (looks == 0) break;
+    looks--;
+    std::string path = folder;
+    path.append("/").append(name);
+    if (is_file(path)) return path;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string script_interpreter(int fd) {
+  std::array<char, 256> line{};
+  const ssize_t got = pread(fd, line.data(), line.size() - 1, 0);
+  std::string text(line.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (text.compare(0, 2, "#!") != 0) return "";
+  text = text.substr(2, text.find('\n') == std::string::npos ? std::string::npos : text.find('\n') - 2);
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_first_of(" \t", begin) - begin);
+}
+
+std::vector<std::string> asked_for(const symbolizer::ElfFacts& facts, const std::string& path) {
+  std::vector<std::string> files;
+  if (!facts.interpreter.empty()) files.push_back(facts.interpreter);
+  const std::vector<std::string> folders = folders_of(facts, path);
+  std::size_t looks = kMostLooks;
+  for (const std::string& name : facts.needed) {
+    if (files.size() >= kMostFiles || looks == 0) break;
+    if (std::string found = find_library(name, folders, looks); !found.empty()) files.push_back(std::move(found));
+  }
+  return files;
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,434 @@
+#include "tracer/futex/futex_watch.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "support/clock.h"
+#include "tracer/futex/outsiders.h"
+#include "tracer/futex/shared_mappings.h"
+#include "tracer/process/process_list.h"
+#include "tracer/process/thread_state.h"
+#include "tracer/process/time_offset.h"
+#include "uscope/futex.h"
+
+namespace uscope::tracer {
+namespace {
+
+bool read_memory(std::uint32_t tid, std::uint64_t from, void* to, std::size_t bytes) {
+  const iovec local = {to, bytes};
+  const iovec remote = {reinterpret_cast<void*>(from), bytes};  // NOLINT(performance-no-int-to-ptr)
+  return process_vm_readv(static_cast<pid_t>(tid), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+// Of an absolute one: as the host's clock has it; 0, which is past, where that is not known.
+std::uint64_t read_timeout(std::uint32_t tid, const usc_futex_call& call) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  std::uint64_t time[2] = {};
+  const std::size_t bytes = call.narrow_timeout != 0 ? 8 : sizeof(time);
+  if (call.timeout_at == 0 || !read_memory(tid, call.timeout_at, static_cast<void*>(time), bytes))
+    return USC_FUTEX_NO_TIMEOUT;
+  if (call.narrow_timeout != 0) {
+    time[1] = time[0] >> 32U;
+    time[0] &= 0xffffffffU;
+  }
+  const std::uint64_t timeout = time[0] * kSecond + time[1];
+  const bool monotonic = (call.flags & USC_FUTEX_ABSOLUTE) != 0 && (call.op & USC_FUTEX_OP_REALTIME) == 0 &&
+                         usc_futex_command(call.op) != USC_FUTEX_OP_LOCK_PI;
+  if (!monotonic) return timeout;
+  const auto offset = time_offset_of(tid);
+  const bool past = !offset || (*offset > 0 && timeout < static_cast<std::uint64_t>(*offset));
+  return past ? 0 : timeout - static_cast<std::uint64_t>(*offset);
+}
+
+std::string hex(std::uint64_t number) {
+  std::array<char, 16> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number, 16).ptr;
+  return {text.data(), end};
+}
+
+// Where not all of it can be read, what the page of the address has.
+std::vector<char> read_words(std::uint32_t tid, FutexQuestion::Depth depth, usc_futex& futex) {
+  std::vector<char> words(USC_FUTEX_WORDS);
+  std::uint64_t from = futex.address - USC_FUTEX_BEFORE;
+  if (depth != FutexQuestion::Depth::kAround || !read_memory(tid, from, words.data(), words.size())) {
+    __u64 in_page = 0;
+    words.resize(usc_futex_words_in_page(futex.address, &in_page));
+    from = in_page;
+    if (!read_memory(tid, from, words.data(), words.size())) words.clear();
+  }
+  futex.words_from = from;
+  futex.bytes = static_cast<__u16>(words.size());
+  return words;
+}
+
+bool is_unfinished(const usc_event& event) {
+  return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
+}
+
+constexpr std::uint32_t kPlaceOfProcess =
+    1U << 31;  // and its pid: /proc is asked about it; below: the number of a question
+constexpr std::uint32_t kMostHangs = 3;
+
+struct Seen {
+  std::vector<char> words;
+  std::uint32_t tid = 0;
+  const FutexQuestion* question = nullptr;
+  std::optional<ThreadState> before;
+  std::string name;  // of a shared one's file: what are_open_to_others() asks for
+  std::string link;
+  usc_futex futex{};  // the last: its type has no end of its own
+};
+
+// A look, by whoever takes it.
+class FutexLook {
+ public:
+  explicit FutexLook(ScoutDesk& desk) : desk_(desk) {
+    ScoutReader request(desk.request().bytes);
+    at_once_ = request.get<bool>();
+    questions_ = items<FutexQuestion>(request.get_bytes());
+    for (const std::uint32_t pid : items<std::uint32_t>(request.get_bytes())) around_.silent.insert(pid);
+    for (const std::uint32_t pid : items<std::uint32_t>(request.get_bytes())) around_.known.insert(pid);
+    around_.asks = [this](std::uint32_t pid) { desk_.goes_to(kPlaceOfProcess + pid); };
+  }
+  FutexLook(const FutexLook&) = delete;
+  FutexLook& operator=(const FutexLook&) = delete;
+
+  void take();
+
+ private:
+  template <typename T>
+  static std::vector<T> items(std::span<const std::byte> bytes) {
+    std::vector<T> all(bytes.size() / sizeof(T));
+    if (!all.empty()) std::memcpy(static_cast<void*>(all.data()), bytes.data(), all.size() * sizeof(T));
+    return all;
+  }
+  bool read(std::size_t number, Seen& seen);
+  void find_key(std::uint32_t pid, Seen& seen);
+  void find_strangers(std::vector<Seen>& all);
+  void find_sharers(std::vector<Seen>& all);
+
+  ScoutDesk& desk_;
+  bool at_once_ = false;
+  std::vector<FutexQuestion> questions_;
+  AskedAround around_;
+  std::map<std::uint32_t, std::optional<std::vector<SharedMapping>>> mappings_;  // by pid
+  std::map<std::uint32_t, bool> handlers_;                                       // by pid: whether it handles signals
+};
+
+void FutexLook::take() {
+  std::vector<Seen> all(questions_.size());
+  for (std::size_t i = 0; at_once_ && i < all.size(); i++) all[i].before = thread_state_of(questions_[i].tid);
+  for (std::size_t i = 0; i < all.size(); i++)
+    if (!read(i, all[i])) all[i].tid = 0;
+  for (Seen& seen : all)
+    if (at_once_ && seen.tid != 0 && slept_through(seen.before, thread_state_of(seen.tid)))
+      seen.futex.flags |= USC_FUTEX_ASLEEP;
+  std::erase_if(all, [](const Seen& seen) { return seen.tid == 0; });
+  find_strangers(all);
+  find_sharers(all);
+  for (const Seen& seen : all)
+    desk_.answer(ScoutWriter().put(seen.futex).put_bytes(std::as_bytes(std::span(seen.words))).bytes());
+}
+
+// False: it is not known whose it is, or of which memory.
+bool FutexLook::read(std::size_t number, Seen& seen) {
+  const FutexQuestion& question = questions_[number];
+  usc_futex_call call{};
+  __u64 args[6];
+  std::memcpy(static_cast<void*>(args), static_cast<const void*>(question.args), sizeof(args));
+  if (usc_futex_describe(&call, question.abi, question.nr, args) == 0) return false;
+  seen.tid = question.tid;
+  seen.question = &question;
+  desk_.goes_to(static_cast<std::uint32_t>(number));
+  if (question.nr == USC_FUTEX_WAITV) {
+    usc_futex_waiter first{};
+    if (!read_memory(question.tid, call.address, &first, sizeof(first))) return false;
+    usc_futex_take_first(&call, &first);
+  }
+  usc_futex& futex = seen.futex;
+  futex.head.task = question.task;
+  futex.head.time = monotonic_ns();
+  futex.entry_ns = question.entry_ns;
+  futex.address = call.address;
+  futex.timeout = read_timeout(question.tid, call);
+  futex.op = call.op;
+  futex.expected = call.expected;
+  futex.mm = question.mm;
+  futex.strangers = USC_FUTEX_NO_STRANGERS;
+  futex.futexes = call.futexes;
+  futex.flags = static_cast<__u8>(call.flags | USC_FUTEX_AT_STOP);
+  auto handles = handlers_.find(question.pid);
+  if (handles == handlers_.end()) handles = handlers_.emplace(question.pid, handles_signals(question.pid)).first;
+  if (handles->second) futex.flags |= USC_FUTEX_HANDLERS;
+  seen.words = read_words(question.tid, question.depth, futex);
+  find_key(question.pid, seen);
+  return true;
+}
+
+void FutexLook::find_key(std::uint32_t pid, Seen& seen) {
+  usc_futex& futex = seen.futex;
+  futex.key = USC_FUTEX_PRIVATE;
+  if ((futex.op & USC_FUTEX_OP_PRIVATE) != 0) return;
+  auto at = mappings_.find(pid);
+  if (at == mappings_.end()) {
+    desk_.goes_to(kPlaceOfProcess + pid);
+    at = mappings_.emplace(pid, around_.silent.count(pid) != 0 ? std::nullopt : shared_mappings_of(pid)).first;
+  }
+  if (!at->second) {
+    futex.key = USC_FUTEX_UNKNOWN;
+    return;
+  }
+  // The kernel lists them by address.
+  const auto behind =
+      std::upper_bound(at->second->begin(), at->second->end(), futex.address,
+                       [](std::uint64_t address, const SharedMapping& mapping) { return address < mapping.start; });
+  if (behind == at->second->begin() || futex.address >= std::prev(behind)->end) return;
+  const SharedMapping& mapping = *std::prev(behind);
+  futex.key = USC_FUTEX_SHARED;
+  futex.dev = mapping.file.first;
+  futex.ino = mapping.file.second;
+  futex.offset = mapping.offset + futex.address - mapping.start;
+  seen.name = mapping.name;
+  seen.link =
+      "/proc/" + std::to_string(living_thread_of(pid)) + "/map_files/" + hex(mapping.start) + "-" + hex(mapping.end);
+}
+
+void FutexLook::find_strangers(std::vector<Seen>& all) {
+  std::vector<SharedFile> files;
+  for (const Seen& seen : all)
+    if (seen.futex.key == USC_FUTEX_SHARED) files.emplace_back(seen.futex.dev, seen.futex.ino);
+  if (files.empty()) return;
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  const std::vector<std::uint32_t> counts = count_strangers(files, around_);
+  const auto place_of = [&](const Seen& seen) {
+    const SharedFile file(seen.futex.dev, seen.futex.ino);
+    return static_cast<std::size_t>(std::lower_bound(files.begin(), files.end(), file) - files.begin());
+  };
+  std::vector<MappedFile> mapped(files.size());
+  for (const Seen& seen : all)
+    if (seen.futex.key == USC_FUTEX_SHARED) mapped[place_of(seen)] = {seen.question->pid, seen.name, seen.link};
+  const std::vector<bool> open = are_open_to_others(mapped, around_);
+  for (Seen& seen : all) {
+    if (seen.futex.key != USC_FUTEX_SHARED) continue;
+    seen.futex.strangers = counts[place_of(seen)];
+    if (open[place_of(seen)]) seen.futex.flags |= USC_FUTEX_OPEN;
+  }
+}
+
+void FutexLook::find_sharers(std::vector<Seen>& all) {
+  SpaceSharers sharers(around_);
+  std::map<std::uint32_t, std::uint32_t> counted;  // by address space
+  for (Seen& seen : all) {
+    usc_futex& futex = seen.futex;
+    if (futex.key != USC_FUTEX_PRIVATE) continue;
+    futex.strangers = seen.question->sharers;
+    if (seen.question->counts_sharers == 0) continue;
+    auto known = counted.find(futex.mm);
+    if (known == counted.end()) known = counted.emplace(futex.mm, sharers.count(seen.question->pid)).first;
+    futex.strangers = known->second;
+  }
+}
+
+void look_at_waits(ScoutDesk& desk) {
+  FutexLook(desk).take();
+}
+
+}  // namespace
+
+void FutexWatch::see(const usc_event& event) {
+  usc_futex_call call{};
+  __u64 args[6];
+  std::memcpy(static_cast<void*>(args), &event.args, sizeof(args));
+  if (usc_futex_describe(&call, event.abi, event.nr, args) == 0 || (call.flags & USC_FUTEX_WAKE) != 0) return;
+  if (is_unfinished(event)) {
+    Wait wait{.task = event.head.task,
+              .entry_ns = event.entry_ns,
+              .nr = event.nr,
+              .abi = event.abi,
+              .entered = event.how == USC_HOW_OPEN};
+    std::memcpy(static_cast<void*>(wait.args), &event.args, sizeof(wait.args));
+    waits_[wait.task] = wait;
+    return;
+  }
+  const auto at = waits_.find(event.head.task);
+  if (at != waits_.end() && at->second.entry_ns == event.entry_ns) waits_.erase(at);
+}
+
+WaitSet FutexWatch::waits_before(std::uint64_t before_ns) const {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  WaitSet set;
+  for (const auto& [task, wait] : waits_) {
+    if (wait.entry_ns >= before_ns) continue;
+    set.count++;
+    set.mark += (wait.entry_ns ^ std::uint64_t{task} << 40U) * kOdd;
+  }
+  return set;
+}
+
+Result<void> FutexWatch::look_at_new() {
+  if (look_) return {};  // the next time
+  Look look;
+  for (auto& [task, wait] : waits_)
+    if (!std::exchange(wait.looked_at, true)) ask_about(wait, look);
+  return begin(std::move(look));
+}
+
+Result<void> FutexWatch::look_at_all() {
+  if (look_) {
+    all_asked_ = true;
+    return {};
+  }
+  Look look;
+  look.at_once = true;
+  for (auto& [task, wait] : waits_) {
+    wait.looked_at = true;
+    ask_about(wait, look);
+  }
+  return begin(std::move(look));
+}
+
+void FutexWatch::ask_about(const Wait& wait, Look& look) const {
+  const TaskInfo& task = tasks_.find(wait.task);
+  if (task.tid == 0 || wait.depth == FutexQuestion::Depth::kNone) return;
+  if (scouts_ != nullptr && scouts_->is_let_be(task.pid)) look.silent.push_back(task.pid);
+  FutexQuestion question;
+  question.entry_ns = wait.entry_ns;
+  std::memcpy(static_cast<void*>(question.args), static_cast<const void*>(wait.args), sizeof(question.args));
+  question.task = wait.task;
+  question.tid = task.tid;
+  question.pid = task.pid;
+  question.mm = task.mm;
+  question.nr = wait.nr;
+  question.abi = wait.abi;
+  question.depth = wait.depth;
+  // Only what was there before the trace can have been shared with somebody whom the trace does not know. Who shared it
+  // is asked for once, and again where it matters whether they are still there.
+  if (tasks_.was_adopted(task.mm)) {
+    const auto known = sharers_.find(task.mm);
+    question.sharers = known == sharers_.end() ? 0 : known->second;
+    question.counts_sharers = known == sharers_.end() || (look.at_once && known->second != 0) ? 1 : 0;
+  }
+  look.questions.push_back(question);
+}
+
+Result<void> FutexWatch::begin(Look look) {
+  if (look.questions.empty()) return {};
+  look_.emplace(std::move(look));
+  return send();
+}
+
+Result<void> FutexWatch::send() {
+  ScoutWriter request;
+  request.put(look_->at_once);
+  request.put_bytes(std::as_bytes(std::span(look_->questions)));
+  request.put_bytes(std::as_bytes(std::span(look_->silent)));
+  std::vector<std::uint32_t> known{static_cast<std::uint32_t>(getpid())};
+  for (const std::uint32_t pid : tasks_.living()) known.push_back(pid);
+  request.put_bytes(std::as_bytes(std::span(known)));
+  look_->seen.clear();
+  if (scouts_ == nullptr) return write(run_here(look_at_waits, request.bytes()));
+  if (auto errand = scouts_->send(look_at_waits, request.bytes()))
+    look_->errand.emplace(std::move(*errand));
+  else
+    give_up();
+  return {};
+}
+
+Result<void> FutexWatch::work() {
+  if (!look_) return {};
+  while (true) {
+    ScoutMessage message;
+    const Errand::Came came = look_->errand->next(message);
+    if (came == Errand::Came::kAnswer) {
+      look_->seen.push_back(std::move(message));
+      continue;
+    }
+    if (came == Errand::Came::kDone) return write(std::exchange(look_->seen, {}));
+    if (came == Errand::Came::kNothing && !look_->errand->hangs()) return {};
+    break;
+  }
+  const std::uint32_t place = look_->errand->at();
+  const std::uint64_t waited_ns = monotonic_ns() - look_->errand->began_ns();
+  look_->errand.reset();
+  if (place >= kPlaceOfProcess && place - kPlaceOfProcess != 0)
+    scouts_->tell_silent(place - kPlaceOfProcess, waited_ns);
+  if (auto done = avoid(*look_, place); !done) return done;
+  return send();
+}
+
+// What did not answer is asked for less; and where that happens often, its whole process is let be.
+Result<void> FutexWatch::avoid(Look& look, std::uint32_t place) {
+  look.hung++;
+  std::uint32_t pid = place - kPlaceOfProcess;
+  if (place < look.questions.size()) {
+    FutexQuestion& question = look.questions[place];
+    const auto depth = question.depth == FutexQuestion::Depth::kAround && look.hung <= kMostHangs
+                           ? FutexQuestion::Depth::kPage
+                           : FutexQuestion::Depth::kNone;
+    question.depth = depth;
+    const auto wait = waits_.find(question.task);
+    if (wait != waits_.end() && wait->second.entry_ns == question.entry_ns) wait->second.depth = depth;
+    pid = question.pid;
+    scouts_->note_silent(pid);
+    const FutexQuestion asked = question;
+    if (look.hung > kMostHangs) std::erase_if(look.questions, [&](const auto& other) { return other.pid == pid; });
+    std::erase_if(look.questions, [](const auto& other) { return other.depth == FutexQuestion::Depth::kNone; });
+    return depth == FutexQuestion::Depth::kNone ? let_be(asked) : Result<void>();
+  }
+  look.silent.push_back(pid);
+  if (look.hung > 2 * kMostHangs) look.questions.clear();
+  return {};
+}
+
+// A wait that is not looked at: what its entry told of it may be all that is known, and anybody may have its memory.
+Result<void> FutexWatch::let_be(const FutexQuestion& question) {
+  const auto wait = waits_.find(question.task);
+  const bool entered = wait != waits_.end() && wait->second.entry_ns == question.entry_ns && wait->second.entered;
+  usc_futex_call call{};
+  __u64 args[6];
+  std::memcpy(static_cast<void*>(args), static_cast<const void*>(question.args), sizeof(args));
+  if (!entered || usc_futex_describe(&call, question.abi, question.nr, args) == 0) return {};
+  usc_futex futex{};
+  futex.head.task = question.task;
+  futex.head.time = monotonic_ns();
+  futex.entry_ns = question.entry_ns;
+  futex.address = call.address;
+  futex.timeout = USC_FUTEX_NO_TIMEOUT;
+  futex.op = call.op;
+  futex.expected = call.expected;
+  futex.mm = question.mm;
+  futex.strangers = 1;
+  futex.futexes = call.futexes;
+  futex.key = USC_FUTEX_UNKNOWN;
+  futex.flags = static_cast<__u8>(call.flags | USC_FUTEX_AT_STOP | USC_FUTEX_HANDLERS);
+  return writer_.append_own(futex, USC_RECORD_FUTEX);
+}
+
+Result<void> FutexWatch::write(const std::vector<ScoutMessage>& seen) {
+  look_.reset();
+  for (const ScoutMessage& message : seen) {
+    ScoutReader reader(message.bytes);
+    const auto futex = reader.get<usc_futex>();
+    const auto words = reader.get_bytes();
+    if (futex.key == USC_FUTEX_PRIVATE && tasks_.was_adopted(futex.mm)) sharers_[futex.mm] = futex.strangers;
+    if (auto done = writer_.append_own(futex, USC_RECORD_FUTEX,
+                                       std::span(reinterpret_cast<const char*>(words.data()), words.size()));
+        !done)
+      return done;
+  }
+  return std::exchange(all_asked_, false) ? look_at_all() : Result<void>();
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,145 @@
+#include "tracer/jit/jit_names.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "support/clock.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kEveryNs = 1'000'000'000;
+// A reading that took t is followed by this many t without one.
+constexpr std::uint64_t kRest = 20;
+// Of reading, between two passes over the rings; a map that is being read is read to its end.
+constexpr std::uint64_t kSliceNs = 50'000'000;
+// Addresses of one address space. Those that are one too many have no name; of the found ones only duplicates follow.
+constexpr std::size_t kMostWanted = 1U << 16;
+constexpr std::size_t kMostFound = 1U << 18;
+// Of all address spaces together.
+constexpr std::size_t kMostAddresses = 1U << 21;
+
+}  // namespace
+
+void JitNames::see(const usc_stack& stack) {
+  if (stack.mm == 0) return;
+  Space& space = spaces_[stack.mm];
+  if (space.task == 0) {
+    space.task = stack.head.task;
+    space.seen_ns = stack.head.time;
+    unmet_.push_back(stack.mm);
+  }
+  if (space.met && !space.file) return;  // nothing will be found
+  const std::size_t room = (stack.head.size - sizeof(usc_stack)) / sizeof(std::uint64_t);
+  for (std::size_t i = 0; i < std::min<std::size_t>(stack.depth, room); i++) {
+    const std::uint64_t frame = stack.frames[i];
+    if (USC_FRAME_FILE(frame) != USC_FILE_NONE) continue;
+    const std::uint64_t address = USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1);
+    if (!space.found.contains(address)) insert(space, address);
+  }
+}
+
+void JitNames::insert(Space& space, std::uint64_t address) {
+  if (space.wanted.size() >= kMostWanted || addresses_ >= kMostAddresses) return;
+  if (!space.wanted.insert(address).second) return;
+  addresses_++;
+  space.fresh = true;
+}
+
+void JitNames::forget(std::uint32_t mm) {
+  const auto found = spaces_.find(mm);
+  if (found == spaces_.end()) return;
+  addresses_ -= found->second.wanted.size() + found->second.found.size();
+  open_.erase(mm);
+  spaces_.erase(found);
+}
+
+void JitNames::hurry(std::uint32_t mm) {
+  const auto found = spaces_.find(mm);
+  if (found != spaces_.end()) found->second.next_ns = 0;
+}
+
+// A vfork's child leaves what is its parent's: nothing ends.
+void JitNames::leave(const usc_exec& exec) {
+  const TaskInfo& task = tasks_.find(exec.head.task);
+  const auto found = spaces_.find(task.mm);
+  if (found == spaces_.end() || task.maps().empty() || task.maps()[0].pid != task.pid) return;
+  found->second.left_ns = exec.head.time;
+  found->second.next_ns = 0;
+}
+
+JitNews JitNames::work(std::uint64_t now, bool closing) {
+  JitNews news;
+  std::erase_if(unmet_, [&](std::uint32_t mm) {
+    const auto found = spaces_.find(mm);
+    if (found == spaces_.end()) return true;
+    Space& space = found->second;
+    if (space.met) return true;
+    meet(space, news);
+    if (space.file) open_.insert(mm);
+    if (space.met && !space.file) addresses_ -= std::exchange(space.wanted, {}).size();
+    return space.met;
+  });
+  for (const std::uint32_t mm : open_) {
+    Space& space = spaces_.at(mm);
+    if (space.wanted.empty() || (now < space.next_ns && !closing)) continue;
+    // The rings come first; those that have been read rest, so that the others have their turn.
+    if (!closing && monotonic_ns() - now > kSliceNs) break;
+    read_maps(mm, space, news);
+    const std::uint64_t took = monotonic_ns() - now;
+    space.next_ns = now + std::max(kEveryNs, took * kRest);
+  }
+  return news;
+}
+
+// The process is taken hold of in the round in which the first stack with such code came: it may end at any time.
+void JitNames::meet(Space& space, JitNews& news) {
+  const TaskInfo& task = tasks_.find(space.task);
+  if (task.maps().empty() || task.maps()[0].pid == 0) return;  // its start comes with the next round
+  space.met = true;
+  space.process = task.process;
+  space.owners = task.maps();
+  if (open_.size() >= kMostOpen) {
+    news.troubles.push_back({USC_LOSS_JIT_SPACES_FULL, space.process});
+    return;
+  }
+  const std::uint32_t pid = space.owners[0].pid;
+  space.file = PerfMapFile::of_process(pid, space.seen_ns, looks_);
+  // A first thread that has ended has no root any more; its process has.
+  if (!space.file && task.tid != pid) space.file = PerfMapFile::of_process(task.tid, space.seen_ns, looks_);
+  if (!space.file && command_ && pid == space.owners[0].ns_pid) space.file = command_->again();
+}
+
+void JitNames::read_maps(std::uint32_t mm, Space& space, JitNews& news) {
+  for (std::size_t i = 0; i < space.owners.size(); i++) {
+    const MapOwner& owner = space.owners[i];
+    const Lifetime lifetime{owner.from_ns, i == 0 ? space.left_ns : std::nullopt};
+    read_map(mm, space, "perf-" + std::to_string(owner.ns_pid) + ".map", lifetime, news);
+    if (owner.pid != owner.ns_pid) read_map(mm, space, "perf-" + std::to_string(owner.pid) + ".map", lifetime, news);
+  }
+  space.fresh = false;
+}
+
+void JitNames::read_map(std::uint32_t mm, Space& space, const std::string& name, const Lifetime& lifetime,
+                        JitNews& news) {
+  if (space.wanted.empty()) return;
+  const PerfMapBytes map = space.file->read(name, lifetime, !space.fresh);
+  if (map.state == PerfMapBytes::State::kRefused && !space.told_refused) {
+    space.told_refused = true;
+    news.troubles.push_back({USC_LOSS_PERF_MAP_REFUSED, space.process});
+  }
+  if (map.state != PerfMapBytes::State::kRead) return;
+  if (!map.from_start && !space.told_size) {
+    space.told_size = true;
+    news.troubles.push_back({USC_LOSS_PERF_MAP_SIZE, space.process});
+  }
+  if (space.found.size() > kMostFound) addresses_ -= std::exchange(space.found, {}).size();
+  for (PerfMapEntry& entry : find_in_perf_map(map.bytes, map.from_start, space.wanted)) {
+    if (!space.found.insert(entry.address).second) addresses_--;
+    news.names.push_back({mm, std::move(entry)});
+  }
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,66 @@
+#include "tracer/process/descriptor_snapshot.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "uscope/record.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::size_t kLongestTarget = 1024;
+
+// Nothing where there is none, or it is too long to be kept whole.
+std::optional<std::string> target_of(const std::string& link) {
+  std::array<char, PATH_MAX> text{};
+  const ssize_t bytes = readlink(link.c_str(), text.data(), text.size());
+  if (bytes <= 0 || static_cast<std::size_t>(bytes) > kLongestTarget) return std::nullopt;
+  return std::string(text.data(), static_cast<std::size_t>(bytes));
+}
+
+// Whether an exec closes it; nothing where it has gone.
+std::optional<bool> closes_on_exec(const std::string& info) {
+  std::ifstream file(info);
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("flags:"))
+      return (std::strtoul(line.c_str() + std::strlen("flags:"), nullptr, 8) & O_CLOEXEC) != 0;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<OpenDescriptor> open_descriptors_of(std::uint32_t pid) {
+  const std::string folder = "/proc/" + std::to_string(pid);
+  std::vector<OpenDescriptor> found;
+  const bool has_plain_root = target_of(folder + "/root") == "/";
+  if (auto cwd = target_of(folder + "/cwd"); cwd && has_plain_root) found.push_back({USC_FD_CWD, 0, std::move(*cwd)});
+  struct Close {
+    void operator()(DIR* dir) const { closedir(dir); }
+  };
+  const std::unique_ptr<DIR, Close> list(opendir((folder + "/fd").c_str()));
+  if (!list) return found;
+  while (const dirent* entry = readdir(list.get())) {
+    const std::string_view name = entry->d_name;
+    int fd = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), fd).ec != std::errc() ||
+        found.size() > kMostDescriptors)
+      continue;
+    auto target = target_of(folder + "/fd/" + std::string(name));
+    const auto closes = closes_on_exec(folder + "/fdinfo/" + std::string(name));
+    if (target && closes) found.push_back({fd, *closes ? std::uint32_t{USC_FD_CLOEXEC} : 0U, std::move(*target)});
+  }
+  return found;
+}
+
+}  // namespace uscope::tracer

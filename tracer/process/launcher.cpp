@@ -1,0 +1,159 @@
+#include "tracer/process/launcher.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace uscope::tracer {
+namespace {
+
+struct UserIds {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::string name;
+  std::string home;
+  std::string shell;
+};
+
+Result<UserIds> look_up_user(const std::string& user) {
+  const passwd* entry = getpwnam(user.c_str());
+  if (entry == nullptr && !user.empty() && user.find_first_not_of("0123456789") == std::string::npos)
+    entry = getpwuid(static_cast<uid_t>(std::strtoul(user.c_str(), nullptr, 10)));
+  if (entry == nullptr) return Error{"no such user: " + user, "-u takes a name or a number of the user database"};
+  return UserIds{entry->pw_uid, entry->pw_gid, entry->pw_name, entry->pw_dir, entry->pw_shell};
+}
+
+// As execvp finds it: names with a slash are paths, others are sought in PATH.
+Result<std::string> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path = std::getenv("PATH");
+  std::string rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  std::string forbidden;  // there, but not executable: as a shell says it, 126 and not 127
+  while (true) {
+    const std::size_t colon = rest.find(':');
+    const std::string folder = rest.substr(0, colon);
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    struct stat status {};
+    if (stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+      if (access(candidate.c_str(), X_OK) == 0) return candidate;
+      if (forbidden.empty()) forbidden = candidate;
+    }
+    if (colon == std::string::npos) break;
+    rest.erase(0, colon + 1);
+  }
+  if (!forbidden.empty()) return forbidden;
+  return Error{"command not found: " + name, "give its path, or check PATH"};
+}
+
+// Becomes the user for good. In the child: no allocation is needed after this, and nothing is caught.
+bool become(const UserIds& user) {
+  if (initgroups(user.name.c_str(), user.gid) != 0 || setgid(user.gid) != 0 || setuid(user.uid) != 0) return false;
+  setenv("USER", user.name.c_str(), 1);
+  setenv("LOGNAME", user.name.c_str(), 1);
+  setenv("HOME", user.home.c_str(), 1);
+  setenv("SHELL", user.shell.c_str(), 1);
+  return true;
+}
+
+[[noreturn]] void run_child(int gate, int failure, const std::string& path, const std::vector<std::string>& command,
+                            const UserIds* user, const struct sigaction& child_action) {
+  // If the tracer dies before go(), the gate closes and the child ends.
+  char go = 0;
+  if (read(gate, &go, 1) != 1) _exit(125);
+  sigaction(SIGCHLD, &child_action, nullptr);
+  int error = 0;
+  if (user != nullptr && !become(*user)) error = errno;
+  if (error == 0) {
+    std::vector<char*> argv;
+    argv.reserve(command.size() + 1);
+    for (const std::string& argument : command) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    execve(path.c_str(), argv.data(), environ);
+    error = errno;
+  }
+  (void)!write(failure, &error, sizeof(error));
+  _exit(error == ENOENT ? 127 : 126);
+}
+
+}  // namespace
+
+Result<LaunchedCommand> LaunchedCommand::prepare(const LaunchOptions& options) {
+  if (options.command.empty()) return Error{"no command to trace", "give it after --"};
+  Result<std::string> path = find_program(options.command.front());
+  if (!path) return path.error();
+  std::optional<UserIds> user;
+  if (!options.user.empty()) {
+    Result<UserIds> found = look_up_user(options.user);
+    if (!found) return found.error();
+    user = *found;
+  }
+  std::array<int, 2> gate{};
+  std::array<int, 2> failure{};
+  if (pipe2(gate.data(), O_CLOEXEC) != 0) return errno_error("cannot make a pipe", errno);
+  UniqueFd gate_read(gate[0]);
+  UniqueFd gate_write(gate[1]);
+  if (pipe2(failure.data(), O_CLOEXEC) != 0) return errno_error("cannot make a pipe", errno);
+  UniqueFd failure_read(failure[0]);
+  UniqueFd failure_write(failure[1]);
+  // A SIGCHLD that our parent left ignored would take the command's exit status from us. The command gets it as it was.
+  struct sigaction child_action {};
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &by_default, &child_action);
+  const pid_t pid = fork();
+  if (pid < 0) return errno_error("cannot fork", errno);
+  if (pid == 0) {
+    gate_write.reset();
+    failure_read.reset();
+    run_child(gate_read.get(), failure_write.get(), *path, options.command, user ? &*user : nullptr, child_action);
+  }
+  return LaunchedCommand(pid, std::move(gate_write), std::move(failure_read), *path);
+}
+
+LaunchedCommand::~LaunchedCommand() {
+  if (!gate_ || exit_) return;
+  gate_.reset();
+  int status = 0;
+  waitpid(pid_, &status, 0);
+}
+
+Result<void> LaunchedCommand::go() {
+  const char byte = 1;
+  if (write(gate_.get(), &byte, 1) != 1) return errno_error("cannot start the command", errno);
+  gate_.reset();
+  int error = 0;
+  ssize_t got = 0;
+  do {
+    got = read(failure_.get(), &error, sizeof(error));
+  } while (got < 0 && errno == EINTR);
+  failure_.reset();
+  if (got == sizeof(error)) {
+    exec_errno_ = error;
+    return errno_error("cannot execute " + path_, error);
+  }
+  return {};
+}
+
+std::optional<CommandExit> LaunchedCommand::poll_exit() {
+  if (exit_) return exit_;
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  exit_ = CommandExit{WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+  return exit_;
+}
+
+void LaunchedCommand::send_signal(int number) const {
+  if (!exit_) kill(pid_, number);
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,178 @@
+#include "tracer/process/process_list.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+
+#include "support/unique_fd.h"
+#include "uscope/target.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr int kLastArgument = 3;  // as the kernel side looks for a script
+
+std::string proc_path(std::uint32_t pid, const std::string& name) {
+  return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+std::string link_at(const std::string& path) {
+  std::array<char, 4096> text{};
+  const ssize_t bytes = readlink(path.c_str(), text.data(), text.size());
+  return bytes <= 0 ? "" : std::string(text.data(), static_cast<std::size_t>(bytes));
+}
+
+std::vector<std::uint32_t> numbers_in(const std::string& folder) {
+  std::vector<std::uint32_t> numbers;
+  const std::unique_ptr<DIR, int (*)(DIR*)> handle(opendir(folder.c_str()), closedir);
+  if (!handle) return numbers;
+  while (const dirent* entry = readdir(handle.get())) {
+    const char* name = entry->d_name;
+    if (std::isdigit(static_cast<unsigned char>(*name)) != 0)
+      numbers.push_back(static_cast<std::uint32_t>(std::strtoul(name, nullptr, 10)));
+  }
+  return numbers;
+}
+
+// A path as /proc tells it to us, as the process has it: below its own root.
+std::string as_inside(std::uint32_t pid, const std::string& path) {
+  const std::string root = link_at(proc_path(pid, "root"));
+  return root.size() > 1 && path.starts_with(root + "/") ? path.substr(root.size()) : path;
+}
+
+// Looked up in the kernel's cache alone: a file system's server could keep us waiting. What is open is there.
+UniqueFd open_cached(int folder, const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_CACHED;
+  return UniqueFd(static_cast<int>(syscall(SYS_openat2, folder, path.c_str(), &how, sizeof(how))));
+}
+
+bool are_same_file(int one, int other) {
+  struct statx a {};
+  struct statx b {};
+  constexpr int kFlags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+  return statx(one, "", kFlags, STATX_INO, &a) == 0 && statx(other, "", kFlags, STATX_INO, &b) == 0 &&
+         a.stx_ino == b.stx_ino && a.stx_dev_major == b.stx_dev_major && a.stx_dev_minor == b.stx_dev_minor;
+}
+
+// The path behind a link of /proc, in the process's own root. The kernel ends that of a deleted file in " (deleted)";
+// but a file may have such a name, and then it is there. What memory without a file (memfd) is called, the kernel alone
+// says.
+std::string path_behind(std::uint32_t pid, const std::string& link) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  std::string text = link_at(link);
+  if (text.ends_with(kDeleted) && text.starts_with('/')) {
+    const UniqueFd open_file(open(link.c_str(), O_PATH | O_CLOEXEC));
+    const UniqueFd root(open(proc_path(pid, "root").c_str(), O_PATH | O_CLOEXEC));
+    const UniqueFd there = open_cached(AT_FDCWD, text);
+    const UniqueFd inside = open_cached(root.get(), text.substr(1));
+    const bool real = open_file && ((there && are_same_file(there.get(), open_file.get())) ||
+                                    (inside && are_same_file(inside.get(), open_file.get())));
+    if (!real) text.resize(text.size() - kDeleted.size());
+  }
+  return as_inside(pid, text);
+}
+
+std::string base_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool interprets(const std::string& name) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, name.data(), std::min(name.size(), sizeof(word)));
+  return usc_is_interpreter(word) != 0;
+}
+
+// The first argument that is no option.
+std::string script_of(const std::string& arguments) {
+  std::size_t at = arguments.find('\0');
+  for (int i = 1; i <= kLastArgument && at != std::string::npos; i++) {
+    std::string argument = arguments.c_str() + at + 1;
+    if (argument.empty() || argument[0] != '-') return argument;
+    at = arguments.find('\0', at + 1);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> running_processes() {
+  return numbers_in("/proc");
+}
+
+std::uint32_t living_thread_of(std::uint32_t pid) {
+  if (!link_at(proc_path(pid, "exe")).empty()) return pid;
+  for (const std::uint32_t tid : numbers_in(proc_path(pid, "task")))
+    if (!link_at(proc_path(tid, "exe")).empty()) return tid;
+  return pid;
+}
+
+std::string command_line_of(std::uint32_t pid, std::size_t most) {
+  std::ifstream file(proc_path(living_thread_of(pid), "cmdline"), std::ios::binary);
+  std::string text(most, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(most));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return text;
+}
+
+std::string name_of(std::uint32_t pid) {
+  std::ifstream file(proc_path(pid, "comm"), std::ios::binary);
+  std::string name{std::istreambuf_iterator<char>(file), {}};
+  if (name.ends_with('\n')) name.pop_back();
+  return name;
+}
+
+std::string executable_of(std::uint32_t pid) {
+  const std::uint32_t tid = living_thread_of(pid);
+  return path_behind(tid, proc_path(tid, "exe"));
+}
+
+bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names) {
+  const std::string name = base_of(executable_of(pid));
+  const auto among = [&](const std::string& wanted) {
+    return !wanted.empty() && std::find(names.begin(), names.end(), wanted) != names.end();
+  };
+  if (among(name)) return true;
+  return interprets(name) && among(base_of(script_of(command_line_of(pid))));
+}
+
+std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
+  std::vector<ExecutableMapping> mappings;
+  const std::uint32_t tid = living_thread_of(pid);
+  std::ifstream file(proc_path(tid, "maps"));
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    ExecutableMapping mapping;
+    char dash = 0;
+    std::string permissions;
+    std::string offset;
+    std::string device;
+    std::uint64_t inode = 0;
+    words >> std::hex >> mapping.start >> dash >> mapping.end >> permissions >> offset >> device >> std::dec >> inode;
+    if (inode == 0 || permissions.size() < 3 || permissions[2] != 'x') continue;
+    // The path as it stands here has its newlines as \012, as a name may have that too.
+    std::array<char, 64> range{};
+    std::snprintf(range.data(), range.size(), "map_files/%llx-%llx", static_cast<unsigned long long>(mapping.start),
+                  static_cast<unsigned long long>(mapping.end));
+    mapping.path = path_behind(tid, proc_path(tid, range.data()));
+    mappings.push_back(std::move(mapping));
+  }
+  return mappings;
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,300 @@
+#include "tracer/process/process_looks.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "support/clock.h"
+#include "trace/trace_writer.h"
+#include "tracer/files/library_search.h"
+#include "tracer/futex/outsiders.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::size_t kMostArguments = std::size_t{1} << 20;
+constexpr std::size_t kMostCopied = std::size_t{256} << 20;
+constexpr std::uint64_t kLongestCopyNs = 500'000'000;
+
+std::vector<std::byte> request_for(std::uint32_t pid) {
+  const auto bytes = std::as_bytes(std::span(&pid, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
+void put_descriptors(ScoutWriter& out, const std::vector<OpenDescriptor>& all) {
+  for (const OpenDescriptor& one : all) out.put(one.fd).put(one.flags).put_text(one.target);
+}
+
+std::vector<OpenDescriptor> get_descriptors(ScoutReader& in) {
+  std::vector<OpenDescriptor> all;
+  while (!in.empty()) {
+    OpenDescriptor& one = all.emplace_back();
+    one.fd = in.get<int>();
+    one.flags = in.get<std::uint32_t>();
+    one.target = in.get_text();
+  }
+  return all;
+}
+
+void look_at_process(ScoutDesk& desk) {
+  ScoutReader in(desk.request().bytes);
+  const auto pid = in.get<std::uint32_t>();
+  const bool with_descriptors = in.get<bool>();
+  ScoutWriter out;
+  const std::uint64_t now = monotonic_ns();
+  const auto descriptors = with_descriptors ? open_descriptors_of(pid) : std::vector<OpenDescriptor>();
+  out.put_text(executable_of(pid)).put_text(command_line_of(pid, kMostArguments)).put_text(name_of(pid)).put(now);
+  desk.goes_to(0);
+  out.put(has_io_uring(pid));
+  put_descriptors(out, descriptors);
+  desk.answer(out.bytes());
+}
+
+void list_descriptors(ScoutDesk& desk) {
+  ScoutReader in(desk.request().bytes);
+  ScoutWriter out;
+  put_descriptors(out, open_descriptors_of(in.get<std::uint32_t>()));
+  desk.answer(out.bytes());
+}
+
+void compare_name(ScoutDesk& desk) {
+  ScoutReader in(desk.request().bytes);
+  const auto pid = in.get<std::uint32_t>();
+  std::vector<std::string> names;
+  while (!in.empty()) names.push_back(in.get_text());
+  desk.answer(ScoutWriter().put(uscope::tracer::goes_by_name(pid, names)).bytes());
+}
+
+void list_mappings(ScoutDesk& desk) {
+  ScoutReader in(desk.request().bytes);
+  ScoutWriter out;
+  for (const ExecutableMapping& mapping : uscope::tracer::executable_mappings_of(in.get<std::uint32_t>()))
+    out.put(mapping.start).put(mapping.end).put_text(mapping.path);
+  desk.answer(out.bytes());
+}
+
+void compare_roots(ScoutDesk& desk) {
+  ScoutReader in(desk.request().bytes);
+  struct stat own {};
+  struct stat other {};
+  const std::string root = "/proc/" + std::to_string(in.get<std::uint32_t>()) + "/root";
+  const bool same = stat("/", &own) == 0 && stat(root.c_str(), &other) == 0 && own.st_dev == other.st_dev &&
+                    own.st_ino == other.st_ino;
+  desk.answer(ScoutWriter().put(same).bytes());
+}
+
+void search_libraries(ScoutDesk& desk) {
+  ScoutReader in(desk.request().bytes);
+  symbolizer::ElfFacts facts;
+  const std::string path = in.get_text();
+  facts.interpreter = in.get_text();
+  const auto needed = in.get<std::uint32_t>();
+  for (std::uint32_t i = 0; i < needed; i++) facts.needed.push_back(in.get_text());
+  while (!in.empty()) facts.runpath.push_back(in.get_text());
+  ScoutWriter out;
+  for (const std::string& found : uscope::tracer::asked_for(facts, path)) out.put_text(found);
+  desk.answer(out.bytes());
+}
+
+struct OpenAnswer {
+  int error = 0;
+  bool is_copy = false;
+  struct stat status {};
+};
+
+// Whose bytes come from a program, which may keep them back.
+bool is_served(int fd) {
+  struct statfs system {};
+  return fstatfs(fd, &system) != 0 || system.f_type == FUSE_SUPER_MAGIC;
+}
+
+// What a program that serves files says of their owners and modes is its own choice, and the copy does not show that it
+// came from there. So the copy is a file that anybody may write, of nobody: it has a reader and rows of its own
+// (symbolizer/reader/file_owner.h), and is read in nobody's name. A tracer that may not give files away, or whose user
+// namespace has no such user, keeps the mode, and with it all but the last.
+bool disown(int copy, mode_t mode) {
+  constexpr uid_t kNobody = 65534;
+  if (fchmod(copy, (mode & 0777) | S_IWOTH) != 0) return false;
+  return fchown(copy, kNobody, kNobody) == 0 || errno == EPERM || errno == EINVAL;
+}
+
+UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, int* error) {
+  UniqueFd copy(memfd_create("uscope-copy", MFD_CLOEXEC));
+  *error = EFBIG;
+  if (status.st_size < 0 || static_cast<std::size_t>(status.st_size) > kMostCopied) return {};
+  std::vector<char> room(std::size_t{1} << 20);
+  off_t at = 0;
+  const std::uint64_t until = monotonic_ns() + kLongestCopyNs;
+  while (copy && at < status.st_size) {
+    desk.goes_to(0);
+    if (monotonic_ns() > until) {
+      *error = ETIMEDOUT;
+      return {};
+    }
+    const ssize_t got = pread(fd, room.data(), room.size(), at);
+    if (got == 0) break;
+    if (got < 0 || write(copy.get(), room.data(), static_cast<std::size_t>(got)) != got) {
+      *error = errno;
+      return {};
+    }
+    at += got;
+  }
+  if (!copy || !disown(copy.get(), status.st_mode)) {
+    *error = errno;
+    return {};
+  }
+  *error = 0;
+  return copy;
+}
+
+// A regular file, and nothing else: a path may by now name a device or a FIFO.
+void answer_opened(ScoutDesk& desk, UniqueFd fd, int error) {
+  OpenAnswer answer;
+  answer.error = error;
+  if (fd && (fstat(fd.get(), &answer.status) != 0 || !S_ISREG(answer.status.st_mode))) answer.error = ENOENT;
+  UniqueFd copy;
+  if (fd && is_served(fd.get())) {
+    desk.be_last();  // its end closes the file, for which the program that serves it is asked
+    answer.is_copy = true;
+    if (answer.error == 0) copy = copy_in_memory(desk, fd.get(), answer.status, &answer.error);
+  }
+  std::array<char, 4096> where{};
+  if (fd) (void)!readlink(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), where.data(), where.size() - 1);
+  const int given = answer.is_copy ? copy.get() : fd.get();
+  const auto fds = answer.error == 0 ? std::span(&given, 1) : std::span<const int>();
+  desk.answer(ScoutWriter().put(answer).put_text(where.data()).bytes(), fds);
+  if (answer.is_copy) (void)fd.release();
+}
+
+constexpr int kReadOnly = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // O_NONBLOCK: FIFOs do not make us wait
+
+void open_path(ScoutDesk& desk) {
+  ScoutReader in(desk.request().bytes);
+  UniqueFd fd(open(in.get_text().c_str(), kReadOnly));
+  const int error = fd ? 0 : errno;
+  answer_opened(desk, std::move(fd), error);
+}
+
+UniqueFd open_below(ScoutMessage& request, int flags, std::uint64_t resolve) {
+  if (request.fds.empty()) return {};
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags) | O_CLOEXEC;
+  how.resolve = resolve | RESOLVE_NO_MAGICLINKS;
+  const std::string path = ScoutReader(request.bytes).get_text();
+  return UniqueFd(static_cast<int>(syscall(SYS_openat2, request.fds.front().get(), path.c_str(), &how, sizeof(how))));
+}
+
+void open_name(ScoutDesk& desk) {
+  errno = 0;
+  UniqueFd fd = open_below(desk.request(), kReadOnly | O_NOFOLLOW, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+  const int error = fd ? 0 : errno;
+  answer_opened(desk, std::move(fd), error);
+}
+
+void open_folder_below(ScoutDesk& desk) {
+  const UniqueFd fd = open_below(desk.request(), O_PATH | O_DIRECTORY, RESOLVE_IN_ROOT);
+  const int given = fd.get();
+  desk.answer({}, fd ? std::span(&given, 1) : std::span<const int>());
+}
+
+OpenedFile opened_of(std::optional<ScoutMessage> answer) {
+  OpenedFile file;
+  file.error = ETIMEDOUT;
+  if (!answer) return file;
+  ScoutReader in(answer->bytes);
+  const auto opened = in.get<OpenAnswer>();
+  file.error = opened.error;
+  file.is_copy = opened.is_copy;
+  file.status = opened.status;
+  file.path = in.get_text();
+  if (!answer->fds.empty()) file.fd = std::move(answer->fds.front());
+  if (!file.fd && file.error == 0) file.error = EMFILE;
+  return file;
+}
+
+}  // namespace
+
+std::optional<ProcessPortrait> ProcessLooks::portrait_of(std::uint32_t pid, bool with_descriptors) {
+  const auto answer = ask(scouts_, pid, look_at_process, ScoutWriter().put(pid).put(with_descriptors).bytes());
+  if (!answer) return std::nullopt;
+  ScoutReader in(answer->bytes);
+  ProcessPortrait portrait;
+  portrait.path = in.get_text();
+  portrait.arguments = in.get_text();
+  portrait.name = in.get_text();
+  portrait.descriptors_ns = in.get<std::uint64_t>();
+  portrait.has_io_uring = in.get<bool>();
+  portrait.descriptors = get_descriptors(in);
+  return portrait;
+}
+
+std::vector<OpenDescriptor> ProcessLooks::descriptors_of(std::uint32_t pid) {
+  const auto answer = ask(scouts_, pid, list_descriptors, request_for(pid));
+  if (!answer) return {};
+  ScoutReader in(answer->bytes);
+  return get_descriptors(in);
+}
+
+bool ProcessLooks::goes_by_name(std::uint32_t pid, const std::vector<std::string>& names) {
+  ScoutWriter request;
+  request.put(pid);
+  for (const std::string& name : names) request.put_text(name);
+  const auto answer = ask(scouts_, pid, compare_name, request.bytes());
+  return answer && ScoutReader(answer->bytes).get<bool>();
+}
+
+std::vector<ExecutableMapping> ProcessLooks::executable_mappings_of(std::uint32_t pid) {
+  std::vector<ExecutableMapping> all;
+  const auto answer = ask(scouts_, pid, list_mappings, request_for(pid));
+  if (!answer) return all;
+  ScoutReader in(answer->bytes);
+  while (!in.empty()) {
+    ExecutableMapping& mapping = all.emplace_back();
+    mapping.start = in.get<std::uint64_t>();
+    mapping.end = in.get<std::uint64_t>();
+    mapping.path = in.get_text();
+  }
+  return all;
+}
+
+bool ProcessLooks::shares_our_root(std::uint32_t pid) {
+  const auto answer = ask(scouts_, pid, compare_roots, request_for(pid));
+  return answer && ScoutReader(answer->bytes).get<bool>();
+}
+
+std::vector<std::string> ProcessLooks::asked_for(const symbolizer::ElfFacts& facts, const std::string& path) {
+  ScoutWriter request;
+  request.put_text(path).put_text(facts.interpreter).put(static_cast<std::uint32_t>(facts.needed.size()));
+  for (const std::string& name : facts.needed) request.put_text(name);
+  for (const std::string& folder : facts.runpath) request.put_text(folder);
+  const auto answer = ask(scouts_, 0, search_libraries, request.bytes());
+  std::vector<std::string> all;
+  if (!answer) return all;
+  ScoutReader in(answer->bytes);
+  while (!in.empty()) all.push_back(in.get_text());
+  return all;
+}
+
+OpenedFile ProcessLooks::open_file(std::uint32_t pid, const std::string& path) {
+  return opened_of(ask(scouts_, pid, open_path, ScoutWriter().put_text(path).bytes()));
+}
+
+OpenedFile ProcessLooks::open_in_folder(std::uint32_t pid, int folder, const std::string& name) {
+  return opened_of(ask(scouts_, pid, open_name, ScoutWriter().put_text(name).bytes(), std::span(&folder, 1)));
+}
+
+UniqueFd ProcessLooks::open_folder(std::uint32_t pid, int root, const std::string& path) {
+  auto answer = ask(scouts_, pid, open_folder_below, ScoutWriter().put_text(path).bytes(), std::span(&root, 1));
+  if (!answer || answer->fds.empty()) return {};
+  return std::move(answer->fds.front());
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,408 @@
+#include "tracer/process/scouts.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "support/clock.h"
+#include "support/process/child_process.h"
+#include "support/process/fd_passing.h"
+#include "trace/trace_writer.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::size_t kMostInPacket = std::size_t{48} << 10;
+constexpr std::size_t kMostIdle = 2;
+constexpr std::size_t kMostLost = 64;
+constexpr int kNice = -20;        // as the collector, which may wait for them
+constexpr int kKeeperMs = 5'000;  // it never does anything that may block
+// Without a word for this long, it hangs although it runs: on something endless.
+constexpr int kTimesWhileRunning = 4;
+constexpr int kShortPatienceMs = 30;
+constexpr double kMostDebtMs = 600;
+constexpr double kForgottenPart = 0.1;
+constexpr std::uint64_t kRest = 20;  // times as long as was waited
+constexpr std::uint64_t kLeastRestNs = 5 * kSecond;
+constexpr std::uint64_t kLongestRestNs = 600 * kSecond;
+constexpr std::size_t kMostSilent = 4096;
+
+enum class Packet : std::uint32_t { kPart, kEnd, kGoesTo, kDone, kLast };
+
+struct PacketHead {
+  Packet kind = Packet::kPart;
+  std::uint32_t number = 0;
+};
+
+struct KeeperAnswer {
+  std::int32_t error = 0;
+  std::int32_t pid = 0;
+};
+
+bool send_packet(int socket, PacketHead head, std::span<const std::byte> bytes, std::span<const int> fds) {
+  std::vector<std::byte> packet(sizeof(head) + bytes.size());
+  std::memcpy(packet.data(), &head, sizeof(head));
+  if (!bytes.empty()) std::memcpy(packet.data() + sizeof(head), bytes.data(), bytes.size());
+  return send_with_fds(socket, packet, fds);
+}
+
+// A message in as many packets as it takes; its descriptors go with the first.
+bool send_message(int socket, std::span<const std::byte> bytes, std::span<const int> fds) {
+  while (true) {
+    const auto part = bytes.first(std::min(bytes.size(), kMostInPacket));
+    bytes = bytes.subspan(part.size());
+    if (!send_packet(socket, {bytes.empty() ? Packet::kEnd : Packet::kPart}, part, fds)) return false;
+    if (bytes.empty()) return true;
+    fds = {};
+  }
+}
+
+// Its packet's head, and what is behind added to `message`; nothing where none is there, or the other end is gone.
+std::optional<PacketHead> receive_packet(int socket, ScoutMessage& message, int flags) {
+  std::array<std::byte, sizeof(PacketHead) + kMostInPacket> room;
+  std::vector<UniqueFd> fds;
+  const long count = receive_with_fds(socket, room, fds, flags);
+  if (count < static_cast<long>(sizeof(PacketHead))) {
+    if (count >= 0) errno = EPIPE;
+    return std::nullopt;
+  }
+  PacketHead head;
+  std::memcpy(&head, room.data(), sizeof(head));
+  message.bytes.insert(message.bytes.end(), room.begin() + sizeof(head), room.begin() + count);
+  for (UniqueFd& fd : fds) message.fds.push_back(std::move(fd));
+  return head;
+}
+
+class Desk final : public ScoutDesk {
+ public:
+  explicit Desk(int socket) : socket_(socket) {}
+
+  // False: no other request comes.
+  bool serve() {
+    request_ = {};
+    while (true) {
+      const auto head = receive_packet(socket_, request_, 0);
+      if (!head) return false;
+      if (head->kind == Packet::kEnd) break;
+    }
+    ScoutWork work = nullptr;
+    if (request_.bytes.size() < sizeof(work)) return false;
+    std::memcpy(&work, request_.bytes.data() + request_.bytes.size() - sizeof(work), sizeof(work));
+    request_.bytes.resize(request_.bytes.size() - sizeof(work));
+    work(*this);
+    const bool sent = send_packet(socket_, {last_ ? Packet::kLast : Packet::kDone}, {}, {});
+    return sent && !last_;
+  }
+
+  ScoutMessage& request() override { return request_; }
+  void goes_to(std::uint32_t number) override { keep(send_packet(socket_, {Packet::kGoesTo, number}, {}, {})); }
+  void answer(std::span<const std::byte> bytes, std::span<const int> fds) override {
+    keep(send_message(socket_, bytes, fds));
+  }
+  void be_last() override { last_ = true; }
+
+ private:
+  // Nobody waits for it any more.
+  static void keep(bool sent) {
+    if (!sent) _exit(0);
+  }
+
+  int socket_;
+  ScoutMessage request_;
+  bool last_ = false;
+};
+
+[[noreturn]] void be_scout(int control, int socket, pid_t keeper) {
+  close(control);
+  if (!die_with(keeper)) _exit(1);
+  try {
+    Desk desk(socket);
+    while (desk.serve()) {
+    }
+  } catch (const std::exception&) {  // no memory left: whoever asked sees it go
+  }
+  _exit(0);
+}
+
+[[noreturn]] void keep_scouts(int control) {
+  const pid_t tracer = getppid();
+  control = settle_child(control, "uscope-scout");
+  if (!die_with(tracer)) _exit(1);
+  (void)setpriority(PRIO_PROCESS, 0, kNice);
+  while (true) {
+    char request = 0;
+    std::vector<UniqueFd> fds;
+    if (receive_with_fds(control, std::as_writable_bytes(std::span(&request, 1)), fds) != 1 || fds.size() != 1)
+      _exit(0);
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    const pid_t self = getpid();
+    const pid_t child = fork();
+    if (child == 0) be_scout(control, fds.front().get(), self);
+    const KeeperAnswer answer{child < 0 ? errno : 0, child};
+    const UniqueFd process(child < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+    const int fd = process.get();
+    if (!send_with_fds(control, std::as_bytes(std::span(&answer, 1)), std::span(&fd, process ? 1 : 0))) _exit(0);
+  }
+}
+
+// Or is about to: then nobody holds it back but who uses the processors.
+bool is_running(pid_t pid) {
+  const UniqueFd stat(open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 256> text{};
+  const ssize_t count = stat ? read(stat.get(), text.data(), text.size() - 1) : -1;
+  const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  const std::size_t at = line.rfind(')');
+  return at != std::string_view::npos && at + 2 < line.size() && line[at + 2] == 'R';
+}
+
+bool is_readable(int fd, int milliseconds) {
+  pollfd wanted{fd, POLLIN, 0};
+  return poll(&wanted, 1, milliseconds) > 0;
+}
+
+}  // namespace
+
+namespace {
+
+class LocalDesk final : public ScoutDesk {
+ public:
+  LocalDesk(std::span<const std::byte> request, std::span<const int> fds) {
+    request_.bytes.assign(request.begin(), request.end());
+    for (const int fd : fds) request_.fds.emplace_back(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  }
+  ScoutMessage& request() override { return request_; }
+  void goes_to(std::uint32_t) override {}
+  void answer(std::span<const std::byte> bytes, std::span<const int> fds) override {
+    ScoutMessage& message = answers_.emplace_back();
+    message.bytes.assign(bytes.begin(), bytes.end());
+    for (const int fd : fds) message.fds.emplace_back(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  }
+  void be_last() override {}
+  std::vector<ScoutMessage> take() { return std::move(answers_); }
+
+ private:
+  ScoutMessage request_;
+  std::vector<ScoutMessage> answers_;
+};
+
+}  // namespace
+
+std::vector<ScoutMessage> run_here(ScoutWork work, std::span<const std::byte> request, std::span<const int> fds) {
+  LocalDesk desk(request, fds);
+  work(desk);
+  return desk.take();
+}
+
+std::optional<ScoutMessage> ask(Scouts* scouts, std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
+                                std::span<const int> fds) {
+  if (scouts != nullptr) return scouts->ask(pid, work, request, fds);
+  auto answers = run_here(work, request, fds);
+  if (answers.empty()) return std::nullopt;
+  return std::move(answers.back());
+}
+
+bool end_is_asked_for() {
+  sigset_t pending;
+  if (sigpending(&pending) != 0) return false;
+  return std::any_of(std::begin(kEndSignals), std::end(kEndSignals),
+                     [&](int number) { return sigismember(&pending, number) == 1; });
+}
+
+Errand::Errand(Scouts& scouts, Scout scout)
+    : scouts_(&scouts),
+      scout_(std::move(scout)),
+      began_ns_(monotonic_ns()),
+      moved_ns_(began_ns_),
+      patience_ms_(scouts.patience_ms()) {}
+
+Errand::~Errand() {
+  if (!scout_.socket) return;
+  if (done_ && !last_)
+    scouts_->give_back(std::move(scout_));
+  else
+    scouts_->give_up(std::move(scout_));
+}
+
+Errand::Came Errand::next(ScoutMessage& answer) {
+  while (!done_) {
+    const auto head = receive_packet(scout_.socket.get(), partial_, MSG_DONTWAIT);
+    if (!head && (errno == EAGAIN || errno == EINTR)) return Came::kNothing;
+    if (!head) return Came::kLost;
+    moved_ns_ = monotonic_ns();
+    if (head->kind == Packet::kGoesTo) at_ = head->number;
+    if (head->kind == Packet::kEnd) {
+      answer = std::exchange(partial_, {});
+      return Came::kAnswer;
+    }
+    last_ = head->kind == Packet::kLast;
+    done_ = last_ || head->kind == Packet::kDone;
+  }
+  return Came::kDone;
+}
+
+void Errand::wait(int milliseconds) const {
+  (void)is_readable(scout_.socket.get(), milliseconds);
+}
+
+bool Errand::hangs() const {
+  const std::uint64_t silent_ms = (monotonic_ns() - moved_ns_) / kMs;
+  const auto patience = static_cast<std::uint64_t>(patience_ms_);
+  if (done_ || silent_ms < patience || is_readable(scout_.socket.get(), 0)) return false;
+  return silent_ms >= patience * kTimesWhileRunning || !is_running(scout_.pid);
+}
+
+Result<std::unique_ptr<Scouts>> Scouts::start() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return errno_error("cannot make sockets for the processes that look at others", errno);
+  UniqueFd own(ends[0]);
+  UniqueFd theirs(ends[1]);
+  std::unique_ptr<Scouts> scouts(new Scouts());
+  scouts->keeper_pid_ = fork();
+  if (scouts->keeper_pid_ < 0) return errno_error("cannot fork a process that looks at others", errno);
+  if (scouts->keeper_pid_ == 0) keep_scouts(theirs.get());
+  scouts->keeper_ = std::move(own);
+  auto first = scouts->take();
+  if (!first) return Error{"the process that is to look at others did not begin", ""};
+  scouts->give_back(std::move(*first));
+  return scouts;
+}
+
+Scouts::~Scouts() {
+  for (Errand::Scout& scout : std::exchange(idle_, {})) give_up(std::move(scout));
+  if (keeper_pid_ <= 0) return;
+  kill(keeper_pid_, SIGKILL);
+  waitpid(keeper_pid_, nullptr, 0);
+}
+
+std::optional<Errand::Scout> Scouts::take() {
+  if (!idle_.empty()) {
+    Errand::Scout scout = std::move(idle_.front());
+    idle_.pop_front();
+    return scout;
+  }
+  std::array<int, 2> ends{};
+  if (!keeper_ || count_lost() >= kMostLost || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return std::nullopt;
+  Errand::Scout scout;
+  scout.socket.reset(ends[0]);
+  const UniqueFd theirs(ends[1]);
+  const int fd = theirs.get();
+  const char request = 0;
+  KeeperAnswer answer;
+  std::vector<UniqueFd> fds;
+  if (!send_with_fds(keeper_.get(), std::as_bytes(std::span(&request, 1)), std::span(&fd, 1)) ||
+      !is_readable(keeper_.get(), kKeeperMs) ||
+      receive_with_fds(keeper_.get(), std::as_writable_bytes(std::span(&answer, 1)), fds, MSG_DONTWAIT) !=
+          sizeof(answer)) {
+    keeper_.reset();
+    return std::nullopt;
+  }
+  if (answer.error != 0 || fds.empty()) return std::nullopt;
+  scout.process = std::move(fds.front());
+  scout.pid = answer.pid;
+  return scout;
+}
+
+void Scouts::give_back(Errand::Scout scout) {
+  if (idle_.size() < kMostIdle)
+    idle_.push_front(std::move(scout));
+  else
+    give_up(std::move(scout));
+}
+
+void Scouts::give_up(Errand::Scout scout) {
+  if (!scout.process) return;
+  (void)syscall(SYS_pidfd_send_signal, scout.process.get(), SIGKILL, nullptr, 0);
+  lost_.push_back(std::move(scout.process));
+}
+
+// How many of those that were killed are still there.
+std::size_t Scouts::count_lost() {
+  std::erase_if(lost_, [](const UniqueFd& process) { return is_readable(process.get(), 0); });
+  return lost_.size();
+}
+
+// While tracing has stood still for long lately, or is to end, scouts have little time.
+int Scouts::patience_ms() const {
+  return debt_left_ms() > kMostDebtMs || end_is_asked_for() ? kShortPatienceMs : kPatienceMs;
+}
+
+double Scouts::debt_left_ms() const {
+  return std::max(0.0, debt_ms_ - static_cast<double>(monotonic_ns() - debt_ns_) / kMs * kForgottenPart);
+}
+
+void Scouts::tell_silent(std::uint32_t pid, std::uint64_t waited_ns) {
+  note_silent(pid);
+  if (pid == 0) return;
+  if (silent_.size() >= kMostSilent) silent_.clear();
+  Silence& silence = silent_[pid];
+  silence.rest_ns = std::clamp(std::max(silence.rest_ns * 2, waited_ns * kRest), kLeastRestNs, kLongestRestNs);
+  silence.until_ns = monotonic_ns() + silence.rest_ns;
+}
+
+bool Scouts::is_let_be(std::uint32_t pid) const {
+  const auto found = silent_.find(pid);
+  return found != silent_.end() && monotonic_ns() < found->second.until_ns;
+}
+
+// One that waited for work may have been killed by somebody: then another one goes.
+std::optional<Errand> Scouts::send(ScoutWork work, std::span<const std::byte> request, std::span<const int> fds) {
+  std::vector<std::byte> bytes(request.begin(), request.end());
+  const auto address = std::as_bytes(std::span(&work, 1));
+  bytes.insert(bytes.end(), address.begin(), address.end());
+  for (std::size_t i = 0; i <= kMostIdle; i++) {
+    auto scout = take();
+    if (!scout) break;
+    Errand errand(*this, std::move(*scout));
+    if (send_message(errand.scout_.socket.get(), bytes, fds)) return errand;
+  }
+  return std::nullopt;
+}
+
+std::optional<ScoutMessage> Scouts::ask(std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
+                                        std::span<const int> fds) {
+  if (is_let_be(pid)) return std::nullopt;
+  if (debt_left_ms() > kMostDebtMs + kPatienceMs) {
+    note_silent(pid);
+    return std::nullopt;
+  }
+  auto errand = send(work, request, fds);
+  if (!errand) return std::nullopt;
+  std::optional<ScoutMessage> answer;
+  while (true) {
+    ScoutMessage message;
+    const Errand::Came came = errand->next(message);
+    if (came == Errand::Came::kAnswer) answer = std::move(message);
+    if (came == Errand::Came::kDone) return answer;
+    const bool lost = came == Errand::Came::kLost || (came == Errand::Came::kNothing && errand->hangs());
+    if (lost && answer) return answer;
+    if (lost) break;
+    constexpr int kWaitMs = 10;
+    if (came == Errand::Came::kNothing) errand->wait(kWaitMs);
+  }
+  const std::uint64_t now = monotonic_ns();
+  const std::uint64_t waited = now - errand->began_ns();
+  debt_ms_ = debt_left_ms() + static_cast<double>(waited) / kMs;
+  debt_ns_ = now;
+  tell_silent(pid, waited);
+  return std::nullopt;
+}
+
+}  // namespace uscope::tracer

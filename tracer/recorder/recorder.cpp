@@ -1,0 +1,498 @@
+#include "tracer/recorder/recorder.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "support/clock.h"
+#include "support/process/child_process.h"
+#include "support/unique_fd.h"
+#include "symbolizer/reader/reader_processes.h"
+#include "tracer/preflight/preflight_common.h"
+#include "tracer/process/process_list.h"
+#include "tracer/process/process_looks.h"
+#include "tracer/process/scouts.h"
+#include "tracer/walk/attached_calls.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kOpenAfterNs = kSecond;
+constexpr std::uint64_t kStatusEveryNs = kSecond / 4;
+constexpr int kLongestWaitMs = 10;
+constexpr int kPendingWaitMs = 1;
+constexpr int kCollectorNice = -20;
+constexpr int kReaderNice = -10;  // as RowBuildQueue's threads, which wait for them
+
+// Somebody who has ended tracing by a signal waits no longer than this for a file that is slow to read, and whoever it
+// was no longer for memory that does not answer.
+constexpr std::uint64_t kLongestEndNs = kSecond * 7 / 10;
+constexpr std::uint64_t kLongestLookNs = kSecond * 5;
+
+constexpr rlim_t kFewestDescriptors = 256;
+
+Error interrupted() {
+  return {"interrupted before tracing began", ""};
+}
+
+// Many files are held open until the trace has been loaded.
+Result<void> raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_max >= kFewestDescriptors) return {};
+  return Error{"only " + std::to_string(limit.rlim_max) + " files may be open at once: too few to trace",
+               "raise the limit: ulimit -n 4096 (in a unit of systemd: LimitNOFILE=4096)"};
+}
+
+// SIGINT, SIGTERM, SIGQUIT and SIGHUP as a descriptor while a recording lasts; SIGCHLD wakes it when the command ends.
+class SignalWatch {
+ public:
+  Result<void> open() {
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    for (const int number : kEndSignals) sigaddset(&wanted, number);
+    sigaddset(&wanted, SIGCHLD);
+    if (sigprocmask(SIG_BLOCK, &wanted, &before_) != 0) return errno_error("cannot block signals", errno);
+    blocked_ = true;
+    fd_.reset(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!fd_) return errno_error("cannot watch signals", errno);
+    return {};
+  }
+  SignalWatch() = default;
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+  ~SignalWatch() {
+    // What came while all was being finished would otherwise strike now, before the trace is loaded.
+    while (fd_ && next()) {
+    }
+    if (blocked_) sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  // The next signal that waits.
+  std::optional<signalfd_siginfo> next() {
+    signalfd_siginfo info{};
+    if (read(fd_.get(), &info, sizeof(info)) != sizeof(info)) return std::nullopt;
+    return info;
+  }
+
+ private:
+  UniqueFd fd_;
+  sigset_t before_{};
+  bool blocked_ = false;
+};
+
+// What other clocks show beyond CLOCK_MONOTONIC, which neither being set moves nor suspension of the machine.
+struct ClockOffsets {
+  std::int64_t real = 0;
+  std::int64_t boot = 0;
+};
+
+ClockOffsets clock_offsets() {
+  const auto read = [](clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return static_cast<std::int64_t>(time.tv_sec) * static_cast<std::int64_t>(kSecond) + time.tv_nsec;
+  };
+  const std::int64_t monotonic = read(CLOCK_MONOTONIC);
+  return {read(CLOCK_REALTIME) - monotonic, read(CLOCK_BOOTTIME) - monotonic};
+}
+
+usc_raw_header make_header(std::uint32_t cpus) {
+  timespec real{};
+  clock_gettime(CLOCK_REALTIME, &real);
+  const std::uint64_t now = monotonic_ns();
+  usc_raw_header header{};
+  header.magic = USC_RAW_MAGIC;
+  header.header_size = sizeof(header);
+  header.record_abi = USC_RECORD_ABI;
+  header.start_ns = now;
+  header.utc_offset_ns = static_cast<std::int64_t>(real.tv_sec) * static_cast<std::int64_t>(kSecond) + real.tv_nsec -
+                         static_cast<std::int64_t>(now);
+  header.cpus = cpus;
+  return header;
+}
+
+}  // namespace
+
+// The state of one recording between its start and its end.
+class Recording {
+ public:
+  Recording(const RecordOptions& options, const RecordHooks& hooks)
+      : options_(options), hooks_(hooks), stalls_(options.stall_ns != 0 ? hooks.stall : nullptr, options.stall_ns) {}
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  // A file that is still being read is not waited for.
+  ~Recording() {
+    if (readers_) readers_->stop();
+  }
+
+  Result<void> prepare();
+  Result<void> run();
+  RecordOutcome& outcome() { return outcome_; }
+  FileTable& files() { return *files_; }
+  // Takes back the raw trace of a recording that never began.
+  void discard() {
+    if (options_.raw.discard) options_.raw.discard();
+  }
+
+ private:
+  [[nodiscard]] bool launches() const { return (options_.config.target.kinds & USC_TARGET_LAUNCH) != 0; }
+  Result<void> prepare_target();
+  Result<void> begin();
+  Result<void> adopt();
+  [[nodiscard]] bool is_over(bool idle) const;
+  Result<void> loop();
+  Result<void> empty_rings(bool all);
+  Result<void> look_at_waits();
+  [[nodiscard]] bool is_urgent() const;
+  Result<void> finish();
+  Result<bool> each_second(std::uint64_t now);
+  int next_wait(std::uint64_t now);
+  void on_signals();
+  void check_limits(std::uint64_t now);
+  void stop(StopReason reason) {
+    if (stopping_) return;
+    outcome_.reason = reason;
+    stopping_ = true;
+    stop_ns_ = monotonic_ns();
+  }
+
+  const RecordOptions& options_;
+  const RecordHooks& hooks_;
+  usc_config config_{};
+  SignalWatch signals_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<symbolizer::RowCache> cache_;
+  std::unique_ptr<symbolizer::ReaderProcesses> readers_;
+  std::unique_ptr<Scouts> scouts_;
+  std::unique_ptr<FileTable> files_;
+  std::unique_ptr<trace::TraceWriter> writer_;
+  std::unique_ptr<Collector> collector_;
+  std::unique_ptr<RowBuildQueue> maker_;  // used by files and collector, reads from both: gone before them
+  std::optional<LaunchedCommand> command_;
+  RecordOutcome outcome_;
+  std::uint64_t start_ns_ = 0;
+  std::uint64_t stop_ns_ = 0;
+  ClockOffsets offsets_;
+  StallWatch stalls_;
+  std::uint64_t bytes_before_ = 0;
+  std::uint64_t round_before_ns_ = 0;
+  bool stopping_ = false;
+  bool interrupted_once_ = false;
+};
+
+Result<void> Recording::prepare() {
+  config_ = options_.config;
+  config_.cpus = possible_processors();
+  // The child is forked first: it gets limits, signals and descriptors as we were given them.
+  if (launches()) {
+    auto command = LaunchedCommand::prepare(options_.launch);
+    if (!command) {
+      outcome_.exec_errno = ENOENT;
+      return command.error();
+    }
+    command_.emplace(std::move(*command));
+  }
+  // And what reads other people's files, before there is anything open that it must not have.
+  symbolizer::ReaderOptions reading;
+  reading.nice = kReaderNice;
+  auto readers = symbolizer::ReaderProcesses::start(reading);
+  if (!readers) return readers.error();
+  readers_ = std::move(*readers);
+  auto scouts = Scouts::start();
+  if (!scouts) return scouts.error();
+  scouts_ = std::move(*scouts);
+  if (auto watching = signals_.open(); !watching) return watching;
+  signal(SIGPIPE, SIG_IGN);  // a reader of --print that goes away does not end the recording
+  if (auto raised = raise_descriptor_limit(); !raised) return raised;
+  if (!launches() && !in_initial_pid_namespace(this_host()))
+    return Error{"uscope runs in a pid namespace of its own, and cannot look into processes that it does not start",
+                 "run it in the initial one (docker run --pid=host, or hostPID in Kubernetes)"};
+  auto raw = options_.raw.begin ? options_.raw.begin() : Result<UniqueFd>(UniqueFd());
+  if (!raw) return raw.error();
+  auto writer = trace::TraceWriter::create(std::move(*raw), options_.raw.name, make_header(config_.cpus));
+  if (!writer) return writer.error();
+  writer_ = std::make_unique<trace::TraceWriter>(std::move(*writer));
+  auto backend = open_backend(options_.backend, config_, options_.sizes);
+  if (!backend) return backend.error();
+  backend_ = std::move(*backend);
+  cache_ = std::make_unique<symbolizer::RowCache>(options_.cache_folder.empty() ? symbolizer::RowCache::default_folder()
+                                                                                : options_.cache_folder);
+  maker_ = std::make_unique<RowBuildQueue>(*cache_, RowBuildQueue::kThreads, *readers_);
+  backend_->set_scouts(*scouts_);
+  files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules, scouts_.get());
+  collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *writer_, config_, hooks_.observer,
+                                           hooks_.compare_observer, scouts_.get());
+  collector_->set_string_filter(StringFilter(Redactor(options_.redact), config_.string_bytes != 0));
+  for (const auto& [key, value] : options_.meta)
+    if (auto done = writer_->append_meta(key, value); !done) return done;
+  if (auto done = writer_->append_meta("backend", backend_->name()); !done) return done;
+  if (auto done = files_->publish_vdso(); !done) return done;
+  if (auto done = prepare_target(); !done) return done;
+  // What is met for the first time must be opened before a short-lived process has gone.
+  (void)setpriority(PRIO_PROCESS, 0, kCollectorNice);
+  if (auto done = backend_->attach(); !done) return done;
+  if (hooks_.ready) hooks_.ready();
+  return {};
+}
+
+// What runs already is looked at before the hooks are in place: scripts are told from their arguments, which the kernel
+// side cannot read of another process, and rows are there from the first call on.
+Result<void> Recording::prepare_target() {
+  if (command_) files_->preload(command_->path());
+  TargetNames names = options_.target;
+  const __u32 kinds = options_.config.target.kinds;
+  if ((kinds & USC_TARGET_APP) != 0 && !command_) {
+    ProcessLooks looks(scouts_.get());
+    for (const std::uint32_t pid : running_processes())
+      if (pid != static_cast<std::uint32_t>(getpid()) && looks.goes_by_name(pid, names.apps)) names.pids.push_back(pid);
+  }
+  for (const std::uint32_t pid : names.pids) files_->preload_process(pid);
+  if (end_is_asked_for()) return interrupted();
+  if (auto set = backend_->set_target(names); !set) return set;
+  return command_ ? backend_->set_launched(command_->pid()) : Result<void>();
+}
+
+// Processes that run already, with the calls that their threads are in.
+Result<void> Recording::adopt() {
+  if (auto done = backend_->adopt(); !done) return done;
+  // Who they are, then what they have mapped.
+  for (int i = 0; i < 2; i++)
+    if (auto seen = collector_->round(); !seen) return seen.error();
+  const auto calls = copy_attached_calls(*backend_, scouts_.get(), [this]() -> Result<void> {
+    const auto seen = collector_->round();
+    return seen ? Result<void>() : seen.error();
+  });
+  if (!calls) return calls.error();
+  if (auto done = collector_->write_attached_calls(*calls); !done) return done;
+  const auto tasks = collector_->write_open_calls(0);
+  if (!tasks) return tasks.error();
+  if (*tasks == 0 && options_.config.target.kinds == USC_TARGET_PID)
+    return Error{options_.target.pids.size() == 1
+                     ? "process " + std::to_string(options_.target.pids.front()) + " has ended before tracing began"
+                     : "all processes had ended before tracing began",
+                 "with --app, uscope waits for the next one of a name"};
+  if (hooks_.attached) hooks_.attached(*tasks);
+  return {};
+}
+
+// Nothing is left that is traced, and nothing can come.
+bool Recording::is_over(bool idle) const {
+  if (command_) return idle && outcome_.command;
+  return idle && options_.config.target.kinds == USC_TARGET_PID;
+}
+
+void Recording::on_signals() {
+  while (const auto info = signals_.next()) {
+    const int number = static_cast<int>(info->ssi_signo);
+    if (number == SIGCHLD) continue;
+    if (!command_) {
+      stop(StopReason::kInterrupted);
+      return;
+    }
+    // From the terminal the command has got the signal itself; a signal sent to us alone is passed on.
+    const bool from_terminal = info->ssi_code == SI_KERNEL;
+    if (interrupted_once_) {
+      stop(StopReason::kInterrupted);
+      return;
+    }
+    interrupted_once_ = true;
+    if (!from_terminal) command_->send_signal(number);
+  }
+}
+
+void Recording::check_limits(std::uint64_t now) {
+  if (options_.duration_ns != 0 && now - start_ns_ >= options_.duration_ns) stop(StopReason::kDuration);
+  if (options_.max_bytes != 0 && writer_->bytes() >= options_.max_bytes) stop(StopReason::kMaxSize);
+}
+
+// Open calls and losses; true when nothing is traced any more.
+Result<bool> Recording::each_second(std::uint64_t now) {
+  const auto tasks = collector_->write_open_calls(now - std::min(now, kOpenAfterNs));
+  if (!tasks) return tasks.error();
+  if (auto done = collector_->futexes().look_at_new(); !done) return done.error();
+  if (auto done = collector_->write_losses(); !done) return done.error();
+  if (auto done = writer_->flush(); !done) return done.error();
+  if (auto done = stalls_.look(collector_->futexes(), now, *tasks); !done) return done.error();
+  return *tasks == 0;
+}
+
+// Rings are read in large, rare batches: a reader that runs beside the writers takes the rings' cache lines from them
+// with every record. The wait is such that a ring would fill to an eighth at the present rate; an urgent record ends it
+// early.
+int Recording::next_wait(std::uint64_t now) {
+  const std::uint64_t bytes = writer_->bytes();
+  const double rate = now > round_before_ns_
+                          ? static_cast<double>(bytes - bytes_before_) / static_cast<double>(now - round_before_ns_)
+                          : 0;
+  bytes_before_ = bytes;
+  round_before_ns_ = now;
+  if (collector_->is_behind()) return 0;
+  if (collector_->has_pending()) return kPendingWaitMs;
+  const double until_eighth_ns = rate > 0 ? options_.sizes.ring_bytes / 8.0 / rate : 1e9;
+  return std::clamp(static_cast<int>(until_eighth_ns / 1e6), 1, kLongestWaitMs);
+}
+
+Result<void> Recording::loop() {
+  std::uint64_t next_second = start_ns_ + kSecond;
+  std::uint64_t next_status = start_ns_ + kStatusEveryNs;
+  while (!stopping_) {
+    const auto seen = collector_->round();
+    if (!seen) return seen.error();
+    const std::uint64_t now = monotonic_ns();
+    on_signals();
+    check_limits(now);
+    const auto stalled = stalls_.work(collector_->futexes(), *writer_, now);
+    if (!stalled) return stalled.error();
+    if (*stalled) stop(StopReason::kStalled);
+    if (command_ && !outcome_.command) {
+      outcome_.command = command_->poll_exit();
+      if (outcome_.command) next_second = now;  // most often all is over: look at once
+    }
+    if (now >= next_second) {
+      const auto idle = each_second(now);
+      if (!idle) return idle.error();
+      if (is_over(*idle)) {
+        if (collector_->figures().events > 0 || !command_) return {};
+        return Error{"nothing was seen of the command, though it ran",
+                     "this is a fault of uscope: please report it with `uscope doctor`"};
+      }
+      next_second = now + (outcome_.command ? kSecond / 20 : kSecond);
+    }
+    if (hooks_.status && now >= next_status) {
+      hooks_.status(collector_->figures(), static_cast<double>(now - start_ns_) / 1e9);
+      if (hooks_.wants_end && hooks_.wants_end()) stop(StopReason::kInterrupted);
+      next_status = now + kStatusEveryNs;
+    }
+    const int wait_ms = next_wait(now);
+    std::array<pollfd, 2> fds = {{{backend_->wait_fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}}};
+    if (poll(fds.data(), fds.size(), wait_ms) > 0 && (fds[0].revents & POLLIN) != 0) backend_->wait(0);
+  }
+  return {};
+}
+
+// Somebody waits for the end: once more a signal has come, or a while ago.
+bool Recording::is_urgent() const {
+  return end_is_asked_for() ||
+         (outcome_.reason == StopReason::kInterrupted && monotonic_ns() - stop_ns_ > kLongestEndNs);
+}
+
+// One picture of all futex waits. Memory that does not answer takes some of this time.
+Result<void> Recording::look_at_waits() {
+  FutexWatch& futexes = collector_->futexes();
+  if (auto done = futexes.look_at_all(); !done) return done;
+  const std::uint64_t began_ns = monotonic_ns();
+  while (futexes.is_looking()) {
+    if (auto seen = collector_->round(); !seen) return seen.error();
+    const std::uint64_t took_ns = monotonic_ns() - began_ns;
+    if (end_is_asked_for() || took_ns > kLongestLookNs || (futexes.is_hanging() && is_urgent())) futexes.give_up();
+    poll(nullptr, 0, kPendingWaitMs);
+  }
+  return {};
+}
+
+// Until nothing waits any more; with `all`, until nothing comes any more either.
+Result<void> Recording::empty_rings(bool all) {
+  while (true) {
+    if (is_urgent()) collector_->give_up_rows();
+    const auto seen = collector_->round();
+    if (!seen) return seen.error();
+    const bool come = *seen != 0;
+    if (!collector_->has_pending() && !(all && come)) return {};
+    if (!come && !collector_->is_behind()) poll(nullptr, 0, kPendingWaitMs);
+  }
+}
+
+// No new call is taken up; those still under way are listed before the last hooks go, so that a return in between
+// completes them, and walks that wait for a mapping can still ask for it; then the rings are emptied.
+Result<void> Recording::finish() {
+  while (hooks_.ending && !hooks_.ending()) {
+    if (auto seen = collector_->round(); !seen) return seen.error();
+    poll(nullptr, 0, kPendingWaitMs);
+  }
+  backend_->close_entries();
+  if (!writer_->failed()) {
+    if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
+    if (auto done = look_at_waits(); !done) return done;
+  }
+  collector_->close();
+  // What was in the rings is looked at in the second round.
+  if (auto seen = collector_->round(); !seen) return seen.error();
+  if (auto done = empty_rings(false); !done) return done;
+  backend_->detach();
+  if (auto done = empty_rings(true); !done) return done;
+  if (auto done = collector_->write_losses(); !done) return done;
+  if (auto done = writer_->append_meta("duration_ns", std::to_string(monotonic_ns() - start_ns_)); !done) return done;
+  const ClockOffsets now = clock_offsets();
+  for (const auto& [key, value] : {std::pair("clock_set_ns", now.real - offsets_.real - (now.boot - offsets_.boot)),
+                                   std::pair("suspended_ns", now.boot - offsets_.boot)})
+    if (auto done = writer_->append_meta(key, std::to_string(value)); !done) return done;
+  if (auto done = collector_->write_totals(); !done) return done;
+  return writer_->flush();
+}
+
+Result<void> Recording::begin() {
+  start_ns_ = monotonic_ns();
+  offsets_ = clock_offsets();
+  // The raw trace was begun before the programs were loaded, which may take a second.
+  if (auto done = writer_->append_meta("start_ns", std::to_string(start_ns_)); !done) return done;
+  if (!command_) return adopt();
+  collector_->set_command(command_->pid());
+  if (auto started = command_->go(); !started) {
+    outcome_.exec_errno = command_->exec_errno();
+    return started;
+  }
+  collector_->command_started();
+  return {};
+}
+
+Result<void> Recording::run() {
+  if (auto begun = begin(); !begun) {
+    discard();
+    return begun;
+  }
+  Result<void> result = loop();
+  if (result) result = finish();
+  if (!result) {
+    if (!writer_->failed()) return result;
+    outcome_.reason = StopReason::kWriteFailed;
+    outcome_.trouble = result.error().what + (result.error().remedy.empty() ? "" : "; " + result.error().remedy);
+    backend_->detach();
+  }
+  (void)setpriority(PRIO_PROCESS, 0, 0);
+  if (command_ && !outcome_.command) outcome_.command = command_->poll_exit();
+  outcome_.figures = collector_->figures();
+  outcome_.duration_ns = monotonic_ns() - start_ns_;
+  return {};
+}
+
+Result<RecordOutcome> record(const RecordOptions& options, const RecordHooks& hooks,
+                             std::vector<std::unique_ptr<File>>* files_out) {
+  Recording recording(options, hooks);
+  if (auto ready = recording.prepare(); !ready) {
+    recording.discard();
+    if (recording.outcome().exec_errno == 0) return ready.error();
+    recording.outcome().trouble = ready.error().what;
+    return std::move(recording.outcome());
+  }
+  if (auto done = recording.run(); !done) {
+    if (recording.outcome().exec_errno == 0) return done.error();
+    recording.discard();
+    recording.outcome().trouble = done.error().what;
+  }
+  if (files_out != nullptr) *files_out = recording.files().take_all();
+  return std::move(recording.outcome());
+}
+
+}  // namespace uscope::tracer

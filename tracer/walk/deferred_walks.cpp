@@ -1,0 +1,97 @@
+#include "tracer/walk/deferred_walks.h"
+
+#include <cstring>
+#include <utility>
+
+#include "support/clock.h"
+#include "trace/trace_writer.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kLateMappingNs = 1'000'000'000;
+constexpr std::uint64_t kAskAfterNs = 2'000'000;
+constexpr std::size_t kMostAsked = 4096;
+// Telling that took t is followed by this many t without: a process may have very many mappings, and calls from
+// places that none of them holds.
+constexpr std::uint64_t kRest = 20;
+
+}  // namespace
+
+std::vector<char> define_stack(const usc_sample& sample, const UserStack& walked) {
+  std::vector<char> bytes(sizeof(usc_stack) + walked.frames.size() * sizeof(std::uint64_t));
+  usc_stack stack{};
+  stack.head = sample.head;
+  stack.head.type = USC_RECORD_STACK;
+  stack.head.size = static_cast<__u32>(bytes.size());
+  stack.stack = sample.stack;
+  stack.mm = walked.has_jit ? sample.mm : 0;
+  stack.depth = static_cast<__u16>(walked.frames.size());
+  stack.ended = walked.ended;
+  stack.deferred = 1;
+  std::memcpy(bytes.data(), &stack, sizeof(stack));
+  if (!walked.frames.empty())
+    std::memcpy(bytes.data() + sizeof(stack), walked.frames.data(), walked.frames.size() * sizeof(std::uint64_t));
+  return bytes;
+}
+
+// A mapping is told of at the next call of the task that made it, which may not come for long, or ever; or find the
+// mappings locked again, up to the task's last call. Then the process's mappings are asked for, before it may be gone.
+bool DeferredWalks::is_time_to_ask(const HeldSample& held) const {
+  if (held.asked || closing_) return !held.asked;
+  const std::uint64_t now = monotonic_ns();
+  const auto before = asked_.find(held.head().mm);
+  const bool rests =
+      before != asked_.end() && before->second.ns <= held.head().head.time && now < before->second.rest_until_ns;
+  return !rests && now - held.head().head.time >= kAskAfterNs;
+}
+
+bool DeferredWalks::may_be_mapped_late(const HeldSample& held) const {
+  return !closing_ && samples_.may_wait(held) && monotonic_ns() - held.head().head.time < kLateMappingNs;
+}
+
+// Once for all walks of an address space that wait by then.
+Result<void> DeferredWalks::ask_for_mappings(HeldSample& held) {
+  const usc_sample& sample = held.head();
+  held.asked = true;
+  if (asked_.size() > kMostAsked) asked_.clear();
+  Asked& asked = asked_[sample.mm];
+  if (asked.ns > sample.head.time) return {};
+  asked.ns = monotonic_ns();
+  auto told = backend_.tell_mappings(tasks_.find(sample.head.task).pid);
+  const std::uint64_t now = monotonic_ns();
+  asked.rest_until_ns = now + kRest * (now - asked.ns);
+  return told;
+}
+
+Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
+  const std::uint64_t version = mappings_.version(held.head().mm, held.head().head.time) + 1;
+  if (held.unmapped_version == version && may_be_mapped_late(held) && !is_time_to_ask(held)) {
+    samples_.put_back(std::move(held));
+    return std::optional<FinishedWalk>();
+  }
+  const std::vector<char> whole = held.whole();
+  const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
+  const UserStack walked = walk_sample(sample, mappings_, files_, rows_, scope_);
+  if (walked.waits_for != 0 && samples_.may_wait(held)) {
+    samples_.let_wait(std::move(held), walked.waits_for);
+    return std::optional<FinishedWalk>();
+  }
+  const bool unmapped =
+      walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING} && sample.reason != USC_DEFER_COPIED;
+  const bool ask = unmapped && is_time_to_ask(held);
+  if (ask) {
+    if (auto told = ask_for_mappings(held); !told) return told.error();
+  }
+  if (ask || (unmapped && may_be_mapped_late(held))) {
+    held.unmapped_version = version;
+    samples_.put_back(std::move(held));
+    return std::optional<FinishedWalk>();
+  }
+  FinishedWalk done;
+  done.stack = define_stack(sample, walked);
+  done.given_up = unmapped || walked.waits_for != 0;
+  return std::optional(std::move(done));
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,65 @@
+// Walks that the kernel side could not finish, finished over the copy of the stack that it sent. What such a walk needs
+// may still be under way: a file's unwind rows, or a mapping that was not told of yet; then it waits.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "support/result.h"
+#include "tracer/backend/backend.h"
+#include "tracer/files/walk_rows.h"
+#include "tracer/model/mapping_timeline.h"
+#include "tracer/model/task_table.h"
+#include "tracer/walk/sample_queue.h"
+#include "tracer/walk/user_walk.h"
+
+namespace uscope::tracer {
+
+// A usc_stack record, its frames behind it, as the kernel side would have sent it.
+std::vector<char> define_stack(const usc_sample& sample, const UserStack& walked);
+
+struct FinishedWalk {
+  std::vector<char> stack;  // the record that defines it
+  bool given_up = false;    // something that it needed never came
+};
+
+class DeferredWalks {
+ public:
+  DeferredWalks(Backend& backend, SampleQueue& samples, const MappingTimeline& mappings, const FileTable& files,
+                WalkRows& rows, const TaskTable& tasks, const usc_scope& scope)
+      : backend_(backend),
+        samples_(samples),
+        mappings_(mappings),
+        files_(files),
+        rows_(rows),
+        tasks_(tasks),
+        scope_(scope) {}
+
+  // Nothing where it waits, in the queue again.
+  Result<std::optional<FinishedWalk>> finish(HeldSample held);
+  // No further mapping is told of by itself.
+  void close() { closing_ = true; }
+
+ private:
+  [[nodiscard]] bool is_time_to_ask(const HeldSample& held) const;
+  Result<void> ask_for_mappings(HeldSample& held);
+  [[nodiscard]] bool may_be_mapped_late(const HeldSample& held) const;
+
+  Backend& backend_;
+  SampleQueue& samples_;
+  const MappingTimeline& mappings_;
+  const FileTable& files_;
+  WalkRows& rows_;
+  const TaskTable& tasks_;
+  const usc_scope scope_;
+  struct Asked {
+    std::uint64_t ns = 0;
+    std::uint64_t rest_until_ns = 0;
+  };
+  std::unordered_map<std::uint32_t, Asked> asked_;  // by address space
+  bool closing_ = false;
+};
+
+}  // namespace uscope::tracer

@@ -1,0 +1,90 @@
+#include "tracer/walk/sample_pages.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace uscope::tracer {
+namespace {
+
+std::size_t first_bytes(const usc_sample& sample) {
+  return Page::kBytes - sample.base % Page::kBytes;
+}
+
+bool has_cut_page(const usc_sample& sample) {
+  return (sample.pages & 1) != 0 && first_bytes(sample) < Page::kBytes;
+}
+
+}  // namespace
+
+// Goes through a sample's data, page by page.
+class PageMirror::Reader {
+ public:
+  Reader(const usc_sample& sample, std::size_t& counter)
+      : rest_(sample.data, sample.head.size - sizeof(usc_sample)), counter_(counter) {}
+
+  // The next page, of this address; null where it is not there.
+  template <typename Numbered>
+  std::shared_ptr<const Page> page(std::uint64_t address, Numbered& numbered, bool same) {
+    std::shared_ptr<const Page>& last = numbered[address / Page::kBytes % kNumbers];
+    if (!same) last = cut_page(Page::kBytes);
+    return last;
+  }
+  // The last `count` bytes of a page.
+  std::shared_ptr<const Page> cut_page(std::size_t count) {
+    if (rest_.size() < count) return nullptr;
+    auto page = std::make_shared<Page>(counter_);
+    std::memcpy(page->bytes.data() + Page::kBytes - count, rest_.data(), count);
+    rest_ = rest_.subspan(count);
+    return page;
+  }
+
+ private:
+  std::span<const char> rest_;
+  std::size_t& counter_;
+};
+
+std::vector<char> HeldSample::whole() const {
+  const std::size_t left_out = has_cut_page(head()) ? Page::kBytes - first_bytes(head()) : 0;
+  const std::size_t bytes_of_pages = pages.size() * Page::kBytes - left_out;
+  const std::size_t bytes_of_end = end_pages.size() * Page::kBytes;
+  std::vector<char> bytes((sizeof(usc_sample) + bytes_of_pages + bytes_of_end + 7) & ~std::size_t{7});
+  std::copy(fixed.begin(), fixed.end(), bytes.begin());
+  auto& sample = *reinterpret_cast<usc_sample*>(bytes.data());
+  sample.same = 0;
+  sample.end_same = 0;
+  sample.bytes = static_cast<__u32>(bytes_of_pages);
+  sample.end_bytes = static_cast<__u32>(bytes_of_end);
+  sample.head.size = static_cast<__u32>(bytes.size());
+  auto at = bytes.begin() + sizeof(usc_sample);
+  for (std::size_t i = 0; i < pages.size(); i++)
+    at = std::copy(pages[i]->bytes.begin() + static_cast<std::ptrdiff_t>(i == 0 ? left_out : 0), pages[i]->bytes.end(),
+                   at);
+  for (const auto& page : end_pages) at = std::copy(page->bytes.begin(), page->bytes.end(), at);
+  return bytes;
+}
+
+std::optional<HeldSample> PageMirror::take(const usc_sample& sample) {
+  if (sample.head.cpu >= last_.size()) last_.resize(sample.head.cpu + 1u);
+  Last& last = last_[sample.head.cpu];
+  Reader reader(sample, bytes_);
+  HeldSample held;
+  std::memcpy(held.fixed.data(), &sample, held.fixed.size());
+  const std::uint64_t first = sample.base - sample.base % Page::kBytes;
+  for (unsigned i = 0; i < USC_SAMPLE_PAGES; i++) {
+    if ((sample.pages >> i & 1) == 0) continue;
+    const bool cut = i == 0 && has_cut_page(sample);
+    held.pages.push_back(cut ? reader.cut_page(first_bytes(sample))
+                             : reader.page(first + i * Page::kBytes, last.first, (sample.same >> i & 1) != 0));
+    if (!held.pages.back()) return std::nullopt;
+  }
+  for (unsigned i = 0; i < USC_SAMPLE_PAGES; i++) {
+    if ((sample.end_pages >> i & 1) == 0) continue;
+    held.end_pages.push_back(
+        reader.page(sample.end_base + i * Page::kBytes, last.second, (sample.end_same >> i & 1) != 0));
+    if (!held.end_pages.back()) return std::nullopt;
+  }
+  return held;
+}
+
+}  // namespace uscope::tracer

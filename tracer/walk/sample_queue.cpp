@@ -1,0 +1,67 @@
+#include "tracer/walk/sample_queue.h"
+
+#include <iterator>
+#include <utility>
+
+namespace uscope::tracer {
+
+bool SampleQueue::add(const usc_sample& sample, std::uint64_t since_ns) {
+  auto held = mirror_.take(sample);
+  if (!held) return false;
+  held->since_ns = since_ns;
+  put_back(std::move(*held));
+  return true;
+}
+
+void SampleQueue::put_back(HeldSample sample) {
+  hold(sample);
+  fresh_.push_back(std::move(sample));
+}
+
+void SampleQueue::begin_round() {
+  std::move(fresh_.begin(), fresh_.end(), std::back_inserter(due_));
+  fresh_.clear();
+}
+
+std::optional<HeldSample> SampleQueue::take() {
+  if (due_.empty()) return std::nullopt;
+  HeldSample sample = std::move(due_.front());
+  due_.pop_front();
+  let_go(sample);
+  return sample;
+}
+
+void SampleQueue::let_go(const HeldSample& sample) {
+  const auto count = held_since_.find(sample.since_ns);
+  if (--count->second == 0) held_since_.erase(count);
+}
+
+void SampleQueue::let_wait(HeldSample sample, std::uint32_t serial) {
+  sample.waits++;
+  hold(sample);
+  if (sample.head().verify == 0) stacks_[sample.head().stack] = serial;
+  waiting_[serial].push_back(std::move(sample));
+}
+
+std::optional<std::uint32_t> SampleQueue::who_waits(std::uint32_t stack) const {
+  const auto found = stacks_.find(stack);
+  return found == stacks_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void SampleQueue::rows_came(std::uint32_t serial) {
+  const auto found = waiting_.find(serial);
+  if (found == waiting_.end()) return;
+  // Before those that are due, which may be comparisons with what these will come to.
+  for (auto sample = found->second.rbegin(); sample != found->second.rend(); ++sample) {
+    if (sample->head().verify == 0) stacks_.erase(sample->head().stack);
+    due_.push_front(std::move(*sample));
+  }
+  waiting_.erase(found);
+}
+
+void SampleQueue::stop_waiting() {
+  stopped_ = true;
+  while (!waiting_.empty()) rows_came(waiting_.begin()->first);
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,27 @@
+// The walk in user space, on a copy of a stack: what the kernel left to the collector is finished here, with the same
+// search, step and scope filter (include/uscope), against the mapping time line.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tracer/files/file_table.h"
+#include "tracer/files/walk_rows.h"
+#include "tracer/model/mapping_timeline.h"
+#include "uscope/record.h"
+#include "uscope/scope.h"
+
+namespace uscope::tracer {
+
+struct UserStack {
+  std::vector<std::uint64_t> frames;  // USC_FRAME words, innermost first
+  std::uint8_t ended = 0;             // as in usc_stack
+  bool has_jit = false;
+  std::uint32_t waits_for = 0;  // not 0: the serial of a file whose rows are being made; frames and end are unfinished
+};
+
+// Where compact rows have lost a register that a rule needs, the walk is made anew with rows that tell of all of them.
+[[nodiscard]] UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
+                                    RowSource& rows, const usc_scope& scope);
+
+}  // namespace uscope::tracer

@@ -1,0 +1,70 @@
+// The comparison behind --verify: the same copy of a stack, walked by libdwfl, frame by frame against what was
+// recorded.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "symbolizer/oracle/oracle.h"
+#include "tracer/files/file_table.h"
+#include "tracer/model/mapping_timeline.h"
+#include "uscope/record.h"
+#include "uscope/scope.h"
+
+namespace uscope::tracer {
+
+// One comparison in full: the copy, and both walks of it as frame words.
+struct Compared {
+  const usc_sample& sample;
+  const std::vector<std::uint64_t>& ours;
+  const std::vector<std::uint64_t>& theirs;  // as far as libdwfl's frames are evidence
+  std::uint8_t ended = 0;                    // our walk, as in usc_stack
+  bool equal = false;
+  const MappingTimeline& mappings;
+  const FileTable& files;
+};
+
+// Sees comparisons as they are made; nothing may be kept of what is handed in. For tests that keep stacks.
+class CompareObserver {
+ public:
+  virtual ~CompareObserver() = default;
+  virtual void on_compared(const Compared& compared) = 0;
+};
+
+class Verifier {
+ public:
+  // `observer`: null, or outlives this.
+  Verifier(const MappingTimeline& mappings, const FileTable& files, const usc_scope& scope,
+           CompareObserver* observer = nullptr);
+
+  // Every stack definition passes here, since samples refer to them; the newest kStacks are kept.
+  void remember(const usc_stack& stack);
+
+  // The comparison's outcome without its head, nothing where the sample cannot be checked (its stack is no longer
+  // kept).
+  std::optional<usc_verify> check(const usc_sample& sample);
+
+ private:
+  static constexpr std::size_t kStacks = 200'000;
+
+  struct Kept {
+    std::vector<std::uint64_t> frames;
+    std::uint8_t ended = 0;
+  };
+
+  bool load_modules(const usc_sample& sample);
+  std::vector<std::uint64_t> scoped(const symbolizer::OracleWalk& walk, const usc_sample& sample, bool& whole) const;
+
+  const MappingTimeline& mappings_;
+  const FileTable& files_;
+  const usc_scope scope_;
+  CompareObserver* observer_;
+  symbolizer::Oracle oracle_;
+  std::unordered_map<std::uint32_t, Kept> stacks_;
+  std::deque<std::uint32_t> order_;
+};
+
+}  // namespace uscope::tracer
