@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analyzer/event_query.h"
+#include "analyzer/read/event_query.h"
 
 namespace uscope::cli {
 

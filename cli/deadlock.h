@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analyzer/deadlock.h"
+#include "analyzer/deadlock/deadlock.h"
 #include "cli/invocation.h"
 #include "cli/output.h"
 #include "cli/record.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/diff.h"
+#include "analyzer/diff/diff.h"
 #include "cli/invocation.h"
 #include "cli/output.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "analyzer/diff.h"
+#include "analyzer/diff/diff.h"
 
 namespace uscope::cli {
 

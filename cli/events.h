@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/event_query.h"
+#include "analyzer/read/event_query.h"
 #include "cli/invocation.h"
 #include "cli/output.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/event_query.h"
+#include "analyzer/read/event_query.h"
 
 namespace uscope::cli {
 

@@ -36,7 +36,7 @@ Result<Stream> stream_over(int fd) {
 
 Result<void> write_folded(const ExportOptions& options, const store::Database& database, std::FILE* stream) {
   Output out(stream);
-  auto totals = analyzer::fold_stacks(database, options.folded, [&](const std::string& stack, std::uint64_t weight) {
+  auto totals = exporters::fold_stacks(database, options.folded, [&](const std::string& stack, std::uint64_t weight) {
     out.write(to_utf8(stack) + " " + std::to_string(weight) + "\n");
   });
   if (!totals) return totals.error();
@@ -103,7 +103,8 @@ void add_export(CLI::App& app, Invocation& invocation) {
   verb->add_option_function<std::string>(
           "--weight",
           [options](const std::string& weight) {
-            options->folded.weight = weight == "time" ? analyzer::FoldedWeight::kTime : analyzer::FoldedWeight::kEvents;
+            options->folded.weight =
+                weight == "time" ? exporters::FoldedWeight::kTime : exporters::FoldedWeight::kEvents;
           },
           "what the number counts: events, or nanoseconds inside the calls")
       ->check(CLI::IsMember({"events", "time"}))

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "analyzer/folded.h"
 #include "cli/invocation.h"
+#include "exporters/folded.h"
 
 namespace uscope::cli {
 
@@ -13,7 +13,7 @@ struct ExportOptions {
   std::filesystem::path file;
   std::optional<std::filesystem::path> output;  // none: standard output
   bool force = false;                           // also in place of a file that is there
-  analyzer::FoldedOptions folded;
+  exporters::FoldedOptions folded;
 };
 
 void add_export(CLI::App& app, Invocation& invocation);

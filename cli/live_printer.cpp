@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-#include "analyzer/event_query.h"
+#include "analyzer/read/event_query.h"
 #include "cli/events_render.h"
 #include "store/db/string_table.h"
 #include "syscalls/errno_names.h"

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/event_query.h"
+#include "analyzer/read/event_query.h"
 #include "cli/status_line.h"
 #include "tracer/collect/collector.h"
 

@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "analyzer/deadlock.h"
+#include "analyzer/deadlock/deadlock.h"
 #include "cli/confined_load.h"
 #include "cli/deadlock.h"
 #include "cli/live_printer.h"

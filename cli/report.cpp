@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "analyzer/summary.h"
+#include "analyzer/summary/summary.h"
 #include "cli/confined_reader.h"
 #include "cli/report_render.h"
 #include "store/db/database.h"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "analyzer/summary.h"
+#include "analyzer/summary/summary.h"
 
 namespace uscope::cli {
 

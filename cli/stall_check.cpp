@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "analyzer/deadlock.h"
+#include "analyzer/deadlock/deadlock.h"
 #include "cli/confined_load.h"
 #include "cli/output.h"
 #include "cli/status_line.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analyzer/process_tree.h"
+#include "analyzer/read/process_tree.h"
 #include "cli/invocation.h"
 #include "cli/output.h"
 

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "analyzer/catalog.h"
+#include "analyzer/read/catalog.h"
 #include "cli/json.h"
 #include "cli/text_table.h"
 #include "cli/tree.h"

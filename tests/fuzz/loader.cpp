@@ -5,15 +5,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/event_query.h"
-#include "analyzer/folded.h"
-#include "analyzer/process_tree.h"
-#include "analyzer/query.h"
-#include "analyzer/summary.h"
+#include "analyzer/read/event_query.h"
+#include "analyzer/read/process_tree.h"
+#include "analyzer/read/query.h"
+#include "analyzer/summary/summary.h"
 #include "cli/events_render.h"
 #include "cli/json.h"
 #include "cli/report_render.h"
 #include "cli/tree.h"
+#include "exporters/folded.h"
 #include "fuzz.h"
 #include "store/db/database.h"
 #include "store/loader.h"
@@ -113,11 +113,11 @@ void read_everything(const store::Database& database) {
   require(done && events == static_cast<std::uint64_t>(number(database, "SELECT count(*) FROM event")),
           "every event is listed");
   const auto folded =
-      whole(analyzer::fold_stacks(database, {.weight = analyzer::FoldedWeight::kEvents, .with_call = true},
-                                  [](const std::string& line, std::uint64_t) {
-                                    require(line.find('\n') == std::string::npos, "a folded stack is one line");
-                                    require_harmless(line);
-                                  }));
+      whole(exporters::fold_stacks(database, {.weight = exporters::FoldedWeight::kEvents, .with_call = true},
+                                   [](const std::string& line, std::uint64_t) {
+                                     require(line.find('\n') == std::string::npos, "a folded stack is one line");
+                                     require_harmless(line);
+                                   }));
   require(folded.events == events, "every event is folded");
 }
 

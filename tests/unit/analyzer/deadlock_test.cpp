@@ -1,5 +1,5 @@
 // Each rule of the diagnosis twice: where it accuses, and where one fact differs and it must not.
-#include "analyzer/deadlock.h"
+#include "analyzer/deadlock/deadlock.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "analyzer/event_query.h"
+#include "analyzer/read/event_query.h"
 
-#include "analyzer/query.h"
+#include "analyzer/read/query.h"
 
 #include "tests/unit/analyzer/sample_trace.h"
 

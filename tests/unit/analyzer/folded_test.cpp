@@ -1,4 +1,4 @@
-#include "analyzer/folded.h"
+#include "exporters/folded.h"
 
 #include <map>
 
@@ -11,17 +11,17 @@ using Lines = std::multimap<std::string, std::uint64_t>;
 
 class Folded : public test::SampleTrace {
  protected:
-  Lines lines(const FoldedOptions& options) {
+  Lines lines(const exporters::FoldedOptions& options) {
     const auto database = open();
     Lines found;
-    auto totals = fold_stacks(database, options,
-                              [&](const std::string& stack, std::uint64_t weight) { found.emplace(stack, weight); });
+    auto totals = exporters::fold_stacks(
+        database, options, [&](const std::string& stack, std::uint64_t weight) { found.emplace(stack, weight); });
     EXPECT_TRUE(totals) << totals.error().what;
     if (totals) totals_ = *totals;
     return found;
   }
 
-  FoldedTotals totals_;
+  exporters::FoldedTotals totals_;
 };
 
 // The folded text of a hostile function name is the loader's; the rest is ours to clean.
@@ -49,7 +49,7 @@ TEST_F(Folded, WeightedByTimeLeavesOutWhatHasNone) {
                        {"gcc;[broken:no_rows];compile;openat", 6000},
                        {kHostileLine, 500},
                        {"true;read", 90}};
-  EXPECT_EQ(lines({.weight = FoldedWeight::kTime}), expected);
+  EXPECT_EQ(lines({.weight = exporters::FoldedWeight::kTime}), expected);
   EXPECT_EQ(totals_.events, 9U);
   EXPECT_EQ(totals_.events_left_out, 5U);
 }

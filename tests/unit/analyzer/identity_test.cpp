@@ -1,4 +1,4 @@
-#include "analyzer/identity.h"
+#include "analyzer/diff/identity.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What a wait is for and who owns it: the structures of glibc 2.36 and musl 1.2.3 word by word, and stacks as Debian's
 // libraries give them, with and without their debug information.
-#include "analyzer/lock_owner.h"
+#include "analyzer/deadlock/lock_owner.h"
 
 #include "tests/unit/analyzer/hung_store.h"
 

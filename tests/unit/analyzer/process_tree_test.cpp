@@ -1,4 +1,4 @@
-#include "analyzer/process_tree.h"
+#include "analyzer/read/process_tree.h"
 
 #include "tests/unit/analyzer/sample_trace.h"
 

@@ -1,12 +1,12 @@
 // Values by hand, from tables of Student's t, and from simulated runs without any difference.
-#include "analyzer/shift_test.h"
+#include "analyzer/diff/shift_test.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "analyzer/rates.h"
+#include "analyzer/diff/rates.h"
 
 namespace uscope::analyzer {
 namespace {

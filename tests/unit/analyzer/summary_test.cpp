@@ -1,4 +1,4 @@
-#include "analyzer/summary.h"
+#include "analyzer/summary/summary.h"
 
 #include "tests/unit/analyzer/sample_trace.h"
 

@@ -1,5 +1,5 @@
 // The graph alone, with numbers for threads.
-#include "analyzer/wait_graph.h"
+#include "analyzer/deadlock/wait_graph.h"
 
 #include <gtest/gtest.h>
 

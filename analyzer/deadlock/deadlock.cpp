@@ -1,0 +1,327 @@
+#include "analyzer/deadlock/deadlock.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "analyzer/deadlock/deadlock_story.h"
+#include "analyzer/deadlock/lock_owner.h"
+#include "analyzer/deadlock/wait_owners.h"
+#include "analyzer/deadlock/wake_history.h"
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+Wish wish_of(const Classified& what) {
+  if (what.is_lock) return Wish::kLock;
+  switch (what.primitive) {
+    case Primitive::kConditionVariable:
+    case Primitive::kRustCondvar:
+    case Primitive::kPark:
+      return Wish::kSignal;
+    case Primitive::kSemaphore:
+    case Primitive::kFutex:
+      return Wish::kPost;
+    default:
+      return Wish::kLock;
+  }
+}
+
+// Puts a trace's waits into the terms of the graph, and what it finds back into those of the trace.
+class Diagnostician {
+ public:
+  Diagnostician(LastCalls calls, WakeHistory history)
+      : calls_(std::move(calls)), history_(std::move(history)), owners_(calls_) {}
+
+  Result<Diagnosis> run();
+
+ private:
+  Result<void> settle_killed();
+  Result<void> place(std::size_t index);
+  void find_releaser(const LastCall& thread, Place& place, Waiter& waiter);
+  void find_vfork_child(std::size_t index, Place& place, Waiter& waiter) const;
+  [[nodiscard]] bool is_vfork(const LastCall& thread) const;
+  [[nodiscard]] bool has_outsiders(const LastCall& thread) const;
+  [[nodiscard]] bool may_be_posted_by_handler(const LastCall& thread) const;
+  [[nodiscard]] WakeHistory::Processes memory_of(const LastCall& thread) const;
+  // Whether something holds for any process that reaches what a thread waits for.
+  template <typename Rule>
+  [[nodiscard]] bool any_that_reaches(const LastCall& thread, Rule rule) const;
+  [[nodiscard]] bool accept_owner(const LastCall& thread, Place& place, Waiter& waiter, std::uint32_t tid);
+  Result<void> find_wakers(const LastCall& thread, const Place& place, Waiter& waiter);
+  std::uint64_t thing_of(const LastCall& thread, const Place& place);
+  [[nodiscard]] BlockedThread blocked(std::size_t index) const;
+  [[nodiscard]] Finding finding(const GraphFinding& found) const;
+
+  LastCalls calls_;
+  WakeHistory history_;
+  WaitOwners owners_;
+  std::vector<Place> places_;
+  std::vector<Waiter> waiters_;
+  std::vector<bool> stuck_;
+  std::map<std::string, std::uint64_t> things_;
+  std::unordered_map<std::int64_t, std::size_t> by_row_;              // thread row id → index
+  std::unordered_map<std::size_t, std::size_t> vforks_;               // by process: its calls of vfork under way
+  std::unordered_multimap<std::int64_t, std::size_t> first_threads_;  // id of the parent process → index
+};
+
+template <typename Rule>
+bool Diagnostician::any_that_reaches(const LastCall& thread, Rule rule) const {
+  if (!thread.wait->of_one_space()) return std::any_of(calls_.processes.begin(), calls_.processes.end(), rule);
+  const auto& processes = calls_.spaces.at(calls_.processes[thread.process].space);
+  return std::any_of(processes.begin(), processes.end(), [&](std::size_t i) { return rule(calls_.processes[i]); });
+}
+
+WakeHistory::Processes Diagnostician::memory_of(const LastCall& thread) const {
+  WakeHistory::Processes rows;
+  for (const std::size_t i : calls_.spaces.at(calls_.processes[thread.process].space))
+    rows.push_back(calls_.processes[i].id);
+  return rows;
+}
+
+// Somebody outside of the trace, or of what it can tell, may change what the thread waits for: a process that is not
+// traced, one that opens the file later, the kernel on behalf of io_uring.
+bool Diagnostician::has_outsiders(const LastCall& thread) const {
+  const FutexWait& wait = *thread.wait;
+  if (calls_.tasks_missing) return true;
+  if (any_that_reaches(thread, [](const LastProcess& process) { return process.io_uring; })) return true;
+  if (wait.of_one_space()) return wait.strangers.value_or(0) != 0;
+  return wait.key.empty() || wait.strangers != 0 || wait.open_to_others;
+}
+
+// sem_post and a futex wake are what a signal handler may do, and services sleep so until they are to end.
+bool Diagnostician::may_be_posted_by_handler(const LastCall& thread) const {
+  return thread.wait->handlers || any_that_reaches(thread, [](const LastProcess& process) { return process.handlers; });
+}
+
+// A wait in which a thread was killed lasted to its end only if nobody woke it; the killing itself wakes.
+Result<void> Diagnostician::settle_killed() {
+  for (LastCall& thread : calls_.threads) {
+    if (!thread.killed || thread.standing != Standing::kHeld) continue;
+    auto woken = history_.woken_since(thread, memory_of(thread));
+    if (!woken) return woken.error();
+    if (*woken || calls_.events_missing) thread.standing = Standing::kUncertain;
+  }
+  return {};
+}
+
+std::uint64_t Diagnostician::thing_of(const LastCall& thread, const Place& place) {
+  constexpr std::uint64_t kPair = 4;
+  const bool signal = wish_of(place.what) == Wish::kSignal;
+  const std::uint64_t address = signal ? place.address & ~kPair : place.address;
+  const std::string name = thread.wait->of_one_space() || thread.wait->key.empty()
+                               ? std::to_string(calls_.processes[thread.process].space) + " " + std::to_string(address)
+                               : thread.wait->key;
+  return things_.emplace(name, things_.size() + 1).first->second;
+}
+
+// False: the tid that stands there says nothing that can be relied on.
+bool Diagnostician::accept_owner(const LastCall& thread, Place& place, Waiter& waiter, std::uint32_t tid) {
+  const bool joins = place.what.primitive == Primitive::kJoin;
+  const FoundOwner owner = owners_.find(thread, tid, joins);
+  if (owner.state == FoundOwner::State::kUnclear) return false;
+  waiter.lenient = others_may_unlock(*thread.wait, place.what);
+  if (owner.state == FoundOwner::State::kGone) {
+    // The kernel wakes those who join a thread, or wait for a PI or robust mutex of one, when it ends.
+    const bool kernel_wakes = joins || (thread.wait->expected & kFutexWaiters) != 0 ||
+                              thread.wait->command() == kFutexLockPi || thread.wait->command() == kFutexLockPi2;
+    if (kernel_wakes || !place.what.by_name) return false;
+    waiter.releaser = Releaser::kNobody;
+    place.gone_owner = owner.old_tid;
+    return true;
+  }
+  const LastCall& holder = calls_.threads[owner.thread];
+  const bool itself = &holder == &thread;
+  // What a lock said before its owner's wait began may be over.
+  if (thread.refused && !itself && (holder.standing != Standing::kHeld || holder.since_ns > thread.since_ns))
+    return false;
+  if (joins && itself) return false;
+  waiter.releaser = Releaser::kOwner;
+  waiter.owner = owner.thread;
+  waiter.joins = joins;
+  return true;
+}
+
+void Diagnostician::find_releaser(const LastCall& thread, Place& place, Waiter& waiter) {
+  const FutexWait& wait = *thread.wait;
+  const bool joins = place.what.primitive == Primitive::kJoin;
+  const bool words_hold = wait.fresh || thread.killed || thread.refused || joins;
+  // Where processes have one memory, numbers in locks say nothing sure.
+  const bool sure = joins || !wait.of_one_space() || !owners_.shares_space(thread);
+  const auto tid = thread.known_layout && words_hold && sure ? owner_of(wait, place.what) : std::nullopt;
+  waiter.shared = !wait.of_one_space();
+  waiter.outsiders = has_outsiders(thread);
+  if (tid) {
+    if (!accept_owner(thread, place, waiter, *tid)) waiter.releaser = Releaser::kUnknown;
+    return;
+  }
+  if (place.what.primitive == Primitive::kGo || waiter.outsiders) return;
+  if (waiter.wish == Wish::kPost && may_be_posted_by_handler(thread)) return;
+  waiter.releaser = wait.of_one_space() ? Releaser::kSpace : Releaser::kAnyone;
+}
+
+bool Diagnostician::is_vfork(const LastCall& thread) const {
+  constexpr std::uint64_t kVfork = 0x4000;  // CLONE_VFORK
+  if (thread.standing != Standing::kElsewhere || !thread.known_layout) return false;
+  // What flags clone3 has lies in memory; while it lasts and there is a child, it is one that waits for it.
+  return thread.call == "vfork" || (thread.call == "clone" && (thread.a0 & kVfork) != 0) || thread.call == "clone3";
+}
+
+// Who has called vfork goes on when the child executes a program or ends. Who the child is the trace tells where the
+// process has one such call under way and one child that has its memory.
+void Diagnostician::find_vfork_child(std::size_t index, Place& place, Waiter& waiter) const {
+  const LastCall& thread = calls_.threads[index];
+  const LastProcess& process = calls_.processes[thread.process];
+  if (!is_vfork(thread) || (!thread.attached && thread.waited_ns < kSecond)) return;
+  if (vforks_.at(thread.process) > 1) return;
+  std::optional<std::size_t> child;
+  const auto [first, last] = first_threads_.equal_range(process.id);
+  for (auto at = first; at != last; ++at) {
+    const LastCall& other = calls_.threads[at->second];
+    const LastProcess& its = calls_.processes[other.process];
+    const bool is_child = its.space == process.space && other.process != thread.process && ended_together(process, its);
+    if (!is_child || (!thread.attached && its.start_ns < thread.since_ns)) continue;
+    if (child) return;
+    child = at->second;
+  }
+  if (!child) return;
+  place.what.primitive = Primitive::kVfork;
+  waiter.held = true;
+  waiter.releaser = Releaser::kOwner;
+  waiter.owner = *child;
+  waiter.joins = true;
+}
+
+Result<void> Diagnostician::find_wakers(const LastCall& thread, const Place& place, Waiter& waiter) {
+  auto rows = history_.wakers(thread, memory_of(thread), place.what);
+  if (!rows) return rows.error();
+  for (const std::int64_t row : *rows) {
+    if (const auto found = by_row_.find(row); found != by_row_.end()) {
+      waiter.wakers.push_back(found->second);
+    } else {
+      waiter.wakers_gone = true;
+    }
+  }
+  return {};
+}
+
+Result<void> Diagnostician::place(std::size_t index) {
+  const LastCall& thread = calls_.threads[index];
+  Place place;
+  Waiter waiter;
+  waiter.process = thread.process;
+  waiter.space = calls_.processes[thread.process].space;
+  waiter.waited_ns = thread.waited_ns;
+  waiter.until_ns = std::max<std::int64_t>(0, calls_.processes[thread.process].until_ns);
+  if (thread.wait) {
+    place.what = classify(*thread.wait, thread.stack);
+    place.address = lock_address(*thread.wait, place.what);
+    waiter.held = thread.standing == Standing::kHeld;
+    waiter.wish = wish_of(place.what);
+    waiter.thing = thing_of(thread, place);
+    if (waiter.held) find_releaser(thread, place, waiter);
+    const bool asks = waiter.held && (waiter.releaser == Releaser::kSpace || waiter.releaser == Releaser::kAnyone);
+    if (asks && waiter.wish != Wish::kLock)
+      if (auto done = find_wakers(thread, place, waiter); !done) return done;
+  } else {
+    find_vfork_child(index, place, waiter);
+  }
+  places_.push_back(std::move(place));
+  waiters_.push_back(std::move(waiter));
+  return {};
+}
+
+BlockedThread Diagnostician::blocked(std::size_t index) const {
+  const LastCall& thread = calls_.threads[index];
+  BlockedThread out;
+  out.pid = calls_.processes[thread.process].pid;
+  out.tid = thread.tid;
+  out.name = thread.name;
+  out.process = calls_.processes[thread.process].program;
+  out.call = thread.call;
+  out.primitive = places_[index].what.primitive;
+  out.api = places_[index].what.api;
+  out.address = places_[index].address;
+  out.waited_ns = thread.waited_ns;
+  out.at_least = thread.attached;
+  out.standing = thread.standing;
+  if (waiters_[index].held && waiters_[index].releaser == Releaser::kOwner)
+    out.held_by.push_back(calls_.threads[waiters_[index].owner].tid);
+  if (places_[index].gone_owner) out.held_by.push_back(*places_[index].gone_owner);
+  out.stack = thread.stack;
+  return out;
+}
+
+Finding Diagnostician::finding(const GraphFinding& found) const {
+  Finding out;
+  out.type = found.type;
+  const bool stall = found.weak || found.type == FindingType::kStall || found.type == FindingType::kLostWakeup;
+  out.verdict = stall ? Verdict::kStall : Verdict::kDeadlock;
+  out.explanation = explain({calls_, places_, waiters_, stuck_}, found);
+  out.waited_ns = std::numeric_limits<std::int64_t>::max();
+  for (const std::size_t i : found.threads) {
+    out.threads.push_back(blocked(i));
+    out.waited_ns = std::min(out.waited_ns, out.threads.back().waited_ns);
+  }
+  if (found.signal) {
+    const auto& wakers = waiters_[found.threads[0]].wakers;
+    const bool known = !wakers.empty();
+    std::vector<std::size_t> awaited = known ? wakers : found.threads;
+    if (!known) awaited.erase(awaited.begin());
+    for (const std::size_t waker : awaited) out.threads[0].held_by.push_back(calls_.threads[waker].tid);
+  }
+  return out;
+}
+
+Result<Diagnosis> Diagnostician::run() {
+  for (std::size_t i = 0; i < calls_.threads.size(); i++) {
+    const LastCall& thread = calls_.threads[i];
+    const LastProcess& process = calls_.processes[thread.process];
+    by_row_[thread.thread_id] = i;
+    if (is_vfork(thread)) vforks_[thread.process]++;
+    if (thread.tid == process.pid) first_threads_.emplace(process.parent_id, i);
+  }
+  if (auto done = settle_killed(); !done) return done.error();
+  for (std::size_t i = 0; i < calls_.threads.size(); i++)
+    if (auto done = place(i); !done) return done.error();
+  stuck_ = stuck_threads(waiters_);
+  Diagnosis out;
+  for (const GraphFinding& found : find_stuck(waiters_, !calls_.events_missing && !calls_.tasks_missing)) {
+    out.findings.push_back(finding(found));
+    out.verdict = std::max(out.verdict, out.findings.back().verdict);
+  }
+  std::stable_sort(out.findings.begin(), out.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.verdict > b.verdict; });
+  for (std::size_t i = 0; i < calls_.threads.size(); i++)
+    if (calls_.threads[i].wait) out.blocked.push_back(blocked(i));
+  if (out.findings.empty()) out.reason = why_none({calls_, places_, waiters_, stuck_});
+  out.warnings = std::move(calls_.warnings);
+  return out;
+}
+
+}  // namespace
+
+std::string_view verdict_name(Verdict verdict) {
+  constexpr std::array<std::string_view, 3> kNames{"none", "stall", "deadlock"};
+  return kNames.at(static_cast<std::size_t>(verdict));
+}
+
+std::string_view finding_name(FindingType type) {
+  constexpr std::array<std::string_view, 5> kNames{"cycle", "self_deadlock", "owner_gone", "lost_wakeup", "stall"};
+  return kNames.at(static_cast<std::size_t>(type));
+}
+
+Result<Diagnosis> diagnose(const store::Database& database, bool under_way) {
+  auto calls = read_last_calls(database, under_way);
+  if (!calls) return calls.error();
+  auto history = WakeHistory::open(database);
+  if (!history) return history.error();
+  return Diagnostician(std::move(*calls), std::move(*history)).run();
+}
+
+}  // namespace uscope::analyzer

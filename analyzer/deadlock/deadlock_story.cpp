@@ -1,0 +1,245 @@
+#include "analyzer/deadlock/deadlock_story.h"
+
+#include <algorithm>
+#include <set>
+
+#include "support/text.h"
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr std::size_t kNamed = 6;  // threads in one sentence
+
+// "thread 12 `worker`".
+std::string thread_text(const LastCall& thread) {
+  return "thread " + std::to_string(thread.tid) + (thread.name.empty() ? "" : " `" + thread.name + "`");
+}
+
+std::string address_text(std::uint64_t address) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text;
+  do {
+    text.insert(text.begin(), kDigits[address % 16]);
+    address /= 16;
+  } while (address != 0);
+  return "0x" + text;
+}
+
+std::string function_of(const LastCall& thread) {
+  const StackLine* line = application_frame(thread.stack);
+  return line && line->app ? " in " + line->function : "";
+}
+
+// "the mutex 0x55…".
+std::string thing_text(const Place& place) {
+  std::string phrase(primitive_phrase(place.what.primitive));
+  for (const std::string article : {"a ", "an "})
+    if (phrase.starts_with(article)) phrase = "the " + phrase.substr(article.size());
+  return phrase + " " + address_text(place.address);
+}
+
+class Story {
+ public:
+  explicit Story(const Situation& situation) : it_(situation) {}
+
+  std::string cycle(const GraphFinding& finding) const;
+  std::string signal_cycle(const GraphFinding& finding) const;
+  std::string self(const GraphFinding& finding) const;
+  std::string owner_gone(const GraphFinding& finding) const;
+  std::string stall(const GraphFinding& finding) const;
+  std::string none() const;
+
+ private:
+  [[nodiscard]] const LastCall& call(std::size_t i) const { return it_.calls.threads[i]; }
+  [[nodiscard]] std::string name(std::size_t i) const { return thread_text(call(i)); }
+  [[nodiscard]] std::string waits(std::size_t i) const;
+  [[nodiscard]] std::string waits_for_owner(std::size_t i) const;
+  template <typename Text>
+  [[nodiscard]] std::string listed(const std::vector<std::size_t>& threads, const char* separator, Text text) const;
+  [[nodiscard]] std::string could_still(const GraphFinding& finding, const std::string& deed) const;
+  [[nodiscard]] std::string former_wakers(std::size_t i) const;
+
+  const Situation& it_;
+};
+
+template <typename Text>
+std::string Story::listed(const std::vector<std::size_t>& threads, const char* separator, Text text) const {
+  std::string list;
+  for (std::size_t i = 0; i < threads.size(); i++) {
+    if (i == kNamed && threads.size() > kNamed + 1)
+      return list + separator + "and " + std::to_string(threads.size() - i) + " more";
+    list += (list.empty() ? "" : separator) + text(threads[i]);
+  }
+  return list;
+}
+
+// "thread 12 `worker` waits for the mutex 0x55… in serve".
+std::string Story::waits(std::size_t i) const {
+  const Place& place = it_.places[i];
+  const Primitive primitive = place.what.primitive;
+  const std::string who = name(i) + " waits ";
+  const std::string where = function_of(call(i));
+  if (primitive == Primitive::kJoin) return who + "for a thread's end" + where;
+  if (primitive == Primitive::kVfork) return who + "for its child of vfork to execute a program or to end" + where;
+  if (primitive == Primitive::kPark) return who + "to be unparked" + where;
+  const bool at = primitive == Primitive::kConditionVariable || primitive == Primitive::kRustCondvar ||
+                  primitive == Primitive::kBarrier || primitive == Primitive::kFutex;
+  return who + (at ? "at " : "for ") + thing_text(place) + where;
+}
+
+std::string Story::waits_for_owner(std::size_t i) const {
+  const std::size_t owner = it_.waiters[i].owner;
+  if (it_.places[i].what.primitive == Primitive::kJoin)
+    return name(i) + " waits for the end of " + name(owner) + function_of(call(i));
+  if (it_.places[i].what.primitive == Primitive::kVfork) return waits(i) + ", " + name(owner);
+  return waits(i) + ", held by " + name(owner);
+}
+
+std::string Story::cycle(const GraphFinding& finding) const {
+  const std::string count = std::to_string(finding.threads.size());
+  return count + " threads wait for each other, in a circle: " +
+         listed(finding.threads, "; ", [&](std::size_t i) { return waits_for_owner(i); }) + "." +
+         (finding.weak ? could_still(finding, "cancel one that joins, or unlock what it has not locked") : "");
+}
+
+// Why it is no more than a stall.
+std::string Story::could_still(const GraphFinding& finding, const std::string& deed) const {
+  std::vector<std::size_t> free;
+  const Waiter& first = it_.waiters[finding.threads[0]];
+  const std::set<std::size_t> members(finding.threads.begin(), finding.threads.end());
+  for (std::size_t i = 0; i < it_.waiters.size(); i++)
+    if (!it_.stuck[i] && can_reach(it_.waiters[i], first) && members.count(i) == 0) free.push_back(i);
+  const std::string who =
+      free.empty() ? "somebody outside of the trace" : listed(free, ", ", [&](std::size_t i) { return name(i); });
+  return " No deadlock for certain: " + who + " could still " + deed + ".";
+}
+
+std::string Story::signal_cycle(const GraphFinding& finding) const {
+  const std::size_t waiter = finding.threads[0];
+  const std::vector<std::size_t> others(finding.threads.begin() + 1, finding.threads.end());
+  const bool known = !it_.waiters[waiter].wakers.empty();
+  std::string text = waits(waiter) + ", and ";
+  text += known ? "all that have woken it so far wait for " : "all that could wake it wait for ";
+  text += name(waiter) + " itself: " + listed(others, "; ", [&](std::size_t i) { return waits_for_owner(i); }) + ".";
+  if (finding.by_history)
+    text += " None of the threads that are free has ever woken it." +
+            could_still(finding, "wake it for the first time, or cancel it");
+  return text;
+}
+
+std::string Story::self(const GraphFinding& finding) const {
+  const std::size_t i = finding.threads[0];
+  std::string text = waits(i) + ", which it holds itself";
+  const StackLines& stack = call(i).stack;
+  const auto is_signal = [](const StackLine& line) { return line.function.find("restore_rt") != std::string::npos; };
+  if (std::any_of(stack.begin(), stack.end(), is_signal))
+    text += ": a signal handler asks for what the code that it interrupted has";
+  if (call(i).refused) text += "; the kernel refused it with EDEADLK, and libc then waits for ever";
+  return text + ".";
+}
+
+std::string Story::owner_gone(const GraphFinding& finding) const {
+  const std::size_t first = finding.threads[0];
+  const auto owner = it_.places[first].gone_owner;
+  std::string text = listed(finding.threads, "; ", [&](std::size_t i) { return waits(i); });
+  const std::string weak = finding.weak ? could_still(finding, "unlock what it has not locked") : "";
+  text += owner ? "; its owner, thread " + std::to_string(*owner) + "," : "; its owner";
+  const LastProcess& process = it_.calls.processes[call(first).process];
+  for (const LastCall& other : it_.calls.threads) {
+    const LastProcess& parent = it_.calls.processes[other.process];
+    if (!owner || other.tid != *owner || parent.id != process.parent_id) continue;
+    text += " is one of the parent process " + std::to_string(parent.pid);
+    text += ": the lock was held when it forked, and the child has it without its owner.";
+    text += weak;
+    return text;
+  }
+  return text + " has ended without letting go." + weak;
+}
+
+std::string Story::former_wakers(std::size_t i) const {
+  const Waiter& waiter = it_.waiters[i];
+  if (waiter.wakers.empty() && !waiter.wakers_gone) return "";
+  std::string text = " Woken before by ";
+  if (waiter.wakers.empty()) return text + "threads that have ended.";
+  text += listed(waiter.wakers, ", ", [&](std::size_t waker) { return name(waker); });
+  return text + (waiter.wakers_gone ? ", and threads that have ended." : ".");
+}
+
+std::string Story::stall(const GraphFinding& finding) const {
+  std::string text = listed(finding.threads, "; ", [&](std::size_t i) { return waits(i); });
+  text +=
+      finding.threads.size() == 1 ? ". Nobody is left who could wake it: " : ". Nobody is left who could wake them: ";
+  const Waiter& first = it_.waiters[finding.threads[0]];
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < it_.waiters.size(); i++)
+    if (i != finding.threads[0] && can_reach(it_.waiters[i], first)) others++;
+  const bool one_process = std::all_of(it_.waiters.begin(), it_.waiters.end(), [&](const Waiter& waiter) {
+    return waiter.process == first.process || !can_reach(waiter, first);
+  });
+  const std::string whose =
+      first.releaser == Releaser::kAnyone || !one_process ? "of these processes" : "of the process";
+  if (others == 0) text += "there is no other thread " + whose + ".";
+  if (others == 1) text += "the other thread " + whose + " is blocked for good, too.";
+  if (others > 1) text += "all " + std::to_string(others) + " other threads " + whose + " are blocked for good, too.";
+  if (finding.threads.size() == 1) text += former_wakers(finding.threads[0]);
+  return text;
+}
+
+std::string Story::none() const {
+  std::size_t waiting = 0;
+  std::optional<std::size_t> held;
+  for (std::size_t i = 0; i < it_.waiters.size(); i++) {
+    if (call(i).wait) waiting++;
+    if (it_.waiters[i].held && !held) held = i;
+  }
+  if (waiting == 0) return "no thread waits for a futex at the end";
+  if (!held) return "the threads that wait for futexes will go on by themselves, or may just have been woken";
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < it_.waiters.size(); i++)
+    if (!it_.stuck[i] && !it_.waiters[i].held && can_reach(it_.waiters[i], it_.waiters[*held])) free.push_back(i);
+  // Those who wait for the outside say most.
+  std::stable_sort(free.begin(), free.end(), [&](std::size_t a, std::size_t b) {
+    return (call(a).standing == Standing::kElsewhere) > (call(b).standing == Standing::kElsewhere);
+  });
+  for (std::size_t i = 0; i < it_.waiters.size(); i++)
+    if (free.empty() && it_.waiters[i].held && it_.waiters[i].wish == Wish::kPost &&
+        it_.waiters[i].releaser == Releaser::kUnknown && call(i).wait->handlers && !it_.waiters[i].outsiders)
+      return "a signal may come whose handler wakes " + name(i);
+  if (free.empty())
+    return "somebody outside of what was traced, or of what it tells, can still wake the threads that wait";
+  const auto does = [&](std::size_t i) {
+    switch (call(i).standing) {
+      case Standing::kElsewhere:
+        return name(i) + " waits in " + call(i).call;
+      case Standing::kTimed:
+        return name(i) + " waits with a timeout";
+      case Standing::kRuns:
+        return name(i) + " runs";
+      default:
+        return name(i) + " may just have been woken";
+    }
+  };
+  return "the threads that wait can still be woken: " + listed(free, ", ", does);
+}
+
+}  // namespace
+
+std::string explain(const Situation& situation, const GraphFinding& finding) {
+  const Story story(situation);
+  switch (finding.type) {
+    case FindingType::kCycle:
+      return finding.signal ? story.signal_cycle(finding) : story.cycle(finding);
+    case FindingType::kSelfDeadlock:
+      return story.self(finding);
+    case FindingType::kOwnerGone:
+      return story.owner_gone(finding);
+    default:
+      return story.stall(finding);
+  }
+}
+
+std::string why_none(const Situation& situation) {
+  return Story(situation).none();
+}
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,33 @@
+// The sentences of a diagnosis.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analyzer/deadlock/last_calls.h"
+#include "analyzer/deadlock/primitive.h"
+#include "analyzer/deadlock/wait_graph.h"
+
+namespace uscope::analyzer {
+
+// A thread and what is known of its wait; one for each of LastCalls::threads.
+struct Place {
+  Classified what;
+  std::uint64_t address = 0;
+  std::optional<std::int64_t> gone_owner;  // tid of an owner that has ended, where known
+};
+
+struct Situation {
+  const LastCalls& calls;
+  const std::vector<Place>& places;
+  const std::vector<Waiter>& waiters;
+  const std::vector<bool>& stuck;  // stuck_threads() of them
+};
+
+[[nodiscard]] std::string explain(const Situation& situation, const GraphFinding& finding);
+
+// Why nobody is accused.
+[[nodiscard]] std::string why_none(const Situation& situation);
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,390 @@
+// A thread's last call is found by the index of events by thread and time, so the number of events does not matter.
+#include "analyzer/deadlock/last_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/read/catalog.h"
+#include "analyzer/read/query.h"
+#include "syscalls/syscall_table.h"
+#include "uscope/record.h"
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kMostFrames = 512;
+constexpr std::int64_t kDeadlock = -35;           // EDEADLK
+constexpr std::int64_t kDeathSlack = 10'000'000;  // a thread's last wakes come a little before its end is told
+
+constexpr std::uint32_t kFutexNr = 202;  // of x86-64
+
+struct Call {
+  std::int64_t id = 0;
+  std::int64_t ts_ns = 0;
+  std::optional<std::int64_t> end_ns;
+  std::string how;
+  std::string kind;
+  std::string abi;
+  std::optional<std::int64_t> stack_id;
+  std::optional<std::int64_t> image_id;
+  std::uint64_t a0 = 0;
+  std::uint64_t a1 = 0;
+  std::optional<std::int64_t> result;
+};
+
+struct ThreadRow {
+  std::int64_t id = 0;
+  std::int64_t process_id = 0;
+  std::optional<std::int64_t> tid;
+  std::int64_t ns_tid = 0;
+  std::string name;
+  std::optional<std::int64_t> end_ns;
+  std::vector<Call> calls;  // the last two, the last one first
+};
+
+class Reader {
+ public:
+  Reader(const Catalog& catalog, store::Statement calls, store::Statement waits, store::Statement frames)
+      : catalog_(catalog), calls_(std::move(calls)), waits_(std::move(waits)), frames_(std::move(frames)) {}
+
+  static Result<Reader> prepare(const store::Database& database, const Catalog& catalog);
+
+  void add_processes(LastCalls& out) const;
+  void inherit_rings(LastCalls& out) const;
+  void find_spaces(LastCalls& out) const;
+  Result<void> read_calls(ThreadRow& row, const LastCalls& out);
+  Result<void> add(const ThreadRow& row, LastCalls& out);
+
+ private:
+  Result<std::vector<Call>> last_two(std::int64_t thread_id);
+  Result<std::optional<std::int64_t>> read_wait(std::int64_t event_id, LastCall& into);
+  Result<StackLines> stack(std::optional<std::int64_t> id);
+  Result<void> stand(const std::vector<Call>& calls, const LastProcess& process, LastCall& thread);
+  Result<void> refused(const std::vector<Call>& calls, LastCall& thread);
+  [[nodiscard]] bool is_gone(const ThreadRow& row, const LastProcess& process) const;
+  [[nodiscard]] bool killed_in(const Call& call, const LastProcess& process) const;
+
+  const Catalog& catalog_;
+  store::Statement calls_;
+  store::Statement waits_;
+  store::Statement frames_;
+  std::map<std::int64_t, StackLines> stacks_;
+  std::map<std::int64_t, std::int64_t> killed_from_;  // process → when the first of its threads was killed in a call
+};
+
+Result<Reader> Reader::prepare(const store::Database& database, const Catalog& catalog) {
+  auto calls = database.prepare(
+      "SELECT event.id, ts_ns, dur_ns, how, kind.name, kind.abi, stack_id, image_id, a0, a1, result, kind.class "
+      "FROM event JOIN kind ON kind.id = event.kind_id WHERE thread_id = ?1 ORDER BY ts_ns DESC, event.id DESC "
+      "LIMIT 16");
+  if (!calls) return calls.error();
+  auto waits = database.prepare(
+      "SELECT address, op, expected, timeout_ns, key, words, words_from, words_at_stop, words_at_stop_from, asleep, "
+      "strangers, futexes, handlers, open_to_others FROM futex_wait WHERE event_id = ?1");
+  if (!waits) return waits.error();
+  auto frames = database.prepare(
+      "SELECT frame.function, module.path, module.class, frame.file, frame.line FROM stack_frame "
+      "JOIN frame ON frame.id = frame_id JOIN module ON module.id = module_id "
+      "WHERE stack_id = ?1 AND space = 'user' ORDER BY position, inline_depth LIMIT ?2");
+  if (!frames) return frames.error();
+  return Reader(catalog, std::move(*calls), std::move(*waits), std::move(*frames));
+}
+
+void Reader::add_processes(LastCalls& out) const {
+  for (const Process& process : catalog_.processes) {
+    LastProcess last;
+    last.id = process.id;
+    last.pid = process.pid;
+    last.ns_pid = process.ns_pid;
+    last.parent_id = process.parent_id;
+    if (const Image* image = catalog_.last_image(process)) last.program = base_name(image->path);
+    last.ended = process.end_ns.has_value();
+    last.until_ns = process.end_ns.value_or(catalog_.end_ns);
+    last.start_ns = process.start_ns.value_or(0);
+    last.io_uring = process.may_use_io_uring;
+    out.processes.push_back(std::move(last));
+  }
+  inherit_rings(out);
+  find_spaces(out);
+}
+
+// Who was forked from a process with io_uring, and has not executed a program since, has its rings.
+void Reader::inherit_rings(LastCalls& out) const {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (LastProcess& process : out.processes) {
+      const Process& known = *catalog_.processes.find(process.id);
+      const Process* parent = catalog_.processes.find(known.parent_id);
+      if (process.io_uring || !known.images.empty() || !parent) continue;
+      if (!out.processes[catalog_.processes.index_of(*parent)].io_uring) continue;
+      process.io_uring = true;
+      changed = true;
+    }
+  }
+}
+
+void Reader::find_spaces(LastCalls& out) const {
+  std::map<std::int64_t, std::size_t> first;  // by number
+  for (std::size_t i = 0; i < out.processes.size(); i++) {
+    const std::int64_t number = catalog_.processes.find(out.processes[i].id)->space;
+    out.processes[i].space = number == 0 ? i : first.emplace(number, i).first->second;
+    out.spaces[out.processes[i].space].push_back(i);
+  }
+}
+
+// Kernel events (class not `syscall`) lie within calls and are passed.
+Result<std::vector<Call>> Reader::last_two(std::int64_t thread_id) {
+  std::vector<Call> found;
+  calls_.bind(1, thread_id);
+  auto done = each(calls_, [&](const Row& row) {
+    if (found.size() == 2 || row.text(11) != "syscall") return;
+    std::optional<std::int64_t> end_ns;
+    if (const auto duration = row.maybe_integer(2)) end_ns = difference(row.integer(1), difference(0, *duration));
+    found.push_back({row.integer(0), row.integer(1), end_ns, text(row, 3), text(row, 4), text(row, 5),
+                     row.maybe_integer(6), row.maybe_integer(7), static_cast<std::uint64_t>(row.integer(8)),
+                     static_cast<std::uint64_t>(row.integer(9)), row.maybe_integer(10)});
+  });
+  if (!done) return done.error();
+  return found;
+}
+
+// The value of `asleep`; none where nothing is known of the wait.
+Result<std::optional<std::int64_t>> Reader::read_wait(std::int64_t event_id, LastCall& into) {
+  std::optional<std::int64_t> asleep;
+  waits_.bind(1, event_id);
+  auto done = each(waits_, [&](const Row& row) {
+    FutexWait wait;
+    wait.address = static_cast<std::uint64_t>(row.integer(0));
+    wait.op = static_cast<std::uint32_t>(row.integer(1));
+    wait.expected = static_cast<std::uint32_t>(row.integer(2));
+    wait.timed = !row.is_null(3);
+    wait.key = text(row, 4);
+    const int words = row.is_null(7) ? 5 : 7;
+    wait.fresh = words == 7;
+    wait.words = text(row, words);
+    wait.words_from = static_cast<std::uint64_t>(row.integer(words + 1));
+    asleep = row.is_null(9) ? 0 : row.integer(9);
+    wait.strangers = row.maybe_integer(10);
+    wait.futexes = row.integer(11);
+    wait.handlers = row.is_null(12) || row.integer(12) != 0;
+    wait.open_to_others = row.is_null(13) || row.integer(13) != 0;
+    into.wait = std::move(wait);
+  });
+  if (!done) return done.error();
+  return asleep;
+}
+
+Result<StackLines> Reader::stack(std::optional<std::int64_t> id) {
+  if (!id) return StackLines{};
+  if (const auto known = stacks_.find(*id); known != stacks_.end()) return known->second;
+  StackLines lines;
+  frames_.bind(1, *id);
+  frames_.bind(2, kMostFrames);
+  auto done = each(frames_, [&](const Row& row) {
+    lines.push_back(
+        {text(row, 0), std::string(base_name(row.text(1))), row.text(2) == "app", text(row, 3), row.integer(4)});
+  });
+  if (!done) return done.error();
+  return stacks_.emplace(*id, std::move(lines)).first->second;
+}
+
+// Where the kernel sees that a PI mutex would close a circle it refuses with EDEADLK, and glibc's pthread_mutex_lock
+// then waits for ever on a word of its own. What it waits for is the lock of the call before.
+Result<void> Reader::refused(const std::vector<Call>& calls, LastCall& thread) {
+  if (thread.wait->command() != kFutexWaitBitset || thread.wait->expected != 0 || calls.size() < 2) return {};
+  const Call& before = calls[1];
+  const auto command = static_cast<std::uint32_t>(before.a1) & kFutexCommand;
+  if (before.kind != "futex" || before.result != kDeadlock) return {};
+  if (command != kFutexLockPi && command != kFutexLockPi2) return {};
+  LastCall earlier;
+  auto known = read_wait(before.id, earlier);
+  if (!known) return known.error();
+  if (!*known || before.a0 != earlier.wait->address) return {};
+  thread.wait = std::move(earlier.wait);
+  thread.wait->timed = false;
+  thread.refused = true;
+  return {};
+}
+
+bool is_wait_op(const FutexWait& wait) {
+  constexpr std::array<std::uint32_t, 4> kKnown{kFutexWait, kFutexWaitBitset, kFutexLockPi, kFutexLockPi2};
+  return std::find(kKnown.begin(), kKnown.end(), wait.command()) != kKnown.end();
+}
+
+// In the call, or just after the kernel had let it go on because another thread of the process had been killed first: a
+// join (shared, as glibc has it) ends so, and a PI lock of an owner who was killed passes on.
+bool Reader::killed_in(const Call& call, const LastProcess& process) const {
+  if (!process.ended) return false;
+  if (call.how == "killed") return true;
+  const auto op = static_cast<std::uint32_t>(call.a1);
+  const bool lets_go =
+      (op & kFutexPrivate) == 0 || (op & kFutexCommand) == kFutexLockPi || (op & kFutexCommand) == kFutexLockPi2;
+  const auto from = killed_from_.find(process.id);
+  return call.kind == "futex" && lets_go && call.how == "returned" && call.end_ns && from != killed_from_.end() &&
+         difference(*call.end_ns, from->second) >= -kDeathSlack;
+}
+
+Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& process, LastCall& thread) {
+  if (calls.empty() || calls[0].how == "noreturn" || calls[0].how == "no_entry") return {};
+  const Call& call = calls[0];
+  const bool killed = killed_in(call, process);
+  if (!killed && (call.end_ns || call.how == "killed")) return {};
+  thread.standing = Standing::kElsewhere;
+  thread.call = call.kind;
+  thread.a0 = call.a0;
+  thread.event_id = call.id;
+  thread.since_ns = call.ts_ns;
+  thread.waited_ns = std::max<std::int64_t>(0, difference(call.end_ns.value_or(process.until_ns), call.ts_ns));
+  thread.attached = call.how == "attached";
+  thread.killed = killed;
+  thread.known_layout = call.abi == "x86_64";
+  auto lines = stack(call.stack_id);
+  if (!lines) return lines.error();
+  thread.stack = std::move(*lines);
+  auto asleep = read_wait(call.id, thread);
+  if (!asleep) return asleep.error();
+  if (!*asleep) return {};
+  if (thread.wait->timed) {
+    thread.standing = Standing::kTimed;
+    return {};
+  }
+  const bool held = killed ? thread.waited_ns >= kSecond : **asleep == 1;
+  const bool understood = thread.wait->futexes == 1 && is_wait_op(*thread.wait);
+  thread.standing = held && understood ? Standing::kHeld : Standing::kUncertain;
+  return refused(calls, thread);
+}
+
+// Of a process that has ended: threads that ended before it, by themselves or by an exec.
+bool Reader::is_gone(const ThreadRow& row, const LastProcess& process) const {
+  const std::vector<Call>& calls = row.calls;
+  if (!process.ended) return row.end_ns.has_value();
+  if (row.end_ns && difference(process.until_ns, *row.end_ns) > kSecond) return true;
+  if (calls.empty()) return false;
+  if (calls[0].how == "noreturn" && calls[0].kind == "exit") return true;
+  const Process& known = *catalog_.processes.find(process.id);
+  return !known.images.empty() && calls[0].image_id && calls[0].image_id != known.images.back();
+}
+
+Result<void> Reader::read_calls(ThreadRow& row, const LastCalls& out) {
+  auto calls = last_two(row.id);
+  if (!calls) return calls.error();
+  row.calls = std::move(*calls);
+  const Process* process = catalog_.processes.find(row.process_id);
+  if (!process || row.calls.empty() || row.calls[0].how != "killed" || !row.end_ns) return {};
+  // With the process, and not by an exec of another thread.
+  const LastProcess& last = out.processes[catalog_.processes.index_of(*process)];
+  if (!last.ended || difference(last.until_ns, *row.end_ns) > kSecond) return {};
+  const auto [first, added] = killed_from_.emplace(row.process_id, *row.end_ns);
+  if (!added) first->second = std::min(first->second, *row.end_ns);
+  return {};
+}
+
+Result<void> Reader::add(const ThreadRow& row, LastCalls& out) {
+  const Process* process = catalog_.processes.find(row.process_id);
+  if (!process || !row.tid) {
+    out.tasks_missing = true;
+    return {};
+  }
+  LastProcess& last = out.processes[catalog_.processes.index_of(*process)];
+  LastCall thread;
+  thread.thread_id = row.id;
+  thread.process = catalog_.processes.index_of(*process);
+  thread.tid = *row.tid;
+  thread.ns_tid = row.ns_tid;
+  thread.name = row.name;
+  if (is_gone(row, last)) {
+    last.gone[row.ns_tid] = *row.tid;
+    return {};
+  }
+  if (auto done = stand(row.calls, last, thread); !done) return done;
+  // Of one that had just been let go on when its process was killed it is not told; of those that stayed it is.
+  if (thread.wait && thread.wait->handlers && row.calls[0].how != "returned") last.handlers = true;
+  out.threads.push_back(std::move(thread));
+  return {};
+}
+
+Result<void> read_losses(const store::Database& database, const Catalog& catalog, bool under_way, LastCalls& out) {
+  constexpr std::array<std::string_view, 7> kTasks{
+      "task_map_full", "task_map_busy", "ring_full_record", "task_undefined", "raw_damaged", "raw_write", "cut_off"};
+  constexpr std::array<std::string_view, 3> kEvents{"ring_full_event", "ring_full_sharing", "recursion"};
+  const auto has = [](const auto& list, std::string_view cause) {
+    return std::find(list.begin(), list.end(), cause) != list.end();
+  };
+  auto done =
+      each_row(database, "SELECT DISTINCT cause FROM loss WHERE count > 0 OR cause = 'cut_off'", [&](const Row& row) {
+        if (under_way && row.text(0) == "cut_off") return;
+        if (has(kTasks, row.text(0))) out.tasks_missing = true;
+        if (has(kEvents, row.text(0))) out.events_missing = true;
+        if (row.text(0) == "no_answer")
+          out.warnings.emplace_back(
+              "memory or files of a process did not answer (userfaultfd, FUSE): waits there accuse nobody");
+      });
+  if (!done) return done;
+  if (out.tasks_missing || out.events_missing)
+    out.warnings.emplace_back(
+        "the trace has losses (`uscope report` tells which): what may have been lost accuses nobody");
+  const auto complete = catalog.meta_number("complete");
+  if (complete && *complete == 0 && !under_way) {
+    out.tasks_missing = true;
+    out.warnings.emplace_back("tracing did not end in order, so it is not known which waits went on to the end");
+  }
+  return {};
+}
+
+// Whether futex calls were recorded at all.
+Result<void> check_calls(const store::Database& database, const Catalog& catalog, LastCalls& out) {
+  const auto calls = catalog.meta.find("calls");
+  if (calls == catalog.meta.end() || calls->second.empty() || calls->second == "all") return {};
+  auto set = syscalls::parse_syscall_set(calls->second);
+  if (set && !set->contains(USC_ABI_X86_64, kFutexNr))
+    return Error{database.path().string() + " has no futex calls: it was recorded with -e " + calls->second,
+                 "record again with futex among the calls, best with all of them"};
+  out.warnings.push_back("only some calls were recorded (-e " + calls->second +
+                         "): a thread in another one counts as running");
+  return {};
+}
+
+}  // namespace
+
+bool ended_together(const LastProcess& a, const LastProcess& b) {
+  const std::int64_t apart = difference(a.until_ns, b.until_ns);
+  return apart <= kSecond && apart >= -kSecond;
+}
+
+Result<LastCalls> read_last_calls(const store::Database& database, bool under_way) {
+  auto catalog = read_catalog(database);
+  if (!catalog) return catalog.error();
+  LastCalls out;
+  if (auto done = check_calls(database, *catalog, out); !done) return done.error();
+  auto reader = Reader::prepare(database, *catalog);
+  if (!reader) return reader.error();
+  reader->add_processes(out);
+  std::vector<ThreadRow> rows;
+  auto done = each_row(database, "SELECT id, process_id, tid, ns_tid, name, end_ns FROM thread ORDER BY id",
+                       [&](const Row& row) {
+                         rows.push_back({row.integer(0),
+                                         row.integer(1),
+                                         row.maybe_integer(2),
+                                         row.integer(3),
+                                         text(row, 4),
+                                         row.maybe_integer(5),
+                                         {}});
+                       });
+  if (!done) return done.error();
+  for (ThreadRow& row : rows)
+    if (auto read = reader->read_calls(row, out); !read) return read.error();
+  for (const ThreadRow& row : rows)
+    if (auto added = reader->add(row, out); !added) return added.error();
+  if (std::any_of(out.threads.begin(), out.threads.end(),
+                  [](const LastCall& thread) { return thread.wait && !thread.known_layout; }))
+    out.warnings.emplace_back(
+        "threads of 32-bit programs wait for futexes: their stacks are not walked and their locks not known, so no "
+        "owner is told");
+  if (done = read_losses(database, *catalog, under_way, out); !done) return done.error();
+  return out;
+}
+
+}  // namespace uscope::analyzer

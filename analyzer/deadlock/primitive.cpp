@@ -1,0 +1,296 @@
+// A stack is read from the system call outwards. Frames of libc without a name, and functions that only lead to the
+// call, are passed; the first function with another name decides. So a lock that is taken inside of malloc or of a
+// callback of pthread_once is not taken for what lies further out. What an inner function says can be refined by the
+// one that called it: a condition variable below Parker::park is a park.
+#include "analyzer/deadlock/primitive.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analyzer/deadlock/glibc_mutex.h"
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr std::size_t kDeepest = 24;  // frames between the call and the function that says what it is
+
+struct Name {
+  std::string_view prefix;  // of the function without leading underscores
+  Primitive primitive;
+};
+
+// Exported functions, and inner ones of glibc and musl. A longer prefix stands before a shorter one.
+constexpr std::array kByPrefix{
+    Name{"pthread_mutex_cond_lock", Primitive::kMutex},
+    Name{"pthread_mutex_lock", Primitive::kMutex},
+    Name{"pthread_mutex_timedlock", Primitive::kMutex},
+    Name{"pthread_mutex_clocklock", Primitive::kMutex},
+    Name{"mtx_lock", Primitive::kMutex},
+    Name{"mtx_timedlock", Primitive::kMutex},
+    Name{"pthread_rwlock_", Primitive::kRwlock},
+    Name{"pthread_cond_", Primitive::kConditionVariable},
+    Name{"private_cond_wait", Primitive::kConditionVariable},
+    Name{"cnd_wait", Primitive::kConditionVariable},
+    Name{"cnd_timedwait", Primitive::kConditionVariable},
+    Name{"sem_", Primitive::kSemaphore},
+    Name{"new_sem_", Primitive::kSemaphore},
+    Name{"pthread_barrier_wait", Primitive::kBarrier},
+    Name{"pthread_join", Primitive::kJoin},
+    Name{"pthread_clockjoin", Primitive::kJoin},
+    Name{"pthread_timedjoin", Primitive::kJoin},
+    Name{"thrd_join", Primitive::kJoin},
+    Name{"pthread_once", Primitive::kOnce},
+    Name{"call_once", Primitive::kOnce},
+    Name{"cxa_guard_acquire", Primitive::kOnce},
+};
+
+// Parts of demangled names: Rust's standard library (std::sys::unix::locks::futex::Mutex::lock_contended,
+// std::sys::sync::mutex::futex::Mutex::lock_contended …), Go's runtime, the Java VM.
+constexpr std::array kByPart{
+    Name{"RwLock::read_contended", Primitive::kRustRwlock},
+    Name{"RwLock::write_contended", Primitive::kRustRwlock},
+    Name{"Mutex::lock_contended", Primitive::kRustMutex},
+    Name{"Condvar::wait", Primitive::kRustCondvar},
+    Name{"Parker::park", Primitive::kPark},
+    Name{"thread::park", Primitive::kPark},
+    Name{"PlatformEvent::park", Primitive::kPark},
+    Name{"once::futex::Once", Primitive::kOnce},
+    Name{"runtime.futexsleep", Primitive::kGo},
+    Name{"runtime.futex", Primitive::kGo},
+};
+
+// What stands between a primitive and the kernel.
+constexpr std::array<std::string_view, 5> kLeading{"futex", "lll_", "do_futex_wait", "timedwait", "internal_syscall"};
+
+std::string_view without_underscores(std::string_view name) {
+  constexpr std::string_view kInternal = "GI_";  // glibc's own alias of an exported function
+  for (int i = 0; i < 2; i++) {
+    name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
+    if (i == 0 && name.starts_with(kInternal)) name.remove_prefix(kInternal.size());
+  }
+  return name;
+}
+
+// "libc.so.6+0x86120": a function without a name.
+bool is_nameless(const StackLine& line) {
+  return line.function.empty() || line.function.starts_with(line.module + "+0x");
+}
+
+bool only_leads(std::string_view function) {
+  if (function == "syscall" || function == "wait" || function.find("futex_wait") != std::string_view::npos) return true;
+  return std::any_of(kLeading.begin(), kLeading.end(),
+                     [&](std::string_view prefix) { return function.starts_with(prefix); });
+}
+
+const Name* named(std::string_view function) {
+  const std::string_view bare = without_underscores(function);
+  for (const Name& name : kByPrefix)
+    if (bare.starts_with(name.prefix)) return &name;
+  for (const Name& name : kByPart)
+    if (function.find(name.prefix) != std::string_view::npos) return &name;
+  return nullptr;
+}
+
+// "pthread_cond_wait" of "___pthread_cond_wait@@GLIBC_2.3.2" or "__new_sem_wait_slow64.constprop.0".
+std::string api_of(std::string_view function) {
+  const std::string_view bare = without_underscores(function);
+  return std::string(bare.substr(0, bare.find_first_of(".@")));
+}
+
+bool is_musl(const StackLines& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const StackLine& line) {
+    return line.module.starts_with("ld-musl") || line.module.starts_with("libc.musl") ||
+           line.function == "__timedwait" || line.function == "__timedwait_cp" || line.function == "__wait";
+  });
+}
+
+// A relock at the end of pthread_cond_wait waits for the mutex: by FUTEX_WAIT, while condition variables use
+// FUTEX_WAIT_BITSET. (musl waits for both by FUTEX_WAIT, and relocks under a function of its own.)
+bool relocks(const FutexWait& wait, const Classified& found) {
+  if (found.primitive != Primitive::kConditionVariable || found.library != Library::kGlibc) return false;
+  return wait.command() != kFutexWaitBitset;
+}
+
+// glibc's pthread_mutex_lock of a robust mutex goes on in a function without an exported name. The words: the tid with
+// the waiters' bit in the lock word, the same tid in the owner's field, and a kind that says robust.
+bool is_robust_mutex(const FutexWait& wait) {
+  const auto mutex = glibc_mutex_at(wait);
+  return wait.command() == kFutexWait && mutex && (wait.expected & kFutexWaiters) != 0 && mutex->owner != 0 &&
+         (mutex->lock & kFutexTid) == mutex->owner && mutex->is_robust();
+}
+
+// pthread_join waits, shared, for the tid of the thread to become 0.
+bool is_join(const FutexWait& wait) {
+  return wait.command() == kFutexWaitBitset && (wait.op & kFutexPrivate) == 0 && wait.expected != 0 &&
+         wait.word(0) == wait.expected;
+}
+
+// sem_t: a value of 0, at least one waiter, and private or not.
+bool is_semaphore(const FutexWait& wait) {
+  constexpr std::uint32_t kMostWaiters = 1U << 22;
+  constexpr std::uint32_t kShared = 128;
+  const auto waiters = wait.word(4);
+  const auto kind = wait.word(8);
+  if (wait.command() != kFutexWaitBitset || wait.expected != 0 || wait.word(0) != 0U || !waiters || !kind) return false;
+  return *waiters >= 1 && *waiters < kMostWaiters && (*kind == 0 || *kind == kShared);
+}
+
+// pthread_once waits for the 1 to become 2 that another thread has put there, with the number of forks behind it.
+bool is_once(const FutexWait& wait) {
+  constexpr std::uint32_t kStateBits = 3;
+  constexpr std::uint32_t kMostForks = 1U << 16;
+  return wait.op == (kFutexWait | kFutexPrivate) && (wait.expected & kStateBits) == 1 &&
+         wait.expected / (kStateBits + 1) < kMostForks && wait.word(0) == wait.expected;
+}
+
+// A pthread_mutex_t of the plain kinds, in a program that has libc within and no names.
+bool is_plain_mutex(const FutexWait& wait) {
+  constexpr std::uint32_t kMostUsers = 1U << 16;
+  constexpr std::uint32_t kKindBits = 0x383;  // normal, recursive, errorcheck, adaptive; shared; elision
+  constexpr std::uint32_t kContended = 2;
+  const auto mutex = glibc_mutex_at(wait);
+  if (wait.command() != kFutexWait || wait.expected != kContended || !mutex || mutex->lock != kContended) return false;
+  return mutex->owner != 0 && mutex->owner <= kFutexTid && mutex->users >= 1 && mutex->users < kMostUsers &&
+         (mutex->kind & ~kKindBits) == 0;
+}
+
+// The function that called into libc is not there (its tail call replaced it), or has no name.
+Classified by_words(const FutexWait& wait) {
+  Classified found;
+  found.library = Library::kGlibc;
+  if (is_robust_mutex(wait) || is_plain_mutex(wait)) {
+    found.primitive = Primitive::kMutex;
+  } else if (is_join(wait)) {
+    found.primitive = Primitive::kJoin;
+  } else if (is_semaphore(wait)) {
+    found.primitive = Primitive::kSemaphore;
+  } else if (is_once(wait)) {
+    found.primitive = Primitive::kOnce;
+  } else {
+    found.library = Library::kOther;
+  }
+  return found;
+}
+
+// Python's locks are semaphores that only the code between them takes and gives.
+bool is_python_lock(const Classified& found, const StackLines& stack, std::size_t caller) {
+  return found.primitive == Primitive::kSemaphore && caller < stack.size() &&
+         stack[caller].function.starts_with("PyThread_acquire_lock");
+}
+
+Library library_of(Primitive primitive, bool musl) {
+  switch (primitive) {
+    case Primitive::kPark:
+    case Primitive::kRustMutex:
+    case Primitive::kRustRwlock:
+    case Primitive::kRustCondvar:
+    case Primitive::kGo:
+    case Primitive::kVfork:
+    case Primitive::kFutex:
+      return Library::kOther;
+    default:
+      return musl ? Library::kMusl : Library::kGlibc;
+  }
+}
+
+}  // namespace
+
+std::string_view primitive_name(Primitive primitive) {
+  constexpr std::array<std::string_view, 14> kNames{
+      "futex", "mutex", "rwlock",     "condition_variable", "semaphore",    "barrier", "join",
+      "once",  "park",  "rust_mutex", "rust_rwlock",        "rust_condvar", "go",      "vfork"};
+  return kNames.at(static_cast<std::size_t>(primitive));
+}
+
+std::string_view primitive_phrase(Primitive primitive) {
+  constexpr std::array<std::string_view, 14> kPhrases{
+      "a futex",        "a mutex",         "a read-write lock",      "a condition variable",
+      "a semaphore",    "a barrier",       "a thread's end",         "a once-initialiser",
+      "being unparked", "a Rust mutex",    "a Rust read-write lock", "a Rust condition variable",
+      "Go's scheduler", "a child of vfork"};
+  return kPhrases.at(static_cast<std::size_t>(primitive));
+}
+
+const StackLine* application_frame(const StackLines& stack) {
+  constexpr std::array<std::string_view, 5> kLibraries{"std::", "core::", "alloc::", "runtime.", "PyThread_"};
+  const StackLine* found = nullptr;
+  for (const StackLine& line : stack) {
+    if (!line.app) continue;
+    const std::string_view bare = without_underscores(line.function);
+    const bool library = named(line.function) || only_leads(bare) ||
+                         std::any_of(kLibraries.begin(), kLibraries.end(),
+                                     [&](std::string_view prefix) { return line.function.starts_with(prefix); });
+    if (!library) return &line;
+    if (!found) found = &line;
+  }
+  if (!found && !stack.empty()) found = &stack.front();
+  return found;
+}
+
+bool is_libc(std::string_view module) {
+  return module.starts_with("libc.so") || module.starts_with("libc-2.") || module.starts_with("libpthread") ||
+         module.starts_with("ld-linux") || module.starts_with("ld-musl") || module.starts_with("libc.musl");
+}
+
+Classified classify(const FutexWait& wait, const StackLines& stack) {
+  const bool musl = is_musl(stack);
+  Classified found;
+  bool nameless = true;  // no function on the way says what it is for
+  bool in_libc = false;  // a frame of it has been passed
+  std::size_t at = 0;
+  for (; at < stack.size() && at < kDeepest; at++) {
+    const StackLine& line = stack[at];
+    if (const Name* name = named(line.function)) {
+      found.primitive = name->primitive;
+      found.library = library_of(name->primitive, musl);
+      found.by_name = true;
+      found.api = api_of(line.function);
+      break;
+    }
+    const bool libc = is_libc(line.module);
+    const bool leads = only_leads(without_underscores(line.function));
+    // The application's own use of futexes: by syscall(2), or in a function of its own.
+    if (line.function == "syscall" || (leads && !libc)) nameless = false;
+    // A stripped program called libc: what lies further out is not about this wait.
+    if (in_libc && !libc && is_nameless(line)) break;
+    in_libc = in_libc || libc;
+    if (leads || is_nameless(line)) continue;
+    if (libc) nameless = false;  // a lock within libc: of malloc, of a stream
+    // Inlined or called within Rust's and C++'s libraries, before the one that tells.
+    if (!line.function.starts_with("std::") && !line.function.starts_with("core::")) break;
+    nameless = false;
+  }
+  nameless = nameless && at > 0;
+  if (!found.by_name) {
+    const bool pi = wait.command() == kFutexLockPi || wait.command() == kFutexLockPi2;
+    // The kernel's own rule: the word holds the owner's tid.
+    if (pi) {
+      found.primitive = Primitive::kMutex;
+      found.library = musl ? Library::kMusl : Library::kGlibc;
+    } else if (nameless && !musl) {
+      found = by_words(wait);
+    }
+    found.is_lock = is_python_lock(found, stack, at);
+    return found;
+  }
+  // The outermost name of a run of the same kind is the one that the application called.
+  for (at++; at < stack.size() && at < kDeepest; at++) {
+    const Name* name = named(stack[at].function);
+    const bool same = name && (name->primitive == found.primitive);
+    const bool refined =
+        name && found.primitive == Primitive::kConditionVariable && name->primitive == Primitive::kPark;
+    if (refined) found.primitive = Primitive::kPark;
+    if (same || refined) {
+      found.api = api_of(stack[at].function);
+      continue;
+    }
+    if (found.primitive == Primitive::kConditionVariable && stack[at].module.starts_with("libjvm")) continue;
+    break;
+  }
+  if (relocks(wait, found)) found.primitive = Primitive::kMutex;
+  found.is_lock = is_python_lock(found, stack, at);
+  return found;
+}
+
+}  // namespace uscope::analyzer

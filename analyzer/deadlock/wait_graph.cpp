@@ -1,0 +1,393 @@
+// The order of the rules. Owners first: a circle of them needs no further evidence. Then condition variables: a waiter
+// whose wakers all wait, through owners, for itself. What is stuck and not behind one of these is a stall, of which
+// only those are accused that do not themselves wait for another accused one.
+#include "analyzer/deadlock/wait_graph.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+// The threads that are not stuck, by what they can reach: of each group it is enough to know those that were last seen.
+class FreeThreads {
+ public:
+  FreeThreads(const std::vector<Waiter>& threads, const std::vector<bool>& stuck) : threads_(threads) {
+    for (std::size_t i = 0; i < threads.size(); i++) {
+      if (stuck[i]) continue;
+      add(all_, i);
+      add(by_process_[threads[i].process], i);
+      add(by_space_[threads[i].space], i);
+    }
+  }
+
+  // Any but the waiter itself that can_reach() lets release it.
+  [[nodiscard]] bool any_reaches(std::size_t waiter) const {
+    const Waiter& it = threads_[waiter];
+    const auto space = by_space_.find(it.space);
+    const auto process = by_process_.find(it.process);
+    return (process != by_process_.end() && reaches(process->second, waiter)) ||
+           (space != by_space_.end() && reaches(space->second, waiter)) || reaches(all_, waiter);
+  }
+
+ private:
+  // The two that were last seen: one of them may be who waits.
+  using Latest = std::vector<std::size_t>;
+
+  void add(Latest& latest, std::size_t thread) const {
+    latest.push_back(thread);
+    std::sort(latest.begin(), latest.end(),
+              [&](std::size_t a, std::size_t b) { return threads_[a].until_ns > threads_[b].until_ns; });
+    if (latest.size() > 2) latest.pop_back();
+  }
+  [[nodiscard]] bool reaches(const Latest& latest, std::size_t waiter) const {
+    return std::any_of(latest.begin(), latest.end(),
+                       [&](std::size_t i) { return i != waiter && can_reach(threads_[i], threads_[waiter]); });
+  }
+
+  const std::vector<Waiter>& threads_;
+  Latest all_;
+  std::map<std::size_t, Latest> by_process_;
+  std::map<std::size_t, Latest> by_space_;
+};
+
+class Graph {
+ public:
+  Graph(const std::vector<Waiter>& threads, bool wakes_known)
+      : threads_(threads),
+        wakes_known_(wakes_known),
+        stuck_(stuck_threads(threads)),
+        free_(threads, stuck_),
+        accused_(threads.size()) {}
+
+  std::vector<GraphFinding> find() {
+    owner_cycles();
+    gone_owners();
+    for (std::size_t i = 0; i < threads_.size(); i++) signal_cycle(i);
+    stalls();
+    return std::move(findings_);
+  }
+
+ private:
+  [[nodiscard]] const Waiter& at(std::size_t i) const { return threads_[i]; }
+  [[nodiscard]] bool has_owner(std::size_t i) const { return at(i).held && at(i).releaser == Releaser::kOwner; }
+  [[nodiscard]] bool is_root(std::size_t i) const {
+    return stuck_[i] && (at(i).releaser == Releaser::kSpace || at(i).releaser == Releaser::kAnyone);
+  }
+  void accuse(GraphFinding finding);
+
+  [[nodiscard]] bool somebody_is_free(std::size_t waiter) const;
+  [[nodiscard]] bool is_weak(const std::vector<std::size_t>& cycle) const;
+  void owner_cycles();
+  void gone_owners();
+  void signal_cycle(std::size_t waiter);
+  std::vector<std::size_t> chain(std::size_t from, std::size_t to, bool joins) const;
+  std::vector<std::size_t> expected_wakers(std::size_t waiter) const;
+  void stalls();
+  [[nodiscard]] std::vector<bool> behind_others() const;
+  void stall(const std::vector<std::size_t>& roots);
+
+  const std::vector<Waiter>& threads_;
+  bool wakes_known_;
+  std::vector<bool> stuck_;
+  FreeThreads free_;
+  std::vector<bool> accused_;
+  std::set<std::size_t> dead_spaces_;  // with a finding that has owners
+  std::vector<GraphFinding> findings_;
+};
+
+void Graph::accuse(GraphFinding finding) {
+  for (const std::size_t i : finding.threads) {
+    accused_[i] = true;
+    dead_spaces_.insert(at(i).space);
+  }
+  findings_.push_back(std::move(finding));
+}
+
+// Who could release a lenient waiter though it is no owner.
+bool Graph::somebody_is_free(std::size_t waiter) const {
+  return at(waiter).outsiders || free_.any_reaches(waiter);
+}
+
+// A thread of the process may cancel who joins; a lock's waiter behind it may wait for a sign that is no lock's.
+bool Graph::is_weak(const std::vector<std::size_t>& cycle) const {
+  const auto joins = [&](std::size_t i) { return at(i).joins; };
+  const auto is_open = [&](std::size_t i) { return (at(i).joins || at(i).lenient) && somebody_is_free(i); };
+  return std::any_of(cycle.begin(), cycle.end(), joins) && std::any_of(cycle.begin(), cycle.end(), is_open);
+}
+
+// Each thread has one owner at most, so a walk along owners ends, or meets what it has passed.
+void Graph::owner_cycles() {
+  std::vector<std::size_t> walk(threads_.size());  // number of the walk that passed it, 0 = none
+  for (std::size_t start = 0; start < threads_.size(); start++) {
+    std::size_t i = start;
+    while (has_owner(i) && walk[i] == 0) {
+      walk[i] = start + 1;
+      i = at(i).owner;
+    }
+    if (!has_owner(i) || walk[i] != start + 1) continue;
+    GraphFinding finding;
+    finding.threads.push_back(i);
+    for (std::size_t next = at(i).owner; next != i; next = at(next).owner) finding.threads.push_back(next);
+    finding.type = finding.threads.size() == 1 ? FindingType::kSelfDeadlock : FindingType::kCycle;
+    if (finding.threads.size() == 1 && at(i).lenient && somebody_is_free(i)) continue;
+    finding.weak = is_weak(finding.threads);
+    accuse(std::move(finding));
+  }
+}
+
+void Graph::gone_owners() {
+  std::map<std::uint64_t, GraphFinding> by_thing;
+  for (std::size_t i = 0; i < threads_.size(); i++) {
+    if (!at(i).held || at(i).releaser != Releaser::kNobody) continue;
+    GraphFinding& finding = by_thing[at(i).thing];
+    finding.type = FindingType::kOwnerGone;
+    finding.weak = finding.weak || (at(i).lenient && somebody_is_free(i));
+    finding.threads.push_back(i);
+  }
+  for (auto& [thing, finding] : by_thing) accuse(std::move(finding));
+}
+
+// The threads from `from` on along owners, up to `to`, which is not among them; empty where they do not lead there.
+std::vector<std::size_t> Graph::chain(std::size_t from, std::size_t to, bool joins) const {
+  std::vector<std::size_t> passed;
+  for (std::size_t i = from; i != to; i = at(i).owner) {
+    if (!has_owner(i) || (at(i).joins && !joins) || passed.size() > threads_.size()) return {};
+    passed.push_back(i);
+  }
+  return passed;
+}
+
+// Without any wake in the trace: all who could, but for those that only wait for somebody's end.
+std::vector<std::size_t> Graph::expected_wakers(std::size_t waiter) const {
+  if (!at(waiter).wakers.empty() || at(waiter).wakers_gone) return at(waiter).wakers;
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < threads_.size(); i++) {
+    const bool reaches = at(waiter).releaser == Releaser::kAnyone || can_reach(at(i), at(waiter));
+    if (i == waiter || !reaches || (at(i).held && at(i).joins)) continue;
+    if (!has_owner(i)) return {};  // it leads nowhere: nothing can be said
+    others.push_back(i);
+  }
+  return others;
+}
+
+void Graph::signal_cycle(std::size_t waiter) {
+  const Waiter& it = at(waiter);
+  if (!it.held || it.wish != Wish::kSignal || accused_[waiter]) return;
+  if (it.releaser != Releaser::kSpace && it.releaser != Releaser::kAnyone) return;
+  const bool stuck = stuck_[waiter];
+  // Where somebody is left who could, only those count who did, and only where they wait for a lock that the waiter
+  // holds: who joins it may have left the waking to another.
+  if (!stuck && (it.wakers.empty() || it.wakers_gone || !wakes_known_ || it.waited_ns < kSecond)) return;
+  const std::vector<std::size_t> wakers = expected_wakers(waiter);
+  if (wakers.empty()) return;
+  GraphFinding finding;
+  finding.type = FindingType::kCycle;
+  finding.signal = true;
+  finding.by_history = !stuck;
+  finding.weak = !stuck;
+  finding.threads.push_back(waiter);
+  std::vector<bool> member(threads_.size());
+  for (const std::size_t waker : wakers) {
+    if (waker == waiter) continue;
+    const auto passed = chain(waker, waiter, stuck);
+    if (passed.empty() || (!stuck && at(waker).waited_ns < kSecond)) return;
+    for (const std::size_t i : passed) {
+      if (member[i]) break;
+      member[i] = true;
+      finding.threads.push_back(i);
+    }
+  }
+  if (finding.threads.size() > 1) accuse(std::move(finding));
+}
+
+// Which stuck roots lead, through owners and former wakers, to roots that do not lead back: Tarjan's strongly connected
+// components, without recursion; a component is finished after those that it leads to.
+std::vector<bool> Graph::behind_others() const {
+  const std::size_t count = threads_.size();
+  std::vector<std::size_t> order(count);  // 0 = not met
+  std::vector<std::size_t> low(count);
+  std::vector<bool> open(count);
+  std::vector<bool> leads(count);   // its component, or one that it leads to, has a root
+  std::vector<bool> behind(count);  // it leads to another component that does
+  std::vector<std::size_t> stack;
+  std::vector<std::pair<std::size_t, std::size_t>> todo;  // thread, next edge
+  std::size_t met = 0;
+  const auto next_of = [&](std::size_t i, std::size_t edge) -> std::optional<std::size_t> {
+    if (at(i).releaser == Releaser::kOwner) return edge == 0 ? std::optional(at(i).owner) : std::nullopt;
+    return edge < at(i).wakers.size() ? std::optional(at(i).wakers[edge]) : std::nullopt;
+  };
+  const auto finish = [&](std::size_t root) {
+    std::vector<std::size_t> members;
+    bool has_root = false;
+    bool leads_on = false;
+    do {
+      members.push_back(stack.back());
+      stack.pop_back();
+      open[members.back()] = false;
+      has_root = has_root || is_root(members.back());
+    } while (members.back() != root);
+    for (const std::size_t i : members)
+      for (std::size_t edge = 0; const auto to = next_of(i, edge); edge++)
+        leads_on = leads_on || (stuck_[*to] && low[*to] != low[root] && leads[*to]);
+    for (const std::size_t i : members) {
+      leads[i] = has_root || leads_on;
+      behind[i] = leads_on;
+    }
+  };
+  for (std::size_t start = 0; start < count; start++) {
+    if (!stuck_[start] || order[start] != 0) continue;
+    todo.emplace_back(start, 0);
+    while (!todo.empty()) {
+      const std::size_t i = todo.back().first;
+      if (todo.back().second == 0 && order[i] == 0) {
+        order[i] = low[i] = ++met;
+        open[i] = true;
+        stack.push_back(i);
+      }
+      const auto to = next_of(i, todo.back().second);
+      if (to) {
+        todo.back().second++;
+        if (!stuck_[*to]) continue;
+        if (order[*to] == 0) {
+          todo.emplace_back(*to, 0);
+        } else if (open[*to]) {
+          low[i] = std::min(low[i], low[*to]);
+        }
+        continue;
+      }
+      todo.pop_back();
+      if (!todo.empty()) low[todo.back().first] = std::min(low[todo.back().first], low[i]);
+      if (low[i] == order[i]) {
+        for (auto member = stack.rbegin(); *member != i; ++member) low[*member] = low[i];
+        finish(i);
+      }
+    }
+  }
+  return behind;
+}
+
+void Graph::stall(const std::vector<std::size_t>& roots) {
+  GraphFinding finding;
+  finding.threads = roots;
+  const auto all = [&](auto rule) { return std::all_of(roots.begin(), roots.end(), rule); };
+  const bool signals = all([&](std::size_t i) { return at(i).wish == Wish::kSignal; });
+  const bool one = all([&](std::size_t i) { return at(i).wish != Wish::kLock && at(i).thing == at(roots[0]).thing; });
+  finding.type = signals || one ? FindingType::kLostWakeup : FindingType::kStall;
+  findings_.push_back(std::move(finding));
+}
+
+// One finding for each address space, and one for what processes wait for together.
+void Graph::stalls() {
+  const std::vector<bool> behind = behind_others();
+  std::map<std::size_t, std::vector<std::size_t>> private_roots;
+  std::vector<std::size_t> shared_roots;
+  for (std::size_t i = 0; i < threads_.size(); i++) {
+    if (!is_root(i) || behind[i] || accused_[i]) continue;
+    if (at(i).releaser == Releaser::kAnyone) {
+      if (dead_spaces_.empty()) shared_roots.push_back(i);
+    } else if (!dead_spaces_.contains(at(i).space)) {
+      private_roots[at(i).space].push_back(i);
+    }
+  }
+  for (const auto& [space, roots] : private_roots) stall(roots);
+  if (!shared_roots.empty()) stall(shared_roots);
+}
+
+}  // namespace
+
+bool can_reach(const Waiter& other, const Waiter& waiter) {
+  const bool both = waiter.shared || waiter.releaser == Releaser::kAnyone || other.space == waiter.space;
+  return other.process == waiter.process || (both && other.until_ns >= waiter.until_ns - kSecond);
+}
+
+namespace {
+
+// Who is stuck, found by freeing: each thread is freed once, and then frees those that wait for it alone, and those
+// that can_reach() lets it release: of its process, of its memory, or all that have shared theirs.
+class Freeing {
+ public:
+  explicit Freeing(const std::vector<Waiter>& threads) : threads_(threads), stuck_(threads.size()) {
+    for (std::size_t i = 0; i < threads.size(); i++) {
+      const Waiter& it = threads[i];
+      stuck_[i] = it.held && it.releaser != Releaser::kUnknown && !(it.lenient && it.outsiders);
+      if (!stuck_[i]) {
+        todo_.push_back(i);
+      } else if (it.releaser == Releaser::kOwner) {
+        of_owner_[it.owner].push_back(i);
+      } else if (it.releaser != Releaser::kNobody) {
+        of_process_[it.process].push_back(i);
+        (it.shared || it.releaser == Releaser::kAnyone ? of_anyone_ : of_space_[it.space]).waiters.push_back(i);
+      }
+    }
+    sort(of_anyone_);
+    for (auto& [space, line] : of_space_) sort(line);
+  }
+
+  std::vector<bool> run() {
+    while (!todo_.empty()) {
+      const std::size_t i = todo_.back();
+      todo_.pop_back();
+      free_all(of_owner_, i);
+      free_all(of_process_, threads_[i].process);
+      free_until(of_anyone_, threads_[i].until_ns);
+      const auto space = of_space_.find(threads_[i].space);
+      if (space != of_space_.end()) free_until(space->second, threads_[i].until_ns);
+    }
+    return std::move(stuck_);
+  }
+
+ private:
+  using Lists = std::map<std::size_t, std::vector<std::size_t>>;
+  struct Line {
+    std::vector<std::size_t> waiters;  // by when they were last seen
+    std::size_t freed = 0;             // so many of them, from the first on
+  };
+
+  void sort(Line& line) const {
+    std::sort(line.waiters.begin(), line.waiters.end(),
+              [&](std::size_t a, std::size_t b) { return threads_[a].until_ns < threads_[b].until_ns; });
+  }
+  void free(std::size_t i) {
+    if (!stuck_[i]) return;
+    stuck_[i] = false;
+    todo_.push_back(i);
+  }
+  void free_all(Lists& lists, std::size_t key) {
+    const auto found = lists.find(key);
+    if (found == lists.end()) return;
+    for (const std::size_t i : found->second) free(i);
+    lists.erase(found);
+  }
+  void free_until(Line& line, std::int64_t until_ns) {
+    for (; line.freed < line.waiters.size(); line.freed++) {
+      if (until_ns < threads_[line.waiters[line.freed]].until_ns - kSecond) break;
+      free(line.waiters[line.freed]);
+    }
+  }
+
+  const std::vector<Waiter>& threads_;
+  std::vector<bool> stuck_;
+  std::vector<std::size_t> todo_;
+  Lists of_owner_;
+  Lists of_process_;
+  std::map<std::size_t, Line> of_space_;
+  Line of_anyone_;
+};
+
+}  // namespace
+
+std::vector<bool> stuck_threads(const std::vector<Waiter>& threads) {
+  return Freeing(threads).run();
+}
+
+std::vector<GraphFinding> find_stuck(const std::vector<Waiter>& threads, bool wakes_known) {
+  return Graph(threads, wakes_known).find();
+}
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,122 @@
+#include "analyzer/deadlock/wait_owners.h"
+
+#include <algorithm>
+
+#include "analyzer/read/catalog.h"
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr int kGenerations = 1000;  // parent links may form a circle
+
+bool is_initial(const LastProcess& process) {
+  return process.pid == process.ns_pid;
+}
+
+}  // namespace
+
+WaitOwners::WaitOwners(const LastCalls& calls) : calls_(calls) {
+  for (std::size_t i = 0; i < calls.processes.size(); i++) processes_[calls.processes[i].id] = i;
+  for (std::size_t i = 0; i < calls.threads.size(); i++) {
+    const LastCall& thread = calls.threads[i];
+    by_tid_.emplace(thread.ns_tid, i);
+    by_space_[{calls.processes[thread.process].space, thread.ns_tid}][thread.process] = i;
+  }
+  find_sharers();
+}
+
+// Sorted by their ends: where any other ended together with a process, one beside it did.
+void WaitOwners::find_sharers() {
+  shares_.resize(calls_.processes.size());
+  for (auto [space, processes] : calls_.spaces) {
+    std::sort(processes.begin(), processes.end(), [&](std::size_t a, std::size_t b) {
+      return calls_.processes[a].until_ns < calls_.processes[b].until_ns;
+    });
+    for (std::size_t i = 1; i < processes.size(); i++)
+      if (ended_together(calls_.processes[processes[i - 1]], calls_.processes[processes[i]]))
+        shares_[processes[i - 1]] = shares_[processes[i]] = true;
+  }
+}
+
+bool WaitOwners::shares_space(const LastCall& waiter) const {
+  const bool known_to_others = waiter.wait->of_one_space() && waiter.wait->strangers.value_or(0) != 0;
+  return known_to_others || shares_[waiter.process];
+}
+
+FoundOwner WaitOwners::within(std::size_t index, std::uint32_t inner_tid) const {
+  FoundOwner owner;
+  const LastProcess& process = calls_.processes[index];
+  std::size_t candidates = 0;
+  if (const auto found = by_space_.find({process.space, inner_tid}); found != by_space_.end())
+    for (const auto& [other, thread] : found->second) {
+      if (other != index && !ended_together(process, calls_.processes[other])) continue;
+      owner.thread = thread;
+      candidates++;
+    }
+  if (candidates == 1) owner.state = FoundOwner::State::kFound;
+  if (candidates != 0 || calls_.tasks_missing || shares_[index]) return owner;
+  owner.state = FoundOwner::State::kGone;
+  if (const auto gone = process.gone.find(inner_tid); gone != process.gone.end()) {
+    owner.old_tid = gone->second;
+  } else if (is_initial(process)) {
+    owner.old_tid = inner_tid;
+  }
+  return owner;
+}
+
+// A process and those above it that are in inner namespaces, too. Who has one of them in common was made within one
+// container, most likely in one namespace; that is enough to look for a tid there, not to say that it is not there.
+std::vector<std::int64_t> WaitOwners::inner_ancestors(std::size_t process) const {
+  std::vector<std::int64_t> ids;
+  for (int i = 0; i < kGenerations; i++) {
+    const LastProcess& at = calls_.processes[process];
+    if (is_initial(at)) break;
+    ids.push_back(at.id);
+    const auto parent = processes_.find(at.parent_id);
+    if (parent == processes_.end()) break;
+    process = parent->second;
+  }
+  return ids;
+}
+
+bool WaitOwners::same_namespace(std::size_t a, std::size_t b) const {
+  if (a == b) return true;
+  const bool initial = is_initial(calls_.processes[a]);
+  if (initial != is_initial(calls_.processes[b])) return false;
+  if (initial) return true;
+  const auto above = inner_ancestors(a);
+  const auto others = inner_ancestors(b);
+  return std::any_of(above.begin(), above.end(),
+                     [&](std::int64_t id) { return std::find(others.begin(), others.end(), id) != others.end(); });
+}
+
+// Who has the number in another namespace may be meant as well, and so may a process that is not traced. Gone is an
+// owner only where every process that has the futex is in the trace, and none of their namespaces knows it.
+FoundOwner WaitOwners::across(const LastCall& waiter, std::uint32_t inner_tid) const {
+  FoundOwner owner;
+  const LastProcess& own = calls_.processes[waiter.process];
+  if (waiter.wait->strangers.value_or(0) != 0) return owner;
+  std::size_t candidates = 0;
+  const auto [first, last] = by_tid_.equal_range(inner_tid);
+  for (auto at = first; at != last; ++at) {
+    const std::size_t process = calls_.threads[at->second].process;
+    if (!ended_together(own, calls_.processes[process])) continue;
+    candidates++;
+    owner.thread = at->second;
+  }
+  if (candidates == 1 && same_namespace(waiter.process, calls_.threads[owner.thread].process))
+    owner.state = FoundOwner::State::kFound;
+  if (candidates == 0 && waiter.wait->strangers && !calls_.tasks_missing) {
+    owner.state = FoundOwner::State::kGone;
+    if (is_initial(own)) owner.old_tid = inner_tid;
+  }
+  return owner;
+}
+
+FoundOwner WaitOwners::find(const LastCall& waiter, std::uint32_t inner_tid, bool joins) const {
+  if (joins || waiter.wait->of_one_space()) return within(waiter.process, inner_tid);
+  if (waiter.wait->key.empty()) return {};
+  return across(waiter, inner_tid);
+}
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,27 @@
+#include "analyzer/diff/call_traits.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace uscope::analyzer {
+
+bool waits(std::string_view kind) {
+  constexpr std::array<std::string_view, 33> kWaiting{
+      "accept",         "accept4",         "clock_nanosleep", "epoll_pwait",   "epoll_pwait2",    "epoll_wait",
+      "flock",          "futex",           "futex_wait",      "futex_waitv",   "io_getevents",    "io_pgetevents",
+      "io_uring_enter", "mq_timedreceive", "msgrcv",          "nanosleep",     "pause",           "poll",
+      "ppoll",          "pselect6",        "restart_syscall", "rt_sigsuspend", "rt_sigtimedwait", "sched_yield",
+      "select",         "semop",           "semtimedop",      "wait4",         "waitid",          "waitpid",
+      "recvmmsg",       "signalfd",        "_newselect"};
+  const std::size_t colon = kind.find(':');  // "i386:poll"
+  if (colon != std::string_view::npos) kind.remove_prefix(colon + 1);
+  return std::find(kWaiting.begin(), kWaiting.end(), kind) != kWaiting.end();
+}
+
+bool is_passing(std::string_view kind, std::int64_t error) {
+  if (error == EAGAIN || error == EINTR || error == EINPROGRESS || error == EALREADY) return true;
+  return error == ETIMEDOUT && waits(kind);
+}
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,309 @@
+#include "analyzer/diff/diff.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "analyzer/diff/call_traits.h"
+#include "analyzer/diff/cell_example.h"
+#include "analyzer/diff/connections.h"
+#include "analyzer/diff/failing_arguments.h"
+#include "support/text.h"
+
+namespace uscope::analyzer {
+namespace {
+
+struct Side {
+  std::vector<store::Database> stores;
+  std::vector<RunFacts> facts;
+  std::vector<Matrix> matrices;
+};
+
+Result<void> open_side(const std::vector<std::filesystem::path>& files, Side& side) {
+  for (const auto& file : files) {
+    auto database = store::Database::open(file);
+    if (!database) return database.error();
+    auto facts = read_run_facts(*database);
+    if (!facts) return facts.error().in(file.string());
+    side.stores.push_back(std::move(*database));
+    side.facts.push_back(std::move(*facts));
+  }
+  return {};
+}
+
+Result<void> read_modules_of(const Side& side, const ModuleNames& names,
+                             std::vector<std::vector<ModuleBuild>>& modules) {
+  for (const store::Database& database : side.stores) {
+    auto list = read_modules(database, names);
+    if (!list) return list.error().in(database.path().string());
+    modules.push_back(std::move(*list));
+  }
+  return {};
+}
+
+Result<void> read_matrices(const DiffOptions& options, const OffsetTrust& trust, Side& side,
+                           std::set<std::string>& nameless) {
+  for (const store::Database& database : side.stores) {
+    auto matrix = read_matrix(database, options.by, options.names, trust);
+    if (!matrix) return matrix.error().in(database.path().string());
+    nameless.insert(matrix->nameless.begin(), matrix->nameless.end());
+    side.matrices.push_back(std::move(*matrix));
+    const std::size_t run = side.matrices.size() - 1;
+    if (auto done = find_unconnected(database, side.facts[run], side.matrices[run]); !done)
+      return done.error().in(database.path().string());
+  }
+  return {};
+}
+
+// How many pieces of work a run did: calls of these kinds that did not fail.
+double work_of(const Matrix& matrix, const std::vector<std::string>& kinds) {
+  double work = 0;
+  for (const auto& [key, cell] : matrix.cells)
+    if (std::find(kinds.begin(), kinds.end(), key.kind) != kinds.end())
+      work += static_cast<double>(cell.events - std::min(cell.events, cell.errors));
+  return work;
+}
+
+Result<std::vector<double>> exposure_of(const Side& side, const std::vector<std::string>& per) {
+  std::vector<double> exposure;
+  for (std::size_t i = 0; i < side.facts.size(); i++) {
+    const RunFacts& run = side.facts[i];
+    constexpr double kLeastSeconds = 1e-9;
+    double value = std::max(kLeastSeconds, static_cast<double>(run.duration_ns) / 1e9);
+    if (!per.empty()) {
+      value = work_of(side.matrices[i], per);
+      if (value <= 0)
+        return Error{run.file + " has no successful call of " + per.front() + (per.size() > 1 ? " or its like" : "") +
+                         ": rates by that cannot be told",
+                     "name a call that every run makes for each piece of work, or leave --per out"};
+    }
+    exposure.push_back(value);
+  }
+  return exposure;
+}
+
+template <typename Cells>
+auto cut(const Cells& cells, std::size_t lines) {
+  const std::size_t kept = lines == 0 ? cells.size() : std::min(lines, cells.size());
+  return std::vector(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(kept));
+}
+
+std::uint64_t part_of(const CellEvents& events) {
+  if (!events.cell) return 0;
+  if (events.never_returned) return events.cell->open;
+  if (!events.error) return events.cell->events;
+  const auto found = events.cell->errnos.find(*events.error);
+  return found == events.cell->errnos.end() ? 0 : found->second.events;
+}
+
+void add(const EventSample& from, EventSample& to) {
+  to.events += from.events;
+  for (const auto& [value, events] : from.strings) to.strings[value] += events;
+}
+
+// Shows cells by their events.
+class Explainer {
+ public:
+  Explainer(const Side& normal, const Side& abnormal) {
+    for (std::size_t i = 0; i < normal.stores.size(); i++) normal_.emplace_back(normal.stores[i], normal.facts[i]);
+    for (std::size_t i = 0; i < abnormal.stores.size(); i++)
+      abnormal_.emplace_back(abnormal.stores[i], abnormal.facts[i]);
+    sides_ = {&normal, &abnormal};
+  }
+
+  // False: some cells were looked at less than they could be.
+  [[nodiscard]] bool looked_at_all() const {
+    const auto can = [](const CellLookup& lookup) { return lookup.can_look(); };
+    return std::all_of(normal_.begin(), normal_.end(), can) && std::all_of(abnormal_.begin(), abnormal_.end(), can);
+  }
+
+  [[nodiscard]] std::vector<CellLookup>& normal() { return normal_; }
+  [[nodiscard]] std::vector<CellLookup>& abnormal() { return abnormal_; }
+
+  Result<CellExample> explain(const CellKey& key, CellEvents events, bool of_normal, bool compare) {
+    auto& lookups = of_normal ? normal_ : abnormal_;
+    const std::size_t run = busiest(*sides_[of_normal ? 0 : 1], key, events);
+    events.cell = cell_of(*sides_[of_normal ? 0 : 1], run, key);
+    auto example = lookups[run].first(events);
+    if (!example) return example.error();
+    auto sample = lookups[run].sample(events);
+    if (!sample) return sample.error();
+    EventSample other;
+    if (compare) {
+      for (std::size_t i = 0; i < normal_.size(); i++) {
+        CellEvents before = events;
+        before.cell = cell_of(*sides_[0], i, key);
+        if (!before.cell) continue;
+        auto part = normal_[i].sample(before);
+        if (!part) return part.error();
+        add(*part, other);
+      }
+    }
+    describe_example(*sample, other, *example);
+    return example;
+  }
+
+ private:
+  static const Cell* cell_of(const Side& side, std::size_t run, const CellKey& key) {
+    const auto found = side.matrices[run].cells.find(key);
+    return found == side.matrices[run].cells.end() ? nullptr : &found->second;
+  }
+
+  // The run with most of the events that are meant.
+  static std::size_t busiest(const Side& side, const CellKey& key, CellEvents events) {
+    std::size_t best = 0;
+    std::uint64_t most_events = 0;
+    for (std::size_t i = 0; i < side.matrices.size(); i++) {
+      events.cell = cell_of(side, i, key);
+      const std::uint64_t here = std::max<std::uint64_t>(part_of(events), events.cell ? 1 : 0);
+      if (here > most_events) best = i;
+      most_events = std::max(most_events, here);
+    }
+    return best;
+  }
+
+  std::vector<CellLookup> normal_;
+  std::vector<CellLookup> abnormal_;
+  std::array<const Side*, 2> sides_{};
+};
+
+// `entries` by falling score, those that have an example already among them.
+Result<RankedList<OnlyEntry>> explain_only(const std::vector<OnlyEntry>& entries, std::size_t lines, bool of_normal,
+                                           Explainer& explainer) {
+  RankedList<OnlyEntry> list{cut(entries, lines), entries.size()};
+  for (OnlyEntry& entry : list.entries) {
+    if (entry.new_arguments) continue;
+    const CellEvents events{.error = entry.cell.error, .never_returned = entry.cell.never_returned};
+    auto example = explainer.explain(entry.cell.key, events, of_normal, false);
+    if (!example) return example.error();
+    entry.example = std::move(*example);
+  }
+  return list;
+}
+
+std::vector<OnlyEntry> entries_of(std::vector<OnlyCell> cells) {
+  std::vector<OnlyEntry> entries;
+  entries.reserve(cells.size());
+  for (OnlyCell& cell : cells) entries.push_back({std::move(cell), {}});
+  return entries;
+}
+
+// Puts errors of new files and addresses among the abnormal runs' cells.
+Result<void> add_failing_arguments(const std::vector<CellRow>& rows, std::vector<CellLookup>& normal,
+                                   std::vector<CellLookup>& abnormal, std::vector<OnlyEntry>& entries) {
+  const auto errors_of = [](const std::vector<const Cell*>& runs) {
+    std::set<std::int64_t> errors;
+    for (const Cell* cell : runs)
+      if (cell)
+        for (const auto& [error, count] : cell->errnos) errors.insert(error);
+    return errors;
+  };
+  for (std::vector<CellLookup>* side : {&normal, &abnormal}) {
+    for (CellLookup& lookup : *side) {
+      auto any = lookup.has_strings();
+      if (!any) return any.error();
+      if (!*any) return {};
+    }
+  }
+  for (const CellRow& row : rows) {
+    const auto before = errors_of(row.normal);
+    for (const std::int64_t error : errors_of(row.abnormal)) {
+      if (before.count(error) == 0 || is_passing(row.key.kind, error)) continue;
+      auto entry = new_failing_arguments(row, error, normal, abnormal);
+      if (!entry) return entry.error();
+      if (!*entry) continue;
+      (*entry)->cell.first_event_id = (*entry)->example.event_id;
+      (*entry)->cell.score = new_error_score((*entry)->cell.events, normal.size(), abnormal.size());
+      entries.push_back(std::move(**entry));
+    }
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const OnlyEntry& a, const OnlyEntry& b) { return ranks_before(a.cell, b.cell); });
+  return {};
+}
+
+Result<RankedList<ChangedEntry>> explain_changed(const std::vector<ChangedCell>& cells, std::size_t lines,
+                                                 Explainer& explainer) {
+  RankedList<ChangedEntry> list;
+  list.total = cells.size();
+  for (const ChangedCell& cell : cut(cells, lines)) {
+    const CellEvents events{.error = cell.error, .never_returned = cell.what == Shift::kNeverReturned};
+    auto example = explainer.explain(cell.key, events, false, true);
+    if (!example) return example.error();
+    list.entries.push_back({cell, std::move(*example)});
+  }
+  return list;
+}
+
+void add_warnings(const DiffOptions& options, const std::set<std::string>& nameless, const CellChanges& changes,
+                  Diff& diff) {
+  auto& warnings = diff.warnings;
+  warnings = comparison_warnings(diff.normal, diff.abnormal);
+  for (const std::string& module : nameless)
+    warnings.push_back("the runs have different builds of " + module +
+                       ", or it has no build-id: its functions without a name are compared as one");
+  if (!diff.tested)
+    warnings.push_back("ranked by effect, not tested: a test across runs takes " + std::to_string(kRunsToTest) +
+                       " on each side, here are " + std::to_string(options.normal.size()) + " and " +
+                       std::to_string(options.abnormal.size()));
+  if (changes.unsteady != 0)
+    warnings.push_back(group_digits(changes.unsteady) +
+                       " cells are left out: only some runs of their side have them, which is no sign of it");
+  const auto told_cut = [&](const char* name, std::size_t shown, std::size_t total) {
+    if (shown < total)
+      warnings.push_back(std::string(name) + " is cut to the first " + std::to_string(shown) + " of " +
+                         group_digits(total) + " cells: --top 0 has all");
+  };
+  told_cut("normal_only", diff.normal_only.entries.size(), diff.normal_only.total);
+  told_cut("abnormal_only", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
+  told_cut("changed", diff.changed.entries.size(), diff.changed.total);
+}
+
+}  // namespace
+
+Result<Diff> diff(const DiffOptions& options) {
+  Side normal;
+  Side abnormal;
+  std::vector<std::vector<ModuleBuild>> modules;
+  for (const auto& [files, side] : {std::pair{&options.normal, &normal}, std::pair{&options.abnormal, &abnormal}}) {
+    if (auto done = open_side(*files, *side); !done) return done.error();
+    if (auto done = read_modules_of(*side, options.names, modules); !done) return done.error();
+  }
+  const OffsetTrust trust(modules);
+  std::set<std::string> nameless;
+  for (Side* side : {&normal, &abnormal})
+    if (auto done = read_matrices(options, trust, *side, nameless); !done) return done.error();
+  auto before = exposure_of(normal, options.per);
+  if (!before) return before.error();
+  auto after = exposure_of(abnormal, options.per);
+  if (!after) return after.error();
+  const std::vector<CellRow> rows = join_cells(normal.matrices, abnormal.matrices);
+  const CellChanges changes = compare_cells(rows, {std::move(*before), std::move(*after), !options.per.empty()});
+  Diff result;
+  result.tested = changes.tested;
+  result.by_work = !options.per.empty();
+  Explainer explainer(normal, abnormal);
+  auto normal_only = explain_only(entries_of(changes.normal_only), options.lines, true, explainer);
+  if (!normal_only) return normal_only.error();
+  std::vector<OnlyEntry> entries = entries_of(changes.abnormal_only);
+  if (auto done = add_failing_arguments(rows, explainer.normal(), explainer.abnormal(), entries); !done)
+    return done.error();
+  auto abnormal_only = explain_only(entries, options.lines, false, explainer);
+  if (!abnormal_only) return abnormal_only.error();
+  auto changed = explain_changed(changes.changed, options.lines, explainer);
+  if (!changed) return changed.error();
+  result.normal_only = std::move(*normal_only);
+  result.abnormal_only = std::move(*abnormal_only);
+  result.changed = std::move(*changed);
+  result.normal = std::move(normal.facts);
+  result.abnormal = std::move(abnormal.facts);
+  add_warnings(options, nameless, changes, result);
+  if (!explainer.looked_at_all())
+    result.warnings.emplace_back(
+        "not all events of these cells were looked at, which would take too long: arguments and threads may be "
+        "missing");
+  return result;
+}
+
+}  // namespace uscope::analyzer

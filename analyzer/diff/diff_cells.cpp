@@ -1,0 +1,363 @@
+#include "analyzer/diff/diff_cells.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analyzer/diff/call_traits.h"
+#include "analyzer/diff/rates.h"
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr double kAboutTheSame = 2;  // standard deviations
+constexpr double kTier = 1000;       // above every score of standard deviations
+constexpr double kWaitingWeight = 0.5;
+constexpr double kLeastLatencyVariance = 0.1;  // of logarithms, between runs
+constexpr double kBriefNs = 1e6;               // less time in all, gained or lost, weighs little
+constexpr double kBriefWeight = 0.3;
+
+using Runs = std::vector<const Cell*>;
+using Part = std::function<double(const Cell&)>;  // so many events of a cell
+
+double events_of(const Cell& cell) {
+  return static_cast<double>(cell.events);
+}
+
+double open_of(const Cell& cell) {
+  return static_cast<double>(cell.open);
+}
+
+Part errors_of(std::int64_t error) {
+  return [error](const Cell& cell) {
+    const auto found = cell.errnos.find(error);
+    return found == cell.errnos.end() ? 0 : static_cast<double>(found->second.events);
+  };
+}
+
+std::vector<double> parts_of(const Runs& runs, const Part& part) {
+  std::vector<double> values;
+  for (const Cell* cell : runs) values.push_back(cell ? part(*cell) : 0);
+  return values;
+}
+
+bool any(const Runs& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](const Cell* cell) { return cell != nullptr; });
+}
+
+// Of the runs that have the cell and durations in it.
+std::vector<double> medians(const Runs& runs) {
+  std::vector<double> values;
+  for (const Cell* cell : runs)
+    if (cell && cell->timed > 0) values.push_back(std::max(1.0, cell->median_ns));
+  return values;
+}
+
+double timed(const Runs& runs) {
+  double sum = 0;
+  for (const Cell* cell : runs) sum += cell ? static_cast<double>(cell->timed) : 0;
+  return sum;
+}
+
+double geometric_mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
+}
+
+// Medians as rates: each of one unit of exposure, so that their ratios are those of Rates.
+Rates as_rates(const std::vector<double>& before, const std::vector<double>& after) {
+  return {{before, std::vector<double>(before.size(), 1)}, {after, std::vector<double>(after.size(), 1)}};
+}
+
+bool is_large(double ratio) {
+  return ratio >= kLeastFactor || ratio <= 1 / kLeastFactor;
+}
+
+double weight_of(const std::string& kind) {
+  return waits(kind) ? kWaitingWeight : 1;
+}
+
+class Comparison {
+ public:
+  Comparison(const std::vector<CellRow>& rows, const Exposure& exposure) : rows_(rows), exposure_(exposure) {
+    changes_.tested = exposure.normal.size() >= kRunsToTest && exposure.abnormal.size() >= kRunsToTest;
+  }
+
+  CellChanges run() {
+    learn();
+    for (const CellRow& row : rows_) {
+      if (!any(row.normal) || !any(row.abnormal)) {
+        only(row, any(row.normal), {.key = row.key}, events_of);
+        continue;
+      }
+      outcomes(row);
+      changed_rate(row);
+      changed_latency(row);
+    }
+    judge();
+    return std::move(changes_);
+  }
+
+ private:
+  struct OnlyCandidate {
+    OnlyCell cell;
+    bool of_normal = false;
+    bool steady = false;
+    double p = 1;
+  };
+
+  void learn();
+  void outcomes(const CellRow& row);
+  void only(const CellRow& row, bool of_normal, OnlyCell cell, const Part& part);
+  void changed_rate(const CellRow& row);
+  void changed_latency(const CellRow& row);
+  void changed_share(const CellRow& row, Shift what, std::optional<std::int64_t> error, const Part& part);
+  void judge();
+  [[nodiscard]] double tier(const OnlyCell& cell, bool of_normal) const;
+
+  [[nodiscard]] Rates rates(const CellRow& row, const Part& part) const {
+    return {{parts_of(row.normal, part), exposure_.normal}, {parts_of(row.abnormal, part), exposure_.abnormal}};
+  }
+  [[nodiscard]] static Rates counts(const CellRow& row, const Part& part) {
+    return as_rates(parts_of(row.normal, part), parts_of(row.abnormal, part));
+  }
+  [[nodiscard]] double dispersion(const Rates& rates) const {
+    return std::max({shared_dispersion_, kLeastDispersion, own_dispersion(rates.before, rates.after)});
+  }
+  [[nodiscard]] double p_of(const Rates& rates) const {
+    if (!changes_.tested) return 1;
+    return count_test(rates.before, rates.after,
+                      std::max(shared_dispersion_, own_dispersion(rates.before, rates.after)));
+  }
+  // By the mean of the runs where they are tested, by the nearest two where not.
+  [[nodiscard]] double ratio_of(const Rates& rates) const {
+    return changes_.tested ? rates.ratio() : rates.nearest_ratio();
+  }
+
+  const std::vector<CellRow>& rows_;
+  const Exposure& exposure_;
+  std::set<std::pair<std::string, std::int64_t>> normal_errors_;  // of whatever cell: kind, error
+  double shared_dispersion_ = 0;
+  double shared_variance_ = 0;
+  std::vector<OnlyCandidate> only_;
+  std::vector<std::pair<ChangedCell, double>> changed_;  // and p
+  CellChanges changes_;
+};
+
+// What all cells share: known errors, and the scatter between runs: the median of the cells that have events enough.
+void Comparison::learn() {
+  std::vector<double> dispersions;
+  std::vector<double> variances;
+  const std::size_t runs = exposure_.normal.size() + exposure_.abnormal.size();
+  for (const CellRow& row : rows_) {
+    for (const Cell* cell : row.normal)
+      if (cell)
+        for (const auto& [error, count] : cell->errnos) normal_errors_.emplace(row.key.kind, error);
+    const Rates all = rates(row, events_of);
+    if (runs < kRunsToTest || all.before.total() + all.after.total() < kLeastEvents * static_cast<double>(runs))
+      continue;
+    dispersions.push_back(own_dispersion(all.before, all.after));
+    const auto before = medians(row.normal);
+    const auto after = medians(row.abnormal);
+    if (before.size() + after.size() >= kRunsToTest) variances.push_back(own_variance(before, after));
+  }
+  shared_dispersion_ = median(std::move(dispersions));
+  shared_variance_ = median(std::move(variances));
+}
+
+// 2: an error that no cell of this call gave in a normal run; 1: one that others did; 0: none, or one that passes.
+double Comparison::tier(const OnlyCell& cell, bool of_normal) const {
+  double most = 0;
+  if (of_normal || cell.never_returned) return most;
+  for (const auto& [error, events] : cell.errors) {
+    if (is_passing(cell.key.kind, error)) continue;
+    most = std::max(most, normal_errors_.count({cell.key.kind, error}) == 0 ? 2.0 : 1.0);
+  }
+  return most;
+}
+
+void Comparison::only(const CellRow& row, bool of_normal, OnlyCell cell, const Part& part) {
+  const Runs& side = of_normal ? row.normal : row.abnormal;
+  for (const Cell* run : side) {
+    if (!run || part(*run) <= 0) continue;
+    cell.runs++;
+    cell.events += static_cast<std::uint64_t>(part(*run));
+    const std::int64_t first = cell.error ? run->errnos.at(*cell.error).first_event_id : run->first_event_id;
+    cell.first_event_id = cell.first_event_id == 0 ? first : std::min(cell.first_event_id, first);
+    if (!cell.error || cell.never_returned) cell.open += run->open;
+    if (cell.never_returned) continue;
+    for (const auto& [error, count] : run->errnos)
+      if (!cell.error || *cell.error == error) cell.errors[error] += count.events;
+  }
+  const Rates all = rates(row, part);
+  cell.score = tier(cell, of_normal) * kTier + all.deviations(dispersion(all)) * weight_of(cell.key.kind) *
+                                                   (cell.never_returned ? kWaitingWeight : 1) *
+                                                   static_cast<double>(cell.runs) / static_cast<double>(side.size());
+  const bool steady = side.size() < kRunsToTest || cell.runs == side.size();
+  only_.push_back({std::move(cell), of_normal, steady, p_of(all)});
+}
+
+// Errors and open calls of a cell that both sides have.
+void Comparison::outcomes(const CellRow& row) {
+  std::set<std::int64_t> errors;
+  const auto total = [](const Runs& runs, const Part& part) {
+    double sum = 0;
+    for (const Cell* cell : runs) sum += cell ? part(*cell) : 0;
+    return sum;
+  };
+  for (const Runs* side : {&row.normal, &row.abnormal})
+    for (const Cell* cell : *side)
+      if (cell)
+        for (const auto& [error, count] : cell->errnos) errors.insert(error);
+  const auto compare = [&](Shift what, std::optional<std::int64_t> error, const Part& part) {
+    const double before = total(row.normal, part);
+    const double after = total(row.abnormal, part);
+    const bool passing = error && is_passing(row.key.kind, *error);
+    if ((before > 0) == (after > 0) || passing) {
+      changed_share(row, what, error, part);
+    } else {
+      only(row, before > 0, {.key = row.key, .error = error, .never_returned = what == Shift::kNeverReturned}, part);
+    }
+  };
+  for (const std::int64_t error : errors) compare(Shift::kErrors, error, errors_of(error));
+  if (total(row.normal, open_of) + total(row.abnormal, open_of) > 0)
+    compare(Shift::kNeverReturned, std::nullopt, open_of);
+}
+
+void Comparison::changed_rate(const CellRow& row) {
+  const Rates by_exposure = rates(row, events_of);
+  const Rates by_count = counts(row, events_of);
+  if (by_exposure.before.total() + by_exposure.after.total() < kLeastEvents) return;
+  ChangedCell cell{.key = row.key};
+  cell.before = by_exposure.before.rate();
+  cell.after = by_exposure.after.rate();
+  cell.effect = by_exposure.ratio();
+  cell.score = by_exposure.deviations(dispersion(by_exposure)) * weight_of(row.key.kind);
+  double p = p_of(by_exposure);
+  bool large = is_large(ratio_of(by_exposure)) && by_exposure.excess() >= kLeastEvents;
+  if (!exposure_.by_work) {
+    const double ratio = ratio_of(by_count);
+    large = large && is_large(ratio) && (ratio > 1) == (cell.effect > 1) && by_count.excess() >= kLeastEvents;
+    cell.score = std::min(cell.score, by_count.deviations(dispersion(by_count)) * weight_of(row.key.kind));
+    p = std::max(p, p_of(by_count));
+  }
+  if (!large) cell.score = -1;
+  changed_.emplace_back(std::move(cell), p);
+}
+
+void Comparison::changed_latency(const CellRow& row) {
+  const double timed_before = timed(row.normal);
+  const double timed_after = timed(row.abnormal);
+  if (std::min(timed_before, timed_after) < kLeastEvents) return;
+  const auto before = medians(row.normal);
+  const auto after = medians(row.abnormal);
+  const double variance = std::max(shared_variance_, own_variance(before, after));
+  ChangedCell cell{.key = row.key, .what = Shift::kLatency};
+  cell.before = geometric_mean(before);
+  cell.after = geometric_mean(after);
+  cell.effect = cell.after / cell.before;
+  const double ratio = changes_.tested ? cell.effect : as_rates(before, after).nearest_ratio();
+  const double spread = std::max(variance, kLeastLatencyVariance) *
+                            (1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size())) +
+                        1 / timed_before + 1 / timed_after;
+  const bool brief = std::abs(cell.after - cell.before) * timed_after < kBriefNs;
+  cell.score = is_large(ratio) ? std::abs(std::log(cell.effect)) / std::sqrt(spread) * weight_of(row.key.kind) *
+                                     (brief ? kBriefWeight : 1)
+                               : -1;
+  changed_.emplace_back(std::move(cell), changes_.tested ? duration_test(before, after, variance) : 1);
+}
+
+void Comparison::changed_share(const CellRow& row, Shift what, std::optional<std::int64_t> error, const Part& part) {
+  Rates shares{{parts_of(row.normal, part), parts_of(row.normal, events_of)},
+               {parts_of(row.abnormal, part), parts_of(row.abnormal, events_of)}};
+  if (!shares.drop_unexposed() || shares.before.total() + shares.after.total() < kLeastEvents) return;
+  ChangedCell cell{.key = row.key, .what = what, .error = error};
+  cell.before = shares.before.rate();
+  cell.after = shares.after.rate();
+  cell.effect = shares.ratio();
+  const bool large = is_large(ratio_of(shares)) && shares.excess() >= kLeastEvents;
+  const bool telling = error && !is_passing(row.key.kind, *error);
+  cell.score = shares.deviations(dispersion(shares)) * (telling || waits(row.key.kind) ? 1 : kWaitingWeight) *
+                   weight_of(row.key.kind) +
+               (telling && cell.effect > 1 ? kTier : 0);
+  if (!large) cell.score = -1;
+  changed_.emplace_back(std::move(cell), p_of(shares));
+}
+
+// What is kept, in order.
+void Comparison::judge() {
+  std::vector<double> p;
+  for (const OnlyCandidate& candidate : only_) p.push_back(candidate.p);
+  for (const auto& [cell, value] : changed_) p.push_back(value);
+  const std::vector<double> q = false_discovery_rates(p);
+  for (std::size_t i = 0; i < only_.size(); i++) {
+    OnlyCandidate& candidate = only_[i];
+    if (!candidate.steady && !(changes_.tested && q[i] < kMostQ)) {
+      changes_.unsteady++;
+      continue;
+    }
+    (candidate.of_normal ? changes_.normal_only : changes_.abnormal_only).push_back(std::move(candidate.cell));
+  }
+  for (std::size_t i = 0; i < changed_.size(); i++) {
+    ChangedCell& cell = changed_[i].first;
+    if (cell.score < 0) continue;
+    if (changes_.tested) {
+      cell.q = q[only_.size() + i];
+      if (*cell.q >= kMostQ) continue;
+    }
+    changes_.changed.push_back(std::move(cell));
+  }
+  const auto by_score = [](const auto& a, const auto& b) {
+    return a.score != b.score ? a.score > b.score : a.key < b.key;
+  };
+  std::stable_sort(changes_.normal_only.begin(), changes_.normal_only.end(), ranks_before);
+  std::stable_sort(changes_.abnormal_only.begin(), changes_.abnormal_only.end(), ranks_before);
+  std::stable_sort(changes_.changed.begin(), changes_.changed.end(), by_score);
+}
+
+}  // namespace
+
+bool ranks_before(const OnlyCell& a, const OnlyCell& b) {
+  const double weight_a = std::floor(a.score / kAboutTheSame);
+  const double weight_b = std::floor(b.score / kAboutTheSame);
+  if (weight_a != weight_b) return weight_a > weight_b;
+  if (a.first_event_id != b.first_event_id) return a.first_event_id < b.first_event_id;
+  return a.score != b.score ? a.score > b.score : a.key < b.key;
+}
+
+std::vector<CellRow> join_cells(const std::vector<Matrix>& normal, const std::vector<Matrix>& abnormal) {
+  std::map<CellKey, CellRow> rows;
+  const auto add = [&](const std::vector<Matrix>& side, Runs CellRow::*where) {
+    for (std::size_t i = 0; i < side.size(); i++) {
+      for (const auto& [key, cell] : side[i].cells) {
+        const auto [row, is_new] = rows.try_emplace(key);
+        if (is_new) row->second = {key, Runs(normal.size()), Runs(abnormal.size())};
+        (row->second.*where)[i] = &cell;
+      }
+    }
+  };
+  add(normal, &CellRow::normal);
+  add(abnormal, &CellRow::abnormal);
+  std::vector<CellRow> list;
+  list.reserve(rows.size());
+  for (auto& [key, row] : rows) list.push_back(std::move(row));
+  return list;
+}
+
+// Among the errors new to a cell: before those that have no such argument, behind those that the call never gave.
+double new_error_score(std::uint64_t events, std::size_t normal_runs, std::size_t abnormal_runs) {
+  Rates rates{{std::vector<double>(normal_runs, 0), std::vector<double>(normal_runs, 1)},
+              {std::vector<double>(abnormal_runs, static_cast<double>(events) / static_cast<double>(abnormal_runs)),
+               std::vector<double>(abnormal_runs, 1)}};
+  return 1.5 * kTier + rates.deviations(kLeastDispersion);
+}
+
+CellChanges compare_cells(const std::vector<CellRow>& rows, const Exposure& exposure) {
+  return Comparison(rows, exposure).run();
+}
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,201 @@
+#include "analyzer/diff/matrix.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "analyzer/diff/stack_identity.h"
+#include "analyzer/read/catalog.h"
+#include "analyzer/read/query.h"
+#include "store/write/cell_latency.h"
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr std::size_t kStacksKept = 64;  // of a cell that is not by function, for examples
+
+using Steps = std::unordered_map<Cell*, std::vector<LatencyStep>>;
+
+std::uint64_t unsigned_of(const Row& row, int column) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(column)));
+}
+
+std::int64_t earlier(std::int64_t a, std::int64_t b) {
+  return a == 0 ? b : std::min(a, b);
+}
+
+// Names of kinds by id.
+Result<std::unordered_map<std::int64_t, std::string>> read_kinds(const store::Database& database) {
+  std::unordered_map<std::int64_t, std::string> kinds;
+  auto done = each_row(database, "SELECT id, name, abi FROM kind", [&](const Row& row) {
+    const std::string abi = text(row, 2);
+    kinds[row.integer(0)] = abi == "x86_64" ? text(row, 1) : abi + ":" + text(row, 1);
+  });
+  if (!done) return done.error();
+  return kinds;
+}
+
+class FunctionMatrix {
+ public:
+  FunctionMatrix(const store::Database& database, StackIdentity& identity) : database_(database), identity_(identity) {}
+
+  Result<Matrix> run() {
+    auto kinds = read_kinds(database_);
+    if (!kinds) return kinds.error();
+    kinds_ = std::move(*kinds);
+    for (const auto step : {&FunctionMatrix::cells, &FunctionMatrix::errors, &FunctionMatrix::latencies})
+      if (auto done = (this->*step)(); !done) return done.error();
+    matrix_.nameless = identity_.nameless();
+    return std::move(matrix_);
+  }
+
+ private:
+  Result<void> cells() {
+    return each_row(database_,
+                    "SELECT c.kind_id, c.trigger_frame_id, c.events, c.errors, c.total_ns, c.open, c.first_event_id, "
+                    "f.function, f.module_id FROM cell c LEFT JOIN frame f ON f.id = c.trigger_frame_id",
+                    [&](const Row& row) {
+                      Caller caller;
+                      if (!row.is_null(7)) caller = identity_.caller(row.text(7), row.integer(8));
+                      Cell& cell = matrix_.cells[{kinds_[row.integer(0)], caller.function, caller.module}];
+                      cell.events += unsigned_of(row, 2);
+                      cell.errors += unsigned_of(row, 3);
+                      cell.total_ns += unsigned_of(row, 4);
+                      cell.open += unsigned_of(row, 5);
+                      cell.first_event_id = earlier(cell.first_event_id, row.integer(6));
+                      cell.sources.push_back({row.integer(0), row.maybe_integer(1), {}});
+                      places_[row.integer(0)][row.integer(1)] = &cell;
+                    });
+  }
+
+  Cell* place(const Row& row) {
+    const auto kind = places_.find(row.integer(0));
+    if (kind == places_.end()) return nullptr;
+    const auto at = kind->second.find(row.integer(1));
+    return at == kind->second.end() ? nullptr : at->second;
+  }
+
+  Result<void> errors() {
+    return each_row(database_, "SELECT kind_id, trigger_frame_id, errno, events, first_event_id FROM error_cell",
+                    [&](const Row& row) {
+                      Cell* cell = place(row);
+                      if (!cell) return;
+                      ErrorCount& count = cell->errnos[row.integer(2)];
+                      count.events += unsigned_of(row, 3);
+                      count.first_event_id = earlier(count.first_event_id, row.integer(4));
+                    });
+  }
+
+  Result<void> latencies() {
+    Steps steps;
+    auto done = each_row(database_, "SELECT kind_id, trigger_frame_id, up_to_ns, events FROM cell_latency",
+                         [&](const Row& row) {
+                           if (Cell* cell = place(row))
+                             steps[cell].push_back({unsigned_of(row, 2), unsigned_of(row, 3)});
+                         });
+    if (!done) return done;
+    for (auto& [cell, list] : steps) {
+      for (const LatencyStep& step : list) cell->timed += step.events;
+      cell->median_ns = median_of_steps(std::move(list));
+    }
+    return {};
+  }
+
+  const store::Database& database_;
+  StackIdentity& identity_;
+  std::unordered_map<std::int64_t, std::string> kinds_;
+  std::unordered_map<std::int64_t, std::unordered_map<std::int64_t, Cell*>> places_;  // by kind, trigger (0: none)
+  Matrix matrix_;
+};
+
+// What is gathered of one cell while all events are read.
+struct Gathered {
+  Cell cell;
+  store::CellLatency latency;
+};
+
+void gather(Gathered& into, const Row& row) {
+  Cell& cell = into.cell;
+  if (cell.events++ == 0) {
+    cell.first_event_id = row.integer(0);
+    cell.sources.push_back({row.integer(1), std::nullopt, {}});
+  }
+  auto& stacks = cell.sources.back().stack_ids;
+  const std::int64_t stack = row.integer(2);
+  if (stack != 0 && stacks.size() < kStacksKept && std::find(stacks.begin(), stacks.end(), stack) == stacks.end())
+    stacks.push_back(stack);
+  if (!row.is_null(3)) {
+    cell.timed++;
+    cell.total_ns += unsigned_of(row, 3);
+    into.latency.add(unsigned_of(row, 3));
+  } else if (row.text(5) == "open" || row.text(5) == "attached") {
+    cell.open++;
+  }
+  if (row.is_null(4) || !is_error(row.integer(4))) return;
+  cell.errors++;
+  ErrorCount& count = cell.errnos[-row.integer(4)];
+  if (count.events++ == 0) count.first_event_id = row.integer(0);
+}
+
+Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by, StackIdentity& identity) {
+  auto kinds = read_kinds(database);
+  if (!kinds) return kinds.error();
+  auto stacks = identity.stacks(by);
+  if (!stacks) return stacks.error();
+  std::unordered_map<std::int64_t, std::unordered_map<std::uint32_t, Gathered>> gathered;  // by kind, caller
+  auto done = each_row(database, "SELECT id, kind_id, stack_id, dur_ns, result, how FROM event", [&](const Row& row) {
+    const auto stack = stacks->find(row.integer(2));
+    gather(gathered[row.integer(1)][stack == stacks->end() ? 0 : stack->second], row);
+  });
+  if (!done) return done.error();
+  Matrix matrix;
+  for (auto& [kind, callers] : gathered) {
+    for (auto& [number, part] : callers) {
+      std::vector<LatencyStep> steps;
+      part.latency.each([&](std::uint64_t up_to, std::uint64_t events) { steps.push_back({up_to, events}); });
+      part.cell.median_ns = median_of_steps(std::move(steps));
+      const Caller& caller = identity.callers()[number];
+      matrix.cells[{(*kinds)[kind], caller.function, caller.module}] = std::move(part.cell);
+    }
+  }
+  matrix.nameless = identity.nameless();
+  return matrix;
+}
+
+}  // namespace
+
+std::string outcome_name(std::int64_t error) {
+  return error == kUnconnected ? "unconnected" : error_name(error);
+}
+
+double median_of_steps(std::vector<LatencyStep> steps) {
+  std::sort(steps.begin(), steps.end(),
+            [](const LatencyStep& a, const LatencyStep& b) { return a.up_to_ns < b.up_to_ns; });
+  std::uint64_t all = 0;
+  for (const LatencyStep& step : steps) all += step.events;
+  if (all == 0) return 0;
+  const double rank = static_cast<double>(all) / 2;
+  double before = 0;
+  for (std::size_t i = 0; i < steps.size();) {
+    double here = 0;
+    const std::uint64_t end = steps[i].up_to_ns;
+    for (; i < steps.size() && steps[i].up_to_ns == end; i++) here += static_cast<double>(steps[i].events);
+    if (before + here >= rank) {
+      const std::size_t number = store::CellLatency::step_of(end);
+      const double start = number == 0 ? 0 : static_cast<double>(store::CellLatency::step_top(number - 1));
+      return start + (static_cast<double>(end) - start) * (rank - before) / here;
+    }
+    before += here;
+  }
+  return static_cast<double>(steps.back().up_to_ns);
+}
+
+Result<Matrix> read_matrix(const store::Database& database, const MatrixBy& by, const ModuleNames& names,
+                           const OffsetTrust& trust) {
+  StackIdentity identity(database, names, trust);
+  if (auto done = identity.read_modules(); !done) return done.error();
+  if (by.space == MatrixBy::Space::kFunction) return FunctionMatrix(database, identity).run();
+  return read_by_stack(database, by, identity);
+}
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,121 @@
+#include "analyzer/diff/stack_identity.h"
+
+#include "analyzer/read/query.h"
+
+namespace uscope::analyzer {
+namespace {
+
+std::string renamed(std::string_view path, const ModuleNames& names) {
+  std::string name = module_identity(path);
+  const auto found = names.find(name);
+  return found == names.end() ? name : found->second;
+}
+
+}  // namespace
+
+Result<std::vector<ModuleBuild>> read_modules(const store::Database& database, const ModuleNames& names) {
+  std::vector<ModuleBuild> modules;
+  auto done =
+      each_row(database, "SELECT path, build_id FROM module WHERE class NOT IN ('jit', 'vdso')", [&](const Row& row) {
+        modules.push_back({renamed(row.text(0), names), text(row, 1)});
+      });
+  if (!done) return done.error();
+  return modules;
+}
+
+Result<void> StackIdentity::read_modules() {
+  return each_row(database_, "SELECT id, path, class FROM module ORDER BY id", [&](const Row& row) {
+    const std::string kind = text(row, 2);
+    modules_.append({row.integer(0), renamed(row.text(1), names_), kind == "app", kind == "jit"});
+  });
+}
+
+Caller StackIdentity::caller(std::string_view function, std::int64_t module_id) {
+  const Module* module = modules_.find(module_id);
+  Caller caller{std::string(function), module ? module->name : ""};
+  if (!is_nameless(function)) {
+    caller.function = function_identity(function);
+  } else if (!module || module->memory || !trust_.trusted(module->name)) {
+    caller.function = kNameless;
+    if (module && !module->memory) nameless_.insert(module->name);
+  } else {
+    caller.function = module->name + caller.function.substr(caller.function.rfind("+0x"));
+  }
+  return caller;
+}
+
+Result<void> StackIdentity::read_frames() {
+  std::unordered_map<std::string, std::uint32_t> known;
+  return each_row(database_, "SELECT id, function, module_id FROM frame ORDER BY id", [&](const Row& row) {
+    const Caller found = caller(row.text(1), row.integer(2));
+    const auto [at, is_new] = known.try_emplace(found.function, static_cast<std::uint32_t>(texts_.size()));
+    if (is_new) texts_.push_back(found.function);
+    frames_.append({row.integer(0), at->second, row.integer(2)});
+  });
+}
+
+std::uint32_t StackIdentity::number_of(Caller caller) {
+  const auto [at, is_new] = numbers_.try_emplace(caller.function + '\0' + caller.module, callers_.size());
+  if (is_new) callers_.push_back(std::move(caller));
+  return at->second;
+}
+
+const StackIdentity::Module* StackIdentity::module_of(std::int64_t frame_id) const {
+  const Frame* frame = frames_.find(frame_id);
+  return frame ? modules_.find(frame->module_id) : nullptr;
+}
+
+// The trigger, then the application's functions outside of it.
+std::uint32_t StackIdentity::by_depth(const std::vector<StackFrame>& stack, std::size_t depth) {
+  Caller caller;
+  std::size_t kept = 0;
+  for (const StackFrame& at : stack) {
+    const Module* module = module_of(at.frame_id);
+    if (!module || kept == depth || (kept == 0 ? !at.trigger : !module->app)) continue;
+    if (kept++ == 0)
+      caller.module = module->name;
+    else
+      caller.function += " < ";
+    caller.function += texts_[frames_.find(at.frame_id)->text];
+  }
+  return kept == 0 ? 0 : number_of(std::move(caller));
+}
+
+std::uint32_t StackIdentity::by_path(const std::vector<StackFrame>& stack) {
+  Caller caller;
+  const std::string* last = nullptr;
+  for (auto at = stack.rbegin(); at != stack.rend(); ++at) {
+    const Module* module = module_of(at->frame_id);
+    if (!module) continue;
+    if (at->trigger) caller.module = module->name;
+    if (last && *last == module->name) continue;
+    if (last) caller.function += " > ";
+    caller.function += module->name;
+    last = &module->name;
+  }
+  return last ? number_of(std::move(caller)) : 0;
+}
+
+Result<std::unordered_map<std::int64_t, std::uint32_t>> StackIdentity::stacks(const MatrixBy& by) {
+  if (auto done = read_frames(); !done) return done.error();
+  std::unordered_map<std::int64_t, std::uint32_t> numbers;
+  std::vector<StackFrame> stack;
+  std::int64_t id = 0;
+  const auto finish = [&] {
+    if (!stack.empty()) numbers[id] = by.space == MatrixBy::Space::kPath ? by_path(stack) : by_depth(stack, by.depth);
+    stack.clear();
+  };
+  auto done = each_row(database_,
+                       "SELECT sf.stack_id, sf.frame_id, sf.frame_id IS s.trigger_frame_id FROM stack_frame sf "
+                       "JOIN stack s ON s.id = sf.stack_id ORDER BY sf.stack_id, sf.position, sf.inline_depth",
+                       [&](const Row& row) {
+                         if (row.integer(0) != id) finish();
+                         id = row.integer(0);
+                         stack.push_back({row.integer(1), row.integer(2) != 0});
+                       });
+  if (!done) return done.error();
+  finish();
+  return numbers;
+}
+
+}  // namespace uscope::analyzer

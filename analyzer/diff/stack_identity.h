@@ -1,0 +1,71 @@
+// The second dimension of the matrix, read from a store: frames and stacks as texts that hold across runs.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/diff/matrix.h"
+#include "analyzer/read/ordered.h"
+
+namespace uscope::analyzer {
+
+struct Caller {
+  std::string function;
+  std::string module;
+};
+
+class StackIdentity {
+ public:
+  // All refer to what must outlive the object.
+  StackIdentity(const store::Database& database, const ModuleNames& names, const OffsetTrust& trust)
+      : database_(database), names_(names), trust_(trust) {}
+
+  Result<void> read_modules();
+
+  // A frame's function and module. Notes modules whose nameless functions became one.
+  Caller caller(std::string_view function, std::int64_t module_id);
+
+  // The number of a stack's caller in callers(), for each stack of the store; number 0 is of no caller.
+  Result<std::unordered_map<std::int64_t, std::uint32_t>> stacks(const MatrixBy& by);
+  [[nodiscard]] const std::vector<Caller>& callers() const { return callers_; }
+
+  [[nodiscard]] const std::set<std::string>& nameless() const { return nameless_; }
+
+ private:
+  struct Module {
+    std::int64_t id = 0;
+    std::string name;
+    bool app = false;
+    bool memory = false;  // code without a file: its addresses mean nothing in another run
+  };
+  struct Frame {
+    std::int64_t id = 0;
+    std::uint32_t text = 0;  // in texts_
+    std::int64_t module_id = 0;
+  };
+  struct StackFrame {
+    std::int64_t frame_id = 0;
+    bool trigger = false;
+  };
+
+  Result<void> read_frames();
+  std::uint32_t number_of(Caller caller);
+  std::uint32_t by_depth(const std::vector<StackFrame>& stack, std::size_t depth);
+  std::uint32_t by_path(const std::vector<StackFrame>& stack);
+  [[nodiscard]] const Module* module_of(std::int64_t frame_id) const;
+
+  const store::Database& database_;
+  const ModuleNames& names_;
+  const OffsetTrust& trust_;
+  Ordered<Module> modules_;
+  Ordered<Frame> frames_;
+  std::vector<std::string> texts_;
+  std::vector<Caller> callers_{Caller{}};
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::set<std::string> nameless_;
+};
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,152 @@
+#include "analyzer/read/catalog.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "analyzer/read/query.h"
+#include "syscalls/errno_names.h"
+
+namespace uscope::analyzer {
+namespace {
+
+Result<void> read_meta(const store::Database& database, Catalog& catalog) {
+  return each_row(database, "SELECT key, value FROM meta",
+                  [&](const Row& row) { catalog.meta[text(row, 0)] = text(row, 1); });
+}
+
+Result<void> read_kinds(const store::Database& database, Catalog& catalog) {
+  return each_row(database, "SELECT id, name, abi, nr FROM kind ORDER BY id", [&](const Row& row) {
+    catalog.kinds.append({row.integer(0), text(row, 1), text(row, 2), row.integer(3)});
+  });
+}
+
+Result<void> read_processes(const store::Database& database, Catalog& catalog) {
+  return each_row(database,
+                  "SELECT id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring, space "
+                  "FROM process ORDER BY id",
+                  [&](const Row& row) {
+                    Process process;
+                    process.id = row.integer(0);
+                    process.pid = row.integer(1);
+                    process.ns_pid = row.integer(2);
+                    process.parent_id = row.integer(3);
+                    process.start_ns = row.maybe_integer(4);
+                    process.end_ns = row.maybe_integer(5);
+                    process.exit_code = row.maybe_integer(6);
+                    process.exit_signal = row.maybe_integer(7);
+                    process.uses_io_uring = !row.is_null(8) && row.integer(8) != 0;
+                    process.may_use_io_uring = row.is_null(8) || process.uses_io_uring;
+                    process.space = row.integer(9);
+                    catalog.processes.append(std::move(process));
+                  });
+}
+
+Result<void> read_images(const store::Database& database, Catalog& catalog) {
+  auto done =
+      each_row(database, "SELECT id, process_id, ts_ns, path, argv FROM image ORDER BY id", [&](const Row& row) {
+        const Image& image =
+            catalog.images.append({row.integer(0), row.integer(1), row.maybe_integer(2), text(row, 3), text(row, 4)});
+        if (Process* process = catalog.processes.find(image.process_id)) process->images.push_back(image.id);
+      });
+  if (!done) return done;
+  const auto earlier = [&](std::int64_t a, std::int64_t b) {
+    return catalog.images.find(a)->ts_ns < catalog.images.find(b)->ts_ns;
+  };
+  for (Process& process : catalog.processes) std::stable_sort(process.images.begin(), process.images.end(), earlier);
+  return {};
+}
+
+Result<void> read_threads(const store::Database& database, Catalog& catalog) {
+  return each_row(database, "SELECT id, process_id, tid, name FROM thread ORDER BY id", [&](const Row& row) {
+    catalog.threads.append({row.integer(0), row.integer(1), row.integer(2), text(row, 3)});
+    if (Process* process = catalog.processes.find(row.integer(1))) process->threads++;
+  });
+}
+
+// The times in meta, or, in a store without them, those of the first and last event.
+Result<void> read_span(const store::Database& database, Catalog& catalog) {
+  const auto start = catalog.meta_number("start_ns");
+  const auto duration = catalog.meta_number("duration_ns");
+  std::optional<std::int64_t> first;
+  std::optional<std::int64_t> last;
+  if (!start || !duration) {
+    auto done =
+        each_row(database, "SELECT min(ts_ns), max(ts_ns + coalesce(dur_ns, 0)) FROM event", [&](const Row& row) {
+          first = row.maybe_integer(0);
+          last = row.maybe_integer(1);
+        });
+    if (!done) return done;
+  }
+  catalog.start_ns = start.value_or(first.value_or(0));
+  catalog.end_ns = duration ? difference(catalog.start_ns, -*duration) : last.value_or(catalog.start_ns);
+  return {};
+}
+
+}  // namespace
+
+Result<Catalog> read_catalog(const store::Database& database) {
+  Catalog catalog;
+  for (const auto read : {read_meta, read_kinds, read_processes, read_images, read_threads, read_span}) {
+    auto done = read(database, catalog);
+    if (!done) return done.error();
+  }
+  return catalog;
+}
+
+const Image* Catalog::inherited_image(const Process& process) const {
+  constexpr int kAncestors = 1000;  // parent links may form a circle
+  const Process* child = &process;
+  for (int i = 0; i < kAncestors; i++) {
+    const Process* parent = processes.find(child->parent_id);
+    if (!parent) return nullptr;
+    for (auto id = parent->images.rbegin(); id != parent->images.rend(); ++id) {
+      const Image* image = images.find(*id);
+      if (!child->start_ns || !image->ts_ns || *image->ts_ns <= *child->start_ns) return image;
+    }
+    child = parent;
+  }
+  return nullptr;
+}
+
+const Image* Catalog::last_image(const Process& process) const {
+  if (!process.images.empty()) return images.find(process.images.back());
+  return inherited_image(process);
+}
+
+std::optional<std::int64_t> Catalog::meta_number(const std::string& key) const {
+  const auto at = meta.find(key);
+  if (at == meta.end()) return std::nullopt;
+  char* end = nullptr;
+  const long long value = std::strtoll(at->second.c_str(), &end, 10);
+  if (end == at->second.c_str()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::int64_t> Catalog::since_start(std::optional<std::int64_t> ts_ns) const {
+  if (!ts_ns) return std::nullopt;
+  return difference(*ts_ns, start_ns);
+}
+
+std::int64_t difference(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (!__builtin_sub_overflow(a, b, &result)) return result;
+  return a < b ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+}
+
+std::string_view base_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos || slash + 1 == path.size()) return path;
+  return path.substr(slash + 1);
+}
+
+bool is_error(std::int64_t result) {
+  return result < 0 && result >= -4095 && !(result <= -512 && result >= -516);
+}
+
+std::string error_name(std::int64_t number) {
+  const std::string_view name = number > 0 && number < 4096 ? syscalls::errno_name(static_cast<int>(number)) : "";
+  return name.empty() ? std::to_string(number) : std::string(name);
+}
+
+}  // namespace uscope::analyzer

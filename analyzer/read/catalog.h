@@ -1,0 +1,90 @@
+// The small tables of a store, read once: who is who in the events.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/read/ordered.h"
+#include "store/db/database.h"
+#include "support/result.h"
+
+namespace uscope::analyzer {
+
+struct Kind {
+  std::int64_t id = 0;
+  std::string name;
+  std::string abi;
+  std::int64_t nr = 0;
+};
+
+struct Image {
+  std::int64_t id = 0;
+  std::int64_t process_id = 0;
+  std::optional<std::int64_t> ts_ns;  // CLOCK_MONOTONIC
+  std::string path;
+  std::string argv;
+};
+
+struct Process {
+  std::int64_t id = 0;
+  std::int64_t pid = 0;
+  std::int64_t ns_pid = 0;
+  std::int64_t parent_id = 0;            // 0 = none
+  std::optional<std::int64_t> start_ns;  // CLOCK_MONOTONIC
+  std::optional<std::int64_t> end_ns;
+  std::optional<std::int64_t> exit_code;
+  std::optional<std::int64_t> exit_signal;
+  bool uses_io_uring = false;
+  bool may_use_io_uring = false;     // it does, or that is not known
+  std::int64_t space = 0;            // its address space; 0 = not known
+  std::vector<std::int64_t> images;  // by time
+  std::uint64_t threads = 0;
+};
+
+struct Thread {
+  std::int64_t id = 0;
+  std::int64_t process_id = 0;
+  std::int64_t tid = 0;
+  std::string name;
+};
+
+struct Catalog {
+  std::map<std::string, std::string> meta;
+  std::int64_t start_ns = 0;  // CLOCK_MONOTONIC at which tracing began
+  std::int64_t end_ns = 0;
+  Ordered<Kind> kinds;
+  Ordered<Image> images;
+  Ordered<Process> processes;
+  Ordered<Thread> threads;
+
+  // The image a process ran last, its parent's where it never called exec; null where not known.
+  [[nodiscard]] const Image* last_image(const Process& process) const;
+  // The image a process had when it began: its parent's at that time, or that of the nearest of 1000 ancestors that has
+  // one; null where not known.
+  [[nodiscard]] const Image* inherited_image(const Process& process) const;
+  // A value of meta as a number; none where the key is missing or its value begins with no number.
+  [[nodiscard]] std::optional<std::int64_t> meta_number(const std::string& key) const;
+  // Of CLOCK_MONOTONIC to time since the trace's start.
+  [[nodiscard]] std::optional<std::int64_t> since_start(std::optional<std::int64_t> ts_ns) const;
+};
+
+[[nodiscard]] Result<Catalog> read_catalog(const store::Database& database);
+
+// a - b, without overflow for whatever a store may hold.
+[[nodiscard]] std::int64_t difference(std::int64_t a, std::int64_t b);
+
+// What follows the last slash; the whole where that is empty.
+[[nodiscard]] std::string_view base_name(std::string_view path);
+
+// Whether a result is an error number: -4095 … -1 without the kernel's restart codes (512 … 516), which no program
+// sees.
+[[nodiscard]] bool is_error(std::int64_t result);
+
+// "ENOENT" of 2; the number in digits where it has no name.
+[[nodiscard]] std::string error_name(std::int64_t number);
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,411 @@
+// The filter becomes one SQL query that yields event ids by time; each event's columns, strings and names are then
+// looked up by id. Where SQLite must sort, it sorts ids and times only and spills to temporary files, so memory stays
+// bounded. Names of processes, threads and calls come from the catalog, triggers from a bounded cache of stacks.
+//
+// Which way SQLite goes is not left to it: an index is taken where the events that it leads to are few, the one with
+// the fewest, and their ids are sorted. Otherwise the events are gone through as they lie, by time, from the filter's
+// first moment to its last: matches are then frequent, and the first ones come at once.
+#include "analyzer/read/event_query.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+
+#include "analyzer/read/catalog.h"
+#include "analyzer/read/query.h"
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr std::size_t kCachedStacks = 4096;
+
+template <typename Value>
+bool contains(const std::vector<Value>& values, const Value& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+// The WHERE clause that a filter comes to. Lists of numbers are bound as one JSON array each.
+class Condition {
+ public:
+  Condition(const EventFilter& filter, const Catalog& catalog) {
+    add_tasks(filter, catalog);
+    add_calls(filter, catalog);
+    add_results(filter);
+    add_stacks(filter);
+    if (filter.since_ns) add("e.ts_ns >= ?", difference(*filter.since_ns, difference(0, catalog.start_ns)));
+    if (filter.until_ns) add("e.ts_ns <= ?", difference(*filter.until_ns, difference(0, catalog.start_ns)));
+  }
+
+  // `index`: only the terms that it serves.
+  [[nodiscard]] std::string where(const char* index = nullptr) const {
+    std::string text;
+    for (const Term& term : terms_)
+      if (!index || (term.index && std::string_view(term.index) == index))
+        text += (text.empty() ? " WHERE (" : " AND (") + term.text + ")";
+    return text;
+  }
+
+  // Indices that serve a term.
+  [[nodiscard]] std::vector<const char*> indices() const {
+    std::vector<const char*> names;
+    for (const Term& term : terms_)
+      if (term.index && !contains(names, term.index)) names.push_back(term.index);
+    return names;
+  }
+
+  void add(const std::string& term, std::int64_t number) { add(term, {number, ""}, nullptr); }
+
+  // A query that has some of the terms has parameters for some of the values.
+  Result<store::Statement> prepare(const store::Database& database, const std::string& sql) const {
+    auto query = database.prepare(sql);
+    if (!query) return query;
+    for (std::size_t i = 0; i < values_.size(); i++) {
+      const std::string name = parameter(i);
+      const int at = sqlite3_bind_parameter_index(query->handle(), name.c_str());
+      if (at == 0) continue;
+      if (values_[i].number) {
+        query->bind(at, *values_[i].number);
+      } else {
+        query->bind(at, values_[i].text);
+      }
+    }
+    return query;
+  }
+
+ private:
+  struct Value {
+    std::optional<std::int64_t> number;
+    std::string text;
+  };
+  struct Term {
+    std::string text;
+    const char* index = nullptr;  // that serves it
+  };
+
+  static std::string parameter(std::size_t place) { return ":v" + std::to_string(place); }
+
+  std::string keep(Value value) {
+    values_.push_back(std::move(value));
+    return parameter(values_.size() - 1);
+  }
+
+  // `term` holds one ?, which becomes the value's parameter.
+  void add(std::string term, Value value, const char* index) {
+    term.replace(term.find('?'), 1, keep(std::move(value)));
+    terms_.push_back({term, index});
+  }
+
+  void add_ids(const std::string& column, const std::vector<std::int64_t>& ids, const char* index) {
+    std::string list = "[";
+    for (const std::int64_t id : ids) list += (list.size() > 1 ? "," : "") + std::to_string(id);
+    add(column + " IN (SELECT value FROM json_each(?))", {std::nullopt, list + "]"}, index);
+  }
+
+  // `before` alternative OR alternative … `after`, the alternatives being GLOBs of a function's name.
+  void add_functions(const std::vector<std::string>& globs, const std::string& before) {
+    if (globs.empty()) return;
+    std::string term;
+    for (const std::string& glob : globs) {
+      const bool literal = glob.find_first_of("*?[") == std::string::npos;
+      term +=
+          (term.empty() ? before : " OR ") + "f.function " + (literal ? "= " : "GLOB ") + keep({std::nullopt, glob});
+    }
+    terms_.push_back({term + ")", "event_stack"});
+  }
+
+  void add_tasks(const EventFilter& filter, const Catalog& catalog) {
+    if (!filter.pids.empty() || !filter.tids.empty()) {
+      std::vector<std::int64_t> threads;
+      for (const Thread& thread : catalog.threads) {
+        const Process* process = catalog.processes.find(thread.process_id);
+        const bool pid_fits = filter.pids.empty() || (process && contains(filter.pids, process->pid));
+        const bool tid_fits = filter.tids.empty() || contains(filter.tids, thread.tid);
+        if (pid_fits && tid_fits) threads.push_back(thread.id);
+      }
+      add_ids("e.thread_id", threads, "event_thread_ts");
+    }
+    if (filter.processes.empty()) return;
+    std::vector<std::int64_t> images;
+    for (const Image& image : catalog.images) {
+      const std::string name(base_name(image.path));
+      for (const std::string& glob : filter.processes) {
+        if (sqlite3_strglob(glob.c_str(), name.c_str()) != 0) continue;
+        images.push_back(image.id);
+        break;
+      }
+    }
+    add_ids("e.image_id", images, nullptr);
+  }
+
+  void add_calls(const EventFilter& filter, const Catalog& catalog) {
+    if (!filter.calls) return;
+    std::vector<std::int64_t> kinds;
+    for (const Kind& kind : catalog.kinds)
+      if (contains(*filter.calls, kind.name)) kinds.push_back(kind.id);
+    add_ids("e.kind_id", kinds, "event_kind_a0");
+  }
+
+  void add_results(const EventFilter& filter) {
+    if (filter.failed) {
+      add("e.result BETWEEN -4095 AND ?", -1);
+      add("e.result NOT BETWEEN -516 AND ?", -512);
+    }
+    if (!filter.errors.empty()) {
+      std::vector<std::int64_t> results;
+      for (const std::int64_t number : filter.errors) results.push_back(-number);
+      add_ids("e.result", results, nullptr);
+    }
+    if (filter.slower_ns) add("e.dur_ns >= ?", *filter.slower_ns);
+    if (filter.hows.empty()) return;
+    std::string list;
+    for (const std::string& how : filter.hows) list += (list.empty() ? "" : ", ") + keep({std::nullopt, how});
+    terms_.push_back({"e.how IN (" + list + ")", nullptr});
+  }
+
+  void add_stacks(const EventFilter& filter) {
+    add_functions(filter.triggers,
+                  "e.stack_id IN (SELECT s.id FROM frame f JOIN stack s ON s.trigger_frame_id = f.id WHERE ");
+    add_functions(filter.functions,
+                  "e.stack_id IN (SELECT sf.stack_id FROM frame f JOIN stack_frame sf ON sf.frame_id = f.id WHERE ");
+  }
+
+  std::vector<Term> terms_;
+  std::vector<Value> values_;
+};
+
+Result<std::int64_t> one_number(Result<store::Statement> query) {
+  if (!query) return query.error();
+  auto row = query->step();
+  if (!row) return row.error();
+  return *row ? query->integer(0) : 0;
+}
+
+// The index that leads to few events, the fewest of all; null where there is none.
+Result<const char*> choose_index(const store::Database& database, const Condition& condition, std::int64_t events) {
+  constexpr std::int64_t kShare = 50;  // few are less than a 50th of all
+  std::int64_t fewest = std::max<std::int64_t>(1000, events / kShare);
+  const char* best = nullptr;
+  for (const char* index : condition.indices()) {
+    auto count = one_number(condition.prepare(database, "SELECT count(*) FROM (SELECT 1 FROM event e INDEXED BY " +
+                                                            std::string(index) + condition.where(index) + " LIMIT " +
+                                                            std::to_string(fewest) + ")"));
+    if (!count) return count.error();
+    if (*count >= fewest) continue;
+    fewest = *count;
+    best = index;
+  }
+  return best;
+}
+
+// The first id whose event was entered at `ts_ns` or later, in a store whose ids rise with time.
+Result<std::int64_t> first_id_at(const store::Database& database, std::int64_t ts_ns, std::int64_t last) {
+  auto query = database.prepare("SELECT id, ts_ns FROM event WHERE id >= ?1 ORDER BY id LIMIT 1");
+  if (!query) return query.error();
+  std::int64_t low = 1;
+  std::int64_t high = std::max<std::int64_t>(last, 0) + 1;
+  while (low < high) {
+    const std::int64_t middle = std::midpoint(low, high);
+    query->bind(1, middle);
+    auto row = query->step();
+    if (!row) return row.error();
+    if (!*row || query->integer(1) >= ts_ns) {
+      high = middle;
+    } else {
+      low = query->integer(0) + 1;
+    }
+    query->reset();
+  }
+  return low;
+}
+
+// The ids of the events that the filter lets through, by time.
+Result<store::Statement> find_events(const store::Database& database, const EventFilter& filter,
+                                     const Catalog& catalog) {
+  Condition condition(filter, catalog);
+  auto last = one_number(database.prepare("SELECT max(id) FROM event"));
+  if (!last) return last.error();
+  auto index = choose_index(database, condition, *last);
+  if (!index) return index.error();
+  const bool ordered =
+      catalog.meta_number("ordered").value_or(0) == 1 && *last < std::numeric_limits<std::int64_t>::max();
+  if (!*index && ordered && filter.since_ns) {
+    auto first = first_id_at(database, difference(*filter.since_ns, difference(0, catalog.start_ns)), *last);
+    if (!first) return first.error();
+    condition.add("e.id >= ?", *first);
+  }
+  if (!*index && ordered && filter.until_ns) {
+    auto end = first_id_at(database, difference(*filter.until_ns, difference(-1, catalog.start_ns)), *last);
+    if (!end) return end.error();
+    condition.add("e.id < ?", *end);
+  }
+  std::string sql = "SELECT e.id FROM event e " + (*index ? "INDEXED BY " + std::string(*index) : "NOT INDEXED") +
+                    condition.where() + " ORDER BY " + (ordered ? "e.id" : "e.ts_ns, e.id");
+  if (filter.limit)
+    sql += " LIMIT " + std::to_string(std::min<std::uint64_t>(*filter.limit, std::numeric_limits<std::int64_t>::max()));
+  return condition.prepare(database, sql);
+}
+
+struct StackFacts {
+  std::int64_t depth = 0;
+  std::string ended;
+  std::string trigger;
+  std::string module;
+  bool fallback = false;
+  bool guessed = false;
+};
+
+EventString::Source source_of(std::int64_t number) {
+  if (number == 1) return EventString::Source::kKernel;
+  return number == 2 ? EventString::Source::kDescriptor : EventString::Source::kProgram;
+}
+
+class RowReader {
+ public:
+  static Result<RowReader> create(const store::Database& database, const Catalog& catalog) {
+    auto event = database.prepare(
+        "SELECT ts_ns, dur_ns, how, thread_id, image_id, kind_id, result, stack_id, "
+        "a0, a1, a2, a3, a4, a5 FROM event WHERE id = ?1");
+    if (!event) return event.error();
+    auto strings = database.prepare(
+        "SELECT es.arg, s.value, es.late, es.source FROM event_string es "
+        "JOIN string s ON s.id = es.string_id WHERE es.event_id = ?1 ORDER BY es.arg");
+    if (!strings) return strings.error();
+    auto stack = database.prepare(
+        "SELECT s.depth, s.ended, f.function, m.path, s.trigger_fallback, "
+        "EXISTS (SELECT 1 FROM guessed_stack g WHERE g.stack_id = s.id) FROM stack s "
+        "LEFT JOIN frame f ON f.id = s.trigger_frame_id "
+        "LEFT JOIN module m ON m.id = f.module_id WHERE s.id = ?1");
+    if (!stack) return stack.error();
+    return RowReader(catalog, std::move(*event), std::move(*strings), std::move(*stack));
+  }
+
+  Result<EventRow> read(std::int64_t id) {
+    EventRow out;
+    out.id = id;
+    event_.bind(1, id);
+    auto done = each(event_, [&](const Row& row) { fill(row, out); });
+    if (!done) return done.error();
+    strings_.bind(1, id);
+    done = each(strings_, [&](const Row& row) {
+      out.strings.push_back(
+          {static_cast<int>(row.integer(0)), text(row, 1), row.integer(2) != 0, source_of(row.integer(3))});
+    });
+    if (!done) return done.error();
+    done = add_stack(out);
+    if (!done) return done.error();
+    return out;
+  }
+
+ private:
+  RowReader(const Catalog& catalog, store::Statement event, store::Statement strings, store::Statement stack)
+      : catalog_(&catalog), event_(std::move(event)), strings_(std::move(strings)), stack_(std::move(stack)) {}
+
+  void fill(const Row& row, EventRow& out) const {
+    out.ts_ns = difference(row.integer(0), catalog_->start_ns);
+    out.dur_ns = row.maybe_integer(1);
+    out.how = text(row, 2);
+    if (const Thread* thread = catalog_->threads.find(row.integer(3))) {
+      out.tid = thread->tid;
+      out.thread = thread->name;
+      if (const Process* process = catalog_->processes.find(thread->process_id)) out.pid = process->pid;
+    }
+    if (const Image* image = catalog_->images.find(row.integer(4))) out.process = base_name(image->path);
+    if (const Kind* kind = catalog_->kinds.find(row.integer(5))) {
+      out.call = kind->name;
+      out.abi = kind->abi;
+      out.nr = kind->nr;
+    }
+    out.result = row.maybe_integer(6);
+    if (out.result && is_error(*out.result)) out.error = error_name(-*out.result);
+    out.stack_id = row.maybe_integer(7);
+    for (int arg = 0; arg < 6; arg++) out.args[static_cast<std::size_t>(arg)] = row.maybe_integer(8 + arg);
+  }
+
+  Result<void> add_stack(EventRow& out) {
+    if (!out.stack_id) return {};
+    auto at = stacks_.find(*out.stack_id);
+    if (at == stacks_.end()) {
+      if (stacks_.size() >= kCachedStacks) stacks_.clear();
+      StackFacts facts;
+      stack_.bind(1, *out.stack_id);
+      auto done = each(stack_, [&](const Row& row) {
+        facts = {row.integer(0), text(row, 1), text(row, 2), text(row, 3), row.integer(4) != 0, row.integer(5) != 0};
+      });
+      if (!done) return done;
+      at = stacks_.emplace(*out.stack_id, std::move(facts)).first;
+    }
+    out.depth = at->second.depth;
+    out.ended = at->second.ended;
+    out.trigger = at->second.trigger;
+    out.trigger_module = at->second.module;
+    out.trigger_fallback = at->second.fallback;
+    out.guessed = at->second.guessed;
+    return {};
+  }
+
+  const Catalog* catalog_;
+  store::Statement event_;
+  store::Statement strings_;
+  store::Statement stack_;
+  std::unordered_map<std::int64_t, StackFacts> stacks_;
+};
+
+}  // namespace
+
+Result<void> for_each_event(const store::Database& database, const EventFilter& filter,
+                            const std::function<bool(const EventRow&)>& row) {
+  auto catalog = read_catalog(database);
+  if (!catalog) return catalog.error();
+  auto query = find_events(database, filter, *catalog);
+  if (!query) return query.error();
+  auto reader = RowReader::create(database, *catalog);
+  if (!reader) return reader.error();
+  while (true) {
+    auto more = query->step();
+    if (!more) return more.error();
+    if (!*more) return {};
+    auto event = reader->read(query->integer(0));
+    if (!event) return event.error();
+    if (!row(*event)) return {};
+  }
+}
+
+struct StackReader::State {
+  store::Statement query;
+  std::unordered_map<std::int64_t, std::vector<StackFrame>> cache;
+};
+
+StackReader::StackReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StackReader::StackReader(StackReader&&) noexcept = default;
+StackReader& StackReader::operator=(StackReader&&) noexcept = default;
+StackReader::~StackReader() = default;
+
+Result<StackReader> StackReader::create(const store::Database& database) {
+  auto query = database.prepare(
+      "SELECT sf.position, sf.inline_depth, sf.space = 'kernel', f.inlined, m.path, f.function, "
+      "f.function_offset, f.rel_pc, f.file, f.line FROM stack_frame sf "
+      "JOIN frame f ON f.id = sf.frame_id LEFT JOIN module m ON m.id = f.module_id "
+      "WHERE sf.stack_id = ?1 ORDER BY sf.position, sf.inline_depth");
+  if (!query) return query.error();
+  return StackReader(std::make_unique<State>(State{std::move(*query), {}}));
+}
+
+Result<const std::vector<StackFrame>*> StackReader::frames(std::int64_t stack_id) {
+  const auto at = state_->cache.find(stack_id);
+  if (at != state_->cache.end()) return &at->second;
+  if (state_->cache.size() >= kCachedStacks) state_->cache.clear();
+  std::vector<StackFrame> frames;
+  state_->query.bind(1, stack_id);
+  auto done = each(state_->query, [&](const Row& row) {
+    frames.push_back({row.integer(0), row.integer(1), row.integer(2) != 0, row.integer(3) != 0, text(row, 4),
+                      text(row, 5), row.integer(6), row.integer(7), text(row, 8), row.integer(9)});
+  });
+  if (!done) return done.error();
+  return &state_->cache.emplace(stack_id, std::move(frames)).first->second;
+}
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,368 @@
+// A summary is what the loader has counted (event_totals.h, the cells of the dual-space matrix) and a few small tables;
+// single events and stacks are looked up by id only where a line shows them. Limits: lists are cut to a number of
+// lines, percentiles above 4096 durations are rounded up by at most 1.6 % (trace/latency.h).
+#include "analyzer/summary/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "analyzer/read/catalog.h"
+#include "analyzer/read/event_totals.h"
+#include "analyzer/read/loss_causes.h"
+#include "analyzer/read/query.h"
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr std::size_t kAllInstances = 1000;  // of single calls, where the caller wants all lines
+
+struct NamedMeaning {
+  const char* name;
+  const char* meaning;
+};
+
+constexpr std::array kBrokenReasons{
+#define USC_X(constant, name, meaning) NamedMeaning{name, meaning},
+#include "uscope/unwind_error.def"
+#undef USC_X
+};
+
+template <typename Table>
+std::string meaning_of(const Table& table, std::string_view name) {
+  for (const NamedMeaning& entry : table)
+    if (name == entry.name) return entry.meaning;
+  return "";
+}
+
+template <typename Line, typename Less>
+TopList<Line> top(std::vector<Line> lines, std::size_t limit, Less less) {
+  TopList<Line> list;
+  list.total = lines.size();
+  std::sort(lines.begin(), lines.end(), less);
+  if (limit != 0 && lines.size() > limit) lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(limit), lines.end());
+  list.lines = std::move(lines);
+  return list;
+}
+
+class Summarizer {
+ public:
+  Summarizer(const store::Database& database, const SummaryLimits& limits) : database_(database), limits_(limits) {}
+
+  Result<Summary> run() {
+    auto catalog = read_catalog(database_);
+    if (!catalog) return catalog.error();
+    catalog_ = std::move(*catalog);
+    auto totals = read_totals(database_, catalog_, instances());
+    if (!totals) return totals.error();
+    totals_ = std::move(*totals);
+    for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
+                            &Summarizer::unwind, &Summarizer::verify, &Summarizer::processes, &Summarizer::calls,
+                            &Summarizer::triggers, &Summarizer::errors, &Summarizer::single_calls}) {
+      auto done = (this->*step)();
+      if (!done) return done.error();
+    }
+    return std::move(summary_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t instances() const { return limits_.lines ? limits_.lines : kAllInstances; }
+
+  Result<void> losses();
+  Result<void> trace();
+  Result<void> stack_ends();
+  Result<void> walks();
+  Result<void> unwind();
+  Result<void> verify();
+  Result<void> processes();
+  Result<void> calls();
+  Result<void> triggers();
+  Result<void> errors();
+  Result<void> single_calls();
+  [[nodiscard]] ProcessLine process_line(const Process& process) const;
+  Result<std::vector<CallInstance>> instances_of(const std::vector<SingleCall>& calls);
+
+  const store::Database& database_;
+  const SummaryLimits& limits_;
+  Catalog catalog_;
+  EventTotals totals_;
+  Summary summary_;
+};
+
+Result<void> Summarizer::losses() {
+  auto done =
+      each_row(database_,
+               "SELECT cause, process_id, sum(count) FROM loss GROUP BY cause, process_id HAVING sum(count) > 0 "
+               "ORDER BY cause, 3 DESC, process_id",
+               [&](const Row& row) {
+                 const std::string cause = text(row, 0);
+                 if (summary_.losses.empty() || summary_.losses.back().cause != cause)
+                   summary_.losses.push_back({.cause = cause,
+                                              .meaning = loss_meaning(cause),
+                                              .events_missing = loses_events(cause),
+                                              .count = 0,
+                                              .processes = {}});
+                 LossLine& line = summary_.losses.back();
+                 const auto count = static_cast<std::uint64_t>(row.integer(2));
+                 line.count += count;
+                 const Process* process = catalog_.processes.find(row.integer(1));
+                 line.processes.push_back({process ? std::optional(process->pid) : std::nullopt, count});
+               });
+  if (!done) return done;
+  std::stable_sort(summary_.losses.begin(), summary_.losses.end(), [](const LossLine& a, const LossLine& b) {
+    return a.events_missing != b.events_missing ? a.events_missing : a.count > b.count;
+  });
+  return {};
+}
+
+Result<void> Summarizer::trace() {
+  TraceFacts& facts = summary_.trace;
+  facts.meta = catalog_.meta;
+  facts.start_ns = catalog_.start_ns;
+  facts.duration_ns = difference(catalog_.end_ns, catalog_.start_ns);
+  facts.events = totals_.events;
+  facts.errors = totals_.errors;
+  facts.open = totals_.open;
+  facts.processes = catalog_.processes.size();
+  facts.threads = catalog_.threads.size();
+  facts.images = catalog_.images.size();
+  if (facts.duration_ns > 0)
+    facts.events_per_second = static_cast<double>(facts.events) * 1e9 / static_cast<double>(facts.duration_ns);
+  return {};
+}
+
+Result<void> Summarizer::stack_ends() {
+  std::map<std::string, EndedLine> lines;
+  std::uint64_t with_stack = 0;
+  auto done = each_row(database_, "SELECT ended, stacks, events FROM stack_end", [&](const Row& row) {
+    EndedLine& line = lines[text(row, 0)];
+    line.stacks = static_cast<std::uint64_t>(row.integer(1));
+    line.events = static_cast<std::uint64_t>(row.integer(2));
+    summary_.trace.stacks += line.stacks;
+    with_stack += line.events;
+  });
+  if (!done) return done;
+  done = each_row(database_,
+                  "SELECT s.ended, sum(g.events) FROM guessed_stack g JOIN stack s ON s.id = g.stack_id GROUP BY 1",
+                  [&](const Row& row) { lines[text(row, 0)].guessed = static_cast<std::uint64_t>(row.integer(1)); });
+  if (!done) return done;
+  if (totals_.events > with_stack) lines["none"].events = totals_.events - with_stack;
+  for (auto& [ended, line] : lines) {
+    line.ended = ended;
+    if (ended.starts_with("broken:")) line.meaning = meaning_of(kBrokenReasons, std::string_view(ended).substr(7));
+    summary_.stack_ends.push_back(std::move(line));
+  }
+  std::stable_sort(summary_.stack_ends.begin(), summary_.stack_ends.end(),
+                   [](const EndedLine& a, const EndedLine& b) { return a.events > b.events; });
+  return {};
+}
+
+Result<void> Summarizer::walks() {
+  const auto walks = catalog_.meta_number("walks");
+  if (!walks) return {};
+  WalkFigures figures;
+  figures.walks = static_cast<std::uint64_t>(*walks);
+  figures.stopped_early = static_cast<std::uint64_t>(catalog_.meta_number("walks_stopped_early").value_or(0));
+  for (const auto& [key, value] : catalog_.meta)
+    if (key.starts_with("deferred_"))
+      figures.deferred += static_cast<std::uint64_t>(catalog_.meta_number(key).value_or(0));
+  summary_.walks = figures;
+  return {};
+}
+
+Result<void> Summarizer::unwind() {
+  UnwindTables& tables = summary_.unwind;
+  auto done = each_row(
+      database_,
+      "SELECT count(*), sum(rows), sum(bytes) FILTER (WHERE state = 'kernel') FROM unwind_table WHERE rows > 0",
+      [&](const Row& row) {
+        tables.files = static_cast<std::uint64_t>(row.integer(0));
+        tables.rows = static_cast<std::uint64_t>(row.integer(1));
+        tables.bytes = static_cast<std::uint64_t>(row.integer(2));
+      });
+  if (!done) return done;
+  return each_row(database_,
+                  "SELECT path, state, trouble FROM unwind_table WHERE trouble IS NOT NULL ORDER BY path, id",
+                  [&](const Row& row) {
+                    tables.without++;
+                    if (limits_.lines != 0 && tables.troubles.size() >= limits_.lines) return;
+                    tables.troubles.push_back({text(row, 0), text(row, 1), text(row, 2)});
+                  });
+}
+
+Result<void> Summarizer::verify() {
+  VerifyResult result;
+  auto done = each_row(database_, "SELECT count(*), coalesce(sum(equal), 0) FROM verify", [&](const Row& row) {
+    result.samples = static_cast<std::uint64_t>(row.integer(0));
+    result.equal = static_cast<std::uint64_t>(row.integer(1));
+  });
+  if (!done) return done;
+  if (result.samples == 0 && catalog_.meta_number("verify_every").value_or(0) == 0) return {};
+  auto query = database_.prepare(
+      "SELECT v.event_id, e.kind_id, v.uscope_depth, v.oracle_depth, v.first_difference, "
+      "(SELECT f.function FROM stack_frame sf JOIN frame f ON f.id = sf.frame_id WHERE "
+      " sf.stack_id = e.stack_id AND sf.position = v.first_difference AND f.inlined = 0) "
+      "FROM verify v LEFT JOIN event e ON e.id = v.event_id WHERE NOT v.equal "
+      "ORDER BY v.event_id LIMIT ?1");
+  if (!query) return query.error();
+  query->bind(1, limits_.lines ? static_cast<std::int64_t>(limits_.lines) : -1);
+  done = each(*query, [&](const Row& row) {
+    const Kind* kind = catalog_.kinds.find(row.integer(1));
+    result.differences.push_back(
+        {row.integer(0), kind ? kind->name : "", row.integer(2), row.integer(3), row.maybe_integer(4), text(row, 5)});
+  });
+  if (!done) return done;
+  summary_.verify = std::move(result);
+  return {};
+}
+
+ProcessLine Summarizer::process_line(const Process& process) const {
+  ProcessLine line;
+  line.id = process.id;
+  line.pid = process.pid;
+  line.ns_pid = process.ns_pid;
+  if (const Process* parent = catalog_.processes.find(process.parent_id)) line.parent_pid = parent->pid;
+  if (const Image* image = catalog_.last_image(process)) {
+    line.name = base_name(image->path);
+    line.path = image->path;
+    line.argv = image->argv;
+  }
+  line.start_ns = catalog_.since_start(process.start_ns);
+  if (process.start_ns && process.end_ns) line.lifetime_ns = difference(*process.end_ns, *process.start_ns);
+  line.exit_code = process.exit_code;
+  line.exit_signal = process.exit_signal;
+  line.threads = process.threads;
+  line.uses_io_uring = process.uses_io_uring;
+  const ProcessTotals& totals = totals_.processes[catalog_.processes.index_of(process)];
+  line.events = totals.events;
+  line.errors = totals.errors;
+  return line;
+}
+
+Result<void> Summarizer::processes() {
+  std::vector<ProcessLine> lines;
+  for (const Process& process : catalog_.processes) {
+    lines.push_back(process_line(process));
+    if (process.uses_io_uring) summary_.io_uring.push_back(lines.back());
+  }
+  summary_.processes = top(std::move(lines), limits_.lines, [](const ProcessLine& a, const ProcessLine& b) {
+    return std::tuple(b.events, a.id) < std::tuple(a.events, b.id);
+  });
+  return {};
+}
+
+Result<void> Summarizer::calls() {
+  std::vector<CallLine> lines;
+  for (const Kind& kind : catalog_.kinds) {
+    const KindTotals& totals = totals_.kinds[catalog_.kinds.index_of(kind)];
+    if (totals.events == 0) continue;
+    lines.push_back({.call = kind.name,
+                     .abi = kind.abi,
+                     .events = totals.events,
+                     .errors = totals.errors,
+                     .open = totals.open,
+                     .timed = totals.timed,
+                     .total_ns = totals.total_ns,
+                     .mean_ns = totals.timed ? totals.total_ns / totals.timed : 0,
+                     .max_ns = totals.steps.empty() ? 0 : totals.steps.back().up_to_ns,
+                     .p50_ns = totals.percentile(50),
+                     .p95_ns = totals.percentile(95),
+                     .p99_ns = totals.percentile(99)});
+  }
+  summary_.calls = top(std::move(lines), limits_.lines, [](const CallLine& a, const CallLine& b) {
+    return std::tie(b.total_ns, b.events, a.call, a.abi) < std::tie(a.total_ns, a.events, b.call, b.abi);
+  });
+  return {};
+}
+
+Result<void> Summarizer::triggers() {
+  std::vector<TriggerLine> lines;
+  auto done = each_row(
+      database_,
+      "SELECT kind.name, frame.function, module.path, sum(cell.events), sum(cell.errors), sum(cell.total_ns), "
+      "sum(cell.open), min(module.class != 'app') FROM cell JOIN kind ON kind.id = cell.kind_id "
+      "LEFT JOIN frame ON frame.id = cell.trigger_frame_id LEFT JOIN module ON module.id = frame.module_id "
+      "GROUP BY 1, 2, 3",
+      [&](const Row& row) {
+        lines.push_back({text(row, 0), text(row, 1), text(row, 2), static_cast<std::uint64_t>(row.integer(3)),
+                         static_cast<std::uint64_t>(row.integer(4)), static_cast<std::uint64_t>(row.integer(5)),
+                         static_cast<std::uint64_t>(row.integer(6)), row.integer(7) != 0});
+      });
+  if (!done) return done;
+  summary_.triggers = top(std::move(lines), limits_.lines, [](const TriggerLine& a, const TriggerLine& b) {
+    return std::tie(b.events, b.total_ns, a.call, a.function, a.module) <
+           std::tie(a.events, a.total_ns, b.call, b.function, b.module);
+  });
+  return {};
+}
+
+Result<void> Summarizer::errors() {
+  std::vector<ErrorLine> lines;
+  auto done = each_row(
+      database_,
+      "SELECT kind.name, c.errno, frame.function, module.path, sum(c.events), min(module.class != 'app') "
+      "FROM error_cell c JOIN kind ON kind.id = c.kind_id LEFT JOIN frame ON frame.id = c.trigger_frame_id "
+      "LEFT JOIN module ON module.id = frame.module_id GROUP BY c.kind_id, c.errno, frame.function, frame.module_id",
+      [&](const Row& row) {
+        lines.push_back({text(row, 0), row.integer(1), error_name(row.integer(1)), text(row, 2), text(row, 3),
+                         row.integer(5) != 0, static_cast<std::uint64_t>(row.integer(4))});
+      });
+  if (!done) return done;
+  summary_.errors = top(std::move(lines), limits_.lines, [](const ErrorLine& a, const ErrorLine& b) {
+    return std::tie(b.events, a.call, a.number, a.function, a.module) <
+           std::tie(a.events, b.call, b.number, b.function, b.module);
+  });
+  return {};
+}
+
+Result<void> Summarizer::single_calls() {
+  auto slowest = instances_of(totals_.slowest);
+  if (!slowest) return slowest.error();
+  auto open = instances_of(totals_.waiting);
+  if (!open) return open.error();
+  summary_.slowest = {std::move(*slowest), totals_.timed};
+  summary_.open = {std::move(*open), totals_.open};
+  return {};
+}
+
+Result<std::vector<CallInstance>> Summarizer::instances_of(const std::vector<SingleCall>& calls) {
+  auto query = database_.prepare(
+      "SELECT e.ts_ns, e.kind_id, e.how, e.result, e.thread_id, e.image_id, f.function, m.path, s.trigger_fallback "
+      "FROM event e LEFT JOIN stack s ON s.id = e.stack_id "
+      "LEFT JOIN frame f ON f.id = s.trigger_frame_id "
+      "LEFT JOIN module m ON m.id = f.module_id WHERE e.id = ?1");
+  if (!query) return query.error();
+  std::vector<CallInstance> instances;
+  for (const SingleCall& call : calls) {
+    query->bind(1, call.event_id);
+    auto done = each(*query, [&](const Row& row) {
+      CallInstance instance;
+      instance.event_id = call.event_id;
+      instance.ts_ns = difference(row.integer(0), catalog_.start_ns);
+      instance.dur_ns = call.ns;
+      if (const Kind* kind = catalog_.kinds.find(row.integer(1))) instance.call = kind->name;
+      instance.how = text(row, 2);
+      instance.result = row.maybe_integer(3);
+      if (const Thread* thread = catalog_.threads.find(row.integer(4))) {
+        instance.tid = thread->tid;
+        instance.thread = thread->name;
+        if (const Process* process = catalog_.processes.find(thread->process_id)) instance.pid = process->pid;
+      }
+      if (const Image* image = catalog_.images.find(row.integer(5))) instance.process = base_name(image->path);
+      instance.function = text(row, 6);
+      instance.module = text(row, 7);
+      instance.fallback = row.integer(8) != 0;
+      instances.push_back(std::move(instance));
+    });
+    if (!done) return done.error();
+  }
+  return instances;
+}
+
+}  // namespace
+
+Result<Summary> summarize(const store::Database& database, const SummaryLimits& limits) {
+  return Summarizer(database, limits).run();
+}
+
+}  // namespace uscope::analyzer
