@@ -64,7 +64,7 @@ class Screen {
 
 class Top {
  public:
-  Top(const TopVerbOptions& options, std::int64_t interval_ns, TopNames& names)
+  Top(const TopVerbOptions& options, std::int64_t interval_ns, live::LiveNames& names)
       : options_(options), interval_s_(static_cast<double>(interval_ns) / 1e9), names_(names) {
     picture_.target = describe_target(options.record);
   }
@@ -116,7 +116,7 @@ class Top {
   void set_lines() {
     picture_.lines = calls_.lines();
     picture_.calls = 0;
-    for (const TopLine& line : picture_.lines) picture_.calls += line.calls;
+    for (const live::CallLine& line : picture_.lines) picture_.calls += line.calls;
   }
 
   // The only picture may wait for its names, and is of all that was seen.
@@ -148,8 +148,8 @@ class Top {
 
   const TopVerbOptions& options_;
   double interval_s_;
-  TopNames& names_;
-  TopCalls calls_{names_};
+  live::LiveNames& names_;
+  live::CallCounts calls_{names_};
   std::optional<Screen> screen_;
   Output output_{stdout};
   TopPicture picture_;
@@ -191,7 +191,7 @@ Result<int> run_top(const TopVerbOptions& options) {
   record.no_strings = true;  // nothing shows them
   auto recorder = recorder_options(record);
   if (!recorder) return recorder.error();
-  const auto names = TopNames::start();
+  const auto names = live::LiveNames::start();
   if (!names) return names.error();
   return Top(options, *interval, **names).run(*recorder);
 }

@@ -7,7 +7,7 @@
 #include "cli/invocation.h"
 #include "cli/output.h"
 #include "cli/record.h"
-#include "cli/top_calls.h"
+#include "live/call_counts.h"
 
 namespace uscope::cli {
 
@@ -27,7 +27,7 @@ struct TopPicture {
   std::uint64_t calls = 0;  // in them
   std::uint64_t lost = 0;   // since tracing began
   std::uint64_t processes = 0;
-  std::vector<TopLine> lines;
+  std::vector<live::CallLine> lines;
 };
 
 void add_top(CLI::App& app, Invocation& invocation);

@@ -20,11 +20,11 @@ std::string rate(std::uint64_t count, double seconds) {
   return each < 1 ? "< 1" : group_digits(static_cast<std::uint64_t>(std::llround(each)));
 }
 
-std::string time(const TopLine& line, std::uint64_t nanoseconds) {
+std::string time(const live::CallLine& line, std::uint64_t nanoseconds) {
   return line.times.count() == 0 ? "" : human_duration(static_cast<double>(nanoseconds));
 }
 
-std::string function(const TopLine& line) {
+std::string function(const live::CallLine& line) {
   if (line.function.empty()) return "(no application frame)";
   return line.function + (line.fallback ? " *" : "");
 }
@@ -52,7 +52,7 @@ std::string top_text(const TopPicture& picture, std::size_t most, std::size_t wi
                    {"in", Align::kLeft, Shrink::kMiddle}});
   const std::size_t shown = std::min(most, picture.lines.size());
   for (std::size_t i = 0; i < shown; i++) {
-    const TopLine& line = picture.lines[i];
+    const live::CallLine& line = picture.lines[i];
     table.add_row({rate(line.calls, picture.seconds), rate(line.errors, picture.seconds),
                    time(line, line.times.percentile(kMedian)), time(line, line.times.percentile(kNearlyAll)),
                    time(line, line.times.max()), line.call + (line.abi == "x86_64" ? "" : " (" + line.abi + ")"),
@@ -66,7 +66,7 @@ std::string top_text(const TopPicture& picture, std::size_t most, std::size_t wi
 std::string top_json(const TopPicture& picture, std::size_t most) {
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < std::min(most, picture.lines.size()); i++) {
-    const TopLine& line = picture.lines[i];
+    const live::CallLine& line = picture.lines[i];
     const auto spent = [&](std::uint64_t value) {
       return line.times.count() == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
     };

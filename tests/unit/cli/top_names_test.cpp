@@ -1,4 +1,4 @@
-#include "cli/top_names.h"
+#include "live/live_names.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,15 +15,15 @@ extern "C" __attribute__((noinline, visibility("default"))) int named_for_top(in
 namespace uscope::test {
 namespace {
 
-using cli::TopNames;
+using live::LiveNames;
 using std::chrono::seconds;
 
 constexpr std::uint32_t kFile = 7;
 
-class TopNamesTest : public testing::Test {
+class LiveNamesTest : public testing::Test {
  protected:
   // This program by its descriptor only: the path leads nowhere.
-  TopNamesTest() {
+  LiveNamesTest() {
     names_->add_file({kFile, "/nowhere", {}}, {UniqueFd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)), true});
   }
 
@@ -47,10 +47,10 @@ class TopNamesTest : public testing::Test {
     return "";
   }
 
-  std::unique_ptr<TopNames> names_ = std::move(*TopNames::start());
+  std::unique_ptr<LiveNames> names_ = std::move(*LiveNames::start());
 };
 
-TEST_F(TopNamesTest, ComeFromAnotherProcess) {
+TEST_F(LiveNamesTest, ComeFromAnotherProcess) {
   EXPECT_EQ(names_->ask(kFile, address(), true), std::nullopt);
   names_->wait(seconds(60));
   EXPECT_EQ(names_->ask(kFile, address(), true), "named_for_top");
@@ -60,7 +60,7 @@ TEST_F(TopNamesTest, ComeFromAnotherProcess) {
   EXPECT_FALSE(names_->trouble());
 }
 
-TEST_F(TopNamesTest, WhichHasGivenUpItsPrivileges) {
+TEST_F(LiveNamesTest, WhichHasGivenUpItsPrivileges) {
   ASSERT_GT(child(), 0);
   EXPECT_EQ(status(child(), "NoNewPrivs"), "1");
   EXPECT_EQ(status(child(), "Seccomp"), "2");
@@ -69,7 +69,7 @@ TEST_F(TopNamesTest, WhichHasGivenUpItsPrivileges) {
   EXPECT_EQ(capabilities & ~kWritingForAUser, 0U);
 }
 
-TEST_F(TopNamesTest, WhoseEndIsTold) {
+TEST_F(LiveNamesTest, WhoseEndIsTold) {
   ASSERT_GT(child(), 0);
   kill(child(), SIGKILL);
   (void)names_->ask(kFile, address(), true);

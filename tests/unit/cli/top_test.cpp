@@ -9,8 +9,8 @@
 namespace uscope::test {
 namespace {
 
-using cli::TopCalls;
-using cli::TopLine;
+using live::CallCounts;
+using live::CallLine;
 
 constexpr std::uint32_t kApp = 5;
 constexpr std::uint32_t kLibrary = 6;
@@ -58,8 +58,8 @@ class TopTest : public CommandTest {
 
   static std::uint64_t frame(std::uint32_t file, std::uint64_t offset) { return USC_FRAME(file, offset, 0); }
 
-  std::unique_ptr<cli::TopNames> names_ = std::move(*cli::TopNames::start());
-  TopCalls calls_{*names_};
+  std::unique_ptr<live::LiveNames> names_ = std::move(*live::LiveNames::start());
+  CallCounts calls_{*names_};
 };
 
 TEST_F(TopTest, CountsByCallAndTrigger) {
@@ -74,7 +74,7 @@ TEST_F(TopTest, CountsByCallAndTrigger) {
   call(4, 500);
   call(1, 600, 0, USC_HOW_OPEN);  // has not ended
   call(9, 700);                   // a stack that is not defined
-  const std::vector<TopLine> lines = calls_.lines();
+  const std::vector<CallLine> lines = calls_.lines();
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[0].call, "read");
   EXPECT_EQ(lines[0].module, "/usr/sbin/server");
@@ -134,7 +134,7 @@ cli::TopPicture picture() {
   made.seconds = 2;
   made.calls = 4004;
   made.processes = 3;
-  TopLine line;
+  CallLine line;
   line.call = "read";
   line.abi = "x86_64";
   line.function = "next\nrequest";

@@ -1,4 +1,4 @@
-#include "cli/top_calls.h"
+#include "live/call_counts.h"
 
 #include <fcntl.h>
 
@@ -11,7 +11,7 @@
 #include "store/write/frame_writer.h"
 #include "syscalls/syscall_table.h"
 
-namespace uscope::cli {
+namespace uscope::live {
 namespace {
 
 constexpr std::array kAbiNames = {"x86_64", "i386", "x32"};
@@ -34,7 +34,7 @@ std::string in_module(const std::string& path, std::uint64_t address) {
 
 }  // namespace
 
-void TopCalls::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
+void CallCounts::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
   if (event.how != USC_HOW_RETURNED && event.how != USC_HOW_NO_ENTRY) return;
   Counts& counts = counts_[{event.abi, event.nr, event.stack}];
   counts.calls++;
@@ -43,7 +43,7 @@ void TopCalls::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/
     counts.times.add(event.head.time - std::min(event.head.time, event.entry_ns));
 }
 
-void TopCalls::on_stack(const usc_stack& stack) {
+void CallCounts::on_stack(const usc_stack& stack) {
   if (stack.stack >= kMostStacks || (stack.head.size - sizeof(stack)) / sizeof(std::uint64_t) < stack.depth) return;
   Stack& kept = fresh_[stack.stack];
   kept.mm = stack.mm;
@@ -53,11 +53,11 @@ void TopCalls::on_stack(const usc_stack& stack) {
                 stack.depth * sizeof(std::uint64_t));
 }
 
-void TopCalls::on_image(const usc_exec& exec) {
+void CallCounts::on_image(const usc_exec& exec) {
   executed_.insert(exec.exe_file);
 }
 
-void TopCalls::on_file(std::uint32_t serial, const tracer::File& file) {
+void CallCounts::on_file(std::uint32_t serial, const tracer::File& file) {
   Module& module = modules_[serial];
   module.path = file.path;
   module.app = (file.classes & USC_CLASS_APP) != 0;
@@ -75,13 +75,13 @@ void TopCalls::on_file(std::uint32_t serial, const tracer::File& file) {
   names_.add_file(request, std::move(held));
 }
 
-void TopCalls::on_jit_name(std::uint32_t mm, const tracer::PerfMapEntry& name) {
+void CallCounts::on_jit_name(std::uint32_t mm, const tracer::PerfMapEntry& name) {
   constexpr std::size_t kMostNames = 100000;  // compilers that make code for days
   if (jit_names_.size() >= kMostNames) jit_names_.clear();
   jit_names_[{mm, name.address}] = name.name;
 }
 
-const TopCalls::Module& TopCalls::module(std::uint32_t serial) {
+const CallCounts::Module& CallCounts::module(std::uint32_t serial) {
   Module& module = modules_[serial];
   if (serial == USC_FILE_NONE) module.jit = true;
   if (module.path.empty()) module.path = module.jit ? "[jit]" : "[file " + std::to_string(serial) + "]";
@@ -89,7 +89,7 @@ const TopCalls::Module& TopCalls::module(std::uint32_t serial) {
 }
 
 // As the loader chooses it (store/write/frame_writer.cpp).
-TopCalls::Trigger TopCalls::find_trigger(const Stack& stack) {
+CallCounts::Trigger CallCounts::find_trigger(const Stack& stack) {
   const auto first = [&](bool app, bool runtime, Trigger& found) {
     for (const std::uint64_t frame : stack.frames) {
       const std::uint32_t serial = USC_FRAME_FILE(frame);
@@ -108,7 +108,7 @@ TopCalls::Trigger TopCalls::find_trigger(const Stack& stack) {
   return found;
 }
 
-const TopCalls::Trigger* TopCalls::trigger_of(std::uint32_t stack) {
+const CallCounts::Trigger* CallCounts::trigger_of(std::uint32_t stack) {
   if (const auto fresh = fresh_.find(stack); fresh != fresh_.end()) {
     const auto [at, is_new] =
         numbers_.try_emplace(find_trigger(fresh->second), static_cast<std::uint32_t>(triggers_.size()) + 1);
@@ -121,7 +121,7 @@ const TopCalls::Trigger* TopCalls::trigger_of(std::uint32_t stack) {
   return &triggers_[trigger_of_[stack] - 1];
 }
 
-std::string TopCalls::function_of(const Trigger& trigger) {
+std::string CallCounts::function_of(const Trigger& trigger) {
   const std::uint32_t serial = USC_FRAME_FILE(trigger.frame);
   const bool exact = (trigger.frame & USC_FRAME_EXACT) != 0;
   const std::uint64_t offset = USC_FRAME_OFFSET(trigger.frame);
@@ -134,14 +134,14 @@ std::string TopCalls::function_of(const Trigger& trigger) {
   return names_.ask(serial, address, exact).value_or(in_module(of.path, address));
 }
 
-std::vector<TopLine> TopCalls::lines() {
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::string, std::string>, TopLine> merged;
+std::vector<CallLine> CallCounts::lines() {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::string, std::string>, CallLine> merged;
   for (const auto& [key, counts] : counts_) {
     const Trigger* trigger = trigger_of(key.stack);
     const bool named = trigger != nullptr && !trigger->none;
     const std::string function = named ? function_of(*trigger) : "";
     const std::string path = named ? module(USC_FRAME_FILE(trigger->frame)).path : "";
-    TopLine& line = merged[{key.abi, key.nr, function, path}];
+    CallLine& line = merged[{key.abi, key.nr, function, path}];
     if (line.calls == 0) {
       line.call = syscalls::syscall_name(static_cast<usc_abi>(key.abi), key.nr);
       line.abi = key.abi < kAbiNames.size() ? kAbiNames[key.abi] : "";
@@ -153,15 +153,15 @@ std::vector<TopLine> TopCalls::lines() {
     line.errors += counts.errors;
     line.times.add(counts.times);
   }
-  std::vector<TopLine> lines;
+  std::vector<CallLine> lines;
   lines.reserve(merged.size());
   for (auto& [key, line] : merged) lines.push_back(std::move(line));
-  std::stable_sort(lines.begin(), lines.end(), [](const TopLine& a, const TopLine& b) { return a.calls > b.calls; });
+  std::stable_sort(lines.begin(), lines.end(), [](const CallLine& a, const CallLine& b) { return a.calls > b.calls; });
   return lines;
 }
 
 // Stacks that nobody referred to are kept for one more time: their events may still come.
-void TopCalls::take() {
+void CallCounts::take() {
   counts_.clear();
   constexpr std::size_t kMostFresh = 100000;
   if (fresh_.size() <= kMostFresh) return;
@@ -170,4 +170,4 @@ void TopCalls::take() {
   for (const std::uint32_t stack : all) (void)trigger_of(stack);
 }
 
-}  // namespace uscope::cli
+}  // namespace uscope::live

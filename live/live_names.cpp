@@ -1,4 +1,4 @@
-#include "cli/top_names.h"
+#include "live/live_names.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #include "support/process/fd_passing.h"
 #include "support/sandbox/confine.h"
 
-namespace uscope::cli {
+namespace uscope::live {
 namespace {
 
 // One packet each. A file: its path and build-id behind, its descriptor beside; a place; and the answer to that: the
@@ -103,7 +103,7 @@ class Reader {
 
 }  // namespace
 
-Result<std::unique_ptr<TopNames>> TopNames::start() {
+Result<std::unique_ptr<LiveNames>> LiveNames::start() {
   std::array<int, 2> sockets{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0)
     return errno_error("cannot make a socket for the process that reads symbols", errno);
@@ -121,10 +121,10 @@ Result<std::unique_ptr<TopNames>> TopNames::start() {
     return Error{"the process that reads symbols could not give up its privileges: " + std::string(said.data()),
                  "`uscope doctor` tells what this kernel has"};
   (void)fcntl(own.get(), F_SETFL, O_NONBLOCK);
-  return std::unique_ptr<TopNames>(new TopNames(std::move(own), std::move(*process)));
+  return std::unique_ptr<LiveNames>(new LiveNames(std::move(own), std::move(*process)));
 }
 
-void TopNames::add_file(const symbolizer::ModuleRequest& module, symbolizer::HeldModule held) {
+void LiveNames::add_file(const symbolizer::ModuleRequest& module, symbolizer::HeldModule held) {
   Head head{Kind::kFile, module.file};
   head.path_bytes = static_cast<std::uint32_t>(module.path.size());
   head.has_key = module.traced.key ? 1 : 0;
@@ -134,7 +134,7 @@ void TopNames::add_file(const symbolizer::ModuleRequest& module, symbolizer::Hel
   send();
 }
 
-std::optional<std::string> TopNames::ask(std::uint32_t file, std::uint64_t address, bool exact) {
+std::optional<std::string> LiveNames::ask(std::uint32_t file, std::uint64_t address, bool exact) {
   receive();
   const Place place{file, address, exact};
   if (const auto found = known_.find(place); found != known_.end()) return found->second;
@@ -146,7 +146,7 @@ std::optional<std::string> TopNames::ask(std::uint32_t file, std::uint64_t addre
   return std::nullopt;
 }
 
-void TopNames::wait(std::chrono::milliseconds most) {
+void LiveNames::wait(std::chrono::milliseconds most) {
   const auto end = std::chrono::steady_clock::now() + most;
   while (socket_ && !asked_.empty()) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
@@ -159,14 +159,14 @@ void TopNames::wait(std::chrono::milliseconds most) {
   }
 }
 
-std::optional<Error> TopNames::trouble() {
+std::optional<Error> LiveNames::trouble() {
   if (socket_) return std::nullopt;
   return Error{"the process that reads symbols has ended: functions that had no name by then go by their addresses",
                "one of the traced programs' files may be damaged; `uscope record` says which"};
 }
 
 // As much as the socket takes now; the rest with the next call.
-void TopNames::send() {
+void LiveNames::send() {
   while (socket_ && !unsent_.empty()) {
     const Message& next = unsent_.front();
     const int fd = next.fd.get();
@@ -181,7 +181,7 @@ void TopNames::send() {
 }
 
 // The answers that have come. They are another process's: only what was asked for is taken.
-void TopNames::receive() {
+void LiveNames::receive() {
   std::vector<std::byte> room(kMostPacket);
   while (socket_) {
     const long count = recv(socket_.get(), room.data(), room.size(), 0);
@@ -200,4 +200,4 @@ void TopNames::receive() {
   send();
 }
 
-}  // namespace uscope::cli
+}  // namespace uscope::live

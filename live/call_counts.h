@@ -9,13 +9,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cli/top_names.h"
+#include "live/live_names.h"
 #include "trace/latency.h"
 #include "tracer/collect/collector.h"
 
-namespace uscope::cli {
+namespace uscope::live {
 
-struct TopLine {
+struct CallLine {
   std::string call;
   std::string abi;
   std::string function;  // of the trigger; "" where no frame can be one
@@ -26,10 +26,10 @@ struct TopLine {
   trace::LatencySketch times;  // of those that were traced from entry to return
 };
 
-class TopCalls : public tracer::RecordObserver {
+class CallCounts : public tracer::RecordObserver {
  public:
   // `names` must outlive this object.
-  explicit TopCalls(TopNames& names) : names_(names) {}
+  explicit CallCounts(LiveNames& names) : names_(names) {}
 
   void on_event(const usc_event& event, const tracer::TaskInfo& task) override;
   void on_stack(const usc_stack& stack) override;
@@ -38,7 +38,7 @@ class TopCalls : public tracer::RecordObserver {
   void on_jit_name(std::uint32_t mm, const tracer::PerfMapEntry& name) override;
 
   // What was counted since the last take(), most calls first; functions that have no name yet are `module+0xADDRESS`.
-  [[nodiscard]] std::vector<TopLine> lines();
+  [[nodiscard]] std::vector<CallLine> lines();
   void take();
 
  private:
@@ -82,7 +82,7 @@ class TopCalls : public tracer::RecordObserver {
   [[nodiscard]] const Trigger* trigger_of(std::uint32_t stack);
   [[nodiscard]] std::string function_of(const Trigger& trigger);
 
-  TopNames& names_;
+  LiveNames& names_;
   std::unordered_map<Key, Counts, KeyHash> counts_;
   std::unordered_map<std::uint32_t, Stack> fresh_;  // stacks whose trigger was not asked for yet
   std::vector<std::uint32_t> trigger_of_;           // by stack: a number in triggers_ + 1; 0 = not known
@@ -93,4 +93,4 @@ class TopCalls : public tracer::RecordObserver {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> jit_names_;
 };
 
-}  // namespace uscope::cli
+}  // namespace uscope::live

@@ -20,13 +20,13 @@
 #include "support/unique_fd.h"
 #include "symbolizer/names/frame_namer.h"
 
-namespace uscope::cli {
+namespace uscope::live {
 
-class TopNames {
+class LiveNames {
  public:
   // Forks: called while there is no other thread, and before what the process is not to have is open. It gives up
   // privileges as loading does (support/sandbox/confine.h), and fails where it cannot.
-  [[nodiscard]] static Result<std::unique_ptr<TopNames>> start();
+  [[nodiscard]] static Result<std::unique_ptr<LiveNames>> start();
 
   // A file whose addresses may be asked for. Where nothing of it is held it is looked for by its path.
   void add_file(const symbolizer::ModuleRequest& module, symbolizer::HeldModule held);
@@ -47,7 +47,7 @@ class TopNames {
     UniqueFd fd;  // may be empty
   };
 
-  TopNames(UniqueFd socket, ChildWork process) : process_(std::move(process)), socket_(std::move(socket)) {}
+  LiveNames(UniqueFd socket, ChildWork process) : process_(std::move(process)), socket_(std::move(socket)) {}
   void send();
   void receive();
 
@@ -58,4 +58,4 @@ class TopNames {
   UniqueFd socket_;  // closed first: the process then ends by itself; empty where it has ended
 };
 
-}  // namespace uscope::cli
+}  // namespace uscope::live
