@@ -8,20 +8,20 @@
 #include <exception>
 #include <string>
 
-#include "cli/completion.h"
-#include "cli/deadlock.h"
-#include "cli/diff.h"
-#include "cli/doctor.h"
-#include "cli/events.h"
-#include "cli/export.h"
-#include "cli/invocation.h"
-#include "cli/load.h"
-#include "cli/output.h"
-#include "cli/record.h"
-#include "cli/report.h"
-#include "cli/sql.h"
-#include "cli/top.h"
-#include "cli/tree.h"
+#include "cli/terminal/output.h"
+#include "cli/verbs/completion.h"
+#include "cli/verbs/deadlock.h"
+#include "cli/verbs/diff.h"
+#include "cli/verbs/doctor.h"
+#include "cli/verbs/events.h"
+#include "cli/verbs/export.h"
+#include "cli/verbs/invocation.h"
+#include "cli/verbs/load.h"
+#include "cli/verbs/record.h"
+#include "cli/verbs/report.h"
+#include "cli/verbs/sql.h"
+#include "cli/verbs/top.h"
+#include "cli/verbs/tree.h"
 
 namespace uscope::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/call_text.h"
+#include "cli/render/call_text.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/top.h"
+#include "cli/verbs/top.h"
 
 #include <gtest/gtest.h>
 

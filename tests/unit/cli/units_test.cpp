@@ -1,4 +1,4 @@
-#include "cli/units.h"
+#include "cli/render/units.h"
 
 #include <gtest/gtest.h>
 

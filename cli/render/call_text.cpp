@@ -1,0 +1,238 @@
+#include "cli/render/call_text.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "cli/render/units.h"
+#include "support/text.h"
+#include "syscalls/flag_names.h"
+#include "syscalls/syscall_table.h"
+
+namespace uscope::cli {
+namespace {
+
+using analyzer::EventRow;
+using analyzer::EventString;
+
+std::string hex(std::int64_t value) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+std::string octal(std::uint32_t value) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "%#o", value);
+  return text.data();
+}
+
+// The kernel's restart codes: no program sees them, the call is made again or becomes EINTR.
+const char* restart_name(std::int64_t result) {
+  switch (result) {
+    case -512:
+      return "ERESTARTSYS";
+    case -513:
+      return "ERESTARTNOINTR";
+    case -514:
+      return "ERESTARTNOHAND";
+    case -516:
+      return "ERESTART_RESTARTBLOCK";
+    default:
+      return nullptr;
+  }
+}
+
+usc_abi abi_of(const std::string& name) {
+  if (name == "i386") return USC_ABI_I386;
+  return name == "x32" ? USC_ABI_X32 : USC_ABI_X86_64;
+}
+
+// Escaped, and with `marks` as \xNN, so that what stands around it is told from it.
+std::string escape_with(std::string_view text, std::string_view marks) {
+  std::string out;
+  for (const char byte : escape_terminal(text)) {
+    if (marks.find(byte) == std::string_view::npos) {
+      out += byte;
+      continue;
+    }
+    std::array<char, 8> code{};
+    std::snprintf(code.data(), code.size(), "\\x%02x", static_cast<unsigned char>(byte));
+    out += code.data();
+  }
+  return out;
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char byte : escape_terminal(text)) {
+    if (byte == '"') out += '\\';
+    out += byte;
+  }
+  return out + "\"";
+}
+
+// `["echo","a b"]` as `["echo", "a b"]`.
+std::string list_text(const std::string& json) {
+  const auto list = nlohmann::json::parse(json, nullptr, false);
+  if (!list.is_array()) return in_quotes(json);
+  std::string out;
+  for (const auto& item : list) {
+    if (!out.empty()) out += ", ";
+    const bool is_end = item == "…" && &item == &list.back();  // it was too long
+    out += is_end || !item.is_string() ? "…" : in_quotes(item.get<std::string>());
+  }
+  return "[" + out + "]";
+}
+
+std::string string_text(char letter, const EventString& string) {
+  if (string.source == EventString::Source::kDescriptor) return "<" + escape_with(string.value, "<>") + ">";
+  switch (letter) {
+    case 'a':
+    case 'A':
+      return "{" + escape_with(string.value, "{}") + "}";
+    case 'n':
+    case 'N':
+      return "{msg_name={" + escape_with(string.value, "{}") + "}}";
+    case 'v':
+      return list_text(string.value);
+    default:
+      return in_quotes(string.value);
+  }
+}
+
+std::string mode_text(std::uint32_t mode) {
+  constexpr std::pair<std::uint32_t, const char*> kTypes[] = {{S_IFREG, "S_IFREG"},   {S_IFCHR, "S_IFCHR"},
+                                                              {S_IFBLK, "S_IFBLK"},   {S_IFIFO, "S_IFIFO"},
+                                                              {S_IFSOCK, "S_IFSOCK"}, {S_IFDIR, "S_IFDIR"}};
+  for (const auto& [type, name] : kTypes)
+    if ((mode & S_IFMT) == type) return std::string(name) + "|" + octal(mode & ~S_IFMT);
+  return octal(mode);
+}
+
+const syscalls::FlagSet* set_of(const EventRow& event, std::size_t arg) {
+  const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
+  if (event.call == "fcntl" && arg == 2) return syscalls::flags_of_fcntl(word(1));
+  if ((event.call == "setsockopt" || event.call == "getsockopt") && arg == 2) return syscalls::flags_of_option(word(1));
+  return syscalls::flags_of(event.call, arg);
+}
+
+// One argument by its letter in syscalls/syscalls.def.
+std::string argument_text(char kind, std::int64_t value) {
+  constexpr std::int64_t kAtFdcwd = -100;
+  const auto number = static_cast<std::int32_t>(value);  // an int's register may hold anything above
+  switch (kind) {
+    case 'd':
+    case 'i':
+      return std::to_string(number);
+    case 'D':
+      return number == kAtFdcwd ? "AT_FDCWD" : std::to_string(number);
+    case 'u':
+      return std::to_string(static_cast<std::uint32_t>(value));
+    case 'l':
+      return std::to_string(value);
+    case 'z':
+      return std::to_string(static_cast<std::uint64_t>(value));
+    case 'g':
+      return signal_name(number);
+    case 'm':
+      return mode_text(static_cast<std::uint32_t>(value));
+    case 'o':
+      return value == 0 ? "0" : hex(value);
+    case 'f':
+      return number == 0 ? "0" : hex(static_cast<std::uint32_t>(value));
+    default:
+      return value == 0 ? "NULL" : hex(value);
+  }
+}
+
+// How many arguments mean something: of some calls the last ones do only with certain flags.
+std::size_t meaningful(const EventRow& event, std::size_t count) {
+  const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
+  const auto open_takes = [&](std::size_t flags) {
+    const bool creates = (word(flags) & O_CREAT) != 0 || (word(flags) & O_TMPFILE) == O_TMPFILE;
+    return creates ? count : flags + 1;
+  };
+  if (event.call == "open" || event.call == "mq_open") return event.call == "open" ? open_takes(1) : count;
+  if (event.call == "openat") return open_takes(2);
+  if (event.call == "fcntl") {
+    const std::uint32_t command = word(1);
+    const bool alone = command == F_GETFD || command == F_GETFL || command == F_GETOWN || command == F_GETSIG ||
+                       command == F_GETLEASE || command == F_GETPIPE_SZ || command == F_GET_SEALS;
+    return alone ? 2 : count;
+  }
+  if (event.call == "futex") {
+    const std::uint32_t op = word(1) & FUTEX_CMD_MASK;
+    if (op == FUTEX_WAKE || op == FUTEX_UNLOCK_PI || op == FUTEX_TRYLOCK_PI) return 3;
+    return op == FUTEX_WAIT ? 4 : count;
+  }
+  if (event.call == "mremap") return (word(3) & MREMAP_FIXED) != 0 ? count : 4;
+  return count;
+}
+
+// What another kernel module logged: numbers, of which nothing more is known.
+std::string values_text(const EventRow& event) {
+  std::string out;
+  for (const auto& value : event.args) out += (out.empty() ? "" : ", ") + std::to_string(value.value_or(0));
+  return out;
+}
+
+bool returns_address(std::string_view call) {
+  return call == "mmap" || call == "brk" || call == "mremap" || call == "shmat" || call == "mmap2";
+}
+
+}  // namespace
+
+bool is_logged(const EventRow& event) {
+  return event.how == "logged";
+}
+
+std::string arguments_text(const EventRow& event) {
+  if (is_logged(event)) return values_text(event);
+  const auto kinds = syscalls::syscall_arguments(abi_of(event.abi), static_cast<std::uint32_t>(event.nr));
+  const std::size_t count = kinds ? meaningful(event, kinds->size()) : event.args.size();
+  std::string out;
+  for (std::size_t i = 0; i < count && i < event.args.size(); i++) {
+    if (!event.args[i]) break;
+    if (i) out += ", ";
+    const char letter = kinds ? (*kinds)[i] : 'p';
+    const auto string = std::find_if(event.strings.begin(), event.strings.end(),
+                                     [&](const EventString& s) { return s.arg == static_cast<int>(i); });
+    const bool has_string = string != event.strings.end();
+    const bool is_descriptor = has_string && string->source == EventString::Source::kDescriptor;
+    if (has_string && !is_descriptor) {
+      out += string_text(letter, *string);
+      continue;
+    }
+    const syscalls::FlagSet* set = letter == 'D' ? nullptr : set_of(event, i);
+    out += set ? syscalls::flags_text(*set, static_cast<std::uint32_t>(*event.args[i]))
+               : argument_text(letter, *event.args[i]);
+    if (is_descriptor) out += string_text(letter, *string);
+  }
+  return out;
+}
+
+std::string result_text(const EventRow& event) {
+  if (event.how == "open") return "? (has not returned)";
+  if (event.how == "killed") return "? (killed inside)";
+  if (event.how == "attached" && !event.dur_ns) return "? (was inside when tracing began, has not returned)";
+  if (!event.result) return "?";
+  if (const char* restart = restart_name(*event.result)) return std::string("? ") + restart + " (to be restarted)";
+  if (event.error.empty()) return returns_address(event.call) ? hex(*event.result) : std::to_string(*event.result);
+  const char* meaning = strerrordesc_np(static_cast<int>(-*event.result));
+  std::string text = "-1 " + event.error;
+  if (meaning) text += " (" + std::string(meaning) + ")";
+  if (event.how == "no_entry") text += " [denied before the call was entered]";
+  return text;
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,77 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/render/json.h"
+#include "cli/verbs/deadlock.h"
+
+namespace uscope::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string hexadecimal(std::uint64_t value) {
+  constexpr std::size_t kRoom = 24;
+  std::string text(kRoom, '\0');
+  const int length = std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+std::string_view standing_name(analyzer::Standing standing) {
+  switch (standing) {
+    case analyzer::Standing::kHeld:
+      return "asleep";
+    case analyzer::Standing::kTimed:
+      return "timeout";
+    default:
+      return "uncertain";
+  }
+}
+
+ordered_json thread_json(const analyzer::BlockedThread& thread) {
+  ordered_json stack = ordered_json::array();
+  for (const auto& line : thread.stack) stack.push_back(json_value(line.function));
+  const analyzer::StackLine* frame = analyzer::application_frame(thread.stack);
+  return {{"pid", thread.pid},
+          {"tid", thread.tid},
+          {"name", json_value(thread.name)},
+          {"process", thread.process.empty() ? ordered_json() : json_value(thread.process)},
+          {"call", json_value(thread.call)},
+          {"primitive", analyzer::primitive_name(thread.primitive)},
+          {"api", thread.api.empty() ? ordered_json() : json_value(thread.api)},
+          {"address", hexadecimal(thread.address)},
+          {"waited_ns", thread.waited_ns},
+          {"at_least", thread.at_least},
+          {"state", standing_name(thread.standing)},
+          {"held_by", thread.held_by},
+          {"function", frame ? json_value(frame->function) : ordered_json()},
+          {"stack", stack}};
+}
+
+ordered_json threads_json(const std::vector<analyzer::BlockedThread>& threads) {
+  ordered_json list = ordered_json::array();
+  for (const auto& thread : threads) list.push_back(thread_json(thread));
+  return list;
+}
+
+}  // namespace
+
+std::string deadlock_json(const analyzer::Diagnosis& diagnosis) {
+  ordered_json findings = ordered_json::array();
+  for (const auto& finding : diagnosis.findings)
+    findings.push_back({{"type", analyzer::finding_name(finding.type)},
+                        {"verdict", analyzer::verdict_name(finding.verdict)},
+                        {"explanation", json_value(finding.explanation)},
+                        {"waited_ns", finding.waited_ns},
+                        {"threads", threads_json(finding.threads)}});
+  ordered_json warnings = ordered_json::array();
+  for (const std::string& warning : diagnosis.warnings) warnings.push_back(json_value(warning));
+  const ordered_json value{{"verdict", analyzer::verdict_name(diagnosis.verdict)},
+                           {"findings", findings},
+                           {"blocked", threads_json(diagnosis.blocked)},
+                           {"reason", diagnosis.reason.empty() ? ordered_json() : json_value(diagnosis.reason)},
+                           {"warnings", warnings}};
+  return dump(value) + "\n";
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,141 @@
+// The verdict, then each finding as a story: what happened in sentences, then each thread with the application's
+// frames, and behind them the library's that led into the kernel. Last, the threads that wait behind the accused ones.
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "cli/render/text_table.h"
+#include "cli/verbs/deadlock.h"
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+using analyzer::BlockedThread;
+using analyzer::StackLine;
+
+constexpr std::size_t kFrames = 12;   // of the application, of one thread
+constexpr std::size_t kThreads = 16;  // shown with their stacks, of one finding
+constexpr std::size_t kBlocked = 10;  // others, by a line each
+
+std::string waited(const BlockedThread& thread) {
+  return std::string(thread.at_least ? "at least " : "") + human_duration(static_cast<double>(thread.waited_ns));
+}
+
+std::string header(const BlockedThread& thread) {
+  std::string text = "thread " + std::to_string(thread.tid);
+  if (!thread.name.empty()) text += " `" + escape_terminal(thread.name) + "`";
+  if (!thread.process.empty())
+    text += " of " + escape_terminal(thread.process) + " (pid " + std::to_string(thread.pid) + ")";
+  text += ", waiting for " + waited(thread);
+  for (std::size_t i = 0; i < thread.held_by.size(); i++) {
+    if (i == kFrames) return text + " …";
+    text += (i == 0 ? ", for thread " : ", ") + std::to_string(thread.held_by[i]);
+  }
+  return text;
+}
+
+std::string frame(const StackLine& line) {
+  std::string text = escape_terminal(line.function);
+  if (!line.module.empty() && !line.function.starts_with(line.module)) text += "  " + escape_terminal(line.module);
+  if (!line.file.empty()) text += "  " + escape_terminal(line.file) + ":" + std::to_string(line.line);
+  return text;
+}
+
+// The application's frames, innermost first, then the library's between the innermost of them and the kernel.
+std::string stack(const BlockedThread& thread) {
+  std::string out;
+  const auto first =
+      std::find_if(thread.stack.begin(), thread.stack.end(), [](const StackLine& line) { return line.app; });
+  std::size_t shown = 0;
+  for (auto line = first; line != thread.stack.end(); ++line) {
+    if (!line->app) continue;
+    if (shown++ == kFrames) {
+      out += "      …\n";
+      break;
+    }
+    out += "      " + frame(*line) + "\n";
+  }
+  std::string through;
+  std::string last;
+  for (auto line = thread.stack.begin(); line != first; ++line) {
+    const std::string name = escape_terminal(line->function);
+    if (name != last) through += (through.empty() ? "" : " ← ") + name;
+    last = name;
+  }
+  if (!through.empty()) out += "      through " + through + "\n";
+  return out;
+}
+
+// A heading and sentences, broken between words, all lines but the first indented to where the sentences begin.
+std::string paragraph(const std::string& heading, const std::string& text, std::size_t width) {
+  constexpr std::size_t kIndent = 10;
+  std::string out = heading + std::string(kIndent - heading.size(), ' ');
+  std::size_t column = kIndent;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const std::size_t length = display_width(word);
+    if (column > kIndent && column + 1 + length > width) {
+      out += "\n" + std::string(kIndent, ' ');
+      column = kIndent;
+    }
+    if (column > kIndent) out += " ";
+    out += word;
+    column += length + (column > kIndent ? 1 : 0);
+  }
+  return out + "\n";
+}
+
+std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
+  const bool deadlock = finding.verdict == analyzer::Verdict::kDeadlock;
+  std::string out = paragraph(deadlock ? "DEADLOCK" : "STALL", escape_terminal(finding.explanation), width) + "\n";
+  for (std::size_t i = 0; i < finding.threads.size(); i++) {
+    if (i == kThreads) {
+      out += "    and " + std::to_string(finding.threads.size() - i) + " more threads (--format json has all)\n";
+      break;
+    }
+    out += "    " + header(finding.threads[i]) + "\n" + stack(finding.threads[i]);
+  }
+  return out + "\n";
+}
+
+std::string blocked_line(const BlockedThread& thread) {
+  std::string text = header(thread) + ": " + std::string(analyzer::primitive_phrase(thread.primitive));
+  const StackLine* line = analyzer::application_frame(thread.stack);
+  if (line) text += ", in " + escape_terminal(line->function);
+  return "    " + text + "\n";
+}
+
+std::string others(const analyzer::Diagnosis& diagnosis) {
+  std::set<std::int64_t> accused;
+  for (const auto& finding : diagnosis.findings)
+    for (const auto& thread : finding.threads) accused.insert(thread.tid);
+  std::string out;
+  std::size_t shown = 0;
+  std::size_t count = 0;
+  for (const BlockedThread& thread : diagnosis.blocked) {
+    if (accused.contains(thread.tid)) continue;
+    count++;
+    if (shown == kBlocked) continue;
+    shown++;
+    out += blocked_line(thread);
+  }
+  if (count == 0) return "";
+  if (count > shown) out += "    and " + std::to_string(count - shown) + " more (--format json has all)\n";
+  const std::string threads = count == 1 ? "thread waits" : "threads wait";
+  return (accused.empty() ? "WAITING   " : "BEHIND    ") + std::to_string(count) + (accused.empty() ? " " : " other ") +
+         threads + " for a futex:\n" + out;
+}
+
+}  // namespace
+
+std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width) {
+  std::string out;
+  for (const auto& finding : diagnosis.findings) out += finding_text(finding, width);
+  if (diagnosis.findings.empty()) out += paragraph("NONE", escape_terminal(diagnosis.reason), width);
+  out += others(diagnosis);
+  for (const std::string& warning : diagnosis.warnings) out += paragraph("WARNING", escape_terminal(warning), width);
+  return out;
+}
+
+}  // namespace uscope::cli

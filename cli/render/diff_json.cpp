@@ -1,0 +1,113 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/render/diff_render.h"
+#include "cli/render/json.h"
+
+namespace uscope::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json name_or_null(const std::string& name) {
+  return name.empty() ? ordered_json() : json_value(name);
+}
+
+ordered_json runs(const std::vector<analyzer::RunFacts>& side) {
+  ordered_json list = ordered_json::array();
+  for (const auto& run : side) {
+    ordered_json losses = ordered_json::object();
+    for (const auto& loss : run.losses) losses[to_utf8(loss.cause)] = loss.count;
+    list.push_back({{"file", json_value(run.file)},
+                    {"events", run.events},
+                    {"duration_ns", run.duration_ns},
+                    {"complete", run.complete},
+                    {"losses", losses}});
+  }
+  return list;
+}
+
+ordered_json errors(const std::map<std::int64_t, std::uint64_t>& counts) {
+  ordered_json object = ordered_json::object();
+  for (const auto& [error, events] : counts) object[analyzer::outcome_name(error)] = events;
+  return object;
+}
+
+void add_example(ordered_json& entry, const analyzer::CellExample& example) {
+  ordered_json threads = ordered_json::array();
+  for (const std::string& thread : example.threads) threads.push_back(json_value(thread));
+  ordered_json strings = ordered_json::array();
+  for (const auto& string : example.strings) strings.push_back(json_value(string.value));
+  entry["example_stack"] = name_or_null(example.stack);
+  entry["first_ns"] = json_value(example.first_ns);
+  entry["strings"] = strings;
+  entry["threads"] = threads;
+  entry["example_file"] = json_value(example.file);
+  entry["example_event_id"] = example.event_id;
+}
+
+ordered_json key(const analyzer::CellKey& cell) {
+  return {{"kind", json_value(cell.kind)},
+          {"function", name_or_null(cell.function)},
+          {"module", name_or_null(cell.module)}};
+}
+
+ordered_json only_list(const analyzer::RankedList<analyzer::OnlyEntry>& list) {
+  ordered_json entries = ordered_json::array();
+  for (const auto& [cell, example, new_arguments] : list.entries) {
+    ordered_json entry = key(cell.key);
+    entry["what"] = cell.error ? "errors " + analyzer::outcome_name(*cell.error)
+                               : std::string(cell.never_returned ? "never returned" : "calls");
+    entry["events"] = cell.events;
+    entry["errors"] = errors(cell.errors);
+    entry["never_returned"] = cell.open;
+    entry["runs"] = cell.runs;
+    add_example(entry, example);
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+ordered_json changed_list(const analyzer::RankedList<analyzer::ChangedEntry>& list) {
+  ordered_json entries = ordered_json::array();
+  for (const auto& [cell, example] : list.entries) {
+    ordered_json entry = key(cell.key);
+    entry["what"] = shift_name(cell);
+    entry["before"] = cell.before;
+    entry["after"] = cell.after;
+    entry["effect"] = cell.effect;
+    entry["q"] = cell.q ? ordered_json(*cell.q) : ordered_json();
+    add_example(entry, example);
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::string shift_name(const analyzer::ChangedCell& cell) {
+  switch (cell.what) {
+    case analyzer::Shift::kRate:
+      return "rate";
+    case analyzer::Shift::kLatency:
+      return "latency";
+    case analyzer::Shift::kErrors:
+      return "errors " + analyzer::outcome_name(cell.error.value_or(0));
+    case analyzer::Shift::kNeverReturned:
+      break;
+  }
+  return "never returned";
+}
+
+std::string diff_json(const analyzer::Diff& diff) {
+  ordered_json warnings = ordered_json::array();
+  for (const std::string& warning : diff.warnings) warnings.push_back(json_value(warning));
+  const ordered_json value{{"normal", runs(diff.normal)},
+                           {"abnormal", runs(diff.abnormal)},
+                           {"normal_only", only_list(diff.normal_only)},
+                           {"abnormal_only", only_list(diff.abnormal_only)},
+                           {"changed", changed_list(diff.changed)},
+                           {"warnings", warnings}};
+  return dump(value) + "\n";
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,217 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "cli/render/diff_render.h"
+#include "cli/render/text_table.h"
+#include "cli/render/units.h"
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+using analyzer::Diff;
+
+constexpr std::size_t kInnermost = 12;  // functions of a stack that are shown
+
+std::string plural(std::uint64_t count, const std::string& noun) {
+  return group_digits(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+// Three digits are enough to compare by.
+std::string short_number(double number) {
+  std::array<char, 32> text{};
+  if (number >= 1000) return group_digits(static_cast<std::uint64_t>(std::llround(std::min(number, 1e18))));
+  std::snprintf(text.data(), text.size(), "%.3g", number);
+  return text.data();
+}
+
+std::string factor(double effect) {
+  return effect >= 1 ? "x " + short_number(effect) : "/ " + short_number(1 / effect);
+}
+
+// A heading, and below it what is long, broken at blanks.
+std::string paragraph(const std::string& head, const std::string& text, std::size_t width) {
+  const std::string indent(head.size(), ' ');
+  std::string out;
+  std::string line = head;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t blank = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, blank - at);
+    if (line.size() > head.size() && display_width(line) + 1 + display_width(word) > width) {
+      out += line + "\n";
+      line = indent;
+    }
+    line += (line.size() > head.size() ? " " : "") + word;
+    at = blank + 1;
+  }
+  return out + line + "\n";
+}
+
+std::string side(const std::string& head, const std::vector<analyzer::RunFacts>& runs) {
+  std::string out;
+  for (const auto& run : runs) {
+    out += (out.empty() ? head : std::string(head.size(), ' ')) + escape_terminal(run.file) + "  " +
+           plural(run.events, "event") + " in " + human_duration(static_cast<double>(run.duration_ns)) +
+           (run.complete && run.lost == 0 ? "" : "  NOT COMPLETE") + "\n";
+  }
+  return out;
+}
+
+std::string warnings(const Diff& diff, std::size_t width) {
+  std::string out;
+  for (const std::string& warning : diff.warnings) out += paragraph("  ! ", escape_terminal(warning), width);
+  return out;
+}
+
+std::string caller(const analyzer::CellKey& key) {
+  if (key.function.empty()) return "from no application function";
+  const std::string function =
+      key.function == analyzer::kNameless ? "functions without a name" : escape_terminal(key.function);
+  return "in " + function + (key.module.empty() ? "" : " (" + escape_terminal(key.module) + ")");
+}
+
+std::string errors(const std::map<std::int64_t, std::uint64_t>& counts) {
+  std::string text;
+  for (const auto& [error, events] : counts)
+    text += (text.empty() ? "" : ", ") + analyzer::outcome_name(error) + " " + group_digits(events);
+  return text;
+}
+
+// A function without the types of its parameters, which in C++ fill lines: "open_tables()" of "open_tables(THD*)". What
+// is in parentheses and followed by more of the name is part of it: "(anonymous namespace)::f", "operator()".
+std::string short_function(const std::string& name) {
+  std::size_t end = name.ends_with(") const") ? name.size() - 6 : name.size();
+  if (end == 0 || name[end - 1] != ')') return name;
+  std::size_t depth = 0;
+  std::size_t at = end;
+  do {
+    at--;
+    if (name[at] == ')') depth++;
+    if (name[at] == '(') depth--;
+  } while (at > 0 && depth > 0);
+  return depth == 0 && at > 0 ? name.substr(0, at) + "()" : name;
+}
+
+// The innermost frames of a folded stack, outermost first.
+std::string short_stack(const std::string& folded) {
+  std::string text;
+  std::size_t end = folded.size();
+  for (std::size_t kept = 0; !folded.empty(); kept++) {
+    if (kept == kInnermost) return "... > " + text;
+    const std::size_t before = end == 0 ? std::string::npos : folded.rfind(';', end - 1);
+    const std::size_t start = before == std::string::npos ? 0 : before + 1;
+    text.insert(0, short_function(folded.substr(start, end - start)) + (text.empty() ? "" : " > "));
+    if (before == std::string::npos) break;
+    end = before;
+  }
+  return text;
+}
+
+// What is known of single events, below an entry.
+std::string example(const analyzer::CellExample& example, std::size_t width) {
+  std::string out;
+  const std::string indent = "      ";
+  if (!example.strings.empty()) {
+    std::string text;
+    for (const auto& string : example.strings)
+      text += (text.empty() ? "" : "  ") + escape_terminal(string.value) + " (" + group_digits(string.events) + ")";
+    out += paragraph(indent + "arguments  ", text, width);
+  }
+  std::string first;
+  if (example.first_ns) first = "first at " + seconds(*example.first_ns) + " s of " + escape_terminal(example.file);
+  if (!example.threads.empty()) {
+    first += first.empty() ? "threads " : ", threads ";
+    for (std::size_t i = 0; i < example.threads.size(); i++)
+      first += (i ? ", " : "") + escape_terminal(example.threads[i]);
+  }
+  if (!first.empty()) out += paragraph(indent + "seen       ", first, width);
+  if (!example.stack.empty())
+    out += paragraph(indent + "stack      ", escape_terminal(short_stack(example.stack)), width);
+  return out;
+}
+
+std::string only_entry(const analyzer::OnlyEntry& entry, std::size_t runs, const std::string& other) {
+  const analyzer::OnlyCell& cell = entry.cell;
+  const bool new_arguments = entry.new_arguments;
+  std::string text = escape_terminal(cell.key.kind) + " ";
+  const std::string where = caller(cell.key);
+  if (cell.error) {
+    if (*cell.error == analyzer::kUnconnected) {
+      text += where + " begins connections that never come about: " + group_digits(cell.events) + ", none in " + other;
+    } else {
+      text += "fails with " + analyzer::outcome_name(*cell.error) + " " + where + ": " + plural(cell.events, "time") +
+              (new_arguments ? " on what it never failed on in " : ", never in ") + other;
+    }
+  } else if (cell.never_returned) {
+    text += "never returned " + where + ": " + plural(cell.events, "call") + ", none in " + other;
+  } else {
+    text += where + ": " + plural(cell.events, "call");
+    if (!cell.errors.empty()) text += " (" + errors(cell.errors) + ")";
+    if (cell.open != 0) text += ", " + group_digits(cell.open) + " never returned";
+    text += ", none in " + other;
+  }
+  if (runs > 1) text += "; in " + std::to_string(cell.runs) + " of " + std::to_string(runs) + " runs";
+  return text;
+}
+
+std::string changed_entry(const analyzer::ChangedCell& cell, bool by_work) {
+  std::string text = escape_terminal(cell.key.kind) + " " + caller(cell.key) + ": ";
+  const auto share = [](double value) { return short_number(100 * value) + " %"; };
+  switch (cell.what) {
+    case analyzer::Shift::kRate:
+      text += "calls " + short_number(cell.before) + " -> " + short_number(cell.after) +
+              (by_work ? " for each piece of work" : " a second");
+      break;
+    case analyzer::Shift::kLatency:
+      text += "half take up to " + human_duration(cell.before) + " -> " + human_duration(cell.after);
+      break;
+    case analyzer::Shift::kErrors:
+      text += "fails with " + analyzer::outcome_name(cell.error.value_or(0)) + " " + share(cell.before) + " -> " +
+              share(cell.after) + " of calls";
+      break;
+    case analyzer::Shift::kNeverReturned:
+      text += "never returned " + share(cell.before) + " -> " + share(cell.after) + " of calls";
+      break;
+  }
+  text += ", " + factor(cell.effect);
+  if (cell.q) text += ", q = " + short_number(*cell.q);
+  return text;
+}
+
+template <typename Entry, typename Line>
+std::string section(const std::string& title, const analyzer::RankedList<Entry>& list, std::size_t width,
+                    const Line& line) {
+  std::string out = "\n" + title + "  ";
+  if (list.total == 0) return out + "nothing\n";
+  out += group_digits(list.total);
+  if (list.entries.size() < list.total) out += ", the first " + std::to_string(list.entries.size());
+  out += "\n";
+  for (std::size_t i = 0; i < list.entries.size(); i++) {
+    std::string number = std::to_string(i + 1) + ". ";
+    number.insert(0, number.size() < 6 ? 6 - number.size() : 0, ' ');
+    out += paragraph(number, line(list.entries[i]), width) + example(list.entries[i].example, width);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string diff_text(const Diff& diff, std::size_t width) {
+  const std::size_t normal = diff.normal.size();
+  const std::size_t abnormal = diff.abnormal.size();
+  return side("NORMAL    ", diff.normal) + side("ABNORMAL  ", diff.abnormal) + warnings(diff, width) +
+         section("ONLY IN ABNORMAL RUNS", diff.abnormal_only, width,
+                 [&](const analyzer::OnlyEntry& entry) {
+                   return only_entry(entry, abnormal, normal == 1 ? "the normal run" : "the normal runs");
+                 }) +
+         section("CHANGED, normal -> abnormal", diff.changed, width,
+                 [&](const analyzer::ChangedEntry& entry) { return changed_entry(entry.cell, diff.by_work); }) +
+         section("ONLY IN NORMAL RUNS", diff.normal_only, width, [&](const analyzer::OnlyEntry& entry) {
+           return only_entry(entry, normal, abnormal == 1 ? "the abnormal run" : "the abnormal runs");
+         });
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,114 @@
+#include "cli/render/events_render.h"
+
+#include <array>
+#include <cstdio>
+
+#include "cli/render/call_text.h"
+#include "cli/render/json.h"
+#include "cli/render/units.h"
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+using analyzer::EventRow;
+using analyzer::EventString;
+using analyzer::StackFrame;
+
+std::string hex(std::int64_t value) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+const char* source_name(EventString::Source source) {
+  switch (source) {
+    case EventString::Source::kKernel:
+      return "kernel";
+    case EventString::Source::kDescriptor:
+      return "descriptor";
+    default:
+      return "program";
+  }
+}
+
+}  // namespace
+
+std::string event_text(const EventRow& event) {
+  std::string out = std::to_string(event.pid) + "/" + std::to_string(event.tid) + " " + seconds(event.ts_ns) + " " +
+                    escape_terminal(event.call);
+  if (is_logged(event)) return out + "(" + arguments_text(event) + ") [logged]\n";
+  if (event.abi != "x86_64" && !event.abi.empty()) out += "[" + escape_terminal(event.abi) + "]";
+  out += "(" + arguments_text(event) + ") = " + result_text(event);
+  if (event.dur_ns) out += " <" + human_duration(static_cast<double>(*event.dur_ns)) + ">";
+  return out + "\n";
+}
+
+std::string frames_text(const std::vector<StackFrame>& frames, const std::string& ended, bool guessed) {
+  std::string out;
+  for (const StackFrame& frame : frames) {
+    out += " > " + escape_terminal(frame.module) + "(" + escape_terminal(frame.function);
+    out += frame.inlined ? " [inlined])" : "+" + hex(frame.function_offset) + ")";
+    out += " [" + hex(frame.rel_pc) + "]";
+    if (frame.kernel) out += " [kernel]";
+    if (!frame.file.empty()) out += " " + escape_terminal(frame.file);
+    if (!frame.file.empty() && frame.line > 0) out += ":" + std::to_string(frame.line);
+    out += "\n";
+  }
+  if (frames.empty()) return " > (no stack)\n";
+  if (guessed) out += " > (callers of code without unwind data may be missing)\n";
+  if (ended != "root") out += " > (" + escape_terminal(ended) + ")\n";
+  return out;
+}
+
+nlohmann::ordered_json event_json(const EventRow& event) {
+  nlohmann::ordered_json args = nlohmann::ordered_json::array();
+  for (const auto& arg : event.args) args.push_back(arg ? nlohmann::ordered_json(hex(*arg)) : nullptr);
+  nlohmann::ordered_json strings = nlohmann::ordered_json::array();
+  for (const auto& string : event.strings)
+    strings.push_back({{"arg", string.arg},
+                       {"value", json_value(string.value)},
+                       {"late", string.late},
+                       {"source", source_name(string.source)}});
+  return {{"id", event.id},
+          {"ts_ns", event.ts_ns},
+          {"dur_ns", json_value(event.dur_ns)},
+          {"how", json_value(event.how)},
+          {"pid", event.pid},
+          {"tid", event.tid},
+          {"process", json_value(event.process)},
+          {"thread", json_value(event.thread)},
+          {"call", json_value(event.call)},
+          {"abi", json_value(event.abi)},
+          {"nr", event.nr},
+          {"result", json_value(event.result)},
+          {"error", json_value(event.error)},
+          {"args", args},
+          {"arguments", json_value(arguments_text(event))},
+          {"strings", strings},
+          {"stack_id", json_value(event.stack_id)},
+          {"depth", event.depth},
+          {"ended", json_value(event.ended)},
+          {"trigger", json_value(event.trigger)},
+          {"trigger_module", json_value(event.trigger_module)},
+          {"trigger_fallback", event.trigger_fallback},
+          {"guessed", event.guessed}};
+}
+
+nlohmann::ordered_json frames_json(const std::vector<StackFrame>& frames) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const StackFrame& frame : frames)
+    list.push_back({{"position", frame.position},
+                    {"inline_depth", frame.inline_depth},
+                    {"space", frame.kernel ? "kernel" : "user"},
+                    {"inlined", frame.inlined},
+                    {"module", json_value(frame.module)},
+                    {"function", json_value(frame.function)},
+                    {"function_offset", frame.function_offset},
+                    {"rel_pc", frame.rel_pc},
+                    {"file", json_value(frame.file)},
+                    {"line", frame.line}});
+  return list;
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,44 @@
+#include "cli/render/json.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace uscope::cli {
+
+nlohmann::ordered_json words_json(const std::string& words) {
+  auto list = nlohmann::ordered_json::parse(words, nullptr, false);
+  const auto is_string = [](const nlohmann::ordered_json& word) { return word.is_string(); };
+  if (list.is_array() && std::all_of(list.begin(), list.end(), is_string)) return list;
+  return nlohmann::ordered_json::array({to_utf8(words)});
+}
+
+std::string dump(const nlohmann::ordered_json& value, bool indented) {
+  const std::string text = value.dump(indented ? 2 : -1);
+  std::string out;
+  out.reserve(text.size());
+  const auto escape = [&](unsigned code) {
+    std::array<char, 8> buffer{};
+    std::snprintf(buffer.data(), buffer.size(), "\\u%04x", code);
+    out += buffer.data();
+  };
+  const std::string_view all = text;
+  for (std::size_t i = 0; i < all.size();) {
+    const auto byte = static_cast<unsigned char>(all[i]);
+    const std::size_t unsafe = byte < 0x20 ? 0 : unsafe_length(all.substr(i));  // those are JSON's own line ends
+    const auto next = [&](std::size_t at) { return static_cast<unsigned>(all[i + at]) & 0x3fU; };
+    if (byte == '<' || unsafe == 1) {  // only within strings: JSON itself has neither
+      escape(byte);
+    } else if (unsafe == 2) {
+      escape((byte & 0x1fU) << 6U | next(1));
+    } else if (unsafe == 3) {
+      escape((byte & 0x0fU) << 12U | next(1) << 6U | next(2));
+    } else {
+      out += all[i];
+    }
+    i += std::max<std::size_t>(1, unsafe);
+  }
+  return out;
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,168 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/render/json.h"
+#include "cli/render/report_render.h"
+
+namespace uscope::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json losses(const analyzer::Summary& summary) {
+  ordered_json list = ordered_json::array();
+  for (const auto& loss : summary.losses) {
+    ordered_json processes = ordered_json::array();
+    for (const auto& share : loss.processes)
+      processes.push_back({{"pid", json_value(share.pid)}, {"count", share.count}});
+    list.push_back({{"cause", json_value(loss.cause)},
+                    {"meaning", json_value(loss.meaning)},
+                    {"events_missing", loss.events_missing},
+                    {"count", loss.count},
+                    {"processes", processes}});
+  }
+  return list;
+}
+
+ordered_json trace(const analyzer::TraceFacts& facts) {
+  ordered_json meta = ordered_json::object();
+  for (const auto& [key, value] : facts.meta) meta[to_utf8(key)] = json_value(value);
+  return {{"start_ns", facts.start_ns},
+          {"duration_ns", facts.duration_ns},
+          {"events", facts.events},
+          {"errors", facts.errors},
+          {"open", facts.open},
+          {"processes", facts.processes},
+          {"threads", facts.threads},
+          {"images", facts.images},
+          {"stacks", facts.stacks},
+          {"events_per_second", facts.events_per_second},
+          {"meta", meta}};
+}
+
+ordered_json process(const analyzer::ProcessLine& line) {
+  return {{"id", line.id},
+          {"pid", line.pid},
+          {"ns_pid", line.ns_pid},
+          {"parent_pid", json_value(line.parent_pid)},
+          {"name", json_value(line.name)},
+          {"path", json_value(line.path)},
+          {"argv", words_json(line.argv)},
+          {"start_ns", json_value(line.start_ns)},
+          {"lifetime_ns", json_value(line.lifetime_ns)},
+          {"exit_code", json_value(line.exit_code)},
+          {"exit_signal", json_value(line.exit_signal)},
+          {"threads", line.threads},
+          {"events", line.events},
+          {"errors", line.errors},
+          {"uses_io_uring", line.uses_io_uring}};
+}
+
+ordered_json call(const analyzer::CallLine& line) {
+  return {{"call", json_value(line.call)}, {"abi", json_value(line.abi)}, {"events", line.events},
+          {"errors", line.errors},         {"open", line.open},           {"timed", line.timed},
+          {"total_ns", line.total_ns},     {"mean_ns", line.mean_ns},     {"p50_ns", line.p50_ns},
+          {"p95_ns", line.p95_ns},         {"p99_ns", line.p99_ns},       {"max_ns", line.max_ns}};
+}
+
+ordered_json trigger(const analyzer::TriggerLine& line) {
+  return {{"call", json_value(line.call)},
+          {"function", json_value(line.function)},
+          {"module", json_value(line.module)},
+          {"fallback", line.fallback},
+          {"events", line.events},
+          {"errors", line.errors},
+          {"total_ns", line.total_ns},
+          {"open", line.open}};
+}
+
+ordered_json error(const analyzer::ErrorLine& line) {
+  return {{"call", json_value(line.call)},
+          {"errno", line.number},
+          {"name", json_value(line.name)},
+          {"function", json_value(line.function)},
+          {"module", json_value(line.module)},
+          {"fallback", line.fallback},
+          {"events", line.events}};
+}
+
+ordered_json instance(const analyzer::CallInstance& line) {
+  return {{"event_id", line.event_id},
+          {"ts_ns", line.ts_ns},
+          {"dur_ns", line.dur_ns},
+          {"call", json_value(line.call)},
+          {"how", json_value(line.how)},
+          {"result", json_value(line.result)},
+          {"pid", line.pid},
+          {"tid", line.tid},
+          {"process", json_value(line.process)},
+          {"thread", json_value(line.thread)},
+          {"function", json_value(line.function)},
+          {"module", json_value(line.module)},
+          {"fallback", line.fallback}};
+}
+
+ordered_json verify(const std::optional<analyzer::VerifyResult>& result) {
+  if (!result) return nullptr;
+  ordered_json differences = ordered_json::array();
+  for (const auto& difference : result->differences)
+    differences.push_back({{"event_id", json_value(difference.event_id)},
+                           {"call", json_value(difference.call)},
+                           {"uscope_depth", difference.uscope_depth},
+                           {"oracle_depth", difference.oracle_depth},
+                           {"first_difference", json_value(difference.first_difference)},
+                           {"function", json_value(difference.function)}});
+  return {{"samples", result->samples}, {"equal", result->equal}, {"differences", differences}};
+}
+
+ordered_json walks(const std::optional<analyzer::WalkFigures>& figures) {
+  if (!figures) return nullptr;
+  return {{"walks", figures->walks}, {"deferred", figures->deferred}, {"stopped_early", figures->stopped_early}};
+}
+
+ordered_json unwind(const analyzer::UnwindTables& tables) {
+  ordered_json troubles = ordered_json::array();
+  for (const auto& file : tables.troubles)
+    troubles.push_back(
+        {{"path", json_value(file.path)}, {"state", json_value(file.state)}, {"trouble", json_value(file.trouble)}});
+  return {{"files", tables.files},
+          {"rows", tables.rows},
+          {"bytes", tables.bytes},
+          {"without", {{"total", tables.without}, {"lines", troubles}}}};
+}
+
+template <typename Line, typename Render>
+ordered_json top_list(const analyzer::TopList<Line>& list, const Render& render) {
+  ordered_json lines = ordered_json::array();
+  for (const Line& line : list.lines) lines.push_back(render(line));
+  return {{"total", list.total}, {"lines", lines}};
+}
+
+}  // namespace
+
+std::string report_json(const analyzer::Summary& summary) {
+  ordered_json ends = ordered_json::array();
+  for (const auto& line : summary.stack_ends)
+    ends.push_back({{"ended", json_value(line.ended)},
+                    {"meaning", json_value(line.meaning)},
+                    {"events", line.events},
+                    {"stacks", line.stacks},
+                    {"guessed", line.guessed}});
+  ordered_json io_uring = ordered_json::array();
+  for (const auto& line : summary.io_uring) io_uring.push_back(process(line));
+  const ordered_json report{{"losses", losses(summary)},
+                            {"trace", trace(summary.trace)},
+                            {"stack_ends", ends},
+                            {"walks", walks(summary.walks)},
+                            {"unwind", unwind(summary.unwind)},
+                            {"verify", verify(summary.verify)},
+                            {"io_uring", io_uring},
+                            {"processes", top_list(summary.processes, process)},
+                            {"calls", top_list(summary.calls, call)},
+                            {"triggers", top_list(summary.triggers, trigger)},
+                            {"errors", top_list(summary.errors, error)},
+                            {"slowest", top_list(summary.slowest, instance)},
+                            {"open", top_list(summary.open, instance)}};
+  return dump(report) + "\n";
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,372 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <string>
+
+#include "cli/render/report_render.h"
+#include "cli/render/text_table.h"
+#include "cli/render/units.h"
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+using analyzer::Summary;
+
+constexpr std::size_t kProcessesNamed = 4;  // in one line
+
+std::string duration(std::uint64_t nanoseconds) {
+  return human_duration(static_cast<double>(nanoseconds));
+}
+
+std::string plural(std::uint64_t count, const std::string& noun) {
+  if (count == 1) return "1 " + noun;
+  const bool es = noun.ends_with("s");
+  return group_digits(count) + " " + noun + (es ? "es" : "s");
+}
+
+// Zero is left blank in tables: what is there stands out.
+std::string number(std::uint64_t count) {
+  return count == 0 ? "" : group_digits(count);
+}
+
+std::string module_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
+}
+
+std::string meta(const Summary& summary, const std::string& key) {
+  const auto at = summary.trace.meta.find(key);
+  return at == summary.trace.meta.end() ? "" : escape_terminal(at->second);
+}
+
+// A trigger as a cell of a table; the star is explained below the tables.
+template <typename Line>
+std::string trigger(const Line& line) {
+  if (line.function.empty()) return "(no application frame)";
+  return line.function + (line.fallback ? " *" : "");
+}
+
+template <typename Line>
+bool any_fallback(const analyzer::TopList<Line>& list) {
+  return std::any_of(list.lines.begin(), list.lines.end(),
+                     [](const Line& line) { return line.fallback && !line.function.empty(); });
+}
+
+std::string legend(const Summary& summary) {
+  const bool starred = any_fallback(summary.triggers) || any_fallback(summary.errors) ||
+                       any_fallback(summary.slowest) || any_fallback(summary.open);
+  return starred ? "\n* no frame of the application's own binaries in the stack: the innermost other function\n" : "";
+}
+
+std::string title(const Summary& summary, std::size_t width) {
+  const auto command = summary.trace.meta.find("command");
+  std::string name = command == summary.trace.meta.end() ? "" : escape_terminal(command_line(command->second));
+  if (name.empty()) name = meta(summary, "target");
+  return shorten("uscope report  " + name, width, Shrink::kEnd) + "\n\n";
+}
+
+// Whose loss it was: "(pid 12: 34, 13: 2, unknown: 1)".
+std::string owners(const analyzer::LossLine& loss) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(loss.processes.size(), kProcessesNamed); i++) {
+    const auto& share = loss.processes[i];
+    if (i) text += ", ";
+    text += share.pid ? "pid " + std::to_string(*share.pid) : "unknown process";
+    text += ": " + group_digits(share.count);
+  }
+  if (loss.processes.size() > kProcessesNamed)
+    text += " and " + std::to_string(loss.processes.size() - kProcessesNamed) + " more";
+  return text;
+}
+
+std::string losses(const Summary& summary, std::size_t width) {
+  const bool missing = std::any_of(summary.losses.begin(), summary.losses.end(),
+                                   [](const analyzer::LossLine& loss) { return loss.events_missing; });
+  std::string out = "LOST     ";
+  if (summary.losses.empty()) {
+    return out + "  nothing: no loss was counted in " + plural(summary.trace.processes, "process") + "\n";
+  }
+  out += missing ? "  THIS TRACE IS NOT COMPLETE:\n" : "  no event; but:\n";
+  TextTable table({{"count", Align::kRight}, {"cause"}, {"what it means", Align::kLeft, Shrink::kEnd}, {"where"}});
+  for (const auto& loss : summary.losses)
+    table.add_row({group_digits(loss.count), loss.cause, loss.meaning, owners(loss)});
+  return out + table.render(width) + "\n";
+}
+
+// "all-all" of "4": the scope's name.
+std::string mode_name(const std::string& mode) {
+  constexpr std::array kNames{"app-last", "app-all", "all-last", "all-all"};
+  if (mode.size() != 1 || mode[0] < '1' || mode[0] > '4') return mode;
+  return kNames[static_cast<std::size_t>(mode[0] - '1')];
+}
+
+// A list of facts below a heading, broken at commas.
+std::string wrapped(const std::string& list, std::size_t width) {
+  const std::string indent(11, ' ');
+  std::string out;
+  std::string line = indent;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t comma = std::min(list.find(", ", at), list.size());
+    const std::string item = list.substr(at, comma - at) + (comma < list.size() ? "," : "");
+    if (line != indent && display_width(line) + 1 + display_width(item) > width) {
+      out += line + "\n";
+      line = indent;
+    }
+    line += (line == indent ? "" : " ") + item;
+    at = comma + 2;
+  }
+  return out + line + "\n";
+}
+
+// What wall-clock times do not show: the trace's own clock goes on evenly.
+std::string clock_lines(const Summary& summary) {
+  constexpr std::int64_t kNoise = 1'000'000;
+  const auto number = [&](const std::string& key) -> std::int64_t {
+    const std::string value = meta(summary, key);
+    std::int64_t parsed = 0;
+    const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), parsed);
+    return problem == std::errc() && end == value.data() + value.size() ? parsed : 0;
+  };
+  std::string out;
+  const std::string indent(11, ' ');
+  const std::int64_t set = number("clock_set_ns");
+  if (set <= -kNoise || set >= kNoise)
+    out += indent + "the system clock was set " + (set < 0 ? "back" : "forward") + " by " +
+           human_duration(std::abs(static_cast<double>(set))) +
+           " meanwhile: wall-clock times are by what it showed at the start\n";
+  const std::int64_t suspended = number("suspended_ns");
+  if (suspended >= kNoise)
+    out += indent + "the machine was suspended for " + human_duration(static_cast<double>(suspended)) +
+           " meanwhile: no time or duration here counts that\n";
+  return out;
+}
+
+std::string trace_line(const Summary& summary, std::size_t width) {
+  const auto& facts = summary.trace;
+  std::string out = "TRACED     " + plural(facts.events, "event") + " in " +
+                    human_duration(static_cast<double>(facts.duration_ns)) + " (" +
+                    group_digits(static_cast<std::uint64_t>(facts.events_per_second)) + "/s), " +
+                    plural(facts.processes, "process") + ", " + plural(facts.threads, "thread") + ", " +
+                    plural(facts.images, "program start") + ", " + plural(facts.stacks, "distinct stack") + "\n";
+  std::string how;
+  const auto add = [&](const std::string& label, const std::string& key) {
+    const std::string value = key == "mode" ? mode_name(meta(summary, key)) : meta(summary, key);
+    if (!value.empty()) how += (how.empty() ? "" : ", ") + label + " " + value;
+  };
+  add("target", "target");
+  add("scope", "mode");
+  add("at most", "frames");
+  if (!meta(summary, "frames").empty()) how += " frames a stack";
+  if (meta(summary, "calls") != "all") add("calls", "calls");
+  add("backend", "backend");
+  add("host", "host");
+  add("kernel", "kernel");
+  add("uscope", "uscope_version");
+  return how.empty() ? out : out + wrapped(how, width);
+}
+
+std::string stack_line(const Summary& summary, std::size_t width) {
+  const std::uint64_t events = summary.trace.events;
+  std::string out = "STACKS     ";
+  std::string parts;
+  TextTable broken({{"events", Align::kRight}, {"ended"}, {"what it means", Align::kLeft, Shrink::kEnd}});
+  for (const auto& line : summary.stack_ends) {
+    const bool is_broken = line.ended.starts_with("broken:");
+    if (is_broken && line.events > 0) broken.add_row({group_digits(line.events), line.ended, line.meaning});
+    if (is_broken) continue;
+    const std::string share = percent(line.events, events);
+    parts += parts.empty() ? "" : ", ";
+    if (line.ended == "root") {
+      parts += share + " reach the thread's root";
+    } else if (line.ended == "budget") {
+      parts += share + " stop at the budget of frames";
+    } else if (line.ended == "scope") {
+      parts += share + " stop at the scope";
+    } else if (line.ended == "none") {
+      parts += group_digits(line.events) + " events without a stack";
+    } else {
+      parts += share + " " + escape_terminal(line.ended);
+    }
+  }
+  out += (parts.empty() ? "none" : parts) + "\n";
+  const std::uint64_t guessed =
+      std::accumulate(summary.stack_ends.begin(), summary.stack_ends.end(), std::uint64_t{0},
+                      [](std::uint64_t sum, const analyzer::EndedLine& line) { return sum + line.guessed; });
+  if (guessed > 0)
+    out += "           " + percent(guessed, events) +
+           " go through code without unwind data by a frame pointer it may not keep: callers may be missing\n";
+  if (summary.walks) {
+    out += "           " + plural(summary.walks->walks, "walk") + ", " + group_digits(summary.walks->deferred) +
+           " of them finished in user space";
+    if (summary.walks->stopped_early)
+      out += ", " + group_digits(summary.walks->stopped_early) + " stopped early by the scope";
+    out += "\n";
+  }
+  return broken.empty() ? out : out + broken.render(width);
+}
+
+std::string unwind_line(const Summary& summary, std::size_t width) {
+  const auto& tables = summary.unwind;
+  if (tables.files == 0 && tables.without == 0) return "";
+  std::string out = "UNWIND     data of " + plural(tables.files, "file") + ": " + plural(tables.rows, "row") + ", " +
+                    human_bytes(tables.bytes) + " in the kernel";
+  if (tables.without == 0) return out + "\n";
+  out += "; " + plural(tables.without, "file") + " without:\n";
+  TextTable table({{"file", Align::kLeft, Shrink::kMiddle}, {"why", Align::kLeft, Shrink::kEnd}});
+  for (const auto& file : tables.troubles) table.add_row({file.path, file.trouble});
+  return out + table.render(width);
+}
+
+std::string verify_line(const Summary& summary, std::size_t width) {
+  if (!summary.verify) return "";
+  const auto& result = *summary.verify;
+  std::string out = "VERIFIED   " + plural(result.samples, "stack") +
+                    " compared with libdwfl's walk: " + group_digits(result.equal) + " equal (" +
+                    percent(result.equal, result.samples) + ")\n";
+  TextTable table({{"event", Align::kRight},
+                   {"call"},
+                   {"uscope's frames", Align::kRight},
+                   {"libdwfl's", Align::kRight},
+                   {"first difference at", Align::kRight},
+                   {"in", Align::kLeft, Shrink::kMiddle}});
+  for (const auto& difference : result.differences)
+    table.add_row({difference.event_id ? std::to_string(*difference.event_id) : "lost", difference.call,
+                   std::to_string(difference.uscope_depth), std::to_string(difference.oracle_depth),
+                   difference.first_difference ? std::to_string(*difference.first_difference) : "",
+                   difference.function});
+  return table.empty() ? out : out + table.render(width);
+}
+
+std::string io_uring_line(const Summary& summary) {
+  if (summary.io_uring.empty()) return "";
+  std::string names;
+  for (std::size_t i = 0; i < std::min(summary.io_uring.size(), kProcessesNamed); i++) {
+    const auto& process = summary.io_uring[i];
+    names += (i ? ", " : "") + std::to_string(process.pid) + " " + escape_terminal(process.name);
+  }
+  if (summary.io_uring.size() > kProcessesNamed)
+    names += " and " + std::to_string(summary.io_uring.size() - kProcessesNamed) + " more";
+  return "IO_URING   used by " + names + ": operations sent that way are no system calls and not in this trace\n";
+}
+
+// "CALLS  12, the 8 that took most time" and the table; nothing where the list is empty.
+template <typename Line>
+std::string section(const std::string& name, const analyzer::TopList<Line>& list, const std::string& order,
+                    const TextTable& table, std::size_t width) {
+  if (list.lines.empty()) return "";
+  std::string out = "\n" + name + "  " + group_digits(list.total);
+  if (list.lines.size() < list.total) {
+    out += ", the " + std::to_string(list.lines.size()) + " " + order + ":";
+  } else if (list.total > 1) {
+    out += ", " + order + " first:";
+  }
+  return out + "\n" + table.render(width);
+}
+
+std::string ended(const analyzer::ProcessLine& line) {
+  if (!line.exit_code && !line.exit_signal && line.lifetime_ns) return "not known";
+  return describe_exit(line.exit_code, line.exit_signal);
+}
+
+std::string processes(const Summary& summary, std::size_t width) {
+  TextTable table({{"pid", Align::kRight},
+                   {"name", Align::kLeft, Shrink::kMiddle},
+                   {"lived", Align::kRight},
+                   {"ended"},
+                   {"threads", Align::kRight},
+                   {"events", Align::kRight},
+                   {"errors", Align::kRight},
+                   {"command", Align::kLeft, Shrink::kEnd}});
+  for (const auto& line : summary.processes.lines)
+    table.add_row({std::to_string(line.pid), line.name,
+                   line.lifetime_ns ? human_duration(static_cast<double>(*line.lifetime_ns)) : "", ended(line),
+                   number(line.threads), number(line.events), number(line.errors), command_line(line.argv)});
+  return section("PROCESSES", summary.processes, "with most events", table, width);
+}
+
+std::string calls(const Summary& summary, std::size_t width) {
+  TextTable table({{"call"},
+                   {"abi"},
+                   {"events", Align::kRight},
+                   {"errors", Align::kRight},
+                   {"open", Align::kRight},
+                   {"total", Align::kRight},
+                   {"mean", Align::kRight},
+                   {"half below", Align::kRight},
+                   {"95 % below", Align::kRight},
+                   {"99 % below", Align::kRight},
+                   {"longest", Align::kRight}});
+  for (const auto& line : summary.calls.lines) {
+    const auto time = [&](std::uint64_t value) { return line.timed ? duration(value) : ""; };
+    table.add_row({line.call, line.abi == "x86_64" ? "" : line.abi, number(line.events), number(line.errors),
+                   number(line.open), time(line.total_ns), time(line.mean_ns), time(line.p50_ns), time(line.p95_ns),
+                   time(line.p99_ns), time(line.max_ns)});
+  }
+  return section("CALLS", summary.calls, "with most time inside", table, width);
+}
+
+std::string triggers(const Summary& summary, std::size_t width) {
+  TextTable table({{"events", Align::kRight},
+                   {"errors", Align::kRight},
+                   {"open", Align::kRight},
+                   {"total", Align::kRight},
+                   {"call"},
+                   {"from function", Align::kLeft, Shrink::kMiddle},
+                   {"in", Align::kLeft, Shrink::kMiddle}});
+  for (const auto& line : summary.triggers.lines)
+    table.add_row({number(line.events), number(line.errors), number(line.open), duration(line.total_ns), line.call,
+                   trigger(line), module_name(line.module)});
+  return section("TRIGGERS", summary.triggers, "with most events", table, width);
+}
+
+std::string errors(const Summary& summary, std::size_t width) {
+  TextTable table({{"events", Align::kRight},
+                   {"call"},
+                   {"error"},
+                   {"from function", Align::kLeft, Shrink::kMiddle},
+                   {"in", Align::kLeft, Shrink::kMiddle}});
+  for (const auto& line : summary.errors.lines)
+    table.add_row({number(line.events), line.call, line.name, trigger(line), module_name(line.module)});
+  return section("ERRORS", summary.errors, "most frequent", table, width);
+}
+
+std::string instances(const std::string& name, const analyzer::TopList<analyzer::CallInstance>& list,
+                      const std::string& order, const std::string& time_title, std::size_t width) {
+  TextTable table({{time_title, Align::kRight},
+                   {"at", Align::kRight},
+                   {"pid/tid", Align::kRight},
+                   {"process", Align::kLeft, Shrink::kMiddle},
+                   {"call"},
+                   {"from function", Align::kLeft, Shrink::kMiddle},
+                   {"event", Align::kRight}});
+  for (const auto& line : list.lines)
+    table.add_row({human_duration(static_cast<double>(line.dur_ns)), seconds(line.ts_ns),
+                   std::to_string(line.pid) + "/" + std::to_string(line.tid), line.process, line.call, trigger(line),
+                   std::to_string(line.event_id)});
+  return section(name, list, order, table, width);
+}
+
+std::string hints(const Summary& summary, const std::string& file) {
+  const std::string name = escape_terminal(file);
+  std::string out = "\nMore: uscope tree " + name + "; uscope events " + name + " --stack";
+  if (summary.trace.errors) out += "; … --failed";
+  if (summary.trace.open) out += "; … --how open";
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string report_text(const Summary& summary, const std::string& file, std::size_t width) {
+  return title(summary, width) + losses(summary, width) + trace_line(summary, width) + clock_lines(summary) +
+         stack_line(summary, width) + unwind_line(summary, width) + verify_line(summary, width) +
+         io_uring_line(summary) + processes(summary, width) + calls(summary, width) + triggers(summary, width) +
+         errors(summary, width) + instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
+         instances("NEVER RETURNED", summary.open, "longest waiting", "waited", width) + legend(summary) +
+         hints(summary, file);
+}
+
+}  // namespace uscope::cli

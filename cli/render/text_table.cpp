@@ -1,0 +1,98 @@
+#include "cli/render/text_table.h"
+
+#include <algorithm>
+
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr std::size_t kIndent = 2;
+constexpr std::size_t kGap = 2;
+
+bool continues(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
+
+// Byte offset of the code point number `columns`.
+std::size_t byte_offset(std::string_view text, std::size_t columns) {
+  std::size_t at = 0;
+  while (at < text.size() && columns > 0) {
+    at++;
+    while (at < text.size() && continues(text[at])) at++;
+    columns--;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+}
+
+std::string shorten(const std::string& text, std::size_t width, Shrink shrink) {
+  const std::size_t full = display_width(text);
+  if (full <= width || shrink == Shrink::kNever) return text;
+  if (width == 0) return "";
+  const std::size_t kept = width - 1;
+  const std::size_t head = shrink == Shrink::kMiddle ? (kept + 1) / 2 : kept;
+  const std::size_t tail = kept - head;
+  return text.substr(0, byte_offset(text, head)) + "…" + text.substr(byte_offset(text, full - tail));
+}
+
+void TextTable::add_row(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = escape_terminal(cell);
+  cells.resize(columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::vector<std::size_t> TextTable::widths(std::size_t width, const std::vector<bool>& shown) const {
+  std::vector<std::size_t> result(columns_.size());
+  std::size_t total = kIndent;
+  for (std::size_t i = 0; i < columns_.size(); i++) {
+    if (!shown[i]) continue;
+    result[i] = display_width(columns_[i].title);
+    for (const auto& row : rows_) result[i] = std::max(result[i], display_width(row[i]));
+    total += result[i] + kGap;
+  }
+  total -= std::min(total, kGap);
+  while (total > width) {
+    std::size_t widest = columns_.size();
+    for (std::size_t i = 0; i < columns_.size(); i++) {
+      if (columns_[i].shrink == Shrink::kNever || result[i] <= columns_[i].narrowest) continue;
+      if (widest == columns_.size() || result[i] > result[widest]) widest = i;
+    }
+    if (widest == columns_.size()) break;
+    result[widest]--;
+    total--;
+  }
+  return result;
+}
+
+std::string TextTable::render(std::size_t width) const {
+  std::vector<bool> shown(columns_.size());
+  for (std::size_t i = 0; i < columns_.size(); i++)
+    shown[i] = std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return !row[i].empty(); });
+  const std::vector<std::size_t> column_widths = widths(width, shown);
+  std::string out;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    std::string text(kIndent, ' ');
+    for (std::size_t i = 0; i < columns_.size(); i++) {
+      if (!shown[i]) continue;
+      const std::string cell = shorten(cells[i], column_widths[i], columns_[i].shrink);
+      const std::string padding(column_widths[i] - std::min(column_widths[i], display_width(cell)), ' ');
+      text += columns_[i].align == Align::kRight ? padding + cell : cell + padding;
+      text.append(kGap, ' ');
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += text + "\n";
+  };
+  std::vector<std::string> titles;
+  for (const TableColumn& column : columns_) titles.push_back(column.title);
+  line(titles);
+  for (const auto& row : rows_) line(row);
+  return out;
+}
+
+}  // namespace uscope::cli

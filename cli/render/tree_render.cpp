@@ -1,0 +1,153 @@
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "analyzer/read/catalog.h"
+#include "cli/render/json.h"
+#include "cli/render/text_table.h"
+#include "cli/render/units.h"
+#include "cli/verbs/tree.h"
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+using analyzer::ProcessNode;
+using analyzer::ProcessTree;
+
+std::string name_of(const std::string& path) {
+  return std::string(analyzer::base_name(path));
+}
+
+// The programs it was, in turn: "bash → make"; repetitions in a row count once.
+std::string programs(const ProcessNode& node) {
+  std::vector<std::string> names;
+  if (!node.inherited_path.empty()) names.push_back(name_of(node.inherited_path));
+  for (const auto& image : node.images)
+    if (names.empty() || names.back() != name_of(image.path)) names.push_back(name_of(image.path));
+  if (names.empty()) return "?";
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " → ") + name;
+  return text;
+}
+
+std::string notes(const ProcessNode& node) {
+  std::string text;
+  const auto add = [&](const char* note) { text += (text.empty() ? "" : ", ") + std::string(note); };
+  if (node.parent_missing) add("parent unknown");
+  if (node.in_circle) add("parents in a circle");
+  if (node.uses_io_uring) add("uses io_uring");
+  return text;
+}
+
+std::string ended(const ProcessNode& node) {
+  if (!node.exit_code && !node.exit_signal && node.end_ns) return "not known";
+  return describe_exit(node.exit_code, node.exit_signal);
+}
+
+std::vector<std::string> process_row(const ProcessNode& node, const std::string& prefix) {
+  const std::string lived =
+      node.start_ns && node.end_ns
+          ? human_duration(static_cast<double>(*node.end_ns) - static_cast<double>(*node.start_ns))
+          : "";
+  return {prefix + std::to_string(node.pid) + " " + programs(node),
+          node.start_ns ? seconds(*node.start_ns) : "",
+          lived,
+          ended(node),
+          node.threads ? group_digits(node.threads) : "",
+          group_digits(node.events),
+          notes(node),
+          node.images.empty() ? "" : command_line(node.images.back().argv)};
+}
+
+// One process to be printed, with what stands before it and before what is below it.
+struct Place {
+  std::size_t node;
+  std::size_t depth;
+  std::string prefix;
+  std::string below;
+};
+
+constexpr std::size_t kIndented = 12;  // generations drawn as a tree; deeper ones carry their number instead
+
+void add_children(const ProcessTree& tree, const Place& place, std::vector<Place>& todo) {
+  const auto& children = tree.nodes[place.node].children;
+  for (std::size_t i = children.size(); i-- > 0;) {
+    const bool last = i + 1 == children.size();
+    const std::size_t depth = place.depth + 1;
+    if (depth > kIndented) {
+      todo.push_back({children[i], depth, "[generation " + std::to_string(depth) + "] ", ""});
+      continue;
+    }
+    todo.push_back({children[i], depth, place.below + (last ? "└─ " : "├─ "), place.below + (last ? "   " : "│  ")});
+  }
+}
+
+void add_images(const ProcessNode& node, const std::string& below, TextTable& table) {
+  const std::string bar = below + (node.children.empty() ? "   " : "│  ");
+  for (const auto& image : node.images)
+    table.add_row({bar + "exec " + image.path, image.ts_ns ? seconds(*image.ts_ns) : "", "", "", "", "", "",
+                   command_line(image.argv)});
+}
+
+nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& node) {
+  nlohmann::ordered_json images = nlohmann::ordered_json::array();
+  for (const auto& image : node.images)
+    images.push_back({{"id", image.id},
+                      {"ts_ns", json_value(image.ts_ns)},
+                      {"path", json_value(image.path)},
+                      {"argv", words_json(image.argv)}});
+  nlohmann::ordered_json children = nlohmann::ordered_json::array();
+  for (const std::size_t child : node.children) children.push_back(tree.nodes[child].id);
+  return {{"id", node.id},
+          {"pid", node.pid},
+          {"ns_pid", node.ns_pid},
+          {"parent_pid", json_value(node.parent_pid)},
+          {"parent_missing", node.parent_missing},
+          {"in_circle", node.in_circle},
+          {"name", json_value(node.name)},
+          {"inherited_path", json_value(node.inherited_path)},
+          {"images", images},
+          {"start_ns", json_value(node.start_ns)},
+          {"end_ns", json_value(node.end_ns)},
+          {"exit_code", json_value(node.exit_code)},
+          {"exit_signal", json_value(node.exit_signal)},
+          {"uses_io_uring", node.uses_io_uring},
+          {"threads", node.threads},
+          {"events", node.events},
+          {"children", children}};
+}
+
+}  // namespace
+
+std::string tree_text(const ProcessTree& tree, bool images, std::size_t width) {
+  TextTable table({{"process", Align::kLeft, Shrink::kEnd, 48},
+                   {"started", Align::kRight},
+                   {"lived", Align::kRight},
+                   {"ended"},
+                   {"threads", Align::kRight},
+                   {"events", Align::kRight},
+                   {"note"},
+                   {"command", Align::kLeft, Shrink::kEnd}});
+  std::vector<Place> todo;
+  for (auto root = tree.roots.rbegin(); root != tree.roots.rend(); ++root) todo.push_back({*root, 0, "", ""});
+  while (!todo.empty()) {
+    const Place place = std::move(todo.back());
+    todo.pop_back();
+    table.add_row(process_row(tree.nodes[place.node], place.prefix));
+    if (images) add_images(tree.nodes[place.node], place.below, table);
+    add_children(tree, place, todo);
+  }
+  return table.empty() ? "no process\n" : table.render(width);
+}
+
+std::string tree_json(const ProcessTree& tree) {
+  nlohmann::ordered_json processes = nlohmann::ordered_json::array();
+  for (const ProcessNode& node : tree.nodes) processes.push_back(node_json(tree, node));
+  nlohmann::ordered_json roots = nlohmann::ordered_json::array();
+  for (const std::size_t root : tree.roots) roots.push_back(tree.nodes[root].id);
+  const nlohmann::ordered_json out{
+      {"start_ns", tree.start_ns}, {"end_ns", tree.end_ns}, {"roots", roots}, {"processes", processes}};
+  return dump(out) + "\n";
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,81 @@
+#include "cli/render/units.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace uscope::cli {
+
+Result<std::int64_t> parse_duration(const std::string& text) {
+  constexpr std::array<std::pair<const char*, double>, 8> kUnits{
+      {{"", 1e9}, {"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
+  double number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  const std::string unit(end, text.data() + text.size());
+  if (problem == std::errc() && number >= 0) {
+    for (const auto& [name, factor] : kUnits)
+      if (unit == name && number * factor < 9e18) return static_cast<std::int64_t>(std::llround(number * factor));
+  }
+  return Error{"'" + text + "' is not a length of time", "write a number and one of ns, us, ms, s, m, h: 1.5ms"};
+}
+
+std::string signal_name(std::int64_t number) {
+  const char* name = number > 0 && number < NSIG ? sigabbrev_np(static_cast<int>(number)) : nullptr;
+  return name ? std::string("SIG") + name : "signal " + std::to_string(number);
+}
+
+std::string describe_exit(std::optional<std::int64_t> code, std::optional<std::int64_t> signal) {
+  if (signal && *signal != 0) return signal_name(*signal);
+  if (code) return "exit " + std::to_string(*code);
+  return "running";
+}
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0 || part == whole) return "100 %";
+  if (part == 0) return "0 %";
+  const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  if (share > 99.99) return "> 99.99 %";
+  if (share < 0.01) return "< 0.01 %";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f %%", std::min(share, 99.99));
+  return text.data();
+}
+
+std::string command_line(const std::string& words) {
+  const auto list = nlohmann::json::parse(words, nullptr, false);
+  if (!list.is_array()) return words;
+  std::string line;
+  for (const auto& word : list) {
+    if (!word.is_string()) return words;
+    const auto& text = word.get_ref<const std::string&>();
+    const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$&|;<>()*?`#~") == std::string::npos;
+    line += (line.empty() ? "" : " ") + (plain ? text : "'" + text + "'");
+  }
+  return line;
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kKiB = 1024;
+  constexpr std::uint64_t kMiB = kKiB * kKiB;
+  if (bytes < kKiB) return std::to_string(bytes) + " bytes";
+  std::array<char, 32> text{};
+  const auto value = static_cast<double>(bytes);
+  if (bytes < kMiB)
+    std::snprintf(text.data(), text.size(), "%.1f KiB", value / kKiB);
+  else
+    std::snprintf(text.data(), text.size(), "%.1f MiB", value / kMiB);
+  return text.data();
+}
+
+std::string seconds(std::int64_t nanoseconds) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.6f", static_cast<double>(nanoseconds) / 1e9);
+  return text.data();
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,53 @@
+#include "cli/session/confined_load.h"
+
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "cli/session/interruption.h"
+#include "support/private_file.h"
+#include "support/sandbox/confine.h"
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+Result<void> confine_to(const ConfinedLoad& how) {
+  Confinement confinement{how.folders, how.network};
+  // Where SQLite sorts: as DatabaseWriter chooses it.
+  auto temporary = open_sorting_folder(how.folders.front());
+  if (!temporary) return temporary.error();
+  confinement.writable.push_back(temporary->get());
+  return confine(confinement);
+}
+
+Result<store::LoadSummary> load(trace::RawReader&& raw, store::OutputFile&& output, const store::LoadOptions& options) {
+  auto writer = store::DatabaseWriter::create(std::move(output));
+  if (!writer) return writer.error();
+  return store::load(std::move(raw), std::move(*writer), options);
+}
+
+}  // namespace
+
+Result<store::LoadSummary> load_confined(const ConfinedLoad& how, trace::RawReader&& raw, store::OutputFile&& output,
+                                         store::LoadOptions&& options, StatusLine& status) {
+  Result<store::LoadSummary> loaded = Error{};
+  {
+    const Interruption interruption;
+    if (auto confined = confine_to(how); !confined) return confined.error();
+    options.stop = [] { return Interruption::signal() != 0; };
+    loaded = load(std::move(raw), std::move(output), options);
+  }
+  status.clear();
+  const int number = Interruption::signal();
+  if (loaded || number == 0) return loaded;
+  const std::string from = escape_terminal(how.raw.string());
+  const std::string to = escape_terminal(how.output.string());
+  std::fprintf(stderr, "uscope: interrupted: nothing was written to %s\n  `uscope load %s -o %s` does it again\n",
+               to.c_str(), from.c_str(), to.c_str());
+  std::raise(number);
+  return loaded;
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,65 @@
+#include "cli/session/output_owner.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+namespace uscope::cli {
+namespace {
+
+void give_away(int file, uid_t uid, gid_t gid) {
+  struct stat status {};
+  if (file < 0 || fstat(file, &status) != 0) return;
+  if (!S_ISREG(status.st_mode) || status.st_nlink != 1 || status.st_uid != 0) return;
+  (void)!fchown(file, uid, gid);
+}
+
+}  // namespace
+
+OutputOwner::OutputOwner(const std::vector<int>& files) {
+  const char* uid = std::getenv("SUDO_UID");
+  const char* gid = std::getenv("SUDO_GID");
+  std::array<int, 2> ends{};
+  if (geteuid() != 0 || uid == nullptr || gid == nullptr || pipe2(ends.data(), O_CLOEXEC) != 0) return;
+  UniqueFd read_end(ends[0]);
+  gate_.reset(ends[1]);
+  child_ = fork();
+  if (child_ == 0) {
+    gate_.reset();
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);  // ends with its parent
+    char go = 0;
+    if (read(read_end.get(), &go, 1) == 1)
+      for (const int file : files)
+        give_away(file, static_cast<uid_t>(std::strtoul(uid, nullptr, 10)),
+                  static_cast<gid_t>(std::strtoul(gid, nullptr, 10)));
+    _exit(0);
+  }
+  if (child_ < 0) child_ = 0;
+}
+
+void OutputOwner::end() {
+  gate_.reset();
+  if (child_ == 0) return;
+  while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  child_ = 0;
+}
+
+void OutputOwner::give() {
+  const char go = 1;
+  if (child_ != 0 && gate_) (void)!write(gate_.get(), &go, 1);
+  end();
+}
+
+OutputOwner::~OutputOwner() {
+  end();
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,81 @@
+#include "cli/session/record_outputs.h"
+
+#include <utility>
+
+namespace uscope::cli {
+namespace {
+
+constexpr const char* kRawSuffix = ".raw.part";
+
+}  // namespace
+
+Result<RecordOutputs> RecordOutputs::find(const RecordVerbOptions& options) {
+  auto database = store::OutputPlace::find(options.output, store::OutputKind::kDatabase, options.force);
+  if (!database) return database.error();
+  const std::string raw = options.output + kRawSuffix;
+  if (database->has(kRawSuffix))
+    return Error{"there is a raw trace of another recording: " + raw,
+                 "if no uscope is writing it: `uscope load " + raw + " -o FILE.db` loads it; then remove it"};
+  std::optional<store::OutputPlace> keep;
+  if (options.keep_raw) {
+    auto place = store::OutputPlace::find(*options.keep_raw, store::OutputKind::kRawTrace, options.force);
+    if (!place) return place.error();
+    if (place->same_place(*database))
+      return Error{"-o and --keep-raw name the same file: " + options.output, "give two names"};
+    if (!place->same_mount(*database))
+      return Error{"the raw trace is written beside the database, and cannot be kept in another file system: " +
+                       *options.keep_raw,
+                   "choose a place with --keep-raw in that of " + options.output};
+    keep.emplace(std::move(*place));
+  }
+  return RecordOutputs(std::move(*database), std::move(keep), raw);
+}
+
+tracer::RawOutput RecordOutputs::raw_output() {
+  tracer::RawOutput output;
+  output.name = raw_name_;
+  output.begin = [this]() -> Result<UniqueFd> {
+    auto file = database_.begin(kRawSuffix, false);
+    if (!file) return file.error();
+    raw_.emplace(std::move(*file));
+    raw_->keep();  // what was recorded is there also where the rest fails
+    return raw_->duplicate();
+  };
+  output.discard = [this] {
+    if (raw_) raw_->abandon();
+  };
+  return output;
+}
+
+Result<trace::RawReader> RecordOutputs::read_raw() const {
+  if (!raw_) return Error{"there is no raw trace", "this is a mistake in uscope: please report it"};
+  auto file = raw_->duplicate();
+  if (!file) return file.error();
+  return trace::RawReader::open(std::move(*file), raw_name_);
+}
+
+std::vector<int> RecordOutputs::folders() const {
+  std::vector<int> folders{database_.folder()};
+  if (keep_) folders.push_back(keep_->folder());
+  return folders;
+}
+
+Result<void> RecordOutputs::settle_raw() {
+  if (!raw_) return {};
+  if (!keep_) {
+    raw_->abandon();
+    return {};
+  }
+  auto done = raw_->commit_to(*keep_);
+  raw_->keep();
+  if (done) return {};
+  return Error{"cannot keep the raw trace as " + keep_->path().string() + ": " + done.error().what,
+               raw_->stands() ? "it is in " + raw_name_ : done.error().remedy};
+}
+
+std::string RecordOutputs::where_raw_is() const {
+  return raw_ && raw_->stands() ? "the trace was recorded to " + raw_name_ + ", but could not be loaded"
+                                : "the trace could not be loaded, and somebody has removed the raw trace " + raw_name_;
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,125 @@
+#include "cli/session/record_target.h"
+
+#include <linux/magic.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <filesystem>
+
+#include "uscope/trace_map.h"
+
+namespace uscope::cli {
+namespace {
+
+Result<void> check_pid(std::uint32_t pid) {
+  if (pid == static_cast<std::uint32_t>(getpid())) return Error{"uscope does not trace itself", "give another --pid"};
+  if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
+    return Error{"no process has the number " + std::to_string(pid), "`ps -e` lists those that run"};
+  // A thread's number is accepted by kill, too.
+  std::error_code error;
+  if (std::filesystem::exists("/proc/" + std::to_string(pid) + "/status", error) &&
+      !std::filesystem::exists("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid), error))
+    return Error{std::to_string(pid) + " is not a process", "give the number of a process"};
+  return {};
+}
+
+// The kernel's id of a control group is its folder's inode number.
+Result<std::uint64_t> cgroup_id(const std::string& path) {
+  struct statfs system {};
+  struct stat status {};
+  if (statfs(path.c_str(), &system) != 0 || stat(path.c_str(), &status) != 0)
+    return errno_error("cannot look at the control group " + path, errno,
+                       "give its folder, such as /sys/fs/cgroup/system.slice/nginx.service");
+  if (system.f_type != CGROUP2_SUPER_MAGIC || !S_ISDIR(status.st_mode))
+    return Error{path + " is not a control group of version 2",
+                 "give its folder, such as /sys/fs/cgroup/system.slice/nginx.service"};
+  return std::uint64_t{status.st_ino};
+}
+
+std::string joined(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+std::string base_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+void add_running_target(CLI::App& verb, RecordVerbOptions& options) {
+  verb.add_option("--app", options.apps,
+                  "trace this application, running or started later: its executable's or script's name")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  verb.add_option("--pid", options.pids, "trace this process, and what it starts")
+      ->type_name("PID")
+      ->check(CLI::PositiveNumber)
+      ->allow_extra_args(false);
+  verb.add_option("--cgroup", options.cgroups, "trace the members of this control group and of those below it")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+  verb.add_option("--follow", options.follow,
+                  "tree: all that a traced process starts; image: only while it is that program")
+      ->check(CLI::IsMember({"tree", "image"}))
+      ->capture_default_str();
+}
+
+void add_target(CLI::App& verb, RecordVerbOptions& options) {
+  add_running_target(verb, options);
+  verb.add_option("COMMAND", options.command, "the command to trace, after --");
+  verb.positionals_at_end();
+}
+
+Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions& out) {
+  const int kinds = int{!options.command.empty()} + int{!options.apps.empty()} + int{!options.pids.empty()} +
+                    int{!options.cgroups.empty()};
+  if (kinds != 1)
+    return Error{kinds == 0 ? "nothing to trace" : "more than one kind of target",
+                 "give one of: -- COMMAND, --app NAME, --pid PID, --cgroup PATH"};
+  if (!options.user.empty() && options.command.empty())
+    return Error{"--user is for a command that uscope starts", "leave it out"};
+  usc_target& target = out.config.target;
+  target.follow = options.follow == "image" ? USC_FOLLOW_IMAGE : USC_FOLLOW_TREE;
+  if (!options.command.empty()) {
+    target.kinds = USC_TARGET_LAUNCH;
+    out.launch.command = options.command;
+    out.launch.user = options.user;
+    out.target.apps = {base_of(options.command.front())};
+  } else if (!options.apps.empty()) {
+    target.kinds = USC_TARGET_APP;
+    for (const std::string& name : options.apps)
+      if (name.empty() || name.find('/') != std::string::npos)
+        return Error{"not the name of an application: '" + name + "'", "give a base name, without folders: nginx"};
+    out.target.apps = options.apps;
+  } else if (!options.pids.empty()) {
+    target.kinds = USC_TARGET_PID;
+    for (const std::uint32_t pid : options.pids)
+      if (auto there = check_pid(pid); !there) return there;
+    out.target.pids = options.pids;
+  } else {
+    target.kinds = USC_TARGET_CGROUP;
+    for (const std::string& path : options.cgroups) {
+      auto id = cgroup_id(path);
+      if (!id) return id.error();
+      out.target.cgroups.push_back(*id);
+    }
+  }
+  return {};
+}
+
+std::string describe_target(const RecordVerbOptions& options) {
+  if (!options.command.empty()) return options.command.front();
+  if (!options.apps.empty()) return "app " + joined(options.apps);
+  if (!options.cgroups.empty()) return "cgroup " + joined(options.cgroups);
+  std::vector<std::string> pids;
+  for (const std::uint32_t pid : options.pids) pids.push_back(std::to_string(pid));
+  return "pid " + joined(pids);
+}
+
+}  // namespace uscope::cli

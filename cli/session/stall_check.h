@@ -1,0 +1,31 @@
+// `record --until-stall`: loads the raw trace as it is by now into a store without a name beside the output, in a
+// process of its own, and diagnoses it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "cli/session/record_outputs.h"
+#include "support/process/child_work.h"
+#include "tracer/recorder/stall_watch.h"
+
+namespace uscope::cli {
+
+class ForkedStallCheck : public tracer::StallCheck {
+ public:
+  // Threads must have waited for each other at least `stall_ns`.
+  ForkedStallCheck(const RecordOutputs& outputs, std::uint64_t stall_ns) : outputs_(outputs), stall_ns_(stall_ns) {}
+
+  void begin() override;
+  std::optional<bool> poll() override;
+
+ private:
+  [[nodiscard]] int check() const;
+  [[nodiscard]] Result<bool> is_stalled() const;
+
+  const RecordOutputs& outputs_;
+  std::uint64_t stall_ns_;
+  std::optional<ChildWork> work_;
+};
+
+}  // namespace uscope::cli

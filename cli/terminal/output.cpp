@@ -1,0 +1,48 @@
+#include "cli/terminal/output.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <string>
+
+#include "support/text.h"
+
+namespace uscope::cli {
+
+void add_format(CLI::App& app, Format& format) {
+  static const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
+  app.add_option_function<std::string>(
+         "--format", [&format](const std::string& name) { format = kFormats.at(name); }, "how to print the result")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->default_str("text");
+}
+
+void Output::write(std::string_view text) {
+  if (error_ != 0 || text.empty()) return;
+  if (std::fwrite(text.data(), 1, text.size(), stream_) != text.size()) error_ = errno;
+}
+
+Result<void> Output::finish() {
+  if (error_ == 0 && std::fflush(stream_) != 0) error_ = errno;
+  if (error_ != 0) return errno_error("cannot write the result", error_);
+  return {};
+}
+
+void print_error(const Error& error) {
+  std::fprintf(stderr, "uscope: %s\n", escape_terminal(error.what).c_str());
+  if (!error.remedy.empty()) std::fprintf(stderr, "  %s\n", escape_terminal(error.remedy).c_str());
+}
+
+std::size_t text_width(std::FILE* stream) {
+  const int fd = fileno(stream);
+  if (fd < 0 || isatty(fd) == 0) return kPlainWidth;
+  winsize size{};
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kPlainWidth;
+  return std::max<std::size_t>(size.ws_col, 80);
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,60 @@
+#include "cli/verbs/deadlock.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/session/attached_trace.h"
+#include "cli/session/confined_reader.h"
+#include "cli/session/record_target.h"
+#include "store/db/database.h"
+
+namespace uscope::cli {
+
+void add_deadlock(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<DeadlockOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "deadlock", "which threads wait for each other, at a trace's end or in an application that hangs now");
+  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written");
+  add_running_target(*verb, options->running);
+  verb->add_option("--backend", options->running.backend,
+                   "what traces in the kernel: bpf, kmod (the module), or what works")
+      ->check(CLI::IsMember({"auto", "bpf", "kmod"}))
+      ->capture_default_str();
+  add_format(*verb, options->format);
+  verb->callback([options, &invocation] { invocation.run = [options] { return run_deadlock(*options); }; });
+}
+
+Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, Format format) {
+  Output out(stdout);
+  out.write(format == Format::kText ? deadlock_text(diagnosis, text_width(stdout)) : deadlock_json(diagnosis));
+  if (auto done = out.finish(); !done) return done.error();
+  return diagnosis.verdict == analyzer::Verdict::kNone ? 0 : 1;
+}
+
+namespace {
+
+Result<int> diagnose_store(const store::Database& database, Format format) {
+  auto diagnosis = analyzer::diagnose(database);
+  if (!diagnosis) return diagnosis.error();
+  return show_diagnosis(*diagnosis, format);
+}
+
+}  // namespace
+
+Result<int> run_deadlock(const DeadlockOptions& options) {
+  const RecordVerbOptions& running = options.running;
+  const bool is_running = !running.apps.empty() || !running.pids.empty() || !running.cgroups.empty();
+  if (is_running == !options.file.empty())
+    return Error{is_running ? "both a trace and an application that runs" : "nothing to look at",
+                 "give one of: FILE.db, --pid PID, --app NAME, --cgroup PATH"};
+  const auto diagnose = [&options](const store::Database& database) {
+    return diagnose_store(database, options.format);
+  };
+  if (is_running) return with_attached_trace(running, diagnose, kDeadlockError);
+  auto database = open_confined(options.file);
+  if (!database) return database.error();
+  return diagnose(*database);
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,34 @@
+// `uscope deadlock`: which threads wait for each other, or for nobody.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "analyzer/deadlock/deadlock.h"
+#include "cli/terminal/output.h"
+#include "cli/verbs/invocation.h"
+#include "cli/verbs/record.h"
+
+namespace uscope::cli {
+
+constexpr int kDeadlockError = 2;  // exit status
+
+struct DeadlockOptions {
+  std::filesystem::path file;  // or what runs
+  RecordVerbOptions running;
+  Format format = Format::kText;
+};
+
+void add_deadlock(CLI::App& app, Invocation& invocation);
+// 0: nothing found; 1: a deadlock or a stall.
+[[nodiscard]] Result<int> run_deadlock(const DeadlockOptions& options);
+
+// Prints a diagnosis; the verb's exit status.
+[[nodiscard]] Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, Format format);
+
+[[nodiscard]] std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width);
+// docs/json/deadlock.schema.json
+[[nodiscard]] std::string deadlock_json(const analyzer::Diagnosis& diagnosis);
+
+}  // namespace uscope::cli

@@ -1,0 +1,106 @@
+#include "cli/verbs/diff.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+
+#include "cli/render/diff_render.h"
+#include "cli/session/confined_reader.h"
+#include "syscalls/call_set.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr std::size_t kTextLines = 5;
+constexpr std::size_t kJsonLines = 100;
+constexpr std::size_t kMostDepth = 64;
+
+Result<analyzer::MatrixBy> parse_by(const std::string& text) {
+  using Space = analyzer::MatrixBy::Space;
+  if (text == "function") return analyzer::MatrixBy{};
+  if (text == "path") return analyzer::MatrixBy{Space::kPath, 1};
+  constexpr std::string_view kDepth = "depth:";
+  std::size_t depth = 0;
+  if (text.starts_with(kDepth)) {
+    const char* end = text.data() + text.size();
+    const auto [stop, problem] = std::from_chars(text.data() + kDepth.size(), end, depth);
+    if (problem == std::errc() && stop == end && depth >= 1 && depth <= kMostDepth)
+      return analyzer::MatrixBy{Space::kDepth, depth};
+  }
+  return Error{"--by " + text + " is not understood",
+               "use function, depth:N (N from 1 to " + std::to_string(kMostDepth) + "), or path"};
+}
+
+Result<analyzer::ModuleNames> parse_renamed(const std::vector<std::string>& list) {
+  analyzer::ModuleNames names;
+  for (const std::string& text : list) {
+    const std::size_t equal = text.find('=');
+    if (equal == std::string::npos || equal == 0 || equal + 1 == text.size())
+      return Error{"--map " + text + " is not understood", "use OLD=NEW, two base names of modules"};
+    const std::string from = analyzer::module_identity(text.substr(0, equal));
+    if (!names.emplace(from, analyzer::module_identity(text.substr(equal + 1))).second)
+      return Error{"--map renames " + from + " twice", ""};
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options) {
+  analyzer::DiffOptions parsed;
+  parsed.normal.assign(options.normal.begin(), options.normal.end());
+  parsed.abnormal.assign(options.abnormal.begin(), options.abnormal.end());
+  auto names = parse_renamed(options.renamed);
+  if (!names) return names.error();
+  parsed.names = std::move(*names);
+  auto by = parse_by(options.by);
+  if (!by) return by.error();
+  parsed.by = *by;
+  if (!options.per.empty()) {
+    // A connection is accepted by either call.
+    auto calls = syscalls::parse_call_set(options.per == "accept" ? "accept,accept4" : options.per);
+    if (!calls) return calls.error();
+    parsed.per = std::move(*calls);
+  }
+  parsed.lines = options.top.value_or(options.format == Format::kText ? kTextLines : kJsonLines);
+  return parsed;
+}
+
+void add_diff(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<DiffVerbOptions>();
+  CLI::App* verb = app.add_subcommand("diff", "what abnormal runs do that normal runs do not: calls by their callers");
+  verb->add_option("--normal", options->normal, "traces of normal runs; three or more are tested, not only ranked")
+      ->required()
+      ->type_name("FILE.db...");
+  verb->add_option("--abnormal", options->abnormal, "traces of abnormal runs")->required()->type_name("FILE.db...");
+  verb->add_option("--by", options->by,
+                   "what a call is told by: function (of the application), depth:N (with its callers), path (modules)")
+      ->type_name("SPACE")
+      ->default_str("function");
+  verb->add_option("--per", options->per, "rates by these calls that succeeded (accept, %network), not by seconds")
+      ->type_name("SET");
+  verb->add_option("--map", options->renamed, "a module of one run that is another's: base names")
+      ->type_name("OLD=NEW")
+      ->expected(1)
+      ->take_all();
+  verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 5, json: 100)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  add_format(*verb, options->format);
+  verb->callback([options, &invocation] { invocation.run = [options] { return run_diff(*options); }; });
+}
+
+Result<int> run_diff(const DiffVerbOptions& options) {
+  auto parsed = parse_diff(options);
+  if (!parsed) return parsed.error();
+  if (auto confined = confine_reader(); !confined) return confined.error();
+  auto found = analyzer::diff(*parsed);
+  if (!found) return found.error();
+  Output out(stdout);
+  out.write(options.format == Format::kText ? diff_text(*found, text_width(stdout)) : diff_json(*found));
+  if (auto done = out.finish(); !done) return done.error();
+  return 0;
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,31 @@
+// `uscope diff`: what abnormal runs do that normal runs do not.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/diff/diff.h"
+#include "cli/terminal/output.h"
+#include "cli/verbs/invocation.h"
+
+namespace uscope::cli {
+
+struct DiffVerbOptions {
+  std::vector<std::string> normal;
+  std::vector<std::string> abnormal;
+  std::vector<std::string> renamed;  // OLD=NEW
+  std::string per;                   // a set of calls; empty: rates by duration
+  std::string by = "function";       // function, depth:N, path
+  std::optional<std::size_t> top;    // lines of each list, 0 = all; none: 5 in text, 100 in JSON
+  Format format = Format::kText;
+};
+
+void add_diff(CLI::App& app, Invocation& invocation);
+[[nodiscard]] Result<int> run_diff(const DiffVerbOptions& options);
+
+// What the options say; errors where one cannot be understood.
+[[nodiscard]] Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options);
+
+}  // namespace uscope::cli

@@ -1,0 +1,123 @@
+#include "cli/verbs/export.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "cli/session/confined_reader.h"
+#include "cli/session/interruption.h"
+#include "cli/session/output_owner.h"
+#include "cli/terminal/output.h"
+#include "store/db/database.h"
+#include "store/files/output_file.h"
+#include "support/private_file.h"
+#include "support/text.h"
+#include "support/unique_fd.h"
+
+namespace uscope::cli {
+namespace {
+
+struct StreamCloser {
+  void operator()(std::FILE* stream) const { std::fclose(stream); }
+};
+using Stream = std::unique_ptr<std::FILE, StreamCloser>;
+
+Result<Stream> stream_over(int fd) {
+  auto copy = duplicate(fd);
+  if (!copy) return copy.error();
+  Stream stream(fdopen(copy->get(), "w"));
+  if (!stream) return errno_error("cannot write the export", errno);
+  (void)copy->release();
+  return stream;
+}
+
+Result<void> write_folded(const ExportOptions& options, const store::Database& database, std::FILE* stream) {
+  Output out(stream);
+  auto totals = exporters::fold_stacks(database, options.folded, [&](const std::string& stack, std::uint64_t weight) {
+    out.write(to_utf8(stack) + " " + std::to_string(weight) + "\n");
+  });
+  if (!totals) return totals.error();
+  if (totals->events_left_out > 0)
+    std::fprintf(stderr, "uscope: %s of %s events have no duration (they never returned) and no weight here\n",
+                 group_digits(totals->events_left_out).c_str(),
+                 group_digits(totals->events + totals->events_left_out).c_str());
+  return out.finish();
+}
+
+// To a file that takes its name when it is whole. A signal ends it without one.
+Result<void> write_file(const ExportOptions& options, const store::Database& database, store::OutputFile file) {
+  OutputOwner owner({file.fd()});
+  if (auto confined = confine_reader({file.folder()}); !confined) return confined;
+  Result<void> done;
+  {
+    const Interruption interruption;
+    constexpr int kSteps = 10'000;
+    sqlite3_progress_handler(
+        database.handle(), kSteps, [](void*) { return Interruption::signal() != 0 ? 1 : 0; }, nullptr);
+    auto stream = stream_over(file.fd());
+    done = stream ? write_folded(options, database, stream->get()) : stream.error();
+    if (done)
+      done = file.commit();
+    else
+      file.abandon();
+  }
+  if (done)
+    owner.give();
+  else if (Interruption::signal() != 0)
+    std::raise(Interruption::signal());
+  return done;
+}
+
+Result<void> write_export(const ExportOptions& options) {
+  if (!options.output) {
+    auto database = open_confined(options.file);
+    return database ? write_folded(options, *database, stdout) : database.error();
+  }
+  auto place = store::OutputPlace::find(*options.output, store::OutputKind::kText, options.force);
+  if (!place) return place.error();
+  auto database = store::Database::open(options.file);
+  if (!database) return database.error();
+  if (place->stream() >= 0) {
+    if (auto confined = confine_reader(); !confined) return confined;
+    auto stream = stream_over(place->stream());
+    return stream ? write_folded(options, *database, stream->get()) : stream.error();
+  }
+  if (place->is(database->fd()))
+    return Error{"the output is the trace itself: " + options.file.string(), "give another name with -o"};
+  auto file = place->begin();
+  return file ? write_file(options, *database, std::move(*file)) : file.error();
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ExportOptions>();
+  CLI::App* verb = app.add_subcommand("export", "a trace in the formats of other tools");
+  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  verb->add_option("--format", "folded: process;root;…;leaf and a number, for flame graphs")
+      ->check(CLI::IsMember({"folded"}))
+      ->default_str("folded");
+  verb->add_option_function<std::string>(
+          "--weight",
+          [options](const std::string& weight) {
+            options->folded.weight =
+                weight == "time" ? exporters::FoldedWeight::kTime : exporters::FoldedWeight::kEvents;
+          },
+          "what the number counts: events, or nanoseconds inside the calls")
+      ->check(CLI::IsMember({"events", "time"}))
+      ->default_str("events");
+  verb->add_flag("--with-call", options->folded.with_call, "the system call as the innermost frame");
+  verb->add_option("-o,--output", options->output, "write to this file instead of standard output")->type_name("FILE");
+  verb->add_flag("--force", options->force, "write also in place of a file that is there");
+  verb->callback([options, &invocation] { invocation.run = [options] { return run_export(*options); }; });
+}
+
+Result<int> run_export(const ExportOptions& options) {
+  if (auto done = write_export(options); !done) return done.error();
+  return 0;
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,22 @@
+// `uscope export`: a trace in the formats of other tools.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "cli/verbs/invocation.h"
+#include "exporters/folded.h"
+
+namespace uscope::cli {
+
+struct ExportOptions {
+  std::filesystem::path file;
+  std::optional<std::filesystem::path> output;  // none: standard output
+  bool force = false;                           // also in place of a file that is there
+  exporters::FoldedOptions folded;
+};
+
+void add_export(CLI::App& app, Invocation& invocation);
+[[nodiscard]] Result<int> run_export(const ExportOptions& options);
+
+}  // namespace uscope::cli

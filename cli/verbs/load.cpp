@@ -1,0 +1,88 @@
+#include "cli/verbs/load.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "cli/render/json.h"
+#include "cli/session/confined_load.h"
+#include "cli/session/output_owner.h"
+#include "cli/terminal/status_line.h"
+#include "store/loader.h"
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr std::uint64_t kProgressSteps = 1000;
+
+using Client = std::optional<symbolizer::Debuginfod>;
+
+std::string load_text(const store::LoadSummary& loaded, const Client& debuginfod, const std::string& output,
+                      bool replaced) {
+  std::string text = group_digits(loaded.events) + (loaded.events == 1 ? " event, " : " events, ") +
+                     group_digits(loaded.lost) + " lost, " + group_digits(loaded.processes) +
+                     (loaded.processes == 1 ? " process -> " : " processes -> ") + escape_terminal(output) +
+                     (replaced ? ", in place of an older file\n" : "\n");
+  if (!loaded.complete) text += "  the raw trace breaks off: its recording was not ended in order\n";
+  if (loaded.damaged_bytes) text += "  " + group_digits(loaded.damaged_bytes) + " bytes of it are damaged\n";
+  if (debuginfod) text += "  " + escape_terminal(debuginfod_text(debuginfod->figures())) + "\n";
+  return text;
+}
+
+std::string load_json(const store::LoadSummary& loaded, const Client& debuginfod, const std::string& output) {
+  nlohmann::ordered_json json = {
+      {"output", json_value(output)},          {"events", loaded.events},    {"stacks", loaded.stacks},
+      {"processes", loaded.processes},         {"threads", loaded.threads},  {"lost", loaded.lost},
+      {"damaged_bytes", loaded.damaged_bytes}, {"complete", loaded.complete}};
+  if (debuginfod) json["debuginfod"] = debuginfod_json(debuginfod->figures());
+  return dump(json) + "\n";
+}
+
+}  // namespace
+
+void add_load(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<LoadVerbOptions>();
+  CLI::App* verb = app.add_subcommand("load", "symbolise a raw trace and load it into a database");
+  verb->add_option("RAW", options->raw, "a raw trace: of `uscope record --keep-raw`, or what a killed one left behind")
+      ->required();
+  verb->add_option("-o,--output", options->output, "the database to write")->type_name("FILE.db")->required();
+  verb->add_flag("--force", options->force, "write also in place of a file that is no database of uscope's");
+  add_format(*verb, options->format);
+  add_debuginfod(*verb, options->debuginfod);
+  verb->callback([options, &invocation] { invocation.run = [options] { return run_load(*options); }; });
+}
+
+Result<int> run_load(const LoadVerbOptions& options) {
+  auto debuginfod = open_debuginfod(options.debuginfod);
+  if (!debuginfod) return debuginfod.error();
+  StatusLine status(stderr);
+  store::LoadOptions how;
+  how.progress = [&status](double fraction) {
+    status.progress("loading", static_cast<std::uint64_t>(fraction * static_cast<double>(kProgressSteps)),
+                    kProgressSteps);
+  };
+  if (*debuginfod) how.fetch_debug_file = [&](const std::string& build_id) { return (*debuginfod)->fetch(build_id); };
+  auto raw = trace::RawReader::open(options.raw);
+  if (!raw) return raw.error();
+  auto place = store::OutputPlace::find(options.output, store::OutputKind::kDatabase, options.force);
+  if (!place) return place.error();
+  if (place->is(raw->fd()))
+    return Error{"the output is the raw trace itself: " + options.raw.string(), "give another name with -o"};
+  auto database = place->begin();
+  if (!database) return database.error();
+  OutputOwner owner({database->fd()});
+  const ConfinedLoad where{options.raw, options.output, {place->folder()}, debuginfod->has_value()};
+  auto loaded = load_confined(where, std::move(*raw), std::move(*database), std::move(how), status);
+  if (!loaded) return loaded.error();
+  owner.give();
+  Output out(stdout);
+  const std::string output = options.output.string();
+  out.write(options.format == Format::kText ? load_text(*loaded, *debuginfod, output, place->replaces())
+                                            : load_json(*loaded, *debuginfod, output));
+  if (auto done = out.finish(); !done) return done.error();
+  return 0;
+}
+
+}  // namespace uscope::cli

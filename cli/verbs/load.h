@@ -1,0 +1,23 @@
+// `uscope load`: symbolises a raw trace and loads it into a database; also on another machine than it was recorded on.
+#pragma once
+
+#include <filesystem>
+
+#include "cli/session/debuginfod_option.h"
+#include "cli/terminal/output.h"
+#include "cli/verbs/invocation.h"
+
+namespace uscope::cli {
+
+struct LoadVerbOptions {
+  std::filesystem::path raw;
+  std::filesystem::path output;
+  bool force = false;  // also in place of a file that is no database of uscope's
+  Format format = Format::kText;
+  DebuginfodChoice debuginfod;
+};
+
+void add_load(CLI::App& app, Invocation& invocation);
+[[nodiscard]] Result<int> run_load(const LoadVerbOptions& options);
+
+}  // namespace uscope::cli

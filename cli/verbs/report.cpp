@@ -1,0 +1,44 @@
+#include "cli/verbs/report.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "analyzer/summary/summary.h"
+#include "cli/render/report_render.h"
+#include "cli/session/confined_reader.h"
+#include "store/db/database.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr std::size_t kTextLines = 8;
+
+}  // namespace
+
+void add_report(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* verb = app.add_subcommand("report",
+                                      "what a trace says: losses first, then processes, calls, their callers, "
+                                      "latencies, errors");
+  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  add_format(*verb, options->format);
+  verb->callback([options, &invocation] { invocation.run = [options] { return run_report(*options); }; });
+}
+
+Result<int> run_report(const ReportOptions& options) {
+  auto database = open_confined(options.file);
+  if (!database) return database.error();
+  const bool text = options.format == Format::kText;
+  auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(text ? kTextLines : 0)});
+  if (!summary) return summary.error();
+  Output out(stdout);
+  out.write(text ? report_text(*summary, options.file.string(), text_width(stdout)) : report_json(*summary));
+  if (auto done = out.finish(); !done) return done.error();
+  return 0;
+}
+
+}  // namespace uscope::cli

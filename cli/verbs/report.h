@@ -1,0 +1,22 @@
+// `uscope report`: a trace at a glance.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+
+#include "cli/terminal/output.h"
+#include "cli/verbs/invocation.h"
+
+namespace uscope::cli {
+
+struct ReportOptions {
+  std::filesystem::path file;
+  std::optional<std::size_t> top;  // lines of each list, 0 = all; none: 8 in text, all in JSON
+  Format format = Format::kText;
+};
+
+void add_report(CLI::App& app, Invocation& invocation);
+[[nodiscard]] Result<int> run_report(const ReportOptions& options);
+
+}  // namespace uscope::cli

@@ -1,0 +1,21 @@
+// `uscope sql`: people's own questions to a trace, in SQL, read-only.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cli/terminal/output.h"
+#include "cli/verbs/invocation.h"
+
+namespace uscope::cli {
+
+struct SqlOptions {
+  std::filesystem::path file;
+  std::string sql;  // one SELECT, or several separated by `;`
+  Format format = Format::kText;
+};
+
+void add_sql(CLI::App& app, Invocation& invocation);
+[[nodiscard]] Result<int> run_sql(const SqlOptions& options);
+
+}  // namespace uscope::cli

@@ -1,0 +1,32 @@
+#include "cli/verbs/tree.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/session/confined_reader.h"
+#include "store/db/database.h"
+
+namespace uscope::cli {
+
+void add_tree(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<TreeOptions>();
+  CLI::App* verb = app.add_subcommand("tree", "the process tree with images, life times, exit codes, events");
+  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  verb->add_flag("--images", options->images, "a line for each program that a process executed, with its arguments");
+  add_format(*verb, options->format);
+  verb->callback([options, &invocation] { invocation.run = [options] { return run_tree(*options); }; });
+}
+
+Result<int> run_tree(const TreeOptions& options) {
+  auto database = open_confined(options.file);
+  if (!database) return database.error();
+  auto tree = analyzer::build_tree(*database);
+  if (!tree) return tree.error();
+  Output out(stdout);
+  out.write(options.format == Format::kText ? tree_text(*tree, options.images, text_width(stdout)) : tree_json(*tree));
+  if (auto done = out.finish(); !done) return done.error();
+  return 0;
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,26 @@
+// `uscope tree`: the processes of a trace.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "analyzer/read/process_tree.h"
+#include "cli/terminal/output.h"
+#include "cli/verbs/invocation.h"
+
+namespace uscope::cli {
+
+struct TreeOptions {
+  std::filesystem::path file;
+  bool images = false;  // a line for each image of a process
+  Format format = Format::kText;
+};
+
+void add_tree(CLI::App& app, Invocation& invocation);
+[[nodiscard]] Result<int> run_tree(const TreeOptions& options);
+
+[[nodiscard]] std::string tree_text(const analyzer::ProcessTree& tree, bool images, std::size_t width);
+// docs/json/tree.schema.json
+[[nodiscard]] std::string tree_json(const analyzer::ProcessTree& tree);
+
+}  // namespace uscope::cli
