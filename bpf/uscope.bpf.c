@@ -6,7 +6,7 @@
 #include "preemption.h"
 #include "target.h"
 #include "transport.h"
-#include "uscope/core/tasks.h"
+#include "uscope/core/tasks/tasks.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 

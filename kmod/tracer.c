@@ -14,7 +14,7 @@
 
 #include "port.h"
 
-#include "uscope/core/tasks.h"
+#include "uscope/core/tasks/tasks.h"
 
 #include "app_frame.h"
 

@@ -1,4 +1,5 @@
-// What the loader alone finds missing, beside the causes that tracing counts (include/uscope/loss.def). No events.
+// What the loader alone finds missing, beside the causes that tracing counts (include/uscope/lists/loss.def). No
+// events.
 #pragma once
 
 namespace uscope::store {

@@ -34,13 +34,13 @@ namespace {
 
 constexpr std::array<std::string_view, USC_LOSS_COUNT> kLossNames{
 #define USC_X(constant, name, meaning, numbered) name,
-#include "uscope/loss.def"
+#include "uscope/lists/loss.def"
 #undef USC_X
 };
 
 constexpr std::array<std::string_view, USC_FILE_STATE_COUNT> kFileStates{
 #define USC_X(constant, name, meaning) name,
-#include "uscope/file_state.def"
+#include "uscope/lists/file_state.def"
 #undef USC_X
 };
 

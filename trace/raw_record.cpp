@@ -10,7 +10,7 @@ namespace {
 constexpr std::array kFixedBytes = [] {
   std::array<std::uint16_t, 32> bytes{};
 #define USC_X(constant, number, name, type) bytes[number] = sizeof(type);
-#include "uscope/record_type.def"
+#include "uscope/lists/record_type.def"
 #undef USC_X
   return bytes;
 }();

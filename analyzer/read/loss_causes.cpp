@@ -16,7 +16,7 @@ struct Cause {
 
 constexpr std::array kCauses{
 #define USC_X(constant, name, meaning, numbered) Cause{name, meaning},
-#include "uscope/loss.def"
+#include "uscope/lists/loss.def"
 #undef USC_X
     Cause{store::kFileChanged, store::kFileChangedMeaning},
 };

@@ -1,4 +1,4 @@
-// What the causes of loss mean (include/uscope/loss.def).
+// What the causes of loss mean (include/uscope/lists/loss.def).
 #pragma once
 
 #include <string>

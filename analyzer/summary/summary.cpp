@@ -24,7 +24,7 @@ struct NamedMeaning {
 
 constexpr std::array kBrokenReasons{
 #define USC_X(constant, name, meaning) NamedMeaning{name, meaning},
-#include "uscope/unwind_error.def"
+#include "uscope/lists/unwind_error.def"
 #undef USC_X
 };
 

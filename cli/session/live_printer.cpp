@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array kHowNames = {
 #define USC_X(name, text, meaning) text,
-#include "uscope/how.def"
+#include "uscope/lists/how.def"
 #undef USC_X
 };
 constexpr std::array kAbiNames = {"x86_64", "i386", "x32"};

@@ -110,7 +110,7 @@ void add_filter_options(CLI::App& verb, EventsOptions& options) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember(std::vector<std::string>{
 #define USC_X(constant, name, meaning) name,
-#include "uscope/how.def"
+#include "uscope/lists/how.def"
 #undef USC_X
       }));
   list(verb.add_option("--trigger", filter.triggers, "only calls whose application function matches"), "GLOB");

@@ -25,20 +25,20 @@
 
 enum usc_record_type {
 #define USC_X(name, number, text, type) USC_RECORD_##name = number,
-#include "record_type.def"
+#include "uscope/lists/record_type.def"
 #undef USC_X
 };
 
 enum usc_how {
 #define USC_X(name, text, meaning) USC_HOW_##name,
-#include "how.def"
+#include "uscope/lists/how.def"
 #undef USC_X
 	USC_HOW_COUNT
 };
 
 enum usc_loss_cause {
 #define USC_X(name, text, meaning, numbered) USC_LOSS_##name,
-#include "loss.def"
+#include "uscope/lists/loss.def"
 #undef USC_X
 	USC_LOSS_COUNT
 };
@@ -48,7 +48,7 @@ USC_INLINE int usc_loss_is_numbered(__u32 cause)
 {
 	const __u64 numbered = 0
 #define USC_X(name, text, meaning, numbered) | (numbered##ull << USC_LOSS_##name)
-#include "loss.def"
+#include "uscope/lists/loss.def"
 #undef USC_X
 		;
 
@@ -124,7 +124,7 @@ enum usc_ended {
 
 enum usc_unwind_error {
 #define USC_X(name, text, meaning) USC_BROKEN_##name,
-#include "unwind_error.def"
+#include "uscope/lists/unwind_error.def"
 #undef USC_X
 	USC_BROKEN_COUNT
 };
@@ -260,7 +260,7 @@ struct usc_file {
 /* What is known of a file's unwind rows. A file is PENDING until the collector has opened it. */
 enum usc_file_state {
 #define USC_X(name, text, meaning) USC_FILE_##name,
-#include "file_state.def"
+#include "uscope/lists/file_state.def"
 #undef USC_X
 	USC_FILE_STATE_COUNT
 };

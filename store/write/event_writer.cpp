@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<std::string_view, USC_HOW_COUNT> kHowNames{
 #define USC_X(constant, name, meaning) name,
-#include "uscope/how.def"
+#include "uscope/lists/how.def"
 #undef USC_X
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array kBrokenNames{
 #define USC_X(constant, name, meaning) name,
-#include "uscope/unwind_error.def"
+#include "uscope/lists/unwind_error.def"
 #undef USC_X
 };
 

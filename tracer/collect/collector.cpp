@@ -31,7 +31,7 @@ std::size_t least_size(std::uint16_t type) {
 #define USC_X(name, number, text, type) \
   case number:                          \
     return sizeof(type);
-#include "uscope/record_type.def"
+#include "uscope/lists/record_type.def"
 #undef USC_X
     default:
       return sizeof(usc_record);

@@ -180,16 +180,16 @@ std::vector<Layout> layouts() {
 void describe_numbers(std::ostream& out) {
 #define USC_X(name, number, text, type) \
   out << "record " << text << ' ' << USC_RECORD_##name << ' ' << #type << ' ' << sizeof(type) << '\n';
-#include "uscope/record_type.def"
+#include "uscope/lists/record_type.def"
 #undef USC_X
 #define USC_X(name, text, meaning) out << "how " << text << ' ' << USC_HOW_##name << '\n';
-#include "uscope/how.def"
+#include "uscope/lists/how.def"
 #undef USC_X
 #define USC_X(name, text, meaning, numbered) out << "loss " << text << ' ' << USC_LOSS_##name << '\n';
-#include "uscope/loss.def"
+#include "uscope/lists/loss.def"
 #undef USC_X
 #define USC_X(name, text, meaning) out << "broken " << text << ' ' << USC_BROKEN_##name << '\n';
-#include "uscope/unwind_error.def"
+#include "uscope/lists/unwind_error.def"
 #undef USC_X
 }
 
@@ -304,7 +304,7 @@ TEST(RecordLayout, EveryRecordTypeIsListedOnceAndStartsWithItsHead) {
   EXPECT_TRUE(listed.count(#type)) << #type << " is not listed here"; \
   EXPECT_TRUE(numbers.insert(number).second) << #type;                \
   EXPECT_EQ(offsetof(type, head), 0u) << #type;
-#include "uscope/record_type.def"
+#include "uscope/lists/record_type.def"
 #undef USC_X
   EXPECT_FALSE(numbers.count(0));
 }

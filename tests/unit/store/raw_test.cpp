@@ -346,7 +346,7 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
     EXPECT_EQ(numbered.count(text) + others.count(text), 1U) << text;       \
     EXPECT_EQ(check.unexplained(), numbered.count(text) ? 2U : 5U) << text; \
   }
-#include "uscope/loss.def"
+#include "uscope/lists/loss.def"
 #undef USC_X
   EXPECT_EQ(usc_loss_is_numbered(USC_LOSS_COUNT), 0);
 }

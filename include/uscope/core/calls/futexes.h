@@ -7,7 +7,7 @@
 #ifndef USCOPE_CORE_FUTEXES_H
 #define USCOPE_CORE_FUTEXES_H
 
-#include "port.h"
+#include "uscope/core/port.h"
 #include "uscope/futex.h"
 
 #define VM_SHARED_MAPPING 0x8ul

@@ -8,8 +8,8 @@
 #ifndef USCOPE_CORE_STRINGS_H
 #define USCOPE_CORE_STRINGS_H
 
-#include "futexes.h"
-#include "numbers.h"
+#include "uscope/core/calls/futexes.h"
+#include "uscope/core/numbers.h"
 
 #define STRING_KIND_BITS 4
 #define STRING_ARGS 6

@@ -3,8 +3,8 @@
 #ifndef USCOPE_CORE_MAPPING_CALLS_H
 #define USCOPE_CORE_MAPPING_CALLS_H
 
-#include "mappings.h"
-#include "numbers.h"
+#include "uscope/core/walk/mappings.h"
+#include "uscope/core/numbers.h"
 
 #define REMAP_FIXED 2 /* MREMAP_FIXED */
 

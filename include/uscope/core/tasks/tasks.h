@@ -3,7 +3,7 @@
 #ifndef USCOPE_CORE_TASKS_H
 #define USCOPE_CORE_TASKS_H
 
-#include "adopt.h"
+#include "uscope/core/tasks/adopt.h"
 
 /* The launched command enters the map with its first execve. */
 static __noinline int begin_launched(struct task_struct *task)

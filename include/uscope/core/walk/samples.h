@@ -5,7 +5,7 @@
 #ifndef USCOPE_CORE_SAMPLES_H
 #define USCOPE_CORE_SAMPLES_H
 
-#include "walk.h"
+#include "uscope/core/walk/walk.h"
 
 struct copy_context {
 	struct sample_scratch *room;

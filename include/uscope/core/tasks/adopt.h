@@ -6,7 +6,7 @@
 #ifndef USCOPE_CORE_ADOPT_H
 #define USCOPE_CORE_ADOPT_H
 
-#include "calls.h"
+#include "uscope/core/calls/calls.h"
 
 static __always_inline bool targets(__u32 kind)
 {

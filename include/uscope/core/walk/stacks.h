@@ -7,8 +7,8 @@
 #ifndef USCOPE_CORE_STACKS_H
 #define USCOPE_CORE_STACKS_H
 
-#include "memo.h"
-#include "samples.h"
+#include "uscope/core/walk/memo.h"
+#include "uscope/core/walk/samples.h"
 
 struct compare_context {
 	struct scratch *s;

@@ -16,8 +16,8 @@
 #ifndef USCOPE_CORE_WALK_H
 #define USCOPE_CORE_WALK_H
 
-#include "calls.h"
-#include "mappings.h"
+#include "uscope/core/calls/calls.h"
+#include "uscope/core/walk/mappings.h"
 #include "uscope/unwind.h"
 
 #define MAX_STEPS 4096

@@ -12,7 +12,7 @@
 #ifndef USCOPE_CORE_MAPPINGS_H
 #define USCOPE_CORE_MAPPINGS_H
 
-#include "port.h"
+#include "uscope/core/port.h"
 
 enum found_status { FOUND_NONE, FOUND, FOUND_BUSY, FOUND_LOST };
 

@@ -3,7 +3,7 @@
 #ifndef USCOPE_CORE_MEMO_H
 #define USCOPE_CORE_MEMO_H
 
-#include "walk.h"
+#include "uscope/core/walk/walk.h"
 
 /* Memory of the kernel's half can be no stack, and where addresses wrap around distances say nothing. */
 static __always_inline bool has_memo(const struct scratch *s)

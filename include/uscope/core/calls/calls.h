@@ -3,9 +3,9 @@
 #ifndef USCOPE_CORE_CALLS_H
 #define USCOPE_CORE_CALLS_H
 
-#include "mapping_calls.h"
-#include "stacks.h"
-#include "strings.h"
+#include "uscope/core/walk/mapping_calls.h"
+#include "uscope/core/walk/stacks.h"
+#include "uscope/core/calls/strings.h"
 
 #define SIGNAL_KILL 9
 
