@@ -10,7 +10,7 @@
 
 #include "store/db/database.h"
 #include "store/loader.h"
-#include "tests/unit/store/raw_trace.h"
+#include "tests/unit/trace/raw_trace.h"
 
 namespace uscope::store {
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "tests/unit/cli/run_command.h"
-#include "tests/unit/store/raw_trace.h"
+#include "tests/unit/trace/raw_trace.h"
 
 namespace uscope::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "store/db/schema.h"
-#include "tests/unit/store/raw_trace.h"
+#include "tests/unit/trace/raw_trace.h"
 
 namespace uscope::store {
 namespace {

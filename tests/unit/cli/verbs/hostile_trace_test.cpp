@@ -3,7 +3,7 @@
 
 #include "support/text.h"
 #include "tests/unit/cli/run_command.h"
-#include "tests/unit/store/raw_trace.h"
+#include "tests/unit/trace/raw_trace.h"
 
 namespace uscope::test {
 namespace {

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "store/db/database.h"
-#include "tests/unit/store/raw_trace.h"
+#include "tests/unit/trace/raw_trace.h"
 
 namespace uscope::store {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/unit/store/raw_trace.h"
+#include "tests/unit/trace/raw_trace.h"
 #include "trace/raw_reader.h"
 #include "trace/sequence_check.h"
 
