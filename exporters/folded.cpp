@@ -12,6 +12,11 @@
 namespace uscope::exporters {
 namespace {
 
+using analyzer::Image;
+using analyzer::Kind;
+using analyzer::Row;
+using analyzer::text;
+
 // Without control characters, line ends, and what turns the direction of writing.
 std::string one_line(std::string_view text) {
   std::string clean;
@@ -48,7 +53,7 @@ std::string folded_line(const std::string& process, const Row& row, const std::s
 
 Result<FoldedTotals> fold_stacks(const store::Database& database, const FoldedOptions& options,
                                  const std::function<void(const std::string&, std::uint64_t)>& line) {
-  auto catalog = read_catalog(database);
+  auto catalog = analyzer::read_catalog(database);
   if (!catalog) return catalog.error();
   const std::string group = options.with_call ? "image_id, stack_id, kind_id" : "image_id, stack_id";
   auto query = database.prepare(
@@ -59,7 +64,7 @@ Result<FoldedTotals> fold_stacks(const store::Database& database, const FoldedOp
       group + ") g LEFT JOIN stack s ON s.id = g.stack_id");
   if (!query) return query.error();
   FoldedTotals totals;
-  auto done = each(*query, [&](const Row& row) {
+  auto done = analyzer::each(*query, [&](const Row& row) {
     const Image* image = catalog->images.find(row.integer(0));
     const Kind* kind = options.with_call ? catalog->kinds.find(row.integer(1)) : nullptr;
     const auto events = static_cast<std::uint64_t>(row.integer(2));
@@ -70,7 +75,7 @@ Result<FoldedTotals> fold_stacks(const store::Database& database, const FoldedOp
     totals.events_left_out += events - counted;
     if (weight == 0) return;
     totals.lines++;
-    const std::string name = image ? std::string(base_name(image->path)) : "";
+    const std::string name = image ? std::string(analyzer::base_name(image->path)) : "";
     line(folded_line(name, row, kind ? &kind->name : nullptr), weight);
   });
   if (!done) return done.error();

@@ -1,8 +1,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cli/render/deadlock_render.h"
 #include "cli/render/json.h"
-#include "cli/verbs/deadlock.h"
 
 namespace uscope::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <set>
 #include <sstream>
 
+#include "cli/render/deadlock_render.h"
 #include "cli/render/text_table.h"
-#include "cli/verbs/deadlock.h"
 #include "support/text.h"
 
 namespace uscope::cli {

@@ -10,36 +10,7 @@ namespace {
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kGap = 2;
 
-bool continues(char c) {
-  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-}
-
-// Byte offset of the code point number `columns`.
-std::size_t byte_offset(std::string_view text, std::size_t columns) {
-  std::size_t at = 0;
-  while (at < text.size() && columns > 0) {
-    at++;
-    while (at < text.size() && continues(text[at])) at++;
-    columns--;
-  }
-  return at;
-}
-
 }  // namespace
-
-std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
-}
-
-std::string shorten(const std::string& text, std::size_t width, Shrink shrink) {
-  const std::size_t full = display_width(text);
-  if (full <= width || shrink == Shrink::kNever) return text;
-  if (width == 0) return "";
-  const std::size_t kept = width - 1;
-  const std::size_t head = shrink == Shrink::kMiddle ? (kept + 1) / 2 : kept;
-  const std::size_t tail = kept - head;
-  return text.substr(0, byte_offset(text, head)) + "…" + text.substr(byte_offset(text, full - tail));
-}
 
 void TextTable::add_row(std::vector<std::string> cells) {
   for (std::string& cell : cells) cell = escape_terminal(cell);

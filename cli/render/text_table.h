@@ -4,15 +4,13 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "cli/terminal/text_width.h"
 
 namespace uscope::cli {
 
 enum class Align { kLeft, kRight };
-
-// What a cell loses where the table is too wide.
-enum class Shrink { kNever, kMiddle, kEnd };
 
 struct TableColumn {
   std::string title;
@@ -20,12 +18,6 @@ struct TableColumn {
   Shrink shrink = Shrink::kNever;
   std::size_t narrowest = 12;  // columns that shrinking leaves
 };
-
-// Columns that a text takes: code points of UTF-8 (wide characters count as one).
-[[nodiscard]] std::size_t display_width(std::string_view text);
-
-// At most `width` columns, with "…" for what is left out.
-[[nodiscard]] std::string shorten(const std::string& text, std::size_t width, Shrink shrink);
 
 class TextTable {
  public:

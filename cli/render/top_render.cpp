@@ -5,7 +5,7 @@
 
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
-#include "cli/verbs/top.h"
+#include "cli/render/top_render.h"
 #include "support/text.h"
 
 namespace uscope::cli {

@@ -4,8 +4,8 @@
 #include "analyzer/read/catalog.h"
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
+#include "cli/render/tree_render.h"
 #include "cli/render/units.h"
-#include "cli/verbs/tree.h"
 #include "support/text.h"
 
 namespace uscope::cli {

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "cli/verbs/record.h"
+#include "cli/session/record_plan.h"
 #include "store/db/database.h"
 #include "support/result.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/verbs/record.h"
+#include "cli/session/record_plan.h"
 #include "store/files/output_file.h"
 #include "support/result.h"
 #include "trace/raw_reader.h"

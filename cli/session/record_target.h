@@ -3,19 +3,11 @@
 
 #include <string>
 
-#include "cli/verbs/record.h"
+#include "cli/session/record_plan.h"
 #include "support/result.h"
 #include "tracer/recorder/recorder.h"
 
-namespace CLI {
-class App;
-}
-
 namespace uscope::cli {
-
-// Applications that run already; add_target: or a command.
-void add_running_target(CLI::App& verb, RecordVerbOptions& options);
-void add_target(CLI::App& verb, RecordVerbOptions& options);
 
 // Fills launch, target and config.target. Errors: none or several kinds of target, a process or control group that is
 // not there.

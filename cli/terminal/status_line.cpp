@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "cli/render/text_table.h"
+#include "cli/terminal/text_width.h"
 #include "support/text.h"
 
 namespace uscope::cli {

@@ -4,9 +4,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/render/deadlock_render.h"
 #include "cli/session/attached_trace.h"
 #include "cli/session/confined_reader.h"
-#include "cli/session/record_target.h"
+#include "cli/verbs/target_options.h"
 #include "store/db/database.h"
 
 namespace uscope::cli {

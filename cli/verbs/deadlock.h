@@ -6,9 +6,9 @@
 #include <string>
 
 #include "analyzer/deadlock/deadlock.h"
+#include "cli/session/record_plan.h"
 #include "cli/terminal/output.h"
 #include "cli/verbs/invocation.h"
-#include "cli/verbs/record.h"
 
 namespace uscope::cli {
 
@@ -26,9 +26,5 @@ void add_deadlock(CLI::App& app, Invocation& invocation);
 
 // Prints a diagnosis; the verb's exit status.
 [[nodiscard]] Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, Format format);
-
-[[nodiscard]] std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width);
-// docs/json/deadlock.schema.json
-[[nodiscard]] std::string deadlock_json(const analyzer::Diagnosis& diagnosis);
 
 }  // namespace uscope::cli

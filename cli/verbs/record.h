@@ -1,58 +1,14 @@
 // `uscope record`: traces a command, or applications that run already, into a database.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "cli/session/debuginfod_option.h"
 #include "cli/verbs/invocation.h"
-#include "support/result.h"
-#include "uscope/record.h"
 
 namespace CLI {
 class App;
 }
 
-namespace uscope::tracer {
-struct RecordOptions;
-}
-
 namespace uscope::cli {
 
-struct RecordVerbOptions {
-  std::string output = "uscope.db";
-  std::optional<std::string> keep_raw;  // none: the raw trace is removed once it is loaded
-  bool force = false;                   // outputs replace what is no trace
-  int mode = 4;
-  unsigned budget = 64;
-  std::string calls = "all";
-  std::string backend = "auto";
-  std::string user;
-  std::vector<std::string> app_modules;
-  std::vector<std::string> excluded_modules;
-  bool no_strings = false;
-  std::vector<std::string> redact;
-  unsigned string_bytes = USC_STRING_DEFAULT;
-  bool print = false;
-  std::string duration;
-  std::string max_size;
-  std::string until_stall;  // "" = not asked
-  unsigned verify_every = 0;
-  std::string stap;  // a SystemTap script, or its compiled module; "" = none
-  DebuginfodChoice debuginfod;
-  std::vector<std::string> command;  // or one of the next three
-  std::vector<std::string> apps;
-  std::vector<std::uint32_t> pids;
-  std::vector<std::string> cgroups;
-  std::string follow = "tree";
-};
-
-// What the options mean for the tracer; where the raw trace goes is the caller's to say.
-Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options);
-
 void add_record(CLI::App& app, Invocation& invocation);
-Result<int> run_record(const RecordVerbOptions& options);
 
 }  // namespace uscope::cli

@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/render/top_render.h"
 #include "cli/render/units.h"
 #include "cli/session/record_target.h"
+#include "cli/verbs/target_options.h"
 #include "support/text.h"
 #include "tracer/recorder/recorder.h"
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/render/tree_render.h"
 #include "cli/session/confined_reader.h"
 #include "store/db/database.h"
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <string>
 
-#include "analyzer/read/process_tree.h"
 #include "cli/terminal/output.h"
 #include "cli/verbs/invocation.h"
 
@@ -18,9 +17,5 @@ struct TreeOptions {
 
 void add_tree(CLI::App& app, Invocation& invocation);
 [[nodiscard]] Result<int> run_tree(const TreeOptions& options);
-
-[[nodiscard]] std::string tree_text(const analyzer::ProcessTree& tree, bool images, std::size_t width);
-// docs/json/tree.schema.json
-[[nodiscard]] std::string tree_json(const analyzer::ProcessTree& tree);
 
 }  // namespace uscope::cli

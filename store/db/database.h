@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "store/db/descriptor_vfs.h"
 #include "store/db/sqlite_handles.h"
 #include "store/db/statement.h"
-#include "store/descriptors/descriptor_vfs.h"
 #include "store/files/output_file.h"
 #include "support/result.h"
 #include "support/unique_fd.h"

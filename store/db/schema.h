@@ -1,19 +1,13 @@
 // The store's schema: the contract for analyses and for people's own SQL. docs/schema.md explains every column.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "store/db/sqlite_handles.h"
+#include "store/files/trace_file.h"
 #include "support/result.h"
 
 namespace uscope::store {
-
-// PRAGMA user_version: moves with every change that can break a reader's SQL.
-constexpr std::int32_t kSchemaVersion = 7;
-
-// PRAGMA application_id: "uscp".
-constexpr std::int32_t kApplicationId = 0x75736370;
 
 // Creates tables and views in an empty database, fills errno_name, sets user_version and application_id.
 Result<void> create_schema(sqlite3* database);

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "store/db/schema.h"
 #include "uscope/record.h"
 
 namespace uscope::store {

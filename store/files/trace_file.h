@@ -8,6 +8,12 @@
 
 namespace uscope::store {
 
+// PRAGMA user_version: moves with every change that can break a reader's SQL.
+constexpr std::int32_t kSchemaVersion = 7;
+
+// PRAGMA application_id: "uscp".
+constexpr std::int32_t kApplicationId = 0x75736370;
+
 enum class FileKind { kEmpty, kDatabase, kForeignDatabase, kRawTrace, kOther };
 
 struct FileStart {

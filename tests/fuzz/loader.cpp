@@ -12,7 +12,7 @@
 #include "cli/render/events_render.h"
 #include "cli/render/json.h"
 #include "cli/render/report_render.h"
-#include "cli/verbs/tree.h"
+#include "cli/render/tree_render.h"
 #include "exporters/folded.h"
 #include "fuzz.h"
 #include "store/db/database.h"
@@ -25,6 +25,9 @@ using uscope::fuzz::require;
 namespace analyzer = uscope::analyzer;
 namespace cli = uscope::cli;
 namespace store = uscope::store;
+namespace symbolizer = uscope::symbolizer;
+namespace trace = uscope::trace;
+namespace exporters = uscope::exporters;
 
 // Names that depend on the address alone, some of them hostile.
 class HostileNamer : public symbolizer::FrameNamer {

@@ -8,7 +8,7 @@
 namespace {
 
 using uscope::fuzz::require;
-namespace store = uscope::store;
+namespace trace = uscope::trace;
 
 struct Seen {
   std::uint64_t offset = 0;

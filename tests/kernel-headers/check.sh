@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compiles every header of include/uscope as kernel code, against each set of installed Debian kernel headers, and as
-# BPF, and the kernel module; warnings are errors. Missing headers are a failure, not a skip: scripts/install-deps.sh installs them.
-# usage: check.sh kernel|bpf|module SOURCE_DIR
+# BPF, each header of include/uscope/core alone behind the port that bpf/ supplies to it, and the kernel module; warnings
+# are errors. Missing headers are a failure, not a skip: scripts/install-deps.sh installs them.
+# usage: check.sh kernel|bpf|core|module SOURCE_DIR
 set -eu
 
 kind=$1
@@ -39,14 +40,33 @@ MAKE
 	fi
 }
 
-check_bpf() {
+find_clang() {
 	for clang in ${USCOPE_CLANG:-clang-19 clang}; do
-		command -v "$clang" >/dev/null && break
+		command -v "$clang" >/dev/null && return
 	done
+}
+
+check_bpf() {
+	find_clang
 	echo "== $("$clang" --version | head -1)"
 	"$clang" -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra -Werror -I"/usr/include/$(uname -m)-linux-gnu" \
 		-I"$work" -I"$here" -I"$source_dir/include" -c "$here/program.bpf.c" -o "$work/program.o"
 	test -s "$work/program.o"
+}
+
+# A header that needs another one includes it. Functions that the header does not use stay without a body: no warning.
+check_core() {
+	find_clang
+	found=0
+	for header in $(cd "$source_dir/include" && find uscope/core -name '*.h' | sort); do
+		echo "== $header"
+		printf '#include "storage.h"\n#include "%s"\n' "$header" >"$work/alone.c"
+		"$clang" -target bpf -mcpu=v3 -O2 -g -Wall -Werror -Wno-gnu-variable-sized-type-not-at-end -Wno-undefined-internal \
+			-Wno-unused-function -D__TARGET_ARCH_x86 -I"$source_dir/bpf" -I"$source_dir/include" \
+			-I"/usr/include/$(uname -m)-linux-gnu" -fsyntax-only "$work/alone.c"
+		found=$((found + 1))
+	done
+	[ "$found" -gt 10 ] || { echo "FAILED: $found headers found in include/uscope/core" >&2; exit 1; }
 }
 
 # The module as its Makefile builds it, from a copy: nothing is left in the source tree.

@@ -12,7 +12,7 @@
 
 #include "support/result.h"
 #include "symbolizer/rows/row_builder.h"
-#include "tracer/process/scouts.h"
+#include "tracer/scouts/scouts.h"
 #include "uscope/control.h"
 
 namespace uscope::tracer {

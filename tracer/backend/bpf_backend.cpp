@@ -24,7 +24,7 @@
 #include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/load_failure.h"
-#include "tracer/preflight/preflight_common.h"
+#include "tracer/host/host.h"
 
 namespace uscope::tracer {
 namespace {

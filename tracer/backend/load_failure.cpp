@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "tracer/preflight/preflight_common.h"
+#include "tracer/host/host.h"
 
 namespace uscope::tracer {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "support/result.h"
-#include "tracer/preflight/preflight.h"
+#include "tracer/host/host.h"
 
 namespace uscope::tracer {
 

@@ -26,7 +26,7 @@
 #include "tracer/model/mapping_timeline.h"
 #include "tracer/model/task_table.h"
 #include "tracer/process/descriptor_snapshot.h"
-#include "tracer/process/process_looks.h"
+#include "tracer/scouts/process_looks.h"
 #include "tracer/walk/attached_calls.h"
 #include "tracer/walk/deferred_walks.h"
 #include "tracer/walk/sample_queue.h"

@@ -19,8 +19,8 @@
 #include "symbolizer/elf/file_writes.h"
 #include "symbolizer/reader/file_owner.h"
 #include "symbolizer/rows/vdso.h"
-#include "tracer/files/library_search.h"
 #include "tracer/jit/jit_names.h"
+#include "tracer/process/library_search.h"
 #include "tracer/process/process_list.h"
 
 namespace uscope::tracer {

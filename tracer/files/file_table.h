@@ -23,7 +23,7 @@
 #include "tracer/backend/backend.h"
 #include "tracer/files/memory_file.h"
 #include "tracer/files/row_build_queue.h"
-#include "tracer/process/process_looks.h"
+#include "tracer/scouts/process_looks.h"
 #include "uscope/control.h"
 
 namespace uscope::tracer {

@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "support/clock.h"
-#include "tracer/futex/outsiders.h"
-#include "tracer/futex/shared_mappings.h"
+#include "tracer/process/outsiders.h"
 #include "tracer/process/process_list.h"
+#include "tracer/process/shared_mappings.h"
 #include "tracer/process/thread_state.h"
 #include "tracer/process/time_offset.h"
 #include "uscope/futex.h"

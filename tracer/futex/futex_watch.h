@@ -16,7 +16,7 @@
 #include "support/result.h"
 #include "trace/trace_writer.h"
 #include "tracer/model/task_table.h"
-#include "tracer/process/scouts.h"
+#include "tracer/scouts/scouts.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "support/unique_fd.h"
-#include "tracer/process/process_looks.h"
+#include "tracer/scouts/process_looks.h"
 
 namespace uscope::tracer {
 

@@ -1,75 +1,47 @@
 #include "tracer/preflight/preflight.h"
 
-#include <sys/stat.h>
+#include <memory>
 
-#include <array>
-#include <string>
-
-#include "support/text.h"
+#include "support/result.h"
 #include "tracer/backend/backend.h"
-#include "tracer/preflight/preflight_common.h"
+#include "uscope/target.h"
+#include "uscope/trace_map.h"
 
 namespace uscope::tracer {
 namespace {
 
-// CAP_PERFMON and CAP_BPF came with Linux 5.8; older headers do not name them.
-struct Capability {
-  int number;
-  const char* name;
-  const char* why;
-};
-constexpr std::array<Capability, 4> kCapabilities = {{
-    {39, "CAP_BPF", "to load programs and maps"},
-    {38, "CAP_PERFMON", "to read user memory and kernel types in them"},
-    {21, "CAP_SYS_ADMIN", "to open the files behind mappings of other processes (/proc/PID/map_files)"},
-    {24, "CAP_SYS_RESOURCE", "to lock memory on kernels that count it"},
-}};
+using OpenBackend = Result<std::unique_ptr<Backend>> (*)(const usc_config& config, const BackendSizes& sizes);
 
-Check check_capabilities(const Host& host) {
-  Check check{"privileges", true, "", ""};
-  for (const Capability& capability : kCapabilities) {
-    if ((host.capabilities >> capability.number & 1) != 0) continue;
-    check.ok = false;
-    check.found +=
-        (check.found.empty() ? "missing " : ", ") + std::string(capability.name) + " (" + capability.why + ")";
-  }
-  if (check.ok) check.found = "CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN, CAP_SYS_RESOURCE";
-  check.remedy = "run uscope as root (sudo), or in a container started with these capabilities";
-  return check;
-}
-
-Check check_btf(const Host& host) {
-  constexpr const char* kPath = "/sys/kernel/btf/vmlinux";
-  struct stat status {};
-  if (stat((host.root + kPath).c_str(), &status) != 0)
-    return {"kernel BTF", false, std::string(kPath) + " is not there",
-            "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"};
-  return {"kernel BTF", true,
-          std::string(kPath) + ", " + group_digits(static_cast<std::uint64_t>(status.st_size)) + " bytes", ""};
-}
-
-// Confidentiality forbids reading user memory from BPF.
-Check check_lockdown(const Host& host) {
-  const std::string level = lockdown_level(host);
-  return {"kernel lockdown", level != "confidentiality", level.empty() ? "not in use" : level,
-          "boot without lockdown=confidentiality (Secure Boot may set it)"};
-}
-
-Check check_jit(const Host& host) {
-  const std::string text = first_line(host, "/proc/sys/net/core/bpf_jit_enable");
-  if (text.empty()) return {"BPF JIT", true, "setting cannot be read", ""};
-  return {"BPF JIT", text != "0", text == "0" ? "off" : "on", "sysctl net.core.bpf_jit_enable=1"};
+// The check that decides: a small session is opened on this machine, attached, and closed again.
+Check check_by_use(const char* name, OpenBackend open) {
+  usc_config config{};
+  config.scope = {USC_MODE_ALL_ALL, 64};
+  config.target = {USC_TARGET_LAUNCH, USC_FOLLOW_TREE};
+  config.cpus = possible_processors();
+  BackendSizes sizes;
+  sizes.ring_bytes = 1u << 16;
+  sizes.rows = 1u << 10;
+  sizes.index_entries = 1u << 10;
+  auto backend = open(config, sizes);
+  if (!backend) return {name, false, backend.error().what, backend.error().remedy};
+  if (auto attached = (*backend)->attach(); !attached)
+    return {name, false, attached.error().what, attached.error().remedy};
+  return {name, true, "opened and attached", ""};
 }
 
 }  // namespace
 
-std::vector<Check> bpf_checks(const Host& host) {
-  return {check_kernel(host), check_btf(host), check_capabilities(host), check_lockdown(host), check_jit(host)};
-}
-
 BackendReport examine_bpf() {
   BackendReport report{"bpf", true, bpf_checks(this_host())};
   report.checks.push_back(check_by_use("load the programs", open_bpf_backend));
+  report.usable = report.checks.back().ok;
+  return report;
+}
+
+BackendReport examine_kmod() {
+  BackendReport report{"kmod", false, kmod_checks(this_host())};
+  if (!report.checks.back().ok) return report;
+  report.checks.push_back(check_by_use("open a session", open_kmod_backend));
   report.usable = report.checks.back().ok;
   return report;
 }

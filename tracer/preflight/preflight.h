@@ -5,14 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace uscope::tracer {
+#include "tracer/host/host.h"
 
-struct Check {
-  std::string name;  // "kernel BTF"
-  bool ok = false;
-  std::string found;   // what was seen: "/sys/kernel/btf/vmlinux, 5,123,456 bytes"
-  std::string remedy;  // what to do where it is not ok
-};
+namespace uscope::tracer {
 
 struct BackendReport {
   std::string backend;  // "bpf" or "kmod"

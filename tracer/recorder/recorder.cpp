@@ -16,10 +16,10 @@
 #include "support/process/child_process.h"
 #include "support/unique_fd.h"
 #include "symbolizer/reader/reader_processes.h"
-#include "tracer/preflight/preflight_common.h"
+#include "tracer/host/host.h"
 #include "tracer/process/process_list.h"
-#include "tracer/process/process_looks.h"
-#include "tracer/process/scouts.h"
+#include "tracer/scouts/process_looks.h"
+#include "tracer/scouts/scouts.h"
 #include "tracer/walk/attached_calls.h"
 
 namespace uscope::tracer {

@@ -8,7 +8,7 @@
 
 #include "support/result.h"
 #include "tracer/backend/backend.h"
-#include "tracer/process/scouts.h"
+#include "tracer/scouts/scouts.h"
 
 namespace uscope::tracer {
 

@@ -4,13 +4,14 @@
 
 #include "store/descriptors/descriptor_table.h"
 #include "syscalls/syscall_table.h"
+#include "tests/support/crowd.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
 namespace {
 
-constexpr std::uint32_t kSome = 16'000;
-constexpr std::uint32_t kMany = 128'000;
+constexpr std::uint32_t kSome = test::crowd(16'000);
+constexpr std::uint32_t kMany = test::crowd(128'000);
 
 std::uint32_t number_of(const char* name) {
   for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++)

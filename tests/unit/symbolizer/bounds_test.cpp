@@ -11,12 +11,13 @@
 #include "symbolizer/elf/elf_sections.h"
 #include "symbolizer/go/go_sections.h"
 #include "symbolizer/names/symbols.h"
+#include "tests/support/crowd.h"
 
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::size_t kTable = std::size_t{64} << 20;  // as large as a string table may be
-constexpr double kMostSeconds = 8;                     // what is unbounded takes hours
+constexpr std::size_t kTable = std::size_t{64} << 20;       // as large as a string table may be
+constexpr double kMostSeconds = test::kSanitized ? 80 : 8;  // what is unbounded takes hours
 
 // A file of one segment at address 0, which grows as parts are put into it.
 class Image {

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <string>
 
-#include "tests/unit/tracer/raw_file.h"
+#include "tests/unit/trace/new_raw_file.h"
 
 namespace uscope::trace {
 namespace {

@@ -16,7 +16,6 @@
 #ifndef USCOPE_CORE_WALK_H
 #define USCOPE_CORE_WALK_H
 
-#include "uscope/core/calls/calls.h"
 #include "uscope/core/walk/mappings.h"
 #include "uscope/unwind.h"
 

@@ -1,8 +1,9 @@
-#include "cli/verbs/top.h"
+#include "cli/render/top_render.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "tests/unit/cli/run_command.h"
 

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <thread>
 
+#include "tests/unit/trace/new_raw_file.h"
 #include "tests/unit/tracer/own_process.h"
-#include "tests/unit/tracer/raw_file.h"
 
 namespace uscope::tracer {
 namespace {

@@ -15,8 +15,8 @@
 #include <optional>
 
 #include "tests/unit/tracer/own_process.h"
-#include "tracer/files/library_search.h"
 #include "tracer/jit/jit_names.h"
+#include "tracer/process/library_search.h"
 
 namespace uscope::tracer {
 namespace {
@@ -356,8 +356,10 @@ TEST_F(FileTableTest, AFileThatWasReadMakesRoomForTheNext) {
   FileTable files(backend_, maker, {});
   const std::vector<std::string> names = {"libc.so", "libstdc++.so", "libm.so", "libgcc_s.so"};
   std::uint32_t serial = 2;
-  for (const std::string& name : names) ASSERT_TRUE(meet(files, serial++, own_mapping(name)));
-  while (maker.is_busy()) ASSERT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
+  for (const std::string& name : names) {
+    ASSERT_TRUE(meet(files, serial++, own_mapping(name)));
+    while (maker.is_busy()) ASSERT_TRUE(maker.wait(std::chrono::seconds(20)));
+  }
   std::size_t held = 0;
   for (serial = 2; serial < 2 + names.size(); serial++) {
     EXPECT_EQ(files.find(serial)->state, USC_FILE_READY) << files.find(serial)->trouble;

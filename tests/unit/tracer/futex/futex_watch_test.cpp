@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/unit/tracer/raw_file.h"
+#include "tests/unit/trace/new_raw_file.h"
 #include "tracer/process/thread_state.h"
 
 namespace uscope::tracer {

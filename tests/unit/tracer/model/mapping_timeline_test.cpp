@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <random>
 
+#include "tests/support/crowd.h"
+
 namespace uscope::tracer {
 namespace {
 
@@ -266,12 +268,12 @@ void churn(std::uint64_t count, std::uint64_t distinct) {
 TEST(MappingTimeline, CostGrowsWithTheChangesAndMemoryDoesNot) {
   for (const std::uint64_t distinct : {std::uint64_t{1}, std::uint64_t{512}, std::uint64_t{1} << 30}) {
     churn(1000, distinct);  // warm
-    const double some = seconds_of([&] { churn(16'000, distinct); });
-    const double many = seconds_of([&] { churn(128'000, distinct); });
+    const double some = seconds_of([&] { churn(test::crowd(16'000), distinct); });
+    const double many = seconds_of([&] { churn(test::crowd(128'000), distinct); });
     EXPECT_LT(many, 24 * some + 0.2) << distinct;
   }
   const std::size_t before = MappingTimeline::stretches();
-  churn(1'000'000, 1);
+  churn(test::crowd(1'000'000), 1);
   EXPECT_EQ(MappingTimeline::stretches(), before);
 }
 
@@ -296,7 +298,7 @@ TEST(MappingTimeline, KeepsWhatIsMapped) {
 
 // Each process forks and goes, with what the first one mapped.
 TEST(MappingTimeline, AChainOfForksIsNoLongerThanWhatIsKept) {
-  constexpr std::uint32_t kGenerations = 128'000;
+  constexpr std::uint32_t kGenerations = test::crowd(128'000);
   MappingTimeline timeline;
   std::uint64_t now = 2 * kSecond;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, now));

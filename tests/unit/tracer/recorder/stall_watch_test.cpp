@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "tests/unit/tracer/raw_file.h"
+#include "tests/unit/trace/new_raw_file.h"
 
 namespace uscope::tracer {
 namespace {

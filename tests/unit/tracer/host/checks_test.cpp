@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tracer/preflight/preflight_common.h"
+#include "tracer/host/host.h"
 
 namespace uscope::tracer {
 namespace {

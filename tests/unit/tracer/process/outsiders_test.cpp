@@ -1,5 +1,5 @@
 // Children of this process are the outsiders.
-#include "tracer/futex/outsiders.h"
+#include "tracer/process/outsiders.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tracer/futex/shared_mappings.h"
+#include "tracer/process/shared_mappings.h"
 
 namespace uscope::tracer {
 

@@ -13,7 +13,7 @@
 #include "symbolizer/elf/elf_facts.h"
 #include "tracer/process/descriptor_snapshot.h"
 #include "tracer/process/process_list.h"
-#include "tracer/process/scouts.h"
+#include "tracer/scouts/scouts.h"
 
 namespace uscope::tracer {
 

@@ -1,4 +1,4 @@
-#include "tracer/preflight/preflight_common.h"
+#include "tracer/host/host.h"
 
 #include <linux/capability.h>
 #include <sys/stat.h>
@@ -14,9 +14,6 @@
 #include <sstream>
 #include <string>
 #include <system_error>
-
-#include "uscope/target.h"
-#include "uscope/trace_map.h"
 
 namespace uscope::tracer {
 namespace {
@@ -83,22 +80,6 @@ Error explained_by(Error failure, const std::vector<Check>& checks) {
   const auto missing = std::find_if(checks.begin(), checks.end(), [](const Check& check) { return !check.ok; });
   if (missing == checks.end()) return failure;
   return {failure.what + ": " + missing->name + ": " + missing->found, missing->remedy};
-}
-
-Check check_by_use(const char* name, OpenBackend open) {
-  usc_config config{};
-  config.scope = {USC_MODE_ALL_ALL, 64};
-  config.target = {USC_TARGET_LAUNCH, USC_FOLLOW_TREE};
-  config.cpus = possible_processors();
-  BackendSizes sizes;
-  sizes.ring_bytes = 1u << 16;
-  sizes.rows = 1u << 10;
-  sizes.index_entries = 1u << 10;
-  auto backend = open(config, sizes);
-  if (!backend) return {name, false, backend.error().what, backend.error().remedy};
-  if (auto attached = (*backend)->attach(); !attached)
-    return {name, false, attached.error().what, attached.error().remedy};
-  return {name, true, "opened and attached", ""};
 }
 
 }  // namespace uscope::tracer

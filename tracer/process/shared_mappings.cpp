@@ -1,4 +1,4 @@
-#include "tracer/futex/shared_mappings.h"
+#include "tracer/process/shared_mappings.h"
 
 #include <algorithm>
 #include <fstream>

@@ -1,6 +1,5 @@
 // Scouts that come back, that do not, and that cannot even be killed.
-#include "tracer/process/scouts.h"
-#include "support/clock.h"
+#include "tracer/scouts/scouts.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,7 +9,7 @@
 
 #include "support/clock.h"
 #include "trace/trace_writer.h"
-#include "tracer/process/process_looks.h"
+#include "tracer/scouts/process_looks.h"
 
 namespace uscope::tracer {
 namespace {

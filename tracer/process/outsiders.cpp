@@ -1,4 +1,4 @@
-#include "tracer/futex/outsiders.h"
+#include "tracer/process/outsiders.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,8 +20,8 @@
 #include <variant>
 #include <vector>
 
-#include "tracer/futex/shared_mappings.h"
 #include "tracer/process/process_list.h"
+#include "tracer/process/shared_mappings.h"
 
 namespace uscope::tracer {
 namespace {

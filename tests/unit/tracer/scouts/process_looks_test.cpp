@@ -1,5 +1,5 @@
 // What is asked about files that a program serves, which says of them what it likes.
-#include "tracer/process/process_looks.h"
+#include "tracer/scouts/process_looks.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -7,10 +7,10 @@
 
 #include "support/unique_fd.h"
 
-namespace uscope::tracer {
+namespace uscope {
 
 inline UniqueFd new_raw_file(const std::string& path) {
   return UniqueFd(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 }
 
-}  // namespace uscope::tracer
+}  // namespace uscope

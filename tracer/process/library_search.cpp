@@ -1,6 +1,6 @@
 // The loader's search, roughly: DT_RUNPATH with $ORIGIN, then the folders that Debian and others compile in.
 // ld.so.cache is not read; LD_LIBRARY_PATH is not followed.
-#include "tracer/files/library_search.h"
+#include "tracer/process/library_search.h"
 
 #include <limits.h>
 #include <unistd.h>

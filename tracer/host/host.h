@@ -1,19 +1,24 @@
-// What the examinations of both backends look at. Files are looked up below a root, so that tests can show other
-// machines.
+// This machine, as far as it decides whether a backend works. Files are looked up below a root, so that tests can show
+// other machines.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "support/result.h"
-#include "tracer/backend/backend.h"
-#include "tracer/preflight/preflight.h"
 
 namespace uscope::tracer {
 
-// A machine as the examinations see it.
+// One thing that was looked at.
+struct Check {
+  std::string name;  // "kernel BTF"
+  bool ok = false;
+  std::string found;   // what was seen: "/sys/kernel/btf/vmlinux, 5,123,456 bytes"
+  std::string remedy;  // what to do where it is not ok
+};
+
+// A machine as the checks see it.
 struct Host {
   std::string root;                // before every path: "" = this machine's own
   std::string release;             // uname -r
@@ -29,18 +34,15 @@ struct Host {
 // "none", "integrity" or "confidentiality"; "" where the kernel has no lockdown.
 [[nodiscard]] std::string lockdown_level(const Host& host);
 
-using OpenBackend = Result<std::unique_ptr<Backend>> (*)(const usc_config& config, const BackendSizes& sizes);
 // Processes of others are known by the initial namespace's numbers: /proc must show the same ones.
 [[nodiscard]] bool in_initial_pid_namespace(const Host& host);
-// The check that decides: a small session is opened on this machine, attached, and closed again.
-[[nodiscard]] Check check_by_use(const char* name, OpenBackend open);
+// What the BPF programs need, but for loading them, which decides.
+[[nodiscard]] std::vector<Check> bpf_checks(const Host& host);
+// What the kernel module needs. Ends with the first check by which the others are pointless; the last one says whether
+// the module is loaded.
+[[nodiscard]] std::vector<Check> kmod_checks(const Host& host);
 
 // A failure, and the first check that is not passed: what is missing most likely explains it.
 [[nodiscard]] Error explained_by(Error failure, const std::vector<Check>& checks);
-
-// All checks but that one.
-[[nodiscard]] std::vector<Check> bpf_checks(const Host& host);
-// Ends with the first check by which the others are pointless; the last one says whether the module is loaded.
-[[nodiscard]] std::vector<Check> kmod_checks(const Host& host);
 
 }  // namespace uscope::tracer

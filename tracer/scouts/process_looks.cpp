@@ -1,4 +1,4 @@
-#include "tracer/process/process_looks.h"
+#include "tracer/scouts/process_looks.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -14,8 +14,8 @@
 
 #include "support/clock.h"
 #include "trace/trace_writer.h"
-#include "tracer/files/library_search.h"
-#include "tracer/futex/outsiders.h"
+#include "tracer/process/library_search.h"
+#include "tracer/process/outsiders.h"
 
 namespace uscope::tracer {
 namespace {

@@ -1,4 +1,4 @@
-#include "tracer/process/scouts.h"
+#include "tracer/scouts/scouts.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tracer/backend/backend.h"
-#include "tracer/preflight/preflight.h"
-#include "tracer/preflight/preflight_common.h"
+#include "tracer/host/host.h"
 
 namespace uscope::tracer {
 namespace {
@@ -97,14 +95,6 @@ std::vector<Check> kmod_checks(const Host& host) {
   if (!checks.back().ok) return checks;
   checks.insert(checks.end(), {check_privileges(host), check_headers(host), check_signature(host), check_loaded(host)});
   return checks;
-}
-
-BackendReport examine_kmod() {
-  BackendReport report{"kmod", false, kmod_checks(this_host())};
-  if (!report.checks.back().ok) return report;
-  report.checks.push_back(check_by_use("open a session", open_kmod_backend));
-  report.usable = report.checks.back().ok;
-  return report;
 }
 
 }  // namespace uscope::tracer

@@ -1,7 +1,7 @@
 // A VFS of SQLite (https://www.sqlite.org/vfs.html): the main database is the given descriptor, temporary files are
 // made without a name, and everything else that has a name does not exist. There are no locks: a store in the making is
 // known to its writer alone, and a finished one changes no more (a new one takes its place by a rename).
-#include "store/descriptors/descriptor_vfs.h"
+#include "store/db/descriptor_vfs.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,0 +1,15 @@
+// A diagnosis for people and for programs.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analyzer/deadlock/deadlock.h"
+
+namespace uscope::cli {
+
+[[nodiscard]] std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width);
+// docs/json/deadlock.schema.json
+[[nodiscard]] std::string deadlock_json(const analyzer::Diagnosis& diagnosis);
+
+}  // namespace uscope::cli

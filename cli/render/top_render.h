@@ -1,0 +1,29 @@
+// One picture of `uscope top`, for people and for programs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "live/call_counts.h"
+
+namespace uscope::cli {
+
+// One picture.
+struct TopPicture {
+  std::string target;
+  double at_s = 0;          // since tracing began
+  double seconds = 0;       // that the lines are of
+  std::uint64_t calls = 0;  // in them
+  std::uint64_t lost = 0;   // since tracing began
+  std::uint64_t processes = 0;
+  std::vector<live::CallLine> lines;
+};
+
+// `most` lines; `quits`: say how to leave.
+[[nodiscard]] std::string top_text(const TopPicture& picture, std::size_t most, std::size_t width, bool quits);
+// docs/json/top.schema.json, in one line.
+[[nodiscard]] std::string top_json(const TopPicture& picture, std::size_t most);
+
+}  // namespace uscope::cli

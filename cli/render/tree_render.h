@@ -1,0 +1,15 @@
+// The processes of a trace, for people and for programs.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analyzer/read/process_tree.h"
+
+namespace uscope::cli {
+
+[[nodiscard]] std::string tree_text(const analyzer::ProcessTree& tree, bool images, std::size_t width);
+// docs/json/tree.schema.json
+[[nodiscard]] std::string tree_json(const analyzer::ProcessTree& tree);
+
+}  // namespace uscope::cli

@@ -1,0 +1,129 @@
+#include "cli/session/record_plan.h"
+
+#include <sys/utsname.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/render/units.h"
+#include "cli/session/record_target.h"
+#include "support/redactor.h"
+#include "support/text.h"
+#include "syscalls/syscall_table.h"
+#include "tracer/recorder/recorder.h"
+#include "uscope/futex.h"
+
+namespace uscope::cli {
+namespace {
+
+// "10M", "1.5G", "4096": bytes.
+Result<std::uint64_t> parse_size(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  double factor = 1;
+  if (unit == "K" || unit == "k")
+    factor = 1024.0;
+  else if (unit == "M")
+    factor = 1024.0 * 1024;
+  else if (unit == "G")
+    factor = 1024.0 * 1024 * 1024;
+  else if (!unit.empty())
+    factor = -1;
+  if (end == text.c_str() || !std::isfinite(number) || number <= 0 || factor < 0)
+    return Error{"not a size: " + text, "give bytes, or a number with K, M or G"};
+  return static_cast<std::uint64_t>(number * factor);
+}
+
+// Without strings there are still futexes.
+void choose_strings(const RecordVerbOptions& options, usc_config& config) {
+  if (!options.no_strings) config.string_bytes = options.string_bytes;
+  const auto chosen = [&](usc_abi abi, std::uint32_t nr) {
+    const std::uint32_t kinds = syscalls::syscall_strings(abi, nr);
+    return options.no_strings && kinds != USC_STRING_FUTEX ? 0 : kinds;
+  };
+  for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
+    config.strings_x86_64[nr] = chosen(USC_ABI_X86_64, nr);
+    config.strings_i386[nr] = chosen(USC_ABI_I386, nr);
+  }
+}
+
+// As the trace is to have it.
+std::vector<std::string> recorded_command(const RecordVerbOptions& options) {
+  const Redactor redactor(options.redact);
+  std::vector<std::string> out;
+  for (const std::string& argument : options.command)
+    out.push_back(redactor.hides(argument) ? std::string(kRedacted) : argument);
+  if (options.no_strings && out.size() > 1) {
+    out.resize(1);
+    out.emplace_back("…");
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options) {
+  tracer::RecordOptions out;
+  if (auto set = set_target(options, out); !set) return set.error();
+  out.config.scope = {static_cast<__u32>(options.mode), options.budget};
+  out.config.verify_every = options.verify_every;
+  auto calls = syscalls::parse_syscall_set(options.calls);
+  if (!calls) return calls.error();
+  for (std::size_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
+    if (calls->x86_64[nr]) out.config.calls_x86_64[nr / 64] |= 1ull << nr % 64;
+    if (calls->i386[nr]) out.config.calls_i386[nr / 64] |= 1ull << nr % 64;
+  }
+  choose_strings(options, out.config);
+  out.redact = options.redact;
+  out.modules = {options.app_modules, options.excluded_modules};
+  if (options.backend == "bpf") out.backend = tracer::BackendChoice::kBpf;
+  if (!options.stap.empty() && options.backend == "bpf")
+    return Error{"--stap needs the kernel module, and --backend bpf is asked for", "leave --backend out"};
+  if (options.backend == "kmod" || !options.stap.empty()) out.backend = tracer::BackendChoice::kKmod;
+  if (!options.duration.empty()) {
+    auto duration = parse_duration(options.duration);
+    if (!duration) return duration.error();
+    out.duration_ns = static_cast<std::uint64_t>(*duration);
+  }
+  if (!options.until_stall.empty()) {
+    auto duration = parse_duration(options.until_stall);
+    if (!duration) return duration.error();
+    out.stall_ns = static_cast<std::uint64_t>(*duration);
+    if (!calls->x86_64[USC_FUTEX_X86_64])
+      return Error{"--until-stall looks at futex calls, which -e " + options.calls + " leaves out", "add futex to -e"};
+  }
+  if (!options.max_size.empty()) {
+    auto size = parse_size(options.max_size);
+    if (!size) return size.error();
+    out.max_bytes = *size;
+  }
+  const auto joined = [](const std::vector<std::string>& list) {
+    nlohmann::json array = nlohmann::json::array();
+    for (const std::string& item : list) array.push_back(to_utf8(item));
+    return array.dump();
+  };
+  utsname system{};
+  uname(&system);
+  out.meta = {{"uscope_version", USCOPE_VERSION},
+              {"host", to_utf8(system.nodename)},
+              {"kernel", std::string(system.sysname) + " " + system.release},
+              {"mode", std::to_string(options.mode)},
+              {"frames", std::to_string(options.budget)},
+              {"calls", options.calls},
+              {"target", to_utf8(Redactor(options.redact).hides(describe_target(options)) ? std::string(kRedacted)
+                                                                                          : describe_target(options))},
+              {"strings", std::to_string(out.config.string_bytes)},
+              {"redact", joined(options.redact)},
+              {"follow", options.follow},
+              {"app_modules", joined(options.app_modules)},
+              {"excluded_modules", joined(options.excluded_modules)},
+              {"verify_every", std::to_string(options.verify_every)}};
+  if (!options.stap.empty()) out.meta.emplace_back("stap", to_utf8(options.stap));
+  if (!options.command.empty()) out.meta.emplace_back("command", joined(recorded_command(options)));
+  return out;
+}
+
+}  // namespace uscope::cli

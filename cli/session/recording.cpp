@@ -1,0 +1,163 @@
+#include "cli/session/recording.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "analyzer/deadlock/deadlock.h"
+#include "cli/render/deadlock_render.h"
+#include "cli/render/units.h"
+#include "cli/session/confined_load.h"
+#include "cli/session/live_printer.h"
+#include "cli/session/load_options.h"
+#include "cli/session/output_owner.h"
+#include "cli/session/record_outputs.h"
+#include "cli/session/record_target.h"
+#include "cli/session/stall_check.h"
+#include "cli/session/stap_hooks.h"
+#include "cli/terminal/output.h"
+#include "cli/terminal/status_line.h"
+#include "store/loader.h"
+#include "support/private_file.h"
+#include "support/text.h"
+#include "tracer/recorder/recorder.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr int kCannotExecute = 126;
+constexpr int kNotFound = 127;
+
+const char* reason_text(tracer::StopReason reason, bool launched) {
+  switch (reason) {
+    case tracer::StopReason::kInterrupted:
+      return launched ? "interrupted: the command goes on untraced" : "";
+    case tracer::StopReason::kDuration:
+      return launched ? "--duration has passed: the command goes on untraced" : "";
+    case tracer::StopReason::kStalled:
+      return launched ? "threads wait for each other: the command goes on untraced" : "threads wait for each other";
+    case tracer::StopReason::kMaxSize:
+      return launched ? "--max-size is reached: the command goes on untraced" : "--max-size is reached";
+    case tracer::StopReason::kWriteFailed:  // said before it is loaded
+    case tracer::StopReason::kFinished:
+      break;
+  }
+  return "";
+}
+
+// What was found running.
+void print_attached(const RecordVerbOptions& options, std::uint64_t threads) {
+  const std::string target = escape_terminal(describe_target(options));
+  if (threads != 0)
+    std::fprintf(stderr, "uscope: tracing %s: %s threads run already; Ctrl-C ends tracing\n", target.c_str(),
+                 group_digits(threads).c_str());
+  else
+    std::fprintf(stderr, "uscope: nothing of %s runs yet: waiting for it; Ctrl-C ends tracing\n", target.c_str());
+}
+
+void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome& outcome,
+                   const store::LoadSummary& loaded, bool replaced) {
+  std::string line = "uscope: " + group_digits(loaded.events) + " events, " + group_digits(loaded.lost) + " lost";
+  line += ", " + group_digits(loaded.processes) + (loaded.processes == 1 ? " process" : " processes");
+  line += ", " + human_duration(static_cast<double>(outcome.duration_ns)) + " -> " + escape_terminal(options.output);
+  if (replaced) line += ", in place of an older file";
+  std::fprintf(stderr, "%s\n", line.c_str());
+  if (const char* why = reason_text(outcome.reason, !options.command.empty()); *why != '\0')
+    std::fprintf(stderr, "  tracing ended early: %s\n", why);
+}
+
+// The command's own end becomes ours; a signal is raised again, so that the caller sees it.
+int end_as(const tracer::RecordOutcome& outcome) {
+  if (!outcome.command) return 0;
+  if (outcome.command->signal == 0) return outcome.command->code;
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  signal(outcome.command->signal, SIG_DFL);
+  raise(outcome.command->signal);
+  return 128 + outcome.command->signal;
+}
+
+// As `uscope deadlock` tells it, but beside the command's own output.
+Result<int> show_stall(UniqueFd store, const RecordOutputs& outputs) {
+  auto temporary = open_sorting_folder(outputs.database().folder());
+  if (!temporary) return temporary.error();
+  const auto database = store::Database::open(std::move(store), outputs.database().path(), std::move(*temporary));
+  if (!database) return database.error();
+  const auto diagnosis = analyzer::diagnose(*database);
+  if (!diagnosis) return diagnosis.error();
+  std::fputs(deadlock_text(*diagnosis, text_width(stderr)).c_str(), stderr);
+  constexpr int kStalled = 1;
+  return kStalled;
+}
+
+// From the raw trace to the database and its owner.
+Result<int> load_recording(const RecordVerbOptions& options, const tracer::RecordOutcome& outcome,
+                           RecordOutputs& outputs, std::optional<symbolizer::Debuginfod>& debuginfod,
+                           store::LoadOptions&& loading, StatusLine& status) {
+  auto raw = outputs.read_raw();
+  if (!raw) return raw.error();
+  auto database = outputs.database().begin();
+  if (!database) return database.error().in(outputs.where_raw_is());
+  auto written = database->duplicate();
+  if (!written) return written.error();
+  if (debuginfod) loading.fetch_debug_file = [&](const std::string& id) { return debuginfod->fetch(id); };
+  OutputOwner owner({database->fd(), outputs.kept_raw()});
+  const ConfinedLoad how{outputs.raw_name(), options.output, outputs.folders(), debuginfod.has_value()};
+  auto loaded = load_confined(how, std::move(*raw), std::move(*database), std::move(loading), status);
+  if (!loaded) return loaded.error().in(outputs.where_raw_is());
+  auto settled = outputs.settle_raw();
+  owner.give();  // the database is whole in either case
+  if (!settled) return settled.error();
+  print_summary(options, outcome, *loaded, outputs.database().replaces());
+  if (debuginfod) std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text(debuginfod->figures())).c_str());
+  if (outcome.reason == tracer::StopReason::kWriteFailed) return kTracingFailed;
+  if (outcome.reason == tracer::StopReason::kStalled) return show_stall(std::move(*written), outputs);
+  return end_as(outcome);
+}
+
+}  // namespace
+
+Result<int> run_record(const RecordVerbOptions& options) {
+  auto outputs = RecordOutputs::find(options);
+  if (!outputs) return outputs.error();
+  auto recorder = recorder_options(options);
+  if (!recorder) return recorder.error();
+  recorder->raw = outputs->raw_output();
+  auto debuginfod = open_debuginfod(options.debuginfod);
+  if (!debuginfod) return debuginfod.error();
+
+  StatusLine status(stderr);
+  LivePrinter printer(status);
+  tracer::RecordHooks hooks;
+  if (options.print) hooks.observer = &printer;
+  hooks.status = [&status, last = tracer::TraceFigures{}, at = 0.0](const tracer::TraceFigures& now,
+                                                                    double seconds) mutable {
+    const double rate = seconds > at ? static_cast<double>(now.events - last.events) / (seconds - at) : 0;
+    status.update({now.events, rate, now.lost, now.processes});
+    last = now;
+    at = seconds;
+  };
+  hooks.attached = [&options](std::uint64_t threads) { print_attached(options, threads); };
+  const std::unique_ptr<StapScript> script = hook_script(options.stap, status, hooks);
+  std::optional<ForkedStallCheck> stall;
+  if (recorder->stall_ns != 0) hooks.stall = &stall.emplace(*outputs, recorder->stall_ns);
+  std::vector<std::unique_ptr<tracer::File>> files;
+  auto outcome = tracer::record(*recorder, hooks, &files);
+  stall.reset();
+  status.clear();
+  if (!outcome) return outcome.error();
+  if (outcome->exec_errno != 0) {
+    std::fprintf(stderr, "uscope: %s\n", escape_terminal(outcome->trouble).c_str());
+    return outcome->exec_errno == ENOENT ? kNotFound : kCannotExecute;
+  }
+  if (outcome->reason == tracer::StopReason::kWriteFailed)
+    std::fprintf(stderr, "uscope: tracing ended early: %s\n", escape_terminal(outcome->trouble).c_str());
+  return load_recording(options, *outcome, *outputs, *debuginfod, load_options(files, status), status);
+}
+
+}  // namespace uscope::cli
