@@ -1,3 +1,5 @@
+#include "cli/render/top_render.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -5,7 +7,6 @@
 
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
-#include "cli/render/top_render.h"
 #include "support/text.h"
 
 namespace uscope::cli {

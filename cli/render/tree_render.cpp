@@ -1,10 +1,11 @@
+#include "cli/render/tree_render.h"
+
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "analyzer/read/catalog.h"
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
-#include "cli/render/tree_render.h"
 #include "cli/render/units.h"
 #include "support/text.h"
 

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Which folder may include headers of which: the table below is the whole list. usage: allowed_edges.py SOURCE_DIR
+
+A room (a folder with sources) may use its own headers and those of the rooms that the table gives it. Any other edge,
+a room that is not in the table, a room in the table that is gone, and an edge that no file uses any more are errors:
+the table says what is, and a new edge is a decision that somebody reads. The table has no circle, which is checked too.
+"""
+import os
+import re
+import sys
+
+ALLOWED = {
+    "include/uscope": "include/uscope/lists",
+    "include/uscope/core": "include/uscope",
+    "include/uscope/core/calls": "include/uscope include/uscope/core include/uscope/core/walk",
+    "include/uscope/core/tasks": "include/uscope/core/calls",
+    "include/uscope/core/walk": "include/uscope include/uscope/core",
+    "include/uscope/lists": "",
+    "bpf": "include/uscope include/uscope/core include/uscope/core/tasks",
+    "kmod": "include/uscope include/uscope/core include/uscope/core/tasks",
+    "support": "",
+    "support/process": "support",
+    "support/sandbox": "support",
+    "trace": "include/uscope include/uscope/lists support",
+    "syscalls": "include/uscope support",
+    "symbolizer/cfi": "support symbolizer/elf",
+    "symbolizer/code": "include/uscope",
+    "symbolizer/debug_files": "support symbolizer/elf",
+    "symbolizer/elf": "include/uscope support",
+    "symbolizer/go": "symbolizer/cfi symbolizer/code symbolizer/elf",
+    "symbolizer/names": "include/uscope support symbolizer/cfi symbolizer/debug_files symbolizer/elf symbolizer/go",
+    "symbolizer/oracle": "support symbolizer/elf symbolizer/go symbolizer/rows",
+    "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
+    "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
+    "tracer/backend": "include/uscope support symbolizer/rows tracer/host tracer/scouts",
+    "tracer/collect": (
+        "include/uscope include/uscope/lists support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model "
+        "tracer/process tracer/scouts tracer/walk"),
+    "tracer/files": (
+        "include/uscope support symbolizer/elf symbolizer/reader symbolizer/rows tracer/backend tracer/jit tracer/process "
+        "tracer/scouts"),
+    "tracer/futex": "include/uscope support trace tracer/model tracer/process tracer/scouts",
+    "tracer/host": "support",
+    "tracer/jit": "include/uscope support trace tracer/model tracer/scouts",
+    "tracer/model": "include/uscope support",
+    "tracer/preflight": "include/uscope support tracer/backend tracer/host",
+    "tracer/process": "include/uscope support symbolizer/elf",
+    "tracer/recorder": (
+        "include/uscope support support/process symbolizer/reader trace tracer/collect tracer/files tracer/futex tracer/host "
+        "tracer/process tracer/scouts tracer/walk"),
+    "tracer/scouts": "support support/process symbolizer/elf trace tracer/process",
+    "tracer/walk": (
+        "include/uscope support symbolizer/oracle trace tracer/backend tracer/files tracer/model tracer/scouts"),
+    "store": "include/uscope/lists store/db store/model store/write support symbolizer/names trace",
+    "store/db": "store/files support syscalls trace",
+    "store/descriptors": "store/db store/model support syscalls trace",
+    "store/files": "include/uscope support",
+    "store/model": "include/uscope support trace",
+    "store/write": (
+        "include/uscope include/uscope/lists store/db store/descriptors store/model support symbolizer/names syscalls trace"),
+    "analyzer/deadlock": "analyzer/read include/uscope store/db support syscalls",
+    "analyzer/diff": "analyzer/read store/db store/write support",
+    "analyzer/read": "include/uscope include/uscope/lists store store/db store/write support syscalls trace",
+    "analyzer/summary": "analyzer/read include/uscope/lists store/db support",
+    "live": "store/write support support/process support/sandbox symbolizer/names syscalls trace tracer/collect",
+    "exporters": "analyzer/read store/db support",
+    "cli": "cli/terminal cli/verbs",
+    "cli/render": "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/terminal live support syscalls",
+    "cli/session": (
+        "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope include/uscope/lists store store/db store/files "
+        "support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
+        "tracer/recorder"),
+    "cli/terminal": "support",
+    "cli/verbs": (
+        "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/render cli/session cli/terminal exporters "
+        "include/uscope/lists store store/db store/files support syscalls tracer/preflight tracer/recorder"),
+}
+
+C_SUFFIXES = (".h", ".c", ".cpp", ".def")
+TOPS = ("include", "bpf", "kmod", "support", "trace", "syscalls", "symbolizer", "tracer", "store", "analyzer", "live",
+        "exporters", "cli")
+
+
+def room_of(including, name, source):
+    """The room that `#include "name"` in the file `including` is about, or None where it is no header of the project."""
+    for path in ("include/" + name, name, os.path.join(os.path.dirname(including), name)):
+        if os.path.exists(os.path.join(source, path)):
+            return os.path.dirname(os.path.normpath(path))
+    return None
+
+
+def edges_of(source):
+    """All edges, {(room, room): ["file includes name", …]}, and all rooms."""
+    edges, rooms = {}, set()
+    for top in TOPS:
+        for folder, _, names in os.walk(os.path.join(source, top)):
+            for name in names:
+                if not name.endswith(C_SUFFIXES):
+                    continue
+                path = os.path.relpath(os.path.join(folder, name), source)
+                rooms.add(os.path.dirname(path))
+                with open(os.path.join(source, path), encoding="utf-8") as text:
+                    for included in re.findall(r'^\s*#\s*include "([^"]+)"', text.read(), re.M):
+                        room = room_of(path, included, source)
+                        if room is not None and room != os.path.dirname(path):
+                            edges.setdefault((os.path.dirname(path), room), []).append(f"{path} includes {included}")
+    return edges, rooms
+
+
+def circle(table):
+    """A circle of the table as a list of rooms, or None."""
+    done, path = set(), []
+
+    def visit(room):
+        if room in path:
+            return path[path.index(room):] + [room]
+        if room in done:
+            return None
+        path.append(room)
+        for other in table.get(room, "").split():
+            if found := visit(other):
+                return found
+        path.pop()
+        done.add(room)
+        return None
+
+    for room in table:
+        if found := visit(room):
+            return found
+    return None
+
+
+def faults_of(source, table):
+    edges, rooms = edges_of(source)
+    faults = []
+    for room in sorted(rooms - set(table)):
+        faults.append(f"{room}: a room that the table does not know")
+    for room in sorted(set(table) - rooms):
+        faults.append(f"{room}: in the table, and not in the tree")
+    for (room, other), where in sorted(edges.items()):
+        if other not in table.get(room, "").split():
+            faults.append(f"{room} -> {other}: {where[0]}" + (f" and {len(where) - 1} more" if len(where) > 1 else ""))
+    for room, others in table.items():
+        for other in others.split():
+            if room in rooms and (room, other) not in edges:
+                faults.append(f"{room} -> {other}: allowed, and no file needs it")
+    if found := circle(table):
+        faults.append("a circle: " + " -> ".join(found))
+    return faults
+
+
+def main():
+    faults = faults_of(sys.argv[1], ALLOWED)
+    for fault in faults:
+        print(fault)
+    print(f"{len(ALLOWED)} rooms, {sum(len(o.split()) for o in ALLOWED.values())} edges: "
+          + (f"{len(faults)} faults; tests/layout/allowed_edges.py has the table" if faults else "as the table says"))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""What allowed_edges.py finds in small trees with one fault each."""
+import os
+import tempfile
+import unittest
+
+import allowed_edges
+
+TABLE = {"support": "", "store": "support", "store/db": "support"}
+TREE = {
+    "support/text.h": "",
+    "store/db/table.h": '#include "support/text.h"\n',
+    "store/loader.cpp": '#include <vector>\n#include "support/text.h"\n',
+}
+
+
+class FaultsOfATree(unittest.TestCase):
+    def faults(self, changes, table=None):
+        with tempfile.TemporaryDirectory() as source:
+            for name, text in {**TREE, **changes}.items():
+                os.makedirs(os.path.dirname(os.path.join(source, name)), exist_ok=True)
+                with open(os.path.join(source, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            return allowed_edges.faults_of(source, TABLE if table is None else table)
+
+    def test_a_tree_as_the_table_says_has_none(self):
+        self.assertEqual(self.faults({}), [])
+
+    def test_an_edge_that_is_not_in_the_table(self):
+        self.assertEqual(self.faults({"support/redactor.cpp": '#include "store/db/table.h"\n'}),
+                         ["support -> store/db: support/redactor.cpp includes store/db/table.h"])
+
+    def test_a_header_named_without_its_folder(self):
+        self.assertEqual(self.faults({"support/redactor.cpp": '#include "../store/db/table.h"\n'}),
+                         ["support -> store/db: support/redactor.cpp includes ../store/db/table.h"])
+
+    def test_a_new_room(self):
+        self.assertEqual(self.faults({"store/new/x.h": ""}), ["store/new: a room that the table does not know"])
+
+    def test_a_room_and_an_edge_that_are_gone(self):
+        self.assertEqual(self.faults({}, {**TABLE, "live": "", "support": "store/db"}),
+                         ["live: in the table, and not in the tree", "support -> store/db: allowed, and no file needs it",
+                          "a circle: support -> store/db -> support"])
+
+
+if __name__ == "__main__":
+    unittest.main()
