@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "cli/render/call_text.h"
 #include "cli/render/json.h"

@@ -1,7 +1,7 @@
 // One event as a strace-like line and as JSON (docs/json/events.schema.json).
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

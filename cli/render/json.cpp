@@ -3,8 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "support/text.h"
 
 namespace uscope::cli {
+
+nlohmann::ordered_json json_value(const std::string& bytes) {
+  return to_utf8(bytes);
+}
+
+nlohmann::ordered_json json_value(const std::optional<std::int64_t>& number) {
+  if (!number) return nullptr;
+  return *number;
+}
 
 nlohmann::ordered_json words_json(const std::string& words) {
   auto list = nlohmann::ordered_json::parse(words, nullptr, false);

@@ -2,22 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
-#include "support/text.h"
-
 namespace uscope::cli {
 
-[[nodiscard]] inline nlohmann::ordered_json json_value(const std::string& bytes) {
-  return to_utf8(bytes);
-}
+[[nodiscard]] nlohmann::ordered_json json_value(const std::string& bytes);
 
-[[nodiscard]] inline nlohmann::ordered_json json_value(const std::optional<std::int64_t>& number) {
-  if (!number) return nullptr;
-  return *number;
-}
+[[nodiscard]] nlohmann::ordered_json json_value(const std::optional<std::int64_t>& number);
 
 // The words of a command that the store keeps as a JSON array; any other text is one word.
 [[nodiscard]] nlohmann::ordered_json words_json(const std::string& words);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/session/debuginfod_option.h"
+#include "cli/session/debuginfod_choice.h"
 #include "support/result.h"
 #include "uscope/record.h"
 

@@ -3,7 +3,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <map>
@@ -12,14 +11,6 @@
 #include "support/text.h"
 
 namespace uscope::cli {
-
-void add_format(CLI::App& app, Format& format) {
-  static const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
-  app.add_option_function<std::string>(
-         "--format", [&format](const std::string& name) { format = kFormats.at(name); }, "how to print the result")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->default_str("text");
-}
 
 void Output::write(std::string_view text) {
   if (error_ != 0 || text.empty()) return;

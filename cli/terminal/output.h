@@ -7,16 +7,9 @@
 
 #include "support/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace uscope::cli {
 
 enum class Format { kText, kJson };
-
-// Declares `--format text|json`.
-void add_format(CLI::App& app, Format& format);
 
 // Writes to a stdio stream and remembers whether that failed (a full disk).
 class Output {

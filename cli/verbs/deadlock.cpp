@@ -7,7 +7,7 @@
 #include "cli/render/deadlock_render.h"
 #include "cli/session/attached_trace.h"
 #include "cli/session/confined_reader.h"
-#include "cli/verbs/target_options.h"
+#include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 
 namespace uscope::cli {

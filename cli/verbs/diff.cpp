@@ -7,6 +7,7 @@
 
 #include "cli/render/diff_render.h"
 #include "cli/session/confined_reader.h"
+#include "cli/verbs/shared_options.h"
 #include "syscalls/call_set.h"
 
 namespace uscope::cli {

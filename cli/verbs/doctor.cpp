@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/verbs/shared_options.h"
 #include "support/text.h"
 #include "tracer/preflight/preflight.h"
 

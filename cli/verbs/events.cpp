@@ -4,11 +4,13 @@
 #include <charconv>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/render/events_render.h"
 #include "cli/render/json.h"
 #include "cli/render/units.h"
 #include "cli/session/confined_reader.h"
+#include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 #include "syscalls/call_set.h"
 #include "syscalls/errno_names.h"

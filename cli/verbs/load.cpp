@@ -3,12 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/render/json.h"
 #include "cli/session/confined_load.h"
 #include "cli/session/output_owner.h"
 #include "cli/terminal/status_line.h"
+#include "cli/verbs/shared_options.h"
 #include "store/loader.h"
 #include "support/text.h"
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "cli/session/debuginfod_option.h"
+#include "cli/session/debuginfod_choice.h"
 #include "cli/terminal/output.h"
 #include "cli/verbs/invocation.h"
 

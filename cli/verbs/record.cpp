@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli/session/recording.h"
-#include "cli/verbs/target_options.h"
+#include "cli/verbs/shared_options.h"
 
 namespace uscope::cli {
 

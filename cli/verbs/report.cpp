@@ -7,6 +7,7 @@
 #include "analyzer/summary/summary.h"
 #include "cli/render/report_render.h"
 #include "cli/session/confined_reader.h"
+#include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 
 namespace uscope::cli {

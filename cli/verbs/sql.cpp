@@ -7,12 +7,14 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
 #include "cli/session/confined_reader.h"
+#include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 #include "support/text.h"
 

@@ -13,7 +13,7 @@
 #include "cli/render/top_render.h"
 #include "cli/render/units.h"
 #include "cli/session/record_target.h"
-#include "cli/verbs/target_options.h"
+#include "cli/verbs/shared_options.h"
 #include "support/text.h"
 #include "tracer/recorder/recorder.h"
 

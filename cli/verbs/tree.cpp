@@ -6,6 +6,7 @@
 
 #include "cli/render/tree_render.h"
 #include "cli/session/confined_reader.h"
+#include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 
 namespace uscope::cli {

@@ -1,7 +1,7 @@
-#include "cli/session/debuginfod_option.h"
+#include "cli/session/debuginfod_choice.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "cli/render/json.h"
 #include "cli/render/units.h"
@@ -14,18 +14,6 @@ constexpr const char* kServersOfEnvironment = "true";  // what CLI11 stores for 
 constexpr std::int64_t kLongest = 3600LL * 1000 * 1000 * 1000;
 
 }  // namespace
-
-void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice) {
-  // A flag, so that a value is given by `=` only and the next word is never taken for one.
-  CLI::Option* servers =
-      verb.add_flag("--debuginfod", choice.servers,
-                    "ask debuginfod servers for debug files that are not on this machine: those of DEBUGINFOD_URLS, or "
-                    "--debuginfod='URL URL'");
-  verb.add_option("--debuginfod-timeout", choice.timeout, "how long to wait for one debug file")
-      ->type_name("T")
-      ->needs(servers)
-      ->capture_default_str();
-}
 
 Result<std::optional<symbolizer::Debuginfod>> open_debuginfod(const DebuginfodChoice& choice) {
   if (choice.servers.empty()) return std::optional<symbolizer::Debuginfod>();

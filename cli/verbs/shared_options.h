@@ -1,13 +1,19 @@
-// The options that say what is traced, shared by the verbs that trace.
+// Options that several verbs take.
 #pragma once
 
 #include "cli/session/record_plan.h"
+#include "cli/terminal/output.h"
 
 namespace CLI {
 class App;
 }
 
 namespace uscope::cli {
+
+// Declares `--format text|json`.
+void add_format(CLI::App& verb, Format& format);
+
+void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice);
 
 // --app, --pid, --cgroup and --follow: applications that run already.
 void add_running_target(CLI::App& verb, RecordVerbOptions& options);

@@ -1,8 +1,30 @@
-#include "cli/verbs/target_options.h"
+#include "cli/verbs/shared_options.h"
 
 #include <CLI/CLI.hpp>
+#include <map>
+#include <string>
 
 namespace uscope::cli {
+
+void add_format(CLI::App& verb, Format& format) {
+  static const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
+  verb.add_option_function<std::string>(
+         "--format", [&format](const std::string& name) { format = kFormats.at(name); }, "how to print the result")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->default_str("text");
+}
+
+void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice) {
+  // A flag, so that a value is given by `=` only and the next word is never taken for one.
+  CLI::Option* servers =
+      verb.add_flag("--debuginfod", choice.servers,
+                    "ask debuginfod servers for debug files that are not on this machine: those of DEBUGINFOD_URLS, or "
+                    "--debuginfod='URL URL'");
+  verb.add_option("--debuginfod-timeout", choice.timeout, "how long to wait for one debug file")
+      ->type_name("T")
+      ->needs(servers)
+      ->capture_default_str();
+}
 
 void add_running_target(CLI::App& verb, RecordVerbOptions& options) {
   verb.add_option("--app", options.apps,

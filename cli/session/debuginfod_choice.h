@@ -1,16 +1,12 @@
 // `--debuginfod`, of the verbs that give names: the only way by which uscope asks a server for anything.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
 #include "support/result.h"
 #include "symbolizer/debug_files/debuginfod.h"
-
-namespace CLI {
-class App;
-}
 
 namespace uscope::cli {
 
@@ -18,8 +14,6 @@ struct DebuginfodChoice {
   std::string servers;  // empty: not asked for; "true": those of DEBUGINFOD_URLS; else URLs
   std::string timeout = "10s";
 };
-
-void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice);
 
 // Nothing where it was not asked for. Errors: see Debuginfod::create.
 Result<std::optional<symbolizer::Debuginfod>> open_debuginfod(const DebuginfodChoice& choice);
