@@ -2,6 +2,7 @@
 
 #include "cli/render/diff_render.h"
 #include "cli/render/json.h"
+#include "support/text.h"
 
 namespace uscope::cli {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "cli/render/json.h"
 #include "cli/render/report_render.h"
+#include "support/text.h"
 
 namespace uscope::cli {
 namespace {

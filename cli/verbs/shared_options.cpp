@@ -9,7 +9,7 @@ namespace uscope::cli {
 void add_format(CLI::App& verb, Format& format) {
   static const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
   verb.add_option_function<std::string>(
-         "--format", [&format](const std::string& name) { format = kFormats.at(name); }, "how to print the result")
+          "--format", [&format](const std::string& name) { format = kFormats.at(name); }, "how to print the result")
       ->check(CLI::IsMember({"text", "json"}))
       ->default_str("text");
 }
