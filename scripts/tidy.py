@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("support", "symbolizer", "tracer", "store", "analyzer", "cli")
+FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "store", "analyzer", "live", "exporters", "cli")
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "uscope-tidy"
 OPTIONS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option"]
 

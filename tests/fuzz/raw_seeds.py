@@ -1,5 +1,16 @@
 """Raw traces for the fuzzers of their reader and of the loader: include/uscope/record.h in Python."""
+import pathlib
+import re
 import struct
+
+
+def record_abi():
+    """USC_RECORD_ABI: a reader refuses traces of every other version at once."""
+    for header in sorted((pathlib.Path(__file__).resolve().parents[2] / "include" / "uscope").rglob("*.h")):
+        if found := re.search(r"^#define USC_RECORD_ABI (\d+)", header.read_text(encoding="utf-8"), re.M):
+            return int(found.group(1))
+    raise RuntimeError("no header of include/uscope defines USC_RECORD_ABI")
+
 
 START = 1_000_000_000_000
 USER = 0xFFFF  # cpu of the collector's own records
@@ -12,7 +23,7 @@ RETURNED, NORETURN, KILLED, OPEN, ATTACHED, NO_ENTRY = range(6)
 
 class Raw:
     def __init__(self, cpus=2):
-        self.head = struct.pack("<QIIQqII", 0x315741524F435355, 40, 3, START, 77, cpus, 0)
+        self.head = struct.pack("<QIIQqII", 0x315741524F435355, 40, record_abi(), START, 77, cpus, 0)
         self.records = []
         self.seq = [0] * cpus
 
