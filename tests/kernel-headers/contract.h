@@ -40,7 +40,7 @@ static __attribute__((__noinline__)) int check_step(struct check_tables *tables,
 						    const struct usc_file_rows *file, const struct usc_scope *scope)
 {
 	struct usc_scope_state state = USC_SCOPE_START;
-	__u32 map = usc_map_exec(usc_map_fork(usc_map_first_event(USC_FOLLOW_TREE, 1, 0)), USC_FOLLOW_TREE, 0);
+	__u32 map = usc_map_exec(USC_TARGET_LAUNCH, USC_FOLLOW_TREE, usc_map_first_event(USC_FOLLOW_TREE, 1, 0), 0);
 	int result;
 
 	if (map != USC_TRACED)
