@@ -79,17 +79,9 @@ struct usc_session {
 	u32 cpu_count;
 	struct usc_cpu *cpus;
 	/* Slots of core/. */
-	struct mm_slot *mm_slots;
-	struct data_slot *data_slots;
-	struct mapping_slot *mapping_slots;
-	struct row_slot *row_slots;
-	struct stack_slot *stack_slots;
-	u64 *stack_log;
-	struct memo_slot *memo_slots;
-	struct scratch *scratches;
-	struct text_scratch *texts;
-	struct sample_scratch *samples;
-	struct string_scratch *strings;
+#define USC_SLOT(function, array, type, count, per_cpu) type *array;
+#include "uscope/core/slots.def"
+#undef USC_SLOT
 	/* Unwind tables; files by serial. */
 	struct usc_file_entry *files;
 	struct usc_table **file_tables;

@@ -32,7 +32,7 @@ ALLOWED = {
     "symbolizer/oracle": "support symbolizer/elf symbolizer/go symbolizer/rows",
     "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
     "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
-    "tracer/backend": "include/uscope support symbolizer/rows tracer/host tracer/scouts",
+    "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows tracer/host tracer/scouts",
     "tracer/collect": (
         "include/uscope include/uscope/lists support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model "
         "tracer/process tracer/scouts tracer/walk"),

@@ -16,9 +16,10 @@
 #define PAGE_BYTES 4096ull
 #define X32_BIT 0x40000000u
 
+/* How many slots there are: slots.def says of which array, and of which for each processor. */
 #define MM_SLOTS 65536
 #define DATA_SLOTS 16384
-#define MAPPING_SLOTS 1024 /* of each processor, and of the next three */
+#define MAPPING_SLOTS 1024
 #define ROW_SLOTS 4096
 #define STACK_SLOTS 32768
 #define STACK_WAYS 4
