@@ -23,7 +23,11 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
+#include "files.h"
+#include "ring.h"
 #include "session.h"
+#include "target.h"
+#include "tasks.h"
 
 #define USC_SUBPROGRAM static noinline
 #ifndef __noinline

@@ -7,7 +7,11 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "files.h"
+#include "ring.h"
+#include "rows.h"
 #include "session.h"
+#include "target.h"
 #include "uscope/trace_map.h"
 
 struct usc_session usc;

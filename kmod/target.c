@@ -21,6 +21,7 @@
 
 #include "compat.h"
 #include "session.h"
+#include "target.h"
 
 #define MOST_NAMES 64u
 #define MOST_GROUPS 64u
