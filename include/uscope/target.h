@@ -6,7 +6,7 @@
 #ifndef USCOPE_TARGET_H
 #define USCOPE_TARGET_H
 
-#include "base.h"
+#include "uscope/base/base.h"
 
 #define USC_TARGET_LAUNCH 1u /* the command that the tracer starts, from its first execve on */
 #define USC_TARGET_APP 2u    /* processes by name */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * Every header of include/uscope (all_headers.h is made by check.sh from the folder's list), and a use of each function
+ * Every header of include/uscope (all_headers.h is made by check.sh from the folders' lists), and a use of each function
  * in them, so that the compiler sees bodies and not only declarations. The including file supplies check_read_user().
  */
 #ifndef USCOPE_CHECK_CONTRACT_H

@@ -10,12 +10,14 @@ import re
 import sys
 
 ALLOWED = {
-    "include/uscope": "include/uscope/lists",
+    "include/uscope": "include/uscope/base include/uscope/records",
+    "include/uscope/base": "",
     "include/uscope/core": "include/uscope",
     "include/uscope/core/calls": "include/uscope include/uscope/core include/uscope/core/walk",
     "include/uscope/core/tasks": "include/uscope/core/calls",
     "include/uscope/core/walk": "include/uscope include/uscope/core",
     "include/uscope/lists": "",
+    "include/uscope/records": "include/uscope/base include/uscope/lists",
     "bpf": "include/uscope include/uscope/core include/uscope/core/tasks",
     "kmod": "include/uscope include/uscope/core include/uscope/core/tasks",
     "support": "",
