@@ -57,4 +57,37 @@ USC_INLINE int usc_is_interpreter(__u64 word)
 	       usc_is_versioned(word, USC_WORD('g', 'u', 'i', 'l', 'e', 0, 0), 5);
 }
 
+#define USC_ARGUMENT_BYTES 1024 /* looked at of a process's arguments; a power of two */
+#define USC_LAST_ARGUMENT 3	/* the script's name stands no further behind the interpreter's options */
+
+/* Where a look through the arguments of an interpreter is. It begins with zeroes. */
+struct usc_argument_scan {
+	__u32 argument; /* number of the one being read */
+	__u32 start;	/* where it starts */
+	__u32 base;	/* behind its last slash */
+	__u32 found;
+};
+
+/*
+ * Looks for the script that an interpreter was told to interpret: the first argument behind number 0 that is no option.
+ * Called with i = 0, 1, … for the bytes of the arguments, each of which ends with a NUL. Returns 1 when the search has
+ * ended; if `found` is set, the script's name without folders stands at text + base.
+ */
+USC_INLINE int usc_scan_argument(struct usc_argument_scan *scan, const char *text, __u32 i)
+{
+	char c = text[i & (USC_ARGUMENT_BYTES - 1)];
+
+	if (c == '/')
+		scan->base = i + 1;
+	if (c != 0)
+		return 0;
+	if (scan->argument > 0 && text[scan->start & (USC_ARGUMENT_BYTES - 1)] != '-') {
+		scan->found = 1;
+		return 1;
+	}
+	scan->argument++;
+	scan->start = scan->base = i + 1;
+	return scan->argument > USC_LAST_ARGUMENT;
+}
+
 #endif
