@@ -259,7 +259,5 @@ struct bpf_iter__task_vma {
 #define MAP_FIXED 0x10
 #define TS_COMPAT 0x2
 #define SIGNAL_GROUP_EXIT 0x4
-#define X32_BIT 0x40000000u
-#define PAGE_BYTES 4096ull
 
 #endif

@@ -31,19 +31,12 @@ struct {
 		__type(value, value_type);                                                                             \
 	} name SEC(".maps")
 
-ARRAY_MAP(mm_slots, MM_SLOTS, struct mm_slot);
-ARRAY_MAP(data_slots, DATA_SLOTS, struct data_slot);
+#define USC_SLOT(function, array, type, count, per_cpu) ARRAY_MAP(array, count, type);
+#include "uscope/core/slots.def"
+#undef USC_SLOT
+
 ARRAY_MAP(files, USC_FILE_MAX + 1, struct usc_file_entry);
 ARRAY_MAP(cpus, 1, struct cpu_state);
-ARRAY_MAP(mapping_slots, MAPPING_SLOTS, struct mapping_slot);
-ARRAY_MAP(row_slots, ROW_SLOTS, struct row_slot);
-ARRAY_MAP(stack_slots, STACK_SLOTS, struct stack_slot);
-ARRAY_MAP(stack_log, STACK_LOG_WORDS, __u64);
-ARRAY_MAP(memo_slots, MEMO_SLOTS, struct memo_slot);
-ARRAY_MAP(scratches, SCRATCH_LEVELS, struct scratch);
-ARRAY_MAP(texts, 1, struct text_scratch);
-ARRAY_MAP(samples, 1, struct sample_scratch);
-ARRAY_MAP(strings, 1, struct string_scratch);
 ARRAY_MAP(rules, 1, struct usc_rule);
 /* A bit for each number that a task can have. */
 #define TRACED_WORDS 65536

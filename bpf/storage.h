@@ -18,26 +18,18 @@
 #define TMPFS 0x01021994ul	       /* linux/magic.h */
 #define SUPER_KERNEL_MOUNT (1ul << 22) /* include/linux/fs.h: SB_KERNMOUNT */
 
-#define SLOTS(function, type, map)                                                                                     \
+#define LOOK_UP(function, map, type)                                                                                   \
 	static __always_inline type *function(__u32 number)                                                            \
 	{                                                                                                              \
 		return bpf_map_lookup_elem(&map, &number);                                                             \
 	}
 
-SLOTS(mm_slot_at, struct mm_slot, mm_slots)
-SLOTS(data_slot_at, struct data_slot, data_slots)
-SLOTS(mapping_slot_at, struct mapping_slot, mapping_slots)
-SLOTS(row_slot_at, struct row_slot, row_slots)
-SLOTS(stack_slot_at, struct stack_slot, stack_slots)
-SLOTS(stack_log_at, __u64, stack_log)
-SLOTS(memo_slot_at, struct memo_slot, memo_slots)
-SLOTS(scratch_at, struct scratch, scratches)
-SLOTS(text_at, struct text_scratch, texts)
-SLOTS(sample_at, struct sample_scratch, samples)
-SLOTS(string_at, struct string_scratch, strings)
-SLOTS(file_entry_at, struct usc_file_entry, files)
-SLOTS(cpu_state_of, struct cpu_state, cpus)
-SLOTS(traced_word_at, __u64, traced_numbers)
+#define USC_SLOT(function, array, type, count, per_cpu) LOOK_UP(function, array, type)
+#include "uscope/core/slots.def"
+#undef USC_SLOT
+LOOK_UP(file_entry_at, files, struct usc_file_entry)
+LOOK_UP(cpu_state_of, cpus, struct cpu_state)
+LOOK_UP(traced_word_at, traced_numbers, __u64)
 
 static __always_inline __u32 current_cpu(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * Which processes the trace is of, where it is not of one launched command: by name, number or control group. Questions
- * only; what follows from the answers is in core/adopt.h.
+ * only; what follows from the answers is in core/tasks/adopt.h.
  */
 #ifndef USCOPE_BPF_TARGET_H
 #define USCOPE_BPF_TARGET_H
@@ -12,16 +12,11 @@
 #define MOST_CGROUP_LEVELS 32
 #define MOST_PID_LEVELS 8
 #define NAME_TEXT_BYTES 4096
-#define ARGUMENT_BYTES 1024
-#define LAST_ARGUMENT 3 /* the script's name stands no further behind the interpreter's options */
 
 /* Room for one look at a name. Where a scan is stands here too: of a map's memory the verifier follows no values. */
 struct name_scratch {
 	struct app_name name;
-	__u32 argument; /* number of the one being read */
-	__u32 start;	/* where it starts */
-	__u32 base;	/* behind its last slash */
-	__u32 found;
+	struct usc_argument_scan scan;
 	char text[NAME_TEXT_BYTES + USC_APP_NAME_BYTES];
 };
 
@@ -77,26 +72,13 @@ static long path_scan(__u32 i, struct name_scan *scan)
 	char c = scan->s->text[i & (NAME_TEXT_BYTES - 1)];
 
 	if (c == '/')
-		scan->s->base = i + 1;
+		scan->s->scan.base = i + 1;
 	return c == 0;
 }
 
-/* To the end of the first argument behind number 0 that is no option. */
 static long argument_scan(__u32 i, struct name_scan *scan)
 {
-	char c = scan->s->text[i & (ARGUMENT_BYTES - 1)];
-
-	if (c == '/')
-		scan->s->base = i + 1;
-	if (c != 0)
-		return 0;
-	if (scan->s->argument > 0 && scan->s->text[scan->s->start & (ARGUMENT_BYTES - 1)] != '-') {
-		scan->s->found = 1;
-		return 1;
-	}
-	scan->s->argument++;
-	scan->s->start = scan->s->base = i + 1;
-	return scan->s->argument > LAST_ARGUMENT;
+	return usc_scan_argument(&scan->s->scan, scan->s->text, i);
 }
 
 /* The name given to exec: of a script it is its own. */
@@ -106,9 +88,9 @@ static __noinline int file_name_matches(struct name_scratch *s, const char *path
 
 	if (!s || bpf_probe_read_kernel_str(s->text, NAME_TEXT_BYTES, path) <= 1)
 		return 0;
-	s->base = 0;
+	s->scan.base = 0;
 	bpf_loop(NAME_TEXT_BYTES, path_scan, &scan, 0);
-	return is_target_name(s, s->text + (s->base & (NAME_TEXT_BYTES - 1)));
+	return is_target_name(s, s->text + (s->scan.base & (NAME_TEXT_BYTES - 1)));
 }
 
 /* What the current process's interpreter was told to interpret. Like the next one a function on its own for the
@@ -122,14 +104,14 @@ __noinline int script_matches(void)
 
 	if (!s)
 		return 0;
-	if (bytes > ARGUMENT_BYTES - 1)
-		bytes = ARGUMENT_BYTES - 1;
+	if (bytes > USC_ARGUMENT_BYTES - 1)
+		bytes = USC_ARGUMENT_BYTES - 1;
 	if (bpf_probe_read_user(s->text, bytes, (void *)start))
 		return 0;
-	s->text[bytes & (ARGUMENT_BYTES - 1)] = 0;
-	s->argument = s->start = s->base = s->found = 0;
-	bpf_loop(ARGUMENT_BYTES, argument_scan, &scan, 0);
-	return s->found && is_target_name(s, s->text + (s->base & (ARGUMENT_BYTES - 1)));
+	s->text[bytes & (USC_ARGUMENT_BYTES - 1)] = 0;
+	__builtin_memset(&s->scan, 0, sizeof(s->scan));
+	bpf_loop(USC_ARGUMENT_BYTES, argument_scan, &scan, 0);
+	return s->scan.found && is_target_name(s, s->text + (s->scan.base & (USC_ARGUMENT_BYTES - 1)));
 }
 
 __noinline int is_interpreter(__u64 word)

@@ -8,14 +8,6 @@
 
 #include "storage.h"
 
-/* The collector looks at the rings by itself every few milliseconds; it is woken early when a ring fills. */
-static __always_inline __u64 wakeup_flags(void *ring, bool urgent)
-{
-	if (urgent)
-		return BPF_RB_FORCE_WAKEUP;
-	return BPF_RB_NO_WAKEUP;
-}
-
 static __always_inline bool ring_is_half_full(__u32 cpu_number)
 {
 	void *ring = bpf_map_lookup_elem(&rings, &cpu_number);
@@ -34,7 +26,8 @@ static __always_inline int send_record(struct usc_record *head, __u16 type, __u3
 	if (!cpu || !ring)
 		return -1;
 	fill_head(head, cpu, cpu_number, type, bytes, task, now);
-	return bpf_ringbuf_output(ring, head, bytes, wakeup_flags(ring, urgent));
+	/* The collector looks at the rings by itself every few milliseconds; only what is urgent wakes it. */
+	return bpf_ringbuf_output(ring, head, bytes, urgent ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
 static __always_inline struct usc_event *reserve_event(__u32 cpu_number)

@@ -15,10 +15,16 @@
 #include <linux/vmalloc.h>
 
 #include "compat.h"
+#include "device.h"
+#include "files.h"
+#include "rows.h"
 #include "session.h"
+#include "target.h"
+#include "tasks.h"
+#include "tracer.h"
 
 static DEFINE_MUTEX(control_lock);
-static unsigned int phase = USC_PHASE_OPENED; /* of the session, under control_lock */
+static unsigned int session_phase = USC_PHASE_OPENED; /* USC_PHASE_*, under control_lock */
 
 /* Not under the mutex of the requests: that others ask who holds the device must not keep the holder from mapping its
  * rings. */
@@ -73,7 +79,7 @@ static int device_open(struct inode *inode, struct file *file)
 static int detach(void)
 {
 	usc_hooks_detach();
-	phase = USC_PHASE_ENDED;
+	session_phase = USC_PHASE_ENDED;
 	return 0;
 }
 
@@ -81,10 +87,10 @@ static int detach(void)
 static int device_release(struct inode *inode, struct file *file)
 {
 	mutex_lock(&control_lock);
-	if (phase & USC_PHASES_HOOKED)
+	if (session_phase & USC_PHASES_HOOKED)
 		detach();
 	usc_session_free();
-	phase = USC_PHASE_OPENED;
+	session_phase = USC_PHASE_OPENED;
 	mutex_unlock(&control_lock);
 	spin_lock(&holder_lock);
 	held = false;
@@ -173,7 +179,7 @@ static int start(struct usc_device_start *request)
 	int error = usc_session_start(request);
 
 	if (!error)
-		phase = USC_PHASE_STARTED;
+		session_phase = USC_PHASE_STARTED;
 	return error;
 }
 
@@ -210,14 +216,14 @@ static int attach(void)
 {
 	int error = usc_hooks_attach();
 
-	phase = error ? USC_PHASE_ENDED : USC_PHASE_TRACING;
+	session_phase = error ? USC_PHASE_ENDED : USC_PHASE_TRACING;
 	return error;
 }
 
 static int close_entries(void)
 {
 	usc_hooks_close_entries();
-	phase = USC_PHASE_CLOSING;
+	session_phase = USC_PHASE_CLOSING;
 	return 0;
 }
 
@@ -320,7 +326,7 @@ union request {
 
 static int answer(unsigned int command, union request *r)
 {
-	int refusal = usc_device_refusal(command, phase);
+	int refusal = usc_device_refusal(command, session_phase);
 
 	if (refusal)
 		return -refusal;

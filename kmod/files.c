@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 
 #include "compat.h"
+#include "files.h"
 #include "session.h"
 
 static bool is_memory(struct inode *inode)

@@ -2,7 +2,9 @@
 /* Loading and unloading. A loaded module that nobody holds open has no hook in the kernel and no memory but its own. */
 #include <linux/module.h>
 
-#include "session.h"
+#include "device.h"
+#include "kernel_symbols.h"
+#include "tracer.h"
 
 static int __init usc_init(void)
 {

@@ -23,7 +23,11 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
+#include "files.h"
+#include "ring.h"
 #include "session.h"
+#include "target.h"
+#include "tasks.h"
 
 #define USC_SUBPROGRAM static noinline
 #ifndef __noinline
@@ -101,23 +105,14 @@ static __always_inline struct cpu_state *cpu_state_of(__u32 cpu)
 	return &usc.cpus[cpu].state;
 }
 
-#define SLOTS(function, type, array)                                                                                   \
+#define USC_SLOT(function, array, type, count, per_cpu)                                                                \
 	static __always_inline type *function(__u32 number)                                                            \
 	{                                                                                                              \
 		return &usc.array[number];                                                                             \
 	}
 
-SLOTS(mm_slot_at, struct mm_slot, mm_slots)
-SLOTS(data_slot_at, struct data_slot, data_slots)
-SLOTS(mapping_slot_at, struct mapping_slot, mapping_slots)
-SLOTS(row_slot_at, struct row_slot, row_slots)
-SLOTS(stack_slot_at, struct stack_slot, stack_slots)
-SLOTS(stack_log_at, __u64, stack_log)
-SLOTS(memo_slot_at, struct memo_slot, memo_slots)
-SLOTS(scratch_at, struct scratch, scratches)
-SLOTS(text_at, struct text_scratch, texts)
-SLOTS(sample_at, struct sample_scratch, samples)
-SLOTS(string_at, struct string_scratch, strings)
+#include "uscope/core/slots.def"
+#undef USC_SLOT
 
 static __always_inline struct usc_file_entry *file_entry_at(__u32 file)
 {

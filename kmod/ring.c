@@ -6,6 +6,7 @@
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
+#include "ring.h"
 #include "session.h"
 
 #define WORDWISE_BYTES 256u

@@ -10,6 +10,7 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
+#include "rows.h"
 #include "session.h"
 
 static int check_rows(const struct usc_table *t)

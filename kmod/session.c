@@ -7,7 +7,11 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "files.h"
+#include "ring.h"
+#include "rows.h"
 #include "session.h"
+#include "target.h"
 #include "uscope/trace_map.h"
 
 struct usc_session usc;
@@ -28,27 +32,14 @@ static int for_each_room(int (*visit)(const struct room *room))
 {
 	const size_t cpus = usc.cpu_count;
 	const struct room rooms[] = {
-		ROOM(mm_slots, MM_SLOTS),
-		ROOM(data_slots, DATA_SLOTS),
-		ROOM(mapping_slots, MAPPING_SLOTS * cpus),
-		ROOM(row_slots, ROW_SLOTS * cpus),
-		ROOM(stack_slots, STACK_SLOTS * cpus),
-		ROOM(stack_log, STACK_LOG_WORDS * cpus),
-		ROOM(memo_slots, MEMO_SLOTS * cpus),
-		ROOM(scratches, SCRATCH_LEVELS * cpus),
-		ROOM(texts, cpus),
-		ROOM(samples, cpus),
-		ROOM(strings, cpus),
-		ROOM(files, USC_FILE_MAX + 1),
-		ROOM(file_tables, USC_FILE_MAX + 1),
-		ROOM(tables, USC_DEVICE_TABLES_MAX),
-		ROOM(rules, usc.rules_limit + 1),
-		ROOM(file_buckets, USC_FILE_MAX),
-		ROOM(file_nodes, USC_FILE_MAX),
-		ROOM(told, USC_TOLD_SLOTS),
-		ROOM(losses, USC_LOSS_SLOTS),
-		ROOM(places, USC_PLACE_SLOTS),
-		ROOM(kinds, USC_KIND_SLOTS),
+		ROOM(files, USC_FILE_MAX + 1),	     ROOM(file_tables, USC_FILE_MAX + 1),
+		ROOM(tables, USC_DEVICE_TABLES_MAX), ROOM(rules, usc.rules_limit + 1),
+		ROOM(file_buckets, USC_FILE_MAX),    ROOM(file_nodes, USC_FILE_MAX),
+		ROOM(told, USC_TOLD_SLOTS),	     ROOM(losses, USC_LOSS_SLOTS),
+		ROOM(places, USC_PLACE_SLOTS),	     ROOM(kinds, USC_KIND_SLOTS),
+#define USC_SLOT(function, array, type, number, per_cpu) ROOM(array, (number) * ((per_cpu) ? cpus : 1)),
+#include "uscope/core/slots.def"
+#undef USC_SLOT
 	};
 	size_t i;
 	int error;

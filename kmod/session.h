@@ -15,9 +15,6 @@
 #include "uscope/core/state.h"
 #include "uscope/device.h"
 
-struct linux_binprm;
-struct signal_struct;
-
 #define USC_TOLD_SLOTS 32768u
 #define USC_LOSS_SLOTS 4096u
 #define USC_PLACE_SLOTS 8192u
@@ -79,17 +76,9 @@ struct usc_session {
 	u32 cpu_count;
 	struct usc_cpu *cpus;
 	/* Slots of core/. */
-	struct mm_slot *mm_slots;
-	struct data_slot *data_slots;
-	struct mapping_slot *mapping_slots;
-	struct row_slot *row_slots;
-	struct stack_slot *stack_slots;
-	u64 *stack_log;
-	struct memo_slot *memo_slots;
-	struct scratch *scratches;
-	struct text_scratch *texts;
-	struct sample_scratch *samples;
-	struct string_scratch *strings;
+#define USC_SLOT(function, array, type, count, per_cpu) type *array;
+#include "uscope/core/slots.def"
+#undef USC_SLOT
 	/* Unwind tables; files by serial. */
 	struct usc_file_entry *files;
 	struct usc_table **file_tables;
@@ -125,110 +114,7 @@ struct usc_session {
 
 extern struct usc_session usc;
 
-/* session.c */
 int usc_session_start(struct usc_device_start *start);
 void usc_session_free(void);
-
-/* target.c: what is traced beside a launched command. Questions: in probes, with preemption disabled. usc_target_lock:
- * no other task is asked about with this one's mm changing. */
-int usc_target_add(const struct usc_device_target *request);
-void usc_target_drop_pids(void);
-void usc_target_free(void);
-void usc_target_lock(struct task_struct *task);
-void usc_target_unlock(struct task_struct *task);
-int usc_process_matches(struct task_struct *leader, struct task_struct *task);
-int usc_ancestor_matches(struct task_struct *leader);
-int usc_cgroup_matches(struct task_struct *task);
-bool usc_has_own_files(struct task_struct *task);
-bool usc_has_own_fs(struct task_struct *task);
-int usc_image_matches(struct task_struct *task, struct linux_binprm *bprm);
-
-/* tracer.c: hooks. attach is once for a session; detach may come at any time, waits for running probes, and leaves the
- * trace map empty; so does an attach that fails. */
-int usc_hooks_find(void);
-int usc_hooks_attach(void);
-void usc_hooks_close_entries(void);
-void usc_hooks_detach(void);
-/* What runs already: once hooks are attached, each in its turn. Sleep. */
-void usc_adopt(void);
-int usc_adopt_mappings(struct pid *pid);
-u32 usc_attached_calls(struct usc_attached_call *calls, u32 capacity);
-u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *traced);
-
-/*
- * For export.c, between usc_log_begin (0, or why nothing can be logged here and now) and usc_log_end; nothing sleeps or
- * faults in between.
- */
-struct usc_log_task {
-	u32 serial;
-	u32 image;
-	u32 stack;
-};
-
-int usc_log_begin(void);
-void usc_log_refused(void); /* counts an event for which usc_log_begin said -EOPNOTSUPP */
-void usc_log_end(void);
-int usc_log_task(struct usc_log_task *task, bool with_stack);
-int usc_log_app_frame(u64 *pc, char *text, unsigned int room);
-void usc_log_lost(u32 cause);
-int usc_log_send(struct usc_record *record, u16 type, u32 bytes, u32 task);
-bool usc_is_traced(struct task_struct *task);
-
-/* places.c */
-struct module;
-void usc_find_kernel_text(void); /* once, before anybody logs */
-/* The module that holds an address, NULL = none. Under preempt_disable, which keeps modules where they are. */
-const struct module *usc_module_of(unsigned long address);
-/* Is it that by which the kernel calls probes? Asked of what comes before the first place that is not. */
-bool usc_is_plumbing(unsigned long address);
-/* By which events name it; 0 = it has no name, or could not be told of (counted). `task`: who is told of with it. */
-u32 usc_place_number(unsigned long address, u32 task);
-
-/* tasks.c: the trace map. */
-struct usc_task_node {
-	struct hlist_node link;
-	struct hlist_node outlived; /* of a task that has ended, or is ending, before its process */
-	struct task_struct *task;   /* a reference to it is held */
-	struct rcu_head rcu;
-	struct task_entry entry;
-};
-
-#define USC_TASK_BITS 12
-extern struct hlist_head usc_tasks[1 << USC_TASK_BITS];
-
-struct task_entry *usc_task_add(struct task_struct *task);
-void usc_task_remove(struct task_struct *task);
-void usc_task_outlived(struct task_struct *task);	/* its entry stays until: */
-void usc_process_remove(struct signal_struct *process); /* removes what has been outlived */
-void usc_tasks_clear(void);
-u32 usc_tasks_count(void);
-
-/* files.c */
-void usc_file_read_key(struct file *file, struct usc_file_key *key);
-bool usc_file_read_memory_key(struct file *file, struct usc_file_key *key);
-#define USC_PATH_ROOM (2 * PATH_MAX)
-u32 usc_file_path(struct task_struct *task, struct file *file, struct text_scratch *text, char *room);
-u32 usc_file_known(const struct usc_file_key *key);
-int usc_file_enter(const struct usc_file_key *key, u32 serial); /* 0, -EEXIST, -ENOSPC */
-void usc_file_drop(const struct usc_file_key *key);
-int usc_told(const struct told_key *key);
-void usc_keep_told(const struct told_key *key);
-void usc_count_process_loss(u32 cause, u32 process);
-
-/* rows.c */
-int usc_table_load(struct usc_device_table *request);
-int usc_file_publish(const struct usc_device_file *request);
-void usc_tables_free(void);
-
-/* ring.c: all in any context but NMI. */
-int usc_ring_write(struct usc_cpu *cpu, const void *record, u32 bytes);
-void usc_ring_wake(struct usc_cpu *cpu);
-bool usc_ring_half_full(const struct usc_cpu *cpu);
-int usc_ring_open(struct usc_cpu *cpu, u32 bytes);
-void usc_ring_close(struct usc_cpu *cpu);
-
-/* device.c */
-int usc_device_register(void);
-void usc_device_unregister(void);
 
 #endif

@@ -21,14 +21,13 @@
 
 #include "compat.h"
 #include "session.h"
+#include "target.h"
 
 #define MOST_NAMES 64u
 #define MOST_GROUPS 64u
 #define MOST_PIDS 65536u
 #define MOST_ANCESTORS 64
 #define MOST_GROUP_LEVELS 32
-#define ARGUMENT_BYTES 1024u
-#define LAST_ARGUMENT 3 /* the script's name stands no further behind the interpreter's options */
 
 static struct {
 	char (*names)[USC_APP_NAME_BYTES];
@@ -163,25 +162,21 @@ static int read_executable_name(struct task_struct *task, char *name)
 	return 0;
 }
 
-/* What the current process's interpreter was told to interpret: its first argument that is no option. */
+/* What the current process's interpreter was told to interpret. `text`: USC_ARGUMENT_BYTES to work in. */
 static bool script_matches(char *text)
 {
 	u64 start = current->mm->arg_start, bytes = current->mm->arg_end - start;
-	const char *at, *end;
+	struct usc_argument_scan scan = {};
 	u32 i;
 
-	bytes = min_t(u64, bytes, ARGUMENT_BYTES - 1);
-	if (start > TASK_SIZE_MAX - ARGUMENT_BYTES || copy_from_user_nofault(text, (void __user *)start, bytes))
+	bytes = min_t(u64, bytes, USC_ARGUMENT_BYTES - 1);
+	if (start > TASK_SIZE_MAX - USC_ARGUMENT_BYTES || copy_from_user_nofault(text, (void __user *)start, bytes))
 		return false;
 	text[bytes] = 0;
-	end = text + bytes;
-	at = text + strlen(text) + 1;
-	for (i = 1; i <= LAST_ARGUMENT && at < end; i++) {
-		if (*at != '-')
-			return is_target_name(kbasename(at));
-		at += strlen(at) + 1;
-	}
-	return false;
+	for (i = 0; i <= bytes; i++)
+		if (usc_scan_argument(&scan, text, i))
+			break;
+	return scan.found && is_target_name(text + scan.base);
 }
 
 /* Whether it was locked here. */

@@ -16,7 +16,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
-#include "session.h"
+#include "tasks.h"
 
 #define OUTLIVED_BITS 10
 

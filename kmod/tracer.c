@@ -13,6 +13,7 @@
 #include <linux/tracepoint.h>
 
 #include "port.h"
+#include "tracer.h"
 
 #include "uscope/core/tasks/tasks.h"
 

@@ -11,7 +11,7 @@
 #ifndef USCOPE_ROWS_H
 #define USCOPE_ROWS_H
 
-#include "base.h"
+#include "uscope/base/base.h"
 
 /* DWARF numbers of x86-64's registers; 8 … 15 are r8 … r15. */
 enum { USC_REG_RAX, USC_REG_RDX, USC_REG_RCX, USC_REG_RBX, USC_REG_RSI, USC_REG_RDI, USC_REG_RBP, USC_REG_RSP };

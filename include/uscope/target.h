@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * Which processes a trace is of (DESIGN.md, "Trace map"). A name is that of the executable or of the script that it
- * interprets, without folders.
+ * Which processes a trace is of (docs/architecture.md, "What runs already"). A name is that of the executable or of the
+ * script that it interprets, without folders.
  */
 #ifndef USCOPE_TARGET_H
 #define USCOPE_TARGET_H
 
-#include "base.h"
+#include "uscope/base/base.h"
 
 #define USC_TARGET_LAUNCH 1u /* the command that the tracer starts, from its first execve on */
 #define USC_TARGET_APP 2u    /* processes by name */
@@ -16,7 +16,7 @@
 #define USC_APP_NAME_BYTES 256 /* with the ending NUL; the kernel's NAME_MAX is 255 */
 
 struct usc_target {
-	__u32 kinds;  /* USC_TARGET_*; 0 = LAUNCH */
+	__u32 kinds;  /* one of USC_TARGET_* */
 	__u32 follow; /* enum usc_follow */
 };
 
@@ -55,6 +55,39 @@ USC_INLINE int usc_is_interpreter(__u64 word)
 	       usc_is_versioned(word, USC_WORD('l', 'u', 'a', 0, 0, 0, 0), 3) ||
 	       usc_is_versioned(word, USC_WORD('t', 'c', 'l', 's', 'h', 0, 0), 5) ||
 	       usc_is_versioned(word, USC_WORD('g', 'u', 'i', 'l', 'e', 0, 0), 5);
+}
+
+#define USC_ARGUMENT_BYTES 1024 /* looked at of a process's arguments; a power of two */
+#define USC_LAST_ARGUMENT 3	/* the script's name stands no further behind the interpreter's options */
+
+/* Where a look through the arguments of an interpreter is. It begins with zeroes. */
+struct usc_argument_scan {
+	__u32 argument; /* number of the one being read */
+	__u32 start;	/* where it starts */
+	__u32 base;	/* behind its last slash */
+	__u32 found;
+};
+
+/*
+ * Looks for the script that an interpreter was told to interpret: the first argument behind number 0 that is no option.
+ * Called with i = 0, 1, … for the bytes of the arguments, each of which ends with a NUL. Returns 1 when the search has
+ * ended; if `found` is set, the script's name without folders stands at text + base.
+ */
+USC_INLINE int usc_scan_argument(struct usc_argument_scan *scan, const char *text, __u32 i)
+{
+	char c = text[i & (USC_ARGUMENT_BYTES - 1)];
+
+	if (c == '/')
+		scan->base = i + 1;
+	if (c != 0)
+		return 0;
+	if (scan->argument > 0 && text[scan->start & (USC_ARGUMENT_BYTES - 1)] != '-') {
+		scan->found = 1;
+		return 1;
+	}
+	scan->argument++;
+	scan->start = scan->base = i + 1;
+	return scan->argument > USC_LAST_ARGUMENT;
 }
 
 #endif

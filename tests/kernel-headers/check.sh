@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles every header of include/uscope as kernel code, against each set of installed Debian kernel headers, and as
-# BPF, each header of include/uscope/core alone behind the port that bpf/ supplies to it, and the kernel module; warnings
-# are errors. Missing headers are a failure, not a skip: scripts/install-deps.sh installs them.
+# BPF, where the parts of record.h are compiled alone, too; each header of include/uscope/core alone behind the port that
+# bpf/ supplies to it; and the kernel module. Warnings are errors. Missing headers are a failure, not a skip: scripts/install-deps.sh installs them.
 # usage: check.sh kernel|bpf|core|module SOURCE_DIR
 set -eu
 
@@ -11,8 +11,8 @@ here=$source_dir/tests/kernel-headers
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for header in "$source_dir"/include/uscope/*.h; do
-	echo "#include \"uscope/$(basename "$header")\""
+for header in "$source_dir"/include/uscope/*.h "$source_dir"/include/uscope/base/*.h "$source_dir"/include/uscope/records/*.h; do
+	echo "#include \"${header#"$source_dir"/include/}\""
 done >"$work/all_headers.h"
 echo "headers: $(cut -d'"' -f2 "$work/all_headers.h" | tr '\n' ' ')"
 grep -q unwind.h "$work/all_headers.h"
@@ -52,6 +52,14 @@ check_bpf() {
 	"$clang" -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra -Werror -I"/usr/include/$(uname -m)-linux-gnu" \
 		-I"$work" -I"$here" -I"$source_dir/include" -c "$here/program.bpf.c" -o "$work/program.o"
 	test -s "$work/program.o"
+	found=0
+	for header in "$source_dir"/include/uscope/records/*.h; do
+		echo "== ${header#"$source_dir"/include/}"
+		"$clang" -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra -Werror -I"/usr/include/$(uname -m)-linux-gnu" \
+			-I"$source_dir/include" -fsyntax-only -x c "$header"
+		found=$((found + 1))
+	done
+	[ "$found" -gt 5 ] || { echo "FAILED: $found headers found in include/uscope/records" >&2; exit 1; }
 }
 
 # A header that needs another one includes it. Functions that the header does not use stay without a body: no warning.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * Every header of include/uscope (all_headers.h is made by check.sh from the folder's list), and a use of each function
- * in them, so that the compiler sees bodies and not only declarations. The including file supplies check_read_user().
+ * Every header of include/uscope (all_headers.h is made by check.sh from the folders' lists), and a use of each
+ * function in them, so that the compiler sees bodies and not only declarations. The including file supplies
+ * check_read_user().
  */
 #ifndef USCOPE_CHECK_CONTRACT_H
 #define USCOPE_CHECK_CONTRACT_H
@@ -40,10 +41,11 @@ static __attribute__((__noinline__)) int check_step(struct check_tables *tables,
 						    const struct usc_file_rows *file, const struct usc_scope *scope)
 {
 	struct usc_scope_state state = USC_SCOPE_START;
-	__u32 map = usc_map_exec(usc_map_fork(usc_map_first_event(USC_FOLLOW_TREE, 1, 0)), USC_FOLLOW_TREE, 0);
+	__u32 map = usc_map_exec(USC_TARGET_LAUNCH, USC_FOLLOW_TREE, usc_map_first_event(USC_FOLLOW_TREE, 1, 0), 0);
+	struct usc_argument_scan scan = {};
 	int result;
 
-	if (map != USC_TRACED)
+	if (map != USC_TRACED || usc_scan_argument(&scan, (const char *)tables, 0))
 		return USC_STEP_ROOT;
 	if (usc_scope_admit(scope, &state, USC_FILE_FIRST, USC_FILE_FIRST, USC_CLASS_APP) & USC_SCOPE_STOP)
 		return usc_scope_ended(scope);

@@ -10,12 +10,14 @@ import re
 import sys
 
 ALLOWED = {
-    "include/uscope": "include/uscope/lists",
+    "include/uscope": "include/uscope/base include/uscope/records",
+    "include/uscope/base": "",
     "include/uscope/core": "include/uscope",
     "include/uscope/core/calls": "include/uscope include/uscope/core include/uscope/core/walk",
     "include/uscope/core/tasks": "include/uscope/core/calls",
     "include/uscope/core/walk": "include/uscope include/uscope/core",
     "include/uscope/lists": "",
+    "include/uscope/records": "include/uscope/base include/uscope/lists",
     "bpf": "include/uscope include/uscope/core include/uscope/core/tasks",
     "kmod": "include/uscope include/uscope/core include/uscope/core/tasks",
     "support": "",
@@ -32,7 +34,7 @@ ALLOWED = {
     "symbolizer/oracle": "support symbolizer/elf symbolizer/go symbolizer/rows",
     "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
     "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
-    "tracer/backend": "include/uscope support symbolizer/rows tracer/host tracer/scouts",
+    "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows tracer/host tracer/scouts",
     "tracer/collect": (
         "include/uscope include/uscope/lists support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model "
         "tracer/process tracer/scouts tracer/walk"),

@@ -143,10 +143,15 @@ class BpfBackend : public Backend {
 
 Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
   const auto& maps = skeleton_->maps;
-  const std::array<bpf_map*, 11> per_cpu = {maps.cpus,      maps.mapping_slots, maps.row_slots,     maps.stack_slots,
-                                            maps.stack_log, maps.memo_slots,    maps.scratches,     maps.texts,
-                                            maps.samples,   maps.strings,       maps.name_scratches};
-  for (bpf_map* map : per_cpu) bpf_map__set_max_entries(map, bpf_map__max_entries(map) * cpus_);
+  const auto size_for_each_cpu = [this](bpf_map* map) {
+    bpf_map__set_max_entries(map, bpf_map__max_entries(map) * cpus_);
+  };
+#define USC_SLOT(function, array, type, count, per_cpu) \
+  if ((per_cpu) != 0) size_for_each_cpu(maps.array);
+#include "uscope/core/slots.def"
+#undef USC_SLOT
+  size_for_each_cpu(maps.cpus);
+  size_for_each_cpu(maps.name_scratches);
   bpf_map__set_max_entries(maps.rings, cpus_);
   bpf_map__set_max_entries(maps.rows, sizes.rows);
   bpf_map__set_max_entries(maps.row_index, sizes.index_entries / 2);

@@ -26,18 +26,10 @@ static __u64 now_ns(void); /* CLOCK_MONOTONIC */
 static struct pt_regs *user_regs(struct task_struct *task);
 
 /* Slots, by number; 0 where there is none of that number. */
+#define USC_SLOT(function, array, type, count, per_cpu) static type *function(__u32 number);
+#include "uscope/core/slots.def"
+#undef USC_SLOT
 static struct cpu_state *cpu_state_of(__u32 cpu);
-static struct mm_slot *mm_slot_at(__u32 number);
-static struct data_slot *data_slot_at(__u32 number);
-static struct mapping_slot *mapping_slot_at(__u32 number);
-static struct row_slot *row_slot_at(__u32 number);
-static struct stack_slot *stack_slot_at(__u32 number);
-static __u64 *stack_log_at(__u32 number);
-static struct memo_slot *memo_slot_at(__u32 number);
-static struct scratch *scratch_at(__u32 number);
-static struct text_scratch *text_at(__u32 cpu);
-static struct sample_scratch *sample_at(__u32 cpu);
-static struct string_scratch *string_at(__u32 cpu);
 static struct usc_file_entry *file_entry_at(__u32 file);
 
 /* Unwind tables of a file, as usc_row_find takes them. */

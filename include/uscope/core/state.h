@@ -16,9 +16,10 @@
 #define PAGE_BYTES 4096ull
 #define X32_BIT 0x40000000u
 
+/* How many slots there are: slots.def says of which array, and of which for each processor. */
 #define MM_SLOTS 65536
 #define DATA_SLOTS 16384
-#define MAPPING_SLOTS 1024 /* of each processor, and of the next three */
+#define MAPPING_SLOTS 1024
 #define ROW_SLOTS 4096
 #define STACK_SLOTS 32768
 #define STACK_WAYS 4
@@ -31,9 +32,10 @@
 #define PATH_COMPONENTS 96    /* taken of a path, at most */
 #define NAME_BYTES 256
 
-/* task_entry.flags */
+/* task_entry.mapping_nr of a call of the 32-bit ABI */
 #define MAPPING_I386 ~0u
 
+/* task_entry.flags */
 #define TASK_IN_CALL 1	/* between entry and exit of a recorded call */
 #define TASK_NEWBORN 2	/* its first exit without an entry is its birth */
 #define TASK_SKIPPED 4	/* in a call that -e leaves out */
@@ -68,7 +70,7 @@ struct task_entry {
 	__u16 event_flags;
 	/* What restart_syscall would continue. */
 	__u32 restart_nr;
-	__u32 mapping_nr;  /* MAPPING_I386: one of the 32-bit ABI */
+	__u32 mapping_nr;  /* or MAPPING_I386 */
 	__u64 mapping_ns;  /* when the call that counts in in_flight began */
 	__u32 group_asked; /* cgroup_generation when its control group was looked at */
 	__u32 pad2;

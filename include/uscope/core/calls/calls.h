@@ -27,6 +27,13 @@ static __always_inline __u32 abi_of(struct task_struct *task, __u32 nr)
 	return nr != NO_NUMBER && nr & X32_BIT ? USC_ABI_X32 : USC_ABI_X86_64;
 }
 
+/* Writes the ABI by which the task makes a call, and returns the call's number in it: `nr` without x32's mark. */
+static __always_inline __u32 identify_call(struct task_struct *task, __u32 nr, __u8 *abi)
+{
+	*abi = abi_of(task, nr);
+	return *abi == USC_ABI_X32 ? nr & ~X32_BIT : nr;
+}
+
 static __always_inline void read_args(struct pt_regs *regs, __u32 abi, __u64 *args)
 {
 	if (abi == USC_ABI_I386) {
@@ -65,10 +72,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	t->flags &= ~(TASK_IN_CALL | TASK_NEWBORN | TASK_SKIPPED | TASK_ADOPTED | TASK_EXECED);
 	if (t->untold)
 		announce_later(t, t->untold);
-	t->abi = abi_of(task, nr);
-	if (t->abi == USC_ABI_X32)
-		nr &= ~X32_BIT;
-	t->nr = nr;
+	t->nr = identify_call(task, nr, &t->abi);
 	t->event_flags = 0;
 	t->call_serial = t->serial;
 	t->call_image = t->image;
@@ -144,6 +148,28 @@ static __noinline int count_lost_event(struct task_entry *t, bool had_number)
 	return 0;
 }
 
+/* The fields of an event that the task's entry holds. The caller fills the head, the entry time and the result. */
+static __always_inline void fill_event(struct usc_event *event, const struct task_entry *t, __u32 how)
+{
+	__builtin_memcpy(event->args, t->args, sizeof(event->args));
+	event->stack = t->stack;
+	event->image = t->call_image;
+	event->nr = t->nr;
+	event->how = how;
+	event->abi = t->abi;
+	event->flags = t->event_flags;
+}
+
+/* The head of a record that does not go through a ring, and so has no sequence number. */
+static __always_inline void fill_user_head(struct usc_record *head, __u16 type, __u32 bytes, __u32 task, __u64 now)
+{
+	head->size = bytes;
+	head->type = type;
+	head->cpu = USC_CPU_USER;
+	head->task = task;
+	head->time = now;
+}
+
 static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
 {
 	__u32 cpu_number = current_cpu();
@@ -160,18 +186,7 @@ static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 
 	fill_head(&event->head, cpu, cpu_number, USC_RECORD_EVENT, sizeof(*event), t->call_serial, now);
 	event->entry_ns = t->entry_ns;
 	event->result = result;
-	event->args[0] = t->args[0];
-	event->args[1] = t->args[1];
-	event->args[2] = t->args[2];
-	event->args[3] = t->args[3];
-	event->args[4] = t->args[4];
-	event->args[5] = t->args[5];
-	event->stack = t->stack;
-	event->image = t->call_image;
-	event->nr = t->nr;
-	event->how = how;
-	event->abi = t->abi;
-	event->flags = t->event_flags;
+	fill_event(event, t, how);
 	if (submit_event(event)) {
 		count_lost_event(t, true);
 		return -1;
@@ -192,13 +207,11 @@ USC_SUBPROGRAM __u32 take_stack_at_exit(struct task_entry *t)
 static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs, struct task_entry *t, __s64 result)
 {
 	__u64 now = now_ns();
-	__u32 nr = regs->orig_ax;
+	__u32 nr;
 
 	if (!t)
 		return 0;
-	t->abi = abi_of(task, nr);
-	if (t->abi == USC_ABI_X32)
-		nr &= ~X32_BIT;
+	nr = identify_call(task, regs->orig_ax, &t->abi);
 	if (nr != NO_NUMBER && !wanted(t->abi, nr))
 		return 0;
 	t->nr = nr;
@@ -264,14 +277,12 @@ static __always_inline int call_returns(struct task_struct *task, struct task_en
 /* The call that an adopted task was in. Its stack is what it was at entry. 1: it is one that is wanted. */
 static __noinline int attached_call_returns(struct task_struct *task, struct pt_regs *regs, struct task_entry *t)
 {
-	__u32 nr = regs->orig_ax;
+	__u32 nr;
 
 	if (!t)
 		return 0;
 	t->flags &= ~TASK_ADOPTED;
-	t->abi = abi_of(task, nr);
-	if (t->abi == USC_ABI_X32)
-		nr &= ~X32_BIT;
+	nr = identify_call(task, regs->orig_ax, &t->abi);
 	if (nr == NO_NUMBER)
 		return 0;
 	t->nr = nr;
@@ -325,18 +336,8 @@ static __always_inline int core_open_call(struct task_entry *t, __u64 before_ns,
 	event->entry_ns = *(volatile __u64 *)&t->entry_ns;
 	if (event->entry_ns >= before_ns || t->open_ns == event->entry_ns)
 		return 0;
-	event->head.size = sizeof(*event);
-	event->head.type = USC_RECORD_EVENT;
-	event->head.cpu = USC_CPU_USER;
-	event->head.task = t->call_serial;
-	event->head.time = now_ns();
-	__builtin_memcpy(event->args, t->args, sizeof(event->args));
-	event->stack = t->stack;
-	event->image = t->call_image;
-	event->nr = t->nr;
-	event->how = USC_HOW_OPEN;
-	event->abi = t->abi;
-	event->flags = t->event_flags;
+	fill_user_head(&event->head, USC_RECORD_EVENT, sizeof(*event), t->call_serial, now_ns());
+	fill_event(event, t, USC_HOW_OPEN);
 	barrier();
 	if (*(volatile __u64 *)&t->entry_ns != event->entry_ns || !(*(volatile __u32 *)&t->flags & TASK_IN_CALL))
 		return 0;

@@ -293,6 +293,7 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 					      struct usc_attached_call *call)
 {
 	__u32 nr = regs->orig_ax;
+	__u64 now;
 
 	if (t->state != USC_TRACED || !(*(volatile __u32 *)&t->flags & TASK_ADOPTED) || task->on_cpu)
 		return 0;
@@ -300,25 +301,18 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 		return 0; /* a first thread that the others have outlived */
 	if ((long)regs->orig_ax < 0)
 		return 0; /* interrupted in its own code */
-	call->event.abi = abi_of(task, nr);
-	if (call->event.abi == USC_ABI_X32)
-		nr &= ~X32_BIT;
+	nr = identify_call(task, nr, &call->event.abi);
 	if (!wanted(call->event.abi, nr))
 		return 0;
-	call->event.head.size = sizeof(call->event);
-	call->event.head.type = USC_RECORD_EVENT;
-	call->event.head.cpu = USC_CPU_USER;
-	call->event.head.task = t->serial;
-	call->event.head.time = now_ns();
+	now = now_ns();
+	fill_user_head(&call->event.head, USC_RECORD_EVENT, sizeof(call->event), t->serial, now);
 	call->event.entry_ns = t->entry_ns;
 	read_args(regs, call->event.abi, call->event.args);
 	call->event.image = t->image;
 	call->event.nr = nr;
 	call->event.how = USC_HOW_ATTACHED;
 	call->event.flags = USC_EVENT_ATTACHED;
-	call->sample.head = call->event.head;
-	call->sample.head.size = sizeof(call->sample);
-	call->sample.head.type = USC_RECORD_SAMPLE;
+	fill_user_head(&call->sample.head, USC_RECORD_SAMPLE, sizeof(call->sample), t->serial, now);
 	call->sample.entry_ns = t->entry_ns;
 	call->sample.mm = t->mm;
 	call->sample.exe_file = t->exe_file;

@@ -79,7 +79,7 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 			count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_FULL, from->process);
 		return 0;
 	}
-	t->state = usc_map_fork(from->state);
+	t->state = from->state;
 	t->group_asked = cgroup_generation - 1; /* it may have been made inside another control group */
 	if (t->state != USC_TRACED)
 		return 0;
@@ -179,17 +179,11 @@ static __noinline int send_exec(struct task_struct *task, struct task_entry *t, 
 	return 0;
 }
 
-/* An image that matches, of a process that was not traced. In the map of a launched command are its descendants only. */
-static __noinline struct task_entry *exec_into_trace(struct task_struct *task, struct linux_binprm *bprm, __u32 from)
+/* Begins the trace of a process that was in the state `from`. Returns its entry, or 0 if it could not (counted). */
+static __noinline struct task_entry *exec_into_trace(struct task_struct *task, __u32 from)
 {
-	struct task_entry *t;
+	struct task_entry *t = new_entry(task);
 
-	if (targets(USC_TARGET_LAUNCH) ? from != USC_UNTRACED || config.target.follow != USC_FOLLOW_IMAGE
-				       : !targets(USC_TARGET_APP))
-		return 0;
-	if (!image_matches(task, bprm))
-		return 0;
-	t = new_entry(task);
 	if (!t || !claim(t, from)) {
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_TASK_MAP_FULL, 0);
 		return 0;
@@ -199,12 +193,6 @@ static __noinline struct task_entry *exec_into_trace(struct task_struct *task, s
 	barrier();
 	*(volatile __u32 *)&t->state = USC_TRACED;
 	return t;
-}
-
-/* With --follow image. */
-static __noinline int still_matches(struct task_struct *task, struct linux_binprm *bprm)
-{
-	return targets(USC_TARGET_CGROUP) ? cgroup_matches(task) : image_matches(task, bprm);
 }
 
 /* The exec is the last call that is seen; it has succeeded. */
@@ -218,18 +206,35 @@ static __noinline int exec_out_of_trace(struct task_struct *task, struct task_en
 	return 0;
 }
 
+/* The process's state before its exec. What another processor is deciding now has not been traced so far. */
+static __always_inline __u32 state_before_exec(const struct task_entry *t)
+{
+	if (!t)
+		return USC_UNKNOWN;
+	return t->state == USC_TRACED ? USC_TRACED : USC_UNTRACED;
+}
+
+static __noinline __u32 state_after_exec(struct task_struct *task, struct linux_binprm *bprm, __u32 before)
+{
+	const __u32 kinds = config.target.kinds, follow = config.target.follow;
+	int matches = 0;
+
+	if (usc_map_exec_asks(kinds, follow, before))
+		matches = targets(USC_TARGET_CGROUP) ? cgroup_matches(task) : image_matches(task, bprm);
+	return usc_map_exec(kinds, follow, before, matches);
+}
+
 static __always_inline int core_exec(struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
 	struct task_entry *t = entry_of(task);
-	__u32 serial;
+	__u32 before = state_before_exec(t), serial;
 
-	if (!t || t->state != USC_TRACED) {
-		t = exec_into_trace(task, bprm, t ? USC_UNTRACED : USC_UNKNOWN);
-		if (!t)
-			return 0;
-	} else if (config.target.follow == USC_FOLLOW_IMAGE && !still_matches(task, bprm)) {
-		return exec_out_of_trace(task, t);
-	}
+	if (state_after_exec(task, bprm, before) != USC_TRACED)
+		return before == USC_TRACED ? exec_out_of_trace(task, t) : 0;
+	if (before != USC_TRACED)
+		t = exec_into_trace(task, before);
+	if (!t)
+		return 0;
 	note_traced(task); /* maybe under another tid than before */
 	serial = t->serial;
 	t->image = next_serial(SERIAL(image));

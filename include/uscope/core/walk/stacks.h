@@ -84,11 +84,6 @@ struct intern {
 	__u32 set; /* number of the first slot where it can be */
 };
 
-static __always_inline struct stack_slot *stack_slot_of(__u32 number)
-{
-	return stack_slot_at(number);
-}
-
 #define INLINE_FRAMES 16
 
 /* The id in the slot, if its stack is that in the scratch area, frame by frame. */
@@ -129,7 +124,7 @@ static __always_inline __u32 find_stack(struct scratch *s, struct cpu_state *cpu
 	__u32 way, id;
 
 	for (way = 0; way < STACK_WAYS; way++) {
-		slot = stack_slot_of(in->set + way);
+		slot = stack_slot_at(in->set + way);
 		if (!slot)
 			return 0;
 		if (slot->hash != in->hash || slot->tag != in->tag || (s->has_jit && slot->mm != s->mm) ||
@@ -149,11 +144,11 @@ static __always_inline void keep_stack(struct scratch *s, struct cpu_state *cpu,
 	struct stack_slot *slot, *other;
 	__u32 way;
 
-	slot = stack_slot_of(in->set);
+	slot = stack_slot_at(in->set);
 	if (!slot)
 		return;
 	for (way = 1; way < STACK_WAYS; way++) {
-		other = stack_slot_of(in->set + way);
+		other = stack_slot_at(in->set + way);
 		if (other && other->position < slot->position)
 			slot = other;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /*
- * Places in the kernel, for export.c: told as module and offset, each once, and events name them by numbers: no kernel
+ * Places in the kernel, for log.c: told as module and offset, each once, and events name them by numbers: no kernel
  * address leaves. Where the core kernel's text begins is found by asking for symbols downwards from a known one, in the
  * steps by which the kernel is placed; where a module's does, in the list of modules.
  */
@@ -11,7 +11,9 @@
 #include <linux/string.h>
 
 #include "compat.h"
+#include "kernel_symbols.h"
 #include "session.h"
+#include "tracer.h"
 
 #define PROBED_PLACES 8
 #define PLACE_BYTES (MODULE_NAME_LEN + KSYM_SYMBOL_LEN + 32)

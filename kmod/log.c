@@ -6,7 +6,9 @@
 #include <linux/sched.h>
 #include <linux/stacktrace.h>
 
+#include "kernel_symbols.h"
 #include "session.h"
+#include "tracer.h"
 #include "uscope_log.h"
 
 /* `caller`: an address in a module whose own frames are left out where they come first; 0 = none are. */

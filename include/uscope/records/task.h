@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/* Tasks (threads) and processes: how they come, what they execute, what they have, how they end. */
+#ifndef USCOPE_RECORDS_TASK_H
+#define USCOPE_RECORDS_TASK_H
+
+#include "uscope/records/head.h"
+
+#define USC_ARGV_BYTES 1024 /* longest argument list taken in the kernel */
+
+#define USC_TASK_PROCESS 1  /* first thread of a new process */
+#define USC_TASK_LAUNCHED 2 /* the launched command */
+#define USC_TASK_ATTACHED 4 /* ran before the tracer came */
+#define USC_TASK_EXEC_TID 8 /* the same thread under the leader's tid, after an exec by another thread */
+/*
+ * Who shares descriptors, and root and working directory, when the task comes into the trace. With FORKED it is told of as
+ * parent_task makes it, and the two below say what it shares with that one. Without, they say of a first thread that what
+ * it has is its process's alone, and of another thread that it has what the first one has. Not set: it is not so, or it is
+ * not known.
+ */
+#define USC_TASK_FORKED 16
+#define USC_TASK_SAME_FILES 32 /* the table of descriptors */
+#define USC_TASK_SAME_FS 64    /* root and working directory */
+/* Without FORKED: a supervisor (seccomp's user notification) may change its descriptors; or that is not known. */
+#define USC_TASK_SUPERVISED 128
+
+/* A task enters the trace; head.task is its serial. */
+struct usc_task {
+	struct usc_record head;
+	__u32 process;	   /* process serial */
+	__u32 parent_task; /* serial of the task that made it, 0 = not traced */
+	__u32 pid;	   /* of the initial namespace */
+	__u32 tid;
+	__u32 ns_pid; /* of the innermost namespace */
+	__u32 ns_tid;
+	__u32 mm;	 /* address space */
+	__u32 parent_mm; /* where this is a copy of another one's mappings; equal to mm where it is shared */
+	__u64 start_ns;	 /* the kernel's start time of the task, CLOCK_MONOTONIC */
+	__u32 flags;
+	__u32 image; /* image serial inherited from the parent */
+	/* Of a process that ran before: its parent's, which may come into the map after it. */
+	__u32 parent_pid;
+	__u32 pad;
+	char name[16];
+};
+
+/* A successful exec, or (old_tid 0) the image of a process that ran before, to which the collector adds what /proc
+ * says. The name as given to exec (a script: its own) and argv (NUL-separated) follow at data. */
+struct usc_exec {
+	struct usc_record head;
+	__u32 process;
+	__u32 image;	/* serial of the new image */
+	__u32 mm;	/* the new address space */
+	__u32 exe_file; /* file serial of the executable */
+	__u32 old_tid;	/* tid before; differs from the pid where another thread than the leader called */
+	__u32 tid;
+	__u16 path_bytes; /* bytes at data, no NUL */
+	__u16 argv_bytes; /* bytes at data + path_bytes */
+	__u32 argv_total; /* what argv really took */
+	char name[16];	  /* the task's name after exec */
+	char data[];
+};
+
+#define USC_EXIT_GROUP_DEAD 1 /* the last thread of its process */
+#define USC_EXIT_LEFT 2	      /* it goes on, but no longer traced: `code` means nothing */
+
+struct usc_task_exit {
+	struct usc_record head;
+	__u32 process;
+	__u32 code; /* as wait(2) reports it: signal in the low 7 bits, 0x80 core dumped, exit code << 8 */
+	__u32 flags;
+	__u32 pad;
+};
+
+struct usc_task_name {
+	struct usc_record head;
+	char name[16];
+};
+
+struct usc_io_uring {
+	struct usc_record head;
+	__u32 process;
+	__u32 not_known; /* 1: it may use it; what would tell did not answer */
+};
+
+#define USC_FD_CWD (-100) /* fd: what is told of is the working directory, of a process without a root of its own */
+#define USC_FD_END (-101) /* fd: all has been told; head.time is after it was read. No target */
+#define USC_FD_CLOEXEC 1  /* closed by an exec */
+
+/* A descriptor that a process had when it came into the trace, by /proc: head.time is before that was read. */
+struct usc_fd {
+	struct usc_record head;
+	__u32 process;
+	__s32 fd;
+	__u32 flags;
+	__u16 target_bytes; /* at target: what /proc/PID/fd/N points to. No NUL */
+	__u16 pad;
+	char target[];
+};
+
+USC_ASSERT_SIZE(usc_task, 96);
+USC_ASSERT_SIZE(usc_exec, 72);
+USC_ASSERT_SIZE(usc_task_exit, 40);
+USC_ASSERT_SIZE(usc_task_name, 40);
+USC_ASSERT_SIZE(usc_io_uring, 32);
+USC_ASSERT_SIZE(usc_fd, 40);
+
+#endif
