@@ -331,7 +331,7 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
       "task_map_full",   "task_map_busy",    "recursion",         "scratch_busy",   "file_map_full", "stack_undefined",
       "raw_damaged",     "task_undefined",   "deferred_given_up", "rows_memory",    "perf_map_size", "cut_off",
       "jit_spaces_full", "perf_map_refused", "log_context",       "log_kinds_full", "no_answer"};
-#define USC_X(name, text, meaning, is_numbered)                             \
+#define USC_X(name, text, meaning, is_numbered, missing)                    \
   {                                                                         \
     SequenceCheck check(1);                                                 \
     usc_cpu_total total{};                                                  \

@@ -9,6 +9,7 @@
 
 #include "tests/unit/trace/new_raw_file.h"
 #include "tests/unit/tracer/own_process.h"
+#include "trace/loss_class.h"
 
 namespace uscope::tracer {
 namespace {
@@ -232,6 +233,17 @@ TEST_F(CollectorTest, LossesAreWrittenOnceAndByProcessWhereKnown) {
   backend_.counters[1].loss[USC_LOSS_RING_FULL_EVENT] = 6;
   ASSERT_TRUE(collector().write_losses());
   EXPECT_EQ(losses()[(Key{USC_LOSS_RING_FULL_EVENT, 0})], 5U);
+}
+
+// The same number as the loader's (loader_test.cpp): the causes whose class counts events, and no other.
+TEST_F(CollectorTest, OnlyMissingEventsAreShownAsLost) {
+  std::uint64_t events = 0;
+  for (std::uint32_t cause = 0; cause < USC_LOSS_COUNT; cause++) {
+    backend_.counters[0].loss[cause] = 1U << cause;
+    if (trace::counts_events(trace::loss_class(cause))) events += 1U << cause;
+  }
+  ASSERT_TRUE(collector().write_losses());
+  EXPECT_EQ(collector().figures().lost, events);
 }
 
 TEST_F(CollectorTest, AProcessThatDoesNotAnswerMayHaveARing) {
