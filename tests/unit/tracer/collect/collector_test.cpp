@@ -21,7 +21,7 @@ class CollectorTest : public testing::Test {
     usc_raw_header header{};
     header.magic = USC_RAW_MAGIC;
     header.header_size = sizeof(header);
-    auto writer = trace::TraceWriter::create(new_raw_file(path_), path_, header);
+    auto writer = trace::RawWriter::create(new_raw_file(path_), path_, header);
     ASSERT_TRUE(writer) << writer.error().what;
     writer_.emplace(std::move(*writer));
   }
@@ -87,7 +87,7 @@ class CollectorTest : public testing::Test {
   RowBuildQueue maker_{cache_, 0};
   FileTable files_{backend_, maker_, {}};
   OwnProcess process_;
-  std::optional<trace::TraceWriter> writer_;
+  std::optional<trace::RawWriter> writer_;
   std::optional<Collector> collector_;
 };
 
