@@ -9,22 +9,14 @@
 #include <utility>
 
 #include "store/write/frame_writer.h"
+#include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
+#include "trace/names.h"
 
 namespace uscope::live {
 namespace {
 
-constexpr std::array kAbiNames = {"x86_64", "i386", "x32"};
-constexpr std::int64_t kLastErrno = 4095;
-constexpr std::int64_t kRestartFirst = 512;
-constexpr std::int64_t kRestartLast = 516;
 constexpr std::uint32_t kMostStacks = 1U << 26;
-
-bool is_error(const usc_event& event) {
-  const std::int64_t result = event.result;
-  return (event.flags & USC_EVENT_NO_RESULT) == 0 && result < 0 && result >= -kLastErrno &&
-         (result > -kRestartFirst || result < -kRestartLast);
-}
 
 std::string in_module(const std::string& path, std::uint64_t address) {
   std::array<char, 24> text{};
@@ -38,7 +30,7 @@ void CallCounts::on_event(const usc_event& event, const tracer::TaskInfo& /*task
   if (event.how != USC_HOW_RETURNED && event.how != USC_HOW_NO_ENTRY) return;
   Counts& counts = counts_[{event.abi, event.nr, event.stack}];
   counts.calls++;
-  if (is_error(event)) counts.errors++;
+  if ((event.flags & USC_EVENT_NO_RESULT) == 0 && syscalls::is_error(event.result)) counts.errors++;
   if (event.how == USC_HOW_RETURNED && (event.flags & USC_EVENT_ATTACHED) == 0)
     counts.times.add(event.head.time - std::min(event.head.time, event.entry_ns));
 }
@@ -144,7 +136,7 @@ std::vector<CallLine> CallCounts::lines() {
     CallLine& line = merged[{key.abi, key.nr, function, path}];
     if (line.calls == 0) {
       line.call = syscalls::syscall_name(static_cast<usc_abi>(key.abi), key.nr);
-      line.abi = key.abi < kAbiNames.size() ? kAbiNames[key.abi] : "";
+      line.abi = trace::abi_name(key.abi);
       line.function = function;
       line.module = path;
       line.fallback = named && trigger->fallback;

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <string_view>
 
 #include "cli/render/report_render.h"
 #include "cli/render/text_table.h"
 #include "cli/render/units.h"
 #include "support/text.h"
+#include "trace/names.h"
 
 namespace uscope::cli {
 namespace {
@@ -99,9 +101,9 @@ std::string losses(const Summary& summary, std::size_t width) {
 
 // "all-all" of "4": the scope's name.
 std::string mode_name(const std::string& mode) {
-  constexpr std::array kNames{"app-last", "app-all", "all-last", "all-all"};
-  if (mode.size() != 1 || mode[0] < '1' || mode[0] > '4') return mode;
-  return kNames[static_cast<std::size_t>(mode[0] - '1')];
+  if (mode.size() != 1 || mode[0] < '1' || mode[0] > '9') return mode;
+  const std::string_view name = trace::mode_name(static_cast<std::uint32_t>(mode[0] - '0'));
+  return name.empty() ? mode : std::string(name);
 }
 
 // A list of facts below a heading, broken at commas.
