@@ -8,10 +8,11 @@
 #include <cstring>
 #include <utility>
 
-#include "store/write/frame_writer.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
+#include "trace/frame_address.h"
 #include "trace/names.h"
+#include "trace/trigger.h"
 
 namespace uscope::live {
 namespace {
@@ -53,7 +54,7 @@ void CallCounts::on_file(std::uint32_t serial, const tracer::File& file) {
   Module& module = modules_[serial];
   module.path = file.path;
   module.app = (file.classes & USC_CLASS_APP) != 0;
-  module.runtime = serial == USC_FILE_VDSO || store::is_runtime(file.path);
+  module.runtime = serial == USC_FILE_VDSO || trace::is_runtime(file.path);
   module.jit = tracer::is_jit(serial, &file);
   for (const symbolizer::Segment& segment : file.facts.exec_segments)
     module.segments.push_back({segment.offset, segment.size, segment.address});
@@ -80,23 +81,18 @@ const CallCounts::Module& CallCounts::module(std::uint32_t serial) {
   return module;
 }
 
-// As the loader chooses it (store/write/frame_writer.cpp).
 CallCounts::Trigger CallCounts::find_trigger(const Stack& stack) {
-  const auto first = [&](bool app, bool runtime, Trigger& found) {
-    for (const std::uint64_t frame : stack.frames) {
-      const std::uint32_t serial = USC_FRAME_FILE(frame);
-      const Module& of = module(serial);
-      if ((of.app || executed_.contains(serial)) != app || of.runtime != runtime) continue;
-      found.frame = frame;
-      found.mm = of.jit ? stack.mm : 0;
-      return true;
-    }
-    return false;
-  };
+  const auto trigger = trace::find_trigger(stack.frames, [&](std::uint64_t frame) {
+    const std::uint32_t serial = USC_FRAME_FILE(frame);
+    const Module& of = module(serial);
+    return trace::TriggerModule{of.app || executed_.contains(serial), of.runtime};
+  });
   Trigger found;
-  if (first(true, false, found) || first(true, true, found)) return found;
-  found.fallback = first(false, false, found);
-  found.none = !found.fallback;
+  found.none = !trigger;
+  if (!trigger) return found;
+  found.frame = stack.frames[trigger->position];
+  found.mm = module(USC_FRAME_FILE(found.frame)).jit ? stack.mm : 0;
+  found.fallback = trigger->fallback;
   return found;
 }
 
@@ -122,7 +118,7 @@ std::string CallCounts::function_of(const Trigger& trigger) {
     const auto found = jit_names_.find({trigger.mm, offset - (exact ? 0 : 1)});
     return found == jit_names_.end() ? in_module(of.path, offset) : found->second;
   }
-  const std::uint64_t address = store::elf_address(of.segments, offset, exact);
+  const std::uint64_t address = trace::elf_address(of.segments, offset, exact);
   return names_.ask(serial, address, exact).value_or(in_module(of.path, address));
 }
 

@@ -62,7 +62,7 @@ ALLOWED = {
     "analyzer/diff": "analyzer/read store/db store/write support syscalls trace",
     "analyzer/read": "store/db store/write support syscalls trace",
     "analyzer/summary": "analyzer/read include/uscope/lists store/db support trace",
-    "live": "store/write support support/process support/sandbox symbolizer/names syscalls trace tracer/collect",
+    "live": "support support/process support/sandbox symbolizer/names syscalls trace tracer/collect",
     "exporters": "analyzer/read store/db support",
     "cli": "cli/terminal cli/verbs",
     "cli/render": "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/terminal live support syscalls trace",
