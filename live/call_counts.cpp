@@ -3,11 +3,11 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <utility>
 
+#include "support/text.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/frame_address.h"
@@ -20,9 +20,7 @@ namespace {
 constexpr std::uint32_t kMostStacks = 1U << 26;
 
 std::string in_module(const std::string& path, std::uint64_t address) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "+0x%llx", static_cast<unsigned long long>(address));
-  return path.substr(path.rfind('/') + 1) + text.data();
+  return std::string(base_name(path)) + "+" + hex_number(address);
 }
 
 }  // namespace

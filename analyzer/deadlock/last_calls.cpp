@@ -8,6 +8,7 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
+#include "support/text.h"
 #include "syscalls/syscall_table.h"
 #include "trace/loss_class.h"
 #include "uscope/record.h"

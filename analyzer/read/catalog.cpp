@@ -134,12 +134,6 @@ std::int64_t difference(std::int64_t a, std::int64_t b) {
   return a < b ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
 }
 
-std::string_view base_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string_view::npos || slash + 1 == path.size()) return path;
-  return path.substr(slash + 1);
-}
-
 std::string error_name(std::int64_t number) {
   const std::string_view name =
       number > 0 && number <= syscalls::kLastErrno ? syscalls::errno_name(static_cast<int>(number)) : "";

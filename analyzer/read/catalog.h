@@ -77,9 +77,6 @@ struct Catalog {
 // a - b, without overflow for whatever a store may hold.
 [[nodiscard]] std::int64_t difference(std::int64_t a, std::int64_t b);
 
-// What follows the last slash; the whole where that is empty.
-[[nodiscard]] std::string_view base_name(std::string_view path);
-
 // "ENOENT" of 2; the number in digits where it has no name.
 [[nodiscard]] std::string error_name(std::int64_t number);
 

@@ -17,6 +17,7 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
+#include "support/text.h"
 #include "syscalls/errno_names.h"
 
 namespace uscope::analyzer {

@@ -10,6 +10,7 @@
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/event_totals.h"
 #include "analyzer/read/query.h"
+#include "support/text.h"
 #include "trace/loss_class.h"
 
 namespace uscope::analyzer {

@@ -24,12 +24,6 @@ constexpr std::array kBrokenNames{
 #undef USC_X
 };
 
-std::string hex_number(std::uint64_t number) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(number));
-  return text.data();
-}
-
 }  // namespace
 
 std::string ended_text(std::uint8_t ended) {
