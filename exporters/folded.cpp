@@ -75,7 +75,7 @@ Result<FoldedTotals> fold_stacks(const store::Database& database, const FoldedOp
     totals.events_left_out += events - counted;
     if (weight == 0) return;
     totals.lines++;
-    const std::string name = image ? std::string(analyzer::base_name(image->path)) : "";
+    const std::string name = image ? std::string(base_name(image->path)) : "";
     line(folded_line(name, row, kind ? &kind->name : nullptr), weight);
   });
   if (!done) return done.error();

@@ -3,33 +3,24 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <utility>
 
-#include "store/write/frame_writer.h"
+#include "support/text.h"
+#include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
+#include "trace/frame_address.h"
+#include "trace/names.h"
+#include "trace/trigger.h"
 
 namespace uscope::live {
 namespace {
 
-constexpr std::array kAbiNames = {"x86_64", "i386", "x32"};
-constexpr std::int64_t kLastErrno = 4095;
-constexpr std::int64_t kRestartFirst = 512;
-constexpr std::int64_t kRestartLast = 516;
 constexpr std::uint32_t kMostStacks = 1U << 26;
 
-bool is_error(const usc_event& event) {
-  const std::int64_t result = event.result;
-  return (event.flags & USC_EVENT_NO_RESULT) == 0 && result < 0 && result >= -kLastErrno &&
-         (result > -kRestartFirst || result < -kRestartLast);
-}
-
 std::string in_module(const std::string& path, std::uint64_t address) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "+0x%llx", static_cast<unsigned long long>(address));
-  return path.substr(path.rfind('/') + 1) + text.data();
+  return std::string(base_name(path)) + "+" + hex_number(address);
 }
 
 }  // namespace
@@ -38,7 +29,7 @@ void CallCounts::on_event(const usc_event& event, const tracer::TaskInfo& /*task
   if (event.how != USC_HOW_RETURNED && event.how != USC_HOW_NO_ENTRY) return;
   Counts& counts = counts_[{event.abi, event.nr, event.stack}];
   counts.calls++;
-  if (is_error(event)) counts.errors++;
+  if ((event.flags & USC_EVENT_NO_RESULT) == 0 && syscalls::is_error(event.result)) counts.errors++;
   if (event.how == USC_HOW_RETURNED && (event.flags & USC_EVENT_ATTACHED) == 0)
     counts.times.add(event.head.time - std::min(event.head.time, event.entry_ns));
 }
@@ -61,7 +52,7 @@ void CallCounts::on_file(std::uint32_t serial, const tracer::File& file) {
   Module& module = modules_[serial];
   module.path = file.path;
   module.app = (file.classes & USC_CLASS_APP) != 0;
-  module.runtime = serial == USC_FILE_VDSO || store::is_runtime(file.path);
+  module.runtime = serial == USC_FILE_VDSO || trace::is_runtime(file.path);
   module.jit = tracer::is_jit(serial, &file);
   for (const symbolizer::Segment& segment : file.facts.exec_segments)
     module.segments.push_back({segment.offset, segment.size, segment.address});
@@ -88,23 +79,18 @@ const CallCounts::Module& CallCounts::module(std::uint32_t serial) {
   return module;
 }
 
-// As the loader chooses it (store/write/frame_writer.cpp).
 CallCounts::Trigger CallCounts::find_trigger(const Stack& stack) {
-  const auto first = [&](bool app, bool runtime, Trigger& found) {
-    for (const std::uint64_t frame : stack.frames) {
-      const std::uint32_t serial = USC_FRAME_FILE(frame);
-      const Module& of = module(serial);
-      if ((of.app || executed_.contains(serial)) != app || of.runtime != runtime) continue;
-      found.frame = frame;
-      found.mm = of.jit ? stack.mm : 0;
-      return true;
-    }
-    return false;
-  };
+  const auto trigger = trace::find_trigger(stack.frames, [&](std::uint64_t frame) {
+    const std::uint32_t serial = USC_FRAME_FILE(frame);
+    const Module& of = module(serial);
+    return trace::TriggerModule{of.app || executed_.contains(serial), of.runtime};
+  });
   Trigger found;
-  if (first(true, false, found) || first(true, true, found)) return found;
-  found.fallback = first(false, false, found);
-  found.none = !found.fallback;
+  found.none = !trigger;
+  if (!trigger) return found;
+  found.frame = stack.frames[trigger->position];
+  found.mm = module(USC_FRAME_FILE(found.frame)).jit ? stack.mm : 0;
+  found.fallback = trigger->fallback;
   return found;
 }
 
@@ -130,7 +116,7 @@ std::string CallCounts::function_of(const Trigger& trigger) {
     const auto found = jit_names_.find({trigger.mm, offset - (exact ? 0 : 1)});
     return found == jit_names_.end() ? in_module(of.path, offset) : found->second;
   }
-  const std::uint64_t address = store::elf_address(of.segments, offset, exact);
+  const std::uint64_t address = trace::elf_address(of.segments, offset, exact);
   return names_.ask(serial, address, exact).value_or(in_module(of.path, address));
 }
 
@@ -144,7 +130,7 @@ std::vector<CallLine> CallCounts::lines() {
     CallLine& line = merged[{key.abi, key.nr, function, path}];
     if (line.calls == 0) {
       line.call = syscalls::syscall_name(static_cast<usc_abi>(key.abi), key.nr);
-      line.abi = key.abi < kAbiNames.size() ? kAbiNames[key.abi] : "";
+      line.abi = trace::abi_name(key.abi);
       line.function = function;
       line.module = path;
       line.fallback = named && trigger->fallback;

@@ -20,37 +20,23 @@
 #include "store/db/database.h"
 #include "store/db/schema.h"
 #include "store/db/string_table.h"
-#include "store/load_loss.h"
 #include "store/model/definitions.h"
 #include "store/write/event_writer.h"
 #include "store/write/frame_writer.h"
 #include "support/text.h"
 #include "trace/event_order.h"
+#include "trace/loss_class.h"
 #include "trace/raw_reader.h"
 #include "trace/sequence_check.h"
 
 namespace uscope::store {
 namespace {
 
-constexpr std::array<std::string_view, USC_LOSS_COUNT> kLossNames{
-#define USC_X(constant, name, meaning, numbered) name,
-#include "uscope/lists/loss.def"
-#undef USC_X
-};
-
 constexpr std::array<std::string_view, USC_FILE_STATE_COUNT> kFileStates{
 #define USC_X(constant, name, meaning) name,
 #include "uscope/lists/file_state.def"
 #undef USC_X
 };
-
-// Not so the causes that leave out checks or names, that cost time only, or whose number is not known.
-bool loses_data(std::uint32_t cause) {
-  constexpr std::array<std::uint32_t, 7> kOthers{
-      USC_LOSS_VERIFY_SKIPPED,  USC_LOSS_ROWS_MEMORY, USC_LOSS_PERF_MAP_REFUSED, USC_LOSS_PERF_MAP_SIZE,
-      USC_LOSS_JIT_SPACES_FULL, USC_LOSS_CUT_OFF,     USC_LOSS_NO_ANSWER};
-  return std::find(kOthers.begin(), kOthers.end(), cause) == kOthers.end();
-}
 
 std::optional<std::int64_t> maybe_time(const std::optional<std::uint64_t>& time) {
   return time ? std::optional(static_cast<std::int64_t>(*time)) : std::nullopt;
@@ -291,20 +277,19 @@ Result<void> Loader::write_losses(const EventWriter& events) {
     losses.push_back({reader_.header().start_ns, last_time_, missing, USC_LOSS_RAW_DAMAGED, 0});
   if (!sequence_.complete()) losses.push_back({last_time_, last_time_, 1, USC_LOSS_CUT_OFF, 0});
   if (changed_files_ != 0) {
-    auto done = insert->run(reader_.header().start_ns, last_time_, std::string_view(kFileChanged), std::nullopt,
-                            changed_files_);
+    auto done = insert->run(reader_.header().start_ns, last_time_, trace::kFileChanged, std::nullopt, changed_files_);
     if (!done) return done;
   }
   for (LossFacts& loss : losses) {
     loss.count = std::min(loss.count, left);
     left -= loss.count;
-    const std::string cause =
-        loss.cause < kLossNames.size() ? std::string(kLossNames[loss.cause]) : "cause_" + std::to_string(loss.cause);
+    const std::string_view known_name = trace::loss_name(loss.cause);
+    const std::string cause = known_name.empty() ? "cause_" + std::to_string(loss.cause) : std::string(known_name);
     const bool known = definitions_.processes.count(loss.process) != 0;
     auto done = insert->run(loss.from_ns, loss.until_ns, std::string_view(cause), maybe_id(known ? loss.process : 0),
                             loss.count);
     if (!done) return done;
-    if (loses_data(loss.cause)) summary_.lost += loss.count;
+    if (trace::counts_events(trace::loss_class(loss.cause))) summary_.lost += loss.count;
   }
   return {};
 }

@@ -26,7 +26,7 @@ struct LoadSummary {
   std::uint64_t stacks = 0;  // distinct
   std::uint64_t processes = 0;
   std::uint64_t threads = 0;
-  std::uint64_t lost = 0;  // sum of all loss rows that mean that something is missing: not checks, names, rows_memory
+  std::uint64_t lost = 0;  // events that are missing: the losses whose class counts them (trace/loss_class.h)
   std::uint64_t damaged_bytes = 0;
   bool complete = false;  // the raw trace was ended in order
 };

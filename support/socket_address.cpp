@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -26,10 +25,8 @@ std::optional<Address> as(std::string_view bytes, std::size_t least = sizeof(Add
   return address;
 }
 
-std::string hex_number(unsigned number) {
-  std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "%#x", number);
-  return text.data();
+std::string hex_or_zero(unsigned number) {
+  return number == 0 ? "0" : hex_number(number);
 }
 
 std::optional<std::string> inet_text(std::string_view bytes) {
@@ -61,13 +58,13 @@ std::string unix_text(std::string_view bytes) {
 std::optional<std::string> netlink_text(std::string_view bytes) {
   const auto address = as<sockaddr_nl>(bytes);
   if (!address) return std::nullopt;
-  return "netlink:pid=" + std::to_string(address->nl_pid) + " groups=" + hex_number(address->nl_groups);
+  return "netlink:pid=" + std::to_string(address->nl_pid) + " groups=" + hex_or_zero(address->nl_groups);
 }
 
 std::optional<std::string> packet_text(std::string_view bytes) {
   const auto address = as<sockaddr_ll>(bytes, 12);  // its hardware address may be left out
   if (!address) return std::nullopt;
-  return "packet:protocol=" + hex_number(ntohs(address->sll_protocol)) +
+  return "packet:protocol=" + hex_or_zero(ntohs(address->sll_protocol)) +
          " ifindex=" + std::to_string(address->sll_ifindex);
 }
 

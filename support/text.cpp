@@ -101,6 +101,23 @@ std::string hex_of(std::string_view bytes) {
   return text;
 }
 
+std::string hex_number(std::uint64_t number) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(number));
+  return text.data();
+}
+
+std::string_view base_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos || slash + 1 == path.size()) return path;
+  return path.substr(slash + 1);
+}
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+  const char* const ending = count == 1 ? "" : noun.ends_with('s') ? "es" : "s";
+  return group_digits(count) + " " + std::string(noun) + ending;
+}
+
 std::string human_duration(double nanoseconds) {
   std::array<char, 32> text{};
   if (nanoseconds < 1e3) {

@@ -22,6 +22,15 @@ namespace uscope {
 // Two lower-case hexadecimal digits for each byte.
 [[nodiscard]] std::string hex_of(std::string_view bytes);
 
+// "0x1f" for 31.
+[[nodiscard]] std::string hex_number(std::uint64_t number);
+
+// What follows the last slash of a path; the whole path if nothing follows it.
+[[nodiscard]] std::string_view base_name(std::string_view path);
+
+// "1 call", "1,234 calls", "2 processes". The noun is a regular one, in the singular.
+[[nodiscard]] std::string plural(std::uint64_t count, std::string_view noun);
+
 // "1234567" -> "1,234,567".
 [[nodiscard]] std::string group_digits(std::uint64_t number);
 

@@ -7,10 +7,16 @@
 namespace uscope::syscalls {
 namespace {
 
+constexpr int kFirstRestart = 512;
+constexpr int kLastRestart = 516;
 constexpr int kFirstRealTime = 32;  // the kernel's; the C library keeps some for itself
 constexpr int kLastRealTime = 64;
 
 }  // namespace
+
+bool is_error(std::int64_t result) {
+  return result < 0 && result >= -kLastErrno && (result > -kFirstRestart || result < -kLastRestart);
+}
 
 std::string_view errno_name(int number) {
   // include/linux/errno.h of Linux 6.1: these reach no program, but a tracer sees them.

@@ -1,11 +1,9 @@
-// Writes a raw trace, append only. What is in the file is whole up to the last record that fitted.
+// Writes the raw trace: the header, then records as they come, through a buffer of fixed size.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "support/result.h"
@@ -14,45 +12,46 @@
 
 namespace uscope::trace {
 
-// Not for use by two threads at once.
 class RawWriter {
  public:
-  // Makes the file, mode 0600, and buffers the header. An existing file and a symbolic link in its place are errors.
-  // magic, header_size and record_abi of `header` are filled in here.
-  static Result<RawWriter> create(const std::filesystem::path& path, usc_raw_header header);
+  // Writes into a new, empty file; `name` is its name in errors. Without a file nothing is written anywhere. magic,
+  // header_size and record_abi of `header` are filled in here.
+  static Result<RawWriter> create(UniqueFd file, const std::string& name, usc_raw_header header);
 
-  RawWriter(RawWriter&&) noexcept = default;
-  RawWriter& operator=(RawWriter&&) = delete;
-  ~RawWriter();  // writes what is buffered; call flush() or close() to learn whether that went well
+  // A record as the kernel side made it: head.size bytes from `record` on. After a failed write (disk full) every call
+  // fails and nothing more is written; what was whole stays in the file.
+  Result<void> append(const usc_record& record);
 
-  // Appends one record: head first, bytes.size() == head.size, a multiple of 8. After an error the record is not in the
-  // file, and the caller counts it (USC_LOSS_RAW_WRITE); the next append tries to write again.
-  Result<void> append(std::span<const std::byte> bytes);
-
-  // Appends a record of a type without a variable part; fills head.size.
+  // A record made here: gets cpu = USC_CPU_USER, the next sequence number, type and size; `tail` is what lies behind
+  // the fixed part. head.task and head.time are the caller's.
   template <typename Record>
-  Result<void> append_fixed(Record record) {
-    record.head.size = sizeof(Record);
-    return append(std::as_bytes(std::span(&record, 1)));
+  Result<void> append_own(Record record, std::uint16_t type, std::span<const char> tail = {}) {
+    std::vector<char> bytes((sizeof(Record) + tail.size() + 7) & ~std::size_t{7});
+    stamp(record.head, type, bytes.size());
+    copy(bytes, &record, sizeof(Record), tail);
+    return append_bytes(bytes);
   }
 
-  // Appends a usc_meta. Both are cut at a NUL.
-  Result<void> append_meta(std::string_view key, std::string_view value, std::uint64_t time);
+  // Appends a usc_meta with the present time. At most 65,536 bytes of the value are kept.
+  Result<void> append_meta(const std::string& key, const std::string& value);
+  Result<void> flush();
 
-  Result<void> flush();  // hands everything to the kernel; no fsync
-  Result<void> close();  // flush and close; nothing may be appended afterwards
-
-  // Bytes appended so far, those in the buffer included: what the file's size will be.
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  // Bytes appended so far, those in the buffer included: what the size of the file will be.
+  [[nodiscard]] std::uint64_t bytes() const { return written_ + buffer_.size(); }
+  [[nodiscard]] bool failed() const { return failed_; }
 
  private:
-  RawWriter(UniqueFd file, std::filesystem::path path);
+  RawWriter(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  void stamp(usc_record& head, std::uint16_t type, std::size_t size);
+  static void copy(std::vector<char>& out, const void* fixed, std::size_t fixed_bytes, std::span<const char> tail);
+  Result<void> append_bytes(std::span<const char> bytes);
 
-  UniqueFd file_;
-  std::filesystem::path path_;
-  std::vector<std::byte> buffer_;
-  std::uint64_t size_ = 0;
+  UniqueFd fd_;
+  std::string path_;
+  std::vector<char> buffer_;
+  std::uint64_t written_ = 0;
+  std::uint32_t seq_ = 0;
+  bool failed_ = false;
 };
 
 }  // namespace uscope::trace

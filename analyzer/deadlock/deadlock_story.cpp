@@ -15,16 +15,6 @@ std::string thread_text(const LastCall& thread) {
   return "thread " + std::to_string(thread.tid) + (thread.name.empty() ? "" : " `" + thread.name + "`");
 }
 
-std::string address_text(std::uint64_t address) {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string text;
-  do {
-    text.insert(text.begin(), kDigits[address % 16]);
-    address /= 16;
-  } while (address != 0);
-  return "0x" + text;
-}
-
 std::string function_of(const LastCall& thread) {
   const StackLine* line = application_frame(thread.stack);
   return line && line->app ? " in " + line->function : "";
@@ -35,7 +25,7 @@ std::string thing_text(const Place& place) {
   std::string phrase(primitive_phrase(place.what.primitive));
   for (const std::string article : {"a ", "an "})
     if (phrase.starts_with(article)) phrase = "the " + phrase.substr(article.size());
-  return phrase + " " + address_text(place.address);
+  return phrase + " " + hex_number(place.address);
 }
 
 class Story {

@@ -8,7 +8,9 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
+#include "support/text.h"
 #include "syscalls/syscall_table.h"
+#include "trace/loss_class.h"
 #include "uscope/record.h"
 
 namespace uscope::analyzer {
@@ -306,18 +308,19 @@ Result<void> Reader::add(const ThreadRow& row, LastCalls& out) {
   return {};
 }
 
+// Tasks that nothing is known of may be missing.
+bool lose_tasks(trace::LossClass missing) {
+  return missing == trace::LossClass::TASKS || missing == trace::LossClass::DEFINITIONS ||
+         missing == trace::LossClass::RECORDS || missing == trace::LossClass::END;
+}
+
 Result<void> read_losses(const store::Database& database, const Catalog& catalog, bool under_way, LastCalls& out) {
-  constexpr std::array<std::string_view, 7> kTasks{
-      "task_map_full", "task_map_busy", "ring_full_record", "task_undefined", "raw_damaged", "raw_write", "cut_off"};
-  constexpr std::array<std::string_view, 3> kEvents{"ring_full_event", "ring_full_sharing", "recursion"};
-  const auto has = [](const auto& list, std::string_view cause) {
-    return std::find(list.begin(), list.end(), cause) != list.end();
-  };
   auto done =
       each_row(database, "SELECT DISTINCT cause FROM loss WHERE count > 0 OR cause = 'cut_off'", [&](const Row& row) {
-        if (under_way && row.text(0) == "cut_off") return;
-        if (has(kTasks, row.text(0))) out.tasks_missing = true;
-        if (has(kEvents, row.text(0))) out.events_missing = true;
+        const trace::LossClass missing = trace::loss_class(row.text(0));
+        if (under_way && missing == trace::LossClass::END) return;
+        if (lose_tasks(missing)) out.tasks_missing = true;
+        if (missing == trace::LossClass::EVENTS) out.events_missing = true;
         if (row.text(0) == "no_answer")
           out.warnings.emplace_back(
               "memory or files of a process did not answer (userfaultfd, FUSE): waits there accuse nobody");

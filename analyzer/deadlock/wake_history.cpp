@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/read/query.h"
+#include "support/text.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -30,10 +31,7 @@ std::string moved(const std::string& key, std::uint64_t by) {
   const char* end = key.data() + key.size();
   const auto [stop, problem] = std::from_chars(key.data() + at + 3, end, offset, 16);
   if (problem != std::errc() || stop != end) return "";
-  constexpr std::size_t kDigits = 17;
-  std::string digits(kDigits, '\0');
-  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), offset + by, 16);
-  return key.substr(0, at + 3) + digits.substr(0, static_cast<std::size_t>(written.ptr - digits.data()));
+  return key.substr(0, at + 1) + hex_number(offset + by);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analyzer/read/catalog.h"
+#include "support/text.h"
 
 namespace uscope::analyzer {
 namespace {

@@ -8,6 +8,7 @@
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
 #include "store/write/cell_latency.h"
+#include "syscalls/errno_names.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -131,7 +132,7 @@ void gather(Gathered& into, const Row& row) {
   } else if (row.text(5) == "open" || row.text(5) == "attached") {
     cell.open++;
   }
-  if (row.is_null(4) || !is_error(row.integer(4))) return;
+  if (row.is_null(4) || !syscalls::is_error(row.integer(4))) return;
   cell.errors++;
   ErrorCount& count = cell.errnos[-row.integer(4)];
   if (count.events++ == 0) count.first_event_id = row.integer(0);

@@ -4,9 +4,9 @@
 #include <array>
 
 #include "analyzer/read/catalog.h"
-#include "analyzer/read/loss_causes.h"
 #include "analyzer/read/query.h"
 #include "support/text.h"
+#include "trace/loss_class.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -71,12 +71,18 @@ void conditions(const Runs& runs, std::vector<std::string>& warnings) {
   }
 }
 
+// A cell is a call and the function that it comes from, so a missing stack or program changes what is compared, too.
+bool matters(trace::LossClass missing) {
+  return trace::loses_events(missing) || missing == trace::LossClass::STACKS ||
+         missing == trace::LossClass::DEFINITIONS;
+}
+
 void losses(const RunFacts& run, std::vector<std::string>& warnings) {
   if (run.events == 0) {
     warnings.push_back(run.file + " is empty: it has no event, so every cell is missing from it");
     return;
   }
-  if (run.lost != 0) {
+  if (!run.losses.empty()) {
     std::vector<std::string> causes;
     for (const RunLoss& loss : run.losses) causes.push_back(loss.cause + " " + group_digits(loss.count));
     warnings.push_back(run.file + " has losses, so what is missing from it may have happened: " + listed(causes));
@@ -142,10 +148,10 @@ Result<RunFacts> read_run_facts(const store::Database& database) {
   done =
       each_row(database, "SELECT cause, sum(count) FROM loss GROUP BY cause HAVING sum(count) > 0 ORDER BY 2 DESC, 1",
                [&](const Row& row) {
-                 if (!loses_events(row.text(0))) return;
+                 const trace::LossClass missing = trace::loss_class(row.text(0));
                  const auto count = static_cast<std::uint64_t>(row.integer(1));
-                 facts.losses.push_back({text(row, 0), count});
-                 facts.lost += count;
+                 if (matters(missing)) facts.losses.push_back({text(row, 0), count});
+                 if (trace::loses_events(missing)) facts.lost += count;
                });
   if (!done) return done.error();
   return facts;

@@ -25,8 +25,8 @@ struct RunFacts {
   std::int64_t duration_ns = 0;
   std::uint64_t events = 0;
   bool complete = true;            // tracing ended in order
-  std::uint64_t lost = 0;          // by causes that lose events
-  std::vector<RunLoss> losses;     // those causes, largest first
+  std::uint64_t lost = 0;          // events that are missing
+  std::vector<RunLoss> losses;     // all causes that change what is compared, largest first
   std::set<std::string> programs;  // base names of all images
   bool uses_io_uring = false;
 };

@@ -134,18 +134,9 @@ std::int64_t difference(std::int64_t a, std::int64_t b) {
   return a < b ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
 }
 
-std::string_view base_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string_view::npos || slash + 1 == path.size()) return path;
-  return path.substr(slash + 1);
-}
-
-bool is_error(std::int64_t result) {
-  return result < 0 && result >= -4095 && !(result <= -512 && result >= -516);
-}
-
 std::string error_name(std::int64_t number) {
-  const std::string_view name = number > 0 && number < 4096 ? syscalls::errno_name(static_cast<int>(number)) : "";
+  const std::string_view name =
+      number > 0 && number <= syscalls::kLastErrno ? syscalls::errno_name(static_cast<int>(number)) : "";
   return name.empty() ? std::to_string(number) : std::string(name);
 }
 

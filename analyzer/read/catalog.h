@@ -77,13 +77,6 @@ struct Catalog {
 // a - b, without overflow for whatever a store may hold.
 [[nodiscard]] std::int64_t difference(std::int64_t a, std::int64_t b);
 
-// What follows the last slash; the whole where that is empty.
-[[nodiscard]] std::string_view base_name(std::string_view path);
-
-// Whether a result is an error number: -4095 … -1 without the kernel's restart codes (512 … 516), which no program
-// sees.
-[[nodiscard]] bool is_error(std::int64_t result);
-
 // "ENOENT" of 2; the number in digits where it has no name.
 [[nodiscard]] std::string error_name(std::int64_t number);
 

@@ -17,6 +17,8 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
+#include "support/text.h"
+#include "syscalls/errno_names.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -151,7 +153,7 @@ class Condition {
 
   void add_results(const EventFilter& filter) {
     if (filter.failed) {
-      add("e.result BETWEEN -4095 AND ?", -1);
+      add("e.result BETWEEN " + std::to_string(-syscalls::kLastErrno) + " AND ?", -1);
       add("e.result NOT BETWEEN -516 AND ?", -512);
     }
     if (!filter.errors.empty()) {
@@ -320,7 +322,7 @@ class RowReader {
       out.nr = kind->nr;
     }
     out.result = row.maybe_integer(6);
-    if (out.result && is_error(*out.result)) out.error = error_name(-*out.result);
+    if (out.result && syscalls::is_error(*out.result)) out.error = error_name(-*out.result);
     out.stack_id = row.maybe_integer(7);
     for (int arg = 0; arg < 6; arg++) out.args[static_cast<std::size_t>(arg)] = row.maybe_integer(8 + arg);
   }

@@ -7,6 +7,7 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
+#include "support/text.h"
 
 namespace uscope::analyzer {
 namespace {

@@ -9,8 +9,9 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/event_totals.h"
-#include "analyzer/read/loss_causes.h"
 #include "analyzer/read/query.h"
+#include "support/text.h"
+#include "trace/loss_class.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -98,8 +99,8 @@ Result<void> Summarizer::losses() {
                  const std::string cause = text(row, 0);
                  if (summary_.losses.empty() || summary_.losses.back().cause != cause)
                    summary_.losses.push_back({.cause = cause,
-                                              .meaning = loss_meaning(cause),
-                                              .events_missing = loses_events(cause),
+                                              .meaning = std::string(trace::loss_meaning(cause)),
+                                              .events_missing = trace::loses_events(trace::loss_class(cause)),
                                               .count = 0,
                                               .processes = {}});
                  LossLine& line = summary_.losses.back();

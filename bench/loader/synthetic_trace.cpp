@@ -1,11 +1,13 @@
 #include "synthetic_trace.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <span>
 
 #include "store/db/database.h"
 #include "store/db/statement.h"
@@ -63,7 +65,7 @@ std::uint32_t write_definitions(trace::RawWriter& writer, const Shape& shape) {
     task.start_ns = kTraceStart;
     task.flags = serial <= kProcesses ? USC_TASK_PROCESS : 0;
     std::strcpy(task.name, "server");
-    check(writer.append_fixed(task));
+    check(writer.append(task.head));
   }
   usc_exec exec{};
   exec.head = {sizeof(exec) + 16, USC_RECORD_EXEC, 0, seq++, 1, kTraceStart};
@@ -73,7 +75,7 @@ std::uint32_t write_definitions(trace::RawWriter& writer, const Shape& shape) {
   std::vector<std::byte> bytes(sizeof(exec) + 16);
   std::memcpy(bytes.data(), static_cast<const void*>(&exec), sizeof(exec));
   std::memcpy(bytes.data() + sizeof(exec), "/usr/bin/server", 15);
-  check(writer.append(bytes));
+  check(writer.append(*reinterpret_cast<const usc_record*>(bytes.data())));
   for (std::uint32_t number = 1; number <= shape.stacks; number++) {
     const std::uint32_t depth = depth_of(shape, number);
     bytes.assign(sizeof(usc_stack) + depth * sizeof(std::uint64_t), {});
@@ -86,7 +88,7 @@ std::uint32_t write_definitions(trace::RawWriter& writer, const Shape& shape) {
       const std::uint64_t frame = frame_of(number, i);
       std::memcpy(bytes.data() + sizeof(stack) + i * sizeof(frame), &frame, sizeof(frame));
     }
-    check(writer.append(bytes));
+    check(writer.append(*reinterpret_cast<const usc_record*>(bytes.data())));
   }
   return seq;
 }
@@ -169,22 +171,24 @@ void write_raw(const std::filesystem::path& path, const Shape& shape) {
   usc_raw_header header{};
   header.start_ns = kTraceStart;
   header.cpus = kCpus;
-  auto writer = trace::RawWriter::create(path, header);
+  UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file) check(errno_error("cannot create " + path.string(), errno));
+  auto writer = trace::RawWriter::create(std::move(file), path.string(), header);
   if (!writer) check(writer.error());
   std::vector<std::uint32_t> seq(kCpus);
   seq[0] = write_definitions(*writer, shape);
   for (std::uint64_t i = 0; i < shape.events; i++) {
     usc_event event = event_of(shape, i);
     event.head.seq = seq[event.head.cpu]++;
-    check(writer->append(std::as_bytes(std::span(&event, 1))));
+    check(writer->append(event.head));
   }
   for (std::uint16_t cpu = 0; cpu < kCpus; cpu++) {
     usc_cpu_total total{};
     total.head = {sizeof(total), USC_RECORD_CPU_TOTAL, cpu, 0, 0, kTraceStart};
     total.records = seq[cpu];
-    check(writer->append_fixed(total));
+    check(writer->append(total.head));
   }
-  check(writer->close());
+  check(writer->flush());
 }
 
 void insert_bare(const std::filesystem::path& path, const Shape& shape) {

@@ -24,12 +24,6 @@ namespace {
 using analyzer::EventRow;
 using analyzer::EventString;
 
-std::string hex(std::int64_t value) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
-  return text.data();
-}
-
 std::string octal(std::uint32_t value) {
   std::array<char, 24> text{};
   std::snprintf(text.data(), text.size(), "%#o", value);
@@ -147,11 +141,11 @@ std::string argument_text(char kind, std::int64_t value) {
     case 'm':
       return mode_text(static_cast<std::uint32_t>(value));
     case 'o':
-      return value == 0 ? "0" : hex(value);
+      return value == 0 ? "0" : hex_number(static_cast<std::uint64_t>(value));
     case 'f':
-      return number == 0 ? "0" : hex(static_cast<std::uint32_t>(value));
+      return number == 0 ? "0" : hex_number(static_cast<std::uint32_t>(value));
     default:
-      return value == 0 ? "NULL" : hex(value);
+      return value == 0 ? "NULL" : hex_number(static_cast<std::uint64_t>(value));
   }
 }
 
@@ -227,7 +221,9 @@ std::string result_text(const EventRow& event) {
   if (event.how == "attached" && !event.dur_ns) return "? (was inside when tracing began, has not returned)";
   if (!event.result) return "?";
   if (const char* restart = restart_name(*event.result)) return std::string("? ") + restart + " (to be restarted)";
-  if (event.error.empty()) return returns_address(event.call) ? hex(*event.result) : std::to_string(*event.result);
+  if (event.error.empty())
+    return returns_address(event.call) ? hex_number(static_cast<std::uint64_t>(*event.result))
+                                       : std::to_string(*event.result);
   const char* meaning = strerrordesc_np(static_cast<int>(-*event.result));
   std::string text = "-1 " + event.error;
   if (meaning) text += " (" + std::string(meaning) + ")";

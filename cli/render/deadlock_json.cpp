@@ -1,21 +1,13 @@
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "cli/render/deadlock_render.h"
 #include "cli/render/json.h"
+#include "support/text.h"
 
 namespace uscope::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string hexadecimal(std::uint64_t value) {
-  constexpr std::size_t kRoom = 24;
-  std::string text(kRoom, '\0');
-  const int length = std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
-  text.resize(static_cast<std::size_t>(length));
-  return text;
-}
 
 std::string_view standing_name(analyzer::Standing standing) {
   switch (standing) {
@@ -39,7 +31,7 @@ ordered_json thread_json(const analyzer::BlockedThread& thread) {
           {"call", json_value(thread.call)},
           {"primitive", analyzer::primitive_name(thread.primitive)},
           {"api", thread.api.empty() ? ordered_json() : json_value(thread.api)},
-          {"address", hexadecimal(thread.address)},
+          {"address", hex_number(thread.address)},
           {"waited_ns", thread.waited_ns},
           {"at_least", thread.at_least},
           {"state", standing_name(thread.standing)},

@@ -16,10 +16,6 @@ using analyzer::Diff;
 
 constexpr std::size_t kInnermost = 12;  // functions of a stack that are shown
 
-std::string plural(std::uint64_t count, const std::string& noun) {
-  return group_digits(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 // Three digits are enough to compare by.
 std::string short_number(double number) {
   std::array<char, 32> text{};

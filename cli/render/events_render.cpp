@@ -1,7 +1,5 @@
 #include "cli/render/events_render.h"
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "cli/render/call_text.h"
@@ -15,12 +13,6 @@ namespace {
 using analyzer::EventRow;
 using analyzer::EventString;
 using analyzer::StackFrame;
-
-std::string hex(std::int64_t value) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
-  return text.data();
-}
 
 const char* source_name(EventString::Source source) {
   switch (source) {
@@ -49,8 +41,8 @@ std::string frames_text(const std::vector<StackFrame>& frames, const std::string
   std::string out;
   for (const StackFrame& frame : frames) {
     out += " > " + escape_terminal(frame.module) + "(" + escape_terminal(frame.function);
-    out += frame.inlined ? " [inlined])" : "+" + hex(frame.function_offset) + ")";
-    out += " [" + hex(frame.rel_pc) + "]";
+    out += frame.inlined ? " [inlined])" : "+" + hex_number(static_cast<std::uint64_t>(frame.function_offset)) + ")";
+    out += " [" + hex_number(static_cast<std::uint64_t>(frame.rel_pc)) + "]";
     if (frame.kernel) out += " [kernel]";
     if (!frame.file.empty()) out += " " + escape_terminal(frame.file);
     if (!frame.file.empty() && frame.line > 0) out += ":" + std::to_string(frame.line);
@@ -64,7 +56,8 @@ std::string frames_text(const std::vector<StackFrame>& frames, const std::string
 
 nlohmann::ordered_json event_json(const EventRow& event) {
   nlohmann::ordered_json args = nlohmann::ordered_json::array();
-  for (const auto& arg : event.args) args.push_back(arg ? nlohmann::ordered_json(hex(*arg)) : nullptr);
+  for (const auto& arg : event.args)
+    args.push_back(arg ? nlohmann::ordered_json(hex_number(static_cast<std::uint64_t>(*arg))) : nullptr);
   nlohmann::ordered_json strings = nlohmann::ordered_json::array();
   for (const auto& string : event.strings)
     strings.push_back({{"arg", string.arg},

@@ -1,15 +1,16 @@
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
+#include <string_view>
 
 #include "cli/render/report_render.h"
 #include "cli/render/text_table.h"
 #include "cli/render/units.h"
 #include "support/text.h"
+#include "trace/names.h"
 
 namespace uscope::cli {
 namespace {
@@ -22,20 +23,9 @@ std::string duration(std::uint64_t nanoseconds) {
   return human_duration(static_cast<double>(nanoseconds));
 }
 
-std::string plural(std::uint64_t count, const std::string& noun) {
-  if (count == 1) return "1 " + noun;
-  const bool es = noun.ends_with("s");
-  return group_digits(count) + " " + noun + (es ? "es" : "s");
-}
-
 // Zero is left blank in tables: what is there stands out.
 std::string number(std::uint64_t count) {
   return count == 0 ? "" : group_digits(count);
-}
-
-std::string module_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
 }
 
 std::string meta(const Summary& summary, const std::string& key) {
@@ -99,9 +89,9 @@ std::string losses(const Summary& summary, std::size_t width) {
 
 // "all-all" of "4": the scope's name.
 std::string mode_name(const std::string& mode) {
-  constexpr std::array kNames{"app-last", "app-all", "all-last", "all-all"};
-  if (mode.size() != 1 || mode[0] < '1' || mode[0] > '4') return mode;
-  return kNames[static_cast<std::size_t>(mode[0] - '1')];
+  if (mode.size() != 1 || mode[0] < '1' || mode[0] > '9') return mode;
+  const std::string_view name = trace::mode_name(static_cast<std::uint32_t>(mode[0] - '0'));
+  return name.empty() ? mode : std::string(name);
 }
 
 // A list of facts below a heading, broken at commas.
@@ -319,7 +309,7 @@ std::string triggers(const Summary& summary, std::size_t width) {
                    {"in", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : summary.triggers.lines)
     table.add_row({number(line.events), number(line.errors), number(line.open), duration(line.total_ns), line.call,
-                   trigger(line), module_name(line.module)});
+                   trigger(line), std::string(base_name(line.module))});
   return section("TRIGGERS", summary.triggers, "with most events", table, width);
 }
 
@@ -330,7 +320,7 @@ std::string errors(const Summary& summary, std::size_t width) {
                    {"from function", Align::kLeft, Shrink::kMiddle},
                    {"in", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : summary.errors.lines)
-    table.add_row({number(line.events), line.call, line.name, trigger(line), module_name(line.module)});
+    table.add_row({number(line.events), line.call, line.name, trigger(line), std::string(base_name(line.module))});
   return section("ERRORS", summary.errors, "most frequent", table, width);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -31,18 +30,13 @@ std::string function(const live::CallLine& line) {
   return line.function + (line.fallback ? " *" : "");
 }
 
-std::string base(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 }  // namespace
 
 std::string top_text(const TopPicture& picture, std::size_t most, std::size_t width, bool quits) {
   const std::string calls = rate(picture.calls, picture.seconds);
   std::string head = picture.target + "  " + group_digits(static_cast<std::uint64_t>(picture.at_s)) + " s  " +
-                     group_digits(picture.processes) + (picture.processes == 1 ? " process  " : " processes  ") +
-                     (calls.empty() ? "0" : calls) + " calls/s  " + group_digits(picture.lost) + " lost" +
-                     (quits ? "  q quits" : "");
+                     plural(picture.processes, "process") + "  " + (calls.empty() ? "0" : calls) + " calls/s  " +
+                     group_digits(picture.lost) + " lost" + (quits ? "  q quits" : "");
   std::string text = shorten(escape_terminal(head), width, Shrink::kEnd) + "\n\n";
   TextTable table({{"calls/s", Align::kRight},
                    {"errors/s", Align::kRight},
@@ -58,7 +52,7 @@ std::string top_text(const TopPicture& picture, std::size_t most, std::size_t wi
     table.add_row({rate(line.calls, picture.seconds), rate(line.errors, picture.seconds),
                    time(line, line.times.percentile(kMedian)), time(line, line.times.percentile(kNearlyAll)),
                    time(line, line.times.max()), line.call + (line.abi == "x86_64" ? "" : " (" + line.abi + ")"),
-                   function(line), base(line.module)});
+                   function(line), std::string(base_name(line.module))});
   }
   if (shown != 0) text += table.render(width);
   if (shown < picture.lines.size()) text += "  " + group_digits(picture.lines.size() - shown) + " more\n";

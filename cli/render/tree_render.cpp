@@ -16,7 +16,7 @@ using analyzer::ProcessNode;
 using analyzer::ProcessTree;
 
 std::string name_of(const std::string& path) {
-  return std::string(analyzer::base_name(path));
+  return std::string(base_name(path));
 }
 
 // The programs it was, in turn: "bash → make"; repetitions in a row count once.

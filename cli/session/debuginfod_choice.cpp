@@ -37,8 +37,8 @@ Result<std::optional<symbolizer::Debuginfod>> open_debuginfod(const DebuginfodCh
 }
 
 std::string debuginfod_text(const symbolizer::DebuginfodFigures& figures) {
-  std::string text = "debuginfod: " + group_digits(figures.found) + " of " + group_digits(figures.asked) +
-                     (figures.asked == 1 ? " debug file found" : " debug files found");
+  std::string text =
+      "debuginfod: " + group_digits(figures.found) + " of " + plural(figures.asked, "debug file") + " found";
   if (figures.unknown) text += ", " + group_digits(figures.unknown) + " not known to the servers";
   if (figures.timed_out) text += ", " + group_digits(figures.timed_out) + " without an answer in time";
   if (figures.failed) text += ", " + group_digits(figures.failed) + " failed (" + figures.problem + ")";

@@ -8,33 +8,26 @@
 #include "store/db/string_table.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
+#include "trace/names.h"
 
 namespace uscope::cli {
 namespace {
 
-constexpr std::array kHowNames = {
-#define USC_X(name, text, meaning) text,
-#include "uscope/lists/how.def"
-#undef USC_X
-};
-constexpr std::array kAbiNames = {"x86_64", "i386", "x32"};
-constexpr std::int64_t kLastErrno = 4095;
-
 analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, std::uint64_t first_ns) {
   analyzer::EventRow row;
   row.ts_ns = static_cast<std::int64_t>(event.entry_ns - first_ns);
-  row.how = event.how < kHowNames.size() ? kHowNames[event.how] : "";
+  row.how = trace::how_name(event.how);
   row.pid = task.pid;
   row.tid = task.tid;
   row.process = task.name;
   row.thread = task.name;
-  row.abi = event.abi < kAbiNames.size() ? kAbiNames[event.abi] : "";
+  row.abi = trace::abi_name(event.abi);
   row.nr = event.nr;
   row.call = syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr);
   const bool ended = event.how == USC_HOW_RETURNED || event.how == USC_HOW_NO_ENTRY;
   if (ended && (event.flags & USC_EVENT_NO_RESULT) == 0) row.result = event.result;
   if (event.how == USC_HOW_RETURNED) row.dur_ns = static_cast<std::int64_t>(event.head.time - event.entry_ns);
-  if (row.result && *row.result < 0 && *row.result >= -kLastErrno)
+  if (row.result && *row.result < 0 && *row.result >= -syscalls::kLastErrno)
     row.error = syscalls::errno_name(static_cast<int>(-*row.result));
   for (std::size_t i = 0; i < row.args.size(); i++) row.args[i] = static_cast<std::int64_t>(event.args[i]);
   return row;

@@ -1,4 +1,5 @@
 #include "cli/session/record_target.h"
+#include "support/text.h"
 
 #include <linux/magic.h>
 #include <signal.h>
@@ -45,10 +46,6 @@ std::string joined(const std::vector<std::string>& list) {
   return text;
 }
 
-std::string base_of(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 }  // namespace
 
 Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions& out) {
@@ -65,7 +62,7 @@ Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions&
     target.kinds = USC_TARGET_LAUNCH;
     out.launch.command = options.command;
     out.launch.user = options.user;
-    out.target.apps = {base_of(options.command.front())};
+    out.target.apps = {std::string(base_name(options.command.front()))};
   } else if (!options.apps.empty()) {
     target.kinds = USC_TARGET_APP;
     for (const std::string& name : options.apps)

@@ -63,7 +63,7 @@ void print_attached(const RecordVerbOptions& options, std::uint64_t threads) {
 void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome& outcome,
                    const store::LoadSummary& loaded, bool replaced) {
   std::string line = "uscope: " + group_digits(loaded.events) + " events, " + group_digits(loaded.lost) + " lost";
-  line += ", " + group_digits(loaded.processes) + (loaded.processes == 1 ? " process" : " processes");
+  line += ", " + plural(loaded.processes, "process");
   line += ", " + human_duration(static_cast<double>(outcome.duration_ns)) + " -> " + escape_terminal(options.output);
   if (replaced) line += ", in place of an older file";
   std::fprintf(stderr, "%s\n", line.c_str());

@@ -40,9 +40,8 @@ std::string fit(const std::string& text, std::size_t width) {
 
 std::string status_text(const StatusFigures& figures, std::size_t width) {
   const auto rate = static_cast<std::uint64_t>(std::max(0.0, figures.events_per_second));
-  std::string text = group_digits(figures.events) + (figures.events == 1 ? " event  " : " events  ") +
-                     group_digits(rate) + "/s  " + group_digits(figures.lost) + " lost  " +
-                     group_digits(figures.processes) + (figures.processes == 1 ? " process" : " processes");
+  std::string text = plural(figures.events, "event") + "  " + group_digits(rate) + "/s  " + group_digits(figures.lost) +
+                     " lost  " + plural(figures.processes, "process");
   return fit(text, width);
 }
 

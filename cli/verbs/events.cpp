@@ -19,11 +19,11 @@ namespace uscope::cli {
 namespace {
 
 Result<std::int64_t> parse_errno(const std::string& text) {
-  constexpr int kLargest = 4095;
   int number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem == std::errc() && end == text.data() + text.size() && number > 0 && number <= kLargest) return number;
-  for (number = 1; number <= kLargest; number++)
+  if (problem == std::errc() && end == text.data() + text.size() && number > 0 && number <= syscalls::kLastErrno)
+    return number;
+  for (number = 1; number <= syscalls::kLastErrno; number++)
     if (syscalls::errno_name(number) == text) return number;
   return Error{"'" + text + "' is no error", "give a name as in errno(3), ENOENT, or a number"};
 }

@@ -23,9 +23,8 @@ using Client = std::optional<symbolizer::Debuginfod>;
 
 std::string load_text(const store::LoadSummary& loaded, const Client& debuginfod, const std::string& output,
                       bool replaced) {
-  std::string text = group_digits(loaded.events) + (loaded.events == 1 ? " event, " : " events, ") +
-                     group_digits(loaded.lost) + " lost, " + group_digits(loaded.processes) +
-                     (loaded.processes == 1 ? " process -> " : " processes -> ") + escape_terminal(output) +
+  std::string text = plural(loaded.events, "event") + ", " + group_digits(loaded.lost) + " lost, " +
+                     plural(loaded.processes, "process") + " -> " + escape_terminal(output) +
                      (replaced ? ", in place of an older file\n" : "\n");
   if (!loaded.complete) text += "  the raw trace breaks off: its recording was not ended in order\n";
   if (loaded.damaged_bytes) text += "  " + group_digits(loaded.damaged_bytes) + " bytes of it are damaged\n";

@@ -3,11 +3,26 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "cli/session/recording.h"
 #include "cli/verbs/shared_options.h"
+#include "trace/names.h"
 
 namespace uscope::cli {
+namespace {
+
+// By name, and by the number in digits.
+std::map<std::string, int> mode_numbers() {
+  std::map<std::string, int> numbers;
+  for (int mode = 1; mode <= static_cast<int>(trace::kModes); mode++) {
+    numbers[std::string(trace::mode_name(static_cast<std::uint32_t>(mode)))] = mode;
+    numbers[std::to_string(mode)] = mode;
+  }
+  return numbers;
+}
+
+}  // namespace
 
 void add_record(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<RecordVerbOptions>();
@@ -16,8 +31,7 @@ void add_record(CLI::App& app, Invocation& invocation) {
       ->type_name("FILE.db")
       ->capture_default_str();
   verb->add_option("--mode", options->mode, "frames to keep: 1 app-last, 2 app-all, 3 all-last, 4 all-all")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, int>{
-          {"app-last", 1}, {"app-all", 2}, {"all-last", 3}, {"all-all", 4}, {"1", 1}, {"2", 2}, {"3", 3}, {"4", 4}}))
+      ->transform(CLI::CheckedTransformer(mode_numbers()))
       ->capture_default_str();
   verb->add_option("-S,--frames", options->budget, "frames kept of each stack, at most")
       ->check(CLI::Range(1, USC_MAX_FRAMES))

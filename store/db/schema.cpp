@@ -154,8 +154,7 @@ INSERT INTO sqlite_stat1 VALUES
 Result<void> fill_errno_names(sqlite3* database) {
   auto insert = Statement::prepare(database, "INSERT INTO errno_name VALUES(?1, ?2)");
   if (!insert) return insert.error();
-  constexpr int kLargest = 4095;  // the kernel's MAX_ERRNO
-  for (int number = 1; number <= kLargest; number++) {
+  for (int number = 1; number <= syscalls::kLastErrno; number++) {
     const std::string name(syscalls::errno_name(number));
     if (name.empty()) continue;
     if (auto done = insert->run(number, std::string_view(name)); !done) return done;

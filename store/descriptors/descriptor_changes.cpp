@@ -13,6 +13,7 @@
 
 #include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_tracker.h"
+#include "support/text.h"
 
 namespace uscope::store {
 namespace {
@@ -264,7 +265,7 @@ Result<std::string> DescriptorTracker::last_component(const trace::OrderedString
   if (!text) return text.error();
   std::string_view name = *text ? std::string_view(**text) : std::string_view();
   while (name.ends_with('/')) name.remove_suffix(1);
-  return std::string(name.substr(name.rfind('/') + 1));
+  return std::string(base_name(name));
 }
 
 void DescriptorTracker::move(const std::string& component) {

@@ -11,25 +11,13 @@
 
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
+#include "trace/names.h"
 
 namespace uscope::store {
 namespace {
 
-constexpr std::array<std::string_view, USC_HOW_COUNT> kHowNames{
-#define USC_X(constant, name, meaning) name,
-#include "uscope/lists/how.def"
-#undef USC_X
-};
-
-constexpr std::array<std::string_view, 3> kAbiNames{"x86_64", "i386", "x32"};
-
 bool is_unfinished(const usc_event& event) {
   return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
-}
-
-// -4095 … -1 are error numbers; 512 … 516 (ERESTART*) tell the kernel to restart the call, and no program sees them.
-bool is_error(std::int64_t result) {
-  return result < 0 && result >= -4095 && !(result <= -512 && result >= -516);
 }
 
 constexpr std::size_t kMostKinds = 2048;  // Linux has fewer than 500 in each ABI
@@ -127,7 +115,8 @@ Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attac
   sqlite3_bind_int64(row, 1, id);
   sqlite3_bind_int64(row, 2, as_time(event.entry_ns));
   returned ? sqlite3_bind_int64(row, 3, as_signed(duration)) : sqlite3_bind_null(row, 3);
-  sqlite3_bind_text(row, 4, kHowNames[how].data(), static_cast<int>(kHowNames[how].size()), SQLITE_STATIC);
+  const std::string_view ended = trace::how_name(how);
+  sqlite3_bind_text(row, 4, ended.data(), static_cast<int>(ended.size()), SQLITE_STATIC);
   sqlite3_bind_int64(row, 5, task.row);
   image ? sqlite3_bind_int64(row, 6, image) : sqlite3_bind_null(row, 6);
   sqlite3_bind_int64(row, 7, *kind);
@@ -138,7 +127,7 @@ Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attac
   sqlite3_reset(row);
 
   const std::uint32_t trigger = stack ? frames_.trigger(stack) : 0;
-  const bool failed = has_result && is_error(event.result);
+  const bool failed = has_result && syscalls::is_error(event.result);
   Cell& cell = cells_[std::uint64_t{*kind} << 32 | trigger];
   if (cell.events++ == 0) cell.first = id;
   if (returned) cell.latency.add(duration);
@@ -182,10 +171,11 @@ Result<std::uint32_t> EventWriter::kind_of(const usc_event& event) {
   }
   std::uint32_t& id = kinds_[key];
   if (id != 0) return id;
-  const bool known = event.abi < kAbiNames.size();
+  const std::string_view known_abi = trace::abi_name(event.abi);
+  const bool known = !known_abi.empty();
   std::string name =
       known ? syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) : "syscall_" + std::to_string(event.nr);
-  std::string abi = known ? std::string(kAbiNames[event.abi]) : "abi_" + std::to_string(event.abi);
+  std::string abi = known ? std::string(known_abi) : "abi_" + std::to_string(event.abi);
   const bool logged = event.abi == trace::kLoggedAbi;
   if (logged) {
     const auto named = definitions_.logged_kinds.find(event.nr);

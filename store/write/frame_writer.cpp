@@ -12,6 +12,8 @@
 #include <string_view>
 
 #include "support/text.h"
+#include "trace/frame_address.h"
+#include "trace/trigger.h"
 
 namespace uscope::store {
 namespace {
@@ -22,21 +24,7 @@ constexpr std::array kBrokenNames{
 #undef USC_X
 };
 
-std::string hex_number(std::uint64_t number) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(number));
-  return text.data();
-}
-
 }  // namespace
-
-// Of glibc and musl.
-bool is_runtime(std::string_view path) {
-  const std::string_view base = path.substr(path.rfind('/') + 1);
-  constexpr std::array<std::string_view, 8> kStarts{"libc.so", "libc-2.", "libpthread.so", "libpthread-2.",
-                                                    "ld-",     "ld64.so", "ld.so",         "libc.musl-"};
-  return std::any_of(kStarts.begin(), kStarts.end(), [&](std::string_view start) { return base.starts_with(start); });
-}
 
 std::string ended_text(std::uint8_t ended) {
   switch (ended) {
@@ -51,15 +39,6 @@ std::string ended_text(std::uint8_t ended) {
   }
   const std::size_t reason = ended - USC_ENDED_BROKEN;
   return "broken:" + (reason < kBrokenNames.size() ? std::string(kBrokenNames[reason]) : std::to_string(reason));
-}
-
-std::uint64_t elf_address(const std::vector<usc_segment>& segments, std::uint64_t offset, bool exact) {
-  // A return address may be one behind the segment's last byte: the call is before it.
-  const std::uint64_t inside = exact || offset == 0 ? offset : offset - 1;
-  for (const usc_segment& segment : segments)
-    if (inside >= segment.offset && inside - segment.offset < segment.size)
-      return segment.address + (offset - segment.offset);
-  return offset;
 }
 
 FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definitions, symbolizer::FrameNamer& namer)
@@ -131,7 +110,7 @@ Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
     module.path = "[file " + std::to_string(serial) + "]";
     if (!module.app) kind = "unknown";
   }
-  module.runtime = serial == USC_FILE_VDSO || is_runtime(module.path);
+  module.runtime = serial == USC_FILE_VDSO || trace::is_runtime(module.path);
   // A file that was changed under its build-id is not one with what it was before: its addresses mean something else.
   const bool changed = serial >= USC_FILE_FIRST &&
                        namer_.state_of(request_for(serial, module.path, file)) == symbolizer::ModuleState::kChanged;
@@ -176,7 +155,7 @@ Result<void> FrameWriter::gather() {
       if (!module) return module.error();
       const bool exact = (frame & USC_FRAME_EXACT) != 0;
       const auto& segments = definitions_.file(USC_FRAME_FILE(frame)).segments;
-      const std::uint64_t address = elf_address(segments, USC_FRAME_OFFSET(frame), exact);
+      const std::uint64_t address = trace::elf_address(segments, USC_FRAME_OFFSET(frame), exact);
       Physical& physical = physical_[{*module, address, exact}];
       physical.module = *module;
       known = &physical;
@@ -263,20 +242,14 @@ Result<void> FrameWriter::write_user_frames(std::uint32_t row, std::uint32_t fir
   return {};
 }
 
-// The trigger's frame row and whether it is a fallback. A loader or libc that was itself executed (ldd) makes its
-// module an application's; it is the trigger only of stacks in which no other application module is.
+// The trigger's frame row, 0 = none, and whether it is a fallback.
 std::pair<std::uint32_t, bool> FrameWriter::find_trigger(const std::vector<Physical>& frames) const {
-  const auto first = [&](bool app, bool runtime) -> std::uint32_t {
-    for (const Physical& frame : frames) {
-      const Module& module = modules_[frame.module - 1];
-      if (module.app == app && module.runtime == runtime) return frame.first_row;
-    }
-    return 0;
-  };
-  if (const std::uint32_t row = first(true, false)) return {row, false};
-  if (const std::uint32_t row = first(true, true)) return {row, false};
-  const std::uint32_t row = first(false, false);
-  return {row, row != 0};
+  const auto trigger = trace::find_trigger(frames, [&](const Physical& frame) {
+    const Module& module = modules_[frame.module - 1];
+    return trace::TriggerModule{module.app, module.runtime};
+  });
+  if (!trigger) return {0, false};
+  return {frames[trigger->position].first_row, trigger->fallback};
 }
 
 // Root first. A `;` inside a name would be read as the end of a frame: it becomes a `:`.

@@ -95,12 +95,4 @@ class FrameWriter {
 // How a stack ended, as stored: "root", "budget", "scope", "broken:<reason>".
 [[nodiscard]] std::string ended_text(std::uint8_t ended);
 
-// Whether a module of this path is part of every program's run time, and so never the code that asked for a call: the
-// loader, libc, libpthread, the vdso.
-[[nodiscard]] bool is_runtime(std::string_view path);
-
-// File offset of a frame to ELF address: by the segment that holds it. Where the file's segments are not known, the
-// offset itself.
-[[nodiscard]] std::uint64_t elf_address(const std::vector<usc_segment>& segments, std::uint64_t offset, bool exact);
-
 }  // namespace uscope::store

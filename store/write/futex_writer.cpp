@@ -1,22 +1,15 @@
 #include "store/write/futex_writer.h"
 
-#include <array>
-#include <charconv>
 #include <limits>
 #include <utility>
 
+#include "support/text.h"
 #include "uscope/futex.h"
 
 namespace uscope::store {
 namespace {
 
 constexpr __int128 kMost = std::numeric_limits<std::int64_t>::max();
-
-std::string hex(std::uint64_t number) {
-  std::array<char, 16> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), number, 16).ptr;
-  return "0x" + std::string(text.data(), end);
-}
 
 // Words as bytes; NULL where there are none.
 void bind_words(sqlite3_stmt* row, int words_parameter, int from_parameter, const trace::OrderedFutex* futex) {
@@ -40,9 +33,9 @@ void bind_key(sqlite3_stmt* row, int parameter, const trace::OrderedFutex& futex
 }  // namespace
 
 std::optional<std::string> futex_key_text(const trace::OrderedFutex& futex) {
-  if (futex.key == USC_FUTEX_PRIVATE) return "mm:" + std::to_string(futex.mm) + ":" + hex(futex.address);
+  if (futex.key == USC_FUTEX_PRIVATE) return "mm:" + std::to_string(futex.mm) + ":" + hex_number(futex.address);
   if (futex.key == USC_FUTEX_SHARED)
-    return "file:" + std::to_string(futex.dev) + ":" + std::to_string(futex.ino) + ":" + hex(futex.offset);
+    return "file:" + std::to_string(futex.dev) + ":" + std::to_string(futex.ino) + ":" + hex_number(futex.offset);
   return std::nullopt;
 }
 

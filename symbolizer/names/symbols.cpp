@@ -2,10 +2,9 @@
 
 #include <fcntl.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 
+#include "support/text.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/elf/elf_sections.h"
 #include "symbolizer/go/go_sections.h"
@@ -16,15 +15,8 @@ namespace {
 
 constexpr std::size_t kRecentAnswers = 1024;
 
-std::string base_name(const std::string& name) {
-  const std::size_t slash = name.find_last_of('/');
-  return bounded_utf8(slash == std::string::npos || slash + 1 == name.size() ? name : name.substr(slash + 1));
-}
-
 std::string address_name(const std::string& name, std::uint64_t address) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "+0x%llx", static_cast<unsigned long long>(address));
-  return base_name(name) + text.data();
+  return bounded_utf8(std::string(base_name(name))) + "+" + hex_number(address);
 }
 
 // What libelf keeps in memory once names have been read: the tables and strings, and all of DWARF at worst.

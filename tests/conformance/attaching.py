@@ -1,4 +1,5 @@
 """Recordings of what uscope does not start itself; for the tests attach*.py. Their usage: TEST USCOPE FIXTURES [FILTER]"""
+import json
 import os
 import shutil
 import signal
@@ -117,6 +118,11 @@ class AttachCase(unittest.TestCase):
 
     def count(self, what):
         return self.rows("SELECT count(*) FROM " + what)[0][0]
+
+    def causes_of_missing_events(self):
+        """The causes of loss in this trace that the product says lose events."""
+        said = subprocess.run([USCOPE, "report", "--format", "json", self.db], capture_output=True, check=True).stdout
+        return [loss["cause"] for loss in json.loads(said)["losses"] if loss["events_missing"]]
 
     def commands(self):
         return [row[0] for row in self.rows("SELECT DISTINCT process FROM v_event ORDER BY 1")]

@@ -11,8 +11,6 @@ import unittest
 from attaching import AttachCase, FIXTURES, USCOPE, WAIT
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
-# Losses by which the event of a call is missing; all others are about stacks and names.
-MISSING = "('ring_full_event', 'ring_full_sharing', 'task_map_full', 'task_map_busy', 'recursion')"
 PROGRAM = "fixture_many_stacks"
 CALLS = int(150_000 / SLOWNESS)
 RINGS = 16 << 20  # bytes a processor
@@ -63,10 +61,11 @@ class Overload(AttachCase):
         ids = f"SELECT DISTINCT process_id FROM image WHERE path GLOB '*/{PROGRAM}' OR path GLOB '*/dash' OR path GLOB '*/sh'"
         # The exec in which perf begins to count is a call of the image before it.
         events = self.count(f"v_event WHERE process IN ({names})")
-        lost = self.rows(f"SELECT coalesce(sum(count), 0) FROM loss WHERE cause IN {MISSING} AND process_id IN ({ids})")[0][0]
+        missing = "(" + ", ".join(f"'{cause}'" for cause in self.causes_of_missing_events()) + ")"
+        lost = self.rows(f"SELECT coalesce(sum(count), 0) FROM loss WHERE cause IN {missing} AND process_id IN ({ids})")[0][0]
         self.assertEqual(events + lost, expected, self.rows("SELECT cause, process_id, sum(count) FROM loss GROUP BY 1, 2"))
         # None is counted without its process.
-        self.assertEqual(self.rows(f"SELECT sum(count) FROM loss WHERE cause IN {MISSING} AND process_id IS NULL"), [(None,)])
+        self.assertEqual(self.rows(f"SELECT sum(count) FROM loss WHERE cause IN {missing} AND process_id IS NULL"), [(None,)])
         return lost
 
     def test_light(self):

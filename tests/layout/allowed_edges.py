@@ -60,22 +60,22 @@ ALLOWED = {
     "store/model": "include/uscope support trace",
     "store/write": (
         "include/uscope include/uscope/lists store/db store/descriptors store/model support symbolizer/names syscalls trace"),
-    "analyzer/deadlock": "analyzer/read include/uscope store/db support syscalls",
-    "analyzer/diff": "analyzer/read store/db store/write support",
-    "analyzer/read": "include/uscope include/uscope/lists store store/db store/write support syscalls trace",
-    "analyzer/summary": "analyzer/read include/uscope/lists store/db support",
-    "live": "store/write support support/process support/sandbox symbolizer/names syscalls trace tracer/collect",
+    "analyzer/deadlock": "analyzer/read include/uscope store/db support syscalls trace",
+    "analyzer/diff": "analyzer/read store/db store/write support syscalls trace",
+    "analyzer/read": "store/db store/write support syscalls trace",
+    "analyzer/summary": "analyzer/read include/uscope/lists store/db support trace",
+    "live": "support support/process support/sandbox symbolizer/names syscalls trace tracer/collect",
     "exporters": "analyzer/read store/db support",
     "cli": "cli/terminal cli/verbs",
-    "cli/render": "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/terminal live support syscalls",
+    "cli/render": "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/terminal live support syscalls trace",
     "cli/session": (
-        "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope include/uscope/lists store store/db store/files "
+        "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope store store/db store/files "
         "support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
         "tracer/recorder"),
     "cli/terminal": "support",
     "cli/verbs": (
         "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/render cli/session cli/terminal exporters "
-        "include/uscope/lists store store/db store/files support syscalls tracer/preflight tracer/recorder"),
+        "include/uscope/lists store store/db store/files support syscalls trace tracer/preflight tracer/recorder"),
 }
 
 C_SUFFIXES = (".h", ".c", ".cpp", ".def")

@@ -40,7 +40,7 @@ std::size_t least_size(std::uint16_t type) {
 
 }  // namespace
 
-Collector::Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, trace::TraceWriter& writer,
+Collector::Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, trace::RawWriter& writer,
                      const usc_config& config, RecordObserver* observer, CompareObserver* compare_observer,
                      Scouts* scouts)
     : backend_(backend),

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "support/result.h"
-#include "trace/trace_writer.h"
+#include "trace/raw_writer.h"
 #include "tracer/backend/backend.h"
 #include "tracer/collect/loss_recorder.h"
 #include "tracer/collect/string_filter.h"
@@ -60,7 +60,7 @@ class RecordObserver {
 
 class Collector {
  public:
-  Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, trace::TraceWriter& writer,
+  Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, trace::RawWriter& writer,
             const usc_config& config, RecordObserver* observer, CompareObserver* compare_observer = nullptr,
             Scouts* scouts = nullptr);
 
@@ -115,7 +115,7 @@ class Collector {
   FileTable& files_;
   RowBuildQueue& maker_;
   WalkRows rows_;
-  trace::TraceWriter& writer_;
+  trace::RawWriter& writer_;
   const usc_config config_;
   RecordObserver* observer_;
   MappingTimeline mappings_;

@@ -3,15 +3,9 @@
 #include <algorithm>
 
 #include "support/clock.h"
+#include "trace/loss_class.h"
 
 namespace uscope::tracer {
-namespace {
-
-// Causes whose counts are missing events; the others are about stacks, names or checks.
-constexpr std::array kEventLosses = {USC_LOSS_RING_FULL_EVENT, USC_LOSS_TASK_MAP_FULL, USC_LOSS_TASK_MAP_BUSY,
-                                     USC_LOSS_RECURSION, USC_LOSS_RING_FULL_SHARING};
-
-}  // namespace
 
 Result<void> LossRecorder::write(std::uint32_t cause, std::uint32_t process, std::uint64_t count,
                                  std::uint64_t from_ns) {
@@ -61,7 +55,8 @@ Result<void> LossRecorder::tell_counted(const std::unordered_map<std::uint32_t, 
 
 std::uint64_t LossRecorder::events() const {
   std::uint64_t sum = 0;
-  for (const usc_loss_cause cause : kEventLosses) sum += told_[cause];
+  for (std::uint32_t cause = 0; cause < told_.size(); cause++)
+    if (trace::counts_events(trace::loss_class(cause))) sum += told_[cause];
   return sum;
 }
 

@@ -16,6 +16,7 @@
 #include <set>
 #include <string_view>
 
+#include "support/text.h"
 #include "symbolizer/elf/file_writes.h"
 #include "symbolizer/reader/file_owner.h"
 #include "symbolizer/rows/vdso.h"
@@ -33,8 +34,7 @@ constexpr std::chrono::milliseconds kDescriptorWait{20};   // for a file that is
 constexpr std::chrono::milliseconds kPreloadTime{40'000};  // for the rows of what is about to be traced
 
 bool matches(const std::string& glob, const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string base = slash == std::string::npos ? path : path.substr(slash + 1);
+  const std::string base(base_name(path));
   return fnmatch(glob.c_str(), path.c_str(), 0) == 0 || fnmatch(glob.c_str(), base.c_str(), 0) == 0;
 }
 

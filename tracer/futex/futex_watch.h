@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "support/result.h"
-#include "trace/trace_writer.h"
+#include "trace/raw_writer.h"
 #include "tracer/model/task_table.h"
 #include "tracer/scouts/scouts.h"
 #include "uscope/record.h"
@@ -49,7 +49,7 @@ struct FutexQuestion {
 class FutexWatch {
  public:
   // All must outlive this object. Without scouts a look is taken here, at once.
-  FutexWatch(const TaskTable& tasks, trace::TraceWriter& writer, Scouts* scouts = nullptr)
+  FutexWatch(const TaskTable& tasks, trace::RawWriter& writer, Scouts* scouts = nullptr)
       : tasks_(tasks), writer_(writer), scouts_(scouts) {}
 
   // Every event as it comes, open and attached ones too.
@@ -103,7 +103,7 @@ class FutexWatch {
   Result<void> let_be(const FutexQuestion& question);
 
   const TaskTable& tasks_;
-  trace::TraceWriter& writer_;
+  trace::RawWriter& writer_;
   Scouts* scouts_;
   std::optional<Look> look_;
   bool all_asked_ = false;                                    // for when that look is over

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "support/text.h"
 #include "tracer/host/host.h"
 
 namespace uscope::tracer {
@@ -23,8 +24,7 @@ std::string installed_module(const Host& host) {
   std::string line;
   while (std::getline(file, line)) {
     std::string path = line.substr(0, line.find(':'));
-    const std::string name = path.substr(path.rfind('/') + 1);
-    if (name.rfind("uscope.ko", 0) == 0) return path;
+    if (base_name(path).starts_with("uscope.ko")) return path;
   }
   return "";
 }

@@ -18,6 +18,7 @@
 #include <memory>
 #include <sstream>
 
+#include "support/text.h"
 #include "support/unique_fd.h"
 #include "uscope/target.h"
 
@@ -88,10 +89,6 @@ std::string path_behind(std::uint32_t pid, const std::string& link) {
   return as_inside(pid, text);
 }
 
-std::string base_of(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 bool interprets(const std::string& name) {
   std::uint64_t word = 0;
   std::memcpy(&word, name.data(), std::min(name.size(), sizeof(word)));
@@ -143,12 +140,12 @@ std::string executable_of(std::uint32_t pid) {
 }
 
 bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names) {
-  const std::string name = base_of(executable_of(pid));
+  const std::string name = std::string(base_name(executable_of(pid)));
   const auto among = [&](const std::string& wanted) {
     return !wanted.empty() && std::find(names.begin(), names.end(), wanted) != names.end();
   };
   if (among(name)) return true;
-  return interprets(name) && among(base_of(script_of(command_line_of(pid))));
+  return interprets(name) && among(std::string(base_name(script_of(command_line_of(pid)))));
 }
 
 std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {

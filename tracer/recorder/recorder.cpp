@@ -113,9 +113,6 @@ usc_raw_header make_header(std::uint32_t cpus) {
   clock_gettime(CLOCK_REALTIME, &real);
   const std::uint64_t now = monotonic_ns();
   usc_raw_header header{};
-  header.magic = USC_RAW_MAGIC;
-  header.header_size = sizeof(header);
-  header.record_abi = USC_RECORD_ABI;
   header.start_ns = now;
   header.utc_offset_ns = static_cast<std::int64_t>(real.tv_sec) * static_cast<std::int64_t>(kSecond) + real.tv_nsec -
                          static_cast<std::int64_t>(now);
@@ -177,7 +174,7 @@ class Recording {
   std::unique_ptr<symbolizer::ReaderProcesses> readers_;
   std::unique_ptr<Scouts> scouts_;
   std::unique_ptr<FileTable> files_;
-  std::unique_ptr<trace::TraceWriter> writer_;
+  std::unique_ptr<trace::RawWriter> writer_;
   std::unique_ptr<Collector> collector_;
   std::unique_ptr<RowBuildQueue> maker_;  // used by files and collector, reads from both: gone before them
   std::optional<LaunchedCommand> command_;
@@ -221,9 +218,9 @@ Result<void> Recording::prepare() {
                  "run it in the initial one (docker run --pid=host, or hostPID in Kubernetes)"};
   auto raw = options_.raw.begin ? options_.raw.begin() : Result<UniqueFd>(UniqueFd());
   if (!raw) return raw.error();
-  auto writer = trace::TraceWriter::create(std::move(*raw), options_.raw.name, make_header(config_.cpus));
+  auto writer = trace::RawWriter::create(std::move(*raw), options_.raw.name, make_header(config_.cpus));
   if (!writer) return writer.error();
-  writer_ = std::make_unique<trace::TraceWriter>(std::move(*writer));
+  writer_ = std::make_unique<trace::RawWriter>(std::move(*writer));
   auto backend = open_backend(options_.backend, config_, options_.sizes);
   if (!backend) return backend.error();
   backend_ = std::move(*backend);

@@ -4,7 +4,7 @@
 
 namespace uscope::tracer {
 
-Result<bool> StallWatch::work(FutexWatch& futexes, trace::TraceWriter& writer, std::uint64_t now_ns) {
+Result<bool> StallWatch::work(FutexWatch& futexes, trace::RawWriter& writer, std::uint64_t now_ns) {
   if (state_ == State::kLooking && !futexes.is_looking()) {
     if (auto done = writer.flush(); !done) return done.error();
     state_ = State::kChecking;

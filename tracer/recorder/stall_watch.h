@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "support/result.h"
-#include "trace/trace_writer.h"
+#include "trace/raw_writer.h"
 #include "tracer/futex/futex_watch.h"
 
 namespace uscope::tracer {
@@ -26,7 +26,7 @@ class StallWatch {
   StallWatch(StallCheck* check, std::uint64_t stall_ns) : check_(check), stall_ns_(stall_ns) {}
 
   // To be called often, so that a check's end is seen when it comes. True: threads wait for each other.
-  Result<bool> work(FutexWatch& futexes, trace::TraceWriter& writer, std::uint64_t now_ns);
+  Result<bool> work(FutexWatch& futexes, trace::RawWriter& writer, std::uint64_t now_ns);
   // To be called about every second, with the number of threads that are traced: begins a check where it is time.
   Result<void> look(FutexWatch& futexes, std::uint64_t now_ns, std::uint64_t threads);
 

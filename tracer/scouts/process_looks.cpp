@@ -13,7 +13,7 @@
 #include <cerrno>
 
 #include "support/clock.h"
-#include "trace/trace_writer.h"
+#include "trace/raw_writer.h"
 #include "tracer/process/library_search.h"
 #include "tracer/process/outsiders.h"
 

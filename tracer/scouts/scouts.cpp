@@ -20,7 +20,7 @@
 #include "support/clock.h"
 #include "support/process/child_process.h"
 #include "support/process/fd_passing.h"
-#include "trace/trace_writer.h"
+#include "trace/raw_writer.h"
 
 namespace uscope::tracer {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "support/clock.h"
-#include "trace/trace_writer.h"
+#include "trace/raw_writer.h"
 
 namespace uscope::tracer {
 namespace {

@@ -16,7 +16,8 @@ TEST(FuzzSeeds, LoadWithTheirEvents) {
       LoadOptions options;
       options.namer = std::make_unique<FakeNamer>();
       const auto summary = load(path, folder / "db", options);
-      ASSERT_TRUE(summary) << path << ": " << summary.error().what << "; tests/fuzz/make_seeds.py writes the seeds anew";
+      ASSERT_TRUE(summary) << path << ": " << summary.error().what
+                           << "; tests/fuzz/make_seeds.py writes the seeds anew";
       EXPECT_GE(summary->events, 9U) << path;
     }
   }

@@ -50,6 +50,29 @@ TEST(Text, DigitsAreGroupedByThree) {
   EXPECT_EQ(group_digits(18446744073709551615ull), "18,446,744,073,709,551,615");
 }
 
+TEST(Text, HexadecimalNumbersHaveTheirPrefix) {
+  EXPECT_EQ(hex_number(0), "0x0");
+  EXPECT_EQ(hex_number(31), "0x1f");
+  EXPECT_EQ(hex_number(~std::uint64_t{0}), "0xffffffffffffffff");
+}
+
+TEST(Text, TheBaseNameFollowsTheLastSlash) {
+  EXPECT_EQ(base_name("/usr/bin/make"), "make");
+  EXPECT_EQ(base_name("make"), "make");
+  EXPECT_EQ(base_name("a/b"), "b");
+  EXPECT_EQ(base_name("/"), "/");
+  EXPECT_EQ(base_name("/a/"), "/a/");
+  EXPECT_EQ(base_name(""), "");
+}
+
+TEST(Text, NounsFollowTheirNumber) {
+  EXPECT_EQ(plural(0, "call"), "0 calls");
+  EXPECT_EQ(plural(1, "call"), "1 call");
+  EXPECT_EQ(plural(1234, "call"), "1,234 calls");
+  EXPECT_EQ(plural(1, "process"), "1 process");
+  EXPECT_EQ(plural(2, "process"), "2 processes");
+}
+
 TEST(Text, DurationsChooseTheirUnit) {
   EXPECT_EQ(human_duration(0), "0 ns");
   EXPECT_EQ(human_duration(870), "870 ns");

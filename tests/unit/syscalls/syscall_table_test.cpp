@@ -74,6 +74,18 @@ TEST(SyscallTable, NumbersOfLaterKernels) {
   EXPECT_EQ(syscall_number(USC_ABI_I386, "fchmodat2"), 452u);
 }
 
+TEST(ErrnoNames, AnErrorIsWhatAProgramSeesAsOne) {
+  EXPECT_FALSE(is_error(0));
+  EXPECT_FALSE(is_error(1));
+  EXPECT_TRUE(is_error(-1));
+  EXPECT_TRUE(is_error(-511));
+  EXPECT_FALSE(is_error(-512));  // ERESTARTSYS
+  EXPECT_FALSE(is_error(-516));
+  EXPECT_TRUE(is_error(-517));
+  EXPECT_TRUE(is_error(-kLastErrno));
+  EXPECT_FALSE(is_error(-kLastErrno - 1));  // an address
+}
+
 TEST(SyscallTable, UnknownNumbers) {
   EXPECT_EQ(syscall_name(USC_ABI_X86_64, 400), "syscall_400");
   EXPECT_EQ(syscall_name(USC_ABI_I386, 4294967295u), "syscall_4294967295");

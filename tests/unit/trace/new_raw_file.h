@@ -1,4 +1,4 @@
-// A new file for a TraceWriter, as its caller makes one.
+// A new file for a RawWriter, as its caller makes one.
 #pragma once
 
 #include <fcntl.h>

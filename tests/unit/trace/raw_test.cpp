@@ -1,7 +1,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <set>
@@ -252,49 +251,6 @@ TEST_F(RawTest, OtherFilesAreNamedAsWhatTheyAre) {
   EXPECT_NE(error().find("is not a regular file"), std::string::npos);
 }
 
-TEST_F(RawTest, TheWriterOverwritesNothing) {
-  std::ofstream(raw()) << "precious";
-  auto writer = RawWriter::create(raw(), {});
-  ASSERT_FALSE(writer);
-  EXPECT_NE(writer.error().what.find("File exists"), std::string::npos);
-  std::filesystem::create_symlink(folder_ / "elsewhere", folder_ / "link");
-  EXPECT_FALSE(RawWriter::create(folder_ / "link", {}));
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "elsewhere"));
-}
-
-TEST_F(RawTest, AFullDiskIsAnErrorWithARemedy) {
-  usc_raw_header header{};
-  header.cpus = 1;
-  auto writer = RawWriter::create(raw(), header);
-  ASSERT_TRUE(writer);
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  ::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{1000, before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  for (int i = 0; i < 20; i++) {
-    usc_event event{};
-    event.head.type = USC_RECORD_EVENT;
-    EXPECT_TRUE(writer->append_fixed(event));
-  }
-  auto done = writer->flush();
-  ASSERT_FALSE(done);
-  EXPECT_NE(done.error().what.find("File too large"), std::string::npos) << done.error().what;
-  EXPECT_NE(done.error().remedy.find("--max-size"), std::string::npos);
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_TRUE(writer->flush());  // goes on where it stopped
-  EXPECT_EQ(std::filesystem::file_size(raw()), sizeof(usc_raw_header) + 20 * sizeof(usc_event));
-  EXPECT_EQ(read().entries.size(), 20U);
-}
-
-TEST_F(RawTest, ARecordWhoseLengthIsNotItsOwnIsRefused) {
-  auto writer = RawWriter::create(raw(), {});
-  ASSERT_TRUE(writer);
-  usc_event event{};
-  event.head.size = sizeof(event) - 8;
-  EXPECT_FALSE(writer->append(std::as_bytes(std::span(&event, 1))));
-}
-
 TEST(Sequence, GapsAreWhatNobodyExplains) {
   SequenceCheck check(2);
   const auto see = [&](std::uint16_t cpu, std::uint32_t seq) {
@@ -331,7 +287,7 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
       "task_map_full",   "task_map_busy",    "recursion",         "scratch_busy",   "file_map_full", "stack_undefined",
       "raw_damaged",     "task_undefined",   "deferred_given_up", "rows_memory",    "perf_map_size", "cut_off",
       "jit_spaces_full", "perf_map_refused", "log_context",       "log_kinds_full", "no_answer"};
-#define USC_X(name, text, meaning, is_numbered)                             \
+#define USC_X(name, text, meaning, is_numbered, missing)                    \
   {                                                                         \
     SequenceCheck check(1);                                                 \
     usc_cpu_total total{};                                                  \

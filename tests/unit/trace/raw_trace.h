@@ -1,4 +1,4 @@
-// Synthetic raw traces for the store's tests: records with sensible defaults, written through RawWriter.
+// Synthetic raw traces for tests: records with sensible defaults, written as the tracer writes them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/unit/trace/new_raw_file.h"
 #include "trace/raw_writer.h"
 #include "uscope/record.h"
 
@@ -68,10 +69,14 @@ class RawTrace {
     header.start_ns = kStart;
     header.utc_offset_ns = 77;
     header.cpus = cpus;
-    auto writer = trace::RawWriter::create(path, header);
+    auto writer = trace::RawWriter::create(new_raw_file(path), path, header);
     EXPECT_TRUE(writer) << writer.error().what;
     writer_.emplace(std::move(*writer));
   }
+
+  ~RawTrace() { close(); }
+  RawTrace(const RawTrace&) = delete;
+  RawTrace& operator=(const RawTrace&) = delete;
 
   void event(const EventSpec& spec) {
     usc_event event{};
@@ -282,7 +287,10 @@ class RawTrace {
   }
 
   void meta(std::string_view key, std::string_view value) {
-    auto done = writer_->append_meta(key, value, kStart);
+    usc_meta record{};
+    record.head.time = kStart;
+    const std::string text = std::string(key) + '\0' + std::string(value) + '\0';
+    auto done = writer_->append_own(record, USC_RECORD_META, text);
     EXPECT_TRUE(done) << done.error().what;
   }
 
@@ -300,10 +308,9 @@ class RawTrace {
   void skip(std::uint16_t cpu) { seq_[cpu]++; }
 
   std::uint64_t close() {
-    const std::uint64_t size = writer_->size();
-    auto done = writer_->close();
+    auto done = writer_->flush();
     EXPECT_TRUE(done) << done.error().what;
-    return size;
+    return writer_->bytes();
   }
 
   usc_record head(std::uint16_t type, std::uint16_t cpu, std::uint32_t task, std::uint64_t time) {
@@ -322,7 +329,7 @@ class RawTrace {
     record.head.size = static_cast<__u32>(bytes.size());
     std::memcpy(bytes.data(), static_cast<const void*>(&record), sizeof(Record));
     if (!tail.empty()) std::memcpy(bytes.data() + sizeof(Record), tail.data(), tail.size());
-    auto done = writer_->append(std::as_bytes(std::span(bytes)));
+    auto done = writer_->append(*reinterpret_cast<const usc_record*>(bytes.data()));
     EXPECT_TRUE(done) << done.error().what;
   }
 

@@ -15,7 +15,7 @@
 
 #include "support/clock.h"
 #include "tests/unit/tracer/fake_backend.h"
-#include "trace/trace_writer.h"
+#include "trace/raw_writer.h"
 #include "tracer/files/file_table.h"
 #include "tracer/model/mapping_timeline.h"
 

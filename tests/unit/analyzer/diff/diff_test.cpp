@@ -378,6 +378,16 @@ TEST_F(DiffTest, WhatMakesRunsHardToCompareIsSaid) {
   EXPECT_FALSE(warned(found, "--follow"));
 }
 
+TEST_F(DiffTest, MissingStacksAreSaidThoughNoEventIsMissing) {
+  normal({.calls = usual()});
+  abnormal({.calls = usual(),
+            .more_sql = "INSERT INTO loss VALUES(1, 2, 'deferred_ring', 1, 5), (1, 2, 'ring_full_string', 1, 6);"});
+  const Diff found = compared();
+  EXPECT_TRUE(warned(found, "deferred_ring 5"));
+  EXPECT_FALSE(warned(found, "ring_full_string"));
+  EXPECT_EQ(found.abnormal[0].lost, 0U);
+}
+
 TEST_F(DiffTest, ProgramsOfOneSideAreSaid) {
   normal({.calls = usual(), .programs = {"server", "helper"}});
   abnormal({.calls = usual(), .programs = {"server", "cleaner"}});

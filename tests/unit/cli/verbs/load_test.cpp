@@ -1,48 +1,19 @@
 // `uscope load`, from the outside: a raw trace in, a store out that the readers understand.
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "tests/unit/cli/run_command.h"
-#include "trace/raw_writer.h"
+#include "tests/unit/trace/raw_trace.h"
 
 namespace uscope::test {
 namespace {
 
 using nlohmann::json;
 
-usc_record head(usc_record_type type, std::uint32_t seq, std::uint64_t time) {
-  usc_record record{};
-  record.type = type;
-  record.cpu = 0;
-  record.seq = seq;
-  record.task = 1;
-  record.time = time;
-  return record;
-}
-
-// One process with one failed openat.
+// One process with one failed openat; tracing did not end in order.
 void write_raw(const std::filesystem::path& path) {
-  usc_raw_header header{};
-  header.start_ns = static_cast<std::uint64_t>(kStart);
-  header.cpus = 1;
-  auto writer = trace::RawWriter::create(path, header);
-  ASSERT_TRUE(writer) << writer.error().what;
-  usc_task task{};
-  task.head = head(USC_RECORD_TASK, 0, kStart);
-  task.process = 1;
-  task.pid = task.tid = task.ns_pid = task.ns_tid = 4321;
-  task.start_ns = kStart;
-  task.flags = USC_TASK_PROCESS | USC_TASK_LAUNCHED;
-  std::strcpy(task.name, "loaded");
-  ASSERT_TRUE(writer->append_fixed(task));
-  usc_event event{};
-  event.head = head(USC_RECORD_EVENT, 1, kStart + 5000);
-  event.entry_ns = kStart + 3000;
-  event.result = -2;
-  event.nr = 257;
-  event.how = USC_HOW_RETURNED;
-  ASSERT_TRUE(writer->append_fixed(event));
-  ASSERT_TRUE(writer->close());
+  RawTrace trace(path, 1);
+  trace.task({.pid = 4321, .tid = 4321, .flags = USC_TASK_PROCESS | USC_TASK_LAUNCHED, .name = "loaded"});
+  trace.event({.entry = uscope::kStart + 3000, .end = uscope::kStart + 5000, .result = -2, .nr = 257, .image = 0});
 }
 
 TEST_F(CommandTest, LoadMakesAStoreOfARawTrace) {

@@ -9,6 +9,7 @@
 
 #include "tests/unit/trace/new_raw_file.h"
 #include "tests/unit/tracer/own_process.h"
+#include "trace/loss_class.h"
 
 namespace uscope::tracer {
 namespace {
@@ -20,7 +21,7 @@ class CollectorTest : public testing::Test {
     usc_raw_header header{};
     header.magic = USC_RAW_MAGIC;
     header.header_size = sizeof(header);
-    auto writer = trace::TraceWriter::create(new_raw_file(path_), path_, header);
+    auto writer = trace::RawWriter::create(new_raw_file(path_), path_, header);
     ASSERT_TRUE(writer) << writer.error().what;
     writer_.emplace(std::move(*writer));
   }
@@ -86,7 +87,7 @@ class CollectorTest : public testing::Test {
   RowBuildQueue maker_{cache_, 0};
   FileTable files_{backend_, maker_, {}};
   OwnProcess process_;
-  std::optional<trace::TraceWriter> writer_;
+  std::optional<trace::RawWriter> writer_;
   std::optional<Collector> collector_;
 };
 
@@ -232,6 +233,17 @@ TEST_F(CollectorTest, LossesAreWrittenOnceAndByProcessWhereKnown) {
   backend_.counters[1].loss[USC_LOSS_RING_FULL_EVENT] = 6;
   ASSERT_TRUE(collector().write_losses());
   EXPECT_EQ(losses()[(Key{USC_LOSS_RING_FULL_EVENT, 0})], 5U);
+}
+
+// The same number as the loader's (loader_test.cpp): the causes whose class counts events, and no other.
+TEST_F(CollectorTest, OnlyMissingEventsAreShownAsLost) {
+  std::uint64_t events = 0;
+  for (std::uint32_t cause = 0; cause < USC_LOSS_COUNT; cause++) {
+    backend_.counters[0].loss[cause] = 1U << cause;
+    if (trace::counts_events(trace::loss_class(cause))) events += 1U << cause;
+  }
+  ASSERT_TRUE(collector().write_losses());
+  EXPECT_EQ(collector().figures().lost, events);
 }
 
 TEST_F(CollectorTest, AProcessThatDoesNotAnswerMayHaveARing) {

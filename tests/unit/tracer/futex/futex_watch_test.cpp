@@ -69,7 +69,7 @@ class FutexWatchTest : public testing::Test {
     std::string folder = testing::TempDir() + "uscope-watch-XXXXXX";
     ASSERT_NE(mkdtemp(folder.data()), nullptr);
     path_ = folder + "/raw";
-    auto writer = trace::TraceWriter::create(new_raw_file(path_), path_, {});
+    auto writer = trace::RawWriter::create(new_raw_file(path_), path_, {});
     ASSERT_TRUE(writer);
     writer_.emplace(std::move(*writer));
     watch_.emplace(tasks_, *writer_);
@@ -133,7 +133,7 @@ class FutexWatchTest : public testing::Test {
 
   std::string path_;
   std::size_t read_ = sizeof(usc_raw_header);
-  std::optional<trace::TraceWriter> writer_;
+  std::optional<trace::RawWriter> writer_;
   TaskTable tasks_;
   std::unique_ptr<Scouts> scouts_;
   std::optional<FutexWatch> watch_;

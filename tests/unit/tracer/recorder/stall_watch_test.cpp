@@ -32,7 +32,7 @@ class StallWatchTest : public testing::Test {
  protected:
   void SetUp() override {
     path_ = testing::TempDir() + "uscope-stall-" + std::to_string(getpid());
-    auto writer = trace::TraceWriter::create(new_raw_file(path_), path_, {});
+    auto writer = trace::RawWriter::create(new_raw_file(path_), path_, {});
     ASSERT_TRUE(writer);
     writer_.emplace(std::move(*writer));
     futexes_.emplace(tasks_, *writer_);
@@ -74,7 +74,7 @@ class StallWatchTest : public testing::Test {
   std::string path_;
   std::uint32_t word_ = 0;
   TaskTable tasks_;
-  std::optional<trace::TraceWriter> writer_;
+  std::optional<trace::RawWriter> writer_;
   std::optional<FutexWatch> futexes_;
   CountedCheck check_;
   StallWatch watch_{&check_, 1000 * kMs};

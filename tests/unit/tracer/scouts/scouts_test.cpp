@@ -8,7 +8,7 @@
 #include <string>
 
 #include "support/clock.h"
-#include "trace/trace_writer.h"
+#include "trace/raw_writer.h"
 #include "tracer/scouts/process_looks.h"
 
 namespace uscope::tracer {

@@ -1,4 +1,4 @@
-#include "trace/trace_writer.h"
+#include "trace/raw_writer.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 namespace uscope::trace {
 namespace {
 
-class TraceWriterTest : public testing::Test {
+class RawWriterTest : public testing::Test {
  protected:
   void SetUp() override {
     std::string folder = testing::TempDir() + "uscope-writer-XXXXXX";
@@ -30,16 +30,8 @@ class TraceWriterTest : public testing::Test {
   std::string folder_;
 };
 
-usc_raw_header header() {
-  usc_raw_header head{};
-  head.magic = USC_RAW_MAGIC;
-  head.header_size = sizeof(head);
-  head.record_abi = USC_RECORD_ABI;
-  return head;
-}
-
-TEST_F(TraceWriterTest, WritesHeaderAndRecordsInOrder) {
-  auto writer = TraceWriter::create(new_raw_file(path()), path(), header());
+TEST_F(RawWriterTest, WritesHeaderAndRecordsInOrder) {
+  auto writer = RawWriter::create(new_raw_file(path()), path(), {});
   ASSERT_TRUE(writer);
   usc_event event{};
   event.head.size = sizeof(event);
@@ -51,6 +43,12 @@ TEST_F(TraceWriterTest, WritesHeaderAndRecordsInOrder) {
   std::ifstream file(path(), std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   ASSERT_EQ(bytes.size(), sizeof(usc_raw_header) + sizeof(usc_event) + 32);
+  usc_raw_header header{};
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  EXPECT_EQ(header.magic, USC_RAW_MAGIC);
+  EXPECT_EQ(header.header_size, sizeof(header));
+  EXPECT_EQ(header.record_abi, static_cast<__u32>(USC_RECORD_ABI));
+  EXPECT_EQ(writer->bytes(), bytes.size());
   usc_event first{};
   std::memcpy(&first, bytes.data() + sizeof(usc_raw_header), sizeof(first));
   EXPECT_EQ(first.nr, 39u);
@@ -62,11 +60,11 @@ TEST_F(TraceWriterTest, WritesHeaderAndRecordsInOrder) {
   EXPECT_EQ(bytes.substr(bytes.size() - 8), std::string("mode\0004\0\0", 8));
 }
 
-TEST(TraceWriter, AFullDiskStopsItAndSaysSo) {
+TEST(RawWriter, AFullDiskStopsItAndSaysSo) {
   // A limit on file sizes stands for the full disk.
   const std::string path = testing::TempDir() + "uscope-writer-full";
   unlink(path.c_str());
-  auto writer = TraceWriter::create(new_raw_file(path), path, header());
+  auto writer = RawWriter::create(new_raw_file(path), path, {});
   ASSERT_TRUE(writer);
   const rlimit before = [] {
     rlimit limit{};

@@ -1,0 +1,80 @@
+#include "trace/loss_class.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string_view>
+
+namespace uscope::trace {
+namespace {
+
+const std::map<std::string_view, LossClass>& expected() {
+  static const std::map<std::string_view, LossClass> kExpected{
+      {"ring_full_event", LossClass::EVENTS},
+      {"ring_full_sharing", LossClass::EVENTS},
+      {"recursion", LossClass::EVENTS},
+      {"task_map_full", LossClass::TASKS},
+      {"task_map_busy", LossClass::TASKS},
+      {"log_context", LossClass::LOGGED},
+      {"log_kinds_full", LossClass::LOGGED},
+      {"raw_damaged", LossClass::RECORDS},
+      {"raw_write", LossClass::RECORDS},
+      {"cut_off", LossClass::END},
+      {"ring_full_record", LossClass::DEFINITIONS},
+      {"task_undefined", LossClass::DEFINITIONS},
+      {"ring_full_stack", LossClass::STACKS},
+      {"scratch_busy", LossClass::STACKS},
+      {"file_map_full", LossClass::STACKS},
+      {"deferred_ring", LossClass::STACKS},
+      {"deferred_given_up", LossClass::STACKS},
+      {"stack_undefined", LossClass::STACKS},
+      {"ring_full_string", LossClass::STRINGS},
+      {"perf_map_refused", LossClass::FACTS},
+      {"perf_map_size", LossClass::FACTS},
+      {"jit_spaces_full", LossClass::FACTS},
+      {"no_answer", LossClass::FACTS},
+      {"verify_skipped", LossClass::CHECKS},
+      {"rows_memory", LossClass::NOTHING},
+  };
+  return kExpected;
+}
+
+TEST(LossClass, EachCauseSaysWhatIsMissing) {
+  ASSERT_EQ(expected().size(), std::size_t{USC_LOSS_COUNT});
+  for (std::uint32_t cause = 0; cause < USC_LOSS_COUNT; cause++) {
+    const std::string_view name = loss_name(cause);
+    ASSERT_EQ(expected().count(name), 1U) << name;
+    EXPECT_EQ(loss_class(cause), expected().at(name)) << name;
+    EXPECT_EQ(loss_class(name), expected().at(name)) << name;
+    EXPECT_NE(loss_meaning(name), "") << name;
+  }
+}
+
+TEST(LossClass, WhatTheLoaderFindsLosesNoEvent) {
+  EXPECT_EQ(loss_class(kFileChanged), LossClass::FACTS);
+  EXPECT_NE(loss_meaning(kFileChanged), "");
+}
+
+TEST(LossClass, ACauseOfALaterVersionMayLoseEvents) {
+  EXPECT_EQ(loss_name(USC_LOSS_COUNT), "");
+  EXPECT_EQ(loss_meaning("a cause of the future"), "");
+  EXPECT_EQ(loss_class(USC_LOSS_COUNT), LossClass::EVENTS);
+  EXPECT_EQ(loss_class("a cause of the future"), LossClass::EVENTS);
+}
+
+TEST(LossClass, WhatIsCountedAsLostMakesATraceIncomplete) {
+  for (const auto missing : {LossClass::EVENTS, LossClass::TASKS, LossClass::LOGGED, LossClass::RECORDS}) {
+    EXPECT_TRUE(loses_events(missing));
+    EXPECT_TRUE(counts_events(missing));
+  }
+  EXPECT_TRUE(loses_events(LossClass::END));
+  EXPECT_FALSE(counts_events(LossClass::END));  // nobody knows how many
+  for (const auto missing : {LossClass::DEFINITIONS, LossClass::STACKS, LossClass::STRINGS, LossClass::FACTS,
+                             LossClass::CHECKS, LossClass::NOTHING}) {
+    EXPECT_FALSE(loses_events(missing));
+    EXPECT_FALSE(counts_events(missing));
+  }
+}
+
+}  // namespace
+}  // namespace uscope::trace

@@ -1,0 +1,32 @@
+#include "trace/names.h"
+
+#include <gtest/gtest.h>
+
+namespace uscope::trace {
+namespace {
+
+TEST(Names, OfEachAbi) {
+  EXPECT_EQ(abi_name(USC_ABI_X86_64), "x86_64");
+  EXPECT_EQ(abi_name(USC_ABI_I386), "i386");
+  EXPECT_EQ(abi_name(USC_ABI_X32), "x32");
+  EXPECT_EQ(abi_name(3), "");
+  EXPECT_EQ(abi_name(0xff), "");
+}
+
+TEST(Names, OfEachWayToEnd) {
+  EXPECT_EQ(how_name(USC_HOW_RETURNED), "returned");
+  EXPECT_EQ(how_name(USC_HOW_OPEN), "open");
+  EXPECT_EQ(how_name(USC_HOW_COUNT), "");
+}
+
+TEST(Names, OfEachMode) {
+  EXPECT_EQ(mode_name(0), "");
+  EXPECT_EQ(mode_name(1), "app-last");
+  EXPECT_EQ(mode_name(2), "app-all");
+  EXPECT_EQ(mode_name(3), "all-last");
+  EXPECT_EQ(mode_name(kModes), "all-all");
+  EXPECT_EQ(mode_name(kModes + 1), "");
+}
+
+}  // namespace
+}  // namespace uscope::trace

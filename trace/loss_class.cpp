@@ -1,0 +1,70 @@
+#include "trace/loss_class.h"
+
+#include <algorithm>
+#include <array>
+
+namespace uscope::trace {
+namespace {
+
+struct Cause {
+  std::string_view name;
+  std::string_view meaning;
+  LossClass missing;
+};
+
+constexpr std::array kCauses{
+#define USC_X(constant, name, meaning, numbered, missing) Cause{name, meaning, LossClass::missing},
+#include "uscope/lists/loss.def"
+#undef USC_X
+    Cause{kFileChanged,
+          "binaries that were changed or replaced after they were mapped: what they hold now is not what ran, and "
+          "names nothing",
+          LossClass::FACTS},
+};
+
+struct Class {
+  bool loses_events;
+  bool counts_events;
+};
+
+constexpr std::array kClasses{
+#define USC_X(name, loses_events, counts_events, meaning) Class{(loses_events) != 0, (counts_events) != 0},
+#include "uscope/lists/loss_class.def"
+#undef USC_X
+};
+
+const Cause* find(std::string_view name) {
+  const auto* const found =
+      std::find_if(kCauses.begin(), kCauses.end(), [&](const Cause& known) { return name == known.name; });
+  return found == kCauses.end() ? nullptr : found;
+}
+
+}  // namespace
+
+std::string_view loss_name(std::uint32_t cause) {
+  return cause < USC_LOSS_COUNT ? kCauses[cause].name : "";
+}
+
+std::string_view loss_meaning(std::string_view cause) {
+  const Cause* const found = find(cause);
+  return found ? found->meaning : "";
+}
+
+LossClass loss_class(std::uint32_t cause) {
+  return cause < USC_LOSS_COUNT ? kCauses[cause].missing : LossClass::EVENTS;
+}
+
+LossClass loss_class(std::string_view cause) {
+  const Cause* const found = find(cause);
+  return found ? found->missing : LossClass::EVENTS;
+}
+
+bool loses_events(LossClass missing) {
+  return kClasses[static_cast<std::size_t>(missing)].loses_events;
+}
+
+bool counts_events(LossClass missing) {
+  return kClasses[static_cast<std::size_t>(missing)].counts_events;
+}
+
+}  // namespace uscope::trace

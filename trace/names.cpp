@@ -1,0 +1,33 @@
+#include "trace/names.h"
+
+#include <array>
+
+namespace uscope::trace {
+namespace {
+
+static_assert(USC_ABI_X86_64 == 0 && USC_ABI_I386 == 1 && USC_ABI_X32 == 2, "the order of kAbis");
+constexpr std::array<std::string_view, 3> kAbis{"x86_64", "i386", "x32"};
+
+constexpr std::array<std::string_view, USC_HOW_COUNT> kHows{
+#define USC_X(constant, name, meaning) name,
+#include "uscope/lists/how.def"
+#undef USC_X
+};
+
+constexpr std::array<std::string_view, kModes> kModeNames{"app-last", "app-all", "all-last", "all-all"};
+
+}  // namespace
+
+std::string_view abi_name(std::uint32_t abi) {
+  return abi < kAbis.size() ? kAbis[abi] : "";
+}
+
+std::string_view how_name(std::uint32_t how) {
+  return how < kHows.size() ? kHows[how] : "";
+}
+
+std::string_view mode_name(std::uint32_t mode) {
+  return mode >= 1 && mode <= kModes ? kModeNames[mode - 1] : "";
+}
+
+}  // namespace uscope::trace

@@ -1,0 +1,21 @@
+// The names that records and the database have for small numbers: one table for each.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "uscope/record.h"
+
+namespace uscope::trace {
+
+// "x86_64", "i386" or "x32"; empty for a number that is no usc_abi.
+[[nodiscard]] std::string_view abi_name(std::uint32_t abi);
+
+// How a call ended, as in the database: "returned", "open", … (how.def); empty for a number that is no usc_how.
+[[nodiscard]] std::string_view how_name(std::uint32_t how);
+
+// The modes of --mode are 1 … kModes: "app-last", "app-all", "all-last", "all-all". Empty for other numbers.
+constexpr std::uint32_t kModes = 4;
+[[nodiscard]] std::string_view mode_name(std::uint32_t mode);
+
+}  // namespace uscope::trace
