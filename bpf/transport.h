@@ -8,7 +8,7 @@
 
 #include "storage.h"
 
-/* The collector looks at the rings by itself every few milliseconds; it is woken early when a ring fills. */
+/* The collector looks at the rings by itself every few milliseconds; only an urgent record wakes it early. */
 static __always_inline __u64 wakeup_flags(void *ring, bool urgent)
 {
 	if (urgent)

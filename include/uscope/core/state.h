@@ -31,9 +31,9 @@
 #define PATH_COMPONENTS 96    /* taken of a path, at most */
 #define NAME_BYTES 256
 
-/* task_entry.flags */
-#define MAPPING_I386 ~0u
+#define MAPPING_I386 ~0u /* task_entry.mapping_nr of a 32-bit program's call */
 
+/* task_entry.flags */
 #define TASK_IN_CALL 1	/* between entry and exit of a recorded call */
 #define TASK_NEWBORN 2	/* its first exit without an entry is its birth */
 #define TASK_SKIPPED 4	/* in a call that -e leaves out */
