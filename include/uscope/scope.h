@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * The configurable scope: which frames of a walk are kept (DESIGN.md, "Scope"). Frames are offered innermost first; the
+ * The configurable scope: which frames of a walk are kept. Frames are offered innermost first; the
  * answer says whether the frame is kept and whether any further frame could be.
  */
 #ifndef USCOPE_SCOPE_H

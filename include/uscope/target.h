@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * Which processes a trace is of (DESIGN.md, "Trace map"). A name is that of the executable or of the script that it
- * interprets, without folders.
+ * Which processes a trace is of (docs/architecture.md, "What runs already"). A name is that of the executable or of the
+ * script that it interprets, without folders.
  */
 #ifndef USCOPE_TARGET_H
 #define USCOPE_TARGET_H
@@ -16,7 +16,7 @@
 #define USC_APP_NAME_BYTES 256 /* with the ending NUL; the kernel's NAME_MAX is 255 */
 
 struct usc_target {
-	__u32 kinds;  /* USC_TARGET_*; 0 = LAUNCH */
+	__u32 kinds;  /* one of USC_TARGET_* */
 	__u32 follow; /* enum usc_follow */
 };
 

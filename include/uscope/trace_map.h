@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * The trace map's transitions (DESIGN.md, "Trace map"): pure functions of a process's state and what happened. Storage,
- * and the question whether an image or process matches the target, are the includer's.
+ * The trace map's transitions (docs/architecture.md, "What runs already"): pure functions of the target, of a process's
+ * state and of what happened. Storage, and the question whether an image or process matches the target, are the
+ * includer's. At a fork the child gets its parent's state; an unknown state stays unknown.
  */
 #ifndef USCOPE_TRACE_MAP_H
 #define USCOPE_TRACE_MAP_H
