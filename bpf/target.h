@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * Which processes the trace is of, where it is not of one launched command: by name, number or control group. Questions
- * only; what follows from the answers is in core/tasks/adopt.h.
+ * only; what follows from the answers is in include/uscope/core/tasks/adopt.h.
  */
 #ifndef USCOPE_BPF_TARGET_H
 #define USCOPE_BPF_TARGET_H

@@ -14,7 +14,7 @@
 
 namespace uscope::trace {
 
-// The longest record that a reader believes in; the longest that is written is a usc_sample in memory, 33 KiB.
+// The longest record that a reader believes in. Only a usc_sample can be longer, and no usc_sample is written.
 constexpr std::uint32_t kMaxRecordBytes = 1U << 18;
 
 // A view of a record's bytes. They stay the reader's and are valid until it moves on.

@@ -116,7 +116,7 @@ class Definitions {
   // The file's, empty ones for a file that the trace does not describe.
   [[nodiscard]] const FileFacts& file(std::uint32_t serial) const;
 
-  // Row id of a process's first thread that the trace tells of; 0 = none.
+  // The serial of the process that the task belongs to; 0 = the trace has no such task.
   [[nodiscard]] std::uint32_t process_of_task(std::uint32_t task) const;
   // The process that made this one; 0 = none in the trace. After finish().
   [[nodiscard]] std::uint32_t parent_of(const ProcessFacts& process) const;

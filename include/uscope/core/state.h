@@ -32,8 +32,7 @@
 #define PATH_COMPONENTS 96    /* taken of a path, at most */
 #define NAME_BYTES 256
 
-/* task_entry.mapping_nr of a call of the 32-bit ABI */
-#define MAPPING_I386 ~0u
+#define MAPPING_I386 ~0u /* task_entry.mapping_nr of a 32-bit program's call */
 
 /* task_entry.flags */
 #define TASK_IN_CALL 1	/* between entry and exit of a recorded call */
