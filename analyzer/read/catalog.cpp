@@ -64,7 +64,7 @@ Result<void> read_threads(const store::Database& database, Catalog& catalog) {
   });
 }
 
-// The times in meta, or, in a store without them, those of the first and last event.
+// Reads the times in meta or, in a store without them, those of the first and last event.
 Result<void> read_span(const store::Database& database, Catalog& catalog) {
   const auto start = catalog.meta_number("start_ns");
   const auto duration = catalog.meta_number("duration_ns");

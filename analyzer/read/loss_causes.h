@@ -1,4 +1,4 @@
-// What the causes of loss mean (include/uscope/lists/loss.def).
+// Explains the causes of loss (include/uscope/lists/loss.def).
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace uscope::analyzer {
 
-// Empty for a cause that this version does not know.
+// Returns an empty string for a cause that this version does not know.
 [[nodiscard]] std::string loss_meaning(std::string_view cause);
 
-// False: the events are all there, something beside them is not.
+// False: no event is missing, only something that belongs to events.
 [[nodiscard]] bool loses_events(std::string_view cause);
 
 }  // namespace uscope::analyzer
