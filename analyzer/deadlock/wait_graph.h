@@ -13,12 +13,11 @@
 
 namespace uscope::analyzer {
 
-//
 // Some waits with an owner can also be ended by other threads, against custom: glibc lets any thread unlock a normal
 // mutex, and programs that use one as a semaphore do so; a thread that joins another or waits on a condition variable
 // can be cancelled. If some thread is free to do so, the owners are no proof:
 //   - a single thread that waits for a mutex which it took last itself gives no finding, since a semaphore's waiter
-//   looks the same;
+//     looks the same;
 //   - a missing owner, and a cycle through a thread's end or a condition variable, are weak: a stall at most;
 //   - two or more threads that each hold what the next one waits for, all of them locks, remain a deadlock.
 enum class Releaser {

@@ -16,7 +16,7 @@ constexpr std::int64_t kLongest = 3600LL * 1000 * 1000 * 1000;
 }  // namespace
 
 void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice) {
-  // A flag, so that a value is given by `=` only and the next word is never taken for one.
+  // A flag, so that a value needs `=` and the next word is never taken for one.
   CLI::Option* servers =
       verb.add_flag("--debuginfod", choice.servers,
                     "ask debuginfod servers for debug files that are not on this machine: those of DEBUGINFOD_URLS, or "

@@ -1,4 +1,4 @@
-// The options that say what is traced, shared by the verbs that trace.
+// The options that select what is traced, shared by the verbs that trace.
 #pragma once
 
 #include "cli/session/record_plan.h"
@@ -9,9 +9,9 @@ class App;
 
 namespace uscope::cli {
 
-// --app, --pid, --cgroup and --follow: applications that run already.
+// Adds --app, --pid, --cgroup and --follow: applications that already run.
 void add_running_target(CLI::App& verb, RecordVerbOptions& options);
-// The same, or a command after --.
+// Adds the same, and a command after --.
 void add_target(CLI::App& verb, RecordVerbOptions& options);
 
 }  // namespace uscope::cli
