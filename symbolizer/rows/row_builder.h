@@ -68,9 +68,9 @@ Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const 
 // the text.
 [[nodiscard]] std::string damage_of(const RowTable& table, const std::string& name);
 
-// SHA-256 of everything that build_rows() reads of a file: its build-id (without one, a hash of its code; for more than
-// 32 MiB of code, the file's device, inode, size and times instead), load layout, entry point, unwind sections and Go's
-// function table.
+// SHA-256 of everything that build_rows() reads of a file: its build-id, a hash of its code (above 64 MiB of code,
+// without a build-id above 32 MiB, the file's device, inode, size and times instead), load layout, entry point, unwind
+// sections and Go's function table.
 Result<Digest> unwind_digest(int fd, const std::string& name);
 
 // Checks the invariants of include/uscope/rows.h: order, index, rule numbers. Returns an error that names the violated
