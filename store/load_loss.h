@@ -1,5 +1,5 @@
-// What the loader alone finds missing, beside the causes that tracing counts (include/uscope/lists/loss.def). No
-// events.
+// A cause of loss that the loader detects, in addition to those that tracing counts (include/uscope/lists/loss.def). It
+// does not mean lost events.
 #pragma once
 
 namespace uscope::store {
