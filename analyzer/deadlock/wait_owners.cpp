@@ -7,7 +7,7 @@
 namespace uscope::analyzer {
 namespace {
 
-constexpr int kGenerations = 1000;  // parent links may form a circle
+constexpr int kGenerations = 1000;  // parent links may form a cycle
 
 bool is_initial(const LastProcess& process) {
   return process.pid == process.ns_pid;

@@ -1,4 +1,4 @@
-// From the tid in a lock to the thread of the trace. Locks hold inner tids, which mean nothing outside of their
+// Finds the thread of the trace for the tid in a lock. Locks hold inner tids, which mean nothing outside of their
 // innermost pid namespace. A number that fits several threads is unclear.
 #pragma once
 

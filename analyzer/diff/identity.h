@@ -22,8 +22,8 @@ constexpr std::string_view kNameless = "[no name]";
 // number: "[file]" for "[file 12]".
 [[nodiscard]] std::string module_identity(std::string_view path);
 
-// Without ".constprop.0", ".isra.1", ".part.2", ".cold", ".lto_priv.3", ".llvm.4" and the "::h0123456789abcdef" of
-// Rust.
+// The name without ".constprop.0", ".isra.1", ".part.2", ".cold", ".lto_priv.3", ".llvm.4" and the
+// "::h0123456789abcdef" of Rust.
 [[nodiscard]] std::string function_identity(std::string_view function);
 
 // Whether a function's text is `module+0xADDRESS` instead of a name.

@@ -55,7 +55,7 @@ struct ErrorCount {
   std::int64_t first_event_id = 0;
 };
 
-// Where a cell's events are in its store.
+// Locates a cell's events in its store.
 struct CellSource {
   std::int64_t kind_id = 0;
   std::optional<std::int64_t> trigger_frame_id;  // for function cells

@@ -17,7 +17,7 @@ struct Rates {
   Counts before;
   Counts after;
 
-  // Of the rates of the two sides.
+  // The ratio of the two sides' rates.
   [[nodiscard]] double ratio() const {
     return std::max(after.total(), kHalfEvent) * sum(before.exposure) /
            (sum(after.exposure) * std::max(before.total(), kHalfEvent));

@@ -95,7 +95,7 @@ Result<Catalog> read_catalog(const store::Database& database) {
 }
 
 const Image* Catalog::inherited_image(const Process& process) const {
-  constexpr int kAncestors = 1000;  // parent links may form a circle
+  constexpr int kAncestors = 1000;  // parent links may form a cycle
   const Process* child = &process;
   for (int i = 0; i < kAncestors; i++) {
     const Process* parent = processes.find(child->parent_id);

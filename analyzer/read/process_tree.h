@@ -1,7 +1,7 @@
 // The processes of a trace as a tree, with the images each one ran over time.
 //
 // The parent links come from the store and are not trusted: a process whose parent is missing is a root, and one whose
-// ancestors form a circle is cut free and marked, so that every process appears exactly once.
+// ancestors form a cycle is cut free and marked, so that every process appears exactly once.
 #pragma once
 
 #include <cstddef>

@@ -31,7 +31,7 @@ class RecordOutputs {
 
   // Gives the raw trace its name or removes it; call it once the database is complete.
   Result<void> settle_raw();
-  // Where the raw trace is, for users who want to load it again.
+  // The place of the raw trace, for users who want to load it again.
   [[nodiscard]] std::string where_raw_is() const;
 
  private:

@@ -12,7 +12,7 @@
 namespace uscope::cli {
 
 // Compiles FILE.stp. Returns null if `file` is "" or cannot be used; otherwise the caller must keep the result and
-// `status` while the hooks are called. Hooks that were set before are called too.
+// `status` while the hooks are called. An earlier hooks.status is called too; ready and ending are replaced.
 std::unique_ptr<StapScript> hook_script(const std::string& file, StatusLine& status, tracer::RecordHooks& hooks);
 
 }  // namespace uscope::cli

@@ -50,7 +50,7 @@ enum class DescriptorNeed : std::uint8_t {
 
 [[nodiscard]] DescriptorCall descriptor_call(std::string_view name);
 
-// What a descriptor from this call (kLabel, kPair) stands for, in the notation of /proc.
+// The text for a descriptor that this call (kLabel, kPair) returns, in the notation of /proc.
 [[nodiscard]] std::string_view descriptor_label(std::string_view name);
 
 // The argument with O_CLOEXEC or SOCK_CLOEXEC, which are the same bit; -1: none.

@@ -37,7 +37,7 @@ enum class DescriptorCall : std::uint8_t;
 
 class DescriptorTracker {
  public:
-  // What a descriptor argument stood for when the call was entered.
+  // A descriptor argument, and what it stood for when the call was entered.
   struct Named {
     int arg;
     std::int64_t string_id;

@@ -15,7 +15,7 @@ namespace uscope::symbolizer {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// Where the caller's value of a register is found.
+// How the caller's value of a register is found.
 enum class Where : std::uint8_t {
   kUnset,         // no rule: the ABI decides
   kUndefined,     // lost

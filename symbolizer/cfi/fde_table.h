@@ -20,7 +20,7 @@ class FdeTable {
  public:
   FdeTable() = default;
 
-  // From .eh_frame and .debug_frame (unless compressed). Damaged entries are left out.
+  // Reads .eh_frame and .debug_frame (unless compressed). Damaged entries are left out.
   explicit FdeTable(const std::vector<ElfSection>& sections);
 
   // The FDE that contains `address`; if several do, the one that starts last.

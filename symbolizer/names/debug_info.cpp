@@ -207,7 +207,7 @@ class DebugInfo::UnitWalk {
   Unit& unit_;
   std::uint64_t& total_;  // left for all units
   bool types_only_;
-  Dwarf_Off end_ = 0;  // offset behind the unit
+  Dwarf_Off end_ = 0;  // offset after the unit
   std::uint64_t budget_ = 0;
   std::vector<Level> levels_;  // the DIEs to visit, the next one last: at most one for each depth
   std::vector<ClaimedRange> ranges_;

@@ -41,7 +41,7 @@ class RangeMap {
  private:
   static constexpr std::uint32_t kNobody = 0xffffffff;
 
-  // From `start` to the next segment's start.
+  // Extends from `start` to the next segment's start.
   struct Segment {
     std::uint64_t start;
     std::uint32_t owner;

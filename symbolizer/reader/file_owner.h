@@ -1,6 +1,6 @@
-// Who can have written a file. A file that takes over its reader can make it lie about the files that it reads
-// afterwards, and pass one file off as another. So readers, and rows in the cache, are shared only between files of one
-// owner.
+// Groups files by who can have written them. A file that takes over its reader can make it lie about the files that it
+// reads afterwards, and pass one file off as another. So readers, and rows in the cache, are shared only between files
+// of one owner.
 #pragma once
 
 #include <string>

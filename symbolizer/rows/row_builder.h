@@ -24,7 +24,7 @@ struct RowStats {
   std::uint64_t rows_before_merging = 0;  // distinct rows of the FDEs alone
   std::uint64_t entry_roots = 0;          // 1 if the entry point has no FDE and was made an end of the stack
   std::uint64_t coroutine_roots = 0;      // glibc's __start_context
-  std::uint64_t syscalls_taken_in = 0;    // system call instructions directly behind an FDE
+  std::uint64_t syscalls_taken_in = 0;    // system call instructions directly after an FDE
   std::uint64_t go_functions = 0;         // that got rows from Go's function table
   std::uint64_t signal_trampolines = 0;   // found in code without unwind information
   std::uint64_t crt_rows = 0;             // four for each __do_global_dtors_aux without an FDE

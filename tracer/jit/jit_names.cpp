@@ -18,7 +18,7 @@ constexpr std::uint64_t kSliceNs = 50'000'000;
 // Addresses of one address space. Further ones have no name; of found ones only duplicates are lost.
 constexpr std::size_t kMostWanted = 1U << 16;
 constexpr std::size_t kMostFound = 1U << 18;
-// Of all address spaces together.
+// The limit for all address spaces together.
 constexpr std::size_t kMostAddresses = 1U << 21;
 
 }  // namespace

@@ -71,7 +71,7 @@ class MappingTimeline {
   [[nodiscard]] std::uint64_t version(std::uint32_t mm, std::uint64_t time) const;
 
   [[nodiscard]] std::size_t spaces() const { return spaces_.size(); }
-  // What memory grows with: blocks of changes that are kept, and stretches of what was mapped before them.
+  // Memory grows with the blocks of changes that are kept, and the stretches of what was mapped before them.
   [[nodiscard]] std::size_t blocks() const { return blocks_; }
   [[nodiscard]] static std::size_t stretches() { return Settled::nodes(); }
 

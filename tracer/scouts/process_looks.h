@@ -51,7 +51,7 @@ class ProcessLooks {
   // Whether a path means the same file to that process as to uscope: not if the process has another root (a
   // container's).
   bool shares_our_root(std::uint32_t pid);
-  // As in library_search.h.
+  // Calls the function of library_search.h.
   std::vector<std::string> asked_for(const symbolizer::ElfFacts& facts, const std::string& path);
 
   // Opens a file for reading if it is a regular one. `pid`: the process that may block this, 0 = none in particular.
