@@ -1,4 +1,4 @@
-// The `uscope` command: parses the command line, runs the verb it names, prints what went wrong.
+// The `uscope` command: parses the command line, runs the verb that it names, prints errors.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -41,15 +41,15 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_completion(app, invocation);
 }
 
-// Where the verb is `record`, 2 would look like the exit status of the traced command.
+// For `record`, 2 would look like the exit status of the traced command.
 int usage_code(int argc, char** argv) {
   constexpr int kReader = 2;
   constexpr int kRecord = 125;
   return argc > 1 && std::string(argv[1]) == "record" ? kRecord : kReader;
 }
 
-// Where 0, 1 or 2 are closed, an output would be opened under that number, and messages would be written into it.
-// Nobody who is executed later sees what is put there.
+// If 0, 1 or 2 were closed, an output would be opened under that number, and messages would be written into it. These
+// descriptors are close-on-exec, so programs that are executed later do not see them.
 void fill_standard_descriptors() {
   int fd = 0;
   do fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -83,7 +83,7 @@ int run(int argc, char** argv) {
 }  // namespace uscope::cli
 
 #if defined(__SANITIZE_ADDRESS__)
-// LeakSanitizer stops all threads as a debugger does, which a process that has confined itself may not.
+// LeakSanitizer stops all threads as a debugger does, which a confined process may not do.
 extern "C" const char* __asan_default_options() {
   return "detect_leaks=0";
 }

@@ -1,4 +1,4 @@
-// From a raw trace to a store.
+// Loads a raw trace into a store.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace uscope::store {
 
 struct LoadOptions {
   std::function<void(double fraction)> progress;  // 0 … 1, rising; may be empty
-  std::function<bool()> stop;                     // true: the load fails, soon; asked often; may be empty
+  std::function<bool()> stop;                     // polled often; true: the load fails soon; may be empty
   symbolizer::ModuleOpener open_module;           // may be empty: files are opened by their path, and checked
   symbolizer::DebugFetcher fetch_debug_file;      // may be empty: no server is asked
-  std::unique_ptr<symbolizer::FrameNamer> namer;  // in place of the files' own symbols; for tests
+  std::unique_ptr<symbolizer::FrameNamer> namer;  // replaces the files' own symbols; for tests
 };
 
 struct LoadSummary {
@@ -28,14 +28,14 @@ struct LoadSummary {
   std::uint64_t threads = 0;
   std::uint64_t lost = 0;  // events that are missing: the losses whose class counts them (trace/loss_class.h)
   std::uint64_t damaged_bytes = 0;
-  bool complete = false;  // the raw trace was ended in order
+  bool complete = false;  // the raw trace has an orderly end
 };
 
-// Reads the raw trace twice (definitions, then events), writes the store, and commits it when it is complete. A raw
-// trace that is damaged or cut off gives what is whole in it, and loss rows for what is not. Memory: about 100 MiB, and
-// what distinct stacks, frames, tasks and long calls need.
+// Reads the raw trace twice (definitions, then events), writes the store, and commits it when it is complete. From a
+// raw trace that is damaged or cut off it loads everything intact, and adds loss rows for the rest. Memory: about 100
+// MiB, plus the needs of distinct stacks, frames, tasks and long calls.
 Result<LoadSummary> load(trace::RawReader raw, DatabaseWriter database, const LoadOptions& options = {});
-// The same by names, see DatabaseWriter::create.
+// The same, by path; see DatabaseWriter::create.
 Result<LoadSummary> load(const std::filesystem::path& raw, const std::filesystem::path& database,
                          const LoadOptions& options = {});
 

@@ -1,9 +1,9 @@
-// An ordered map whose copies cost nothing: a copy and its original share all that neither has changed since. For
+// An ordered map with cheap copies: a copy and its original share everything that neither has changed since. Meant for
 // tables that processes inherit at a fork, of which there may be very many. Every change costs the logarithm of the
 // size.
 //
-// A treap whose nodes never change: a change makes the nodes on its path anew. Priorities are random numbers, so that
-// no order of keys, chosen by whoever, makes it deep.
+// A treap with immutable nodes: a change copies the nodes on its path. Priorities are random, so that no sequence of
+// keys, even a hostile one, makes the tree deep.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ class PersistentMap {
   [[nodiscard]] bool empty() const { return !root_; }
   [[nodiscard]] std::size_t size() const { return size_of(root_); }
 
-  // Null where there is none. Valid until the map is changed.
+  // Returns null if the key is absent. The pointer is valid until the map changes.
   [[nodiscard]] const Value* find(const Key& key) const {
     const Entry* entry = at_or_before(key);
     return entry != nullptr && !(entry->key < key) ? &entry->value : nullptr;
@@ -60,7 +60,7 @@ class PersistentMap {
     root_ = join(join(before, node), after);
   }
 
-  // Takes out all keys from `first` to `last`, both included, and returns them.
+  // Removes all keys from `first` to `last`, inclusive, and returns them.
   PersistentMap cut(const Key& first, const Key& last) {
     auto [before, rest] = split(root_, first, false);
     auto [inside, after] = split(rest, last, true);
@@ -70,7 +70,7 @@ class PersistentMap {
     return taken;
   }
 
-  // Takes in `others`, of which no key is among its own; and none of its own is between theirs.
+  // Adds the entries of `others`. No key may be in both maps, and no own key may lie between the keys of `others`.
   void put_between(const PersistentMap& others) {
     const Node* first = others.root_.get();
     if (first == nullptr) return;
@@ -79,13 +79,13 @@ class PersistentMap {
     root_ = join(join(before, others.root_), after);
   }
 
-  // In the order of keys; `see(key, value)`.
+  // Calls `see(key, value)` in the order of keys.
   template <typename See>
   void each(const See& see) const {
     each(root_.get(), see);
   }
 
-  // Of all maps of this type: memory is what these take.
+  // The nodes of all maps of this type, which determine their memory.
   [[nodiscard]] static std::size_t nodes() { return nodes_; }
 
  private:
@@ -121,7 +121,7 @@ class PersistentMap {
     return make(node.entry, node.priority, std::move(left), std::move(right));
   }
 
-  // Keys before `key`, and those from there on; with `behind`, those up to `key`, and those behind it.
+  // Splits into keys before `key` and the rest; with `behind`, into keys up to `key` and those after it.
   static std::pair<Tree, Tree> split(const Tree& tree, const Key& key, bool behind) {
     if (!tree) return {};
     const bool first = behind ? !(key < tree->entry.key) : tree->entry.key < key;
@@ -137,7 +137,7 @@ class PersistentMap {
     return {std::move(left), with(*tree, std::move(right), tree->right)};
   }
 
-  // All keys of `left` are before those of `right`.
+  // All keys of `left` must be before those of `right`.
   static Tree join(const Tree& left, const Tree& right) {
     if (!left) return right;
     if (!right) return left;

@@ -12,7 +12,7 @@
 namespace uscope {
 namespace {
 
-// Not every file system has O_TMPFILE (NFS has not, FUSE most often neither).
+// Not every file system supports O_TMPFILE (NFS does not, FUSE usually does not).
 Result<UniqueFd> open_and_unlink(int folder) {
   std::random_device random;
   constexpr int kAttempts = 100;
@@ -43,7 +43,7 @@ Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::stri
         "cannot open " + path.string(), number,
         number == EACCES ? "read it as its owner, or as root: a trace is readable by its owner only" : give);
   };
-  // O_PATH looks at the file without opening it.
+  // O_PATH refers to the file without opening it.
   const UniqueFd there(open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!there) return failed();
   struct stat status {};

@@ -10,7 +10,7 @@ bool Redactor::hides(std::string_view text, bool is_cut) const {
   if (patterns_.empty()) return false;
   if (is_cut) return true;
   std::string whole(text);
-  std::replace(whole.begin(), whole.end(), '\0', ' ');  // fnmatch would stop there
+  std::replace(whole.begin(), whole.end(), '\0', ' ');  // fnmatch would stop at a NUL
   return std::any_of(patterns_.begin(), patterns_.end(), [&](const std::string& pattern) {
     return fnmatch(pattern.c_str(), whole.c_str(), FNM_NOESCAPE) == 0;
   });

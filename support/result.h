@@ -1,5 +1,5 @@
-// What a function that can fail returns: a value, or an Error that says what failed, on what, and what to do next.
-// Exceptions do not cross a folder; only cli/ prints errors and picks exit codes.
+// The result of a function that can fail: a value, or an Error that says what failed, on which object, and what to do
+// next. Exceptions do not cross a folder; only cli/ prints errors and picks exit codes.
 #pragma once
 
 #include <cstring>
@@ -11,13 +11,13 @@ namespace uscope {
 
 struct Error {
   std::string what;    // what failed and on which file, section, offset or pid: "cannot open /x/y: Permission denied"
-  std::string remedy;  // what to do next, empty where nothing is known: "run as root, or give CAP_BPF"
+  std::string remedy;  // what to do next; empty if unknown: "run as root, or give CAP_BPF"
 
-  // Puts a prefix before `what`, as an error passes through a caller that knows more.
+  // Puts a prefix before `what`; for callers that know more of the context.
   [[nodiscard]] Error in(const std::string& context) const { return {context + ": " + what, remedy}; }
 };
 
-// An Error from errno (or any error number): "<what>: <strerror>".
+// Makes an Error from errno (or any error number): "<what>: <strerror>".
 [[nodiscard]] inline Error errno_error(const std::string& what, int number, std::string remedy = "") {
   return {what + ": " + std::strerror(number), std::move(remedy)};
 }

@@ -38,7 +38,7 @@ std::optional<std::string> inet_text(std::string_view bytes) {
 }
 
 std::optional<std::string> inet6_text(std::string_view bytes) {
-  constexpr std::size_t kLeast = 24;  // SIN6_LEN_RFC2133: without the scope
+  constexpr std::size_t kLeast = 24;  // SIN6_LEN_RFC2133: an address without scope
   const auto address = as<sockaddr_in6>(bytes, kLeast);
   if (!address) return std::nullopt;
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -62,7 +62,7 @@ std::optional<std::string> netlink_text(std::string_view bytes) {
 }
 
 std::optional<std::string> packet_text(std::string_view bytes) {
-  const auto address = as<sockaddr_ll>(bytes, 12);  // its hardware address may be left out
+  const auto address = as<sockaddr_ll>(bytes, 12);  // the hardware address may be missing
   if (!address) return std::nullopt;
   return "packet:protocol=" + hex_or_zero(ntohs(address->sll_protocol)) +
          " ifindex=" + std::to_string(address->sll_ifindex);

@@ -7,7 +7,7 @@ namespace uscope {
 namespace {
 
 // Length of the valid UTF-8 sequence at the start of `text` (RFC 3629: no overlong forms, surrogates or values above
-// U+10FFFF), 0 = none.
+// U+10FFFF); 0 if there is none.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -40,7 +40,7 @@ void append_hex(std::string& out, unsigned char byte) {
   out += text.data();
 }
 
-// Copies `text` with what is not UTF-8 as \xNN; with `printable` also what is unsafe and the backslash.
+// Copies `text`, with bytes that are not UTF-8 as \xNN; with `printable` also unsafe characters and the backslash.
 std::string escape(std::string_view text, bool printable) {
   std::string out;
   out.reserve(text.size());

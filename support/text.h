@@ -1,4 +1,4 @@
-// Text helpers for names that come from traced programs, which are hostile: they may hold any byte.
+// Helpers for names from traced programs, which are hostile: they may hold any byte.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace uscope {
 
-// Bytes of the character at the start of `text` where it must reach no terminal as it is, else 0: control characters,
-// DEL, U+0080–U+009F, and what ends lines or turns the direction of writing (U+2028, U+2029, U+061C, U+200E, U+200F,
-// U+202A–U+202E, U+2066–U+2069). Of bytes that are no UTF-8 it says nothing.
+// If the first character of `text` must not reach a terminal unescaped, returns its length in bytes, else 0. Unsafe are
+// control characters, DEL, U+0080–U+009F, and characters that end lines or change the direction of writing (U+2028,
+// U+2029, U+061C, U+200E, U+200F, U+202A–U+202E, U+2066–U+2069). Bytes that are not UTF-8 are not judged.
 [[nodiscard]] std::size_t unsafe_length(std::string_view text);
 
-// Printable and safe on a terminal: unsafe characters and what is no UTF-8 become \xNN, byte by byte, a backslash \\.
+// Printable and safe on a terminal: unsafe characters and invalid UTF-8 become \xNN, byte by byte, a backslash \\.
 [[nodiscard]] std::string escape_terminal(std::string_view text);
 
-// Valid UTF-8 (for JSON, SQLite TEXT): bytes that are not become \xNN; all else stays.
+// Valid UTF-8 (for JSON, SQLite TEXT): invalid bytes become \xNN; all else stays.
 [[nodiscard]] std::string to_utf8(std::string_view bytes);
 
 // Two lower-case hexadecimal digits for each byte.

@@ -32,7 +32,7 @@ Wish wish_of(const Classified& what) {
   }
 }
 
-// Puts a trace's waits into the terms of the graph, and what it finds back into those of the trace.
+// Translates a trace's waits into the graph's terms, and the graph's findings back into those of the trace.
 class Diagnostician {
  public:
   Diagnostician(LastCalls calls, WakeHistory history)
@@ -49,7 +49,7 @@ class Diagnostician {
   [[nodiscard]] bool has_outsiders(const LastCall& thread) const;
   [[nodiscard]] bool may_be_posted_by_handler(const LastCall& thread) const;
   [[nodiscard]] WakeHistory::Processes memory_of(const LastCall& thread) const;
-  // Whether something holds for any process that reaches what a thread waits for.
+  // Whether `rule` holds for any process that can reach the futex of `thread`.
   template <typename Rule>
   [[nodiscard]] bool any_that_reaches(const LastCall& thread, Rule rule) const;
   [[nodiscard]] bool accept_owner(const LastCall& thread, Place& place, Waiter& waiter, std::uint32_t tid);
@@ -66,7 +66,7 @@ class Diagnostician {
   std::vector<bool> stuck_;
   std::map<std::string, std::uint64_t> things_;
   std::unordered_map<std::int64_t, std::size_t> by_row_;              // thread row id → index
-  std::unordered_map<std::size_t, std::size_t> vforks_;               // by process: its calls of vfork under way
+  std::unordered_map<std::size_t, std::size_t> vforks_;               // by process: its vfork calls in progress
   std::unordered_multimap<std::int64_t, std::size_t> first_threads_;  // id of the parent process → index
 };
 
@@ -84,8 +84,8 @@ WakeHistory::Processes Diagnostician::memory_of(const LastCall& thread) const {
   return rows;
 }
 
-// Somebody outside of the trace, or of what it can tell, may change what the thread waits for: a process that is not
-// traced, one that opens the file later, the kernel on behalf of io_uring.
+// Whether something outside of the trace, or unknown to it, may change the word that the thread waits for: an untraced
+// process, one that opens the file later, or the kernel on behalf of io_uring.
 bool Diagnostician::has_outsiders(const LastCall& thread) const {
   const FutexWait& wait = *thread.wait;
   if (calls_.tasks_missing) return true;
@@ -94,12 +94,12 @@ bool Diagnostician::has_outsiders(const LastCall& thread) const {
   return wait.key.empty() || wait.strangers != 0 || wait.open_to_others;
 }
 
-// sem_post and a futex wake are what a signal handler may do, and services sleep so until they are to end.
+// A signal handler may call sem_post or wake a futex, and services sleep this way until a signal ends them.
 bool Diagnostician::may_be_posted_by_handler(const LastCall& thread) const {
   return thread.wait->handlers || any_that_reaches(thread, [](const LastProcess& process) { return process.handlers; });
 }
 
-// A wait in which a thread was killed lasted to its end only if nobody woke it; the killing itself wakes.
+// If a thread was killed in a wait, no thread had woken it before; but being killed wakes a thread too.
 Result<void> Diagnostician::settle_killed() {
   for (LastCall& thread : calls_.threads) {
     if (!thread.killed || thread.standing != Standing::kHeld) continue;
@@ -120,14 +120,14 @@ std::uint64_t Diagnostician::thing_of(const LastCall& thread, const Place& place
   return things_.emplace(name, things_.size() + 1).first->second;
 }
 
-// False: the tid that stands there says nothing that can be relied on.
+// Returns false if the tid in the lock is not reliable evidence.
 bool Diagnostician::accept_owner(const LastCall& thread, Place& place, Waiter& waiter, std::uint32_t tid) {
   const bool joins = place.what.primitive == Primitive::kJoin;
   const FoundOwner owner = owners_.find(thread, tid, joins);
   if (owner.state == FoundOwner::State::kUnclear) return false;
   waiter.lenient = others_may_unlock(*thread.wait, place.what);
   if (owner.state == FoundOwner::State::kGone) {
-    // The kernel wakes those who join a thread, or wait for a PI or robust mutex of one, when it ends.
+    // When a thread ends, the kernel wakes the threads that join it or wait for its PI or robust mutex.
     const bool kernel_wakes = joins || (thread.wait->expected & kFutexWaiters) != 0 ||
                               thread.wait->command() == kFutexLockPi || thread.wait->command() == kFutexLockPi2;
     if (kernel_wakes || !place.what.by_name) return false;
@@ -137,7 +137,7 @@ bool Diagnostician::accept_owner(const LastCall& thread, Place& place, Waiter& w
   }
   const LastCall& holder = calls_.threads[owner.thread];
   const bool itself = &holder == &thread;
-  // What a lock said before its owner's wait began may be over.
+  // The content of a lock from before its owner's wait began may be outdated.
   if (thread.refused && !itself && (holder.standing != Standing::kHeld || holder.since_ns > thread.since_ns))
     return false;
   if (joins && itself) return false;
@@ -151,7 +151,7 @@ void Diagnostician::find_releaser(const LastCall& thread, Place& place, Waiter& 
   const FutexWait& wait = *thread.wait;
   const bool joins = place.what.primitive == Primitive::kJoin;
   const bool words_hold = wait.fresh || thread.killed || thread.refused || joins;
-  // Where processes have one memory, numbers in locks say nothing sure.
+  // If processes share memory, the tids in locks are ambiguous.
   const bool sure = joins || !wait.of_one_space() || !owners_.shares_space(thread);
   const auto tid = thread.known_layout && words_hold && sure ? owner_of(wait, place.what) : std::nullopt;
   waiter.shared = !wait.of_one_space();
@@ -168,12 +168,12 @@ void Diagnostician::find_releaser(const LastCall& thread, Place& place, Waiter& 
 bool Diagnostician::is_vfork(const LastCall& thread) const {
   constexpr std::uint64_t kVfork = 0x4000;  // CLONE_VFORK
   if (thread.standing != Standing::kElsewhere || !thread.known_layout) return false;
-  // What flags clone3 has lies in memory; while it lasts and there is a child, it is one that waits for it.
+  // The flags of clone3 lie in memory; if the call has not returned and there is a child, it waits for that child.
   return thread.call == "vfork" || (thread.call == "clone" && (thread.a0 & kVfork) != 0) || thread.call == "clone3";
 }
 
-// Who has called vfork goes on when the child executes a program or ends. Who the child is the trace tells where the
-// process has one such call under way and one child that has its memory.
+// A thread that called vfork continues when the child executes a program or ends. The trace identifies the child if the
+// process has one such call in progress and one child that shares its memory.
 void Diagnostician::find_vfork_child(std::size_t index, Place& place, Waiter& waiter) const {
   const LastCall& thread = calls_.threads[index];
   const LastProcess& process = calls_.processes[thread.process];

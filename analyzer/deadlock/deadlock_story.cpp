@@ -92,7 +92,7 @@ std::string Story::cycle(const GraphFinding& finding) const {
          (finding.weak ? could_still(finding, "cancel one that joins, or unlock what it has not locked") : "");
 }
 
-// Why it is no more than a stall.
+// Explains why the finding is only a stall.
 std::string Story::could_still(const GraphFinding& finding, const std::string& deed) const {
   std::vector<std::size_t> free;
   const Waiter& first = it_.waiters[finding.threads[0]];
@@ -187,7 +187,7 @@ std::string Story::none() const {
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < it_.waiters.size(); i++)
     if (!it_.stuck[i] && !it_.waiters[i].held && can_reach(it_.waiters[i], it_.waiters[*held])) free.push_back(i);
-  // Those who wait for the outside say most.
+  // The threads that wait for outside events come first: they explain most.
   std::stable_sort(free.begin(), free.end(), [&](std::size_t a, std::size_t b) {
     return (call(a).standing == Standing::kElsewhere) > (call(b).standing == Standing::kElsewhere);
   });

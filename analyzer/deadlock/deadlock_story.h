@@ -11,23 +11,23 @@
 
 namespace uscope::analyzer {
 
-// A thread and what is known of its wait; one for each of LastCalls::threads.
+// A thread and what is known of its wait; one for each element of LastCalls::threads.
 struct Place {
   Classified what;
   std::uint64_t address = 0;
-  std::optional<std::int64_t> gone_owner;  // tid of an owner that has ended, where known
+  std::optional<std::int64_t> gone_owner;  // tid of an owner that has ended, if known
 };
 
 struct Situation {
   const LastCalls& calls;
   const std::vector<Place>& places;
   const std::vector<Waiter>& waiters;
-  const std::vector<bool>& stuck;  // stuck_threads() of them
+  const std::vector<bool>& stuck;  // stuck_threads() of `waiters`
 };
 
 [[nodiscard]] std::string explain(const Situation& situation, const GraphFinding& finding);
 
-// Why nobody is accused.
+// The sentence that explains why there is no finding.
 [[nodiscard]] std::string why_none(const Situation& situation);
 
 }  // namespace uscope::analyzer

@@ -1,5 +1,5 @@
-// A thread's wait for a futex as a trace tells it, and the stack that it waits under: what the rules of deadlock
-// diagnosis look at. Nothing here reads a store.
+// A thread's futex wait as the trace records it, and the stack under which the thread waits: the input of the deadlock
+// rules. Nothing here reads a store.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace uscope::analyzer {
 
-// Operations of futex(2), without its flags.
+// Operations of futex(2), without flags.
 enum FutexOp : std::uint32_t {
   kFutexWait = 0,
   kFutexLockPi = 6,
   kFutexWaitBitset = 9,
   kFutexLockPi2 = 13,
 };
-constexpr std::uint32_t kFutexCommand = 127;     // the bits of an operation that are no flag
-constexpr std::uint32_t kFutexPrivate = 128;     // the flag: no other address space
+constexpr std::uint32_t kFutexCommand = 127;     // the bits of an operation that are not flags
+constexpr std::uint32_t kFutexPrivate = 128;     // flag: only threads of this address space use the futex
 constexpr std::uint32_t kFutexTid = 0x3fffffff;  // the bits of a robust or PI lock word that hold the owner's tid
 constexpr std::uint32_t kFutexWaiters = 0x80000000;
 
@@ -27,22 +27,22 @@ struct FutexWait {
   std::uint64_t address = 0;
   std::uint32_t op = 0;  // with its flags
   std::uint32_t expected = 0;
-  bool timed = false;                     // it ends by itself
-  std::string key;                        // empty: not known
-  bool fresh = false;                     // the words were read when it was last looked at, not only at its entry
+  bool timed = false;                     // the wait has a timeout
+  std::string key;                        // empty: unknown
+  bool fresh = false;                     // the words were read when the wait was last examined, not only at its entry
   std::string words;                      // memory around the address; empty: not read
   std::uint64_t words_from = 0;           // address of the first byte
-  std::optional<std::int64_t> strangers;  // processes that are not traced and have this memory
-  bool open_to_others = true;             // shared: somebody may open its file, or that is not known
+  std::optional<std::int64_t> strangers;  // number of untraced processes that map this memory
+  bool open_to_others = true;             // shared: another process may open its file, or that is unknown
   std::int64_t futexes = 1;
-  bool handlers = true;  // its process handles signals from outside, or that is not known
+  bool handlers = true;  // the process handles signals from outside, or that is unknown
 
   [[nodiscard]] std::uint32_t command() const { return op & kFutexCommand; }
 
-  // Whether nobody outside of the address space can wake it, where that is known.
+  // Whether it is known that no thread outside of the address space can wake this wait.
   [[nodiscard]] bool of_one_space() const { return (op & kFutexPrivate) != 0 || key.starts_with("mm:"); }
 
-  // The 32 bits at address + offset; none where they were not read.
+  // The 32 bits at address + offset, or nullopt if they were not read.
   [[nodiscard]] std::optional<std::uint32_t> word(std::int64_t offset) const {
     const std::uint64_t at = address + static_cast<std::uint64_t>(offset) - words_from;
     std::uint32_t value = 0;
@@ -55,8 +55,8 @@ struct FutexWait {
 struct StackLine {
   std::string function;
   std::string module;  // base name
-  bool app = false;    // of a binary that counts as the application's
-  std::string file;    // empty: not known
+  bool app = false;    // of a binary that counts as part of the application
+  std::string file;    // empty: unknown
   std::int64_t line = 0;
 };
 

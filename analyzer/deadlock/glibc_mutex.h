@@ -11,21 +11,22 @@ namespace uscope::analyzer {
 
 struct GlibcMutex {
   std::uint32_t lock = 0;
-  std::uint32_t owner = 0;  // tid, 0 = nobody
+  std::uint32_t owner = 0;  // tid, 0 = no owner
   std::uint32_t users = 0;
   std::uint32_t kind = 0;
 
   [[nodiscard]] bool is_robust() const { return (kind & 0x10) != 0; }
 
-  // Whether pthread_mutex_unlock asks who calls it: of recursive, error-checking, robust and PI mutexes. A normal or
-  // adaptive one is unlocked by whoever does it, as programs do that use it as a semaphore.
+  // Whether pthread_mutex_unlock checks that the caller is the owner: recursive, error-checking, robust and PI mutexes
+  // do. Any thread can unlock a normal or adaptive mutex, and programs that use one as a semaphore do so.
   [[nodiscard]] bool asks_who_unlocks() const {
     const std::uint32_t type = kind & 3;
     return type == 1 || type == 2 || (kind & 0x30) != 0;
   }
 };
 
-// None where the words around the address are not known, or can be no mutex: its kind has bits that no kind has.
+// Returns nullopt if the words around the address are unknown, or if they cannot be a mutex because `kind` has bits
+// that no kind uses.
 inline std::optional<GlibcMutex> glibc_mutex_at(const FutexWait& wait) {
   constexpr std::uint32_t kKindBits = 0x3ff;
   const auto lock = wait.word(0);

@@ -1,4 +1,5 @@
-// A thread's last call is found by the index of events by thread and time, so the number of events does not matter.
+// A thread's last call is found through the index of events by thread and time, so the number of events does not
+// matter.
 #include "analyzer/deadlock/last_calls.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kMostFrames = 512;
 constexpr std::int64_t kDeadlock = -35;           // EDEADLK
-constexpr std::int64_t kDeathSlack = 10'000'000;  // a thread's last wakes come a little before its end is told
+constexpr std::int64_t kDeathSlack = 10'000'000;  // a thread's last wakes come shortly before its end is recorded
 
 constexpr std::uint32_t kFutexNr = 202;  // of x86-64
 
@@ -44,7 +45,7 @@ struct ThreadRow {
   std::int64_t ns_tid = 0;
   std::string name;
   std::optional<std::int64_t> end_ns;
-  std::vector<Call> calls;  // the last two, the last one first
+  std::vector<Call> calls;  // the last two calls, newest first
 };
 
 class Reader {
@@ -113,7 +114,7 @@ void Reader::add_processes(LastCalls& out) const {
   find_spaces(out);
 }
 
-// Who was forked from a process with io_uring, and has not executed a program since, has its rings.
+// A process forked from one with io_uring keeps its rings unless it has executed a program since.
 void Reader::inherit_rings(LastCalls& out) const {
   for (bool changed = true; changed;) {
     changed = false;
@@ -137,7 +138,7 @@ void Reader::find_spaces(LastCalls& out) const {
   }
 }
 
-// Kernel events (class not `syscall`) lie within calls and are passed.
+// Skips kernel events (class not `syscall`), which lie within calls.
 Result<std::vector<Call>> Reader::last_two(std::int64_t thread_id) {
   std::vector<Call> found;
   calls_.bind(1, thread_id);
@@ -153,7 +154,7 @@ Result<std::vector<Call>> Reader::last_two(std::int64_t thread_id) {
   return found;
 }
 
-// The value of `asleep`; none where nothing is known of the wait.
+// The value of `asleep`; nullopt if nothing is known of the wait.
 Result<std::optional<std::int64_t>> Reader::read_wait(std::int64_t event_id, LastCall& into) {
   std::optional<std::int64_t> asleep;
   waits_.bind(1, event_id);
@@ -193,8 +194,8 @@ Result<StackLines> Reader::stack(std::optional<std::int64_t> id) {
   return stacks_.emplace(*id, std::move(lines)).first->second;
 }
 
-// Where the kernel sees that a PI mutex would close a circle it refuses with EDEADLK, and glibc's pthread_mutex_lock
-// then waits for ever on a word of its own. What it waits for is the lock of the call before.
+// If a PI mutex would close a cycle, the kernel refuses it with EDEADLK, and glibc's pthread_mutex_lock then waits for
+// ever on a word of its own. The lock that it really waits for is that of the call before.
 Result<void> Reader::refused(const std::vector<Call>& calls, LastCall& thread) {
   if (thread.wait->command() != kFutexWaitBitset || thread.wait->expected != 0 || calls.size() < 2) return {};
   const Call& before = calls[1];
@@ -216,8 +217,8 @@ bool is_wait_op(const FutexWait& wait) {
   return std::find(kKnown.begin(), kKnown.end(), wait.command()) != kKnown.end();
 }
 
-// In the call, or just after the kernel had let it go on because another thread of the process had been killed first: a
-// join (shared, as glibc has it) ends so, and a PI lock of an owner who was killed passes on.
+// Whether the thread was killed in the call, or just after the kernel let it continue because another thread of the
+// process was killed first: this is how a join (shared, in glibc) ends, and a PI lock whose owner was killed passes on.
 bool Reader::killed_in(const Call& call, const LastProcess& process) const {
   if (!process.ended) return false;
   if (call.how == "killed") return true;
@@ -259,7 +260,7 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
   return refused(calls, thread);
 }
 
-// Of a process that has ended: threads that ended before it, by themselves or by an exec.
+// For a process that has ended: whether the thread ended before it, by itself or by an exec.
 bool Reader::is_gone(const ThreadRow& row, const LastProcess& process) const {
   const std::vector<Call>& calls = row.calls;
   if (!process.ended) return row.end_ns.has_value();
@@ -276,7 +277,7 @@ Result<void> Reader::read_calls(ThreadRow& row, const LastCalls& out) {
   row.calls = std::move(*calls);
   const Process* process = catalog_.processes.find(row.process_id);
   if (!process || row.calls.empty() || row.calls[0].how != "killed" || !row.end_ns) return {};
-  // With the process, and not by an exec of another thread.
+  // The thread ended with the process, and not by an exec of another thread.
   const LastProcess& last = out.processes[catalog_.processes.index_of(*process)];
   if (!last.ended || difference(last.until_ns, *row.end_ns) > kSecond) return {};
   const auto [first, added] = killed_from_.emplace(row.process_id, *row.end_ns);
@@ -302,7 +303,8 @@ Result<void> Reader::add(const ThreadRow& row, LastCalls& out) {
     return {};
   }
   if (auto done = stand(row.calls, last, thread); !done) return done;
-  // Of one that had just been let go on when its process was killed it is not told; of those that stayed it is.
+  // Signal handlers are not recorded for a thread that had just continued when its process was killed; for threads that
+  // stayed in the call they are.
   if (thread.wait && thread.wait->handlers && row.calls[0].how != "returned") last.handlers = true;
   out.threads.push_back(std::move(thread));
   return {};

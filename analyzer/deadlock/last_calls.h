@@ -1,7 +1,7 @@
-// Where each thread of a trace stands at the end: the processes and threads that still are there, the call that each
-// one has not returned from, and, of those that wait for a futex, all that the trace knows of the wait.
+// The last state of each thread of a trace: the processes and threads that still exist, the call that each thread has
+// not returned from and, for threads that wait for a futex, everything that the trace knows of the wait.
 //
-// A process that was killed (a hung command and Ctrl-C) is looked at as it was then.
+// A process that was killed (a hung command and Ctrl-C) is shown as it was at that moment.
 #pragma once
 
 #include <cstddef>
@@ -18,29 +18,29 @@
 namespace uscope::analyzer {
 
 enum class Standing {
-  kHeld,       // waits for a futex, without end; it was asleep when all waits were looked at
+  kHeld,       // waits for a futex without a timeout; it was asleep when all waits were examined
   kUncertain,  // waits for a futex, but may have been woken since
-  kTimed,      // waits for a futex, and goes on by itself
+  kTimed,      // waits for a futex with a timeout
   kElsewhere,  // in another call
-  kRuns,       // in no call that is in the trace
+  kRuns,       // in no call that the trace has
 };
 
 struct LastCall {
   std::int64_t thread_id = 0;
-  std::size_t process = 0;  // in LastCalls::processes
+  std::size_t process = 0;  // index in LastCalls::processes
   std::int64_t tid = 0;
   std::int64_t ns_tid = 0;
   std::string name;
   Standing standing = Standing::kRuns;
-  std::string call;      // empty where it runs
+  std::string call;      // empty if the thread runs
   std::uint64_t a0 = 0;  // its first argument
   std::int64_t event_id = 0;
   std::int64_t since_ns = 0;   // CLOCK_MONOTONIC
   std::int64_t waited_ns = 0;  // until the end of the trace or of the process
-  bool attached = false;       // it waited before tracing began, so longer than waited_ns
-  bool killed = false;         // with its process, inside the call
-  bool known_layout = true;    // x86-64: what is said of words holds
-  bool refused = false;        // a PI lock that the kernel refused with EDEADLK; glibc then waits for ever
+  bool attached = false;       // the wait began before tracing did, so it is longer than waited_ns
+  bool killed = false;         // the thread was killed inside the call, with its process
+  bool known_layout = true;    // x86-64: the known layouts of locks apply
+  bool refused = false;        // the kernel refused a PI lock with EDEADLK; glibc then waits for ever
   std::optional<FutexWait> wait;
   StackLines stack;
 };
@@ -52,27 +52,29 @@ struct LastProcess {
   std::int64_t parent_id = 0;
   std::int64_t start_ns = 0;
   std::string program;        // base name of its image
-  std::int64_t until_ns = 0;  // when it ended, or the trace
+  std::int64_t until_ns = 0;  // end of the process, or of the trace
   bool ended = false;
   bool io_uring = false;
-  bool handlers = false;                      // it handles signals from outside, or that is not known of a wait of it
-  std::size_t space = 0;                      // the first process with its address space, in LastCalls::processes
-  std::map<std::int64_t, std::int64_t> gone;  // inner tid → tid of its threads that have ended
+  bool handlers = false;                      // the process handles signals from outside, or that is unknown for one of
+                                              // its waits
+  std::size_t space = 0;                      // index in LastCalls::processes of the first process with the same
+                                              // address space
+  std::map<std::int64_t, std::int64_t> gone;  // inner tid → tid of the threads that have ended
 };
 
 struct LastCalls {
   std::vector<LastProcess> processes;
-  std::map<std::size_t, std::vector<std::size_t>> spaces;  // LastProcess::space → all that have it
+  std::map<std::size_t, std::vector<std::size_t>> spaces;  // LastProcess::space → all processes with that space
   std::vector<LastCall> threads;
   bool tasks_missing = false;   // there may be threads that the trace does not know
-  bool events_missing = false;  // calls may be missing, wakes too
+  bool events_missing = false;  // calls may be missing, including wakes
   std::vector<std::string> warnings;
 };
 
-// Whether both were there at the end of the trace, or were killed at once.
+// Whether both processes existed at the end of the trace, or were killed at the same time.
 [[nodiscard]] bool ended_together(const LastProcess& a, const LastProcess& b);
 
-// Errors: a trace without futex calls (record -e). `under_way`: as diagnose() has it.
+// Returns an error if the trace has no futex calls (record -e). `under_way`: as for diagnose().
 [[nodiscard]] Result<LastCalls> read_last_calls(const store::Database& database, bool under_way);
 
 }  // namespace uscope::analyzer

@@ -16,7 +16,7 @@ bool is_pi(const FutexWait& wait) {
   return wait.command() == kFutexLockPi || wait.command() == kFutexLockPi2;
 }
 
-// Robust mutexes say in the lock word who has it, and there only the kernel's word counts once the owner has died.
+// The lock word of a robust mutex names the owner, and once the owner has died only the kernel's value there counts.
 Owner glibc_mutex(const FutexWait& wait) {
   const auto lock = wait.word(0);
   if (!lock || *lock == 0) return std::nullopt;
@@ -37,8 +37,8 @@ Owner musl_mutex(const FutexWait& wait) {
   return tid_or_none(*lock & kFutexTid);
 }
 
-// Which of a rwlock's futexes it is: a reader waits for the write phase to end (value 3, at 8) or, where writers go
-// first, at 0; a writer for its turn among writers (3, at 12) or for the readers to be gone (2, at 8).
+// Finds which of a rwlock's futexes this is: a reader waits for the write phase to end (value 3, at 8) or, if writers
+// have priority, at 0; a writer waits for its turn among writers (3, at 12) or for the readers to leave (2, at 8).
 std::int64_t rwlock_offset(const FutexWait& wait, const Classified& what) {
   constexpr std::uint32_t kUsedAndSet = 3;
   constexpr std::int64_t kWrphase = 8;
@@ -58,7 +58,7 @@ Owner glibc_rwlock(const FutexWait& wait, const Classified& what) {
   return tid_or_none(*writer);
 }
 
-// Of the thread that is joined: its tid, as long as it lives.
+// The tid of the joined thread, which is there as long as it lives.
 Owner joined(const FutexWait& wait, Library library) {
   constexpr std::int64_t kMuslTid = -8;
   if (library == Library::kMusl) {

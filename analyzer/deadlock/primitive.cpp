@@ -1,7 +1,7 @@
 // A stack is read from the system call outwards. Frames of libc without a name, and functions that only lead to the
-// call, are passed; the first function with another name decides. So a lock that is taken inside of malloc or of a
-// callback of pthread_once is not taken for what lies further out. What an inner function says can be refined by the
-// one that called it: a condition variable below Parker::park is a park.
+// call, are skipped; the first function with another name decides. So a lock taken inside malloc or a callback of
+// pthread_once is not mistaken for the primitive further out. The caller of the deciding function can refine the
+// result: a condition variable below Parker::park is a park.
 #include "analyzer/deadlock/primitive.h"
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 namespace uscope::analyzer {
 namespace {
 
-constexpr std::size_t kDeepest = 24;  // frames between the call and the function that says what it is
+constexpr std::size_t kDeepest = 24;  // frames between the call and the deciding function
 
 struct Name {
   std::string_view prefix;  // of the function without leading underscores
   Primitive primitive;
 };
 
-// Exported functions, and inner ones of glibc and musl. A longer prefix stands before a shorter one.
+// Exported functions, and internal ones of glibc and musl. A longer prefix comes before a shorter one.
 constexpr std::array kByPrefix{
     Name{"pthread_mutex_cond_lock", Primitive::kMutex},
     Name{"pthread_mutex_lock", Primitive::kMutex},
@@ -60,7 +60,7 @@ constexpr std::array kByPart{
     Name{"runtime.futex", Primitive::kGo},
 };
 
-// What stands between a primitive and the kernel.
+// Functions between a primitive and the kernel.
 constexpr std::array<std::string_view, 5> kLeading{"futex", "lll_", "do_futex_wait", "timedwait", "internal_syscall"};
 
 std::string_view without_underscores(std::string_view name) {
@@ -105,22 +105,22 @@ bool is_musl(const StackLines& stack) {
   });
 }
 
-// A relock at the end of pthread_cond_wait waits for the mutex: by FUTEX_WAIT, while condition variables use
-// FUTEX_WAIT_BITSET. (musl waits for both by FUTEX_WAIT, and relocks under a function of its own.)
+// The relock at the end of pthread_cond_wait waits for the mutex: it uses FUTEX_WAIT, condition variables use
+// FUTEX_WAIT_BITSET. (musl uses FUTEX_WAIT for both, and relocks in a function of its own.)
 bool relocks(const FutexWait& wait, const Classified& found) {
   if (found.primitive != Primitive::kConditionVariable || found.library != Library::kGlibc) return false;
   return wait.command() != kFutexWaitBitset;
 }
 
-// glibc's pthread_mutex_lock of a robust mutex goes on in a function without an exported name. The words: the tid with
-// the waiters' bit in the lock word, the same tid in the owner's field, and a kind that says robust.
+// For a robust mutex, glibc's pthread_mutex_lock continues in a function without an exported name. The words show it:
+// the tid with the waiters' bit in the lock word, the same tid in the owner's field, and a robust kind.
 bool is_robust_mutex(const FutexWait& wait) {
   const auto mutex = glibc_mutex_at(wait);
   return wait.command() == kFutexWait && mutex && (wait.expected & kFutexWaiters) != 0 && mutex->owner != 0 &&
          (mutex->lock & kFutexTid) == mutex->owner && mutex->is_robust();
 }
 
-// pthread_join waits, shared, for the tid of the thread to become 0.
+// pthread_join waits, with a shared futex, for the thread's tid to become 0.
 bool is_join(const FutexWait& wait) {
   return wait.command() == kFutexWaitBitset && (wait.op & kFutexPrivate) == 0 && wait.expected != 0 &&
          wait.word(0) == wait.expected;
@@ -136,7 +136,7 @@ bool is_semaphore(const FutexWait& wait) {
   return *waiters >= 1 && *waiters < kMostWaiters && (*kind == 0 || *kind == kShared);
 }
 
-// pthread_once waits for the 1 to become 2 that another thread has put there, with the number of forks behind it.
+// pthread_once waits for the state 1, set by another thread together with the number of forks, to become 2.
 bool is_once(const FutexWait& wait) {
   constexpr std::uint32_t kStateBits = 3;
   constexpr std::uint32_t kMostForks = 1U << 16;
@@ -144,7 +144,7 @@ bool is_once(const FutexWait& wait) {
          wait.expected / (kStateBits + 1) < kMostForks && wait.word(0) == wait.expected;
 }
 
-// A pthread_mutex_t of the plain kinds, in a program that has libc within and no names.
+// A pthread_mutex_t of a plain kind, in a program that contains libc and has no names.
 bool is_plain_mutex(const FutexWait& wait) {
   constexpr std::uint32_t kMostUsers = 1U << 16;
   constexpr std::uint32_t kKindBits = 0x383;  // normal, recursive, errorcheck, adaptive; shared; elision
@@ -155,7 +155,7 @@ bool is_plain_mutex(const FutexWait& wait) {
          (mutex->kind & ~kKindBits) == 0;
 }
 
-// The function that called into libc is not there (its tail call replaced it), or has no name.
+// Used if the libc function that was called is not on the stack (replaced by its tail call), or has no name.
 Classified by_words(const FutexWait& wait) {
   Classified found;
   found.library = Library::kGlibc;
@@ -173,7 +173,7 @@ Classified by_words(const FutexWait& wait) {
   return found;
 }
 
-// Python's locks are semaphores that only the code between them takes and gives.
+// Python's locks are semaphores that only its own code takes and releases.
 bool is_python_lock(const Classified& found, const StackLines& stack, std::size_t caller) {
   return found.primitive == Primitive::kSemaphore && caller < stack.size() &&
          stack[caller].function.starts_with("PyThread_acquire_lock");
@@ -236,8 +236,8 @@ bool is_libc(std::string_view module) {
 Classified classify(const FutexWait& wait, const StackLines& stack) {
   const bool musl = is_musl(stack);
   Classified found;
-  bool nameless = true;  // no function on the way says what it is for
-  bool in_libc = false;  // a frame of it has been passed
+  bool nameless = true;  // no function so far has a name that shows its purpose
+  bool in_libc = false;  // a frame of libc has been skipped
   std::size_t at = 0;
   for (; at < stack.size() && at < kDeepest; at++) {
     const StackLine& line = stack[at];
@@ -252,12 +252,12 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
     const bool leads = only_leads(without_underscores(line.function));
     // The application's own use of futexes: by syscall(2), or in a function of its own.
     if (line.function == "syscall" || (leads && !libc)) nameless = false;
-    // A stripped program called libc: what lies further out is not about this wait.
+    // A stripped program called libc: frames further out do not concern this wait.
     if (in_libc && !libc && is_nameless(line)) break;
     in_libc = in_libc || libc;
     if (leads || is_nameless(line)) continue;
     if (libc) nameless = false;  // a lock within libc: of malloc, of a stream
-    // Inlined or called within Rust's and C++'s libraries, before the one that tells.
+    // Functions of Rust's and C++'s libraries, inlined or called, come before the deciding one.
     if (!line.function.starts_with("std::") && !line.function.starts_with("core::")) break;
     nameless = false;
   }
@@ -274,7 +274,7 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
     found.is_lock = is_python_lock(found, stack, at);
     return found;
   }
-  // The outermost name of a run of the same kind is the one that the application called.
+  // In a run of names of the same kind, the application called the outermost one.
   for (at++; at < stack.size() && at < kDeepest; at++) {
     const Name* name = named(stack[at].function);
     const bool same = name && (name->primitive == found.primitive);

@@ -1,5 +1,5 @@
-// What kind of thing a thread waits for on a futex, told by the functions on its stack and, where libc left by a tail
-// call so that its function is not there, by the words around the address.
+// The kind of object that a thread waits for on a futex, derived from the functions on its stack. If libc used a tail
+// call, its function is not on the stack; then the words around the address decide.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace uscope::analyzer {
 
 enum class Primitive {
-  kFutex,  // nothing tells
+  kFutex,  // kind unknown
   kMutex,
   kRwlock,
   kConditionVariable,
@@ -23,32 +23,33 @@ enum class Primitive {
   kRustRwlock,
   kRustCondvar,
   kGo,
-  kVfork,  // no futex: a parent whose child of vfork has its memory
+  kVfork,  // no futex: a parent whose vfork child uses its memory
 };
 
-// Whose structures the words are: they decide what a word means.
+// The library that defines the structure, and so the meaning of its words.
 enum class Library { kGlibc, kMusl, kOther };
 
 struct Classified {
   Primitive primitive = Primitive::kFutex;
   Library library = Library::kOther;
-  bool by_name = false;  // a function says so; else the words alone
+  bool by_name = false;  // a function shows the kind; if false, only the words do
   bool is_lock = false;  // a semaphore that serves as a lock (Python's): no signal handler posts it
-  std::string api;       // the function called, without leading underscores: "pthread_mutex_lock"; empty: not known
+  std::string api;       // the function called, without leading underscores: "pthread_mutex_lock"; empty: unknown
 };
 
-// "mutex", "condition_variable": as docs/json/deadlock.schema.json has them.
+// "mutex", "condition_variable": as in docs/json/deadlock.schema.json.
 [[nodiscard]] std::string_view primitive_name(Primitive primitive);
 // "a mutex", "a condition variable".
 [[nodiscard]] std::string_view primitive_phrase(Primitive primitive);
 
 [[nodiscard]] Classified classify(const FutexWait& wait, const StackLines& stack);
 
-// The innermost frame of the application that is not of a language's own library or runtime, which programs may have
-// within; else the innermost of its binaries; else of all; null where there is no stack.
+// The innermost frame of the application that is not part of a language's library or runtime (programs may link these
+// statically). Without one: the innermost frame of the application's binaries, then the innermost of all; null if there
+// is no stack.
 [[nodiscard]] const StackLine* application_frame(const StackLines& stack);
 
-// Whether a module, by its base name, is a C library or its loader.
+// Whether a module, given by its base name, is a C library or its loader.
 [[nodiscard]] bool is_libc(std::string_view module);
 
 }  // namespace uscope::analyzer

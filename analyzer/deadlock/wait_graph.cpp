@@ -1,6 +1,6 @@
-// The order of the rules. Owners first: a circle of them needs no further evidence. Then condition variables: a waiter
-// whose wakers all wait, through owners, for itself. What is stuck and not behind one of these is a stall, of which
-// only those are accused that do not themselves wait for another accused one.
+// The order of the rules. Owners first: a cycle of them needs no further evidence. Then condition variables: a waiter
+// whose wakers all wait, through owners, for the waiter itself. Threads that are stuck and not behind one of these are
+// a stall, which lists only those that do not wait for another listed thread.
 #include "analyzer/deadlock/wait_graph.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-// The threads that are not stuck, by what they can reach: of each group it is enough to know those that were last seen.
+// The threads that are not stuck, grouped by what they can reach: for each group only those last seen latest matter.
 class FreeThreads {
  public:
   FreeThreads(const std::vector<Waiter>& threads, const std::vector<bool>& stuck) : threads_(threads) {
@@ -26,7 +26,7 @@ class FreeThreads {
     }
   }
 
-  // Any but the waiter itself that can_reach() lets release it.
+  // Whether any thread other than the waiter can release it, by can_reach().
   [[nodiscard]] bool any_reaches(std::size_t waiter) const {
     const Waiter& it = threads_[waiter];
     const auto space = by_space_.find(it.space);
@@ -36,7 +36,7 @@ class FreeThreads {
   }
 
  private:
-  // The two that were last seen: one of them may be who waits.
+  // The two that were seen last; one of them may be the waiter itself.
   using Latest = std::vector<std::size_t>;
 
   void add(Latest& latest, std::size_t thread) const {
@@ -97,7 +97,7 @@ class Graph {
   std::vector<bool> stuck_;
   FreeThreads free_;
   std::vector<bool> accused_;
-  std::set<std::size_t> dead_spaces_;  // with a finding that has owners
+  std::set<std::size_t> dead_spaces_;  // address spaces with a finding that rests on owners
   std::vector<GraphFinding> findings_;
 };
 
@@ -109,19 +109,20 @@ void Graph::accuse(GraphFinding finding) {
   findings_.push_back(std::move(finding));
 }
 
-// Who could release a lenient waiter though it is no owner.
+// Whether some thread could release a lenient waiter without being the owner.
 bool Graph::somebody_is_free(std::size_t waiter) const {
   return at(waiter).outsiders || free_.any_reaches(waiter);
 }
 
-// A thread of the process may cancel who joins; a lock's waiter behind it may wait for a sign that is no lock's.
+// A thread of the process may cancel one that joins; a waiter for a lock behind it may wait for a wake that is no
+// unlock.
 bool Graph::is_weak(const std::vector<std::size_t>& cycle) const {
   const auto joins = [&](std::size_t i) { return at(i).joins; };
   const auto is_open = [&](std::size_t i) { return (at(i).joins || at(i).lenient) && somebody_is_free(i); };
   return std::any_of(cycle.begin(), cycle.end(), joins) && std::any_of(cycle.begin(), cycle.end(), is_open);
 }
 
-// Each thread has one owner at most, so a walk along owners ends, or meets what it has passed.
+// Each thread has at most one owner, so a walk along owners ends or meets a thread that it has passed.
 void Graph::owner_cycles() {
   std::vector<std::size_t> walk(threads_.size());  // number of the walk that passed it, 0 = none
   for (std::size_t start = 0; start < threads_.size(); start++) {
@@ -153,7 +154,7 @@ void Graph::gone_owners() {
   for (auto& [thing, finding] : by_thing) accuse(std::move(finding));
 }
 
-// The threads from `from` on along owners, up to `to`, which is not among them; empty where they do not lead there.
+// The threads along owners from `from` up to, but not including, `to`; empty if the owners do not lead there.
 std::vector<std::size_t> Graph::chain(std::size_t from, std::size_t to, bool joins) const {
   std::vector<std::size_t> passed;
   for (std::size_t i = from; i != to; i = at(i).owner) {
@@ -163,14 +164,14 @@ std::vector<std::size_t> Graph::chain(std::size_t from, std::size_t to, bool joi
   return passed;
 }
 
-// Without any wake in the trace: all who could, but for those that only wait for somebody's end.
+// Without any wake in the trace: all threads that could wake it, except those that only wait for another thread's end.
 std::vector<std::size_t> Graph::expected_wakers(std::size_t waiter) const {
   if (!at(waiter).wakers.empty() || at(waiter).wakers_gone) return at(waiter).wakers;
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < threads_.size(); i++) {
     const bool reaches = at(waiter).releaser == Releaser::kAnyone || can_reach(at(i), at(waiter));
     if (i == waiter || !reaches || (at(i).held && at(i).joins)) continue;
-    if (!has_owner(i)) return {};  // it leads nowhere: nothing can be said
+    if (!has_owner(i)) return {};  // not blocked by an owner: nothing can be concluded
     others.push_back(i);
   }
   return others;
@@ -181,8 +182,8 @@ void Graph::signal_cycle(std::size_t waiter) {
   if (!it.held || it.wish != Wish::kSignal || accused_[waiter]) return;
   if (it.releaser != Releaser::kSpace && it.releaser != Releaser::kAnyone) return;
   const bool stuck = stuck_[waiter];
-  // Where somebody is left who could, only those count who did, and only where they wait for a lock that the waiter
-  // holds: who joins it may have left the waking to another.
+  // If some thread is left that could wake it, only actual former wakers count, and only if they wait for a lock that
+  // the waiter holds: a thread that joins it may have left the waking to another.
   if (!stuck && (it.wakers.empty() || it.wakers_gone || !wakes_known_ || it.waited_ns < kSecond)) return;
   const std::vector<std::size_t> wakers = expected_wakers(waiter);
   if (wakers.empty()) return;
@@ -206,8 +207,8 @@ void Graph::signal_cycle(std::size_t waiter) {
   if (finding.threads.size() > 1) accuse(std::move(finding));
 }
 
-// Which stuck roots lead, through owners and former wakers, to roots that do not lead back: Tarjan's strongly connected
-// components, without recursion; a component is finished after those that it leads to.
+// The stuck roots that lead, through owners and former wakers, to roots that do not lead back: Tarjan's strongly
+// connected components, without recursion; a component is finished after those that it leads to.
 std::vector<bool> Graph::behind_others() const {
   const std::size_t count = threads_.size();
   std::vector<std::size_t> order(count);  // 0 = not met
@@ -282,7 +283,7 @@ void Graph::stall(const std::vector<std::size_t>& roots) {
   findings_.push_back(std::move(finding));
 }
 
-// One finding for each address space, and one for what processes wait for together.
+// One finding for each address space, and one for the futexes that processes share.
 void Graph::stalls() {
   const std::vector<bool> behind = behind_others();
   std::map<std::size_t, std::vector<std::size_t>> private_roots;
@@ -308,8 +309,8 @@ bool can_reach(const Waiter& other, const Waiter& waiter) {
 
 namespace {
 
-// Who is stuck, found by freeing: each thread is freed once, and then frees those that wait for it alone, and those
-// that can_reach() lets it release: of its process, of its memory, or all that have shared theirs.
+// Finds the stuck threads by freeing the others: each thread is freed once, and then frees those that wait for it alone
+// and those that it can release by can_reach(): in its process, in its address space, or in all with shared memory.
 class Freeing {
  public:
   explicit Freeing(const std::vector<Waiter>& threads) : threads_(threads), stuck_(threads.size()) {
@@ -345,8 +346,8 @@ class Freeing {
  private:
   using Lists = std::map<std::size_t, std::vector<std::size_t>>;
   struct Line {
-    std::vector<std::size_t> waiters;  // by when they were last seen
-    std::size_t freed = 0;             // so many of them, from the first on
+    std::vector<std::size_t> waiters;  // ordered by the time when they were last seen
+    std::size_t freed = 0;             // how many of them are freed, from the first on
   };
 
   void sort(Line& line) const {

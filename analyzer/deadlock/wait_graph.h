@@ -1,9 +1,9 @@
-// Who waits for whom, and who will never go on: pure functions on numbers. Nothing here knows of stores or names.
+// Which thread waits for which, and which threads will never go on: pure functions on numbers, without stores or names.
 //
-// A waiter that nobody can release any more is stuck. Who can release it is known (the owner of a lock, a thread that
-// is joined), or it is everybody who reaches the futex. Stuck are the members of the largest set of held threads in
-// which each one's possible releasers are all in the set themselves: so one thread that runs, or waits for anything but
-// a futex, clears all that it could release, and what those could, and so on.
+// A waiter is stuck if every thread that could release it is stuck too. The possible releasers are one known thread
+// (the owner of a lock, a joined thread) or all threads that reach the futex. The stuck threads are the largest set of
+// held threads that contains all possible releasers of each member (greatest fixed point). So a thread that runs, or
+// waits for anything but a futex, clears every waiter that it could release, and these clear others in turn.
 #pragma once
 
 #include <cstddef>
@@ -13,66 +13,66 @@
 
 namespace uscope::analyzer {
 
-//
-// Some waits that have an owner can be ended by others against custom: glibc lets any thread unlock a normal mutex, as
-// programs do that use it as a semaphore; and who joins a thread, or waits on a condition variable, can be cancelled.
-// Where somebody is free to do so, what the owners say is no proof any more:
-//   - of one thread that waits for a mutex which it took last itself nothing is left, since a semaphore's waiter looks
-//     just so;
-//   - an owner that is gone, a cycle through the end of a thread or a condition variable, are weak: a stall at most;
-//   - two threads or more that each hold what the next one asks for, all of them locks, stay a deadlock.
+// Some waits with an owner can also be ended by other threads, against custom: glibc lets any thread unlock a normal
+// mutex, and programs that use one as a semaphore do so; a thread that joins another or waits on a condition variable
+// can be cancelled. If some thread is free to do so, the owners are no proof:
+//   - a single thread that waits for a mutex which it took last itself gives no finding, since a semaphore's waiter
+//     looks the same;
+//   - a missing owner, and a cycle through a thread's end or a condition variable, are weak: a stall at most;
+//   - two or more threads that each hold what the next one waits for, all of them locks, remain a deadlock.
 enum class Releaser {
-  kNobody,   // its owner is gone
+  kNobody,   // the owner has ended
   kOwner,    // `owner`
-  kSpace,    // any other thread that has its memory
+  kSpace,    // any other thread of the same address space
   kAnyone,   // any other thread of the trace
-  kUnknown,  // somebody outside of the trace too, or it cannot be told
+  kUnknown,  // threads outside of the trace too, or unknown
 };
 
-// What it takes to release a waiter whose releaser is not one thread.
+// The event that releases a waiter whose releaser is not one thread.
 enum class Wish {
-  kLock,    // that somebody lets go of something
-  kPost,    // a wake by whoever has to (a semaphore, a futex of which nothing is known)
-  kSignal,  // the same, of a condition variable or the like: who did it before will do it again
+  kLock,    // some thread releases a lock
+  kPost,    // a wake by the thread responsible for it (a semaphore, a futex of unknown use)
+  kSignal,  // as kPost, for a condition variable or the like: the threads that did it before will do it again
 };
 
-// A thread that is there at the end.
+// A thread that exists at the end.
 struct Waiter {
-  bool held = false;  // waits for a futex, and was asleep there
+  bool held = false;  // waits for a futex, and was asleep then
   std::size_t process = 0;
-  std::size_t space = 0;  // equal for processes that have one address space
+  std::size_t space = 0;  // equal for processes that share an address space
   Releaser releaser = Releaser::kUnknown;
   std::size_t owner = 0;
-  bool joins = false;      // the owner is a thread whose end it waits for
-  bool lenient = false;    // it has an owner, or had one, and others can release it, too
-  bool shared = false;     // others: of all processes, not only those with its memory
-  bool outsiders = false;  // others: somebody outside of the trace, too, or it cannot be told
+  bool joins = false;      // the waiter waits for the owner thread to end
+  bool lenient = false;    // the lock has or had an owner, but other threads can release it as well
+  bool shared = false;     // other threads: of all processes, not only those of its address space
+  bool outsiders = false;  // other threads: also ones outside of the trace, or that is unknown
   Wish wish = Wish::kLock;
-  std::uint64_t thing = 0;          // equal where two wait for the same thing
-  std::vector<std::size_t> wakers;  // others that woke it before, and are there
-  bool wakers_gone = false;         // some that did are not there any more
+  std::uint64_t thing = 0;          // equal if two threads wait for the same object
+  std::vector<std::size_t> wakers;  // other threads that woke it before and still exist
+  bool wakers_gone = false;         // some threads that woke it before have ended
   std::int64_t waited_ns = 0;
-  std::int64_t until_ns = 0;  // when it was last seen: the end of the trace, or of its process
+  std::int64_t until_ns = 0;  // when the thread was last seen: the end of the trace, or of its process
 };
 
 enum class FindingType { kCycle, kSelfDeadlock, kOwnerGone, kLostWakeup, kStall };
 
 struct GraphFinding {
   FindingType type = FindingType::kStall;
-  std::vector<std::size_t> threads;  // a cycle in its order: each waits for the next one
-  bool signal = false;      // a cycle through a condition variable: its waiter stands first, who should wake it behind
-  bool by_history = false;  // that nobody else will wake it is known only from who did
-  bool weak = false;        // somebody is free who could end it against custom
+  std::vector<std::size_t> threads;  // a cycle is in order: each thread waits for the next one
+  bool signal = false;      // a cycle through a condition variable: its waiter first, followed by the thread that
+                            // should wake it
+  bool by_history = false;  // the claim that no other thread will wake it rests on former wakers alone
+  bool weak = false;        // some free thread could end it against custom
 };
 
-// All findings, deadlocks first; no thread is in two of them. `wakes_known`: no wake is missing from the trace.
+// All findings, deadlocks first; no thread is in two findings. `wakes_known`: no wake is missing from the trace.
 [[nodiscard]] std::vector<GraphFinding> find_stuck(const std::vector<Waiter>& threads, bool wakes_known);
 
-// The stuck ones, as above; for find_stuck and its reader's explanations.
+// Marks the stuck threads, as defined above; for find_stuck() and for the code that explains its results.
 [[nodiscard]] std::vector<bool> stuck_threads(const std::vector<Waiter>& threads);
 
-// Whether a thread can reach what another one waits for: it has its memory or, where that is shared, may have it, and
-// was there to the end with it.
+// Whether `other` can reach the futex that `waiter` waits for: it shares the memory (or may share it, if the futex is
+// shared) and existed together with the waiter to the end.
 [[nodiscard]] bool can_reach(const Waiter& other, const Waiter& waiter);
 
 }  // namespace uscope::analyzer

@@ -7,7 +7,7 @@
 namespace uscope::analyzer {
 namespace {
 
-constexpr int kGenerations = 1000;  // parent links may form a circle
+constexpr int kGenerations = 1000;  // parent links may form a cycle
 
 bool is_initial(const LastProcess& process) {
   return process.pid == process.ns_pid;
@@ -25,7 +25,7 @@ WaitOwners::WaitOwners(const LastCalls& calls) : calls_(calls) {
   find_sharers();
 }
 
-// Sorted by their ends: where any other ended together with a process, one beside it did.
+// Sorted by end time: if any other process ended together with this one, one next to it in this order did.
 void WaitOwners::find_sharers() {
   shares_.resize(calls_.processes.size());
   for (auto [space, processes] : calls_.spaces) {
@@ -64,8 +64,8 @@ FoundOwner WaitOwners::within(std::size_t index, std::uint32_t inner_tid) const 
   return owner;
 }
 
-// A process and those above it that are in inner namespaces, too. Who has one of them in common was made within one
-// container, most likely in one namespace; that is enough to look for a tid there, not to say that it is not there.
+// A process and its ancestors in inner namespaces. Two processes with a common one were made within one container, most
+// likely in one namespace; that suffices to look for a tid there, but not to conclude that it is absent.
 std::vector<std::int64_t> WaitOwners::inner_ancestors(std::size_t process) const {
   std::vector<std::int64_t> ids;
   for (int i = 0; i < kGenerations; i++) {
@@ -90,8 +90,8 @@ bool WaitOwners::same_namespace(std::size_t a, std::size_t b) const {
                      [&](std::int64_t id) { return std::find(others.begin(), others.end(), id) != others.end(); });
 }
 
-// Who has the number in another namespace may be meant as well, and so may a process that is not traced. Gone is an
-// owner only where every process that has the futex is in the trace, and none of their namespaces knows it.
+// A thread with the same number in another namespace may be meant, or one of an untraced process. So an owner is gone
+// only if every process that has the futex is in the trace, and none of their namespaces knows the number.
 FoundOwner WaitOwners::across(const LastCall& waiter, std::uint32_t inner_tid) const {
   FoundOwner owner;
   const LastProcess& own = calls_.processes[waiter.process];

@@ -1,5 +1,5 @@
-// From the tid in a lock to the thread of the trace that it means. Locks hold inner tids: those of the innermost pid
-// namespace, which mean nothing outside of it. A number that several threads may have is unclear.
+// Finds the thread of the trace for the tid in a lock. Locks hold inner tids, which mean nothing outside of their
+// innermost pid namespace. A number that fits several threads is unclear.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace uscope::analyzer {
 struct FoundOwner {
   enum class State { kFound, kGone, kUnclear };
   State state = State::kUnclear;
-  std::size_t thread = 0;               // in LastCalls::threads
-  std::optional<std::int64_t> old_tid;  // kGone: of the initial namespace, where known
+  std::size_t thread = 0;               // index in LastCalls::threads
+  std::optional<std::int64_t> old_tid;  // kGone: tid in the initial namespace, if known
 };
 
 class WaitOwners {
@@ -26,11 +26,12 @@ class WaitOwners {
   // `calls` must outlive the object.
   explicit WaitOwners(const LastCalls& calls);
 
-  // The owner of what a thread waits for, by the inner tid that stands there. Who is joined has the same memory.
+  // The owner of the lock that a thread waits for, given the inner tid in it. A joined thread has the same memory as
+  // its waiter.
   [[nodiscard]] FoundOwner find(const LastCall& waiter, std::uint32_t inner_tid, bool joins) const;
 
-  // Whether other processes have the process's memory, too, traced or not. A child of vfork or clone goes on with its
-  // parent's thread structure, so what it locks names its parent's thread.
+  // Whether other processes, traced or not, share the process's memory. A child of vfork or clone keeps its parent's
+  // thread structure, so a lock that it takes names the parent's thread.
   [[nodiscard]] bool shares_space(const LastCall& waiter) const;
 
  private:
@@ -43,7 +44,7 @@ class WaitOwners {
   const LastCalls& calls_;
   using Threads = std::map<std::size_t, std::size_t>;                 // process → thread
   std::map<std::pair<std::size_t, std::int64_t>, Threads> by_space_;  // space, inner tid
-  std::vector<bool> shares_;  // by process: others have its memory, and were there to the end with it
+  std::vector<bool> shares_;  // by process: others share its memory, and existed with it to the end
   std::multimap<std::int64_t, std::size_t> by_tid_;          // inner tid → thread
   std::unordered_map<std::int64_t, std::size_t> processes_;  // id → index
 };

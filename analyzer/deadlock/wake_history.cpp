@@ -10,8 +10,8 @@
 namespace uscope::analyzer {
 namespace {
 
-// Of the operations of futex(2): WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, UNLOCK_PI (whose 0 is success), WAKE_BITSET.
-// futex_wake(2) has none.
+// These are operations of futex(2): WAKE, REQUEUE, CMP_REQUEUE, WAKE_OP, UNLOCK_PI (which succeeds with 0),
+// WAKE_BITSET. futex_wake(2) has no operation.
 constexpr const char* kWakes =
     "SELECT thread_id, max(CASE WHEN result > 0 OR result = 0 AND a1 & 127 = 7 THEN ts_ns ELSE 0 END) FROM event CROSS "
     "JOIN thread "
@@ -23,7 +23,7 @@ constexpr const char* kSharedWakes =
     "SELECT futex_wake.key, thread_id, max(CASE WHEN result > 0 THEN ts_ns ELSE 0 END) FROM futex_wake "
     "JOIN event ON event.id = event_id WHERE futex_wake.key IS NOT NULL GROUP BY futex_wake.key, thread_id";
 
-// The key with its address moved: "file:8:12:0x128" and 4 is "file:8:12:0x12c". Empty where it has none.
+// The key with its address moved: "file:8:12:0x128" and 4 give "file:8:12:0x12c". Empty if the key has no address.
 std::string moved(const std::string& key, std::uint64_t by) {
   const std::size_t at = key.rfind(":0x");
   if (at == std::string::npos) return "";

@@ -1,5 +1,5 @@
-// Who woke a futex while the trace ran, by the index of events by call and first argument, or, where processes share
-// the futex, by the table of such wakes.
+// Which threads woke a futex while the trace ran. The source is the index of events by call and first argument or, for
+// a futex that processes share, the table of such wakes.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ namespace uscope::analyzer {
 
 class WakeHistory {
  public:
-  // Row ids of those that have the waiter's memory, itself among them.
+  // Row ids of the processes that share the waiter's memory, including its own.
   using Processes = std::vector<std::int64_t>;
 
   static Result<WakeHistory> open(const store::Database& database);
 
-  // Row ids of the threads, without the waiter itself, that woke what it waits for: at any time. A condition variable
-  // of glibc has two futexes that threads wait at in turn.
+  // Row ids of the threads, other than the waiter, that at any time woke the object that it waits for. A glibc
+  // condition variable has two futexes, used in turn.
   Result<std::vector<std::int64_t>> wakers(const LastCall& waiter, const Processes& processes, const Classified& what);
 
-  // Whether a wake that found somebody came after the wait began.
+  // Whether a wake that found a waiter came after the wait began.
   Result<bool> woken_since(const LastCall& waiter, const Processes& processes);
 
  private:
   struct Wake {
     std::int64_t thread_id = 0;
-    std::int64_t last_ns = 0;  // of those that found somebody; 0: none did
+    std::int64_t last_ns = 0;  // the last wake that found a waiter; 0: none did
   };
   using Wakes = std::vector<Wake>;
 

@@ -1,4 +1,4 @@
-// What is to be expected of a call whatever the application: that it waits, and results that only mean "later".
+// Properties of a call that hold for every application: whether it waits, and which results only mean "later".
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace uscope::analyzer {
 
-// Its number and length depend on when other threads and peers do something.
+// Whether the call's count and duration depend on when other threads and peers act.
 [[nodiscard]] bool waits(std::string_view kind);
 
-// An error that says no more than "not yet": EAGAIN, EINTR, EINPROGRESS, EALREADY; of calls that wait, ETIMEDOUT.
+// Whether an error only means "not yet": EAGAIN, EINTR, EINPROGRESS, EALREADY; for calls that wait also ETIMEDOUT.
 [[nodiscard]] bool is_passing(std::string_view kind, std::int64_t error);
 
 }  // namespace uscope::analyzer

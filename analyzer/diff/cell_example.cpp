@@ -9,20 +9,20 @@ namespace uscope::analyzer {
 namespace {
 
 constexpr std::size_t kSampled = 1000;
-constexpr std::size_t kErrorsSampled = 20'000;  // what fails is rarer, and all of it may be of interest
+constexpr std::size_t kErrorsSampled = 20'000;  // failed calls are rarer, and all of them may be of interest
 constexpr std::size_t kOfOneStack = 200;
 constexpr std::int64_t kMostStacks = 4096;
 constexpr std::size_t kThreadsShown = 8;
 constexpr std::size_t kStringsShown = 8;
 
-// Of kStepsAtOnce of SQLite's virtual machine, for one cell: tens and hundreds of milliseconds.
+// Limits for one cell, in units of kStepsAtOnce of SQLite's virtual machine: tens and hundreds of milliseconds.
 constexpr std::int64_t kMost = 10;
 constexpr std::int64_t kMostForErrors = 100;
 
-// Bounds what SQLite does while the object lives: statements stop with an error once a part of all work is used up.
+// Bounds SQLite's work while the object lives: statements fail with an error once a share of the total work is used up.
 class WorkBudget {
  public:
-  // `left` in units of kStepsAtOnce, counted down, by `most` at most.
+  // `left`: remaining units of kStepsAtOnce, counted down; this object uses `most` of them at most.
   WorkBudget(sqlite3* database, std::int64_t& left, std::int64_t most)
       : database_(database), left_(left), stop_at_(left - most) {
     sqlite3_progress_handler(
@@ -50,8 +50,8 @@ std::size_t most_of(const CellEvents& which) {
   return which.error ? kErrorsSampled : kSampled;
 }
 
-// The events of a cell that are meant, of one stack. A stack mostly is of one kind of call: whether it is of this one,
-// its first events tell; only of those that failed all are looked through.
+// Selects a cell's events on one stack. Most stacks belong to one kind of call, so the first events show whether a
+// stack has this kind; for failed calls all events are searched.
 std::string events_sql(const CellEvents& which) {
   std::string from = "event";
   if (which.never_returned) {
@@ -74,7 +74,7 @@ std::vector<ArgumentValue> most(const std::map<std::string, std::uint64_t>& coun
   return list;
 }
 
-// Those whose share differs most from that on the other side first.
+// Sorted by how much their share differs from that on the other side, largest first.
 std::vector<ArgumentValue> standing_out(const EventSample& here, const EventSample& there) {
   std::vector<std::pair<double, ArgumentValue>> list;
   for (const auto& [value, events] : here.strings) {

@@ -1,4 +1,4 @@
-// Looks single events of a cell up, to show what it is: its first one, its threads, what its arguments pointed to.
+// Looks up single events of a cell as examples: the first one, the threads, the data that arguments pointed to.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace uscope::analyzer {
 
-// Which events of a cell.
+// Selects events of a cell.
 struct CellEvents {
   const Cell* cell = nullptr;
-  std::optional<std::int64_t> error{};  // those with this error only
-  bool never_returned = false;          // those only
+  std::optional<std::int64_t> error{};  // only events with this error
+  bool never_returned = false;          // only calls that never returned
 };
 
 struct SampledEvent {
@@ -26,7 +26,7 @@ struct SampledEvent {
 
 struct EventSample {
   std::map<std::string, std::uint64_t> threads;  // events by name
-  std::map<std::string, std::uint64_t> strings;  // events by what an argument points to
+  std::map<std::string, std::uint64_t> strings;  // events by the data that an argument points to
   std::uint64_t events = 0;
 };
 
@@ -35,21 +35,21 @@ class CellLookup {
   // Both must outlive the object.
   CellLookup(const store::Database& database, const RunFacts& facts) : database_(database), facts_(facts) {}
 
-  // The first event, and from where it was called.
+  // The first event, and the place that it was called from.
   Result<CellExample> first(const CellEvents& which);
   Result<CellExample> example_of(std::int64_t event);
 
-  // Some 1000 events at most, 20,000 of those with an error; by id. The work is bounded, by cell and for all cells
-  // together: of a cell whose events are few among very many of the same stacks, less than there are may be found.
+  // Events by id: about 1000 at most, 20,000 with an error. The work is bounded, for one cell and for all cells
+  // together, so fewer events than exist may be found if a cell's events are few among very many of the same stacks.
   Result<std::vector<SampledEvent>> events(const CellEvents& which);
 
-  // False: all work is used up, nothing more is found.
+  // False once all work is used up; then nothing more is found.
   [[nodiscard]] bool can_look() const { return work_left_ > 0 && texts_left_ > 0; }
 
-  // Whether the trace has any text that arguments point to.
+  // Whether the trace has any data that arguments point to.
   Result<bool> has_strings();
 
-  // What the arguments of an event point to.
+  // The data that the arguments of an event point to.
   Result<std::vector<std::string>> strings(std::int64_t event);
 
   Result<EventSample> describe(const std::vector<SampledEvent>& events);
@@ -63,10 +63,10 @@ class CellLookup {
   const RunFacts& facts_;
   std::optional<store::Statement> strings_;
   std::int64_t texts_left_ = 400'000;  // events whose texts are looked up: some seconds
-  std::int64_t work_left_ = 600;       // of WorkBudget: some seconds
+  std::int64_t work_left_ = 600;       // in units of WorkBudget: some seconds
 };
 
-// Threads with most events first, and the arguments whose share is most above that in `other`.
+// Threads with most events first; then the arguments whose share exceeds that in `other` most.
 void describe_example(const EventSample& sample, const EventSample& other, CellExample& example);
 
 }  // namespace uscope::analyzer

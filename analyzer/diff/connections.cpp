@@ -8,7 +8,7 @@
 namespace uscope::analyzer {
 namespace {
 
-// What became of a descriptor: the first call of the thread that closes it, or moves bytes.
+// The fate of a descriptor: the thread's first call that closes it, or that transfers bytes.
 constexpr std::string_view kFate =
     "SELECT k.name FROM (SELECT kind_id, a0, result FROM event WHERE thread_id = ?1 AND ts_ns > ?2 "
     "ORDER BY ts_ns LIMIT 2000) e JOIN kind k ON k.id = e.kind_id WHERE e.a0 = ?3 AND (k.name = 'close' OR "

@@ -1,4 +1,4 @@
-// Connections that never came about.
+// Connections that were never established.
 #pragma once
 
 #include "analyzer/diff/matrix.h"
@@ -6,10 +6,10 @@
 
 namespace uscope::analyzer {
 
-// Counts, in every cell of `connect`, the connections begun with EINPROGRESS whose descriptor the same thread closed
-// before anything was sent or received by it, as errors of the number kUnconnected. Bounded: some 2000 connections of a
-// cell are looked at, and of each the thread's next 2000 calls; one whose end is not among them is not counted. Nothing
-// is counted where close or the calls that send were not traced.
+// Counts, in every cell of `connect`, the connections that began with EINPROGRESS and whose descriptor the same thread
+// closed before it sent or received anything; they are added as errors with the number kUnconnected. Bounded: about
+// 2000 connections of a cell are examined, and the thread's next 2000 calls after each; a connection whose end is not
+// among these is not counted. Nothing is counted if close or the calls that send were not traced.
 [[nodiscard]] Result<void> find_unconnected(const store::Database& database, const RunFacts& facts, Matrix& matrix);
 
 }  // namespace uscope::analyzer

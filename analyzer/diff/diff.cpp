@@ -56,7 +56,7 @@ Result<void> read_matrices(const DiffOptions& options, const OffsetTrust& trust,
   return {};
 }
 
-// How many pieces of work a run did: calls of these kinds that did not fail.
+// How many units of work a run did: successful calls of these kinds.
 double work_of(const Matrix& matrix, const std::vector<std::string>& kinds) {
   double work = 0;
   for (const auto& [key, cell] : matrix.cells)
@@ -102,7 +102,7 @@ void add(const EventSample& from, EventSample& to) {
   for (const auto& [value, events] : from.strings) to.strings[value] += events;
 }
 
-// Shows cells by their events.
+// Adds example events to cells.
 class Explainer {
  public:
   Explainer(const Side& normal, const Side& abnormal) {
@@ -112,7 +112,7 @@ class Explainer {
     sides_ = {&normal, &abnormal};
   }
 
-  // False: some cells were looked at less than they could be.
+  // False: some cells were examined less than they could be.
   [[nodiscard]] bool looked_at_all() const {
     const auto can = [](const CellLookup& lookup) { return lookup.can_look(); };
     return std::all_of(normal_.begin(), normal_.end(), can) && std::all_of(abnormal_.begin(), abnormal_.end(), can);
@@ -150,7 +150,7 @@ class Explainer {
     return found == side.matrices[run].cells.end() ? nullptr : &found->second;
   }
 
-  // The run with most of the events that are meant.
+  // The run with most of the selected events.
   static std::size_t busiest(const Side& side, const CellKey& key, CellEvents events) {
     std::size_t best = 0;
     std::uint64_t most_events = 0;
@@ -168,7 +168,7 @@ class Explainer {
   std::array<const Side*, 2> sides_{};
 };
 
-// `entries` by falling score, those that have an example already among them.
+// `entries` are sorted by falling score; some may have an example already.
 Result<RankedList<OnlyEntry>> explain_only(const std::vector<OnlyEntry>& entries, std::size_t lines, bool of_normal,
                                            Explainer& explainer) {
   RankedList<OnlyEntry> list{cut(entries, lines), entries.size()};
@@ -189,7 +189,7 @@ std::vector<OnlyEntry> entries_of(std::vector<OnlyCell> cells) {
   return entries;
 }
 
-// Puts errors of new files and addresses among the abnormal runs' cells.
+// Adds errors for new files and addresses to the abnormal runs' cells.
 Result<void> add_failing_arguments(const std::vector<CellRow>& rows, std::vector<CellLookup>& normal,
                                    std::vector<CellLookup>& abnormal, std::vector<OnlyEntry>& entries) {
   const auto errors_of = [](const std::vector<const Cell*>& runs) {

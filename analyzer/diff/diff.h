@@ -1,4 +1,4 @@
-// Dual-space comparison: what abnormal runs of an application do that normal runs do not, and the other way round.
+// Dual-space comparison: what abnormal runs of an application do that normal runs do not, and vice versa.
 //
 // Memory: the cells of all runs. All stores are open at once.
 #pragma once
@@ -21,34 +21,34 @@ namespace uscope::analyzer {
 struct DiffOptions {
   std::vector<std::filesystem::path> normal;    // at least one
   std::vector<std::filesystem::path> abnormal;  // at least one
-  ModuleNames names{};                          // renamed modules, old base name to new
+  ModuleNames names{};                          // renamed modules: old base name to new
   MatrixBy by{};
-  // Calls whose successes are pieces of work that rates are told by; empty: rates are by duration.
+  // Calls whose successes are the units of work for rates; empty: rates are per second.
   std::vector<std::string> per{};
-  std::size_t lines = 0;  // of each list; 0: all
+  std::size_t lines = 0;  // of each list; 0: no limit
 };
 
-// What an argument of a cell's calls was, and in how many of those looked at.
+// An argument value of a cell's calls, and how many of the examined calls had it.
 struct ArgumentValue {
   std::string value;
   std::uint64_t events = 0;
 };
 
-// What the store says of a cell in the run that has most of its events.
+// An example of a cell, from the run that has most of its events.
 struct CellExample {
   std::string file;                      // of the run
   std::int64_t event_id = 0;             // its first event there
-  std::string stack;                     // of that, folded: root first, `;`. Empty: none
-  std::optional<std::int64_t> first_ns;  // when that was, since the start of the run
-  std::vector<std::string> threads;      // names, those with most of the events looked at first
-  std::vector<ArgumentValue> strings;    // those that stand out first
-  std::uint64_t looked_at = 0;           // events that threads and strings are from
+  std::string stack;                     // the first event's stack, folded: root first, `;`. Empty: none
+  std::optional<std::int64_t> first_ns;  // time of the first event since the start of the run
+  std::vector<std::string> threads;      // names; first the threads with most of the examined events
+  std::vector<ArgumentValue> strings;    // most distinctive ones first
+  std::uint64_t looked_at = 0;           // number of events that threads and strings come from
 };
 
 struct OnlyEntry {
   OnlyCell cell;
   CellExample example;
-  bool new_arguments = false;  // normal runs have the error too, but not of these files or addresses
+  bool new_arguments = false;  // normal runs have the error too, but not for these files or addresses
 };
 
 struct ChangedEntry {
@@ -59,13 +59,13 @@ struct ChangedEntry {
 template <typename Entry>
 struct RankedList {
   std::vector<Entry> entries;
-  std::size_t total = 0;  // before it was cut
+  std::size_t total = 0;  // before the list was cut
 };
 
 struct Diff {
   std::vector<RunFacts> normal;
   std::vector<RunFacts> abnormal;
-  bool tested = false;  // across runs; else ranked by effect alone
+  bool tested = false;  // tested across runs; if false, ranked by effect alone
   bool by_work = false;
   RankedList<OnlyEntry> normal_only;
   RankedList<OnlyEntry> abnormal_only;
@@ -73,7 +73,7 @@ struct Diff {
   std::vector<std::string> warnings;
 };
 
-// Errors: a store that cannot be read; a run without a piece of work where rates are told by work.
+// Returns an error if a store cannot be read, or if rates are per unit of work and a run has no work.
 [[nodiscard]] Result<Diff> diff(const DiffOptions& options);
 
 }  // namespace uscope::analyzer

@@ -14,14 +14,14 @@ namespace uscope::analyzer {
 namespace {
 
 constexpr double kAboutTheSame = 2;  // standard deviations
-constexpr double kTier = 1000;       // above every score of standard deviations
+constexpr double kTier = 1000;       // above every score that is in standard deviations
 constexpr double kWaitingWeight = 0.5;
 constexpr double kLeastLatencyVariance = 0.1;  // of logarithms, between runs
-constexpr double kBriefNs = 1e6;               // less time in all, gained or lost, weighs little
+constexpr double kBriefNs = 1e6;               // less time than this, gained or lost in total, weighs little
 constexpr double kBriefWeight = 0.3;
 
 using Runs = std::vector<const Cell*>;
-using Part = std::function<double(const Cell&)>;  // so many events of a cell
+using Part = std::function<double(const Cell&)>;  // a number of events of a cell
 
 double events_of(const Cell& cell) {
   return static_cast<double>(cell.events);
@@ -48,7 +48,7 @@ bool any(const Runs& runs) {
   return std::any_of(runs.begin(), runs.end(), [](const Cell* cell) { return cell != nullptr; });
 }
 
-// Of the runs that have the cell and durations in it.
+// Medians of the runs that have the cell and durations in it.
 std::vector<double> medians(const Runs& runs) {
   std::vector<double> values;
   for (const Cell* cell : runs)
@@ -68,7 +68,7 @@ double geometric_mean(const std::vector<double>& values) {
   return std::exp(sum / static_cast<double>(values.size()));
 }
 
-// Medians as rates: each of one unit of exposure, so that their ratios are those of Rates.
+// Medians as rates with one unit of exposure each, so that Rates computes their ratios.
 Rates as_rates(const std::vector<double>& before, const std::vector<double>& after) {
   return {{before, std::vector<double>(before.size(), 1)}, {after, std::vector<double>(after.size(), 1)}};
 }
@@ -133,22 +133,22 @@ class Comparison {
     return count_test(rates.before, rates.after,
                       std::max(shared_dispersion_, own_dispersion(rates.before, rates.after)));
   }
-  // By the mean of the runs where they are tested, by the nearest two where not.
+  // The mean ratio if the runs are tested, else that of the nearest two runs.
   [[nodiscard]] double ratio_of(const Rates& rates) const {
     return changes_.tested ? rates.ratio() : rates.nearest_ratio();
   }
 
   const std::vector<CellRow>& rows_;
   const Exposure& exposure_;
-  std::set<std::pair<std::string, std::int64_t>> normal_errors_;  // of whatever cell: kind, error
+  std::set<std::pair<std::string, std::int64_t>> normal_errors_;  // of any cell: kind, error
   double shared_dispersion_ = 0;
   double shared_variance_ = 0;
   std::vector<OnlyCandidate> only_;
-  std::vector<std::pair<ChangedCell, double>> changed_;  // and p
+  std::vector<std::pair<ChangedCell, double>> changed_;  // with p
   CellChanges changes_;
 };
 
-// What all cells share: known errors, and the scatter between runs: the median of the cells that have events enough.
+// Learns what all cells share: known errors, and the scatter between runs (the median of the cells with enough events).
 void Comparison::learn() {
   std::vector<double> dispersions;
   std::vector<double> variances;
@@ -169,7 +169,7 @@ void Comparison::learn() {
   shared_variance_ = median(std::move(variances));
 }
 
-// 2: an error that no cell of this call gave in a normal run; 1: one that others did; 0: none, or one that passes.
+// 2: an error that no cell of this call gave in a normal run; 1: one that other cells gave; 0: none, or a passing one.
 double Comparison::tier(const OnlyCell& cell, bool of_normal) const {
   double most = 0;
   if (of_normal || cell.never_returned) return most;
@@ -201,7 +201,7 @@ void Comparison::only(const CellRow& row, bool of_normal, OnlyCell cell, const P
   only_.push_back({std::move(cell), of_normal, steady, p_of(all)});
 }
 
-// Errors and open calls of a cell that both sides have.
+// Compares the errors and open calls of a cell that both sides have.
 void Comparison::outcomes(const CellRow& row) {
   std::set<std::int64_t> errors;
   const auto total = [](const Runs& runs, const Part& part) {
@@ -288,7 +288,7 @@ void Comparison::changed_share(const CellRow& row, Shift what, std::optional<std
   changed_.emplace_back(std::move(cell), p_of(shares));
 }
 
-// What is kept, in order.
+// Selects the results to keep, and sorts them.
 void Comparison::judge() {
   std::vector<double> p;
   for (const OnlyCandidate& candidate : only_) p.push_back(candidate.p);
@@ -348,7 +348,7 @@ std::vector<CellRow> join_cells(const std::vector<Matrix>& normal, const std::ve
   return list;
 }
 
-// Among the errors new to a cell: before those that have no such argument, behind those that the call never gave.
+// Ranks among the errors new to a cell: before those without such an argument, after those that the call never gave.
 double new_error_score(std::uint64_t events, std::size_t normal_runs, std::size_t abnormal_runs) {
   Rates rates{{std::vector<double>(normal_runs, 0), std::vector<double>(normal_runs, 1)},
               {std::vector<double>(abnormal_runs, static_cast<double>(events) / static_cast<double>(abnormal_runs)),

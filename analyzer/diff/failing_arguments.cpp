@@ -26,7 +26,7 @@ Result<std::vector<FailedEvent>> failed_events(const Cell* cell, std::int64_t er
   return failed;
 }
 
-// Arguments (their identities) that failed in no normal run, and in how many abnormal ones they did.
+// Arguments (their identities) that failed in no normal run, and in how many abnormal runs they failed.
 using NewArguments = std::map<std::string, std::size_t>;
 
 bool is_new(const FailedEvent& event, const NewArguments& arguments, std::size_t least_runs) {
@@ -76,7 +76,7 @@ Result<std::optional<OnlyEntry>> new_failing_arguments(const CellRow& row, std::
     if (!example) return example.error();
     auto sample = abnormal[i].describe(events);
     if (!sample) return sample.error();
-    // What failed in normal runs too (a folder beside the file) is none of it.
+    // Arguments that also failed in normal runs (a folder beside the file) are not part of it.
     std::erase_if(sample->strings,
                   [&](const auto& counted) { return known.count(argument_identity(counted.first)) != 0; });
     describe_example(*sample, {}, *example);

@@ -19,7 +19,7 @@ bool all_of_class(std::string_view text, std::string_view characters) {
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
-// The name without its last part where that is a compiler's: ".cold", or ".part.7".
+// The name without its last part if a compiler added that: ".cold", or ".part.7".
 std::optional<std::string_view> without_compiler_suffix(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<std::string_view> without_compiler_suffix(std::string_view name) {
 }  // namespace
 
 std::string module_identity(std::string_view path) {
-  // Of memory alone (memfd): a file's path has no such end, unless it is so named.
+  // For memory (memfd) only: a file's path ends so only if the file is named so.
   if (path.starts_with("/memfd:") && path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
   if (path.starts_with("[file ")) return "[file]";
   return std::string(base_name(path));

@@ -13,7 +13,7 @@
 namespace uscope::analyzer {
 namespace {
 
-constexpr std::size_t kStacksKept = 64;  // of a cell that is not by function, for examples
+constexpr std::size_t kStacksKept = 64;  // for a cell that is not by function, as examples
 
 using Steps = std::unordered_map<Cell*, std::vector<LatencyStep>>;
 
@@ -25,7 +25,7 @@ std::int64_t earlier(std::int64_t a, std::int64_t b) {
   return a == 0 ? b : std::min(a, b);
 }
 
-// Names of kinds by id.
+// The names of kinds by id.
 Result<std::unordered_map<std::int64_t, std::string>> read_kinds(const store::Database& database) {
   std::unordered_map<std::int64_t, std::string> kinds;
   auto done = each_row(database, "SELECT id, name, abi FROM kind", [&](const Row& row) {
@@ -109,7 +109,7 @@ class FunctionMatrix {
   Matrix matrix_;
 };
 
-// What is gathered of one cell while all events are read.
+// Values gathered for one cell while all events are read.
 struct Gathered {
   Cell cell;
   store::CellLatency latency;

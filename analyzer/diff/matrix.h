@@ -1,5 +1,5 @@
-// The dual-space matrix of one run: what was called (a kind of call) against what called it (a function; some
-// application functions above one another; the path through the modules), by identities that hold across runs.
+// The dual-space matrix of one run: the kind of call against its caller (a function, a chain of application functions,
+// or the path through the modules), with identities that hold across runs.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace uscope::analyzer {
 
-// What the second dimension of the matrix is.
+// The second dimension of the matrix.
 struct MatrixBy {
   enum class Space {
     kFunction,  // the trigger of the stack
@@ -42,12 +42,12 @@ struct CellKey {
   }
 };
 
-// In place of an error number: a connection that `connect` has begun (EINPROGRESS) and that was closed without a byte
-// sent or received. Why, the application learns by getsockopt(SO_ERROR), which is no result of a call. See
+// Used as an error number for a connection that `connect` began (EINPROGRESS) and that was closed without a byte sent
+// or received. The application learns the reason by getsockopt(SO_ERROR), which is not the result of a call. See
 // connections.h.
 constexpr std::int64_t kUnconnected = 1'000'000;
 
-// error_name, "unconnected" of kUnconnected.
+// error_name(), or "unconnected" for kUnconnected.
 [[nodiscard]] std::string outcome_name(std::int64_t error);
 
 struct ErrorCount {
@@ -55,11 +55,11 @@ struct ErrorCount {
   std::int64_t first_event_id = 0;
 };
 
-// Where a cell's events are in its store.
+// Locates a cell's events in its store.
 struct CellSource {
   std::int64_t kind_id = 0;
-  std::optional<std::int64_t> trigger_frame_id;  // of function cells
-  std::vector<std::int64_t> stack_ids;           // of others: some of their stacks
+  std::optional<std::int64_t> trigger_frame_id;  // for function cells
+  std::vector<std::int64_t> stack_ids;           // for other cells: some of their stacks
 };
 
 struct Cell {
@@ -68,27 +68,27 @@ struct Cell {
   std::uint64_t open = 0;  // never returned
   std::uint64_t total_ns = 0;
   std::uint64_t timed = 0;  // events with a duration
-  double median_ns = 0;     // of these: within a step of the store's cell_latency
+  double median_ns = 0;     // of the timed events, within one step of the store's cell_latency
   std::int64_t first_event_id = 0;
   std::map<std::int64_t, ErrorCount> errnos;
   std::vector<CellSource> sources;
-  std::vector<std::int64_t> unconnected;  // events: some of them
+  std::vector<std::int64_t> unconnected;  // some of these events
 };
 
 struct Matrix {
   std::map<CellKey, Cell> cells;
-  std::set<std::string> nameless;  // modules of which nameless functions became one, since their builds differ
+  std::set<std::string> nameless;  // modules whose nameless functions became one because their builds differ
 };
 
 // The modules of a store, renamed.
 [[nodiscard]] Result<std::vector<ModuleBuild>> read_modules(const store::Database& database, const ModuleNames& names);
 
-// By function: from the totals that the loader counted. Otherwise all events are read once, in order.
+// By function: uses the totals that the loader counted. Otherwise reads all events once, in order.
 [[nodiscard]] Result<Matrix> read_matrix(const store::Database& database, const MatrixBy& by, const ModuleNames& names,
                                          const OffsetTrust& trust);
 
-// The duration that half of the calls do not exceed, taken as evenly spread within its step. `steps` in any order,
-// equal ends more than once.
+// The duration that half of the calls do not exceed, assuming that durations are evenly spread within a step. `steps`
+// may be in any order, and equal ends may occur more than once.
 [[nodiscard]] double median_of_steps(std::vector<LatencyStep> steps);
 
 }  // namespace uscope::analyzer

@@ -11,19 +11,19 @@
 
 namespace uscope::analyzer {
 
-constexpr double kHalfEvent = 0.5;  // stands for no event, which has no logarithm
+constexpr double kHalfEvent = 0.5;  // stands for zero events, which have no logarithm
 
 struct Rates {
   Counts before;
   Counts after;
 
-  // Of the sides' rates.
+  // The ratio of the two sides' rates.
   [[nodiscard]] double ratio() const {
     return std::max(after.total(), kHalfEvent) * sum(before.exposure) /
            (sum(after.exposure) * std::max(before.total(), kHalfEvent));
   }
 
-  // Between the nearest two runs of the two sides; 1 where the sides overlap.
+  // The ratio between the nearest two runs of the two sides; 1 if the sides overlap.
   [[nodiscard]] double nearest_ratio() const {
     const auto [low_before, high_before] = range(before);
     const auto [low_after, high_after] = range(after);
@@ -32,10 +32,10 @@ struct Rates {
     return 1;
   }
 
-  // Events too many, or too few, after what was before.
+  // How many more or fewer events there are afterwards than the rate before predicts.
   [[nodiscard]] double excess() const { return std::abs(after.total() - before.rate() * sum(after.exposure)); }
 
-  // Standard deviations that the logarithm of the ratio is from 0.
+  // The distance of the ratio's logarithm from 0, in standard deviations.
   [[nodiscard]] double deviations(double dispersion) const {
     double variance = 0;
     for (const Counts* side : {&before, &after})
@@ -43,7 +43,7 @@ struct Rates {
     return std::abs(std::log(ratio())) / std::sqrt(variance);
   }
 
-  // Runs without exposure say nothing. False: a side has none left.
+  // Drops runs without exposure, which carry no information. Returns false if a side has no run left.
   bool drop_unexposed() {
     for (Counts* side : {&before, &after}) {
       Counts kept;

@@ -48,7 +48,7 @@ struct Condition {
   const char* consequence;
 };
 
-// What a tracer was told, and what it means if not all were told the same.
+// A condition of tracing, and the consequence if it is not the same for all runs.
 constexpr std::array kConditions{
     Condition{"mode", "the runs were traced in different modes", "stacks keep different frames"},
     Condition{"frames", "the runs were traced with different budgets of frames (-S)", "deep stacks end elsewhere"},
@@ -94,7 +94,7 @@ void losses(const RunFacts& run, std::vector<std::string>& warnings) {
                        " has processes that use io_uring: what they do that way is no call, and not compared");
 }
 
-// Programs that every run of one side has and no run of the other, or that only a run of the abnormal side has.
+// Warns of programs that every run of one side has and no run of the other, or that only an abnormal run has.
 void programs(const std::vector<RunFacts>& normal, const std::vector<RunFacts>& abnormal,
               std::vector<std::string>& warnings) {
   const auto count = [](const std::vector<RunFacts>& side, const std::string& name) {
@@ -116,7 +116,7 @@ void programs(const std::vector<RunFacts>& normal, const std::vector<RunFacts>& 
   if (!added.empty()) warnings.push_back("programs that ran in abnormal runs only: " + listed(added));
 }
 
-// Of runs of very different length a shift of rates may be one of the part that starting up has in them.
+// If runs differ very much in length, a shift of rates may come from the different share of the start-up phase.
 void lengths(const Runs& runs, std::vector<std::string>& warnings) {
   constexpr double kMuch = 2;
   const auto [shortest, longest] = std::minmax_element(

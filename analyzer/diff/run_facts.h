@@ -1,4 +1,4 @@
-// What two runs must have in common before their calls can be compared: how they were traced, how long, what is
+// The facts that decide whether two runs' calls can be compared: how the runs were traced, for how long, and what is
 // missing.
 #pragma once
 
@@ -19,12 +19,12 @@ struct RunLoss {
 };
 
 struct RunFacts {
-  std::string file;                         // as it was named
-  std::map<std::string, std::string> meta;  // the meta table as it is
+  std::string file;                         // as the user named it
+  std::map<std::string, std::string> meta;  // copy of the meta table
   std::int64_t start_ns = 0;                // CLOCK_MONOTONIC
   std::int64_t duration_ns = 0;
   std::uint64_t events = 0;
-  bool complete = true;            // tracing ended in order
+  bool complete = true;            // tracing ended in an orderly way
   std::uint64_t lost = 0;          // events that are missing
   std::vector<RunLoss> losses;     // all causes that change what is compared, largest first
   std::set<std::string> programs;  // base names of all images
@@ -33,7 +33,7 @@ struct RunFacts {
 
 [[nodiscard]] Result<RunFacts> read_run_facts(const store::Database& database);
 
-// What makes a comparison doubtful, and what has to be known before it is read; one sentence each.
+// Reasons to doubt a comparison, and facts to know before reading it; one sentence each.
 [[nodiscard]] std::vector<std::string> comparison_warnings(const std::vector<RunFacts>& normal,
                                                            const std::vector<RunFacts>& abnormal);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kHalfEvent = 0.5;  // stands for no event at all, which has no logarithm
 
-// Pearson's statistic of both sides under a dispersion.
+// Pearson's statistic of one side under a dispersion.
 double pearson(const Counts& side, double dispersion) {
   double sum = 0;
   const double rate = side.rate();

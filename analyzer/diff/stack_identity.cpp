@@ -65,7 +65,7 @@ const StackIdentity::Module* StackIdentity::module_of(std::int64_t frame_id) con
   return frame ? modules_.find(frame->module_id) : nullptr;
 }
 
-// The trigger, then the application's functions outside of it.
+// The trigger, then the application's functions that called it.
 std::uint32_t StackIdentity::by_depth(const std::vector<StackFrame>& stack, std::size_t depth) {
   Caller caller;
   std::size_t kept = 0;

@@ -19,16 +19,16 @@ struct Caller {
 
 class StackIdentity {
  public:
-  // All refer to what must outlive the object.
+  // All arguments refer to objects that must outlive this one.
   StackIdentity(const store::Database& database, const ModuleNames& names, const OffsetTrust& trust)
       : database_(database), names_(names), trust_(trust) {}
 
   Result<void> read_modules();
 
-  // A frame's function and module. Notes modules whose nameless functions became one.
+  // A frame's function and module. Records the modules whose nameless functions became one.
   Caller caller(std::string_view function, std::int64_t module_id);
 
-  // The number of a stack's caller in callers(), for each stack of the store; number 0 is of no caller.
+  // For each stack of the store, the index of its caller in callers(); index 0 means no caller.
   Result<std::unordered_map<std::int64_t, std::uint32_t>> stacks(const MatrixBy& by);
   [[nodiscard]] const std::vector<Caller>& callers() const { return callers_; }
 

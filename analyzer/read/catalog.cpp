@@ -64,7 +64,7 @@ Result<void> read_threads(const store::Database& database, Catalog& catalog) {
   });
 }
 
-// The times in meta, or, in a store without them, those of the first and last event.
+// Reads the times in meta or, in a store without them, those of the first and last event.
 Result<void> read_span(const store::Database& database, Catalog& catalog) {
   const auto start = catalog.meta_number("start_ns");
   const auto duration = catalog.meta_number("duration_ns");
@@ -95,7 +95,7 @@ Result<Catalog> read_catalog(const store::Database& database) {
 }
 
 const Image* Catalog::inherited_image(const Process& process) const {
-  constexpr int kAncestors = 1000;  // parent links may form a circle
+  constexpr int kAncestors = 1000;  // parent links may form a cycle
   const Process* child = &process;
   for (int i = 0; i < kAncestors; i++) {
     const Process* parent = processes.find(child->parent_id);

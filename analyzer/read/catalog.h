@@ -1,4 +1,4 @@
-// The small tables of a store, read once: who is who in the events.
+// The small tables of a store, read once: the tasks, images and kinds that events refer to.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ struct Process {
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> exit_signal;
   bool uses_io_uring = false;
-  bool may_use_io_uring = false;     // it does, or that is not known
-  std::int64_t space = 0;            // its address space; 0 = not known
+  bool may_use_io_uring = false;     // it does, or that is unknown
+  std::int64_t space = 0;            // its address space; 0 = unknown
   std::vector<std::int64_t> images;  // by time
   std::uint64_t threads = 0;
 };
@@ -61,23 +61,23 @@ struct Catalog {
   Ordered<Process> processes;
   Ordered<Thread> threads;
 
-  // The image a process ran last, its parent's where it never called exec; null where not known.
+  // The last image of a process, or its parent's if it never called exec; null if unknown.
   [[nodiscard]] const Image* last_image(const Process& process) const;
-  // The image a process had when it began: its parent's at that time, or that of the nearest of 1000 ancestors that has
-  // one; null where not known.
+  // The image of a process when it began: its parent's at that time, or that of the nearest of 1000 ancestors that has
+  // one; null if unknown.
   [[nodiscard]] const Image* inherited_image(const Process& process) const;
-  // A value of meta as a number; none where the key is missing or its value begins with no number.
+  // A value of meta as a number; nullopt if the key is missing or the value does not begin with a number.
   [[nodiscard]] std::optional<std::int64_t> meta_number(const std::string& key) const;
-  // Of CLOCK_MONOTONIC to time since the trace's start.
+  // Converts CLOCK_MONOTONIC to time since the trace's start.
   [[nodiscard]] std::optional<std::int64_t> since_start(std::optional<std::int64_t> ts_ns) const;
 };
 
 [[nodiscard]] Result<Catalog> read_catalog(const store::Database& database);
 
-// a - b, without overflow for whatever a store may hold.
+// a - b, without overflow for any values of a store.
 [[nodiscard]] std::int64_t difference(std::int64_t a, std::int64_t b);
 
-// "ENOENT" of 2; the number in digits where it has no name.
+// "ENOENT" for 2; the digits if the number has no name.
 [[nodiscard]] std::string error_name(std::int64_t number);
 
 }  // namespace uscope::analyzer

@@ -1,10 +1,10 @@
-// The filter becomes one SQL query that yields event ids by time; each event's columns, strings and names are then
-// looked up by id. Where SQLite must sort, it sorts ids and times only and spills to temporary files, so memory stays
+// The filter becomes one SQL query that returns event ids by time; each event's columns, strings and names are then
+// looked up by id. If SQLite must sort, it sorts only ids and times and spills to temporary files, so memory stays
 // bounded. Names of processes, threads and calls come from the catalog, triggers from a bounded cache of stacks.
 //
-// Which way SQLite goes is not left to it: an index is taken where the events that it leads to are few, the one with
-// the fewest, and their ids are sorted. Otherwise the events are gone through as they lie, by time, from the filter's
-// first moment to its last: matches are then frequent, and the first ones come at once.
+// The query plan is not left to SQLite: if some index leads to few events, the one with the fewest is used and the ids
+// are sorted. Otherwise the events are read in stored order, by time, from the filter's first moment to its last:
+// matches are then frequent, and the first ones come at once.
 #include "analyzer/read/event_query.h"
 
 #include <sqlite3.h>
@@ -30,7 +30,7 @@ bool contains(const std::vector<Value>& values, const Value& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-// The WHERE clause that a filter comes to. Lists of numbers are bound as one JSON array each.
+// The WHERE clause of a filter. Each list of numbers is bound as one JSON array.
 class Condition {
  public:
   Condition(const EventFilter& filter, const Catalog& catalog) {
@@ -42,7 +42,7 @@ class Condition {
     if (filter.until_ns) add("e.ts_ns <= ?", difference(*filter.until_ns, difference(0, catalog.start_ns)));
   }
 
-  // `index`: only the terms that it serves.
+  // With `index`: only the terms that this index serves.
   [[nodiscard]] std::string where(const char* index = nullptr) const {
     std::string text;
     for (const Term& term : terms_)
@@ -51,7 +51,7 @@ class Condition {
     return text;
   }
 
-  // Indices that serve a term.
+  // The indices that serve a term.
   [[nodiscard]] std::vector<const char*> indices() const {
     std::vector<const char*> names;
     for (const Term& term : terms_)
@@ -61,7 +61,7 @@ class Condition {
 
   void add(const std::string& term, std::int64_t number) { add(term, {number, ""}, nullptr); }
 
-  // A query that has some of the terms has parameters for some of the values.
+  // A query with only some of the terms has parameters for only some of the values.
   Result<store::Statement> prepare(const store::Database& database, const std::string& sql) const {
     auto query = database.prepare(sql);
     if (!query) return query;
@@ -85,7 +85,7 @@ class Condition {
   };
   struct Term {
     std::string text;
-    const char* index = nullptr;  // that serves it
+    const char* index = nullptr;  // an index that serves it
   };
 
   static std::string parameter(std::size_t place) { return ":v" + std::to_string(place); }
@@ -95,7 +95,7 @@ class Condition {
     return parameter(values_.size() - 1);
   }
 
-  // `term` holds one ?, which becomes the value's parameter.
+  // `term` holds one `?`, which is replaced by the value's parameter.
   void add(std::string term, Value value, const char* index) {
     term.replace(term.find('?'), 1, keep(std::move(value)));
     terms_.push_back({term, index});
@@ -107,7 +107,7 @@ class Condition {
     add(column + " IN (SELECT value FROM json_each(?))", {std::nullopt, list + "]"}, index);
   }
 
-  // `before` alternative OR alternative … `after`, the alternatives being GLOBs of a function's name.
+  // `before` alternative OR alternative … `after`; the alternatives are GLOBs of a function's name.
   void add_functions(const std::vector<std::string>& globs, const std::string& before) {
     if (globs.empty()) return;
     std::string term;
@@ -186,7 +186,7 @@ Result<std::int64_t> one_number(Result<store::Statement> query) {
   return *row ? query->integer(0) : 0;
 }
 
-// The index that leads to few events, the fewest of all; null where there is none.
+// The index that leads to the fewest events, if those are few; else null.
 Result<const char*> choose_index(const store::Database& database, const Condition& condition, std::int64_t events) {
   constexpr std::int64_t kShare = 50;  // few are less than a 50th of all
   std::int64_t fewest = std::max<std::int64_t>(1000, events / kShare);
@@ -203,7 +203,7 @@ Result<const char*> choose_index(const store::Database& database, const Conditio
   return best;
 }
 
-// The first id whose event was entered at `ts_ns` or later, in a store whose ids rise with time.
+// The first id whose event was entered at `ts_ns` or later. The store's ids must rise with time.
 Result<std::int64_t> first_id_at(const store::Database& database, std::int64_t ts_ns, std::int64_t last) {
   auto query = database.prepare("SELECT id, ts_ns FROM event WHERE id >= ?1 ORDER BY id LIMIT 1");
   if (!query) return query.error();
@@ -224,7 +224,7 @@ Result<std::int64_t> first_id_at(const store::Database& database, std::int64_t t
   return low;
 }
 
-// The ids of the events that the filter lets through, by time.
+// The ids of the events that match the filter, by time.
 Result<store::Statement> find_events(const store::Database& database, const EventFilter& filter,
                                      const Catalog& catalog) {
   Condition condition(filter, catalog);

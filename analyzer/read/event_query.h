@@ -1,4 +1,4 @@
-// Single events, filtered, in order of time, one at a time: memory does not grow with their number.
+// Reads single events, filtered, in order of time, one by one: memory does not grow with their number.
 #pragma once
 
 #include <array>
@@ -15,26 +15,27 @@
 
 namespace uscope::analyzer {
 
-// All that is set must hold; the values of one list are alternatives. GLOBs are SQLite's: * ? [a-z], case-sensitive.
+// An event must match every member that is set; values of one list are alternatives. GLOBs are SQLite's: * ? [a-z],
+// case-sensitive.
 struct EventFilter {
   std::vector<std::int64_t> pids{};  // of the initial namespace
   std::vector<std::int64_t> tids{};
   std::vector<std::string> processes{};             // GLOB on the base name of the image
   std::optional<std::vector<std::string>> calls{};  // names; an empty list matches nothing
-  bool failed = false;                              // result is an error number
+  bool failed = false;                              // only events whose result is an error number
   std::vector<std::int64_t> errors{};               // errno, positive
-  std::optional<std::int64_t> slower_ns{};          // duration at least; calls that never returned have none
+  std::optional<std::int64_t> slower_ns{};          // least duration; calls that never returned have none
   std::vector<std::string> hows{};                  // "open", "killed", …
   std::vector<std::string> triggers{};              // GLOB on the trigger's function
   std::vector<std::string> functions{};             // GLOB on any function of the stack
   std::optional<std::int64_t> since_ns{};           // entry time, since the trace's start
   std::optional<std::int64_t> until_ns{};
-  std::optional<std::uint64_t> limit{};  // the first so many
+  std::optional<std::uint64_t> limit{};  // only this many events, from the first on
 };
 
 struct EventString {
-  enum class Source { kProgram, kKernel, kDescriptor };  // kDescriptor: what the argument, a descriptor, stands for
-  int arg = 0;                                           // which argument points to it
+  enum class Source { kProgram, kKernel, kDescriptor };  // kDescriptor: the object that it stands for
+  int arg = 0;                                           // the argument that points to the data
   std::string value;
   bool late = false;  // read at return, since it could not be read at entry
   Source source = Source::kProgram;
@@ -53,7 +54,7 @@ struct EventRow {
   std::string abi;
   std::int64_t nr = 0;
   std::optional<std::int64_t> result;
-  std::string error;  // "ENOENT"; empty where the result is none
+  std::string error;  // "ENOENT"; empty if the result is not an error
   std::array<std::optional<std::int64_t>, 6> args;
   std::vector<EventString> strings;  // by argument
   std::optional<std::int64_t> stack_id;
@@ -62,7 +63,7 @@ struct EventRow {
   std::string trigger;
   std::string trigger_module;
   bool trigger_fallback = false;
-  bool guessed = false;  // the walk went on from code without unwind data: callers may be missing
+  bool guessed = false;  // the walk continued from code without unwind data: callers may be missing
 };
 
 struct StackFrame {
@@ -75,10 +76,10 @@ struct StackFrame {
   std::int64_t function_offset = 0;
   std::int64_t rel_pc = 0;
   std::string file;
-  std::int64_t line = 0;  // 0 = not known
+  std::int64_t line = 0;  // 0 = unknown
 };
 
-// Stacks by id, the most used ones kept.
+// Reads stacks by id and caches the most used ones.
 class StackReader {
  public:
   static Result<StackReader> create(const store::Database& database);
@@ -86,7 +87,7 @@ class StackReader {
   StackReader& operator=(StackReader&&) noexcept;
   ~StackReader();
 
-  // Innermost first. The pointer holds until the next call.
+  // Innermost first. The pointer is valid until the next call.
   [[nodiscard]] Result<const std::vector<StackFrame>*> frames(std::int64_t stack_id);
 
  private:
@@ -95,7 +96,7 @@ class StackReader {
   std::unique_ptr<State> state_;
 };
 
-// Calls `row` for each event that the filter lets through, by entry time; stops where it returns false.
+// Calls `row` for each event that matches the filter, by entry time; stops when it returns false.
 [[nodiscard]] Result<void> for_each_event(const store::Database& database, const EventFilter& filter,
                                           const std::function<bool(const EventRow&)>& row);
 

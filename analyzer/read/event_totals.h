@@ -1,5 +1,5 @@
-// What the loader counted of all events (cell, latency, thread_total, notable_event): a summary's figures without a
-// look at each event.
+// The totals that the loader counted over all events (cell, latency, thread_total, notable_event), so that a summary
+// need not read each event.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct KindTotals {
   std::uint64_t timed = 0;         // events with a duration
   std::vector<LatencyStep> steps;  // by duration
 
-  // The smallest step's value that at least `percent` of the durations do not exceed; 0 where there are none.
+  // The value of the smallest step that at least `percent` of the durations do not exceed; 0 if there are none.
   [[nodiscard]] std::uint64_t percentile(double percent) const;
 };
 
@@ -48,7 +48,8 @@ struct EventTotals {
   std::vector<SingleCall> waiting;       // open calls, by time waited until the trace's end
 };
 
-// `keep` single calls of each list. More than the loader has kept (1000) of the slowest are looked for in all events.
+// Keeps `keep` single calls in each list. If that is more than the loader stored (1000), the slowest are searched in
+// all events.
 [[nodiscard]] Result<EventTotals> read_totals(const store::Database& database, const Catalog& catalog,
                                               std::size_t keep);
 

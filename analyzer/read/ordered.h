@@ -1,5 +1,5 @@
-// Rows of a table by id. Ids of a store are small and almost without gaps, so the row of an id is mostly where the id
-// says; where it is not (a store made by others), it is found by bisection.
+// Rows of a table by id. Ids of a store are small and almost without gaps, so a row is usually at the index that its id
+// gives; if not (a store made by another program), it is found by bisection.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace uscope::analyzer {
 template <typename Row>
 class Ordered {
  public:
-  // Ids ascend.
+  // Ids must ascend.
   Row& append(Row row) {
     rows_.push_back(std::move(row));
     return rows_.back();

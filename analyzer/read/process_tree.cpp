@@ -1,5 +1,5 @@
 // The tree is built from parent links by three passes without recursion: nodes, links, then a walk from the roots that
-// marks what it reaches. What is not reached lies on or behind a circle; one node of each circle becomes a root.
+// marks the nodes it reaches. An unreached node lies on or behind a cycle; one node of each cycle becomes a root.
 #include "analyzer/read/process_tree.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ void cut(ProcessTree& tree, std::size_t node, std::size_t parent) {
   tree.roots.push_back(node);
 }
 
-// From an unreached node, parents lead into a circle: the first one met twice is on it.
+// From an unreached node, parents lead into a cycle: the first node met twice is on it.
 std::size_t on_circle(const std::vector<std::size_t>& parents, std::size_t from) {
   std::vector<bool> seen(parents.size());
   while (!seen[from]) {

@@ -1,7 +1,7 @@
 // The processes of a trace as a tree, with the images each one ran over time.
 //
 // The parent links come from the store and are not trusted: a process whose parent is missing is a root, and one whose
-// ancestors form a circle is cut free and marked, so that every process appears exactly once.
+// ancestors form a cycle is cut free and marked, so that every process appears exactly once.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace uscope::analyzer {
 
 struct ImageSpan {
   std::int64_t id = 0;
-  std::optional<std::int64_t> ts_ns;  // since the trace's start; none where not known
+  std::optional<std::int64_t> ts_ns;  // since the trace's start; nullopt if unknown
   std::string path;
   std::string argv;
 };
@@ -27,10 +27,10 @@ struct ProcessNode {
   std::int64_t pid = 0;
   std::int64_t ns_pid = 0;
   std::optional<std::int64_t> parent_pid;
-  bool parent_missing = false;  // the store names a parent it does not hold
+  bool parent_missing = false;  // the store names a parent that it does not hold
   bool in_circle = false;       // its parent links led back to itself
   std::string name;             // base name of the last image
-  std::string inherited_path;   // the image it ran from its start on: its parent's then; empty where not known
+  std::string inherited_path;   // the image at its start: its parent's then; empty if unknown
   std::vector<ImageSpan> images;
   std::optional<std::int64_t> start_ns;  // since the trace's start
   std::optional<std::int64_t> end_ns;
@@ -43,7 +43,7 @@ struct ProcessNode {
 };
 
 struct ProcessTree {
-  std::int64_t start_ns = 0;  // CLOCK_MONOTONIC that times count from
+  std::int64_t start_ns = 0;  // CLOCK_MONOTONIC; times count from here
   std::int64_t end_ns = 0;    // of the trace, since its start
   std::vector<ProcessNode> nodes;
   std::vector<std::size_t> roots;  // by start time

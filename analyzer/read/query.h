@@ -1,4 +1,4 @@
-// Reading rows of a store without ceremony.
+// Helpers to read rows of a store.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ using Row = store::Statement;
   return std::string(row.text(column));
 }
 
-// Calls `use(row)` for every row that the bound statement gives.
+// Calls `use(row)` for every row that the bound statement returns.
 template <typename Use>
 Result<void> each(store::Statement& statement, const Use& use) {
   while (true) {

@@ -1,5 +1,5 @@
-// A summary is what the loader has counted (event_totals.h, the cells of the dual-space matrix) and a few small tables;
-// single events and stacks are looked up by id only where a line shows them. Limits: lists are cut to a number of
+// A summary consists of what the loader counted (event_totals.h, the cells of the dual-space matrix) and a few small
+// tables; single events and stacks are looked up by id only if a line shows them. Limits: lists are cut to a number of
 // lines, percentiles above 4096 durations are rounded up by at most 1.6 % (trace/latency.h).
 #include "analyzer/summary/summary.h"
 
@@ -16,7 +16,7 @@
 namespace uscope::analyzer {
 namespace {
 
-constexpr std::size_t kAllInstances = 1000;  // of single calls, where the caller wants all lines
+constexpr std::size_t kAllInstances = 1000;  // single calls, if the caller wants all lines
 
 struct NamedMeaning {
   const char* name;

@@ -1,5 +1,5 @@
-// What a trace says at a glance: what is missing from it first, then who ran, what was called, from where, how long it
-// took and what failed. Plain data; times are nanoseconds, `start_ns` and `ts_ns` count from the trace's first moment.
+// A trace at a glance: what is missing from it first, then the processes, the calls, their callers, durations and
+// errors. Plain data; times are nanoseconds, `start_ns` and `ts_ns` count from the trace's first moment.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,21 @@
 namespace uscope::analyzer {
 
 struct ProcessShare {
-  std::optional<std::int64_t> pid;  // none: not known whose
+  std::optional<std::int64_t> pid;  // nullopt: the process is unknown
   std::uint64_t count = 0;
 };
 
 struct LossLine {
   std::string cause;
-  std::string meaning;         // from loss.def; empty for a cause this version does not know
-  bool events_missing = true;  // false: the events are all there, something beside them is not
+  std::string meaning;         // from loss.def; empty for a cause that this version does not know
+  bool events_missing = true;  // false: no event is missing, only something that belongs to events
   std::uint64_t count = 0;
   std::vector<ProcessShare> processes;  // largest first
 };
 
 struct TraceFacts {
-  std::map<std::string, std::string> meta;  // the meta table as it is
-  std::int64_t start_ns = 0;                // CLOCK_MONOTONIC that all relative times count from
+  std::map<std::string, std::string> meta;  // copy of the meta table
+  std::int64_t start_ns = 0;                // CLOCK_MONOTONIC; all relative times count from here
   std::int64_t duration_ns = 0;
   std::uint64_t events = 0;
   std::uint64_t errors = 0;
@@ -51,7 +51,7 @@ struct ProcessLine {
   std::string path;
   std::string argv;
   std::optional<std::int64_t> start_ns;
-  std::optional<std::int64_t> lifetime_ns;  // none while it ran when tracing ended
+  std::optional<std::int64_t> lifetime_ns;  // nullopt if it still ran when tracing ended
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> exit_signal;
   std::uint64_t threads = 0;
@@ -66,7 +66,7 @@ struct CallLine {
   std::uint64_t events = 0;
   std::uint64_t errors = 0;
   std::uint64_t open = 0;
-  std::uint64_t timed = 0;  // events with a duration, which the figures below are of
+  std::uint64_t timed = 0;  // events with a duration; the figures below are of these
   std::uint64_t total_ns = 0;
   std::uint64_t mean_ns = 0;
   std::uint64_t max_ns = 0;
@@ -75,7 +75,7 @@ struct CallLine {
   std::uint64_t p99_ns = 0;
 };
 
-// One cell of the dual-space matrix: a call and the application function it comes from.
+// One cell of the dual-space matrix: a call and the application function that it comes from.
 struct TriggerLine {
   std::string call;
   std::string function;  // empty: the events have no stack
@@ -84,14 +84,14 @@ struct TriggerLine {
   std::uint64_t errors = 0;
   std::uint64_t total_ns = 0;
   std::uint64_t open = 0;
-  bool fallback = false;  // the stack has no frame of the application's binaries; this is the innermost other one
+  bool fallback = false;  // the stack has no frame of the application's binaries; this is its innermost frame
 };
 
 struct ErrorLine {
   std::string call;
   std::int64_t number = 0;  // errno, positive
   std::string name;         // "ENOENT"
-  std::string function;     // trigger; empty: no stack
+  std::string function;     // the trigger; empty: no stack
   std::string module;
   bool fallback = false;  // as in TriggerLine
   std::uint64_t events = 0;
@@ -100,7 +100,7 @@ struct ErrorLine {
 struct CallInstance {
   std::int64_t event_id = 0;
   std::int64_t ts_ns = 0;
-  std::int64_t dur_ns = 0;  // of an open call: how long it had waited when the trace ended
+  std::int64_t dur_ns = 0;  // for an open call: how long it had waited when the trace ended
   std::string call;
   std::string how;
   std::optional<std::int64_t> result;
@@ -115,21 +115,21 @@ struct CallInstance {
 
 struct EndedLine {
   std::string ended;    // root, budget, scope, broken:<reason>; "none": the event has no stack
-  std::string meaning;  // of a broken stack's reason
+  std::string meaning;  // of the reason, if the stack is broken
   std::uint64_t events = 0;
   std::uint64_t stacks = 0;
-  // Events of these whose walk went on from code without unwind data, by a frame pointer that it may not keep: callers
+  // Events whose walk continued from code without unwind data, by a frame pointer that this code may not keep: callers
   // may be missing.
   std::uint64_t guessed = 0;
 };
 
 struct VerifyDifference {
-  std::optional<std::int64_t> event_id;  // none: the event itself was lost
+  std::optional<std::int64_t> event_id;  // nullopt: the event itself was lost
   std::string call;
   std::int64_t uscope_depth = 0;
   std::int64_t oracle_depth = 0;
   std::optional<std::int64_t> first_difference;  // position of the first frame that differs
-  std::string function;                          // uscope's frame there, empty where it has none
+  std::string function;                          // uscope's frame there; empty if it has none
 };
 
 struct VerifyResult {
@@ -141,8 +141,8 @@ struct VerifyResult {
 // How the tracer walked stacks, from its own counters in the meta table.
 struct WalkFigures {
   std::uint64_t walks = 0;
-  std::uint64_t deferred = 0;       // left to user space, for whatever reason
-  std::uint64_t stopped_early = 0;  // since the scope or the budget could keep no further frame
+  std::uint64_t deferred = 0;       // walks left to user space, for any reason
+  std::uint64_t stopped_early = 0;  // walks that ended because the scope or the budget could keep no further frame
 };
 
 struct UnwindTrouble {
@@ -151,16 +151,16 @@ struct UnwindTrouble {
   std::string trouble;  // why there are no rows
 };
 
-// The rows made of the binaries' unwind data.
+// The rows built from the binaries' unwind data.
 struct UnwindTables {
   std::uint64_t files = 0;  // with rows
   std::uint64_t rows = 0;
   std::uint64_t bytes = 0;              // of kernel memory
   std::vector<UnwindTrouble> troubles;  // as many as the limit allows
-  std::uint64_t without = 0;            // files that have trouble
+  std::uint64_t without = 0;            // number of files with trouble
 };
 
-// A list cut to a limit, and how long it is in full.
+// A list cut to a limit, and its full length.
 template <typename Line>
 struct TopList {
   std::vector<Line> lines;
@@ -171,9 +171,9 @@ struct Summary {
   std::vector<LossLine> losses;  // largest first
   TraceFacts trace;
   std::vector<EndedLine> stack_ends;  // by events
-  std::optional<WalkFigures> walks;   // none: the tracer counted none
+  std::optional<WalkFigures> walks;   // nullopt: the tracer counted none
   UnwindTables unwind;
-  std::optional<VerifyResult> verify;  // none: tracing did not verify
+  std::optional<VerifyResult> verify;  // nullopt: recorded without --verify
   std::vector<ProcessLine> io_uring;   // processes whose I/O may bypass system calls
   TopList<ProcessLine> processes;      // by events
   TopList<CallLine> calls;             // by total time
@@ -184,10 +184,11 @@ struct Summary {
 };
 
 struct SummaryLimits {
-  std::size_t lines = 20;  // of each list; 0 = all (the slowest calls: 1000, their total then is the timed events)
+  std::size_t lines = 20;  // of each list; 0 = no limit (but slowest calls: 1000, and their total is then the number of
+                           // timed events)
 };
 
-// Reads the events once, in the order they are stored.
+// Reads the totals that the loader counted, and a few small tables; single events only for lines that show them.
 [[nodiscard]] Result<Summary> summarize(const store::Database& database, const SummaryLimits& limits = {});
 
 }  // namespace uscope::analyzer

@@ -30,7 +30,7 @@ std::string octal(std::uint32_t value) {
   return text.data();
 }
 
-// The kernel's restart codes: no program sees them, the call is made again or becomes EINTR.
+// The kernel's restart codes: programs never see them, since the call is restarted or returns EINTR.
 const char* restart_name(std::int64_t result) {
   switch (result) {
     case -512:
@@ -51,7 +51,8 @@ usc_abi abi_of(const std::string& name) {
   return name == "x32" ? USC_ABI_X32 : USC_ABI_X86_64;
 }
 
-// Escaped, and with `marks` as \xNN, so that what stands around it is told from it.
+// Escaped, with the bytes in `marks` as \xNN, so that they differ from the same bytes used as delimiters around the
+// text.
 std::string escape_with(std::string_view text, std::string_view marks) {
   std::string out;
   for (const char byte : escape_terminal(text)) {
@@ -82,7 +83,7 @@ std::string list_text(const std::string& json) {
   std::string out;
   for (const auto& item : list) {
     if (!out.empty()) out += ", ";
-    const bool is_end = item == "…" && &item == &list.back();  // it was too long
+    const bool is_end = item == "…" && &item == &list.back();  // the list was cut
     out += is_end || !item.is_string() ? "…" : in_quotes(item.get<std::string>());
   }
   return "[" + out + "]";
@@ -123,7 +124,7 @@ const syscalls::FlagSet* set_of(const EventRow& event, std::size_t arg) {
 // One argument by its letter in syscalls/syscalls.def.
 std::string argument_text(char kind, std::int64_t value) {
   constexpr std::int64_t kAtFdcwd = -100;
-  const auto number = static_cast<std::int32_t>(value);  // an int's register may hold anything above
+  const auto number = static_cast<std::int32_t>(value);  // the upper half of an int's register is undefined
   switch (kind) {
     case 'd':
     case 'i':
@@ -149,7 +150,7 @@ std::string argument_text(char kind, std::int64_t value) {
   }
 }
 
-// How many arguments mean something: of some calls the last ones do only with certain flags.
+// How many arguments are meaningful: some calls use their last ones only with certain flags.
 std::size_t meaningful(const EventRow& event, std::size_t count) {
   const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
   const auto open_takes = [&](std::size_t flags) {
@@ -173,7 +174,7 @@ std::size_t meaningful(const EventRow& event, std::size_t count) {
   return count;
 }
 
-// What another kernel module logged: numbers, of which nothing more is known.
+// The values that another kernel module logged; their meaning is unknown.
 std::string values_text(const EventRow& event) {
   std::string out;
   for (const auto& value : event.args) out += (out.empty() ? "" : ", ") + std::to_string(value.value_or(0));

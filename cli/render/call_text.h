@@ -1,5 +1,5 @@
-// A call's arguments and result as text, near to what strace writes: names for flags, strings in quotes, descriptors
-// with what they stand for. Everything that a program chose is escaped.
+// A call's arguments and result as text, similar to strace's output: names for flags, strings in quotes, descriptors
+// with the object that they stand for. Everything that a traced program chose is escaped.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace uscope::cli {
 
-// It is no call: another kernel module logged it, with six numbers.
+// Whether the event is not a call but six numbers that another kernel module logged.
 [[nodiscard]] bool is_logged(const analyzer::EventRow& event);
 
-// What stands between the call's parentheses: the arguments that it takes; all registers of a call that no table knows.
+// The text between the call's parentheses: the arguments that it takes, or all registers if no table knows the call.
 [[nodiscard]] std::string arguments_text(const analyzer::EventRow& event);
 
-// What stands behind " = ".
+// The text after " = ".
 [[nodiscard]] std::string result_text(const analyzer::EventRow& event);
 
 }  // namespace uscope::cli

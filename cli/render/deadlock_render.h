@@ -1,4 +1,4 @@
-// A diagnosis for people and for programs.
+// Renders a diagnosis for people and for programs.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The verdict, then each finding as a story: what happened in sentences, then each thread with the application's
-// frames, and behind them the library's that led into the kernel. Last, the threads that wait behind the accused ones.
+// The verdict, then each finding: an explanation in sentences, then each thread with the application's frames and the
+// library's frames that led into the kernel. Last, the threads that wait behind those of the findings.
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -14,9 +14,9 @@ namespace {
 using analyzer::BlockedThread;
 using analyzer::StackLine;
 
-constexpr std::size_t kFrames = 12;   // of the application, of one thread
-constexpr std::size_t kThreads = 16;  // shown with their stacks, of one finding
-constexpr std::size_t kBlocked = 10;  // others, by a line each
+constexpr std::size_t kFrames = 12;   // the application's frames of one thread
+constexpr std::size_t kThreads = 16;  // threads of one finding shown with their stacks
+constexpr std::size_t kBlocked = 10;  // other threads, one line each
 
 std::string waited(const BlockedThread& thread) {
   return std::string(thread.at_least ? "at least " : "") + human_duration(static_cast<double>(thread.waited_ns));
@@ -42,7 +42,7 @@ std::string frame(const StackLine& line) {
   return text;
 }
 
-// The application's frames, innermost first, then the library's between the innermost of them and the kernel.
+// The application's frames, innermost first, then the library's frames between these and the kernel.
 std::string stack(const BlockedThread& thread) {
   std::string out;
   const auto first =
@@ -67,7 +67,7 @@ std::string stack(const BlockedThread& thread) {
   return out;
 }
 
-// A heading and sentences, broken between words, all lines but the first indented to where the sentences begin.
+// A heading and sentences, broken between words; all lines but the first are indented to the start of the sentences.
 std::string paragraph(const std::string& heading, const std::string& text, std::size_t width) {
   constexpr std::size_t kIndent = 10;
   std::string out = heading + std::string(kIndent - heading.size(), ' ');

@@ -16,7 +16,7 @@ using analyzer::Diff;
 
 constexpr std::size_t kInnermost = 12;  // functions of a stack that are shown
 
-// Three digits are enough to compare by.
+// Three digits are enough for comparison.
 std::string short_number(double number) {
   std::array<char, 32> text{};
   if (number >= 1000) return group_digits(static_cast<std::uint64_t>(std::llround(std::min(number, 1e18))));
@@ -28,7 +28,7 @@ std::string factor(double effect) {
   return effect >= 1 ? "x " + short_number(effect) : "/ " + short_number(1 / effect);
 }
 
-// A heading, and below it what is long, broken at blanks.
+// A heading and a long text, broken at blanks.
 std::string paragraph(const std::string& head, const std::string& text, std::size_t width) {
   const std::string indent(head.size(), ' ');
   std::string out;
@@ -76,8 +76,8 @@ std::string errors(const std::map<std::int64_t, std::uint64_t>& counts) {
   return text;
 }
 
-// A function without the types of its parameters, which in C++ fill lines: "open_tables()" of "open_tables(THD*)". What
-// is in parentheses and followed by more of the name is part of it: "(anonymous namespace)::f", "operator()".
+// A function without the types of its parameters, which fill lines in C++: "open_tables()" for "open_tables(THD*)".
+// Parentheses that are followed by more of the name are part of it: "(anonymous namespace)::f", "operator()".
 std::string short_function(const std::string& name) {
   std::size_t end = name.ends_with(") const") ? name.size() - 6 : name.size();
   if (end == 0 || name[end - 1] != ')') return name;
@@ -106,7 +106,7 @@ std::string short_stack(const std::string& folded) {
   return text;
 }
 
-// What is known of single events, below an entry.
+// The details of single events, below an entry.
 std::string example(const analyzer::CellExample& example, std::size_t width) {
   std::string out;
   const std::string indent = "      ";

@@ -9,10 +9,10 @@
 
 namespace uscope::cli {
 
-// "pid/tid time call(args) = result ERRNO (what it means) <duration>" and a newline.
+// "pid/tid time call(args) = result ERRNO (explanation) <duration>" and a newline.
 [[nodiscard]] std::string event_text(const analyzer::EventRow& event);
 
-// Lines as `strace -k` has them: " > module(function+0xoffset) [0xpc] file:line", innermost frame first.
+// Lines in the style of `strace -k`: " > module(function+0xoffset) [0xpc] file:line", innermost frame first.
 [[nodiscard]] std::string frames_text(const std::vector<analyzer::StackFrame>& frames, const std::string& ended,
                                       bool guessed);
 

@@ -37,9 +37,10 @@ std::string dump(const nlohmann::ordered_json& value, bool indented) {
   const std::string_view all = text;
   for (std::size_t i = 0; i < all.size();) {
     const auto byte = static_cast<unsigned char>(all[i]);
-    const std::size_t unsafe = byte < 0x20 ? 0 : unsafe_length(all.substr(i));  // those are JSON's own line ends
+    const std::size_t unsafe = byte < 0x20 ? 0 : unsafe_length(all.substr(i));  // control characters are line ends of
+                                                                                // the JSON text itself
     const auto next = [&](std::size_t at) { return static_cast<unsigned>(all[i + at]) & 0x3fU; };
-    if (byte == '<' || unsafe == 1) {  // only within strings: JSON itself has neither
+    if (byte == '<' || unsafe == 1) {  // only within strings: JSON syntax has neither
       escape(byte);
     } else if (unsafe == 2) {
       escape((byte & 0x1fU) << 6U | next(1));

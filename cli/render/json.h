@@ -1,4 +1,4 @@
-// JSON values of names that may hold any byte, and of numbers that may be missing.
+// JSON values for names that may hold any byte, and for numbers that may be missing.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace uscope::cli {
 
 [[nodiscard]] nlohmann::ordered_json json_value(const std::optional<std::int64_t>& number);
 
-// The words of a command that the store keeps as a JSON array; any other text is one word.
+// The words of a command, which the store keeps as a JSON array; any other text becomes one word.
 [[nodiscard]] nlohmann::ordered_json words_json(const std::string& words);
 
-// Indented where a person may read it, compact for one of many. Control characters come out as \u escapes, and so does
-// all else that is unsafe on a terminal (unsafe_length), so that JSON on a terminal is as safe as text; `<` too, so
-// that it can stand in a web page.
+// Indented for people, compact for one value of many. Control characters and everything else that is unsafe on a
+// terminal (unsafe_length) become \u escapes, so that JSON on a terminal is as safe as text; `<` too, so that the JSON
+// can be embedded in a web page.
 [[nodiscard]] std::string dump(const nlohmann::ordered_json& value, bool indented = true);
 
 }  // namespace uscope::cli

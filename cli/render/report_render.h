@@ -8,7 +8,7 @@
 
 namespace uscope::cli {
 
-// `file` is named in the hints at the end; `width` in columns.
+// `file` appears in the hints at the end; `width` is in columns.
 [[nodiscard]] std::string report_text(const analyzer::Summary& summary, const std::string& file, std::size_t width);
 
 [[nodiscard]] std::string report_json(const analyzer::Summary& summary);

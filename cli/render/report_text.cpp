@@ -23,7 +23,7 @@ std::string duration(std::uint64_t nanoseconds) {
   return human_duration(static_cast<double>(nanoseconds));
 }
 
-// Zero is left blank in tables: what is there stands out.
+// Zero is left blank in tables, so that other values stand out.
 std::string number(std::uint64_t count) {
   return count == 0 ? "" : group_digits(count);
 }
@@ -33,7 +33,7 @@ std::string meta(const Summary& summary, const std::string& key) {
   return at == summary.trace.meta.end() ? "" : escape_terminal(at->second);
 }
 
-// A trigger as a cell of a table; the star is explained below the tables.
+// A trigger as a table cell; the star is explained below the tables.
 template <typename Line>
 std::string trigger(const Line& line) {
   if (line.function.empty()) return "(no application frame)";
@@ -59,7 +59,7 @@ std::string title(const Summary& summary, std::size_t width) {
   return shorten("uscope report  " + name, width, Shrink::kEnd) + "\n\n";
 }
 
-// Whose loss it was: "(pid 12: 34, 13: 2, unknown: 1)".
+// The processes that had the loss: "(pid 12: 34, 13: 2, unknown: 1)".
 std::string owners(const analyzer::LossLine& loss) {
   std::string text;
   for (std::size_t i = 0; i < std::min(loss.processes.size(), kProcessesNamed); i++) {
@@ -87,7 +87,7 @@ std::string losses(const Summary& summary, std::size_t width) {
   return out + table.render(width) + "\n";
 }
 
-// "all-all" of "4": the scope's name.
+// The name of the scope: "all-all" for "4".
 std::string mode_name(const std::string& mode) {
   if (mode.size() != 1 || mode[0] < '1' || mode[0] > '9') return mode;
   const std::string_view name = trace::mode_name(static_cast<std::uint32_t>(mode[0] - '0'));
@@ -112,7 +112,7 @@ std::string wrapped(const std::string& list, std::size_t width) {
   return out + line + "\n";
 }
 
-// What wall-clock times do not show: the trace's own clock goes on evenly.
+// Reports clock changes and suspension, which wall-clock times do not show: the trace's own clock runs evenly.
 std::string clock_lines(const Summary& summary) {
   constexpr std::int64_t kNoise = 1'000'000;
   const auto number = [&](const std::string& key) -> std::int64_t {
@@ -243,7 +243,7 @@ std::string io_uring_line(const Summary& summary) {
   return "IO_URING   used by " + names + ": operations sent that way are no system calls and not in this trace\n";
 }
 
-// "CALLS  12, the 8 that took most time" and the table; nothing where the list is empty.
+// "CALLS  12, the 8 that took most time" and the table; empty if the list is empty.
 template <typename Line>
 std::string section(const std::string& name, const analyzer::TopList<Line>& list, const std::string& order,
                     const TextTable& table, std::size_t width) {

@@ -1,5 +1,5 @@
-// Tables for people: aligned columns that fit a width. Every cell is made safe for a terminal here, so that no renderer
-// can forget it.
+// Tables for people: aligned columns that fit a width. TextTable makes every cell safe for a terminal, so that no
+// renderer can forget to.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ struct TableColumn {
   std::string title;
   Align align = Align::kLeft;
   Shrink shrink = Shrink::kNever;
-  std::size_t narrowest = 12;  // columns that shrinking leaves
+  std::size_t narrowest = 12;  // shrinking leaves at least this many columns
 };
 
 class TextTable {
  public:
   explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
 
-  // As many cells as there are columns.
+  // `cells` has one element for each column.
   void add_row(std::vector<std::string> cells);
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  // Lines, each ended by a newline, indented by two. Columns without a value in any row are left out.
+  // Returns lines, each indented by two and ended by a newline. Columns without a value in any row are left out.
   [[nodiscard]] std::string render(std::size_t width) const;
 
  private:

@@ -19,7 +19,7 @@ std::string name_of(const std::string& path) {
   return std::string(base_name(path));
 }
 
-// The programs it was, in turn: "bash → make"; repetitions in a row count once.
+// The programs of a process in order: "bash → make"; consecutive repetitions count once.
 std::string programs(const ProcessNode& node) {
   std::vector<std::string> names;
   if (!node.inherited_path.empty()) names.push_back(name_of(node.inherited_path));
@@ -60,7 +60,7 @@ std::vector<std::string> process_row(const ProcessNode& node, const std::string&
           node.images.empty() ? "" : command_line(node.images.back().argv)};
 }
 
-// One process to be printed, with what stands before it and before what is below it.
+// One process to be printed, with the prefixes of its line and of the lines below it.
 struct Place {
   std::size_t node;
   std::size_t depth;
@@ -68,7 +68,7 @@ struct Place {
   std::string below;
 };
 
-constexpr std::size_t kIndented = 12;  // generations drawn as a tree; deeper ones carry their number instead
+constexpr std::size_t kIndented = 12;  // generations drawn as a tree; deeper ones show their number instead
 
 void add_children(const ProcessTree& tree, const Place& place, std::vector<Place>& todo) {
   const auto& children = tree.nodes[place.node].children;

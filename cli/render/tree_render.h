@@ -1,4 +1,4 @@
-// The processes of a trace, for people and for programs.
+// Renders the processes of a trace, for people and for programs.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Numbers as people type and read them.
+// Numbers in the form that people type and read.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,20 @@
 
 namespace uscope::cli {
 
-// "150us", "1.5ms", "2s", "3m", "1h", "20ns" to nanoseconds; a number without a unit is seconds. Not negative.
+// Converts "150us", "1.5ms", "2s", "3m", "1h", "20ns" to nanoseconds; a number without a unit is in seconds. Returns an
+// error if the text is none of these, or negative.
 [[nodiscard]] Result<std::int64_t> parse_duration(const std::string& text);
 
-// How a process ended: "exit 0", "SIGKILL", "running" where neither is known.
+// How a process ended: "exit 0", "SIGKILL", or "running" if neither is known.
 [[nodiscard]] std::string describe_exit(std::optional<std::int64_t> code, std::optional<std::int64_t> signal);
 
-// "SIGKILL" of 9, "signal 77" of one without a name.
+// "SIGKILL" for 9, "signal 77" for a signal without a name.
 [[nodiscard]] std::string signal_name(std::int64_t number);
 
 // A share for people: "100 %", "99.98 %"; never rounded up to 100 or down to 0.
 [[nodiscard]] std::string percent(std::uint64_t part, std::uint64_t whole);
 
-// A command as people type it, of the JSON array of words that meta.command is; any other text as it is.
+// Formats meta.command (a JSON array of words) as a shell-like command line; other text is returned unchanged.
 [[nodiscard]] std::string command_line(const std::string& words);
 
 // "512 bytes", "1.5 KiB", "23.4 MiB".

@@ -38,8 +38,8 @@ Result<int> load_and_use(int folder, UniqueFd trace, const std::vector<std::uniq
   return use(*database);
 }
 
-// A file that it reads may keep the child for ever, so that it cannot even be killed: somebody who interrupts gets
-// this process's end all the same.
+// Reading a file may block the child for ever, so that it cannot even be killed: an interrupt ends this process all the
+// same.
 Result<int> wait_for(ChildWork& work) {
   constexpr int kPollMs = 10;
   constexpr int kPollsAfterInterrupt = 70;
@@ -63,7 +63,7 @@ Result<int> with_attached_trace(const RecordVerbOptions& target,
   auto recorder = recorder_options(target);
   if (!recorder) return recorder.error();
   recorder->raw = {"in the folder for temporary files", [&raw] { return duplicate(raw->get()); }, {}};
-  recorder->duration_ns = 1;  // the first look is the last
+  recorder->duration_ns = 1;  // the first snapshot is the last
   std::uint64_t threads = 0;
   tracer::RecordHooks hooks;
   hooks.attached = [&threads](std::uint64_t found) { threads = found; };
@@ -73,7 +73,7 @@ Result<int> with_attached_trace(const RecordVerbOptions& target,
   if (outcome->reason == tracer::StopReason::kWriteFailed)
     return Error{"tracing ended early: " + outcome->trouble, "set TMPDIR to a folder with room"};
   if (threads == 0) return Error{"nothing of " + describe_target(target) + " runs", "`ps -e` lists what does"};
-  // In a process of its own: loading gives privileges up for good.
+  // In a child process: loading gives up privileges for good.
   auto work = ChildWork::start([&] {
     const Result<int> used = load_and_use(folder->get(), std::move(*raw), files, use);
     if (used) return *used;

@@ -1,4 +1,4 @@
-// A trace of an application as it stands: attached to, looked at once, let go.
+// A trace of a running application: uscope attaches, records its present state once, and detaches.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace uscope::cli {
 
-// Takes such a trace of what `target` names (running processes; its output is not used) and hands the store to `use`,
-// in a process of its own that has given up its privileges and ends with what `use` gives. Trace and store have no
-// names. Errors: none of it runs; it cannot be traced, or has ended meanwhile. An error of `use` is printed, and the
-// result is `error_code`.
+// Records the running processes that `target` names (its output option is unused) and calls `use` with the store, in a
+// child process that has given up its privileges and exits with the result of `use`. Trace and store are files without
+// names. Returns an error if no such process runs, or if they cannot be traced or have ended meanwhile. An error of
+// `use` is printed, and the result is then `error_code`.
 [[nodiscard]] Result<int> with_attached_trace(const RecordVerbOptions& target,
                                               const std::function<Result<int>(const store::Database&)>& use,
                                               int error_code);

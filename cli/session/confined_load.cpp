@@ -15,7 +15,7 @@ namespace {
 
 Result<void> confine_to(const ConfinedLoad& how) {
   Confinement confinement{how.folders, how.network};
-  // Where SQLite sorts: as DatabaseWriter chooses it.
+  // SQLite's folder for sorting, the same that DatabaseWriter chooses.
   auto temporary = open_sorting_folder(how.folders.front());
   if (!temporary) return temporary.error();
   confinement.writable.push_back(temporary->get());

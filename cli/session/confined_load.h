@@ -1,4 +1,4 @@
-// Loading a raw trace, with the privileges given up that tracing needed: symbols are read out of other people's files.
+// Loads a raw trace after giving up the privileges of tracing: loading reads symbols from files of other users.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,12 @@ namespace uscope::cli {
 struct ConfinedLoad {
   std::filesystem::path raw;     // for messages
   std::filesystem::path output;  // for messages
-  std::vector<int> folders;      // open ones in which files get their names afterwards; the output's above all
-  bool network = false;          // debuginfod servers may be asked
+  std::vector<int> folders;      // open folders in which files get their names afterwards; above all the output's
+  bool network = false;          // debuginfod servers may be queried
 };
 
-// For good: this process can do little but write in `folders` from here on. SIGINT, SIGTERM and SIGHUP, unless they
-// were ignored, end it with nothing written, after a message, as they would have ended it by themselves.
+// Confines this process for good: from here on it can do little but write in `folders`. SIGINT, SIGTERM and SIGHUP,
+// unless they were ignored, end it after a message and without output, as they would by default.
 Result<store::LoadSummary> load_confined(const ConfinedLoad& how, trace::RawReader&& raw, store::OutputFile&& output,
                                          store::LoadOptions&& options, StatusLine& status);
 

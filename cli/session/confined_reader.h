@@ -1,5 +1,5 @@
-// How readers reach a database that may come from anybody: once it is open, the process gives up what reading does not
-// need, so that a file which takes SQLite over can do little.
+// Opens databases that may come from anyone: once the database is open, the process gives up everything that reading
+// does not need, so that a file which takes over SQLite can do little.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace uscope::cli {
 
-// For good, see confine(): from here on files are written in these open folders only, and in that of temporary files.
+// Permanent, see confine(): from here on the process writes only in these open folders and the one for temporary files.
 Result<void> confine_reader(std::vector<int> folders = {});
 
 // Opens a store and confines this process.

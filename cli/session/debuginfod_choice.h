@@ -1,4 +1,4 @@
-// `--debuginfod`, of the verbs that give names: the only way by which uscope asks a server for anything.
+// `--debuginfod`, for the verbs that find names: the only option with which uscope contacts a server.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,11 +11,11 @@
 namespace uscope::cli {
 
 struct DebuginfodChoice {
-  std::string servers;  // empty: not asked for; "true": those of DEBUGINFOD_URLS; else URLs
+  std::string servers;  // empty: option not given; "true": the servers of DEBUGINFOD_URLS; else URLs
   std::string timeout = "10s";
 };
 
-// Nothing where it was not asked for. Errors: see Debuginfod::create.
+// Returns nullopt if the option was not given. Errors: see Debuginfod::create.
 Result<std::optional<symbolizer::Debuginfod>> open_debuginfod(const DebuginfodChoice& choice);
 
 // "debuginfod: 3 of 5 debug files found, 1 not known to the servers, 1 without an answer in time"; not escaped.

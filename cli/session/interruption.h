@@ -1,4 +1,4 @@
-// What writes an output and is ended by a signal takes its half file back first.
+// Lets a process that writes an output remove the incomplete file before a signal ends it.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace uscope::cli {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP, unless they are ignored, are only noted. One at a time.
+// While an object exists, SIGINT, SIGTERM and SIGHUP, unless they are ignored, are only recorded. One object at a time.
 class Interruption {
  public:
   Interruption();
@@ -14,7 +14,7 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
   ~Interruption();
 
-  // The signal that came, also after the object's end; 0: none did.
+  // The signal that arrived, also after the object's end; 0: none.
   [[nodiscard]] static int signal();
 
  private:

@@ -1,4 +1,4 @@
-// How what was recorded just now is loaded.
+// Load options for a trace that was just recorded.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace uscope::cli {
 
-// The descriptors that the recording held serve the loader: also of files that are gone by now. Both must outlive the
-// options.
+// The loader uses the descriptors that the recording held, which reach files that have been deleted since. Both
+// arguments must outlive the options.
 [[nodiscard]] store::LoadOptions load_options(const std::vector<std::unique_ptr<tracer::File>>& files,
                                               StatusLine& status);
 

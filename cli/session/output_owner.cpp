@@ -33,7 +33,7 @@ OutputOwner::OutputOwner(const std::vector<int>& files) {
   child_ = fork();
   if (child_ == 0) {
     gate_.reset();
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);  // ends with its parent
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);  // it ends with its parent
     char go = 0;
     if (read(read_end.get(), &go, 1) == 1)
       for (const int file : files)

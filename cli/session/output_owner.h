@@ -1,5 +1,5 @@
-// Under sudo, what is written belongs to the user who called it. The process that loads has given up the privilege for
-// that by then, so another one, forked before, waits to do it.
+// Under sudo, output files are given to the user who called sudo. By then the process that loads has given up the
+// privilege for that, so another process, forked earlier, waits to do it.
 #pragma once
 
 #include <sys/types.h>
@@ -12,14 +12,14 @@ namespace uscope::cli {
 
 class OutputOwner {
  public:
-  // The open files that will be given away, by these very descriptors; numbers below 0 stand for none.
+  // The open files to give away, through these same descriptors; negative numbers are ignored.
   explicit OutputOwner(const std::vector<int>& files);
   OutputOwner(const OutputOwner&) = delete;
   OutputOwner& operator=(const OutputOwner&) = delete;
   ~OutputOwner();
 
-  // Called once each file has its name. A file that has another name besides, or is not root's, is left alone. Best
-  // effort: the files are complete also where they stay root's.
+  // Call it once each file has its name. A file that has a second link, or does not belong to root, is left alone. Best
+  // effort: files that stay root's are complete as well.
   void give();
 
  private:

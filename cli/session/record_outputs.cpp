@@ -38,7 +38,7 @@ tracer::RawOutput RecordOutputs::raw_output() {
     auto file = database_.begin(kRawSuffix, false);
     if (!file) return file.error();
     raw_.emplace(std::move(*file));
-    raw_->keep();  // what was recorded is there also where the rest fails
+    raw_->keep();  // keeps the recording even if a later step fails
     return raw_->duplicate();
   };
   output.discard = [this] {

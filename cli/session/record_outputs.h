@@ -1,4 +1,4 @@
-// The files that `uscope record` writes: the raw trace beside the database, the database, and what --keep-raw asks for.
+// The files that `uscope record` writes: the raw trace next to the database, the database, and the file of --keep-raw.
 #pragma once
 
 #include <optional>
@@ -14,24 +14,24 @@ namespace uscope::cli {
 
 class RecordOutputs {
  public:
-  // Said before anything is traced: what stands in the way of the outputs.
+  // Returns an error if the outputs cannot be written; called before anything is traced.
   static Result<RecordOutputs> find(const RecordVerbOptions& options);
 
-  // For the recorder; this object must stay where it is until the recording has ended.
+  // For the recorder; this object must not move until the recording has ended.
   [[nodiscard]] tracer::RawOutput raw_output();
   [[nodiscard]] const std::string& raw_name() const { return raw_name_; }
   // Reads the raw trace from its start, by its own descriptor.
   [[nodiscard]] Result<trace::RawReader> read_raw() const;
 
   [[nodiscard]] const store::OutputPlace& database() const { return database_; }
-  // Of the outputs; for confine().
+  // The folders of the outputs; for confine().
   [[nodiscard]] std::vector<int> folders() const;
-  // The raw trace where it will be kept, -1 where it will not.
+  // The raw trace if it will be kept, else -1.
   [[nodiscard]] int kept_raw() const { return keep_ && raw_ ? raw_->fd() : -1; }
 
-  // Once the database is there: the raw trace gets its name, or is removed.
+  // Gives the raw trace its name or removes it; call it once the database is complete.
   Result<void> settle_raw();
-  // Where the raw trace is, for those who load it again.
+  // The place of the raw trace, for users who want to load it again.
   [[nodiscard]] std::string where_raw_is() const;
 
  private:

@@ -18,7 +18,7 @@
 namespace uscope::cli {
 namespace {
 
-// "10M", "1.5G", "4096": bytes.
+// Parses bytes: "10M", "1.5G", "4096".
 Result<std::uint64_t> parse_size(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
@@ -37,7 +37,7 @@ Result<std::uint64_t> parse_size(const std::string& text) {
   return static_cast<std::uint64_t>(number * factor);
 }
 
-// Without strings there are still futexes.
+// Futexes are recorded even without strings.
 void choose_strings(const RecordVerbOptions& options, usc_config& config) {
   if (!options.no_strings) config.string_bytes = options.string_bytes;
   const auto chosen = [&](usc_abi abi, std::uint32_t nr) {
@@ -50,7 +50,7 @@ void choose_strings(const RecordVerbOptions& options, usc_config& config) {
   }
 }
 
-// As the trace is to have it.
+// The command as the trace stores it.
 std::vector<std::string> recorded_command(const RecordVerbOptions& options) {
   const Redactor redactor(options.redact);
   std::vector<std::string> out;

@@ -1,4 +1,4 @@
-// What a user asks of a recording, and what it means for the tracer.
+// The user's options for a recording, and their translation for the tracer.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace uscope::cli {
 
 struct RecordVerbOptions {
   std::string output = "uscope.db";
-  std::optional<std::string> keep_raw;  // none: the raw trace is removed once it is loaded
-  bool force = false;                   // outputs replace what is no trace
+  std::optional<std::string> keep_raw;  // nullopt: the raw trace is removed once it is loaded
+  bool force = false;                   // outputs may replace files that are not traces
   int mode = 4;
   unsigned budget = 64;
   std::string calls = "all";
@@ -33,18 +33,18 @@ struct RecordVerbOptions {
   bool print = false;
   std::string duration;
   std::string max_size;
-  std::string until_stall;  // "" = not asked
+  std::string until_stall;  // "" = option not given
   unsigned verify_every = 0;
   std::string stap;  // a SystemTap script, or its compiled module; "" = none
   DebuginfodChoice debuginfod;
-  std::vector<std::string> command;  // or one of the next three
+  std::vector<std::string> command;  // either this or one of the next three
   std::vector<std::string> apps;
   std::vector<std::uint32_t> pids;
   std::vector<std::string> cgroups;
   std::string follow = "tree";
 };
 
-// What the options mean for the tracer; where the raw trace goes is the caller's to say.
+// Translates the options for the tracer; the caller sets where the raw trace goes.
 Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options);
 
 }  // namespace uscope::cli

@@ -19,7 +19,7 @@ Result<void> check_pid(std::uint32_t pid) {
   if (pid == static_cast<std::uint32_t>(getpid())) return Error{"uscope does not trace itself", "give another --pid"};
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
     return Error{"no process has the number " + std::to_string(pid), "`ps -e` lists those that run"};
-  // A thread's number is accepted by kill, too.
+  // kill accepts a thread's number too.
   std::error_code error;
   if (std::filesystem::exists("/proc/" + std::to_string(pid) + "/status", error) &&
       !std::filesystem::exists("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid), error))
@@ -27,7 +27,7 @@ Result<void> check_pid(std::uint32_t pid) {
   return {};
 }
 
-// The kernel's id of a control group is its folder's inode number.
+// The kernel's id of a control group is the inode number of its folder.
 Result<std::uint64_t> cgroup_id(const std::string& path) {
   struct statfs system {};
   struct stat status {};

@@ -1,4 +1,4 @@
-// What `uscope record` is asked to trace: a command, or applications by name, process or control group.
+// The target of `uscope record`: a command, or applications by name, process or control group.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace uscope::cli {
 
-// Fills launch, target and config.target. Errors: none or several kinds of target, a process or control group that is
-// not there.
+// Fills launch, target and config.target. Returns an error if no or several kinds of target are given, or if a process
+// or control group does not exist.
 Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions& out);
 
 // For people and the store: "make", "app nginx, php-fpm", "pid 1, 2", "cgroup /system.slice/x".

@@ -43,14 +43,14 @@ const char* reason_text(tracer::StopReason reason, bool launched) {
       return launched ? "threads wait for each other: the command goes on untraced" : "threads wait for each other";
     case tracer::StopReason::kMaxSize:
       return launched ? "--max-size is reached: the command goes on untraced" : "--max-size is reached";
-    case tracer::StopReason::kWriteFailed:  // said before it is loaded
+    case tracer::StopReason::kWriteFailed:  // printed before loading
     case tracer::StopReason::kFinished:
       break;
   }
   return "";
 }
 
-// What was found running.
+// Prints which processes were found running.
 void print_attached(const RecordVerbOptions& options, std::uint64_t threads) {
   const std::string target = escape_terminal(describe_target(options));
   if (threads != 0)
@@ -71,7 +71,7 @@ void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome
     std::fprintf(stderr, "  tracing ended early: %s\n", why);
 }
 
-// The command's own end becomes ours; a signal is raised again, so that the caller sees it.
+// Exits as the command did; a signal is raised again, so that the caller sees it.
 int end_as(const tracer::RecordOutcome& outcome) {
   if (!outcome.command) return 0;
   if (outcome.command->signal == 0) return outcome.command->code;
@@ -82,7 +82,7 @@ int end_as(const tracer::RecordOutcome& outcome) {
   return 128 + outcome.command->signal;
 }
 
-// As `uscope deadlock` tells it, but beside the command's own output.
+// Prints what `uscope deadlock` prints, but to stderr, apart from the command's own output.
 Result<int> show_stall(UniqueFd store, const RecordOutputs& outputs) {
   auto temporary = open_sorting_folder(outputs.database().folder());
   if (!temporary) return temporary.error();
@@ -95,7 +95,7 @@ Result<int> show_stall(UniqueFd store, const RecordOutputs& outputs) {
   return kStalled;
 }
 
-// From the raw trace to the database and its owner.
+// Loads the raw trace into the database and gives that to its owner.
 Result<int> load_recording(const RecordVerbOptions& options, const tracer::RecordOutcome& outcome,
                            RecordOutputs& outputs, std::optional<symbolizer::Debuginfod>& debuginfod,
                            store::LoadOptions&& loading, StatusLine& status) {
@@ -111,7 +111,7 @@ Result<int> load_recording(const RecordVerbOptions& options, const tracer::Recor
   auto loaded = load_confined(how, std::move(*raw), std::move(*database), std::move(loading), status);
   if (!loaded) return loaded.error().in(outputs.where_raw_is());
   auto settled = outputs.settle_raw();
-  owner.give();  // the database is whole in either case
+  owner.give();  // the database is complete in either case
   if (!settled) return settled.error();
   print_summary(options, outcome, *loaded, outputs.database().replaces());
   if (debuginfod) std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text(debuginfod->figures())).c_str());

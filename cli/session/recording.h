@@ -1,4 +1,4 @@
-// A recording as a whole: traced, loaded into the database, and ended as the command ended.
+// A complete recording: trace, load into the database, and exit as the command exited.
 #pragma once
 
 #include "cli/session/record_plan.h"
@@ -8,7 +8,7 @@ namespace uscope::cli {
 
 constexpr int kTracingFailed = 125;
 
-// Returns the exit status: the command's own where one was traced.
+// Returns the exit status: the command's own if a command was traced.
 Result<int> run_record(const RecordVerbOptions& options);
 
 }  // namespace uscope::cli

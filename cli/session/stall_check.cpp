@@ -26,7 +26,7 @@ void ForkedStallCheck::begin() {
   work_.emplace(std::move(*started));
 }
 
-// A check that failed has said why, and says nothing of the threads.
+// A failed check has printed its error, and does not count as a stall.
 std::optional<bool> ForkedStallCheck::poll() {
   if (!work_) return false;
   const std::optional<int> code = work_->poll();
@@ -35,7 +35,7 @@ std::optional<bool> ForkedStallCheck::poll() {
   return *code == kStalled;
 }
 
-// In a process of its own.
+// Runs in a child process.
 int ForkedStallCheck::check() const {
   setpriority(PRIO_PROCESS, 0, kNice);
   const auto stalled = is_stalled();

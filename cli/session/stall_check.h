@@ -1,5 +1,5 @@
-// `record --until-stall`: loads the raw trace as it is by now into a store without a name beside the output, in a
-// process of its own, and diagnoses it.
+// `record --until-stall`: a child process loads the raw trace in its present state into an unnamed store next to the
+// output, and diagnoses it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace uscope::cli {
 
 class ForkedStallCheck : public tracer::StallCheck {
  public:
-  // Threads must have waited for each other at least `stall_ns`.
+  // A stall counts if threads have waited for each other for at least `stall_ns`.
   ForkedStallCheck(const RecordOutputs& outputs, std::uint64_t stall_ns) : outputs_(outputs), stall_ns_(stall_ns) {}
 
   void begin() override;

@@ -1,4 +1,4 @@
-// A SystemTap script within a recording: loaded when that begins, unloaded when it ends; what goes wrong with it is
+// A SystemTap script within a recording: loaded when that begins, unloaded when it ends. Problems with the script are
 // printed to stderr, and the rest is traced.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace uscope::cli {
 
-// FILE.stp is compiled here. null where there is none ("") or it cannot be used; else the caller keeps it and `status`
-// while the hooks are called. Hooks that are there already are called too.
+// Compiles FILE.stp. Returns null if `file` is "" or cannot be used; otherwise the caller must keep the result and
+// `status` while the hooks are called. An earlier hooks.status is called too; ready and ending are replaced.
 std::unique_ptr<StapScript> hook_script(const std::string& file, StatusLine& status, tracer::RecordHooks& hooks);
 
 }  // namespace uscope::cli

@@ -1,5 +1,5 @@
-// staprun is given a command of its own to wait for, which does nothing but read a pipe of ours: it starts when the
-// script's probes are in place, and it and the script end when the pipe is closed, by unload() or by our death.
+// staprun gets a command to wait for, which only reads a pipe of this process: the command starts when the script's
+// probes are in place, and it and the script end when the pipe is closed, by unload() or by the death of this process.
 #include "cli/session/stap_script.h"
 
 #include <fcntl.h>
@@ -24,8 +24,8 @@ namespace {
 
 constexpr int kReadyMs = 60'000;
 constexpr int kStepMs = 20;
-// Of unloading: when a staprun that does not end by itself is asked to and is killed, how long a `staprun -d` may take,
-// the pause before the next one, and the end of all attempts.
+// Times of unloading: when a staprun that does not end is first signalled and then killed, the longest time of a
+// `staprun -d`, the pause before the next one, and the end of all attempts.
 constexpr auto kAskAfter = std::chrono::seconds(3);
 constexpr auto kKillAfter = std::chrono::seconds(5);
 constexpr auto kRemovalTakes = std::chrono::seconds(3);
@@ -43,8 +43,8 @@ Result<Pipe> open_pipe() {
   return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
-// As a program of its own would be started: not with a tracer's signals and priority, and not in the terminal's
-// foreground, whose Ctrl-C is the command's.
+// Starts it like any ordinary program: without a tracer's signals and priority, and not in the terminal's foreground,
+// whose Ctrl-C is for the command.
 Result<pid_t> start(const std::vector<std::string>& command, int input, int output, bool own_group) {
   std::vector<char*> argv;
   argv.reserve(command.size() + 1);
@@ -64,7 +64,8 @@ Result<pid_t> start(const std::vector<std::string>& command, int input, int outp
   _exit(127);
 }
 
-// Its exit code, 128 and the signal's number where one ended it; none: it still runs after that time (-1 = wait).
+// The exit code, or 128 plus the number of the signal that ended it; nullopt if it still runs after that time (-1 =
+// wait).
 std::optional<int> wait_for(pid_t pid, int milliseconds) {
   constexpr int kSignalled = 128;
   int status = 0;
@@ -77,7 +78,7 @@ std::optional<int> wait_for(pid_t pid, int milliseconds) {
   }
 }
 
-// Where stap/ of this uscope lies.
+// The folder stap/ of this uscope.
 Result<std::string> stap_folder() {
   if (const char* folder = std::getenv("USCOPE_STAP")) return std::string(folder);
   std::error_code error;
@@ -121,7 +122,7 @@ Result<std::string> compile(const std::string& script) {
   return module;
 }
 
-// The name that a module has for the kernel, whatever its file is called: `name=` among its texts of .modinfo.
+// The name by which the kernel knows a module, whatever its file is called: `name=` in its .modinfo.
 std::string kernel_name(const std::string& module) {
   constexpr std::size_t kMost = 64u << 20;
   constexpr std::string_view kKey("\0name=", 6);
@@ -140,7 +141,7 @@ std::string kernel_name(const std::string& module) {
   return {};
 }
 
-// A place for the mark that the probes are there, and for the module under its own name, which staprun needs.
+// A folder for the mark that the probes are in place, and for the module under its own name, which staprun needs.
 class MarkFolder {
  public:
   MarkFolder() {
@@ -181,7 +182,7 @@ StapScript::~StapScript() {
   try {
     unload();
   } catch (const std::exception&) {
-    keeper_.reset();  // no memory: it ends by this
+    keeper_.reset();  // out of memory: closing the pipe ends the script
   }
 }
 
@@ -235,7 +236,7 @@ std::optional<Error> StapScript::trouble() {
                ""};
 }
 
-// staprun unloads its module itself; where it was killed, `staprun -d` does.
+// staprun unloads its module itself; if it was killed, `staprun -d` does.
 bool StapScript::step_unload() {
   const auto now = std::chrono::steady_clock::now();
   if (!unloading_since_) {

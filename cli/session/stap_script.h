@@ -1,4 +1,4 @@
-// A SystemTap script beside a recording: compiled before it, loaded once tracing is attached, unloaded at its end.
+// A SystemTap script next to a recording: compiled before it, loaded once tracing is attached, unloaded at its end.
 #pragma once
 
 #include <sys/types.h>
@@ -15,23 +15,23 @@ namespace uscope::cli {
 
 class StapScript {
  public:
-  // FILE.stp is compiled here, by stap/uscope-stap, which may take minutes; FILE.ko is what that made before, under any
-  // name. What stap says goes to stderr.
+  // Compiles FILE.stp with stap/uscope-stap, which may take minutes; FILE.ko is the module of an earlier compilation,
+  // under any name. stap's messages go to stderr.
   [[nodiscard]] static Result<std::unique_ptr<StapScript>> prepare(const std::string& script);
   StapScript(const StapScript&) = delete;
   StapScript& operator=(const StapScript&) = delete;
   ~StapScript();
 
-  // Returns when its probes are in place. staprun keeps it until it is unloaded; where this process ends in another
-  // way, it is unloaded too.
+  // Returns when the script's probes are in place. staprun keeps the module until it is unloaded; if this process ends
+  // in another way, it is unloaded too.
   [[nodiscard]] Result<void> load();
-  // Once, where it has ended by itself.
+  // Returns an error, once, if the script has ended by itself.
   [[nodiscard]] std::optional<Error> trouble();
-  // One step of unloading, without waiting: true where it is done, or given up after 12 s.
+  // Does one step of unloading without waiting. Returns true when that is done, or given up after 12 s.
   [[nodiscard]] bool step_unload();
-  // All steps.
+  // Does all steps.
   void unload();
-  // After unloading: what still is in the kernel, and how to remove it.
+  // After unloading: an error if the module is still in the kernel, with the way to remove it.
   [[nodiscard]] std::optional<Error> left() const;
 
  private:
@@ -42,10 +42,10 @@ class StapScript {
 
   std::string script_;
   std::string module_;  // path of the compiled module
-  std::string name_;    // as the kernel has it
+  std::string name_;    // the name that the kernel knows
   UniqueFd keeper_;     // the script ends when this is closed
-  pid_t staprun_ = 0;   // which becomes stapio; 0 = has ended
-  pid_t remover_ = 0;   // a `staprun -d` under way
+  pid_t staprun_ = 0;   // becomes stapio; 0 = has ended
+  pid_t remover_ = 0;   // a running `staprun -d`
   std::optional<std::chrono::steady_clock::time_point> unloading_since_;
   std::chrono::steady_clock::time_point removing_since_;
 };

@@ -1,4 +1,4 @@
-// Where a verb's result goes, and how wide it may be.
+// The output stream of a verb's result, and its width.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class Output {
 
   void write(std::string_view text);
 
-  // Flushes; an error where anything did not reach the stream.
+  // Flushes. Returns an error if any output did not reach the stream.
   [[nodiscard]] Result<void> finish();
 
  private:
@@ -26,12 +26,12 @@ class Output {
   int error_ = 0;
 };
 
-// "uscope: WHAT" and, on a line of its own, the remedy, to stderr. They may hold names from a traced program.
+// Prints "uscope: WHAT" and, on a line of its own, the remedy, to stderr. Both may hold names from a traced program.
 void print_error(const Error& error);
 
-constexpr std::size_t kPlainWidth = 110;  // columns of text that does not go to a terminal
+constexpr std::size_t kPlainWidth = 110;  // columns, if the output is not a terminal
 
-// Columns of the terminal behind a stream, at least 80; kPlainWidth where it is none.
+// Columns of the terminal behind a stream, at least 80; kPlainWidth if it is not a terminal.
 [[nodiscard]] std::size_t text_width(std::FILE* stream);
 
 }  // namespace uscope::cli

@@ -31,7 +31,7 @@ std::size_t columns(std::FILE* stream) {
   return size.ws_col;
 }
 
-// A line as wide as the terminal would wrap on some.
+// Some terminals wrap a line that fills their whole width.
 std::string fit(const std::string& text, std::size_t width) {
   return shorten(text, width > 1 ? width - 1 : width, Shrink::kEnd);
 }

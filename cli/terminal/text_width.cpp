@@ -9,7 +9,7 @@ bool continues(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// Byte offset of the code point number `columns`.
+// Byte offset of code point number `columns`.
 std::size_t byte_offset(std::string_view text, std::size_t columns) {
   std::size_t at = 0;
   while (at < text.size() && columns > 0) {

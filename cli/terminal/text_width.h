@@ -1,4 +1,4 @@
-// How wide a text is on a terminal, and what is left of it where that is too much.
+// The width of a text on a terminal, and how to shorten one that is too wide.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace uscope::cli {
 
-// What a text loses where it is too wide.
+// The part that a text loses if it is too wide.
 enum class Shrink { kNever, kMiddle, kEnd };
 
-// Columns that a text takes: code points of UTF-8 (wide characters count as one).
+// Columns of a text: code points of UTF-8 (wide characters count as one).
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
-// At most `width` columns, with "…" for what is left out.
+// At most `width` columns, with "…" for the part left out.
 [[nodiscard]] std::string shorten(const std::string& text, std::size_t width, Shrink shrink);
 
 }  // namespace uscope::cli

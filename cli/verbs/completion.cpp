@@ -1,6 +1,6 @@
-// The script holds, for each verb, the list of its options, those that take a value, and the choices of those that have
-// some. Everything else that can follow (files, commands) is completed as a file name. Choices are read from the text
-// that CLI11 shows for IsMember in its help: {a,b}.
+// For each verb the script holds its options, the options that take a value, and the choices of those that have some.
+// Everything else that can follow (files, commands) is completed as a file name. Choices are read from the text that
+// CLI11 shows for IsMember in its help: {a,b}.
 #include "cli/verbs/completion.h"
 
 #include <CLI/CLI.hpp>
@@ -26,7 +26,7 @@ std::vector<std::string> names_of(const CLI::Option& option) {
   return names;
 }
 
-// "a b" of an option whose type reads "TEXT:{a,b}"; empty where it has no choices.
+// "a b" for an option whose type reads "TEXT:{a,b}"; empty if it has no choices.
 std::string choices(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t open = type.find('{');
@@ -38,7 +38,7 @@ std::string choices(const CLI::Option& option) {
   return words;
 }
 
-// What may stand at the cursor within one verb.
+// The words that may appear at the cursor within one verb.
 struct VerbWords {
   std::vector<std::string> options;
   std::vector<std::string> with_file;  // take a value without choices

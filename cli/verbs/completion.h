@@ -1,5 +1,5 @@
-// `uscope completion bash`: a script that makes the shell complete verbs, options and their values. It is made from the
-// declarations that the command line itself is parsed with, so it cannot lag behind them.
+// `uscope completion bash`: prints a script that makes the shell complete verbs, options and their values. It is
+// generated from the declarations that also parse the command line, so both always agree.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace uscope::cli {
 
-// To be called after all other verbs, with the app that holds them.
+// Call it after all other verbs, with the app that holds them.
 void add_completion(CLI::App& app, Invocation& invocation);
 
 [[nodiscard]] std::string bash_completion(const CLI::App& app);

@@ -1,4 +1,4 @@
-// `uscope deadlock`: which threads wait for each other, or for nobody.
+// `uscope deadlock`: which threads wait for each other, or for a wake that cannot come.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ namespace uscope::cli {
 constexpr int kDeadlockError = 2;  // exit status
 
 struct DeadlockOptions {
-  std::filesystem::path file;  // or what runs
+  std::filesystem::path file;  // either this or `running`
   RecordVerbOptions running;
   Format format = Format::kText;
 };
 
 void add_deadlock(CLI::App& app, Invocation& invocation);
-// 0: nothing found; 1: a deadlock or a stall.
+// Returns 0 if nothing was found, 1 for a deadlock or a stall.
 [[nodiscard]] Result<int> run_deadlock(const DeadlockOptions& options);
 
-// Prints a diagnosis; the verb's exit status.
+// Prints a diagnosis and returns the verb's exit status.
 [[nodiscard]] Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, Format format);
 
 }  // namespace uscope::cli

@@ -59,7 +59,7 @@ Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options) {
   if (!by) return by.error();
   parsed.by = *by;
   if (!options.per.empty()) {
-    // A connection is accepted by either call.
+    // Either call accepts a connection.
     auto calls = syscalls::parse_call_set(options.per == "accept" ? "accept,accept4" : options.per);
     if (!calls) return calls.error();
     parsed.per = std::move(*calls);

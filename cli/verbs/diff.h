@@ -16,16 +16,16 @@ struct DiffVerbOptions {
   std::vector<std::string> normal;
   std::vector<std::string> abnormal;
   std::vector<std::string> renamed;  // OLD=NEW
-  std::string per;                   // a set of calls; empty: rates by duration
+  std::string per;                   // a set of calls; empty: rates per second
   std::string by = "function";       // function, depth:N, path
-  std::optional<std::size_t> top;    // lines of each list, 0 = all; none: 5 in text, 100 in JSON
+  std::optional<std::size_t> top;    // lines of each list, 0 = all; nullopt: 5 in text, 100 in JSON
   Format format = Format::kText;
 };
 
 void add_diff(CLI::App& app, Invocation& invocation);
 [[nodiscard]] Result<int> run_diff(const DiffVerbOptions& options);
 
-// What the options say; errors where one cannot be understood.
+// Parses the options; returns an error if one cannot be understood.
 [[nodiscard]] Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options);
 
 }  // namespace uscope::cli

@@ -1,4 +1,4 @@
-// `uscope doctor`: which backend can run here, and what is missing, exactly.
+// `uscope doctor`: which backend can run here, and what exactly is missing.
 #pragma once
 
 #include "cli/terminal/output.h"

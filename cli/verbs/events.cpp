@@ -28,7 +28,7 @@ Result<std::int64_t> parse_errno(const std::string& text) {
   return Error{"'" + text + "' is no error", "give a name as in errno(3), ENOENT, or a number"};
 }
 
-// Puts a length of time into the filter where one was given.
+// Sets a duration of the filter if one was given.
 Result<void> set_duration(const std::string& text, std::optional<std::int64_t>& target) {
   if (text.empty()) return {};
   auto nanoseconds = parse_duration(text);
@@ -56,7 +56,7 @@ Result<analyzer::EventFilter> complete_filter(const EventsOptions& options) {
   return filter;
 }
 
-// Prints events one by one; the two formats differ in what stands around and between them.
+// Prints events one by one; the two formats differ in the text around and between events.
 class EventPrinter {
  public:
   EventPrinter(const EventsOptions& options, std::optional<analyzer::StackReader> stacks, Output& out)

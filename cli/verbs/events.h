@@ -16,7 +16,7 @@ struct EventsOptions {
   analyzer::EventFilter filter;
   std::string calls;                // -e, as given; empty = all
   std::vector<std::string> errors;  // --errno, names or numbers
-  std::string slower;               // lengths of time as given; empty = none
+  std::string slower;               // durations as given; empty = none
   std::string since;
   std::string until;
   bool stack = false;

@@ -47,7 +47,7 @@ Result<void> write_folded(const ExportOptions& options, const store::Database& d
   return out.finish();
 }
 
-// To a file that takes its name when it is whole. A signal ends it without one.
+// Writes to a file that gets its name when it is complete. A signal ends it without a name.
 Result<void> write_file(const ExportOptions& options, const store::Database& database, store::OutputFile file) {
   OutputOwner owner({file.fd()});
   if (auto confined = confine_reader({file.folder()}); !confined) return confined;

@@ -11,8 +11,8 @@ namespace uscope::cli {
 
 struct ExportOptions {
   std::filesystem::path file;
-  std::optional<std::filesystem::path> output;  // none: standard output
-  bool force = false;                           // also in place of a file that is there
+  std::optional<std::filesystem::path> output;  // nullopt: standard output
+  bool force = false;                           // also replace an existing file
   exporters::FoldedOptions folded;
 };
 

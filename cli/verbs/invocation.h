@@ -1,5 +1,5 @@
-// How main and the verbs meet. add_<verb> declares a verb's options on the app and, when the command line names the
-// verb, sets `run`, which main then calls; so parsing is over before anything is opened.
+// The interface between main and the verbs. add_<verb> declares a verb's options on the app and, when the command line
+// names the verb, sets `run`, which main calls after parsing; so parsing is over before anything is opened.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@ class App;
 namespace uscope::cli {
 
 struct Invocation {
-  // Gives the exit code of the command; an Error is printed by main.
+  // Returns the command's exit code; main prints an Error.
   std::function<Result<int>()> run;
-  // Exit code where the command line is wrong or `run` gives an Error.
+  // Exit code if the command line is wrong or `run` returns an Error.
   int error_code = 2;
 };
 

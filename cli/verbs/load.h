@@ -1,4 +1,4 @@
-// `uscope load`: symbolises a raw trace and loads it into a database; also on another machine than it was recorded on.
+// `uscope load`: symbolises a raw trace and loads it into a database; also on another machine than the recording's.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace uscope::cli {
 struct LoadVerbOptions {
   std::filesystem::path raw;
   std::filesystem::path output;
-  bool force = false;  // also in place of a file that is no database of uscope's
+  bool force = false;  // also replace a file that is not a database of uscope
   Format format = Format::kText;
   DebuginfodChoice debuginfod;
 };

@@ -15,9 +15,9 @@ void add_format(CLI::App& verb, Format& format);
 
 void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice);
 
-// --app, --pid, --cgroup and --follow: applications that run already.
+// Adds --app, --pid, --cgroup and --follow: applications that already run.
 void add_running_target(CLI::App& verb, RecordVerbOptions& options);
-// The same, or a command after --.
+// Adds the same, and a command after --.
 void add_target(CLI::App& verb, RecordVerbOptions& options);
 
 }  // namespace uscope::cli

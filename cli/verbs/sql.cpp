@@ -1,6 +1,6 @@
-// What may run is decided where SQLite compiles a statement: its authorizer is asked about every single action, and
-// only reading is allowed. So nothing rests on recognising words in SQL. Rows are printed as they come; text output
-// looks at the first rows to choose the widths of its columns, and a later, longer value stands out of its column.
+// SQLite's authorizer decides what may run: it is called for every single action while a statement is compiled, and
+// allows only reading. So nothing depends on recognising words in SQL. Rows are printed as they come; text output takes
+// the widths of its columns from the first rows, and a longer value later overflows its column.
 #include "cli/verbs/sql.h"
 
 #include <CLI/CLI.hpp>
@@ -32,7 +32,7 @@ bool may_ask(std::string_view pragma) {
   return false;
 }
 
-// SQLite's authorizer: reading this database, and nothing else.
+// SQLite's authorizer: allows only reading this database.
 int authorize(void*, int action, const char* first, const char* second, const char*, const char*) {
   const auto is = [](const char* text, std::string_view name) { return text && name == text; };
   switch (action) {
@@ -51,7 +51,7 @@ int authorize(void*, int action, const char* first, const char* second, const ch
   }
 }
 
-// Takes the first statement off `sql`: it and what follows it. Empty where only blanks and comments are left.
+// Takes the first statement off `sql`, which keeps the rest. Returns "" if only blanks and comments are left.
 Result<std::string> take_statement(sqlite3* database, std::string& sql) {
   const char* tail = nullptr;
   sqlite3_stmt* raw = nullptr;
@@ -114,7 +114,7 @@ std::string padded(const std::string& cell, std::size_t width, bool number) {
   return number ? padding + cell : cell + padding;
 }
 
-// Prints rows as a table whose widths are those of the first rows.
+// Prints rows as a table with the column widths of the first rows.
 class TextRows {
  public:
   TextRows(const store::Statement& statement, Output& out) : out_(out) {

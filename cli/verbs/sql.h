@@ -1,4 +1,4 @@
-// `uscope sql`: people's own questions to a trace, in SQL, read-only.
+// `uscope sql`: the user's own queries on a trace, in SQL, read-only.
 #pragma once
 
 #include <filesystem>

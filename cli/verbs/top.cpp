@@ -20,13 +20,14 @@
 namespace uscope::cli {
 namespace {
 
-constexpr int kAllLast = 3;  // enough for the trigger
+constexpr int kAllLast = 3;  // enough to find the trigger
 constexpr std::size_t kPlainLines = 20;
-constexpr std::size_t kAround = 4;  // lines of the screen that are not the table's
+constexpr std::size_t kAround = 4;  // lines of the screen outside of the table
 constexpr std::int64_t kLeastInterval = 250'000'000;
 constexpr auto kNamesWait = std::chrono::seconds(10);
 
-// The terminal while it shows pictures: a screen of its own, keys without Enter. As it was before when this ends.
+// The terminal while it shows pictures: an alternate screen, keys without Enter. The destructor restores the former
+// state.
 class Screen {
  public:
   Screen() {
@@ -121,7 +122,7 @@ class Top {
     for (const live::CallLine& line : picture_.lines) picture_.calls += line.calls;
   }
 
-  // The only picture may wait for its names, and is of all that was seen.
+  // With --once, the picture may wait for its names, and covers the whole recording.
   void show_last(const tracer::RecordOutcome& outcome) {
     const double seconds = static_cast<double>(outcome.duration_ns) / 1e9;
     if (!over_) picture_.at_s = 0;
@@ -190,7 +191,7 @@ Result<int> run_top(const TopVerbOptions& options) {
   if (!interval) return interval.error();
   if (*interval < kLeastInterval) return Error{"--interval is too short: " + options.interval, "give at least 250ms"};
   RecordVerbOptions record = options.record;
-  record.no_strings = true;  // nothing shows them
+  record.no_strings = true;  // top does not show them
   auto recorder = recorder_options(record);
   if (!recorder) return recorder.error();
   const auto names = live::LiveNames::start();

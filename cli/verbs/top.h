@@ -1,4 +1,4 @@
-// `uscope top`: what running applications call, and from where, refreshed while one looks.
+// `uscope top`: what running applications call, and from where, refreshed until the user quits.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 namespace uscope::cli {
 
 struct TopVerbOptions {
-  RecordVerbOptions record;  // target, calls, backend, modules, duration
+  RecordVerbOptions record;  // only target, calls, backend, modules, duration
   std::string interval = "1s";
   bool once = false;
-  unsigned lines = 0;  // 0: as many as the terminal has, or 20
+  unsigned lines = 0;  // 0: as many as fit on the terminal, or 20
   Format format = Format::kText;
 };
 

@@ -11,7 +11,7 @@ namespace uscope::cli {
 
 struct TreeOptions {
   std::filesystem::path file;
-  bool images = false;  // a line for each image of a process
+  bool images = false;  // one line for each image of a process
   Format format = Format::kText;
 };
 

@@ -16,8 +16,8 @@
 namespace uscope::store {
 namespace {
 
-// SQLite asks this of every statement that it compiles. What a read-only connection cannot do anyway is left to SQLite,
-// whose messages are better.
+// SQLite calls this for every action of each statement that it compiles. Anything that a read-only connection cannot do
+// anyway is left to SQLite, whose messages are better.
 int authorize(void*, int action, const char*, const char* second, const char*, const char*) {
   if (action == SQLITE_ATTACH || action == SQLITE_DETACH) return SQLITE_DENY;
   if (action == SQLITE_FUNCTION && second && std::string_view(second) == "load_extension") return SQLITE_DENY;
@@ -33,7 +33,7 @@ Result<void> harden(sqlite3* database) {
   for (const auto& [setting, value] : kSettings)
     if (sqlite3_db_config(database, setting, value, nullptr) != SQLITE_OK)
       return Error{"this SQLite refuses the setting " + std::to_string(setting), "use SQLite 3.31 or later"};
-  // The longest texts, folded stacks of C++ names, are some megabytes. A damaged file may claim anything.
+  // The longest texts, folded stacks of C++ names, are some megabytes. A damaged file may declare any length.
   constexpr int kLongestValue = 64 << 20;
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestValue);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
@@ -45,7 +45,7 @@ Result<void> harden(sqlite3* database) {
 
 constexpr const char* kGive = "give a file that `uscope record` or `uscope load` has written";
 
-// Whether it is a store, told before SQLite sees any of it.
+// Checks whether the file is a store, before SQLite sees any of it.
 Result<void> check_start(int file, const std::string& name) {
   const auto start = look_at_start(file);
   if (!start) return start.error().in(name);
@@ -72,8 +72,8 @@ Result<void> check_start(int file, const std::string& name) {
   return {};
 }
 
-// A change that was not ended in order is undone by SQLite when it opens the file to write. We do not write, and ignore
-// journals that others could have laid beside the file.
+// When SQLite opens a file for writing, it undoes a change that was not finished. This code does not write, and ignores
+// journals that others may have put next to the file.
 Result<void> check_journal(int file, const std::string& name) {
   std::array<char, PATH_MAX> real{};
   const std::string self = "/proc/self/fd/" + std::to_string(file);
@@ -120,7 +120,7 @@ Result<DatabaseWriter> DatabaseWriter::create(const std::filesystem::path& path)
 }
 
 Result<DatabaseWriter> DatabaseWriter::create(OutputFile file) {
-  // SQLite sorts in files: beside the output, unless the user has a place for that.
+  // SQLite sorts in files: next to the output, unless the user has chosen a folder for that.
   auto temporary = open_sorting_folder(file.folder());
   if (!temporary) return temporary.error();
   DatabaseWriter writer(std::move(file));
@@ -128,8 +128,8 @@ Result<DatabaseWriter> DatabaseWriter::create(OutputFile file) {
   auto handle = writer.vfs_->open(writer.file_.path().string());
   if (!handle) return handle.error();
   writer.handle_ = std::move(*handle);
-  // Nobody else knows the file, and it is thrown away unless it is complete: no journal, no waiting for the disk until
-  // the end. The cache bounds memory; the pages that do not fit are written early.
+  // No other process knows the file, and it is discarded unless it is complete: no journal, no waiting for the disk
+  // until the end. The cache bounds memory; pages that do not fit are written early.
   auto done = execute(writer.handle(),
                       "PRAGMA page_size=8192;PRAGMA journal_mode=OFF;PRAGMA synchronous=OFF;"
                       "PRAGMA cache_size=-24576;PRAGMA threads=1;PRAGMA temp_store=FILE;"

@@ -1,4 +1,4 @@
-// The two ways to a store: Database reads one, DatabaseWriter makes one.
+// Access to a store: Database reads one, DatabaseWriter creates one.
 #pragma once
 
 #include <filesystem>
@@ -15,21 +15,21 @@
 
 namespace uscope::store {
 
-// A store opened for reading. The file may come from anybody: nothing in it is trusted, and no SQL that runs on it can
-// write, load an extension, or reach another file. It is read by the descriptor that was looked at, as if it changed no
-// more: no file beside it is made, opened or waited for. Not for use by two threads at once.
+// A store opened for reading. The file may come from anyone: nothing in it is trusted, and no SQL that runs on it can
+// write, load an extension, or reach another file. It is read through the descriptor that was checked, and is assumed
+// not to change: no file next to it is created, opened or waited for. Not for use by two threads at once.
 class Database {
  public:
-  // Errors: no such file, not a regular file, not a database, a database that is not uscope's, one of another version,
-  // one that holds what uscope does not make, or that another program has begun to change.
+  // Returns an error if there is no such file, or it is not a regular file, not a database, a database of another
+  // program or version, one with objects that uscope does not create, or one that another program has begun to change.
   static Result<Database> open(const std::filesystem::path& path);
-  // The same of a regular file that is open; `path` is its name in messages, `temporary` the folder of temporary files.
+  // The same for an open regular file; `path` is its name in messages, `temporary` the folder for temporary files.
   static Result<Database> open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary);
 
-  // One statement; see Statement.
+  // Prepares one statement; see Statement.
   [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return Statement::prepare(handle_.get(), sql); }
 
-  // For what Statement does not offer. Stays this object's.
+  // For features that Statement lacks. This object keeps ownership.
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 
   [[nodiscard]] int fd() const { return file_.get(); }
@@ -43,24 +43,24 @@ class Database {
       : file_(std::move(file)), vfs_(std::move(vfs)), handle_(std::move(handle)), path_(std::move(path)) {}
 
   UniqueFd file_;
-  std::unique_ptr<DescriptorVfs> vfs_;  // gone after handle_
+  std::unique_ptr<DescriptorVfs> vfs_;  // destroyed after handle_
   SqliteHandle handle_;
   std::filesystem::path path_;
 };
 
-// A store in the making: an output file that gets its name only in commit(). Dropped before that, it removes its file.
-// Holds one transaction, without a journal: a failed writer's file is of no use to anybody.
+// A store under construction: an output file that gets its name only in commit(). If the object is destroyed earlier,
+// it removes its file. Holds one transaction, without a journal: the file of a failed writer is useless.
 class DatabaseWriter {
  public:
   // Creates the schema in an empty file.
   static Result<DatabaseWriter> create(OutputFile file);
-  // The same of a file to be made for this path; see OutputPlace.
+  // The same for a new file at this path; see OutputPlace.
   static Result<DatabaseWriter> create(const std::filesystem::path& path);
 
   [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return Statement::prepare(handle_.get(), sql); }
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 
-  // Creates the indices, ends the transaction, writes everything to the disk, and puts the file in its place.
+  // Creates the indices, ends the transaction, writes everything to disk, and gives the file its name.
   Result<void> commit();
 
   DatabaseWriter(DatabaseWriter&&) noexcept = default;
@@ -70,7 +70,7 @@ class DatabaseWriter {
   explicit DatabaseWriter(OutputFile file) : file_(std::move(file)) {}
 
   OutputFile file_;
-  std::unique_ptr<DescriptorVfs> vfs_;  // gone after handle_
+  std::unique_ptr<DescriptorVfs> vfs_;  // destroyed after handle_
   SqliteHandle handle_;
 };
 

@@ -1,6 +1,6 @@
 // A VFS of SQLite (https://www.sqlite.org/vfs.html): the main database is the given descriptor, temporary files are
-// made without a name, and everything else that has a name does not exist. There are no locks: a store in the making is
-// known to its writer alone, and a finished one changes no more (a new one takes its place by a rename).
+// created without a name, and no other name exists. There are no locks: a store under construction is known only to its
+// writer, and a finished one no longer changes (a new one replaces it by a rename).
 #include "store/db/descriptor_vfs.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ constexpr int kSectorBytes = 4096;
 constexpr int kMostPathBytes = 512;
 
 struct OpenFile {
-  sqlite3_file base;  // first, as SQLite wants it
+  sqlite3_file base;  // first, as SQLite requires
   int fd;
   bool owned;
   bool immutable;
@@ -59,7 +59,7 @@ int read_file(sqlite3_file* file, void* to, int amount, sqlite3_int64 offset) {
     done += static_cast<std::size_t>(count);
   }
   if (done == wanted) return SQLITE_OK;
-  std::memset(bytes + done, 0, wanted - done);  // SQLite counts on this
+  std::memset(bytes + done, 0, wanted - done);  // SQLite relies on this
   return SQLITE_IOERR_SHORT_READ;
 }
 
@@ -172,7 +172,7 @@ DescriptorVfs::DescriptorVfs(int file, UniqueFd temporary, bool writable)
     : file_(file), temporary_(std::move(temporary)), writable_(writable) {
   static std::atomic<unsigned> number{0};
   name_ = "uscope-descriptor-" + std::to_string(number++);
-  const sqlite3_vfs& usual = *sqlite3_vfs_find(nullptr);  // time and chance are its business
+  const sqlite3_vfs& usual = *sqlite3_vfs_find(nullptr);  // provides time and randomness
   vfs_.iVersion = usual.iVersion >= 2 ? 2 : 1;
   vfs_.szOsFile = sizeof(OpenFile);
   vfs_.mxPathname = kMostPathBytes;
@@ -206,7 +206,7 @@ DescriptorVfs::~DescriptorVfs() {
 Result<SqliteHandle> DescriptorVfs::open(const std::string& shown) {
   sqlite3* raw = nullptr;
   const int access = writable_ ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
-  // The name is no path: SQLite only needs one that is not empty.
+  // The name is not a path: SQLite only needs one that is not empty.
   const int code = sqlite3_open_v2("store", &raw, access | SQLITE_OPEN_NOMUTEX, name_.c_str());
   SqliteHandle handle(raw);
   if (code != SQLITE_OK)

@@ -1,6 +1,6 @@
-// How SQLite reaches a store: by a descriptor that was opened and looked at before, never by a path. So the file that
+// Gives SQLite access to a store by a descriptor that was opened and checked before, never by a path. So the file that
 // was checked is the one that is read or written, and SQLite opens no journal, no write-ahead log and no shared memory
-// beside it, whoever put them there.
+// next to it, whoever put them there.
 #pragma once
 
 #include <sqlite3.h>
@@ -14,17 +14,17 @@
 
 namespace uscope::store {
 
-// One for each connection, which it must outlive. Used by one thread at a time, as the connection is.
+// One for each connection, which it must outlive. Used by one thread at a time, like the connection.
 class DescriptorVfs {
  public:
-  // `file` stays the caller's, who keeps it open. Read-only, the file is taken to change no more: nothing is locked.
-  // SQLite's temporary files have no names, and are in the folder `temporary` (O_PATH).
+  // The caller keeps `file`, and keeps it open. A file that is not `writable` is assumed not to change: nothing is
+  // locked. SQLite's temporary files have no names, and are in the folder `temporary` (O_PATH).
   static std::unique_ptr<DescriptorVfs> create(int file, UniqueFd temporary, bool writable);
   DescriptorVfs(const DescriptorVfs&) = delete;
   DescriptorVfs& operator=(const DescriptorVfs&) = delete;
   ~DescriptorVfs();
 
-  // A connection to the file. `shown`: its name in errors.
+  // Opens a connection to the file. `shown`: its name in errors.
   Result<SqliteHandle> open(const std::string& shown);
 
  private:

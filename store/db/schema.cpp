@@ -93,10 +93,10 @@ CREATE TABLE unwind_table(
 CREATE TABLE errno_name(number INTEGER PRIMARY KEY, name TEXT NOT NULL);
 )sql";
 
-// A path's base name: what stays when everything up to the last slash is cut off. rtrim() takes away, from the end, all
-// characters that are no slash. In v_event the joins with what every event has are inner ones, so that SQLite may begin
-// with any of these tables: with a call, a process, or, through trigger_of_stack, which has a row for no stack too,
-// with a trigger.
+// The base name of a path: what remains when everything up to the last slash is cut off. rtrim() removes from the end
+// all characters that are not a slash. v_event uses inner joins for everything that each event has, so that SQLite can
+// start with any of these tables: with a call, a process, or with a trigger, through trigger_of_stack, which also has a
+// row for "no stack".
 constexpr const char* kViews = R"sql(
 CREATE VIEW v_event AS
 SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how AS how, process.pid AS pid,
@@ -143,8 +143,8 @@ CREATE UNIQUE INDEX trigger_of_stack_stack ON trigger_of_stack(stack_id, frame_i
 CREATE INDEX trigger_of_stack_frame ON trigger_of_stack(frame_id, stack_id);
 )sql";
 
-// What SQLite's planner is to believe, whatever the trace: events are many, and so are those of one call; those of one
-// stack are few. (ANALYZE would read everything, and what it finds in a small trace misleads it.)
+// Fixed statistics for SQLite's planner, whatever the trace: there are many events, and many of one call; few of one
+// stack. (ANALYZE would read everything, and its results on a small trace mislead the planner.)
 constexpr const char* kStatistics = R"sql(
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 VALUES
@@ -162,7 +162,7 @@ Result<void> fill_errno_names(sqlite3* database) {
   return {};
 }
 
-// Type, name, table, text. Indices that SQLite makes by itself have no text.
+// Type, name, table, text. Indices that SQLite creates by itself have no text.
 using SchemaObject = std::array<std::string, 4>;
 
 Result<std::vector<SchemaObject>> objects_of(sqlite3* database) {
@@ -192,8 +192,8 @@ Result<std::vector<SchemaObject>> own_objects() {
   return objects_of(raw);
 }
 
-// While the schema of a file that may be hostile is read: SQLite compiles every text in it. Ours are below 2 KiB each,
-// and below 100; reading them takes fewer than ten steps of SQLite's machine each.
+// Limits while the schema of a possibly hostile file is read: SQLite compiles every text in it. The genuine texts are
+// below 2 KiB each, and below 100; reading them takes fewer than ten steps of SQLite's machine each.
 class SchemaBounds {
  public:
   explicit SchemaBounds(sqlite3* database) : database_(database) {

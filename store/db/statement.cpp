@@ -54,7 +54,7 @@ void Statement::bind_integer(int parameter, std::int64_t value) {
 }
 
 void Statement::bind(int parameter, std::string_view text) {
-  // An empty view may have no address, and no address would mean NULL.
+  // An empty view may have a null address, which would mean NULL.
   const char* start = text.data() ? text.data() : "";
   keep(sqlite3_bind_text64(handle_.get(), parameter, start, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }

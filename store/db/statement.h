@@ -25,7 +25,7 @@ namespace uscope::store {
 
 class Statement {
  public:
-  // `sql` must hold one statement. The connection stays the caller's and must outlive the Statement.
+  // `sql` must hold one statement. The caller keeps the connection, which must outlive the Statement.
   static Result<Statement> prepare(sqlite3* database, std::string_view sql);
 
   // Parameters are numbered from 1. A failing bind (a number out of range, no memory) is reported by the next step().
@@ -38,11 +38,11 @@ class Statement {
   void bind_integer(int parameter, std::int64_t value);
   void bind_null(int parameter);
 
-  // True: a row is there, its columns are valid until the next step or reset. False: done; a further step starts anew.
+  // Returns true if there is a row; its columns are valid until the next step or reset. Returns false at the end; a
+  // further step starts again.
   Result<bool> step();
 
-  // For statements without rows: binds the arguments from parameter 1 on, steps, resets. Result::error names the
-  // statement.
+  // For statements without rows: binds the arguments from parameter 1 on, steps, resets. An error names the statement.
   template <typename... Values>
   Result<void> run(const Values&... values) {
     int parameter = 0;
@@ -58,12 +58,12 @@ class Statement {
   [[nodiscard]] double real(int column) const { return sqlite3_column_double(handle_.get(), column); }
   [[nodiscard]] bool is_null(int column) const { return type(column) == SQLITE_NULL; }
   [[nodiscard]] std::optional<std::int64_t> maybe_integer(int column) const;
-  [[nodiscard]] std::string_view text(int column) const;  // valid until the next step; blobs as they are
+  [[nodiscard]] std::string_view text(int column) const;  // valid until the next step; blobs unchanged
   [[nodiscard]] int type(int column) const { return sqlite3_column_type(handle_.get(), column); }  // SQLITE_INTEGER …
   [[nodiscard]] int columns() const { return sqlite3_column_count(handle_.get()); }
   [[nodiscard]] std::string column_name(int column) const;
 
-  // For hot loops, which bind and step by themselves; failure() is the error of the last sqlite3_step that failed.
+  // For hot loops, which bind and step themselves; failure() is the error of the last sqlite3_step that failed.
   [[nodiscard]] sqlite3_stmt* handle() const { return handle_.get(); }
   [[nodiscard]] Error failure() const { return failure(sqlite3_errcode(sqlite3_db_handle(handle_.get()))); }
 
@@ -76,7 +76,7 @@ class Statement {
   int bind_error_ = SQLITE_OK;
 };
 
-// Runs statements that give no rows, separated by `;`.
+// Runs statements that return no rows, separated by `;`.
 Result<void> execute(sqlite3* database, const std::string& sql);
 
 }  // namespace uscope::store

@@ -23,7 +23,7 @@ std::string string_text(const usc_string& head, std::string_view bytes) {
     case USC_STRING_MESSAGE_OUT:
       if ((head.flags & USC_STRING_REDACTED) == 0) return to_utf8(socket_address_text(bytes));
       break;
-    case USC_STRING_RESULT:  // getcwd counts its NUL
+    case USC_STRING_RESULT:  // getcwd's result includes the NUL
       if (bytes.ends_with('\0')) bytes.remove_suffix(1);
       break;
     default:
@@ -57,7 +57,7 @@ Result<std::optional<std::int64_t>> StringTable::find(std::uint64_t hash, std::s
   const auto [first, last] = known_.equal_range(hash);
   std::size_t equal = 0;
   for (auto at = first; at != last; ++at) {
-    // A program may name its files so that they all have one hash.
+    // A program may name its files so that all have the same hash.
     if (++equal > kMostOfOneHash) return find_by_index(text);
     auto value = this->text(at->second);
     if (!value) return value.error();

@@ -1,4 +1,4 @@
-// Texts that arguments point to, each stored once: the table `string`.
+// Texts that arguments point to, each stored once, in the table `string`.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace uscope::store {
 
-// Memory: kRecent texts, and some 50 bytes for each distinct one up to kMostKnown. With more than those, new texts are
-// looked for in the table itself, by an index: slower, and no more memory.
+// Memory: kRecent texts, and some 50 bytes for each distinct one up to kMostKnown. Beyond that, new texts are searched
+// in the table itself by an index, which is slower but needs no more memory.
 class StringTable {
  public:
   static constexpr std::size_t kRecent = 4096;
@@ -27,12 +27,12 @@ class StringTable {
   explicit StringTable(DatabaseWriter& database, std::size_t most_known = kMostKnown)
       : database_(database), most_known_(most_known), recent_(kRecent) {}
 
-  Result<void> prepare();  // to be called first
+  Result<void> prepare();  // call it first
 
-  // The row of a text, which is stored if it is new.
+  // Returns the row of a text, and stores the text if it is new.
   Result<std::int64_t> intern(std::string_view text);
 
-  // The text of a row; nothing where there is none.
+  // Returns the text of a row; nullopt if there is no such row.
   Result<std::optional<std::string>> text(std::int64_t id);
 
  private:
@@ -49,19 +49,18 @@ class StringTable {
 
   DatabaseWriter& database_;
   std::size_t most_known_;
-  std::vector<Recent> recent_;                                  // by hash: the last one of each place
+  std::vector<Recent> recent_;                                  // by hash: the last text of each slot
   std::unordered_multimap<std::uint64_t, std::int64_t> known_;  // hash to row
   std::optional<Statement> insert_;
   std::optional<Statement> select_;
-  std::optional<Statement> look_up_;  // once known_ is full
+  std::optional<Statement> look_up_;  // used once known_ is full
   std::int64_t last_ = 0;
 };
 
-// The text of a usc_string, as it is stored: addresses by name, other bytes as UTF-8; one that was cut off ends with
-// "…".
+// The text of a usc_string as it is stored: addresses by name, other bytes as UTF-8; a truncated text ends with "…".
 [[nodiscard]] std::string string_text(const usc_string& head, std::string_view bytes);
 
-// What a usc_string holds: its text by row, or its numbers.
+// The content of a usc_string: the row of its text, or its numbers.
 Result<trace::OrderedString> intern_string(const trace::RawRecord& record, StringTable& strings);
 
 }  // namespace uscope::store

@@ -1,4 +1,4 @@
-// What calls do with descriptors, by name.
+// The effects of calls on descriptors, by the calls' names.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@ namespace uscope::store {
 
 enum class DescriptorCall : std::uint8_t {
   kNone,
-  kOpen,     // a path and flags; gives a descriptor
-  kMemfd,    // a name and flags
+  kOpen,     // takes a path and flags, returns a descriptor
+  kMemfd,    // takes a name and flags
   kSocket,   // family, type
   kAccept,   // a descriptor for the peer
   kBind,     // descriptor, address
   kConnect,  // as kBind
-  kLabel,    // gives a descriptor of one kind: label_of()
-  kPair,     // gives two by memory
+  kLabel,    // returns a descriptor of one kind: descriptor_label()
+  kPair,     // returns two in memory
   kClose,
   kCloseRange,
   kDuplicate,    // dup
@@ -31,29 +31,29 @@ enum class DescriptorCall : std::uint8_t {
   kRename,    // two paths
   kRenameAt,  // two folders and paths
   kMount,
-  kMoveMount,  // moves mounts, or takes them away
+  kMoveMount,  // moves mounts, or removes them
   kExec,
-  kMake,  // clone, fork: what the new task shares, its usc_task says
+  kMake,  // clone, fork: the new task's usc_task says what it shares
   kUnshare,
   kSeccomp,
   kIoUring,
 };
 
-// What must be recorded for descriptors to be known, beside what opens them.
+// The calls that must be recorded, beyond those that open descriptors, and what is unknown without them.
 enum class DescriptorNeed : std::uint8_t {
   kNone,
-  kTables,   // else nothing is known: "close", "dup2" …
-  kSharing,  // else nothing of tables that several tasks share
-  kRoots,    // else no file by its path
-  kFolders,  // else none by a relative path
+  kTables,   // without these nothing is known: "close", "dup2" …
+  kSharing,  // without these nothing about tables that several tasks share
+  kRoots,    // without these no file by its path
+  kFolders,  // without these none by a relative path
 };
 
 [[nodiscard]] DescriptorCall descriptor_call(std::string_view name);
 
-// What a descriptor that this call (kLabel, kPair) gives stands for, as /proc writes it.
+// The text for a descriptor that this call (kLabel, kPair) returns, in the notation of /proc.
 [[nodiscard]] std::string_view descriptor_label(std::string_view name);
 
-// The argument with O_CLOEXEC or SOCK_CLOEXEC, which are one bit; -1: none.
+// The argument with O_CLOEXEC or SOCK_CLOEXEC, which are the same bit; -1: none.
 [[nodiscard]] int close_on_exec_arg(std::string_view name);
 
 [[nodiscard]] DescriptorNeed descriptors_need(std::string_view name);

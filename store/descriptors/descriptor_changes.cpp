@@ -1,5 +1,5 @@
-// The part of DescriptorTracker that says what calls do to tables and folders: at their entry what may be so from then
-// on, and planned for their return what is so then.
+// The part of DescriptorTracker that applies calls to tables and folders: at their entry, what may change from then on;
+// planned for their return, what has changed.
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/seccomp.h>
@@ -24,7 +24,7 @@ int number_of(const usc_event& event, std::size_t arg) {
   return static_cast<int>(event.args[arg]);
 }
 
-// The last one that a close_range names.
+// The last descriptor number of a close_range.
 int last_of(const usc_event& event) {
   return static_cast<int>(std::min<std::uint64_t>(event.args[1] & 0xffffffffU, std::numeric_limits<int>::max()));
 }
@@ -33,13 +33,14 @@ bool returned(const usc_event& event) {
   return event.how == USC_HOW_RETURNED;
 }
 
-// It changed nothing.
+// Whether the call failed, and so changed nothing.
 bool failed(const usc_event& event) {
   return returned(event) && event.result < 0;
 }
 
-// What the kernel closes or replaces in a table by an ioctl: Binder's buffers with descriptors, autofs, and a
-// supervisor's SECCOMP_IOCTL_NOTIF_ADDFD (in another task's table). By kind and number; sizes differ by version.
+// Whether the kernel closes or replaces descriptors in a table by this ioctl: Binder's buffers with descriptors,
+// autofs, and a supervisor's SECCOMP_IOCTL_NOTIF_ADDFD (in another task's table). Compared by kind and number, since
+// sizes differ by version.
 bool changes_numbers(std::uint32_t request) {
   constexpr std::uint32_t kBinderWriteRead = _IOC_TYPE(_IO('b', 1)) << 8 | 1;
   constexpr std::uint32_t kAutofsCloseMount = 0x93 << 8 | 0x75;
@@ -115,7 +116,7 @@ void DescriptorTracker::follow_sharing(const usc_event& event, DescriptorOwner& 
   switch (facts.call) {
     case DescriptorCall::kExec:
       entered_[event.head.task] = stamp_;
-      // usc_exec says when; this is for one that was lost.
+      // usc_exec gives the time; this is for one that was lost.
       if (returned(event) && event.result == 0) plan(at_return(Return::Kind::kExec, event, owner));
       break;
     case DescriptorCall::kMake:
@@ -133,7 +134,7 @@ void DescriptorTracker::follow_sharing(const usc_event& event, DescriptorOwner& 
             ? owners_.each(owner.process, [this](DescriptorOwner& thread) { owners_.supervise(thread); })
             : owners_.supervise(owner);
       break;
-    default:  // the ring's operations open and close unseen
+    default:  // operations of the ring open and close descriptors unseen
       DescriptorOwners::doubt(*owner.table);
       break;
   }
@@ -165,7 +166,7 @@ void DescriptorTracker::follow_close_range(const usc_event& event, DescriptorOwn
   if (returned(event) && (unshares || !marks)) plan(std::move(update));
 }
 
-// A copy is of what the descriptor is when the call is entered, and still is when it has returned.
+// A copy refers to what the descriptor is when the call is entered, provided that it still is at its return.
 void DescriptorTracker::follow_copy(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts) {
   if (failed(event)) return;
   const auto command = static_cast<std::uint32_t>(event.args[1]);
@@ -200,7 +201,7 @@ void DescriptorTracker::follow_ioctl(const usc_event& event, DescriptorOwner& ow
   if (returned(event)) plan(at_return(Return::Kind::kStranger, event, owner));
 }
 
-// It may be closed by an exec as soon as it may be marked. That it is not any more is known where no other task can
+// An exec may close the descriptor as soon as it may be marked. That it is unmarked is known only if no other task can
 // have marked it again.
 void DescriptorTracker::follow_on_exec(const usc_event& event, DescriptorOwner& owner, bool closes) {
   const int fd = number_of(event, 0);
@@ -216,7 +217,7 @@ Result<void> DescriptorTracker::name_of_folder(const usc_event& event, const Des
   std::string name;
   const trace::OrderedString* path = path_of(strings, 0);
   if (facts.call == DescriptorCall::kSetns) {
-    if ((event.args[1] & CLONE_NEWNS) != 0) name = "/";  // a mount namespace comes with its root for both
+    if ((event.args[1] & CLONE_NEWNS) != 0) name = "/";  // a mount namespace sets its root for both
   } else if (facts.call == DescriptorCall::kFchdir) {
     auto found = absolute(".", owner, number_of(event, 0), update);
     if (!found) return found.error();
@@ -258,7 +259,7 @@ Result<void> DescriptorTracker::follow_folder(const usc_event& event, Descriptor
   return {};
 }
 
-// "": not known.
+// Returns "" if unknown.
 Result<std::string> DescriptorTracker::last_component(const trace::OrderedString* path) {
   if (!path || (path->flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) != 0) return std::string();
   auto text = strings_.text(path->string_id);
@@ -276,14 +277,14 @@ void DescriptorTracker::move(const std::string& component) {
     moved_[component] = stamp_;
 }
 
-// A renamed folder has another name in all paths that lead through it; a moved mount, all that are below it.
+// A renamed folder changes all paths that lead through it; a moved mount changes all below it.
 Result<void> DescriptorTracker::follow_move(const usc_event& event, const CallFacts& facts,
                                             std::span<const trace::OrderedString> strings) {
   if (facts.call == DescriptorCall::kMount && (event.args[3] & MS_MOVE) == 0) return {};
   Return update{.kind = Return::Kind::kMove};
   update.time = event.head.time;
   if (facts.call == DescriptorCall::kRename || facts.call == DescriptorCall::kRenameAt) {
-    // The second one too: two may have been exchanged.
+    // The second path too: two may have been exchanged.
     const bool at = facts.call == DescriptorCall::kRenameAt;
     for (const int arg : {at ? 1 : 0, at ? 3 : 1}) {
       auto name = last_component(path_of(strings, arg));
@@ -298,7 +299,7 @@ Result<void> DescriptorTracker::follow_move(const usc_event& event, const CallFa
   return {};
 }
 
-// Whether what a name was made of is still what it was at the entry.
+// Whether the parts that a name was composed of are still as they were at the entry.
 bool DescriptorTracker::holds(const Return& update) const {
   if (update.begun < forgotten_) return false;
   if (update.composed && std::max(moved_any_, moved_all_) > update.begun) return false;

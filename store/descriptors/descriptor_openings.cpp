@@ -1,4 +1,4 @@
-// The part of DescriptorTracker that says what a call that has succeeded opened: its name.
+// The part of DescriptorTracker that names what a successful call opened.
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/socket.h>
@@ -46,7 +46,7 @@ Result<std::int64_t> DescriptorTracker::intern(std::string_view name) {
   return strings_.intern(redactor_.hides(name) ? kRedacted : name);
 }
 
-// From the call's return on; `name` empty: it is there, and what it is is not known.
+// Takes effect at the call's return; an empty `name` means an open descriptor of unknown kind.
 Result<void> DescriptorTracker::open_as(Return update, std::string_view name, bool cloexec) {
   if (update.fd < 0) return {};
   if (!name.empty()) {
@@ -60,7 +60,7 @@ Result<void> DescriptorTracker::open_as(Return update, std::string_view name, bo
   return {};
 }
 
-// Whether a part of a folder's name is another folder's by now.
+// Whether a component of a folder's path may have been renamed in the meantime.
 bool DescriptorTracker::was_moved(std::string_view folder, std::uint64_t since) const {
   if (since < moved_all_) return true;
   if (since > moved_any_) return false;
@@ -73,8 +73,8 @@ bool DescriptorTracker::was_moved(std::string_view folder, std::uint64_t since) 
   return false;
 }
 
-// "" where it is not known; `update` holds what it then depends on. Under a root of its own, a path is not what it
-// looks like; a folder itself is known all the same.
+// Returns "" if unknown; `update` receives what the result depends on. If the task has a root of its own, a path is not
+// what it looks like, but the folder itself is still known.
 Result<std::string> DescriptorTracker::absolute(const std::string& path, const DescriptorOwner& owner, int folder,
                                                 Return& update) {
   const SharedFolder& own = *owner.folder;
@@ -115,12 +115,12 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
   bool is_known = true;
   if (syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) == "openat2") {
     const trace::OrderedString* how = find_string(strings, 2);
-    // Whether an exec closes it is not known, or an absolute path begins at the folder.
+    // Unknown: whether an exec closes it, or whether an absolute path begins at the folder.
     is_known = how && how->string_id == 0 && (how->numbers[2] & RESOLVE_IN_ROOT) == 0;
     if (is_known) flags = how->numbers[0];
   }
   const trace::OrderedString* path = find_string(strings, facts.path);
-  is_known = is_known && path && path->string_id != 0 && (flags & O_TMPFILE) != O_TMPFILE;  // that has no name
+  is_known = is_known && path && path->string_id != 0 && (flags & O_TMPFILE) != O_TMPFILE;  // an O_TMPFILE has no name
   if (!is_known) return open_as(std::move(update), "", false);
   auto text = strings_.text(path->string_id);
   if (!text) return text.error();
@@ -131,7 +131,7 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
   return open_as(std::move(update), *name, (flags & O_CLOEXEC) != 0);
 }
 
-// The call has returned.
+// Call it after the call has returned.
 Result<void> DescriptorTracker::follow_opening(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                                                std::span<const trace::OrderedString> strings) {
   const bool connects = facts.call == DescriptorCall::kConnect;
@@ -192,7 +192,7 @@ Result<void> DescriptorTracker::follow_socket(const usc_event& event, Descriptor
                  facts.flags >= 0 && (event.args[3] & SOCK_CLOEXEC) != 0);
 }
 
-// The label is the socket's, whatever numbers it has in whichever tables. Meanwhile it is not known.
+// The label belongs to the socket, whatever numbers it has in any table. Until the return it is unknown.
 Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                                              const std::string& peer) {
   const bool connects = facts.call == DescriptorCall::kConnect;

@@ -40,7 +40,7 @@ void DescriptorOwners::take(DescriptorOwner& owner, std::shared_ptr<SharedFolder
   owner.folder->users++;
 }
 
-// Where others share it, and when it was copied is not known, any of them may have changed any of it before.
+// If others share it, and the time of the copy is unknown, any of them may have changed any part of it before.
 std::shared_ptr<SharedTable> DescriptorOwners::copy_of(const SharedTable& table, std::optional<std::uint64_t> stamp) {
   auto made = std::make_shared<SharedTable>();
   if (table.unsure || (!stamp && table.users > 1)) return made;
@@ -78,8 +78,8 @@ DescriptorOwner DescriptorOwners::made_by(const TaskStart& start, std::optional<
   return owner;
 }
 
-// That nobody outside a process shares its table follows from the number of those who do, and of its threads: it does
-// not where one of them has another table. What a thread did before it was met is not known either.
+// The number of tasks that share a table, compared with the process's threads, shows whether any outside of the process
+// does; not if one of the threads has another table. What a thread did before it was met is also unknown.
 DescriptorOwner DescriptorOwners::met(const TaskStart& start) {
   DescriptorOwner owner = unknown();
   owner.supervised = (start.flags & USC_TASK_SUPERVISED) != 0;

@@ -1,6 +1,6 @@
-// Which task refers to which table of descriptors and to which folder (root and working directory), as the kernel has
-// it: tasks that share one have the same object here. A task comes with what the kernel side saw it share (USC_TASK_*),
-// and leaves what it shares by exec, unshare and its end. What somebody outside the trace may change is `unsure`.
+// Which task uses which table of descriptors and which folder (root and working directory), as in the kernel: tasks
+// that share one have the same object here. A task starts with what the kernel side saw it share (USC_TASK_*), and
+// stops sharing by exec, unshare and its end. Anything that a task outside of the trace may change is `unsure`.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct SharedTable {
   DescriptorTable descriptors;
   std::uint32_t users = 0;
   bool unsure = false;             // nothing is known of it, and nothing will be
-  std::uint64_t silent_until = 0;  // calls were lost: nothing is known up to then
+  std::uint64_t silent_until = 0;  // calls were lost: nothing is known before this time
 };
 
 struct SharedFolder {
-  std::int64_t working = 0;         // row of `string`, 0: not known
-  std::uint64_t working_stamp = 0;  // when that was set
+  std::int64_t working = 0;         // row of `string`, 0: unknown
+  std::uint64_t working_stamp = 0;  // when it was set
   bool root_is_plain = false;       // the root is that of the mount namespace: an absolute path is what it looks like
   std::uint64_t root_stamp = 0;     // when that was found
   std::uint64_t stamp = 0;          // of the last change
-  std::uint32_t under_way = 0;      // calls that change it
+  std::uint32_t under_way = 0;      // calls in progress that change it
   bool unclear = false;             // several of them at once
   std::uint32_t users = 0;
   bool unsure = false;
@@ -45,27 +45,27 @@ class DescriptorOwners {
  public:
   static constexpr std::uint64_t kAnyStamp = std::numeric_limits<std::uint64_t>::max();
 
-  // Without: what several tasks share may have become several, so nothing is known of it.
+  // If false: tasks that share something may have been separated unseen, so nothing is known of what they share.
   void set_sees_unsharing(bool sees) { sees_unsharing_ = sees; }
 
-  // Null where the trace has not told of it. Valid until the next change.
+  // Returns null if the trace has no such task. Valid until the next change.
   [[nodiscard]] DescriptorOwner* find(std::uint32_t task);
   [[nodiscard]] DescriptorOwner* first_of(std::uint32_t process);
 
-  // A task comes into the trace. `stamp`: of the entry of the call that made it, where that is known.
+  // A task enters the trace. `stamp`: of the entry of the call that made it, if known.
   void begin(const TaskStart& start, std::optional<std::uint64_t> stamp);
   void end(std::uint32_t task, bool goes_on);
-  // From here on it has what it had when `stamp` was the last one, and what nobody has changed since, for itself.
+  // From here on the task alone has what existed at `stamp` and has not been changed since.
   void exec(std::uint32_t task, std::optional<std::uint64_t> stamp);
   void unshare_table(DescriptorOwner& owner, std::optional<std::uint64_t> stamp);
   void unshare_folder(DescriptorOwner& owner, std::optional<std::uint64_t> stamp);
 
-  // A supervisor may change the table of this task, and of what it makes.
+  // A supervisor may change the table of this task and of its children.
   void supervise(DescriptorOwner& owner);
   static void doubt(SharedTable& table);
   static void doubt(SharedFolder& folder);
 
-  // Of the tasks of one process, or of all (0).
+  // Visits the tasks of one process, or all tasks (0).
   template <typename Visitor>
   void each(std::uint32_t process, Visitor visit) {
     if (process == 0) {
@@ -74,9 +74,9 @@ class DescriptorOwners {
       for (const std::uint32_t task : tasks->second) visit(owners_.at(task));
     }
   }
-  // Of this process nothing is known before that time, whatever table its tasks will have.
+  // Nothing is known of this process before that time, whatever table its tasks will have.
   void silence(std::uint32_t process, std::uint64_t until);
-  // An exec of this process may have been lost: what it shares with another one may be its own by now.
+  // An exec of this process may have been lost: anything that it shares with another one may now be its own.
   void doubt_shared_between_processes(std::uint32_t process);
 
  private:

@@ -86,7 +86,7 @@ void DescriptorTable::forget() {
 DescriptorTable::UnderWay& DescriptorTable::begin(int fd) {
   note_change(fd, fd);
   UnderWay& calls = under_way_[fd];
-  // An opening call may get a number that was not known to be in use at any moment from here on.
+  // An opening call may get this number at any time from here on, since it was not known to be in use.
   if (calls.strays + calls.replacements != 0) calls.unclear = true;
   return calls;
 }

@@ -11,7 +11,7 @@ namespace uscope::store {
 namespace {
 
 constexpr std::size_t kAbis = 3;
-// A call takes effect before its event is lost.
+// A call may have taken effect this long before its event is lost.
 constexpr std::uint64_t kBeforeLossNs = 100'000'000;
 
 }  // namespace
@@ -35,7 +35,7 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable
 void DescriptorTracker::learn_what_is_recorded() {
   if (definitions_.records_missing) usable_ = false;
   const auto taken = definitions_.meta.find("strings");
-  if (taken != definitions_.meta.end() && taken->second == "0") usable_ = false;  // none are wanted
+  if (taken != definitions_.meta.end() && taken->second == "0") usable_ = false;  // no strings were recorded
   const auto calls = definitions_.meta.find("calls");
   if (calls == definitions_.meta.end()) return;
   const auto set = syscalls::parse_syscall_set(calls->second);
@@ -81,7 +81,7 @@ void DescriptorTracker::learn_calls() {
   }
 }
 
-// The tracer writes what it has read of one process in a row, and then its end.
+// The tracer writes all descriptors of one process in sequence, and then the end.
 void DescriptorTracker::plan_proc() {
   const auto& told = definitions_.descriptors;
   std::size_t first = 0;
@@ -112,7 +112,7 @@ void DescriptorTracker::plan_happenings() {
     const std::uint64_t from = definitions_.losses[i].from_ns;
     tasks.push_back({Happening::Kind::kLoss, from > kBeforeLossNs ? from - kBeforeLossNs : 0, i});
   }
-  // Of one time: tasks are there before what /proc says of them.
+  // At equal times, tasks come before the data from /proc on them.
   happenings_.insert(happenings_.begin(), tasks.begin(), tasks.end());
   std::stable_sort(happenings_.begin(), happenings_.end(),
                    [](const Happening& a, const Happening& b) { return a.time < b.time; });
@@ -180,7 +180,7 @@ void DescriptorTracker::begin_proc(ProcFacts& proc) {
   proc.table->descriptors.watch();
 }
 
-// What changed while it was read may have been read before or after.
+// Descriptors that changed while /proc was read may have been read before or after the change.
 Result<void> DescriptorTracker::end_proc(ProcFacts& proc, std::uint64_t time) {
   if (!proc.table) return {};
   const auto table = std::exchange(proc.table, nullptr);
@@ -216,11 +216,11 @@ void DescriptorTracker::lose(const LossFacts& loss) {
       silent_until_ = std::max(silent_until_, loss.until_ns);
       doubt_all();
       break;
-    case USC_LOSS_RING_FULL_RECORD:  // maybe of a new task, which is a stranger then, or of an exec
+    case USC_LOSS_RING_FULL_RECORD:  // possibly of a new task, which is then a stranger, or of an exec
       if (loss.process != 0) owners_.silence(loss.process, loss.until_ns);
       if (loss.process != 0) owners_.doubt_shared_between_processes(loss.process);
       break;
-    case USC_LOSS_TASK_MAP_FULL:  // that task may share anything with those that are there
+    case USC_LOSS_TASK_MAP_FULL:  // that task may share anything with the existing ones
       owners_.each(loss.process, [](const DescriptorOwner& owner) {
         DescriptorOwners::doubt(*owner.table);
         DescriptorOwners::doubt(*owner.folder);
@@ -259,9 +259,9 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::see(
   const bool in_order = event.entry_ns >= last_entry_;
   last_entry_ = std::max<std::uint64_t>(last_entry_, event.entry_ns);
   if (event.how == USC_HOW_NO_ENTRY || (facts.call == DescriptorCall::kNone && facts.descriptors == 0))
-    return std::span<const Named>();  // the kernel did not do it, or it is of no interest here
+    return std::span<const Named>();  // the kernel did not execute it, or it is of no interest here
   if (!in_order) {
-    // By then its descriptors may be other ones, and what it changed has been there for a time.
+    // By now its descriptors may be others, and its changes took effect some time ago.
     if (facts.call != DescriptorCall::kNone) doubt_all();
     return std::span<const Named>();
   }
@@ -287,7 +287,7 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
   }
 }
 
-// A task whose beginning is not in the trace may share any table and any folder.
+// A task whose start is not in the trace may share any table and any folder.
 void DescriptorTracker::see_stranger(const usc_event& event, DescriptorCall call) {
   if (call == DescriptorCall::kNone) return;
   doubt_all();

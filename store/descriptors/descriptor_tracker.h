@@ -1,19 +1,18 @@
 // Follows what descriptors stand for through the events of a trace, which come in the order of entry. A descriptor is
-// closed when its close is entered, and opened when its opening call returned; tasks come, execute and go in between at
-// their own times. What could be wrong is not said:
+// closed when its close is entered, and opened when its opening call returned; tasks start, exec and end in between at
+// their own times. A name that could be wrong is not given:
 // - what a task shares (descriptor_owners.h) is followed through clone, unshare, exec, setns, chroot and chdir;
-// - of calls of several tasks that overlap, what they did to a number is known only where their order does not matter
+// - if calls of several tasks overlap, their effect on a number is known only if their order does not matter
 //   (descriptor_table.h);
-// - nothing is said of a table that somebody may change unseen: by io_uring, as a supervisor, from outside the trace,
-// or by
-//   a call that is not recorded; nor while events are missing; nor at all in a trace that is damaged.
+// - nothing is said of a table that may be changed unseen: by io_uring, by a supervisor, from outside of the trace, or
+//   by a call that is not recorded; nor while events are missing; nor at all in a damaged trace.
 //
-// A file's name is the path that it was opened by, made absolute where the working directory is known; links in it are
-// not followed. It stays when the file is renamed or removed, and what a folder's new name makes of paths below it is
-// not said. What has no name is called as /proc calls it, or by its kind and address: "socket:[to inet:127.0.0.1:80]".
+// A file's name is the path by which it was opened, made absolute if the working directory is known; links in it are
+// not followed. It stays when the file is renamed or removed, and after a folder is renamed, paths below it are not
+// given. An object without a name is named as in /proc, or by its kind and address: "socket:[to inet:127.0.0.1:80]".
 //
-// Limits: a path may be changed by another thread after it was read here and before the kernel reads it; folders may be
-// renamed by processes that are not traced, or through links.
+// Limits: another thread may change a path after the tracer has read it and before the kernel reads it; folders may be
+// renamed by untraced processes, or through links.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +37,7 @@ enum class DescriptorCall : std::uint8_t;
 
 class DescriptorTracker {
  public:
-  // What an argument, a descriptor, stood for when the call was entered.
+  // A descriptor argument, and what it stood for when the call was entered.
   struct Named {
     int arg;
     std::int64_t string_id;
@@ -47,25 +46,25 @@ class DescriptorTracker {
   // Both must outlive this object.
   DescriptorTracker(const Definitions& definitions, StringTable& strings);
 
-  // Takes the next event. What comes back is valid until the next call.
+  // Processes the next event. The result is valid until the next call.
   Result<std::span<const Named>> see(const usc_event& event, std::span<const trace::OrderedString> strings);
 
  private:
   struct CallFacts {
     DescriptorCall call{};
-    std::uint8_t descriptors = 0;  // bits of the arguments that are some
-    int path = -1;                 // the argument that is the path to open
-    int flags = -1;                // that has O_CLOEXEC
+    std::uint8_t descriptors = 0;  // bit mask of the arguments that are descriptors
+    int path = -1;                 // index of the argument with the path to open
+    int flags = -1;                // index of the argument with O_CLOEXEC
   };
 
-  // What the trace tells of besides calls, by time.
+  // Events of the trace other than calls, by time.
   struct Happening {
     enum class Kind : std::uint8_t { kBegin, kEnd, kExec, kLoss, kRing, kProcBegins, kProcEnds } kind;
     std::uint64_t time = 0;
-    std::size_t place = 0;  // in the definitions' list of such; kExec: the task; kRing: the process
+    std::size_t place = 0;  // in the definitions' list of such events; kExec: the task; kRing: the process
   };
 
-  // What a call does by its return.
+  // The effect of a call at its return.
   struct Return {
     enum class Kind : std::uint8_t {
       kClose,
@@ -86,35 +85,35 @@ class DescriptorTracker {
     bool stray = false;     // kClose
     bool marks = false;     // kUnshareAndClose: close on exec only
     bool plain = false;     // kRoot, kNamespace: the namespace's root
-    bool composed = false;  // the name is, of a folder's
+    bool composed = false;  // the name was composed with a folder's
     std::uint64_t time = 0;
-    std::uint64_t order = 0;  // of two at one time, the one that was met first
+    std::uint64_t order = 0;  // of two at the same time, the one met first comes first
     std::uint64_t begun = 0;  // the last stamp at the entry
     std::uint32_t task = 0;
     int fd = 0;  // kLabel: the socket's number
     int last = 0;
     Descriptor descriptor{};
     std::shared_ptr<SharedTable> table = {};
-    std::shared_ptr<SharedFolder> folder = {};  // changed, or the name depends on it
-    std::uint64_t folder_stamp = 0;             // 0: it does not
+    std::shared_ptr<SharedFolder> folder = {};  // is changed, or the name depends on it
+    std::uint64_t folder_stamp = 0;             // 0: the name does not depend on it
     int source = -1;                            // the name depends on this descriptor
     std::uint64_t source_stamp = 0;
     std::vector<std::string> moved = {};  // kMove: last components
     bool operator>(const Return& later) const { return time != later.time ? time > later.time : order > later.order; }
   };
 
-  // What /proc says of one process, in definitions_.descriptors.
+  // Data from /proc on one process, in definitions_.descriptors.
   struct ProcFacts {
     std::size_t first = 0;
     std::size_t count = 0;
     std::uint32_t process = 0;
-    std::shared_ptr<SharedTable> table = {};  // while it is read
+    std::shared_ptr<SharedTable> table = {};  // while the data is processed
     std::shared_ptr<SharedFolder> folder = {};
     std::uint64_t folder_stamp = 0;
   };
 
   struct Socket {
-    std::int64_t label = 0;  // 0: not known
+    std::int64_t label = 0;  // 0: unknown
     std::uint64_t stamp = 0;
   };
 
@@ -135,7 +134,7 @@ class DescriptorTracker {
   void name_arguments(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts);
   void see_stranger(const usc_event& event, DescriptorCall call);
 
-  // descriptor_changes.cpp: what calls do to tables and folders.
+  // descriptor_changes.cpp: applies calls to tables and folders.
   Result<void> follow(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                       std::span<const trace::OrderedString> strings);
   void follow_sharing(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts);
@@ -161,7 +160,7 @@ class DescriptorTracker {
   [[nodiscard]] bool holds(const Return& update) const;
   void doubt_all();
 
-  // descriptor_openings.cpp: what they open.
+  // descriptor_openings.cpp: names what calls open.
   Result<void> follow_opening(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                               std::span<const trace::OrderedString> strings);
   Result<void> open_path(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
@@ -180,8 +179,8 @@ class DescriptorTracker {
   StringTable& strings_;
   std::vector<CallFacts> facts_;  // by ABI and number
   bool usable_ = true;
-  bool sees_roots_ = true;    // else absolute paths may not be what they look like
-  bool sees_folders_ = true;  // else relative ones
+  bool sees_roots_ = true;    // if false, absolute paths may not be what they look like
+  bool sees_folders_ = true;  // if false, relative ones
 
   DescriptorOwners owners_;
   std::vector<Happening> happenings_;  // by time
@@ -192,15 +191,16 @@ class DescriptorTracker {
   std::unordered_map<std::uint32_t, std::uint64_t> entered_;  // stamp at the entry of each task's last clone or exec
   std::vector<Socket> sockets_;
   std::unordered_map<std::string, std::uint64_t> moved_;  // last components of paths that were renamed: stamps
-  std::uint64_t moved_any_ = 0;                           // stamps of the last renaming
-  std::uint64_t moved_all_ = 0;                           // and of the last time at which any folder may have been
+  std::uint64_t moved_any_ = 0;                           // stamp of the last renaming
+  std::uint64_t moved_all_ = 0;                           // stamp of the last time at which any folder may have been
+                                                          // renamed
   std::uint64_t stamp_ = 1;
-  std::uint64_t forgotten_ = 0;        // what has this stamp, or a smaller one, may be wrong
-  std::uint64_t roots_forgotten_ = 0;  // the same of root directories
+  std::uint64_t forgotten_ = 0;        // data with this stamp, or a smaller one, may be wrong
+  std::uint64_t roots_forgotten_ = 0;  // the same for root directories
   std::uint64_t silent_until_ = 0;
-  std::uint32_t strangers_ = 0;  // calls of tasks that the trace does not tell of, which may change any table
+  std::uint32_t strangers_ = 0;  // calls of tasks unknown to the trace, which may change any table
   std::uint64_t last_entry_ = 0;
-  Redactor redactor_;  // of names that are put together here
+  Redactor redactor_;  // for names that are composed here
   std::vector<Named> named_;
 };
 

@@ -26,7 +26,7 @@ bool same_file(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-// What stands at this name of the folder is this open file.
+// Whether this name in the folder refers to the open file.
 bool names_file(int folder, const std::string& name, int file) {
   struct stat there {};
   struct stat own {};
@@ -40,13 +40,14 @@ bool is_same_folder(int one, int other) {
   return fstat(one, &a) == 0 && fstat(other, &b) == 0 && same_file(a, b);
 }
 
-// Nobody else can change what is in it.
+// Whether no other user can change what is in the folder.
 bool is_own_folder(int folder) {
   struct stat status {};
   return fstat(folder, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Where nothing is to be replaced, nothing is. Not every file system knows how to promise that. The error's number.
+// Renames; unless `replaces`, an existing file is not replaced. Not every file system can guarantee that. Returns
+// errno, or 0.
 int rename_in(int from, const std::string& old_name, int to, const std::string& new_name, bool replaces) {
   const unsigned flags = replaces ? 0 : RENAME_NOREPLACE;
   int failed = renameat2(from, old_name.c_str(), to, new_name.c_str(), flags) == 0 ? 0 : errno;
@@ -65,7 +66,7 @@ bool on_procfs(int folder) {
   return fstatfs(folder, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
-// The number N of /proc/self/fd/N, however the folder was reached.
+// The number N of /proc/self/fd/N, by whichever path the folder was reached.
 std::optional<int> own_descriptor(int folder, const std::string& name) {
   struct stat there {};
   if (name.empty() || name.size() > 9 || name.find_first_not_of("0123456789") != std::string::npos ||
@@ -118,7 +119,7 @@ std::string write_remedy(int number) {
   return "choose another place";
 }
 
-// Opens without waiting, and only what is ours: a file of this user that no living writer has locked.
+// Opens without blocking, and only what belongs to uscope: a file of this user that no living writer has locked.
 bool remove_stale(int folder, const std::string& name) {
   const UniqueFd old(openat(folder, name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
@@ -128,7 +129,7 @@ bool remove_stale(int folder, const std::string& name) {
          unlinkat(folder, name.c_str(), 0) == 0;
 }
 
-// Where the folder is by now.
+// The folder's present path.
 std::string folder_now(int folder) {
   std::array<char, PATH_MAX> path{};
   const std::string self = "/proc/self/fd/" + std::to_string(folder);
@@ -183,7 +184,8 @@ Result<void> OutputPlace::open_folder(int base, const std::filesystem::path& fol
   return {};
 }
 
-// True: the name is a link, and `next` is what it leads to, seen from the folder. A descriptor becomes the stream.
+// Returns true if the name is a link; `next` is then its target, relative to the folder. A descriptor becomes the
+// stream.
 Result<bool> OutputPlace::take_link(std::filesystem::path& next) {
   struct stat link {};
   const bool there = fstatat(folder(), name_.c_str(), &link, AT_SYMLINK_NOFOLLOW) == 0;
@@ -223,7 +225,7 @@ Result<void> OutputPlace::take_descriptor(int number) {
   return {};
 }
 
-// A pipe or device of somebody else's would show him the trace.
+// A pipe or device of another user would show that user the trace.
 Result<void> OutputPlace::take_stream(const struct stat& status) {
   const std::string what = path_.string() + " is " + type_of(status.st_mode);
   const bool writes = kind_ == OutputKind::kText && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode));
@@ -238,7 +240,7 @@ Result<void> OutputPlace::take_stream(const struct stat& status) {
   return {};
 }
 
-// What stands there now may be replaced, or is written to.
+// Checks whether the existing file may be replaced, or can be written to as a stream.
 Result<void> OutputPlace::look(bool may_stream) {
   struct stat status {};
   replaces_ = false;
@@ -278,7 +280,7 @@ bool OutputPlace::same_mount(const OutputPlace& other) const {
   const auto look = [](int folder, struct statx& facts) {
     return statx(folder, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &facts) == 0;
   };
-  if (!folder_ || !other.folder_ || !look(folder(), own) || !look(other.folder(), theirs)) return true;  // it will show
+  if (!folder_ || !other.folder_ || !look(folder(), own) || !look(other.folder(), theirs)) return true;  // unknown yet
   return own.stx_dev_major == theirs.stx_dev_major && own.stx_dev_minor == theirs.stx_dev_minor &&
          own.stx_mnt_id == theirs.stx_mnt_id;
 }
@@ -296,7 +298,7 @@ Result<OutputFile> OutputPlace::begin(std::string_view suffix, bool replaces) co
     UniqueFd file(openat(folder(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file && errno != EEXIST) return errno_error("cannot create " + shown.string(), errno, write_remedy(errno));
     if (!file && (!replaces || !remove_stale(folder(), name))) break;
-    // Between the two calls another uscope may have taken it for one that is left over.
+    // Between the two calls another uscope may have taken it for a stale file.
     if (file && flock(file.get(), LOCK_EX | LOCK_NB) == 0 && names_file(folder(), name, file.get()))
       return OutputFile(*this, std::move(file), name, shown);
   }
@@ -343,8 +345,8 @@ Result<void> OutputFile::commit() {
   return name_.empty() ? Result<void>() : commit_to(place_);
 }
 
-// Into another folder, where the name may be worth more than in the file's own, whose owner can put any file there at
-// any moment: so it is this open file that gets another name, and not what has its old one.
+// Moves into another folder, where the name may be worth more than in the file's own folder, whose owner can put any
+// file there at any moment: so the open file itself gets another name, not whatever has its old name.
 Result<void> OutputFile::move_to(const OutputPlace& place) {
   const std::string shown = place.path().string();
   const std::string passing = place.name_ + ".part";
@@ -357,12 +359,12 @@ Result<void> OutputFile::move_to(const OutputPlace& place) {
   if (failed == EEXIST)
     return Error{shown + ".part exists and is in use, or is not a file of this user",
                  "wait for the other uscope, remove the file, or write elsewhere"};
-  if (failed != 0 && failed != EXDEV && is_own_folder(folder())) {  // a file system without second names
+  if (failed != 0 && failed != EXDEV && is_own_folder(folder())) {  // the file system does not support hard links
     failed = rename_in(folder(), name_, place.folder(), place.name_, place.replaces());
     return failed == 0 ? Result<void>() : errno_error("cannot create " + shown, failed, write_remedy(failed));
   }
   if (failed == 0) failed = rename_in(place.folder(), passing, place.folder(), place.name_, place.replaces());
-  // Also where the place's name is one of this file already: then nothing was renamed.
+  // Needed if the place's name already was a link to this file: then rename does nothing.
   if (names_file(place.folder(), passing, file_.get())) (void)unlinkat(place.folder(), passing.c_str(), 0);
   if (failed != 0) return errno_error("cannot create " + shown, failed, write_remedy(failed));
   if (stands()) (void)unlinkat(folder(), name_.c_str(), 0);

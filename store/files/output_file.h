@@ -1,8 +1,8 @@
-// The files that uscope writes for its user: where one is to stand, and the file in the making. The folder may belong
-// to somebody else, who can rename and replace what is in it at any time, and the folder itself. So the folder is
-// opened once and used by descriptor, the file is known by its descriptor, and before and after it gets its name the
-// name is compared with it. Whoever owns the folder can spoil an output, which is an error then; he cannot get hold of
-// its contents, nor pass another file off as it.
+// The files that uscope writes for its user: an output's place, and the file under construction. The folder may belong
+// to another user, who can at any time rename and replace the files in it, and the folder itself. So the folder is
+// opened once and used by descriptor, the file is identified by its descriptor, and before and after it gets its name
+// the name is compared with it. The owner of the folder can spoil an output, which is then an error, but cannot get
+// hold of its contents, nor substitute another file for it.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,39 +22,39 @@ enum class OutputKind { kDatabase, kRawTrace, kText };
 
 class OutputFile;
 
-// A name in an opened folder, and what is to be done with what stands there. Copies share the folder.
+// A name in an opened folder, and how to treat an existing file there. Copies share the folder.
 class OutputPlace {
  public:
-  // Looks at what stands at `path`:
-  // - nothing, or a trace of the same kind: a new file will take the name. Any other regular file, one of another kind
-  //   included, only with `force`.
-  // - a symbolic link is followed, to a file that need not be there, where only the caller and root can have made it
-  // and
-  //   can change it: theirs is the link, and its folder, which is not writable to others (or is sticky).
+  // Checks what exists at `path`:
+  // - nothing, or a trace of the same kind: a new file will take the name. Any other regular file, including one of
+  //   another kind, only with `force`.
+  // - a symbolic link is followed, to a file that need not exist, if only the caller and root can have made it and can
+  //   change it: they own the link and its folder, which is not writable to others (or is sticky).
   // - a pipe or character device, or a descriptor of this process (/dev/stdout, /dev/fd/N, "-"): text is written to it.
-  // Everything else is an error that says what it is; so are an empty path, a folder, and a folder that is not there or
-  // cannot be written to. "The caller" is the user that the process runs as, root, and under sudo who called it.
+  // Everything else is an error that says what it is; so are an empty path, a folder, and a folder that does not exist
+  // or cannot be written. "The caller" is the user that the process runs as, root, and under sudo the user who called
+  // it.
   static Result<OutputPlace> find(const std::filesystem::path& path, OutputKind kind, bool force = false);
 
-  // What text is written to directly: -1 where it is a file with a name. Stays the place's.
+  // The descriptor for writing text directly; -1 if the output is a file with a name. The place keeps ownership.
   [[nodiscard]] int stream() const { return stream_ ? stream_->get() : -1; }
 
-  // The file in the making, empty, of mode 0600, named as the place with `suffix` behind. Where such a file is there
-  // already, a regular one of this user's that no living uscope writes to: it is replaced if `replaces`.
+  // Creates the file under construction: empty, mode 0600, with the place's name and `suffix`. If such a file exists,
+  // and is a regular one of this user that no living uscope writes to, it is replaced if `replaces`.
   [[nodiscard]] Result<OutputFile> begin(std::string_view suffix = ".part", bool replaces = true) const;
-  // Whether anything has the place's name with `suffix` behind.
+  // Whether anything exists under the place's name with `suffix`.
   [[nodiscard]] bool has(std::string_view suffix) const;
 
-  // Whether this open file stands there now.
+  // Whether this open file has the place's name now.
   [[nodiscard]] bool is(int file) const;
-  // Whether both are the same name of the same folder.
+  // Whether both are the same name in the same folder.
   [[nodiscard]] bool same_place(const OutputPlace& other) const;
-  // Whether a file of the other's folder can get this place's name: both are in one file system, mounted once.
+  // Whether a file of the other's folder can get this place's name: both must be on one mount of one file system.
   [[nodiscard]] bool same_mount(const OutputPlace& other) const;
-  // Whether an older file is to be replaced.
+  // Whether an older file will be replaced.
   [[nodiscard]] bool replaces() const { return replaces_; }
   [[nodiscard]] int folder() const { return folder_->get(); }                // O_PATH
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }  // as it was given
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }  // as given
 
  private:
   friend class OutputFile;
@@ -79,11 +79,11 @@ class OutputPlace {
   std::shared_ptr<const UniqueFd> stream_;
 };
 
-// A file in the making. Destroyed before it is committed or kept, it is removed; where its name is another file's by
-// then, that one is left alone, and what was written is thrown away.
+// A file under construction. If it is destroyed before it is committed or kept, it is removed; if its name refers to
+// another file by then, that one is left alone, and the written data is lost.
 class OutputFile {
  public:
-  // One in this folder that never gets a name.
+  // Creates a file in this folder that never gets a name.
   static Result<OutputFile> nameless(int folder);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
@@ -92,18 +92,19 @@ class OutputFile {
   [[nodiscard]] int fd() const { return file_.get(); }
   [[nodiscard]] Result<UniqueFd> duplicate() const;
   [[nodiscard]] int folder() const { return place_.folder(); }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }  // its name now, for messages
-  // Whether the file still has the name that it was made with.
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }  // its present name, for messages
+  // Whether the file still has the name with which it was created.
   [[nodiscard]] bool stands() const;
 
-  // Writes everything to the disk and gives the file its place's name, or that of `place`, where in another folder
-  // never any file but this one gets it. What stands there is looked at again before. Errors: the file, the name or the
-  // folder was replaced meanwhile; the error says where the data are, if anywhere. Of a nameless file nothing is done.
+  // Writes everything to disk and gives the file its place's name, or that of `place` in another folder; there, no
+  // other file ever gets that name. An existing file is checked again before. Returns an error if the file, the name or
+  // the folder was replaced in the meantime; the error says where the data is, if anywhere. Does nothing for a nameless
+  // file.
   Result<void> commit();
   Result<void> commit_to(const OutputPlace& place);
-  // From here on it is not removed when this object ends.
+  // After this call the destructor does not remove the file.
   void keep() { ended_ = true; }
-  // Removes it now.
+  // Removes the file now.
   void abandon();
 
  private:

@@ -1,4 +1,4 @@
-// What a file is, by its first bytes: told before SQLite or the raw reader sees it.
+// The kind of a file by its first bytes, determined before SQLite or the raw reader sees it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace uscope::store {
 
-// PRAGMA user_version: moves with every change that can break a reader's SQL.
+// PRAGMA user_version: changes whenever a reader's SQL could break.
 constexpr std::int32_t kSchemaVersion = 7;
 
 // PRAGMA application_id: "uscp".
@@ -18,11 +18,11 @@ enum class FileKind { kEmpty, kDatabase, kForeignDatabase, kRawTrace, kOther };
 
 struct FileStart {
   FileKind kind = FileKind::kEmpty;
-  std::int32_t schema = 0;       // of a database: its user_version
-  bool write_ahead_log = false;  // of a database: it is in SQLite's WAL mode
+  std::int32_t schema = 0;       // for a database: its user_version
+  bool write_ahead_log = false;  // for a database: it is in SQLite's WAL mode
 };
 
-// Reads from a descriptor's start without moving it.
+// Reads the start of the file with pread: the file offset does not move.
 Result<FileStart> look_at_start(int fd);
 
 // "a database of uscope", "an empty file" …

@@ -8,7 +8,7 @@ namespace uscope {
 
 int settle_child(int kept, const char* name) {
   prctl(PR_SET_NAME, name);
-  setpgid(0, 0);  // a Ctrl-C is the tracer's
+  setpgid(0, 0);  // a Ctrl-C is meant for the tracer
   for (const int number : kEndSignals) signal(number, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGCHLD, SIG_DFL);

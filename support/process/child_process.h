@@ -1,4 +1,4 @@
-// What a helper process does first after fork(), before anything else.
+// The first steps of a helper process after fork().
 #pragma once
 
 #include <sys/types.h>
@@ -8,14 +8,14 @@
 
 namespace uscope {
 
-// Signals by which somebody asks a recording to end.
+// Signals with which a user asks a recording to end.
 inline constexpr std::array kEndSignals{SIGINT, SIGTERM, SIGQUIT, SIGHUP};
 
-// What the parent had set up ends here: its signals, its files but `kept`, its terminal. The number that `kept` has
-// then.
+// Undoes what the child inherited from its parent: signals, all files except `kept`, the terminal. Returns the new
+// number of `kept`.
 int settle_child(int kept, const char* name);
 
-// Killed with `parent` from here on; false where it has ended already.
+// Has this process killed when `parent` ends. Returns false if that has ended already.
 [[nodiscard]] bool die_with(pid_t parent);
 
 }  // namespace uscope

@@ -17,7 +17,7 @@ Result<ChildWork> ChildWork::start(const std::function<int()>& work) {
   if (child < 0) return errno_error("cannot start a process", errno);
   if (child != 0) return ChildWork(child);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it ended before that took effect
+  if (getppid() != parent) _exit(1);  // the parent ended before this took effect
   const int code = work();
   std::fflush(nullptr);
   _exit(code);

@@ -1,4 +1,4 @@
-// Work in a process of its own: a copy of this one that ends with it.
+// Runs work in a child process: a copy of this process that ends with it.
 #pragma once
 
 #include <sys/types.h>
@@ -13,16 +13,16 @@ namespace uscope {
 
 class ChildWork {
  public:
-  // `work` gives the process's exit code.
+  // `work` returns the child's exit code.
   [[nodiscard]] static Result<ChildWork> start(const std::function<int()>& work);
   ChildWork(ChildWork&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
   ChildWork& operator=(ChildWork&&) = delete;
-  // Kills it where it has not ended.
+  // Kills the child if it has not ended.
   ~ChildWork();
 
-  // Its exit code once it has ended, 128 and the signal's number where one ended it.
+  // Returns the exit code once the child has ended, or 128 plus the number of the signal that ended it.
   [[nodiscard]] std::optional<int> poll() { return collect(false); }
-  // Kills it, and does not wait for its end, which may never come.
+  // Kills the child without waiting for its end, which may never come.
   void abandon();
 
  private:

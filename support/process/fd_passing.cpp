@@ -9,7 +9,7 @@
 namespace uscope {
 
 bool send_with_fds(int socket, std::span<const std::byte> bytes, std::span<const int> fds) {
-  // sendmsg() does not write through it.
+  // sendmsg() does not write through this pointer.
   iovec part{const_cast<std::byte*>(bytes.data()), bytes.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostPassed * sizeof(int))> control{};
   msghdr message{};

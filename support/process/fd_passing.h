@@ -1,4 +1,4 @@
-// Descriptors sent from process to process (SCM_RIGHTS), beside bytes.
+// Sends descriptors from process to process (SCM_RIGHTS), together with bytes.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace uscope {
 
-// At most so many at once.
+// The most descriptors in one message.
 constexpr std::size_t kMostPassed = 4;
 
-// One sendmsg(), all or nothing but for stream sockets. False: errno tells.
+// One sendmsg(); all or nothing, except on stream sockets. Returns false with errno.
 [[nodiscard]] bool send_with_fds(int socket, std::span<const std::byte> bytes, std::span<const int> fds);
 
-// One recvmsg() with these flags: how many bytes came, 0 at the end, -1 with errno. Descriptors are close-on-exec;
-// where more came than fit, none is kept and errno is EMSGSIZE.
+// One recvmsg() with these flags. Returns the number of bytes, 0 at the end, -1 with errno. Descriptors are
+// close-on-exec; if more came than fit, none is kept and errno is EMSGSIZE.
 [[nodiscard]] long receive_with_fds(int socket, std::span<std::byte> bytes, std::vector<UniqueFd>& fds, int flags = 0);
 
 }  // namespace uscope

@@ -16,15 +16,15 @@ namespace uscope {
 namespace {
 
 constexpr std::array kRefused = {
-    // what becomes another program, or looks into one
+    // calls that execute another program, or access another process
     SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise,
     SYS_pidfd_getfd, SYS_kcmp,
-    // the kernel itself
+    // calls that change the kernel itself
     SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load,
     SYS_kexec_file_load, SYS_io_uring_setup, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_syslog, SYS_reboot,
     SYS_swapon, SYS_swapoff, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime, SYS_sethostname,
     SYS_setdomainname, SYS_acct, SYS_quotactl, SYS_iopl, SYS_ioperm,
-    // namespaces and file systems, by which Landlock could be gone around
+    // namespaces and file systems, which could circumvent Landlock
     SYS_mount, SYS_umount2, SYS_move_mount, SYS_open_tree, SYS_fsopen, SYS_fsmount, SYS_fspick, SYS_fsconfig,
     SYS_mount_setattr, SYS_pivot_root, SYS_chroot, SYS_setns, SYS_unshare, SYS_open_by_handle_at,
     // owners, modes, users

@@ -1,5 +1,5 @@
-// Before files that others have made are read, ELF and DWARF above all: this process gives up what it does not need
-// any more, so that a reader that such a file takes over can do little.
+// Gives up the privileges that a process no longer needs, before it reads files of other users (above all ELF and
+// DWARF), so that a reader that such a file takes over can do little.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,15 @@
 namespace uscope {
 
 struct Confinement {
-  std::vector<int> writable;  // open folders: files are written, made and removed below these only
-  bool network = false;       // new sockets may be made
+  std::vector<int> writable;  // open folders: files are written, created and removed only below these
+  bool network = false;       // new sockets may be created
 };
 
-// For good, for this thread and what it forks; called while there is no other thread. Capabilities: none but
-// CAP_DAC_OVERRIDE and CAP_FOWNER, which writing into a user's folder needs. Landlock: writing as told, where the
-// kernel has it. seccomp: no exec, ptrace, bpf, mount, modules, namespaces, change of owners or modes, nor what else a
-// reader has no use for (EPERM). Fails only where the kernel refuses what it should know.
+// Permanent, for this thread and its children; call it while there is no other thread. Capabilities: only
+// CAP_DAC_OVERRIDE and CAP_FOWNER remain, which writing into a user's folder needs. Landlock: restricts writing to
+// `writable`, if the kernel supports it. seccomp: EPERM for exec, ptrace, bpf, mount, modules, namespaces, change of
+// owners or modes, and other calls that a reader does not need. Returns an error only if the kernel refuses something
+// that it should support.
 Result<void> confine(const Confinement& confinement);
 
 }  // namespace uscope

@@ -12,7 +12,7 @@
 namespace uscope {
 namespace {
 
-// A right that came after Debian 12's headers: include/uapi/linux/landlock.h of Linux 6.2.
+// A right that is missing in Debian 12's headers: include/uapi/linux/landlock.h of Linux 6.2.
 constexpr std::uint64_t kAccessTruncate = 1ull << 14;
 constexpr int kAbiRefer = 2;
 constexpr int kAbiTruncate = 3;
@@ -27,7 +27,7 @@ constexpr std::uint64_t kReading =
 
 Result<void> enter(std::uint64_t rights, const std::vector<int>& folders) {
   const long abi = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  if (abi < 1) return {};  // this kernel has none
+  if (abi < 1) return {};  // this kernel has no Landlock
   landlock_ruleset_attr rules{};
   rules.handled_access_fs = rights;
   if (abi >= kAbiRefer) rules.handled_access_fs |= LANDLOCK_ACCESS_FS_REFER;

@@ -1,4 +1,4 @@
-// Landlock, as far as the kernel has it: https://docs.kernel.org/userspace-api/landlock.html.
+// Landlock, if the kernel has it: https://docs.kernel.org/userspace-api/landlock.html.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace uscope {
 
-// For good, for this thread and what it forks; no_new_privs must be set, or CAP_SYS_ADMIN be there. Without Landlock
-// nothing happens.
+// Both functions are permanent, for this thread and its children. no_new_privs must be set, or the thread needs
+// CAP_SYS_ADMIN. Without Landlock in the kernel they do nothing.
 //
-// Files are written, made and removed below these folders (descriptors, O_PATH is enough) only.
+// Files can be written, created and removed only below these folders (descriptors, O_PATH is enough).
 Result<void> limit_writing(const std::vector<int>& folders);
-// Nothing is opened, made, removed or executed.
+// No file can be opened, created, removed or executed.
 Result<void> leave_file_systems();
 
 }  // namespace uscope

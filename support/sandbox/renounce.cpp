@@ -85,8 +85,8 @@ Result<void> limit_calls() {
   filter.allow_without(SYS_mmap, 2, PROT_EXEC);
   filter.allow_without(SYS_mprotect, 2, PROT_EXEC);
   filter.allow_if_equal(SYS_prctl, 0, PR_SET_PDEATHSIG);
-  filter.allow_if_equal(SYS_prlimit64, 0, 0);  // of this process only, and never upwards without CAP_SYS_RESOURCE
-  // fork() of glibc; no thread, no namespace.
+  filter.allow_if_equal(SYS_prlimit64, 0, 0);  // its own limits only, which it cannot raise without CAP_SYS_RESOURCE
+  // The flags of glibc's fork(): no threads, no namespaces.
   filter.allow_if_equal(SYS_clone, 0, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD);
   return filter.install(false);
 }

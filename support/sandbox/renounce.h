@@ -1,4 +1,4 @@
-// For a process that does nothing but read what it is handed: it gives up all that it could do besides.
+// For a process that only reads data handed to it: gives up everything else.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,21 @@
 
 namespace uscope {
 
-constexpr unsigned kNobody = 65534;  // the user and group of no file (the kernel's overflowuid)
+constexpr unsigned kNobody = 65534;  // the user and group that own no file (the kernel's overflowuid)
 
 struct Renunciation {
-  std::uint64_t memory = 0;       // bytes of address space beside what it has now; 0: no limit
-  std::uint64_t descriptors = 0;  // open at once
+  std::uint64_t memory = 0;       // bytes of address space beyond the current size; 0: no limit
+  std::uint64_t descriptors = 0;  // most descriptors open at once
 };
 
-// For good, for this thread and what it forks; called while there is no other thread. User and group kNobody without
-// further groups (where CAP_SETUID and CAP_SETGID allow it), no capability, no new privileges, not dumpable; no file
-// system (Landlock, where the kernel has it). seccomp: it may read, write, send and receive by the descriptors that it
-// has or is sent, have memory that is not executable, fork, wait for what it forked, and end; all else fails with
-// EPERM. Limits: as told; no core file, no file is written.
+// Permanent, for this thread and its children; call it while there is no other thread. User and group kNobody without
+// further groups (if CAP_SETUID and CAP_SETGID allow it), no capability, no new privileges, not dumpable; no file
+// system (Landlock, if the kernel has it). seccomp: the process may read, write, send and receive through descriptors
+// that it has or is sent, have memory that is not executable, fork, wait for its children, and exit; all else fails
+// with EPERM. Limits: as given; no core file, and no file can be written.
 Result<void> renounce(const Renunciation& limits);
 
-// The last of it: from here on it cannot fork. (The limit RLIMIT_NPROC, which is not asked of the user root.)
+// The last step: from here on the process cannot fork. (The limit RLIMIT_NPROC, which does not bind root.)
 Result<void> renounce_forking();
 
 }  // namespace uscope

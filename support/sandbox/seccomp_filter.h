@@ -1,4 +1,4 @@
-// A seccomp filter for x86-64, put together call by call. What is of another architecture, or of x32, is refused.
+// A seccomp filter for x86-64, built call by call. Calls of another architecture, and of x32, are refused.
 #pragma once
 
 #include <linux/filter.h>
@@ -14,15 +14,15 @@ class SeccompFilter {
  public:
   SeccompFilter();
 
-  // What is said first of a call holds. Refused calls fail with EPERM.
+  // The first rule added for a call wins. Refused calls fail with EPERM.
   void allow(long call) { answer(call, true); }
   void refuse(long call) { answer(call, false); }
-  // Allowed if the low half of an argument (0 … 5) is `value`; if it has none of `bits`. Otherwise refused.
+  // Allows the call if the low half of an argument (0 … 5) equals `value`, or has none of `bits`; otherwise refuses it.
   void allow_if_equal(long call, unsigned argument, std::uint32_t value);
   void allow_without(long call, unsigned argument, std::uint32_t bits);
 
-  // For good, for this thread and what it forks; `others`: whether calls that nothing was said of are allowed.
-  // no_new_privs must be set.
+  // Permanent, for this thread and its children. `others`: whether calls without a rule are allowed. no_new_privs must
+  // be set.
   Result<void> install(bool others);
 
  private:

@@ -1,7 +1,7 @@
 // A plain interpreter of call frame instructions. libdw splits the section into entries (dwarf_next_cfi); the programs
-// are run here, since libdw's own interpreter starts anew for each address asked, which takes hundreds of times longer
-// for whole files. The tests compare the two at every row. Limits: pointer encodings relative to text, data or function
-// and indirect ones are refused (no x86-64 linker writes them into FDEs); vector and segment registers are skipped.
+// are run here, since libdw's own interpreter starts anew for each address, which takes hundreds of times longer for
+// whole files. The tests compare the two at every row. Limits: pointer encodings relative to text, data or function and
+// indirect ones are refused (no x86-64 linker writes them into FDEs); vector and segment registers are skipped.
 #include "symbolizer/cfi/cfi_program.h"
 
 #include <dwarf.h>
@@ -22,7 +22,7 @@ constexpr std::uint8_t kFormatMask = 0x0f;
 constexpr std::uint8_t kApplicationMask = 0x70;
 constexpr std::uint8_t kOmit = 0xff;
 
-// Bounded reads; `ok` stays false after the first that failed.
+// Bounded reads; `ok` stays false after the first failure.
 struct Cursor {
   const std::uint8_t* at;
   const std::uint8_t* end;
@@ -108,7 +108,7 @@ bool known_encoding(std::uint8_t encoding) {
          (application == DW_EH_PE_absptr || application == DW_EH_PE_pcrel);
 }
 
-// What the letters of the augmentation string say; false where one of them is not known.
+// Interprets the letters of the augmentation string; returns false if one of them is unknown.
 bool read_augmentation(const Dwarf_CIE& raw, Cie& cie) {
   const char* letters = raw.augmentation ? raw.augmentation : "";
   if (*letters == '\0') return true;
@@ -293,7 +293,7 @@ CfiSection::Step CfiSection::step_extended(std::uint8_t opcode) {
     *rule = {where, 0, in.block()};
   };
   const auto define_cfa = [&](bool with_register, bool with_offset, bool factored) {
-    // A change of one half only means something where the CFA is a register plus an offset.
+    // A change of one half is only meaningful if the CFA is a register plus an offset.
     if (!(with_register && with_offset) && state_.cfa != CfiState::Cfa::kRegister) in.ok = false;
     if (with_register) state_.cfa_register = in.uleb();
     if (with_offset)

@@ -1,6 +1,6 @@
 // Call frame programs (DWARF 5, section 6.4; LSB 5 for .eh_frame's pointer encodings): the entries of a section, and
-// the unwind state that an FDE's program gives for each stretch of its code. For x86-64 only. Everything read here may
-// be damaged or hostile: reads are bounded, and the work is bounded by a budget in proportion to the section's size.
+// the unwind state that an FDE's program gives for each stretch of its code. For x86-64 only. All input may be damaged
+// or hostile: reads are bounded, and a budget in proportion to the section's size bounds the work.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@ namespace uscope::symbolizer {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// How a register of the caller is found.
+// How the caller's value of a register is found.
 enum class Where : std::uint8_t {
-  kUnset,         // the program says nothing: the ABI decides
+  kUnset,         // no rule: the ABI decides
   kUndefined,     // lost
   kSame,          // unchanged
   kAtCfa,         // saved at CFA + value
-  kCfaPlus,       // is CFA + value
+  kCfaPlus,       // equals CFA + value
   kRegister,      // is in register `value`
-  kAtExpression,  // saved where the expression, begun with the CFA on its stack, points to
-  kExpression,    // is the expression's value
+  kAtExpression,  // saved at the address that the expression computes, which starts with the CFA on its stack
+  kExpression,    // equals the expression's value
 };
 
 struct RegisterRule {
@@ -58,11 +58,11 @@ struct Cie {
 struct Fde {
   std::uint64_t address = 0;  // ELF address of its first byte of code
   std::uint64_t size = 0;     // bytes of code
-  const Cie* cie = nullptr;   // lives as long as its CfiSection
+  const Cie* cie = nullptr;   // valid as long as its CfiSection
   Bytes program;
 };
 
-// A section that holds call frame information, or an image's part from where such information begins.
+// A section that holds call frame information, or the part of an image from the start of such information.
 struct CfiSource {
   std::vector<std::uint8_t> bytes;
   std::uint64_t address = 0;  // ELF address of bytes[0]
@@ -73,13 +73,13 @@ class CfiSection {
  public:
   explicit CfiSection(const CfiSource& source);
 
-  // All FDEs in the section's order; those whose head cannot be understood are counted in `refused`.
+  // All FDEs in the section's order; FDEs with a head that cannot be understood are counted in `refused`.
   std::vector<Fde> fdes();
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
 
-  // Runs an FDE's program: sink(address, state) for each stretch of its code, in ascending order, the first at the
-  // FDE's start; a stretch holds up to the next one's address. False where the program is malformed or the budget is
-  // used up; sink may have been called before.
+  // Runs an FDE's program: calls sink(address, state) for each stretch of its code, in ascending order, the first at
+  // the FDE's start; a stretch extends to the address of the next one. Returns false if the program is malformed or the
+  // budget is used up; sink may have been called before.
   template <typename Sink>
   bool run(const Fde& fde, Sink&& sink);
 
@@ -116,7 +116,7 @@ bool CfiSection::run(const Fde& fde, Sink&& sink) {
   begin(fde);
   std::uint64_t from = address_;
   for (;;) {
-    // An advance shows what held before it, so the state is told before it changes.
+    // An advance ends the stretch of the state before it, so sink is called before the state changes.
     const CfiState* held = &state_;
     const Step done = step();
     if (done == Step::kMalformed) return false;

@@ -17,7 +17,7 @@ Error section_error(const std::string& name, const std::string& section, const s
   return {name + ": section " + section + ": " + what, ""};
 }
 
-// Inflates a compressed section (SHF_COMPRESSED, or the older .zdebug_ form), after a look at what it claims to become.
+// Inflates a compressed section (SHF_COMPRESSED, or the older .zdebug_ form), after checking its declared size.
 Result<void> decompress(Elf_Scn* section, const GElf_Shdr& header, const std::string& title, const std::string& name) {
   if (header.sh_flags & SHF_COMPRESSED) {
     GElf_Chdr compressed;
@@ -65,8 +65,8 @@ Result<CfiSource> read_chunk(Elf* elf, std::uint64_t offset, std::uint64_t size,
   return source;
 }
 
-// Where a file has lost its section headers: what the loader itself would use. .eh_frame's end is not told; it ends
-// with an entry of length 0, at the latest with its segment.
+// For a file without section headers: finds .eh_frame as the loader itself would. The header does not give its end; it
+// ends with an entry of length 0, at the latest with its segment.
 Result<std::vector<CfiSource>> read_by_program_header(Elf* elf, const ElfFacts& facts, const std::string& name) {
   std::vector<CfiSource> none;
   std::size_t count = 0;

@@ -1,4 +1,4 @@
-// The sections of an ELF file that hold call frame information, read in full and bounded.
+// Reads the sections of an ELF file that hold call frame information, in full and bounded.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace uscope::symbolizer {
 
-// .eh_frame (by section, or by PT_GNU_EH_FRAME where the section headers are gone), then .debug_frame (decompressed).
-// Not more than 8 of them, each of at most 512 MiB; one that cannot be read is an error, none at all is not.
+// Reads .eh_frame (by section, or by PT_GNU_EH_FRAME if there are no section headers), then .debug_frame
+// (decompressed); at most 8 of them, each at most 512 MiB. Returns an error if one cannot be read; it is no error if
+// there is none.
 Result<std::vector<CfiSource>> read_cfi_sources(Elf* elf, const ElfFacts& facts, const std::string& name);
 
 }  // namespace uscope::symbolizer

@@ -43,7 +43,7 @@ FdeTable::FdeTable(const std::vector<ElfSection>& sections) {
 std::optional<FdeRange> FdeTable::containing(std::uint64_t address) const {
   const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), address,
                                       [](std::uint64_t value, const FdeRange& range) { return value < range.low; });
-  // FDEs do not overlap in files made by linkers; in damaged ones an address behind a nested FDE is not looked for.
+  // FDEs do not overlap in files made by linkers; in damaged ones an address after a nested FDE is not found.
   if (after == ranges_.begin() || address >= std::prev(after)->high) return std::nullopt;
   return *std::prev(after);
 }

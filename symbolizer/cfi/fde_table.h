@@ -1,4 +1,4 @@
-// Where functions begin and end by their call frame information: what is known of a function that has no symbol.
+// The extents of functions by their call frame information: all that is known of a function without a symbol.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace uscope::symbolizer {
 
-// ELF addresses [low, high) of the code one FDE covers.
+// ELF addresses [low, high) of the code that one FDE covers.
 struct FdeRange {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -20,16 +20,16 @@ class FdeTable {
  public:
   FdeTable() = default;
 
-  // From .eh_frame and .debug_frame (where it is not compressed). Damaged entries are left out.
+  // Reads .eh_frame and .debug_frame (unless compressed). Damaged entries are left out.
   explicit FdeTable(const std::vector<ElfSection>& sections);
 
-  // The FDE that contains `address`; where several do, the one that starts last.
+  // The FDE that contains `address`; if several do, the one that starts last.
   [[nodiscard]] std::optional<FdeRange> containing(std::uint64_t address) const;
   [[nodiscard]] std::optional<FdeRange> starting_at(std::uint64_t address) const;
   [[nodiscard]] std::size_t footprint() const { return ranges_.capacity() * sizeof(FdeRange); }
 
  private:
-  std::vector<FdeRange> ranges_;  // by low; equal lows once, with the widest high
+  std::vector<FdeRange> ranges_;  // by low; of equal lows only the one with the largest high
 };
 
 }  // namespace uscope::symbolizer

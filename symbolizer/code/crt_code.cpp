@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kAny = -1;
 
-// One instruction: its bytes, and the rule behind it where that changes.
+// One instruction: its bytes, and the rule after it if that changes.
 struct Instruction {
   std::array<int, 8> bytes{};
   std::size_t size = 0;
@@ -58,7 +58,7 @@ std::optional<CrtFunction> function_at(std::span<const std::byte> code, std::spa
 }  // namespace
 
 std::vector<CrtFunction> find_crt_functions(std::span<const std::byte> code) {
-  // Its rarest bytes: cmpb $0 is looked for by the instruction behind the jump, "push %rbp; cmpq $0,…".
+  // The search uses the rarest bytes of the function, "push %rbp; cmpq $0,…", which follow cmpb $0 and the jump.
   constexpr std::array<unsigned char, 4> kMark = {0x55, 0x48, 0x83, 0x3d};
   const std::size_t before = kCompare.size + kSkip.size;
   std::vector<CrtFunction> found;

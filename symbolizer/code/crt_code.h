@@ -1,6 +1,5 @@
-// __do_global_dtors_aux, which gcc's crtbeginS.o puts into every library and position-independent program, without
-// unwind information. Destructors of C++ run below it, so calls are made there whenever a program ends: streams are
-// flushed.
+// __do_global_dtors_aux, which gcc's crtbeginS.o adds to every library and position-independent program, without unwind
+// information. It runs C++ destructors, which make calls whenever a program ends: streams are flushed.
 #pragma once
 
 #include <array>
@@ -14,14 +13,14 @@
 
 namespace uscope::symbolizer {
 
-// From `offset` (bytes behind the function's first instruction) on, this rule holds.
+// The rule that holds from `offset` on (in bytes after the function's first instruction).
 struct CrtRow {
   std::size_t offset = 0;
   std::uint32_t rule = 0;
 };
 
 struct CrtFunction {
-  std::size_t start = 0;  // in the code looked at
+  std::size_t start = 0;  // offset in the code examined
   std::size_t size = 0;
   std::array<CrtRow, 4> rows{};
 };
@@ -29,8 +28,8 @@ struct CrtFunction {
 // The longest such function.
 constexpr std::size_t kMostCrtFunction = 64;
 
-// Those that lie whole in `code`, in ascending order. All of the function's bytes are compared but the displacements,
-// so its rules are those that its instructions show.
+// Finds the functions that lie completely in `code`, in ascending order. All bytes except displacements are compared,
+// so the rules are certain to match the instructions.
 std::vector<CrtFunction> find_crt_functions(std::span<const std::byte> code);
 
 }  // namespace uscope::symbolizer

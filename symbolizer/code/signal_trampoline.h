@@ -1,4 +1,4 @@
-// Signal trampolines that no call frame information describes: musl's __restore_rt, Go's sigreturn__sigaction.
+// Signal trampolines without call frame information: musl's __restore_rt, Go's sigreturn__sigaction.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 namespace uscope::symbolizer {
 
 // A signal handler returns to its trampoline's first instruction, with rsp at the ucontext that the kernel wrote
-// (arch/x86/include/asm/sigframe.h: struct rt_sigframe behind its return address). The sigcontext begins behind
-// uc_flags, uc_link and uc_stack. glibc's own CFI for __restore_rt gives the same rule.
+// (arch/x86/include/asm/sigframe.h: struct rt_sigframe after its return address). The sigcontext follows uc_flags,
+// uc_link and uc_stack. glibc's own CFI for __restore_rt gives the same rule.
 constexpr usc_rule kSignalTrampolineRule = {.cfa_kind = USC_CFA_SIGNAL,
                                             .cfa_reg = USC_REG_RSP,
                                             .ra_kind = USC_RA_CFA,
@@ -25,15 +25,15 @@ constexpr usc_rule kSignalTrampolineRule = {.cfa_kind = USC_CFA_SIGNAL,
                                             .exact_ra = 0,
                                             .save_off = {}};
 
-// Bytes of the trampoline at the front of `code`: "mov $15,%eax" or "mov $15,%rax" (rt_sigreturn), then "syscall". 0
-// where there is none.
+// Length of the trampoline at the start of `code`: "mov $15,%eax" or "mov $15,%rax" (rt_sigreturn), then "syscall".
+// Returns 0 if there is none.
 std::size_t signal_trampoline_length(std::span<const std::byte> code);
 
 // The longest such trampoline.
 constexpr std::size_t kMostTrampoline = 9;
 
-// Where trampolines begin in `code`. Meant for code that nothing describes, where these instructions cannot be a
-// wrapper of the call: rt_sigreturn never returns to its caller.
+// Finds the offsets of trampolines in `code`. Use it only for code without unwind information, where these instructions
+// cannot be a wrapper of the call: rt_sigreturn never returns to its caller.
 std::vector<std::size_t> find_signal_trampolines(std::span<const std::byte> code);
 
 }  // namespace uscope::symbolizer

@@ -1,4 +1,4 @@
-// The code of a file, as far as rows follow from it.
+// Reads the code of a file from which rows are derived.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace uscope::symbolizer {
 
-constexpr std::uint64_t kMaxTextBytes = 1u << 30;  // of code that rows are built for
+constexpr std::uint64_t kMaxTextBytes = 1u << 30;  // code for which rows are built
 
-// The text of a file or an image, read where it is asked for in ascending order.
+// The text of a file or an image, read on demand in ascending order.
 class TextReader {
  public:
   explicit TextReader(int fd) : fd_(fd), window_(kWindow) {}
@@ -20,7 +20,7 @@ class TextReader {
 
   static constexpr std::size_t kWindow = 65536;
 
-  // The bytes at a file offset: `count` (at most kWindow), or none where not all can be read.
+  // The bytes at a file offset: `count` of them (at most kWindow), or none if not all can be read.
   std::span<const std::byte> bytes_at(std::uint64_t offset, std::size_t count);
 
   // Whether a system call instruction (0f 05) lies at this file offset.

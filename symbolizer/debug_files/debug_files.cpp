@@ -1,6 +1,6 @@
-// Every candidate is opened by a name that a traced program may have chosen, so it is first a regular file, then an ELF
-// file, then the one asked for by build-id or CRC, and only then read. A CRC costs a whole read of the file: it comes
-// last, and files above kMaxLinked are not read for it.
+// A traced program may have chosen the name of any candidate, so each is checked to be a regular file, then an ELF
+// file, then the file asked for by build-id or CRC, and only then read. A CRC requires reading the whole file: it comes
+// last, and is not computed for files above kMaxLinked.
 #include "symbolizer/debug_files/debug_files.h"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ bool has_bytes(const std::vector<ElfSection>& sections, std::string_view name) {
   return section != nullptr && section->header.sh_type != SHT_NOBITS && section->header.sh_size != 0;
 }
 
-// What dwz writes for several files is no program: its type is that of an object file.
+// The file that dwz writes for several files is not a program: its type is that of an object file.
 bool is_alternate(Elf* elf) {
   GElf_Ehdr header;
   return elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64 && gelf_getehdr(elf, &header) != nullptr &&
@@ -76,14 +76,14 @@ std::unique_ptr<DebugFile> with_build_id(std::unique_ptr<DebugFile> file, const 
   return file && build_id_of(file->elf.get()) == build_id ? std::move(file) : nullptr;
 }
 
-// The CRC of .gnu_debuglink is zlib's and xz's, over the whole file.
+// The CRC of .gnu_debuglink is the one of zlib and xz, over the whole file.
 std::optional<std::uint32_t> crc_of(int fd) {
   struct stat status {};
   if (fstat(fd, &status) != 0 || static_cast<std::uint64_t>(status.st_size) > kMaxLinked) return std::nullopt;
   std::vector<std::uint8_t> block(1U << 20);
   std::uint32_t crc = 0;
   std::uint64_t at = 0;
-  // The bound again: a file may grow while it is read.
+  // Checked again, since a file may grow while it is read.
   while (at <= kMaxLinked) {
     const ssize_t got = pread(fd, block.data(), block.size(), static_cast<off_t>(at));
     if (got < 0) return std::nullopt;
@@ -94,7 +94,7 @@ std::optional<std::uint32_t> crc_of(int fd) {
   return std::nullopt;
 }
 
-// The text at the start of a section, and the bytes behind its NUL. Empty where there is no such text.
+// The text at the start of a section, and the bytes after its NUL. Empty if there is no such text.
 struct Link {
   std::string name;
   std::string rest;
@@ -110,7 +110,7 @@ Link read_link(const std::vector<ElfSection>& sections, std::string_view section
   return {std::string(bytes.substr(0, end)), std::string(bytes.substr(end + 1))};
 }
 
-// With its last slash; empty for a path that is not absolute.
+// Includes the last slash; empty for a path that is not absolute.
 std::string folder_of(const std::string& path) {
   return path.starts_with('/') ? path.substr(0, path.rfind('/') + 1) : "";
 }

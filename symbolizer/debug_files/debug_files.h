@@ -1,4 +1,4 @@
-// Separate debug information of one ELF file: symbols and DWARF that were taken out of it, and where they rest.
+// Separate debug information of one ELF file: symbols and DWARF that were moved out of it, and where to find them.
 #pragma once
 
 #include <cstddef>
@@ -15,40 +15,40 @@
 
 namespace uscope::symbolizer {
 
-// Of one program, or shared by several (by dwz).
+// For one program, or shared by several (made by dwz).
 enum class DebugFileKind { kDebug, kAlternate };
 
-// A further ELF file: its bytes outlive its Elf.
+// Another ELF file; its bytes outlive its Elf.
 struct DebugFile {
   UniqueFd fd;                   // or
   std::vector<std::byte> image;  // decompressed
   ElfHandle elf;
   std::vector<ElfSection> sections;
-  std::string path;  // empty where it has none: decompressed, or fetched
+  std::string path;  // empty if the file has none: decompressed, or fetched
 };
 
-// What was found for one ELF file; each may be missing.
+// The files found for one ELF file; each may be missing.
 struct DebugFiles {
-  std::unique_ptr<DebugFile> debug;      // .symtab, and DWARF where the file itself has none
-  std::unique_ptr<DebugFile> alternate;  // what dwz moved out of the DWARF that is used (.gnu_debugaltlink)
+  std::unique_ptr<DebugFile> debug;      // .symtab, and DWARF if the file itself has none
+  std::unique_ptr<DebugFile> alternate;  // the DWARF that dwz moved out of the DWARF in use (.gnu_debugaltlink)
 };
 
-// Gives the debug file of a build-id (raw bytes), or an empty UniqueFd. It is checked like any other.
+// Returns the debug file for a build-id (raw bytes), or an empty UniqueFd. The file is checked like any other.
 using DebugFetcher = std::function<UniqueFd(const std::string& build_id)>;
 
-// Finds debug files in the places gdb looks at, in this order, in the mount namespace of this process:
+// Searches debug files in the places that gdb uses, in this order, in the mount namespace of this process:
 // - ROOT/.build-id/xx/yyyy.debug of each root: the file must carry the same build-id;
-// - by .gnu_debuglink's name, in the binary's folder, its .debug folder, and ROOT/<the binary's folder>: the file's
-//   CRC-32 must be the link's, and a build-id must not differ where both have one. So a file of that name which belongs
-//   to another binary (of another mount namespace) is not taken;
-// - the fetcher, asked by build-id: the file must carry the same one.
-// Only regular ELF files for x86-64 are read; whatever else lies there is passed over without waiting for it.
+// - the name in .gnu_debuglink, in the binary's folder, its .debug folder, and ROOT/<the binary's folder>: the file's
+//   CRC-32 must be the link's, and if both have a build-id they must be equal. So a file of that name that belongs to
+//   another binary (of another mount namespace) is not taken;
+// - the fetcher, by build-id: the file must carry the same one.
+// Only regular ELF files for x86-64 are read; anything else in these places is skipped without waiting for it.
 class DebugFileFinder {
  public:
   explicit DebugFileFinder(std::vector<std::string> roots, DebugFetcher fetch = {});
 
-  // `elf` and its `sections`; `path` is what it was traced as and serves for its folder only. A file that has .symtab
-  // and .debug_info needs no debug file, and none is looked for.
+  // `elf` and its `sections` are the binary's; `path` is the path that was traced, of which only the folder is used.
+  // For a file that has .symtab and .debug_info no debug file is searched.
   [[nodiscard]] DebugFiles find(Elf* elf, const std::vector<ElfSection>& sections, const std::string& path) const;
 
  private:
@@ -63,14 +63,14 @@ class DebugFileFinder {
   DebugFetcher fetch_;
 };
 
-// The ELF file inside .gnu_debugdata, whose .symtab has the functions that .dynsym lacks: xz, of at most 64 MiB
-// decompressed. Null where there is none, or it is damaged or larger.
+// The ELF file inside .gnu_debugdata, whose .symtab has the functions that .dynsym lacks: xz, at most 64 MiB
+// decompressed. Returns null if there is none, or if it is damaged or larger.
 std::unique_ptr<DebugFile> read_debug_data(const std::vector<ElfSection>& sections);
 
-// The build-id that .gnu_debugaltlink asks for, raw bytes; empty where there is no such section.
+// The build-id that .gnu_debugaltlink names, raw bytes; empty if there is no such section.
 std::string alternate_build_id(const std::vector<ElfSection>& sections);
 
-// The build-id of an ELF file, raw bytes; empty where it has none, or one that is longer than 64 bytes.
+// The build-id of an ELF file, raw bytes; empty if it has none, or one longer than 64 bytes.
 std::string build_id_of(Elf* elf);
 
 }  // namespace uscope::symbolizer

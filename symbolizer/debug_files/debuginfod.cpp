@@ -34,7 +34,7 @@ struct Answer {
   UniqueFd fd;
 };
 
-// One message, or what came instead within `limit`.
+// Receives one message, or reports what happened instead within `limit`.
 Answer receive(int socket, milliseconds limit) {
   Answer answer;
   const auto begin = Clock::now();
@@ -100,7 +100,7 @@ Result<Debuginfod> Debuginfod::create(const DebuginfodOptions& options) {
   Debuginfod client(options);
   if (client.options_.cache.empty()) client.options_.cache = default_debuginfod_cache();
   if (auto started = client.start(); !started) return started.error();
-  // Until there is something to ask, which in `record` is after the recording.
+  // Stopped until there is something to fetch, which in `record` is after the recording.
   client.stop();
   return client;
 }
@@ -138,7 +138,7 @@ void Debuginfod::count_failure(const std::string& problem) {
 
 UniqueFd Debuginfod::fetch(const std::string& build_id) {
   if (build_id.empty() || build_id.size() > kMaxDebuginfodId || without_.contains(build_id)) return UniqueFd();
-  // A file that was found before, of a module opened again, is in the cache.
+  // A file found before, for a module that is opened again, is in the cache.
   const bool known = with_.contains(build_id);
   const DebuginfodFigures before = figures_;
   UniqueFd fd;

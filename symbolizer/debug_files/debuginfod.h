@@ -1,4 +1,4 @@
-// Debug files from debuginfod servers, which are asked only where the user says so and never for longer than a limit.
+// Fetches debug files from debuginfod servers; only if the user asks for it, and within time limits.
 #pragma once
 
 #include <sys/types.h>
@@ -16,42 +16,42 @@ namespace uscope::symbolizer {
 
 struct DebuginfodOptions {
   std::string urls;  // separated by spaces, as in DEBUGINFOD_URLS; http, https, file
-  // For one file. A server is told to stop then, and cut off two seconds later whatever it does.
+  // For one file. A server is asked to stop then, and disconnected two seconds later in any case.
   std::chrono::milliseconds per_file{10'000};
   std::chrono::milliseconds overall{120'000};  // for all files together
-  unsigned timeouts = 2;                       // so many, and the servers are asked no more
+  unsigned timeouts = 2;                       // after this many the servers are not asked again
   std::string cache;                           // a folder; empty: default_debuginfod_cache()
 };
 
-// Every file asked for is counted once, in one of the other numbers too.
+// Each requested file counts once in `asked`, and once in one of the other numbers.
 struct DebuginfodFigures {
   std::uint64_t asked = 0;
   std::uint64_t found = 0;
-  std::uint64_t unknown = 0;    // no server has it
+  std::uint64_t unknown = 0;    // no server has the file
   std::uint64_t timed_out = 0;  // no answer in time
-  std::uint64_t failed = 0;     // no connection, an error, or an answer that is not the file asked for
-  std::uint64_t not_asked = 0;  // after too many time-outs, or when the time for all was used up
-  std::string problem;          // why the first one failed; for people
+  std::uint64_t failed = 0;     // no connection, an error, or an answer that is not the requested file
+  std::uint64_t not_asked = 0;  // skipped after too many time-outs, or because the time for all files was used up
+  std::string problem;          // why the first one failed; in words
 };
 
 // $DEBUGINFOD_CACHE_PATH; else, for root, /var/cache/uscope/debuginfod, so that nothing is written with root's rights
-// into a folder that sudo left in HOME; else empty: where libdebuginfod keeps it ($XDG_CACHE_HOME/debuginfod_client,
+// into the folder that sudo left in HOME; else empty: libdebuginfod's default ($XDG_CACHE_HOME/debuginfod_client,
 // ~/.cache/debuginfod_client), shared with gdb and others.
 std::string default_debuginfod_cache();
 
-// Asks through libdebuginfod, in a child process: what a name server, a server or a library does can be cut off, and
+// Uses libdebuginfod in a child process, so that a name server, a server or the library can be cut off at any time, and
 // this process keeps neither its connections nor DEBUGINFOD_URLS. Not thread-safe.
 class Debuginfod {
  public:
-  // Tries once whether the child can load libdebuginfod; asks no server. Errors: no URL, one of another kind, no
-  // library.
+  // Checks once whether the child can load libdebuginfod; asks no server. Returns an error if there is no URL, one of
+  // an unknown kind, or no library.
   static Result<Debuginfod> create(const DebuginfodOptions& options);
 
   Debuginfod(Debuginfod&& other) noexcept;
   Debuginfod& operator=(Debuginfod&&) = delete;
   ~Debuginfod() { stop(); }
 
-  // The debug file of a build-id (raw bytes, at most 64), which carries that build-id; empty where there is none.
+  // Returns the debug file with a build-id (raw bytes, at most 64); empty if there is none.
   UniqueFd fetch(const std::string& build_id);
 
   [[nodiscard]] const DebuginfodFigures& figures() const { return figures_; }
@@ -65,7 +65,7 @@ class Debuginfod {
 
   DebuginfodOptions options_;
   DebuginfodFigures figures_;
-  std::unordered_set<std::string> without_;  // build-ids that gave nothing
+  std::unordered_set<std::string> without_;  // build-ids for which no server had a file
   std::unordered_set<std::string> with_;
   std::chrono::milliseconds spent_{0};
   unsigned strikes_ = 0;

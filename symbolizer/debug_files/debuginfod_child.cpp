@@ -1,6 +1,6 @@
-// libdebuginfod takes its settings from the environment and libcurl with it; both are met in this process only. Its
-// progress call-back, called about once a second, ends a transfer that takes too long, so that no half file stays in
-// the cache; where even that fails the parent kills the process.
+// libdebuginfod takes its settings, and libcurl's, from the environment; both are set in this process only. Its
+// progress callback, called about once a second, ends a transfer that takes too long, so that no incomplete file stays
+// in the cache; if even that fails, the parent kills the process.
 #include "symbolizer/debug_files/debuginfod_child.h"
 
 #include <dlfcn.h>
@@ -26,13 +26,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The functions of libdebuginfod. Not linked: every command would load libcurl and TLS libraries for it.
+// The functions of libdebuginfod. It is not linked: every command would load libcurl and TLS libraries for it.
 struct Library {
   decltype(&debuginfod_begin) begin = nullptr;
   decltype(&debuginfod_find_debuginfo) find = nullptr;
   decltype(&debuginfod_set_progressfn) set_progress = nullptr;
 
-  // What is missing; empty where nothing is.
+  // Returns what is missing; empty if nothing is.
   std::string load() {
     void* library = dlopen(DEBUGINFOD_SONAME, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return dlerror();
@@ -70,7 +70,7 @@ void reply(int socket, int error, const std::string& text, int fd = -1) {
   if (sendmsg(socket, &packet, MSG_NOSIGNAL) < 0) _exit(1);
 }
 
-// What the parent had set up ends here: its signals, its files, its terminal.
+// Undoes what the child inherited from its parent: signals, files, terminal.
 int settle(int socket) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGCHLD}) signal(number, SIG_DFL);
@@ -94,7 +94,7 @@ void set_environment(const std::string& urls, const std::string& cache, std::chr
   unsetenv(DEBUGINFOD_PROGRESS_ENV_VAR);
   unsetenv(DEBUGINFOD_VERBOSE_ENV_VAR);
   if (cache.empty()) return;
-  std::error_code error;  // libdebuginfod says what is wrong with the folder
+  std::error_code error;  // libdebuginfod reports problems with the folder
   std::filesystem::create_directories(std::filesystem::path(cache).parent_path(), error);
   setenv(DEBUGINFOD_CACHE_PATH_ENV_VAR, cache.c_str(), 1);
 }
@@ -114,7 +114,7 @@ void answer(int socket, const Library& library, debuginfod_client* client, const
     const bool late = Clock::now() >= deadline || found == -ETIMEDOUT;
     reply(socket, late ? ETIME : -found, "");
   } else if (!carries(fd.get(), build_id)) {
-    // It would be given out from the cache again.
+    // Otherwise the cache would return it again.
     if (path != nullptr) unlink(path);
     reply(socket, EBADMSG, "the server's answer is not the file asked for");
   } else {

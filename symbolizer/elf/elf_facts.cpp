@@ -10,13 +10,13 @@
 namespace uscope::symbolizer {
 namespace {
 
-// Bounds on what a file may make us read: far above anything a linker writes.
+// Bounds on what a file can make this process read: far above anything a linker writes.
 constexpr std::uint64_t kMaxDynamicBytes = 1u << 20;
 constexpr std::uint64_t kMaxStringTableBytes = 64u << 20;
-constexpr std::size_t kMaxNameBytes = 1u << 20;  // of needed libraries and search paths, found or looked for
+constexpr std::size_t kMaxNameBytes = 1u << 20;  // of needed libraries and search paths, found or searched
 constexpr std::size_t kMaxNoteBytes = 1u << 20;  // of one section or segment of notes
 constexpr std::size_t kMostNotes = 64;           // such sections or segments
-constexpr std::size_t kMostHeaders = 1u << 16;   // of sections, looked through for notes
+constexpr std::size_t kMostHeaders = 1u << 16;   // section headers that are searched for notes
 constexpr std::uint64_t kMaxInterpreterBytes = 4096;
 constexpr std::size_t kMaxProgramHeaders = 4096;
 constexpr std::uint64_t kPage = 4096;
@@ -48,8 +48,8 @@ Result<ElfHandle> check_kind(ElfHandle elf, std::uint64_t size, const std::strin
   return elf;
 }
 
-// The C string at `at` of a bounded table; empty where it does not end inside, or within the bytes that are left to
-// look through. Those that were looked through are taken off, found or not.
+// The C string at `at` of a bounded table; empty if it does not end within the table, or within the `left` bytes that
+// may still be searched. The searched bytes are deducted whether a string is found or not.
 std::string string_at(const Elf_Data* table, std::uint64_t at, std::size_t& left) {
   if (at >= table->d_size) return "";
   const char* begin = static_cast<const char*>(table->d_buf) + at;
@@ -59,7 +59,7 @@ std::string string_at(const Elf_Data* table, std::uint64_t at, std::size_t& left
   return length < room ? std::string(begin, length) : "";
 }
 
-// The build-id among some notes.
+// The build-id in some notes.
 std::optional<std::string> build_id_in(Elf_Data* notes) {
   std::size_t at = 0;
   GElf_Nhdr header;
@@ -85,7 +85,7 @@ void split_path(const std::string& text, std::vector<std::string>& out) {
   }
 }
 
-// DT_NEEDED and the search paths. Damage here only means fewer names: the kernel does not read this table either.
+// Reads DT_NEEDED and the search paths. Damage here only loses names: the kernel does not read this table either.
 void read_dynamic(Elf* elf, const GElf_Phdr& dynamic, ElfFacts& facts) {
   if (dynamic.p_filesz > kMaxDynamicBytes) return;
   Elf_Data* data = elf_getdata_rawchunk(elf, static_cast<std::int64_t>(dynamic.p_offset), dynamic.p_filesz, ELF_T_DYN);
@@ -201,7 +201,7 @@ Result<ElfFacts> elf_facts_of(Elf* elf, std::uint64_t file_size, const std::stri
   return facts;
 }
 
-// As libdwelf does it, by sections and, where there are none, by program headers; but bounded: a file may have any
+// Searches as libdwelf does, by sections and, if there are none, by program headers; but bounded: a file may have any
 // number of headers for the same bytes.
 std::string read_build_id(Elf* elf) {
   std::size_t notes = 0;

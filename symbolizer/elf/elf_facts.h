@@ -1,6 +1,6 @@
-// What a tracer must know of an ELF file before anything else: where its code lies, and what it asks to be loaded with.
-// Files come from traced programs and may be damaged or hostile: every read is bounded, and nothing is mapped, so that
-// a file which shrinks meanwhile gives an error and no SIGBUS.
+// The first facts that a tracer needs of an ELF file: where its code lies, and the libraries that it loads. Files come
+// from traced programs and may be damaged or hostile: every read is bounded, and nothing is mapped, so that a file
+// which shrinks meanwhile causes an error and no SIGBUS.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace uscope::symbolizer {
 
-// The part of a PT_LOAD that comes from the file. Bytes; `address` is the ELF virtual address of `offset`.
+// The part of a PT_LOAD that comes from the file. In bytes; `address` is the ELF virtual address of `offset`.
 struct Segment {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
@@ -25,9 +25,9 @@ struct Segment {
 struct ElfFacts {
   std::vector<Segment> exec_segments;  // executable ones, by file offset
   std::vector<Segment> segments;       // all PT_LOADs with bytes from the file, by file offset
-  std::uint64_t load_start = 0;        // ELF addresses that the PT_LOADs span, rounded out to 4096
+  std::uint64_t load_start = 0;        // ELF addresses that the PT_LOADs span, rounded outwards to 4096
   std::uint64_t load_end = 0;
-  std::string build_id;  // raw bytes, empty where there is none
+  std::string build_id;  // raw bytes, empty if there is none
   std::uint64_t entry = 0;
   bool position_independent = false;  // ET_DYN
   bool dynamic = false;               // has a PT_DYNAMIC
@@ -37,23 +37,23 @@ struct ElfFacts {
   std::uint64_t file_size = 0;
 };
 
-// The facts of the file behind `fd`, which is read with pread and stays the caller's. `name` is for messages only.
-// Errors name what the file is instead: not an ELF file, 32-bit, of another machine, not a program or library,
+// Reads the facts of the file behind `fd` with pread; the caller keeps `fd`. `name` is for messages only. Returns an
+// error that says what the file is instead: not an ELF file, 32-bit, for another machine, not a program or library,
 // truncated.
 Result<ElfFacts> read_elf_facts(int fd, const std::string& name);
 
-// The same on an image in memory, whose bytes must outlive the call.
+// The same for an image in memory, whose bytes must outlive the call.
 Result<ElfFacts> read_elf_facts_from_memory(std::span<const std::byte> image, const std::string& name);
 
-// The build-id, raw bytes; empty where there is none, or none within the bounds.
+// The build-id, raw bytes; empty if there is none within the bounds.
 std::string read_build_id(Elf* elf);
 
-// ELF address of a file offset, and back; nothing where no segment holds it.
+// Converts a file offset to an ELF address, and back; nullopt if no segment holds it.
 std::optional<std::uint64_t> address_of_offset(std::span<const Segment> segments, std::uint64_t offset);
 std::optional<std::uint64_t> offset_of_address(std::span<const Segment> segments, std::uint64_t address);
 
-// libelf's handle on a file or an image, checked to be a 64-bit little-endian x86-64 program or library. For fds,
-// ELF_C_READ: sections are read, not mapped.
+// libelf's handle for a file or an image that is a 64-bit little-endian x86-64 program or library; other files are an
+// error. Files are opened with ELF_C_READ: sections are read, not mapped.
 Result<ElfHandle> open_elf(int fd, const std::string& name);
 Result<ElfHandle> open_elf_in_memory(std::span<const std::byte> image, const std::string& name);
 Result<ElfFacts> elf_facts_of(Elf* elf, std::uint64_t file_size, const std::string& name);

@@ -1,4 +1,4 @@
-// Handles for libelf, libdw and libdwfl, released by the library they come from.
+// Handles for libelf, libdw and libdwfl, each released by its library.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -15,7 +15,7 @@ struct ElfDeleter {
 struct DwarfDeleter {
   void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
 };
-// For dwarf_getcfi_elf only: what dwarf_getcfi gives belongs to its Dwarf.
+// For dwarf_getcfi_elf only: the result of dwarf_getcfi belongs to its Dwarf.
 struct CfiDeleter {
   void operator()(Dwarf_CFI* cfi) const { dwarf_cfi_end(cfi); }
 };

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kMaxSections = 65536;
 constexpr std::size_t kMaxSectionName = 64;
 
-constexpr std::uint64_t kMaxNames = 16u << 20;  // bytes of the table of sections' names
+constexpr std::uint64_t kMaxNames = 16u << 20;  // bytes of the table of section names
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The sections of an ELF file that names are read from, found once, with every bound checked.
+// The sections of an ELF file that contain names, found once, with every bound checked.
 #pragma once
 
 #include <gelf.h>
@@ -22,16 +22,16 @@ struct ElfSection {
   [[nodiscard]] std::uint64_t end() const { return header.sh_addr + header.sh_size; }
 };
 
-// All sections by index, the null section included. Empty where the file has none. Sections whose size or address wraps
-// around are given with type SHT_NULL; at most 65,536 are read.
+// All sections by index, including the null section. Empty if the file has none. Sections whose size or address wraps
+// around have type SHT_NULL in the result; at most 65,536 are read.
 std::vector<ElfSection> read_sections(Elf* elf);
 
-// The names of sections, from a table that is read once; valid as long as the handle. (elf_strptr looks for the table's
-// last NUL at each call, which a hostile table makes slow.)
+// The names of sections, from a table that is read once; valid as long as the handle. (elf_strptr searches the table's
+// last NUL at each call, which is slow for a hostile table.)
 class SectionNames {
  public:
   explicit SectionNames(Elf* elf);
-  // Of sh_name: no longer than a name that matters here; empty where there is none.
+  // The name at sh_name, cut after the longest name that matters here; empty if there is none.
   [[nodiscard]] std::string_view at(std::uint64_t offset) const;
   [[nodiscard]] bool known() const { return !texts_.empty(); }
 
@@ -39,8 +39,8 @@ class SectionNames {
   std::string_view texts_;
 };
 
-// The section's bytes as `type` (ELF_T_BYTE for raw ones), owned by libelf and valid as long as its Elf. Null where the
-// section holds no bytes in the file, is compressed, or reaches beyond `limit` bytes.
+// The section's bytes as `type` (ELF_T_BYTE for raw ones), owned by libelf and valid as long as its Elf. Returns null
+// if the section has no bytes in the file, is compressed, or reaches beyond `limit` bytes.
 Elf_Data* section_data(const ElfSection& section, std::uint64_t limit);
 
 }  // namespace uscope::symbolizer

@@ -1,5 +1,5 @@
-// A hash of 128 bits at the speed of memory, to tell contents apart that differ by accident or by a tool's work. Not
-// against somebody who chooses the bytes: use Sha256 there.
+// A 128-bit hash at the speed of memory, to distinguish contents that differ by accident or by a tool's work. It does
+// not withstand an attacker who chooses the bytes: use Sha256 for that.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace uscope::symbolizer {
 
 class FastHash {
  public:
-  // Pieces but the last one are multiples of 16 bytes.
+  // The size of every piece but the last must be a multiple of 16 bytes.
   void add(std::span<const std::byte> bytes) {
     while (bytes.size() >= kStep) {
       step(bytes.data());
@@ -31,7 +31,7 @@ class FastHash {
  private:
   static constexpr std::size_t kStep = 16;
 
-  // Invertible, as is every step: two contents that differ in one step never meet again by later equal ones.
+  // Invertible, like every step: two contents that differ in one step cannot become equal by later equal steps.
   static std::uint64_t mix(std::uint64_t value) {
     value *= 0x9e3779b97f4a7c15ULL;
     return value ^ value >> 32U;

@@ -1,4 +1,4 @@
-// SHA-256, piece by piece.
+// SHA-256, computed piece by piece.
 #pragma once
 
 #include <openssl/evp.h>

@@ -1,5 +1,5 @@
 // One parser for four layouts, which differ in where the parts lie and in whether functions' starts are addresses or
-// offsets from the text's start. Records are read once; the tables of stack pointer steps when asked for.
+// offsets from the text's start. Records are read once; the tables of stack pointer steps on demand.
 #include "symbolizer/go/go_pclntab.h"
 
 #include <algorithm>
@@ -14,8 +14,9 @@ constexpr std::uint32_t kMagic118 = 0xfffffff0;
 constexpr std::uint32_t kMagic120 = 0xfffffff1;
 
 constexpr std::size_t kMaxName = 4096;
-constexpr std::size_t kNameFactor = 8;     // bytes of names that are looked through, by the table's size
-constexpr std::uint64_t kStepFactor = 16;  // steps that look-ups may take altogether, likewise
+constexpr std::size_t kNameFactor = 8;     // bytes of names that may be searched, as a multiple of the table's size
+constexpr std::uint64_t kStepFactor = 16;  // steps that all look-ups together may take, as a multiple of the table's
+                                           // size
 constexpr std::uint64_t kMaxFunctions = 1u << 22;
 constexpr std::uint64_t kMaxSteps = 1u << 20;  // of one function
 
@@ -23,7 +24,7 @@ bool is_inside(std::span<const Segment> segments, std::uint64_t address) {
   return offset_of_address(segments, address).has_value();
 }
 
-// A number of 32 bits, seven in each byte.
+// A 32-bit number, with seven bits in each byte.
 bool read_varint(const std::vector<std::uint8_t>& bytes, std::uint64_t& at, std::uint32_t& value) {
   value = 0;
   for (unsigned shift = 0; shift < 35 && at < bytes.size(); shift += 7) {
@@ -92,7 +93,7 @@ bool GoPclntab::read_head(std::span<const Segment> exec, std::uint64_t entry) {
   return start.has_value();
 }
 
-// Where the header does not say it: the entry point of a program without cgo is a function of a known name.
+// Used if the header lacks the text's start: the entry point of a program without cgo is a function of a known name.
 std::optional<std::uint64_t> GoPclntab::find_text_start(std::span<const Segment> exec, std::uint64_t entry) {
   const auto told = word(24, 8);
   if (!told || is_inside(exec, *told)) return told;
@@ -109,7 +110,7 @@ std::optional<std::uint64_t> GoPclntab::find_text_start(std::span<const Segment>
 
 bool GoPclntab::read_functions(std::span<const Segment> exec) {
   const std::uint64_t size = entry_bytes();
-  // A table that cannot hold so many functions is refused before memory is taken for them.
+  // A table that cannot hold so many functions is refused before memory is allocated for them.
   if ((bytes_.size() - functab_) / (2 * size) < count_) return false;
   functions_.reserve(count_);
   for (std::uint64_t i = 0; i < count_; i++) {
@@ -126,7 +127,8 @@ bool GoPclntab::read_functions(std::span<const Segment> exec) {
   return true;
 }
 
-// A record: its start, then 32-bit fields. Name, arguments, deferreturn, pcsp, …; behind them the identity, the flags.
+// A record: its start, then 32-bit fields: name, arguments, deferreturn, pcsp, …; after them the identity and the
+// flags.
 bool GoPclntab::read_function(std::uint64_t record, GoFunction& function) const {
   if (record >= bytes_.size()) return false;
   const std::uint64_t fields = records_ + record + entry_bytes();

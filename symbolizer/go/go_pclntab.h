@@ -1,6 +1,7 @@
-// The function table of a Go program (.gopclntab): what Go's own runtime walks and names its stacks by. It is part of
-// the running program and so stays in stripped ones. Layouts of Go 1.2, 1.16, 1.18 and 1.20 on (runtime/symtab.go,
-// debug/gosym/pclntab.go), 64-bit little-endian. The table may be damaged or hostile: reads and work are bounded.
+// The function table of a Go program (.gopclntab), which Go's own runtime uses to walk stacks and name functions. It is
+// part of the running program, so stripped programs have it too. Layouts of Go 1.2, 1.16, 1.18 and 1.20 on
+// (runtime/symtab.go, debug/gosym/pclntab.go), 64-bit little-endian. The table may be damaged or hostile: reads and
+// work are bounded.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +17,18 @@ namespace uscope::symbolizer {
 
 struct GoFunction {
   std::uint64_t start = 0;  // ELF address
-  std::uint64_t limit = 0;  // the next function's start: padding may lie before it
-  std::string_view name;    // as Go writes it: "main.(*T).Method"; lives as long as the table
-  std::uint32_t pcsp = 0;   // where the steps of the stack pointer are told; 0: nowhere
+  std::uint64_t limit = 0;  // the next function's start; padding may lie before it
+  std::string_view name;    // as Go writes it: "main.(*T).Method"; valid as long as the table
+  std::uint32_t pcsp = 0;   // offset of the stack pointer's steps; 0: none
   std::uint8_t flags = 0;   // kGoTopFrame, kGoWritesSp; always 0 before Go 1.17
 };
 
 // runtime/symtab.go's funcFlag.
 constexpr std::uint8_t kGoTopFrame = 1;  // the outermost function of its stack
-constexpr std::uint8_t kGoWritesSp = 2;  // writes the stack pointer in ways that pcsp does not tell
+constexpr std::uint8_t kGoWritesSp = 2;  // writes the stack pointer in ways that pcsp does not record
 
-// From the end of the stretch before it (or the function's start) up to `end`, the stack pointer is `delta` bytes below
-// where it was at the function's first instruction.
+// From the end of the previous stretch (or the function's start) up to `end`, the stack pointer is `delta` bytes below
+// its value at the function's first instruction.
 struct GoStretch {
   std::uint64_t end = 0;
   std::int64_t delta = 0;
@@ -35,9 +36,9 @@ struct GoStretch {
 
 class GoPclntab {
  public:
-  // `bytes` begins with the table's header and may go on behind its end; relocations have been applied. Functions
-  // outside `exec` are an error, as is any other damage: nothing is taken from a table that is not sound as a whole.
-  // `entry` is the program's; it tells where the text begins where the header does not.
+  // `bytes` begins with the table's header and may extend beyond the table; relocations must have been applied. Returns
+  // nullopt for functions outside of `exec` and for any other damage: a table is used only if it is sound as a whole.
+  // `entry` is the program's entry point, from which the start of the text is found if the header lacks it.
   static std::optional<GoPclntab> parse(std::vector<std::uint8_t> bytes, std::span<const Segment> exec,
                                         std::uint64_t entry);
 
@@ -47,15 +48,15 @@ class GoPclntab {
 
   [[nodiscard]] const std::vector<GoFunction>& functions() const { return functions_; }
 
-  // The stretches of a function, in ascending order; the last one's end is the end of the function's code. False where
-  // the table says nothing of it, or nonsense. `steps` bounds the work and is counted down.
+  // The stretches of a function, in ascending order; the last one ends where the function's code ends. Returns false if
+  // the table has no valid stretches for it. `steps` bounds the work and is counted down.
   bool stretches(const GoFunction& function, std::vector<GoStretch>& out, std::uint64_t& steps) const;
 
-  // The function whose code contains `address`; also the one that begins directly behind it, where the address lies in
-  // padding: Go puts functions' first addresses on stacks as if they had been called from there.
+  // The function whose code contains `address`. If the address lies in padding, this is the function that starts
+  // directly after it: Go puts functions' first addresses on stacks as if they had been called from there.
   [[nodiscard]] const GoFunction* containing(std::uint64_t address) const;
 
-  // A bound for a walk through all functions' stretches that no sound table meets.
+  // An upper bound on the steps through all functions' stretches, which no sound table reaches.
   [[nodiscard]] std::uint64_t most_steps() const { return 16 * static_cast<std::uint64_t>(bytes_.size()); }
   [[nodiscard]] std::size_t footprint() const { return bytes_.size() + functions_.capacity() * sizeof(GoFunction); }
 
@@ -75,11 +76,11 @@ class GoPclntab {
   std::uint64_t count_ = 0;
   std::uint64_t text_start_ = 0;
   std::uint64_t names_ = 0;    // offsets in bytes_
-  std::uint64_t pctab_ = 0;    // what pcsp counts from
+  std::uint64_t pctab_ = 0;    // pcsp is relative to this
   std::uint64_t functab_ = 0;  // pairs of a function's start and its record's offset from `records_`
   std::uint64_t records_ = 0;
   std::vector<GoFunction> functions_;  // by start
-  // Work that is left, so that a table whose parts overlap costs no more than its size allows.
+  // The work left, so that a table with overlapping parts costs no more than its size allows.
   mutable std::size_t name_bytes_left_ = 0;
   mutable std::uint64_t steps_left_ = 0;
 };

@@ -1,7 +1,6 @@
-// Linkers leave the table in a section of its own (.gopclntab, or .data.rel.ro.gopclntab where it needs relocations),
-// unless GNU ld merges that into .data.rel.ro, and stripping may take all section headers away. Then the segments are
-// searched. Limits: tables above 512 MiB, and compressed relocations (DT_RELR, whose values lie in place and need
-// none).
+// Linkers put the table in a section of its own (.gopclntab, or .data.rel.ro.gopclntab if it needs relocations), unless
+// GNU ld merges that into .data.rel.ro, and stripping may remove all section headers. Then the segments are searched.
+// Not supported: tables above 512 MiB, and compressed relocations (DT_RELR, whose values lie in place and need none).
 #include "symbolizer/go/go_sections.h"
 
 #include <gelf.h>
@@ -17,12 +16,12 @@ namespace {
 
 constexpr std::uint64_t kMaxTable = 512u << 20;
 constexpr std::size_t kAlignment = 8;
-constexpr unsigned kMostTried = 8;  // places in a file that look like a table's beginning
+constexpr unsigned kMostTried = 8;  // places in a file that look like the start of a table
 
 struct Sections {
-  std::vector<Segment> tables;  // sections that are one by name
+  std::vector<Segment> tables;  // sections that are tables by their name
   bool named = false;           // section names can be read at all
-  bool go = false;              // another section that only Go's linker makes
+  bool go = false;              // there is another section that only Go's linker makes
 };
 
 Sections find_sections(Elf* elf) {
@@ -77,7 +76,7 @@ void for_each_table(Elf* elf, const ElfFacts& facts, Use&& use) {
   }
 }
 
-// The loader's table of relocations, by the dynamic segment: it does not need section headers.
+// The loader's table of relocations, found through the dynamic segment, which needs no section headers.
 std::span<const std::uint8_t> relocations(Elf* elf, const ElfFacts& facts) {
   std::size_t count = 0;
   if (elf_getphdrnum(elf, &count) != 0) return {};

@@ -1,4 +1,4 @@
-// Where an ELF file holds Go's function table.
+// Locates Go's function table in an ELF file.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace uscope::symbolizer {
 
-// The table by its section's name; where there is no such section, but the file is Go's or has no section headers, by
-// its first bytes. Addresses in position-independent programs are those that the loader's relocations give. Nothing
-// where the file is not Go's, or its table is damaged.
+// Finds the table by its section's name; if there is no such section, but the file is a Go program or has no section
+// headers, by its first bytes. In position-independent programs addresses come from the loader's relocations. Returns
+// nullopt if the file is not a Go program, or its table is damaged.
 std::optional<GoPclntab> read_go_pclntab(Elf* elf, const ElfFacts& facts);
 
-// The bytes that read_go_pclntab() would look at, without relocations: what a cache's key must cover. Empty where it
-// would find nothing.
+// The bytes that read_go_pclntab() would read, without relocations: a cache's key must cover them. Empty if it would
+// find nothing.
 std::vector<std::uint8_t> go_pclntab_bytes(Elf* elf, const ElfFacts& facts);
 
 }  // namespace uscope::symbolizer

@@ -1,5 +1,5 @@
-// Code is not disassembled: the few instructions that matter are looked for by their bytes, and only in functions that
-// Go marks as writing the stack pointer (before Go 1.17: in those that its runtime is known to have).
+// Code is not disassembled: the few relevant instructions are searched by their bytes, and only in functions that Go
+// marks as writing the stack pointer (before Go 1.17: in runtime functions known to do so).
 #include "symbolizer/go/go_unwind.h"
 
 #include <dwarf.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kWord = 8;
 
-// CFA = *(rsp + slot) + 8 as a DWARF expression, for each slot that one byte says.
+// CFA = *(rsp + slot) + 8 as a DWARF expression, for each slot that fits in one byte.
 constexpr std::size_t kSlots = 64;
 constexpr auto kSlotExpressions = [] {
   std::array<std::array<std::uint8_t, 5>, kSlots> all{};
@@ -36,7 +36,7 @@ bool is_outermost(const GoFunction& function) {
          is_one_of(function.name, {"runtime.goexit", "runtime.rt0_go", "runtime.mstart"});
 }
 
-// cgocallback goes over to another stack, but opens the same frame there, with a return address for walks like this.
+// cgocallback switches to another stack, but opens the same frame there, with a return address for walks like this.
 bool may_write_stack_pointer(const GoFunction& function) {
   if (is_one_of(function.name, {"runtime.cgocallback", "runtime.cgocallback_gofunc"})) return false;
   return (function.flags & kGoWritesSp) != 0 ||
@@ -50,12 +50,13 @@ bool is_injected(const GoFunction& function) {
   return is_one_of(function.name, {"runtime.asyncPreempt", "runtime.sigpanic"});
 }
 
-// Behind these the goroutine is put aside and may run on elsewhere: what called them is no caller any more.
+// After these the goroutine is suspended and may continue elsewhere: the function that called them is no longer a
+// caller.
 bool leaves_for_good(const GoFunction& function) {
   return is_one_of(function.name, {"runtime.mcall", "runtime.morestack", "runtime.gogo"});
 }
 
-// The bytes of a function by address. Outside it, 0.
+// The bytes of a function by address; 0 outside of it.
 class Code {
  public:
   Code(std::uint64_t start, std::span<const std::byte> bytes) : start_(start), bytes_(bytes) {}
@@ -82,8 +83,9 @@ class Code {
   std::span<const std::byte> bytes_;
 };
 
-// Where rbp is saved at CFA - 16 from, for a frame of `delta` bytes opened by the instruction before `opened`; 0 where
-// the code does not show it. Go 1.21 on pushes it; before, it was stored into the frame's highest word.
+// The address from which rbp is saved at CFA - 16, for a frame of `delta` bytes opened by the instruction before
+// `opened`; 0 if the code does not show it. Go 1.21 and later push it; earlier versions store it into the frame's
+// highest word.
 std::uint64_t frame_pointer_saved(const Code& code, std::uint64_t opened, std::int64_t delta) {
   constexpr std::uint8_t kPushRbp = 0x55;
   if (delta == kWord && code.at(opened - 1) == kPushRbp) return opened;
@@ -94,7 +96,7 @@ std::uint64_t frame_pointer_saved(const Code& code, std::uint64_t opened, std::i
   return 0;
 }
 
-// Whether the code that follows such a save makes rbp the frame pointer: CFA - 16 from there on.
+// Whether the code after such a save makes rbp the frame pointer, at CFA - 16 from there on.
 bool sets_frame_pointer(const Code& code, std::uint64_t saved, std::int64_t delta) {
   const auto slot = static_cast<std::uint64_t>(delta - kWord);
   if (slot == 0 && (code.is(saved, {0x48, 0x89, 0xe5}) || code.is(saved, {0x48, 0x8d, 0x2c, 0x24}))) return true;
@@ -102,14 +104,14 @@ bool sets_frame_pointer(const Code& code, std::uint64_t saved, std::int64_t delt
   return code.is(saved, {0x48, 0x8d, 0xac, 0x24}) && code.u32(saved + 4) == slot;
 }
 
-// The rows that pcsp gives.
+// The rows that follow from pcsp.
 std::vector<GoRow> plain_rows(const std::vector<GoStretch>& stretches, std::uint64_t start, const Code& code) {
   std::vector<GoRow> rows;
   auto rbp = GoFramePointer::kKept;
   for (const GoStretch& stretch : stretches) {
     GoRow row{start, GoRule::kStack, GoFramePointer::kKept, 0, stretch.delta + kWord};
     if (stretch.delta == -kWord && code.at(start - 2) == 0x41 && (code.at(start - 1) & 0xf8) == 0x58) {
-      // "pop %r8…r15": the return address is there as long as the stack lies above it (vfork).
+      // "pop %r8…r15": that register holds the return address while the stack pointer is above it (vfork).
       row.rule = GoRule::kReturnInRegister;
       row.reg = static_cast<std::uint8_t>(8 + (code.at(start - 1) & 7));
       row.offset = 0;
@@ -120,7 +122,7 @@ std::vector<GoRow> plain_rows(const std::vector<GoStretch>& stretches, std::uint
         const std::uint64_t saved = frame_pointer_saved(code, start, stretch.delta);
         rbp = saved != 0 ? GoFramePointer::kSaved : GoFramePointer::kUnknown;
         if (saved > start && saved < stretch.end) {
-          rows.push_back(row);  // the frame is open, and rbp still the caller's
+          rows.push_back(row);  // the frame is open, but rbp is still the caller's
           row.start = saved;
         }
       }
@@ -134,15 +136,15 @@ std::vector<GoRow> plain_rows(const std::vector<GoStretch>& stretches, std::uint
 
 enum class Write : std::uint8_t { kNone, kStackPointer, kFramePointer, kToRegister, kToSlot };
 
-// An instruction that matters to where the stack is.
+// An instruction that affects where the stack is.
 struct Instruction {
   Write write = Write::kNone;
   std::size_t length = 1;
-  std::uint8_t reg = 0;   // kToRegister: into which the stack pointer goes; kStackPointer: from which it comes, or 0
-  std::int64_t slot = 0;  // kToSlot: where rdx goes, from rsp
+  std::uint8_t reg = 0;   // kToRegister: the register that receives the stack pointer; kStackPointer: its source, or 0
+  std::int64_t slot = 0;  // kToSlot: where rdx is stored, relative to rsp
 };
 
-// DWARF numbers of the registers by their numbers in instructions: rax rcx rdx rbx rsp rbp rsi rdi, r8 ….
+// DWARF numbers of registers, indexed by their numbers in instructions: rax rcx rdx rbx rsp rbp rsi rdi, r8 ….
 constexpr std::array<std::uint8_t, 16> kDwarfNumber = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 
 std::size_t operand_length(std::uint8_t modrm) {
@@ -189,8 +191,8 @@ bool is_callee_saved(std::uint8_t reg) {
   return reg == 3 || reg == 6 || (reg >= 12 && reg <= 15);
 }
 
-// Replaces what pcsp says from where a function leaves its stack. The state goes through the code in the order of
-// addresses, which is enough for what Go's runtime has: it comes back to its own stack only to return.
+// Replaces the rows of pcsp from the point where a function leaves its stack. The code is processed in order of
+// addresses, which is enough for Go's runtime: it comes back to its own stack only to return.
 class StackSwitches {
  public:
   StackSwitches(const GoFunction& function, const Code& code, const std::vector<GoRow>& plain)
@@ -221,13 +223,13 @@ class StackSwitches {
  private:
   enum class State : std::uint8_t { kPlain, kLeft, kRegister, kSlot, kRestored };
 
-  // What holds behind an instruction, which ends at `behind`.
+  // Updates the state after an instruction, which ends at `behind`.
   void take(const Instruction& instruction, std::uint64_t behind) {
     const GoRow& here = plain_at(behind - 1);
     const bool by_frame_pointer = has_frame_pointer_ && here.rbp == GoFramePointer::kSaved;
     switch (state_) {
       case State::kPlain:
-        // Rather by rbp than by another register: walks follow it through C functions.
+        // rbp is preferred to other registers: walks follow it through C functions.
         if (by_frame_pointer && instruction.write == Write::kStackPointer)
           change(behind, State::kRegister, {0, GoRule::kRegister, here.rbp, USC_REG_RBP, 2 * kWord});
         else if (!by_frame_pointer && instruction.write == Write::kToRegister && comes_back(instruction.reg, behind) &&
@@ -245,7 +247,7 @@ class StackSwitches {
         if (instruction.write == Write::kStackPointer) change(behind, State::kPlain, {});
         break;
       case State::kRegister:
-        // The register is the caller's again for the last instructions.
+        // For the last instructions the register holds the caller's value again.
         if (row_.reg == USC_REG_RBP &&
             (code_.is(behind - 1, {0x5d, 0xc3}) || instruction.write == Write::kFramePointer))
           change(behind, State::kRestored, {});
@@ -256,7 +258,7 @@ class StackSwitches {
     }
   }
 
-  // Whether the stack pointer, once put into a register that calls preserve, is taken from there again.
+  // Whether the stack pointer, saved in a register that calls preserve, is restored from it later.
   [[nodiscard]] bool comes_back(std::uint8_t reg, std::uint64_t from) const {
     return is_callee_saved(reg) && !leaves_for_good_ && last_taken_from_[reg] >= from;
   }
@@ -269,7 +271,7 @@ class StackSwitches {
     from_ = at;
   }
 
-  // The rows of the state that holds from from_ up to `to`.
+  // Adds the rows of the state that holds from from_ up to `to`.
   void end_state(std::uint64_t to) {
     if (state_ != State::kPlain && state_ != State::kRestored) {
       row_.start = from_;
@@ -295,7 +297,8 @@ class StackSwitches {
   bool saves_to_slot_ = false;
   bool has_frame_pointer_ = false;
   bool leaves_for_good_ = false;
-  std::array<std::uint64_t, 16> last_taken_from_{};  // by register: where the stack pointer comes from it last
+  std::array<std::uint64_t, 16> last_taken_from_{};  // by register: the last place where the stack pointer is restored
+                                                     // from it
   State state_ = State::kPlain;
   GoRow row_;
   GoRow by_register_;
@@ -327,7 +330,7 @@ GoFunctionRows go_function_rows(const GoPclntab& table, const GoFunction& functi
   found.rows = plain_rows(stretches, function.start, view);
   if (may_write_stack_pointer(function)) found.rows = StackSwitches(function, view, found.rows).run();
   for (GoRow& row : found.rows) row.exact_ra = is_injected(function);
-  // An instruction cut off by the end may have changed what would hold behind it.
+  // An instruction cut off by the end may have changed the state after it.
   while (!found.rows.empty() && found.rows.back().start >= found.end) found.rows.pop_back();
   return found;
 }
@@ -354,7 +357,7 @@ CfiState go_cfi_state(const GoRow& row) {
   state.cfa_offset = row.offset;
   RegisterRule& ra = state.registers[kReturnAddress];
   ra = {Where::kAtCfa, -kWord, {}};
-  // Go's functions save no register for their callers but rbp.
+  // Go's functions preserve no register for their callers except rbp.
   for (std::uint32_t i = 0; i < USC_SAVED_REGS; i++) state.registers[USC_SAVED_REG(i)] = {Where::kUndefined, 0, {}};
   RegisterRule& rbp = state.registers[USC_REG_RBP];
   if (row.rbp == GoFramePointer::kKept) rbp = {};

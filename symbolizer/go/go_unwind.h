@@ -1,17 +1,17 @@
-// Unwind states of Go's functions, by its function table and, for the few functions that leave their stack, by their
-// code. What each says:
+// Unwind states of Go functions, from its function table and, for the few functions that switch stacks, from their
+// code. The rules:
 // - CFA = rsp + delta + 8, the return address at CFA - 8 (pcsp's delta; funcspdelta in runtime/traceback.go).
-// - rbp is saved at CFA - 16 where the function is seen to save it; where it opened a frame otherwise, rbp is unknown.
-//   Go functions save no other register.
-// - Ends of a stack, as runtime/traceback.go has them: functions marked as outermost (by name before Go 1.17), and, in
-//   functions that write the stack pointer, the code behind that: they go over to another stack (systemstack, mcall,
-//   morestack, asmcgocall, gogo, clone's child). Not sigtramp, though Go ends there: its caller is the signal frame.
-// - Functions that keep the old stack pointer in a register meanwhile (calls into the vdso) or in memory (asmcgocall on
-//   a thread's own stack) go on from there.
-// - asyncPreempt and sigpanic are put between an interrupted instruction and the rest by signal handlers: what they
-// return
-//   to is that instruction.
-// - The signal trampoline, and the call of vfork, whose return address is in a register.
+// - rbp is saved at CFA - 16 if the function's code shows that it saves it; if the function opened a frame in another
+//   way, rbp is unknown. Go functions save no other register.
+// - A stack ends, as in runtime/traceback.go, in functions marked as outermost (by name before Go 1.17) and, in
+//   functions that write the stack pointer, after that write: they switch to another stack (systemstack, mcall,
+//   morestack, asmcgocall, gogo, clone's child). sigtramp is an exception, though Go ends there: its caller is the
+//   signal frame.
+// - Functions that meanwhile keep the old stack pointer in a register (calls into the vdso) or in memory (asmcgocall on
+//   a thread's own stack) are unwound from there.
+// - Signal handlers insert asyncPreempt and sigpanic after an interrupted instruction: their return address is that
+//   instruction.
+// - The signal trampoline, and the vfork call, whose return address is in a register, have their own rules.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ enum class GoRule : std::uint8_t {
 
 enum class GoFramePointer : std::uint8_t { kKept, kSaved, kUnknown };  // kSaved: at CFA - 16
 
-// Holds from `start` up to the next one's start.
+// A row holds from `start` up to the next row's start.
 struct GoRow {
   std::uint64_t start = 0;
   GoRule rule = GoRule::kUnknown;
@@ -50,12 +50,12 @@ struct GoRow {
   bool operator==(const GoRow&) const = default;
 };
 
-// The row as call frame information would say it; not for kSignal.
+// The row as a state of call frame information; not for kSignal.
 CfiState go_cfi_state(const GoRow& row);
 
-// A function's rows and where its code ends (padding may follow). `code` are the function's bytes, or as many of them
-// as there are, up to kGoMostCode. Empty where the table says nothing of the function. The rows of an outermost
-// function, and those of a signal trampoline, are one.
+// A function's rows and the end of its code (padding may follow). `code` holds the function's bytes, or as many as are
+// available, up to kGoMostCode. Empty if the table has nothing on the function. An outermost function, and a signal
+// trampoline, has one row.
 constexpr std::size_t kGoMostCode = 4096;
 struct GoFunctionRows {
   std::vector<GoRow> rows;
@@ -64,10 +64,10 @@ struct GoFunctionRows {
 GoFunctionRows go_function_rows(const GoPclntab& table, const GoFunction& function, std::span<const std::byte> code,
                                 std::uint64_t& steps);
 
-// Whether a function's code must be seen in full: it writes the stack pointer, or is an end.
+// Whether a function's whole code must be examined: it writes the stack pointer, or ends a stack.
 bool go_is_special(const GoFunction& function);
 
-// Addresses at which the stack is not what pcsp, and so Go's .debug_frame, says: [start, end), by start.
+// Addresses at which pcsp, and so Go's .debug_frame, is wrong about the stack: [start, end), by start.
 struct GoRange {
   std::uint64_t start = 0;
   std::uint64_t end = 0;

@@ -1,12 +1,12 @@
-// An address is resolved in three look-ups: unit by the ranges of all units, innermost DIE by the ranges of the unit's
-// functions and inlined calls, line by libdw's line table. The second table is made by one walk over the unit's DIEs at
-// the first address in it, since a walk for each address would read large units again and again. Types are not walked
-// in C and C++, where compilers put no code below them. libdw's own scope functions are not used: they recurse as deep
-// as the DIEs nest, and a file can nest them a million deep.
+// An address is resolved in three look-ups: the unit by the ranges of all units, the innermost DIE by the ranges of the
+// unit's functions and inlined calls, the line by libdw's line table. The second table is built by one walk over the
+// unit's DIEs at the first address in it, since a walk for each address would read large units again and again. In C
+// and C++ types are not walked, since compilers put no code below them. libdw's own scope functions are not used: they
+// recurse as deep as the DIEs nest, and a file can nest them a million deep.
 //
-// Bounds: section sizes, nesting depth, bytes stepped over in a walk (libdw steps over children again at each level
-// where there is no DW_AT_sibling), ranges of a DIE, size of a line table. Memory: when what was loaded is estimated
-// above kMaxLoaded all of it is dropped, libdw's handle included, and read again when needed.
+// Bounds: section sizes, nesting depth, bytes stepped over in a walk (without DW_AT_sibling, libdw steps over children
+// again at each level), ranges of a DIE, size of a line table. Memory: when the loaded data is estimated above
+// kMaxLoaded, all of it is dropped, including libdw's handle, and read again when needed.
 #include "symbolizer/names/debug_info.h"
 
 #include <dwarf.h>
@@ -26,31 +26,31 @@ constexpr std::uint64_t kMaxDebugSection = 512u << 20;  // bytes, decompressed
 constexpr std::uint64_t kMaxDebugTotal = 1u << 30;
 constexpr std::size_t kMaxLoaded = 96u << 20;
 constexpr std::uint64_t kMaxLineTable = 16u << 20;
-constexpr std::size_t kLineExpansion = 24;  // bytes libdw holds for each byte of a line table, about
+constexpr std::size_t kLineExpansion = 24;  // approximate bytes that libdw holds for each byte of a line table
 constexpr std::size_t kMaxDepth = 512;
 constexpr std::size_t kMaxNodes = 4u << 20;
 constexpr std::size_t kMaxDieRanges = 4096;
 constexpr std::size_t kMaxUnitRanges = 1u << 20;
 constexpr std::uint64_t kWalkBase = 64u << 20;
 constexpr std::uint64_t kWalkFactor = 16;
-// Of one file: walks through units altogether (dropped ones are walked again), and units, each of which libdw keeps
-// some hundred bytes of.
+// Limits for one file: bytes of all walks through units (dropped ones are walked again), and units, for each of which
+// libdw keeps some hundred bytes.
 constexpr std::uint64_t kWalkTotal = std::uint64_t{8} << 30;
 constexpr std::size_t kMaxUnits = 1u << 19;
 constexpr std::size_t kMaxSections = 256;
 constexpr std::size_t kMaxChain = 256;  // inlined calls shown for one address
 
-// Size of a section once libdw has decompressed it, UINT64_MAX where that cannot be told.
+// Size of a section once libdw has decompressed it; UINT64_MAX if unknown.
 std::uint64_t expanded_size(const ElfSection& section) {
   if ((section.header.sh_flags & SHF_COMPRESSED) != 0) {
     GElf_Chdr header;
     return gelf_getchdr(section.handle, &header) != nullptr ? header.ch_size : UINT64_MAX;
   }
-  // GNU's older form: "ZLIB" and the size, big-endian. Nothing writes it any more; not worth its risks.
+  // GNU's older form: "ZLIB" and the size, big-endian. No current tool writes it; not worth its risks.
   return section.name.starts_with(".zdebug") ? UINT64_MAX : section.header.sh_size;
 }
 
-// Whether the DWARF of an ELF file may be read. `linked` is the build-id of the alternate file at hand, empty where
+// Whether the DWARF of an ELF file may be read. `linked` is the build-id of the available alternate file; empty if
 // there is none.
 bool within_bounds(Elf* elf, const std::string& linked) {
   std::uint64_t total = 0;
@@ -69,8 +69,8 @@ bool within_bounds(Elf* elf, const std::string& linked) {
   return info && total <= kMaxDebugTotal;
 }
 
-// Calls visit(low, high) for each code range of a DIE, up to `limit` of them. Ranges at address 0 are those of
-// functions the linker threw away.
+// Calls visit(low, high) for each code range of a DIE, up to `limit` of them. Ranges at address 0 belong to functions
+// that the linker discarded.
 template <typename Visit>
 void for_each_range(Dwarf_Die* die, std::size_t limit, Visit visit) {
   std::ptrdiff_t offset = 0;
@@ -133,7 +133,7 @@ class DebugInfo::UnitWalk {
     std::uint32_t depth;
   };
 
-  // The sibling behind `die`. False at the end, and where offsets go backwards or the budget is used up.
+  // Steps to the sibling after `die`. Returns false at the end, if offsets go backwards, or if the budget is used up.
   bool step(Dwarf_Die& die, Dwarf_Die& next) {
     if (dwarf_siblingof(&die, &next) != 0) return false;
     const Dwarf_Off from = dwarf_dieoffset(&die);
@@ -144,7 +144,7 @@ class DebugInfo::UnitWalk {
     return true;
   }
 
-  // Goes on with the children of `level`'s DIE.
+  // Continues with the children of `level`'s DIE.
   void descend(Level level) {
     Dwarf_Die child;
     if (level.depth < kMaxDepth && dwarf_child(&level.die, &child) == 0)
@@ -183,7 +183,7 @@ class DebugInfo::UnitWalk {
     }
   }
 
-  // A node for a DIE with code; kNoNode for one without.
+  // Adds a node for a DIE with code; returns kNoNode for one without.
   std::uint32_t add(Level& level, std::uint32_t parent, bool inlined) {
     if (unit_.nodes.size() >= kMaxNodes || ranges_.size() >= kMaxNodes) return kNoNode;
     const auto number = static_cast<std::uint32_t>(unit_.nodes.size());
@@ -192,7 +192,7 @@ class DebugInfo::UnitWalk {
     bool entry_inside = false;
     std::uint64_t first = 0;
     std::uint64_t lowest = UINT64_MAX;
-    // Children claim addresses from their parents: deeper levels have the greater claim.
+    // Children take addresses from their parents: deeper levels have the greater claim.
     for_each_range(&level.die, kMaxDieRanges, [&](std::uint64_t low, std::uint64_t high) {
       ranges_.push_back({low, high, level.depth, number});
       if (lowest == UINT64_MAX) first = low;
@@ -207,7 +207,7 @@ class DebugInfo::UnitWalk {
   Unit& unit_;
   std::uint64_t& total_;  // left for all units
   bool types_only_;
-  Dwarf_Off end_ = 0;  // offset behind the unit
+  Dwarf_Off end_ = 0;  // offset after the unit
   std::uint64_t budget_ = 0;
   std::vector<Level> levels_;  // the DIEs to visit, the next one last: at most one for each depth
   std::vector<ClaimedRange> ranges_;
@@ -231,7 +231,7 @@ void DebugInfo::begin() {
   texts_ = std::move(texts);
   if (alternate_elf_ == nullptr || !dwarf_) return;
   alternate_.reset(dwarf_begin_elf(alternate_elf_, DWARF_C_READ, nullptr));
-  // Without this libdw would look for the file by itself.
+  // Otherwise libdw would search for the file itself.
   dwarf_setalt(dwarf_.get(), alternate_.get());
   texts_.add_alternate(alternate_elf_);
   if (!alternate_) dwarf_.reset();
@@ -241,7 +241,7 @@ void DebugInfo::add_unit_ranges(Dwarf_Die* die) {
   const auto number = static_cast<std::uint32_t>(unit_offsets_.size());
   const std::size_t before = pending_.size();
   for_each_range(die, kMaxUnitRanges, [&](std::uint64_t low, std::uint64_t high) {
-    // As with symbols, the range that starts last has the address.
+    // As with symbols, the range that starts last owns the address.
     if (pending_.size() < kMaxUnitRanges) pending_.push_back({low, high, low, number});
   });
   if (pending_.size() != before) unit_offsets_.push_back(dwarf_dieoffset(die));
@@ -268,7 +268,7 @@ void DebugInfo::find_units() {
   pending_ = {};
 }
 
-// Drops all that can be read again, libdw's memory too.
+// Drops everything that can be read again, including libdw's memory.
 void DebugInfo::forget() {
   loaded_.clear();
   loaded_bytes_ = 0;

@@ -1,4 +1,4 @@
-// Inlined calls, files and lines of one ELF file's DWARF.
+// Inlined calls, files and lines from one ELF file's DWARF.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +14,33 @@
 
 namespace uscope::symbolizer {
 
-// One function that an address belongs to, by DWARF.
+// A function at an address, according to DWARF.
 struct DebugFrame {
-  std::string function;     // demangled; empty where DWARF names none
-  std::uint64_t start = 0;  // ELF address of the function's, or of the inlined block's, entry; its lowest address where
-                            // the one asked lies before the entry (cold parts do)
-  std::string file;         // valid UTF-8; empty where not known
-  std::uint32_t line = 0;   // 0: not known
+  std::string function;     // demangled; empty if DWARF has no name
+  std::uint64_t start = 0;  // ELF address of the entry of the function or of the inlined block; the lowest address, if
+                            // the one looked up lies before the entry (as in cold parts)
+  std::string file;         // valid UTF-8; empty if unknown
+  std::uint32_t line = 0;   // 0: unknown
   bool inlined = false;
 };
 
-// Reads what is asked for and no more: units' ranges at the first look-up, a unit's functions and lines at the first
-// address in it. Not thread-safe. DWARF is hostile input: all walks are iterative and bounded, and where it is damaged
-// or a bound is reached the answer has fewer frames or none, never wrong work without end. Never opens another file:
-// split units (.dwo) give lines only.
+// Reads only what is needed: units' ranges at the first look-up, a unit's functions and lines at the first address in
+// it. Not thread-safe. DWARF is hostile input: all walks are iterative and bounded, and if it is damaged or a bound is
+// reached, the answer has fewer frames or none, and the work stays bounded. Never opens another file: split units
+// (.dwo) give lines only.
 class DebugInfo {
  public:
-  // Null where the file has no usable .debug_info (none, too large, compressed beyond the bound). What dwz moved into
-  // another file is in `alternate`: a file with a .gnu_debugaltlink is not read without the one of that build-id. Both
-  // are the caller's and must outlive the result.
+  // Returns null if the file has no usable .debug_info (none, too large, compressed beyond the bound). `alternate` is
+  // the file to which dwz moved DWARF: a file with a .gnu_debugaltlink is not read without the file of that build-id.
+  // The caller owns both, and they must outlive the result.
   static std::unique_ptr<DebugInfo> open(Elf* elf, Elf* alternate = nullptr);
 
   // The frames at an ELF address, innermost first; the last is the physical function (inlined false). File and line of
-  // the innermost are the address's, those of each outer one the place of the call inlined into it. One frame without a
-  // function where only the line is known; empty where nothing is.
+  // the innermost frame are those of the address, those of an outer frame are the place of the call inlined into it.
+  // Returns one frame without a function if only the line is known, and none if nothing is.
   std::vector<DebugFrame> find(std::uint64_t address);
 
-  // Bytes of memory held, estimated: libdw does not tell.
+  // Memory held, in bytes; an estimate, since libdw does not report its own.
   [[nodiscard]] std::size_t footprint() const;
 
  private:
@@ -55,11 +55,11 @@ class DebugInfo {
     bool inlined;
   };
 
-  // What has code in a compilation unit, found in one walk over its DIEs.
+  // The parts of a compilation unit that have code, found in one walk over its DIEs.
   struct Unit {
     std::vector<Node> nodes;
     RangeMap map;
-    bool lines = false;  // whether its line table is within bounds
+    bool lines = false;  // its line table is within bounds
   };
 
   class UnitWalk;
@@ -73,16 +73,16 @@ class DebugInfo {
 
   Elf* elf_;
   Elf* alternate_elf_;       // null: none
-  std::uint64_t walk_left_;  // bytes that may still be stepped over in walks
+  std::uint64_t walk_left_;  // bytes that walks may still step over
   DwarfHandle alternate_;    // outlives dwarf_, which refers to it
   DwarfHandle dwarf_;
   DwarfTexts texts_;
   bool units_found_ = false;
-  std::vector<Dwarf_Off> unit_offsets_;  // of unit DIEs; by the owner numbers of units_
+  std::vector<Dwarf_Off> unit_offsets_;  // of unit DIEs; indexed by the owner numbers of units_
   std::vector<ClaimedRange> pending_;
   RangeMap units_;
   std::unordered_map<Dwarf_Off, Unit> loaded_;
-  std::size_t loaded_bytes_ = 0;  // estimate of loaded_ and of what libdw holds for it
+  std::size_t loaded_bytes_ = 0;  // estimate for loaded_, and for libdw's data on it
 };
 
 }  // namespace uscope::symbolizer

@@ -1,6 +1,6 @@
-// libiberty prints a demangled name piece by piece through a call-back, and nothing in it bounds the output: nested
-// substitutions double it per byte of input. The call-back therefore leaves by longjmp once the bound is reached. That
-// is sound because the call-back entry points allocate on the stack only (libiberty documents them as malloc-free), and
+// libiberty prints a demangled name piece by piece through a callback, without a bound on the output: nested
+// substitutions double it per byte of input. The callback therefore leaves by longjmp once the bound is reached. That
+// is sound because the callback entry points allocate on the stack only (libiberty documents them as malloc-free), and
 // the frames jumped over hold no C++ objects. Names above 1024 bytes, which libiberty refuses under its own recursion
 // limit, are demangled without it: each level of its recursion consumes input, so the input's bound bounds the stack.
 #include "symbolizer/names/demangle.h"
@@ -16,7 +16,7 @@
 namespace uscope::symbolizer {
 namespace {
 
-// Above this libiberty's recursion limit (components, two for each byte) refuses every name.
+// Above this length libiberty's recursion limit (components, two for each byte) refuses every name.
 constexpr std::size_t kRecursionLimited = DEMANGLE_RECURSION_LIMIT / 2;
 
 struct Sink {
@@ -50,8 +50,8 @@ void append_utf8(std::uint32_t point, std::string& out) {
   }
 }
 
-// Rust's old mangling writes most characters as $u10e1$, of which libiberty knows a few. What is no character
-// that can be shown stays.
+// Rust's old mangling writes most characters as $u10e1$, of which libiberty knows a few. Codes of characters that
+// cannot be shown are left unchanged.
 std::string with_characters(const std::string& text) {
   constexpr std::size_t kMostDigits = 6;
   std::string out;
@@ -75,7 +75,7 @@ std::string with_characters(const std::string& text) {
   return out.append(text, at);
 }
 
-// Whether `mangled` was demangled into sink.text.
+// Demangles `mangled` into sink.text; returns whether that succeeded.
 bool demangle_into(const std::string& mangled, Sink& sink) {
   if (setjmp(sink.too_long) != 0) return false;
   const int depth = mangled.size() > kRecursionLimited ? DMGL_NO_RECURSE_LIMIT : 0;

@@ -1,4 +1,4 @@
-// Names of C++ and Rust functions as their authors wrote them.
+// Names of C++ and Rust functions as written in the source.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace uscope::symbolizer {
 
-// Mangled names longer than this are not demangled, and shown cut.
+// Longer mangled names are not demangled, and are shown cut.
 inline constexpr std::size_t kMaxMangledName = 4096;
-// What no name given out exceeds. A name that would be longer demangled is shown mangled: substitutions let a name of
+// The longest name returned. A name whose demangled form would be longer is shown mangled: substitutions let a name of
 // 100 bytes stand for gigabytes.
 inline constexpr std::size_t kMaxName = 16384;
 
 // The demangled form of a linker name: C++ (Itanium ABI) with parameter types as c++filt prints it, Rust (legacy and
-// v0) without the hash; other names as they are. `name` is hostile: any bytes, any length. The result is valid UTF-8
+// v0) without the hash; other names are unchanged. `name` is hostile: any bytes, any length. The result is valid UTF-8
 // (other bytes as \xNN) of at most about kMaxName bytes; control characters may remain. Thread-safe; needs up to 4 MiB
 // of stack in the worst case.
 [[nodiscard]] std::string demangle(std::string_view name);

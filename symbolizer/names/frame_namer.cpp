@@ -39,7 +39,7 @@ class SymbolNamer : public FrameNamer {
         std::to_string(module.file), module.path, [&] { return open(module); }, address, exact);
     std::vector<NamedFrame> named;
     for (const auto& frame : frames) {
-      // A name that is only the address comes with the offset 0, which is no offset in a function.
+      // A name that is only the address has the offset 0, which is not an offset in a function.
       const bool has_start = frame.function_offset != 0 || exact;
       named.push_back({frame.function, has_start ? std::optional(frame.function_offset) : std::nullopt, frame.file,
                        frame.line, frame.inlined});

@@ -1,4 +1,4 @@
-// Who gives the loader the names of addresses. An interface, so that the loader is tested without ELF files.
+// Names addresses for the loader. An interface, so that the loader can be tested without ELF files.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,33 @@
 
 namespace uscope::symbolizer {
 
-// A file of the trace whose names are wanted.
+// A file of the trace for which names are needed.
 struct ModuleRequest {
   std::uint32_t file = 0;  // its serial in the raw trace
   std::string path;        // as seen by the process that mapped it first
   TracedFile traced;
 };
 
-// What the recording held of a file.
+// The descriptor that the recording held of a file.
 struct HeldModule {
-  UniqueFd fd;          // empty: nothing
-  bool copied = false;  // a copy of what was mapped, which nobody else could write to
+  UniqueFd fd;          // empty: none
+  bool copied = false;  // a copy of the mapped content, which no other process could write
 };
 
-// Gives the file itself, where it has a better idea than the path.
+// Returns the descriptor that the recording held, or an empty one to let the caller open the path.
 using ModuleOpener = std::function<HeldModule(const ModuleRequest&)>;
 
 enum class ModuleState : std::uint8_t {
-  kUsable,   // its bytes are those that were mapped
-  kChanged,  // it holds something else by now, or another file has its path
+  kUsable,   // it still holds the bytes that were mapped
+  kChanged,  // its content has changed, or another file has its path
   kGone,     // it cannot be opened
 };
 
 struct NamedFrame {
   std::string function;                          // never empty
-  std::optional<std::uint64_t> function_offset;  // from its start to the address; empty where the start is not known
-  std::string file;                              // empty where not known
-  std::uint32_t line = 0;                        // 0 where not known
+  std::optional<std::uint64_t> function_offset;  // from its start to the address; nullopt if the start is unknown
+  std::string file;                              // empty if unknown
+  std::uint32_t line = 0;                        // 0 if unknown
   bool inlined = false;
 };
 
@@ -49,18 +49,18 @@ class FrameNamer {
  public:
   virtual ~FrameNamer() = default;
 
-  // Whether a file gives names; others are named by their addresses alone.
+  // Whether a file can be used for names; otherwise its frames are named by their addresses alone.
   virtual ModuleState state_of(const ModuleRequest&) { return ModuleState::kUsable; }
 
-  // The functions at an ELF address of the module, innermost inlined call first, the physical function last; at least
-  // one. `exact`: the address of an instruction; otherwise a return address. Asked module by module.
+  // The functions at an ELF address of the module: inlined calls first, innermost first, the physical function last; at
+  // least one. `exact`: the address of an instruction; otherwise a return address. Called module by module.
   virtual std::vector<NamedFrame> name(const ModuleRequest& module, std::uint64_t address, bool exact) = 0;
 };
 
-// Names by the files themselves, whether `opener` gives them or they are opened by their path: a file that was changed
-// or replaced (symbolizer/names/traced_file.h) gives no names rather than wrong ones. A copy is believed. The vdso's
-// names are this kernel's, and are left out where `same_kernel` is false. Separate debug files are looked for
-// (symbolizer/debug_files/debug_files.h), and `fetch`, where it is not empty, is asked for those that are not found.
+// Takes names from the files, which `opener` returns or which are opened by their path: a file that was changed or
+// replaced (symbolizer/names/traced_file.h) gives no names rather than wrong ones. A copy is trusted. The vdso's names
+// are those of this kernel, and are left out unless `same_kernel`. Separate debug files are searched
+// (symbolizer/debug_files/debug_files.h); `fetch`, unless empty, is called for those not found.
 std::unique_ptr<FrameNamer> make_symbol_namer(ModuleOpener opener, bool same_kernel, DebugFetcher fetch = {});
 
 }  // namespace uscope::symbolizer

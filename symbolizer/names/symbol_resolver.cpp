@@ -34,7 +34,7 @@ SymbolResolver::Module* SymbolResolver::module_of(const std::string& key, const 
   return &modules_.front();
 }
 
-// Closes the modules not used for longest. The one just used stays, whatever its size.
+// Closes the least recently used modules. The one just used stays, whatever its size.
 void SymbolResolver::make_room() {
   while (modules_.size() > 1 && (modules_.size() > limits_.modules || bytes_ > limits_.bytes)) {
     bytes_ -= modules_.back().bytes;

@@ -1,4 +1,4 @@
-// Names of addresses in many ELF files, of which a bounded number is open at a time.
+// Names addresses in many ELF files, and keeps a bounded number of them open.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace uscope::symbolizer {
 
 struct ResolverLimits {
   std::size_t modules = 64;        // open at a time
-  std::size_t bytes = 192u << 20;  // of memory, estimated; one module alone may exceed it
+  std::size_t bytes = 192u << 20;  // estimated memory; one module alone may exceed it
   std::size_t remembered_errors = 4096;
 };
 
@@ -30,18 +30,18 @@ struct ModuleError {
 // Not thread-safe.
 class SymbolResolver {
  public:
-  // Opens the module of a key; called when the key is new or was closed meanwhile, so possibly more than once.
+  // Opens the module of a key. It is called if the key is new or its module was closed, so possibly more than once.
   using Opener = std::function<Result<std::unique_ptr<ModuleSymbols>>()>;
 
   explicit SymbolResolver(ResolverLimits limits = {}) : limits_(limits) {}
 
-  // ModuleSymbols::resolve() on the module `key` (a build-id, a path: whatever is one file's and no other's). Where the
-  // opener fails the answer is unknown_frame(name, address); the error is kept for errors(), and the opener is not
+  // Calls ModuleSymbols::resolve() on the module `key` (a build-id, a path: any key that is unique for the file). If
+  // the opener fails, returns unknown_frame(name, address); the error is kept for errors(), and the opener is not
   // called again for this key (unless more keys failed than limits.remembered_errors).
   std::vector<SymbolizedFrame> resolve(const std::string& key, const std::string& name, const Opener& opener,
                                        std::uint64_t address, bool exact);
 
-  // The modules that could not be opened, oldest first; the first limits.remembered_errors of them.
+  // The modules that could not be opened, oldest first; at most limits.remembered_errors.
   [[nodiscard]] const std::vector<ModuleError>& errors() const { return errors_; }
 
   [[nodiscard]] std::size_t open_modules() const { return modules_.size(); }
@@ -58,7 +58,7 @@ class SymbolResolver {
   void make_room();
 
   ResolverLimits limits_;
-  std::list<Module> modules_;  // the one used last comes first
+  std::list<Module> modules_;  // most recently used first
   std::unordered_map<std::string, std::list<Module>::iterator> by_key_;
   std::unordered_set<std::string> failed_;
   std::vector<ModuleError> errors_;

@@ -19,7 +19,7 @@ std::string address_name(const std::string& name, std::uint64_t address) {
   return bounded_utf8(std::string(base_name(name))) + "+" + hex_number(address);
 }
 
-// What libelf keeps in memory once names have been read: the tables and strings, and all of DWARF at worst.
+// Memory that libelf keeps once names have been read: the tables and strings, and in the worst case all of DWARF.
 std::size_t held_by_libelf(const std::vector<ElfSection>& sections, bool dwarf) {
   std::size_t bytes = 0;
   for (const ElfSection& section : sections) {
@@ -32,14 +32,14 @@ std::size_t held_by_libelf(const std::vector<ElfSection>& sections, bool dwarf) 
   return bytes;
 }
 
-// Go's linker tells a function's two calling conventions apart by a suffix, which Go itself never shows.
+// Go's linker distinguishes a function's two calling conventions by a suffix, which Go itself never shows.
 std::string_view without_go_abi(std::string_view name) {
   for (const std::string_view suffix : {".abi0", ".abiinternal"})
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
   return name;
 }
 
-// By a libelf handle of its own: what it reads would be kept as long as the handle.
+// Uses a libelf handle of its own: data that it reads would be kept as long as the handle.
 std::optional<GoPclntab> read_go_names(int fd, const std::string& name) {
   const auto facts = read_elf_facts(fd, name);
   const auto elf = open_elf(fd, name);
@@ -153,7 +153,7 @@ SymbolizedFrame ModuleSymbols::physical(std::uint64_t address, std::uint64_t pc,
     frame.function = address_name(name_, fde->low);
     frame.function_offset = address - fde->low;
   } else if (const auto first = symbols_.containing(address); first && first->start == address) {
-    // Nothing called it from the byte before, so its address was put on the stack: a signal trampoline.
+    // No call precedes this address, so it was put on the stack directly: a signal trampoline.
     frame.function = demangle(first->name);
   } else {
     frame.function = address_name(name_, address);
@@ -162,7 +162,7 @@ SymbolizedFrame ModuleSymbols::physical(std::uint64_t address, std::uint64_t pc,
 }
 
 std::size_t ModuleSymbols::footprint() const {
-  // A cached answer: a node and about two frames with file and function.
+  // Estimate for a cached answer: a node and about two frames with file and function.
   constexpr std::size_t kAnswer = 512;
   return sizeof(*this) + image_.size() + section_bytes_ + fdes_.footprint() + symbols_.footprint() + plt_.footprint() +
          (debug_ ? debug_->footprint() : 0) + (go_ ? go_->footprint() : 0) + (recent_.size() + older_.size()) * kAnswer;

@@ -1,4 +1,4 @@
-// Names of addresses inside one ELF file: functions, inlined calls, source lines.
+// Names addresses in one ELF file: functions, inlined calls, source lines.
 #pragma once
 
 #include <cstddef>
@@ -23,49 +23,49 @@
 namespace uscope::symbolizer {
 
 // A function at an address. Texts are valid UTF-8 of bounded length and may hold control characters: they come from the
-// traced program, and renderers escape them.
+// traced program, and renderers must escape them.
 struct SymbolizedFrame {
   std::string function;  // demangled; never empty
-  // Bytes from the function's start (inlined: the block's entry, see DebugFrame) to the address asked.
+  // Bytes from the function's start (if inlined: the block's entry, see DebugFrame) to the address.
   std::uint64_t function_offset = 0;
-  std::string file;        // empty where not known
-  std::uint32_t line = 0;  // 0 where not known
+  std::string file;        // empty if unknown
+  std::uint32_t line = 0;  // 0 if unknown
   bool inlined = false;
 
   bool operator==(const SymbolizedFrame&) const = default;
 };
 
-// The one frame of an address of which nothing is known: "module+0xADDRESS", module being the base name of `name`.
-// function_offset is 0: no function's start is known.
+// The single frame of an unknown address: "module+0xADDRESS", with the base name of `name` as module. function_offset
+// is 0, since no function's start is known.
 SymbolizedFrame unknown_frame(const std::string& name, std::uint64_t address);
 
 // Everything is read lazily: opening checks the ELF header, the first look-up reads symbols and FDEs, the first look-up
-// in a compilation unit its DWARF. Not thread-safe. .gnu_debugdata inside the file is read; another file is opened only
-// through a DebugFileFinder, at the first look-up. Files are read, not mapped: one that shrinks loses names, and raises
-// no SIGBUS.
+// in a compilation unit reads its DWARF. Not thread-safe. .gnu_debugdata inside the file is read; another file is
+// opened only through a DebugFileFinder, at the first look-up. Files are read, not mapped: one that shrinks loses
+// names, and causes no SIGBUS.
 class ModuleSymbols {
  public:
-  // The file behind `fd`, of which a duplicate is kept. `name` is what people know it by (a path, "[vdso]"); its base
-  // name stands in names without a symbol. `finder`, which must outlive the object, looks for separate debug files;
-  // none are looked for where it is null. Errors: not a regular file, not an ELF file for x86-64.
+  // Opens the file behind `fd`, and keeps a duplicate of that. `name` is for people (a path, "[vdso]"); its base name
+  // is used in names without a symbol. `finder` searches separate debug files and must outlive the object; null: none
+  // are searched. Returns an error if it is not a regular file, or not an ELF file for x86-64.
   static Result<std::unique_ptr<ModuleSymbols>> open(int fd, const std::string& name,
                                                      const DebugFileFinder* finder = nullptr);
 
-  // An image in memory, which is copied.
+  // Opens a copy of an image in memory.
   static Result<std::unique_ptr<ModuleSymbols>> open_image(std::span<const std::byte> image, const std::string& name);
 
-  // The functions at an ELF address (as in the file's program headers, not as loaded): innermost inlined call first,
-  // the physical function last; at least one frame. `exact`: the address is an instruction's (an interrupted PC).
-  // Otherwise it is a return address: functions, file and line are those of the byte before it, and function_offset is
-  // still counted to the address itself, so that it can be one function's size.
+  // The functions at an ELF address (as in the file's program headers, not as loaded): inlined calls first, innermost
+  // first, the physical function last; at least one frame. `exact`: the address of an instruction (an interrupted PC).
+  // Otherwise it is a return address: functions, file and line are those of the byte before it, but function_offset
+  // still counts to the address itself, so it can equal a function's size.
   //
-  // The physical function's name is, in this order: the symbol that contains the address (see SymbolTable); DWARF's
-  // function; Go's function table; the PLT stub, "name@plt"; "module+0xSTART", START being the start of the FDE that
-  // contains the address; the symbol that starts at the address asked itself (a signal trampoline); unknown_frame().
-  // Its line, and the inlined calls, are DWARF's.
+  // The physical function's name is the first of: the symbol that contains the address (see SymbolTable); DWARF's
+  // function; Go's function table; the PLT stub, "name@plt"; "module+0xSTART", where START is the start of the FDE that
+  // contains the address; the symbol that starts at the address itself (a signal trampoline); unknown_frame(). Its line
+  // and the inlined calls come from DWARF.
   std::vector<SymbolizedFrame> resolve(std::uint64_t address, bool exact);
 
-  // Bytes of memory held, estimated, libelf's and libdw's included.
+  // Estimated memory held, in bytes, including libelf's and libdw's.
   [[nodiscard]] std::size_t footprint() const;
 
  private:
@@ -74,8 +74,8 @@ class ModuleSymbols {
   std::vector<SymbolizedFrame> look_up(std::uint64_t address, std::uint64_t pc);
   SymbolizedFrame physical(std::uint64_t address, std::uint64_t pc, const DebugFrame* debug) const;
 
-  // The order of members is that of their use: the image and the descriptor outlive the Elf, the Elf all that points
-  // into it.
+  // Members are in order of their use: the image and the descriptor outlive the Elf, and the Elf outlives everything
+  // that points into it.
   std::vector<std::byte> image_;
   UniqueFd fd_;
   ElfHandle elf_;
@@ -90,7 +90,7 @@ class ModuleSymbols {
   PltTable plt_;
   std::optional<GoPclntab> go_;
   std::unique_ptr<DebugInfo> debug_;
-  // Answers by address * 2 + exact. When `recent_` is full it becomes `older_`, whose answers are then forgotten.
+  // Answers by address * 2 + exact. When `recent_` is full it becomes `older_`, and the answers in that are dropped.
   std::unordered_map<std::uint64_t, std::vector<SymbolizedFrame>> recent_;
   std::unordered_map<std::uint64_t, std::vector<SymbolizedFrame>> older_;
 };

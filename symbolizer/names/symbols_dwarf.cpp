@@ -11,7 +11,7 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::size_t kMaxScopeSteps = 1u << 20;  // DIEs stepped over to find a DIE's scopes
+constexpr std::size_t kMaxScopeSteps = 1u << 20;  // DIEs that may be stepped over to find a DIE's scopes
 constexpr std::size_t kMaxText = 65536;
 constexpr std::size_t kMinLineHeader = 12;
 
@@ -22,7 +22,7 @@ std::uint64_t number_of(Dwarf_Die* die, unsigned name) {
   return value;
 }
 
-// The DIE that declares what `die` is an instance of: where its name and scope stand.
+// The DIE that declares what `die` is an instance of, which holds the name and scope.
 Dwarf_Die declaration_of(Dwarf_Die die) {
   constexpr int kMaxSteps = 8;
   for (int i = 0; i < kMaxSteps; i++) {
@@ -68,7 +68,7 @@ std::string_view DwarfTexts::bounded(const char* text) const {
     const std::size_t length = strnlen(text, std::min(room, kMaxText));
     return length < room ? std::string_view(text, length) : "";
   }
-  // Made by libdw itself: paths put together from directory and file.
+  // libdw made this text itself, from directory and file.
   return {text, strnlen(text, kMaxText)};
 }
 
@@ -85,8 +85,8 @@ std::string_view DwarfTexts::linker_name(Dwarf_Die* die) const {
   return "";
 }
 
-// Puts the names of the scopes around the DIE at `target` before `name`: "space::(anonymous namespace)::Type::name".
-// DIEs do not know their parents: the way to it is found from the unit's top, over siblings that end before it.
+// Puts the scopes of the DIE at `target` before `name`: "space::(anonymous namespace)::Type::name". DIEs do not know
+// their parents: the path is found from the unit's top, skipping siblings that end before the target.
 std::string DwarfTexts::in_scopes(Dwarf_Die unit_die, Dwarf_Off target, std::string_view name) const {
   std::string scopes;
   Dwarf_Die die;

@@ -19,7 +19,7 @@ struct Slots {
   std::vector<std::string_view> by_push;                           // .rela.plt in order
 };
 
-// What a relocation is called: its symbol's name, or that of the IFUNC at its addend.
+// The name for a relocation: its symbol's name, or that of the IFUNC at its addend.
 class RelocationNames {
  public:
   RelocationNames(const std::vector<ElfSection>& sections, const ElfSection& relocations, const SymbolTable& symbols)
@@ -80,7 +80,7 @@ bool has(const std::uint8_t* code, std::size_t size, std::initializer_list<std::
   return size >= bytes.size() && std::equal(bytes.begin(), bytes.end(), code);
 }
 
-// The name of the stub whose code is at `code`, empty where nothing makes it certain.
+// The name of the stub whose code is at `code`; empty if it is not certain.
 std::string_view stub_name(const std::uint8_t* code, std::size_t size, std::uint64_t address, const Slots& slots) {
   std::size_t at = 0;
   if (has(code, size, {0xf3, 0x0f, 0x1e, 0xfa})) at += 4;  // endbr64

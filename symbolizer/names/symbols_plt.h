@@ -1,4 +1,4 @@
-// Names of PLT stubs, read off the stubs themselves.
+// Names of PLT stubs, derived from the stubs' code.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ struct PltStub {
   std::uint64_t start = 0;
 };
 
-// x86-64 only. A stub is named only where its own code makes it certain: `jmp *slot(%rip)`, with or without endbr64 and
-// bnd, whose slot a dynamic relocation fills; or the IBT form `push $n` of .plt, n being the relocation's number. An
-// IRELATIVE slot has the name of the IFUNC symbol that its addend points to.
+// x86-64 only. A stub is named only if its code makes the name certain: `jmp *slot(%rip)`, with or without endbr64 and
+// bnd, with a slot that a dynamic relocation fills; or the IBT form `push $n` of .plt, where n is the relocation's
+// number. An IRELATIVE slot is named after the IFUNC symbol that its addend points to.
 class PltTable {
  public:
   PltTable() = default;
@@ -31,7 +31,7 @@ class PltTable {
   [[nodiscard]] std::size_t footprint() const;
 
  private:
-  // A PLT section's stubs, all of one size.
+  // A PLT section's stubs, which all have one size.
   struct Area {
     std::uint64_t low;
     std::uint64_t high;
@@ -39,7 +39,7 @@ class PltTable {
   };
 
   std::vector<Area> areas_;
-  std::unordered_map<std::uint64_t, std::string_view> names_;  // mangled, by stub start; bytes of the Elf
+  std::unordered_map<std::uint64_t, std::string_view> names_;  // mangled, by stub start; the bytes belong to the Elf
 };
 
 }  // namespace uscope::symbolizer

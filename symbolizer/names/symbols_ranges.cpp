@@ -1,5 +1,5 @@
-// One sweep over the sorted range starts with a heap of the ranges alive: at each start or end of the heap's top the
-// owner may change, and a segment is written where it does. Ranges that have ended are popped when they come to the
+// One sweep over the sorted range starts with a heap of the live ranges: at each start, and at the end of the heap's
+// top, the owner may change, and if it does a segment is written. Ranges that have ended are popped when they reach the
 // top, so each is pushed and popped once. A hostile file with a million symbols of the whole address space costs a
 // million heap operations and nothing more.
 #include "symbolizer/names/symbols_ranges.h"
@@ -27,7 +27,7 @@ RangeMap::RangeMap(std::vector<ClaimedRange> ranges) {
     const std::uint32_t before = segments_.empty() ? kNobody : segments_.back().owner;
     if (before != owner) segments_.push_back({start, owner});
   };
-  // Hands over at the end of each range on top, up to the address `until`.
+  // Changes the owner at the end of each range on top, up to the address `until`.
   const auto retire = [&](std::uint64_t until) {
     while (!alive.empty() && alive.top().high <= until) {
       const std::uint64_t end = alive.top().high;

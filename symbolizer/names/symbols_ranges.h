@@ -8,8 +8,8 @@
 
 namespace uscope::symbolizer {
 
-// The half-open range [low, high) with the owner's number and its claim: where ranges overlap, the greatest claim owns
-// the address; equal claims are settled by the smaller owner number.
+// The half-open range [low, high) with the owner's number and its claim: if ranges overlap, the greatest claim owns the
+// address; of equal claims, the smaller owner number.
 struct ClaimedRange {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -21,7 +21,7 @@ class RangeMap {
  public:
   RangeMap() = default;
 
-  // Ranges with low >= high are ignored. O(n log n) time whatever the overlaps; at most 2n segments are kept.
+  // Ranges with low >= high are ignored. Takes O(n log n) time for any overlaps; keeps at most 2n segments.
   explicit RangeMap(std::vector<ClaimedRange> ranges);
 
   [[nodiscard]] std::optional<std::uint32_t> owner(std::uint64_t address) const;
@@ -30,8 +30,8 @@ class RangeMap {
   // Bytes of memory held.
   [[nodiscard]] std::size_t footprint() const { return segments_.capacity() * sizeof(Segment); }
 
-  // Calls visit(owner) for each segment and stores what it returns as the segment's owner: used to renumber owners
-  // after those without a segment have been dropped.
+  // Calls visit(owner) for each segment and stores the result as the segment's owner: used to renumber owners after
+  // those without a segment have been dropped.
   template <typename Visit>
   void renumber(Visit visit) {
     for (Segment& segment : segments_)
@@ -41,7 +41,7 @@ class RangeMap {
  private:
   static constexpr std::uint32_t kNobody = 0xffffffff;
 
-  // From `start` to the next segment's start.
+  // Extends from `start` to the next segment's start.
   struct Segment {
     std::uint64_t start;
     std::uint32_t owner;

@@ -1,4 +1,4 @@
-// Reads all symbol tables, ranks all candidates once (by start, then by how well the name suits), and flattens the
+// Reads all symbol tables, ranks all candidates once (by start, then by the quality of the name), and flattens the
 // ranges, so that a look-up is one bisection. At most kMaxSymbols candidates of each table are read: beyond that (96
 // MiB of table) the rest has no names.
 #include "symbolizer/names/symbols_table.h"
@@ -15,9 +15,9 @@ constexpr std::uint64_t kMaxSymbols = 4u << 20;
 constexpr std::uint64_t kMaxTable = kMaxSymbols * sizeof(Elf64_Sym);
 constexpr std::uint64_t kMaxVersions = kMaxSymbols * sizeof(Elf64_Half);
 constexpr std::uint64_t kMaxStrings = 1u << 30;
-constexpr int kMostTables = 8;  // of one file: linkers write two, and headers may tell of one table thousands of times
+constexpr int kMostTables = 8;  // in one file: linkers write two, but headers may declare one table thousands of times
 constexpr Elf64_Half kHiddenVersion = 0x8000;
-// Of names compared for order: enough for real ones, and a bound on what a hostile table of long ones costs.
+// Bytes of names that are compared for order: enough for real ones, and a bound for a hostile table of long names.
 constexpr std::size_t kComparedBytes = 256;
 
 struct Candidate {
@@ -31,8 +31,8 @@ struct Candidate {
   bool weak;
 };
 
-// A string table up to its last NUL, so that every offset below `size` is a terminated string. (elf_strptr looks for
-// the last NUL at each call, which a hostile table makes slow.)
+// A string table up to its last NUL, so that every offset below `size` is a terminated string. (elf_strptr searches the
+// last NUL at each call, which is slow for a hostile table.)
 struct Strings {
   const char* base = nullptr;
   std::size_t size = 0;
@@ -54,7 +54,7 @@ std::size_t leading_underscores(std::string_view name) {
   return std::min(name.find_first_not_of('_'), name.size());
 }
 
-// Whether `a` names a common start better than `b`.
+// Whether `a` is a better name than `b` for their common start.
 bool better_name(const Candidate& a, const Candidate& b) {
   if (a.local != b.local) return b.local;
   if (a.underscores != b.underscores) return a.underscores < b.underscores;
@@ -65,7 +65,7 @@ bool better_name(const Candidate& a, const Candidate& b) {
   return order != 0 ? order < 0 : a.name < b.name;
 }
 
-// The executable section that a symbol lies in, by its index or, where that is damaged or special, not at all.
+// The executable section that contains a symbol, by its index; null if that is damaged or special.
 const ElfSection* code_section(const std::vector<ElfSection>& sections, const GElf_Sym& symbol, GElf_Word extended) {
   const std::size_t index = symbol.st_shndx == SHN_XINDEX ? extended : symbol.st_shndx;
   if (symbol.st_shndx != SHN_XINDEX && symbol.st_shndx >= SHN_LORESERVE) return nullptr;
@@ -117,7 +117,7 @@ void add_symbols(const std::vector<ElfSection>& sections, std::size_t number, st
   }
 }
 
-// Gives symbols of size 0 the size their FDE proves, and drops the others. `candidates` are sorted by low.
+// Gives symbols of size 0 the size of their FDE, and drops those without one. `candidates` are sorted by low.
 void settle_sizes(std::vector<Candidate>& candidates, const FdeTable& fdes) {
   std::uint64_t next = UINT64_MAX;  // the lowest start above the current candidate's
   std::uint64_t low = UINT64_MAX;
@@ -145,7 +145,7 @@ SymbolTable::SymbolTable(std::span<const std::vector<ElfSection>* const> files, 
       tables++;
     }
   }
-  // Worse names first, so that a candidate's place in the order is its claim.
+  // Worse names first, so that a candidate's position in the order is its claim.
   std::sort(candidates.begin(), candidates.end(),
             [](const Candidate& a, const Candidate& b) { return a.low != b.low ? a.low < b.low : better_name(b, a); });
   settle_sizes(candidates, fdes);

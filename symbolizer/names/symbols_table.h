@@ -1,5 +1,5 @@
 // The function symbols of one program or library, from its file and from separate ones: .symtab and .dynsym merged,
-// each symbol inside its own size only.
+// each symbol valid only within its own size.
 #pragma once
 
 #include <cstddef>
@@ -24,18 +24,17 @@ struct SymbolAt {
 // Which symbol names an address:
 // - It contains the address: [st_value, st_value + st_size), cut at its section's end. The symbol before an address is
 //   not its name. Types FUNC and IFUNC, and NOTYPE with a size, in executable sections.
-// - A symbol of size 0 (hand-written assembly) counts only where an FDE starts at it; it reaches to that FDE's end, or
-// to
+// - A symbol of size 0 (hand-written assembly) counts only if an FDE starts at it; it extends to that FDE's end, or to
 //   the next symbol if that comes first.
 // - Nested symbols: the one that starts last.
 // - Aliases (same start): not local before local; then the fewest leading underscores (a leading "__vdso_" counts as
-//   none); then the default version before hidden ones; then GLOBAL before WEAK; then the shortest; then by bytes.
-//   So libc's names are read, mmap, puts, and not __read, __mmap, _IO_puts.
+//   none); then the default version before hidden ones; then GLOBAL before WEAK; then the shortest; then by bytes. So
+//   libc's names are read, mmap, puts, and not __read, __mmap, _IO_puts.
 class SymbolTable {
  public:
   SymbolTable() = default;
 
-  // From the tables of all `files`, which are one program's: each is given by its sections.
+  // Merges the tables of all `files`, which belong to one program: each is given by its sections.
   SymbolTable(std::span<const std::vector<ElfSection>* const> files, const FdeTable& fdes);
 
   [[nodiscard]] std::optional<SymbolAt> containing(std::uint64_t address) const;

@@ -10,11 +10,11 @@
 namespace uscope::symbolizer {
 namespace {
 
-// The same program text at the same addresses. A build-id alone does not say so: tools that edit a file leave it.
+// Whether the same code is at the same addresses. A build-id alone does not prove it: tools that edit a file keep it.
 bool has_same_layout(int fd, const TracedFile& file, const std::string& name) {
   const auto facts = read_elf_facts(fd, name);
   if (!facts || facts->build_id != file.build_id) return false;
-  const std::size_t most = file.segments.size();  // a trace keeps so many at most
+  const std::size_t most = file.segments.size();  // a trace keeps at most this many
   if (most == 0) return true;
   return facts->exec_segments.size() >= most &&
          std::equal(file.segments.begin(), file.segments.end(), facts->exec_segments.begin(),

@@ -1,20 +1,18 @@
-// A Dwfl for each address space: its modules are reported once and opened when a walk first meets them; each sample is
-// walked on it as the one thread of a process, with the copy as its memory.
+// One Dwfl for each address space: its modules are reported once and opened when a walk first meets them; each sample
+// is walked as the only thread of a process, with the copy as its memory.
 //
-// What libdwfl 0.188 does on x86-64, and what that means here:
-// - It takes .eh_frame, then .debug_frame. Where neither covers the pc it follows rbp (ebl_unwind), which is a guess;
-// the
-//   coverage of each frame is asked again here, to say from which frame on.
-// - It ends a walk alike where the return address is undefined, is 0, or cannot be read; kRoot is only the first of
-// them.
-// - It subtracts one from return addresses, but not behind a signal frame. Its `isactivation` also holds for the signal
-//   trampoline's own frame; OracleFrame::exact does not, so it is worked out from the CFI's signal flag.
-// - Its rule for rbx where the CFI says nothing is not "same value" (its table of the ABI names another register), so a
-// CFA
-//   by rbx may end its walk early.
-// Other limits: memory outside the copy is read from the files of mapped code only. Separate debug files are not looked
-// for, neither on disk nor by debuginfod. Modules that cannot be read are left out, and a walk that meets them ends or
-// falls back there.
+// The behaviour of libdwfl 0.188 on x86-64, and its consequences here:
+// - It uses .eh_frame, then .debug_frame. If neither covers the pc it follows rbp (ebl_unwind), which is a guess; this
+//   file checks the coverage of each frame again, to report the first one without.
+// - It ends a walk in the same way if the return address is undefined, is 0, or cannot be read; kRoot is only the first
+//   of these.
+// - It subtracts one from return addresses, but not after a signal frame. Its `isactivation` also holds for the signal
+//   trampoline's own frame; OracleFrame::exact does not, so it is derived from the CFI's signal flag.
+// - If CFI has no rule for rbx, libdwfl does not assume "same value" (its table of the ABI names another register), so
+//   a CFA by rbx may end its walk early.
+// Other limits: memory outside of the copy is read only from the files of mapped code. Separate debug files are not
+// searched, neither on disk nor by debuginfod. Modules that cannot be read are left out, and a walk that meets them
+// ends or falls back there.
 #include "symbolizer/oracle/oracle.h"
 
 #include <fcntl.h>
@@ -34,11 +32,11 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr pid_t kThread = 1;  // any number: libdwfl asks nobody for it
+constexpr pid_t kThread = 1;  // any number: libdwfl does not use it for system calls
 constexpr std::uint64_t kPageMask = 4095;
 constexpr int kNoElf = -1;
 
-// What a module's CFI says of an address.
+// A module's CFI at an address.
 struct Coverage {
   bool covered = false;
   bool signal_frame = false;
@@ -59,8 +57,8 @@ bool look_up(Dwarf_CFI* cfi, Dwarf_Addr address, Coverage& coverage) {
   return true;
 }
 
-// The load bias that puts a file's offset at an address, from the executable segment that holds it (pages are mapped
-// whole).
+// The load bias that puts a file offset at an address, from the executable segment that contains it (whole pages are
+// mapped).
 std::optional<std::uint64_t> bias_of(const ElfFacts& facts, std::uint64_t start, std::uint64_t offset) {
   for (const Segment& segment : facts.exec_segments)
     if (offset >= (segment.offset & ~kPageMask) && offset < segment.offset + segment.size)
@@ -83,11 +81,11 @@ class Oracle::Space {
  private:
   struct File {
     std::string name;
-    UniqueFd fd;  // not there for the vdso
+    UniqueFd fd;  // empty for the vdso
     ElfFacts facts;
     std::uint32_t number = 0;
     bool vdso = false;
-    std::optional<std::vector<GoRange>> untrue_cfi;  // ELF addresses, by start; nothing: not yet asked
+    std::optional<std::vector<GoRange>> untrue_cfi;  // ELF addresses, by start; nullopt: not read yet
   };
   struct Mapping {
     std::uint64_t start;
@@ -123,7 +121,7 @@ class Oracle::Space {
   std::vector<Mapping> mappings_;
   DwflHandle dwfl_;
 
-  // The walk under way.
+  // The current walk.
   const OracleSample* sample_ = nullptr;
   OracleWalk walk_;
   std::uint64_t first_pc_ = 0;
@@ -196,7 +194,7 @@ int Oracle::Space::find_elf(Dwfl_Module*, void** user, const char*, Dwarf_Addr, 
   return kNoElf;
 }
 
-// Never a search, and never a server: DEBUGINFOD_URLS has no say here.
+// Never searches, and never asks a server: DEBUGINFOD_URLS has no effect here.
 int Oracle::Space::find_no_debuginfo(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*, GElf_Word,
                                      char**) {
   return -1;
@@ -242,8 +240,8 @@ bool Oracle::Space::read_word(std::uint64_t address, std::uint64_t& word) {
   return false;
 }
 
-// Go's .debug_frame tells of systemstack, asmcgocall and the like as if they stayed on their stack. Behind the switch
-// it is not true, and what libdwfl finds by it is no evidence: rows end the walk there.
+// Go's .debug_frame describes systemstack, asmcgocall and the like as if they stayed on their stack. After the switch
+// it is false, and what libdwfl derives from it is no evidence: rows end the walk there.
 bool Oracle::Space::has_untrue_cfi(File& file, std::uint64_t address) {
   if (!file.untrue_cfi) {
     file.untrue_cfi.emplace();
@@ -297,8 +295,8 @@ int Oracle::Space::take_frame(Dwfl_Frame* frame) {
   return DWARF_CB_ABORT;
 }
 
-// How far before a pc that no CFI covers the last byte of an FDE lies, where the pc is directly behind it or behind a
-// system call instruction that is; 0 otherwise.
+// If no CFI covers the pc, and it is directly after an FDE, or after a system call instruction directly after an FDE:
+// the distance back to the last byte of that FDE. Otherwise 0.
 std::uint64_t Oracle::Space::bytes_behind_fde(std::uint64_t pc) {
   constexpr std::uint64_t kSyscallBytes = 2;
   constexpr std::uint64_t kSyscall = 0x050f;
@@ -309,7 +307,7 @@ std::uint64_t Oracle::Space::bytes_behind_fde(std::uint64_t pc) {
   return coverage_at(pc - kSyscallBytes - 1).covered ? kSyscallBytes + 1 : 0;
 }
 
-// libdwfl reports a success also where it could not read the return address, or read 0.
+// libdwfl reports success even if it could not read the return address, or read 0.
 void Oracle::Space::finish(int status) {
   if (status == 0 && at_root_) {
     walk_.end = OracleEnd::kRoot;

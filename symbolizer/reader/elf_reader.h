@@ -1,4 +1,4 @@
-// Who reads the ELF files of traced programs: this process, or processes without privileges (reader_processes.h).
+// Reads the ELF files of traced programs: in this process, or in unprivileged processes (reader_processes.h).
 #pragma once
 
 #include <memory>
@@ -12,21 +12,22 @@
 namespace uscope::symbolizer {
 
 struct FactsAnswer {
-  bool elf = true;  // false: surely no ELF file of a kind that is read here
+  bool elf = true;  // false: certainly not an ELF file of a supported kind
   Result<ElfFacts> facts;
 };
 
-// The reading of one file, whose descriptor it does not own and needs no longer than it lives. Used by one thread.
+// The reading of one file. It does not own the descriptor, which must stay open as long as the object. For one thread
+// only.
 class FileReading {
  public:
   virtual ~FileReading() = default;
-  // Of all that the rows follow from.
+  // Covers everything that the rows depend on.
   virtual Result<Digest> digest() = 0;
-  // check_rows() holds for them.
+  // The rows satisfy check_rows().
   virtual Result<RowTable> rows(RowDetail detail) = 0;
 };
 
-// Used by several threads at once. `name` is for messages.
+// Usable by several threads at once. `name` is for messages.
 class ElfReader {
  public:
   virtual ~ElfReader() = default;
@@ -34,7 +35,7 @@ class ElfReader {
   virtual std::unique_ptr<FileReading> open(int fd, const std::string& name) = 0;
 };
 
-// In this process, with its privileges.
+// Reads in this process, with its privileges.
 ElfReader& direct_reader();
 
 }  // namespace uscope::symbolizer

@@ -123,7 +123,7 @@ bool answer_requests(int socket, const ReaderTask& task) {
     if (request == ReadRequest::kTaskEnds) return true;
     try {
       if (!answer(socket, task, request)) return false;
-    } catch (const std::exception&) {  // more memory than it may have
+    } catch (const std::exception&) {  // it exceeded its memory limit
       if (!send_text(socket, ReadStatus::kFailed, task.name + ": reading it takes too much memory")) return false;
     }
   }
@@ -141,12 +141,12 @@ void keep_readers(int control, const KeeperOptions& options) {
   const pid_t tracer = getppid();
   control = settle_child(control, "uscope-reader");
   (void)setpriority(PRIO_PROCESS, 0, options.nice);
-  // Both look at files of their own when they are first used.
+  // Both open files of their own on first use.
   elf_version(EV_CURRENT);
   (void)Sha256().finish();
   const auto renounced = renounce({options.memory, kDescriptors});
   const std::string trouble = renounced ? "" : renounced.error().what;
-  // After the change of user, which takes it back.
+  // After the change of user, which resets it.
   const bool begun =
       die_with(tracer) && send_all(control, std::as_bytes(std::span(trouble.c_str(), trouble.size() + 1)));
   if (!begun || !renounced) _exit(1);
@@ -159,7 +159,7 @@ void keep_readers(int control, const KeeperOptions& options) {
     const pid_t self = getpid();
     const pid_t child = fork();
     if (child == 0 && request == KeeperRequest::kReader) be_reader(control, fds.front().get(), self, options.work);
-    if (child == 0) {  // another keeper; the end of its socket is its end
+    if (child == 0) {  // another keeper; it ends when its socket is closed
       close(control);
       control = fds.front().release();
       continue;

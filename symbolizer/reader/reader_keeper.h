@@ -1,4 +1,4 @@
-// The processes that read ELF files, from inside: a keeper that has given up its privileges and forks readers.
+// The processes that read ELF files, from the inside: a keeper that has given up its privileges and forks readers.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace uscope::symbolizer {
 
-// What a reader does with its socket; it ends when this returns.
+// A reader's work on its socket; the reader exits when this returns.
 using ReaderWork = void (*)(int socket);
 
 struct KeeperOptions {
-  std::uint64_t memory = 0;  // bytes for one file
-  int nice = 0;              // set where it may be
+  std::uint64_t memory = 0;  // limit in bytes for one file
+  int nice = 0;              // set if permitted
   ReaderWork work = nullptr;
 };
 
-// Run by a process just forked, with one thread: gives up its privileges and serves KeeperRequests from `control` until
-// its other end is closed. The first answer says, as an errno number, whether that went well.
+// Runs in a freshly forked process with one thread: gives up its privileges and serves KeeperRequests from `control`
+// until the other end is closed. The first answer is the errno number of giving up privileges, or 0.
 [[noreturn]] void keep_readers(int control, const KeeperOptions& options);
 
 struct ReaderTask {
@@ -27,8 +27,8 @@ struct ReaderTask {
   std::string name;
 };
 
-// A reader's work: its tasks one after the other, and the answers to all requests about each. answer_requests():
-// whether another task comes.
+// A reader's work: receives one task after the other and answers all requests about it. answer_requests() returns
+// whether another task follows.
 std::optional<ReaderTask> receive_task(int socket);
 [[nodiscard]] bool answer_requests(int socket, const ReaderTask& task);
 void read_files(int socket);

@@ -23,13 +23,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kKeeperTime{10'000};  // it never reads a file: its answers come at once
+constexpr std::chrono::milliseconds kKeeperTime{10'000};  // the keeper never reads a file, so its answers come at once
 constexpr std::size_t kMostIdle = 4;
 constexpr const char* kUnsound = "the process that read it gave an impossible answer";
 
-constexpr std::int64_t kLongestPollMs = 100;  // between two looks at `stopped`
+constexpr std::int64_t kLongestPollMs = 100;  // between two checks of `stopped`
 
-// Whether there is something to be read, or the end, before the time is over.
+// Whether data or the end arrives before the deadline.
 bool comes(int socket, Clock::time_point deadline, const std::atomic<bool>& stopped) {
   while (!stopped) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -79,7 +79,7 @@ class ProcessReading final : public FileReading {
 
   Result<void> begin();
   [[nodiscard]] bool hand_over() const;
-  // The head of the answer to a request: how many bytes follow, which are `most` at most.
+  // Returns the length of the answer to a request, at most `most` bytes; these follow.
   Result<std::uint32_t> ask(ReadRequest request, std::size_t most);
   Came try_receive(std::span<std::byte> bytes);
   Result<void> receive(std::span<std::byte> bytes);
@@ -91,7 +91,7 @@ class ProcessReading final : public FileReading {
   const std::chrono::milliseconds time_;
   const Clock::time_point deadline_;
   bool begun_ = false;
-  bool reused_ = false;  // the reader has read other files, and nothing of this one yet
+  bool reused_ = false;  // the reader has read other files, but nothing of this one yet
   bool no_elf_ = false;
   ReaderProcess reader_;
 };
@@ -153,9 +153,9 @@ Result<std::uint32_t> ProcessReading::ask(ReadRequest request, std::size_t most)
   const auto request_bytes = std::as_bytes(std::span(&request, 1));
   AnswerHead head;
   const auto head_bytes = std::as_writable_bytes(std::span(&head, 1));
-  (void)send_all(reader_.socket.get(), request_bytes);  // where it has died, receive() finds that out
+  (void)send_all(reader_.socket.get(), request_bytes);  // if the reader has died, receive() detects that
   if (std::exchange(reused_, false)) {
-    // One that died while it had nothing to do, or of the file before, is not this file's.
+    // A reader that died while idle, or because of an earlier file, does not count against this file.
     const Came came = try_receive(head_bytes);
     if (came == Came::kLate) return receive(head_bytes).error();
     if (came == Came::kEnd) {
@@ -234,7 +234,7 @@ Result<std::unique_ptr<ReaderProcesses>> ReaderProcesses::start(const ReaderOpti
 ReaderProcesses::~ReaderProcesses() {
   for (ReaderProcess& reader : idle_) kill_reader(reader);
   if (pid_ <= 0) return;
-  // Whoever else is there ends when its socket does.
+  // All other processes end when their sockets are closed.
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
 }

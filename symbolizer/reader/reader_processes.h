@@ -1,11 +1,10 @@
-// ELF files of traced programs, read without privileges: a keeper, forked before there is anything to be got at, has
-// given up all that it could do (support/sandbox/renounce.h) and forks the readers, which are handed open files one
-// after the other and nothing else. All files that a reader gets are of one owner (file_owner.h). What it answers is
-// checked as if it came from the file. One that dies, or takes longer than it may, costs the rows of its file and
-// nothing else.
+// Reads ELF files of traced programs without privileges: a keeper, forked before there is anything to steal, gives up
+// everything it could do (support/sandbox/renounce.h) and forks the readers. Readers receive open files one after the
+// other and nothing else, and all files of one reader have one owner (file_owner.h). Its answers are checked as if they
+// came from the file. If a reader dies or exceeds its time, only the rows of its file are lost.
 //
-// A second keeper stands by: where the first one is killed, it takes over, and has a second one made. Where both are
-// killed, files are not read any more.
+// A second keeper stands by: if the first one is killed, it takes over and another second one is started. If both are
+// killed, no files are read any more.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +26,7 @@ namespace uscope::symbolizer {
 
 struct ReaderOptions {
   std::chrono::milliseconds facts_time{5'000};  // for the facts of one file
-  std::chrono::milliseconds rows_time{30'000};  // for the digest and the rows of one
+  std::chrono::milliseconds rows_time{30'000};  // for the digest and the rows of one file
   std::uint64_t memory = std::uint64_t{1} << 30;
   int nice = 0;
   ReaderWork work = read_files;
@@ -36,12 +35,12 @@ struct ReaderOptions {
 struct ReaderProcess {
   std::string owner;  // of the files that it reads
   UniqueFd socket;
-  UniqueFd process;  // pidfd; none where it died at once
+  UniqueFd process;  // pidfd; empty if the process died at once
 };
 
 class ReaderProcesses final : public ElfReader {
  public:
-  // Forks: called while there is no other thread. Fails where the keeper cannot give up its privileges.
+  // Forks, so call it while there is no other thread. Returns an error if the keeper cannot give up its privileges.
   static Result<std::unique_ptr<ReaderProcesses>> start(const ReaderOptions& options = {});
   ReaderProcesses(const ReaderProcesses&) = delete;
   ReaderProcesses& operator=(const ReaderProcesses&) = delete;
@@ -50,7 +49,7 @@ class ReaderProcesses final : public ElfReader {
   FactsAnswer facts(int fd, const std::string& name) override;
   std::unique_ptr<FileReading> open(int fd, const std::string& name) override;
 
-  // Nothing is read any more: who waits for an answer gets an error soon, and who asks, too. From any thread.
+  // Stops all reading: pending and new requests soon return an error. May be called from any thread.
   void stop() { stopped_ = true; }
 
   [[nodiscard]] pid_t keeper() const { return pid_; }  // the one that start() forked
@@ -59,7 +58,7 @@ class ReaderProcesses final : public ElfReader {
   friend class ProcessReading;
 
   explicit ReaderProcesses(const ReaderOptions& options) : options_(options) {}
-  // One that waits for a task, and one that is new.
+  // take_idle() returns a reader that waits for a task, begin_reader() a new one.
   std::optional<ReaderProcess> take_idle(const std::string& owner);
   Result<ReaderProcess> begin_reader(const std::string& owner);
   void give_back(ReaderProcess process);
@@ -69,10 +68,10 @@ class ReaderProcesses final : public ElfReader {
   const ReaderOptions options_;
   pid_t pid_ = -1;
   std::atomic<bool> stopped_ = false;
-  std::mutex guard_;  // of what follows
+  std::mutex guard_;  // protects all members below
   UniqueFd keeper_;
   UniqueFd spare_;
-  std::list<ReaderProcess> idle_;  // used last first
+  std::list<ReaderProcess> idle_;  // most recently used first
 };
 
 }  // namespace uscope::symbolizer

@@ -42,7 +42,7 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-// After the first number that cannot be, all is zero and empty, and good() is false.
+// After the first impossible number, all results are zero and empty, and good() is false.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}

@@ -1,6 +1,6 @@
-// What a reader process and the one that asks it say to each other. Both are the same program, so integers and structs
-// go as they lie in memory. Over a stream socket: a TaskHead with the file's descriptor, its name; then requests, each
-// answered by an AnswerHead and its bytes; after kTaskEnds, which is not, another task.
+// The protocol between a reader process and its client. Both are the same program, so integers and structs are sent as
+// they lie in memory. On a stream socket: a TaskHead with the file's descriptor, its name; then requests, each answered
+// by an AnswerHead and its bytes; kTaskEnds has no answer, and another task follows it.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace uscope::symbolizer {
 
-// To the keeper of readers, with one descriptor: a socket for a new reader, or for another keeper. Answered by an errno
-// number, 0 with the new process's pidfd.
+// Sent to the keeper of readers, with one descriptor: a socket for a new reader, or for another keeper. The answer is
+// an errno number; 0 comes with the new process's pidfd.
 enum class KeeperRequest : std::uint32_t { kReader, kKeeper };
 
 struct TaskHead {
@@ -25,14 +25,14 @@ struct TaskHead {
 };
 constexpr std::size_t kMostTaskName = 4096;
 
-// kFacts: ElfFacts as encode() has them. kDigest: a Digest. kRows, kAllRows (RowDetail): a RowsHead, then the parts.
+// kFacts: ElfFacts as encode() writes them. kDigest: a Digest. kRows, kAllRows (RowDetail): a RowsHead, then the parts.
 enum class ReadRequest : std::uint8_t { kFacts, kDigest, kRows, kAllRows, kTaskEnds };
 
 enum class ReadStatus : std::uint32_t { kDone, kFailed, kNoElf };
 
 struct AnswerHead {
   ReadStatus status = ReadStatus::kDone;
-  std::uint32_t bytes = 0;  // that follow: for kFailed and kNoElf, the text of the error
+  std::uint32_t bytes = 0;  // length of the data that follows; for kFailed and kNoElf that is the text of the error
 };
 constexpr std::size_t kMostErrorBytes = 8192;
 constexpr std::size_t kMostFactsBytes = std::size_t{4} << 20;
@@ -46,11 +46,11 @@ struct RowsHead {
 
 std::vector<std::byte> encode(const ElfFacts& facts);
 
-// Of bytes that anybody may have made, for a file of `file_size` bytes: what is not as elf_facts_of() leaves it is
-// refused.
+// Decodes untrusted bytes for a file of `file_size` bytes. Returns an error for anything that elf_facts_of() would not
+// produce.
 Result<ElfFacts> decode(std::span<const std::byte> bytes, std::uint64_t file_size);
 
-// The whole of it, on a blocking socket or pipe.
+// Sends all bytes, on a blocking socket or pipe.
 [[nodiscard]] bool send_all(int socket, std::span<const std::byte> bytes);
 
 }  // namespace uscope::symbolizer

@@ -1,7 +1,7 @@
-// One file for each key, named by the SHA-256 of what rows follow from. An entry is written under another name and
-// renamed, so that it is there whole or not at all; it is believed only after its own SHA-256 and check_rows() have
-// agreed. Limits: an entry's age is the time of its last use, so the oldest are dropped even if they are the dearest to
-// build; two writers of one entry both write it, and the later one stays.
+// One file for each key, named by the SHA-256 of everything that rows depend on. An entry is written under another name
+// and renamed, so that it is there completely or not at all; it is used only after its own SHA-256 and check_rows()
+// have passed. Limits: an entry's age is the time of its last use, so the oldest are dropped even if they are the most
+// expensive to build; two writers of one entry both write it, and the later one stays.
 #include "symbolizer/reader/row_cache.h"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint32_t kFormat = 10;  // moves with the layout below and with every change of what a rule means
+constexpr std::uint32_t kFormat = 10;  // changes with the layout below and with every change of a rule's meaning
 constexpr std::uint64_t kMagic = 0x53574f5243535521;  // "!USCROWS"
 constexpr std::uint64_t kMostEntryBytes = std::uint64_t{1} << 30;
 
@@ -37,7 +37,7 @@ struct EntryHeader {
   std::uint32_t format = kFormat;
   RowCounts counts;
   RowStats stats;
-  Digest digest{};  // of the statistics and of what follows the header
+  Digest digest{};  // of the statistics and of everything after the header
 };
 
 std::string hex(const Digest& digest) {
@@ -81,7 +81,7 @@ bool write_whole(int fd, const void* from, std::size_t bytes) {
   return true;
 }
 
-// "" where the folder may be trusted.
+// Returns "" if the folder can be trusted.
 std::string folder_trouble(const std::string& folder) {
   struct stat status {};
   if (lstat(folder.c_str(), &status) != 0) return "cannot be looked at: " + std::string(std::strerror(errno));
@@ -119,7 +119,7 @@ Result<std::shared_ptr<const RowTable>> RowCache::get(int fd, const std::string&
   const auto reading = reader.open(fd, name);
   const auto digest = reading->digest();
   if (!digest) return digest.error();
-  // A file that takes its reader over can have it say the digest of another file, of the same owner.
+  // A file that takes over its reader can make it report the digest of another file of the same owner.
   const std::string owner = owner_of(fd);
   Sha256 hash;
   hash.add(&kFormat, sizeof(kFormat));
@@ -139,7 +139,7 @@ std::shared_ptr<const RowTable> RowCache::find_held(const std::string& key) {
   return table;
 }
 
-// The one that another thread made of the same file meanwhile, if it did.
+// Returns the table that another thread built for the same file in the meantime, if any.
 std::shared_ptr<const RowTable> RowCache::hold(const std::string& key, std::shared_ptr<const RowTable> table) {
   const std::lock_guard lock(guard_);
   std::weak_ptr<const RowTable>& held = held_[key];
@@ -163,7 +163,7 @@ Result<RowTable> RowCache::load(const std::string& key, const Digest& digest, co
   auto built = reading.rows(RowDetail::kStack);
   if (!built) return built;
   count(&RowCacheStats::built);
-  // Written to meanwhile: these rows may be of what it holds now, and would be found for what it held.
+  // The file was written in the meantime: these rows may describe the new content, and would be stored for the old one.
   const auto still = reading.digest();
   if (!still) return still.error();
   if (*still != digest) return Error{name + ": changed while its unwind information was read", ""};
@@ -192,7 +192,7 @@ bool RowCache::read_entry(const std::string& path, RowTable& table) {
     table = {};
     return false;
   }
-  (void)futimens(fd.get(), nullptr);  // trim() goes by it; no harm where it is not allowed
+  (void)futimens(fd.get(), nullptr);  // trim() uses this time; no harm if it is not permitted
   return true;
 }
 
@@ -210,7 +210,7 @@ std::uint64_t RowCache::write_entry(const std::string& path, const RowTable& tab
   return sizeof(header) + header.counts.bytes();
 }
 
-// Not at each entry: a program with a thousand new libraries would have the folder looked through a thousand times.
+// Not at each entry: for a program with a thousand new libraries, the folder would be scanned a thousand times.
 void RowCache::trim_now_and_then(std::uint64_t written) {
   const std::lock_guard lock(guard_);
   if (written < until_trim_) {
@@ -232,7 +232,7 @@ void RowCache::trim() const {
   std::error_code error;
   for (const auto& item : std::filesystem::directory_iterator(folder_, error)) {
     std::error_code trouble;
-    // Entries, and what a killed writer left of one; nothing that somebody else put here.
+    // Entries, and incomplete ones of a killed writer; never files of others.
     if (item.path().filename().string().find(kSuffix) == std::string::npos) continue;
     const std::uint64_t bytes = item.file_size(trouble);
     if (trouble) continue;

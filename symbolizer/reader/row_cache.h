@@ -1,6 +1,6 @@
-// Unwind rows kept on disk between runs, so that a file's tables are built once. A cache that cannot be used (no
-// folder, an unsafe folder, a full disk) costs time and nothing else: rows are then built anew. get() may be called by
-// several threads at once.
+// Keeps unwind rows on disk between runs, so that a file's tables are built once. A cache that cannot be used (no
+// folder, an unsafe folder, a full disk) only costs time: rows are then built again. Several threads may call get() at
+// once.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace uscope::symbolizer {
 
-// What a cache did since it was made.
+// Counters since the cache was created.
 struct RowCacheStats {
   std::uint64_t hits = 0;     // read from disk
-  std::uint64_t shared = 0;   // another file's table, still held, was the same
+  std::uint64_t shared = 0;   // equal to the table of another file that is still held
   std::uint64_t built = 0;    // not found, or found damaged
   std::uint64_t damaged = 0;  // found, but refused and removed
 };
@@ -27,20 +27,21 @@ class RowCache {
  public:
   static constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 
-  // `folder` is made (mode 0700) if it is not there. It is used only if it is a folder, not a link, owned by root or by
-  // this process's user, and writable by nobody else; trouble() says why not. Above `most_bytes` the entries used
-  // longest ago are dropped, when the first entry is written and then after each sixteenth of `most_bytes`.
+  // Creates `folder` (mode 0700) if it does not exist. It is used only if it is a folder, not a link, owned by root or
+  // by this process's user, and writable by no other user; otherwise trouble() gives the reason. Above `most_bytes` the
+  // least recently used entries are removed, when the first entry is written and then after each sixteenth of
+  // `most_bytes`.
   explicit RowCache(std::string folder, std::uint64_t most_bytes = kMostBytes);
 
   // /var/cache/uscope for root; $XDG_CACHE_HOME/uscope or ~/.cache/uscope for others.
   [[nodiscard]] static std::string default_folder();
 
-  // The rows of the file behind `fd` (read with pread, and the caller's), from the cache or built by `reader` and put
-  // there. Files of one owner whose rows are the same share one table, as long as somebody holds it. `name` is for
+  // The rows of the file behind `fd` (read with pread; the caller keeps it), from the cache, or built by `reader` and
+  // stored there. Files of one owner with equal rows share one table as long as it is held anywhere. `name` is for
   // messages.
   Result<std::shared_ptr<const RowTable>> get(int fd, const std::string& name, ElfReader& reader = direct_reader());
 
-  // While no other thread is in get().
+  // Call it only while no other thread is in get().
   [[nodiscard]] const RowCacheStats& stats() const { return stats_; }
   [[nodiscard]] const std::string& trouble() const { return trouble_; }  // empty: in use
 
@@ -58,8 +59,8 @@ class RowCache {
   std::string folder_;
   std::uint64_t most_bytes_;
   std::string trouble_;
-  std::mutex guard_;              // of all that follows
-  std::uint64_t until_trim_ = 0;  // bytes that may be written before the folder is looked through
+  std::mutex guard_;              // protects all members below
+  std::uint64_t until_trim_ = 0;  // bytes that may be written before the folder is scanned again
   RowCacheStats stats_;
   std::unordered_map<std::string, std::weak_ptr<const RowTable>> held_;  // by key
 };

@@ -12,7 +12,7 @@
 namespace uscope::symbolizer {
 namespace {
 
-// Calls `see` with the code of a hole, window by window; neighbours share `overlap` bytes.
+// Calls `see` with the code of a hole, window by window; adjacent windows share `overlap` bytes.
 template <typename See>
 void read_hole(const CodeRange& hole, TextReader& text, std::size_t overlap, const See& see) {
   for (std::uint64_t from = hole.start; from < hole.end;) {
@@ -22,7 +22,7 @@ void read_hole(const CodeRange& hole, TextReader& text, std::size_t overlap, con
   }
 }
 
-// The byte before a trampoline is looked up for the handler's return address.
+// Includes the byte before a trampoline, which is looked up for the handler's return address.
 void add_trampolines(std::uint64_t from, std::span<const std::byte> code, std::vector<HolePiece>& pieces) {
   for (const std::size_t at : find_signal_trampolines(code)) {
     HolePiece piece;

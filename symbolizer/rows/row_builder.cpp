@@ -1,25 +1,25 @@
 // Rows from FDEs: each FDE gets its stretch of file offsets, the stretches are made disjoint, the programs run in order
-// of offset, and adjacent rows of one rule become one. What no FDE covers is a hole (NONE).
+// of offset, and adjacent rows with the same rule become one. Code without an FDE is a hole (NONE).
 //
-// Overlaps. Within .eh_frame, the FDE with the greatest start at or below an address holds, up to its end (what the
-// loader's binary search table does); of those with one start, the first in the section. An FDE of .debug_frame is used
-// only where it meets no FDE of .eh_frame. An FDE whose program is malformed leaves a hole.
+// Overlaps. Within .eh_frame, the FDE with the greatest start at or below an address holds, up to its end (as with the
+// loader's binary search table); of those with one start, the first in the section. An FDE of .debug_frame is used only
+// where it overlaps no FDE of .eh_frame. An FDE whose program is malformed leaves a hole.
 //
-// Go. What Go's own function table says of a function (go_unwind.h) comes before .debug_frame, which does not know
-// where a function leaves its stack, nor where rbp is, and is not there in stripped programs.
+// Go. Go's own function table (go_unwind.h) takes precedence over .debug_frame, which does not know where a function
+// leaves its stack, nor where rbp is, and is missing in stripped programs.
 //
-// V8's builtins have no FDE and keep frame pointers (row_builder_v8.h). Some other code without FDEs is known by its
-// bytes (row_builder_holes.h).
+// V8's builtins have no FDE and keep frame pointers (v8_builtins.h). Some other code without FDEs is recognised by its
+// bytes (known_code.h).
 //
-// A system call instruction directly behind an FDE counts as the last one of that FDE: glibc's clone3 ends its FDE
-// before it, though what held there still holds, so that the pc of every new thread's creator would lie in a hole.
+// A system call instruction directly after an FDE counts as the last one of that FDE: glibc's clone3 ends its FDE
+// before it, though its state still holds, so that the pc of every thread that creates another would lie in a hole.
 //
-// Coroutines. makecontext has a coroutine return to glibc's __start_context as if it had been called from the byte
-// before: that byte is the end of the stack, and so is the function, which goes on to the next context or to exit. It
-// is known by its instructions, since its FDE does not say so.
+// Coroutines. makecontext makes a coroutine return to glibc's __start_context as if it had been called from the byte
+// before: that byte is the end of the stack, and so is the function, which continues with the next context or exit. It
+// is recognised by its instructions, since its FDE does not mark it.
 //
-// Limits: text above 4 GiB of a file, and more than 1 GiB of text, has no rows. A function's FDE in a separate debug
-// file is not looked for.
+// Limits: text above 4 GiB of a file, and more than 1 GiB of text, has no rows. FDEs in separate debug files are not
+// used.
 #include "symbolizer/rows/row_builder.h"
 
 #include <unistd.h>
@@ -45,17 +45,17 @@ namespace {
 
 constexpr std::uint64_t kHighestOffset = UINT32_MAX - 2 * USC_INDEX_BYTES;
 constexpr std::size_t kMaxRows = 1u << 24;
-// How far an entry point without an FDE is taken to reach: ld.so's _start and _dl_start_user take some 80 bytes.
+// How far an entry point without an FDE is assumed to extend: ld.so's _start and _dl_start_user take some 80 bytes.
 constexpr std::uint64_t kMaxEntryBytes = 128;
 
-// Code to which one FDE's program applies, or what Go's function table says of a function, or one rule.
+// Code with one FDE's program, with rows from Go's function table, or with one rule.
 struct Stretch {
   std::uint64_t start = 0;  // file offsets
   std::uint64_t end = 0;
   CfiSection* section = nullptr;
-  Fde fde;                             // without a section: its address is that of `start`
-  const GoFunction* go = nullptr;      // where `section` is null
-  std::uint32_t rule = USC_RULE_ROOT;  // where both are
+  Fde fde;                             // without a section, its address is that of `start`
+  const GoFunction* go = nullptr;      // if `section` is null
+  std::uint32_t rule = USC_RULE_ROOT;  // if both are null
 };
 
 class TableBuilder {
@@ -162,7 +162,7 @@ void TableBuilder::add_section(CfiSection& section, bool eh_frame) {
   }
 }
 
-// Padding before a function is its own: where Go makes a stack look as if a function had been called from its first
+// Padding before a function belongs to it: if Go makes a stack look as if a function had been called from its first
 // instruction, or a signal handler returns to one, the byte before it is looked up.
 void TableBuilder::add_go(const GoPclntab& table) {
   constexpr std::uint64_t kMostPadding = 32;
@@ -171,7 +171,7 @@ void TableBuilder::add_go(const GoPclntab& table) {
   std::uint64_t steps = table.most_steps();
   std::vector<GoStretch> known;
   std::vector<Stretch> found;
-  std::uint64_t behind = 0;  // the end of the function before
+  std::uint64_t behind = 0;  // the end of the previous function
   for (const GoFunction& function : table.functions()) {
     const bool padded = behind < function.start && function.start - behind < kMostPadding;
     const std::uint64_t start = padded ? behind : function.start;
@@ -190,8 +190,8 @@ void TableBuilder::add_go(const GoPclntab& table) {
   add_where_free(found);
 }
 
-// The kernel enters a program there, with no return address. glibc says so in an FDE; its loader and some other C
-// libraries have none.
+// The kernel enters a program here, without a return address. glibc has an FDE that says so; its loader and some other
+// C libraries have none.
 void TableBuilder::add_entry() {
   const auto offset = offset_of_address(facts_.exec_segments, facts_.entry);
   if (facts_.entry == 0 || !offset || *offset + kMaxEntryBytes > kHighestOffset) return;
@@ -270,7 +270,7 @@ void TableBuilder::add_coroutine_roots(TextReader& text) {
   constexpr std::array<unsigned char, 11> kStartContext = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
                                                            0x24, 0x48, 0x85, 0xff, 0x74};
   constexpr std::uint64_t kMostBytes = 64;
-  std::uint64_t behind = 0;  // the end of the stretch before
+  std::uint64_t behind = 0;  // the end of the previous stretch
   for (Stretch& stretch : stretches_) {
     const bool hole_before = behind < stretch.start;
     behind = stretch.end;
@@ -343,8 +343,8 @@ void TableBuilder::emit(const Stretch& stretch, TextReader& text) {
   if (sound && rows.size() <= kMaxRows) {
     table_.stats.fdes++;
   } else {
-    // What a malformed program gave before it failed is not trusted either. Its first row may have taken the place of
-    // the one before it.
+    // Rows that a malformed program gave before it failed are not trusted either. Its first row may have replaced the
+    // one before it.
     if (rows.size() >= mark) rows.resize(mark - 1);
     rows.push_back(last);
     append(stretch.start, USC_RULE_NONE);
@@ -379,7 +379,7 @@ void TableBuilder::finish(TextReader& text) {
   table_.text_start = static_cast<__u32>(start & ~std::uint64_t{USC_INDEX_BYTES - 1});
   table_.rows.push_back({table_.text_start, USC_RULE_NONE});
   for (const Stretch& stretch : stretches_) emit(stretch, text);
-  // The last row is a hole: after the last stretch, or from where it began if that was malformed.
+  // The last row is a hole: after the last stretch, or from its start if that was malformed.
   table_.text_end = table_.rows.back().offset;
   table_.rules = rules_.take();
   make_index();

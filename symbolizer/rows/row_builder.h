@@ -1,5 +1,5 @@
-// Unwind rows of an ELF file, in the format of include/uscope/rows.h: what the kernel walks by. Built from .eh_frame;
-// the code that it does not cover, from Go's function table and from .debug_frame.
+// Unwind rows of an ELF file, in the format of include/uscope/rows.h, which the kernel walks with. Built from
+// .eh_frame; for code that this does not cover, from Go's function table and from .debug_frame.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,27 @@
 
 namespace uscope::symbolizer {
 
-// What a table was made of. Counts.
+// Counts of the input of a table.
 struct RowStats {
   std::uint64_t fdes = 0;                 // that gave rows
-  std::uint64_t fdes_refused = 0;         // malformed, or of an augmentation or encoding that is not known
+  std::uint64_t fdes_refused = 0;         // malformed, or with an unknown augmentation or encoding
   std::uint64_t fdes_outside = 0;         // empty, or not in the executable segments below 4 GiB of the file
-  std::uint64_t fdes_overlapping = 0;     // cut or dropped, since another one holds there
+  std::uint64_t fdes_overlapping = 0;     // cut or dropped, since another FDE covers the code
   std::uint64_t rows_before_merging = 0;  // distinct rows of the FDEs alone
-  std::uint64_t entry_roots = 0;          // 1 where the entry point has no FDE and was made an end of the stack
+  std::uint64_t entry_roots = 0;          // 1 if the entry point has no FDE and was made an end of the stack
   std::uint64_t coroutine_roots = 0;      // glibc's __start_context
-  std::uint64_t syscalls_taken_in = 0;    // system call instructions directly behind an FDE
-  std::uint64_t go_functions = 0;         // that gave rows by Go's function table
-  std::uint64_t signal_trampolines = 0;   // found in code that nothing describes
+  std::uint64_t syscalls_taken_in = 0;    // system call instructions directly after an FDE
+  std::uint64_t go_functions = 0;         // that got rows from Go's function table
+  std::uint64_t signal_trampolines = 0;   // found in code without unwind information
   std::uint64_t crt_rows = 0;             // four for each __do_global_dtors_aux without an FDE
   // Rows that no step can follow (usc_step: BAD_RULE), by cause.
   std::uint64_t bad_cfa_expression = 0;
-  std::uint64_t bad_cfa = 0;  // undefined, or by a register beyond 15, or an offset beyond 32 bits
+  std::uint64_t bad_cfa = 0;  // undefined, or with a register beyond 15 or an offset beyond 32 bits
   std::uint64_t bad_return_address = 0;
   std::uint64_t bad_stack_pointer = 0;  // the caller's rsp is not the CFA (longjmp)
   std::uint64_t bad_signal_frame = 0;   // an `S` frame that does not restore a sigcontext
-  // Callee-saved registers, in rows with a shared rule, that are unknown after the step though the CFI says where.
+  // Callee-saved registers, in rows with a shared rule, that are unknown after the step although the CFI says where
+  // they are.
   std::uint64_t unknown_registers = 0;
 };
 
@@ -51,28 +52,29 @@ struct RowTable {
   }
 };
 
-// What rows tell of. kStack: all that most walks need, in compact rows. kAllRegisters: every callee-saved register too,
-// mostly by shared rules; for walks that need a register which compact rows have lost. Not for the kernel.
+// The content of rows. kStack: enough for most walks, in compact rows. kAllRegisters: all callee-saved registers too,
+// mostly by shared rules; for walks that need a register which compact rows omit. Not for the kernel.
 enum class RowDetail : std::uint8_t { kStack, kAllRegisters };
 
-// Rows of the file behind `fd` (read with pread, and the caller's). A file without unwind information gives a table
-// without any rule, not an error. `name` is for messages.
+// Builds the rows of the file behind `fd` (read with pread; the caller keeps it). A file without unwind information
+// gives a table without any rule, not an error. `name` is for messages.
 Result<RowTable> build_rows(int fd, const std::string& name, RowDetail detail = RowDetail::kStack);
 
 // The same for an image in memory (the vdso), whose file offsets are offsets in `image`.
 Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name,
                                         RowDetail detail = RowDetail::kStack);
 
-// What is wrong with a table that has no rule though its file has call frame information: "" where nothing is. `name`
-// is for the text.
+// Explains why a table has no rule though its file has call frame information; "" if nothing is wrong. `name` is for
+// the text.
 [[nodiscard]] std::string damage_of(const RowTable& table, const std::string& name);
 
-// SHA-256 of all that build_rows() reads of a file: its build-id (where it has none, a hash of its code; of more than
-// 32 MiB, the file's device, inode, size and times instead), load layout, entry point, unwind sections and Go's
-// function table.
+// SHA-256 of everything that build_rows() reads of a file: its build-id, a hash of its code (above 64 MiB of code,
+// without a build-id above 32 MiB, the file's device, inode, size and times instead), load layout, entry point, unwind
+// sections and Go's function table.
 Result<Digest> unwind_digest(int fd, const std::string& name);
 
-// Whether the invariants of include/uscope/rows.h hold: order, index, rule numbers. Says which does not.
+// Checks the invariants of include/uscope/rows.h: order, index, rule numbers. Returns an error that names the violated
+// one.
 Result<void> check_rows(const RowTable& table);
 
 }  // namespace uscope::symbolizer

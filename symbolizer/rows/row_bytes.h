@@ -17,7 +17,7 @@ struct RowCounts {
   std::uint32_t index = 0;
   std::uint32_t rules = 0;
 
-  // Of the parts.
+  // The size of the parts.
   [[nodiscard]] std::uint64_t bytes() const {
     return std::uint64_t{rows} * sizeof(usc_row) + std::uint64_t{index} * sizeof(__u32) +
            std::uint64_t{rules} * sizeof(usc_rule);
@@ -29,7 +29,7 @@ inline RowCounts counts_of(const RowTable& table) {
           static_cast<std::uint32_t>(table.index.size()), static_cast<std::uint32_t>(table.rules.size())};
 }
 
-// Room for the parts; what is to be in them has not been checked.
+// Makes room for the parts, whose content has not been checked yet.
 inline void make_room(RowTable& table, const RowCounts& counts) {
   table.rows.resize(counts.rows);
   table.index.resize(counts.index);

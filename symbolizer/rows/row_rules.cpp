@@ -1,7 +1,7 @@
-// The forms of CFA and of saved registers that rows can say, and how a DWARF expression is recognised as one of them:
-// it is run on symbols instead of numbers (a register plus a constant, the word at such an address plus a constant), so
-// that it does not matter in which of several ways a compiler or an assembler's author wrote it. Expressions that
-// multiply, add two registers or read memory twice are not supported; what is met of these is counted in RowStats.
+// The forms of CFA and of saved registers that rows can express, and how a DWARF expression is recognised as one of
+// them: it is run on symbols instead of numbers (a register plus a constant, the word at such an address plus a
+// constant), so that the way in which a compiler or an assembler's author wrote it does not matter. Expressions that
+// multiply, add two registers or read memory twice are not supported; occurrences are counted in RowStats.
 #include "symbolizer/rows/row_rules.h"
 
 #include <dwarf.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxExpressionStack = 16;
 constexpr std::size_t kMaxExpressionBytes = 4096;
-constexpr std::size_t kMaxRules = 1u << 20;  // far above any file's; the rest become unsupported rows
+constexpr std::size_t kMaxRules = 1u << 20;  // far above any file's; further ones become unsupported rows
 constexpr std::uint64_t kStackPointer = USC_REG_RSP;
 constexpr std::uint64_t kFramePointer = USC_REG_RBP;
 
@@ -38,7 +38,7 @@ class Evaluator {
  public:
   explicit Evaluator(Bytes expression) : at_(expression.data()), end_(at_ + expression.size()) {}
 
-  // The value on top of the stack at the end; nothing where the expression is not supported.
+  // Returns the value on top of the stack at the end; nullopt if the expression is not supported.
   std::optional<Value> run(std::optional<Value> initial) {
     if (end_ - at_ > static_cast<std::ptrdiff_t>(kMaxExpressionBytes)) return std::nullopt;
     if (initial) push(*initial);
@@ -188,7 +188,7 @@ std::optional<std::int32_t> as_s32(std::uint64_t value) {
   return static_cast<std::int32_t>(wide);
 }
 
-// The expression that GNU ld and lld write for a lazy .plt: 8 + rsp + ((rip & 15) >= N) * 8. N, or nothing.
+// Recognises the expression of GNU ld and lld for a lazy .plt: 8 + rsp + ((rip & 15) >= N) * 8. Returns N, or nullopt.
 std::optional<std::int32_t> plt_threshold(Bytes expression) {
   constexpr std::uint8_t kHead[] = {DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and};
   constexpr std::uint8_t kTail[] = {DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus};
@@ -201,7 +201,7 @@ std::optional<std::int32_t> plt_threshold(Bytes expression) {
   return literal - DW_OP_lit0;
 }
 
-// Where a register is saved, as an address.
+// The address at which a register is saved.
 std::optional<Value> saved_at(const RegisterRule& rule) {
   Value cfa;
   cfa.base = Value::Base::kCfa;
@@ -216,8 +216,8 @@ bool is_at(const RegisterRule& rule, std::uint64_t stack_offset) {
   return at && at->is_register(kStackPointer) && at->offset == stack_offset;
 }
 
-// The offset from rsp of a sigcontext's r8, where the state restores every register from one; nothing otherwise. The
-// stack pointer may be told by the CFA instead.
+// The offset from rsp of a sigcontext's r8, if the state restores every register from one; else nullopt. The CFA may
+// define the stack pointer instead.
 std::optional<std::int32_t> sigcontext_offset(const CfiState& state) {
   const auto first = saved_at(state.registers[8]);
   if (!first || !first->is_register(kStackPointer)) return std::nullopt;
@@ -242,13 +242,12 @@ bool is_kept(const RegisterRule& rule) {
   return rule.where == Where::kUnset || rule.where == Where::kSame;
 }
 
-// The CFA is the caller's rsp, as rows assume, unless the program says otherwise.
+// Whether the CFA is the caller's rsp, as rows assume unless the program says otherwise.
 bool stack_pointer_is_cfa(const RegisterRule& rule) {
   return rule.where == Where::kUnset || (rule.where == Where::kCfaPlus && rule.value == 0);
 }
 
-// The compact rule of a state, USC_RULE_NONE where it needs a shared one. Compact rows do not tell of rbx and r12 …
-// r15.
+// The compact rule of a state; USC_RULE_NONE if it needs a shared one. Compact rows do not cover rbx and r12 … r15.
 std::uint32_t compact_rule(const CfiState& state) {
   if (state.cfa != CfiState::Cfa::kRegister) return USC_RULE_NONE;
   const bool by_stack = state.cfa_register == kStackPointer;
@@ -372,7 +371,7 @@ std::uint32_t RuleTable::unsupported(std::uint64_t& counter) {
   counter++;
   usc_rule rule{};
   rule.cfa_kind = kUnsupportedCfa;
-  rule.cfa_reg = USC_REG_RSP;  // always known, so that the step says BAD_RULE and not REGISTER
+  rule.cfa_reg = USC_REG_RSP;  // always known, so that the step returns BAD_RULE and not REGISTER
   return intern(rule);
 }
 

@@ -1,4 +1,4 @@
-// From an unwind state (row_builder_cfi.h) to what a row says (include/uscope/rows.h).
+// Converts an unwind state (cfi_program.h) to a row (include/uscope/rows.h).
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace uscope::symbolizer {
 
-// cfa_kind of a rule that no step can follow: usc_step then says USC_BROKEN_BAD_RULE.
+// cfa_kind of a rule that no step can follow: usc_step then returns USC_BROKEN_BAD_RULE.
 constexpr std::uint8_t kUnsupportedCfa = 0xff;
 
 class RuleTable {
  public:
-  // `stats` is added to, and outlives the table.
+  // Adds to `stats`, which must outlive the table.
   RuleTable(RowStats& stats, RowDetail detail) : stats_(stats), detail_(detail) {}
 
-  // What a state cannot say, see struct usc_rule.
+  // Properties that a state cannot express, see struct usc_rule.
   struct Extra {
     bool other_stack = false;
     bool exact_ra = false;
   };
 
-  // The rule of a state, USC_RULE_*; shared rules are interned. What the row format cannot say becomes a rule by which
-  // no step can be taken, or a register that is unknown: never a wrong frame.
+  // The rule of a state, USC_RULE_*; shared rules are interned. A state that the row format cannot express gives a rule
+  // that no step can follow, or an unknown register: never a wrong frame.
   std::uint32_t rule_for(const CfiState& state, bool signal_frame, Extra extra);
   std::uint32_t rule_for(const CfiState& state, bool signal_frame) { return rule_for(state, signal_frame, Extra()); }
 
-  // A rule that is already said; USC_RULE_NONE where there are too many.
+  // Adds a finished rule; returns USC_RULE_NONE if there are too many.
   std::uint32_t add(const usc_rule& rule) { return intern(rule); }
 
   [[nodiscard]] std::vector<usc_rule> take() { return std::move(rules_); }

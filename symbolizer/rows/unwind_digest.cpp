@@ -1,4 +1,4 @@
-// What rows follow from, for the key of a cache.
+// Computes the key of a cache from everything that rows depend on.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,8 +20,8 @@ namespace {
 constexpr std::uint64_t kMostHashed = std::uint64_t{32} << 20;
 constexpr std::uint64_t kMostHashedFast = std::uint64_t{64} << 20;
 
-// Which state of which file this is, as make and git take it. No program can set the time of a file's last change
-// (st_ctim) back.
+// Identifies the file and its state, as make and git do. No program can set the time of a file's last change (st_ctim)
+// back.
 std::string file_identity(int fd) {
   struct stat status {};
   if (fstat(fd, &status) != 0) return "";
@@ -34,7 +34,7 @@ std::string file_identity(int fd) {
   return identity;
 }
 
-// Hands out a file's code, piece by piece.
+// Passes a file's code to `add`, piece by piece.
 template <typename Add>
 void read_code(int fd, const ElfFacts& facts, const Add& add) {
   std::vector<std::byte> window(TextReader::kWindow);
@@ -51,10 +51,10 @@ void read_code(int fd, const ElfFacts& facts, const Add& add) {
   }
 }
 
-// What stands for a file's code. A build-id says which code the linker wrote; tools that edit the file since (patches,
-// objcopy, patchelf) leave it as it is, so the code counts too, by a hash that takes next to no time. Without a
-// build-id it is SHA-256, and for much code the file's state. (Go's linker writes a build-id of its own kind, which its
-// owner may set at will.)
+// Identifies a file's code. A build-id identifies the code that the linker wrote; tools that edit the file later
+// (patches, objcopy, patchelf) keep it, so the code is also hashed, by a very fast hash. Without a build-id it is
+// SHA-256. For much code it is the file's state. (Go's linker writes a build-id of its own kind, which the owner can
+// set at will.)
 std::string code_identity(int fd, const ElfFacts& facts) {
   std::uint64_t bytes = 0;
   for (const Segment& segment : facts.exec_segments) bytes += std::min(segment.size, kMaxTextBytes);
@@ -83,7 +83,7 @@ Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& nam
   const auto add = [&](std::uint64_t number) {
     for (int i = 0; i < 8; i++) material.push_back(static_cast<std::uint8_t>(number >> i * 8));
   };
-  // Every list is preceded by its length, so that no two files give the same bytes.
+  // Every list is preceded by its length, so that different files give different bytes.
   add(facts->build_id.size());
   material.insert(material.end(), facts->build_id.begin(), facts->build_id.end());
   add(facts->entry);
@@ -109,7 +109,7 @@ Result<std::vector<std::uint8_t>> unwind_material(int fd, const std::string& nam
     add(v8.builtins->end);
   }
   add(v8.exports_interface ? 1 : 0);
-  // Rows follow from some code too: trampolines, system calls behind FDEs, prologues.
+  // Rows depend on some code too: trampolines, system calls after FDEs, prologues.
   const std::string code = code_identity(fd, *facts);
   add(code.size());
   material.insert(material.end(), code.begin(), code.end());

@@ -1,6 +1,6 @@
-// V8's builtins (node, Electron): machine code that V8's own compiler writes into the program's text, without unwind
-// information. V8 itself walks it by frame pointers, which every function in it keeps that calls another one, so rows
-// can say so.
+// V8's builtins (node, Electron): machine code that V8's own compiler puts into the program's text, without unwind
+// information. V8 itself walks it by frame pointers, which every function there that calls another one keeps, so rows
+// can do the same.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 namespace uscope::symbolizer {
 
 struct V8Facts {
-  // Where the builtins are, by the symbols that V8's build gives them; nothing where there are none (another program,
-  // or stripped of its .symtab: Debian's libnode).
+  // The range of the builtins, from the symbols of V8's build; nullopt without these (another program, or one stripped
+  // of its .symtab: Debian's libnode).
   std::optional<CodeRange> builtins;
-  // The file defines the functions of V8's C++ interface for others (node and libnode do, for add-ons): V8 is in it.
+  // The file exports the functions of V8's C++ interface (node and libnode do, for add-ons), so it contains V8.
   bool exports_interface = false;
 };
 [[nodiscard]] V8Facts v8_facts(Elf* elf, const ElfFacts& facts);

@@ -1,5 +1,5 @@
-// The vdso: the kernel maps one image for all 64-bit processes of the system, so this process's own stands for every
-// other's.
+// The vdso: the kernel maps one image into all 64-bit processes of the system, so this process's own image stands for
+// all.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace uscope::symbolizer {
 
-// The image in this process's memory; empty where the kernel gave none.
+// The image in this process's memory; empty if the kernel mapped none.
 [[nodiscard]] std::span<const std::byte> vdso_image();
 
 // Its unwind rows; offsets count from the image's start.

@@ -27,11 +27,11 @@
 namespace uscope::tracer {
 namespace {
 
-// For programs, maps, rings, the raw trace, perf maps and what a moment needs.
+// For programs, maps, rings, the raw trace, perf maps and temporary use.
 constexpr std::size_t kReservedDescriptors = 72 + JitNames::kDescriptors;
 constexpr std::size_t kMostExpected = 1U << 14;            // paths that are looked up ahead
-constexpr std::chrono::milliseconds kDescriptorWait{20};   // for a file that is being read to be read
-constexpr std::chrono::milliseconds kPreloadTime{40'000};  // for the rows of what is about to be traced
+constexpr std::chrono::milliseconds kDescriptorWait{20};   // for a file that is being read
+constexpr std::chrono::milliseconds kPreloadTime{40'000};  // for the rows of the files that are about to be traced
 
 bool matches(const std::string& glob, const std::string& path) {
   const std::string base(base_name(path));
@@ -54,14 +54,14 @@ bool holds_rules(const symbolizer::RowTable& table) {
                      [](const usc_row& row) { return row.rule != USC_RULE_NONE; });
 }
 
-// Why a file has no rows, "" where it has some.
+// Why a file has no rows; "" if it has some.
 std::string trouble_with(const Result<std::shared_ptr<const symbolizer::RowTable>>& rows, const std::string& name) {
   if (!rows) return rows.error().what;
   std::string damage = symbolizer::damage_of(**rows, name);
   return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
 }
 
-// The same, by what stat says: of a file whose copy is all that may be held.
+// The same comparison with the result of stat, for a file of which only a copy may be held.
 bool has_key(const struct stat& status, const usc_file_key& key) {
   constexpr unsigned kMinorBits = 20;  // as the kernel packs a device's two numbers
   const std::uint64_t device = std::uint64_t{major(status.st_dev)} << kMinorBits | minor(status.st_dev);
@@ -104,8 +104,8 @@ bool FileTable::has_room() const {
   return open_ + coming_ < most_open_;
 }
 
-// Descriptors are kept for the loader and for --verify, as far as they last. The last one is for files to be read: one
-// that was read makes room for the next.
+// Descriptors are kept for the loader and for --verify, as many as the limit allows. The last one is reserved for files
+// that are being read: each file that was read frees it for the next.
 void FileTable::keep_or_close(File& file) {
   if (!file.fd) return;
   if (open_ + coming_ + 1 >= most_open_)
@@ -155,20 +155,20 @@ bool FileTable::is_unchanged(const File& file) const {
   const auto key = key_of(file.fd.get());
   if (!key || !is_same_inode(*key, file.key)) return false;
   if (is_same(*key, file.key)) return true;
-  // Loaded and deleted at once, as compilers that make libraries do.
+  // Loaded and deleted at once, as compilers do that build libraries.
   struct stat status {};
   return fstat(file.fd.get(), &status) == 0 && symbolizer::is_unwritten(status, file.key) &&
          (status.st_nlink == 0 || !file.facts.build_id.empty());
 }
 
-// Of memory (a record without links) the same inode is enough here: what it holds may be another thing by now.
+// For memory (a record without links) the same inode is enough here: its content may have changed since.
 bool FileTable::is_met(const OpenedFile& opened, const usc_file& record) const {
   if (opened.is_copy) return has_key(opened.status, record.key);
   const auto key = key_of(opened.fd.get());
   if (!key) return false;
   if (is_same(*key, record.key)) return true;
   if (!is_same_inode(*key, record.key)) return false;
-  // Or nothing but its name has changed since, as is_unchanged() has it.
+  // Or nothing but its name has changed since, see is_unchanged().
   return (record.links == 0 && is_on_memory(opened.fd.get())) || symbolizer::is_unwritten(opened.status, record.key);
 }
 
@@ -188,7 +188,7 @@ void FileTable::bind(const usc_file& record, File& file) {
       return;
     }
     file.open_error = opened.fd ? ESTALE : opened.error;
-    if (opened.error == ETIMEDOUT) return;  // nor would the others answer
+    if (opened.error == ETIMEDOUT) return;  // the other candidates would not answer either
   }
 }
 
@@ -241,8 +241,8 @@ Result<void> FileTable::meet(const usc_file& record) {
   return begin(record.file, std::move(file));
 }
 
-// Memory for code made at run time. Each content that is met before that is settled is another file to the kernel side;
-// the trace is told of the first one only.
+// Handles memory for code made at run time. Until it is settled, each content that is met is another file to the kernel
+// side; only the first one is written to the trace.
 Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchanged) {
   const usc_file_key key = MemoryFiles::key_of(file.key);
   file.state = USC_FILE_JIT;
@@ -263,7 +263,8 @@ Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchan
   return {};
 }
 
-// A program may fill memory again at any time: from now on a copy is read, if nothing was written while it was taken.
+// A program may fill memory again at any time: from now on a copy is read, provided that nothing was written while it
+// was made.
 void FileTable::hold_copy(File& file) const {
   UniqueFd copy = copy_memory_file(file.fd.get());
   const auto key = copy ? key_of(file.fd.get()) : std::nullopt;
@@ -272,8 +273,8 @@ void FileTable::hold_copy(File& file) const {
   file.copied = true;
 }
 
-// A descriptor is held for every file that is being read. Few programs have so many new files at once. Not called for
-// what is looked up ahead: that may happen while the maker hands over, and then it has nothing more to give.
+// Every file that is being read holds a descriptor. Few programs have so many new files at once. Not called for
+// look-ahead: that may run during the queue's hand-over, when the queue has nothing more to deliver.
 Result<bool> FileTable::has_descriptors() {
   while (coming_ > 0 && !has_room()) {
     if (stuck_) return false;
@@ -305,7 +306,7 @@ Result<void> FileTable::begin(std::uint32_t serial, File file) {
   return maker_.ask(std::move(job));
 }
 
-// With its facts.
+// Continues with the facts.
 Result<void> FileTable::go_on(std::uint32_t serial, const symbolizer::FactsAnswer& answer) {
   File& file = slot(serial);
   const bool unchanged = !file.memory || is_unchanged(file);
@@ -326,8 +327,8 @@ Result<void> FileTable::go_on(std::uint32_t serial, const symbolizer::FactsAnswe
   file.facts = *answer.facts;
   const std::shared_ptr<std::size_t> left = std::exchange(file.look_ahead, nullptr);
   std::vector<std::string> asked;
-  // Of what programs map themselves, only an executable, which names an interpreter, is followed; of what was looked up
-  // for one, all.
+  // Libraries are followed only for an executable, which names an interpreter, if the program mapped the file itself;
+  // for files that were looked up ahead, always.
   if (left && (!file.facts.interpreter.empty() || *left < kMostFiles)) asked = looks_.asked_for(file.facts, file.path);
   RowJob job{serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this, RowWork::kRows, file.payer};
   if (auto made = maker_.ask(std::move(job)); !made) return made;
@@ -340,13 +341,13 @@ void FileTable::stop_reading(std::uint32_t serial, File& file) {
   maker_.settle(serial);
 }
 
-// Without rows.
+// Finishes a file without rows.
 Result<void> FileTable::end(std::uint32_t serial, File file) {
   stop_reading(serial, file);
   return finish(serial, std::move(file));
 }
 
-// The maker may still read these files, by the numbers of their descriptors: each of these stays open, with its file or
+// The queue may still read these files by their descriptor numbers, so each descriptor stays open, with its file or
 // with this table.
 Result<void> FileTable::give_up_rows() {
   given_up_ = true;
@@ -383,7 +384,7 @@ Result<void> FileTable::on_made(const MadeRows& made) {
   return finish(made.serial, std::move(file));
 }
 
-// Best effort: what is not found here is met later, and its first walks are finished in user space.
+// Best effort: a file that is not found here is met later, and its first walks are finished in user space.
 Result<void> FileTable::look_ahead(std::vector<std::string> paths, const std::shared_ptr<std::size_t>& left) {
   for (std::size_t i = 0; left && i < paths.size() && *left > 0; i++) {
     const std::string path = paths[i];
@@ -402,15 +403,15 @@ Result<void> FileTable::look_ahead(std::vector<std::string> paths, const std::sh
   return {};
 }
 
-// Gives a file that is about to be mapped its serial, and has it read. One that the kernel has met has both. Where no
-// descriptor is left it is met later.
+// Gives a file that is about to be mapped its serial, and has it read. A file that the kernel has met has both already.
+// If no descriptor is left, the file is handled when it is met.
 Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<std::size_t> look_ahead) {
   if (given_up_ || !has_room()) return {};
-  const auto key = key_of(fd.get());  // before what is read: see on_made()
+  const auto key = key_of(fd.get());  // before anything is read: see on_made()
   struct stat status {};
   if (!key || fstat(fd.get(), &status) != 0) return {};
   if (status.st_nlink == 0 && is_on_memory(fd.get()))
-    return {};  // may be filled again: it is met when its mapping is told of
+    return {};  // its content may be replaced: it is handled when its mapping is announced
   File file;
   file.path = std::move(path);
   file.state = USC_FILE_WITHOUT;
@@ -423,7 +424,7 @@ Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<st
   return begin(*serial, std::move(file));
 }
 
-// Not for ever: a file that is slow to read is waited for by its walks.
+// Bounded: for a file that is slow to read, its walks wait instead.
 void FileTable::wait_for_rows() {
   const auto until = std::chrono::steady_clock::now() + kPreloadTime;
   while (coming_ > 0 && !end_is_asked_for() && std::chrono::steady_clock::now() < until)

@@ -1,10 +1,10 @@
-// The files behind the traced mappings: bound once each to an open descriptor, on the kernel's own word that it is the
-// same file, and their unwind rows, made by a RowBuildQueue, brought to the kernel.
+// The files behind the traced mappings. Each is bound once to an open descriptor, after the kernel has confirmed that
+// it is the same file; a RowBuildQueue builds its unwind rows, which are then passed to the kernel.
 //
-// Binding: candidates are /proc/PID/map_files, /proc/PID/exe, the path inside the process's root, the path as it is.
-// Each one that opens is mapped, and the kernel says whether the key of that mapping is the key it met. Device and
-// inode numbers of stat are not asked: on btrfs and overlayfs they differ. A file on FUSE is held as a copy in memory
-// (process_looks.h) and known by those numbers, which are the same there.
+// Binding: candidates are /proc/PID/map_files, /proc/PID/exe, the path inside the process's root, the path itself. Each
+// one that opens is mapped, and the kernel tells whether the key of that mapping is the key that it recorded. Device
+// and inode numbers of stat are not compared: on btrfs and overlayfs they differ. A file on FUSE is held as a copy in
+// memory (process_looks.h) and identified by these numbers, which are the same there.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@
 
 namespace uscope::tracer {
 
-// Which modules are the application's beside its executable, and which are left out: shell globs, against the whole
-// path and its last component.
+// Modules that count as the application's in addition to its executable, and modules that are excluded: shell globs,
+// matched against the whole path and its last component.
 struct ModuleGlobs {
   std::vector<std::string> app;
   std::vector<std::string> exclude;
@@ -42,61 +42,61 @@ struct RowFigures {
 };
 
 struct File {
-  bool met = false;     // all that follows is known
-  bool coming = false;  // path and classes are known; the facts, and then the rows, are being read
+  bool met = false;     // all members below are known
+  bool coming = false;  // path and classes are known; facts, and then rows, are being read
   usc_file_state state = USC_FILE_PENDING;
   std::uint32_t classes = 0;  // USC_CLASS_*
   std::string path;           // as seen by the process that mapped it first
-  UniqueFd fd;                // none for files beyond what the descriptor limit allows: these are named by their path
-  bool copied = false;        // fd is our own copy, taken while the file held what was mapped
-  usc_file_key key{};         // what was mapped
-  bool told = true;           // the kernel side has told of it, with its key
+  UniqueFd fd;                // empty for files beyond the descriptor limit: these are named by their path
+  bool copied = false;        // fd is a copy of uscope's own, taken while the file held what was mapped
+  usc_file_key key{};         // the key of what was mapped
+  bool told = true;           // the kernel side has announced it, with its key
   symbolizer::ElfFacts facts;
-  // Null where there are none, and for USC_FILE_USER_ONLY (WalkRows has those).
+  // Null if there are none, and for USC_FILE_USER_ONLY (WalkRows holds these).
   std::shared_ptr<const symbolizer::RowTable> rows;
-  RowFigures figures;   // of its rows, wherever they are
-  std::string trouble;  // why there are none
+  RowFigures figures;   // of its rows, wherever they are kept
+  std::string trouble;  // why there are no rows
   int open_error = 0;
-  bool memory = false;  // only memory (memory_file.h): it may be filled with something else at any time
-  std::string payer;    // in whose name it is read
-  // How many more files may be looked up for the program that asked for this one; null: none.
+  bool memory = false;  // exists only in memory (memory_file.h): its content may be replaced at any time
+  std::string payer;    // the user to whom its reading time is charged
+  // How many more files may be looked up for the program that needs this one; null: none.
   std::shared_ptr<std::size_t> look_ahead;
 };
 
-// Whether a mapping is memory for code made at run time: anonymous, or of a file that is only memory.
+// Whether a mapping is memory for code made at run time: anonymous, or of a file that exists only in memory.
 [[nodiscard]] inline bool is_jit(std::uint32_t serial, const File* file) {
   return serial == USC_FILE_NONE || (file != nullptr && file->met && file->state == USC_FILE_JIT);
 }
 
 class FileTable final : public RowUser {
  public:
-  // All outlive this. Scouts, where there are any, open files.
+  // All arguments must outlive this object. Scouts, if given, open files.
   FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts = nullptr);
 
-  // The vdso's rows, and the rows of a command that is about to be launched with its interpreter and libraries: all are
-  // in the kernel on return.
+  // Publish the vdso's rows, and the rows of a command that is about to be launched, with its interpreter and
+  // libraries. On return all are in the kernel.
   Result<void> publish_vdso();
   void preload(const std::string& executable);
-  // The rows of what a running process has mapped.
+  // Publishes the rows of the files that a running process has mapped.
   void preload_process(std::uint32_t pid);
 
-  // A file met by the kernel. Errors of one file are kept with it (File::trouble) and are not errors here. Its facts
-  // and rows come later (File::coming), from the maker: nobody waits for a file that is slow to read. What an
-  // executable asks to be loaded is looked up as soon as that is known, before it is mapped.
+  // Handles a file that the kernel met. Errors of one file are stored with it (File::trouble) and are not errors here.
+  // Its facts and rows arrive later (File::coming), from the queue, so that a slow file blocks nothing. The libraries
+  // that an executable needs are looked up as soon as they are known, before they are mapped.
   Result<void> meet(const usc_file& record);
   Result<void> on_made(const MadeRows& made) override;
-  // Files whose rows are being made have none from here on, nor have files that are met later.
+  // Gives up the rows that are being built, and those of all files met later.
   Result<void> give_up_rows();
 
   [[nodiscard]] const File* find(std::uint32_t serial) const;
   [[nodiscard]] File* find(std::uint32_t serial);
-  // Whether a file whose descriptor is held still holds what was mapped: what has been read of it since is then of
-  // that.
+  // Whether a file whose descriptor is held still holds what was mapped. If so, everything read from it since belongs
+  // to that content.
   [[nodiscard]] bool is_unchanged(const File& file) const;
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(files_.size()); }
-  // Hands over all files, by serial; null where there is none. The table is empty afterwards.
+  // Returns all files, by serial; null for unused serials. The table is empty afterwards.
   std::vector<std::unique_ptr<File>> take_all() { return std::exchange(files_, {}); }
-  // Serials whose usc_file_info is still to be written to the trace; each is given once.
+  // Serials whose usc_file_info must still be written to the trace; each is returned once.
   std::vector<std::uint32_t> take_news();
 
  private:
@@ -124,11 +124,11 @@ class FileTable final : public RowUser {
   ModuleGlobs globs_;
   ProcessLooks looks_;
   std::vector<std::unique_ptr<File>> files_;
-  std::vector<UniqueFd> lent_;  // of files that were given up while they were read; the maker may not be done with them
+  std::vector<UniqueFd> lent_;  // of files that were given up while being read; the queue may still use them
   std::vector<std::uint32_t> news_;
-  std::unordered_set<std::string> expected_;  // paths looked up ahead
+  std::unordered_set<std::string> expected_;  // paths that were looked up ahead
   std::size_t coming_ = 0;
-  bool stuck_ = false;               // nothing came when a descriptor was needed
+  bool stuck_ = false;               // no descriptor was freed when one was needed
   bool given_up_ = false;            // nothing is read any more
   std::set<std::string> preloaded_;  // device and inode
   MemoryFiles memory_;
@@ -136,7 +136,7 @@ class FileTable final : public RowUser {
   std::size_t most_open_ = 0;
 };
 
-// The path of a usc_file record: its components, innermost first, made into "/a/b/c".
+// The path of a usc_file record: joins its components, innermost first, to "/a/b/c".
 [[nodiscard]] std::string path_of(const usc_file& record);
 
 }  // namespace uscope::tracer

@@ -14,7 +14,7 @@
 namespace uscope::tracer {
 namespace {
 
-// Contents in a row that were no ELF files and had changed before they were read, as a compiler's have that writes all
+// Successive contents that were not ELF files and had changed before they were read, as with a compiler that writes all
 // the time.
 constexpr unsigned kManyTimes = 8;
 
@@ -32,7 +32,7 @@ UniqueFd copy_memory_file(int fd) {
       pread(fd, start.data(), start.size(), 0) != SELFMAG || std::memcmp(start.data(), ELFMAG, SELFMAG) != 0)
     return {};
   UniqueFd copy(memfd_create("uscope-copy", MFD_CLOEXEC));
-  // Readers take files of one user only, and the copy is that user's as the file is.
+  // Readers take files of one user only, so the copy gets the file's owner.
   if (!copy || fchown(copy.get(), status.st_uid, status.st_gid) != 0 || fchmod(copy.get(), status.st_mode & 0777) != 0)
     return {};
   off_t at = 0;

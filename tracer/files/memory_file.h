@@ -1,5 +1,5 @@
-// Files that are only memory: memfds, and deleted files on a tmpfs. Run-time compilers write code to some; others hold
-// whole libraries, and a program may fill one again with another library at any time.
+// Files that exist only in memory: memfds, and deleted files on a tmpfs. Run-time compilers write code to some of them;
+// others hold whole libraries, and a program may later fill one with another library.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,26 @@
 
 namespace uscope::tracer {
 
-// Whether a file lies on a file system that lives in memory.
+// Whether a file is on a file system in memory.
 [[nodiscard]] bool is_on_memory(int fd);
 
-// A copy of the ELF file that a memory file holds now, which nobody else can write to. Empty where it holds none, is
-// larger than `kMostCopied`, or cannot be read.
+// Returns a copy of the ELF file that a memory file holds now, which no other process can write. Empty if it holds
+// none, is larger than `kMostCopied`, or cannot be read.
 constexpr std::uint64_t kMostCopied = std::uint64_t{16} << 20;
 [[nodiscard]] UniqueFd copy_memory_file(int fd);
 
-// Which memory is for code made at run time, and so stays one file whatever is written to it.
+// Tracks which memory files are for code made at run time, and so stay one file whatever is written to them.
 class MemoryFiles {
  public:
   struct Seen {
-    bool first = false;    // nothing was seen of it before
-    bool settled = false;  // it counts as such memory from now on; told once
+    bool first = false;    // the file had not been seen before
+    bool settled = false;  // from now on it counts as memory for code; reported once
   };
-  // It holds no ELF file. `unchanged`: that is what was mapped. It is settled at once where that is sure, else after
-  // many contents none of which was ELF.
+  // The file held no ELF file when it was read. `unchanged`: that is the content that was mapped. It is settled at once
+  // if that is certain, otherwise after many contents, none of which was ELF.
   Seen saw_code(const usc_file_key& key, bool unchanged);
   void saw_elf(const usc_file_key& key) { memory_[{key.dev, key.ino}].elf = true; }
-  // The key under which the kernel side looks such memory up, whatever it holds.
+  // The key by which the kernel side looks up such memory, whatever it holds.
   [[nodiscard]] static usc_file_key key_of(const usc_file_key& key);
 
  private:

@@ -10,7 +10,8 @@
 namespace uscope::tracer {
 namespace {
 
-// Walks wait for rows, and so does memory: before the traced programs, but behind the thread that empties the rings.
+// Walks wait for rows, and hold memory meanwhile: higher priority than the traced programs, but lower than the thread
+// that empties the rings.
 constexpr int kNice = -10;
 constexpr std::size_t kMostRemembered = 4096;  // files whose reading failed
 
@@ -26,7 +27,7 @@ RowBuildQueue::RowBuildQueue(symbolizer::RowCache& cache, unsigned threads, symb
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the main thread's
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the main thread
   for (unsigned i = 0; i < threads; i++) threads_.emplace_back([this] { work(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -57,7 +58,7 @@ MadeRows RowBuildQueue::refuse(const RowJob& job, const std::string& why) {
   return made;
 }
 
-// Why a file is not read, if it is not.
+// Returns the reason if a file must not be read.
 std::optional<std::string> RowBuildQueue::refusal(const Payer& payer, const Inode& inode) const {
   if (end_ && Clock::now() >= *end_) return "not read: tracing ended before its turn came";
   if (payer.slow >= limits_.slow_of_one)
@@ -83,7 +84,7 @@ void RowBuildQueue::enter(Payer& payer) {
   turn_.push_back(&payer);
 }
 
-// Whose job is begun next; null where all that have one have their share of the threads.
+// The payer whose job starts next; null if all payers with jobs use their share of the threads.
 RowBuildQueue::Payer* RowBuildQueue::next() {
   for (auto at = turn_.begin(); at != turn_.end(); ++at) {
     Payer* payer = *at;

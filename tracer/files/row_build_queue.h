@@ -1,9 +1,9 @@
-// What is read of files, made on threads of their own, so that the one which empties the kernel's rings never waits for
-// it: the rows of a large program take a tenth of a second to build, and a hostile file as long as it may.
+// Reads files on threads of its own, so that the thread that empties the kernel's rings never waits for it: building
+// the rows of a large program takes a tenth of a second, and reading a hostile file may take any time.
 //
-// The files of one payer (symbolizer::payer_of) come one after the other, on all threads but one, in turn with those of
-// others. A payer whose files took too long altogether has no more of them read, nor has a file whose reading was given
-// up kMostFailures times: whatever it becomes.
+// The files of one payer (symbolizer::payer_of) are read one after the other, on all threads but one, in turn with
+// those of others. Nothing more is read for a payer whose files took too long altogether, nor of a file whose reading
+// was given up kMostFailures times, whatever it becomes.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ namespace uscope::tracer {
 
 enum class RowWork : std::uint8_t { kFacts, kRows };
 
-// What a job came to: by its work, facts or rows.
+// The result of a job: facts or rows, depending on its work.
 struct MadeRows {
   std::uint32_t serial = 0;
   symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
@@ -37,7 +37,7 @@ struct MadeRows {
   std::optional<symbolizer::FactsAnswer> facts = {};
 };
 
-// Who asks for rows.
+// Receives rows.
 class RowUser {
  public:
   virtual ~RowUser() = default;
@@ -47,26 +47,27 @@ class RowUser {
 struct RowJob {
   std::uint32_t serial = 0;  // of the file
   symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
-  int fd = -1;              // stays the user's, and open until the rows were handed over or the maker is gone
+  int fd = -1;              // the user's; must be open until the rows are handed over or the queue is destroyed
   std::string name;         // for messages
-  RowUser* user = nullptr;  // outlives the maker, or its rows' hand-over
+  RowUser* user = nullptr;  // outlives the queue, or the hand-over of its rows
   RowWork work = RowWork::kRows;
   std::string payer = {};
 };
 
-// Above which a file is slow, and what slow files may take of one payer, before no more is read of its files.
+// `slow`: a file that takes longer is slow. `slow_of_one`: the time of slow files after which a payer gets no more
+// reads.
 struct ReadingLimits {
   std::chrono::milliseconds slow{2'000};
   std::chrono::milliseconds slow_of_one{120'000};
 };
 
-// All but the making itself happens on the thread that asks.
+// Everything except the reading itself happens on the caller's thread.
 class RowBuildQueue {
  public:
   static constexpr unsigned kThreads = 3;
   static constexpr unsigned kMostFailures = 2;
 
-  // Without threads all is made, and handed over, by ask() itself. `cache` and `reader` outlive this.
+  // Without threads ask() itself does the work and hands it over. `cache` and `reader` must outlive this object.
   explicit RowBuildQueue(symbolizer::RowCache& cache, unsigned threads = kThreads,
                          symbolizer::ElfReader& reader = symbolizer::direct_reader(), ReadingLimits limits = {});
   RowBuildQueue(const RowBuildQueue&) = delete;
@@ -74,32 +75,32 @@ class RowBuildQueue {
   ~RowBuildQueue();
 
   Result<void> ask(RowJob job);
-  // Hands over what has been made. wait(): once there is something, if anything was asked for; false where there was
-  // nothing in that time.
+  // hand_over() passes finished results to their users. wait() does so once there is a result, if anything is pending;
+  // it returns false if there was none in that time.
   Result<void> hand_over();
   Result<bool> wait(std::chrono::milliseconds most);
-  // From then on, nothing more is begun to be read: what was asked for is refused.
+  // After this time no further reading is started: pending jobs are refused.
   void end_by(std::chrono::steady_clock::time_point time);
-  // Nothing is to be made of a file any more: as if its rows had been handed over.
+  // Nothing more will be done for this file: as if its rows had been handed over.
   void settle(std::uint32_t serial) { news_.push_back(serial); }
-  // Serials of the files whose rows were handed over; each is given once.
+  // Serials of the files whose rows were handed over; each is returned once.
   std::vector<std::uint32_t> take_news();
-  // Whether something that was asked for has not been handed over.
+  // Whether any job has not been handed over yet.
   [[nodiscard]] bool is_busy() const { return open_ != 0; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Inode = std::pair<std::uint64_t, std::uint64_t>;  // of which device
+  using Inode = std::pair<std::uint64_t, std::uint64_t>;  // device, inode
   struct Done {
     MadeRows made;
     RowUser* user = nullptr;
     RowWork work = RowWork::kRows;
   };
   struct Payer {
-    std::deque<RowJob> facts;  // come first: more is asked for when they are known
+    std::deque<RowJob> facts;  // these come first: when they are known, more is requested
     std::deque<RowJob> rows;
     unsigned running = 0;
-    std::chrono::milliseconds slow{0};  // taken by slow files
+    std::chrono::milliseconds slow{0};  // time taken by slow files
     bool in_turn = false;
   };
 
@@ -115,14 +116,14 @@ class RowBuildQueue {
   symbolizer::RowCache& cache_;
   symbolizer::ElfReader& reader_;
   const ReadingLimits limits_;
-  const unsigned most_of_one_;  // threads, of one payer
+  const unsigned most_of_one_;  // threads for one payer
   std::size_t open_ = 0;
   std::vector<std::uint32_t> news_;
-  std::mutex guard_;  // of all that follows but the threads
+  std::mutex guard_;  // protects all members below except the threads
   std::condition_variable asked_;
   std::condition_variable done_;
   std::unordered_map<std::string, Payer> payers_;
-  std::deque<Payer*> turn_;  // those with jobs
+  std::deque<Payer*> turn_;  // payers with jobs
   std::map<Inode, unsigned> failures_;
   std::optional<Clock::time_point> end_;
   std::vector<Done> made_;

@@ -1,5 +1,5 @@
-// Unwind rows for walks in user space, beside those that files keep: rows of files that found no room in the kernel,
-// and rows that tell of all registers. Made when asked for; the ones used longest ago are dropped above a bound.
+// Unwind rows for walks in user space, in addition to those that files hold: rows of files that found no room in the
+// kernel, and rows with all registers. Built on demand; above a bound the least recently used ones are dropped.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace uscope::tracer {
 
-// Gives walks their rows.
+// Provides rows to walks.
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  // Null where the file has no rows, or cannot be read any more, or they are being made.
+  // Returns null if the file has no rows, cannot be read any more, or its rows are still being built.
   virtual std::shared_ptr<const symbolizer::RowTable> get(std::uint32_t serial, symbolizer::RowDetail detail) = 0;
-  // Whether the rows that get() has just not given are being made.
+  // Whether the rows for which get() just returned null are being built.
   [[nodiscard]] virtual bool are_coming(std::uint32_t, symbolizer::RowDetail) const { return false; }
 };
 
@@ -30,7 +30,7 @@ class WalkRows final : public RowSource, public RowUser {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
-  // Both outlive this.
+  // Both must outlive this object.
   WalkRows(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes = kMostBytes);
 
   std::shared_ptr<const symbolizer::RowTable> get(std::uint32_t serial, symbolizer::RowDetail detail) override;
@@ -43,7 +43,7 @@ class WalkRows final : public RowSource, public RowUser {
   struct Entry {
     std::uint32_t serial = 0;
     symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
-    std::shared_ptr<const symbolizer::RowTable> rows;  // null: there are none, which is remembered too
+    std::shared_ptr<const symbolizer::RowTable> rows;  // null: there are none, which is remembered as well
   };
   using Asked = std::pair<std::uint32_t, symbolizer::RowDetail>;
 
@@ -54,9 +54,9 @@ class WalkRows final : public RowSource, public RowUser {
   RowBuildQueue& maker_;
   const std::size_t most_bytes_;
   std::size_t bytes_ = 0;
-  std::list<Entry> entries_;  // used last first
+  std::list<Entry> entries_;  // most recently used first
   std::map<Asked, std::list<Entry>::iterator> by_file_;
-  std::set<Asked> asked_;  // of the maker
+  std::set<Asked> asked_;  // requested from the queue
 };
 
 }  // namespace uscope::tracer

@@ -31,7 +31,7 @@ bool read_memory(std::uint32_t tid, std::uint64_t from, void* to, std::size_t by
   return process_vm_readv(static_cast<pid_t>(tid), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
 }
 
-// Of an absolute one: as the host's clock has it; 0, which is past, where that is not known.
+// The host's time for an absolute timeout; 0, which is in the past, if unknown.
 std::uint64_t read_timeout(std::uint32_t tid, const usc_futex_call& call) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   std::uint64_t time[2] = {};
@@ -57,7 +57,7 @@ std::string hex(std::uint64_t number) {
   return {text.data(), end};
 }
 
-// Where not all of it can be read, what the page of the address has.
+// Reads the memory around the address; if not all can be read, only the part in the address's page.
 std::vector<char> read_words(std::uint32_t tid, FutexQuestion::Depth depth, usc_futex& futex) {
   std::vector<char> words(USC_FUTEX_WORDS);
   std::uint64_t from = futex.address - USC_FUTEX_BEFORE;
@@ -77,7 +77,7 @@ bool is_unfinished(const usc_event& event) {
 }
 
 constexpr std::uint32_t kPlaceOfProcess =
-    1U << 31;  // and its pid: /proc is asked about it; below: the number of a question
+    1U << 31;  // added to a pid: a query of /proc about the process; smaller numbers are indices of questions
 constexpr std::uint32_t kMostHangs = 3;
 
 struct Seen {
@@ -85,12 +85,12 @@ struct Seen {
   std::uint32_t tid = 0;
   const FutexQuestion* question = nullptr;
   std::optional<ThreadState> before;
-  std::string name;  // of a shared one's file: what are_open_to_others() asks for
+  std::string name;  // for a shared futex, the name of its file: input of are_open_to_others()
   std::string link;
-  usc_futex futex{};  // the last: its type has no end of its own
+  usc_futex futex{};  // last, because its type has a flexible array at the end
 };
 
-// A look, by whoever takes it.
+// One look at waits, on the side of the scout or thread that executes it.
 class FutexLook {
  public:
   explicit FutexLook(ScoutDesk& desk) : desk_(desk) {
@@ -141,7 +141,7 @@ void FutexLook::take() {
     desk_.answer(ScoutWriter().put(seen.futex).put_bytes(std::as_bytes(std::span(seen.words))).bytes());
 }
 
-// False: it is not known whose it is, or of which memory.
+// Returns false if the call is not a known futex wait, or if its futex cannot be read.
 bool FutexLook::read(std::size_t number, Seen& seen) {
   const FutexQuestion& question = questions_[number];
   usc_futex_call call{};
@@ -189,7 +189,7 @@ void FutexLook::find_key(std::uint32_t pid, Seen& seen) {
     futex.key = USC_FUTEX_UNKNOWN;
     return;
   }
-  // The kernel lists them by address.
+  // The kernel lists mappings by address.
   const auto behind =
       std::upper_bound(at->second->begin(), at->second->end(), futex.address,
                        [](std::uint64_t address, const SharedMapping& mapping) { return address < mapping.start; });
@@ -278,7 +278,7 @@ WaitSet FutexWatch::waits_before(std::uint64_t before_ns) const {
 }
 
 Result<void> FutexWatch::look_at_new() {
-  if (look_) return {};  // the next time
+  if (look_) return {};  // at the next call
   Look look;
   for (auto& [task, wait] : waits_)
     if (!std::exchange(wait.looked_at, true)) ask_about(wait, look);
@@ -313,8 +313,8 @@ void FutexWatch::ask_about(const Wait& wait, Look& look) const {
   question.nr = wait.nr;
   question.abi = wait.abi;
   question.depth = wait.depth;
-  // Only what was there before the trace can have been shared with somebody whom the trace does not know. Who shared it
-  // is asked for once, and again where it matters whether they are still there.
+  // Only an address space that existed before the trace can be shared with processes that the trace does not know. They
+  // are counted once, and again if it matters whether they still exist.
   if (tasks_.was_adopted(task.mm)) {
     const auto known = sharers_.find(task.mm);
     question.sharers = known == sharers_.end() ? 0 : known->second;
@@ -368,7 +368,8 @@ Result<void> FutexWatch::work() {
   return send();
 }
 
-// What did not answer is asked for less; and where that happens often, its whole process is let be.
+// If a question did not answer, it is repeated with less memory; if that happens often, its whole process is left
+// alone.
 Result<void> FutexWatch::avoid(Look& look, std::uint32_t place) {
   look.hung++;
   std::uint32_t pid = place - kPlaceOfProcess;
@@ -392,7 +393,8 @@ Result<void> FutexWatch::avoid(Look& look, std::uint32_t place) {
   return {};
 }
 
-// A wait that is not looked at: what its entry told of it may be all that is known, and anybody may have its memory.
+// Handles a wait that is not examined: the data of its entry may be all that is known, and any process may share its
+// memory.
 Result<void> FutexWatch::let_be(const FutexQuestion& question) {
   const auto wait = waits_.find(question.task);
   const bool entered = wait != waits_.end() && wait->second.entry_ns == question.entry_ns && wait->second.entered;

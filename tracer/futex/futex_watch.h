@@ -1,10 +1,10 @@
-// Futex waits that have not returned, and what their memory says of them later than at their entry: at the end, or when
-// somebody asks who waits for whom.
+// Futex waits that have not returned, and the state of their memory after their entry: at the end of the trace, or when
+// a check for threads that wait for each other is made.
 //
-// Memory is read by scouts (scouts.h): a page of it may be held back for ever. Meanwhile tracing goes on.
+// Scouts (scouts.h) read the memory, since a page of it may never answer. Meanwhile tracing continues.
 //
-// A look at all of them is one picture: threads that are found asleep before all memory is read, and have not run until
-// after that, were all asleep in their waits at one instant, and what was read held then.
+// A look at all waits is one consistent snapshot: threads that are found asleep before all memory is read, and have not
+// run until after that, were all asleep in their waits at one instant, and the values read were valid then.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ namespace uscope::tracer {
 
 struct WaitSet {
   std::uint64_t count = 0;
-  std::uint64_t mark = 0;  // equal where two sets are
+  std::uint64_t mark = 0;  // equal if two sets are equal
 };
 
-// One wait, as whoever looks at it is asked.
+// One wait, as passed to the scout that examines it.
 struct FutexQuestion {
-  // How much of the memory around it is read: less, where more has not answered.
+  // How much memory around the address is read: less, if a larger read did not answer.
   enum class Depth : std::uint32_t { kAround, kPage, kNone };
   std::uint64_t entry_ns = 0;
   std::uint64_t args[6] = {};
@@ -39,8 +39,8 @@ struct FutexQuestion {
   std::uint32_t nr = 0;
   std::uint32_t abi = 0;
   Depth depth = Depth::kAround;
-  // Processes that are not traced and have its address space, where somebody was there to share it; else
-  // USC_FUTEX_NO_STRANGERS. They are counted anew where asked for.
+  // Number of untraced processes with its address space, if it may have been shared before the trace; else
+  // USC_FUTEX_NO_STRANGERS. They are counted again if `counts_sharers`.
   std::uint32_t sharers = USC_FUTEX_NO_STRANGERS;
   std::uint32_t counts_sharers = 0;
   std::uint32_t pad = 0;
@@ -48,30 +48,30 @@ struct FutexQuestion {
 
 class FutexWatch {
  public:
-  // All must outlive this object. Without scouts a look is taken here, at once.
+  // All must outlive this object. Without scouts the caller's thread does the work at once.
   FutexWatch(const TaskTable& tasks, trace::RawWriter& writer, Scouts* scouts = nullptr)
       : tasks_(tasks), writer_(writer), scouts_(scouts) {}
 
-  // Every event as it comes, open and attached ones too.
+  // Call it for every event as it arrives, including open and attached ones.
   void see(const usc_event& event);
 
-  // Begins to look at the waits that were found open since the last look. Threads may run meanwhile.
+  // Begins to examine the waits that were found open since the last look. Threads may run meanwhile.
   Result<void> look_at_new();
-  // Begins one picture of all.
+  // Begins one snapshot of all waits.
   Result<void> look_at_all();
-  // Writes what the scouts have seen by now. A wait whose memory does not answer is told with less of it, or not at
-  // all.
+  // Writes what the scouts have found so far. If the memory of a wait does not answer, the wait is written with less of
+  // it, or not at all.
   Result<void> work();
-  // A look is under way; something in it has not answered.
+  // is_looking(): a look is in progress; is_hanging(): something in it has not answered.
   [[nodiscard]] bool is_looking() const { return look_.has_value(); }
   [[nodiscard]] bool is_hanging() const { return look_ && look_->hung != 0; }
-  // Nothing more of it is waited for.
+  // Stops waiting for the look in progress.
   void give_up() {
     look_.reset();
     all_asked_ = false;
   }
 
-  // Those entered before `before_ns`.
+  // The waits that were entered before `before_ns`.
   [[nodiscard]] WaitSet waits_before(std::uint64_t before_ns) const;
   [[nodiscard]] std::size_t waits() const { return waits_.size(); }
 
@@ -89,10 +89,10 @@ class FutexWatch {
   struct Look {
     bool at_once = false;
     std::vector<FutexQuestion> questions;
-    std::vector<std::uint32_t> silent;  // processes that are not asked
-    std::uint32_t hung = 0;             // how often it was begun again
+    std::vector<std::uint32_t> silent;  // processes that are not queried
+    std::uint32_t hung = 0;             // how often it was started again
     std::optional<Errand> errand;
-    std::vector<ScoutMessage> seen;  // so far
+    std::vector<ScoutMessage> seen;  // results so far
   };
 
   void ask_about(const Wait& wait, Look& look) const;
@@ -106,9 +106,9 @@ class FutexWatch {
   trace::RawWriter& writer_;
   Scouts* scouts_;
   std::optional<Look> look_;
-  bool all_asked_ = false;                                    // for when that look is over
+  bool all_asked_ = false;                                    // begin another look when this one is over
   std::unordered_map<std::uint32_t, Wait> waits_;             // by task
-  std::unordered_map<std::uint32_t, std::uint32_t> sharers_;  // by address space: processes that are not traced
+  std::unordered_map<std::uint32_t, std::uint32_t> sharers_;  // by address space: untraced processes
 };
 
 }  // namespace uscope::tracer

@@ -1,4 +1,4 @@
-// What the BPF programs need of this machine.
+// Checks what the BPF programs need of this machine.
 #include <sys/stat.h>
 
 #include <array>

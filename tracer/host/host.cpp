@@ -54,8 +54,8 @@ Check check_kernel(const Host& host) {
           "Linux 6.1 or later is needed"};
 }
 
-// The file says "none [integrity] confidentiality": the bracketed word is in force. It is not there where securityfs is
-// not mounted, as in many containers; what the kernel was booted with then stands on its command line.
+// The file contains "none [integrity] confidentiality": the bracketed word is in force. It is missing if securityfs is
+// not mounted, as in many containers; the kernel's command line then shows the boot setting.
 std::string lockdown_level(const Host& host) {
   std::string text = first_line(host, "/sys/kernel/security/lockdown");
   if (text.empty()) {

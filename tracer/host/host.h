@@ -1,5 +1,5 @@
-// This machine, as far as it decides whether a backend works. Files are looked up below a root, so that tests can show
-// other machines.
+// The properties of this machine that decide whether a backend works. Files are looked up below a root, so that tests
+// can present other machines.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +10,39 @@
 
 namespace uscope::tracer {
 
-// One thing that was looked at.
+// The result of one check.
 struct Check {
   std::string name;  // "kernel BTF"
   bool ok = false;
-  std::string found;   // what was seen: "/sys/kernel/btf/vmlinux, 5,123,456 bytes"
-  std::string remedy;  // what to do where it is not ok
+  std::string found;   // what was found: "/sys/kernel/btf/vmlinux, 5,123,456 bytes"
+  std::string remedy;  // what to do if it is not ok
 };
 
-// A machine as the checks see it.
+// A machine, as seen by the checks.
 struct Host {
   std::string root;                // before every path: "" = this machine's own
   std::string release;             // uname -r
-  std::uint64_t capabilities = 0;  // effective ones, bits by capability number; 0 where they cannot be asked
+  std::uint64_t capabilities = 0;  // effective ones, bits by capability number; 0 if unknown
 };
 
 [[nodiscard]] Host this_host();
 [[nodiscard]] bool exists(const Host& host, const std::string& path);
-// "" where there is no such file.
+// Returns "" if there is no such file.
 [[nodiscard]] std::string first_line(const Host& host, const std::string& path);
-// Linux 6.1 or later.
+// Checks for Linux 6.1 or later.
 [[nodiscard]] Check check_kernel(const Host& host);
-// "none", "integrity" or "confidentiality"; "" where the kernel has no lockdown.
+// Returns "none", "integrity" or "confidentiality"; "" if the kernel has no lockdown.
 [[nodiscard]] std::string lockdown_level(const Host& host);
 
-// Processes of others are known by the initial namespace's numbers: /proc must show the same ones.
+// Other processes are identified by pids of the initial namespace, so /proc must show these.
 [[nodiscard]] bool in_initial_pid_namespace(const Host& host);
-// What the BPF programs need, but for loading them, which decides.
+// Checks what the BPF programs need, except loading them, which is the decisive test.
 [[nodiscard]] std::vector<Check> bpf_checks(const Host& host);
-// What the kernel module needs. Ends with the first check by which the others are pointless; the last one says whether
-// the module is loaded.
+// Checks what the kernel module needs. Stops at the first check that makes the others pointless; the last one tells
+// whether the module is loaded.
 [[nodiscard]] std::vector<Check> kmod_checks(const Host& host);
 
-// A failure, and the first check that is not passed: what is missing most likely explains it.
+// Adds the first failed check to an error, since that most likely explains it.
 [[nodiscard]] Error explained_by(Error failure, const std::vector<Check>& checks);
 
 }  // namespace uscope::tracer

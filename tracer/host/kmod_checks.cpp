@@ -1,4 +1,4 @@
-// What the kernel module needs of this machine.
+// Checks what the kernel module needs of this machine.
 #include <array>
 #include <fstream>
 #include <string>
@@ -18,7 +18,7 @@ bool is_loaded(const Host& host) {
   return exists(host, "/sys/module/uscope");
 }
 
-// Where modprobe would find it, "" = nowhere.
+// The path at which modprobe would find it; "" = nowhere.
 std::string installed_module(const Host& host) {
   std::ifstream file(host.root + "/lib/modules/" + host.release + "/modules.dep");
   std::string line;
@@ -48,7 +48,7 @@ Check check_privileges(const Host& host) {
           "run uscope as root (sudo)"};
 }
 
-// Of use only while the module is still to be built.
+// Only needed while the module is not built.
 Check check_headers(const Host& host) {
   const std::string build = "/lib/modules/" + host.release + "/build";
   if (is_loaded(host) || !installed_module(host).empty())
@@ -57,7 +57,7 @@ Check check_headers(const Host& host) {
   return {"kernel headers", false, build + " is not there", "apt-get install linux-headers-" + host.release};
 }
 
-// The variable is four bytes of attributes, then 1 where Secure Boot is on.
+// The variable holds four bytes of attributes, then 1 if Secure Boot is on.
 bool secure_boot(const Host& host) {
   std::ifstream file(host.root + kSecureBoot, std::ios::binary);
   std::array<char, 5> bytes{};
@@ -91,7 +91,7 @@ Check check_loaded(const Host& host) {
 
 std::vector<Check> kmod_checks(const Host& host) {
   std::vector<Check> checks = {check_kernel(host), check_modules_allowed(host)};
-  // What could be done about the rest would not help.
+  // Remedies for the remaining checks would not help.
   if (!checks.back().ok) return checks;
   checks.insert(checks.end(), {check_privileges(host), check_headers(host), check_signature(host), check_loaded(host)});
   return checks;

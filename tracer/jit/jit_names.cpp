@@ -13,12 +13,12 @@ namespace {
 constexpr std::uint64_t kEveryNs = 1'000'000'000;
 // A reading that took t is followed by this many t without one.
 constexpr std::uint64_t kRest = 20;
-// Of reading, between two passes over the rings; a map that is being read is read to its end.
+// Time for reading between two passes over the rings; a map that is being read is read to its end.
 constexpr std::uint64_t kSliceNs = 50'000'000;
-// Addresses of one address space. Those that are one too many have no name; of the found ones only duplicates follow.
+// Addresses of one address space. Further ones have no name; of found ones only duplicates are lost.
 constexpr std::size_t kMostWanted = 1U << 16;
 constexpr std::size_t kMostFound = 1U << 18;
-// Of all address spaces together.
+// The limit for all address spaces together.
 constexpr std::size_t kMostAddresses = 1U << 21;
 
 }  // namespace
@@ -31,7 +31,7 @@ void JitNames::see(const usc_stack& stack) {
     space.seen_ns = stack.head.time;
     unmet_.push_back(stack.mm);
   }
-  if (space.met && !space.file) return;  // nothing will be found
+  if (space.met && !space.file) return;  // no names will be found
   const std::size_t room = (stack.head.size - sizeof(usc_stack)) / sizeof(std::uint64_t);
   for (std::size_t i = 0; i < std::min<std::size_t>(stack.depth, room); i++) {
     const std::uint64_t frame = stack.frames[i];
@@ -61,7 +61,7 @@ void JitNames::hurry(std::uint32_t mm) {
   if (found != spaces_.end()) found->second.next_ns = 0;
 }
 
-// A vfork's child leaves what is its parent's: nothing ends.
+// A vfork's child leaves its parent's address space, so nothing ends.
 void JitNames::leave(const usc_exec& exec) {
   const TaskInfo& task = tasks_.find(exec.head.task);
   const auto found = spaces_.find(task.mm);
@@ -85,7 +85,7 @@ JitNews JitNames::work(std::uint64_t now, bool closing) {
   for (const std::uint32_t mm : open_) {
     Space& space = spaces_.at(mm);
     if (space.wanted.empty() || (now < space.next_ns && !closing)) continue;
-    // The rings come first; those that have been read rest, so that the others have their turn.
+    // The rings come first; maps that have been read rest, so that the others have their turn.
     if (!closing && monotonic_ns() - now > kSliceNs) break;
     read_maps(mm, space, news);
     const std::uint64_t took = monotonic_ns() - now;
@@ -94,10 +94,10 @@ JitNews JitNames::work(std::uint64_t now, bool closing) {
   return news;
 }
 
-// The process is taken hold of in the round in which the first stack with such code came: it may end at any time.
+// The process is opened in the same round as the first stack with such code, since it may end at any time.
 void JitNames::meet(Space& space, JitNews& news) {
   const TaskInfo& task = tasks_.find(space.task);
-  if (task.maps().empty() || task.maps()[0].pid == 0) return;  // its start comes with the next round
+  if (task.maps().empty() || task.maps()[0].pid == 0) return;  // its start arrives in the next round
   space.met = true;
   space.process = task.process;
   space.owners = task.maps();
@@ -107,7 +107,7 @@ void JitNames::meet(Space& space, JitNews& news) {
   }
   const std::uint32_t pid = space.owners[0].pid;
   space.file = PerfMapFile::of_process(pid, space.seen_ns, looks_);
-  // A first thread that has ended has no root any more; its process has.
+  // A first thread that has ended has no root any more, but its process has.
   if (!space.file && task.tid != pid) space.file = PerfMapFile::of_process(task.tid, space.seen_ns, looks_);
   if (!space.file && command_ && pid == space.owners[0].ns_pid) space.file = command_->again();
 }

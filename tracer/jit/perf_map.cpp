@@ -7,7 +7,7 @@
 namespace uscope::tracer {
 namespace {
 
-// A hexadecimal number and the blank behind it, taken off the line.
+// Takes a hexadecimal number and the blank after it off the line.
 bool take_number(std::string_view& line, std::uint64_t& value) {
   if (line.starts_with("0x") || line.starts_with("0X")) line.remove_prefix(2);
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);

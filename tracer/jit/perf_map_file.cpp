@@ -14,7 +14,7 @@ namespace uscope::tracer {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-// File times are taken from a clock that moves with the timer tick, 10 ms at most.
+// File times come from a clock that advances with the timer tick, 10 ms at most.
 constexpr std::int64_t kTickNs = 20'000'000;
 
 std::int64_t now_ns(clockid_t clock) {

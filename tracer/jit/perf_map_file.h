@@ -1,9 +1,9 @@
-// Where a process's perf maps are: /tmp as the process itself sees it. It is taken hold of while the process lives, so
-// that a map can still be read when the process and its mount namespace are gone.
+// Locates a process's perf maps: in /tmp as the process itself sees it. The folder is opened while the process lives,
+// so that a map can still be read when the process and its mount namespace are gone.
 //
-// What lies there is the traced program's doing. Only a regular file of the process's own user or of root is read, by
-// no link, at most its last kPerfMapBytes, and only where it was written while the process had the memory it tells of:
-// pids are used again, and maps outlive their processes.
+// The traced program controls that folder. Only a regular file of the process's own user or of root is read, never
+// through a link, at most its last kPerfMapBytes, and only if it was written while the process had the memory that it
+// describes: pids are reused, and maps outlive their processes.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace uscope::tracer {
 
 inline constexpr std::size_t kPerfMapBytes = std::size_t{64} << 20;
 
-// A stretch of CLOCK_MONOTONIC, nanoseconds; no end: it still lasts.
+// A range of CLOCK_MONOTONIC, nanoseconds; without an end, it still lasts.
 struct Lifetime {
   std::uint64_t from_ns = 0;
   std::optional<std::uint64_t> until_ns;
@@ -26,28 +26,29 @@ struct Lifetime {
 struct PerfMapBytes {
   enum class State {
     kRead,
-    kNone,       // no such file, or not of this time
-    kUnchanged,  // as it was when it was last read
-    kRefused,    // not a regular file, a link, another user's
+    kNone,       // no such file, or not from this time
+    kUnchanged,  // not changed since the last reading
+    kRefused,    // not a regular file, a link, or another user's
   };
   State state = State::kNone;
   std::string bytes;
-  bool from_start = true;  // false: the file is longer, these are its last bytes
+  bool from_start = true;  // false: the file is longer, and these are its last bytes
 };
 
 class PerfMapFile {
  public:
-  // Nothing where the process is gone, or is another one that got the pid after `seen_ns`.
-  // `looks`: what goes to the folder and to the maps in it (process_looks.h).
+  // Returns nullopt if the process is gone, or is another one that got the pid after `seen_ns`. `looks` opens the
+  // folder and the maps in it (process_looks.h).
   static std::optional<PerfMapFile> of_process(std::uint32_t pid, std::uint64_t seen_ns,
                                                const ProcessLooks& looks = ProcessLooks());
 
   // The same folder and user, for another process.
   [[nodiscard]] PerfMapFile again() const;
-  // The process's effective user now; after its end, the last one known.
+  // Reads the process's effective user; after its end, the last known one stays.
   void look_at_user();
 
-  // The map `name` (without a folder). `changed_only`: kUnchanged where size and time are those of the last reading.
+  // Reads the map `name` (without a folder). `changed_only`: returns kUnchanged if size and time equal those of the
+  // last reading.
   PerfMapBytes read(const std::string& name, const Lifetime& lifetime, bool changed_only);
 
  private:
@@ -62,9 +63,9 @@ class PerfMapFile {
 
   std::uint32_t pid_ = 0;
   ProcessLooks looks_;
-  UniqueFd process_;  // /proc/PID: says ESRCH once the process is gone, also where its pid is used again
+  UniqueFd process_;  // /proc/PID: gives ESRCH once the process is gone, even if its pid is reused
   UniqueFd folder_;
-  UniqueFd last_;  // the map that was read last, for when its folder is gone
+  UniqueFd last_;  // the map that was read last, in case its folder disappears
   std::string last_name_;
   struct stat last_status_ {};
   Stamp last_stamp_;

@@ -1,11 +1,12 @@
-// Two parts for each address space. Changes that a look-up may still ask for one by one lie by address block and time:
-// of each block that holds an address, the last change before the time is found, and the last of these counts. Older
-// ones are settled, in the order of their time: applied to a map of what is mapped, whose copies cost nothing, so that
-// a settled fork hands its parent's map on. Until then a forked address space asks its parent as of the fork's time.
+// Each address space has two parts. Changes that a look-up may still need one by one are stored by address block and
+// time: for each block that contains an address, the last change before the time is found, and the latest of these
+// counts. Older ones are settled in the order of their time: applied to a map of what is mapped, whose copies cost
+// nothing, so that a settled fork takes over its parent's map. Until then a forked address space queries its parent as
+// of the fork's time.
 //
-// Limits: a change that arrives after others of a later time were settled counts as if it had come after them. Of times
-// before the last change that was settled nothing is said, which happens only to an address space that changes more
-// often than is kept (kBlocksOfOne, kMostBlocks).
+// Limits: a change that arrives after later ones were settled counts as if it had come after them. Nothing is known of
+// times before the last settled change; that matters only for an address space that changes more often than is kept
+// (kBlocksOfOne, kMostBlocks).
 #include "tracer/model/mapping_timeline.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
 
-// see(start, level) for each block of [start, end).
+// Calls see(start, level) for each block of [start, end).
 template <typename See>
 void each_block(std::uint64_t start, std::uint64_t end, const See& see) {
   while (start < end) {
@@ -40,7 +41,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 
 }  // namespace
 
-// One after the other: a chain of forks may be longer than the stack is deep.
+// Iterative: a chain of forks may be longer than the stack is deep.
 MappingTimeline::~MappingTimeline() {
   std::vector<std::shared_ptr<Space>> parents;
   for (auto& [mm, space] : spaces_) parents.push_back(std::move(space->parent));
@@ -66,8 +67,8 @@ void MappingTimeline::add(const usc_map& record) {
   change(record.mm, {record.start, record.end, record.offset, record.file}, record.head.time, false);
 }
 
-// Also where nothing is known to be mapped: the record of what it unmaps may come later. The kernel side does not tell
-// of calls that can only have unmapped data.
+// Records the change even if nothing is known to be mapped: the record of the mapping that it removes may come later.
+// The kernel side does not announce calls that can only have unmapped data.
 void MappingTimeline::remove(const usc_unmap& record) {
   change(record.mm, {record.start, record.end, 0, 0}, record.head.time, true);
 }
@@ -100,7 +101,7 @@ void MappingTimeline::fork(std::uint32_t mm, std::uint32_t parent, std::uint64_t
   const std::shared_ptr<Space> from = space(parent);
   const std::shared_ptr<Space>& child = space(mm);
   if (child->parent || !child->settled.empty()) return;
-  // A circle of forks is damage.
+  // A cycle of forks is damage.
   int forebears = 0;
   for (const Space* at = from.get(); at != nullptr && forebears <= kMostForebears; at = at->parent.get(), forebears++)
     if (at == child.get()) return;
@@ -140,7 +141,7 @@ void MappingTimeline::settle(std::uint64_t time) {
   }
 }
 
-// Settles as much of the forebears as it takes to begin with what was mapped at the fork.
+// Settles the ancestors as far as needed to start with what was mapped at the fork.
 void MappingTimeline::resolve(Space& space) {
   std::vector<std::shared_ptr<Space>> forebears;
   for (std::shared_ptr<Space> at = space.parent; at; at = at->parent) forebears.push_back(at);
@@ -148,7 +149,7 @@ void MappingTimeline::resolve(Space& space) {
     settle(*forebears[i], i == 0 ? space.forked_at : forebears[i - 1]->forked_at);
 }
 
-// Of a space whose own fork is settled: changes and forks up to `time`.
+// Settles changes and forks up to `time`, in a space whose own fork is settled.
 void MappingTimeline::settle(Space& space, std::uint64_t time) {
   while (true) {
     const auto change = space.changes.begin();
@@ -190,7 +191,7 @@ void MappingTimeline::apply(Settled& settled, const Change& change) {
   if (!change.gone) settled.set(start, {end, change.mapping});
 }
 
-// Of what is not settled.
+// The latest change that is not settled.
 MappingTimeline::Found MappingTimeline::latest(const Space& space, std::uint64_t address, std::uint64_t time) {
   Found best{};
   for (unsigned level = 0; level < space.levels.size(); level++) {
@@ -238,7 +239,7 @@ std::optional<Mapping> MappingTimeline::find_told_later(std::uint32_t mm, std::u
 }
 
 std::vector<Mapping> MappingTimeline::all(std::uint32_t mm, std::uint64_t time) const {
-  // Every stretch that was told of is asked for as of `time`; most mappings are whole, so that its start decides.
+  // Each announced stretch is looked up as of `time`; most mappings are whole, so their start decides.
   std::map<std::uint64_t, Mapping> whole;
   const auto ask = [&](std::uint64_t start) {
     const auto now = find(mm, start, time);

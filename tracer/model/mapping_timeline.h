@@ -1,12 +1,11 @@
-// What was executable where, when: the executable mappings of every traced address space, as the kernel side told of
-// them, so that a walk can be finished in user space as of the time of its call, also when the process has moved on or
-// is gone.
+// The executable mappings of every traced address space over time, as announced by the kernel side, so that a walk can
+// be finished in user space as of the time of its call, even if the process has changed its mappings since or is gone.
 //
-// A forked address space is not copied: it begins with its parent's mappings as of the time of the fork. Records of
-// several processors arrive in any order; only look-ups need all records up to their time.
+// A forked address space is not copied: it starts with its parent's mappings as of the time of the fork. Records of
+// several CPUs arrive in any order; only look-ups need all records up to their time.
 //
-// Every operation costs the logarithm of what the address space has, and memory is bounded by what is mapped and by
-// what changed since the oldest time that a look-up may still ask for (settle()).
+// Every operation costs the logarithm of the size of the address space, and memory is bounded by what is mapped and by
+// the changes since the oldest time that a look-up may still ask for (settle()).
 #pragma once
 
 #include <array>
@@ -35,14 +34,14 @@ struct Mapping {
 
 class MappingTimeline {
  public:
-  // Changes are kept for so long beyond what settle() is told: a record may be sent a little after its time.
+  // Changes are kept for this much longer than settle() says: a record may be sent a little after its time.
   static constexpr std::uint64_t kGraceNs = 1'000'000'000;
-  // Blocks (below) of changes that are kept. An address space with more, or with more than kFewBlocks while all of them
-  // together have more than kMostBlocks, forgets its oldest ones early: then nothing is said of those times.
+  // Limits on blocks (below) of changes. An address space with more, or with more than kFewBlocks while all together
+  // have more than kMostBlocks, forgets its oldest ones early: then nothing is known of those times.
   static constexpr std::size_t kBlocksOfOne = std::size_t{1} << 17;
   static constexpr std::size_t kMostBlocks = std::size_t{1} << 20;
   static constexpr std::size_t kFewBlocks = 1024;
-  // Forks one in the other within the time that is kept, up to which inherited mappings are looked for.
+  // Nested forks within the time that is kept through which inherited mappings are searched.
   static constexpr int kMostForebears = 128;
 
   MappingTimeline() = default;
@@ -52,44 +51,44 @@ class MappingTimeline {
 
   void add(const usc_map& record);
   void remove(const usc_unmap& record);
-  // An address space begins as a copy of `parent`'s (0: empty) at `time`.
+  // An address space starts as a copy of `parent` (0: empty) at `time`.
   void fork(std::uint32_t mm, std::uint32_t parent, std::uint64_t time);
-  // No task uses the address space any more: forgotten as soon as no forked one refers to it.
+  // No task uses the address space any more: it is forgotten as soon as no forked one refers to it.
   void forget(std::uint32_t mm);
-  // No look-up asks for a time before this one any more.
+  // No look-up will ask for a time before this one.
   void settle(std::uint64_t time);
 
   // The mapping that held `address` at `time`.
   [[nodiscard]] std::optional<Mapping> find(std::uint32_t mm, std::uint64_t address, std::uint64_t time) const;
-  // Where none is known for that time: the first one told of later. A mapping made while others were locked is told of
-  // late.
+  // If no mapping is known for that time: the first one announced later. A mapping made while others were locked is
+  // announced late.
   [[nodiscard]] std::optional<Mapping> find_told_later(std::uint32_t mm, std::uint64_t address,
                                                        std::uint64_t time) const;
   // All mappings at `time`, by address.
   [[nodiscard]] std::vector<Mapping> all(std::uint32_t mm, std::uint64_t time) const;
-  // A number for the mappings at `time`: another one before and after each change of the address space's mappings, or
-  // of those it was forked from, and another one once more has been told of them.
+  // A number for the mappings at `time`. It differs before and after each change of the mappings of the address space
+  // or of those it was forked from, and changes when a further change is announced.
   [[nodiscard]] std::uint64_t version(std::uint32_t mm, std::uint64_t time) const;
 
   [[nodiscard]] std::size_t spaces() const { return spaces_.size(); }
-  // Blocks of changes that are kept, and stretches of what was mapped before them: what memory grows with.
+  // Memory grows with the blocks of changes that are kept, and the stretches of what was mapped before them.
   [[nodiscard]] std::size_t blocks() const { return blocks_; }
   [[nodiscard]] static std::size_t stretches() { return Settled::nodes(); }
 
  private:
   struct When {
     std::uint64_t time = 0;
-    std::uint64_t number = 0;  // in the order of arrival
+    std::uint64_t number = 0;  // order of arrival
     // NOLINTNEXTLINE(modernize-use-nullptr): it takes the 0 of the generated comparison for a pointer
     auto operator<=>(const When&) const = default;
   };
-  // From its time on, its addresses have this mapping, or (gone) none.
+  // From its time on, its addresses have this mapping, or none (gone).
   struct Change {
     Mapping mapping;
     bool gone = false;
   };
-  // A change's addresses fall into blocks whose size is a power of two and which begin at multiples of their size, as
-  // few as possible: so each address lies in 65 blocks at most that may have a change.
+  // A change's addresses are divided into as few blocks as possible whose sizes are powers of two and whose starts are
+  // multiples of their size: so each address lies in at most 65 blocks that may have a change.
   struct Block {
     std::uint64_t start = 0;
     unsigned level = 0;  // 1 << level bytes
@@ -97,7 +96,7 @@ class MappingTimeline {
     auto operator<=>(const Block&) const = default;
   };
   using Placed = std::pair<Block, When>;
-  // What is left of a mapping after the last settled change.
+  // The rest of a mapping after the last settled change.
   struct Stretch {
     std::uint64_t end = 0;
     Mapping mapping;
@@ -112,7 +111,7 @@ class MappingTimeline {
     std::size_t& all_blocks;
     std::map<When, Change> changes;  // not settled yet
     std::map<Placed, const Change*> blocks;
-    std::array<std::uint32_t, 65> levels{};  // blocks of each
+    std::array<std::uint32_t, 65> levels{};  // number of blocks of each level
     Settled settled;
     When settled_until;
     std::shared_ptr<Space> parent;  // until the fork is settled
@@ -134,9 +133,9 @@ class MappingTimeline {
   static void apply(Settled& settled, const Change& change);
   static Found latest(const Space& space, std::uint64_t address, std::uint64_t time);
 
-  std::size_t blocks_ = 0;  // before the spaces, which count theirs off
+  std::size_t blocks_ = 0;  // declared before the spaces, which subtract theirs
   std::unordered_map<std::uint32_t, std::shared_ptr<Space>> spaces_;
-  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;  // by the time of what is to be settled first
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;  // by the time of the first change to be settled
   std::uint64_t number_ = 0;
 };
 

@@ -32,7 +32,7 @@ void TaskTable::start(const usc_task& record) {
   task.ns_pid = record.ns_pid;
   task.tid = record.tid;
   if (task.name.empty()) task.name = text_of(record.name);
-  // An exec that came before its task's start has set the address space already; it did not know the pids.
+  // An exec that arrived before its task's start has already set the address space, but did not know the pids.
   if (task.mm != 0) {
     const std::uint64_t from_ns = task.maps().empty() ? record.start_ns : task.maps()[0].from_ns;
     task.owners = owned_by({record.pid, record.ns_pid, from_ns});
@@ -43,12 +43,12 @@ void TaskTable::start(const usc_task& record) {
     if ((record.flags & USC_TASK_ATTACHED) != 0) share_owners(task, (record.flags & USC_TASK_PROCESS) != 0);
   }
   if ((record.flags & USC_TASK_PROCESS) != 0) processes_++;
-  // The same thread went on under another serial.
+  // The same thread continued under another serial.
   if ((record.flags & USC_TASK_EXEC_TID) != 0) ended_.push_back({record.parent_task, record.head.time});
 }
 
-// Of tasks that share an address space they are the same; a forked process has its own, and for the code that it
-// inherited its parent's.
+// Tasks that share an address space have the same owners; a forked process has its own and, for the code that it
+// inherited, its parent's.
 TaskTable::Owners TaskTable::owners_of(const usc_task& record) const {
   const auto parent = tasks_.find(record.parent_task);
   const bool known = parent != tasks_.end();
@@ -61,8 +61,8 @@ TaskTable::Owners TaskTable::owners_of(const usc_task& record) const {
   return owners;
 }
 
-// Processes that ran before may share an address space: then each one's maps may tell of its code, first of all the
-// eldest one's. There may be thousands of them: each adds itself to one list for all, which is short.
+// Processes that ran before the trace may share an address space: the map of each may then describe its code, the
+// eldest one's first. There may be thousands of them: each adds itself to one short list for all.
 void TaskTable::share_owners(TaskInfo& task, bool is_process) {
   const auto [at, is_first] = adopted_.try_emplace(task.mm, task.owners);
   if (is_first || at->second == task.owners) return;
@@ -129,7 +129,7 @@ std::vector<std::uint32_t> TaskTable::bury(std::uint64_t now) {
   while (!left_.empty() && left_.front().time + kGraceNs < now) {
     const std::uint32_t mm = left_.front().serial;
     left_.pop_front();
-    // A start that came late may have taken it up meanwhile.
+    // A late start may have taken it into use in the meantime.
     const auto users = mm_users_.find(mm);
     if (users == mm_users_.end() || users->second > 0) continue;
     mm_users_.erase(users);

@@ -1,5 +1,5 @@
-// The traced tasks as the record stream tells of them: who is alive, which address space each uses. For names while
-// tracing, and to know when an address space is not used any more.
+// The traced tasks according to the records: which are alive, and which address space each uses. Gives names while
+// tracing, and shows when an address space is no longer used.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace uscope::tracer {
 
-// A process whose perf map may tell of an address space: since when it has had it, in CLOCK_MONOTONIC.
+// A process whose perf map may describe an address space, and the time since when it has had that, in CLOCK_MONOTONIC.
 struct MapOwner {
   std::uint32_t pid = 0;
   std::uint32_t ns_pid = 0;
@@ -24,12 +24,12 @@ struct MapOwner {
 struct TaskInfo {
   std::uint32_t process = 0;  // serial
   std::uint32_t pid = 0;
-  std::uint32_t ns_pid = 0;  // of the innermost namespace
+  std::uint32_t ns_pid = 0;  // in the innermost namespace
   std::uint32_t tid = 0;
   std::uint32_t mm = 0;
   std::string name;
-  // Of its address space: its process, then those whose mappings it began with, inner first; of one that processes
-  // shared before the trace, these, the eldest first.
+  // The map owners of its address space: its process, then those whose mappings it started with, nearest first; if
+  // processes shared it before the trace, these processes, the eldest first.
   [[nodiscard]] const std::vector<MapOwner>& maps() const { return *owners; }
   std::shared_ptr<std::vector<MapOwner>> owners = std::make_shared<std::vector<MapOwner>>();  // one for all tasks of it
 };
@@ -41,18 +41,18 @@ class TaskTable {
   void rename(const usc_task_name& record);
   void exit(const usc_task_exit& record);
 
-  // Never null: a task whose start has not come yet is shown as nameless.
+  // Never null: a task whose start has not arrived yet has no name.
   [[nodiscard]] const TaskInfo& find(std::uint32_t serial) const;
-  // Whether it was there before the trace: a process that is not traced may have it, too.
+  // Whether the address space existed before the trace: an untraced process may share it.
   [[nodiscard]] bool was_adopted(std::uint32_t mm) const { return adopted_.count(mm) != 0; }
-  // Pids of those that are alive, or ended a short time ago.
+  // Pids of processes that are alive, or ended a short time ago.
   [[nodiscard]] std::set<std::uint32_t> living() const;
-  // The serial of the process with a pid, 0 where there is none.
+  // The serial of the process with a pid; 0 if there is none.
   [[nodiscard]] std::uint32_t process_of(std::uint32_t pid) const;
   [[nodiscard]] std::uint64_t processes() const { return processes_ > 0 ? static_cast<std::uint64_t>(processes_) : 0; }
 
   // Forgets tasks that ended more than kGraceNs before `now`, and returns the address spaces that no task uses any
-  // more. The grace time is for records of other processors that still refer to them.
+  // more. The grace time is for records of other CPUs that still refer to them.
   std::vector<std::uint32_t> bury(std::uint64_t now);
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 using OpenBackend = Result<std::unique_ptr<Backend>> (*)(const usc_config& config, const BackendSizes& sizes);
 
-// The check that decides: a small session is opened on this machine, attached, and closed again.
+// The decisive check: opens a small session on this machine, attaches and closes it.
 Check check_by_use(const char* name, OpenBackend open) {
   usc_config config{};
   config.scope = {USC_MODE_ALL_ALL, 64};

@@ -1,4 +1,4 @@
-// What a backend needs of this machine, looked at one by one, so that `uscope doctor` can say what is missing and what
+// Checks one by one what a backend needs of this machine, so that `uscope doctor` can say what is missing and what
 // helps.
 #pragma once
 
@@ -15,9 +15,9 @@ struct BackendReport {
   std::vector<Check> checks;
 };
 
-// Looks at privileges, kernel version, BTF, lockdown and finally loads the programs, which decides.
+// Checks privileges, kernel version, BTF and lockdown, and finally loads the programs, which decides.
 [[nodiscard]] BackendReport examine_bpf();
-// Looks at whether modules may be loaded, privileges, headers, signatures, and finally opens a session, which decides.
+// Checks whether modules may be loaded, privileges, headers and signatures, and finally opens a session, which decides.
 [[nodiscard]] BackendReport examine_kmod();
 
 }  // namespace uscope::tracer

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kLongestTarget = 1024;
 
-// Nothing where there is none, or it is too long to be kept whole.
+// Returns nullopt if there is no target, or if it is too long to be kept whole.
 std::optional<std::string> target_of(const std::string& link) {
   std::array<char, PATH_MAX> text{};
   const ssize_t bytes = readlink(link.c_str(), text.data(), text.size());
@@ -29,7 +29,7 @@ std::optional<std::string> target_of(const std::string& link) {
   return std::string(text.data(), static_cast<std::size_t>(bytes));
 }
 
-// Whether an exec closes it; nothing where it has gone.
+// Whether an exec closes it; nullopt if it is gone.
 std::optional<bool> closes_on_exec(const std::string& info) {
   std::ifstream file(info);
   for (std::string line; std::getline(file, line);)

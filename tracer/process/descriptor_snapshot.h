@@ -1,4 +1,4 @@
-// What a process has open, by /proc: for when it comes into the trace.
+// The open descriptors of a process, from /proc; read when it enters the trace.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 namespace uscope::tracer {
 
 struct OpenDescriptor {
-  int fd = 0;               // USC_FD_CWD: the working directory; not told of a process with a root of its own
+  int fd = 0;               // USC_FD_CWD: the working directory; absent for a process with a root of its own
   std::uint32_t flags = 0;  // USC_FD_CLOEXEC
-  std::string target;       // as /proc has it: "/etc/passwd", "socket:[4711]"
+  std::string target;       // as in /proc: "/etc/passwd", "socket:[4711]"
 };
 
-// At most kMost of them, in no order; none where /proc does not tell.
+// Returns at most kMostDescriptors, in no order; none if /proc does not show them.
 inline constexpr std::size_t kMostDescriptors = 16384;
 [[nodiscard]] std::vector<OpenDescriptor> open_descriptors_of(std::uint32_t pid);
 

@@ -33,12 +33,12 @@ Result<UserIds> look_up_user(const std::string& user) {
   return UserIds{entry->pw_uid, entry->pw_gid, entry->pw_name, entry->pw_dir, entry->pw_shell};
 }
 
-// As execvp finds it: names with a slash are paths, others are sought in PATH.
+// Searches as execvp does: names with a slash are paths, others are searched in PATH.
 Result<std::string> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
   std::string rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
-  std::string forbidden;  // there, but not executable: as a shell says it, 126 and not 127
+  std::string forbidden;  // exists, but is not executable: as in a shell, 126 and not 127
   while (true) {
     const std::size_t colon = rest.find(':');
     const std::string folder = rest.substr(0, colon);
@@ -55,7 +55,7 @@ Result<std::string> find_program(const std::string& name) {
   return Error{"command not found: " + name, "give its path, or check PATH"};
 }
 
-// Becomes the user for good. In the child: no allocation is needed after this, and nothing is caught.
+// Becomes the user for good. Runs in the child: no allocation is needed after this, and nothing is caught.
 bool become(const UserIds& user) {
   if (initgroups(user.name.c_str(), user.gid) != 0 || setgid(user.gid) != 0 || setuid(user.uid) != 0) return false;
   setenv("USER", user.name.c_str(), 1);
@@ -105,7 +105,8 @@ Result<LaunchedCommand> LaunchedCommand::prepare(const LaunchOptions& options) {
   if (pipe2(failure.data(), O_CLOEXEC) != 0) return errno_error("cannot make a pipe", errno);
   UniqueFd failure_read(failure[0]);
   UniqueFd failure_write(failure[1]);
-  // A SIGCHLD that our parent left ignored would take the command's exit status from us. The command gets it as it was.
+  // An ignored SIGCHLD inherited from uscope's parent would lose the command's exit status. The command gets it
+  // unchanged.
   struct sigaction child_action {};
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;

@@ -1,4 +1,4 @@
-// Starts the command, held back before its exec until the tracer is ready.
+// Starts the command, and holds it before its exec until the tracer is ready.
 #pragma once
 
 #include <sys/types.h>
@@ -14,33 +14,33 @@ namespace uscope::tracer {
 
 struct LaunchOptions {
   std::vector<std::string> command;  // at least the program
-  std::string user;                  // run as this user (name or number); "" = as we are
+  std::string user;                  // run as this user (name or number); "" = the current one
 };
 
-// What a wait(2) status says.
+// The meaning of a wait(2) status.
 struct CommandExit {
-  int code = 0;    // exit code, where signal = 0
-  int signal = 0;  // the signal it died of
+  int code = 0;    // exit code, if signal = 0
+  int signal = 0;  // the signal that killed it
 };
 
 class LaunchedCommand {
  public:
-  // Forks; the child waits for go(). The program is looked up in PATH here, so that the child's first execve is the
+  // Forks; the child waits for go(). The program is searched in PATH here, so that the child's first execve is the
   // right one.
   static Result<LaunchedCommand> prepare(const LaunchOptions& options);
 
   LaunchedCommand(LaunchedCommand&&) = default;
   LaunchedCommand& operator=(LaunchedCommand&&) = default;
-  // A child that was never let go is ended.
+  // Ends a child that was never released.
   ~LaunchedCommand();
 
-  // Lets the child exec; an error (no such file, not executable) is the exec's own, with its errno in exec_errno().
+  // Lets the child exec. Returns the error of the exec (no such file, not executable), with its errno in exec_errno().
   Result<void> go();
   [[nodiscard]] int exec_errno() const { return exec_errno_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
-  // The resolved path of the program.
+  // The path of the program after the search.
   [[nodiscard]] const std::string& path() const { return path_; }
-  // How it ended, once it has.
+  // How the command ended; nullopt while it runs.
   std::optional<CommandExit> poll_exit();
   void send_signal(int number) const;
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<const char*, 7> kFolders = {
     "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"};
 
-// Far above what programs ask for; the file may ask for anything, and the search is the collector's time.
+// Far above the needs of real programs; a file may request anything, and the search takes the collector's time.
 constexpr std::size_t kMostRunpaths = 16;
 constexpr std::size_t kMostLooks = 768;
 
@@ -41,7 +41,7 @@ std::vector<std::string> folders_of(const symbolizer::ElfFacts& facts, const std
   return folders;
 }
 
-// `looks` are left.
+// `looks`: how many files may still be tried.
 std::string find_library(const std::string& name, const std::vector<std::string>& folders, std::size_t& looks) {
   if (name.size() > PATH_MAX || looks == 0) return "";
   if (name.find('/') != std::string::npos) {

@@ -1,5 +1,5 @@
-// Which files a program will map when it starts: its interpreter, and its libraries as far as the usual folders have
-// them.
+// Predicts which files a program will map when it starts: its interpreter, and its libraries if they are in the usual
+// folders.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace uscope::tracer {
 
-constexpr std::size_t kMostFiles = 64;  // that are looked up for one program
+constexpr std::size_t kMostFiles = 64;  // files that are looked up for one program
 
-// Paths of what the file at `path` asks to be loaded itself; at most kMostFiles. What cannot be found is left out: the
-// answer is a guess that only saves time.
+// Paths of the files that `path` itself needs loaded; at most kMostFiles. Files that are not found are left out: the
+// result is a guess that only saves time.
 [[nodiscard]] std::vector<std::string> asked_for(const symbolizer::ElfFacts& facts, const std::string& path);
 
-// The interpreter of a script, "" where the file is none.
+// The interpreter of a script; "" if the file is not a script.
 [[nodiscard]] std::string script_interpreter(int fd);
 
 }  // namespace uscope::tracer

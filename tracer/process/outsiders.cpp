@@ -33,8 +33,8 @@ std::string proc_folder(std::uint32_t pid) {
   return "/proc/" + std::to_string(pid) + "/";
 }
 
-// Where a process's stack began, which is drawn anew at each exec and stays: equal in all that share an address space,
-// and in forked ones. Empty where it has gone.
+// The start of a process's stack, which is chosen anew at each exec and then stays: equal in all processes that share
+// an address space, and in forked ones. Empty if the process has ended.
 std::string stack_start_of(std::uint32_t pid) {
   constexpr int kBehindName = 25;  // fields between the name and startstack
   std::ifstream file(proc_folder(pid) + "stat");
@@ -46,13 +46,13 @@ std::string stack_start_of(std::uint32_t pid) {
   return line.substr(at + 1, line.find(' ', at + 1) - at - 1);
 }
 
-// True where it cannot be told. Waits for an exec of either that is under way.
+// True if it cannot be determined. Waits for an exec of either process that is in progress.
 bool have_one_space(std::uint32_t a, std::uint32_t b) {
   const long order = syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
   return order == 0 || (order < 0 && errno != ESRCH);
 }
 
-// What each descriptor of a process points to, as /proc has it, until `stop` says so.
+// Calls `stop` with the target of each descriptor of a process, as in /proc, until it returns true.
 template <typename Stop>
 bool any_descriptor(std::uint32_t pid, Stop stop) {
   const std::string folder = proc_folder(pid) + "fd";
@@ -67,7 +67,7 @@ bool any_descriptor(std::uint32_t pid, Stop stop) {
   return false;
 }
 
-// Without asking a file system that may not answer.
+// Does not query a file system that may not answer.
 std::optional<struct statx> facts_of(const std::string& path) {
   struct statx facts {};
   if (statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_NLINK | STATX_INO, &facts) != 0)
@@ -81,18 +81,18 @@ FileNumbers numbers_of(const struct statx& facts) {
   return {facts.stx_dev_major, facts.stx_dev_minor, facts.stx_ino};
 }
 
-// Of the mapping's file, where it has no name any more and others may hold it all the same; else the answer.
+// Returns the numbers of the mapping's file if it has no name any more but others may still hold it; else the answer.
 std::variant<bool, FileNumbers> look_at_file(const MappedFile& file, const AskedAround& around) {
   if (!file.name.ends_with(kDeleted) || file.name.starts_with("/SYSV") || around.silent.count(file.pid) != 0)
     return true;
   around.asks(file.pid);
   const auto facts = facts_of(file.link);
   if (!facts || facts->stx_nlink != 0) return true;
-  if (file.name == "/dev/zero (deleted)") return false;  // memory mapped without a file: nobody has a descriptor
+  if (file.name == "/dev/zero (deleted)") return false;  // memory mapped without a file: no process has a descriptor
   return numbers_of(*facts);
 }
 
-// Takes those of the files that a process holds out of the set. `asks` is called ever again: there may be many.
+// Removes from the set the files that a process holds. Calls `asks` again and again: there may be many.
 void take_held(std::uint32_t pid, std::set<FileNumbers>& files, const AskedAround& around) {
   constexpr std::size_t kAtOnce = 256;
   std::size_t count = 0;
@@ -122,7 +122,7 @@ void SpaceSharers::find_processes() {
   by_stack_.emplace();
   for (const std::uint32_t pid : running_processes()) {
     if (around_.known.count(pid) != 0) continue;
-    around_.asks(pid);  // also of those that are not asked more: this much every process tells
+    around_.asks(pid);  // even for processes that are left alone otherwise: every process answers this much
     const std::uint32_t thread = living_thread_of(pid);
     if (const std::string stack = stack_start_of(thread); !stack.empty()) (*by_stack_)[stack].push_back({pid, thread});
   }
@@ -135,7 +135,7 @@ std::uint32_t SpaceSharers::count(std::uint32_t pid) {
   const auto alike = by_stack_->find(stack_start_of(own));
   if (alike == by_stack_->end()) return 0;
   if (around_.silent.count(pid) != 0) return static_cast<std::uint32_t>(alike->second.size());
-  (void)have_one_space(own, own);  // where it waits, it is this process that holds back, and none of the others
+  (void)have_one_space(own, own);  // if this blocks, the process itself is the cause, and none of the others
   std::uint32_t count = 0;
   for (const Process& other : alike->second) {
     const bool answers = around_.silent.count(other.pid) == 0;
@@ -157,7 +157,7 @@ std::vector<bool> are_open_to_others(const std::vector<MappedFile>& files, const
       if (unheld.empty()) break;
       if (around.known.count(pid) != 0) continue;
       if (around.silent.count(pid) != 0) {
-        unheld.clear();  // it may hold each of them
+        unheld.clear();  // the process may hold each of them
         break;
       }
       around.asks(pid);
@@ -175,7 +175,7 @@ bool has_io_uring(std::uint32_t pid) {
   const std::uint32_t thread = living_thread_of(pid);
   if (any_descriptor(thread, [](const std::string&, std::string_view target) { return target == kRing; })) return true;
   if (has_kernel_worker(pid)) return true;
-  // A ring stays while it is mapped, though its descriptor be closed.
+  // A ring exists as long as it is mapped, even if its descriptor is closed.
   const auto mappings = shared_mappings_of(pid);
   return mappings && std::any_of(mappings->begin(), mappings->end(),
                                  [](const SharedMapping& mapping) { return mapping.name == kRing; });

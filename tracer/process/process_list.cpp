@@ -25,7 +25,7 @@
 namespace uscope::tracer {
 namespace {
 
-constexpr int kLastArgument = 3;  // as the kernel side looks for a script
+constexpr int kLastArgument = 3;  // the kernel side searches as many arguments for a script
 
 std::string proc_path(std::uint32_t pid, const std::string& name) {
   return "/proc/" + std::to_string(pid) + "/" + name;
@@ -49,13 +49,13 @@ std::vector<std::uint32_t> numbers_in(const std::string& folder) {
   return numbers;
 }
 
-// A path as /proc tells it to us, as the process has it: below its own root.
+// Converts a path that /proc shows to uscope into the process's own view: below its own root.
 std::string as_inside(std::uint32_t pid, const std::string& path) {
   const std::string root = link_at(proc_path(pid, "root"));
   return root.size() > 1 && path.starts_with(root + "/") ? path.substr(root.size()) : path;
 }
 
-// Looked up in the kernel's cache alone: a file system's server could keep us waiting. What is open is there.
+// Looks up only in the kernel's cache, since a file system's server could block uscope. Open files are in the cache.
 UniqueFd open_cached(int folder, const std::string& path) {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
@@ -71,9 +71,9 @@ bool are_same_file(int one, int other) {
          a.stx_ino == b.stx_ino && a.stx_dev_major == b.stx_dev_major && a.stx_dev_minor == b.stx_dev_minor;
 }
 
-// The path behind a link of /proc, in the process's own root. The kernel ends that of a deleted file in " (deleted)";
-// but a file may have such a name, and then it is there. What memory without a file (memfd) is called, the kernel alone
-// says.
+// The path behind a link of /proc, in the process's own root. The kernel appends " (deleted)" for a deleted file; but a
+// file may have such a name, and then it exists. For memory without a file (memfd), only the kernel's text gives the
+// name.
 std::string path_behind(std::uint32_t pid, const std::string& link) {
   constexpr std::string_view kDeleted = " (deleted)";
   std::string text = link_at(link);
@@ -95,7 +95,7 @@ bool interprets(const std::string& name) {
   return usc_is_interpreter(word) != 0;
 }
 
-// The first argument that is no option.
+// The first argument that is not an option.
 std::string script_of(const std::string& arguments) {
   std::size_t at = arguments.find('\0');
   for (int i = 1; i <= kLastArgument && at != std::string::npos; i++) {
@@ -162,7 +162,7 @@ std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
     std::uint64_t inode = 0;
     words >> std::hex >> mapping.start >> dash >> mapping.end >> permissions >> offset >> device >> std::dec >> inode;
     if (inode == 0 || permissions.size() < 3 || permissions[2] != 'x') continue;
-    // The path as it stands here has its newlines as \012, as a name may have that too.
+    // The path in this line has newlines as \012, which a name may also contain literally.
     std::array<char, 64> range{};
     std::snprintf(range.data(), range.size(), "map_files/%llx-%llx", static_cast<unsigned long long>(mapping.start),
                   static_cast<unsigned long long>(mapping.end));

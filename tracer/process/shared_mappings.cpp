@@ -50,7 +50,7 @@ std::vector<std::uint32_t> count_strangers(const std::vector<SharedFile>& files,
     }
     around.asks(pid);
     const auto mappings = shared_mappings_of(pid);
-    std::set<std::size_t> held;  // of the files, each once
+    std::set<std::size_t> held;  // indices into files, each once
     for (std::size_t i = 0; mappings && i < mappings->size(); i++) {
       const auto file = std::lower_bound(files.begin(), files.end(), (*mappings)[i].file);
       if (file != files.end() && *file == (*mappings)[i].file)

@@ -17,7 +17,7 @@ bool sleeps_in_futex(std::uint32_t tid) {
   std::string function;
   std::getline(file, function);
   const auto names = [&function](const char* part) { return function.find(part) != std::string::npos; };
-  // With priority inheritance it waits for a lock of the kernel's own.
+  // With priority inheritance the thread waits for a lock in the kernel itself.
   return function.empty() || function == "0" || names("futex") || names("rt_mutex");
 }
 

@@ -1,4 +1,4 @@
-// Whether a thread sleeps, and whether it has run meanwhile.
+// Whether a thread sleeps, and whether it has run in the meantime.
 #pragma once
 
 #include <cstdint>
@@ -7,26 +7,26 @@
 namespace uscope::tracer {
 
 struct ThreadState {
-  char state = '?';            // as /proc/PID/status has it: S asleep, R runs or is about to
-  std::uint64_t switches = 0;  // how often it gave its processor up, or lost it
-  // It sleeps in the kernel's futex code, or the kernel does not say where. A frozen one (a paused container) seems to
-  // be in the call that it was in, though it may have been woken there.
+  char state = '?';            // as in /proc/PID/status: S asleep, R runs or is about to
+  std::uint64_t switches = 0;  // how often it gave up its CPU, or lost it
+  // It sleeps in the kernel's futex code, or the kernel does not say where. A frozen thread (a paused container) seems
+  // to be in the call that it was in, though it may have been woken there.
   bool in_futex = false;
 
   bool operator==(const ThreadState&) const = default;
 };
 
-// Nothing where it has gone.
+// Returns nullopt if the thread has ended.
 [[nodiscard]] std::optional<ThreadState> thread_state_of(std::uint32_t tid);
 
-// It was asleep in a futex at both times, and did not run between them.
+// Whether it was asleep in a futex at both times, and did not run between them.
 [[nodiscard]] inline bool slept_through(const std::optional<ThreadState>& first,
                                         const std::optional<ThreadState>& second) {
   return first && second && first->state == 'S' && first->in_futex && *first == *second;
 }
 
-// Whether signals that may come from outside, a terminal, a timer or another process, have handlers in a thread's
-// process: all but those of faults, and the two that libc has for itself. True where it cannot be told.
+// Whether a thread's process has handlers for signals that may come from outside (a terminal, a timer or another
+// process): all signals except those of faults, and the two that libc reserves. True if that cannot be determined.
 [[nodiscard]] bool handles_signals(std::uint32_t tid);
 
 }  // namespace uscope::tracer

@@ -23,7 +23,7 @@ std::string link_at(const std::string& path) {
 std::optional<std::int64_t> time_offset_of(std::uint32_t tid) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const std::string folder = "/proc/" + std::to_string(tid);
-  if (access((folder + "/ns").c_str(), F_OK) == 0 && access("/proc/self/ns/time", F_OK) != 0) return 0;  // none here
+  if (access((folder + "/ns").c_str(), F_OK) == 0 && access("/proc/self/ns/time", F_OK) != 0) return 0;  // unsupported
   const std::string own = link_at(folder + "/ns/time");
   if (own == kInitial) return 0;
   if (own.empty() || own != link_at(folder + "/ns/time_for_children")) return std::nullopt;

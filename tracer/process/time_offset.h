@@ -1,4 +1,4 @@
-// Time namespaces: by how much a thread's CLOCK_MONOTONIC is before the host's.
+// Time namespaces: how far a thread's CLOCK_MONOTONIC is ahead of the host's.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace uscope::tracer {
 
-// In nanoseconds. Nothing where it cannot be told: it has gone, or /proc tells of its children's namespace only, which
-// is another one (after unshare).
+// In nanoseconds. Returns nullopt if it cannot be determined: the thread has ended, or /proc only shows the namespace
+// of its children, which is another one (after unshare).
 [[nodiscard]] std::optional<std::int64_t> time_offset_of(std::uint32_t tid);
 
 }  // namespace uscope::tracer

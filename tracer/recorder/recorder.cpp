@@ -31,10 +31,10 @@ constexpr std::uint64_t kStatusEveryNs = kSecond / 4;
 constexpr int kLongestWaitMs = 10;
 constexpr int kPendingWaitMs = 1;
 constexpr int kCollectorNice = -20;
-constexpr int kReaderNice = -10;  // as RowBuildQueue's threads, which wait for them
+constexpr int kReaderNice = -10;  // as for the threads of RowBuildQueue, which wait for them
 
-// Somebody who has ended tracing by a signal waits no longer than this for a file that is slow to read, and whoever it
-// was no longer for memory that does not answer.
+// The longest wait for a file that is slow to read, after the user has ended tracing by a signal; and, however tracing
+// ended, for memory that does not answer.
 constexpr std::uint64_t kLongestEndNs = kSecond * 7 / 10;
 constexpr std::uint64_t kLongestLookNs = kSecond * 5;
 
@@ -73,13 +73,14 @@ class SignalWatch {
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
   ~SignalWatch() {
-    // What came while all was being finished would otherwise strike now, before the trace is loaded.
+    // Signals that arrived while the recording was finished would otherwise take effect now, before the trace is
+    // loaded.
     while (fd_ && next()) {
     }
     if (blocked_) sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
   [[nodiscard]] int fd() const { return fd_.get(); }
-  // The next signal that waits.
+  // The next pending signal.
   std::optional<signalfd_siginfo> next() {
     signalfd_siginfo info{};
     if (read(fd_.get(), &info, sizeof(info)) != sizeof(info)) return std::nullopt;
@@ -92,7 +93,7 @@ class SignalWatch {
   bool blocked_ = false;
 };
 
-// What other clocks show beyond CLOCK_MONOTONIC, which neither being set moves nor suspension of the machine.
+// Differences of other clocks to CLOCK_MONOTONIC, which is affected neither by setting the clock nor by suspension.
 struct ClockOffsets {
   std::int64_t real = 0;
   std::int64_t boot = 0;
@@ -129,7 +130,7 @@ class Recording {
       : options_(options), hooks_(hooks), stalls_(options.stall_ns != 0 ? hooks.stall : nullptr, options.stall_ns) {}
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
-  // A file that is still being read is not waited for.
+  // Does not wait for a file that is still being read.
   ~Recording() {
     if (readers_) readers_->stop();
   }
@@ -138,7 +139,7 @@ class Recording {
   Result<void> run();
   RecordOutcome& outcome() { return outcome_; }
   FileTable& files() { return *files_; }
-  // Takes back the raw trace of a recording that never began.
+  // Removes the raw trace of a recording that never began.
   void discard() {
     if (options_.raw.discard) options_.raw.discard();
   }
@@ -176,7 +177,7 @@ class Recording {
   std::unique_ptr<FileTable> files_;
   std::unique_ptr<trace::RawWriter> writer_;
   std::unique_ptr<Collector> collector_;
-  std::unique_ptr<RowBuildQueue> maker_;  // used by files and collector, reads from both: gone before them
+  std::unique_ptr<RowBuildQueue> maker_;  // used by files and collector, and reads from both: destroyed before them
   std::optional<LaunchedCommand> command_;
   RecordOutcome outcome_;
   std::uint64_t start_ns_ = 0;
@@ -192,7 +193,7 @@ class Recording {
 Result<void> Recording::prepare() {
   config_ = options_.config;
   config_.cpus = possible_processors();
-  // The child is forked first: it gets limits, signals and descriptors as we were given them.
+  // The child is forked first: it inherits limits, signals and descriptors as uscope received them.
   if (launches()) {
     auto command = LaunchedCommand::prepare(options_.launch);
     if (!command) {
@@ -201,7 +202,7 @@ Result<void> Recording::prepare() {
     }
     command_.emplace(std::move(*command));
   }
-  // And what reads other people's files, before there is anything open that it must not have.
+  // The processes that read other users' files are forked before anything is open that they must not have.
   symbolizer::ReaderOptions reading;
   reading.nice = kReaderNice;
   auto readers = symbolizer::ReaderProcesses::start(reading);
@@ -211,7 +212,7 @@ Result<void> Recording::prepare() {
   if (!scouts) return scouts.error();
   scouts_ = std::move(*scouts);
   if (auto watching = signals_.open(); !watching) return watching;
-  signal(SIGPIPE, SIG_IGN);  // a reader of --print that goes away does not end the recording
+  signal(SIGPIPE, SIG_IGN);  // a reader of --print that exits does not end the recording
   if (auto raised = raise_descriptor_limit(); !raised) return raised;
   if (!launches() && !in_initial_pid_namespace(this_host()))
     return Error{"uscope runs in a pid namespace of its own, and cannot look into processes that it does not start",
@@ -237,15 +238,15 @@ Result<void> Recording::prepare() {
   if (auto done = writer_->append_meta("backend", backend_->name()); !done) return done;
   if (auto done = files_->publish_vdso(); !done) return done;
   if (auto done = prepare_target(); !done) return done;
-  // What is met for the first time must be opened before a short-lived process has gone.
+  // A file met for the first time must be opened before a short-lived process has ended.
   (void)setpriority(PRIO_PROCESS, 0, kCollectorNice);
   if (auto done = backend_->attach(); !done) return done;
   if (hooks_.ready) hooks_.ready();
   return {};
 }
 
-// What runs already is looked at before the hooks are in place: scripts are told from their arguments, which the kernel
-// side cannot read of another process, and rows are there from the first call on.
+// Running processes are examined before the hooks are in place: scripts are recognised by their arguments, which the
+// kernel side cannot read of another process, and rows are available from the first call on.
 Result<void> Recording::prepare_target() {
   if (command_) files_->preload(command_->path());
   TargetNames names = options_.target;
@@ -261,10 +262,10 @@ Result<void> Recording::prepare_target() {
   return command_ ? backend_->set_launched(command_->pid()) : Result<void>();
 }
 
-// Processes that run already, with the calls that their threads are in.
+// Takes in running processes, with the calls that their threads are in.
 Result<void> Recording::adopt() {
   if (auto done = backend_->adopt(); !done) return done;
-  // Who they are, then what they have mapped.
+  // First the processes, then their mappings.
   for (int i = 0; i < 2; i++)
     if (auto seen = collector_->round(); !seen) return seen.error();
   const auto calls = copy_attached_calls(*backend_, scouts_.get(), [this]() -> Result<void> {
@@ -284,7 +285,7 @@ Result<void> Recording::adopt() {
   return {};
 }
 
-// Nothing is left that is traced, and nothing can come.
+// Whether nothing is traced any more, and nothing can follow.
 bool Recording::is_over(bool idle) const {
   if (command_) return idle && outcome_.command;
   return idle && options_.config.target.kinds == USC_TARGET_PID;
@@ -298,7 +299,7 @@ void Recording::on_signals() {
       stop(StopReason::kInterrupted);
       return;
     }
-    // From the terminal the command has got the signal itself; a signal sent to us alone is passed on.
+    // A signal from the terminal has reached the command too; a signal sent only to uscope is passed on.
     const bool from_terminal = info->ssi_code == SI_KERNEL;
     if (interrupted_once_) {
       stop(StopReason::kInterrupted);
@@ -314,7 +315,7 @@ void Recording::check_limits(std::uint64_t now) {
   if (options_.max_bytes != 0 && writer_->bytes() >= options_.max_bytes) stop(StopReason::kMaxSize);
 }
 
-// Open calls and losses; true when nothing is traced any more.
+// Writes open calls and losses; returns true when nothing is traced any more.
 Result<bool> Recording::each_second(std::uint64_t now) {
   const auto tasks = collector_->write_open_calls(now - std::min(now, kOpenAfterNs));
   if (!tasks) return tasks.error();
@@ -325,9 +326,9 @@ Result<bool> Recording::each_second(std::uint64_t now) {
   return *tasks == 0;
 }
 
-// Rings are read in large, rare batches: a reader that runs beside the writers takes the rings' cache lines from them
-// with every record. The wait is such that a ring would fill to an eighth at the present rate; an urgent record ends it
-// early.
+// Rings are read in large, infrequent batches: a reader that runs next to the writers takes the rings' cache lines from
+// them with every record. The wait is such that a ring would fill to an eighth at the present rate; an urgent record
+// ends it early.
 int Recording::next_wait(std::uint64_t now) {
   const std::uint64_t bytes = writer_->bytes();
   const double rate = now > round_before_ns_
@@ -355,7 +356,7 @@ Result<void> Recording::loop() {
     if (*stalled) stop(StopReason::kStalled);
     if (command_ && !outcome_.command) {
       outcome_.command = command_->poll_exit();
-      if (outcome_.command) next_second = now;  // most often all is over: look at once
+      if (outcome_.command) next_second = now;  // usually everything is over: check at once
     }
     if (now >= next_second) {
       const auto idle = each_second(now);
@@ -379,13 +380,13 @@ Result<void> Recording::loop() {
   return {};
 }
 
-// Somebody waits for the end: once more a signal has come, or a while ago.
+// Whether the user waits for the end: another signal has come, or the first one came a while ago.
 bool Recording::is_urgent() const {
   return end_is_asked_for() ||
          (outcome_.reason == StopReason::kInterrupted && monotonic_ns() - stop_ns_ > kLongestEndNs);
 }
 
-// One picture of all futex waits. Memory that does not answer takes some of this time.
+// Takes one snapshot of all futex waits. Memory that does not answer takes some of this time.
 Result<void> Recording::look_at_waits() {
   FutexWatch& futexes = collector_->futexes();
   if (auto done = futexes.look_at_all(); !done) return done;
@@ -399,7 +400,7 @@ Result<void> Recording::look_at_waits() {
   return {};
 }
 
-// Until nothing waits any more; with `all`, until nothing comes any more either.
+// Runs until nothing waits any more; with `all`, until nothing arrives any more either.
 Result<void> Recording::empty_rings(bool all) {
   while (true) {
     if (is_urgent()) collector_->give_up_rows();
@@ -411,7 +412,7 @@ Result<void> Recording::empty_rings(bool all) {
   }
 }
 
-// No new call is taken up; those still under way are listed before the last hooks go, so that a return in between
+// No new call is recorded; calls in progress are listed before the last hooks are removed, so that a return in between
 // completes them, and walks that wait for a mapping can still ask for it; then the rings are emptied.
 Result<void> Recording::finish() {
   while (hooks_.ending && !hooks_.ending()) {
@@ -424,7 +425,7 @@ Result<void> Recording::finish() {
     if (auto done = look_at_waits(); !done) return done;
   }
   collector_->close();
-  // What was in the rings is looked at in the second round.
+  // The second round processes what was in the rings.
   if (auto seen = collector_->round(); !seen) return seen.error();
   if (auto done = empty_rings(false); !done) return done;
   backend_->detach();

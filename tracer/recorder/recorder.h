@@ -17,34 +17,35 @@
 
 namespace uscope::tracer {
 
-// Where the raw trace goes.
+// The destination of the raw trace.
 struct RawOutput {
   std::string name;                         // for messages
-  std::function<Result<UniqueFd>()> begin;  // a new empty file, asked for once; empty: nothing is kept
-  std::function<void()> discard;            // nothing was recorded: takes the file back; may be empty
+  std::function<Result<UniqueFd>()> begin;  // opens a new empty file, called once; empty: nothing is kept
+  std::function<void()> discard;            // nothing was recorded: removes the file; may be empty
 };
 
 struct RecordOptions {
-  LaunchOptions launch;  // where config.target.kinds has USC_TARGET_LAUNCH
-  TargetNames target;    // for its other kinds; with --follow image also the command's name
-  usc_config config{};   // scope, target, calls, verify_every; the number of processors is filled in
+  LaunchOptions launch;  // used if config.target.kinds has USC_TARGET_LAUNCH
+  TargetNames target;    // for the other kinds; with --follow image also the command's name
+  usc_config config{};   // scope, target, calls, verify_every; the number of CPUs is filled in
   ModuleGlobs modules;
   RawOutput raw;
-  std::string cache_folder;         // of unwind rows; "" = the usual one
-  std::vector<std::string> redact;  // patterns of texts that are not to be recorded
+  std::string cache_folder;         // for unwind rows; "" = the default
+  std::vector<std::string> redact;  // patterns of texts that must not be recorded
   BackendChoice backend = BackendChoice::kAuto;
   BackendSizes sizes;
   std::uint64_t duration_ns = 0;  // stop after this time, 0 = no limit
   std::uint64_t max_bytes = 0;    // of the raw trace, 0 = no limit
-  std::uint64_t stall_ns = 0;     // stop where threads wait for each other that long; RecordHooks.stall knows
-  std::vector<std::pair<std::string, std::string>> meta;  // written to the trace as they are
+  std::uint64_t stall_ns = 0;     // stop if threads wait for each other this long, as found by RecordHooks.stall; 0 =
+                                  // off
+  std::vector<std::pair<std::string, std::string>> meta;  // written to the trace unchanged
 };
 
-// kFinished: nothing is left that could be traced.
+// kFinished: nothing that could be traced is left.
 enum class StopReason { kFinished, kInterrupted, kDuration, kMaxSize, kStalled, kWriteFailed };
 
 struct RecordOutcome {
-  std::optional<CommandExit> command;  // none: it was still running when tracing ended
+  std::optional<CommandExit> command;  // nullopt: it was still running when tracing ended
   int exec_errno = 0;                  // the command could not be found or executed; `trouble` says more
   StopReason reason = StopReason::kFinished;
   std::string trouble;  // for exec_errno and kWriteFailed
@@ -53,20 +54,22 @@ struct RecordOutcome {
 };
 
 struct RecordHooks {
-  RecordObserver* observer = nullptr;           // sees each event
-  CompareObserver* compare_observer = nullptr;  // sees each comparison of --verify
+  RecordObserver* observer = nullptr;           // receives each event
+  CompareObserver* compare_observer = nullptr;  // receives each comparison of --verify
   std::function<void()> ready;                  // the kernel side is in place, and nothing is traced yet
-  std::function<bool()> ending;                 // the kernel side is about to go; called until it is true
-  std::function<void(std::uint64_t)> attached;  // running processes are traced now: so many threads
+  std::function<bool()> ending;                 // the kernel side is about to be removed; called until it returns true
+  std::function<void(std::uint64_t)> attached;  // running processes are now traced; the argument is their number of
+                                                // threads
   std::function<void(const TraceFigures&, double)>
       status;                       // about four times a second, with the seconds since the start
   StallCheck* stall = nullptr;      // with RecordOptions.stall_ns
-  std::function<bool()> wants_end;  // asked as often: whether the one who looks on has seen enough
+  std::function<bool()> wants_end;  // called as often; true: the observer has seen enough
 };
 
-// Records until the command and all that came from it have ended, or a limit or signal ends it. Errors are those before
-// the command was started, or a backend that failed; trouble with the raw file while tracing is in the outcome, and
-// what was written can be loaded. The caller keeps `files_out` for the loader: the descriptors of the traced files.
+// Records until the command and all its descendants have ended, or until a limit or signal ends it. Returns an error if
+// something fails before the command starts, or if the backend fails; trouble with the raw file while tracing is in the
+// outcome, and what was written can be loaded. `files_out` receives the descriptors of the traced files; the caller
+// keeps them for the loader.
 Result<RecordOutcome> record(const RecordOptions& options, const RecordHooks& hooks,
                              std::vector<std::unique_ptr<File>>* files_out);
 

@@ -22,9 +22,9 @@ Result<bool> StallWatch::work(FutexWatch& futexes, trace::RawWriter& writer, std
 Result<void> StallWatch::look(FutexWatch& futexes, std::uint64_t now_ns, std::uint64_t threads) {
   if (check_ == nullptr || state_ != State::kIdle) return {};
   const WaitSet waits = futexes.waits_before(now_ns - std::min(now_ns, stall_ns_));
-  // Where every thread waits there is nothing to rest for.
+  // If every thread waits, there is no reason to rest.
   if (now_ns < rest_until_ns_ && waits.count < threads) return {};
-  // A thread less may be the one that would have woken another.
+  // A thread that has ended may be the one that would have woken another.
   const std::uint64_t asked = waits.mark + threads;
   if (waits.count == 0 || asked == asked_) return {};
   if (auto done = futexes.look_at_all(); !done) return done;

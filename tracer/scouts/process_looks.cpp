@@ -110,16 +110,16 @@ struct OpenAnswer {
   struct stat status {};
 };
 
-// Whose bytes come from a program, which may keep them back.
+// Whether a program serves the file's bytes, and may hold them back.
 bool is_served(int fd) {
   struct statfs system {};
   return fstatfs(fd, &system) != 0 || system.f_type == FUSE_SUPER_MAGIC;
 }
 
-// What a program that serves files says of their owners and modes is its own choice, and the copy does not show that it
-// came from there. So the copy is a file that anybody may write, of nobody: it has a reader and rows of its own
-// (symbolizer/reader/file_owner.h), and is read in nobody's name. A tracer that may not give files away, or whose user
-// namespace has no such user, keeps the mode, and with it all but the last.
+// A program that serves files can claim any owner and mode for them, and a copy does not show where it came from. So
+// the copy is owned by user nobody and writable by all: it gets a reader and rows of its own
+// (symbolizer/reader/file_owner.h), and is charged to no user. A tracer that may not give files away, or whose user
+// namespace lacks that user, still sets the mode, which achieves all but the last.
 bool disown(int copy, mode_t mode) {
   constexpr uid_t kNobody = 65534;
   if (fchmod(copy, (mode & 0777) | S_IWOTH) != 0) return false;
@@ -155,14 +155,14 @@ UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, int*
   return copy;
 }
 
-// A regular file, and nothing else: a path may by now name a device or a FIFO.
+// Accepts only a regular file: by now a path may name a device or a FIFO.
 void answer_opened(ScoutDesk& desk, UniqueFd fd, int error) {
   OpenAnswer answer;
   answer.error = error;
   if (fd && (fstat(fd.get(), &answer.status) != 0 || !S_ISREG(answer.status.st_mode))) answer.error = ENOENT;
   UniqueFd copy;
   if (fd && is_served(fd.get())) {
-    desk.be_last();  // its end closes the file, for which the program that serves it is asked
+    desk.be_last();  // its exit closes the file, which requires an answer from the serving program
     answer.is_copy = true;
     if (answer.error == 0) copy = copy_in_memory(desk, fd.get(), answer.status, &answer.error);
   }
@@ -174,7 +174,7 @@ void answer_opened(ScoutDesk& desk, UniqueFd fd, int error) {
   if (answer.is_copy) (void)fd.release();
 }
 
-constexpr int kReadOnly = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // O_NONBLOCK: FIFOs do not make us wait
+constexpr int kReadOnly = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // O_NONBLOCK: FIFOs do not block
 
 void open_path(ScoutDesk& desk) {
   ScoutReader in(desk.request().bytes);

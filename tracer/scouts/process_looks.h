@@ -1,5 +1,6 @@
-// What is asked about other processes, and files that they name, through scouts (scouts.h): each of these may be held
-// back by the process asked about. Without scouts, all is done here. What did not answer is as what is not there.
+// Queries about other processes and the files that they name, made through scouts (scouts.h), since the process in
+// question may block each of them. Without scouts the caller's thread does the work. If nothing answers, the result is
+// the same as if the object did not exist.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,25 +18,25 @@
 
 namespace uscope::tracer {
 
-// Of a process that ran before: what the kernel side does not tell.
+// Facts about a process that ran before the trace which the kernel side does not give.
 struct ProcessPortrait {
   std::string name;  // of its first thread
   std::string path;
   std::string arguments;
-  std::uint64_t descriptors_ns = 0;  // when they were looked at
+  std::uint64_t descriptors_ns = 0;  // when they were read
   std::vector<OpenDescriptor> descriptors;
   bool has_io_uring = false;
 };
 
-// A regular file, opened for reading. One of a file system that is a program (FUSE) is a copy in memory, of nobody and
-// for anybody to write: such a program may keep whoever holds a descriptor of it from closing it, and so from ending,
-// and says what it likes of a file's owner.
+// A regular file, opened for reading. If it is on a file system that is a program (FUSE), it is a copy in memory, owned
+// by user nobody and writable by all: such a program may block whoever holds a descriptor of its file from closing it,
+// and so from exiting, and can claim any owner for a file.
 struct OpenedFile {
   UniqueFd fd;
-  int error = 0;  // why there is none: ETIMEDOUT where nothing answered, EFBIG where it is too large a copy
+  int error = 0;  // why there is no fd: ETIMEDOUT if nothing answered, EFBIG if the file is too large to copy
   bool is_copy = false;
   struct stat status {};  // of the file itself
-  std::string path;       // where it is
+  std::string path;       // its present path
 };
 
 class ProcessLooks {
@@ -47,16 +48,17 @@ class ProcessLooks {
   std::vector<OpenDescriptor> descriptors_of(std::uint32_t pid);
   bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names);
   std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid);
-  // Whether a path means the same file to a process as to us: one of another root (a container's) does not.
+  // Whether a path means the same file to that process as to uscope: not if the process has another root (a
+  // container's).
   bool shares_our_root(std::uint32_t pid);
-  // As library_search.h has it.
+  // Calls the function of library_search.h.
   std::vector<std::string> asked_for(const symbolizer::ElfFacts& facts, const std::string& path);
 
-  // Opens a file for reading if it is a regular one; `pid`: who may hold that back, 0 = nobody in particular.
+  // Opens a file for reading if it is a regular one. `pid`: the process that may block this, 0 = none in particular.
   OpenedFile open_file(std::uint32_t pid, const std::string& path);
-  // The same of a name in a folder, which may be no link; the status tells where it is no regular file.
+  // The same for a name in a folder, which may not be a link; `status` shows if it is not a regular file.
   OpenedFile open_in_folder(std::uint32_t pid, int folder, const std::string& name);
-  // A folder below one that is taken as the root, to hold on to (O_PATH); none where there is none.
+  // Opens a folder (O_PATH) below another one that serves as the root; empty if there is none.
   UniqueFd open_folder(std::uint32_t pid, int root, const std::string& path);
 
  private:

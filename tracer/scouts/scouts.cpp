@@ -31,13 +31,13 @@ constexpr std::size_t kMostInPacket = std::size_t{48} << 10;
 constexpr std::size_t kMostIdle = 2;
 constexpr std::size_t kMostLost = 64;
 constexpr int kNice = -20;        // as the collector, which may wait for them
-constexpr int kKeeperMs = 5'000;  // it never does anything that may block
-// Without a word for this long, it hangs although it runs: on something endless.
+constexpr int kKeeperMs = 5'000;  // the keeper never does anything that may block
+// A scout that is silent for this long hangs even though it runs, on something endless.
 constexpr int kTimesWhileRunning = 4;
 constexpr int kShortPatienceMs = 30;
 constexpr double kMostDebtMs = 600;
 constexpr double kForgottenPart = 0.1;
-constexpr std::uint64_t kRest = 20;  // times as long as was waited
+constexpr std::uint64_t kRest = 20;  // as a multiple of the time waited
 constexpr std::uint64_t kLeastRestNs = 5 * kSecond;
 constexpr std::uint64_t kLongestRestNs = 600 * kSecond;
 constexpr std::size_t kMostSilent = 4096;
@@ -61,7 +61,7 @@ bool send_packet(int socket, PacketHead head, std::span<const std::byte> bytes, 
   return send_with_fds(socket, packet, fds);
 }
 
-// A message in as many packets as it takes; its descriptors go with the first.
+// Sends a message in as many packets as needed; its descriptors go with the first.
 bool send_message(int socket, std::span<const std::byte> bytes, std::span<const int> fds) {
   while (true) {
     const auto part = bytes.first(std::min(bytes.size(), kMostInPacket));
@@ -72,7 +72,8 @@ bool send_message(int socket, std::span<const std::byte> bytes, std::span<const 
   }
 }
 
-// Its packet's head, and what is behind added to `message`; nothing where none is there, or the other end is gone.
+// Receives a packet: returns its head and appends the rest to `message`; nullopt if none is there, or the other end is
+// closed.
 std::optional<PacketHead> receive_packet(int socket, ScoutMessage& message, int flags) {
   std::array<std::byte, sizeof(PacketHead) + kMostInPacket> room;
   std::vector<UniqueFd> fds;
@@ -92,7 +93,7 @@ class Desk final : public ScoutDesk {
  public:
   explicit Desk(int socket) : socket_(socket) {}
 
-  // False: no other request comes.
+  // Returns false if no further request will come.
   bool serve() {
     request_ = {};
     while (true) {
@@ -117,7 +118,7 @@ class Desk final : public ScoutDesk {
   void be_last() override { last_ = true; }
 
  private:
-  // Nobody waits for it any more.
+  // Exits if no process waits for the answer any more.
   static void keep(bool sent) {
     if (!sent) _exit(0);
   }
@@ -134,7 +135,7 @@ class Desk final : public ScoutDesk {
     Desk desk(socket);
     while (desk.serve()) {
     }
-  } catch (const std::exception&) {  // no memory left: whoever asked sees it go
+  } catch (const std::exception&) {  // out of memory: the tracer sees the scout exit
   }
   _exit(0);
 }
@@ -161,7 +162,7 @@ class Desk final : public ScoutDesk {
   }
 }
 
-// Or is about to: then nobody holds it back but who uses the processors.
+// Runs, or is about to: then only load on the CPUs delays it.
 bool is_running(pid_t pid) {
   const UniqueFd stat(open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 256> text{};
@@ -333,13 +334,13 @@ void Scouts::give_up(Errand::Scout scout) {
   lost_.push_back(std::move(scout.process));
 }
 
-// How many of those that were killed are still there.
+// How many killed scouts still exist.
 std::size_t Scouts::count_lost() {
   std::erase_if(lost_, [](const UniqueFd& process) { return is_readable(process.get(), 0); });
   return lost_.size();
 }
 
-// While tracing has stood still for long lately, or is to end, scouts have little time.
+// Scouts get little time if tracing has stood still for long lately, or is about to end.
 int Scouts::patience_ms() const {
   return debt_left_ms() > kMostDebtMs || end_is_asked_for() ? kShortPatienceMs : kPatienceMs;
 }
@@ -362,7 +363,7 @@ bool Scouts::is_let_be(std::uint32_t pid) const {
   return found != silent_.end() && monotonic_ns() < found->second.until_ns;
 }
 
-// One that waited for work may have been killed by somebody: then another one goes.
+// An idle scout may have been killed from outside: then another one is tried.
 std::optional<Errand> Scouts::send(ScoutWork work, std::span<const std::byte> request, std::span<const int> fds) {
   std::vector<std::byte> bytes(request.begin(), request.end());
   const auto address = std::as_bytes(std::span(&work, 1));

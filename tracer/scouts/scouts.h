@@ -1,11 +1,11 @@
-// Scouts: processes that go where a traced program may hold back whoever comes. Memory of a process, its /proc files,
-// files that it names or maps: each may lie behind userfaultfd or a FUSE server that does not answer, or need a lock
-// that somebody keeps. A scout that does not come back is killed and given up; some waits of the kernel (a FUSE request
-// that the server has read) end for no signal, so nobody waits for its death either. A thread could not be given up so:
-// the whole tracer would stay behind with it.
+// Scouts: processes that do work which a traced program can block for ever. A process's memory, its /proc files, and
+// files that it names or maps may lie behind userfaultfd or a FUSE server that does not answer, or need a lock that is
+// never released. A scout that does not return is killed and given up; some waits in the kernel (a FUSE request that
+// the server has read) do not end for any signal, so its death is not waited for either. A thread could not be given up
+// in this way: the whole tracer would have to stay with it.
 //
 // A keeper, forked before anything is open, forks the scouts. They have the tracer's privileges and none of its files,
-// and run functions of this same program: what they are asked to do is sent as a function's address.
+// and run functions of this same program: the request contains the address of the function.
 #pragma once
 
 #include <sys/types.h>
@@ -34,15 +34,15 @@ struct ScoutMessage {
   std::vector<UniqueFd> fds;
 };
 
-// What a scout's work sees. There is an end to it where the tracer's is.
+// The interface of a scout's work. A scout ends with the tracer.
 class ScoutDesk {
  public:
   virtual ~ScoutDesk() = default;
   [[nodiscard]] virtual ScoutMessage& request() = 0;
-  // Told before something that may not come back; the tracer sees the last number (Errand::at).
+  // Called before a step that may not return; the tracer sees the last number (Errand::at).
   virtual void goes_to(std::uint32_t number) = 0;
   virtual void answer(std::span<const std::byte> bytes, std::span<const int> fds = {}) = 0;
-  // This scout holds something whose release may take for ever: it does nothing else after this.
+  // This scout holds something whose release may block for ever: it does no further work after this.
   virtual void be_last() = 0;
 };
 
@@ -50,7 +50,7 @@ using ScoutWork = void (*)(ScoutDesk& desk);
 
 class Scouts;
 
-// One request under way. Given up with this object where it is not done.
+// A request in progress. If it is not done, destroying this object gives it up.
 class Errand {
  public:
   enum class Came { kAnswer, kNothing, kDone, kLost };
@@ -61,13 +61,13 @@ class Errand {
   Errand& operator=(const Errand&) = delete;
   ~Errand();
 
-  // The next answer, if it is there.
+  // Returns the next answer, if it has arrived.
   Came next(ScoutMessage& answer);
-  // Until something is there, or this time is over.
+  // Waits until something arrives, or this time is over.
   void wait(int milliseconds) const;
-  // Nothing has come for longer than what it was asked for can take; kLost, too, is such an end.
+  // Whether nothing has arrived for longer than the request can take; kLost counts as that, too.
   [[nodiscard]] bool hangs() const;
-  // The number that it went to last.
+  // The last number passed to goes_to().
   [[nodiscard]] std::uint32_t at() const { return at_; }
   [[nodiscard]] std::uint64_t began_ns() const { return began_ns_; }
 
@@ -93,29 +93,29 @@ class Errand {
 
 class Scouts {
  public:
-  // Nothing came from a scout for this long, and it does not run: it hangs.
+  // If nothing came from a scout for this long, and it does not run, it hangs.
   static constexpr int kPatienceMs = 250;
 
-  // Forks: called while there is no other thread and nothing is open that scouts must not have.
+  // Forks, so call it while there is no other thread, and before anything is open that scouts must not have.
   static Result<std::unique_ptr<Scouts>> start();
   Scouts(const Scouts&) = delete;
   Scouts& operator=(const Scouts&) = delete;
   ~Scouts();
 
-  // Nothing where no scout can be had: too many did not come back.
+  // Returns nullopt if no scout is available: too many did not return.
   std::optional<Errand> send(ScoutWork work, std::span<const std::byte> request, std::span<const int> fds = {});
-  // The one answer to a request about process `pid` (0: about none), waited for; nothing where it did not come, this
-  // process has lately not answered, or too much time went by lately in waiting for others that did not.
+  // Waits for the single answer to a request about process `pid` (0: about none). Returns nullopt if it did not come,
+  // if this process has lately not answered, or if too much time was lately spent waiting for others.
   std::optional<ScoutMessage> ask(std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
                                   std::span<const int> fds = {});
 
-  // A process that did not answer after `waited_ns`: it is let be for many times as long, and longer each time.
+  // Records that a process did not answer after `waited_ns`: it is left alone for a multiple of that, longer each time.
   void tell_silent(std::uint32_t pid, std::uint64_t waited_ns);
   [[nodiscard]] bool is_let_be(std::uint32_t pid) const;
-  // One that did not answer, and is asked again for all that.
+  // Records a process that did not answer but will be queried again.
   void note_silent(std::uint32_t pid) { news_.push_back(pid); }
 
-  // Processes that did not answer since the last call, once for each time; 0: it was about none.
+  // Processes that did not answer since the last call, one entry for each time; 0: a request about no process.
   std::vector<std::uint32_t> take_silent() { return std::exchange(news_, {}); }
   [[nodiscard]] pid_t keeper() const { return keeper_pid_; }
 
@@ -137,20 +137,20 @@ class Scouts {
   pid_t keeper_pid_ = -1;
   UniqueFd keeper_;
   std::list<Errand::Scout> idle_;
-  std::list<UniqueFd> lost_;  // pidfds of those that were killed
+  std::list<UniqueFd> lost_;  // pidfds of killed scouts
   std::unordered_map<std::uint32_t, Silence> silent_;
-  double debt_ms_ = 0;  // waited for nothing; forgotten at a tenth of the time that passes
+  double debt_ms_ = 0;  // time waited in vain; a tenth of the time that passes is deducted
   std::uint64_t debt_ns_ = 0;
   std::vector<std::uint32_t> news_;
 };
 
-// As Scouts::ask; without scouts, the work is done here.
+// Like Scouts::ask(); without scouts, the caller's thread does the work.
 std::optional<ScoutMessage> ask(Scouts* scouts, std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
                                 std::span<const int> fds = {});
-// Runs the work here: its answers.
+// Runs the work on the caller's thread, and returns its answers.
 std::vector<ScoutMessage> run_here(ScoutWork work, std::span<const std::byte> request, std::span<const int> fds = {});
 
-// For requests and answers: plain data and runs of bytes, one behind the other.
+// For requests and answers: plain data and runs of bytes, one after the other.
 class ScoutWriter {
  public:
   template <typename T>
@@ -171,7 +171,7 @@ class ScoutWriter {
   std::vector<std::byte> bytes_;
 };
 
-// Of what has no more, zeroes and nothing.
+// Reads them back; beyond the end it returns zeroes and empty runs.
 class ScoutReader {
  public:
   explicit ScoutReader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -202,7 +202,7 @@ class ScoutReader {
   std::span<const std::byte> rest_;
 };
 
-// Whether a signal that ends the recording waits: SIGINT, SIGTERM, SIGQUIT or SIGHUP, which are blocked meanwhile.
+// Whether a signal that ends the recording is pending: SIGINT, SIGTERM, SIGQUIT or SIGHUP, which are blocked meanwhile.
 [[nodiscard]] bool end_is_asked_for();
 
 }  // namespace uscope::tracer
