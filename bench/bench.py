@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What one traced call costs, against the peers, on one machine in one run.
 
 Each case is a loop of getppid (tests/fixtures) that prints the nanoseconds it took. Every round runs, in turn, the loop

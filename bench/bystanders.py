@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What those pay who do not ask for tracing: a program that is not traced while another one is, a program after the tracer
 has gone, and one that is traced and makes hardly any calls.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Whether `uscope diff` finds what is wrong: faults made on real servers, three normal runs and one abnormal each.
 
 Apache, nginx, MariaDB and PostgreSQL each serve the same work in every run, traced by attaching to them. A fault is made before an

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What tracing costs real servers: throughput of Apache's event MPM under ab, and of MariaDB under sysbench's OLTP, alone and traced.
 
 A server is started once; each round loads it in turn alone, under uscope in mode 2 (5 frames), in mode 4 (64 frames), and under

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """How true the stacks of real programs are: each program of verify_programs_list.py is recorded once, whole.
 
 `uscope record --mode 4 -S 1024 --verify N` follows the program and all it starts; of the database that comes out, four things are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The programs that verify_programs.py records: ordinary Debian packages, each with a short piece of its ordinary work.
 
 `setup`, `ready`, `load` and `stop` are bash, run untraced in the program's scratch folder; `command` is what is recorded: a list of

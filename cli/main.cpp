@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The `uscope` command: parses the command line, runs the verb that it names, prints errors.
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Events are grouped by image and stack (and call) in SQL, so that each distinct stack's text is read once for each
 // image it occurs in. Limit: the groups of equal text (two images of one name) stay separate lines, which flame graph
 // tools add.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Folded stacks, the input of flame graphs: `process;root;…;leaf weight`, one line for each distinct stack.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What `uscope top` counts: calls, errors and times by call and trigger, while tracing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names of functions while tracing, by a process of their own: reading a large binary's symbols takes seconds, the
 // rings must be read meanwhile, and what traced programs have in their files is not read with a tracer's privileges.
 #pragma once

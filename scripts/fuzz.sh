@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Builds the fuzzers (preset fuzz) and runs each for so many seconds, from its corpus in tests/fuzz/corpus:
 #   fuzz.sh [SECONDS [TARGET...]]      (20 seconds, all targets)
 # Inputs found are kept in build/fuzz/corpus, crashes in build/fuzz/crashes; USCOPE_FUZZ_JOBS fuzzers run at a time (2).

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Installs what uscope needs, Debian packages by name. `install-deps.sh build` is what building and tracing take; `install-deps.sh
 # test` adds the test runner's peers and programs; `install-deps.sh demo` what the quick start traces; `install-deps.sh vm`
 # what tests/vm/matrix.sh and debug-kernel.sh take beyond the tests; `install-deps.sh bench` the servers of bench/.

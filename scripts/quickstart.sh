@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # From nothing to a report: installs, builds, traces Apache's event server while it answers 20,000 requests on loopback, and prints
 # what was seen. Everything it makes lies in the build folder.
 set -euo pipefail

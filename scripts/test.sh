@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Installs, builds and runs all tests. The last line is the test runner's own summary; the exit status is its.
 #   test.sh            everything: what CI runs
 #   test.sh --quick    while working: formatting, clang-tidy of what has changed, the release build, unit tests, and the tests with the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Two passes over the raw trace. The first gathers definitions (who is who, distinct stacks), counts sequence numbers
 // and notes the places of late calls; the second puts the events in the order of their entry and inserts them. Between
 // the two, everything that events refer to is written, with its names. Indices come last.

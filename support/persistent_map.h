@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // An ordered map with cheap copies: a copy and its original share everything that neither has changed since. Meant for
 // tables that processes inherit at a fork, of which there may be very many. Every change costs the logarithm of the
 // size.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "support/private_file.h"
 
 #include <fcntl.h>

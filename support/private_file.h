@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Opens files by descriptor, not twice by name, so that no other process can exchange them in between.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Texts that a user wants to keep out of a trace: those that match one of some patterns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The result of a function that can fail: a value, or an Error that says what failed, on which object, and what to do
 // next. Exceptions do not cross a folder; only cli/ prints errors and picks exit codes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Formats socket addresses that a traced program passed: hostile bytes, of any length.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Helpers for names from traced programs, which are hostile: they may hold any byte.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The SET of `events -e`: which system calls, by name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names of error and signal numbers, the same on every machine that reads a trace.
 #pragma once
 

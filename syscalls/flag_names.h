@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names of the bits and numbers that system calls take: open flags, socket families, futex operations and so on.
 #pragma once
 

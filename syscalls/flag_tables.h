@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The tables of flag_names.cpp, which alone includes this. The names are the kernel's, from its UAPI headers or the C
 // library's copies of them; numbers stand where the C library's headers have none.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The system calls of Linux on x86-64 by number and name, in strace's classes, and sets of them as `-e` names them.
 #pragma once
 

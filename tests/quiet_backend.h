@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A kernel side that does nothing, so that a FileTable can stand alone.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What tests and benchmarks need to run a server of their own: on loopback, in a folder of its own."""
 import contextlib
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Each processor's records come nearly in the order in which calls ended, and most calls are short, so the order of
 // entry differs from the file's only locally: a window of kSlackNs is kept, sorted in batches, and given out once
 // nothing earlier can come. Calls that took longer than the window are known from the first pass by entry and place (16

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Puts the events of a raw trace in the order of their entry, in bounded memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // From the file offset that a frame has to the address that symbols and line tables have.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Percentiles of call durations in bounded memory.
 //
 // Up to kExactValues durations are kept as they are, and percentiles are exact. Beyond, they are counted in buckets of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The causes of loss and what each leaves out of a trace: the one place that the tracer, the loader and the readers
 // ask.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The names that records and the database have for small numbers: one table for each.
 #pragma once
 

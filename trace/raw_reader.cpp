@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Records are chained by their lengths alone, so a damaged length breaks the chain. A record is therefore believed when
 // its lengths fit its type and a plausible head (or the end) follows; where none does, a record whose size is exactly
 // what its contents need is still believed, and the damage is behind it. After a break the reader looks at every eighth

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Streams a raw trace: header, then record after record, in bounded memory, whatever is in the file.
 #pragma once
 

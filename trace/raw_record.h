@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One record of a raw trace as it lies in the file, and what can be taken out of it. The layouts are those of
 // include/uscope/record.h; nothing here trusts a length before check_record() has.
 #pragma once

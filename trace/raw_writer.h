@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Writes the raw trace: the header, then records as they come, through a buffer of fixed size.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Finds out how many records of a trace are missing without anybody having said so.
 #pragma once
 

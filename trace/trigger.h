@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The trigger of a stack: the frame of the application that asked for the call. The loader and `uscope top` choose it
 // by this one rule.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A thread's futex wait as the trace records it, and the stack under which the thread waits: the input of the deadlock
 // rules. Nothing here reads a store.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // glibc's pthread_mutex_t behind a futex word, as it lies on x86-64: lock, count, owner, users, kind
 // (sysdeps/nptl/bits/struct_mutex.h; unchanged from 2.17 to 2.41).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A thread's last call is found through the index of events by thread and time, so the number of events does not
 // matter.
 #include "analyzer/deadlock/last_calls.h"

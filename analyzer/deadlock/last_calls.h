@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The last state of each thread of a trace: the processes and threads that still exist, the call that each thread has
 // not returned from and, for threads that wait for a futex, everything that the trace knows of the wait.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/deadlock/lock_owner.h"
 
 #include "analyzer/deadlock/glibc_mutex.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The owner of a lock that a thread waits for, read from the words around the futex.
 #pragma once
 

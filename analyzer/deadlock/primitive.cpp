@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A stack is read from the system call outwards. Frames of libc without a name, and functions that only lead to the
 // call, are skipped; the first function with another name decides. So a lock taken inside malloc or a callback of
 // pthread_once is not mistaken for the primitive further out. The caller of the deciding function can refine the

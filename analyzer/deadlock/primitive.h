@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The kind of object that a thread waits for on a futex, derived from the functions on its stack. If libc used a tail
 // call, its function is not on the stack; then the words around the address decide.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The order of the rules. Owners first: a cycle of them needs no further evidence. Then condition variables: a waiter
 // whose wakers all wait, through owners, for the waiter itself. Threads that are stuck and not behind one of these are
 // a stall, which lists only those that do not wait for another listed thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Which thread waits for which, and which threads will never go on: pure functions on numbers, without stores or names.
 //
 // A waiter is stuck if every thread that could release it is stuck too. The possible releasers are one known thread

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Finds the thread of the trace for the tid in a lock. Locks hold inner tids, which mean nothing outside of their
 // innermost pid namespace. A number that fits several threads is unclear.
 #pragma once

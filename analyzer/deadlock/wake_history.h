@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Which threads woke a futex while the trace ran. The source is the index of events by call and first argument or, for
 // a futex that processes share, the table of such wakes.
 #pragma once

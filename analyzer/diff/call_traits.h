@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Properties of a call that hold for every application: whether it waits, and which results only mean "later".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Looks up single events of a cell as examples: the first one, the threads, the data that arguments pointed to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Dual-space comparison: what abnormal runs of an application do that normal runs do not, and vice versa.
 //
 // Memory: the cells of all runs. All stores are open at once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The differences between the matrices of abnormal and normal runs: cells that only one side has, and cells that have
 // shifted. Pure functions on matrices; diff.h adds examples from the stores.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Errors that both sides have, but for files or addresses that never gave them before.
 //
 // In a cell that fails now and then in healthy runs too (a name that is looked for in several folders), an error alone

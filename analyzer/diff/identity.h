@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Decides which function of one run is the same as a function of another, by names that hold across address space
 // layout, rebuilds and stripped binaries. Pure functions.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The dual-space matrix of one run: the kind of call against its caller (a function, a chain of application functions,
 // or the path through the modules), with identities that hold across runs.
 #pragma once

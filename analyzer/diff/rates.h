@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The events of one cell on both sides, run by run, as rates.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The facts that decide whether two runs' calls can be compared: how the runs were traced, for how long, and what is
 // missing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Tests whether two groups of runs differ: counts of calls that scatter more than by chance (negative binomial), and
 // durations. Pure functions.
 //

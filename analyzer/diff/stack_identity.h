@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The second dimension of the matrix, read from a store: frames and stacks as texts that hold across runs.
 #pragma once
 

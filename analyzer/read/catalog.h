@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The small tables of a store, read once: the tasks, images and kinds that events refer to.
 #pragma once
 

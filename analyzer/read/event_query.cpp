@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The filter becomes one SQL query that returns event ids by time; each event's columns, strings and names are then
 // looked up by id. If SQLite must sort, it sorts only ids and times and spills to temporary files, so memory stays
 // bounded. Names of processes, threads and calls come from the catalog, triggers from a bounded cache of stacks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Reads single events, filtered, in order of time, one by one: memory does not grow with their number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The totals that the loader counted over all events (cell, latency, thread_total, notable_event), so that a summary
 // need not read each event.
 #pragma once

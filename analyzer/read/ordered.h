@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Rows of a table by id. Ids of a store are small and almost without gaps, so a row is usually at the index that its id
 // gives; if not (a store made by another program), it is found by bisection.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The tree is built from parent links by three passes without recursion: nodes, links, then a walk from the roots that
 // marks the nodes it reaches. An unreached node lies on or behind a cycle; one node of each cycle becomes a root.
 #include "analyzer/read/process_tree.h"

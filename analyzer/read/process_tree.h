@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The processes of a trace as a tree, with the images each one ran over time.
 //
 // The parent links come from the store and are not trusted: a process whose parent is missing is a root, and one whose

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A summary consists of what the loader counted (event_totals.h, the cells of the dual-space matrix) and a few small
 // tables; single events and stacks are looked up by id only if a line shows them. Limits: lists are cut to a number of
 // lines, percentiles above 4096 durations are rounded up by at most 1.6 % (trace/latency.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A trace at a glance: what is missing from it first, then the processes, the calls, their callers, durations and
 // errors. Plain data; times are nanoseconds, `start_ns` and `ts_ns` count from the trace's first moment.
 #pragma once

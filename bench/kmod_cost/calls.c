@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* Instructions for each getppid, in a guest whose processor counts one tick of the time stamp counter for each
  * instruction. Batches of 50 calls, timed one by one; prints the batches' minimum and median, for one call.
  * usage: calls same|sites|depths BATCHES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The loader against a bare prepared-insert loop of the same rows, with the same SQLite settings and indices, in turn
 // (A B A B …), each in a process of its own so that peak memory is its own; then, on the store that was loaded, how
 // long the readers take to answer.

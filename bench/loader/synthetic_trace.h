@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A trace made by arithmetic: the raw file, and the same rows inserted without a loader.
 #pragma once
 

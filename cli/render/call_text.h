@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A call's arguments and result as text, similar to strace's output: names for flags, strings in quotes, descriptors
 // with the object that they stand for. Everything that a traced program chose is escaped.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The verdict, then each finding: an explanation in sentences, then each thread with the application's frames and the
 // library's frames that led into the kernel. Last, the threads that wait behind those of the findings.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A comparison as text for people and as JSON for programs (docs/json/diff.schema.json).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/render/events_render.h"
 
 #include <nlohmann/json.hpp>

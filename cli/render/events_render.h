@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One event as a strace-like line and as JSON (docs/json/events.schema.json).
 #pragma once
 

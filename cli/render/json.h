@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // JSON values for names that may hold any byte, and for numbers that may be missing.
 #pragma once
 

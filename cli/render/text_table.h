@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Tables for people: aligned columns that fit a width. TextTable makes every cell safe for a terminal, so that no
 // renderer can forget to.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Renders the processes of a trace, for people and for programs.
 #pragma once
 

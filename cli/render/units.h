@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Numbers in the form that people type and read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A trace of a running application: uscope attaches, records its present state once, and detaches.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Loads a raw trace after giving up the privileges of tracing: loading reads symbols from files of other users.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Opens databases that may come from anyone: once the database is open, the process gives up everything that reading
 // does not need, so that a file which takes over SQLite can do little.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `--debuginfod`, for the verbs that find names: the only option with which uscope contacts a server.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Lets a process that writes an output remove the incomplete file before a signal ends it.
 #pragma once
 

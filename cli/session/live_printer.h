@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope record --print`: each call as a line when it ends, as strace writes it. Frames are not named while tracing,
 // nor is it said what descriptors stand for.
 #pragma once

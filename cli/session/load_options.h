@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Load options for a trace that was just recorded.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Under sudo, output files are given to the user who called sudo. By then the process that loads has given up the
 // privilege for that, so another process, forked earlier, waits to do it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The files that `uscope record` writes: the raw trace next to the database, the database, and the file of --keep-raw.
 #pragma once
 

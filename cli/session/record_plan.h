@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The user's options for a recording, and their translation for the tracer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The target of `uscope record`: a command, or applications by name, process or control group.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A complete recording: trace, load into the database, and exit as the command exited.
 #pragma once
 

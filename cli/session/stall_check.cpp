@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/stall_check.h"
 
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `record --until-stall`: a child process loads the raw trace in its present state into an unnamed store next to the
 // output, and diagnoses it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A SystemTap script within a recording: loaded when that begins, unloaded when it ends. Problems with the script are
 // printed to stderr, and the rest is traced.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // staprun gets a command to wait for, which only reads a pipe of this process: the command starts when the script's
 // probes are in place, and it and the script end when the pipe is closed, by unload() or by the death of this process.
 #include "cli/session/stap_script.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A SystemTap script next to a recording: compiled before it, loaded once tracing is attached, unloaded at its end.
 #pragma once
 

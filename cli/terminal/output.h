@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The output stream of a verb's result, and its width.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One line on a terminal that is rewritten in place: the state of a recording, or the progress of a load. If the stream
 // is not a terminal, nothing is ever written.
 #pragma once

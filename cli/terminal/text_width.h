@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The width of a text on a terminal, and how to shorten one that is too wide.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // For each verb the script holds its options, the options that take a value, and the choices of those that have some.
 // Everything else that can follow (files, commands) is completed as a file name. Choices are read from the text that
 // CLI11 shows for IsMember in its help: {a,b}.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope completion bash`: prints a script that makes the shell complete verbs, options and their values. It is
 // generated from the declarations that also parse the command line, so both always agree.
 #pragma once

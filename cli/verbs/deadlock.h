@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope deadlock`: which threads wait for each other, or for a wake that cannot come.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope diff`: what abnormal runs do that normal runs do not.
 #pragma once
 

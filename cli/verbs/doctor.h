@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope doctor`: which backend can run here, and what exactly is missing.
 #pragma once
 

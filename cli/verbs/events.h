@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope events`: single calls, as strace prints them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope export`: a trace in the formats of other tools.
 #pragma once
 

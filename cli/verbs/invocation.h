@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The interface between main and the verbs. add_<verb> declares a verb's options on the app and, when the command line
 // names the verb, sets `run`, which main calls after parsing; so parsing is over before anything is opened.
 #pragma once

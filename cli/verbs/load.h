@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope load`: symbolises a raw trace and loads it into a database; also on another machine than the recording's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope record`: traces a command, or applications that run already, into a database.
 #pragma once
 

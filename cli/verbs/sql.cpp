@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // SQLite's authorizer decides what may run: it is called for every single action while a statement is compiled, and
 // allows only reading. So nothing depends on recognising words in SQL. Rows are printed as they come; text output takes
 // the widths of its columns from the first rows, and a longer value later overflows its column.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope sql`: the user's own queries on a trace, in SQL, read-only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope top`: what running applications call, and from where, refreshed until the user quits.
 #pragma once
 

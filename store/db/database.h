@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Access to a store: Database reads one, DatabaseWriter creates one.
 #pragma once
 

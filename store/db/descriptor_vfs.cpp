@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A VFS of SQLite (https://www.sqlite.org/vfs.html): the main database is the given descriptor, temporary files are
 // created without a name, and no other name exists. There are no locks: a store under construction is known only to its
 // writer, and a finished one no longer changes (a new one replaces it by a rename).

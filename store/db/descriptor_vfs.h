@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Gives SQLite access to a store by a descriptor that was opened and checked before, never by a path. So the file that
 // was checked is the one that is read or written, and SQLite opens no journal, no write-ahead log and no shared memory
 // next to it, whoever put them there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The store's schema: the contract for analyses and for users' own SQL. docs/schema.md explains every column.
 #pragma once
 

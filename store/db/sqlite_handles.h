@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // SQLite's objects, each owned by a unique_ptr.
 #pragma once
 

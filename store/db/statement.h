@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A prepared SQL statement with typed parameters and columns.
 //
 //   auto query = Statement::prepare(db, "SELECT path FROM module WHERE id = ?1");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Texts that arguments point to, each stored once, in the table `string`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The effects of calls on descriptors, by the calls' names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The part of DescriptorTracker that applies calls to tables and folders: at their entry, what may change from then on;
 // planned for their return, what has changed.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The part of DescriptorTracker that names what a successful call opened.
 #include <fcntl.h>
 #include <linux/openat2.h>

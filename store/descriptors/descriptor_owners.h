@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Which task uses which table of descriptors and which folder (root and working directory), as in the kernel: tasks
 // that share one have the same object here. A task starts with what the kernel side saw it share (USC_TASK_*), and
 // stops sharing by exec, unshare and its end. Anything that a task outside of the trace may change is `unsure`.

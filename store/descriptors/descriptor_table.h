@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One table of descriptors, as in the kernel: of a process, or of all tasks that share it. It maps numbers to what they
 // stand for; unknown descriptors are absent. Pure bookkeeping: DescriptorTracker decides when things happen.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Follows what descriptors stand for through the events of a trace, which come in the order of entry. A descriptor is
 // closed when its close is entered, and opened when its opening call returned; tasks start, exec and end in between at
 // their own times. A name that could be wrong is not given:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The files that uscope writes for its user: an output's place, and the file under construction. The folder may belong
 // to another user, who can at any time rename and replace the files in it, and the folder itself. So the folder is
 // opened once and used by descriptor, the file is identified by its descriptor, and before and after it gets its name

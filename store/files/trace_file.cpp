@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/files/trace_file.h"
 
 #include <unistd.h>

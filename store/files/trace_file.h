@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The kind of a file by its first bytes, determined before SQLite or the raw reader sees it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What a raw trace defines, gathered in the loader's first pass: who is who. Records may come in any order; nothing
 // here asks that a definition precede its use. Memory grows with what is defined, not with the events.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A hash map from 32-bit keys to 32-bit values that lies in one block of memory: the loader asks it several times for
 // every event. Open addressing, linear probing, at most three quarters full; nothing is ever erased.
 #pragma once

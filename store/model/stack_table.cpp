@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Stacks are found by hash and then compared in full: two that differ are never one, whatever their hashes.
 #include "store/model/stack_table.h"
 

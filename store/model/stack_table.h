@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Distinct stacks by content. The ids of a raw trace are many to one: each processor, and each walk finished in user
 // space, gives a stack an id of its own. Memory grows with the number of distinct stacks and of raw ids.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // How long the calls of one cell took, in little memory: each power of two is cut into four, so a step's end is at most
 // a quarter above the durations in it. A cell's steps, not all durations, are what two runs are compared by.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What a report says of all events together, counted while they are loaded, so that no reader has to look at each.
 #pragma once
 

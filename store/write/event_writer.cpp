@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A raw trace may hold any number. Times beyond the range of the store's signed ones are brought to its end, and the
 // sum of all durations stays within it, so that no reader's sum overflows. Kinds of calls and tasks without a
 // definition take memory each: of damaged or hostile traces with very many of them the rest is counted under one name.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Writes events, kinds, cells and verify rows to a store, and counts what the events refer to in vain.
 #pragma once
 

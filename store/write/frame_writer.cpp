@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Frames are first gathered and sorted by module, so that each binary's symbols are read once and few are in memory at
 // a time; then each distinct (module, address, exact) is named and written, and stacks are put together from them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Writes modules, frames and stacks to a store, with their names.
 #pragma once
 

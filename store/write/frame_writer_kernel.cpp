@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Stacks with kernel frames above the user's: what was logged by another module.
 #include <optional>
 #include <string>

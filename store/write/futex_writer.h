@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Writes what futex calls waited for or woke: the tables `futex_wait` and `futex_wake`.
 #pragma once
 

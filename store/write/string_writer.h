@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Writes which argument of a call pointed to which text, or was a descriptor of what: the table `event_string`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The first steps of a helper process after fork().
 #pragma once
 

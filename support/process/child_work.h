@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Runs work in a child process: a copy of this process that ends with it.
 #pragma once
 

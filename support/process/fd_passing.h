@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Sends descriptors from process to process (SCM_RIGHTS), together with bytes.
 #pragma once
 

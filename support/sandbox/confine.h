@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Gives up the privileges that a process no longer needs, before it reads files of other users (above all ELF and
 // DWARF), so that a reader that such a file takes over can do little.
 #pragma once

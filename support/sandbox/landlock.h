@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Landlock, if the kernel has it: https://docs.kernel.org/userspace-api/landlock.html.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // For a process that only reads data handed to it: gives up everything else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "support/sandbox/seccomp_filter.h"
 
 #include <linux/audit.h>

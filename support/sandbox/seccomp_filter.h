@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A seccomp filter for x86-64, built call by call. Calls of another architecture, and of x32, are refused.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A plain interpreter of call frame instructions. libdw splits the section into entries (dwarf_next_cfi); the programs
 // are run here, since libdw's own interpreter starts anew for each address, which takes hundreds of times longer for
 // whole files. The tests compare the two at every row. Limits: pointer encodings relative to text, data or function and

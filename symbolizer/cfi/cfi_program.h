@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Call frame programs (DWARF 5, section 6.4; LSB 5 for .eh_frame's pointer encodings): the entries of a section, and
 // the unwind state that an FDE's program gives for each stretch of its code. For x86-64 only. All input may be damaged
 // or hostile: reads are bounded, and a budget in proportion to the section's size bounds the work.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "symbolizer/cfi/cfi_sections.h"
 
 #include <dwarf.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Reads the sections of an ELF file that hold call frame information, in full and bounded.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The extents of functions by their call frame information: all that is known of a function without a symbol.
 #pragma once
 

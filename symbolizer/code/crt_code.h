@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // __do_global_dtors_aux, which gcc's crtbeginS.o adds to every library and position-independent program, without unwind
 // information. It runs C++ destructors, which make calls whenever a program ends: streams are flushed.
 #pragma once

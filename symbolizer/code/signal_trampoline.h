@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Signal trampolines without call frame information: musl's __restore_rt, Go's sigreturn__sigaction.
 #pragma once
 

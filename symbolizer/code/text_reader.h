@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Reads the code of a file from which rows are derived.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A traced program may have chosen the name of any candidate, so each is checked to be a regular file, then an ELF
 // file, then the file asked for by build-id or CRC, and only then read. A CRC requires reading the whole file: it comes
 // last, and is not computed for files above kMaxLinked.

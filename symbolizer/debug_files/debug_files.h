@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Separate debug information of one ELF file: symbols and DWARF that were moved out of it, and where to find them.
 #pragma once
 

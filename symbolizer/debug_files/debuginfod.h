@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Fetches debug files from debuginfod servers; only if the user asks for it, and within time limits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // libdebuginfod takes its settings, and libcurl's, from the environment; both are set in this process only. Its
 // progress callback, called about once a second, ends a transfer that takes too long, so that no incomplete file stays
 // in the cache; if even that fails, the parent kills the process.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The process that talks to debuginfod servers, and the protocol between it and its parent.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The first facts that a tracer needs of an ELF file: where its code lies, and the libraries that it loads. Files come
 // from traced programs and may be damaged or hostile: every read is bounded, and nothing is mapped, so that a file
 // which shrinks meanwhile causes an error and no SIGBUS.

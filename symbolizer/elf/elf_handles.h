@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Handles for libelf, libdw and libdwfl, each released by its library.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The sections of an ELF file that contain names, found once, with every bound checked.
 #pragma once
 

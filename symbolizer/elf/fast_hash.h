@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A 128-bit hash at the speed of memory, to distinguish contents that differ by accident or by a tool's work. It does
 // not withstand an attacker who chooses the bytes: use Sha256 for that.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "symbolizer/elf/file_writes.h"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Whether a file has been written since the kernel saw it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // SHA-256, computed piece by piece.
 #pragma once
 

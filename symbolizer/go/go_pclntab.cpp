@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One parser for four layouts, which differ in where the parts lie and in whether functions' starts are addresses or
 // offsets from the text's start. Records are read once; the tables of stack pointer steps on demand.
 #include "symbolizer/go/go_pclntab.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The function table of a Go program (.gopclntab), which Go's own runtime uses to walk stacks and name functions. It is
 // part of the running program, so stripped programs have it too. Layouts of Go 1.2, 1.16, 1.18 and 1.20 on
 // (runtime/symtab.go, debug/gosym/pclntab.go), 64-bit little-endian. The table may be damaged or hostile: reads and

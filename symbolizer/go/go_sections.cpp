@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Linkers put the table in a section of its own (.gopclntab, or .data.rel.ro.gopclntab if it needs relocations), unless
 // GNU ld merges that into .data.rel.ro, and stripping may remove all section headers. Then the segments are searched.
 // Not supported: tables above 512 MiB, and compressed relocations (DT_RELR, whose values lie in place and need none).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Locates Go's function table in an ELF file.
 #pragma once
 

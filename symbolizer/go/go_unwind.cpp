@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Code is not disassembled: the few relevant instructions are searched by their bytes, and only in functions that Go
 // marks as writing the stack pointer (before Go 1.17: in runtime functions known to do so).
 #include "symbolizer/go/go_unwind.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Unwind states of Go functions, from its function table and, for the few functions that switch stacks, from their
 // code. The rules:
 // - CFA = rsp + delta + 8, the return address at CFA - 8 (pcsp's delta; funcspdelta in runtime/traceback.go).

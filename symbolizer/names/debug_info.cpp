@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // An address is resolved in three look-ups: the unit by the ranges of all units, the innermost DIE by the ranges of the
 // unit's functions and inlined calls, the line by libdw's line table. The second table is built by one walk over the
 // unit's DIEs at the first address in it, since a walk for each address would read large units again and again. In C

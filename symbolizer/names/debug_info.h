@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Inlined calls, files and lines from one ELF file's DWARF.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // libiberty prints a demangled name piece by piece through a callback, without a bound on the output: nested
 // substitutions double it per byte of input. The callback therefore leaves by longjmp once the bound is reached. That
 // is sound because the callback entry points allocate on the stack only (libiberty documents them as malloc-free), and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names of C++ and Rust functions as written in the source.
 #pragma once
 

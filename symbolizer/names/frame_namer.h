@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names addresses for the loader. An interface, so that the loader can be tested without ELF files.
 #pragma once
 

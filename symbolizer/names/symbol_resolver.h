@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names addresses in many ELF files, and keeps a bounded number of them open.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names addresses in one ELF file: functions, inlined calls, source lines.
 #pragma once
 

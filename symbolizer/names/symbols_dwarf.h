@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Texts in DWARF: names of functions, and places in source files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names of PLT stubs, derived from the stubs' code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One sweep over the sorted range starts with a heap of the live ranges: at each start, and at the end of the heap's
 // top, the owner may change, and if it does a segment is written. Ranges that have ended are popped when they reach the
 // top, so each is pushed and popped once. A hostile file with a million symbols of the whole address space costs a

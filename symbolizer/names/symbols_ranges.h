@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Overlapping address ranges, flattened once so that every address has at most one owner.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Reads all symbol tables, ranks all candidates once (by start, then by the quality of the name), and flattens the
 // ranges, so that a look-up is one bisection. At most kMaxSymbols candidates of each table are read: beyond that (96
 // MiB of table) the rest has no names.

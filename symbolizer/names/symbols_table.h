@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The function symbols of one program or library, from its file and from separate ones: .symtab and .dynsym merged,
 // each symbol valid only within its own size.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Whether a file is the one that was traced and still holds the content that was mapped: only then can its bytes name
 // anything.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One Dwfl for each address space: its modules are reported once and opened when a walk first meets them; each sample
 // is walked as the only thread of a process, with the copy as its memory.
 //

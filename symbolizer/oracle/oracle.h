@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A second opinion on a stack: libdwfl (elfutils) walks a copy of it, with the files' own CFI and without uscope's
 // rows. Frames for which libdwfl falls back to its own methods, because CFI covers nothing, are marked
 // (OracleWalk::uncovered).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Reads the ELF files of traced programs: in this process, or in unprivileged processes (reader_processes.h).
 #pragma once
 

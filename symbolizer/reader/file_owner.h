@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Groups files by who can have written them. A file that takes over its reader can make it lie about the files that it
 // reads afterwards, and pass one file off as another. So readers, and rows in the cache, are shared only between files
 // of one owner.

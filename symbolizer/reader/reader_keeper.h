@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The processes that read ELF files, from the inside: a keeper that has given up its privileges and forks readers.
 #pragma once
 

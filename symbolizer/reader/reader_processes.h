@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Reads ELF files of traced programs without privileges: a keeper, forked before there is anything to steal, gives up
 // everything it could do (support/sandbox/renounce.h) and forks the readers. Readers receive open files one after the
 // other and nothing else, and all files of one reader have one owner (file_owner.h). Its answers are checked as if they

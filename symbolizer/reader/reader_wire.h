@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The protocol between a reader process and its client. Both are the same program, so integers and structs are sent as
 // they lie in memory. On a stream socket: a TaskHead with the file's descriptor, its name; then requests, each answered
 // by an AnswerHead and its bytes; kTaskEnds has no answer, and another task follows it.

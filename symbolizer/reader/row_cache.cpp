@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One file for each key, named by the SHA-256 of everything that rows depend on. An entry is written under another name
 // and renamed, so that it is there completely or not at all; it is used only after its own SHA-256 and check_rows()
 // have passed. Limits: an entry's age is the time of its last use, so the oldest are dropped even if they are the most

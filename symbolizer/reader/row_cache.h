@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Keeps unwind rows on disk between runs, so that a file's tables are built once. A cache that cannot be used (no
 // folder, an unsafe folder, a full disk) only costs time: rows are then built again. Several threads may call get() at
 // once.

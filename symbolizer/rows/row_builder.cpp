@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Rows from FDEs: each FDE gets its stretch of file offsets, the stretches are made disjoint, the programs run in order
 // of offset, and adjacent rows with the same rule become one. Code without an FDE is a hole (NONE).
 //

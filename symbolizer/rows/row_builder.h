@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Unwind rows of an ELF file, in the format of include/uscope/rows.h, which the kernel walks with. Built from
 // .eh_frame; for code that this does not cover, from Go's function table and from .debug_frame.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A RowTable as bytes: the counts, the statistics, then the parts one after the other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The forms of CFA and of saved registers that rows can express, and how a DWARF expression is recognised as one of
 // them: it is run on symbols instead of numbers (a register plus a constant, the word at such an address plus a
 // constant), so that the way in which a compiler or an assembler's author wrote it does not matter. Expressions that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Converts an unwind state (cfi_program.h) to a row (include/uscope/rows.h).
 #pragma once
 

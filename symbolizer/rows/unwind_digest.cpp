@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Computes the key of a cache from everything that rows depend on.
 #include <sys/stat.h>
 #include <unistd.h>

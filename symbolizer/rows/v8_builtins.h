@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // V8's builtins (node, Electron): machine code that V8's own compiler puts into the program's text, without unwind
 // information. V8 itself walks it by frame pointers, which every function there that calls another one keeps, so rows
 // can do the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The vdso: the kernel maps one image into all 64-bit processes of the system, so this process's own image stands for
 // all.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """One command under `strace -f -k` and then under `uscope record`: the process trees, the number of calls by process and
 name, and the stacks by module and file offset must be equal.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Tracing what runs already, and what comes later: --app, --pid, --cgroup, --follow. Needs root and a backend; usage: attach.py USCOPE FIXTURES"""
 import os
 import subprocess

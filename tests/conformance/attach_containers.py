@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Applications in namespaces of their own and below another root, traced from outside: inner numbers, names as they are inside, perf maps
 under the inner number. Needs root and a backend; usage: attach_containers.py USCOPE FIXTURES"""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Who belongs to an application that is traced by name, number or control group. Needs root and a backend; usage:
 attach_lineage.py USCOPE FIXTURES"""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What one sees of running applications while they are traced: `uscope top`, limits of a recording, the status line. Needs root and a
 backend; usage: attach_live.py USCOPE FIXTURES"""
 import json

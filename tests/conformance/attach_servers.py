@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Servers that are traced while they serve, are restarted, and are large; that they do not feel it. Needs root, a backend, apache2 and
 ab; usage: attach_servers.py USCOPE FIXTURES"""
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Processes with one memory (tests/fixtures/sharers.c): one replaces a library at its address, the other one calls it. What is called must have
 the names of the library that is there. Needs root and a backend; usage: attach_sharers.py USCOPE FIXTURES"""
 import os

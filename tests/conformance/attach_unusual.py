@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Running processes that are not as most are: their first thread has ended, or their root directory is not the tracer's. Needs root and a
 backend; usage: attach_unusual.py USCOPE FIXTURES"""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Recordings of what uscope does not start itself; for the tests attach*.py. Their usage: TEST USCOPE FIXTURES [FILTER]"""
 import json
 import os

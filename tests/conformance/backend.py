@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Which backend the tests trace with: USCOPE_TEST_BACKEND (bpf, kmod), or the one that `record` takes by itself; how much longer
 time limits are on a slow machine: USCOPE_TEST_SLOWNESS."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Names belong to the bytes that were mapped: programs and libraries that are written over in place, memory that is filled again,
 files that are deleted, code that is nobody's. Needs root and BPF, gcc; usage: changed_files.py USCOPE"""
 import json

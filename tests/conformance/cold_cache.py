@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """A compiler that is exec'd on a machine whose row cache is empty: its unwind rows, half a million, are built while it runs, and
 still no event is lost, and no stack. Needs root, BPF and g++; usage: cold_cache.py USCOPE"""
 import os

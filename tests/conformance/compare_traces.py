@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Two traces of one run, value by value: two tracers were attached to the same processes at once.
 
 usage: compare_traces.py OUTER.db INNER.db

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Runs a fixture under `uscope record` and compares the trace with what the fixture's source says (expectations.py).
 
 usage: conformance.py --uscope PROGRAM --fixture PROGRAM --source FILE [--static] [--stripped] [--keep FOLDER]

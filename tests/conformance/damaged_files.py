@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Executable mappings of files that are no ELF files, damaged ones, or ones with absurd call frame information: each is refused by
 name, and the other stacks of the program stay whole. Needs root and BPF; usage: damaged_files.py USCOPE FIXTURE"""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Programs that hang, each in several ways: traced from its start, traced until it is interrupted as by Ctrl-C, looked at after it hung,
 and the same without symbols; and programs that only wait, some of them stopped. deadlock_cases.py says what each is to be found to be. Beside that, what
 is found of a program that runs is compared with what the kernel says of its threads.

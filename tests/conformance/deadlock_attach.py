@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """`uscope deadlock` on a crowd that hangs, which must go on unharmed, also in a container; and on what it cannot look at. Needs root and
 a backend; usage: deadlock_attach.py USCOPE FIXTURES"""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The programs of tests/deadlock: what each must be found to be, told from what its source does (and looked at with gdb), not from
 what uscope says. A thread goes by its name."""
 from dataclasses import dataclass, field

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Names from separate debug files and from debuginfod servers, in whole recordings, against addr2line on the file that was not
 split. Servers listen on the loopback and end with the test. Needs root and BPF; usage: debug_files.py USCOPE SOURCE"""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What a descriptor is said to be is what /proc said of it before or after the call, or nothing is said: tests/fixtures/descriptors.c
 tells the truth. Needs root and BPF (or the module); usage: descriptors.py USCOPE FIXTURE"""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """ELF addresses as file offsets: uscope's rel_pc is an address of the ELF file, strace prints offsets."""
 
 import functools

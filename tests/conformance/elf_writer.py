@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Small ELF files, sound ones and such as nobody should write: for fuzzers' seeds and for the conformance tests.
 
 All of a file is one executable segment at address 0, so that offsets are addresses. Its code lies at TEXT.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What a fixture's first comment says must be in its trace, and the check of a trace against it.
 
 Lines (each in the first comment of tests/fixtures/NAME.c):

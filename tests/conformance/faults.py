@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What goes wrong around a recording: each fault is told (what, on what, the way out), with a status that is not 0 where tracing failed, and
 what was captured is kept. Needs root and a backend; usage: faults.py USCOPE FIXTURES"""
 import os

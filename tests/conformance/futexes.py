@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What futex calls wait for: tests/fixtures/futexes.c says it of its own. Needs root and BPF (or the module).
 
 usage: futexes.py USCOPE FIXTURE"""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What a traced program holds back costs the tracer's own time only: memory behind userfaultfd or a FUSE server that has fallen silent, a
 locked mm, a locked epoll. Ctrl-C ends tracing, and another process's calls are all there. Needs root and a backend; usage:
 holdouts.py USCOPE FIXTURES"""

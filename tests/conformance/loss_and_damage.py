@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What finds no room is counted once, under its own cause, and what is damaged afterwards is told beside it: a program opens files
 while the tracer is stopped, from code that the tracer has not seen yet. Needs root and a backend; usage: loss_and_damage.py USCOPE FIXTURES"""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Outputs: what stands at their names, and folders of somebody else who replaces them while they are written. Needs root and a backend;
 usage: outputs.py USCOPE FIXTURES"""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """From light load to far too much: what is in the trace and what is counted as lost is together what the kernel's own counter of system
 calls says, exactly, by process and in sum. Needs root, a backend and perf; usage: overload.py USCOPE FIXTURES"""
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Names of code without a file: a fixture that makes code of its own (tests/fixtures/jit.c), with perf maps of many kinds, in its own
 namespaces, and after its end. Needs root and BPF; usage: perf_maps.py USCOPE FIXTURE"""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The processes that read ELF files for a tracer: which privileges they have while it traces, that they are never traced themselves, and
 that tracing goes on when they are killed. Needs root and a backend; usage: readers.py USCOPE FIXTURES"""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """How a recording begins and ends: exit statuses, signals, users, two tracers at once, a tracer that is killed, calls that have not
 returned, limits, output that cannot be written. Needs root and BPF; usage: recording.py USCOPE"""
 import json

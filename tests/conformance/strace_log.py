@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Reads `strace -f -k -o FILE`: calls by process, the process tree, and stacks as (module, file offset).
 
 An entry is counted, not a return: a `<... resumed>` line completes an entry that was counted. The stack that `-k` prints

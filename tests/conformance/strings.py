@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What arguments of calls point to: tests/fixtures/strings.c knows its own strings. Needs root and BPF (or the module).
 
 usage: strings.py USCOPE FIXTURE SOURCE [CLASS]"""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """One command under `strace -f -y` and then under `uscope record`: the paths that calls are given, and what their descriptors stand
 for, must be equal, call by call. Links in what uscope says of a descriptor are followed here, since the kernel's name, which strace
 shows, has none; sockets and pipes are compared by kind.

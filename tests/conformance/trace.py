@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """A trace file, read with nothing but SQL on the published schema (docs/schema.md)."""
 
 import collections

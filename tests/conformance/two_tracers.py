@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Two tracers attached to one run at once must write the same: processes, threads, calls, arguments, results, stacks.
 
 usage: two_tracers.py --uscope PROGRAM [--exit-status N] [--least CALLS] [--damage] -- COMMAND [ARG...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """record --until-stall: ends by itself where threads wait for each other, and not where they only wait. Needs root and a backend.
 
 usage: until_stall.py USCOPE HANGS WAITS CROWD HEALTHY: programs of tests/deadlock"""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What std:: makes of locks.
 #include "hang.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* A crowd behind a deadlock, and how it goes on: usage: crowd THREADS. Two threads hold what the other wants, all
  * others wait behind them. SIGUSR1 makes the first give its lock back; then all go on, and the program ends with 0 if
  * each of them got what it waited for. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* What must not be accused: threads that wait, where somebody may still come. */
 #include "hang.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Servers and runtimes in good health, at rest and at work, looked at with `uscope deadlock` while they run: none may be accused of
 anything, in any of the runs. Prints a table: threads, how many of them waited in futex, verdicts, seconds from start to verdict.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* A 32-bit program that waits in futex, for nobody. */
 static int word;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Goroutines that wait for one another, which the runtime does not see while another sleeps. Nobody is to be accused: goroutines are
 // no threads, and who holds a lock of Go's is not written anywhere.
 package main

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Threads of Python that hold what the other wants; the first one waits for their end."""
 import signal
 import threading

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Locks of Rust's std: no owner is to be read from them.
 use std::sync::{Arc, Barrier, Condvar, Mutex, RwLock};
 use std::thread;

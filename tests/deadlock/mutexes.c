@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* Mutexes that wait for one another, or for nobody. */
 #include "hang.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* Apache's PR 42031 with Apache's own means: the event MPM before r574462 (2007). The listener holds timeout_mutex and
  * waits on a condition variable for an idle worker; the workers need timeout_mutex before they become idle. Its queues
  * are as in server/mpm/event/fdqueue.c, without connections. `join`: the first thread waits for the listener's end;

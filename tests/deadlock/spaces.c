@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* Who else reaches a lock: processes that have one memory, that are in other namespaces, that open a file later, the
  * kernel on behalf of io_uring; threads that do for the first time what nobody has seen them do. Most must not be
  * accused; a few hang, or may. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* Condition variables, read-write locks, semaphores, barriers, joins. */
 #include "hang.h"
 

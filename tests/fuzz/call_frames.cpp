@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The row builder on any call frame information, in an ELF file that is otherwise sound. The first byte chooses between
 // .eh_frame and .debug_frame.
 #include "tables.h"

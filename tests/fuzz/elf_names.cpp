@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names, lines and inlined calls from any file: symbols, .gnu_debugdata, .gnu_debuglink, DWARF, PLT, Go's function
 // table. The input also serves as the debug file that a server might send.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The row builder and the cache's key on any file: sections found by name or by program header, compressed ones, Go's
 // function table, V8's builtins.
 #include "symbolizer/elf/elf_facts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What the fuzz targets share. A target is one LLVMFuzzerTestOneInput(); linked with replay.cpp instead of libFuzzer it
 // runs the files of a corpus, which is a test in every build.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Go's function table and what is made of it: any table, any code.
 #include "fuzz.h"
 #include "symbolizer/go/go_unwind.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The loader and everything that reads what it made: any file as a raw trace becomes a store whose rows fit together,
 // and every reader prints it without a control character. Stores are made in /dev/shm.
 #include <unistd.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Writes seeds that a compiler makes, with DWARF, inlined calls, a PLT and compressed sections, into the corpora of elf_names and
 # elf_rows: make_compiled_seeds.sh [CORPUS-FOLDER]. They are small files; run anew where other compilers should be represented.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Writes the seeds that are made by hand into the corpora: make_seeds.py [CORPUS-FOLDER]. What fuzzers found lies beside them."""
 import lzma
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The reader of perf maps. First a byte (whether the bytes are a whole file), a count, and the addresses asked for.
 #include "tracer/jit/perf_map.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The reader of raw traces, on any file: bounded memory, every byte accounted for, the same records twice.
 #include <vector>
 

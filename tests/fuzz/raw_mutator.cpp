@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Changes raw traces as a whole file of records, so that what is behind a record's length is reached too: half of the
 // time bytes as they are, otherwise one record is changed inside (its length mended afterwards), doubled, dropped, or
 // moved.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Raw traces for the fuzzers of their reader and of the loader: include/uscope/record.h in Python."""
 import pathlib
 import re

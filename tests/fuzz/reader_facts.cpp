@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The facts of an ELF file as a process without privileges tells them: refused, or such as the reader of ELF files
 // gives them, which are told in the same bytes again.
 #include <algorithm>

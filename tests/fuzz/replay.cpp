@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Runs a fuzz target on files and on the files of folders, once each, in order of name.
 #include <algorithm>
 #include <cstdio>

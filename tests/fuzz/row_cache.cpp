@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The reader of the row cache's entries: an entry with any content whose magic number, format and digest are right, as
 // if somebody had forged it. It is refused, and the rows are built anew; or it is a table that can be walked by.
 #include "symbolizer/reader/row_cache.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The row search and the unwind step on tables that nobody has checked: any rows, index and rules, any registers, any
 // memory.
 #include "tables.h"

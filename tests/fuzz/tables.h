@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Row search and unwind step over a RowTable and a memory made of bytes, for fuzz targets. Included once by a target.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A small ELF program around call frame information: one executable segment over all of the file.
 #pragma once
 

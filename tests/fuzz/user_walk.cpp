@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The collector's own walk on any sample, mappings, rows and scope.
 #include "tracer/walk/user_walk.h"
 

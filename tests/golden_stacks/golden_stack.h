@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A recorded stack that can be walked anywhere: registers, the words of the stack copy that the walk depends on, and
 // the rows around each of its frames, as text; with what libdwfl made of the same copy when it was taken. No BPF, no
 // root, none of the files that the program had mapped.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Takes golden stacks: traces a command with --verify on every Nth call, and keeps of the stacks on which libdwfl and
 // we agree a few that differ most, each reduced to what its walk depends on. Needs root and BPF.
 //   take_golden_stacks FOLDER NAME MOST EVERY COMMAND [ARG...]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Compiles every header of include/uscope as kernel code, against each set of installed Debian kernel headers, and as
 # BPF, where the parts of record.h are compiled alone, too; each header of include/uscope/core alone behind the port that
 # bpf/ supplies to it; and the kernel module. Warnings are errors. Missing headers are a failure, not a skip: scripts/install-deps.sh installs them.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # The module by DKMS: its tree is made, added and built against each set of installed Debian kernel headers, in folders of the
 # test's own; nothing is installed. usage: dkms.sh SOURCE_DIR
 set -eu

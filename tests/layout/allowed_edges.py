@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Which folder may include headers of which: the table below is the whole list. usage: allowed_edges.py SOURCE_DIR
 
 A room (a folder with sources) may use its own headers and those of the rooms that the table gives it. Any other edge,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Every file that a document names is in the tree. usage: document_paths.py SOURCE_DIR
 
 Two things are checked in each Markdown file: links, whose heading must be there too, and words with a slash that begin

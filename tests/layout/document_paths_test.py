@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What document_paths.py finds in small trees with one fault each."""
 import os
 import tempfile

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Each C++ header compiles alone. usage: headers.py SOURCE_DIR COMPILER [FLAG ...]
 
 A header whose own .cpp includes it first is compiled alone by the build: here this order is checked. Headers without a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // How much the tests of bounds do: that what grows does so in proportion shows in a smaller crowd, too.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What drives the kernel side. One interface for every backend (BPF programs, kernel module), so that all that follows,
 // the collector, the trace file, the report, is the same.
 #pragma once

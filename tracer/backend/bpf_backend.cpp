@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The BPF backend: loads the programs with maps sized for this machine, reads the per-CPU rings, fills the row tables
 // through shared mappings. Nothing is pinned: when this process ends, in whatever way, the kernel drops links, programs
 // and maps.

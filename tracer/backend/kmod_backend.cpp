@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The kernel module's backend: one descriptor of /dev/uscope, its ioctls, and the rings mapped from it. When this
 // process ends, in whatever way, the descriptor closes, and the module detaches and frees everything.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The kernel module's device and the memory mapped from it, as owning handles.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Why the kernel refused the BPF programs, from what libbpf printed.
 #pragma once
 

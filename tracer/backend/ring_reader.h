@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The reader's side of one of the kernel module's rings (include/uscope/device.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Turns what the kernel side sends into the raw trace: passes records on, binds files and publishes their rows,
 // finishes deferred walks, compares samples of --verify, accounts for losses. One thread, bounded memory.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Loss records: what the kernel side has counted since they were last written, and what the collector itself gives up.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/collect/string_filter.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What the user wants of strings: all, none, or some left out. It stands between the kernel side's records and the raw
 // trace, so that what is left out reaches no disk.
 #pragma once

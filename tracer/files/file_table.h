@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The files behind the traced mappings. Each is bound once to an open descriptor, after the kernel has confirmed that
 // it is the same file; a RowBuildQueue builds its unwind rows, which are then passed to the kernel.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Files that exist only in memory: memfds, and deleted files on a tmpfs. Run-time compilers write code to some of them;
 // others hold whole libraries, and a program may later fill one with another library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Reads files on threads of its own, so that the thread that empties the kernel's rings never waits for it: building
 // the rows of a large program takes a tenth of a second, and reading a hostile file may take any time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Unwind rows for walks in user space, in addition to those that files hold: rows of files that found no room in the
 // kernel, and rows with all registers. Built on demand; above a bound the least recently used ones are dropped.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/futex/futex_watch.h"
 
 #include <sys/uio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Futex waits that have not returned, and the state of their memory after their entry: at the end of the trace, or when
 // a check for threads that wait for each other is made.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Checks what the BPF programs need of this machine.
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The properties of this machine that decide whether a backend works. Files are looked up below a root, so that tests
 // can present other machines.
 #pragma once

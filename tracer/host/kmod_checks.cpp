@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Checks what the kernel module needs of this machine.
 #include <array>
 #include <fstream>

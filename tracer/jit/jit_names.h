@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names of code without a file, read from perf maps while tracing: only for addresses that occur in stacks, and close
 // to the time at which they were first seen, since code memory is reused.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Reads perf maps: /tmp/perf-PID.map, in which a JIT compiler lists its code, one line for each piece, "START SIZE
 // NAME" with hexadecimal numbers. The traced program writes the bytes, so they may be anything.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Locates a process's perf maps: in /tmp as the process itself sees it. The folder is opened while the process lives,
 // so that a map can still be read when the process and its mount namespace are gone.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Each address space has two parts. Changes that a look-up may still need one by one are stored by address block and
 // time: for each block that contains an address, the last change before the time is found, and the latest of these
 // counts. Older ones are settled in the order of their time: applied to a map of what is mapped, whose copies cost

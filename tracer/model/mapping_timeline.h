@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The executable mappings of every traced address space over time, as announced by the kernel side, so that a walk can
 // be finished in user space as of the time of its call, even if the process has changed its mappings since or is gone.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The traced tasks according to the records: which are alive, and which address space each uses. Gives names while
 // tracing, and shows when an address space is no longer used.
 #pragma once

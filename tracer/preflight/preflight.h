@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Checks one by one what a backend needs of this machine, so that `uscope doctor` can say what is missing and what
 // helps.
 #pragma once

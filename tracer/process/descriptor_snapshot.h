@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The open descriptors of a process, from /proc; read when it enters the trace.
 #pragma once
 

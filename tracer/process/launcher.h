@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Starts the command, and holds it before its exec until the tracer is ready.
 #pragma once
 

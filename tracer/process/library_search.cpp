@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The loader's search, roughly: DT_RUNPATH with $ORIGIN, then the folders that Debian and others compile in.
 // ld.so.cache is not read; LD_LIBRARY_PATH is not followed.
 #include "tracer/process/library_search.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Predicts which files a program will map when it starts: its interpreter, and its libraries if they are in the usual
 // folders.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Finds processes outside of a trace that can access its memory: processes with a traced one's address space, and those
 // that can open a file that traced ones map. The source is /proc, with pids of uscope's own namespace. Any process may
 // block a query about it, so scouts do this. To answer many questions, each process is queried once: there may be

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Shared memory of a process, and the processes that share it.
 #pragma once
 

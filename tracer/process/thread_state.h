@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Whether a thread sleeps, and whether it has run in the meantime.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Time namespaces: how far a thread's CLOCK_MONOTONIC is ahead of the host's.
 #pragma once
 

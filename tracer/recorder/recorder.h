@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One recording from start to end: backend, command, collector, raw trace.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Decides when to check whether threads wait for each other: once futex waits have lasted long enough, and again only
 // after a change. A check loads the whole trace, in another process.
 #pragma once

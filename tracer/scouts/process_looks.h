@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Queries about other processes and the files that they name, made through scouts (scouts.h), since the process in
 // question may block each of them. Without scouts the caller's thread does the work. If nothing answers, the result is
 // the same as if the object did not exist.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Scouts: processes that do work which a traced program can block for ever. A process's memory, its /proc files, and
 // files that it names or maps may lie behind userfaultfd or a FUSE server that does not answer, or need a lock that is
 // never released. A scout that does not return is killed and given up; some waits in the kernel (a FUSE request that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The calls that threads were found in when tracing began: their stacks are copied from outside, without stopping
 // anybody, and walked here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Walks that the kernel side could not finish, finished over the copy of the stack that it sent. What such a walk needs
 // may still be under way: a file's unwind rows, or a mapping that was not told of yet; then it waits.
 #pragma once

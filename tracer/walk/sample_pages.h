@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Stack copies as they come from the kernel side, and as they are kept: pages that one copy has in common with the one
 // before are sent once (usc_sample::same) and held once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Stack copies between the ring and their walk. A copy waits one round in any case, and where its walk meets a file
 // whose unwind rows are being made, until they are there. Bounded: beyond kMostBytes none may wait for rows.
 #pragma once

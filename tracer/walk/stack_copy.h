@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The copy of a stack that a sample carries: of a window and of the stack's end, the pages that could be read.
 #pragma once
 

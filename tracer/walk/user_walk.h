@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The walk in user space, on a copy of a stack: what the kernel left to the collector is finished here, with the same
 // search, step and scope filter (include/uscope), against the mapping time line.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // libdwfl's walk is brought into the same form as ours, frame words under the same scope, and compared position by
 // position. Where libdwfl cannot tell (code without CFI, the end of the copy), the frames up to there are compared, and
 // nothing is said of the rest.

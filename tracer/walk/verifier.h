@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The comparison behind --verify: the same copy of a stack, walked by libdwfl, frame by frame against what was
 // recorded.
 #pragma once

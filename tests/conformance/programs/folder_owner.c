@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /*
  * Owns the folder that somebody records into, and wants the trace: puts files and links of its own in the place of the
  * names it is given as soon as they appear; FOLDER in place of the names: puts a link in the place of the folder itself

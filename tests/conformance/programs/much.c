@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Does one thing very often: much KIND COUNT [FILE]. What a tracer does for it must grow with COUNT and not with its
 // square.
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* Code made at run time that leaves rbp alone, as small functions of a compiler do: main < outer < caller < (the code),
  * which makes the system call itself. What follows from its frame pointer is main's caller at best: nobody can see
  * `caller`. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* Loads libraries (versions.c) from files whose content changes, and calls entry() of each. usage: refills WHAT FILE...
  *   memory     each FILE in turn into one memfd, which is filled again after the library before was unloaded
  *   quickly    the same ten times over, without a pause in which somebody could look

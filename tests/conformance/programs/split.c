@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* A program for tests of names: the call is made in functions inlined into one without a dynamic symbol. */
 #include <stdlib.h>
 #include <sys/syscall.h>

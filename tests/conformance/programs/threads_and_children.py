@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """A Python program with threads and subprocesses: what `against_strace.py` traces as a real one."""
 
 import subprocess

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* A library, or with PROGRAM a program, in two versions: functions of other names, with frames of other sizes, at other
  * addresses. tests/conformance/changed_files.py puts one into the other's place. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Stores of applications that hang, made thread by thread: the call that each one is in, the futex that it waits for,
 // the words around it, and who woke it before. One fact less or more is a change of one field.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Stores of made-up runs: so many calls of a kind, from a function, with a result and a duration.
 #pragma once
 

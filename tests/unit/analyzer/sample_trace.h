@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A small trace that holds one of everything, written with the store's own schema: the tests of analyzer/ and cli/ know
 // every number in it. Times count from kStart.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Runs the uscope command as a user does.
 #pragma once
 

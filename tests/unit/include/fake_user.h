@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What the contract headers ask of their includer, made of plain C++ containers: user memory in which each readable
 // word is written down, and unwind tables. A read of anything else fails, so a test sees every access that it did not
 // mean. The tables hold one spare row, index entry and rule behind each end, filled with poison and counted when

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The layout of every record, and every number that a trace file carries, against
 // tests/golden/record_layout_v<ABI>.txt. The file's name carries USC_RECORD_ABI: a layout that changes while the number
 // does not fails here. After moving the number: USCOPE_UPDATE_GOLDEN=1 unit_include --gtest_filter='RecordLayout.*'

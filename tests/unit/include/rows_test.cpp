@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The row search against a linear search, on random tables and on the edges: text bounds, holes, full stretches,
 // several files in one table, damaged indices.
 #include "uscope/row_search.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The scope filter on written-out walks: modes 1–4, budgets 1, 3 and 5, application modules, excluded modules.
 #include "uscope/scope.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Which script an interpreter was told to interpret, by its arguments as the kernel keeps them.
 #include "uscope/target.h"
 

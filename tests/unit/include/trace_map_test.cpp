@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Every transition of the trace map, as a table: what docs/architecture.md calls the trace map.
 #include "uscope/trace_map.h"
 

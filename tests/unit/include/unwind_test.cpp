@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Every branch of the unwind step, on a fake memory in which only the words that a step may read exist.
 #include "uscope/unwind.h"
 

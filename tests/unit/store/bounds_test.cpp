@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What loading costs grows with the trace, whatever a program did often.
 #include <chrono>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A synthetic raw trace, loaded: what tests of the loader begin with.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The seeds of the fuzzers are traces of this version: a reader that refuses them at the header tests nothing else.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Which files may name the code of a trace: only those that hold what was mapped.
 #include "symbolizer/names/traced_file.h"
 

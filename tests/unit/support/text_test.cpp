@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Escaping and number texts: the values that people see.
 #include "support/text.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Files that ask for much: parts that overlap, names that do not end, thousands of headers for the same bytes.
 #include <elf.h>
 #include <gtest/gtest.h>

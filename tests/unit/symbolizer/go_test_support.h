@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A maker of Go function tables in each of their layouts, as runtime/symtab.go describes them.
 #pragma once
 

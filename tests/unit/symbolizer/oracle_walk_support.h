@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Runs a program or a function under ptrace and hands over each system call's registers, stack and mappings, as a
 // tracer would sample them. For x86-64.
 #pragma once

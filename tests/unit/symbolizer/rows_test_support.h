@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The unwind step of include/uscope/ over RowTables and a memory that a test supplies.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Programs compiled while the test runs, and the tools of binutils as oracles.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The table against the kernel's own headers and against strace: numbers, classes, numbers of arguments.
 #include "syscalls/syscall_table.h"
 

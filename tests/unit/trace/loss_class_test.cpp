@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "trace/loss_class.h"
 
 #include <gtest/gtest.h>

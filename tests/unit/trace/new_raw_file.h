@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A new file for a RawWriter, as its caller makes one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Synthetic raw traces for tests: records with sensible defaults, written as the tracer writes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "trace/raw_writer.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A backend without a kernel side: records are those that a test queues, file keys are those of our own mappings, and
 // what is published is written down.
 #pragma once

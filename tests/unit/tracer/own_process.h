@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // This process as a traced one: its mappings as records, its files met, and samples of its own threads as the kernel
 // side would take them, beside what glibc's backtrace() says of the same moment.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Each rule of the diagnosis twice: where it accuses, and where one fact differs and it must not.
 #include "analyzer/deadlock/deadlock.h"
 

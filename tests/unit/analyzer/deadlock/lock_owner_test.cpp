@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What a wait is for and who owns it: the structures of glibc 2.36 and musl 1.2.3 word by word, and stacks as Debian's
 // libraries give them, with and without their debug information.
 #include "analyzer/deadlock/lock_owner.h"

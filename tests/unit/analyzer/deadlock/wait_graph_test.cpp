@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The graph alone, with numbers for threads.
 #include "analyzer/deadlock/wait_graph.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Values by hand, from tables of Student's t, and from simulated runs without any difference.
 #include "analyzer/diff/shift_test.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/summary/summary.h"
 
 #include "tests/unit/analyzer/sample_trace.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Files that are not what a verb expects, damaged ones, and loads that do not come to their end: each is told clearly,
 // with the way out and the right exit status, and nothing is lost in silence.
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The completion script in a real bash: its function is called with a command line, as the shell does.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // docs/cli.md names every option of every verb it describes.
 #include <regex>
 

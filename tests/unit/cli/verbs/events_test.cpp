@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope events`, from the outside.
 #include <nlohmann/json.hpp>
 

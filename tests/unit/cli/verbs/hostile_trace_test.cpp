@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One loaded trace whose every name is hostile, and all that readers print of it.
 #include <nlohmann/json.hpp>
 

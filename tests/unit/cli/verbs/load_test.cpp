@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope load`, from the outside: a raw trace in, a store out that the readers understand.
 #include <nlohmann/json.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What the commands make of the place that -o names, and what readers make of files that are none.
 #include <signal.h>
 #include <sys/stat.h>

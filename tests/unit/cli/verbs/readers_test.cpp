@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The verbs that read a database, from the outside: what they print, and that they refuse what they must.
 #include <nlohmann/json.hpp>
 

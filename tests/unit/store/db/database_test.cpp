@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/db/database.h"
 
 #include <fcntl.h>

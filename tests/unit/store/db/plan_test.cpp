@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Which index serves which query: without one, an answer from a large store takes as long as reading all of it.
 #include "tests/unit/analyzer/sample_trace.h"
 #include "tests/unit/store/load_support.h"

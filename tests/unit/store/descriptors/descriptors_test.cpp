@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What descriptors stand for: the table, and its way through the events of a trace.
 #include <fcntl.h>
 #include <linux/close_range.h>

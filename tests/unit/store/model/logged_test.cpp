@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What other modules logged: events of their own kinds, with stacks from the kernel to main().
 #include <gtest/gtest.h>
 

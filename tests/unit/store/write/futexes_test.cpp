@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What becomes of usc_futex records in a store.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Strings of calls: from their records to event_string, and the table that stores each text once.
 #include <arpa/inet.h>
 #include <netinet/in.h>

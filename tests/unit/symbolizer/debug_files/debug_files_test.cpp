@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names from separate debug files, split off by objcopy and dwz: each must be what addr2line says of the whole file.
 #include "symbolizer/debug_files/debug_files.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // debuginfod's client against servers on this machine: the real one, and some that are slow, dead or lie.
 #include "symbolizer/debug_files/debuginfod.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Facts of ELF files, against readelf's view of well-known ones and on files that are none.
 #include <elf.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Go's function table in each of its layouts, and what is not one: cut off, damaged, absurd.
 #include <gtest/gtest.h>
 

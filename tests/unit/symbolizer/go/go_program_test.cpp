@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Rows and names of Go programs as they are built (tests/fixtures/go_*.go), against their own .debug_frame, objdump
 // and nm.
 #include <elf.h>

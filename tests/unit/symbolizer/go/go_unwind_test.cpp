@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What rows are made of the code of Go's functions. The code is that of Go 1.19's and 1.22's runtime, by objdump.
 #include "symbolizer/go/go_unwind.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Inlined calls and lines from DWARF, against binutils' addr2line, which shares no code with libdw.
 #include "symbolizer/names/debug_info.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names of what the compilers of other languages write, against those languages' own tools.
 #include "tests/unit/symbolizer/symbols_test_support.h"
 

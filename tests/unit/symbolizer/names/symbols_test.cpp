@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names by symbols, PLT and FDE starts, against readelf, objdump, nm and the dynamic linker.
 #include "symbolizer/names/symbols.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Whole walks: the same samples of real programs, by rows and the step of include/uscope/, and by libdwfl. Frame by
 // frame equal, on functions made for it and on every system call of some real programs.
 #include "symbolizer/oracle/oracle.h"

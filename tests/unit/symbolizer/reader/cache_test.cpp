@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The row cache: what comes back is what was built, and nothing damaged, foreign or unsafe is ever believed.
 #include <fcntl.h>
 #include <gtest/gtest.h>

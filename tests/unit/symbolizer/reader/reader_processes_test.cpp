@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Files read by processes without privileges: the same answers as in this one, and whatever becomes of such a process,
 // an answer that says so, in time.
 #include "symbolizer/reader/reader_processes.h"

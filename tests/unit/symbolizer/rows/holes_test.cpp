@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What is known of code that no unwind information describes, by its bytes.
 #include "symbolizer/rows/known_code.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Rows against libdw, which reads the same CFI by its own code: at each row's first address, at one inside each row,
 // and at random addresses, both are evaluated on one made-up machine state (registers and a memory that answers each
 // address with its hash), and must come to the same CFA, return address and registers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Files that are slow to read, beside others.
 #include "tracer/files/row_build_queue.h"
 

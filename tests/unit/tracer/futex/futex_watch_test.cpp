@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Threads of this process wait in futexes; what a look at them says is compared with what they were given to wait for.
 #include "tracer/futex/futex_watch.h"
 

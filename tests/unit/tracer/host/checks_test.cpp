@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What doctor says of machines that lack one thing or another, shown as folders.
 #include <gtest/gtest.h>
 #include <sys/stat.h>

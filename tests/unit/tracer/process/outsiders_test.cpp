@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Children of this process are the outsiders.
 #include "tracer/process/outsiders.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What /proc says of processes, taken apart: names that look like what the kernel adds to them.
 #include "tracer/process/process_list.h"
 

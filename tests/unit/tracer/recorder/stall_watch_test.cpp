@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // When checks are begun, against a clock that the test moves. The wait that they are about is this thread's, which
 // waits for nothing.
 #include "tracer/recorder/stall_watch.h"

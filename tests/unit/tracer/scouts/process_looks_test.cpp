@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What is asked about files that a program serves, which says of them what it likes.
 #include "tracer/scouts/process_looks.h"
 

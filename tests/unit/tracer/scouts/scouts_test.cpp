@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Scouts that come back, that do not, and that cannot even be killed.
 #include "tracer/scouts/scouts.h"
 

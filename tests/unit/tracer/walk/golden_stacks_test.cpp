@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Stacks of real programs, walked by the collector's walk on what was kept of them (tests/golden_stacks). What must
 // come out was libdwfl's answer when they were taken.
 #include <gtest/gtest.h>

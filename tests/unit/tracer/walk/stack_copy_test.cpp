@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/walk/stack_copy.h"
 
 #include <gtest/gtest.h>

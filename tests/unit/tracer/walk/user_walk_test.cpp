@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The walk in user space on this process's own stacks, against glibc's backtrace().
 #include "tracer/walk/user_walk.h"
 
