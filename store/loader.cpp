@@ -280,6 +280,7 @@ Result<void> Loader::write_losses(const EventWriter& events) {
   if (changed_files_ != 0) {
     auto done = insert->run(reader_.header().start_ns, last_time_, trace::kFileChanged, std::nullopt, changed_files_);
     if (!done) return done;
+    summary_.lost_beside += changed_files_;
   }
   for (LossFacts& loss : losses) {
     loss.count = std::min(loss.count, left);
@@ -290,7 +291,11 @@ Result<void> Loader::write_losses(const EventWriter& events) {
     auto done = insert->run(loss.from_ns, loss.until_ns, std::string_view(cause), maybe_id(known ? loss.process : 0),
                             loss.count);
     if (!done) return done;
-    if (trace::counts_events(trace::loss_class(loss.cause))) summary_.lost += loss.count;
+    const trace::LossClass missing = trace::loss_class(loss.cause);
+    if (trace::counts_events(missing))
+      summary_.lost += loss.count;
+    else if (trace::leaves_out(missing) && !trace::loses_events(missing))
+      summary_.lost_beside += loss.count;
   }
   return {};
 }

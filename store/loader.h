@@ -27,7 +27,8 @@ struct LoadSummary {
   std::uint64_t stacks = 0;  // distinct
   std::uint64_t processes = 0;
   std::uint64_t threads = 0;
-  std::uint64_t lost = 0;  // events that are missing: the losses whose class counts them (trace/loss_class.h)
+  std::uint64_t lost = 0;         // events that are missing: the losses whose class counts them (trace/loss_class.h)
+  std::uint64_t lost_beside = 0;  // losses that leave out something other than events: stacks, strings, names
   std::uint64_t damaged_bytes = 0;
   bool complete = false;  // the raw trace has an orderly end
 };

@@ -64,6 +64,10 @@ bool loses_events(LossClass missing) {
   return kClasses[static_cast<std::size_t>(missing)].loses_events;
 }
 
+bool leaves_out(LossClass missing) {
+  return missing != LossClass::CHECKS && missing != LossClass::NOTHING;
+}
+
 bool counts_events(LossClass missing) {
   return kClasses[static_cast<std::size_t>(missing)].counts_events;
 }

@@ -31,6 +31,8 @@ constexpr std::string_view kFileChanged = "file_changed";
 
 // True if events are missing, or may be: the trace is not complete.
 [[nodiscard]] bool loses_events(LossClass missing);
+// True if anything is missing at all: events, stacks, strings, names. False for work that only took longer.
+[[nodiscard]] bool leaves_out(LossClass missing);
 // True if the count of such a loss is part of the number that is shown as lost.
 [[nodiscard]] bool counts_events(LossClass missing);
 

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "support/text.h"
+
 namespace uscope::cli {
 
 Result<std::int64_t> parse_duration(const std::string& text) {
@@ -77,6 +79,11 @@ std::string seconds(std::int64_t nanoseconds) {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), "%.6f", static_cast<double>(nanoseconds) / 1e9);
   return text.data();
+}
+
+std::string lost_beside_text(std::uint64_t count) {
+  return "  also missing: " + group_digits(count) +
+         (count == 1 ? " stack, string or name" : " stacks, strings or names") + "; `uscope report` lists the causes";
 }
 
 }  // namespace uscope::cli

@@ -32,4 +32,7 @@ namespace uscope::cli {
 // Seconds since the trace's start, with microseconds: "0.001234".
 [[nodiscard]] std::string seconds(std::int64_t nanoseconds);
 
+// The line under a summary for losses that leave out something other than events; docs/schema.md, table loss.
+[[nodiscard]] std::string lost_beside_text(std::uint64_t count);
+
 }  // namespace uscope::cli

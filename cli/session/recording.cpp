@@ -68,6 +68,7 @@ void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome
   line += ", " + human_duration(static_cast<double>(outcome.duration_ns)) + " -> " + escape_terminal(options.output);
   if (replaced) line += ", in place of an older file";
   std::fprintf(stderr, "%s\n", line.c_str());
+  if (loaded.lost_beside != 0) std::fprintf(stderr, "%s\n", lost_beside_text(loaded.lost_beside).c_str());
   if (const char* why = reason_text(outcome.reason, !options.command.empty()); *why != '\0')
     std::fprintf(stderr, "  tracing ended early: %s\n", why);
 }

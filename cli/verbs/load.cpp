@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/render/json.h"
+#include "cli/render/units.h"
 #include "cli/session/confined_load.h"
 #include "cli/session/output_owner.h"
 #include "cli/terminal/status_line.h"
@@ -27,6 +28,7 @@ std::string load_text(const store::LoadSummary& loaded, const Client& debuginfod
   std::string text = plural(loaded.events, "event") + ", " + group_digits(loaded.lost) + " lost, " +
                      plural(loaded.processes, "process") + " -> " + escape_terminal(output) +
                      (replaced ? ", in place of an older file\n" : "\n");
+  if (loaded.lost_beside) text += lost_beside_text(loaded.lost_beside) + "\n";
   if (!loaded.complete) text += "  the raw trace breaks off: its recording was not ended in order\n";
   if (loaded.damaged_bytes) text += "  " + group_digits(loaded.damaged_bytes) + " bytes of it are damaged\n";
   if (debuginfod) text += "  " + escape_terminal(debuginfod_text(debuginfod->figures())) + "\n";
@@ -34,10 +36,11 @@ std::string load_text(const store::LoadSummary& loaded, const Client& debuginfod
 }
 
 std::string load_json(const store::LoadSummary& loaded, const Client& debuginfod, const std::string& output) {
-  nlohmann::ordered_json json = {
-      {"output", json_value(output)},          {"events", loaded.events},    {"stacks", loaded.stacks},
-      {"processes", loaded.processes},         {"threads", loaded.threads},  {"lost", loaded.lost},
-      {"damaged_bytes", loaded.damaged_bytes}, {"complete", loaded.complete}};
+  nlohmann::ordered_json json = {{"output", json_value(output)},      {"events", loaded.events},
+                                 {"stacks", loaded.stacks},           {"processes", loaded.processes},
+                                 {"threads", loaded.threads},         {"lost", loaded.lost},
+                                 {"lost_beside", loaded.lost_beside}, {"damaged_bytes", loaded.damaged_bytes},
+                                 {"complete", loaded.complete}};
   if (debuginfod) json["debuginfod"] = debuginfod_json(debuginfod->figures());
   return dump(json) + "\n";
 }

@@ -77,5 +77,12 @@ TEST(LossClass, WhatIsCountedAsLostMakesATraceIncomplete) {
   }
 }
 
+TEST(LossClass, ChecksAndSlowWorkLeaveNothingOut) {
+  for (const auto missing : {LossClass::EVENTS, LossClass::DEFINITIONS, LossClass::STACKS, LossClass::FACTS})
+    EXPECT_TRUE(leaves_out(missing));
+  EXPECT_FALSE(leaves_out(LossClass::CHECKS));
+  EXPECT_FALSE(leaves_out(LossClass::NOTHING));
+}
+
 }  // namespace
 }  // namespace uscope::trace
