@@ -288,6 +288,7 @@ TEST_F(LoaderTest, WhatIsUndefinedIsCountedAsLoss) {
       rows("SELECT cause, process_id, count, ts_ns - 1000000000000, until_ns - 1000000000000 FROM loss ORDER BY 1"),
       "ring_full_event|1|3|40|50\nstack_undefined|1|2|10|20\ntask_undefined|-|1|30|30");
   EXPECT_EQ(summary_.lost, 3U);  // the events without a stack or a task are there
+  EXPECT_EQ(summary_.lost_beside, 3U);
   EXPECT_EQ(rows("SELECT id, stack_id, thread_id FROM event ORDER BY id"), "1|-|1\n2|-|1\n3|-|50");
   EXPECT_EQ(rows("SELECT process_id, tid FROM thread WHERE id = 50"), "-|-");
 }
