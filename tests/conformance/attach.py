@@ -13,7 +13,7 @@ from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 class Attach(AttachCase):
     def test_threads_are_found_in_their_calls(self):
         waiters = self.start(WAITERS, str(int(8000 * SLOWNESS)))
-        time.sleep(0.5)
+        self.wait_until_asleep(waiters.pid, 5)
         tracer = self.attach("--pid", str(waiters.pid))
         self.assertIn("5 threads run already", self.text())
         self.assertEqual(waiters.wait(WAIT), 0)  # 9: a call was interrupted
@@ -37,7 +37,7 @@ class Attach(AttachCase):
 
     def test_a_process_that_only_waits_shows_its_stacks(self):
         waiters = self.start(WAITERS, "60000")
-        time.sleep(0.5)
+        self.wait_until_asleep(waiters.pid, 5)
         tracer = self.attach("--pid", str(waiters.pid), "-e", "!clock_nanosleep")
         self.finish(tracer)
         self.assertIsNone(waiters.poll())
@@ -54,7 +54,7 @@ class Attach(AttachCase):
 
     def test_an_application_running_and_started_later(self):
         first = self.start(WAITERS, str(int(8000 * SLOWNESS)))
-        time.sleep(0.3)
+        self.wait_until_asleep(first.pid, 5)
         tracer = self.attach("--app", os.path.basename(WAITERS))
         second = self.start("sh", "-c", f"{WAITERS} 300; true")
         self.assertEqual(second.wait(WAIT), 0)

@@ -12,7 +12,7 @@ import sys
 import unittest
 import urllib.request
 
-from attaching import AttachCase, LINEAGE, USCOPE, WAIT, WAITERS, children_of
+from attaching import AttachCase, children_of, in_calls, LINEAGE, sleeping, USCOPE, WAIT, WAITERS
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -186,8 +186,7 @@ class Many(AttachCase):
 class Hung(AttachCase):
     def test_a_hung_process_shows_its_stacks_and_stays_as_it_is(self):
         hung = self.start(WAITERS, "60000")
-        self.wait_for(lambda: len(os.listdir(f"/proc/{hung.pid}/task")) == 5, "its threads do not run")
-        self.wait_for(lambda: sleeping(hung.pid), "its threads do not wait")
+        self.wait_until_asleep(hung.pid, 5)
         before = in_calls(hung.pid)
         tracer = self.attach("--pid", str(hung.pid), "--duration", "300ms")
         self.ends(tracer)
@@ -206,19 +205,6 @@ class Hung(AttachCase):
         for kind, tid, *arguments in self.rows("SELECT kind.name, tid, a0, a1, a2, a3, a4, a5 FROM event JOIN kind ON kind.id = kind_id "
                                                "JOIN thread ON thread.id = thread_id WHERE how = 'attached' AND kind.name IN ('read', 'futex', 'epoll_wait')"):
             self.assertEqual([word % 2**64 for word in arguments], before[tid][1:7], kind)
-
-
-def in_calls(pid):
-    calls = {}
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{tid}/syscall", encoding="ascii") as file:
-            words = file.read().split()
-        calls[int(tid)] = [int(words[0]), *(int(word, 16) for word in words[1:])] if words[0] != "running" else None
-    return calls
-
-
-def sleeping(pid):
-    return None not in in_calls(pid).values()
 
 
 if __name__ == "__main__":

@@ -60,6 +60,21 @@ def kill_tree(pid):
         pass
 
 
+def in_calls(pid):
+    """The call that each thread waits in, with its arguments; None for one that runs."""
+    calls = {}
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/syscall", encoding="ascii") as file:
+            words = file.read().split()
+        calls[int(tid)] = [int(words[0]), *(int(word, 16) for word in words[1:])] if words[0] != "running" else None
+    return calls
+
+
+def sleeping(pid):
+    """Whether every thread waits in a call."""
+    return None not in in_calls(pid).values()
+
+
 class AttachCase(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="uscope-attach-")
@@ -90,6 +105,10 @@ class AttachCase(unittest.TestCase):
         while not condition():
             self.assertLess(time.monotonic(), end, what)
             time.sleep(0.02)
+
+    def wait_until_asleep(self, pid, threads):
+        """Until the process has so many threads and each of them waits in a call: on a slow machine this takes long."""
+        self.wait_for(lambda: len(os.listdir(f"/proc/{pid}/task")) == threads and sleeping(pid), f"{threads} threads of {pid} do not wait")
 
     def attach(self, *options):
         """A recording that has begun: what runs has been adopted."""
