@@ -61,10 +61,11 @@ def slow(example: Example) -> None:
     example.check("the four sleeps", example.by_function()[("slow clock_nanosleep", "naps")] == 4)
     example.check("their microseconds and results", all(30_000 <= e.a0 < 1_000_000 and e.a1 == 0 for e in example.logged if e.trigger == "naps"))
     example.stacks_are_those_of("slow clock_nanosleep", "clock_nanosleep", "naps")
-    # The emulator may be slow too: then the module's own events say so.
+    # The emulator may be slow too: then the module's own events say so. Between SystemTap's probe and the module's the host may take
+    # the CPU away, so a call that one of them saw last 10 ms may have been 20 ms longer, or shorter, for the other.
     surely, perhaps = Counter(), Counter()
     for e in example.calls:
-        surely["slow " + e.kind] += (e.took or 0) >= 12_000_000
+        surely["slow " + e.kind] += (e.took or 0) >= 30_000_000
         perhaps["slow " + e.kind] += (e.took or 0) >= 9_000_000
     logged = Counter(e.kind for e in example.logged)
     # On a slow machine SystemTap skips probes that wait for a lock of its own too long, and says so.
