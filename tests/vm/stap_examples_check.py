@@ -66,7 +66,7 @@ def slow(example: Example) -> None:
     surely, perhaps = Counter(), Counter()
     for e in example.calls:
         surely["slow " + e.kind] += (e.took or 0) >= 30_000_000
-        perhaps["slow " + e.kind] += (e.took or 0) >= 9_000_000
+        perhaps["slow " + e.kind] += (e.took or 0) >= 3_000_000
     logged = Counter(e.kind for e in example.logged)
     # On a slow machine SystemTap skips probes that wait for a lock of its own too long, and says so.
     skipped = re.search(r"skipped probes: (\d+)", example.said)
