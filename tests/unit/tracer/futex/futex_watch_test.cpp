@@ -178,7 +178,13 @@ TEST_F(FutexWatchTest, AThreadThatSleepsElsewhereIsNotSeenAsleep) {
     sleep(60);
     _exit(0);
   }
-  while (thread_state_of(static_cast<std::uint32_t>(sleeper))->state != 'S') usleep(1000);
+  // A thread that was preempted on its way to sleep has the state of one that sleeps, and the kernel names no function.
+  const auto is_asleep = [sleeper] {
+    const auto thread = thread_state_of(static_cast<std::uint32_t>(sleeper));
+    return thread && thread->state == 'S' && !thread->in_futex;
+  };
+  for (int waited_ms = 0; waited_ms < 60'000 && !is_asleep(); waited_ms++) usleep(1000);
+  ASSERT_TRUE(is_asleep());
   start(static_cast<std::uint32_t>(sleeper));
   see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
   ASSERT_TRUE(watch_->look_at_all());
