@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "support/byte_reader.h"
 
-#include <string>
+#include <fmt/core.h>
 
 namespace uscope {
 
@@ -35,9 +35,7 @@ void ByteReader::fail(const char* expected, std::uint64_t at) {
 
 Error ByteReader::error() const {
   if (ok()) return {};
-  std::string what(name_);
-  if (!what.empty()) what += ": ";
-  return {what + "at offset " + std::to_string(failed_at_) + ": expected " + expected_, ""};
+  return {fmt::format("{}{}at offset {}: expected {}", name_, name_.empty() ? "" : ": ", failed_at_, expected_), ""};
 }
 
 }  // namespace uscope
