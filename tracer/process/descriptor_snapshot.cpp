@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <array>
@@ -42,7 +43,7 @@ std::optional<bool> closes_on_exec(const std::string& info) {
 }  // namespace
 
 std::vector<OpenDescriptor> open_descriptors_of(std::uint32_t pid) {
-  const std::string folder = "/proc/" + std::to_string(pid);
+  const std::string folder = fmt::format("/proc/{}", pid);
   std::vector<OpenDescriptor> found;
   const bool has_plain_root = target_of(folder + "/root") == "/";
   if (auto cwd = target_of(folder + "/cwd"); cwd && has_plain_root) found.push_back({USC_FD_CWD, 0, std::move(*cwd)});

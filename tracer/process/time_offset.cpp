@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/process/time_offset.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <array>
@@ -23,7 +24,7 @@ std::string link_at(const std::string& path) {
 
 std::optional<std::int64_t> time_offset_of(std::uint32_t tid) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  const std::string folder = "/proc/" + std::to_string(tid);
+  const std::string folder = fmt::format("/proc/{}", tid);
   if (access((folder + "/ns").c_str(), F_OK) == 0 && access("/proc/self/ns/time", F_OK) != 0) return 0;  // unsupported
   const std::string own = link_at(folder + "/ns/time");
   if (own == kInitial) return 0;
