@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/deadlock/deadlock.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -116,7 +118,7 @@ std::uint64_t Diagnostician::thing_of(const LastCall& thread, const Place& place
   const bool signal = wish_of(place.what) == Wish::kSignal;
   const std::uint64_t address = signal ? place.address & ~kPair : place.address;
   const std::string name = thread.wait->of_one_space() || thread.wait->key.empty()
-                               ? std::to_string(calls_.processes[thread.process].space) + " " + std::to_string(address)
+                               ? fmt::format("{} {}", calls_.processes[thread.process].space, address)
                                : thread.wait->key;
   return things_.emplace(name, things_.size() + 1).first->second;
 }
