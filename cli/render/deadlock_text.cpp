@@ -68,7 +68,7 @@ std::string stack(const BlockedThread& thread) {
 }
 
 // The heading of a paragraph, padded to the column in which the sentences start.
-std::string head(const char* heading) {
+std::string heading_cell(const char* heading) {
   std::string padded = heading;
   padded.resize(10, ' ');
   return padded;
@@ -77,7 +77,7 @@ std::string head(const char* heading) {
 std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
   const bool deadlock = finding.verdict == analyzer::Verdict::kDeadlock;
   std::string out =
-      paragraph(head(deadlock ? "DEADLOCK" : "STALL"), escape_terminal(finding.explanation), width) + "\n";
+      paragraph(heading_cell(deadlock ? "DEADLOCK" : "STALL"), escape_terminal(finding.explanation), width) + "\n";
   for (std::size_t i = 0; i < finding.threads.size(); i++) {
     if (i == kThreads) {
       out += "    and " + std::to_string(finding.threads.size() - i) + " more threads (--format json has all)\n";
@@ -121,10 +121,10 @@ std::string others(const analyzer::Diagnosis& diagnosis) {
 std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width) {
   std::string out;
   for (const auto& finding : diagnosis.findings) out += finding_text(finding, width);
-  if (diagnosis.findings.empty()) out += paragraph(head("NONE"), escape_terminal(diagnosis.reason), width);
+  if (diagnosis.findings.empty()) out += paragraph(heading_cell("NONE"), escape_terminal(diagnosis.reason), width);
   out += others(diagnosis);
   for (const std::string& warning : diagnosis.warnings)
-    out += paragraph(head("WARNING"), escape_terminal(warning), width);
+    out += paragraph(heading_cell("WARNING"), escape_terminal(warning), width);
   return out;
 }
 
