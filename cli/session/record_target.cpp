@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/record_target.h"
-#include "support/text.h"
 
 #include <linux/magic.h>
 #include <signal.h>
@@ -11,6 +10,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "support/text.h"
 #include "uscope/trace_map.h"
 
 namespace uscope::cli {

@@ -11,7 +11,7 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostVdsoBytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::span<const std::byte> vdso_image() {
   std::memcpy(&header, start, sizeof(header));
   // Section headers are the last thing in the image.
   const std::size_t bytes = header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
-  return {start, std::min(bytes, kMostBytes)};
+  return {start, std::min(bytes, kMostVdsoBytes)};
 }
 
 Result<RowTable> vdso_rows(RowDetail detail) {
