@@ -2,6 +2,7 @@
 #include "live/call_counts.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -76,7 +77,7 @@ void CallCounts::on_jit_name(std::uint32_t mm, const tracer::PerfMapEntry& name)
 const CallCounts::Module& CallCounts::module(std::uint32_t serial) {
   Module& module = modules_[serial];
   if (serial == USC_FILE_NONE) module.jit = true;
-  if (module.path.empty()) module.path = module.jit ? "[jit]" : "[file " + std::to_string(serial) + "]";
+  if (module.path.empty()) module.path = module.jit ? "[jit]" : fmt::format("[file {}]", serial);
   return module;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/diff.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
@@ -31,7 +33,7 @@ Result<analyzer::MatrixBy> parse_by(const std::string& text) {
       return analyzer::MatrixBy{Space::kDepth, depth};
   }
   return Error{"--by " + text + " is not understood",
-               "use function, depth:N (N from 1 to " + std::to_string(kMostDepth) + "), or path"};
+               fmt::format("use function, depth:N (N from 1 to {}), or path", kMostDepth)};
 }
 
 Result<analyzer::ModuleNames> parse_renamed(const std::vector<std::string>& list) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/export.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
@@ -38,7 +40,7 @@ Result<Stream> stream_over(int fd) {
 Result<void> write_folded(const ExportOptions& options, const store::Database& database, std::FILE* stream) {
   Output out(stream);
   auto totals = exporters::fold_stacks(database, options.folded, [&](const std::string& stack, std::uint64_t weight) {
-    out.write(to_utf8(stack) + " " + std::to_string(weight) + "\n");
+    out.write(fmt::format("{} {}\n", to_utf8(stack), weight));
   });
   if (!totals) return totals.error();
   if (totals->events_left_out > 0)

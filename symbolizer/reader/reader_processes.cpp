@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "symbolizer/reader/reader_processes.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -142,7 +143,7 @@ ProcessReading::Came ProcessReading::try_receive(std::span<std::byte> bytes) {
 
 Result<void> ProcessReading::receive(std::span<std::byte> bytes) {
   const Came came = try_receive(bytes);
-  if (came == Came::kLate) return give_up("reading it was given up after " + std::to_string(time_.count()) + " ms");
+  if (came == Came::kLate) return give_up(fmt::format("reading it was given up after {} ms", time_.count()));
   if (came == Came::kEnd) return give_up("the process that read it died of it");
   return {};
 }

@@ -23,6 +23,7 @@
 // used.
 #include "symbolizer/rows/row_builder.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -439,14 +440,14 @@ std::string damage_of(const RowTable& table, const std::string& name) {
   const RowStats& stats = table.stats;
   if (stats.fdes != 0 || stats.go_functions != 0 || stats.fdes_refused == 0) return "";
   const std::string first(stats.first_refusal.data(), strnlen(stats.first_refusal.data(), stats.first_refusal.size()));
-  return name + ": its call frame information is damaged: " + std::to_string(stats.fdes_refused) +
-         (stats.fdes_refused == 1 ? " entry" : " entries") + " refused, none understood" +
-         (first.empty() ? "" : "; the first: " + first);
+  return fmt::format("{}: its call frame information is damaged: {} {} refused, none understood{}{}", name,
+                     stats.fdes_refused, stats.fdes_refused == 1 ? "entry" : "entries",
+                     first.empty() ? "" : "; the first: ", first);
 }
 
 Result<void> check_rows(const RowTable& table) {
   const auto bad = [](const char* what, std::size_t number) -> Result<void> {
-    return Error{std::string("unwind rows: ") + what + " at number " + std::to_string(number), ""};
+    return Error{fmt::format("unwind rows: {} at number {}", what, number), ""};
   };
   const std::size_t count = table.rows.size();
   if (count == 0 || count > std::size_t{UINT32_MAX}) return bad("impossible count of rows", count);
