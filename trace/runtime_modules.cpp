@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "trace/trigger.h"
+#include "trace/runtime_modules.h"
 
+#include <algorithm>
 #include <array>
 
 #include "support/text.h"
