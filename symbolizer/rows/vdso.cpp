@@ -26,7 +26,7 @@ std::span<const std::byte> vdso_image() {
   return {start, std::min(bytes, kMostBytes)};
 }
 
-Result<RowTable> vdso_rows(RowDetail detail) {
+Result<UnwindTable> vdso_rows(RowDetail detail) {
   const std::span<const std::byte> image = vdso_image();
   if (image.empty()) return Error{"the kernel gave this process no vdso", ""};
   return build_rows_from_memory(image, "[vdso]", detail);

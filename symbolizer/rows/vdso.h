@@ -15,6 +15,6 @@ namespace uscope::symbolizer {
 [[nodiscard]] std::span<const std::byte> vdso_image();
 
 // Its unwind rows; offsets count from the image's start.
-Result<RowTable> vdso_rows(RowDetail detail = RowDetail::kStack);
+Result<UnwindTable> vdso_rows(RowDetail detail = RowDetail::kStack);
 
 }  // namespace uscope::symbolizer

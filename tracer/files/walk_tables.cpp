@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "tracer/files/walk_rows.h"
+#include "tracer/files/walk_tables.h"
 
 #include <utility>
 
@@ -8,12 +8,12 @@
 namespace uscope::tracer {
 
 using symbolizer::RowDetail;
-using symbolizer::RowTable;
+using symbolizer::UnwindTable;
 
-WalkRows::WalkRows(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes)
+WalkTables::WalkTables(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes)
     : files_(files), maker_(maker), most_bytes_(most_bytes) {}
 
-std::shared_ptr<const RowTable> WalkRows::get(std::uint32_t serial, RowDetail detail) {
+std::shared_ptr<const UnwindTable> WalkTables::get(std::uint32_t serial, RowDetail detail) {
   const File* file = files_.find(serial);
   if (file == nullptr || !file->met) return nullptr;
   if (detail == RowDetail::kStack && file->state != USC_FILE_USER_ONLY) return file->rows;
@@ -21,9 +21,9 @@ std::shared_ptr<const RowTable> WalkRows::get(std::uint32_t serial, RowDetail de
   if (are_coming(serial, detail)) return nullptr;
   if (serial == USC_FILE_VDSO) {
     auto rows = symbolizer::vdso_rows(detail);
-    keep(serial, detail, rows ? std::make_shared<const RowTable>(std::move(*rows)) : nullptr);
+    insert(serial, detail, rows ? std::make_shared<const UnwindTable>(std::move(*rows)) : nullptr);
   } else if (!file->fd) {
-    keep(serial, detail, nullptr);
+    insert(serial, detail, nullptr);
   } else {
     asked_.insert({serial, detail});
     // on_made() has no error
@@ -33,26 +33,26 @@ std::shared_ptr<const RowTable> WalkRows::get(std::uint32_t serial, RowDetail de
   return rows != nullptr ? *rows : nullptr;
 }
 
-bool WalkRows::are_coming(std::uint32_t serial, RowDetail detail) const {
+bool WalkTables::are_coming(std::uint32_t serial, RowDetail detail) const {
   return asked_.count({serial, detail}) != 0;
 }
 
-Result<void> WalkRows::on_made(const MadeRows& made) {
+Result<void> WalkTables::on_made(const BuiltTable& made) {
   asked_.erase({made.serial, made.detail});
   const File* file = files_.find(made.serial);
   const bool usable = made.rows && file != nullptr && files_.is_unchanged(*file);
-  keep(made.serial, made.detail, usable ? *made.rows : nullptr);
+  insert(made.serial, made.detail, usable ? *made.rows : nullptr);
   return {};
 }
 
-std::shared_ptr<const RowTable>* WalkRows::find(std::uint32_t serial, RowDetail detail) {
+std::shared_ptr<const UnwindTable>* WalkTables::find(std::uint32_t serial, RowDetail detail) {
   const auto found = by_file_.find({serial, detail});
   if (found == by_file_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, found->second);
   return &entries_.front().rows;
 }
 
-void WalkRows::keep(std::uint32_t serial, RowDetail detail, std::shared_ptr<const RowTable> rows) {
+void WalkTables::insert(std::uint32_t serial, RowDetail detail, std::shared_ptr<const UnwindTable> rows) {
   if (rows) bytes_ += rows->bytes();
   entries_.push_front({serial, detail, std::move(rows)});
   by_file_[{serial, detail}] = entries_.begin();

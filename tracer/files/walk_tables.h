@@ -18,25 +18,25 @@
 namespace uscope::tracer {
 
 // Provides rows to walks.
-class RowSource {
+class UnwindTableSource {
  public:
-  virtual ~RowSource() = default;
+  virtual ~UnwindTableSource() = default;
   // Returns null if the file has no rows, cannot be read any more, or its rows are still being built.
-  virtual std::shared_ptr<const symbolizer::RowTable> get(std::uint32_t serial, symbolizer::RowDetail detail) = 0;
+  virtual std::shared_ptr<const symbolizer::UnwindTable> get(std::uint32_t serial, symbolizer::RowDetail detail) = 0;
   // Whether the rows for which get() just returned null are being built.
   [[nodiscard]] virtual bool are_coming(std::uint32_t, symbolizer::RowDetail) const { return false; }
 };
 
-class WalkRows final : public RowSource, public RowUser {
+class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
   // Both must outlive this object.
-  WalkRows(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes = kMostBytes);
+  WalkTables(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes = kMostBytes);
 
-  std::shared_ptr<const symbolizer::RowTable> get(std::uint32_t serial, symbolizer::RowDetail detail) override;
+  std::shared_ptr<const symbolizer::UnwindTable> get(std::uint32_t serial, symbolizer::RowDetail detail) override;
   [[nodiscard]] bool are_coming(std::uint32_t serial, symbolizer::RowDetail detail) const override;
-  Result<void> on_made(const MadeRows& made) override;
+  Result<void> on_made(const BuiltTable& made) override;
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
@@ -44,12 +44,12 @@ class WalkRows final : public RowSource, public RowUser {
   struct Entry {
     std::uint32_t serial = 0;
     symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
-    std::shared_ptr<const symbolizer::RowTable> rows;  // null: there are none, which is remembered as well
+    std::shared_ptr<const symbolizer::UnwindTable> rows;  // null: there are none, which is remembered as well
   };
   using Asked = std::pair<std::uint32_t, symbolizer::RowDetail>;
 
-  std::shared_ptr<const symbolizer::RowTable>* find(std::uint32_t serial, symbolizer::RowDetail detail);
-  void keep(std::uint32_t serial, symbolizer::RowDetail detail, std::shared_ptr<const symbolizer::RowTable> rows);
+  std::shared_ptr<const symbolizer::UnwindTable>* find(std::uint32_t serial, symbolizer::RowDetail detail);
+  void insert(std::uint32_t serial, symbolizer::RowDetail detail, std::shared_ptr<const symbolizer::UnwindTable> rows);
 
   const FileTable& files_;
   RowBuildQueue& maker_;
