@@ -18,6 +18,7 @@
 #include "symbolizer/code/crt_code.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/elf/elf_handles.h"
+#include "symbolizer/elf/vdso_image.h"
 #include "symbolizer/rows/vdso.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
