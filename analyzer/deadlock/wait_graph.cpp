@@ -179,7 +179,7 @@ std::vector<std::size_t> Graph::expected_wakers(std::size_t waiter) const {
 
 void Graph::signal_cycle(std::size_t waiter) {
   const Waiter& it = at(waiter);
-  if (!it.held || it.wish != Wish::kSignal || accused_[waiter]) return;
+  if (!it.held || it.release_event != ReleaseEvent::kSignal || accused_[waiter]) return;
   if (it.releaser != Releaser::kSpace && it.releaser != Releaser::kAnyone) return;
   const bool stuck = stuck_[waiter];
   // If some thread is left that could wake it, only actual former wakers count, and only if they wait for a lock that
@@ -277,8 +277,9 @@ void Graph::stall(const std::vector<std::size_t>& roots) {
   GraphFinding finding;
   finding.threads = roots;
   const auto all = [&](auto rule) { return std::all_of(roots.begin(), roots.end(), rule); };
-  const bool signals = all([&](std::size_t i) { return at(i).wish == Wish::kSignal; });
-  const bool one = all([&](std::size_t i) { return at(i).wish != Wish::kLock && at(i).thing == at(roots[0]).thing; });
+  const bool signals = all([&](std::size_t i) { return at(i).release_event == ReleaseEvent::kSignal; });
+  const bool one = all(
+      [&](std::size_t i) { return at(i).release_event != ReleaseEvent::kLock && at(i).thing == at(roots[0]).thing; });
   finding.type = signals || one ? FindingType::kLostWakeup : FindingType::kStall;
   findings_.push_back(std::move(finding));
 }

@@ -194,7 +194,7 @@ void DescriptorTracker::follow_ioctl(const usc_event& event, DescriptorOwner& ow
   if (request == FIONCLEX) follow_on_exec(event, owner, false);
   if (!changes_numbers(request)) return;
   doubt_all();
-  strangers_++;
+  untraced_calls_++;
   if (returned(event)) plan(at_return(Return::Kind::kStranger, event, owner));
 }
 
@@ -338,7 +338,7 @@ void DescriptorTracker::apply(Return& update) {
       break;
     case Return::Kind::kStranger:
       doubt_all();
-      strangers_--;
+      untraced_calls_--;
       break;
   }
 }
