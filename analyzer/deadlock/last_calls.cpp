@@ -2,7 +2,6 @@
 // A thread's last call is found through the index of events by thread and time, so the number of events does not
 // matter.
 #include "analyzer/deadlock/last_calls.h"
-#include "support/clock.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
+#include "support/clock.h"
 #include "support/text.h"
 #include "syscalls/syscall_table.h"
 #include "trace/loss_class.h"
@@ -143,7 +143,7 @@ void Reader::find_spaces(LastCalls& out) const {
 Result<std::vector<Call>> Reader::last_two(std::int64_t thread_id) {
   std::vector<Call> found;
   calls_.bind(1, thread_id);
-  auto done = each(calls_, [&](const Row& row) {
+  auto done = each(calls_, [&](const SqlRow& row) {
     if (found.size() == 2 || row.text(11) != "syscall") return;
     std::optional<std::int64_t> end_ns;
     if (const auto duration = row.maybe_integer(2)) end_ns = difference(row.integer(1), difference(0, *duration));
@@ -159,7 +159,7 @@ Result<std::vector<Call>> Reader::last_two(std::int64_t thread_id) {
 Result<std::optional<std::int64_t>> Reader::read_wait(std::int64_t event_id, LastCall& into) {
   std::optional<std::int64_t> asleep;
   waits_.bind(1, event_id);
-  auto done = each(waits_, [&](const Row& row) {
+  auto done = each(waits_, [&](const SqlRow& row) {
     FutexWait wait;
     wait.address = static_cast<std::uint64_t>(row.integer(0));
     wait.op = static_cast<std::uint32_t>(row.integer(1));
@@ -171,7 +171,7 @@ Result<std::optional<std::int64_t>> Reader::read_wait(std::int64_t event_id, Las
     wait.words = text(row, words);
     wait.words_from = static_cast<std::uint64_t>(row.integer(words + 1));
     asleep = row.is_null(9) ? 0 : row.integer(9);
-    wait.strangers = row.maybe_integer(10);
+    wait.untraced_sharers = row.maybe_integer(10);
     wait.futexes = row.integer(11);
     wait.handlers = row.is_null(12) || row.integer(12) != 0;
     wait.open_to_others = row.is_null(13) || row.integer(13) != 0;
@@ -187,7 +187,7 @@ Result<StackLines> Reader::stack(std::optional<std::int64_t> id) {
   StackLines lines;
   frames_.bind(1, *id);
   frames_.bind(2, kMostFrames);
-  auto done = each(frames_, [&](const Row& row) {
+  auto done = each(frames_, [&](const SqlRow& row) {
     lines.push_back(
         {text(row, 0), std::string(base_name(row.text(1))), row.text(2) == "app", text(row, 3), row.integer(4)});
   });
@@ -318,8 +318,8 @@ bool lose_tasks(trace::LossClass missing) {
 }
 
 Result<void> read_losses(const store::Database& database, const Catalog& catalog, bool under_way, LastCalls& out) {
-  auto done =
-      each_row(database, "SELECT DISTINCT cause FROM loss WHERE count > 0 OR cause = 'cut_off'", [&](const Row& row) {
+  auto done = each_row(
+      database, "SELECT DISTINCT cause FROM loss WHERE count > 0 OR cause = 'cut_off'", [&](const SqlRow& row) {
         const trace::LossClass missing = trace::loss_class(row.text(0));
         if (under_way && missing == trace::LossClass::END) return;
         if (lose_tasks(missing)) out.tasks_missing = true;
@@ -370,7 +370,7 @@ Result<LastCalls> read_last_calls(const store::Database& database, bool under_wa
   reader->add_processes(out);
   std::vector<ThreadRow> rows;
   auto done = each_row(database, "SELECT id, process_id, tid, ns_tid, name, end_ns FROM thread ORDER BY id",
-                       [&](const Row& row) {
+                       [&](const SqlRow& row) {
                          rows.push_back({row.integer(0),
                                          row.integer(1),
                                          row.maybe_integer(2),

@@ -3,13 +3,14 @@
 // whose wakers all wait, through owners, for the waiter itself. Threads that are stuck and not behind one of these are
 // a stall, which lists only those that do not wait for another listed thread.
 #include "analyzer/deadlock/wait_graph.h"
-#include "support/clock.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
+
+#include "support/clock.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -179,7 +180,7 @@ std::vector<std::size_t> Graph::expected_wakers(std::size_t waiter) const {
 
 void Graph::signal_cycle(std::size_t waiter) {
   const Waiter& it = at(waiter);
-  if (!it.held || it.wish != Wish::kSignal || accused_[waiter]) return;
+  if (!it.held || it.release_event != ReleaseEvent::kSignal || accused_[waiter]) return;
   if (it.releaser != Releaser::kSpace && it.releaser != Releaser::kAnyone) return;
   const bool stuck = stuck_[waiter];
   // If some thread is left that could wake it, only actual former wakers count, and only if they wait for a lock that
@@ -277,8 +278,9 @@ void Graph::stall(const std::vector<std::size_t>& roots) {
   GraphFinding finding;
   finding.threads = roots;
   const auto all = [&](auto rule) { return std::all_of(roots.begin(), roots.end(), rule); };
-  const bool signals = all([&](std::size_t i) { return at(i).wish == Wish::kSignal; });
-  const bool one = all([&](std::size_t i) { return at(i).wish != Wish::kLock && at(i).thing == at(roots[0]).thing; });
+  const bool signals = all([&](std::size_t i) { return at(i).release_event == ReleaseEvent::kSignal; });
+  const bool one = all(
+      [&](std::size_t i) { return at(i).release_event != ReleaseEvent::kLock && at(i).thing == at(roots[0]).thing; });
   finding.type = signals || one ? FindingType::kLostWakeup : FindingType::kStall;
   findings_.push_back(std::move(finding));
 }

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/render/deadlock_render.h"
 #include "cli/render/text_table.h"
 #include "support/text.h"
+
+#include "cli/render/deadlock_render.h"
 
 namespace uscope::cli {
 namespace {

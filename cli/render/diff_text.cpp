@@ -5,10 +5,11 @@
 #include <cmath>
 #include <string>
 
-#include "cli/render/diff_render.h"
 #include "cli/render/text_table.h"
 #include "cli/render/units.h"
 #include "support/text.h"
+
+#include "cli/render/diff_render.h"
 
 namespace uscope::cli {
 namespace {

@@ -9,11 +9,12 @@
 #include <string>
 #include <string_view>
 
-#include "cli/render/report_render.h"
 #include "cli/render/text_table.h"
 #include "cli/render/units.h"
 #include "support/text.h"
 #include "trace/names.h"
+
+#include "cli/render/report_render.h"
 
 namespace uscope::cli {
 namespace {

@@ -12,9 +12,10 @@
 #include <cerrno>
 #include <limits>
 
-#include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_tracker.h"
 #include "support/text.h"
+
+#include "store/descriptors/descriptor_calls.h"
 
 namespace uscope::store {
 namespace {
@@ -194,7 +195,7 @@ void DescriptorTracker::follow_ioctl(const usc_event& event, DescriptorOwner& ow
   if (request == FIONCLEX) follow_on_exec(event, owner, false);
   if (!changes_numbers(request)) return;
   doubt_all();
-  strangers_++;
+  untraced_calls_++;
   if (returned(event)) plan(at_return(Return::Kind::kStranger, event, owner));
 }
 
@@ -338,7 +339,7 @@ void DescriptorTracker::apply(Return& update) {
       break;
     case Return::Kind::kStranger:
       doubt_all();
-      strangers_--;
+      untraced_calls_--;
       break;
   }
 }

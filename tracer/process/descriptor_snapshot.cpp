@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/process/descriptor_snapshot.h"
-#include "tracer/process/process_list.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,6 +14,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tracer/process/process_list.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {

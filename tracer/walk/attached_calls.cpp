@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/walk/attached_calls.h"
-#include "tracer/walk/stack_copy.h"
 
 #include <sys/uio.h>
 
@@ -11,6 +10,8 @@
 #include <set>
 #include <span>
 #include <utility>
+
+#include "tracer/walk/stack_copy.h"
 
 namespace uscope::tracer {
 namespace {
@@ -97,7 +98,7 @@ void StackCopies::avoid(std::vector<StackRequest>& left, std::uint32_t number) {
   if (at == left.end()) return left.clear();
   StackRequest request = *at;
   left.erase(left.begin(), at + 1);
-  scouts_->note_silent(request.pid);
+  scouts_->note_unresponsive(request.pid);
   const int times = ++hung_[request.pid];
   if (++hangs_ >= kMostHangsOfAll) {
     std::erase_if(left, [&](const auto& other) { return hung_.count(other.pid) != 0; });

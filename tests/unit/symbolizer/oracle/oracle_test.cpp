@@ -85,7 +85,7 @@ class Walkers {
         walk.ended = USC_STEP_BROKEN(USC_BROKEN_NO_MAPPING);
         return walk;
       }
-      RowTable& table = files_.at(line->path).table;
+      UnwindTable& table = files_.at(line->path).table;
       const usc_file_rows place = place_of(table);
       const std::uint64_t offset = address - line->start + (line->path == "[vdso]" ? 0 : line->offset);
       walk.ended = usc_step(&frame, usc_row_find(&table, &place, offset, frame.exact != 0 ? 1 : 0), &memory, &table);
@@ -97,7 +97,7 @@ class Walkers {
  private:
   struct File {
     UniqueFd fd;
-    RowTable table;
+    UnwindTable table;
     std::uint32_t number = 0;
   };
 

@@ -18,6 +18,7 @@
 #include "symbolizer/code/crt_code.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/elf/elf_handles.h"
+#include "symbolizer/elf/vdso_image.h"
 #include "symbolizer/rows/vdso.h"
 #include "tests/support/system_files.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
@@ -121,7 +122,7 @@ Recovered recover(Dwarf_Frame* libdw, int number, const usc_frame& frame, std::u
 // One file, both ways.
 class Comparison {
  public:
-  Comparison(const RowTable& table, const ElfFacts& facts, Dwarf_CFI* eh, Dwarf_CFI* debug, int fd = -1)
+  Comparison(const UnwindTable& table, const ElfFacts& facts, Dwarf_CFI* eh, Dwarf_CFI* debug, int fd = -1)
       : table_(table), place_(place_of(table)), facts_(facts), eh_(eh), debug_(debug), fd_(fd) {}
 
   void at(std::uint64_t offset) {
@@ -149,7 +150,7 @@ class Comparison {
  private:
   // usc_row_find must find what a plain search finds.
   std::uint32_t rule_at(std::uint64_t offset) {
-    const std::uint32_t rule = usc_row_find(const_cast<RowTable*>(&table_), &place_, offset, 0);
+    const std::uint32_t rule = usc_row_find(const_cast<UnwindTable*>(&table_), &place_, offset, 0);
     const auto after = std::upper_bound(table_.rows.begin(), table_.rows.end(), offset,
                                         [](std::uint64_t value, const usc_row& row) { return value < row.offset; });
     const std::uint32_t plain =
@@ -227,7 +228,7 @@ class Comparison {
       *word = made_up_word(at);
       return true;
     };
-    const int step = usc_step(&frame, rule, &memory, const_cast<RowTable*>(&table_));
+    const int step = usc_step(&frame, rule, &memory, const_cast<UnwindTable*>(&table_));
     if (pc.what == Recovered::kUndefined) {
       roots++;
       return step == USC_STEP_ROOT ? "" : "the return address is undefined";
@@ -269,7 +270,7 @@ class Comparison {
     return "";
   }
 
-  const RowTable& table_;
+  const UnwindTable& table_;
   const usc_file_rows place_;
   std::uint64_t coroutine_ = 0;
   const ElfFacts& facts_;
@@ -279,7 +280,7 @@ class Comparison {
 };
 
 struct Compared {
-  RowTable table;
+  UnwindTable table;
   std::uint64_t checked = 0;
   std::uint64_t unsupported = 0;
   std::uint64_t roots = 0;

@@ -51,11 +51,11 @@ TEST(TaskTable, AnAddressSpaceIsUnusedWhenItsLastTaskHasEndedAndTheGraceTimeIsOv
   tasks.start(start_of(1, 1, 9, USC_TASK_PROCESS));
   tasks.start(start_of(2, 1, 9, 0));
   tasks.exit(exit_of(1, 0, kSecondNs));
-  EXPECT_TRUE(tasks.bury(20 * kSecondNs).empty());
+  EXPECT_TRUE(tasks.reap(20 * kSecondNs).empty());
   EXPECT_EQ(tasks.find(1).pid, 0u);  // buried
   tasks.exit(exit_of(2, USC_EXIT_GROUP_DEAD, 20 * kSecondNs));
-  EXPECT_TRUE(tasks.bury(21 * kSecondNs).empty());
-  EXPECT_EQ(tasks.bury(30 * kSecondNs), std::vector<std::uint32_t>{9});
+  EXPECT_TRUE(tasks.reap(21 * kSecondNs).empty());
+  EXPECT_EQ(tasks.reap(30 * kSecondNs), std::vector<std::uint32_t>{9});
 }
 
 // Attached to: the eldest process's perf map tells first, whichever is met first.
@@ -124,7 +124,7 @@ TEST(TaskTable, AnExecLeavesTheOldAddressSpace) {
   tasks.exec(exec);
   EXPECT_EQ(tasks.find(1).mm, 5u);
   EXPECT_EQ(tasks.find(1).name, "ls");
-  EXPECT_EQ(tasks.bury(10 * kSecondNs), std::vector<std::uint32_t>{4});
+  EXPECT_EQ(tasks.reap(10 * kSecondNs), std::vector<std::uint32_t>{4});
 }
 
 TEST(TaskTable, RecordsOfOtherProcessorsMayComeFirst) {
@@ -137,7 +137,7 @@ TEST(TaskTable, RecordsOfOtherProcessorsMayComeFirst) {
   tasks.start(start_of(1, 1, 4, USC_TASK_PROCESS));  // its start, last of all
   EXPECT_EQ(tasks.processes(), 0u);
   EXPECT_EQ(tasks.find(1).mm, 5u);
-  EXPECT_EQ(tasks.bury(10 * kSecondNs), std::vector<std::uint32_t>{5});
+  EXPECT_EQ(tasks.reap(10 * kSecondNs), std::vector<std::uint32_t>{5});
 }
 
 }  // namespace
