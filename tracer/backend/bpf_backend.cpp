@@ -23,6 +23,11 @@
 #include <utility>
 
 #include "support/unique_fd.h"
+#include "tracer/backend/backend.h"
+#include "tracer/backend/bpf_handles.h"
+#include "tracer/backend/load_failure.h"
+#include "tracer/backend/ring_limits.h"
+#include "tracer/host/host.h"
 
 namespace uscope::tracer {
 namespace {

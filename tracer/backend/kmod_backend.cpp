@@ -17,13 +17,12 @@
 #include <string>
 #include <vector>
 
+#include "support/unique_fd.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/kmod_handles.h"
 #include "tracer/backend/ring_limits.h"
 #include "tracer/backend/ring_reader.h"
 #include "uscope/device.h"
-
-#include "support/unique_fd.h"
 
 namespace uscope::tracer {
 namespace {
