@@ -31,7 +31,7 @@ const char* source_name(EventString::Source source) {
 std::string event_text(const EventRow& event) {
   std::string out = std::to_string(event.pid) + "/" + std::to_string(event.tid) + " " + seconds(event.ts_ns) + " " +
                     escape_terminal(event.call);
-  if (is_logged(event)) return out + "(" + arguments_text(event) + ") [logged]\n";
+  if (!is_call(event)) return out + "(" + arguments_text(event) + ") [" + escape_terminal(event.how) + "]\n";
   if (event.abi != "x86_64" && !event.abi.empty()) out += "[" + escape_terminal(event.abi) + "]";
   out += "(" + arguments_text(event) + ") = " + result_text(event);
   if (event.dur_ns) out += " <" + human_duration(static_cast<double>(*event.dur_ns)) + ">";

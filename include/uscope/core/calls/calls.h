@@ -154,10 +154,11 @@ static __always_inline void fill_event(struct usc_event *event, const struct tas
 	__builtin_memcpy(event->args, t->args, sizeof(event->args));
 	event->stack = t->stack;
 	event->image = t->call_image;
-	event->nr = t->nr;
+	event->kind = t->nr;
 	event->how = how;
 	event->abi = t->abi;
 	event->flags = t->event_flags;
+	event->source = USC_SOURCE_SYSCALL;
 }
 
 /* The head of a record that does not go through a ring, and so has no sequence number. */

@@ -309,9 +309,10 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 	call->event.entry_ns = t->entry_ns;
 	read_args(regs, call->event.abi, call->event.args);
 	call->event.image = t->image;
-	call->event.nr = nr;
+	call->event.kind = nr;
 	call->event.how = USC_HOW_ATTACHED;
 	call->event.flags = USC_EVENT_ATTACHED;
+	call->event.source = USC_SOURCE_SYSCALL;
 	fill_user_head(&call->sample.head, USC_RECORD_SAMPLE, sizeof(call->sample), t->serial, now);
 	call->sample.entry_ns = t->entry_ns;
 	call->sample.mm = t->mm;
