@@ -154,7 +154,7 @@ Result<void> Loader::read_definitions() {
     auto more = reader_.next(record);
     if (!more) return more.error();
     if (!*more) break;
-    sequence_.see(record);
+    sequence_.observe(record);
     last_time_ = std::max<std::uint64_t>(last_time_, record.head.time);
     if (auto done = pass_progress(0, 0.15); !done) return done;
     if (trace::EventOrder::takes(record.head.type)) {

@@ -49,7 +49,7 @@ struct OrderedString {
   std::uint8_t kind = 0;  // enum usc_string_kind
 };
 
-// What was told of a futex call; see usc_futex.
+// What a usc_futex record says of a call.
 struct OrderedFutex {
   std::uint64_t time = 0;  // when this was seen
   std::uint64_t address = 0;
@@ -61,7 +61,7 @@ struct OrderedFutex {
   std::uint32_t op = 0;
   std::uint32_t expected = 0;
   std::uint32_t mm = 0;
-  std::uint32_t strangers = USC_FUTEX_NO_STRANGERS;
+  std::uint32_t untraced_sharers = USC_FUTEX_SHARERS_UNKNOWN;
   std::uint32_t futexes = 0;
   std::uint8_t key = USC_FUTEX_UNKNOWN;
   std::uint8_t flags = 0;

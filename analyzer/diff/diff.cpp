@@ -115,7 +115,7 @@ class Explainer {
 
   // False: some cells were examined less than they could be.
   [[nodiscard]] bool looked_at_all() const {
-    const auto can = [](const CellLookup& lookup) { return lookup.can_look(); };
+    const auto can = [](const CellLookup& lookup) { return lookup.can_search(); };
     return std::all_of(normal_.begin(), normal_.end(), can) && std::all_of(abnormal_.begin(), abnormal_.end(), can);
   }
 
@@ -251,14 +251,14 @@ void add_warnings(const DiffOptions& options, const std::set<std::string>& namel
   if (changes.unsteady != 0)
     warnings.push_back(group_digits(changes.unsteady) +
                        " cells are left out: only some runs of their side have them, which is no sign of it");
-  const auto told_cut = [&](const char* name, std::size_t shown, std::size_t total) {
+  const auto note_cut = [&](const char* name, std::size_t shown, std::size_t total) {
     if (shown < total)
       warnings.push_back(std::string(name) + " is cut to the first " + std::to_string(shown) + " of " +
                          group_digits(total) + " cells: --top 0 has all");
   };
-  told_cut("normal_only", diff.normal_only.entries.size(), diff.normal_only.total);
-  told_cut("abnormal_only", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
-  told_cut("changed", diff.changed.entries.size(), diff.changed.total);
+  note_cut("normal_only", diff.normal_only.entries.size(), diff.normal_only.total);
+  note_cut("abnormal_only", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
+  note_cut("changed", diff.changed.entries.size(), diff.changed.total);
 }
 
 }  // namespace

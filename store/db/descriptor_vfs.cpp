@@ -144,7 +144,7 @@ void say_why_nothing(sqlite3_vfs*, int room, char* message) {
 
 void close_nothing(sqlite3_vfs*, void*) {}
 
-int tell_last_error(sqlite3_vfs*, int, char*) {
+int last_error_text(sqlite3_vfs*, int, char*) {
   return last_error;
 }
 
@@ -190,7 +190,7 @@ DescriptorVfs::DescriptorVfs(int file, UniqueFd temporary, bool writable)
   vfs_.xRandomness = usual.xRandomness;
   vfs_.xSleep = usual.xSleep;
   vfs_.xCurrentTime = usual.xCurrentTime;
-  vfs_.xGetLastError = tell_last_error;
+  vfs_.xGetLastError = last_error_text;
   vfs_.xCurrentTimeInt64 = usual.iVersion >= 2 ? usual.xCurrentTimeInt64 : nullptr;
 }
 

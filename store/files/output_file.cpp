@@ -167,7 +167,7 @@ Result<OutputPlace> OutputPlace::find(const std::filesystem::path& path, OutputK
     if (!link) return link.error();
     if (*link) continue;
     if (!place.stream_)
-      if (auto done = place.look(true); !done) return done.error();
+      if (auto done = place.examine(true); !done) return done.error();
     if (!place.stream_ && faccessat(place.folder(), ".", W_OK | X_OK, AT_EACCESS) != 0)
       return errno_error("cannot write to the output folder " + folder.string(), errno, place.elsewhere());
     return place;
@@ -242,7 +242,7 @@ Result<void> OutputPlace::take_stream(const struct stat& status) {
 }
 
 // Checks whether the existing file may be replaced, or can be written to as a stream.
-Result<void> OutputPlace::look(bool may_stream) {
+Result<void> OutputPlace::examine(bool may_stream) {
   struct stat status {};
   replaces_ = false;
   if (fstatat(folder(), name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -376,7 +376,7 @@ Result<void> OutputFile::commit_to(const OutputPlace& place) {
   const std::string shown = place.path().string();
   if (fsync(file_.get()) != 0) return errno_error("cannot write " + path_.string(), errno, write_remedy(errno));
   OutputPlace now = place;
-  if (auto fits = now.look(false); !fits) return fits;
+  if (auto fits = now.examine(false); !fits) return fits;
   if (!stands())
     return Error{path_.string() + " was removed or replaced by somebody while it was written",
                  "somebody else writes to that folder: choose one that only you can write to"};

@@ -14,6 +14,7 @@
 
 #include "support/text.h"
 #include "trace/frame_address.h"
+#include "trace/runtime_modules.h"
 #include "trace/trigger.h"
 
 namespace uscope::store {

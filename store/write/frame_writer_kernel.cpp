@@ -19,7 +19,7 @@ Result<std::uint32_t> FrameWriter::kernel_module(const std::string& name) {
   return id;
 }
 
-// One address may have been told of as two places.
+// One address may have been announced as two places.
 Result<std::uint32_t> FrameWriter::kernel_frame(std::uint32_t place) {
   std::uint32_t& row = kernel_frames_[place];
   if (row != 0) return row;

@@ -57,7 +57,7 @@ Result<void> StringWriter::insert(std::int64_t event_id, int arg, std::int64_t s
 
 Result<void> StringWriter::write(std::int64_t event_id, const usc_event& event,
                                  std::span<const trace::OrderedString> strings) {
-  auto named = descriptors_.see(event, strings);
+  auto named = descriptors_.observe(event, strings);
   if (!named) return named.error();
   for (const auto& [arg, string_id] : *named)
     if (auto done = insert(event_id, arg, string_id, false, StringSource::kDescriptor); !done) return done;

@@ -32,7 +32,7 @@ ALLOWED = {
     "symbolizer/elf": "include/uscope support",
     "symbolizer/go": "symbolizer/cfi symbolizer/code symbolizer/elf",
     "symbolizer/names": "include/uscope support symbolizer/cfi symbolizer/debug_files symbolizer/elf symbolizer/go",
-    "symbolizer/oracle": "support symbolizer/elf symbolizer/go symbolizer/rows",
+    "symbolizer/oracle": "support symbolizer/elf symbolizer/go",
     "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
     "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
     "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows tracer/host tracer/scouts",

@@ -26,15 +26,12 @@
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/load_failure.h"
 #include "tracer/backend/program_check.h"
+#include "tracer/backend/ring_limits.h"
 #include "tracer/host/host.h"
 
 namespace uscope::tracer {
 namespace {
 
-// A ring that is filled as fast as it is read must not keep the reader from all else.
-constexpr std::uint64_t kMostRingBytes = std::uint64_t{256} << 20;
-constexpr std::uint32_t kSmallestRing = 1u << 20;
-constexpr std::uint32_t kMostInBatch = 1u << 16;
 // A shared mapping of an array map's values.
 class MapMemory {
  public:
@@ -93,7 +90,7 @@ class BpfBackend : public Backend {
   Result<void> attach() override;
   Result<void> adopt() override;
   void set_scouts(Scouts& scouts) override { scouts_ = &scouts; }
-  Result<void> tell_mappings(std::uint32_t pid) override;
+  Result<void> announce_mappings(std::uint32_t pid) override;
   Result<void> list_attached_calls(const AttachedHandler& handle) override;
   Result<std::uint32_t> reserve_stack() override;
   void close_entries() override;
@@ -103,7 +100,7 @@ class BpfBackend : public Backend {
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return epoll_.get(); }
   Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
-  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override;
   Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override;
   Result<usc_file_key> own_file_key(const void* address) override;
@@ -120,7 +117,7 @@ class BpfBackend : public Backend {
   // What a BPF iterator writes, in pieces of `item` bytes.
   static Result<void> read_iterator(bpf_link* link, std::size_t item, const std::function<void(const char*)>& handle);
   Result<void> put_file(std::uint32_t file, const usc_file_entry& entry);
-  Result<usc_file_rows> copy_rows(const symbolizer::RowTable& table);
+  Result<usc_file_rows> copy_rows(const symbolizer::UnwindTable& table);
   static int on_record(void* self, void* data, std::size_t bytes);
 
   Scouts* scouts_ = nullptr;
@@ -139,7 +136,7 @@ class BpfBackend : public Backend {
   std::uint32_t rows_used_ = 0;
   std::uint32_t index_used_ = 0;
   std::uint32_t rules_used_ = 0;
-  std::map<std::shared_ptr<const symbolizer::RowTable>, usc_file_rows> published_;
+  std::map<std::shared_ptr<const symbolizer::UnwindTable>, usc_file_rows> published_;
   const RecordHandler* handler_ = nullptr;
 };
 
@@ -181,10 +178,8 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   if (auto sound = check_program(config.program); !sound) return sound;
   sizes_ = sizes;
   cpus_ = config.cpus;
-  // All rings together stay within bounds on machines with many processors.
-  while (sizes_.ring_bytes > kSmallestRing && std::uint64_t{sizes_.ring_bytes} * cpus_ > kMostRingBytes)
-    sizes_.ring_bytes /= 2;
-  keep_libbpf_log();
+  sizes_.ring_bytes = bounded_ring_bytes(sizes_.ring_bytes, cpus_);
+  collect_libbpf_log();
   skeleton_.reset(uscope_bpf__open());
   if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
   if (auto sized = size_maps(sizes); !sized) return sized;
@@ -347,7 +342,7 @@ Result<void> BpfBackend::adopt() {
   return {};
 }
 
-Result<void> BpfBackend::tell_mappings(std::uint32_t pid) {
+Result<void> BpfBackend::announce_mappings(std::uint32_t pid) {
   bpf_iter_link_info info{};
   info.task.pid = pid;
   LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
@@ -381,7 +376,7 @@ Result<void> BpfBackend::put_file(std::uint32_t file, const usc_file_entry& entr
   return {};
 }
 
-Result<usc_file_rows> BpfBackend::copy_rows(const symbolizer::RowTable& table) {
+Result<usc_file_rows> BpfBackend::copy_rows(const symbolizer::UnwindTable& table) {
   const auto rules = static_cast<std::uint32_t>(table.rules.size());
   std::copy(table.rows.begin(), table.rows.end(), rows_.as<usc_row>() + rows_used_);
   std::copy(table.index.begin(), table.index.end(), index_.as<__u32>() + index_used_);
@@ -404,7 +399,8 @@ Result<usc_file_rows> BpfBackend::copy_rows(const symbolizer::RowTable& table) {
   return place;
 }
 
-Result<Publish> BpfBackend::publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+Result<Publish> BpfBackend::publish_rows(std::uint32_t file,
+                                         const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                          std::uint32_t classes) {
   auto published = published_.find(table);
   if (published == published_.end()) {

@@ -50,13 +50,13 @@ bool is_same_inode(const usc_file_key& a, const usc_file_key& b) {
   return a.dev == b.dev && a.ino == b.ino;
 }
 
-bool holds_rules(const symbolizer::RowTable& table) {
+bool holds_rules(const symbolizer::UnwindTable& table) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [](const usc_row& row) { return row.rule != USC_RULE_NONE; });
 }
 
 // Why a file has no rows; "" if it has some.
-std::string trouble_with(const Result<std::shared_ptr<const symbolizer::RowTable>>& rows, const std::string& name) {
+std::string trouble_with(const Result<std::shared_ptr<const symbolizer::UnwindTable>>& rows, const std::string& name) {
   if (!rows) return rows.error().what;
   std::string damage = symbolizer::damage_of(**rows, name);
   return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
@@ -129,8 +129,8 @@ File* FileTable::find(std::uint32_t serial) {
   return serial < files_.size() ? files_[serial].get() : nullptr;
 }
 
-std::vector<std::uint32_t> FileTable::take_news() {
-  return std::exchange(news_, {});
+std::vector<std::uint32_t> FileTable::take_changed() {
+  return std::exchange(changed_, {});
 }
 
 std::uint32_t FileTable::classify(const std::string& path) const {
@@ -209,7 +209,7 @@ Result<void> FileTable::finish(std::uint32_t serial, File file) {
     if (auto put = backend_.publish_state(serial, file.state, file.classes); !put) return put;
   }
   slot(serial) = std::move(file);
-  news_.push_back(serial);
+  changed_.push_back(serial);
   return {};
 }
 
@@ -218,13 +218,13 @@ Result<void> FileTable::publish_vdso() {
   file.path = "[vdso]";
   file.state = USC_FILE_WITHOUT;
   if (auto rows = symbolizer::vdso_rows(); rows)
-    file.rows = std::make_shared<const symbolizer::RowTable>(std::move(*rows));
+    file.rows = std::make_shared<const symbolizer::UnwindTable>(std::move(*rows));
   else
     file.trouble = rows.error().what;
   return finish(USC_FILE_VDSO, std::move(file));
 }
 
-Result<void> FileTable::meet(const usc_file& record) {
+Result<void> FileTable::add_announced(const usc_file& record) {
   if (record.file < USC_FILE_FIRST || record.file >= USC_FILE_MAX) return {};
   File file;
   file.path = path_of(record);
@@ -251,7 +251,7 @@ Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchan
   const MemoryFiles::Seen seen = memory_.saw_code(file.key, unchanged);
   const std::string path = file.path;
   if (auto finished = finish(serial, std::move(file)); !finished) return finished;
-  if (!seen.first) news_.pop_back();
+  if (!seen.first) changed_.pop_back();
   if (!seen.settled) return {};
   const Result<std::uint32_t> whole = backend_.reserve_file(key);
   if (!whole) return {};
@@ -260,7 +260,7 @@ Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchan
   memory.path = path;
   memory.key = key;
   if (auto finished = finish(*whole, std::move(memory)); !finished) return finished;
-  news_.pop_back();
+  changed_.pop_back();
   return {};
 }
 
@@ -368,7 +368,7 @@ Result<void> FileTable::give_up_rows() {
   return {};
 }
 
-Result<void> FileTable::on_made(const MadeRows& made) {
+Result<void> FileTable::on_made(const BuiltTable& made) {
   stuck_ = false;
   if (!slot(made.serial).coming) return {};  // given up
   if (made.facts) return go_on(made.serial, *made.facts);
@@ -419,7 +419,7 @@ Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<st
   file.fd = std::move(fd);
   file.look_ahead = std::move(look_ahead);
   file.key = *key;
-  file.told = false;
+  file.announced = false;
   const Result<std::uint32_t> serial = backend_.reserve_file(*key);
   if (!serial) return {};
   return begin(*serial, std::move(file));

@@ -40,7 +40,7 @@ std::optional<std::vector<SharedMapping>> shared_mappings_of(std::uint32_t pid) 
   return mappings;
 }
 
-std::vector<std::uint32_t> count_strangers(const std::vector<SharedFile>& files, const AskedAround& around) {
+std::vector<std::uint32_t> count_untraced_sharers(const std::vector<SharedFile>& files, const AskedAround& around) {
   std::vector<std::uint32_t> counts(files.size());
   if (files.empty()) return counts;
   for (const std::uint32_t pid : running_processes()) {

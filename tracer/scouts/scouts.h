@@ -111,13 +111,13 @@ class Scouts {
                                   std::span<const int> fds = {});
 
   // Records that a process did not answer after `waited_ns`: it is left alone for a multiple of that, longer each time.
-  void tell_silent(std::uint32_t pid, std::uint64_t waited_ns);
+  void add_unresponsive(std::uint32_t pid, std::uint64_t waited_ns);
   [[nodiscard]] bool is_let_be(std::uint32_t pid) const;
   // Records a process that did not answer but will be queried again.
-  void note_silent(std::uint32_t pid) { news_.push_back(pid); }
+  void note_unresponsive(std::uint32_t pid) { unreported_.push_back(pid); }
 
   // Processes that did not answer since the last call, one entry for each time; 0: a request about no process.
-  std::vector<std::uint32_t> take_silent() { return std::exchange(news_, {}); }
+  std::vector<std::uint32_t> take_unresponsive() { return std::exchange(unreported_, {}); }
   [[nodiscard]] pid_t keeper() const { return keeper_pid_; }
 
  private:
@@ -142,7 +142,7 @@ class Scouts {
   std::unordered_map<std::uint32_t, Silence> silent_;
   double debt_ms_ = 0;  // time waited in vain; a tenth of the time that passes is deducted
   std::uint64_t debt_ns_ = 0;
-  std::vector<std::uint32_t> news_;
+  std::vector<std::uint32_t> unreported_;
 };
 
 // Like Scouts::ask(); without scouts, the caller's thread does the work.
