@@ -320,6 +320,7 @@ class EventReader {
     if (const Image* image = catalog_->images.find(row.integer(4))) out.process = base_name(image->path);
     if (const Kind* kind = catalog_->kinds.find(row.integer(5))) {
       out.call = kind->name;
+      out.source = kind->source;
       out.abi = kind->abi;
       out.nr = kind->nr;
     }
