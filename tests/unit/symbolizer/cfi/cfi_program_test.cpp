@@ -92,7 +92,7 @@ TEST(CfiProgram, ARefusedCieRefusesItsFdes) {
 }
 
 TEST(CfiProgram, DamageOfATableNamesTheFirstRefusal) {
-  RowTable table;
+  UnwindTable table;
   table.stats.fdes_refused = 2;
   EXPECT_EQ(damage_of(table, "x"), "x: its call frame information is damaged: 2 entries refused, none understood");
   const std::string first = "section .eh_frame: at offset 16: expected a number";
