@@ -18,6 +18,7 @@
 #include "cli/verbs/export.h"
 #include "cli/verbs/invocation.h"
 #include "cli/verbs/load.h"
+#include "cli/verbs/raw.h"
 #include "cli/verbs/record.h"
 #include "cli/verbs/report.h"
 #include "cli/verbs/sql.h"
@@ -31,6 +32,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_record(app, invocation);
   add_top(app, invocation);
   add_load(app, invocation);
+  add_raw(app, invocation);
   add_report(app, invocation);
   add_events(app, invocation);
   add_tree(app, invocation);

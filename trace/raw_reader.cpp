@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "support/private_file.h"
+#include "support/text.h"
 
 namespace uscope::trace {
 namespace {
@@ -70,7 +71,7 @@ Result<void> RawReader::read_header() {
   if (header_.header_size < sizeof(header_) || header_.header_size % 8 != 0 || header_.header_size > kBufferBytes / 2 ||
       header_.cpus == 0 || header_.cpus > kMostCpus)
     return Error{path_.string() + " has a damaged header: its length is " + std::to_string(header_.header_size) +
-                     ", for " + std::to_string(header_.cpus) + " processors",
+                     ", for " + std::to_string(header_.cpus) + " CPUs",
                  "nothing can be read from it"};
   rewind();
   return {};
@@ -137,10 +138,35 @@ bool RawReader::looks_like_record(std::size_t from_start) const {
          (time == 0 && record.head.cpu == USC_CPU_USER);
 }
 
+// Why the record at the present position cannot be believed.
+std::string RawReader::damage_reason() const {
+  if (available() < sizeof(usc_record))
+    return "the file ends within the head of a record: " + plural(available(), "byte") + " of " +
+           std::to_string(sizeof(usc_record));
+  const usc_record head = head_at(0);
+  std::string reason = implausible_because(head, header_.cpus);
+  if (!reason.empty()) return reason;
+  const std::string type = "type " + std::to_string(head.type);
+  if (available() < head.size)
+    return "the file ends within a record of " + type + ": " + plural(available(), "byte") + " of " +
+           std::to_string(head.size);
+  if (check_record(view(0)) == RecordCheck::kDamaged)
+    return "the contents of a record of " + type + " do not fit into its " + plural(head.size, "byte") +
+           ", or are not those of this type";
+  return "no record follows a record of " + type + " that is " + plural(head.size, "byte") +
+         " long, and its contents need another length";
+}
+
+// From `offset` to the present position.
+void RawReader::report_gap(std::uint64_t offset, bool damaged, std::string reason) const {
+  if (gap_handler_) gap_handler_({offset, position() - offset, damaged, std::move(reason)});
+}
+
 // Moves to the next place that looks like two records in a row, or to the end.
 Result<void> RawReader::resynchronise() {
   damage_.regions++;
   const std::uint64_t from = position();
+  std::string reason = gap_handler_ ? damage_reason() : "";
   for (std::size_t step = 8;; step = 8) {
     auto more = fill(step + 2 * std::size_t{kMaxRecordBytes});
     if (!more) return more.error();
@@ -155,6 +181,7 @@ Result<void> RawReader::resynchronise() {
     if (available() == next || looks_like_record(next)) break;
   }
   damage_.skipped_bytes += position() - from;
+  report_gap(from, true, std::move(reason));
   return {};
 }
 
@@ -182,6 +209,8 @@ Result<bool> RawReader::next(RawRecord& record) {
         start_ += record.bytes.size();
         if (check == RecordCheck::kWhole) return true;
         damage_.unknown++;
+        report_gap(record.offset, false,
+                   gap_handler_ ? "a record of the unknown type " + std::to_string(record.head.type) : "");
         continue;
       }
     }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "support/text.h"
+
 namespace uscope::trace {
 namespace {
 
@@ -15,6 +17,8 @@ constexpr std::array kFixedBytes = [] {
 #undef USC_X
   return bytes;
 }();
+
+constexpr std::uint16_t kTypesToCome = 0x1000;
 
 constexpr std::size_t round_up(std::size_t bytes) {
   return (bytes + 7) & ~std::size_t{7};
@@ -110,9 +114,17 @@ std::size_t needed_bytes(const RawRecord& record) {
 }
 
 bool plausible_head(const usc_record& head, std::uint32_t cpus) {
-  constexpr std::uint16_t kTypesToCome = 0x1000;
   return head.size >= sizeof(usc_record) && head.size <= kMaxRecordBytes && head.size % 8 == 0 && head.type != 0 &&
          head.type < kTypesToCome && (head.cpu < cpus || head.cpu == USC_CPU_USER);
+}
+
+std::string implausible_because(const usc_record& head, std::uint32_t cpus) {
+  if (plausible_head(head, cpus)) return "";
+  if (head.size < sizeof(usc_record)) return "the length " + std::to_string(head.size) + " is less than that of a head";
+  if (head.size > kMaxRecordBytes) return "no record is as long as " + std::to_string(head.size) + " bytes";
+  if (head.size % 8 != 0) return "the length " + std::to_string(head.size) + " is not a multiple of 8";
+  if (head.type == 0 || head.type >= kTypesToCome) return std::to_string(head.type) + " is not a type of records";
+  return "the trace has no CPU " + std::to_string(head.cpu) + ": it is of " + plural(cpus, "CPU");
 }
 
 std::string_view fixed_text(const char* text, std::size_t bytes) {
@@ -130,6 +142,34 @@ bool meta_of(const RawRecord& record, std::string_view& key, std::string_view& v
   return true;
 }
 
+std::vector<std::string_view> split_nul(std::string_view bytes) {
+  std::vector<std::string_view> texts;
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\0'), bytes.size());
+    texts.push_back(bytes.substr(0, end));
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  }
+  return texts;
+}
+
+FileInfoTail file_info_tail(const RawRecord& record) {
+  const auto info = record.as<usc_file_info>();
+  FileInfoTail tail;
+  tail.segments.resize(info.segments);
+  std::size_t at = info.segments * sizeof(usc_segment);
+  const auto segments = record.data<usc_file_info>(0, at);
+  if (!tail.segments.empty()) std::memcpy(tail.segments.data(), segments.data(), segments.size());
+  const auto next = [&](std::size_t bytes) {
+    const std::string_view text = record.data<usc_file_info>(at, bytes);
+    at += bytes;
+    return text;
+  };
+  tail.build_id = next(info.build_id_bytes);
+  tail.path = next(info.path_bytes);
+  tail.trouble = next(info.trouble_bytes);
+  return tail;
+}
+
 void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames) {
   frames.resize(record.as<usc_stack>().depth);
   const auto bytes = record.data<usc_stack>(0, frames.size() * sizeof(std::uint64_t));
@@ -138,14 +178,8 @@ void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames) {
 
 std::string file_path_of(const RawRecord& record) {
   const auto file = record.as<usc_file>();
-  std::string_view rest = record.data<usc_file>(0, file.path_bytes);
-  std::vector<std::string_view> components;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\0'), rest.size());
-    const std::string_view component = rest.substr(0, end);
-    if (!component.empty() && component != "/") components.push_back(component);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  std::vector<std::string_view> components = split_nul(record.data<usc_file>(0, file.path_bytes));
+  std::erase_if(components, [](std::string_view component) { return component.empty() || component == "/"; });
   std::string path = file.truncated ? "…" : "";
   for (auto component = components.rbegin(); component != components.rend(); ++component) {
     path += '/';
