@@ -72,7 +72,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& request) {
     return app.exit(request);  // --help, --version
   } catch (const CLI::ParseError& problem) {
-    print_error({problem.what(), argc > 1 ? "`uscope --help` and `uscope VERB --help` tell what there is"
+    print_error({problem.what(), argc > 1 ? "`uscope --help` and `uscope VERB --help` list verbs and options"
                                           : "`uscope --help` lists the verbs"});
     return usage_code(argc, argv);
   }
