@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/deadlock/deadlock.h"
+#include "support/clock.h"
 
 #include <algorithm>
 #include <array>
@@ -15,8 +16,6 @@
 
 namespace uscope::analyzer {
 namespace {
-
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 ReleaseEvent release_event_of(const Classified& what) {
   if (what.is_lock) return ReleaseEvent::kLock;
@@ -178,7 +177,7 @@ bool Diagnostician::is_vfork(const LastCall& thread) const {
 void Diagnostician::find_vfork_child(std::size_t index, WaitedObject& object, Waiter& waiter) const {
   const LastCall& thread = calls_.threads[index];
   const LastProcess& process = calls_.processes[thread.process];
-  if (!is_vfork(thread) || (!thread.attached && thread.waited_ns < kSecond)) return;
+  if (!is_vfork(thread) || (!thread.attached && thread.waited_ns < kSecondNs)) return;
   if (vforks_.at(thread.process) > 1) return;
   std::optional<std::size_t> child;
   const auto [first, last] = first_threads_.equal_range(process.id);

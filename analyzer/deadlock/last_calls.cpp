@@ -2,6 +2,7 @@
 // A thread's last call is found through the index of events by thread and time, so the number of events does not
 // matter.
 #include "analyzer/deadlock/last_calls.h"
+#include "support/clock.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,6 @@
 namespace uscope::analyzer {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kMostFrames = 512;
 constexpr std::int64_t kDeadlock = -35;           // EDEADLK
 constexpr std::int64_t kDeathSlack = 10'000'000;  // a thread's last wakes come shortly before its end is recorded
@@ -255,7 +255,7 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
     thread.standing = Standing::kTimed;
     return {};
   }
-  const bool held = killed ? thread.waited_ns >= kSecond : **asleep == 1;
+  const bool held = killed ? thread.waited_ns >= kSecondNs : **asleep == 1;
   const bool understood = thread.wait->futexes == 1 && is_wait_op(*thread.wait);
   thread.standing = held && understood ? Standing::kHeld : Standing::kUncertain;
   return refused(calls, thread);
@@ -265,7 +265,7 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
 bool Reader::is_gone(const ThreadRow& row, const LastProcess& process) const {
   const std::vector<Call>& calls = row.calls;
   if (!process.ended) return row.end_ns.has_value();
-  if (row.end_ns && difference(process.until_ns, *row.end_ns) > kSecond) return true;
+  if (row.end_ns && difference(process.until_ns, *row.end_ns) > kSecondNs) return true;
   if (calls.empty()) return false;
   if (calls[0].how == "noreturn" && calls[0].kind == "exit") return true;
   const Process& known = *catalog_.processes.find(process.id);
@@ -280,7 +280,7 @@ Result<void> Reader::read_calls(ThreadRow& row, const LastCalls& out) {
   if (!process || row.calls.empty() || row.calls[0].how != "killed" || !row.end_ns) return {};
   // The thread ended with the process, and not by an exec of another thread.
   const LastProcess& last = out.processes[catalog_.processes.index_of(*process)];
-  if (!last.ended || difference(last.until_ns, *row.end_ns) > kSecond) return {};
+  if (!last.ended || difference(last.until_ns, *row.end_ns) > kSecondNs) return {};
   const auto [first, added] = killed_from_.emplace(row.process_id, *row.end_ns);
   if (!added) first->second = std::min(first->second, *row.end_ns);
   return {};
@@ -357,7 +357,7 @@ Result<void> check_calls(const store::Database& database, const Catalog& catalog
 
 bool ended_together(const LastProcess& a, const LastProcess& b) {
   const std::int64_t apart = difference(a.until_ns, b.until_ns);
-  return apart <= kSecond && apart >= -kSecond;
+  return apart <= kSecondNs && apart >= -kSecondNs;
 }
 
 Result<LastCalls> read_last_calls(const store::Database& database, bool under_way) {

@@ -3,6 +3,7 @@
 // whose wakers all wait, through owners, for the waiter itself. Threads that are stuck and not behind one of these are
 // a stall, which lists only those that do not wait for another listed thread.
 #include "analyzer/deadlock/wait_graph.h"
+#include "support/clock.h"
 
 #include <algorithm>
 #include <map>
@@ -12,8 +13,6 @@
 
 namespace uscope::analyzer {
 namespace {
-
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 // The threads that are not stuck, grouped by what they can reach: for each group only those last seen latest matter.
 class FreeThreads {
@@ -185,7 +184,7 @@ void Graph::signal_cycle(std::size_t waiter) {
   const bool stuck = stuck_[waiter];
   // If some thread is left that could wake it, only actual former wakers count, and only if they wait for a lock that
   // the waiter holds: a thread that joins it may have left the waking to another.
-  if (!stuck && (it.wakers.empty() || it.wakers_gone || !wakes_known_ || it.waited_ns < kSecond)) return;
+  if (!stuck && (it.wakers.empty() || it.wakers_gone || !wakes_known_ || it.waited_ns < kSecondNs)) return;
   const std::vector<std::size_t> wakers = expected_wakers(waiter);
   if (wakers.empty()) return;
   GraphFinding finding;
@@ -198,7 +197,7 @@ void Graph::signal_cycle(std::size_t waiter) {
   for (const std::size_t waker : wakers) {
     if (waker == waiter) continue;
     const auto passed = chain(waker, waiter, stuck);
-    if (passed.empty() || (!stuck && at(waker).waited_ns < kSecond)) return;
+    if (passed.empty() || (!stuck && at(waker).waited_ns < kSecondNs)) return;
     for (const std::size_t i : passed) {
       if (member[i]) break;
       member[i] = true;
@@ -306,7 +305,7 @@ void Graph::stalls() {
 
 bool can_reach(const Waiter& other, const Waiter& waiter) {
   const bool both = waiter.shared || waiter.releaser == Releaser::kAnyone || other.space == waiter.space;
-  return other.process == waiter.process || (both && other.until_ns >= waiter.until_ns - kSecond);
+  return other.process == waiter.process || (both && other.until_ns >= waiter.until_ns - kSecondNs);
 }
 
 namespace {
@@ -369,7 +368,7 @@ class Freeing {
   }
   void free_until(Line& line, std::int64_t until_ns) {
     for (; line.freed < line.waiters.size(); line.freed++) {
-      if (until_ns < threads_[line.waiters[line.freed]].until_ns - kSecond) break;
+      if (until_ns < threads_[line.waiters[line.freed]].until_ns - kSecondNs) break;
       free(line.waiters[line.freed]);
     }
   }

@@ -17,7 +17,7 @@ constexpr std::size_t kThreadsShown = 8;
 constexpr std::size_t kStringsShown = 8;
 
 // Limits for one cell, in units of kStepsAtOnce of SQLite's virtual machine: tens and hundreds of milliseconds.
-constexpr std::int64_t kMost = 10;
+constexpr std::int64_t kMostExamples = 10;
 constexpr std::int64_t kMostForErrors = 100;
 
 // Bounds SQLite's work while the object lives: statements fail with an error once a share of the total work is used up.
@@ -143,7 +143,7 @@ Result<std::vector<SampledEvent>> CellLookup::events(const CellEvents& which) {
     return found;
   }
   if (work_left_ <= 0) return found;
-  const WorkBudget budget(database_.handle(), work_left_, which.error ? kMostForErrors : kMost);
+  const WorkBudget budget(database_.handle(), work_left_, which.error ? kMostForErrors : kMostExamples);
   for (const CellSource& source : which.cell->sources) {
     if (found.size() >= most_of(which) || budget.spent()) break;
     auto done = source_events(which, source, found);

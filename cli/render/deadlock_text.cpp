@@ -3,7 +3,6 @@
 // library's frames that led into the kernel. Last, the threads that wait behind those of the findings.
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 #include "cli/render/deadlock_render.h"
 #include "cli/render/text_table.h"
@@ -68,28 +67,17 @@ std::string stack(const BlockedThread& thread) {
   return out;
 }
 
-// A heading and sentences, broken between words; all lines but the first are indented to the start of the sentences.
-std::string paragraph(const std::string& heading, const std::string& text, std::size_t width) {
-  constexpr std::size_t kIndent = 10;
-  std::string out = heading + std::string(kIndent - heading.size(), ' ');
-  std::size_t column = kIndent;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    const std::size_t length = display_width(word);
-    if (column > kIndent && column + 1 + length > width) {
-      out += "\n" + std::string(kIndent, ' ');
-      column = kIndent;
-    }
-    if (column > kIndent) out += " ";
-    out += word;
-    column += length + (column > kIndent ? 1 : 0);
-  }
-  return out + "\n";
+// The heading of a paragraph, padded to the column in which the sentences start.
+std::string heading_cell(const char* heading) {
+  std::string padded = heading;
+  padded.resize(10, ' ');
+  return padded;
 }
 
 std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
   const bool deadlock = finding.verdict == analyzer::Verdict::kDeadlock;
-  std::string out = paragraph(deadlock ? "DEADLOCK" : "STALL", escape_terminal(finding.explanation), width) + "\n";
+  std::string out =
+      paragraph(heading_cell(deadlock ? "DEADLOCK" : "STALL"), escape_terminal(finding.explanation), width) + "\n";
   for (std::size_t i = 0; i < finding.threads.size(); i++) {
     if (i == kThreads) {
       out += "    and " + std::to_string(finding.threads.size() - i) + " more threads (--format json has all)\n";
@@ -133,9 +121,10 @@ std::string others(const analyzer::Diagnosis& diagnosis) {
 std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width) {
   std::string out;
   for (const auto& finding : diagnosis.findings) out += finding_text(finding, width);
-  if (diagnosis.findings.empty()) out += paragraph("NONE", escape_terminal(diagnosis.reason), width);
+  if (diagnosis.findings.empty()) out += paragraph(heading_cell("NONE"), escape_terminal(diagnosis.reason), width);
   out += others(diagnosis);
-  for (const std::string& warning : diagnosis.warnings) out += paragraph("WARNING", escape_terminal(warning), width);
+  for (const std::string& warning : diagnosis.warnings)
+    out += paragraph(heading_cell("WARNING"), escape_terminal(warning), width);
   return out;
 }
 

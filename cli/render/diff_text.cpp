@@ -29,24 +29,6 @@ std::string factor(double effect) {
   return effect >= 1 ? "x " + short_number(effect) : "/ " + short_number(1 / effect);
 }
 
-// A heading and a long text, broken at blanks.
-std::string paragraph(const std::string& head, const std::string& text, std::size_t width) {
-  const std::string indent(head.size(), ' ');
-  std::string out;
-  std::string line = head;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t blank = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, blank - at);
-    if (line.size() > head.size() && display_width(line) + 1 + display_width(word) > width) {
-      out += line + "\n";
-      line = indent;
-    }
-    line += (line.size() > head.size() ? " " : "") + word;
-    at = blank + 1;
-  }
-  return out + line + "\n";
-}
-
 std::string side(const std::string& head, const std::vector<analyzer::RunFacts>& runs) {
   std::string out;
   for (const auto& run : runs) {

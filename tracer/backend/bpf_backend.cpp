@@ -25,15 +25,12 @@
 #include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/load_failure.h"
+#include "tracer/backend/ring_limits.h"
 #include "tracer/host/host.h"
 
 namespace uscope::tracer {
 namespace {
 
-// A ring that is filled as fast as it is read must not keep the reader from all else.
-constexpr std::uint64_t kMostRingBytes = std::uint64_t{256} << 20;
-constexpr std::uint32_t kSmallestRing = 1u << 20;
-constexpr std::uint32_t kMostInBatch = 1u << 16;
 // A shared mapping of an array map's values.
 class MapMemory {
  public:
@@ -179,9 +176,7 @@ void BpfBackend::choose_programs(const usc_config& config) {
 Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& sizes) {
   sizes_ = sizes;
   cpus_ = config.cpus;
-  // All rings together stay within bounds on machines with many processors.
-  while (sizes_.ring_bytes > kSmallestRing && std::uint64_t{sizes_.ring_bytes} * cpus_ > kMostRingBytes)
-    sizes_.ring_bytes /= 2;
+  sizes_.ring_bytes = bounded_ring_bytes(sizes_.ring_bytes, cpus_);
   collect_libbpf_log();
   skeleton_.reset(uscope_bpf__open());
   if (!skeleton_) return errno_error("cannot open the BPF programs", errno);

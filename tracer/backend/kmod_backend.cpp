@@ -19,16 +19,14 @@
 #include "support/unique_fd.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/kmod_handles.h"
+#include "tracer/backend/ring_limits.h"
 #include "tracer/backend/ring_reader.h"
 #include "uscope/device.h"
 
 namespace uscope::tracer {
 namespace {
 
-constexpr std::uint64_t kMostRingBytes = std::uint64_t{256} << 20;
 constexpr int kMappingAttempts = 20;  // one each millisecond
-constexpr std::uint32_t kSmallestRing = 1u << 20;
-constexpr std::size_t kMostInBatch = 1u << 16;
 constexpr std::size_t kPage = 4096;
 
 class KmodBackend : public Backend {
@@ -126,9 +124,7 @@ Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& siz
   usc_device_start start{};
   start.config = config;
   start.ring_bytes = sizes.ring_bytes;
-  // All rings together stay within bounds on machines with many processors.
-  while (start.ring_bytes > kSmallestRing && std::uint64_t{start.ring_bytes} * cpus_ > kMostRingBytes)
-    start.ring_bytes /= 2;
+  start.ring_bytes = bounded_ring_bytes(start.ring_bytes, cpus_);
   start.rows = sizes.rows;
   start.index_entries = sizes.index_entries;
   start.rules = sizes.rules;

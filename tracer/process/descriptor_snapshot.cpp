@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/process/descriptor_snapshot.h"
+#include "tracer/process/process_list.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <charconv>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -24,10 +23,9 @@ constexpr std::size_t kLongestTarget = 1024;
 
 // Returns nullopt if there is no target, or if it is too long to be kept whole.
 std::optional<std::string> target_of(const std::string& link) {
-  std::array<char, PATH_MAX> text{};
-  const ssize_t bytes = readlink(link.c_str(), text.data(), text.size());
-  if (bytes <= 0 || static_cast<std::size_t>(bytes) > kLongestTarget) return std::nullopt;
-  return std::string(text.data(), static_cast<std::size_t>(bytes));
+  std::string target = link_target(link);
+  if (target.empty() || target.size() > kLongestTarget) return std::nullopt;
+  return target;
 }
 
 // Whether an exec closes it; nullopt if it is gone.

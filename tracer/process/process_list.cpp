@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,12 +33,6 @@ std::string proc_path(std::uint32_t pid, const std::string& name) {
   return "/proc/" + std::to_string(pid) + "/" + name;
 }
 
-std::string link_at(const std::string& path) {
-  std::array<char, 4096> text{};
-  const ssize_t bytes = readlink(path.c_str(), text.data(), text.size());
-  return bytes <= 0 ? "" : std::string(text.data(), static_cast<std::size_t>(bytes));
-}
-
 std::vector<std::uint32_t> numbers_in(const std::string& folder) {
   std::vector<std::uint32_t> numbers;
   const std::unique_ptr<DIR, int (*)(DIR*)> handle(opendir(folder.c_str()), closedir);
@@ -52,7 +47,7 @@ std::vector<std::uint32_t> numbers_in(const std::string& folder) {
 
 // Converts a path that /proc shows to uscope into the process's own view: below its own root.
 std::string as_inside(std::uint32_t pid, const std::string& path) {
-  const std::string root = link_at(proc_path(pid, "root"));
+  const std::string root = link_target(proc_path(pid, "root"));
   return root.size() > 1 && path.starts_with(root + "/") ? path.substr(root.size()) : path;
 }
 
@@ -76,8 +71,7 @@ bool are_same_file(int one, int other) {
 // file may have such a name, and then it exists. For memory without a file (memfd), only the kernel's text gives the
 // name.
 std::string path_behind(std::uint32_t pid, const std::string& link) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  std::string text = link_at(link);
+  std::string text = link_target(link);
   if (text.ends_with(kDeleted) && text.starts_with('/')) {
     const UniqueFd open_file(open(link.c_str(), O_PATH | O_CLOEXEC));
     const UniqueFd root(open(proc_path(pid, "root").c_str(), O_PATH | O_CLOEXEC));
@@ -109,14 +103,20 @@ std::string script_of(const std::string& arguments) {
 
 }  // namespace
 
+std::string link_target(const std::string& link) {
+  std::array<char, PATH_MAX> text{};
+  const ssize_t bytes = readlink(link.c_str(), text.data(), text.size());
+  return bytes <= 0 ? "" : std::string(text.data(), static_cast<std::size_t>(bytes));
+}
+
 std::vector<std::uint32_t> running_processes() {
   return numbers_in("/proc");
 }
 
 std::uint32_t living_thread_of(std::uint32_t pid) {
-  if (!link_at(proc_path(pid, "exe")).empty()) return pid;
+  if (!link_target(proc_path(pid, "exe")).empty()) return pid;
   for (const std::uint32_t tid : numbers_in(proc_path(pid, "task")))
-    if (!link_at(proc_path(tid, "exe")).empty()) return tid;
+    if (!link_target(proc_path(tid, "exe")).empty()) return tid;
   return pid;
 }
 

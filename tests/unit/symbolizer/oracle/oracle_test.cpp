@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "symbolizer/rows/vdso.h"
+#include "tests/support/system_files.h"
 #include "tests/unit/symbolizer/oracle_walk_support.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
@@ -404,7 +405,7 @@ TEST(OracleWalk, LeavingTheCopyIsSaid) {
 
 TEST(OracleWalk, ManySpacesStayBounded) {
   Oracle oracle(4);
-  const UniqueFd libc = open_to_read("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const UniqueFd libc = open_to_read(kLibc);
   const auto facts = read_elf_facts(libc.get(), "libc");
   ASSERT_TRUE(facts);
   OracleModule module;
@@ -426,7 +427,7 @@ TEST(OracleWalk, ManySpacesStayBounded) {
 // Where no CFI covers the pc, libdwfl follows rbp, and the walk says so.
 TEST(OracleWalk, FrameWithoutCfiIsMarked) {
   Oracle oracle;
-  const UniqueFd libc = open_to_read("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const UniqueFd libc = open_to_read(kLibc);
   const auto facts = read_elf_facts(libc.get(), "libc");
   auto table = build_rows(libc.get(), "libc");
   ASSERT_TRUE(facts);

@@ -13,13 +13,11 @@
 #include <utility>
 
 #include "symbolizer/reader/row_cache.h"
+#include "tests/support/system_files.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {
-
-constexpr const char* kLibc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
-constexpr const char* kLoader = "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2";
 
 class Cache : public testing::Test {
  protected:
