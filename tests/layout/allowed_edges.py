@@ -56,7 +56,7 @@ ALLOWED = {
         "include/uscope support symbolizer/oracle trace tracer/backend tracer/files tracer/model tracer/scouts"),
     "store": "store/db store/model store/write support symbolizer/names trace",
     "store/db": "store/files support syscalls trace",
-    "store/descriptors": "store/db store/model support syscalls trace",
+    "store/descriptors": "include/uscope store/db store/model support syscalls trace",
     "store/files": "include/uscope support",
     "store/model": "include/uscope support trace",
     "store/write": (
