@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "trace/raw_record.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
+#include "support/byte_reader.h"
 #include "support/text.h"
 
 namespace uscope::trace {
@@ -73,7 +76,7 @@ bool is_exact(const RawRecord& record) {
 bool values_hold(const RawRecord& record) {
   if (record.head.type == USC_RECORD_EVENT) {
     const auto event = record.as<usc_event>();
-    return event.how < USC_HOW_COUNT && event.how != USC_HOW_LOGGED;
+    return event.how < USC_HOW_COUNT && event.how != USC_HOW_LOGGED && event.source != USC_SOURCE_LOGGED;
   }
   if (record.head.type == USC_RECORD_META) {
     std::string_view key;
@@ -99,13 +102,25 @@ bool values_hold(const RawRecord& record) {
   return record.head.type != USC_RECORD_STACK || record.as<usc_stack>().depth <= USC_MAX_FRAMES;
 }
 
+bool has_source(std::uint16_t type) {
+  return type == USC_RECORD_EVENT || type == USC_RECORD_LOGGED || type == USC_RECORD_LOG_KIND;
+}
+
 }  // namespace
+
+std::uint8_t source_of(const RawRecord& record) {
+  if (record.head.type == USC_RECORD_EVENT) return record.as<usc_event>().source;
+  const std::uint8_t source =
+      record.head.type == USC_RECORD_LOGGED ? record.as<usc_logged>().source : record.as<usc_log_kind>().source;
+  return source == USC_SOURCE_SYSCALL ? std::uint8_t{USC_SOURCE_LOGGED} : source;  // version 4 of the records has 0
+}
 
 RecordCheck check_record(const RawRecord& record) {
   const std::size_t fixed = record.head.type < kFixedBytes.size() ? kFixedBytes[record.head.type] : 0;
   if (fixed == 0) return RecordCheck::kUnknown;
   if (record.bytes.size() < fixed) return RecordCheck::kDamaged;
   if (fixed + variable_bytes(record) > record.bytes.size() || !values_hold(record)) return RecordCheck::kDamaged;
+  if (has_source(record.head.type) && source_of(record) >= USC_SOURCE_COUNT) return RecordCheck::kUnknown;
   return RecordCheck::kWhole;
 }
 
@@ -120,11 +135,18 @@ bool plausible_head(const usc_record& head, std::uint32_t cpus) {
 
 std::string implausible_because(const usc_record& head, std::uint32_t cpus) {
   if (plausible_head(head, cpus)) return "";
-  if (head.size < sizeof(usc_record)) return "the length " + std::to_string(head.size) + " is less than that of a head";
-  if (head.size > kMaxRecordBytes) return "no record is as long as " + std::to_string(head.size) + " bytes";
-  if (head.size % 8 != 0) return "the length " + std::to_string(head.size) + " is not a multiple of 8";
-  if (head.type == 0 || head.type >= kTypesToCome) return std::to_string(head.type) + " is not a type of records";
-  return "the trace has no CPU " + std::to_string(head.cpu) + ": it is of " + plural(cpus, "CPU");
+  if (head.size < sizeof(usc_record)) return fmt::format("the length {} is less than that of a head", head.size);
+  if (head.size > kMaxRecordBytes) return fmt::format("no record is as long as {} bytes", head.size);
+  if (head.size % 8 != 0) return fmt::format("the length {} is not a multiple of 8", head.size);
+  if (head.type == 0 || head.type >= kTypesToCome) return fmt::format("{} is not a type of records", head.type);
+  return fmt::format("the trace has no CPU {}: it is of {}", head.cpu, plural(cpus, "CPU"));
+}
+
+std::string unknown_because(const RawRecord& record) {
+  const usc_record& head = record.head;
+  if (head.type >= kFixedBytes.size() || kFixedBytes[head.type] == 0)
+    return fmt::format("a record of the unknown type {}", head.type);
+  return fmt::format("a record of type {} whose source, {}, is unknown", head.type, source_of(record));
 }
 
 std::string_view fixed_text(const char* text, std::size_t bytes) {
@@ -132,13 +154,13 @@ std::string_view fixed_text(const char* text, std::size_t bytes) {
 }
 
 bool meta_of(const RawRecord& record, std::string_view& key, std::string_view& value) {
-  const std::string_view all = record.data<usc_meta>(0, record.bytes.size());
-  const std::size_t first = all.find('\0');
-  if (first == std::string_view::npos) return false;
-  const std::size_t second = all.find('\0', first + 1);
-  if (second == std::string_view::npos) return false;
-  key = all.substr(0, first);
-  value = all.substr(first + 1, second - first - 1);
+  ByteReader in(record.bytes);
+  in.bytes(sizeof(usc_meta));
+  const std::string_view first = in.c_string();
+  const std::string_view second = in.c_string();
+  if (!in.ok()) return false;
+  key = first;
+  value = second;
   return true;
 }
 

@@ -14,7 +14,7 @@
 namespace uscope::trace {
 namespace {
 
-enum class Form : std::uint8_t { NUMBER, HEX, TEXT, HOW, ABI, ENDED, LOSS, STATE, PAD };
+enum class Form : std::uint8_t { NUMBER, HEX, TEXT, HOW, ABI, ENDED, LOSS, SOURCE, STATE, PAD };
 
 struct FieldInfo {
   std::uint16_t type;
@@ -96,6 +96,10 @@ RecordField read_field(const FieldInfo& field, const RawRecord& record) {
   const std::byte* at = record.bytes.data() + field.offset;
   if (field.form == Form::TEXT)
     return {std::string(field.name), {std::string(fixed_text(reinterpret_cast<const char*>(at), field.count))}};
+  if (field.form == Form::SOURCE) {
+    const std::uint8_t source = source_of(record);
+    return {std::string(field.name), {named(source_name(source), source)}};
+  }
   RecordField out{std::string(field.name), {}, field.count != 0};
   const std::size_t count = field.count ? field.count : 1;
   for (std::size_t i = 0; i < count; i++) out.values.push_back(value_of(field, at + i * field.bytes));

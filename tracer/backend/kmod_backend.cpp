@@ -2,6 +2,7 @@
 // The kernel module's backend: one descriptor of /dev/uscope, its ioctls, and the rings mapped from it. When this
 // process ends, in whatever way, the descriptor closes, and the module detaches and frees everything.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -19,6 +20,7 @@
 #include "support/unique_fd.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/kmod_handles.h"
+#include "tracer/backend/program_check.h"
 #include "tracer/backend/ring_limits.h"
 #include "tracer/backend/ring_reader.h"
 #include "uscope/device.h"
@@ -109,6 +111,7 @@ Result<void> KmodBackend::check_version() {
 }
 
 Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& sizes) {
+  if (auto sound = check_program(config.program); !sound) return sound;
   device_.reset(::open(USC_DEVICE_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!device_) {
     const int number = errno;
@@ -135,7 +138,7 @@ Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& siz
 Result<void> KmodBackend::map_rings(std::uint64_t region_bytes, std::uint32_t ring_bytes) {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     const auto offset = static_cast<off_t>(cpu * region_bytes);
-    const std::string what = "map the ring of CPU " + std::to_string(cpu);
+    const std::string what = fmt::format("map the ring of CPU {}", cpu);
     const std::size_t bytes = kPage + 2 * std::size_t{ring_bytes};
     void* place = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED) return device_error(what, errno);

@@ -244,9 +244,12 @@ TEST_F(RawTest, OtherFilesAreNamedAsWhatTheyAre) {
   std::filesystem::remove(raw());
   ten_events();
   overwrite(offsetof(usc_raw_header, record_abi), std::string("\x09\0\0\0", 4));
-  EXPECT_NE(error().find("holds records of version 9, this uscope reads version " + std::to_string(USC_RECORD_ABI)),
-            std::string::npos)
-      << error();
+  const std::string reads = ", this uscope reads versions 4 to " + std::to_string(USC_RECORD_ABI);
+  EXPECT_NE(error().find("holds records of version 9" + reads), std::string::npos) << error();
+  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x03\0\0\0", 4));
+  EXPECT_NE(error().find("holds records of version 3" + reads), std::string::npos) << error();
+  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x04\0\0\0", 4));
+  EXPECT_EQ(error(), "opened");
   std::filesystem::remove(raw());
   ASSERT_EQ(::mkfifo(raw().c_str(), 0600), 0);
   EXPECT_NE(error().find("is not a regular file"), std::string::npos);
@@ -345,6 +348,7 @@ TEST_F(RawTest, ARecordOfAnUnknownTypeIsAGapButNoDamage) {
     usc_cpu_total unknown{};
     unknown.head = trace.head(0x300, 0, 0, kStart);
     trace.put(unknown);
+    trace.event({.source = USC_SOURCE_COUNT});
     trace.event({});
   }
   auto reader = RawReader::open(raw());
@@ -353,8 +357,9 @@ TEST_F(RawTest, ARecordOfAnUnknownTypeIsAGapButNoDamage) {
   reader->on_gap([&](const RawGap& gap) { gaps.push_back(gap); });
   RawRecord record;
   while (*reader->next(record)) continue;
-  ASSERT_EQ(gaps.size(), 1U);
-  EXPECT_FALSE(gaps[0].damaged);
+  ASSERT_EQ(gaps.size(), 2U);
+  EXPECT_FALSE(gaps[0].damaged || gaps[1].damaged);
+  EXPECT_EQ(gaps[1].reason, "a record of type 1 whose source, 2, is unknown");
   EXPECT_EQ(gaps[0].offset, kHeader + kEvent);
   EXPECT_EQ(gaps[0].bytes, sizeof(usc_cpu_total));
   EXPECT_EQ(gaps[0].reason, "a record of the unknown type 768");

@@ -100,7 +100,8 @@ TEST_F(RecordFieldsOfTrace, NumbersAndTheirNames) {
   ASSERT_EQ(texts.size(), 5U);
   EXPECT_EQ(texts[0],
             "entry_ns=1000000000000 result=-2 args=[0x16(hex) 0x0(hex) 0x0(hex) 0x0(hex) 0x0(hex) "
-            "0x18446744073709551615(hex)] stack=0x7(hex) image=1 nr=257 how='returned' abi='i386' flags=0x0(hex)");
+            "0x18446744073709551615(hex)] stack=0x7(hex) image=1 kind=257 how='returned' abi='i386' flags=0x0(hex) "
+            "source='syscall'");
   EXPECT_NE(texts[1].find("oracle_depth=4 first_difference=-1"), std::string::npos) << texts[1];
   EXPECT_EQ(texts[2], "from_ns=1000000000040 count=3 cause='ring_full_event' process=2");
   EXPECT_EQ(texts[3], "from_ns=1000000000040 count=1 cause=4000 process=0");
