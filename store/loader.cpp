@@ -28,17 +28,12 @@
 #include "support/text.h"
 #include "trace/event_order.h"
 #include "trace/loss_class.h"
+#include "trace/names.h"
 #include "trace/raw_reader.h"
 #include "trace/sequence_check.h"
 
 namespace uscope::store {
 namespace {
-
-constexpr std::array<std::string_view, USC_FILE_STATE_COUNT> kFileStates{
-#define USC_X(constant, name, meaning) name,
-#include "uscope/lists/file_state.def"
-#undef USC_X
-};
 
 std::optional<std::int64_t> maybe_time(const std::optional<std::uint64_t>& time) {
   return time ? std::optional(static_cast<std::int64_t>(*time)) : std::nullopt;
@@ -229,7 +224,8 @@ Result<void> Loader::write_unwind_tables() {
     insert->bind(1, serial);
     insert->bind(2, std::string_view(file.path));
     bind_text(3, hex_of(file.build_id));
-    insert->bind(4, file.state < kFileStates.size() ? kFileStates[file.state] : "unknown");
+    const std::string_view state = trace::file_state_name(file.state);
+    insert->bind(4, state.empty() ? "unknown" : state);
     insert->bind(5, file.rows);
     insert->bind(6, file.rules);
     insert->bind(7, file.row_bytes);

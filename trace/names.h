@@ -27,4 +27,12 @@ namespace uscope::trace {
 constexpr std::uint32_t kModes = 4;
 [[nodiscard]] std::string_view mode_name(std::uint32_t mode);
 
+// How a stack ended, as in the database: "root", "budget", "scope", "broken:REASON" (unwind_error.def; the number of a
+// reason that this version does not know).
+[[nodiscard]] std::string ended_text(std::uint8_t ended);
+
+// What is known of a file's unwind rows, as in the database: "kernel", "none", … (file_state.def); empty for a number
+// that is no usc_file_state.
+[[nodiscard]] std::string_view file_state_name(std::uint32_t state);
+
 }  // namespace uscope::trace

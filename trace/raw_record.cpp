@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "trace/raw_record.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
 #include "support/byte_reader.h"
+#include "support/text.h"
 
 namespace uscope::trace {
 namespace {
@@ -17,6 +20,8 @@ constexpr std::array kFixedBytes = [] {
 #undef USC_X
   return bytes;
 }();
+
+constexpr std::uint16_t kTypesToCome = 0x1000;
 
 constexpr std::size_t round_up(std::size_t bytes) {
   return (bytes + 7) & ~std::size_t{7};
@@ -124,9 +129,24 @@ std::size_t needed_bytes(const RawRecord& record) {
 }
 
 bool plausible_head(const usc_record& head, std::uint32_t cpus) {
-  constexpr std::uint16_t kTypesToCome = 0x1000;
   return head.size >= sizeof(usc_record) && head.size <= kMaxRecordBytes && head.size % 8 == 0 && head.type != 0 &&
          head.type < kTypesToCome && (head.cpu < cpus || head.cpu == USC_CPU_USER);
+}
+
+std::string implausible_because(const usc_record& head, std::uint32_t cpus) {
+  if (plausible_head(head, cpus)) return "";
+  if (head.size < sizeof(usc_record)) return fmt::format("the length {} is less than that of a head", head.size);
+  if (head.size > kMaxRecordBytes) return fmt::format("no record is as long as {} bytes", head.size);
+  if (head.size % 8 != 0) return fmt::format("the length {} is not a multiple of 8", head.size);
+  if (head.type == 0 || head.type >= kTypesToCome) return fmt::format("{} is not a type of records", head.type);
+  return fmt::format("the trace has no CPU {}: it is of {}", head.cpu, plural(cpus, "CPU"));
+}
+
+std::string unknown_because(const RawRecord& record) {
+  const usc_record& head = record.head;
+  if (head.type >= kFixedBytes.size() || kFixedBytes[head.type] == 0)
+    return fmt::format("a record of the unknown type {}", head.type);
+  return fmt::format("a record of type {} whose source, {}, is unknown", head.type, source_of(record));
 }
 
 std::string_view fixed_text(const char* text, std::size_t bytes) {
@@ -144,6 +164,34 @@ bool meta_of(const RawRecord& record, std::string_view& key, std::string_view& v
   return true;
 }
 
+std::vector<std::string_view> split_nul(std::string_view bytes) {
+  std::vector<std::string_view> texts;
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\0'), bytes.size());
+    texts.push_back(bytes.substr(0, end));
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  }
+  return texts;
+}
+
+FileInfoTail file_info_tail(const RawRecord& record) {
+  const auto info = record.as<usc_file_info>();
+  FileInfoTail tail;
+  tail.segments.resize(info.segments);
+  std::size_t at = info.segments * sizeof(usc_segment);
+  const auto segments = record.data<usc_file_info>(0, at);
+  if (!tail.segments.empty()) std::memcpy(tail.segments.data(), segments.data(), segments.size());
+  const auto next = [&](std::size_t bytes) {
+    const std::string_view text = record.data<usc_file_info>(at, bytes);
+    at += bytes;
+    return text;
+  };
+  tail.build_id = next(info.build_id_bytes);
+  tail.path = next(info.path_bytes);
+  tail.trouble = next(info.trouble_bytes);
+  return tail;
+}
+
 void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames) {
   frames.resize(record.as<usc_stack>().depth);
   const auto bytes = record.data<usc_stack>(0, frames.size() * sizeof(std::uint64_t));
@@ -152,14 +200,8 @@ void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames) {
 
 std::string file_path_of(const RawRecord& record) {
   const auto file = record.as<usc_file>();
-  std::string_view rest = record.data<usc_file>(0, file.path_bytes);
-  std::vector<std::string_view> components;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\0'), rest.size());
-    const std::string_view component = rest.substr(0, end);
-    if (!component.empty() && component != "/") components.push_back(component);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  std::vector<std::string_view> components = split_nul(record.data<usc_file>(0, file.path_bytes));
+  std::erase_if(components, [](std::string_view component) { return component.empty() || component == "/"; });
   std::string path = file.truncated ? "…" : "";
   for (auto component = components.rbegin(); component != components.rend(); ++component) {
     path += '/';

@@ -388,7 +388,7 @@ Result<LastCalls> read_last_calls(const store::Database& database, bool under_wa
                   [](const LastCall& thread) { return thread.wait && !thread.known_layout; }))
     out.warnings.emplace_back(
         "threads of 32-bit programs wait for futexes: their stacks are not walked and their locks not known, so no "
-        "owner is told");
+        "owner is named");
   if (done = read_losses(database, *catalog, under_way, out); !done) return done.error();
   return out;
 }

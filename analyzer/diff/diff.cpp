@@ -78,7 +78,7 @@ Result<std::vector<double>> exposure_of(const Side& side, const std::vector<std:
       value = work_of(side.matrices[i], per);
       if (value <= 0)
         return Error{run.file + " has no successful call of " + per.front() + (per.size() > 1 ? " or its like" : "") +
-                         ": rates by that cannot be told",
+                         ": it has no rates per such call",
                      "name a call that every run makes for each piece of work, or leave --per out"};
     }
     exposure.push_back(value);

@@ -41,7 +41,7 @@ std::string by_value(const Runs& runs, const std::string& key) {
   if (files.size() < 2) return "";
   std::string text;
   for (const auto& [value, names] : files)
-    text += (text.empty() ? "" : "; ") + (value.empty() ? "(not told)" : value) + " in " + listed(names);
+    text += (text.empty() ? "" : "; ") + (value.empty() ? "(not known)" : value) + " in " + listed(names);
   return text;
 }
 

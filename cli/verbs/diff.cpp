@@ -73,18 +73,20 @@ Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options) {
 
 void add_diff(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DiffVerbOptions>();
-  CLI::App* verb = app.add_subcommand("diff", "what abnormal runs do that normal runs do not: calls by their callers");
+  CLI::App* verb =
+      app.add_subcommand("diff", "show what abnormal runs do that normal runs do not: calls by their callers");
   verb->add_option("--normal", options->normal, "traces of normal runs; three or more are tested, not only ranked")
       ->required()
       ->type_name("FILE.db...");
   verb->add_option("--abnormal", options->abnormal, "traces of abnormal runs")->required()->type_name("FILE.db...");
-  verb->add_option("--by", options->by,
-                   "what a call is told by: function (of the application), depth:N (with its callers), path (modules)")
+  verb->add_option(
+          "--by", options->by,
+          "what distinguishes calls: function (of the application), depth:N (with its callers), path (modules)")
       ->type_name("SPACE")
       ->default_str("function");
-  verb->add_option("--per", options->per, "rates by these calls that succeeded (accept, %network), not by seconds")
+  verb->add_option("--per", options->per, "rates per successful call of these (accept, %network), not per second")
       ->type_name("SET");
-  verb->add_option("--map", options->renamed, "a module of one run that is another's: base names")
+  verb->add_option("--map", options->renamed, "treat a module of one run as a module of another: base names")
       ->type_name("OLD=NEW")
       ->expected(1)
       ->take_all();

@@ -21,7 +21,7 @@ constexpr std::size_t kReportLines = 8;
 void add_report(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* verb = app.add_subcommand("report",
-                                      "what a trace says: losses first, then processes, calls, their callers, "
+                                      "summarize a trace: losses first, then processes, calls, their callers, "
                                       "latencies, errors");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)")

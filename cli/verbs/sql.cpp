@@ -201,7 +201,7 @@ Result<void> print_json(store::Statement& statement, bool first, Output& out) {
 
 void add_sql(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<SqlOptions>();
-  CLI::App* verb = app.add_subcommand("sql", "ask a trace in SQL, read-only; v_event is the view to begin with");
+  CLI::App* verb = app.add_subcommand("sql", "query a trace in SQL, read-only; begin with the view v_event");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   verb->add_option("SQL", options->sql, "SELECT statements, separated by ;")->required();
   add_format(*verb, options->format);

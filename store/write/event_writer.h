@@ -92,7 +92,7 @@ class EventWriter {
   FlatMap task_places_;                                     // serial to place in tasks_ + 1
   std::unordered_map<std::uint64_t, std::uint32_t> kinds_;  // by source, ABI and number
   std::unordered_map<std::uint64_t, Cell> cells_;           // by kind << 32 | trigger
-  FlatMap images_;                                          // those the trace tells of: serial to 1
+  FlatMap images_;                                          // those that the trace defines: serial to 1
   std::uint32_t other_kind_ = 0;
   std::vector<std::int64_t> undefined_tasks_;
   std::uint32_t other_task_ = 0;                           // place in tasks_ + 1

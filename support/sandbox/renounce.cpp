@@ -68,7 +68,7 @@ Result<void> become_nobody() {
   Capabilities none{};
   (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   if (with_capabilities(SYS_capset, none) != 0) return errno_error("cannot drop capabilities", errno);
-  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno_error("cannot forbid to be looked into", errno);
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno_error("cannot make this process not dumpable", errno);
   return {};
 }
 

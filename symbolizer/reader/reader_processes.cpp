@@ -227,7 +227,7 @@ Result<std::unique_ptr<ReaderProcesses>> ReaderProcesses::start(const ReaderOpti
   std::array<char, 1024> said{};
   const bool heard = comes(readers->keeper_.get(), Clock::now() + kKeeperTime, readers->stopped_) &&
                      recv(readers->keeper_.get(), said.data(), said.size() - 1, MSG_DONTWAIT) > 0;
-  if (!heard) return Error{"the process that is to read ELF files did not begin", ""};
+  if (!heard) return Error{"the process that reads ELF files did not start", ""};
   if (said.front() != '\0') return Error{said.data(), "uscope reads files of traced programs without privileges only"};
   readers->make_spare();
   return readers;

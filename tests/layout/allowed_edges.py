@@ -54,13 +54,13 @@ ALLOWED = {
     "tracer/scouts": "support support/process symbolizer/elf trace tracer/process",
     "tracer/walk": (
         "include/uscope support symbolizer/oracle trace tracer/backend tracer/files tracer/model tracer/scouts"),
-    "store": "include/uscope/lists store/db store/model store/write support symbolizer/names trace",
+    "store": "store/db store/model store/write support symbolizer/names trace",
     "store/db": "store/files support syscalls trace",
-    "store/descriptors": "store/db store/model support syscalls trace",
+    "store/descriptors": "include/uscope store/db store/model support syscalls trace",
     "store/files": "include/uscope support",
     "store/model": "include/uscope support trace",
     "store/write": (
-        "include/uscope include/uscope/lists store/db store/descriptors store/model support symbolizer/names syscalls trace"),
+        "include/uscope store/db store/descriptors store/model support symbolizer/names syscalls trace"),
     "analyzer/deadlock": "analyzer/read include/uscope store/db support syscalls trace",
     "analyzer/diff": "analyzer/read store/db store/write support syscalls trace",
     "analyzer/read": "store/db store/write support syscalls trace",

@@ -58,8 +58,8 @@ class Backend {
   // The process (initial namespace's pid) whose first execve begins the trace.
   virtual Result<void> set_launched(int pid) = 0;
 
-  // After attach(): decides on every task that runs, and tells of those that are traced (usc_task, usc_exec). From here
-  // on a pid is not looked at any more.
+  // After attach(): decides on every task that runs, and announces those that are traced (usc_task, usc_exec). From
+  // here on a pid is not looked at any more.
   virtual Result<void> adopt() = 0;
   // Who is sent where a process may keep us waiting; outlives this.
   virtual void set_scouts(Scouts& /*scouts*/) {}

@@ -216,16 +216,16 @@ Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     UniqueFd ring(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "uscope_ring", 0, 0, bytes, nullptr));
     if (!ring)
-      return errno_error(fmt::format("cannot create a ring of {} bytes for processor {}", bytes, cpu), errno,
+      return errno_error(fmt::format("cannot create a ring of {} bytes for CPU {}", bytes, cpu), errno,
                          bpf_remedy(errno));
     const int fd = ring.get();
     if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY) != 0)
-      return errno_error(fmt::format("cannot enter the ring of processor {}", cpu), errno);
+      return errno_error(fmt::format("cannot wait for the ring of CPU {}", cpu), errno);
     rings_.emplace_back(ring_buffer__new(fd, on_record, this, nullptr));
     epoll_event event{};
     event.events = EPOLLIN;
     if (!rings_.back() || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
-      return errno_error(fmt::format("cannot read the ring of processor {}", cpu), errno);
+      return errno_error(fmt::format("cannot read the ring of CPU {}", cpu), errno);
     ring_fds_.push_back(std::move(ring));
   }
   return {};
@@ -284,13 +284,13 @@ void BpfBackend::wait(int milliseconds) {
 Result<void> BpfBackend::read_iterator(bpf_link* link, std::size_t item,
                                        const std::function<void(const char*)>& handle) {
   const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link)));
-  if (!iterator) return errno_error("cannot go through the tasks", errno);
+  if (!iterator) return errno_error("cannot iterate over the tasks", errno);
   std::vector<char> bytes(512 * item);
   std::size_t have = 0;
   while (true) {
     const ssize_t got = read(iterator.get(), bytes.data() + have, bytes.size() - have);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (got < 0) return errno_error("cannot go through the tasks", errno);
+    if (got < 0) return errno_error("cannot iterate over the tasks", errno);
     if (got == 0) return {};
     have += static_cast<std::size_t>(got);
     std::size_t at = 0;
@@ -336,7 +336,7 @@ Result<void> BpfBackend::set_target(const TargetNames& names) {
 
 Result<void> BpfBackend::adopt() {
   const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_tasks, nullptr));
-  if (!link) return errno_error("cannot attach the walk over running tasks", errno, bpf_remedy(errno));
+  if (!link) return errno_error("cannot attach the iterator over running tasks", errno, bpf_remedy(errno));
   // Twice: a thread whose process was being decided elsewhere is decided then.
   for (int pass = 0; pass < 2; pass++)
     if (auto done = read_iterator(link.get(), 1, [](const char*) {}); !done) return done;
@@ -358,7 +358,7 @@ Result<void> BpfBackend::announce_mappings(std::uint32_t pid) {
   }
   // It waits for the lock of the process's mappings.
   const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link.get())));
-  if (!iterator) return errno_error("cannot go through the mappings of a process", errno);
+  if (!iterator) return errno_error("cannot iterate over the mappings of a process", errno);
   const int fd = iterator.get();
   (void)ask(scouts_, pid, read_to_end, {}, std::span(&fd, 1));
   return {};
@@ -464,7 +464,7 @@ Result<std::vector<usc_stats>> BpfBackend::stats() {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     cpu_state state{};
     if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state) != 0)
-      return errno_error(fmt::format("cannot read the counters of processor {}", cpu), errno);
+      return errno_error(fmt::format("cannot read the counters of CPU {}", cpu), errno);
     all.push_back(state.stats);
   }
   if (!all.empty()) all[0].loss[USC_LOSS_RECURSION] += missed_probes();
@@ -493,7 +493,7 @@ Result<std::vector<std::uint32_t>> BpfBackend::sequence_numbers() {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     cpu_state state{};
     if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state) != 0)
-      return errno_error(fmt::format("cannot read the counters of processor {}", cpu), errno);
+      return errno_error(fmt::format("cannot read the counters of CPU {}", cpu), errno);
     all.push_back(state.seq);
   }
   return all;

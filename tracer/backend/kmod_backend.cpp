@@ -119,7 +119,7 @@ Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& siz
       return Error{"the kernel module is in use by " + holder(), "wait until it has ended, or use --backend bpf"};
     if (number == ENOENT || number == ENODEV || number == ENXIO)
       return Error{"the kernel module is not loaded: there is no " USC_DEVICE_PATH,
-                   "modprobe uscope; `uscope doctor` tells more"};
+                   "modprobe uscope; `uscope doctor` says more"};
     return errno_error("cannot open " USC_DEVICE_PATH, number, "run as root, or with CAP_SYS_ADMIN");
   }
   if (auto same = check_version(); !same) return same;
@@ -138,7 +138,7 @@ Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& siz
 Result<void> KmodBackend::map_rings(std::uint64_t region_bytes, std::uint32_t ring_bytes) {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     const auto offset = static_cast<off_t>(cpu * region_bytes);
-    const std::string what = fmt::format("map the ring of processor {}", cpu);
+    const std::string what = fmt::format("map the ring of CPU {}", cpu);
     const std::size_t bytes = kPage + 2 * std::size_t{ring_bytes};
     void* place = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED) return device_error(what, errno);

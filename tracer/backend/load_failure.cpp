@@ -68,7 +68,7 @@ const char* bpf_remedy(int number) {
   if (number == ENOMEM)
     return "raise the memory limit of the control group that uscope runs in (memory.max; MemoryMax= in a unit of "
            "systemd)";
-  return "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` tells more";
+  return "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` says more";
 }
 
 Error load_failure(int number, std::string_view log, const std::vector<Check>& checks) {
@@ -85,7 +85,7 @@ Error load_failure(int number, std::string_view log, const std::vector<Check>& c
   if (number == EPERM || number == EACCES) return explained_by(failure, checks);
   const bool no_types = log.find("BTF") != std::string_view::npos;
   if (no_types) return explained_by(failure, checks);
-  failure.remedy = "`uscope doctor` tells more; with the kernel module (--backend kmod) no programs are loaded";
+  failure.remedy = "`uscope doctor` says more; with the kernel module (--backend kmod) no programs are loaded";
   return failure;
 }
 

@@ -365,7 +365,7 @@ Result<void> Recording::loop() {
       if (!idle) return idle.error();
       if (is_over(*idle)) {
         if (collector_->figures().events > 0 || !command_) return {};
-        return Error{"nothing was seen of the command, though it ran",
+        return Error{"the command ran, but the trace has no event of it",
                      "this is a fault of uscope: please report it with `uscope doctor`"};
       }
       next_second = now + (outcome_.command ? kSecond / 20 : kSecond);

@@ -273,16 +273,16 @@ bool Errand::hangs() const {
 Result<std::unique_ptr<Scouts>> Scouts::start() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return errno_error("cannot make sockets for the processes that look at others", errno);
+    return errno_error("cannot make sockets for the processes that inspect others", errno);
   UniqueFd own(ends[0]);
   UniqueFd theirs(ends[1]);
   std::unique_ptr<Scouts> scouts(new Scouts());
   scouts->keeper_pid_ = fork();
-  if (scouts->keeper_pid_ < 0) return errno_error("cannot fork a process that looks at others", errno);
+  if (scouts->keeper_pid_ < 0) return errno_error("cannot fork the process that inspects other processes", errno);
   if (scouts->keeper_pid_ == 0) keep_scouts(theirs.get());
   scouts->keeper_ = std::move(own);
   auto first = scouts->take();
-  if (!first) return Error{"the process that is to look at others did not begin", ""};
+  if (!first) return Error{"the process that inspects other processes did not start", ""};
   scouts->give_back(std::move(*first));
   return scouts;
 }

@@ -12,7 +12,7 @@
 #define USC_TASK_ATTACHED 4 /* ran before the tracer came */
 #define USC_TASK_EXEC_TID 8 /* the same thread under the leader's tid, after an exec by another thread */
 /*
- * Who shares descriptors, and root and working directory, when the task comes into the trace. With FORKED it is told of as
+ * Who shares descriptors, and root and working directory, when the task comes into the trace. With FORKED the record describes it as
  * parent_task makes it, and the two below say what it shares with that one. Without, they say of a first thread that what
  * it has is its process's alone, and of another thread that it has what the first one has. Not set: it is not so, or it is
  * not known.

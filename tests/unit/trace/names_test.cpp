@@ -41,5 +41,17 @@ TEST(Names, OfEachMode) {
   EXPECT_EQ(mode_name(kModes + 1), "");
 }
 
+TEST(Names, OfEachEndOfAStack) {
+  EXPECT_EQ(ended_text(USC_ENDED_ROOT), "root");
+  EXPECT_EQ(ended_text(USC_ENDED_SCOPE), "scope");
+  EXPECT_EQ(ended_text(int{USC_ENDED_BROKEN} + USC_BROKEN_NO_MAPPING), "broken:no_mapping");
+  EXPECT_EQ(ended_text(USC_ENDED_BROKEN + 200), "broken:200");
+}
+
+TEST(Names, OfEachFileState) {
+  EXPECT_EQ(file_state_name(USC_FILE_READY), "kernel");
+  EXPECT_EQ(file_state_name(USC_FILE_STATE_COUNT), "");
+}
+
 }  // namespace
 }  // namespace uscope::trace

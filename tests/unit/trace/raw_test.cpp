@@ -311,5 +311,60 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
   EXPECT_EQ(usc_loss_is_numbered(USC_LOSS_COUNT), 0);
 }
 
+// Every byte that next() passes over is reported once, with its place and the reason.
+TEST_F(RawTest, GapsAreReportedWhereTheyAre) {
+  std::uint64_t size = ten_events();
+  overwrite(kHeader, std::string("\x1f\0\0\0", 4));               // a length
+  overwrite(kHeader + 3 * kEvent + 6, std::string("\x09\0", 2));  // a CPU
+  std::filesystem::resize_file(raw(), size - 16);
+  size -= 16;
+  auto reader = RawReader::open(raw());
+  ASSERT_TRUE(reader);
+  std::vector<RawGap> gaps;
+  reader->on_gap([&](const RawGap& gap) { gaps.push_back(gap); });
+  RawRecord record;
+  while (*reader->next(record)) continue;
+  ASSERT_EQ(gaps.size(), 3U);
+  EXPECT_EQ(gaps[0].offset, kHeader);
+  EXPECT_EQ(gaps[0].bytes, kEvent);
+  EXPECT_EQ(gaps[0].reason, "the length 31 is not a multiple of 8");
+  EXPECT_EQ(gaps[1].offset, kHeader + 3 * kEvent);
+  EXPECT_EQ(gaps[1].reason, "the trace has no CPU 9: it is of 2 CPUs");
+  EXPECT_EQ(gaps[2].offset, size - (kEvent - 16));
+  EXPECT_EQ(gaps[2].bytes, kEvent - 16);
+  EXPECT_EQ(gaps[2].reason, "the file ends within a record of type 1: 88 bytes of 104");
+  std::uint64_t bytes = 0;
+  for (const RawGap& gap : gaps) {
+    EXPECT_TRUE(gap.damaged);
+    bytes += gap.bytes;
+  }
+  EXPECT_EQ(bytes, reader->damage().skipped_bytes);
+}
+
+TEST_F(RawTest, ARecordOfAnUnknownTypeIsAGapButNoDamage) {
+  {
+    RawTrace trace(raw());
+    trace.event({});
+    usc_cpu_total unknown{};
+    unknown.head = trace.head(0x300, 0, 0, kStart);
+    trace.put(unknown);
+    trace.event({.source = USC_SOURCE_COUNT});
+    trace.event({});
+  }
+  auto reader = RawReader::open(raw());
+  ASSERT_TRUE(reader);
+  std::vector<RawGap> gaps;
+  reader->on_gap([&](const RawGap& gap) { gaps.push_back(gap); });
+  RawRecord record;
+  while (*reader->next(record)) continue;
+  ASSERT_EQ(gaps.size(), 2U);
+  EXPECT_FALSE(gaps[0].damaged || gaps[1].damaged);
+  EXPECT_EQ(gaps[1].reason, "a record of type 1 whose source, 2, is unknown");
+  EXPECT_EQ(gaps[0].offset, kHeader + kEvent);
+  EXPECT_EQ(gaps[0].bytes, sizeof(usc_cpu_total));
+  EXPECT_EQ(gaps[0].reason, "a record of the unknown type 768");
+  EXPECT_EQ(reader->damage().skipped_bytes, 0U);
+}
+
 }  // namespace
 }  // namespace uscope::trace

@@ -26,7 +26,7 @@ static __noinline int begin_launched(struct task_struct *task)
 }
 
 /* A process that has just come into the map may be another one before the tracer has looked at its mappings: the two
- * that most stacks go through are told of at once. */
+ * that most stacks go through are announced at once. */
 static __noinline int announce_adopted(struct task_struct *task, struct pt_regs *regs, struct task_entry *t)
 {
 	if (!t)

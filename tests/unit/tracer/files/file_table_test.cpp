@@ -327,7 +327,7 @@ TEST_F(FileTableTest, NobodyWaitsForTheFactsOfAFile) {
   EXPECT_FALSE(files.find(2)->facts.build_id.empty());
   EXPECT_EQ(files.find(3)->state, USC_FILE_WITHOUT);
   EXPECT_NE(files.find(3)->trouble.find("ELF"), std::string::npos);
-  // Walks that wait are told of both.
+  // Walks that wait learn of both.
   std::vector<std::uint32_t> told = maker.take_settled();
   std::sort(told.begin(), told.end());
   EXPECT_EQ(told, (std::vector<std::uint32_t>{2, 3}));
