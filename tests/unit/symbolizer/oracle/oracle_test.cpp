@@ -178,8 +178,13 @@ bool compare(const OurWalk& ours, const OracleWalk& truth, Tally& tally) {
 // ---- functions with known stacks; frames of -O2 without frame pointers ----
 
 // Aligned, so that 512 bytes from one's start hold nothing of another one.
+// clang has no attribute for functions without frame pointer; the release build is GCC's.
+#ifdef __clang__
+#define FIXTURE __attribute__((noinline, aligned(512), no_sanitize("address", "undefined")))
+#else
 #define FIXTURE \
   __attribute__((noinline, noclone, aligned(512), optimize("omit-frame-pointer"), no_sanitize("address", "undefined")))
+#endif
 #define KEEP_CALL() __asm__ volatile("" ::: "memory")
 constexpr long kMark = 0x5ca1ab1e;  // getppid's first argument, which it ignores: our calls among libc's
 
