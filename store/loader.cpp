@@ -7,6 +7,7 @@
 // in the order of ts_ns (meta.ordered is 0 where a window overflowed and they are not).
 #include "store/loader.h"
 
+#include <fmt/core.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -283,7 +284,7 @@ Result<void> Loader::write_losses(const EventWriter& events) {
     loss.count = std::min(loss.count, left);
     left -= loss.count;
     const std::string_view known_name = trace::loss_name(loss.cause);
-    const std::string cause = known_name.empty() ? "cause_" + std::to_string(loss.cause) : std::string(known_name);
+    const std::string cause = known_name.empty() ? fmt::format("cause_{}", loss.cause) : std::string(known_name);
     const bool known = definitions_.processes.count(loss.process) != 0;
     auto done = insert->run(loss.from_ns, loss.until_ns, std::string_view(cause), maybe_id(known ? loss.process : 0),
                             loss.count);

@@ -2,9 +2,8 @@
 #include "syscalls/flag_names.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
+#include "support/text.h"
 #include "syscalls/flag_tables.h"
 
 namespace uscope::syscalls {
@@ -106,12 +105,6 @@ constexpr FlagArgument kFlagArguments[] = {{"open", 1, &kOpen},
                                            {"lsetxattr", 4, &kXattr},
                                            {"fsetxattr", 4, &kXattr}};
 
-std::string hex(std::uint64_t value) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "%#llx", static_cast<unsigned long long>(value));
-  return text.data();
-}
-
 const char* name_of(std::span<const FlagName> names, std::uint64_t value) {
   const auto at = std::find_if(names.begin(), names.end(), [value](const FlagName& n) { return n.value == value; });
   return at == names.end() ? nullptr : at->name;
@@ -144,15 +137,15 @@ std::string flags_text(const FlagSet& set, std::uint64_t value) {
   const bool hidden = set.hides_zero && number == 0 && rest != 0;
   if (set.part != 0 && !hidden) {
     const char* name = name_of(set.numbers, number);
-    if (!name && set.part == kAll) return hex(value);
-    if (name || number != 0 || rest == 0) add(name ? name : hex(number));
+    if (!name && set.part == kAll) return hex_or_zero(value);
+    if (name || number != 0 || rest == 0) add(name ? name : hex_or_zero(number));
   }
   for (const FlagName& flag : set.flags) {
     if (flag.value == 0 || (rest & flag.value) != flag.value) continue;
     add(flag.name);
     rest &= ~flag.value;
   }
-  if (rest != 0) add(hex(rest));
+  if (rest != 0) add(hex_or_zero(rest));
   if (!out.empty()) return out;
   const char* nothing = set.part == 0 ? name_of(set.numbers, 0) : nullptr;
   return nothing ? nothing : "0";

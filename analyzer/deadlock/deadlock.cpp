@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/deadlock/deadlock.h"
-#include "support/clock.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include "analyzer/deadlock/lock_owner.h"
 #include "analyzer/deadlock/wait_owners.h"
 #include "analyzer/deadlock/wake_history.h"
+#include "support/clock.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -115,7 +117,7 @@ std::uint64_t Diagnostician::thing_of(const LastCall& thread, const WaitedObject
   const bool signal = release_event_of(object.what) == ReleaseEvent::kSignal;
   const std::uint64_t address = signal ? object.address & ~kPair : object.address;
   const std::string name = thread.wait->of_one_space() || thread.wait->key.empty()
-                               ? std::to_string(calls_.processes[thread.process].space) + " " + std::to_string(address)
+                               ? fmt::format("{} {}", calls_.processes[thread.process].space, address)
                                : thread.wait->key;
   return things_.emplace(name, things_.size() + 1).first->second;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/deadlock/deadlock_story.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
@@ -13,7 +15,8 @@ constexpr std::size_t kNamed = 6;  // threads in one sentence
 
 // "thread 12 `worker`".
 std::string thread_text(const LastCall& thread) {
-  return "thread " + std::to_string(thread.tid) + (thread.name.empty() ? "" : " `" + thread.name + "`");
+  return thread.name.empty() ? fmt::format("thread {}", thread.tid)
+                             : fmt::format("thread {} `{}`", thread.tid, thread.name);
 }
 
 std::string function_of(const LastCall& thread) {
@@ -58,7 +61,7 @@ std::string Wording::listed(const std::vector<std::size_t>& threads, const char*
   std::string list;
   for (std::size_t i = 0; i < threads.size(); i++) {
     if (i == kNamed && threads.size() > kNamed + 1)
-      return list + separator + "and " + std::to_string(threads.size() - i) + " more";
+      return fmt::format("{}{}and {} more", list, separator, threads.size() - i);
     list += (list.empty() ? "" : separator) + text(threads[i]);
   }
   return list;
@@ -87,10 +90,10 @@ std::string Wording::waits_for_owner(std::size_t i) const {
 }
 
 std::string Wording::cycle(const GraphFinding& finding) const {
-  const std::string count = std::to_string(finding.threads.size());
-  return count + " threads wait for each other, in a circle: " +
-         listed(finding.threads, "; ", [&](std::size_t i) { return waits_for_owner(i); }) + "." +
-         (finding.weak ? could_still(finding, "cancel one that joins, or unlock what it has not locked") : "");
+  return fmt::format(
+      "{} threads wait for each other, in a circle: {}.{}", finding.threads.size(),
+      listed(finding.threads, "; ", [&](std::size_t i) { return waits_for_owner(i); }),
+      finding.weak ? could_still(finding, "cancel one that joins, or unlock what it has not locked") : "");
 }
 
 // Explains why the finding is only a stall.
@@ -102,7 +105,7 @@ std::string Wording::could_still(const GraphFinding& finding, const std::string&
     if (!it_.stuck[i] && can_reach(it_.waiters[i], first) && members.count(i) == 0) free.push_back(i);
   const std::string who =
       free.empty() ? "somebody outside of the trace" : listed(free, ", ", [&](std::size_t i) { return name(i); });
-  return " No deadlock for certain: " + who + " could still " + deed + ".";
+  return fmt::format(" No deadlock for certain: {} could still {}.", who, deed);
 }
 
 std::string Wording::signal_cycle(const GraphFinding& finding) const {
@@ -134,15 +137,15 @@ std::string Wording::owner_gone(const GraphFinding& finding) const {
   const auto owner = it_.objects[first].gone_owner;
   std::string text = listed(finding.threads, "; ", [&](std::size_t i) { return waits(i); });
   const std::string weak = finding.weak ? could_still(finding, "unlock what it has not locked") : "";
-  text += owner ? "; its owner, thread " + std::to_string(*owner) + "," : "; its owner";
+  text += owner ? fmt::format("; its owner, thread {},", *owner) : "; its owner";
   const LastProcess& process = it_.calls.processes[call(first).process];
   for (const LastCall& other : it_.calls.threads) {
     const LastProcess& parent = it_.calls.processes[other.process];
     if (!owner || other.tid != *owner || parent.id != process.parent_id) continue;
-    text += " is one of the parent process " + std::to_string(parent.pid);
-    text += ": the lock was held when it forked, and the child has it without its owner.";
-    text += weak;
-    return text;
+    return fmt::format(
+        "{} is one of the parent process {}: the lock was held when it forked, and the child has it without its "
+        "owner.{}",
+        text, parent.pid, weak);
   }
   return text + " has ended without letting go." + weak;
 }
@@ -169,9 +172,9 @@ std::string Wording::stall(const GraphFinding& finding) const {
   });
   const std::string whose =
       first.releaser == Releaser::kAnyone || !one_process ? "of these processes" : "of the process";
-  if (others == 0) text += "there is no other thread " + whose + ".";
-  if (others == 1) text += "the other thread " + whose + " is blocked for good, too.";
-  if (others > 1) text += "all " + std::to_string(others) + " other threads " + whose + " are blocked for good, too.";
+  if (others == 0) text += fmt::format("there is no other thread {}.", whose);
+  if (others == 1) text += fmt::format("the other thread {} is blocked for good, too.", whose);
+  if (others > 1) text += fmt::format("all {} other threads {} are blocked for good, too.", others, whose);
   if (finding.threads.size() == 1) text += former_wakers(finding.threads[0]);
   return text;
 }

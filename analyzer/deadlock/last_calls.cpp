@@ -2,7 +2,6 @@
 // A thread's last call is found through the index of events by thread and time, so the number of events does not
 // matter.
 #include "analyzer/deadlock/last_calls.h"
-#include "support/clock.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
+#include "support/clock.h"
 #include "support/text.h"
 #include "syscalls/syscall_table.h"
 #include "trace/loss_class.h"

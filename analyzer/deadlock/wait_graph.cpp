@@ -3,13 +3,14 @@
 // whose wakers all wait, through owners, for the waiter itself. Threads that are stuck and not behind one of these are
 // a stall, which lists only those that do not wait for another listed thread.
 #include "analyzer/deadlock/wait_graph.h"
-#include "support/clock.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
+
+#include "support/clock.h"
 
 namespace uscope::analyzer {
 namespace {

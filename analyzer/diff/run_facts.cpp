@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/diff/run_facts.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -26,7 +28,7 @@ std::string listed(const Names& names) {
   std::string text;
   std::size_t count = 0;
   for (const std::string& name : names) {
-    if (count++ == kNamed) return text + " and " + std::to_string(names.size() - kNamed) + " more";
+    if (count++ == kNamed) return fmt::format("{} and {} more", text, names.size() - kNamed);
     text += (text.empty() ? "" : ", ") + name;
   }
   return text;

@@ -8,6 +8,7 @@
 // matches are then frequent, and the first ones come at once.
 #include "analyzer/read/event_query.h"
 
+#include <fmt/core.h>
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -89,7 +90,7 @@ class Condition {
     const char* index = nullptr;  // an index that serves it
   };
 
-  static std::string parameter(std::size_t place) { return ":v" + std::to_string(place); }
+  static std::string parameter(std::size_t place) { return fmt::format(":v{}", place); }
 
   std::string keep(Value value) {
     values_.push_back(std::move(value));
@@ -104,7 +105,7 @@ class Condition {
 
   void add_ids(const std::string& column, const std::vector<std::int64_t>& ids, const char* index) {
     std::string list = "[";
-    for (const std::int64_t id : ids) list += (list.size() > 1 ? "," : "") + std::to_string(id);
+    for (const std::int64_t id : ids) list += fmt::format("{}{}", list.size() > 1 ? "," : "", id);
     add(column + " IN (SELECT value FROM json_each(?))", {std::nullopt, list + "]"}, index);
   }
 
@@ -154,7 +155,7 @@ class Condition {
 
   void add_results(const EventFilter& filter) {
     if (filter.failed) {
-      add("e.result BETWEEN " + std::to_string(-syscalls::kLastErrno) + " AND ?", -1);
+      add(fmt::format("e.result BETWEEN {} AND ?", -syscalls::kLastErrno), -1);
       add("e.result NOT BETWEEN -516 AND ?", -512);
     }
     if (!filter.errors.empty()) {
@@ -248,7 +249,7 @@ Result<store::Statement> find_events(const store::Database& database, const Even
   std::string sql = "SELECT e.id FROM event e " + (*index ? "INDEXED BY " + std::string(*index) : "NOT INDEXED") +
                     condition.where() + " ORDER BY " + (ordered ? "e.id" : "e.ts_ns, e.id");
   if (filter.limit)
-    sql += " LIMIT " + std::to_string(std::min<std::uint64_t>(*filter.limit, std::numeric_limits<std::int64_t>::max()));
+    sql += fmt::format(" LIMIT {}", std::min<std::uint64_t>(*filter.limit, std::numeric_limits<std::int64_t>::max()));
   return condition.prepare(database, sql);
 }
 

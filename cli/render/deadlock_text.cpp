@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The verdict, then each finding: an explanation in sentences, then each thread with the application's frames and the
 // library's frames that led into the kernel. Last, the threads that wait behind those of the findings.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
-#include "cli/render/deadlock_render.h"
 #include "cli/render/text_table.h"
 #include "support/text.h"
+
+#include "cli/render/deadlock_render.h"
 
 namespace uscope::cli {
 namespace {
@@ -23,14 +26,13 @@ std::string waited(const BlockedThread& thread) {
 }
 
 std::string header(const BlockedThread& thread) {
-  std::string text = "thread " + std::to_string(thread.tid);
-  if (!thread.name.empty()) text += " `" + escape_terminal(thread.name) + "`";
-  if (!thread.process.empty())
-    text += " of " + escape_terminal(thread.process) + " (pid " + std::to_string(thread.pid) + ")";
+  std::string text = fmt::format("thread {}", thread.tid);
+  if (!thread.name.empty()) text += fmt::format(" `{}`", escape_terminal(thread.name));
+  if (!thread.process.empty()) text += fmt::format(" of {} (pid {})", escape_terminal(thread.process), thread.pid);
   text += ", waiting for " + waited(thread);
   for (std::size_t i = 0; i < thread.held_by.size(); i++) {
     if (i == kFrames) return text + " …";
-    text += (i == 0 ? ", for thread " : ", ") + std::to_string(thread.held_by[i]);
+    text += fmt::format("{}{}", i == 0 ? ", for thread " : ", ", thread.held_by[i]);
   }
   return text;
 }
@@ -38,7 +40,7 @@ std::string header(const BlockedThread& thread) {
 std::string frame(const StackLine& line) {
   std::string text = escape_terminal(line.function);
   if (!line.module.empty() && !line.function.starts_with(line.module)) text += "  " + escape_terminal(line.module);
-  if (!line.file.empty()) text += "  " + escape_terminal(line.file) + ":" + std::to_string(line.line);
+  if (!line.file.empty()) text += fmt::format("  {}:{}", escape_terminal(line.file), line.line);
   return text;
 }
 
@@ -80,7 +82,7 @@ std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
       paragraph(heading_cell(deadlock ? "DEADLOCK" : "STALL"), escape_terminal(finding.explanation), width) + "\n";
   for (std::size_t i = 0; i < finding.threads.size(); i++) {
     if (i == kThreads) {
-      out += "    and " + std::to_string(finding.threads.size() - i) + " more threads (--format json has all)\n";
+      out += fmt::format("    and {} more threads (--format json has all)\n", finding.threads.size() - i);
       break;
     }
     out += "    " + header(finding.threads[i]) + "\n" + stack(finding.threads[i]);
@@ -110,10 +112,9 @@ std::string others(const analyzer::Diagnosis& diagnosis) {
     out += blocked_line(thread);
   }
   if (count == 0) return "";
-  if (count > shown) out += "    and " + std::to_string(count - shown) + " more (--format json has all)\n";
-  const std::string threads = count == 1 ? "thread waits" : "threads wait";
-  return (accused.empty() ? "WAITING   " : "BEHIND    ") + std::to_string(count) + (accused.empty() ? " " : " other ") +
-         threads + " for a futex:\n" + out;
+  if (count > shown) out += fmt::format("    and {} more (--format json has all)\n", count - shown);
+  return fmt::format("{}{}{}{} for a futex:\n{}", accused.empty() ? "WAITING   " : "BEHIND    ", count,
+                     accused.empty() ? " " : " other ", count == 1 ? "thread waits" : "threads wait", out);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/render/tree_render.h"
 
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -51,7 +53,7 @@ std::vector<std::string> process_row(const ProcessNode& node, const std::string&
       node.start_ns && node.end_ns
           ? human_duration(static_cast<double>(*node.end_ns) - static_cast<double>(*node.start_ns))
           : "";
-  return {prefix + std::to_string(node.pid) + " " + programs(node),
+  return {fmt::format("{}{} {}", prefix, node.pid, programs(node)),
           node.start_ns ? seconds(*node.start_ns) : "",
           lived,
           ended(node),
@@ -77,7 +79,7 @@ void add_children(const ProcessTree& tree, const TreeLine& line, std::vector<Tre
     const bool last = i + 1 == children.size();
     const std::size_t depth = line.depth + 1;
     if (depth > kIndented) {
-      todo.push_back({children[i], depth, "[generation " + std::to_string(depth) + "] ", ""});
+      todo.push_back({children[i], depth, fmt::format("[generation {}] ", depth), ""});
       continue;
     }
     todo.push_back({children[i], depth, line.below + (last ? "└─ " : "├─ "), line.below + (last ? "   " : "│  ")});

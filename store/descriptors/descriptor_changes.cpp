@@ -12,9 +12,10 @@
 #include <cerrno>
 #include <limits>
 
-#include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_tracker.h"
 #include "support/text.h"
+
+#include "store/descriptors/descriptor_calls.h"
 
 namespace uscope::store {
 namespace {

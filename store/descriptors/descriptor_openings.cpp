@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_tracker.h"
 #include "syscalls/syscall_table.h"
+
+#include "store/descriptors/descriptor_calls.h"
 
 namespace uscope::store {
 namespace {

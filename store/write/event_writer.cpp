@@ -4,6 +4,8 @@
 // definition take memory each: of damaged or hostile traces with very many of them the rest is counted under one name.
 #include "store/write/event_writer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -184,7 +186,7 @@ Result<std::uint32_t> EventWriter::kind_of(const usc_event& event) {
   std::string abi = "none";
   if (event.source == USC_SOURCE_SYSCALL) {
     abi = trace::abi_name(event.abi);
-    if (abi.empty()) abi = "abi_" + std::to_string(event.abi);
+    if (abi.empty()) abi = fmt::format("abi_{}", event.abi);
   }
   const auto next = static_cast<std::uint32_t>(kinds_.size());
   const std::string name = kind_name(event);

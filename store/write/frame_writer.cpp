@@ -7,6 +7,8 @@
 // and an `[anon]` module for the others.
 #include "store/write/frame_writer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -109,7 +111,7 @@ Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
     module.path = "[vdso]";
     kind = "vdso";
   } else if (module.path.empty()) {
-    module.path = "[file " + std::to_string(serial) + "]";
+    module.path = fmt::format("[file {}]", serial);
     if (!module.app) kind = "unknown";
   }
   module.runtime = serial == USC_FILE_VDSO || trace::is_runtime(module.path);
@@ -123,7 +125,7 @@ Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
       id = same;
       if (module.app && !modules_[id - 1].app) {
         modules_[id - 1].app = true;
-        if (auto done = execute(database_.handle(), "UPDATE module SET class='app' WHERE id=" + std::to_string(id));
+        if (auto done = execute(database_.handle(), fmt::format("UPDATE module SET class='app' WHERE id={}", id));
             !done)
           return done.error();
       }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/write/futex_writer.h"
 
+#include <fmt/core.h>
+
 #include <limits>
 #include <utility>
 
@@ -34,9 +36,8 @@ void bind_key(sqlite3_stmt* row, int parameter, const trace::OrderedFutex& futex
 }  // namespace
 
 std::optional<std::string> futex_key_text(const trace::OrderedFutex& futex) {
-  if (futex.key == USC_FUTEX_PRIVATE) return "mm:" + std::to_string(futex.mm) + ":" + hex_number(futex.address);
-  if (futex.key == USC_FUTEX_SHARED)
-    return "file:" + std::to_string(futex.dev) + ":" + std::to_string(futex.ino) + ":" + hex_number(futex.offset);
+  if (futex.key == USC_FUTEX_PRIVATE) return fmt::format("mm:{}:{:#x}", futex.mm, futex.address);
+  if (futex.key == USC_FUTEX_SHARED) return fmt::format("file:{}:{}:{:#x}", futex.dev, futex.ino, futex.offset);
   return std::nullopt;
 }
 

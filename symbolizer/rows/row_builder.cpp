@@ -409,6 +409,11 @@ Result<UnwindTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool
   builder.add_known_code(text);
   if (with_entry) builder.add_entry();
   builder.finish(text);
+  for (const auto& section : sections)
+    if (const std::string& first = section->first_refusal(); !first.empty()) {
+      std::strncpy(table.stats.first_refusal.data(), first.c_str(), table.stats.first_refusal.size() - 1);
+      break;
+    }
   return table;
 }
 
@@ -434,8 +439,10 @@ Result<UnwindTable> build_rows_from_memory(std::span<const std::byte> image, con
 std::string damage_of(const UnwindTable& table, const std::string& name) {
   const RowStats& stats = table.stats;
   if (stats.fdes != 0 || stats.go_functions != 0 || stats.fdes_refused == 0) return "";
+  const std::string first(stats.first_refusal.data(), strnlen(stats.first_refusal.data(), stats.first_refusal.size()));
   return name + ": its call frame information is damaged: " + std::to_string(stats.fdes_refused) +
-         (stats.fdes_refused == 1 ? " entry" : " entries") + " refused, none understood";
+         (stats.fdes_refused == 1 ? " entry" : " entries") + " refused, none understood" +
+         (first.empty() ? "" : "; the first: " + first);
 }
 
 Result<void> check_rows(const UnwindTable& table) {

@@ -3,6 +3,7 @@
 // .eh_frame; for code that this does not cover, from Go's function table and from .debug_frame.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,6 +39,8 @@ struct RowStats {
   // Callee-saved registers, in rows with a shared rule, that are unknown after the step although the CFI says where
   // they are.
   std::uint64_t unknown_registers = 0;
+  // What is wrong with the first FDE that was refused, as text with a NUL, cut to this length; "" if none was.
+  std::array<char, 160> first_refusal{};
 };
 
 struct UnwindTable {

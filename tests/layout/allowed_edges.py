@@ -30,7 +30,7 @@ ALLOWED = {
     "symbolizer/code": "include/uscope",
     "symbolizer/debug_files": "support symbolizer/elf",
     "symbolizer/elf": "include/uscope support",
-    "symbolizer/go": "symbolizer/cfi symbolizer/code symbolizer/elf",
+    "symbolizer/go": "support symbolizer/cfi symbolizer/code symbolizer/elf",
     "symbolizer/names": "include/uscope support symbolizer/cfi symbolizer/debug_files symbolizer/elf symbolizer/go",
     "symbolizer/oracle": "support symbolizer/elf symbolizer/go",
     "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",

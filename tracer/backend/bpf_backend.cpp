@@ -4,6 +4,7 @@
 // and maps.
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fmt/core.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -147,6 +148,11 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
   };
 #define USC_SLOT(function, array, type, count, per_cpu) \
   if ((per_cpu) != 0) size_for_each_cpu(maps.array);
+#include "tracer/backend/backend.h"
+#include "tracer/backend/bpf_handles.h"
+#include "tracer/backend/load_failure.h"
+#include "tracer/backend/ring_limits.h"
+#include "tracer/host/host.h"
 #include "uscope/core/slots.def"
 #undef USC_SLOT
   size_for_each_cpu(maps.cpus);
@@ -210,17 +216,16 @@ Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     UniqueFd ring(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "uscope_ring", 0, 0, bytes, nullptr));
     if (!ring)
-      return errno_error(
-          "cannot create a ring of " + std::to_string(bytes) + " bytes for processor " + std::to_string(cpu), errno,
-          bpf_remedy(errno));
+      return errno_error(fmt::format("cannot create a ring of {} bytes for processor {}", bytes, cpu), errno,
+                         bpf_remedy(errno));
     const int fd = ring.get();
     if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY) != 0)
-      return errno_error("cannot enter the ring of processor " + std::to_string(cpu), errno);
+      return errno_error(fmt::format("cannot enter the ring of processor {}", cpu), errno);
     rings_.emplace_back(ring_buffer__new(fd, on_record, this, nullptr));
     epoll_event event{};
     event.events = EPOLLIN;
     if (!rings_.back() || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
-      return errno_error("cannot read the ring of processor " + std::to_string(cpu), errno);
+      return errno_error(fmt::format("cannot read the ring of processor {}", cpu), errno);
     ring_fds_.push_back(std::move(ring));
   }
   return {};
@@ -318,11 +323,11 @@ Result<void> BpfBackend::set_target(const TargetNames& names) {
   }
   for (const std::uint32_t pid : names.pids) {
     if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.target_pids), &pid, &one, BPF_ANY) != 0)
-      return errno_error("cannot trace the process " + std::to_string(pid), errno);
+      return errno_error(fmt::format("cannot trace the process {}", pid), errno);
   }
   for (const std::uint64_t id : names.cgroups) {
     if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.target_cgroups), &id, &one, BPF_ANY) != 0)
-      return errno_error("cannot trace the control group with the id " + std::to_string(id), errno,
+      return errno_error(fmt::format("cannot trace the control group with the id {}", id), errno,
                          "name at most 64 control groups");
   }
   pids_ = names.pids;
@@ -372,7 +377,7 @@ Result<std::uint32_t> BpfBackend::reserve_stack() {
 
 Result<void> BpfBackend::put_file(std::uint32_t file, const usc_file_entry& entry) {
   if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.files), &file, &entry, BPF_ANY) != 0)
-    return errno_error("cannot publish file " + std::to_string(file) + " to the BPF programs", errno);
+    return errno_error(fmt::format("cannot publish file {} to the BPF programs", file), errno);
   return {};
 }
 
@@ -459,7 +464,7 @@ Result<std::vector<usc_stats>> BpfBackend::stats() {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     cpu_state state{};
     if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state) != 0)
-      return errno_error("cannot read the counters of processor " + std::to_string(cpu), errno);
+      return errno_error(fmt::format("cannot read the counters of processor {}", cpu), errno);
     all.push_back(state.stats);
   }
   if (!all.empty()) all[0].loss[USC_LOSS_RECURSION] += missed_probes();
@@ -488,7 +493,7 @@ Result<std::vector<std::uint32_t>> BpfBackend::sequence_numbers() {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     cpu_state state{};
     if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state) != 0)
-      return errno_error("cannot read the counters of processor " + std::to_string(cpu), errno);
+      return errno_error(fmt::format("cannot read the counters of processor {}", cpu), errno);
     all.push_back(state.seq);
   }
   return all;

@@ -2,6 +2,7 @@
 // The kernel module's backend: one descriptor of /dev/uscope, its ioctls, and the rings mapped from it. When this
 // process ends, in whatever way, the descriptor closes, and the module detaches and frees everything.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -137,7 +138,7 @@ Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& siz
 Result<void> KmodBackend::map_rings(std::uint64_t region_bytes, std::uint32_t ring_bytes) {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     const auto offset = static_cast<off_t>(cpu * region_bytes);
-    const std::string what = "map the ring of processor " + std::to_string(cpu);
+    const std::string what = fmt::format("map the ring of processor {}", cpu);
     const std::size_t bytes = kPage + 2 * std::size_t{ring_bytes};
     void* place = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED) return device_error(what, errno);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/files/file_table.h"
 
+#include <fmt/core.h>
 #include <fnmatch.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -11,7 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <set>
@@ -71,9 +71,7 @@ bool has_key(const struct stat& status, const usc_file_key& key) {
 }
 
 std::string map_files_entry(std::uint32_t pid, const usc_file& record) {
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "/proc/%u/map_files/%llx-%llx", pid, record.start, record.end);
-  return text.data();
+  return fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, record.start, record.end);
 }
 
 }  // namespace
@@ -176,7 +174,7 @@ bool FileTable::is_met(const OpenedFile& opened, const usc_file& record) const {
 // Sets the descriptor, or the error.
 void FileTable::bind(const usc_file& record, File& file) {
   const std::uint32_t pid = living_thread_of(record.pid);
-  const std::string process = "/proc/" + std::to_string(pid);
+  const std::string process = fmt::format("/proc/{}", pid);
   const std::array<std::string, 4> candidates = {map_files_entry(pid, record), process + "/exe",
                                                  process + "/root" + file.path, file.path};
   file.open_error = ENOENT;
@@ -447,7 +445,7 @@ void FileTable::preload_process(std::uint32_t pid) {
     if (!opened.fd || opened.is_copy) continue;
     const struct stat& status = opened.status;
     // Servers have hundreds of processes with the same files.
-    if (!preloaded_.insert(std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino)).second) continue;
+    if (!preloaded_.insert(fmt::format("{}:{}", status.st_dev, status.st_ino)).second) continue;
     if (!has_descriptors()) return;
     if (auto done = expect(std::move(opened.fd), mapping.path, nullptr); !done) return;
   }

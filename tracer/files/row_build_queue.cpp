@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/files/row_build_queue.h"
 
+#include <fmt/core.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -63,8 +64,7 @@ BuiltTable RowBuildQueue::refuse(const RowJob& job, const std::string& why) {
 std::optional<std::string> RowBuildQueue::refusal(const Payer& payer, const Inode& inode) const {
   if (end_ && Clock::now() >= *end_) return "not read: tracing ended before its turn came";
   if (payer.slow >= limits_.slow_of_one)
-    return "not read: its user's files have taken " + std::to_string(payer.slow.count() / 1000) +
-           " s that were slow to read";
+    return fmt::format("not read: its user's files have taken {} s that were slow to read", payer.slow.count() / 1000);
   const auto failed = failures_.find(inode);
   if (failed != failures_.end() && failed->second >= kMostFailures)
     return "not read: reading this file was given up before";

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/futex/futex_watch.h"
 
+#include <fmt/core.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -50,12 +49,6 @@ std::uint64_t read_timeout(std::uint32_t tid, const usc_futex_call& call) {
   const auto offset = time_offset_of(tid);
   const bool past = !offset || (*offset > 0 && timeout < static_cast<std::uint64_t>(*offset));
   return past ? 0 : timeout - static_cast<std::uint64_t>(*offset);
-}
-
-std::string hex(std::uint64_t number) {
-  std::array<char, 16> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), number, 16).ptr;
-  return {text.data(), end};
 }
 
 // Reads the memory around the address; if not all can be read, only the part in the address's page.
@@ -201,8 +194,7 @@ void FutexLook::find_key(std::uint32_t pid, Seen& seen) {
   futex.ino = mapping.file.second;
   futex.offset = mapping.offset + futex.address - mapping.start;
   seen.name = mapping.name;
-  seen.link =
-      "/proc/" + std::to_string(living_thread_of(pid)) + "/map_files/" + hex(mapping.start) + "-" + hex(mapping.end);
+  seen.link = fmt::format("/proc/{}/map_files/{:x}-{:x}", living_thread_of(pid), mapping.start, mapping.end);
 }
 
 void FutexLook::find_untraced_sharers(std::vector<Seen>& all) {

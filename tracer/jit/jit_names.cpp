@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/jit/jit_names.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -117,8 +119,8 @@ void JitNames::read_maps(std::uint32_t mm, Space& space, JitNews& news) {
   for (std::size_t i = 0; i < space.owners.size(); i++) {
     const MapOwner& owner = space.owners[i];
     const Lifetime lifetime{owner.from_ns, i == 0 ? space.left_ns : std::nullopt};
-    read_map(mm, space, "perf-" + std::to_string(owner.ns_pid) + ".map", lifetime, news);
-    if (owner.pid != owner.ns_pid) read_map(mm, space, "perf-" + std::to_string(owner.pid) + ".map", lifetime, news);
+    read_map(mm, space, fmt::format("perf-{}.map", owner.ns_pid), lifetime, news);
+    if (owner.pid != owner.ns_pid) read_map(mm, space, fmt::format("perf-{}.map", owner.pid), lifetime, news);
   }
   space.fresh = false;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/process/descriptor_snapshot.h"
-#include "tracer/process/process_list.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -14,6 +14,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tracer/process/process_list.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -40,7 +41,7 @@ std::optional<bool> closes_on_exec(const std::string& info) {
 }  // namespace
 
 std::vector<OpenDescriptor> open_descriptors_of(std::uint32_t pid) {
-  const std::string folder = "/proc/" + std::to_string(pid);
+  const std::string folder = fmt::format("/proc/{}", pid);
   std::vector<OpenDescriptor> found;
   const bool has_plain_root = target_of(folder + "/root") == "/";
   if (auto cwd = target_of(folder + "/cwd"); cwd && has_plain_root) found.push_back({USC_FD_CWD, 0, std::move(*cwd)});

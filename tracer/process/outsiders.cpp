@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/kcmp.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,7 +29,7 @@ namespace {
 constexpr std::string_view kRing = "anon_inode:[io_uring]";
 
 std::string proc_folder(std::uint32_t pid) {
-  return "/proc/" + std::to_string(pid) + "/";
+  return fmt::format("/proc/{}/", pid);
 }
 
 // The start of a process's stack, which is chosen anew at each exec and then stays: equal in all processes that share

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,7 +13,6 @@
 #include <array>
 #include <cctype>
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -30,7 +30,7 @@ namespace {
 constexpr int kLastArgument = 3;  // the kernel side searches as many arguments for a script
 
 std::string proc_path(std::uint32_t pid, const std::string& name) {
-  return "/proc/" + std::to_string(pid) + "/" + name;
+  return fmt::format("/proc/{}/{}", pid, name);
 }
 
 std::vector<std::uint32_t> numbers_in(const std::string& folder) {
@@ -164,10 +164,7 @@ std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
     words >> std::hex >> mapping.start >> dash >> mapping.end >> permissions >> offset >> device >> std::dec >> inode;
     if (inode == 0 || permissions.size() < 3 || permissions[2] != 'x') continue;
     // The path in this line has newlines as \012, which a name may also contain literally.
-    std::array<char, 64> range{};
-    std::snprintf(range.data(), range.size(), "map_files/%llx-%llx", static_cast<unsigned long long>(mapping.start),
-                  static_cast<unsigned long long>(mapping.end));
-    mapping.path = path_behind(tid, proc_path(tid, range.data()));
+    mapping.path = path_behind(tid, fmt::format("/proc/{}/map_files/{:x}-{:x}", tid, mapping.start, mapping.end));
     mappings.push_back(std::move(mapping));
   }
   return mappings;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/process/time_offset.h"
-#include "support/clock.h"
-#include "tracer/process/process_list.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <string>
+
+#include "support/clock.h"
+#include "tracer/process/process_list.h"
 
 namespace uscope::tracer {
 namespace {
@@ -17,7 +19,7 @@ constexpr const char* kInitial = "time:[4026531834]";
 }  // namespace
 
 std::optional<std::int64_t> time_offset_of(std::uint32_t tid) {
-  const std::string folder = "/proc/" + std::to_string(tid);
+  const std::string folder = fmt::format("/proc/{}", tid);
   if (access((folder + "/ns").c_str(), F_OK) == 0 && access("/proc/self/ns/time", F_OK) != 0) return 0;  // unsupported
   const std::string own = link_target(folder + "/ns/time");
   if (own == kInitial) return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/recorder/recorder.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -52,7 +53,7 @@ Result<void> raise_descriptor_limit() {
   limit.rlim_cur = limit.rlim_max;
   (void)setrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_max >= kFewestDescriptors) return {};
-  return Error{"only " + std::to_string(limit.rlim_max) + " files may be open at once: too few to trace",
+  return Error{fmt::format("only {} files may be open at once: too few to trace", limit.rlim_max),
                "raise the limit: ulimit -n 4096 (in a unit of systemd: LimitNOFILE=4096)"};
 }
 
@@ -279,7 +280,7 @@ Result<void> Recording::adopt() {
   if (!tasks) return tasks.error();
   if (*tasks == 0 && options_.config.target.kinds == USC_TARGET_PID)
     return Error{options_.target.pids.size() == 1
-                     ? "process " + std::to_string(options_.target.pids.front()) + " has ended before tracing began"
+                     ? fmt::format("process {} has ended before tracing began", options_.target.pids.front())
                      : "all processes had ended before tracing began",
                  "with --app, uscope waits for the next one of a name"};
   if (hooks_.attached) hooks_.attached(*tasks);

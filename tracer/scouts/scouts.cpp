@@ -2,6 +2,7 @@
 #include "tracer/scouts/scouts.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -165,7 +166,7 @@ class Desk final : public ScoutDesk {
 
 // Runs, or is about to: then only load on the CPUs delays it.
 bool is_running(pid_t pid) {
-  const UniqueFd stat(open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd stat(open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 256> text{};
   const ssize_t count = stat ? read(stat.get(), text.data(), text.size() - 1) : -1;
   const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/walk/attached_calls.h"
-#include "tracer/walk/stack_copy.h"
 
 #include <sys/uio.h>
 
@@ -11,6 +10,8 @@
 #include <set>
 #include <span>
 #include <utility>
+
+#include "tracer/walk/stack_copy.h"
 
 namespace uscope::tracer {
 namespace {
