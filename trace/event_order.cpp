@@ -29,7 +29,7 @@ OrderedFutex futex_of(const RawRecord& record) {
                    .words_from = futex.words_from,
                    .op = futex.op,
                    .expected = futex.expected,
-                   .mm = futex.mm,
+                   .mm = MmId(futex.mm),
                    .strangers = futex.strangers,
                    .futexes = futex.futexes,
                    .key = futex.key,
@@ -97,19 +97,20 @@ Result<void> EventOrder::hold(const RawRecord& record) {
     auto event = record.as<usc_event>();
     event.flags &= static_cast<__u16>(~kKernelFrames);
     if (event.abi == kLoggedAbi) event.abi--;  // damage: no call has it
-    keys_.push_back({event.entry_ns, event.head.task, put(events_, free_events_, event)});
+    keys_.push_back({event.entry_ns, TaskId(event.head.task), put(events_, free_events_, event)});
   } else if (record.head.type == USC_RECORD_LOGGED) {
     const usc_event event = as_event_(record);
-    keys_.push_back({event.entry_ns, event.head.task, put(events_, free_events_, event)});
+    keys_.push_back({event.entry_ns, TaskId(event.head.task), put(events_, free_events_, event)});
   } else if (record.head.type == USC_RECORD_STRING) {
     const auto string = intern_(record);
     if (!string) return string.error();
-    keys_.push_back({entry_of(record), record.head.task, put(strings_, free_strings_, *string) | kStringBit});
+    keys_.push_back({entry_of(record), TaskId(record.head.task), put(strings_, free_strings_, *string) | kStringBit});
   } else if (record.head.type == USC_RECORD_FUTEX) {
-    keys_.push_back({entry_of(record), record.head.task, put(futexes_, free_futexes_, futex_of(record)) | kFutexBit});
+    keys_.push_back(
+        {entry_of(record), TaskId(record.head.task), put(futexes_, free_futexes_, futex_of(record)) | kFutexBit});
   } else {
     const auto verify = record.as<usc_verify>();
-    keys_.push_back({verify.entry_ns, verify.head.task, put(verifies_, free_verifies_, verify) | kVerifyBit});
+    keys_.push_back({verify.entry_ns, TaskId(verify.head.task), put(verifies_, free_verifies_, verify) | kVerifyBit});
   }
   return {};
 }

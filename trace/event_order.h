@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "trace/ids.h"
 #include "trace/raw_reader.h"
 
 namespace uscope::trace {
@@ -42,7 +43,7 @@ struct LateItem {
 
 // What an argument of a call pointed to.
 struct OrderedString {
-  std::int64_t string_id = 0;              // row of `string`; 0: numbers
+  StringRowId string_id{};                   // none: numbers
   std::array<std::uint64_t, 3> numbers{};  // of USC_STRING_WORDS and, two 32-bit ones, USC_STRING_PAIR
   std::uint16_t flags = 0;                 // USC_STRING_LATE …
   std::uint8_t arg = 0;
@@ -60,7 +61,7 @@ struct OrderedFutex {
   std::uint64_t words_from = 0;
   std::uint32_t op = 0;
   std::uint32_t expected = 0;
-  std::uint32_t mm = 0;
+  MmId mm;
   std::uint32_t strangers = USC_FUTEX_NO_STRANGERS;
   std::uint32_t futexes = 0;
   std::uint8_t key = USC_FUTEX_UNKNOWN;
@@ -111,7 +112,7 @@ class EventOrder {
   // Sorted by entry, task, and place: events, futexes, strings, verify records.
   struct Key {
     std::uint64_t entry_ns;
-    std::uint32_t task;
+    TaskId task;
     std::uint32_t place;  // in events_, or, with one of the bits, in verifies_, strings_, futexes_
     bool operator<(const Key& other) const {
       if (entry_ns != other.entry_ns) return entry_ns < other.entry_ns;

@@ -63,6 +63,8 @@ constexpr FileId kFirstFile{USC_FILE_FIRST};
 template <typename Table, std::integral Number = std::int64_t>
 using RowId = Id<Table, Number>;
 
+using StringRowId = RowId<struct StringRowKind>;
+
 // The integer of an id, and an integer itself.
 template <typename Kind, typename Number>
 [[nodiscard]] constexpr Number number_of(Id<Kind, Number> id) {
