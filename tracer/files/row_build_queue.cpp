@@ -172,7 +172,7 @@ Result<bool> RowBuildQueue::wait(std::chrono::milliseconds most) {
   return true;
 }
 
-std::vector<std::uint32_t> RowBuildQueue::take_news() {
+std::vector<trace::FileId> RowBuildQueue::take_news() {
   return std::exchange(news_, {});
 }
 

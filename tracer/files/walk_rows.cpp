@@ -13,13 +13,13 @@ using symbolizer::RowTable;
 WalkRows::WalkRows(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes)
     : files_(files), maker_(maker), most_bytes_(most_bytes) {}
 
-std::shared_ptr<const RowTable> WalkRows::get(std::uint32_t serial, RowDetail detail) {
+std::shared_ptr<const RowTable> WalkRows::get(trace::FileId serial, RowDetail detail) {
   const File* file = files_.find(serial);
   if (file == nullptr || !file->met) return nullptr;
   if (detail == RowDetail::kStack && file->state != USC_FILE_USER_ONLY) return file->rows;
   if (const auto* rows = find(serial, detail)) return *rows;
   if (are_coming(serial, detail)) return nullptr;
-  if (serial == USC_FILE_VDSO) {
+  if (serial == trace::kVdsoFile) {
     auto rows = symbolizer::vdso_rows(detail);
     keep(serial, detail, rows ? std::make_shared<const RowTable>(std::move(*rows)) : nullptr);
   } else if (!file->fd) {
@@ -33,7 +33,7 @@ std::shared_ptr<const RowTable> WalkRows::get(std::uint32_t serial, RowDetail de
   return rows != nullptr ? *rows : nullptr;
 }
 
-bool WalkRows::are_coming(std::uint32_t serial, RowDetail detail) const {
+bool WalkRows::are_coming(trace::FileId serial, RowDetail detail) const {
   return asked_.count({serial, detail}) != 0;
 }
 
@@ -45,14 +45,14 @@ Result<void> WalkRows::on_made(const MadeRows& made) {
   return {};
 }
 
-std::shared_ptr<const RowTable>* WalkRows::find(std::uint32_t serial, RowDetail detail) {
+std::shared_ptr<const RowTable>* WalkRows::find(trace::FileId serial, RowDetail detail) {
   const auto found = by_file_.find({serial, detail});
   if (found == by_file_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, found->second);
   return &entries_.front().rows;
 }
 
-void WalkRows::keep(std::uint32_t serial, RowDetail detail, std::shared_ptr<const RowTable> rows) {
+void WalkRows::keep(trace::FileId serial, RowDetail detail, std::shared_ptr<const RowTable> rows) {
   if (rows) bytes_ += rows->bytes();
   entries_.push_front({serial, detail, std::move(rows)});
   by_file_[{serial, detail}] = entries_.begin();

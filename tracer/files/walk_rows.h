@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "symbolizer/rows/row_builder.h"
+#include "trace/ids.h"
 #include "tracer/files/file_table.h"
 #include "tracer/files/row_build_queue.h"
 
@@ -22,9 +23,9 @@ class RowSource {
  public:
   virtual ~RowSource() = default;
   // Returns null if the file has no rows, cannot be read any more, or its rows are still being built.
-  virtual std::shared_ptr<const symbolizer::RowTable> get(std::uint32_t serial, symbolizer::RowDetail detail) = 0;
+  virtual std::shared_ptr<const symbolizer::RowTable> get(trace::FileId serial, symbolizer::RowDetail detail) = 0;
   // Whether the rows for which get() just returned null are being built.
-  [[nodiscard]] virtual bool are_coming(std::uint32_t, symbolizer::RowDetail) const { return false; }
+  [[nodiscard]] virtual bool are_coming(trace::FileId, symbolizer::RowDetail) const { return false; }
 };
 
 class WalkRows final : public RowSource, public RowUser {
@@ -34,22 +35,22 @@ class WalkRows final : public RowSource, public RowUser {
   // Both must outlive this object.
   WalkRows(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes = kMostBytes);
 
-  std::shared_ptr<const symbolizer::RowTable> get(std::uint32_t serial, symbolizer::RowDetail detail) override;
-  [[nodiscard]] bool are_coming(std::uint32_t serial, symbolizer::RowDetail detail) const override;
+  std::shared_ptr<const symbolizer::RowTable> get(trace::FileId serial, symbolizer::RowDetail detail) override;
+  [[nodiscard]] bool are_coming(trace::FileId serial, symbolizer::RowDetail detail) const override;
   Result<void> on_made(const MadeRows& made) override;
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   struct Entry {
-    std::uint32_t serial = 0;
+    trace::FileId serial;
     symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
     std::shared_ptr<const symbolizer::RowTable> rows;  // null: there are none, which is remembered as well
   };
-  using Asked = std::pair<std::uint32_t, symbolizer::RowDetail>;
+  using Asked = std::pair<trace::FileId, symbolizer::RowDetail>;
 
-  std::shared_ptr<const symbolizer::RowTable>* find(std::uint32_t serial, symbolizer::RowDetail detail);
-  void keep(std::uint32_t serial, symbolizer::RowDetail detail, std::shared_ptr<const symbolizer::RowTable> rows);
+  std::shared_ptr<const symbolizer::RowTable>* find(trace::FileId serial, symbolizer::RowDetail detail);
+  void keep(trace::FileId serial, symbolizer::RowDetail detail, std::shared_ptr<const symbolizer::RowTable> rows);
 
   const FileTable& files_;
   RowBuildQueue& maker_;

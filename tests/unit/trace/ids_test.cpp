@@ -17,6 +17,7 @@ namespace {
 static_assert(!std::is_convertible_v<std::uint32_t, TaskId>);
 static_assert(!std::is_convertible_v<TaskId, std::uint32_t>);
 static_assert(!std::is_convertible_v<TaskId, bool>);
+static_assert(!std::is_constructible_v<std::uint64_t, TaskId>);
 static_assert(std::is_constructible_v<TaskId, std::uint32_t>);
 static_assert(!std::is_constructible_v<TaskId, std::uint64_t>);
 static_assert(!std::is_constructible_v<TaskId, bool>);
