@@ -43,6 +43,10 @@ class Statement {
   void bind(int parameter, trace::Id<Kind, Number> id) {
     bind_integer(parameter, id.value());
   }
+  template <typename Kind, typename Number>
+  void bind(int parameter, const std::optional<trace::Id<Kind, Number>>& id) {
+    id ? bind(parameter, *id) : bind_null(parameter);
+  }
   void bind(int parameter, std::string_view text);
   void bind(int parameter, double value);
   void bind(int parameter, std::nullptr_t) { bind_null(parameter); }
