@@ -70,9 +70,9 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 32768);
-	__type(key, struct told_key);
+	__type(key, struct announced_key);
 	__type(value, __u32);
-} told SEC(".maps");
+} announced SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

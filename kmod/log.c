@@ -90,7 +90,7 @@ static int kind_number(const char *name, u32 bytes, u32 *number)
 }
 
 /* Two processors at once may both tell it. */
-static int tell_kind(u32 number)
+static int announce_kind(u32 number)
 {
 	struct usc_kind *kind = &usc.kinds[number];
 	struct {
@@ -98,7 +98,7 @@ static int tell_kind(u32 number)
 		char name[USC_KIND_NAME_BYTES];
 	} record = {};
 
-	if (READ_ONCE(kind->told))
+	if (READ_ONCE(kind->announced))
 		return 0;
 	record.head.kind = USC_KIND_NAMED | (number + 1);
 	record.head.name_bytes = kind->bytes;
@@ -107,7 +107,7 @@ static int tell_kind(u32 number)
 		usc_log_lost(USC_LOSS_RING_FULL_EVENT); /* it is not logged without its name */
 		return -ENOSPC;
 	}
-	WRITE_ONCE(kind->told, true);
+	WRITE_ONCE(kind->announced, true);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static int named_kind(const char *name, u32 bytes, u32 *kind)
 	if (error)
 		return error;
 	*kind = USC_KIND_NAMED | (number + 1);
-	return tell_kind(number);
+	return announce_kind(number);
 }
 
 static noinline int log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags, unsigned long caller)

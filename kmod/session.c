@@ -32,11 +32,11 @@ static int for_each_room(int (*visit)(const struct room *room))
 {
 	const size_t cpus = usc.cpu_count;
 	const struct room rooms[] = {
-		ROOM(files, USC_FILE_MAX + 1),	     ROOM(file_tables, USC_FILE_MAX + 1),
-		ROOM(tables, USC_DEVICE_TABLES_MAX), ROOM(rules, usc.rules_limit + 1),
-		ROOM(file_buckets, USC_FILE_MAX),    ROOM(file_nodes, USC_FILE_MAX),
-		ROOM(told, USC_TOLD_SLOTS),	     ROOM(losses, USC_LOSS_SLOTS),
-		ROOM(places, USC_PLACE_SLOTS),	     ROOM(kinds, USC_KIND_SLOTS),
+		ROOM(files, USC_FILE_MAX + 1),	      ROOM(file_tables, USC_FILE_MAX + 1),
+		ROOM(tables, USC_DEVICE_TABLES_MAX),  ROOM(rules, usc.rules_limit + 1),
+		ROOM(file_buckets, USC_FILE_MAX),     ROOM(file_nodes, USC_FILE_MAX),
+		ROOM(announced, USC_ANNOUNCED_SLOTS), ROOM(losses, USC_LOSS_SLOTS),
+		ROOM(places, USC_PLACE_SLOTS),	      ROOM(kinds, USC_KIND_SLOTS),
 #define USC_SLOT(function, array, type, number, per_cpu) ROOM(array, (number) * ((per_cpu) ? cpus : 1)),
 #include "uscope/core/slots.def"
 #undef USC_SLOT

@@ -13,6 +13,7 @@
 #include "syscalls/syscall_table.h"
 #include "trace/frame_address.h"
 #include "trace/names.h"
+#include "trace/runtime_modules.h"
 #include "trace/trigger.h"
 
 namespace uscope::live {

@@ -7,6 +7,7 @@
 // in the order of ts_ns (meta.ordered is 0 where a window overflowed and they are not).
 #include "store/loader.h"
 
+#include <fmt/core.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -157,7 +158,7 @@ Result<void> Loader::read_definitions() {
     auto more = reader_.next(record);
     if (!more) return more.error();
     if (!*more) break;
-    sequence_.see(record);
+    sequence_.observe(record);
     last_time_ = std::max<std::uint64_t>(last_time_, record.head.time);
     if (auto done = pass_progress(0, 0.15); !done) return done;
     if (trace::EventOrder::takes(record.head.type)) {
@@ -287,7 +288,7 @@ Result<void> Loader::write_losses(const EventWriter& events) {
     loss.count = std::min(loss.count, left);
     left -= loss.count;
     const std::string_view known_name = trace::loss_name(loss.cause);
-    const std::string cause = known_name.empty() ? "cause_" + std::to_string(loss.cause) : std::string(known_name);
+    const std::string cause = known_name.empty() ? fmt::format("cause_{}", loss.cause) : std::string(known_name);
     const bool known = definitions_.processes.count(loss.process) != 0;
     auto done = insert->run(loss.from_ns, loss.until_ns, std::string_view(cause),
                             maybe_id(known ? loss.process : trace::ProcessId()), loss.count);

@@ -12,7 +12,7 @@ class QuietBackend final : public tracer::Backend {
   Result<void> set_target(const tracer::TargetNames&) override { return {}; }
   Result<void> attach() override { return {}; }
   Result<void> adopt() override { return {}; }
-  Result<void> tell_mappings(std::uint32_t) override { return {}; }
+  Result<void> announce_mappings(std::uint32_t) override { return {}; }
   Result<void> list_attached_calls(const AttachedHandler&) override { return {}; }
   Result<trace::StackId> reserve_stack() override { return trace::StackId(1); }
   void close_entries() override {}
@@ -22,7 +22,7 @@ class QuietBackend final : public tracer::Backend {
   void wait(int) override {}
   [[nodiscard]] int wait_fd() const override { return -1; }
   Result<std::uint64_t> list_open_calls(std::uint64_t, const RecordHandler&) override { return std::uint64_t{0}; }
-  Result<tracer::Publish> publish_rows(trace::FileId, const std::shared_ptr<const symbolizer::RowTable>&,
+  Result<tracer::Publish> publish_rows(trace::FileId, const std::shared_ptr<const symbolizer::UnwindTable>&,
                                        std::uint32_t) override {
     return tracer::Publish::kDone;
   }

@@ -30,7 +30,7 @@ OrderedFutex futex_of(const RawRecord& record) {
                    .op = futex.op,
                    .expected = futex.expected,
                    .mm = MmId(futex.mm),
-                   .strangers = futex.strangers,
+                   .untraced_sharers = futex.untraced_sharers,
                    .futexes = futex.futexes,
                    .key = futex.key,
                    .flags = futex.flags,

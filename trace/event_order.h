@@ -43,14 +43,14 @@ struct LateItem {
 
 // What an argument of a call pointed to.
 struct OrderedString {
-  StringRowId string_id{};                   // none: numbers
+  StringRowId string_id{};                 // none: numbers
   std::array<std::uint64_t, 3> numbers{};  // of USC_STRING_WORDS and, two 32-bit ones, USC_STRING_PAIR
   std::uint16_t flags = 0;                 // USC_STRING_LATE …
   std::uint8_t arg = 0;
   std::uint8_t kind = 0;  // enum usc_string_kind
 };
 
-// What was told of a futex call; see usc_futex.
+// What a usc_futex record says of a call.
 struct OrderedFutex {
   std::uint64_t time = 0;  // when this was seen
   std::uint64_t address = 0;
@@ -62,7 +62,7 @@ struct OrderedFutex {
   std::uint32_t op = 0;
   std::uint32_t expected = 0;
   MmId mm;
-  std::uint32_t strangers = USC_FUTEX_NO_STRANGERS;
+  std::uint32_t untraced_sharers = USC_FUTEX_SHARERS_UNKNOWN;
   std::uint32_t futexes = 0;
   std::uint8_t key = USC_FUTEX_UNKNOWN;
   std::uint8_t flags = 0;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "support/byte_reader.h"
+
 namespace uscope::trace {
 namespace {
 
@@ -120,13 +122,13 @@ std::string_view fixed_text(const char* text, std::size_t bytes) {
 }
 
 bool meta_of(const RawRecord& record, std::string_view& key, std::string_view& value) {
-  const std::string_view all = record.data<usc_meta>(0, record.bytes.size());
-  const std::size_t first = all.find('\0');
-  if (first == std::string_view::npos) return false;
-  const std::size_t second = all.find('\0', first + 1);
-  if (second == std::string_view::npos) return false;
-  key = all.substr(0, first);
-  value = all.substr(first + 1, second - first - 1);
+  ByteReader in(record.bytes);
+  in.bytes(sizeof(usc_meta));
+  const std::string_view first = in.c_string();
+  const std::string_view second = in.c_string();
+  if (!in.ok()) return false;
+  key = first;
+  value = second;
   return true;
 }
 

@@ -2,13 +2,12 @@
 #include "cli/render/call_text.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,9 +25,7 @@ using analyzer::EventRow;
 using analyzer::EventString;
 
 std::string octal(std::uint32_t value) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "%#o", value);
-  return text.data();
+  return fmt::format("{:#o}", value);
 }
 
 // The kernel's restart codes: programs never see them, since the call is restarted or returns EINTR.
@@ -61,9 +58,7 @@ std::string escape_with(std::string_view text, std::string_view marks) {
       out += byte;
       continue;
     }
-    std::array<char, 8> code{};
-    std::snprintf(code.data(), code.size(), "\\x%02x", static_cast<unsigned char>(byte));
-    out += code.data();
+    out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
   }
   return out;
 }
@@ -91,14 +86,14 @@ std::string list_text(const std::string& json) {
 }
 
 std::string string_text(char letter, const EventString& string) {
-  if (string.source == EventString::Source::kDescriptor) return "<" + escape_with(string.value, "<>") + ">";
+  if (string.source == EventString::Source::kDescriptor) return fmt::format("<{}>", escape_with(string.value, "<>"));
   switch (letter) {
     case 'a':
     case 'A':
-      return "{" + escape_with(string.value, "{}") + "}";
+      return fmt::format("{{{}}}", escape_with(string.value, "{}"));
     case 'n':
     case 'N':
-      return "{msg_name={" + escape_with(string.value, "{}") + "}}";
+      return fmt::format("{{msg_name={{{}}}}}", escape_with(string.value, "{}"));
     case 'v':
       return list_text(string.value);
     default:
@@ -111,7 +106,7 @@ std::string mode_text(std::uint32_t mode) {
                                                               {S_IFBLK, "S_IFBLK"},   {S_IFIFO, "S_IFIFO"},
                                                               {S_IFSOCK, "S_IFSOCK"}, {S_IFDIR, "S_IFDIR"}};
   for (const auto& [type, name] : kTypes)
-    if ((mode & S_IFMT) == type) return std::string(name) + "|" + octal(mode & ~S_IFMT);
+    if ((mode & S_IFMT) == type) return fmt::format("{}|{}", name, octal(mode & ~S_IFMT));
   return octal(mode);
 }
 
@@ -222,13 +217,13 @@ std::string result_text(const EventRow& event) {
   if (event.how == "killed") return "? (killed inside)";
   if (event.how == "attached" && !event.dur_ns) return "? (was inside when tracing began, has not returned)";
   if (!event.result) return "?";
-  if (const char* restart = restart_name(*event.result)) return std::string("? ") + restart + " (to be restarted)";
+  if (const char* restart = restart_name(*event.result)) return fmt::format("? {} (to be restarted)", restart);
   if (event.error.empty())
     return returns_address(event.call) ? hex_number(static_cast<std::uint64_t>(*event.result))
                                        : std::to_string(*event.result);
   const char* meaning = strerrordesc_np(static_cast<int>(-*event.result));
   std::string text = "-1 " + event.error;
-  if (meaning) text += " (" + std::string(meaning) + ")";
+  if (meaning) text += fmt::format(" ({})", meaning);
   if (event.how == "no_entry") text += " [denied before the call was entered]";
   return text;
 }

@@ -19,8 +19,8 @@ namespace uscope::store {
 struct SharedTable {
   DescriptorTable descriptors;
   std::uint32_t users = 0;
-  bool unsure = false;             // nothing is known of it, and nothing will be
-  std::uint64_t silent_until = 0;  // calls were lost: nothing is known before this time
+  bool unsure = false;              // nothing is known of it, and nothing will be
+  std::uint64_t unknown_until = 0;  // calls were lost: nothing is known before this time
 };
 
 struct SharedFolder {
@@ -93,7 +93,7 @@ class DescriptorOwners {
   std::unordered_map<trace::TaskId, DescriptorOwner> owners_;
   std::unordered_map<trace::ProcessId, std::unordered_set<trace::TaskId>> tasks_;
   std::unordered_map<trace::ProcessId, trace::TaskId> first_;
-  std::unordered_map<trace::ProcessId, std::uint64_t> silent_;
+  std::unordered_map<trace::ProcessId, std::uint64_t> unknown_;
 };
 
 }  // namespace uscope::store

@@ -30,7 +30,7 @@ struct ProcessFacts {
   bool uses_io_uring = false;
   bool may_use_io_uring = false;  // it does, or nothing tells
   std::uint64_t io_uring_ns = 0;  // since when that is known
-  trace::MmId space;              // its address space, the last one that is told of
+  trace::MmId space;              // its address space, the last one that is recorded
   std::uint64_t space_ns = 0;     // when that was
 };
 
@@ -79,7 +79,7 @@ struct JitName {
 struct DescriptorFacts {
   trace::ProcessId process;
   std::uint64_t time = 0;
-  int fd = 0;  // USC_FD_CWD: the working directory; USC_FD_END: all has been told
+  int fd = 0;  // USC_FD_CWD: the working directory; USC_FD_END: the list of the process is complete
   std::uint32_t flags = 0;
   std::string target;
 };

@@ -4,6 +4,8 @@
 // definition take memory each: of damaged or hostile traces with very many of them the rest is counted under one name.
 #include "store/write/event_writer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -177,12 +179,12 @@ Result<KindRowId> EventWriter::kind_of(const usc_event& event) {
   const std::string_view known_abi = trace::abi_name(event.abi);
   const bool known = !known_abi.empty();
   std::string name =
-      known ? syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) : "syscall_" + std::to_string(event.nr);
-  std::string abi = known ? std::string(known_abi) : "abi_" + std::to_string(event.abi);
+      known ? syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) : fmt::format("syscall_{}", event.nr);
+  std::string abi = known ? std::string(known_abi) : fmt::format("abi_{}", event.abi);
   const bool logged = event.abi == trace::kLoggedAbi;
   if (logged) {
     const auto named = definitions_.logged_kinds.find(event.nr);
-    name = named != definitions_.logged_kinds.end() ? named->second : "logged_" + std::to_string(event.nr);
+    name = named != definitions_.logged_kinds.end() ? named->second : fmt::format("logged_{}", event.nr);
     abi = "none";
   }
   const KindRowId next(static_cast<std::uint32_t>(kinds_.size()));

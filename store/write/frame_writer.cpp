@@ -7,6 +7,8 @@
 // and an `[anon]` module for the others.
 #include "store/write/frame_writer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -14,6 +16,7 @@
 
 #include "support/text.h"
 #include "trace/frame_address.h"
+#include "trace/runtime_modules.h"
 #include "trace/trigger.h"
 
 namespace uscope::store {
@@ -108,7 +111,7 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
     module.path = "[vdso]";
     kind = "vdso";
   } else if (module.path.empty()) {
-    module.path = "[file " + to_string(serial) + "]";
+    module.path = fmt::format("[file {}]", serial.value());
     if (!module.app) kind = "unknown";
   }
   module.runtime = serial == trace::kVdsoFile || trace::is_runtime(module.path);
@@ -122,7 +125,9 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
       id = same;
       if (module.app && !modules_[id.value() - 1].app) {
         modules_[id.value() - 1].app = true;
-        if (auto done = execute(database_.handle(), "UPDATE module SET class='app' WHERE id=" + to_string(id)); !done)
+        if (auto done =
+                execute(database_.handle(), fmt::format("UPDATE module SET class='app' WHERE id={}", id.value()));
+            !done)
           return done.error();
       }
       return id;

@@ -56,7 +56,7 @@ Result<void> StringWriter::insert(EventRowId event_id, int arg, StringRowId stri
 
 Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
                                  std::span<const trace::OrderedString> strings) {
-  auto named = descriptors_.see(event, strings);
+  auto named = descriptors_.observe(event, strings);
   if (!named) return named.error();
   for (const auto& [arg, string_id] : *named)
     if (auto done = insert(event_id, arg, string_id, false, StringSource::kDescriptor); !done) return done;

@@ -66,7 +66,7 @@ class Backend {
   virtual void set_scouts(Scouts& /*scouts*/) {}
   // Tells (usc_map) what a process that ran before has mapped; nothing where it has gone, where its mappings are locked
   // for long, or (module) after detach().
-  virtual Result<void> tell_mappings(std::uint32_t pid) = 0;
+  virtual Result<void> announce_mappings(std::uint32_t pid) = 0;
   using AttachedHandler = std::function<void(const usc_attached_call&)>;
   // The calls that adopted threads were found in and still are in.
   virtual Result<void> list_attached_calls(const AttachedHandler& handle) = 0;
@@ -86,7 +86,7 @@ class Backend {
 
   // Unwind rows of a file; then its state and classes take effect. A table that was published before, for another
   // file, takes no room again. kNoRoom: nothing was published.
-  virtual Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::RowTable>& table,
+  virtual Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                        std::uint32_t classes) = 0;
   virtual Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) = 0;
 

@@ -52,10 +52,10 @@ struct File {
   UniqueFd fd;                // empty for files beyond the descriptor limit: these are named by their path
   bool copied = false;        // fd is a copy of uscope's own, taken while the file held what was mapped
   usc_file_key key{};         // the key of what was mapped
-  bool told = true;           // the kernel side has announced it, with its key
+  bool announced = true;      // the kernel side has announced it, with its key
   symbolizer::ElfFacts facts;
-  // Null if there are none, and for USC_FILE_USER_ONLY (WalkRows holds these).
-  std::shared_ptr<const symbolizer::RowTable> rows;
+  // Null if there are none, and for USC_FILE_USER_ONLY (WalkTables holds these).
+  std::shared_ptr<const symbolizer::UnwindTable> rows;
   RowFigures figures;   // of its rows, wherever they are kept
   std::string trouble;  // why there are no rows
   int open_error = 0;
@@ -70,7 +70,7 @@ struct File {
   return serial == trace::kNoFile || (file != nullptr && file->met && file->state == USC_FILE_JIT);
 }
 
-class FileTable final : public RowUser {
+class FileTable final : public UnwindTableReceiver {
  public:
   // All arguments must outlive this object. Scouts, if given, open files.
   FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts = nullptr);
@@ -85,8 +85,8 @@ class FileTable final : public RowUser {
   // Handles a file that the kernel met. Errors of one file are stored with it (File::trouble) and are not errors here.
   // Its facts and rows arrive later (File::coming), from the queue, so that a slow file blocks nothing. The libraries
   // that an executable needs are looked up as soon as they are known, before they are mapped.
-  Result<void> meet(const usc_file& record);
-  Result<void> on_made(const MadeRows& made) override;
+  Result<void> add_announced(const usc_file& record);
+  Result<void> on_made(const BuiltTable& made) override;
   // Gives up the rows that are being built, and those of all files met later.
   Result<void> give_up_rows();
 
@@ -99,7 +99,7 @@ class FileTable final : public RowUser {
   // Returns all files, by serial; null for unused serials. The table is empty afterwards.
   std::vector<std::unique_ptr<File>> take_all() { return std::exchange(files_, {}); }
   // Serials whose usc_file_info must still be written to the trace; each is returned once.
-  std::vector<trace::FileId> take_news();
+  std::vector<trace::FileId> take_changed();
 
  private:
   Result<void> begin(trace::FileId serial, File file);
@@ -127,7 +127,7 @@ class FileTable final : public RowUser {
   ProcessLooks looks_;
   std::vector<std::unique_ptr<File>> files_;
   std::vector<UniqueFd> lent_;  // of files that were given up while being read; the queue may still use them
-  std::vector<trace::FileId> news_;
+  std::vector<trace::FileId> changed_;
   std::unordered_set<std::string> expected_;  // paths that were looked up ahead
   std::size_t coming_ = 0;
   bool stuck_ = false;               // no descriptor was freed when one was needed

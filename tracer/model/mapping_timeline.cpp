@@ -85,7 +85,7 @@ void MappingTimeline::change(trace::MmId mm, const Mapping& mapping, std::uint64
     target->levels[level]++;
     blocks_++;
   });
-  target->told++;
+  target->announced++;
   queue(target, time);
   limit(*target);
 }
@@ -109,7 +109,7 @@ void MappingTimeline::fork(trace::MmId mm, trace::MmId parent, std::uint64_t tim
     if (at == child.get()) return;
   child->parent = from;
   child->forked_at = time;
-  child->told++;
+  child->announced++;
   from->forks.emplace(time, child);
   queue(from, time);
 }
@@ -224,8 +224,8 @@ std::optional<Mapping> MappingTimeline::find(trace::MmId mm, std::uint64_t addre
   return std::nullopt;
 }
 
-std::optional<Mapping> MappingTimeline::find_told_later(trace::MmId mm, std::uint64_t address,
-                                                        std::uint64_t time) const {
+std::optional<Mapping> MappingTimeline::find_announced_later(trace::MmId mm, std::uint64_t address,
+                                                             std::uint64_t time) const {
   const Space* space = find_space(mm);
   if (space == nullptr || time < space->settled_until.time) return std::nullopt;
   Found first{};
@@ -270,7 +270,7 @@ std::uint64_t MappingTimeline::version(trace::MmId mm, std::uint64_t time) const
   for (int forebears = 0; space != nullptr && forebears < kMostForebears; forebears++) {
     auto after = space->changes.upper_bound({time, kLast});
     const std::uint64_t last = after == space->changes.begin() ? space->settled_until.number : (--after)->first.number;
-    hash = mix(mix(hash, space->told), last);
+    hash = mix(mix(hash, space->announced), last);
     if (space->parent) time = std::min(time, space->forked_at);
     space = space->parent.get();
   }

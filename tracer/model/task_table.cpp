@@ -117,7 +117,7 @@ void TaskTable::release(trace::MmId mm, std::uint64_t time) {
   if (--mm_users_[mm] <= 0) left_.push_back({mm, time});
 }
 
-std::vector<trace::MmId> TaskTable::bury(std::uint64_t now) {
+std::vector<trace::MmId> TaskTable::reap(std::uint64_t now) {
   while (!ended_.empty() && ended_.front().time + kGraceNs < now) {
     const Ended ended = ended_.front();
     ended_.pop_front();

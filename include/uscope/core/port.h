@@ -78,12 +78,12 @@ static __u32 file_links(struct file *file);
 static __u32 known_file(const struct usc_file_key *key); /* its serial, 0 = none */
 static int enter_file(const struct usc_file_key *key, __u32 serial);
 static void drop_file(const struct usc_file_key *key);
-/* Here and now, may a file be told of that has not been met? What finds one where it may not is done by the collector. */
+/* May a new file be announced here and now? Where it may not, the collector does the work that met the file. */
 static bool may_meet_files(void);
 
-/* Mappings that the collector has been told of. */
-static int was_told(const struct told_key *key);
-static void keep_told(const struct told_key *key);
+/* Mappings that have been announced to the collector. */
+static int was_announced(const struct announced_key *key);
+static void remember_announced(const struct announced_key *key);
 
 /* How far CLOCK_MONOTONIC of the task's time namespace is before the host's, in nanoseconds. */
 static __s64 time_offset(struct task_struct *task);

@@ -47,7 +47,7 @@ enum usc_string_kind {
 	USC_STRING_RESULT,	/* text that the kernel wrote, as many bytes as the call's result */
 	USC_STRING_WORDS,	/* the first three words of a structure of numbers */
 	USC_STRING_PAIR,	/* two descriptors that the kernel wrote */
-	USC_STRING_FUTEX,	/* a futex: told by a usc_futex record */
+	USC_STRING_FUTEX,	/* a futex: described by a usc_futex record */
 };
 
 #define USC_STRING_LATE 1      /* read at return, though the program passed it: it was not in memory before */
@@ -87,7 +87,7 @@ enum usc_futex_key {
 #define USC_FUTEX_BEFORE 48 /* bytes taken before the address and from it on: glibc's locks lie around it */
 #define USC_FUTEX_WORDS 96
 #define USC_FUTEX_NO_TIMEOUT (~0ull)
-#define USC_FUTEX_NO_STRANGERS 0xffffffffu
+#define USC_FUTEX_SHARERS_UNKNOWN 0xffffffffu
 
 /*
  * A futex call; it is known by head.task and entry_ns. A wait always has one, made at its entry; a wake where the
@@ -107,11 +107,11 @@ struct usc_futex {
 	__u32 op;	  /* as futex(2) has it, with its flags, whatever the call */
 	__u32 expected;	  /* the value expected there; of a wake how many are to be woken */
 	__u32 mm;
-	__u32 strangers; /* AT_STOP: processes that map it and are not traced; USC_FUTEX_NO_STRANGERS: not counted */
-	__u32 futexes;	 /* that the call waits on: of more than one this is the first */
-	__u16 bytes;	 /* at words */
-	__u8 key;	 /* enum usc_futex_key */
-	__u8 flags;	 /* USC_FUTEX_* */
+	__u32 untraced_sharers; /* AT_STOP: processes that map it and are not traced; USC_FUTEX_SHARERS_UNKNOWN: not counted */
+	__u32 futexes;		/* that the call waits on: of more than one this is the first */
+	__u16 bytes;		/* at words */
+	__u8 key;		/* enum usc_futex_key */
+	__u8 flags;		/* USC_FUTEX_* */
 	char words[];
 };
 

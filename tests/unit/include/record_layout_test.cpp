@@ -163,7 +163,7 @@ std::vector<Layout> other_layouts() {
        sizeof(usc_futex),
        {FIELD(usc_futex, head), FIELD(usc_futex, entry_ns), FIELD(usc_futex, address), FIELD(usc_futex, timeout),
         FIELD(usc_futex, dev), FIELD(usc_futex, ino), FIELD(usc_futex, offset), FIELD(usc_futex, words_from),
-        FIELD(usc_futex, op), FIELD(usc_futex, expected), FIELD(usc_futex, mm), FIELD(usc_futex, strangers),
+        FIELD(usc_futex, op), FIELD(usc_futex, expected), FIELD(usc_futex, mm), FIELD(usc_futex, untraced_sharers),
         FIELD(usc_futex, futexes), FIELD(usc_futex, bytes), FIELD(usc_futex, key), FIELD(usc_futex, flags),
         TAIL(usc_futex, words)}},
   };

@@ -70,8 +70,8 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	__u32 ended = 0;
 
 	t->flags &= ~(TASK_IN_CALL | TASK_NEWBORN | TASK_SKIPPED | TASK_ADOPTED | TASK_EXECED);
-	if (t->untold)
-		announce_later(t, t->untold);
+	if (t->unannounced)
+		announce_later(t, t->unannounced);
 	t->nr = identify_call(task, nr, &t->abi);
 	t->event_flags = 0;
 	t->call_serial = t->serial;

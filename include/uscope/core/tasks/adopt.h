@@ -82,7 +82,7 @@ static __always_inline void begin_entry(struct task_entry *t)
 	t->restart_nr = NO_NUMBER;
 	t->stack = 0;
 	t->open_ns = 0;
-	t->untold = 0;
+	t->unannounced = 0;
 	t->entry_ns = now_ns();
 	t->flags = TASK_ADOPTED;
 }
@@ -129,7 +129,7 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 	if (!t)
 		return 0;
 	begin_entry(t);
-	/* Set only behind sched_process_exit: that the first thread has ended is not still to be told. */
+	/* Set only behind sched_process_exit: the end of the first thread has been announced by then. */
 	if (leader->exit_state)
 		t->flags |= TASK_ENDED;
 	if (!t->process)
@@ -138,7 +138,7 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 	t->image = next_serial(SERIAL(image));
 	/* It may have been traced before, and changed unseen since. */
 	mappings_expire(t->mm);
-	hulls_unknown(t->mm);
+	exec_ranges_unknown(t->mm);
 	found.serial = t->serial;
 	exe = hold_image_file(task);
 	t->exe_file = exe ? file_serial(task, exe, &found) : 0;
