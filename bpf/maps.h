@@ -96,6 +96,9 @@ struct {
 
 const volatile struct usc_config config;
 
+/* config.program once more. Where the verifier knows the instructions, it follows each way through them. */
+struct usc_program program;
+
 /* The tracer's pid namespace: the pid it knows the command by is of that one. */
 const volatile __u64 pid_namespace_dev, pid_namespace_ino;
 

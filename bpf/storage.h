@@ -94,6 +94,11 @@ static __noinline int is_launched(void)
 	return ids.tgid == launch_pending;
 }
 
+static __always_inline const volatile struct usc_program *program_of_config(void)
+{
+	return &program;
+}
+
 static __always_inline void *tables_of(__u32 file)
 {
 	return 0; /* one table for all */

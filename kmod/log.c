@@ -102,6 +102,7 @@ static int announce_kind(u32 number)
 		return 0;
 	record.head.kind = USC_KIND_NAMED | (number + 1);
 	record.head.name_bytes = kind->bytes;
+	record.head.source = USC_SOURCE_LOGGED;
 	memcpy(record.name, kind->name, kind->bytes);
 	if (usc_log_send(&record.head.head, USC_RECORD_LOG_KIND, sizeof(record.head) + ALIGN(kind->bytes, 8), 0)) {
 		usc_log_lost(USC_LOSS_RING_FULL_EVENT); /* it is not logged without its name */
@@ -140,6 +141,7 @@ static noinline int log_event(u32 kind, const u64 *values, unsigned int count, u
 	record.head.stack = task.stack;
 	record.head.image = task.image;
 	record.head.values = count;
+	record.head.source = USC_SOURCE_LOGGED;
 	memcpy(record.head.value, values, count * sizeof(*values));
 	if (flags & USC_LOG_KERNEL_STACK)
 		record.head.places = kernel_places(record.places, task.serial, caller);

@@ -87,6 +87,8 @@ static int take_cpus(u32 ring_bytes)
 static int check_start(const struct usc_device_start *start)
 {
 	const struct usc_config *config = &start->config;
+	enum usc_program_error refused;
+	u32 at;
 
 	if (!is_power_of_2(config->target.kinds) || config->target.kinds > USC_TARGET_CGROUP ||
 	    config->target.follow > USC_FOLLOW_IMAGE)
@@ -99,6 +101,9 @@ static int check_start(const struct usc_device_start *start)
 	    start->ring_bytes > USC_DEVICE_RING_MAX || start->rows > USC_DEVICE_ROWS_MAX ||
 	    start->index_entries > USC_DEVICE_INDEX_MAX || start->rules > USC_DEVICE_RULES_MAX)
 		return -EINVAL;
+	refused = usc_program_check(&config->program, &at);
+	if (refused)
+		return refused == USC_PROGRAM_UNKNOWN ? -EPROTONOSUPPORT : -EINVAL;
 	return 0;
 }
 

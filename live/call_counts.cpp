@@ -28,8 +28,9 @@ std::string in_module(const std::string& path, std::uint64_t address) {
 }  // namespace
 
 void CallCounts::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
+  if (event.source != USC_SOURCE_SYSCALL) return;
   if (event.how != USC_HOW_RETURNED && event.how != USC_HOW_NO_ENTRY) return;
-  Counts& counts = counts_[{event.abi, event.nr, trace::StackId(event.stack)}];
+  Counts& counts = counts_[{event.abi, event.kind, trace::StackId(event.stack)}];
   counts.calls++;
   if ((event.flags & USC_EVENT_NO_RESULT) == 0 && syscalls::is_error(event.result)) counts.errors++;
   if (event.how == USC_HOW_RETURNED && (event.flags & USC_EVENT_ATTACHED) == 0)

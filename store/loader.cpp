@@ -60,23 +60,20 @@ std::uint64_t tracing_began(const std::map<std::string, std::string>& meta, std:
   return can_be ? time : file_began;
 }
 
-usc_event event_of_logged(const trace::RawRecord& record, const LoggedStacks& stacks) {
+trace::OrderedEvent event_of_logged(const trace::RawRecord& record, const LoggedStacks& stacks) {
   const auto logged = record.as<usc_logged>();
-  usc_event event{};
+  trace::OrderedEvent event{};
   event.head = logged.head;
   event.entry_ns = logged.head.time;
   std::copy_n(std::begin(logged.value), std::min<std::size_t>(logged.values, USC_LOGGED_VALUES),
               std::begin(event.args));
   event.image = logged.image;
-  event.nr = logged.kind;
+  event.source = trace::source_of(record);
+  event.kind = logged.kind;
   event.how = USC_HOW_LOGGED;
-  event.abi = trace::kLoggedAbi;
   event.flags = USC_EVENT_NO_RESULT;
-  event.stack = stacks.find(record).value();
-  if (event.stack != 0)
-    event.flags |= trace::kKernelFrames;
-  else
-    event.stack = logged.stack;
+  event.stack = logged.stack;
+  event.kernel_stack = stacks.find(record);
   return event;
 }
 

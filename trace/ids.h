@@ -50,6 +50,9 @@ using FileId = Id<struct FileKind>;        // a file that was mapped
 using StackId = Id<struct StackKind>;      // a user stack; several ids may be one stack (store/model/stack_table.h)
 using PlaceId = Id<struct PlaceKind>;      // a place in the kernel's code
 
+// A distinct stack with kernel frames, of usc_logged; from 1 (store/model/logged_stacks.h).
+using LoggedStackNumber = Id<struct LoggedStackKind>;
+
 constexpr FileId kNoFile{USC_FILE_NONE};  // memory without a file
 constexpr FileId kVdsoFile{USC_FILE_VDSO};
 constexpr FileId kFirstFile{USC_FILE_FIRST};
@@ -70,7 +73,8 @@ template <typename Kind, typename Number>
 [[nodiscard]] constexpr Number number_of(Id<Kind, Number> id) {
   return id.value();
 }
-[[nodiscard]] constexpr std::uint32_t number_of(std::uint32_t number) {
+template <std::integral Number>
+[[nodiscard]] constexpr Number number_of(Number number) {
   return number;
 }
 
@@ -94,6 +98,7 @@ template <typename First, typename Second>
 struct std::hash<uscope::trace::IdPair<First, Second>> {
   std::size_t operator()(const uscope::trace::IdPair<First, Second>& pair) const noexcept {
     using uscope::trace::number_of;
-    return std::hash<std::uint64_t>()(std::uint64_t{number_of(pair.first)} << 32 | number_of(pair.second));
+    return std::hash<std::uint64_t>()(std::uint64_t{number_of(pair.first)} << 32 |
+                                      std::uint32_t{number_of(pair.second)});
   }
 };

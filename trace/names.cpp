@@ -15,12 +15,32 @@ constexpr std::array<std::string_view, USC_HOW_COUNT> kHows{
 #undef USC_X
 };
 
+constexpr std::array<std::string_view, USC_SOURCE_COUNT> kSources{
+#define USC_X(constant, name, unnamed, meaning) name,
+#include "uscope/lists/source.def"
+#undef USC_X
+};
+
+constexpr std::array<std::string_view, USC_SOURCE_COUNT> kUnnamed{
+#define USC_X(constant, name, unnamed, meaning) unnamed,
+#include "uscope/lists/source.def"
+#undef USC_X
+};
+
 constexpr std::array<std::string_view, kModes> kModeNames{"app-last", "app-all", "all-last", "all-all"};
 
 }  // namespace
 
 std::string_view abi_name(std::uint32_t abi) {
   return abi < kAbis.size() ? kAbis[abi] : "";
+}
+
+std::string_view source_name(std::uint32_t source) {
+  return source < kSources.size() ? kSources[source] : "";
+}
+
+std::string unnamed_kind(std::uint32_t source, std::uint32_t kind) {
+  return std::string(source < kUnnamed.size() ? kUnnamed[source] : "unknown") + "_" + std::to_string(kind);
 }
 
 std::string_view how_name(std::uint32_t how) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "uscope/record.h"
@@ -11,6 +12,13 @@ namespace uscope::trace {
 
 // "x86_64", "i386" or "x32"; empty for a number that is no usc_abi.
 [[nodiscard]] std::string_view abi_name(std::uint32_t abi);
+
+// Where an event comes from, as kind.class in the database has it: "syscall", "stap" (source.def); empty for a number
+// that is no usc_source.
+[[nodiscard]] std::string_view source_name(std::uint32_t source);
+
+// What a kind of this source is called that has no name: "syscall_400", "logged_5".
+[[nodiscard]] std::string unnamed_kind(std::uint32_t source, std::uint32_t kind);
 
 // How a call ended, as in the database: "returned", "open", … (how.def); empty for a number that is no usc_how.
 [[nodiscard]] std::string_view how_name(std::uint32_t how);

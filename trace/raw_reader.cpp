@@ -64,9 +64,9 @@ Result<void> RawReader::read_header() {
                  "read it: uscope report " + path_.string()};
   if (header_.magic != USC_RAW_MAGIC)
     return Error{path_.string() + " is not a raw trace of uscope", "give a file made by `uscope record --keep-raw`"};
-  if (header_.record_abi != USC_RECORD_ABI)
-    return Error{fmt::format("{} holds records of version {}, this uscope reads version {}", path_.string(),
-                             header_.record_abi, USC_RECORD_ABI),
+  if (header_.record_abi < USC_RECORD_ABI_OLDEST || header_.record_abi > USC_RECORD_ABI)
+    return Error{fmt::format("{} holds records of version {}, this uscope reads versions {} to {}", path_.string(),
+                             header_.record_abi, USC_RECORD_ABI_OLDEST, USC_RECORD_ABI),
                  "load it with the uscope that recorded it"};
   if (header_.header_size < sizeof(header_) || header_.header_size % 8 != 0 || header_.header_size > kBufferBytes / 2 ||
       header_.cpus == 0 || header_.cpus > kMostCpus)

@@ -71,7 +71,7 @@ bool is_exact(const RawRecord& record) {
 bool values_hold(const RawRecord& record) {
   if (record.head.type == USC_RECORD_EVENT) {
     const auto event = record.as<usc_event>();
-    return event.how < USC_HOW_COUNT && event.how != USC_HOW_LOGGED;
+    return event.how < USC_HOW_COUNT && event.how != USC_HOW_LOGGED && event.source != USC_SOURCE_LOGGED;
   }
   if (record.head.type == USC_RECORD_META) {
     std::string_view key;
@@ -97,13 +97,25 @@ bool values_hold(const RawRecord& record) {
   return record.head.type != USC_RECORD_STACK || record.as<usc_stack>().depth <= USC_MAX_FRAMES;
 }
 
+bool has_source(std::uint16_t type) {
+  return type == USC_RECORD_EVENT || type == USC_RECORD_LOGGED || type == USC_RECORD_LOG_KIND;
+}
+
 }  // namespace
+
+std::uint8_t source_of(const RawRecord& record) {
+  if (record.head.type == USC_RECORD_EVENT) return record.as<usc_event>().source;
+  const std::uint8_t source =
+      record.head.type == USC_RECORD_LOGGED ? record.as<usc_logged>().source : record.as<usc_log_kind>().source;
+  return source == USC_SOURCE_SYSCALL ? std::uint8_t{USC_SOURCE_LOGGED} : source;  // version 4 of the records has 0
+}
 
 RecordCheck check_record(const RawRecord& record) {
   const std::size_t fixed = record.head.type < kFixedBytes.size() ? kFixedBytes[record.head.type] : 0;
   if (fixed == 0) return RecordCheck::kUnknown;
   if (record.bytes.size() < fixed) return RecordCheck::kDamaged;
   if (fixed + variable_bytes(record) > record.bytes.size() || !values_hold(record)) return RecordCheck::kDamaged;
+  if (has_source(record.head.type) && source_of(record) >= USC_SOURCE_COUNT) return RecordCheck::kUnknown;
   return RecordCheck::kWhole;
 }
 

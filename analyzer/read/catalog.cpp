@@ -17,8 +17,8 @@ Result<void> read_meta(const store::Database& database, Catalog& catalog) {
 }
 
 Result<void> read_kinds(const store::Database& database, Catalog& catalog) {
-  return each_row(database, "SELECT id, name, abi, nr FROM kind ORDER BY id", [&](const SqlRow& row) {
-    catalog.kinds.append({KindRowId(row.integer(0)), text(row, 1), text(row, 2), row.integer(3)});
+  return each_row(database, "SELECT id, name, class, abi, nr FROM kind ORDER BY id", [&](const SqlRow& row) {
+    catalog.kinds.append({KindRowId(row.integer(0)), text(row, 1), text(row, 2), text(row, 3), row.integer(4)});
   });
 }
 

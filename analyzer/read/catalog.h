@@ -19,6 +19,7 @@ namespace uscope::analyzer {
 struct Kind {
   KindRowId id;
   std::string name;
+  std::string source;  // kind.class: "syscall", …
   std::string abi;
   std::int64_t nr = 0;
 };

@@ -107,7 +107,8 @@ class Condition {
   template <typename Number>
   void add_any_of(const std::string& column, const std::vector<Number>& numbers, const char* index) {
     std::string list = "[";
-    for (const Number number : numbers) list += fmt::format("{}{}", list.size() > 1 ? "," : "", trace::number_of(number);
+    for (const Number number : numbers)
+      list += fmt::format("{}{}", list.size() > 1 ? "," : "", trace::number_of(number));
     add(column + " IN (SELECT value FROM json_each(?))", {std::nullopt, list + "]"}, index);
   }
 
@@ -322,6 +323,7 @@ class EventReader {
     if (const Image* image = catalog_->images.find(ImageRowId(row.integer(4)))) out.process = base_name(image->path);
     if (const Kind* kind = catalog_->kinds.find(KindRowId(row.integer(5)))) {
       out.call = kind->name;
+      out.source = kind->source;
       out.abi = kind->abi;
       out.nr = kind->nr;
     }

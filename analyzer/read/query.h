@@ -20,7 +20,7 @@ using SqlRow = store::Statement;
 
 // The id in a column; nullopt for NULL.
 template <typename Id>
-[[nodiscard]] std::optional<Id> maybe_id(const Row& row, int column) {
+[[nodiscard]] std::optional<Id> maybe_id(const SqlRow& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional(Id(row.integer(column)));
 }
 

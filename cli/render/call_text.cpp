@@ -17,6 +17,7 @@
 #include "support/text.h"
 #include "syscalls/flag_names.h"
 #include "syscalls/syscall_table.h"
+#include "trace/names.h"
 
 namespace uscope::cli {
 namespace {
@@ -170,7 +171,7 @@ std::size_t meaningful(const EventRow& event, std::size_t count) {
   return count;
 }
 
-// The values that another kernel module logged; their meaning is unknown.
+// The values of an event that is no call; their meaning is unknown.
 std::string values_text(const EventRow& event) {
   std::string out;
   for (const auto& value : event.args) out += (out.empty() ? "" : ", ") + std::to_string(value.value_or(0));
@@ -183,12 +184,12 @@ bool returns_address(std::string_view call) {
 
 }  // namespace
 
-bool is_logged(const EventRow& event) {
-  return event.how == "logged";
+bool is_call(const EventRow& event) {
+  return event.source == trace::source_name(USC_SOURCE_SYSCALL);
 }
 
 std::string arguments_text(const EventRow& event) {
-  if (is_logged(event)) return values_text(event);
+  if (!is_call(event)) return values_text(event);
   const auto kinds = syscalls::syscall_arguments(abi_of(event.abi), static_cast<std::uint32_t>(event.nr));
   const std::size_t count = kinds ? meaningful(event, kinds->size()) : event.args.size();
   std::string out;

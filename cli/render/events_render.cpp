@@ -32,7 +32,7 @@ const char* source_name(EventString::Source source) {
 
 std::string event_text(const EventRow& event) {
   std::string out = fmt::format("{}/{} {} {}", event.pid, event.tid, seconds(event.ts_ns), escape_terminal(event.call));
-  if (is_logged(event)) return fmt::format("{}({}) [logged]\n", out, arguments_text(event));
+  if (!is_call(event)) return fmt::format("{}({}) [{}]\n", out, arguments_text(event), escape_terminal(event.how));
   if (event.abi != "x86_64" && !event.abi.empty()) out += fmt::format("[{}]", escape_terminal(event.abi));
   out += fmt::format("({}) = {}", arguments_text(event), result_text(event));
   if (event.dur_ns) out += fmt::format(" <{}>", human_duration(static_cast<double>(*event.dur_ns)));

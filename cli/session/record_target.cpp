@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/record_target.h"
 
+#include <fmt/core.h>
 #include <linux/magic.h>
 #include <signal.h>
 #include <sys/stat.h>

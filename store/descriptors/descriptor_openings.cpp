@@ -111,7 +111,7 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
   update.fd = static_cast<int>(event.result);
   std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
   bool is_known = true;
-  if (syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) == "openat2") {
+  if (syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind) == "openat2") {
     const trace::OrderedString* how = find_string(strings, 2);
     // Unknown: whether an exec closes it, or whether an absolute path begins at the folder.
     is_known = how && !how->string_id && (how->numbers[2] & RESOLVE_IN_ROOT) == 0;
@@ -151,7 +151,7 @@ Result<void> DescriptorTracker::follow_opening(const usc_event& event, Descripto
   update.fd = static_cast<int>(event.result);
   if (facts.call == DescriptorCall::kLabel)
     return open_as(std::move(update),
-                   descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr)),
+                   descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind)),
                    (flags & O_CLOEXEC) != 0);
   const trace::OrderedString* name = find_string(strings, 0);
   std::optional<std::string> text;
@@ -218,7 +218,7 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
 Result<void> DescriptorTracker::follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                                             std::span<const trace::OrderedString> strings) {
   const std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
-  const std::string_view label = descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr));
+  const std::string_view label = descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind));
   for (const trace::OrderedString& string : strings) {
     if (string.kind != USC_STRING_PAIR) continue;
     for (const int fd :

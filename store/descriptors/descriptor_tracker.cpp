@@ -254,9 +254,9 @@ const Descriptor* DescriptorTracker::known(const SharedTable& table, int fd) con
 Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
     const usc_event& event, std::span<const trace::OrderedString> strings) {
   named_.clear();
-  if (!usable_ || event.abi >= kAbis || event.nr >= syscalls::kSyscallNumbers) return std::span<const Named>();
+  if (!usable_ || event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return std::span<const Named>();
   if (auto done = apply_until(event.entry_ns); !done) return done.error();
-  const CallFacts& facts = facts_[event.abi * syscalls::kSyscallNumbers + event.nr];
+  const CallFacts& facts = facts_[event.abi * syscalls::kSyscallNumbers + event.kind];
   const bool in_order = event.entry_ns >= last_entry_;
   last_entry_ = std::max<std::uint64_t>(last_entry_, event.entry_ns);
   if (event.how == USC_HOW_NO_ENTRY || (facts.call == DescriptorCall::kNone && facts.descriptors == 0))

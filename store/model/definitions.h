@@ -137,7 +137,7 @@ class Definitions {
   std::map<std::pair<trace::MmId, std::uint64_t>, JitName> jit_names;
   StackTable stacks;
   LoggedStacks logged_stacks;
-  std::map<std::uint32_t, std::string> logged_kinds;  // names
+  std::map<std::pair<std::uint8_t, std::uint32_t>, std::string> kind_names;  // by source and kind; not of calls
 
  private:
   void add_task(const usc_task& task);

@@ -17,7 +17,7 @@
 
 namespace uscope::store {
 
-using LoggedStackNumber = trace::Id<struct LoggedStackNumberKind>;  // from 1
+using trace::LoggedStackNumber;
 
 struct LoggedStack {
   StackNumber user;

@@ -64,9 +64,9 @@ Result<void> EventWriter::prepare() {
 Result<void> EventWriter::write(const trace::OrderedCall& call) {
   EventRowId id;
   bool attached = false;
-  const usc_event* unfinished = nullptr;
+  const trace::OrderedEvent* unfinished = nullptr;
   bool finished = false;
-  for (const usc_event& event : call.events) {
+  for (const trace::OrderedEvent& event : call.events) {
     attached = attached || (event.flags & USC_EVENT_ATTACHED) != 0;
     if (!is_unfinished(event)) {
       finished = true;
@@ -76,15 +76,15 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
     // Of two that are both unfinished the later one says more; an open one never hides that the call was attached to.
     if (!unfinished || event.head.time >= unfinished->head.time) unfinished = &event;
   }
-  for (const usc_event& event : call.events) {
+  for (const trace::OrderedEvent& event : call.events) {
     if (is_unfinished(event) && (finished || &event != unfinished)) continue;
-    usc_event whole = event;
+    trace::OrderedEvent whole = event;
     // One that was killed in a call that it was attached in has a stack from the attachment only.
     if (whole.stack == 0 && unfinished) whole.stack = unfinished->stack;
     auto written = write_event(whole, attached);
     if (!written) return written.error();
     id = *written;
-    if (whole.abi == trace::kLoggedAbi) continue;
+    if (whole.source != USC_SOURCE_SYSCALL) continue;
     if (auto done = strings_.write(id, whole, call.strings); !done) return done;
     if (call.futexes.empty()) continue;
     if (auto done = futexes_.write(id, whole, call.futexes); !done) return done;
@@ -94,7 +94,7 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
   return {};
 }
 
-Result<EventRowId> EventWriter::write_event(const usc_event& event, bool attached) {
+Result<EventRowId> EventWriter::write_event(const trace::OrderedEvent& event, bool attached) {
   auto kind = kind_of(event);
   if (!kind) return kind.error();
   Task& task = task_of(trace::TaskId(event.head.task));
@@ -153,43 +153,46 @@ Result<EventRowId> EventWriter::write_event(const usc_event& event, bool attache
   return id;
 }
 
-EventWriter::EventStack EventWriter::stacks_of(const usc_event& event) const {
-  if ((event.flags & trace::kKernelFrames) != 0) {
-    const LoggedStackNumber number(event.stack);
-    const LoggedStack& logged = definitions_.logged_stacks.stack(number);
-    return {frames_.row_of(number), logged.user, logged.user_undefined};
+EventWriter::EventStack EventWriter::stacks_of(const trace::OrderedEvent& event) const {
+  if (event.kernel_stack) {
+    const LoggedStack& logged = definitions_.logged_stacks.stack(event.kernel_stack);
+    return {frames_.row_of(event.kernel_stack), logged.user, logged.user_undefined};
   }
   const trace::StackId raw(event.stack);
   const StackNumber stack = raw ? definitions_.stacks.find(raw) : StackNumber();
   return {FrameWriter::row_of(stack), stack, raw && !stack};
 }
 
+std::string EventWriter::kind_name(const usc_event& event) const {
+  if (event.source == USC_SOURCE_SYSCALL && !trace::abi_name(event.abi).empty())
+    return syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind);
+  const auto named = definitions_.kind_names.find({event.source, event.kind});
+  return named != definitions_.kind_names.end() ? named->second : trace::unnamed_kind(event.source, event.kind);
+}
+
+// A kind is known by its source and number; a system call's by its ABI, too.
 Result<KindRowId> EventWriter::kind_of(const usc_event& event) {
-  const trace::IdPair<std::uint32_t, std::uint32_t> key{event.abi, event.nr};
+  const KindKey key{std::uint32_t{event.source} << 8 | event.abi, event.kind};
   if (kinds_.size() >= kMostKinds && kinds_.count(key) == 0) {
     if (other_kind_) return other_kind_;
     other_kind_ = KindRowId(static_cast<std::uint32_t>(kinds_.size() + 1));
     auto done = insert_kind_->run(other_kind_, std::string_view("syscall_other"), std::string_view("other"), -1,
-                                  std::string_view("syscall"));
+                                  trace::source_name(USC_SOURCE_SYSCALL));
     if (!done) return done.error();
     return other_kind_;
   }
   KindRowId& id = kinds_[key];
   if (id) return id;
-  const std::string_view known_abi = trace::abi_name(event.abi);
-  const bool known = !known_abi.empty();
-  std::string name =
-      known ? syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) : fmt::format("syscall_{}", event.nr);
-  std::string abi = known ? std::string(known_abi) : fmt::format("abi_{}", event.abi);
-  const bool logged = event.abi == trace::kLoggedAbi;
-  if (logged) {
-    const auto named = definitions_.logged_kinds.find(event.nr);
-    name = named != definitions_.logged_kinds.end() ? named->second : fmt::format("logged_{}", event.nr);
-    abi = "none";
+  std::string abi = "none";
+  if (event.source == USC_SOURCE_SYSCALL) {
+    abi = trace::abi_name(event.abi);
+    if (abi.empty()) abi = fmt::format("abi_{}", event.abi);
   }
   const KindRowId next(static_cast<std::uint32_t>(kinds_.size()));
-  const std::string_view kind_class = logged ? "stap" : "syscall";
-  if (auto done = insert_kind_->run(next, std::string_view(name), std::string_view(abi), event.nr, kind_class); !done)
+  const std::string name = kind_name(event);
+  if (auto done = insert_kind_->run(next, std::string_view(name), std::string_view(abi), event.kind,
+                                    trace::source_name(event.source));
+      !done)
     return done.error();
   id = next;
   return id;

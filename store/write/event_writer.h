@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -46,7 +47,8 @@ class EventWriter {
   [[nodiscard]] const std::map<LossKey, LossFacts>& losses() const { return losses_; }
 
  private:
-  using CellKey = trace::IdPair<KindRowId, FrameRowId>;  // kind, trigger
+  using KindKey = trace::IdPair<std::uint32_t, std::uint32_t>;  // source << 8 | ABI, number
+  using CellKey = trace::IdPair<KindRowId, FrameRowId>;         // kind, trigger
   struct Cell {
     std::uint64_t events = 0;
     std::uint64_t errors = 0;
@@ -71,8 +73,9 @@ class EventWriter {
     bool undefined = false;  // a definition is missing
   };
 
-  Result<EventRowId> write_event(const usc_event& event, bool attached);
-  [[nodiscard]] EventStack stacks_of(const usc_event& event) const;
+  Result<EventRowId> write_event(const trace::OrderedEvent& event, bool attached);
+  [[nodiscard]] EventStack stacks_of(const trace::OrderedEvent& event) const;
+  [[nodiscard]] std::string kind_name(const usc_event& event) const;
   Result<KindRowId> kind_of(const usc_event& event);
   Task& task_of(trace::TaskId serial);
   trace::ImageId image_of(const usc_event& event, const Task& task) const;
@@ -91,8 +94,8 @@ class EventWriter {
   StringWriter strings_;
   FutexWriter futexes_;
   std::vector<Task> tasks_;
-  FlatMap<trace::TaskId, std::uint32_t> task_places_;                                 // place in tasks_ + 1
-  std::unordered_map<trace::IdPair<std::uint32_t, std::uint32_t>, KindRowId> kinds_;  // by ABI and number
+  FlatMap<trace::TaskId, std::uint32_t> task_places_;  // place in tasks_ + 1
+  std::unordered_map<KindKey, KindRowId> kinds_;
   std::unordered_map<CellKey, Cell> cells_;
   FlatMap<trace::ImageId, std::uint32_t> images_;  // those the trace tells of: to 1
   KindRowId other_kind_;

@@ -74,9 +74,9 @@ Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
 
 const StringWriter::ExecArgs& StringWriter::exec_args(const usc_event& event) {
   static constexpr ExecArgs kNone;
-  if (event.abi >= kAbis || event.nr >= syscalls::kSyscallNumbers) return kNone;
+  if (event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return kNone;
   // x32 has a number of its own for exec.
-  return exec_args_[event.abi * syscalls::kSyscallNumbers + event.nr];
+  return exec_args_[event.abi * syscalls::kSyscallNumbers + event.kind];
 }
 
 Result<void> StringWriter::write_exec(EventRowId event_id, const usc_event& event, ExecArgs args) {

@@ -23,6 +23,12 @@
 #include <utility>
 
 #include "support/unique_fd.h"
+#include "tracer/backend/backend.h"
+#include "tracer/backend/bpf_handles.h"
+#include "tracer/backend/load_failure.h"
+#include "tracer/backend/program_check.h"
+#include "tracer/backend/ring_limits.h"
+#include "tracer/host/host.h"
 
 namespace uscope::tracer {
 namespace {
@@ -175,6 +181,7 @@ void BpfBackend::choose_programs(const usc_config& config) {
 }
 
 Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& sizes) {
+  if (auto sound = check_program(config.program); !sound) return sound;
   sizes_ = sizes;
   cpus_ = config.cpus;
   sizes_.ring_bytes = bounded_ring_bytes(sizes_.ring_bytes, cpus_);
@@ -184,6 +191,7 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   if (auto sized = size_maps(sizes); !sized) return sized;
   choose_programs(config);
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
+  skeleton_->bss->program = config.program;
   struct stat pid_namespace {};
   if (stat("/proc/self/ns/pid", &pid_namespace) != 0)
     return errno_error("cannot look at this process's pid namespace (/proc/self/ns/pid)", errno, "mount /proc");

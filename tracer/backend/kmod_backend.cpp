@@ -17,13 +17,13 @@
 #include <string>
 #include <vector>
 
+#include "support/unique_fd.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/kmod_handles.h"
+#include "tracer/backend/program_check.h"
 #include "tracer/backend/ring_limits.h"
 #include "tracer/backend/ring_reader.h"
 #include "uscope/device.h"
-
-#include "support/unique_fd.h"
 
 namespace uscope::tracer {
 namespace {
@@ -111,6 +111,7 @@ Result<void> KmodBackend::check_version() {
 }
 
 Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& sizes) {
+  if (auto sound = check_program(config.program); !sound) return sound;
   device_.reset(::open(USC_DEVICE_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!device_) {
     const int number = errno;

@@ -241,14 +241,15 @@ void scan_waits(ScoutDesk& desk) {
 }  // namespace
 
 void FutexWatch::observe(const usc_event& event) {
+  if (event.source != USC_SOURCE_SYSCALL) return;
   usc_futex_call call{};
   __u64 args[6];
   std::memcpy(static_cast<void*>(args), &event.args, sizeof(args));
-  if (usc_futex_describe(&call, event.abi, event.nr, args) == 0 || (call.flags & USC_FUTEX_WAKE) != 0) return;
+  if (usc_futex_describe(&call, event.abi, event.kind, args) == 0 || (call.flags & USC_FUTEX_WAKE) != 0) return;
   if (is_unfinished(event)) {
     Wait wait{.task = trace::TaskId(event.head.task),
               .entry_ns = event.entry_ns,
-              .nr = event.nr,
+              .nr = event.kind,
               .abi = event.abi,
               .entered = event.how == USC_HOW_OPEN};
     std::memcpy(static_cast<void*>(wait.args), &event.args, sizeof(wait.args));

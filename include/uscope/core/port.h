@@ -25,6 +25,9 @@ static struct task_struct *this_task(void);
 static __u64 now_ns(void); /* CLOCK_MONOTONIC */
 static struct pt_regs *user_regs(struct task_struct *task);
 
+/* config.program, whose length is 0 here where it is 0 there: for BPF in memory whose contents the verifier does not know. */
+static const volatile struct usc_program *program_of_config(void);
+
 /* Slots, by number; 0 where there is none of that number. */
 #define USC_SLOT(function, array, type, count, per_cpu) static type *function(__u32 number);
 #include "uscope/core/slots.def"

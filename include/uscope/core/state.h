@@ -66,7 +66,8 @@ struct task_entry {
 	__u32 call_image;
 	__u8 abi;
 	__u8 strings_left; /* bits of the arguments whose strings are read at its return */
-	__u16 event_flags;
+	__u8 event_flags;
+	__u8 pad1;
 	/* What restart_syscall would continue. */
 	__u32 restart_nr;
 	__u32 mapping_nr;  /* or MAPPING_I386 */

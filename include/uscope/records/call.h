@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
-/* One system call, and what its arguments point to. */
+/* One event, most often a system call, and what the arguments of a call point to. */
 #ifndef USCOPE_RECORDS_CALL_H
 #define USCOPE_RECORDS_CALL_H
 
@@ -19,8 +19,9 @@ enum usc_abi { USC_ABI_X86_64, USC_ABI_I386, USC_ABI_X32 };
 #define USC_EVENT_ATTACHED 4  /* was under way when tracing began; entry_ns is when that was */
 
 /*
- * One system call. head.time is the time of return (how = returned, killed at return), else the time at which it was
- * last seen. A call seen open is written as open once; a later record with the same task and entry_ns replaces it.
+ * One event. `source` and `kind` say what happened, of a system call together with `abi`. head.time is the time of return
+ * (how = returned, killed at return), else the time at which it was last seen. A call seen open is written as open once; a
+ * later record with the same task, entry_ns and source replaces it.
  */
 struct usc_event {
 	struct usc_record head;
@@ -29,10 +30,11 @@ struct usc_event {
 	__u64 args[6];
 	__u32 stack; /* 0 = none taken */
 	__u32 image; /* image serial at entry, 0 = before the first exec seen */
-	__u32 nr;
+	__u32 kind;  /* a number that the source gives to what happened: source.def */
 	__u8 how;
-	__u8 abi;
-	__u16 flags;
+	__u8 abi;    /* of a system call: enum usc_abi; else 0 */
+	__u8 flags;  /* USC_EVENT_* */
+	__u8 source; /* enum usc_source */
 };
 
 /* What an argument of a call points to. */

@@ -37,6 +37,8 @@ static_assert(!Comparable<TaskId, ProcessId>);
 static_assert(!Comparable<TaskId, std::uint32_t>);
 static_assert(!Comparable<RowId<struct AnyTable>, RowId<struct OtherTable>>);
 
+static_assert(number_of(std::int64_t{-2}) == -2 && number_of(TaskId(7)) == 7);
+
 // An id is its integer, in memory too.
 static_assert(sizeof(TaskId) == sizeof(std::uint32_t) && std::is_trivially_copyable_v<TaskId>);
 static_assert(sizeof(RowId<struct AnyTable>) == sizeof(std::int64_t));

@@ -244,9 +244,12 @@ TEST_F(RawTest, OtherFilesAreNamedAsWhatTheyAre) {
   std::filesystem::remove(raw());
   ten_events();
   overwrite(offsetof(usc_raw_header, record_abi), std::string("\x09\0\0\0", 4));
-  EXPECT_NE(error().find("holds records of version 9, this uscope reads version " + std::to_string(USC_RECORD_ABI)),
-            std::string::npos)
-      << error();
+  const std::string reads = ", this uscope reads versions 4 to " + std::to_string(USC_RECORD_ABI);
+  EXPECT_NE(error().find("holds records of version 9" + reads), std::string::npos) << error();
+  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x03\0\0\0", 4));
+  EXPECT_NE(error().find("holds records of version 3" + reads), std::string::npos) << error();
+  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x04\0\0\0", 4));
+  EXPECT_EQ(error(), "opened");
   std::filesystem::remove(raw());
   ASSERT_EQ(::mkfifo(raw().c_str(), 0600), 0);
   EXPECT_NE(error().find("is not a regular file"), std::string::npos);

@@ -302,16 +302,17 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 	if ((long)regs->orig_ax < 0)
 		return 0; /* interrupted in its own code */
 	nr = identify_call(task, nr, &call->event.abi);
-	if (!wanted(call->event.abi, nr))
+	read_args(regs, call->event.abi, call->event.args);
+	if (!wanted_call(task, call->event.abi, nr, call->event.args))
 		return 0;
 	now = now_ns();
 	fill_user_head(&call->event.head, USC_RECORD_EVENT, sizeof(call->event), t->serial, now);
 	call->event.entry_ns = t->entry_ns;
-	read_args(regs, call->event.abi, call->event.args);
 	call->event.image = t->image;
-	call->event.nr = nr;
+	call->event.kind = nr;
 	call->event.how = USC_HOW_ATTACHED;
 	call->event.flags = USC_EVENT_ATTACHED;
+	call->event.source = USC_SOURCE_SYSCALL;
 	fill_user_head(&call->sample.head, USC_RECORD_SAMPLE, sizeof(call->sample), t->serial, now);
 	call->sample.entry_ns = t->entry_ns;
 	call->sample.mm = t->mm;

@@ -31,7 +31,7 @@ usc_futex wait_at(std::uint64_t entry, std::uint32_t op = USC_FUTEX_OP_WAIT | US
 
 class FutexesTest : public LoaderTest {
  protected:
-  void entry(std::uint64_t at, std::uint8_t how, std::uint16_t flags = 0) {
+  void entry(std::uint64_t at, std::uint8_t how, std::uint8_t flags = 0) {
     trace_->event({.entry = at, .end = at + 1000, .nr = kFutex, .how = how, .flags = flags, .a0 = kLock});
   }
   void look(std::uint64_t time, usc_futex futex, const std::string& words, std::uint8_t flags = 0) {

@@ -94,7 +94,7 @@ class FutexWatchTest : public testing::Test {
     usc_event event{};
     event.head.task = kTask;
     event.entry_ns = kEntry;
-    event.nr = SYS_futex;
+    event.kind = SYS_futex;
     event.how = how;
     event.args[0] = reinterpret_cast<std::uint64_t>(address);
     event.args[1] = static_cast<__u64>(op);

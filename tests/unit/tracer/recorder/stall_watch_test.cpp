@@ -49,7 +49,7 @@ class StallWatchTest : public testing::Test {
     usc_event event{};
     event.head.task = task;
     event.entry_ns = at_ns;
-    event.nr = SYS_futex;
+    event.kind = SYS_futex;
     event.how = USC_HOW_OPEN;
     event.args[0] = reinterpret_cast<std::uint64_t>(&word_);
     event.args[1] = 128;  // FUTEX_WAIT_PRIVATE
