@@ -28,7 +28,7 @@ ordered_json runs(const std::vector<analyzer::RunFacts>& side) {
   return list;
 }
 
-ordered_json errors(const std::map<std::int64_t, std::uint64_t>& counts) {
+ordered_json errors_json(const std::map<std::int64_t, std::uint64_t>& counts) {
   ordered_json object = ordered_json::object();
   for (const auto& [error, events] : counts) object[analyzer::outcome_name(error)] = events;
   return object;
@@ -60,7 +60,7 @@ ordered_json only_list(const analyzer::RankedList<analyzer::OnlyEntry>& list) {
     entry["what"] = cell.error ? "errors " + analyzer::outcome_name(*cell.error)
                                : std::string(cell.never_returned ? "never returned" : "calls");
     entry["events"] = cell.events;
-    entry["errors"] = errors(cell.errors);
+    entry["errors"] = errors_json(cell.errors);
     entry["never_returned"] = cell.open;
     entry["runs"] = cell.runs;
     add_example(entry, example);
