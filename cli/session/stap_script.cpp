@@ -208,7 +208,8 @@ Result<void> StapScript::wait_until_ready(const std::string& mark) {
 }
 
 Result<void> StapScript::load() {
-  if (is_loaded()) return Error{"a module " + name_ + " is loaded already", "end the program that uses it: staprun -d " + name_};
+  if (is_loaded())
+    return Error{"a module " + name_ + " is loaded already", "end the program that uses it: staprun -d " + name_};
   const MarkFolder folder;
   if (folder.path().empty()) return errno_error("cannot make a folder in /tmp", errno);
   auto pipe = open_pipe();
