@@ -1,19 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "trace/names.h"
 
+#include <algorithm>
 #include <array>
 
 namespace uscope::trace {
 namespace {
 
-static_assert(USC_ABI_X86_64 == 0 && USC_ABI_I386 == 1 && USC_ABI_X32 == 2, "the order of kAbis");
-constexpr std::array<std::string_view, 3> kAbis{"x86_64", "i386", "x32"};
+constexpr std::array<std::string_view, USC_ABI_COUNT> kAbis{
+#define USC_X(constant, name, meaning) name,
+#include "uscope/lists/abi.def"
+#undef USC_X
+};
 
 constexpr std::array<std::string_view, USC_HOW_COUNT> kHows{
 #define USC_X(constant, name, meaning) name,
 #include "uscope/lists/how.def"
 #undef USC_X
 };
+
+constexpr std::array<std::string_view, USC_ENDED_BROKEN> kEnds{
+#define USC_X(constant, name, meaning) name,
+#include "uscope/lists/ended.def"
+#undef USC_X
+};
+
+constexpr std::array<std::string_view, USC_BROKEN_COUNT> kReasons{
+#define USC_X(constant, name, meaning) name,
+#include "uscope/lists/unwind_error.def"
+#undef USC_X
+};
+
+struct DeferReason {
+  std::string_view name;
+  bool counted;
+};
+
+constexpr std::array<DeferReason, USC_DEFER_COUNT> kDeferReasons{{
+#define USC_X(constant, name, counted, meaning) {name, (counted) != 0},
+#include "uscope/lists/defer_reason.def"
+#undef USC_X
+}};
 
 constexpr std::array<std::string_view, kModes> kModeNames{"app-last", "app-all", "all-last", "all-all"};
 
@@ -23,8 +50,24 @@ std::string_view abi_name(std::uint32_t abi) {
   return abi < kAbis.size() ? kAbis[abi] : "";
 }
 
+std::optional<usc_abi> abi_of_name(std::string_view name) {
+  const auto* const found = std::find(kAbis.begin(), kAbis.end(), name);
+  if (found == kAbis.end()) return std::nullopt;
+  return static_cast<usc_abi>(found - kAbis.begin());
+}
+
 std::string_view how_name(std::uint32_t how) {
   return how < kHows.size() ? kHows[how] : "";
+}
+
+std::string ended_name(std::uint32_t ended) {
+  if (ended < kEnds.size()) return std::string(kEnds[ended]);
+  const std::size_t reason = ended - kEnds.size();
+  return "broken:" + (reason < kReasons.size() ? std::string(kReasons[reason]) : std::to_string(reason));
+}
+
+std::string_view counted_defer_reason(std::uint32_t reason) {
+  return reason < kDeferReasons.size() && kDeferReasons[reason].counted ? kDeferReasons[reason].name : "";
 }
 
 std::string_view mode_name(std::uint32_t mode) {

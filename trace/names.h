@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "uscope/record.h"
@@ -12,8 +14,19 @@ namespace uscope::trace {
 // "x86_64", "i386" or "x32"; empty for a number that is no usc_abi.
 [[nodiscard]] std::string_view abi_name(std::uint32_t abi);
 
+// The number of an interface with this name; nullopt if there is none.
+[[nodiscard]] std::optional<usc_abi> abi_of_name(std::string_view name);
+
 // How a call ended, as in the database: "returned", "open", … (how.def); empty for a number that is no usc_how.
 [[nodiscard]] std::string_view how_name(std::uint32_t how);
+
+// How a stack ended (usc_stack::ended), as in the database: "root", "budget", "scope" (ended.def), or "broken:" and the
+// name of the reason (unwind_error.def), or its number if it is no usc_unwind_error.
+[[nodiscard]] std::string ended_name(std::uint32_t ended);
+
+// The name of a reason for which walks are left to user space, if the trace has a count of those walks: "no_table", …
+// (defer_reason.def); else empty.
+[[nodiscard]] std::string_view counted_defer_reason(std::uint32_t reason);
 
 // The modes of --mode are 1 … kModes: "app-last", "app-all", "all-last", "all-all". Empty for other numbers.
 constexpr std::uint32_t kModes = 4;

@@ -10,6 +10,7 @@
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/names.h"
+#include "trace/string_kind.h"
 
 namespace uscope::cli {
 namespace {
@@ -40,7 +41,7 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
 // the line has the pointer.
 void LivePrinter::on_string(const usc_string& string) {
   constexpr std::size_t kMostTasks = 4096;  // of those that ended in a call something is left
-  if (string.kind == USC_STRING_WORDS || string.kind == USC_STRING_PAIR) return;
+  if (trace::string_holds(string.kind) == trace::StringHolds::NUMBERS) return;
   if (strings_.size() >= kMostTasks && strings_.count(string.head.task) == 0) strings_.clear();
   Strings& call = strings_[string.head.task];
   if (call.entry_ns != string.entry_ns) call = {string.entry_ns, {}};

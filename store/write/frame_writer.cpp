@@ -14,34 +14,10 @@
 
 #include "support/text.h"
 #include "trace/frame_address.h"
+#include "trace/names.h"
 #include "trace/trigger.h"
 
 namespace uscope::store {
-namespace {
-
-constexpr std::array kBrokenNames{
-#define USC_X(constant, name, meaning) name,
-#include "uscope/lists/unwind_error.def"
-#undef USC_X
-};
-
-}  // namespace
-
-std::string ended_text(std::uint8_t ended) {
-  switch (ended) {
-    case USC_ENDED_ROOT:
-      return "root";
-    case USC_ENDED_BUDGET:
-      return "budget";
-    case USC_ENDED_SCOPE:
-      return "scope";
-    default:
-      break;
-  }
-  const std::size_t reason = ended - USC_ENDED_BROKEN;
-  return "broken:" + (reason < kBrokenNames.size() ? std::string(kBrokenNames[reason]) : std::to_string(reason));
-}
-
 FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definitions, symbolizer::FrameNamer& namer)
     : database_(database), definitions_(definitions), namer_(namer) {}
 
@@ -223,7 +199,7 @@ Result<void> FrameWriter::write_stack(std::uint32_t number) {
   const std::vector<Physical> frames = frames_of(number);
   const auto [trigger, fallback] = find_trigger(frames);
   triggers_[number - 1] = trigger;
-  if (auto done = insert_stack_->run(number, stack.depth, std::string_view(ended_text(stack.ended)),
+  if (auto done = insert_stack_->run(number, stack.depth, std::string_view(trace::ended_name(stack.ended)),
                                      trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, fallback,
                                      std::string_view(folded(frames)));
       !done)

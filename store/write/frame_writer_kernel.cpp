@@ -4,6 +4,7 @@
 #include <string>
 
 #include "store/write/frame_writer.h"
+#include "trace/names.h"
 
 namespace uscope::store {
 
@@ -60,7 +61,7 @@ Result<void> FrameWriter::write_logged_stack(std::uint32_t number) {
   std::string text = folded(frames);
   for (auto frame = kernel.rbegin(); frame != kernel.rend(); ++frame)
     text += (text.empty() ? "" : ";") + functions_[*frame - 1] + "_[k]";
-  const std::string ended = stack.user ? ended_text(definitions_.stacks.stack(stack.user).ended) : "kernel";
+  const std::string ended = stack.user ? trace::ended_name(definitions_.stacks.stack(stack.user).ended) : "kernel";
   if (auto done = insert_stack_->run(row, static_cast<std::uint32_t>(frames.size()), std::string_view(ended),
                                      trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, fallback,
                                      std::string_view(text));

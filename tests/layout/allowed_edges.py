@@ -25,7 +25,7 @@ ALLOWED = {
     "support/process": "support",
     "support/sandbox": "support",
     "trace": "include/uscope include/uscope/lists support",
-    "syscalls": "include/uscope support",
+    "syscalls": "include/uscope include/uscope/lists support",
     "symbolizer/cfi": "support symbolizer/elf",
     "symbolizer/code": "include/uscope",
     "symbolizer/debug_files": "support symbolizer/elf",
@@ -60,7 +60,7 @@ ALLOWED = {
     "store/files": "include/uscope support",
     "store/model": "include/uscope support trace",
     "store/write": (
-        "include/uscope include/uscope/lists store/db store/descriptors store/model support symbolizer/names syscalls trace"),
+        "include/uscope store/db store/descriptors store/model support symbolizer/names syscalls trace"),
     "analyzer/deadlock": "analyzer/read include/uscope store/db support syscalls trace",
     "analyzer/diff": "analyzer/read store/db store/write support syscalls trace",
     "analyzer/read": "store/db store/write support syscalls trace",

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "support/clock.h"
+#include "trace/names.h"
 #include "tracer/walk/user_walk.h"
 
 namespace uscope::tracer {
@@ -447,7 +448,7 @@ Result<void> Collector::write_totals() {
     return std::accumulate(stats->begin(), stats->end(), std::uint64_t{0},
                            [&](std::uint64_t total, const usc_stats& cpu) { return total + member(cpu); });
   };
-  const auto meta = [&](const char* key, std::uint64_t value) {
+  const auto meta = [&](const std::string& key, std::uint64_t value) {
     keep(writer_.append_meta(key, std::to_string(value)));
   };
   meta("walks", sum([](const usc_stats& s) { return s.walks; }));
@@ -458,11 +459,9 @@ Result<void> Collector::write_totals() {
   meta("mapping_lookups", sum([](const usc_stats& s) { return s.mapping_lookups; }));
   meta("stacks_sent", sum([](const usc_stats& s) { return s.stacks_sent; }));
   meta("walked_twice", sum([](const usc_stats& s) { return s.walked_twice; }));
-  meta("deferred_no_table", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_NO_TABLE]; }));
-  meta("deferred_lock", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_LOCK]; }));
-  meta("deferred_register", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_REGISTER]; }));
-  meta("deferred_copied", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_COPIED]; }));
-  meta("deferred_mappings", sum([](const usc_stats& s) { return s.deferred[USC_DEFER_MAPPINGS]; }));
+  for (std::uint32_t reason = 0; reason < USC_DEFER_COUNT; reason++)
+    if (const auto name = trace::counted_defer_reason(reason); !name.empty())
+      meta("deferred_" + std::string(name), sum([&](const usc_stats& s) { return s.deferred[reason]; }));
   return trouble_;
 }
 

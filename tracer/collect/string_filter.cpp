@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "support/socket_address.h"
+#include "trace/string_kind.h"
 
 namespace uscope::tracer {
 namespace {
@@ -34,11 +35,6 @@ std::string_view tail_of(const Record& record, const char* data, std::size_t ski
   return {data + skip, std::min(bytes, there - skip)};
 }
 
-bool is_address(std::uint8_t kind) {
-  return kind == USC_STRING_ADDRESS || kind == USC_STRING_ADDRESS_OUT || kind == USC_STRING_MESSAGE ||
-         kind == USC_STRING_MESSAGE_OUT;
-}
-
 }  // namespace
 
 std::string StringFilter::filter_text(const std::string& text) const {
@@ -53,11 +49,13 @@ const usc_record& StringFilter::filter(const usc_record& record) {
 }
 
 const usc_record& StringFilter::filter_string(const usc_string& string) {
-  if (string.kind == USC_STRING_WORDS || string.kind == USC_STRING_PAIR) return string.head;
+  const trace::StringHolds holds = trace::string_holds(string.kind);
+  if (holds == trace::StringHolds::NUMBERS) return string.head;
   std::string_view text = tail_of(string, string.text, 0, string.bytes);
-  if (string.kind == USC_STRING_RESULT && text.ends_with('\0')) text.remove_suffix(1);  // getcwd's
+  if (holds == trace::StringHolds::TEXT_NUL && text.ends_with('\0')) text.remove_suffix(1);  // getcwd's
   const bool is_cut = (string.flags & USC_STRING_TRUNCATED) != 0;
-  if (!redactor_.hides(is_address(string.kind) ? socket_address_text(text) : text, is_cut)) return string.head;
+  if (!redactor_.hides(holds == trace::StringHolds::ADDRESS ? socket_address_text(text) : text, is_cut))
+    return string.head;
   usc_string fixed = fixed_part(string);
   fixed.flags = static_cast<__u16>((fixed.flags & ~USC_STRING_TRUNCATED) | USC_STRING_REDACTED);
   fixed.bytes = static_cast<__u16>(kRedacted.size());
