@@ -14,6 +14,8 @@
 #include "trace/frame_address.h"
 #include "trace/names.h"
 #include "trace/trigger.h"
+#include "tracer/files/file.h"
+#include "tracer/jit/perf_map.h"
 
 namespace uscope::live {
 namespace {

@@ -11,6 +11,7 @@
 #include "syscalls/syscall_table.h"
 #include "trace/names.h"
 #include "trace/string_kind.h"
+#include "tracer/model/task_table.h"
 
 namespace uscope::cli {
 namespace {

@@ -22,10 +22,12 @@
 #include <utility>
 
 #include "support/unique_fd.h"
+#include "symbolizer/rows/row_builder.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/load_failure.h"
 #include "tracer/host/host.h"
+#include "tracer/scouts/scouts.h"
 
 namespace uscope::tracer {
 namespace {

@@ -28,34 +28,22 @@ const Record& as(const usc_record& record) {
   return reinterpret_cast<const Record&>(record);
 }
 
-std::size_t least_size(std::uint16_t type) {
-  switch (type) {
-#define USC_X(name, number, text, type) \
-  case number:                          \
-    return sizeof(type);
-#include "uscope/lists/record_type.def"
-#undef USC_X
-    default:
-      return sizeof(usc_record);
-  }
-}
-
 }  // namespace
 
-Collector::Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, trace::RawWriter& writer,
+Collector::Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, trace::RecordSink& sink,
                      const usc_config& config, RecordObserver* observer, CompareObserver* compare_observer,
                      Scouts* scouts)
     : backend_(backend),
       files_(files),
       maker_(maker),
       rows_(files, maker),
-      writer_(writer),
+      sink_(sink),
       config_(config),
       observer_(observer),
       scouts_(scouts),
-      futexes_(tasks_, writer, scouts),
+      futexes_(tasks_, sink, scouts),
       walks_(backend, samples_, mappings_, files, rows_, tasks_, config_.scope),
-      losses_(backend, writer) {
+      losses_(backend, sink) {
   if (config.verify_every != 0)
     verifier_ = std::make_unique<Verifier>(mappings_, files_, config.scope, compare_observer);
 }
@@ -88,7 +76,8 @@ Result<std::size_t> Collector::round() {
 }
 
 void Collector::on_record(const usc_record& record) {
-  if (record.size < least_size(record.type)) return;
+  const trace::RecordType* const type = trace::record_type(record.type);
+  if (record.size < (type == nullptr ? sizeof(usc_record) : type->fixed_bytes)) return;
   switch (record.type) {
     case USC_RECORD_EVENT:
       figures_.events++;
@@ -158,7 +147,7 @@ void Collector::on_exec(const usc_exec& exec) {
     user.head.time = monotonic_ns();
     user.process = exec.process;
     user.not_known = answer ? 0 : 1;
-    keep(writer_.append_own(user, USC_RECORD_IO_URING));
+    keep(sink_.append_own(user));
   }
   ProcessPortrait portrait = std::move(answer).value_or(ProcessPortrait());
   tell_descriptors(exec.process, portrait.descriptors_ns, monotonic_ns(), portrait.descriptors);
@@ -177,13 +166,9 @@ void Collector::on_exec(const usc_exec& exec) {
   whole.argv_total = static_cast<__u32>(arguments.size());
   arguments.resize(std::min<std::size_t>(arguments.size(), USC_ARGV_BYTES));
   whole.argv_bytes = static_cast<__u16>(arguments.size());
-  std::vector<char> bytes((sizeof(whole) + path.size() + arguments.size() + 7) & ~std::size_t{7});
-  whole.head.size = static_cast<__u32>(bytes.size());
-  std::memcpy(bytes.data(), &whole, sizeof(whole));
-  std::copy(path.begin(), path.end(), bytes.begin() + sizeof(whole));
-  std::copy(arguments.begin(), arguments.end(),
-            bytes.begin() + static_cast<std::ptrdiff_t>(sizeof(whole) + path.size()));
-  pass_on(strings_.filter(reinterpret_cast<const usc_exec*>(bytes.data())->head));
+  trace::RecordBuilder<usc_exec> record(whole);
+  record.add(path).add(arguments);
+  pass_on(strings_.filter(record.head()));
   adopted_.push_back(pid);
 }
 
@@ -216,14 +201,14 @@ void Collector::tell_descriptors(std::uint32_t process, std::uint64_t time, std:
     fd.fd = descriptor.fd;
     fd.flags = descriptor.flags;
     fd.target_bytes = static_cast<__u16>(target.size());
-    keep(writer_.append_own(fd, USC_RECORD_FD, target));
+    keep(sink_.append_own(fd, target));
   }
   if (descriptors.empty()) return;
   usc_fd end{};
   end.head.time = until;
   end.process = process;
   end.fd = USC_FD_END;
-  keep(writer_.append_own(end, USC_RECORD_FD));
+  keep(sink_.append_own(end));
 }
 
 // A sample's number is explained once (loss.def): by the loss where that is numbered, else by a record in its place.
@@ -237,7 +222,7 @@ void Collector::lose_sample(const usc_sample& sample) {
   loss.cause = sample.verify != 0 ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_GIVEN_UP;
   loss.process = tasks_.find(sample.head.task).process;
   if (usc_loss_is_numbered(loss.cause) != 0)
-    keep(writer_.append_own(loss, USC_RECORD_LOSS));
+    keep(sink_.append_own(loss));
   else
     pass_on(loss.head);
 }
@@ -272,7 +257,7 @@ void Collector::finish_walk(HeldSample held) {
   if (!done) return keep(done.error());
   if (!*done) return;
   if ((*done)->given_up) given_up_[tasks_.find(task).process]++;
-  const auto& stack = *reinterpret_cast<const usc_stack*>((*done)->stack.data());
+  const usc_stack& stack = (*done)->stack.record();
   on_stack(stack);
   pass_on(stack.head);
   figures_.deferred++;
@@ -314,17 +299,15 @@ Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& ca
     auto& sample = *reinterpret_cast<usc_sample*>(copy.data());
     const UserStack walked = walk_attached(call, sample, until);
     sample.stack = *id;
-    const std::vector<char> bytes = define_stack(sample, walked);
-    on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
-    usc_stack head{};
-    std::memcpy(&head, bytes.data(), sizeof(head));
-    keep(writer_.append_own(head, USC_RECORD_STACK, std::span<const char>(bytes).subspan(sizeof(head))));
+    trace::RecordBuilder<usc_stack> stack = define_stack(sample, walked);
+    on_stack(stack.record());
+    keep(sink_.append_own(std::move(stack)));
     usc_event event = call.event;
     event.stack = *id;
     figures_.events++;
     futexes_.see(event);
     if (observer_ != nullptr) observer_->on_event(event, tasks_.find(event.head.task));
-    keep(writer_.append_own(event, USC_RECORD_EVENT));
+    keep(sink_.append_own(event));
   }
   return trouble_;
 }
@@ -358,7 +341,7 @@ void Collector::write_file_news() {
       known.file = serial;
       known.key = file.key;
       known.links = 1;
-      keep(writer_.append_own(known, USC_RECORD_FILE));
+      keep(sink_.append_own(known));
     }
     usc_file_info info{};
     info.head.time = monotonic_ns();
@@ -383,7 +366,7 @@ void Collector::write_file_news() {
     tail.insert(tail.end(), file.facts.build_id.begin(), file.facts.build_id.begin() + info.build_id_bytes);
     tail.insert(tail.end(), file.path.begin(), file.path.begin() + info.path_bytes);
     tail.insert(tail.end(), file.trouble.begin(), file.trouble.begin() + info.trouble_bytes);
-    keep(writer_.append_own(info, USC_RECORD_FILE_INFO, tail));
+    keep(sink_.append_own(info, tail));
     if (file.state == USC_FILE_USER_ONLY) keep(losses_.tell(USC_LOSS_ROWS_MEMORY, 0, losses_.from_ns()));
   }
 }
@@ -400,7 +383,7 @@ void Collector::write_jit_news() {
     name.address = entry.address;
     name.start = entry.start;
     name.size = entry.size;
-    keep(writer_.append_own(name, USC_RECORD_JIT_NAME, entry.name));
+    keep(sink_.append_own(name, entry.name));
   }
   for (const auto& [cause, process] : news.troubles) keep(losses_.tell(cause, process, now));
 }
@@ -409,7 +392,7 @@ Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
   Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
     usc_event event = as<usc_event>(record);
     futexes_.see(event);
-    keep(writer_.append_own(event, USC_RECORD_EVENT));
+    keep(sink_.append_own(event));
   });
   if (!trouble_) return trouble_.error();
   return tasks;
@@ -449,7 +432,7 @@ Result<void> Collector::write_totals() {
                            [&](std::uint64_t total, const usc_stats& cpu) { return total + member(cpu); });
   };
   const auto meta = [&](const std::string& key, std::uint64_t value) {
-    keep(writer_.append_meta(key, std::to_string(value)));
+    keep(sink_.append_meta(key, std::to_string(value)));
   };
   meta("walks", sum([](const usc_stats& s) { return s.walks; }));
   meta("frames_walked", sum([](const usc_stats& s) { return s.frames_walked; }));
@@ -468,7 +451,7 @@ Result<void> Collector::write_totals() {
 TraceFigures Collector::figures() const {
   TraceFigures now = figures_;
   now.processes = tasks_.processes();
-  now.raw_bytes = writer_.bytes();
+  now.raw_bytes = sink_.bytes();
   return now;
 }
 

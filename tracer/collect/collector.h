@@ -15,10 +15,12 @@
 #include <vector>
 
 #include "support/result.h"
-#include "trace/raw_writer.h"
+#include "trace/sink.h"
+#include "trace/string_filter.h"
 #include "tracer/backend/backend.h"
+#include "tracer/collect/figures.h"
 #include "tracer/collect/loss_recorder.h"
-#include "tracer/collect/string_filter.h"
+#include "tracer/collect/observer.h"
 #include "tracer/files/file_table.h"
 #include "tracer/files/row_build_queue.h"
 #include "tracer/files/walk_rows.h"
@@ -35,35 +37,10 @@
 
 namespace uscope::tracer {
 
-// What is known of the running trace, for status lines and summaries.
-struct TraceFigures {
-  std::uint64_t events = 0;
-  std::uint64_t lost = 0;       // events that are missing, by any cause
-  std::uint64_t processes = 0;  // alive
-  std::uint64_t deferred = 0;   // walks finished in user space
-  std::uint64_t verified = 0;
-  std::uint64_t differing = 0;
-  std::uint64_t raw_bytes = 0;
-};
-
-// Sees records as they pass; nothing may be kept of what is handed in.
-class RecordObserver {
- public:
-  virtual ~RecordObserver() = default;
-  virtual void on_event(const usc_event& event, const TaskInfo& task) = 0;
-  // Definitions, which may come later than what refers to them.
-  virtual void on_stack(const usc_stack& /*stack*/) {}
-  virtual void on_image(const usc_exec& /*exec*/) {}
-  virtual void on_string(const usc_string& /*string*/) {}  // most often before its call's event
-  virtual void on_file(std::uint32_t /*serial*/, const File& /*file*/) {}
-  virtual void on_jit_name(std::uint32_t /*mm*/, const PerfMapEntry& /*name*/) {}
-};
-
 class Collector {
  public:
-  Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, trace::RawWriter& writer,
-            const usc_config& config, RecordObserver* observer, CompareObserver* compare_observer = nullptr,
-            Scouts* scouts = nullptr);
+  Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, trace::RecordSink& sink, const usc_config& config,
+            RecordObserver* observer, CompareObserver* compare_observer = nullptr, Scouts* scouts = nullptr);
 
   // One pass over all rings, and the walks left from the pass before. The number of records seen.
   Result<std::size_t> round();
@@ -83,7 +60,7 @@ class Collector {
   void set_command(int pid);
   void command_started() { jit_names_.command_started(); }
   // What becomes of strings; to be called before the first round.
-  void set_string_filter(StringFilter filter) { strings_ = std::move(filter); }
+  void set_string_filter(trace::StringFilter filter) { strings_ = std::move(filter); }
   // Counters and sequence totals, at the end.
   Result<void> write_totals();
 
@@ -102,7 +79,7 @@ class Collector {
   void tell_descriptors(std::uint32_t process, std::uint64_t time, std::uint64_t until,
                         const std::vector<OpenDescriptor>& descriptors);
   void keep(const Result<void>& result);
-  void pass_on(const usc_record& record) { keep(writer_.append(record)); }
+  void pass_on(const usc_record& record) { keep(sink_.append(record)); }
   void take_rows();
   void process_samples();
   void finish_walk(HeldSample held);
@@ -116,7 +93,7 @@ class Collector {
   FileTable& files_;
   RowBuildQueue& maker_;
   WalkRows rows_;
-  trace::RawWriter& writer_;
+  trace::RecordSink& sink_;
   const usc_config config_;
   RecordObserver* observer_;
   MappingTimeline mappings_;
@@ -131,7 +108,7 @@ class Collector {
   std::uint64_t last_round_ns_ = 0;     // and the one before
   SampleQueue samples_;
   DeferredWalks walks_;
-  StringFilter strings_;
+  trace::StringFilter strings_;
   std::vector<OpenDescriptor> command_descriptors_;       // until the command's process is told of
   std::unordered_set<std::uint32_t> unread_descriptors_;  // processes whose image comes next
   TraceFigures figures_;

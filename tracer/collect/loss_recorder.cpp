@@ -17,7 +17,7 @@ Result<void> LossRecorder::write(std::uint32_t cause, std::uint32_t process, std
   loss.count = count;
   loss.cause = cause;
   loss.process = process;
-  return writer_.append_own(loss, USC_RECORD_LOSS);
+  return sink_.append_own(loss);
 }
 
 Result<void> LossRecorder::tell(usc_loss_cause cause, std::uint32_t process, std::uint64_t from_ns) {

@@ -8,15 +8,14 @@
 
 #include "support/clock.h"
 #include "support/result.h"
-#include "trace/raw_writer.h"
+#include "trace/sink.h"
 #include "tracer/backend/backend.h"
 
 namespace uscope::tracer {
 
 class LossRecorder {
  public:
-  LossRecorder(Backend& backend, trace::RawWriter& writer)
-      : backend_(backend), writer_(writer), from_ns_(monotonic_ns()) {}
+  LossRecorder(Backend& backend, trace::RecordSink& sink) : backend_(backend), sink_(sink), from_ns_(monotonic_ns()) {}
 
   // One loss of the collector's own, since `from_ns`; 0 where it is of no process.
   Result<void> tell(usc_loss_cause cause, std::uint32_t process, std::uint64_t from_ns);
@@ -32,7 +31,7 @@ class LossRecorder {
   Result<void> write(std::uint32_t cause, std::uint32_t process, std::uint64_t count, std::uint64_t from_ns);
 
   Backend& backend_;
-  trace::RawWriter& writer_;
+  trace::RecordSink& sink_;
   std::array<std::uint64_t, USC_LOSS_COUNT> told_{};
   std::unordered_map<std::uint64_t, std::uint64_t> process_told_;  // by process and cause
   std::uint64_t from_ns_;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/walk/deferred_walks.h"
 
-#include <cstring>
+#include <span>
 #include <utility>
 
 #include "support/clock.h"
-#include "trace/raw_writer.h"
 
 namespace uscope::tracer {
 namespace {
@@ -19,21 +18,15 @@ constexpr std::uint64_t kRest = 20;
 
 }  // namespace
 
-std::vector<char> define_stack(const usc_sample& sample, const UserStack& walked) {
-  std::vector<char> bytes(sizeof(usc_stack) + walked.frames.size() * sizeof(std::uint64_t));
+trace::RecordBuilder<usc_stack> define_stack(const usc_sample& sample, const UserStack& walked) {
   usc_stack stack{};
   stack.head = sample.head;
-  stack.head.type = USC_RECORD_STACK;
-  stack.head.size = static_cast<__u32>(bytes.size());
   stack.stack = sample.stack;
   stack.mm = walked.has_jit ? sample.mm : 0;
   stack.depth = static_cast<__u16>(walked.frames.size());
   stack.ended = walked.ended;
   stack.deferred = 1;
-  std::memcpy(bytes.data(), &stack, sizeof(stack));
-  if (!walked.frames.empty())
-    std::memcpy(bytes.data() + sizeof(stack), walked.frames.data(), walked.frames.size() * sizeof(std::uint64_t));
-  return bytes;
+  return std::move(trace::RecordBuilder<usc_stack>(stack).add_values(std::span(walked.frames)));
 }
 
 // A mapping is told of at the next call of the task that made it, which may not come for long, or ever; or find the
@@ -89,10 +82,7 @@ Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
     samples_.put_back(std::move(held));
     return std::optional<FinishedWalk>();
   }
-  FinishedWalk done;
-  done.stack = define_stack(sample, walked);
-  done.given_up = unmapped || walked.waits_for != 0;
-  return std::optional(std::move(done));
+  return std::optional(FinishedWalk{define_stack(sample, walked), unmapped || walked.waits_for != 0});
 }
 
 }  // namespace uscope::tracer

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
-#include <vector>
 
 #include "support/result.h"
+#include "trace/record_builder.h"
 #include "tracer/backend/backend.h"
 #include "tracer/files/walk_rows.h"
 #include "tracer/model/mapping_timeline.h"
@@ -19,11 +19,11 @@
 namespace uscope::tracer {
 
 // A usc_stack record, its frames behind it, as the kernel side would have sent it.
-std::vector<char> define_stack(const usc_sample& sample, const UserStack& walked);
+trace::RecordBuilder<usc_stack> define_stack(const usc_sample& sample, const UserStack& walked);
 
 struct FinishedWalk {
-  std::vector<char> stack;  // the record that defines it
-  bool given_up = false;    // something that it needed never came
+  trace::RecordBuilder<usc_stack> stack;  // the record that defines it
+  bool given_up = false;                  // something that it needed never came
 };
 
 class DeferredWalks {

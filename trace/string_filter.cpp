@@ -1,38 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "tracer/collect/string_filter.h"
+#include "trace/string_filter.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "support/socket_address.h"
+#include "trace/record_builder.h"
+#include "trace/record_type.h"
 #include "trace/string_kind.h"
 
-namespace uscope::tracer {
+namespace uscope::trace {
 namespace {
 
-// A record anew: its fixed part, with the size put right, and what lies behind it.
+// Up to `bytes` of a tail, after `skip` of it.
+std::string_view part_of(std::string_view tail, std::size_t skip, std::size_t bytes) {
+  return skip < tail.size() ? tail.substr(skip, bytes) : std::string_view();
+}
+
+// A new record with this fixed part and tail.
 template <typename Record>
-const usc_record& rebuild(std::vector<char>& bytes, Record fixed, const std::string& tail) {
-  bytes.assign((sizeof(Record) + tail.size() + 7) & ~std::size_t{7}, '\0');
-  fixed.head.size = static_cast<__u32>(bytes.size());
-  std::memcpy(bytes.data(), &fixed, sizeof(fixed));
-  std::copy(tail.begin(), tail.end(), bytes.begin() + sizeof(fixed));
+const usc_record& rebuild(std::vector<char>& bytes, const Record& fixed, const std::string& tail) {
+  bytes = RecordBuilder<Record>(fixed).add(tail).take();
   return *reinterpret_cast<const usc_record*>(bytes.data());
-}
-
-template <typename Record>
-Record fixed_part(const Record& record) {
-  Record fixed{};
-  std::memcpy(static_cast<void*>(&fixed), &record, sizeof(fixed));
-  return fixed;
-}
-
-// What lies behind the fixed part, inside the record.
-template <typename Record>
-std::string_view tail_of(const Record& record, const char* data, std::size_t skip, std::size_t bytes) {
-  const std::size_t there = record.head.size - sizeof(Record);
-  skip = std::min(skip, there);
-  return {data + skip, std::min(bytes, there - skip)};
 }
 
 }  // namespace
@@ -49,28 +38,29 @@ const usc_record& StringFilter::filter(const usc_record& record) {
 }
 
 const usc_record& StringFilter::filter_string(const usc_string& string) {
-  const trace::StringHolds holds = trace::string_holds(string.kind);
-  if (holds == trace::StringHolds::NUMBERS) return string.head;
-  std::string_view text = tail_of(string, string.text, 0, string.bytes);
-  if (holds == trace::StringHolds::TEXT_NUL && text.ends_with('\0')) text.remove_suffix(1);  // getcwd's
+  const StringHolds holds = string_holds(string.kind);
+  if (holds == StringHolds::NUMBERS) return string.head;
+  std::string_view text = part_of(tail_of(string), 0, string.bytes);
+  if (holds == StringHolds::TEXT_NUL && text.ends_with('\0')) text.remove_suffix(1);  // getcwd's
   const bool is_cut = (string.flags & USC_STRING_TRUNCATED) != 0;
-  if (!redactor_.hides(holds == trace::StringHolds::ADDRESS ? socket_address_text(text) : text, is_cut))
-    return string.head;
-  usc_string fixed = fixed_part(string);
+  if (!redactor_.hides(holds == StringHolds::ADDRESS ? socket_address_text(text) : text, is_cut)) return string.head;
+  usc_string fixed{};
+  std::memcpy(static_cast<void*>(&fixed), &string, sizeof(fixed));
   fixed.flags = static_cast<__u16>((fixed.flags & ~USC_STRING_TRUNCATED) | USC_STRING_REDACTED);
   fixed.bytes = static_cast<__u16>(kRedacted.size());
   return rebuild(bytes_, fixed, std::string(kRedacted));
 }
 
 const usc_record& StringFilter::filter_exec(const usc_exec& exec) {
-  const std::string_view path = tail_of(exec, exec.data, 0, exec.path_bytes);
-  std::string_view arguments = tail_of(exec, exec.data, path.size(), exec.argv_bytes);
+  const std::string_view path = part_of(tail_of(exec), 0, exec.path_bytes);
+  std::string_view arguments = part_of(tail_of(exec), path.size(), exec.argv_bytes);
   if (!strings_) arguments = {};
   const bool is_cut = exec.argv_total > exec.argv_bytes;
   const std::string new_path =
       redactor_.hides(path, path.size() >= USC_PATH_BYTES - 1) ? std::string(kRedacted) : std::string(path);
   const std::string new_arguments = redactor_.redact_list(arguments, is_cut);
-  usc_exec fixed = fixed_part(exec);
+  usc_exec fixed{};
+  std::memcpy(static_cast<void*>(&fixed), &exec, sizeof(fixed));
   fixed.path_bytes = static_cast<__u16>(new_path.size());
   fixed.argv_bytes = static_cast<__u16>(std::min<std::size_t>(new_arguments.size(), UINT16_MAX));
   // Whether it was cut off, and no more, is to be seen from it; where the list is left out, that it is.
@@ -78,4 +68,4 @@ const usc_record& StringFilter::filter_exec(const usc_exec& exec) {
   return rebuild(bytes_, fixed, new_path + new_arguments);
 }
 
-}  // namespace uscope::tracer
+}  // namespace uscope::trace
