@@ -8,8 +8,6 @@
 namespace uscope::trace {
 namespace {
 
-constexpr std::size_t kTypes = 32;  // more than the highest number
-
 // Bytes behind the fixed part, as the lengths in the fixed part say. `tail` is what is there.
 template <typename Record>
 std::size_t tail_bytes(const Record& /*record*/, std::string_view /*tail*/) {
@@ -120,7 +118,7 @@ constexpr RecordType describe(std::string_view name) {
 }
 
 constexpr std::array kRecordTypes = [] {
-  std::array<RecordType, kTypes> types{};
+  std::array<RecordType, kTypeNumbers> types{};
 #define USC_X(constant, number, name, type) types[number] = describe<type>(name);
 #include "uscope/lists/record_type.def"
 #undef USC_X

@@ -21,6 +21,9 @@ constexpr std::uint16_t kTypeOf = 0;
 #include "uscope/lists/record_type.def"
 #undef USC_X
 
+// All types have smaller numbers.
+constexpr std::size_t kTypeNumbers = 32;
+
 // Both functions are given a whole record, of at least fixed_bytes.
 struct RecordType {
   std::string_view name;

@@ -47,7 +47,7 @@ ALLOWED = {
     "tracer/jit": "include/uscope support trace tracer/model tracer/scouts",
     "tracer/model": "include/uscope support",
     "tracer/preflight": "include/uscope support tracer/backend tracer/host",
-    "tracer/process": "include/uscope support symbolizer/elf",
+    "tracer/process": "include/uscope support symbolizer/elf trace",
     "tracer/recorder": (
         "include/uscope support support/process symbolizer/reader trace tracer/backend tracer/collect tracer/files "
         "tracer/futex tracer/host tracer/process tracer/scouts tracer/walk"),

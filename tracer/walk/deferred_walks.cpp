@@ -52,21 +52,21 @@ Result<void> DeferredWalks::ask_for_mappings(HeldSample& held) {
   Asked& asked = asked_[sample.mm];
   if (asked.ns > sample.head.time) return {};
   asked.ns = monotonic_ns();
-  auto told = backend_.tell_mappings(tasks_.find(sample.head.task).pid);
+  auto told = backend_.tell_mappings(inputs_.tasks.find(sample.head.task).pid);
   const std::uint64_t now = monotonic_ns();
   asked.rest_until_ns = now + kRest * (now - asked.ns);
   return told;
 }
 
 Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
-  const std::uint64_t version = mappings_.version(held.head().mm, held.head().head.time) + 1;
+  const std::uint64_t version = inputs_.mappings.version(held.head().mm, held.head().head.time) + 1;
   if (held.unmapped_version == version && may_be_mapped_late(held) && !is_time_to_ask(held)) {
     samples_.put_back(std::move(held));
     return std::optional<FinishedWalk>();
   }
   const std::vector<char> whole = held.whole();
   const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
-  const UserStack walked = walk_sample(sample, mappings_, files_, rows_, scope_);
+  const UserStack walked = walk_sample(sample, inputs_.mappings, inputs_.files, inputs_.rows, inputs_.scope);
   if (walked.waits_for != 0 && samples_.may_wait(held)) {
     samples_.let_wait(std::move(held), walked.waits_for);
     return std::optional<FinishedWalk>();
