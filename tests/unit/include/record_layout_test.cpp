@@ -186,7 +186,7 @@ void describe_numbers(std::ostream& out) {
 #define USC_X(name, text, meaning) out << "how " << text << ' ' << USC_HOW_##name << '\n';
 #include "uscope/lists/how.def"
 #undef USC_X
-#define USC_X(name, text, meaning, numbered, missing) out << "loss " << text << ' ' << USC_LOSS_##name << '\n';
+#define USC_X(name, number, text, meaning, numbered, missing) out << "loss " << text << ' ' << USC_LOSS_##name << '\n';
 #include "uscope/lists/loss.def"
 #undef USC_X
 #define USC_X(name, text, meaning) out << "broken " << text << ' ' << USC_BROKEN_##name << '\n';

@@ -162,7 +162,7 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	if (!t || arg >= STRING_ARGS)
 		return 0;
 	if (!cpu || !room) {
-		count_loss(cpu, USC_LOSS_SCRATCH_BUSY, t->process);
+		count_loss(cpu, USC_LOSS_SCRATCH_BUSY_STRING, t->process);
 		return 0;
 	}
 	room->string.flags = flags;
