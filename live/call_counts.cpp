@@ -13,6 +13,7 @@
 #include "syscalls/syscall_table.h"
 #include "trace/frame_address.h"
 #include "trace/names.h"
+#include "trace/runtime_modules.h"
 #include "trace/trigger.h"
 #include "tracer/files/file.h"
 #include "tracer/jit/perf_map.h"
@@ -29,8 +30,9 @@ std::string in_module(const std::string& path, std::uint64_t address) {
 }  // namespace
 
 void CallCounts::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
+  if (event.source != USC_SOURCE_SYSCALL) return;
   if (event.how != USC_HOW_RETURNED && event.how != USC_HOW_NO_ENTRY) return;
-  Counts& counts = counts_[{event.abi, event.nr, event.stack}];
+  Counts& counts = counts_[{event.abi, event.kind, event.stack}];
   counts.calls++;
   if ((event.flags & USC_EVENT_NO_RESULT) == 0 && syscalls::is_error(event.result)) counts.errors++;
   if (event.how == USC_HOW_RETURNED && (event.flags & USC_EVENT_ATTACHED) == 0)

@@ -42,6 +42,18 @@ constexpr std::array<DeferReason, USC_DEFER_COUNT> kDeferReasons{{
 #undef USC_X
 }};
 
+constexpr std::array<std::string_view, USC_SOURCE_COUNT> kSources{
+#define USC_X(constant, name, unnamed, meaning) name,
+#include "uscope/lists/source.def"
+#undef USC_X
+};
+
+constexpr std::array<std::string_view, USC_SOURCE_COUNT> kUnnamed{
+#define USC_X(constant, name, unnamed, meaning) unnamed,
+#include "uscope/lists/source.def"
+#undef USC_X
+};
+
 constexpr std::array<std::string_view, kModes> kModeNames{"app-last", "app-all", "all-last", "all-all"};
 
 }  // namespace
@@ -54,6 +66,14 @@ std::optional<usc_abi> abi_of_name(std::string_view name) {
   const auto* const found = std::find(kAbis.begin(), kAbis.end(), name);
   if (found == kAbis.end()) return std::nullopt;
   return static_cast<usc_abi>(found - kAbis.begin());
+}
+
+std::string_view source_name(std::uint32_t source) {
+  return source < kSources.size() ? kSources[source] : "";
+}
+
+std::string unnamed_kind(std::uint32_t source, std::uint32_t kind) {
+  return std::string(source < kUnnamed.size() ? kUnnamed[source] : "unknown") + "_" + std::to_string(kind);
 }
 
 std::string_view how_name(std::uint32_t how) {

@@ -17,6 +17,13 @@ namespace uscope::trace {
 // The number of an interface with this name; nullopt if there is none.
 [[nodiscard]] std::optional<usc_abi> abi_of_name(std::string_view name);
 
+// Where an event comes from, as kind.class in the database has it: "syscall", "stap" (source.def); empty for a number
+// that is no usc_source.
+[[nodiscard]] std::string_view source_name(std::uint32_t source);
+
+// What a kind of this source is called that has no name: "syscall_400", "logged_5".
+[[nodiscard]] std::string unnamed_kind(std::uint32_t source, std::uint32_t kind);
+
 // How a call ended, as in the database: "returned", "open", … (how.def); empty for a number that is no usc_how.
 [[nodiscard]] std::string_view how_name(std::uint32_t how);
 

@@ -11,6 +11,7 @@
 #include "trace/raw_reader.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -63,14 +64,14 @@ Result<void> RawReader::read_header() {
                  "read it: uscope report " + path_.string()};
   if (header_.magic != USC_RAW_MAGIC)
     return Error{path_.string() + " is not a raw trace of uscope", "give a file made by `uscope record --keep-raw`"};
-  if (header_.record_abi != USC_RECORD_ABI)
-    return Error{path_.string() + " holds records of version " + std::to_string(header_.record_abi) +
-                     ", this uscope reads version " + std::to_string(USC_RECORD_ABI),
+  if (header_.record_abi < USC_RECORD_ABI_OLDEST || header_.record_abi > USC_RECORD_ABI)
+    return Error{fmt::format("{} holds records of version {}, this uscope reads versions {} to {}", path_.string(),
+                             header_.record_abi, USC_RECORD_ABI_OLDEST, USC_RECORD_ABI),
                  "load it with the uscope that recorded it"};
   if (header_.header_size < sizeof(header_) || header_.header_size % 8 != 0 || header_.header_size > kBufferBytes / 2 ||
       header_.cpus == 0 || header_.cpus > kMostCpus)
-    return Error{path_.string() + " has a damaged header: its length is " + std::to_string(header_.header_size) +
-                     ", for " + std::to_string(header_.cpus) + " processors",
+    return Error{fmt::format("{} has a damaged header: its length is {}, for {} processors", path_.string(),
+                             header_.header_size, header_.cpus),
                  "nothing can be read from it"};
   rewind();
   return {};
@@ -95,7 +96,7 @@ Result<bool> RawReader::fill(std::size_t bytes) {
     const ssize_t count =
         ::pread(file_.get(), buffer_.data() + end_, buffer_.size() - end_, static_cast<off_t>(base_ + end_));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno_error("cannot read " + path_.string() + " at " + std::to_string(base_ + end_), errno);
+    if (count < 0) return errno_error(fmt::format("cannot read {} at {}", path_.string(), base_ + end_), errno);
     if (count == 0) break;
     end_ += static_cast<std::size_t>(count);
   }
@@ -203,7 +204,7 @@ Result<RawRecord> RawReader::at(std::uint64_t offset, std::vector<std::byte>& st
       if (check_record(record) == RecordCheck::kWhole) return record;
     }
   }
-  return Error{"cannot read " + path_.string() + " at " + std::to_string(offset) + " again: it has changed meanwhile",
+  return Error{fmt::format("cannot read {} at {} again: it has changed meanwhile", path_.string(), offset),
                "load a file that nobody writes to"};
 }
 

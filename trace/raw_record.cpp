@@ -6,6 +6,20 @@
 #include "trace/record_type.h"
 
 namespace uscope::trace {
+namespace {
+
+bool has_source(std::uint16_t type) {
+  return type == USC_RECORD_EVENT || type == USC_RECORD_LOGGED || type == USC_RECORD_LOG_KIND;
+}
+
+}  // namespace
+
+std::uint8_t source_of(const RawRecord& record) {
+  if (record.head.type == USC_RECORD_EVENT) return record.as<usc_event>().source;
+  const std::uint8_t source =
+      record.head.type == USC_RECORD_LOGGED ? record.as<usc_logged>().source : record.as<usc_log_kind>().source;
+  return source == USC_SOURCE_SYSCALL ? std::uint8_t{USC_SOURCE_LOGGED} : source;  // version 4 of the records has 0
+}
 
 RecordCheck check_record(const RawRecord& record) {
   const RecordType* const type = record_type(record.head.type);
@@ -13,6 +27,7 @@ RecordCheck check_record(const RawRecord& record) {
   if (record.bytes.size() < type->fixed_bytes) return RecordCheck::kDamaged;
   if (type->fixed_bytes + type->tail_bytes(record.bytes) > record.bytes.size() || !type->values_hold(record.bytes))
     return RecordCheck::kDamaged;
+  if (has_source(record.head.type) && source_of(record) >= USC_SOURCE_COUNT) return RecordCheck::kUnknown;
   return RecordCheck::kWhole;
 }
 

@@ -44,7 +44,7 @@ struct RawRecord {
 
 enum class RecordCheck {
   kWhole,    // of a known type; every length in it is inside it
-  kUnknown,  // of a type that this reader does not know
+  kUnknown,  // of a type, or an event of a source, that this reader does not know
   kDamaged,
 };
 
@@ -62,6 +62,9 @@ enum class RecordCheck {
 
 // Key and value of a usc_meta; false where its NULs are missing.
 [[nodiscard]] bool meta_of(const RawRecord& record, std::string_view& key, std::string_view& value);
+
+// The source of a usc_event, usc_logged or usc_log_kind.
+[[nodiscard]] std::uint8_t source_of(const RawRecord& record);
 
 // The frames of a usc_stack, innermost first.
 void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames);

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "support/byte_reader.h"
+
 namespace uscope::trace {
 namespace {
 
@@ -66,7 +68,7 @@ bool values_hold(const Record& /*record*/, std::string_view /*tail*/) {
   return true;
 }
 bool values_hold(const usc_event& event, std::string_view /*tail*/) {
-  return event.how < USC_HOW_COUNT && event.how != USC_HOW_LOGGED;
+  return event.how < USC_HOW_COUNT && event.how != USC_HOW_LOGGED && event.source != USC_SOURCE_LOGGED;
 }
 bool values_hold(const usc_stack& stack, std::string_view /*tail*/) {
   return stack.depth <= USC_MAX_FRAMES;
@@ -136,12 +138,12 @@ std::span<const __u64> frames_of(const usc_stack& stack) {
 }
 
 bool split_meta(std::string_view tail, std::string_view& key, std::string_view& value) {
-  const std::size_t first = tail.find('\0');
-  if (first == std::string_view::npos) return false;
-  const std::size_t second = tail.find('\0', first + 1);
-  if (second == std::string_view::npos) return false;
-  key = tail.substr(0, first);
-  value = tail.substr(first + 1, second - first - 1);
+  ByteReader in(std::as_bytes(std::span(tail)));
+  const std::string_view first = in.c_string();
+  const std::string_view second = in.c_string();
+  if (!in.ok()) return false;
+  key = first;
+  value = second;
   return true;
 }
 

@@ -14,7 +14,7 @@
 namespace uscope::cli {
 namespace {
 
-constexpr std::size_t kTextLines = 5;
+constexpr std::size_t kDiffLines = 5;
 constexpr std::size_t kJsonLines = 100;
 constexpr std::size_t kMostDepth = 64;
 
@@ -65,7 +65,7 @@ Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options) {
     if (!calls) return calls.error();
     parsed.per = std::move(*calls);
   }
-  parsed.lines = options.top.value_or(options.format == Format::kText ? kTextLines : kJsonLines);
+  parsed.lines = options.top.value_or(options.format == Format::kText ? kDiffLines : kJsonLines);
   return parsed;
 }
 

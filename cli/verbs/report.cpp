@@ -14,7 +14,7 @@
 namespace uscope::cli {
 namespace {
 
-constexpr std::size_t kTextLines = 8;
+constexpr std::size_t kReportLines = 8;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ Result<int> run_report(const ReportOptions& options) {
   auto database = open_confined(options.file);
   if (!database) return database.error();
   const bool text = options.format == Format::kText;
-  auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(text ? kTextLines : 0)});
+  auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(text ? kReportLines : 0)});
   if (!summary) return summary.error();
   Output out(stdout);
   out.write(text ? report_text(*summary, options.file.string(), text_width(stdout)) : report_json(*summary));

@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -75,13 +74,7 @@ Result<std::string> take_statement(sqlite3* database, std::string& sql) {
 }
 
 std::string hex(std::string_view bytes) {
-  std::string out = "x'";
-  for (const char c : bytes) {
-    std::array<char, 3> digits{};
-    std::snprintf(digits.data(), digits.size(), "%02x", static_cast<unsigned char>(c));
-    out += digits.data();
-  }
-  return out + "'";
+  return "x'" + hex_of(bytes) + "'";
 }
 
 std::string text_cell(const store::Statement& row, int column) {

@@ -78,7 +78,7 @@ class Top {
     if (refreshes) screen_.emplace();
     tracer::RecordHooks hooks;
     hooks.observer = &calls_;
-    hooks.status = [this](const tracer::TraceFigures& now, double seconds) { look(now, seconds); };
+    hooks.status = [this](const tracer::TraceFigures& now, double seconds) { refresh(now, seconds); };
     hooks.wants_end = [this] { return over_ || (screen_ && screen_->quit_was_typed()); };
     hooks.attached = [this](std::uint64_t threads) { say_attached(threads); };
     const auto outcome = tracer::record(recorder, hooks, nullptr);
@@ -98,7 +98,7 @@ class Top {
                    escape_terminal(picture_.target).c_str());
   }
 
-  void look(const tracer::TraceFigures& now, double seconds) {
+  void refresh(const tracer::TraceFigures& now, double seconds) {
     if (over_ || seconds - picture_.at_s < interval_s_) return;
     fill(now, seconds);
     if (options_.once) {

@@ -9,8 +9,8 @@
 namespace uscope::store {
 namespace {
 
-constexpr std::uint32_t kMostFiles = 0xffff;    // a frame holds 16 bits of its file's number
-constexpr std::size_t kMostLoggedKinds = 4096;  // the module gives out fewer
+constexpr std::uint32_t kMostFiles = 0xffff;   // a frame holds 16 bits of its file's number
+constexpr std::size_t kMostNamedKinds = 4096;  // the module gives out fewer
 
 // Arguments as a JSON array of texts. A list that was cut off ends with "…"; its last argument may be cut too.
 std::string argv_json(std::string_view bytes, bool cut) {
@@ -67,8 +67,9 @@ void Definitions::add(const trace::RawRecord& record) {
       break;
     case USC_RECORD_LOG_KIND: {
       const auto kind = record.as<usc_log_kind>();
-      if (logged_kinds.size() < kMostLoggedKinds)
-        logged_kinds.try_emplace(kind.kind, to_utf8(record.data<usc_log_kind>(0, kind.name_bytes)));
+      if (kind_names.size() < kMostNamedKinds)
+        kind_names.try_emplace({trace::source_of(record), kind.kind},
+                               to_utf8(record.data<usc_log_kind>(0, kind.name_bytes)));
       break;
     }
     case USC_RECORD_KERNEL_PLACE:

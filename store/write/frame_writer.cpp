@@ -7,6 +7,8 @@
 // and an `[anon]` module for the others.
 #include "store/write/frame_writer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -15,6 +17,7 @@
 #include "support/text.h"
 #include "trace/frame_address.h"
 #include "trace/names.h"
+#include "trace/runtime_modules.h"
 #include "trace/trigger.h"
 
 namespace uscope::store {
@@ -84,7 +87,7 @@ Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
     module.path = "[vdso]";
     kind = "vdso";
   } else if (module.path.empty()) {
-    module.path = "[file " + std::to_string(serial) + "]";
+    module.path = fmt::format("[file {}]", serial);
     if (!module.app) kind = "unknown";
   }
   module.runtime = serial == USC_FILE_VDSO || trace::is_runtime(module.path);
@@ -98,7 +101,7 @@ Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
       id = same;
       if (module.app && !modules_[id - 1].app) {
         modules_[id - 1].app = true;
-        if (auto done = execute(database_.handle(), "UPDATE module SET class='app' WHERE id=" + std::to_string(id));
+        if (auto done = execute(database_.handle(), fmt::format("UPDATE module SET class='app' WHERE id={}", id));
             !done)
           return done.error();
       }

@@ -73,7 +73,7 @@ Result<void> become_nobody() {
 }
 
 Result<void> limit_calls() {
-  SeccompFilter filter;
+  SeccompFilter filter(SeccompFilter::Others::kRefused);
   for (const long call : {SYS_read,         SYS_pread64,        SYS_lseek,           SYS_write,
                           SYS_recvfrom,     SYS_recvmsg,        SYS_sendto,          SYS_sendmsg,
                           SYS_fstat,        SYS_newfstatat,     SYS_close,           SYS_brk,
@@ -89,7 +89,7 @@ Result<void> limit_calls() {
   filter.allow_if_equal(SYS_prlimit64, 0, 0);  // its own limits only, which it cannot raise without CAP_SYS_RESOURCE
   // The flags of glibc's fork(): no threads, no namespaces.
   filter.allow_if_equal(SYS_clone, 0, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD);
-  return filter.install(false);
+  return filter.install();
 }
 
 }  // namespace

@@ -26,9 +26,9 @@
 
 #include "support/unique_fd.h"
 #include "symbolizer/elf/elf_facts.h"
+#include "symbolizer/elf/vdso_image.h"
 #include "symbolizer/go/go_sections.h"
 #include "symbolizer/go/go_unwind.h"
-#include "symbolizer/rows/vdso.h"
 
 namespace uscope::symbolizer {
 namespace {

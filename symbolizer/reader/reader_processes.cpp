@@ -73,7 +73,7 @@ class ProcessReading final : public FileReading {
 
   FactsAnswer facts();
   Result<Digest> digest() override;
-  Result<RowTable> rows(RowDetail detail) override;
+  Result<UnwindTable> rows(RowDetail detail) override;
 
  private:
   enum class Came { kAll, kEnd, kLate };
@@ -198,14 +198,14 @@ Result<Digest> ProcessReading::digest() {
   return digest;
 }
 
-Result<RowTable> ProcessReading::rows(RowDetail detail) {
+Result<UnwindTable> ProcessReading::rows(RowDetail detail) {
   const auto size = ask(detail == RowDetail::kStack ? ReadRequest::kRows : ReadRequest::kAllRows, kMostRowsBytes);
   if (!size) return size.error();
   RowsHead head;
   if (*size < sizeof(head)) return give_up(kUnsound);
   if (auto got = receive(std::as_writable_bytes(std::span(&head, 1))); !got) return got.error();
   if (*size - sizeof(head) != head.counts.bytes()) return give_up(kUnsound);
-  RowTable table;
+  UnwindTable table;
   make_room(table, head.counts);
   table.stats = head.stats;
   for (const auto part : parts_of(table))

@@ -59,7 +59,7 @@ Pass read_all(trace::RawReader& reader) {
     require(record.offset >= end && record.offset % 8 == 0, "records follow one another");
     end = record.offset + record.head.size;
     touch(record);
-    sequence.see(record);
+    sequence.observe(record);
     pass.records.push_back({record.offset, record.head.size, record.head.type});
     pass.bytes += record.head.size;
     if (pass.records.size() <= 64) {

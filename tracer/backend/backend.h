@@ -16,7 +16,7 @@
 #include "uscope/control.h"
 
 namespace uscope::symbolizer {
-struct RowTable;
+struct UnwindTable;
 }
 
 namespace uscope::tracer {
@@ -54,7 +54,7 @@ class Backend {
   virtual void set_scouts(Scouts& /*scouts*/) {}
   // Tells (usc_map) what a process that ran before has mapped; nothing where it has gone, where its mappings are locked
   // for long, or (module) after detach().
-  virtual Result<void> tell_mappings(std::uint32_t pid) = 0;
+  virtual Result<void> announce_mappings(std::uint32_t pid) = 0;
   using AttachedHandler = std::function<void(const usc_attached_call&)>;
   // The calls that adopted threads were found in and still are in.
   virtual Result<void> list_attached_calls(const AttachedHandler& handle) = 0;
@@ -74,7 +74,7 @@ class Backend {
 
   // Unwind rows of a file; then its state and classes take effect. A table that was published before, for another
   // file, takes no room again. kNoRoom: nothing was published.
-  virtual Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+  virtual Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                        std::uint32_t classes) = 0;
   virtual Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) = 0;
 

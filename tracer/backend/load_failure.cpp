@@ -22,7 +22,7 @@ constexpr std::size_t kMostLog = 16384;
 
 thread_local std::string kept_log;
 
-int keep(libbpf_print_level level, const char* format, va_list arguments) {
+int collect_message(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG) return 0;
   char* made = nullptr;
   const int bytes = vasprintf(&made, format, arguments);
@@ -44,16 +44,16 @@ bool says_nothing(std::string_view line) {
 
 }  // namespace
 
-void keep_libbpf_log() {
+void collect_libbpf_log() {
   kept_log.clear();
-  libbpf_set_print(keep);
+  libbpf_set_print(collect_message);
 }
 
 const std::string& libbpf_log() {
   return kept_log;
 }
 
-std::string telling_line(std::string_view log) {
+std::string decisive_line(std::string_view log) {
   while (!log.empty()) {
     while (!log.empty() && log.back() == '\n') log.remove_suffix(1);
     const std::size_t at = log.rfind('\n');
@@ -73,7 +73,7 @@ const char* bpf_remedy(int number) {
 
 Error load_failure(int number, std::string_view log, const std::vector<Check>& checks) {
   Error failure = errno_error("cannot load the BPF programs", number, bpf_remedy(number));
-  if (const std::string line = telling_line(log); !line.empty()) failure.what += " (" + line + ")";
+  if (const std::string line = decisive_line(log); !line.empty()) failure.what += " (" + line + ")";
   // Whatever else the log says, such as that a map was asked for once more without BTF.
   if (number == ENOMEM) return failure;
   // What bpf_probe_read_kernel and its kin may do is taken away whole: to the verifier they are not there.

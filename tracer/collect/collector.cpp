@@ -84,7 +84,7 @@ Collector::Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, t
       losses_(backend, sink) {}
 
 // The first failure of writing or publishing ends the trace; what follows it says no more.
-void Collector::keep(const Result<void>& result) {
+void Collector::record_error(const Result<void>& result) {
   if (!result && trouble_) trouble_ = result;
 }
 
@@ -93,12 +93,12 @@ Result<std::size_t> Collector::round() {
   last_round_ns_ = std::exchange(round_ns_, monotonic_ns());
   walks_.begin_round();
   Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
-  for (const std::uint32_t pid : arrivals_.take_adopted()) keep(backend_.tell_mappings(pid));
+  for (const std::uint32_t pid : arrivals_.take_adopted()) record_error(backend_.announce_mappings(pid));
   take_rows();
   write_file_news();
-  keep(walks_.work());
+  record_error(walks_.work());
   write_jit_news();
-  keep(futexes_.work());
+  record_error(futexes_.work());
   forget_the_dead();
   if (!trouble_) return trouble_.error();
   return count;
@@ -109,44 +109,44 @@ void Collector::on_record(const usc_record& record) {
   if (record.size < (type == nullptr ? sizeof(usc_record) : type->fixed_bytes)) return;
   const Handlers::Handler handler = Handlers::of(record.type);
   if (handler.handle != nullptr) handler.handle(*this, record);
-  if (handler.then == Handlers::Then::kPassOn) keep(sink_.append(record));
+  if (handler.then == Handlers::Then::kPassOn) record_error(sink_.append(record));
 }
 
 void Collector::on_event(const usc_event& event) {
   events_++;
-  futexes_.see(event);
+  futexes_.observe(event);
   if (observer_ != nullptr) observer_->on_event(event, tasks_.find(event.head.task));
 }
 
 void Collector::on_stack(const usc_stack& stack) {
   if (observer_ != nullptr) observer_->on_stack(stack);
-  jit_names_.see(stack);
-  walks_.see(stack);
+  jit_names_.observe(stack);
+  walks_.observe(stack);
 }
 
 void Collector::on_task(const usc_task& task) {
   tasks_.start(task);
   mappings_.fork(task.mm, task.parent_mm, task.head.time);
-  keep(arrivals_.start(task));
+  record_error(arrivals_.start(task));
 }
 
 void Collector::on_exec(const usc_exec& exec) {
   if (observer_ != nullptr) observer_->on_image(exec);
-  keep(arrivals_.write_image(exec, tasks_.find(exec.head.task).pid));
+  record_error(arrivals_.write_image(exec, tasks_.find(exec.head.task).pid));
   if (exec.old_tid == 0) return;  // the image of a process that ran before
   jit_names_.leave(exec);
   tasks_.exec(exec);
 }
 
 void Collector::on_task_exit(const usc_task_exit& exit) {
-  if ((exit.flags & USC_EXIT_GROUP_DEAD) != 0) jit_names_.hurry(tasks_.find(exit.head.task).mm);
+  if ((exit.flags & USC_EXIT_GROUP_DEAD) != 0) jit_names_.read_map_soon(tasks_.find(exit.head.task).mm);
   tasks_.exit(exit);
 }
 
 void Collector::on_string(const usc_string& string) {
   const usc_record& filtered = strings_.filter(string.head);
   if (observer_ != nullptr) observer_->on_string(as<usc_string>(filtered));
-  keep(sink_.append(filtered));
+  record_error(sink_.append(filtered));
 }
 
 void Collector::set_command(int pid) {
@@ -155,8 +155,8 @@ void Collector::set_command(int pid) {
 }
 
 void Collector::take_rows() {
-  keep(maker_.hand_over());
-  for (const std::uint32_t serial : maker_.take_news()) walks_.rows_came(serial);
+  record_error(maker_.hand_over());
+  for (const std::uint32_t serial : maker_.take_settled()) walks_.rows_came(serial);
 }
 
 void Collector::close() {
@@ -168,14 +168,14 @@ void Collector::close() {
 void Collector::give_up_rows() {
   if (std::exchange(rows_given_up_, true)) return;
   walks_.stop_waiting();
-  keep(files_.give_up_rows());
+  record_error(files_.give_up_rows());
 }
 
 // What is drained from now on, and what waits, is of a time after this.
 void Collector::forget_the_dead() {
   const std::uint64_t asked_from = std::min(last_round_ns_, walks_.held_since_ns());
   mappings_.settle(asked_from);
-  for (const std::uint32_t mm : tasks_.bury(asked_from)) {
+  for (const std::uint32_t mm : tasks_.reap(asked_from)) {
     mappings_.forget(mm);
     jit_names_.forget(mm);
   }
@@ -198,19 +198,19 @@ Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& ca
     on_stack(stack);
     usc_event event = call.event;
     event.stack = stack.stack;
-    keep(sink_.append_own(std::move(walked->stack)));
+    record_error(sink_.append_own(std::move(walked->stack)));
     on_event(event);
-    keep(sink_.append_own(event));
+    record_error(sink_.append_own(event));
   }
   return trouble_;
 }
 
 void Collector::write_file_news() {
-  for (const std::uint32_t serial : files_.take_news()) {
+  for (const std::uint32_t serial : files_.take_changed()) {
     const File& file = *files_.find(serial);
     if (observer_ != nullptr) observer_->on_file(serial, file);
-    keep(write_file(sink_, serial, file));
-    if (file.state == USC_FILE_USER_ONLY) keep(losses_.tell(USC_LOSS_ROWS_MEMORY, 0, losses_.from_ns()));
+    record_error(write_file(sink_, serial, file));
+    if (file.state == USC_FILE_USER_ONLY) record_error(losses_.record(USC_LOSS_ROWS_MEMORY, 0, losses_.from_ns()));
   }
 }
 
@@ -219,35 +219,35 @@ void Collector::write_jit_news() {
   const JitNews news = jit_names_.work(now, closing_);
   for (const JitNews::Name& name : news.names) {
     if (observer_ != nullptr) observer_->on_jit_name(name.mm, name.entry);
-    keep(write_jit_name(sink_, name, now));
+    record_error(write_jit_name(sink_, name, now));
   }
-  for (const auto& [cause, process] : news.troubles) keep(losses_.tell(cause, process, now));
+  for (const auto& [cause, process] : news.troubles) record_error(losses_.record(cause, process, now));
 }
 
 Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
   Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
-    futexes_.see(as<usc_event>(record));
-    keep(sink_.append_own(as<usc_event>(record)));
+    futexes_.observe(as<usc_event>(record));
+    record_error(sink_.append_own(as<usc_event>(record)));
   });
   if (!trouble_) return trouble_.error();
   return tasks;
 }
 
 // Processes that did not answer a question in time.
-void Collector::write_silent() {
+void Collector::record_unresponsive() {
   if (scouts_ == nullptr) return;
-  for (const std::uint32_t pid : scouts_->take_silent())
-    keep(losses_.tell(USC_LOSS_NO_ANSWER, tasks_.process_of(pid), monotonic_ns()));
+  for (const std::uint32_t pid : scouts_->take_unresponsive())
+    record_error(losses_.record(USC_LOSS_NO_ANSWER, tasks_.process_of(pid), monotonic_ns()));
 }
 
 Result<void> Collector::write_losses() {
-  write_silent();
-  keep(losses_.tell_counted(walks_.take_given_up()));
+  record_unresponsive();
+  record_error(losses_.record_counted(walks_.take_given_up()));
   return trouble_;
 }
 
 Result<void> Collector::write_totals() {
-  keep(tracer::write_totals(backend_, sink_));
+  record_error(tracer::write_totals(backend_, sink_));
   return trouble_;
 }
 

@@ -21,7 +21,7 @@
 #include "tracer/collect/observer.h"
 #include "tracer/files/file_table.h"
 #include "tracer/files/row_build_queue.h"
-#include "tracer/files/walk_rows.h"
+#include "tracer/files/walk_tables.h"
 #include "tracer/futex/futex_watch.h"
 #include "tracer/jit/jit_names.h"
 #include "tracer/model/mapping_timeline.h"
@@ -78,21 +78,21 @@ class Collector {
   void on_task_name(const usc_task_name& name) { tasks_.rename(name); }
   void on_map(const usc_map& map) { mappings_.add(map); }
   void on_unmap(const usc_unmap& unmap) { mappings_.remove(unmap); }
-  void on_file(const usc_file& file) { keep(files_.meet(file)); }
+  void on_file(const usc_file& file) { record_error(files_.add_announced(file)); }
   void on_string(const usc_string& string);
-  void on_sample(const usc_sample& sample) { keep(walks_.add(sample, last_round_ns_)); }
-  void keep(const Result<void>& result);
+  void on_sample(const usc_sample& sample) { record_error(walks_.add(sample, last_round_ns_)); }
+  void record_error(const Result<void>& result);
   void take_rows();
   void write_file_news();
   void write_jit_news();
   void forget_the_dead();
-  void write_silent();
+  void record_unresponsive();
   bool wait_for_rows();
 
   Backend& backend_;
   FileTable& files_;
   RowBuildQueue& maker_;
-  WalkRows rows_;
+  WalkTables rows_;
   trace::RecordSink& sink_;
   RecordObserver* observer_;
   Scouts* scouts_;

@@ -13,7 +13,7 @@
 #include "uscope/record.h"
 
 namespace uscope::symbolizer {
-struct RowTable;
+struct UnwindTable;
 }
 
 namespace uscope::tracer {
@@ -40,10 +40,10 @@ struct File {
   UniqueFd fd;                // empty for files beyond the descriptor limit: these are named by their path
   bool copied = false;        // fd is a copy of uscope's own, taken while the file held what was mapped
   usc_file_key key{};         // the key of what was mapped
-  bool told = true;           // the kernel side has announced it, with its key
+  bool announced = true;      // the kernel side has announced it, with its key
   symbolizer::ElfFacts facts;
-  // Null if there are none, and for USC_FILE_USER_ONLY (WalkRows holds these).
-  std::shared_ptr<const symbolizer::RowTable> rows;
+  // Null if there are none, and for USC_FILE_USER_ONLY (WalkTables holds these).
+  std::shared_ptr<const symbolizer::UnwindTable> rows;
   RowFigures figures;   // of its rows, wherever they are kept
   std::string trouble;  // why there are no rows
   int open_error = 0;

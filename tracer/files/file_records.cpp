@@ -23,7 +23,7 @@ auto first_of(const Values& values, std::size_t most) {
 }  // namespace
 
 Result<void> write_file(trace::RecordSink& sink, std::uint32_t serial, const File& file) {
-  if (!file.told) {
+  if (!file.announced) {
     usc_file known{};
     known.head.time = monotonic_ns();
     known.file = serial;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/files/file_table.h"
 
+#include <fmt/core.h>
 #include <fnmatch.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -11,7 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <set>
@@ -52,13 +52,13 @@ bool is_same_inode(const usc_file_key& a, const usc_file_key& b) {
   return a.dev == b.dev && a.ino == b.ino;
 }
 
-bool holds_rules(const symbolizer::RowTable& table) {
+bool holds_rules(const symbolizer::UnwindTable& table) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [](const usc_row& row) { return row.rule != USC_RULE_NONE; });
 }
 
 // Why a file has no rows; "" if it has some.
-std::string trouble_with(const Result<std::shared_ptr<const symbolizer::RowTable>>& rows, const std::string& name) {
+std::string trouble_with(const Result<std::shared_ptr<const symbolizer::UnwindTable>>& rows, const std::string& name) {
   if (!rows) return rows.error().what;
   std::string damage = symbolizer::damage_of(**rows, name);
   return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
@@ -73,9 +73,7 @@ bool has_key(const struct stat& status, const usc_file_key& key) {
 }
 
 std::string map_files_entry(std::uint32_t pid, const usc_file& record) {
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "/proc/%u/map_files/%llx-%llx", pid, record.start, record.end);
-  return text.data();
+  return fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, record.start, record.end);
 }
 
 }  // namespace
@@ -120,8 +118,8 @@ File* FileTable::find(std::uint32_t serial) {
   return serial < files_.size() ? files_[serial].get() : nullptr;
 }
 
-std::vector<std::uint32_t> FileTable::take_news() {
-  return std::exchange(news_, {});
+std::vector<std::uint32_t> FileTable::take_changed() {
+  return std::exchange(changed_, {});
 }
 
 std::uint32_t FileTable::classify(const std::string& path) const {
@@ -167,7 +165,7 @@ bool FileTable::is_met(const OpenedFile& opened, const usc_file& record) const {
 // Sets the descriptor, or the error.
 void FileTable::bind(const usc_file& record, File& file) {
   const std::uint32_t pid = living_thread_of(record.pid);
-  const std::string process = "/proc/" + std::to_string(pid);
+  const std::string process = fmt::format("/proc/{}", pid);
   const std::array<std::string, 4> candidates = {map_files_entry(pid, record), process + "/exe",
                                                  process + "/root" + file.path, file.path};
   file.open_error = ENOENT;
@@ -200,7 +198,7 @@ Result<void> FileTable::finish(std::uint32_t serial, File file) {
     if (auto put = backend_.publish_state(serial, file.state, file.classes); !put) return put;
   }
   slot(serial) = std::move(file);
-  news_.push_back(serial);
+  changed_.push_back(serial);
   return {};
 }
 
@@ -209,13 +207,13 @@ Result<void> FileTable::publish_vdso() {
   file.path = "[vdso]";
   file.state = USC_FILE_WITHOUT;
   if (auto rows = symbolizer::vdso_rows(); rows)
-    file.rows = std::make_shared<const symbolizer::RowTable>(std::move(*rows));
+    file.rows = std::make_shared<const symbolizer::UnwindTable>(std::move(*rows));
   else
     file.trouble = rows.error().what;
   return finish(USC_FILE_VDSO, std::move(file));
 }
 
-Result<void> FileTable::meet(const usc_file& record) {
+Result<void> FileTable::add_announced(const usc_file& record) {
   if (record.file < USC_FILE_FIRST || record.file >= USC_FILE_MAX) return {};
   File file;
   file.path = path_of(record);
@@ -242,7 +240,7 @@ Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchan
   const MemoryFiles::Seen seen = memory_.saw_code(file.key, unchanged);
   const std::string path = file.path;
   if (auto finished = finish(serial, std::move(file)); !finished) return finished;
-  if (!seen.first) news_.pop_back();
+  if (!seen.first) changed_.pop_back();
   if (!seen.settled) return {};
   const Result<std::uint32_t> whole = backend_.reserve_file(key);
   if (!whole) return {};
@@ -251,7 +249,7 @@ Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchan
   memory.path = path;
   memory.key = key;
   if (auto finished = finish(*whole, std::move(memory)); !finished) return finished;
-  news_.pop_back();
+  changed_.pop_back();
   return {};
 }
 
@@ -359,7 +357,7 @@ Result<void> FileTable::give_up_rows() {
   return {};
 }
 
-Result<void> FileTable::on_made(const MadeRows& made) {
+Result<void> FileTable::on_made(const BuiltTable& made) {
   stuck_ = false;
   if (!slot(made.serial).coming) return {};  // given up
   if (made.facts) return go_on(made.serial, *made.facts);
@@ -410,7 +408,7 @@ Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<st
   file.fd = std::move(fd);
   file.look_ahead = std::move(look_ahead);
   file.key = *key;
-  file.told = false;
+  file.announced = false;
   const Result<std::uint32_t> serial = backend_.reserve_file(*key);
   if (!serial) return {};
   return begin(*serial, std::move(file));
@@ -438,7 +436,7 @@ void FileTable::preload_process(std::uint32_t pid) {
     if (!opened.fd || opened.is_copy) continue;
     const struct stat& status = opened.status;
     // Servers have hundreds of processes with the same files.
-    if (!preloaded_.insert(std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino)).second) continue;
+    if (!preloaded_.insert(fmt::format("{}:{}", status.st_dev, status.st_ino)).second) continue;
     if (!has_descriptors()) return;
     if (auto done = expect(std::move(opened.fd), mapping.path, nullptr); !done) return;
   }

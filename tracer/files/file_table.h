@@ -30,7 +30,7 @@
 
 namespace uscope::tracer {
 
-class FileTable final : public RowUser {
+class FileTable final : public UnwindTableReceiver {
  public:
   // All arguments must outlive this object. Scouts, if given, open files.
   FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts = nullptr);
@@ -45,8 +45,8 @@ class FileTable final : public RowUser {
   // Handles a file that the kernel met. Errors of one file are stored with it (File::trouble) and are not errors here.
   // Its facts and rows arrive later (File::coming), from the queue, so that a slow file blocks nothing. The libraries
   // that an executable needs are looked up as soon as they are known, before they are mapped.
-  Result<void> meet(const usc_file& record);
-  Result<void> on_made(const MadeRows& made) override;
+  Result<void> add_announced(const usc_file& record);
+  Result<void> on_made(const BuiltTable& made) override;
   // Gives up the rows that are being built, and those of all files met later.
   Result<void> give_up_rows();
 
@@ -59,7 +59,7 @@ class FileTable final : public RowUser {
   // Returns all files, by serial; null for unused serials. The table is empty afterwards.
   std::vector<std::unique_ptr<File>> take_all() { return std::exchange(files_, {}); }
   // Serials whose usc_file_info must still be written to the trace; each is returned once.
-  std::vector<std::uint32_t> take_news();
+  std::vector<std::uint32_t> take_changed();
 
  private:
   Result<void> begin(std::uint32_t serial, File file);
@@ -87,7 +87,7 @@ class FileTable final : public RowUser {
   ProcessLooks looks_;
   std::vector<std::unique_ptr<File>> files_;
   std::vector<UniqueFd> lent_;  // of files that were given up while being read; the queue may still use them
-  std::vector<std::uint32_t> news_;
+  std::vector<std::uint32_t> changed_;
   std::unordered_set<std::string> expected_;  // paths that were looked up ahead
   std::size_t coming_ = 0;
   bool stuck_ = false;               // no descriptor was freed when one was needed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Walks that the kernel side could not finish, finished over the copy of the stack that it sent. What such a walk needs
-// may still be under way: a file's unwind rows, or a mapping that was not told of yet; then it waits.
+// may still be under way: a file's unwind rows, or a mapping that has not been announced yet; then the walk waits.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class DeferredWalks {
 
   // Nothing where it waits, in the queue again.
   Result<std::optional<FinishedWalk>> finish(HeldSample held);
-  // No further mapping is told of by itself.
+  // No further mapping will be announced without a request.
   void close() { closing_ = true; }
 
  private:

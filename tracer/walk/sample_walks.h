@@ -37,7 +37,7 @@ class SampleWalks {
               CompareObserver* observer);
 
   // Call it for every stack definition: samples of --verify refer to them.
-  void see(const usc_stack& stack) {
+  void observe(const usc_stack& stack) {
     if (verifier_) verifier_->remember(stack);
   }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tracer/files/file_table.h"
-#include "tracer/files/walk_rows.h"
+#include "tracer/files/walk_tables.h"
 #include "tracer/model/mapping_timeline.h"
 #include "tracer/model/task_table.h"
 #include "uscope/scope.h"
@@ -14,7 +14,7 @@ namespace uscope::tracer {
 struct WalkInputs {
   const MappingTimeline& mappings;
   const FileTable& files;
-  WalkRows& rows;
+  WalkTables& rows;
   const TaskTable& tasks;
   usc_scope scope{};
 };

@@ -82,8 +82,8 @@ struct usc_io_uring {
 	__u32 not_known; /* 1: it may use it; what would tell did not answer */
 };
 
-#define USC_FD_CWD (-100) /* fd: what is told of is the working directory, of a process without a root of its own */
-#define USC_FD_END (-101) /* fd: all has been told; head.time is after it was read. No target */
+#define USC_FD_CWD (-100) /* fd: the record describes the working directory, of a process without a root of its own */
+#define USC_FD_END (-101) /* fd: the last record of the list; head.time is after the list was read. No target */
 #define USC_FD_CLOEXEC 1  /* closed by an exec */
 
 /* A descriptor that a process had when it came into the trace, by /proc: head.time is before that was read. */

@@ -40,6 +40,18 @@ TEST(Names, OfEachReasonThatIsCounted) {
   EXPECT_EQ(counted, (std::vector<std::string_view>{"no_table", "lock", "mappings", "register", "copied"}));
 }
 
+TEST(Names, OfEachSource) {
+  EXPECT_EQ(source_name(USC_SOURCE_SYSCALL), "syscall");
+  EXPECT_EQ(source_name(USC_SOURCE_LOGGED), "stap");
+  EXPECT_EQ(source_name(USC_SOURCE_COUNT), "");
+}
+
+TEST(Names, OfKindsThatHaveNone) {
+  EXPECT_EQ(unnamed_kind(USC_SOURCE_SYSCALL, 400), "syscall_400");
+  EXPECT_EQ(unnamed_kind(USC_SOURCE_LOGGED, 0x80000002), "logged_2147483650");
+  EXPECT_EQ(unnamed_kind(USC_SOURCE_COUNT, 7), "unknown_7");
+}
+
 TEST(Names, OfEachWayToEnd) {
   EXPECT_EQ(how_name(USC_HOW_RETURNED), "returned");
   EXPECT_EQ(how_name(USC_HOW_OPEN), "open");

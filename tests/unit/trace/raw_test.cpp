@@ -244,9 +244,12 @@ TEST_F(RawTest, OtherFilesAreNamedAsWhatTheyAre) {
   std::filesystem::remove(raw());
   ten_events();
   overwrite(offsetof(usc_raw_header, record_abi), std::string("\x09\0\0\0", 4));
-  EXPECT_NE(error().find("holds records of version 9, this uscope reads version " + std::to_string(USC_RECORD_ABI)),
-            std::string::npos)
-      << error();
+  const std::string reads = ", this uscope reads versions 4 to " + std::to_string(USC_RECORD_ABI);
+  EXPECT_NE(error().find("holds records of version 9" + reads), std::string::npos) << error();
+  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x03\0\0\0", 4));
+  EXPECT_NE(error().find("holds records of version 3" + reads), std::string::npos) << error();
+  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x04\0\0\0", 4));
+  EXPECT_EQ(error(), "opened");
   std::filesystem::remove(raw());
   ASSERT_EQ(::mkfifo(raw().c_str(), 0600), 0);
   EXPECT_NE(error().find("is not a regular file"), std::string::npos);
@@ -258,24 +261,24 @@ TEST(Sequence, GapsAreWhatNobodyExplains) {
     usc_event event{};
     event.head = {sizeof(event), USC_RECORD_EVENT, cpu, seq, 0, 0};
     RawRecord record{event.head, std::as_bytes(std::span(&event, 1)), 0};
-    check.see(record);
+    check.observe(record);
   };
   for (const std::uint32_t seq : {5U, 3U, 9U}) see(0, seq);  // without a total: 3 … 9
   EXPECT_EQ(check.unexplained(), 4U);
   usc_cpu_total total{};
   total.head = {sizeof(total), USC_RECORD_CPU_TOTAL, 1, 0, 0, 0};
   total.records = 6;
-  check.see({total.head, std::as_bytes(std::span(&total, 1)), 0});
+  check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});
   see(1, 0);
   EXPECT_EQ(check.unexplained(), 9U);
   usc_loss loss{};
   loss.head = {sizeof(loss), USC_RECORD_LOSS, USC_CPU_USER, 0, 0, 0};
   loss.count = 7;
   loss.cause = USC_LOSS_DEFERRED_RING;
-  check.see({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
+  check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
   EXPECT_EQ(check.unexplained(), 2U);
   loss.cause = USC_LOSS_RECURSION;  // takes no number
-  check.see({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
+  check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
   EXPECT_EQ(check.unexplained(), 2U);
 }
 
@@ -295,12 +298,12 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
     usc_cpu_total total{};                                                  \
     total.head = {sizeof(total), USC_RECORD_CPU_TOTAL, 0, 0, 0, 0};         \
     total.records = 5;                                                      \
-    check.see({total.head, std::as_bytes(std::span(&total, 1)), 0});        \
+    check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});    \
     usc_loss loss{};                                                        \
     loss.head = {sizeof(loss), USC_RECORD_LOSS, USC_CPU_USER, 0, 0, 0};     \
     loss.count = 3;                                                         \
     loss.cause = USC_LOSS_##name;                                           \
-    check.see({loss.head, std::as_bytes(std::span(&loss, 1)), 0});          \
+    check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});      \
     EXPECT_EQ(numbered.count(text) + others.count(text), 1U) << text;       \
     EXPECT_EQ(check.unexplained(), numbered.count(text) ? 2U : 5U) << text; \
   }

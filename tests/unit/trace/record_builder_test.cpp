@@ -16,7 +16,7 @@ TEST(RecordBuilder, ARecordWithoutATail) {
   event.head.cpu = 3;
   event.head.seq = 17;
   event.head.task = 5;
-  event.nr = 39;
+  event.kind = 39;
   const RecordBuilder<usc_event> builder(event);
   const usc_event& record = builder.record();
   EXPECT_EQ(record.head.type, USC_RECORD_EVENT);
@@ -24,7 +24,7 @@ TEST(RecordBuilder, ARecordWithoutATail) {
   EXPECT_EQ(record.head.cpu, 3);
   EXPECT_EQ(record.head.seq, 17U);
   EXPECT_EQ(record.head.task, 5U);
-  EXPECT_EQ(record.nr, 39U);
+  EXPECT_EQ(record.kind, 39U);
 }
 
 TEST(RecordBuilder, PartsFollowEachOtherAndZerosFillTheLastWord) {

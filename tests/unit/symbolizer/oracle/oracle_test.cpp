@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "symbolizer/rows/vdso.h"
+#include "tests/support/system_files.h"
 #include "tests/unit/symbolizer/oracle_walk_support.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
@@ -84,7 +85,7 @@ class Walkers {
         walk.ended = USC_STEP_BROKEN(USC_BROKEN_NO_MAPPING);
         return walk;
       }
-      RowTable& table = files_.at(line->path).table;
+      UnwindTable& table = files_.at(line->path).table;
       const usc_file_rows place = place_of(table);
       const std::uint64_t offset = address - line->start + (line->path == "[vdso]" ? 0 : line->offset);
       walk.ended = usc_step(&frame, usc_row_find(&table, &place, offset, frame.exact != 0 ? 1 : 0), &memory, &table);
@@ -96,7 +97,7 @@ class Walkers {
  private:
   struct File {
     UniqueFd fd;
-    RowTable table;
+    UnwindTable table;
     std::uint32_t number = 0;
   };
 
@@ -404,7 +405,7 @@ TEST(OracleWalk, LeavingTheCopyIsSaid) {
 
 TEST(OracleWalk, ManySpacesStayBounded) {
   Oracle oracle(4);
-  const UniqueFd libc = open_to_read("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const UniqueFd libc = open_to_read(kLibc);
   const auto facts = read_elf_facts(libc.get(), "libc");
   ASSERT_TRUE(facts);
   OracleModule module;
@@ -426,7 +427,7 @@ TEST(OracleWalk, ManySpacesStayBounded) {
 // Where no CFI covers the pc, libdwfl follows rbp, and the walk says so.
 TEST(OracleWalk, FrameWithoutCfiIsMarked) {
   Oracle oracle;
-  const UniqueFd libc = open_to_read("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const UniqueFd libc = open_to_read(kLibc);
   const auto facts = read_elf_facts(libc.get(), "libc");
   auto table = build_rows(libc.get(), "libc");
   ASSERT_TRUE(facts);

@@ -22,7 +22,7 @@ class CollectorTest : public testing::Test {
     return *collector_;
   }
 
-  void tell_mappings() {
+  void announce_mappings() {
     for (const usc_map& map : process_.maps()) backend_.queue(map);
     for (const auto& [serial, mapping] : process_.files()) backend_.records.push_back(file_record(serial, mapping));
   }
@@ -65,7 +65,7 @@ class CollectorTest : public testing::Test {
 TEST_F(CollectorTest, ADeferredWalkIsFinishedOneRoundLater) {
   OwnSample sample = take_sample();
   queue(sample, 3);  // before the records that it needs
-  tell_mappings();
+  announce_mappings();
   ASSERT_TRUE(collector().round());
   EXPECT_TRUE(collector().has_pending());
   EXPECT_TRUE(sink_.all<usc_stack>().empty());
@@ -93,7 +93,7 @@ TEST_F(CollectorTest, AWalkWaitsForAMappingThatIsToldOfLate) {
   ASSERT_TRUE(collector().round());
   ASSERT_TRUE(collector().round());
   EXPECT_TRUE(collector().has_pending());
-  tell_mappings();
+  announce_mappings();
   ASSERT_TRUE(collector().round());
   ASSERT_TRUE(collector().round());
   const auto stacks = sink_.all<usc_stack>();
@@ -107,7 +107,7 @@ TEST_F(CollectorTest, AMappingThatNobodyTellsOfIsAskedForAtTheEnd) {
   queue_of_process(6, 4711);
   backend_.on_asked_for_mappings = [this](std::uint32_t pid) {
     EXPECT_EQ(pid, 4711U);
-    tell_mappings();
+    announce_mappings();
   };
   ASSERT_TRUE(collector().round());
   collector().close();
@@ -148,7 +148,7 @@ TEST_F(CollectorTest, AWalkThatNothingCanFinishIsToldAsLoss) {
 
 TEST_F(CollectorTest, ASampleOfVerifyIsComparedWithTheStackOfItsId) {
   config_.verify_every = 1;
-  tell_mappings();
+  announce_mappings();
   OwnSample walked = take_sample();
   OwnSample compared = walked;
   queue(walked, 3);
@@ -233,7 +233,7 @@ TEST_F(CollectorTest, AProcessThatDoesNotAnswerMayHaveARing) {
   backend_.queue(ran_before);
   ASSERT_TRUE(collector().round());
   EXPECT_TRUE(sink_.all<usc_io_uring>().empty());
-  (*scouts)->tell_silent(pid, 1);
+  (*scouts)->add_unresponsive(pid, 1);
   backend_.queue(ran_before);
   ASSERT_TRUE(collector().round());
   const auto rings = sink_.all<usc_io_uring>();
@@ -244,7 +244,7 @@ TEST_F(CollectorTest, AProcessThatDoesNotAnswerMayHaveARing) {
 }
 
 TEST_F(CollectorTest, FilesAreDescribedWithTheirRowsOrTheTrouble) {
-  tell_mappings();
+  announce_mappings();
   OwnMapping gone = process_.files().back().second;  // a library: the executable is found by /proc/PID/exe
   gone.path = "/nowhere/at/all";
   gone.start = gone.end = 0;
@@ -264,7 +264,7 @@ TEST_F(CollectorTest, FilesAreDescribedWithTheirRowsOrTheTrouble) {
 
 TEST_F(CollectorTest, RowsWithoutRoomAreToldAndWalksGoOn) {
   backend_.has_room = false;
-  tell_mappings();
+  announce_mappings();
   OwnSample sample = take_sample();
   queue(sample, 3);
   ASSERT_TRUE(collector().round());
@@ -287,7 +287,7 @@ TEST_F(CollectorTest, AWalkWaitsForRowsThatAreBeingMade) {
   compared.record().verify = 1;
   queue(sample, 3);
   queue(compared, 3);
-  tell_mappings();
+  announce_mappings();
   ASSERT_TRUE(collector.round());
   collector.close();
   while (collector.has_pending()) ASSERT_TRUE(collector.round());

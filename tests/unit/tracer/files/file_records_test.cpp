@@ -46,7 +46,7 @@ TEST(FileRecords, SegmentsBuildIdPathAndTroubleFollowInThisOrder) {
 
 TEST(FileRecords, AFileThatTheKernelSideHasNotAnnouncedIsAnnouncedFirst) {
   File file;
-  file.told = false;
+  file.announced = false;
   file.key.dev = 8;
   file.key.ino = 4711;
   MemorySink sink;

@@ -51,9 +51,9 @@ TEST_F(AttachedWalksTest, A32BitCallHasAStackWithoutFrames) {
 TEST_F(AttachedWalksTest, AWalkWhoseRowsDoNotComeIsGivenUp) {
   RowBuildQueue maker(own_.cache, 1);
   FileTable files(own_.backend, maker, {});
-  WalkRows rows(files, maker);
+  WalkTables rows(files, maker);
   for (const usc_map& map : own_.process.maps()) own_.mappings.add(map);
-  for (const auto& [serial, mapping] : own_.process.files()) ASSERT_TRUE(meet(files, serial, mapping));
+  for (const auto& [serial, mapping] : own_.process.files()) ASSERT_TRUE(announce(files, serial, mapping));
   AttachedWalks walks(own_.backend, {own_.mappings, files, rows, own_.tasks, own_.inputs.scope},
                       [this] { return ++waits_ < 3; });
   auto walked = walks.finish(call());

@@ -21,7 +21,7 @@ struct OwnWalks {
   }
   void map_all() {
     for (const usc_map& map : process.maps()) mappings.add(map);
-    for (const auto& [serial, mapping] : process.files()) (void)meet(files, serial, mapping);
+    for (const auto& [serial, mapping] : process.files()) (void)announce(files, serial, mapping);
     (void)maker.hand_over();
   }
   [[nodiscard]] static OwnSample sample(std::uint32_t stack) {
@@ -37,7 +37,7 @@ struct OwnWalks {
   symbolizer::RowCache cache{""};
   RowBuildQueue maker{cache, 0};
   FileTable files{backend, maker, {}};
-  WalkRows rows{files, maker};
+  WalkTables rows{files, maker};
   MappingTimeline mappings;
   TaskTable tasks;
   OwnProcess process;

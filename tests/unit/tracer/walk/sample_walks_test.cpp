@@ -94,12 +94,12 @@ TEST_F(SampleWalksTest, ASampleOfVerifyIsComparedWithTheStackThatWasSeen) {
   usc_stack frames_of_another{};
   frames_of_another.head.size = sizeof(usc_stack);
   frames_of_another.stack = 4;
-  walks_->see(frames_of_another);
+  walks_->observe(frames_of_another);
   ASSERT_TRUE(walks_->add(compared.record(), 0));
   compared.record().stack = 4;
   ASSERT_TRUE(walks_->add(compared.record(), 0));
   round();
-  // The finished stack has not been passed on to see(), which the collector does.
+  // The finished stack has not been passed on to observe(), which the collector does.
   EXPECT_EQ(sink_.all<usc_loss>().size(), 1U);
   const auto outcomes = sink_.all<usc_verify>();
   ASSERT_EQ(outcomes.size(), 1U);
