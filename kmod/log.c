@@ -105,7 +105,7 @@ static int announce_kind(u32 number)
 	record.head.source = USC_SOURCE_LOGGED;
 	memcpy(record.name, kind->name, kind->bytes);
 	if (usc_log_send(&record.head.head, USC_RECORD_LOG_KIND, sizeof(record.head) + ALIGN(kind->bytes, 8), 0)) {
-		usc_log_lost(USC_LOSS_RING_FULL_EVENT); /* it is not logged without its name */
+		usc_log_lost(USC_LOSS_RING_FULL_LOGGED); /* it is not logged without its name */
 		return -ENOSPC;
 	}
 	WRITE_ONCE(kind->announced, true);
@@ -147,7 +147,7 @@ static noinline int log_event(u32 kind, const u64 *values, unsigned int count, u
 		record.head.places = kernel_places(record.places, task.serial, caller);
 	if (usc_log_send(&record.head.head, USC_RECORD_LOGGED,
 			 sizeof(record.head) + ALIGN(record.head.places * sizeof(u32), 8), task.serial)) {
-		usc_log_lost(USC_LOSS_RING_FULL_EVENT);
+		usc_log_lost(USC_LOSS_RING_FULL_LOGGED);
 		return -ENOSPC;
 	}
 	return 0;

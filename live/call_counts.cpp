@@ -16,6 +16,8 @@
 #include "trace/names.h"
 #include "trace/runtime_modules.h"
 #include "trace/trigger.h"
+#include "tracer/files/file.h"
+#include "tracer/jit/perf_map.h"
 
 namespace uscope::live {
 namespace {

@@ -13,7 +13,7 @@
 #include "live/live_names.h"
 #include "trace/ids.h"
 #include "trace/latency.h"
-#include "tracer/collect/collector.h"
+#include "tracer/collect/observer.h"
 
 namespace uscope::live {
 

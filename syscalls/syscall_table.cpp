@@ -117,26 +117,11 @@ const Call* wide_entry(std::string_view name) {
 
 std::uint8_t string_kind(char letter) {
   switch (letter) {
-    case 's':
-      return USC_STRING_TEXT;
-    case 'x':
-      return USC_STRING_EXEC;
-    case 'r':
-      return USC_STRING_RESULT;
-    case 'a':
-      return USC_STRING_ADDRESS;
-    case 'A':
-      return USC_STRING_ADDRESS_OUT;
-    case 'n':
-      return USC_STRING_MESSAGE;
-    case 'N':
-      return USC_STRING_MESSAGE_OUT;
-    case 'w':
-      return USC_STRING_WORDS;
-    case 'P':
-      return USC_STRING_PAIR;
-    case 'q':
-      return USC_STRING_FUTEX;
+#define USC_X(name, text, sign, at_entry, by_kernel, holds, meaning) \
+  case sign:                                                         \
+    return USC_STRING_##name;
+#include "uscope/lists/string_kind.def"
+#undef USC_X
     default:
       return USC_STRING_NONE;
   }

@@ -10,18 +10,22 @@ namespace {
 struct Cause {
   std::string_view name;
   std::string_view meaning;
-  LossClass missing;
+  LossClass missing = LossClass::EVENTS;
 };
 
-constexpr std::array kCauses{
-#define USC_X(constant, name, meaning, numbered, missing) Cause{name, meaning, LossClass::missing},
+// By number; a number that is not taken has no name.
+constexpr auto kCauses = [] {
+  std::array<Cause, USC_LOSS_COUNT + 1> causes{};
+#define USC_X(constant, number, name, meaning, numbered, missing) causes[number] = {name, meaning, LossClass::missing};
 #include "uscope/lists/loss.def"
 #undef USC_X
-    Cause{kFileChanged,
-          "binaries that were changed or replaced after they were mapped: what they hold now is not what ran, and "
-          "names nothing",
-          LossClass::FACTS},
-};
+  causes[USC_LOSS_COUNT] = {
+      kFileChanged,
+      "binaries that were changed or replaced after they were mapped: what they hold now is not what ran, and "
+      "names nothing",
+      LossClass::FACTS};
+  return causes;
+}();
 
 struct Class {
   bool loses_events;
@@ -35,6 +39,7 @@ constexpr std::array kClasses{
 };
 
 const Cause* find(std::string_view name) {
+  if (name.empty()) return nullptr;
   const auto* const found =
       std::find_if(kCauses.begin(), kCauses.end(), [&](const Cause& known) { return name == known.name; });
   return found == kCauses.end() ? nullptr : found;

@@ -87,6 +87,9 @@ struct FileInfoTail {
 // The frames of a usc_stack, innermost first.
 void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames);
 
+// The path whose components are given, innermost first, each ended by NUL: "/usr/lib/libc.so.6"; empty for none.
+[[nodiscard]] std::string joined_path(std::string_view components);
+
 // The path of a usc_file, put together from its components: "/usr/lib/libc.so.6"; "…/a/b" where it is truncated.
 [[nodiscard]] std::string file_path_of(const RawRecord& record);
 

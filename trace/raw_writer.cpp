@@ -4,10 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
-
-#include "support/clock.h"
 
 namespace uscope::trace {
 namespace {
@@ -27,18 +24,6 @@ Result<RawWriter> RawWriter::create(UniqueFd file, const std::string& name, usc_
   return writer;
 }
 
-void RawWriter::stamp(usc_record& head, std::uint16_t type, std::size_t size) {
-  head.size = static_cast<std::uint32_t>(size);
-  head.type = type;
-  head.cpu = USC_CPU_USER;
-  head.seq = seq_++;
-}
-
-void RawWriter::copy(std::vector<char>& out, const void* fixed, std::size_t fixed_bytes, std::span<const char> tail) {
-  std::memcpy(out.data(), fixed, fixed_bytes);
-  if (!tail.empty()) std::memcpy(out.data() + fixed_bytes, tail.data(), tail.size());
-}
-
 Result<void> RawWriter::append(const usc_record& record) {
   return append_bytes({reinterpret_cast<const char*>(&record), record.size});
 }
@@ -50,16 +35,6 @@ Result<void> RawWriter::append_bytes(std::span<const char> bytes) {
   }
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
   return {};
-}
-
-Result<void> RawWriter::append_meta(const std::string& key, const std::string& value) {
-  usc_meta record{};
-  record.head.time = monotonic_ns();
-  std::string tail = key;
-  tail.push_back('\0');
-  tail.append(value, 0, 65536);
-  tail.push_back('\0');
-  return append_own(record, USC_RECORD_META, tail);
 }
 
 Result<void> RawWriter::flush() {

@@ -80,7 +80,7 @@ RecordValue value_of(const FieldInfo& field, const std::byte* at) {
     case Form::ABI:
       return named(abi_name(small), number);
     case Form::ENDED:
-      return ended_text(static_cast<std::uint8_t>(number));
+      return ended_name(static_cast<std::uint32_t>(number));
     case Form::LOSS:
       return named(loss_name(small), number);
     case Form::STATE:

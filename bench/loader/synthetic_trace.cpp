@@ -9,6 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
+#include <string_view>
+#include <utility>
 
 #include "store/db/database.h"
 #include "store/db/statement.h"
@@ -69,27 +72,20 @@ std::uint32_t write_definitions(trace::RawWriter& writer, const Shape& shape) {
     check(writer.append(task.head));
   }
   usc_exec exec{};
-  exec.head = {sizeof(exec) + 16, USC_RECORD_EXEC, 0, seq++, 1, kTraceStart};
+  exec.head = {0, 0, 0, seq++, 1, kTraceStart};
   exec.process = exec.image = 1;
   exec.exe_file = kExecutable;
   exec.path_bytes = 15;
-  std::vector<std::byte> bytes(sizeof(exec) + 16);
-  std::memcpy(bytes.data(), static_cast<const void*>(&exec), sizeof(exec));
-  std::memcpy(bytes.data() + sizeof(exec), "/usr/bin/server", 15);
-  check(writer.append(*reinterpret_cast<const usc_record*>(bytes.data())));
+  check(writer.append(trace::RecordBuilder<usc_exec>(exec).add(std::string_view("/usr/bin/server")).head()));
   for (std::uint32_t number = 1; number <= shape.stacks; number++) {
     const std::uint32_t depth = depth_of(shape, number);
-    bytes.assign(sizeof(usc_stack) + depth * sizeof(std::uint64_t), {});
     usc_stack stack{};
-    stack.head = {static_cast<__u32>(bytes.size()), USC_RECORD_STACK, 0, seq++, 1, kTraceStart};
+    stack.head = {0, 0, 0, seq++, 1, kTraceStart};
     stack.stack = number;
     stack.depth = static_cast<__u16>(depth);
-    std::memcpy(bytes.data(), static_cast<const void*>(&stack), sizeof(stack));
-    for (std::uint32_t i = 0; i < depth; i++) {
-      const std::uint64_t frame = frame_of(number, i);
-      std::memcpy(bytes.data() + sizeof(stack) + i * sizeof(frame), &frame, sizeof(frame));
-    }
-    check(writer.append(*reinterpret_cast<const usc_record*>(bytes.data())));
+    std::vector<std::uint64_t> frames;
+    for (std::uint32_t i = 0; i < depth; i++) frames.push_back(frame_of(number, i));
+    check(writer.append(trace::RecordBuilder<usc_stack>(stack).add_values(std::span(std::as_const(frames))).head()));
   }
   return seq;
 }

@@ -46,8 +46,7 @@ const char* restart_name(std::int64_t result) {
 }
 
 usc_abi abi_of(const std::string& name) {
-  if (name == "i386") return USC_ABI_I386;
-  return name == "x32" ? USC_ABI_X32 : USC_ABI_X86_64;
+  return trace::abi_of_name(name).value_or(USC_ABI_X86_64);
 }
 
 // Escaped, with the bytes in `marks` as \xNN, so that they differ from the same bytes used as delimiters around the

@@ -10,6 +10,8 @@
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/names.h"
+#include "trace/string_kind.h"
+#include "tracer/model/task_table.h"
 
 namespace uscope::cli {
 namespace {
@@ -45,7 +47,7 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
 // the line has the pointer.
 void LivePrinter::on_string(const usc_string& string) {
   constexpr std::size_t kMostTasks = 4096;  // of those that ended in a call something is left
-  if (string.kind == USC_STRING_WORDS || string.kind == USC_STRING_PAIR) return;
+  if (trace::string_holds(string.kind) == trace::StringHolds::NUMBERS) return;
   const trace::TaskId task(string.head.task);
   if (strings_.size() >= kMostTasks && strings_.count(task) == 0) strings_.clear();
   Strings& call = strings_[task];

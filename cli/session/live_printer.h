@@ -9,7 +9,7 @@
 
 #include "analyzer/read/event_query.h"
 #include "cli/terminal/status_line.h"
-#include "tracer/collect/collector.h"
+#include "tracer/collect/observer.h"
 
 namespace uscope::cli {
 

@@ -7,7 +7,7 @@
 
 #include "cli/terminal/status_line.h"
 #include "store/loader.h"
-#include "tracer/files/file_table.h"
+#include "tracer/files/file.h"
 
 namespace uscope::cli {
 

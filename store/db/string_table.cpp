@@ -8,6 +8,7 @@
 
 #include "support/socket_address.h"
 #include "support/text.h"
+#include "trace/string_kind.h"
 
 namespace uscope::store {
 namespace {
@@ -17,14 +18,11 @@ constexpr std::size_t kMostOfOneHash = 8;
 }  // namespace
 
 std::string string_text(const usc_string& head, std::string_view bytes) {
-  switch (head.kind) {
-    case USC_STRING_ADDRESS:
-    case USC_STRING_ADDRESS_OUT:
-    case USC_STRING_MESSAGE:
-    case USC_STRING_MESSAGE_OUT:
+  switch (trace::string_holds(head.kind)) {
+    case trace::StringHolds::ADDRESS:
       if ((head.flags & USC_STRING_REDACTED) == 0) return to_utf8(socket_address_text(bytes));
       break;
-    case USC_STRING_RESULT:  // getcwd's result includes the NUL
+    case trace::StringHolds::TEXT_NUL:  // getcwd's result includes the NUL
       if (bytes.ends_with('\0')) bytes.remove_suffix(1);
       break;
     default:
@@ -107,7 +105,7 @@ Result<trace::OrderedString> intern_string(const trace::RawRecord& record, Strin
   const auto head = record.as<usc_string>();
   const std::string_view bytes = record.data<usc_string>(0, head.bytes);
   trace::OrderedString out{.flags = head.flags, .arg = head.arg, .kind = head.kind};
-  if (head.kind == USC_STRING_WORDS || head.kind == USC_STRING_PAIR) {
+  if (trace::string_holds(head.kind) == trace::StringHolds::NUMBERS) {
     std::memcpy(out.numbers.data(), bytes.data(), std::min(bytes.size(), sizeof(out.numbers)));
     return out;
   }

@@ -228,9 +228,7 @@ void DescriptorTracker::lose(const LossFacts& loss) {
       });
       break;
     case USC_LOSS_RING_FULL_SHARING:
-    case USC_LOSS_TASK_MAP_BUSY:
     case USC_LOSS_RECURSION:
-    case USC_LOSS_RAW_WRITE:
       usable_ = false;
       break;
     default:

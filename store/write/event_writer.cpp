@@ -289,7 +289,7 @@ Result<void> EventWriter::write_stack_ends() {
   if (!insert) return insert.error();
   for (std::size_t ended = 0; ended < stacks.size(); ended++) {
     if (stacks[ended] == 0) continue;
-    const std::string text = trace::ended_text(static_cast<std::uint8_t>(ended));
+    const std::string text = trace::ended_name(static_cast<std::uint8_t>(ended));
     if (auto done = insert->run(std::string_view(text), stacks[ended], end_events_[ended]); !done) return done;
   }
   auto insert_guessed = database_.prepare("INSERT INTO guessed_stack VALUES(?1, ?2)");

@@ -205,7 +205,7 @@ Result<void> FrameWriter::write_stack(StackNumber number) {
   const auto [trigger, fallback] = find_trigger(frames);
   const StackRowId row = row_of(number);
   triggers_[row.value() - 1] = trigger;
-  if (auto done = insert_stack_->run(row, stack.depth, std::string_view(trace::ended_text(stack.ended)),
+  if (auto done = insert_stack_->run(row, stack.depth, std::string_view(trace::ended_name(stack.ended)),
                                      maybe_id(trigger), fallback, std::string_view(folded(frames)));
       !done)
     return done;

@@ -63,7 +63,7 @@ Result<void> FrameWriter::write_logged_stack(LoggedStackNumber number) {
   std::string text = folded(frames);
   for (auto frame = kernel.rbegin(); frame != kernel.rend(); ++frame)
     text += (text.empty() ? "" : ";") + functions_[frame->value() - 1] + "_[k]";
-  const std::string ended = stack.user ? trace::ended_text(definitions_.stacks.stack(stack.user).ended) : "kernel";
+  const std::string ended = stack.user ? trace::ended_name(definitions_.stacks.stack(stack.user).ended) : "kernel";
   if (auto done = insert_stack_->run(row, static_cast<std::uint32_t>(frames.size()), std::string_view(ended),
                                      maybe_id(trigger), fallback, std::string_view(text));
       !done)

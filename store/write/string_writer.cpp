@@ -5,15 +5,12 @@
 #include <string_view>
 
 #include "syscalls/syscall_table.h"
+#include "trace/string_kind.h"
 
 namespace uscope::store {
 namespace {
 
-constexpr std::size_t kAbis = 3;
-
-bool is_from_kernel(std::uint8_t kind) {
-  return kind == USC_STRING_ADDRESS_OUT || kind == USC_STRING_MESSAGE_OUT || kind == USC_STRING_RESULT;
-}
+constexpr std::size_t kAbis = USC_ABI_COUNT;
 
 }  // namespace
 
@@ -62,7 +59,7 @@ Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
     if (auto done = insert(event_id, arg, string_id, false, StringSource::kDescriptor); !done) return done;
   for (const trace::OrderedString& string : strings) {
     if (!string.string_id) continue;
-    const auto source = is_from_kernel(string.kind) ? StringSource::kKernel : StringSource::kProgram;
+    const auto source = trace::is_from_kernel(string.kind) ? StringSource::kKernel : StringSource::kProgram;
     if (auto done = insert(event_id, string.arg, string.string_id, (string.flags & USC_STRING_LATE) != 0, source);
         !done)
       return done;

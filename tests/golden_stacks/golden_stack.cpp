@@ -2,11 +2,13 @@
 #include "golden_stack.h"
 
 #include <cstdio>
-#include <cstring>
 #include <memory>
+#include <span>
 #include <sstream>
+#include <utility>
 
 #include "tests/quiet_backend.h"
+#include "trace/record_builder.h"
 #include "tracer/files/file_table.h"
 #include "uscope/record.h"
 
@@ -101,11 +103,7 @@ std::vector<char> sample_of(const GoldenStack& stack, RowDetail detail) {
   sample.bytes = static_cast<std::uint32_t>(data.size() * 8);
   if (stack.end_base != 0) sample.end_pages = copy(sample.end_base);
   sample.end_bytes = static_cast<std::uint32_t>(data.size() * 8) - sample.bytes;
-  std::vector<char> bytes(sizeof(sample) + data.size() * 8);
-  sample.head.size = static_cast<std::uint32_t>(bytes.size());
-  std::memcpy(bytes.data(), &sample, sizeof(sample));
-  if (!data.empty()) std::memcpy(bytes.data() + sizeof(sample), data.data(), data.size() * 8);
-  return bytes;
+  return trace::RecordBuilder<usc_sample>(sample).add_values(std::span(std::as_const(data))).take();
 }
 
 trace::FileId read_file_id(std::istream& in) {

@@ -12,6 +12,7 @@
 #include "golden_stack.h"
 #include "tracer/recorder/recorder.h"
 #include "tracer/walk/stack_copy.h"
+#include "tracer/walk/verifier.h"
 
 using namespace uscope;
 using symbolizer::RowDetail;

@@ -25,7 +25,7 @@ ALLOWED = {
     "support/process": "support",
     "support/sandbox": "support",
     "trace": "include/uscope include/uscope/lists support",
-    "syscalls": "include/uscope support",
+    "syscalls": "include/uscope include/uscope/lists support",
     "symbolizer/cfi": "support symbolizer/elf",
     "symbolizer/code": "include/uscope",
     "symbolizer/debug_files": "support symbolizer/elf",
@@ -37,8 +37,8 @@ ALLOWED = {
     "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
     "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows trace tracer/host tracer/scouts",
     "tracer/collect": (
-        "include/uscope include/uscope/lists support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model "
-        "tracer/process tracer/scouts tracer/walk"),
+        "include/uscope support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model tracer/process "
+        "tracer/scouts tracer/walk"),
     "tracer/files": (
         "include/uscope support symbolizer/elf symbolizer/reader symbolizer/rows trace tracer/backend tracer/jit "
         "tracer/process tracer/scouts"),
@@ -47,11 +47,11 @@ ALLOWED = {
     "tracer/jit": "include/uscope support trace tracer/model tracer/scouts",
     "tracer/model": "include/uscope support trace",
     "tracer/preflight": "include/uscope support tracer/backend tracer/host",
-    "tracer/process": "include/uscope support symbolizer/elf",
+    "tracer/process": "include/uscope support symbolizer/elf trace",
     "tracer/recorder": (
-        "include/uscope support support/process symbolizer/reader trace tracer/collect tracer/files tracer/futex tracer/host "
-        "tracer/process tracer/scouts tracer/walk"),
-    "tracer/scouts": "support support/process symbolizer/elf trace tracer/process",
+        "include/uscope support support/process symbolizer/reader trace tracer/backend tracer/collect tracer/files "
+        "tracer/futex tracer/host tracer/process tracer/scouts tracer/walk"),
+    "tracer/scouts": "support support/process symbolizer/elf tracer/process",
     "tracer/walk": (
         "include/uscope support symbolizer/oracle trace tracer/backend tracer/files tracer/model tracer/scouts"),
     "store": "store/db store/model store/write support symbolizer/names trace",
@@ -65,14 +65,15 @@ ALLOWED = {
     "analyzer/diff": "analyzer/read store/db store/write support syscalls trace",
     "analyzer/read": "store/db store/write support syscalls trace",
     "analyzer/summary": "analyzer/read include/uscope/lists store/db support trace",
-    "live": "support support/process support/sandbox symbolizer/names syscalls trace tracer/collect",
+    "live": (
+        "support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files tracer/jit"),
     "exporters": "analyzer/read store/db support",
     "cli": "cli/terminal cli/verbs",
     "cli/render": "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/terminal live support syscalls trace",
     "cli/session": (
         "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope store store/db store/files "
         "support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
-        "tracer/recorder"),
+        "tracer/model tracer/recorder"),
     "cli/terminal": "support",
     "cli/verbs": (
         "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/render cli/session cli/terminal exporters "

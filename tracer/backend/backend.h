@@ -12,28 +12,17 @@
 #include <vector>
 
 #include "support/result.h"
-#include "symbolizer/rows/row_builder.h"
 #include "trace/ids.h"
-#include "tracer/scouts/scouts.h"
+#include "tracer/backend/backend_options.h"
 #include "uscope/control.h"
+
+namespace uscope::symbolizer {
+struct UnwindTable;
+}
 
 namespace uscope::tracer {
 
-// Sizes of what is kept in the kernel.
-struct BackendSizes {
-  std::uint32_t ring_bytes = 16u << 20;  // of each processor; a power of two
-  std::uint32_t rows = 4u << 20;         // unwind rows of all files, 8 bytes each
-  std::uint32_t index_entries = 1u << 20;
-  std::uint32_t rules = 1u << 14;
-};
-
-// What the processes to be traced are known by, where it is not one launched command (usc_target says which of these
-// count).
-struct TargetNames {
-  std::vector<std::string> apps;       // base names of executables and scripts
-  std::vector<std::uint32_t> pids;     // in our own pid namespace
-  std::vector<std::uint64_t> cgroups;  // ids, of version 2
-};
+class Scouts;
 
 // Where the rows of a file came to lie.
 enum class Publish { kDone, kNoRoom };
@@ -105,9 +94,6 @@ class Backend {
 
 // One for each possible processor: "0-3,8" counts 9, since arrays are indexed by number.
 [[nodiscard]] std::uint32_t possible_processors();
-
-// kAuto: the kernel module where it is loaded and free, else BPF.
-enum class BackendChoice : std::uint8_t { kAuto, kBpf, kKmod };
 
 // A backend ready to be attached.
 Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const usc_config& config,

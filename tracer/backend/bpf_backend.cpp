@@ -23,12 +23,14 @@
 #include <utility>
 
 #include "support/unique_fd.h"
+#include "symbolizer/rows/row_builder.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/load_failure.h"
 #include "tracer/backend/program_check.h"
 #include "tracer/backend/ring_limits.h"
 #include "tracer/host/host.h"
+#include "tracer/scouts/scouts.h"
 
 namespace uscope::tracer {
 namespace {

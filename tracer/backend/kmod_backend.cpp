@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "support/unique_fd.h"
+#include "symbolizer/rows/row_builder.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/kmod_handles.h"
 #include "tracer/backend/program_check.h"

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Turns what the kernel side sends into the raw trace: passes records on, binds files and publishes their rows,
-// finishes deferred walks, compares samples of --verify, accounts for losses. One thread, bounded memory.
+// Turns what the kernel side sends into the raw trace. The collector hands each record to the rooms that need it, by a
+// table of handlers (collector.cpp), passes it on to the trace, and accounts for losses. One thread, bounded memory.
 //
-// Records of different processors come in any order within a round (one pass over all rings), and a record may refer to
-// one of another ring. So what needs more than itself, a walk, waits until the round after its own, and longer where a
-// file's unwind rows are still being made.
+// Records of different CPUs come in any order within a round (one pass over all rings), and a record may refer to one
+// of another ring. So what needs more than itself, a walk, waits until the round after its own
+// (tracer/walk/sample_walks.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "support/result.h"
-#include "trace/ids.h"
-#include "trace/raw_writer.h"
+#include "trace/sink.h"
+#include "trace/string_filter.h"
 #include "tracer/backend/backend.h"
+#include "tracer/collect/figures.h"
 #include "tracer/collect/loss_recorder.h"
-#include "tracer/collect/string_filter.h"
+#include "tracer/collect/observer.h"
 #include "tracer/files/file_table.h"
 #include "tracer/files/row_build_queue.h"
 #include "tracer/files/walk_tables.h"
@@ -27,117 +26,89 @@
 #include "tracer/jit/jit_names.h"
 #include "tracer/model/mapping_timeline.h"
 #include "tracer/model/task_table.h"
-#include "tracer/process/descriptor_snapshot.h"
+#include "tracer/process/arrivals.h"
 #include "tracer/scouts/process_looks.h"
 #include "tracer/walk/attached_calls.h"
-#include "tracer/walk/deferred_walks.h"
-#include "tracer/walk/sample_queue.h"
-#include "tracer/walk/verifier.h"
+#include "tracer/walk/sample_walks.h"
 
 namespace uscope::tracer {
 
-// What is known of the running trace, for status lines and summaries.
-struct TraceFigures {
-  std::uint64_t events = 0;
-  std::uint64_t lost = 0;       // events that are missing, by any cause
-  std::uint64_t processes = 0;  // alive
-  std::uint64_t deferred = 0;   // walks finished in user space
-  std::uint64_t verified = 0;
-  std::uint64_t differing = 0;
-  std::uint64_t raw_bytes = 0;
-};
-
-// Sees records as they pass; nothing may be kept of what is handed in.
-class RecordObserver {
- public:
-  virtual ~RecordObserver() = default;
-  virtual void on_event(const usc_event& event, const TaskInfo& task) = 0;
-  // Definitions, which may come later than what refers to them.
-  virtual void on_stack(const usc_stack& /*stack*/) {}
-  virtual void on_image(const usc_exec& /*exec*/) {}
-  virtual void on_string(const usc_string& /*string*/) {}  // most often before its call's event
-  virtual void on_file(trace::FileId /*serial*/, const File& /*file*/) {}
-  virtual void on_jit_name(trace::MmId /*mm*/, const PerfMapEntry& /*name*/) {}
-};
-
 class Collector {
  public:
-  Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, trace::RawWriter& writer,
-            const usc_config& config, RecordObserver* observer, CompareObserver* compare_observer = nullptr,
-            Scouts* scouts = nullptr);
+  // All must outlive this object; the observers and the scouts may be null.
+  Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, trace::RecordSink& sink, const usc_config& config,
+            RecordObserver* observer, CompareObserver* compare_observer = nullptr, Scouts* scouts = nullptr);
 
-  // One pass over all rings, and the walks left from the pass before. The number of records seen.
+  // One pass over all rings, and the walks left from the pass before. Returns the number of records seen.
   Result<std::size_t> round();
-  // Calls that began before `before_ns` and have not returned; the number of traced tasks.
+  // Writes calls that began before `before_ns` and have not returned. Returns the number of traced tasks.
   Result<std::uint64_t> write_open_calls(std::uint64_t before_ns);
-  // The futex waits that are open; what looks at them have seen is written by the rounds.
+  // The futex waits that are open; the rounds write what looks at them have seen.
   [[nodiscard]] FutexWatch& futexes() { return futexes_; }
   // No new call is recorded any more: walks that wait for a mapping ask for it, or are finished as they are.
   void close();
   // Walks that wait for a file's rows are finished without them.
   void give_up_rows();
-  // Calls that threads were found in, with their stacks.
+  // Writes calls that threads were found in, with their stacks.
   Result<void> write_attached_calls(const std::vector<AttachedCall>& calls);
-  // What was lost since the last call.
+  // Writes what was lost since the last call.
   Result<void> write_losses();
   // The command that is about to be started, and that it has been.
   void set_command(int pid);
   void command_started() { jit_names_.command_started(); }
-  // What becomes of strings; to be called before the first round.
-  void set_string_filter(StringFilter filter) { strings_ = std::move(filter); }
-  // Counters and sequence totals, at the end.
+  // Decides what becomes of strings; to be called before the first round.
+  void set_string_filter(trace::StringFilter filter) { strings_ = std::move(filter); }
+  // Writes counters and sequence totals, at the end.
   Result<void> write_totals();
 
-  [[nodiscard]] bool has_pending() const { return !samples_.empty() || (maker_.is_busy() && !rows_given_up_); }
+  [[nodiscard]] bool has_pending() const { return !walks_.empty() || (maker_.is_busy() && !rows_given_up_); }
   // Walks could be finished now, but the rings come first.
-  [[nodiscard]] bool is_behind() const { return samples_.has_due(); }
+  [[nodiscard]] bool is_behind() const { return walks_.has_due(); }
   [[nodiscard]] TraceFigures figures() const;
 
  private:
+  struct Handlers;
+
   void on_record(const usc_record& record);
-  void on_exec(const usc_exec& exec);
-  void lose_sample(const usc_sample& sample);
+  void on_event(const usc_event& event);
   void on_stack(const usc_stack& stack);
-  void on_string(const usc_record& record);
-  void read_descriptors(trace::ProcessId process, std::uint32_t pid);
-  void write_descriptors(trace::ProcessId process, std::uint64_t time, std::uint64_t until,
-                         const std::vector<OpenDescriptor>& descriptors);
+  void on_task(const usc_task& task);
+  void on_exec(const usc_exec& exec);
+  void on_task_exit(const usc_task_exit& exit);
+  void on_task_name(const usc_task_name& name) { tasks_.rename(name); }
+  void on_map(const usc_map& map) { mappings_.add(map); }
+  void on_unmap(const usc_unmap& unmap) { mappings_.remove(unmap); }
+  void on_file(const usc_file& file) { record_error(files_.add_announced(file)); }
+  void on_string(const usc_string& string);
+  void on_sample(const usc_sample& sample) { record_error(walks_.add(sample, last_round_ns_)); }
   void record_error(const Result<void>& result);
-  void pass_on(const usc_record& record) { record_error(writer_.append(record)); }
   void take_rows();
-  void process_samples();
-  void finish_walk(HeldSample held);
-  void verify(HeldSample held);
   void write_file_news();
   void write_jit_news();
+  void forget_the_dead();
   void record_unresponsive();
-  UserStack walk_attached(const AttachedCall& call, const usc_sample& sample, std::uint64_t until_ns);
+  bool wait_for_rows();
 
   Backend& backend_;
   FileTable& files_;
   RowBuildQueue& maker_;
   WalkTables rows_;
-  trace::RawWriter& writer_;
-  const usc_config config_;
+  trace::RecordSink& sink_;
   RecordObserver* observer_;
+  Scouts* scouts_;
+  trace::StringFilter strings_;
   MappingTimeline mappings_;
   TaskTable tasks_;
-  Scouts* scouts_;
   ProcessLooks looks_{scouts_};
+  Arrivals arrivals_{looks_, strings_, sink_};
   JitNames jit_names_{tasks_, scouts_};
-  FutexWatch futexes_;
-  std::unique_ptr<Verifier> verifier_;
-  std::vector<std::uint32_t> adopted_;  // pids of processes that ran before, whose mappings are to be announced
-  std::uint64_t round_ns_ = 0;          // when this round began
-  std::uint64_t last_round_ns_ = 0;     // and the one before
-  SampleQueue samples_;
-  DeferredWalks walks_;
-  StringFilter strings_;
-  std::vector<OpenDescriptor> command_descriptors_;          // until the command's process is announced
-  std::unordered_set<trace::ProcessId> unread_descriptors_;  // processes whose image comes next
-  TraceFigures figures_;
+  FutexWatch futexes_{tasks_, sink_, scouts_};
+  const WalkInputs inputs_;
+  SampleWalks walks_;
   LossRecorder losses_;
-  std::unordered_map<trace::ProcessId, std::uint64_t> given_up_;  // deferred walks without an end
+  std::uint64_t round_ns_ = 0;       // when this round began
+  std::uint64_t last_round_ns_ = 0;  // and the one before
+  std::uint64_t events_ = 0;
   bool closing_ = false;
   bool rows_given_up_ = false;
   Result<void> trouble_;

@@ -17,7 +17,7 @@ Result<void> LossRecorder::write(std::uint32_t cause, trace::ProcessId process, 
   loss.count = count;
   loss.cause = cause;
   loss.process = process.value();
-  return writer_.append_own(loss, USC_RECORD_LOSS);
+  return sink_.append_own(loss);
 }
 
 Result<void> LossRecorder::record(usc_loss_cause cause, trace::ProcessId process, std::uint64_t from_ns) {

@@ -9,15 +9,14 @@
 #include "support/clock.h"
 #include "support/result.h"
 #include "trace/ids.h"
-#include "trace/raw_writer.h"
+#include "trace/sink.h"
 #include "tracer/backend/backend.h"
 
 namespace uscope::tracer {
 
 class LossRecorder {
  public:
-  LossRecorder(Backend& backend, trace::RawWriter& writer)
-      : backend_(backend), writer_(writer), from_ns_(monotonic_ns()) {}
+  LossRecorder(Backend& backend, trace::RecordSink& sink) : backend_(backend), sink_(sink), from_ns_(monotonic_ns()) {}
 
   // One loss of the collector's own, since `from_ns`; without an id where it is of no process.
   Result<void> record(usc_loss_cause cause, trace::ProcessId process, std::uint64_t from_ns);
@@ -33,7 +32,7 @@ class LossRecorder {
   Result<void> write(std::uint32_t cause, trace::ProcessId process, std::uint64_t count, std::uint64_t from_ns);
 
   Backend& backend_;
-  trace::RawWriter& writer_;
+  trace::RecordSink& sink_;
   std::array<std::uint64_t, USC_LOSS_COUNT> recorded_{};
   std::unordered_map<trace::IdPair<trace::ProcessId, std::uint32_t>, std::uint64_t> process_recorded_;  // by cause, too
   std::uint64_t from_ns_;

@@ -21,6 +21,8 @@
 #include "symbolizer/elf/file_writes.h"
 #include "symbolizer/reader/file_owner.h"
 #include "symbolizer/rows/vdso.h"
+#include "trace/raw_record.h"
+#include "trace/record_type.h"
 #include "tracer/jit/jit_names.h"
 #include "tracer/process/library_search.h"
 #include "tracer/process/process_list.h"
@@ -77,18 +79,7 @@ std::string map_files_entry(std::uint32_t pid, const usc_file& record) {
 }  // namespace
 
 std::string path_of(const usc_file& record) {
-  std::vector<std::string_view> parts;
-  const std::size_t room = record.head.size > sizeof(usc_file) ? record.head.size - sizeof(usc_file) : 0;
-  std::string_view rest(record.path, std::min<std::size_t>(record.path_bytes, room));
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('\0');
-    const std::string_view part = rest.substr(0, end);
-    if (!part.empty()) parts.push_back(part);
-    if (end == std::string_view::npos) break;
-    rest.remove_prefix(end + 1);
-  }
-  std::string path;
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) path.append("/").append(*part);
+  const std::string path = trace::joined_path(trace::tail_of(record).substr(0, record.path_bytes));
   return path.empty() ? "/" : path;
 }
 

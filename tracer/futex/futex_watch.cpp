@@ -409,7 +409,7 @@ Result<void> FutexWatch::let_be(const FutexQuestion& question) {
   futex.futexes = call.futexes;
   futex.key = USC_FUTEX_UNKNOWN;
   futex.flags = static_cast<__u8>(call.flags | USC_FUTEX_AT_STOP | USC_FUTEX_HANDLERS);
-  return writer_.append_own(futex, USC_RECORD_FUTEX);
+  return sink_.append_own(futex);
 }
 
 Result<void> FutexWatch::write(const std::vector<ScoutMessage>& seen) {
@@ -418,10 +418,9 @@ Result<void> FutexWatch::write(const std::vector<ScoutMessage>& seen) {
     ScoutReader reader(message.bytes);
     const auto futex = reader.get<usc_futex>();
     const auto words = reader.get_bytes();
-    const trace::MmId mm(futex.mm);
-    if (futex.key == USC_FUTEX_PRIVATE && tasks_.was_adopted(mm)) sharers_[mm] = futex.untraced_sharers;
-    if (auto done = writer_.append_own(futex, USC_RECORD_FUTEX,
-                                       std::span(reinterpret_cast<const char*>(words.data()), words.size()));
+    if (const trace::MmId mm(futex.mm); futex.key == USC_FUTEX_PRIVATE && tasks_.was_adopted(mm))
+      sharers_[mm] = futex.untraced_sharers;
+    if (auto done = sink_.append_own(futex, std::span(reinterpret_cast<const char*>(words.data()), words.size()));
         !done)
       return done;
   }

@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "support/result.h"
-#include "trace/ids.h"
-#include "trace/raw_writer.h"
+#include "trace/sink.h"
 #include "tracer/model/task_table.h"
 #include "tracer/scouts/scouts.h"
 #include "uscope/record.h"
@@ -51,8 +50,8 @@ struct FutexQuestion {
 class FutexWatch {
  public:
   // All must outlive this object. Without scouts the caller's thread does the work at once.
-  FutexWatch(const TaskTable& tasks, trace::RawWriter& writer, Scouts* scouts = nullptr)
-      : tasks_(tasks), writer_(writer), scouts_(scouts) {}
+  FutexWatch(const TaskTable& tasks, trace::RecordSink& sink, Scouts* scouts = nullptr)
+      : tasks_(tasks), sink_(sink), scouts_(scouts) {}
 
   // Call it for every event as it arrives, including open and attached ones.
   void observe(const usc_event& event);
@@ -105,7 +104,7 @@ class FutexWatch {
   Result<void> let_be(const FutexQuestion& question);
 
   const TaskTable& tasks_;
-  trace::RawWriter& writer_;
+  trace::RecordSink& sink_;
   Scouts* scouts_;
   std::optional<Look> look_;
   bool all_asked_ = false;  // begin another look when this one is over

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "support/clock.h"
+#include "trace/record_type.h"
 
 namespace uscope::tracer {
 namespace {
@@ -36,10 +37,8 @@ void JitNames::observe(const usc_stack& stack) {
     unmet_.push_back(mm);
   }
   if (space.met && !space.file) return;  // no names will be found
-  const std::size_t room = (stack.head.size - sizeof(usc_stack)) / sizeof(std::uint64_t);
-  for (std::size_t i = 0; i < std::min<std::size_t>(stack.depth, room); i++) {
-    const std::uint64_t frame = stack.frames[i];
-    if (trace::file_of(frame) != trace::kNoFile) continue;
+  for (const std::uint64_t frame : trace::frames_of(stack)) {
+    if (USC_FRAME_FILE(frame) != USC_FILE_NONE) continue;
     const std::uint64_t address = USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1);
     if (!space.found.contains(address)) insert(space, address);
   }

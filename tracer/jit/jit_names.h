@@ -15,8 +15,6 @@
 #include <vector>
 
 #include "support/clock.h"
-#include "trace/ids.h"
-#include "trace/raw_writer.h"
 #include "tracer/jit/perf_map.h"
 #include "tracer/jit/perf_map_file.h"
 #include "tracer/model/task_table.h"

@@ -18,8 +18,13 @@
 #include "support/process/child_process.h"
 #include "support/unique_fd.h"
 #include "symbolizer/reader/reader_processes.h"
+#include "trace/raw_writer.h"
+#include "tracer/backend/backend.h"
+#include "tracer/collect/collector.h"
+#include "tracer/files/file_table.h"
 #include "tracer/host/host.h"
 #include "tracer/process/process_list.h"
+#include "tracer/recorder/stall_watch.h"
 #include "tracer/scouts/process_looks.h"
 #include "tracer/scouts/scouts.h"
 #include "tracer/walk/attached_calls.h"
@@ -234,7 +239,7 @@ Result<void> Recording::prepare() {
   files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules, scouts_.get());
   collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *writer_, config_, hooks_.observer,
                                            hooks_.compare_observer, scouts_.get());
-  collector_->set_string_filter(StringFilter(Redactor(options_.redact), config_.string_bytes != 0));
+  collector_->set_string_filter(trace::StringFilter(Redactor(options_.redact), config_.string_bytes != 0));
   for (const auto& [key, value] : options_.meta)
     if (auto done = writer_->append_meta(key, value); !done) return done;
   if (auto done = writer_->append_meta("backend", backend_->name()); !done) return done;

@@ -4,19 +4,25 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/result.h"
 #include "support/unique_fd.h"
-#include "tracer/collect/collector.h"
-#include "tracer/files/file_table.h"
+#include "tracer/backend/backend_options.h"
+#include "tracer/collect/figures.h"
+#include "tracer/files/file.h"
 #include "tracer/process/launcher.h"
-#include "tracer/recorder/stall_watch.h"
 #include "uscope/control.h"
 
 namespace uscope::tracer {
+
+class CompareObserver;  // tracer/walk/verifier.h
+class RecordObserver;   // tracer/collect/observer.h
+class StallCheck;       // tracer/recorder/stall_watch.h
 
 // The destination of the raw trace.
 struct RawOutput {

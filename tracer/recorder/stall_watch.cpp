@@ -5,9 +5,9 @@
 
 namespace uscope::tracer {
 
-Result<bool> StallWatch::work(FutexWatch& futexes, trace::RawWriter& writer, std::uint64_t now_ns) {
+Result<bool> StallWatch::work(FutexWatch& futexes, trace::RecordSink& sink, std::uint64_t now_ns) {
   if (state_ == State::kLooking && !futexes.is_scanning()) {
-    if (auto done = writer.flush(); !done) return done.error();
+    if (auto done = sink.flush(); !done) return done.error();
     state_ = State::kChecking;
     check_->begin();
   } else if (state_ == State::kChecking) {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "support/result.h"
-#include "trace/raw_writer.h"
+#include "trace/sink.h"
 #include "tracer/futex/futex_watch.h"
 
 namespace uscope::tracer {
@@ -27,7 +27,7 @@ class StallWatch {
   StallWatch(StallCheck* check, std::uint64_t stall_ns) : check_(check), stall_ns_(stall_ns) {}
 
   // Call it often, so that the end of a check is noticed at once. Returns true if threads wait for each other.
-  Result<bool> work(FutexWatch& futexes, trace::RawWriter& writer, std::uint64_t now_ns);
+  Result<bool> work(FutexWatch& futexes, trace::RecordSink& sink, std::uint64_t now_ns);
   // Call it about every second, with the number of traced threads: begins a check when it is time.
   Result<void> check(FutexWatch& futexes, std::uint64_t now_ns, std::uint64_t threads);
 

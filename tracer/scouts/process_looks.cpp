@@ -15,7 +15,6 @@
 #include <cerrno>
 
 #include "support/clock.h"
-#include "trace/raw_writer.h"
 #include "tracer/process/library_search.h"
 #include "tracer/process/outsiders.h"
 

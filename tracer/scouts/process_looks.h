@@ -13,21 +13,11 @@
 
 #include "support/unique_fd.h"
 #include "symbolizer/elf/elf_facts.h"
-#include "tracer/process/descriptor_snapshot.h"
 #include "tracer/process/process_list.h"
+#include "tracer/process/process_portrait.h"
 #include "tracer/scouts/scouts.h"
 
 namespace uscope::tracer {
-
-// Facts about a process that ran before the trace which the kernel side does not give.
-struct ProcessPortrait {
-  std::string name;  // of its first thread
-  std::string path;
-  std::string arguments;
-  std::uint64_t descriptors_ns = 0;  // when they were read
-  std::vector<OpenDescriptor> descriptors;
-  bool has_io_uring = false;
-};
 
 // A regular file, opened for reading. If it is on a file system that is a program (FUSE), it is a copy in memory, owned
 // by user nobody and writable by all: such a program may block whoever holds a descriptor of its file from closing it,
@@ -40,13 +30,13 @@ struct OpenedFile {
   std::string path;       // its present path
 };
 
-class ProcessLooks {
+class ProcessLooks final : public PortraitSource {
  public:
   explicit ProcessLooks(Scouts* scouts = nullptr) : scouts_(scouts) {}
   [[nodiscard]] Scouts* scouts() const { return scouts_; }
 
-  std::optional<ProcessPortrait> portrait_of(std::uint32_t pid, bool with_descriptors);
-  std::vector<OpenDescriptor> descriptors_of(std::uint32_t pid);
+  std::optional<ProcessPortrait> portrait_of(std::uint32_t pid, bool with_descriptors) override;
+  std::vector<OpenDescriptor> descriptors_of(std::uint32_t pid) override;
   bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names);
   std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid);
   // Whether a path means the same file to that process as to uscope: not if the process has another root (a

@@ -22,7 +22,6 @@
 #include "support/clock.h"
 #include "support/process/child_process.h"
 #include "support/process/fd_passing.h"
-#include "trace/raw_writer.h"
 
 namespace uscope::tracer {
 namespace {

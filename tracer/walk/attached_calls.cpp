@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "trace/ids.h"
+#include "trace/record_builder.h"
 #include "tracer/walk/stack_copy.h"
 
 namespace uscope::tracer {
@@ -152,11 +152,7 @@ std::vector<char> make_sample(usc_sample head, const std::vector<char>& stack) {
   head.end_bytes = static_cast<__u32>(stack.size() - head.bytes);
   head.end_base = head.end_bytes != 0 ? window_end : 0;
   head.end_pages = page_bits(head.end_bytes);
-  std::vector<char> bytes((sizeof(head) + stack.size() + 7) & ~std::size_t{7});
-  head.head.size = static_cast<__u32>(bytes.size());
-  std::memcpy(bytes.data(), &head, sizeof(head));
-  if (!stack.empty()) std::memcpy(bytes.data() + sizeof(head), stack.data(), stack.size());
-  return bytes;
+  return trace::RecordBuilder<usc_sample>(head).add(stack).take();
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/walk/deferred_walks.h"
 
-#include <cstring>
+#include <span>
 #include <utility>
 
 #include "support/clock.h"
-#include "trace/raw_writer.h"
 
 namespace uscope::tracer {
 namespace {
@@ -19,21 +18,15 @@ constexpr std::uint64_t kRest = 20;
 
 }  // namespace
 
-std::vector<char> define_stack(const usc_sample& sample, const UserStack& walked) {
-  std::vector<char> bytes(sizeof(usc_stack) + walked.frames.size() * sizeof(std::uint64_t));
+trace::RecordBuilder<usc_stack> define_stack(const usc_sample& sample, const UserStack& walked) {
   usc_stack stack{};
   stack.head = sample.head;
-  stack.head.type = USC_RECORD_STACK;
-  stack.head.size = static_cast<__u32>(bytes.size());
   stack.stack = sample.stack;
   stack.mm = walked.has_jit ? sample.mm : 0;
   stack.depth = static_cast<__u16>(walked.frames.size());
   stack.ended = walked.ended;
   stack.deferred = 1;
-  std::memcpy(bytes.data(), &stack, sizeof(stack));
-  if (!walked.frames.empty())
-    std::memcpy(bytes.data() + sizeof(stack), walked.frames.data(), walked.frames.size() * sizeof(std::uint64_t));
-  return bytes;
+  return std::move(trace::RecordBuilder<usc_stack>(stack).add_values(std::span(walked.frames)));
 }
 
 // A mapping is announced at the next call of the task that made it, which may not come for long, or ever; or find the
@@ -59,21 +52,21 @@ Result<void> DeferredWalks::ask_for_mappings(HeldSample& held) {
   Asked& asked = asked_[trace::MmId(sample.mm)];
   if (asked.ns > sample.head.time) return {};
   asked.ns = monotonic_ns();
-  auto announced = backend_.announce_mappings(tasks_.find(trace::TaskId(sample.head.task)).pid);
+  auto announced = backend_.announce_mappings(inputs_.tasks.find(trace::TaskId(sample.head.task)).pid);
   const std::uint64_t now = monotonic_ns();
   asked.rest_until_ns = now + kRest * (now - asked.ns);
   return announced;
 }
 
 Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
-  const std::uint64_t version = mappings_.version(trace::MmId(held.head().mm), held.head().head.time) + 1;
+  const std::uint64_t version = inputs_.mappings.version(trace::MmId(held.head().mm), held.head().head.time) + 1;
   if (held.unmapped_version == version && may_be_mapped_late(held) && !is_time_to_ask(held)) {
     samples_.put_back(std::move(held));
     return std::optional<FinishedWalk>();
   }
   const std::vector<char> whole = held.whole();
   const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
-  const UserStack walked = walk_sample(sample, mappings_, files_, rows_, scope_);
+  const UserStack walked = walk_sample(sample, inputs_.mappings, inputs_.files, inputs_.rows, inputs_.scope);
   if (walked.waits_for && samples_.may_wait(held)) {
     samples_.let_wait(std::move(held), walked.waits_for);
     return std::optional<FinishedWalk>();
@@ -89,10 +82,7 @@ Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
     samples_.put_back(std::move(held));
     return std::optional<FinishedWalk>();
   }
-  FinishedWalk done;
-  done.stack = define_stack(sample, walked);
-  done.given_up = unmapped || walked.waits_for;
-  return std::optional(std::move(done));
+  return std::optional(FinishedWalk{define_stack(sample, walked), unmapped || walked.waits_for});
 }
 
 }  // namespace uscope::tracer

@@ -6,38 +6,28 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
-#include <vector>
 
 #include "support/result.h"
-#include "trace/ids.h"
+#include "trace/record_builder.h"
 #include "tracer/backend/backend.h"
-#include "tracer/files/walk_tables.h"
-#include "tracer/model/mapping_timeline.h"
-#include "tracer/model/task_table.h"
 #include "tracer/walk/sample_queue.h"
 #include "tracer/walk/user_walk.h"
+#include "tracer/walk/walk_inputs.h"
 
 namespace uscope::tracer {
 
 // A usc_stack record, its frames behind it, as the kernel side would have sent it.
-std::vector<char> define_stack(const usc_sample& sample, const UserStack& walked);
+trace::RecordBuilder<usc_stack> define_stack(const usc_sample& sample, const UserStack& walked);
 
 struct FinishedWalk {
-  std::vector<char> stack;  // the record that defines it
-  bool given_up = false;    // something that it needed never came
+  trace::RecordBuilder<usc_stack> stack;  // the record that defines it
+  bool given_up = false;                  // something that it needed never came
 };
 
 class DeferredWalks {
  public:
-  DeferredWalks(Backend& backend, SampleQueue& samples, const MappingTimeline& mappings, const FileTable& files,
-                WalkTables& rows, const TaskTable& tasks, const usc_scope& scope)
-      : backend_(backend),
-        samples_(samples),
-        mappings_(mappings),
-        files_(files),
-        rows_(rows),
-        tasks_(tasks),
-        scope_(scope) {}
+  DeferredWalks(Backend& backend, SampleQueue& samples, const WalkInputs& inputs)
+      : backend_(backend), samples_(samples), inputs_(inputs) {}
 
   // Nothing where it waits, in the queue again.
   Result<std::optional<FinishedWalk>> finish(HeldSample held);
@@ -51,11 +41,7 @@ class DeferredWalks {
 
   Backend& backend_;
   SampleQueue& samples_;
-  const MappingTimeline& mappings_;
-  const FileTable& files_;
-  WalkTables& rows_;
-  const TaskTable& tasks_;
-  const usc_scope scope_;
+  const WalkInputs inputs_;
   struct Asked {
     std::uint64_t ns = 0;
     std::uint64_t rest_until_ns = 0;

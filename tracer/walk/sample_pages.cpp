@@ -5,6 +5,8 @@
 #include <cstring>
 #include <span>
 
+#include "trace/record_builder.h"
+
 namespace uscope::tracer {
 namespace {
 
@@ -49,20 +51,17 @@ std::vector<char> HeldSample::whole() const {
   const std::size_t left_out = has_cut_page(head()) ? Page::kBytes - first_bytes(head()) : 0;
   const std::size_t bytes_of_pages = pages.size() * Page::kBytes - left_out;
   const std::size_t bytes_of_end = end_pages.size() * Page::kBytes;
-  std::vector<char> bytes((sizeof(usc_sample) + bytes_of_pages + bytes_of_end + 7) & ~std::size_t{7});
-  std::copy(fixed.begin(), fixed.end(), bytes.begin());
-  auto& sample = *reinterpret_cast<usc_sample*>(bytes.data());
+  usc_sample sample{};
+  std::memcpy(static_cast<void*>(&sample), fixed.data(), fixed.size());
   sample.same = 0;
   sample.end_same = 0;
   sample.bytes = static_cast<__u32>(bytes_of_pages);
   sample.end_bytes = static_cast<__u32>(bytes_of_end);
-  sample.head.size = static_cast<__u32>(bytes.size());
-  auto at = bytes.begin() + sizeof(usc_sample);
-  for (std::size_t i = 0; i < pages.size(); i++)
-    at = std::copy(pages[i]->bytes.begin() + static_cast<std::ptrdiff_t>(i == 0 ? left_out : 0), pages[i]->bytes.end(),
-                   at);
-  for (const auto& page : end_pages) at = std::copy(page->bytes.begin(), page->bytes.end(), at);
-  return bytes;
+  trace::RecordBuilder<usc_sample> record(sample);
+  record.reserve(bytes_of_pages + bytes_of_end);
+  for (std::size_t i = 0; i < pages.size(); i++) record.add(std::span(pages[i]->bytes).subspan(i == 0 ? left_out : 0));
+  for (const auto& page : end_pages) record.add(page->bytes);
+  return record.take();
 }
 
 std::optional<HeldSample> PageMirror::take(const usc_sample& sample) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "trace/record_type.h"
 #include "tracer/walk/stack_copy.h"
 
 namespace uscope::tracer {
@@ -19,8 +20,8 @@ Verifier::Verifier(const MappingTimeline& mappings, const FileTable& files, cons
 
 void Verifier::remember(const usc_stack& stack) {
   Kept kept;
-  const std::size_t room = (stack.head.size - sizeof(usc_stack)) / sizeof(std::uint64_t);
-  kept.frames.assign(stack.frames, stack.frames + std::min<std::size_t>(stack.depth, room));
+  const auto frames = trace::frames_of(stack);
+  kept.frames.assign(frames.begin(), frames.end());
   kept.ended = stack.ended;
   const trace::StackId id(stack.stack);
   if (!stacks_.emplace(id, std::move(kept)).second) return;

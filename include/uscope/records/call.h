@@ -12,7 +12,12 @@ enum usc_how {
 	USC_HOW_COUNT
 };
 
-enum usc_abi { USC_ABI_X86_64, USC_ABI_I386, USC_ABI_X32 };
+enum usc_abi {
+#define USC_X(name, text, meaning) USC_ABI_##name,
+#include "uscope/lists/abi.def"
+#undef USC_X
+	USC_ABI_COUNT
+};
 
 #define USC_EVENT_RESTARTED 1 /* a restart_syscall that carries the original kind and arguments */
 #define USC_EVENT_NO_RESULT 2 /* result means nothing: rt_sigreturn */
@@ -39,18 +44,23 @@ struct usc_event {
 
 /* What an argument of a call points to. */
 enum usc_string_kind {
-	USC_STRING_NONE,
-	USC_STRING_TEXT,	/* up to its NUL: a path or a name */
-	USC_STRING_EXEC,	/* the same of an exec that failed: of one that did not, usc_exec has it */
-	USC_STRING_ADDRESS,	/* a socket address; the next argument is its length */
-	USC_STRING_ADDRESS_OUT, /* one that the kernel wrote; the next argument points to its length */
-	USC_STRING_MESSAGE,	/* the address that a struct msghdr points to */
-	USC_STRING_MESSAGE_OUT, /* the same, written by the kernel */
-	USC_STRING_RESULT,	/* text that the kernel wrote, as many bytes as the call's result */
-	USC_STRING_WORDS,	/* the first three words of a structure of numbers */
-	USC_STRING_PAIR,	/* two descriptors that the kernel wrote */
-	USC_STRING_FUTEX,	/* a futex: described by a usc_futex record */
+#define USC_X(name, text, letter, at_entry, by_kernel, holds, meaning) USC_STRING_##name,
+#include "uscope/lists/string_kind.def"
+#undef USC_X
+	USC_STRING_KIND_COUNT
 };
+
+/* Whether the kernel side reads strings of this kind at the call's entry; else it reads them at the return. */
+USC_INLINE int usc_string_is_read_at_entry(__u32 kind)
+{
+	const __u32 at_entry_kinds = 0
+#define USC_X(name, text, letter, at_entry, by_kernel, holds, meaning) | ((at_entry##u) << USC_STRING_##name)
+#include "uscope/lists/string_kind.def"
+#undef USC_X
+		;
+
+	return kind < USC_STRING_KIND_COUNT && at_entry_kinds >> kind & 1;
+}
 
 #define USC_STRING_LATE 1      /* read at return, though the program passed it: it was not in memory before */
 #define USC_STRING_TRUNCATED 2 /* it was longer */
@@ -117,6 +127,7 @@ struct usc_futex {
 	char words[];
 };
 
+USC_ASSERT(USC_STRING_KIND_COUNT <= 16, "usc_config has four bits for a kind");
 USC_ASSERT_SIZE(usc_event, 104);
 USC_ASSERT_SIZE(usc_string, 40);
 USC_ASSERT_SIZE(usc_futex, 104);

@@ -18,11 +18,11 @@
 #define USC_FRAME_FILE(frame) ((__u32)((frame) >> 48))
 #define USC_FRAME(file, offset, exact) ((__u64)(file) << 48 | ((exact) ? USC_FRAME_EXACT : 0) | (offset))
 
-/* How a stack ended: enum usc_ended. */
+/* How a stack ended. */
 enum usc_ended {
-	USC_ENDED_ROOT,
-	USC_ENDED_BUDGET,
-	USC_ENDED_SCOPE,
+#define USC_X(name, text, meaning) USC_ENDED_##name,
+#include "uscope/lists/ended.def"
+#undef USC_X
 	USC_ENDED_BROKEN, /* and one more for each reason of unwind_error.def */
 };
 
@@ -85,13 +85,9 @@ struct usc_sample {
 #define USC_SAMPLE_PAGES 64 /* of each of the two copies, at most */
 
 enum usc_defer_reason {
-	USC_DEFER_NONE,
-	USC_DEFER_NO_TABLE, /* a file without rows yet */
-	USC_DEFER_LOCK,	    /* mappings locked by another thread */
-	USC_DEFER_MAPPINGS, /* mappings changed during the walk, twice */
-	USC_DEFER_RE_ENTRY, /* never set: numbers are not used again */
-	USC_DEFER_REGISTER, /* a rule needs a register that compact rows do not follow */
-	USC_DEFER_COPIED, /* no mapping, in an address space that a fork copied: maybe its parent has it (MADV_DONTFORK) */
+#define USC_X(name, text, counted, meaning) USC_DEFER_##name,
+#include "uscope/lists/defer_reason.def"
+#undef USC_X
 	USC_DEFER_COUNT
 };
 

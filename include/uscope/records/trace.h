@@ -8,7 +8,7 @@
 #define USC_RAW_MAGIC 0x315741524f435355ull /* "USCORAW1" */
 
 enum usc_loss_cause {
-#define USC_X(name, text, meaning, numbered, missing) USC_LOSS_##name,
+#define USC_X(name, number, text, meaning, numbered, missing) USC_LOSS_##name = number,
 #include "uscope/lists/loss.def"
 #undef USC_X
 	USC_LOSS_COUNT
@@ -18,7 +18,7 @@ enum usc_loss_cause {
 USC_INLINE int usc_loss_is_numbered(__u32 cause)
 {
 	const __u64 numbered = 0
-#define USC_X(name, text, meaning, numbered, missing) | (numbered##ull << USC_LOSS_##name)
+#define USC_X(name, number, text, meaning, numbered, missing) | (numbered##ull << USC_LOSS_##name)
 #include "uscope/lists/loss.def"
 #undef USC_X
 		;

@@ -190,7 +190,7 @@ void describe_numbers(std::ostream& out) {
 #define USC_X(name, text, unnamed, meaning) out << "source " << text << ' ' << USC_SOURCE_##name << '\n';
 #include "uscope/lists/source.def"
 #undef USC_X
-#define USC_X(name, text, meaning, numbered, missing) out << "loss " << text << ' ' << USC_LOSS_##name << '\n';
+#define USC_X(name, number, text, meaning, numbered, missing) out << "loss " << text << ' ' << USC_LOSS_##name << '\n';
 #include "uscope/lists/loss.def"
 #undef USC_X
 #define USC_X(name, text, meaning) out << "broken " << text << ' ' << USC_BROKEN_##name << '\n';
@@ -208,14 +208,14 @@ void describe_constants(std::ostream& out) {
   LINE(USC_FILE_NONE);
   LINE(USC_FILE_VDSO);
   LINE(USC_FILE_FIRST);
-  LINE(USC_ABI_X86_64);
-  LINE(USC_ABI_I386);
-  LINE(USC_ABI_X32);
+#define USC_X(name, text, meaning) LINE(USC_ABI_##name);
+#include "uscope/lists/abi.def"
+#undef USC_X
   LINE(USC_EVENT_RESTARTED);
   LINE(USC_EVENT_NO_RESULT);
-  LINE(USC_ENDED_ROOT);
-  LINE(USC_ENDED_BUDGET);
-  LINE(USC_ENDED_SCOPE);
+#define USC_X(name, text, meaning) LINE(USC_ENDED_##name);
+#include "uscope/lists/ended.def"
+#undef USC_X
   LINE(USC_ENDED_BROKEN);
   LINE(USC_TASK_PROCESS);
   LINE(USC_TASK_LAUNCHED);
@@ -228,21 +228,12 @@ void describe_constants(std::ostream& out) {
   LINE(USC_EXIT_GROUP_DEAD);
   LINE(USC_CLASS_APP);
   LINE(USC_CLASS_EXCLUDED);
-  LINE(USC_DEFER_NO_TABLE);
-  LINE(USC_DEFER_LOCK);
-  LINE(USC_DEFER_MAPPINGS);
-  LINE(USC_DEFER_RE_ENTRY);
-  LINE(USC_DEFER_REGISTER);
-  LINE(USC_DEFER_COPIED);
-  LINE(USC_STRING_TEXT);
-  LINE(USC_STRING_EXEC);
-  LINE(USC_STRING_ADDRESS);
-  LINE(USC_STRING_ADDRESS_OUT);
-  LINE(USC_STRING_MESSAGE);
-  LINE(USC_STRING_MESSAGE_OUT);
-  LINE(USC_STRING_RESULT);
-  LINE(USC_STRING_WORDS);
-  LINE(USC_STRING_PAIR);
+#define USC_X(name, text, counted, meaning) LINE(USC_DEFER_##name);
+#include "uscope/lists/defer_reason.def"
+#undef USC_X
+#define USC_X(name, text, letter, at_entry, by_kernel, holds, meaning) LINE(USC_STRING_##name);
+#include "uscope/lists/string_kind.def"
+#undef USC_X
   LINE(USC_STRING_LATE);
   LINE(USC_STRING_TRUNCATED);
   LINE(USC_STRING_REDACTED);

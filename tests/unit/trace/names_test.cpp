@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace uscope::trace {
 namespace {
 
@@ -12,6 +14,30 @@ TEST(Names, OfEachAbi) {
   EXPECT_EQ(abi_name(USC_ABI_X32), "x32");
   EXPECT_EQ(abi_name(3), "");
   EXPECT_EQ(abi_name(0xff), "");
+}
+
+TEST(Names, AnAbiIsFoundByItsName) {
+  EXPECT_EQ(abi_of_name("x32"), USC_ABI_X32);
+  EXPECT_EQ(abi_of_name("x86_64"), USC_ABI_X86_64);
+  EXPECT_EQ(abi_of_name("arm64"), std::nullopt);
+  EXPECT_EQ(abi_of_name(""), std::nullopt);
+}
+
+TEST(Names, OfEachEndOfAStack) {
+  EXPECT_EQ(ended_name(USC_ENDED_ROOT), "root");
+  EXPECT_EQ(ended_name(USC_ENDED_BUDGET), "budget");
+  EXPECT_EQ(ended_name(USC_ENDED_SCOPE), "scope");
+  EXPECT_EQ(ended_name(USC_ENDED_BROKEN), "broken:zero_ra");
+  EXPECT_EQ(ended_name(USC_ENDED_BROKEN + int{USC_BROKEN_FRAME_POINTER}), "broken:frame_pointer");
+  EXPECT_EQ(ended_name(USC_ENDED_BROKEN + 200), "broken:200");
+}
+
+// The keys of meta that a reader adds up: their names, and which of the reasons have one.
+TEST(Names, OfEachReasonThatIsCounted) {
+  std::vector<std::string_view> counted;
+  for (std::uint32_t reason = 0; reason <= USC_DEFER_COUNT; reason++)
+    if (const auto name = counted_defer_reason(reason); !name.empty()) counted.push_back(name);
+  EXPECT_EQ(counted, (std::vector<std::string_view>{"no_table", "lock", "mappings", "register", "copied"}));
 }
 
 TEST(Names, OfEachSource) {
@@ -39,13 +65,6 @@ TEST(Names, OfEachMode) {
   EXPECT_EQ(mode_name(3), "all-last");
   EXPECT_EQ(mode_name(kModes), "all-all");
   EXPECT_EQ(mode_name(kModes + 1), "");
-}
-
-TEST(Names, OfEachEndOfAStack) {
-  EXPECT_EQ(ended_text(USC_ENDED_ROOT), "root");
-  EXPECT_EQ(ended_text(USC_ENDED_SCOPE), "scope");
-  EXPECT_EQ(ended_text(int{USC_ENDED_BROKEN} + USC_BROKEN_NO_MAPPING), "broken:no_mapping");
-  EXPECT_EQ(ended_text(USC_ENDED_BROKEN + 200), "broken:200");
 }
 
 TEST(Names, OfEachFileState) {

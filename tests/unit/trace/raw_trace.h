@@ -295,7 +295,7 @@ class RawTrace {
     usc_meta record{};
     record.head.time = kStart;
     const std::string text = std::string(key) + '\0' + std::string(value) + '\0';
-    auto done = writer_->append_own(record, USC_RECORD_META, text);
+    auto done = writer_->append_own(record, text);
     EXPECT_TRUE(done) << done.error().what;
   }
 
@@ -329,12 +329,8 @@ class RawTrace {
   }
 
   template <typename Record>
-  void put(Record record, std::string_view tail = {}) {
-    std::string bytes((sizeof(Record) + tail.size() + 7) / 8 * 8, '\0');
-    record.head.size = static_cast<__u32>(bytes.size());
-    std::memcpy(bytes.data(), static_cast<const void*>(&record), sizeof(Record));
-    if (!tail.empty()) std::memcpy(bytes.data() + sizeof(Record), tail.data(), tail.size());
-    auto done = writer_->append(*reinterpret_cast<const usc_record*>(bytes.data()));
+  void put(const Record& record, std::string_view tail = {}) {
+    auto done = writer_->append(trace::RecordBuilder<Record>(record).add(tail).head());
     EXPECT_TRUE(done) << done.error().what;
   }
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <fstream>
 #include <functional>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/record_builder.h"
 #include "tracer/backend/backend.h"
 
 namespace uscope::tracer {
@@ -62,13 +62,8 @@ class FakeBackend : public Backend {
 
   // What the next drain() hands out, after what was queued before.
   template <typename Record>
-  void queue(Record record, std::uint16_t type, const std::string& tail = "") {
-    record.head.type = type;
-    record.head.size = static_cast<__u32>((sizeof(record) + tail.size() + 7) & ~std::size_t{7});
-    std::vector<char> bytes(record.head.size);
-    std::memcpy(bytes.data(), &record, sizeof(record));
-    std::memcpy(bytes.data() + sizeof(record), tail.data(), tail.size());
-    records.push_back(std::move(bytes));
+  void queue(const Record& record, const std::string& tail = "") {
+    records.push_back(trace::RecordBuilder<Record>(record).add(tail).take());
   }
 
   [[nodiscard]] const char* name() const override { return "fake"; }
@@ -157,10 +152,7 @@ inline std::vector<char> file_record(std::uint32_t serial, const OwnMapping& map
     components += rest.substr(slash + 1) + '\0';
     rest.erase(slash == std::string::npos ? 0 : slash);
   }
-  std::vector<char> bytes((sizeof(usc_file) + components.size() + 7) & ~std::size_t{7});
-  auto& record = *reinterpret_cast<usc_file*>(bytes.data());
-  record.head.type = USC_RECORD_FILE;
-  record.head.size = static_cast<__u32>(bytes.size());
+  usc_file record{};
   record.file = serial;
   record.pid = static_cast<__u32>(getpid());
   record.key = FakeBackend::key_of(mapping);
@@ -169,8 +161,7 @@ inline std::vector<char> file_record(std::uint32_t serial, const OwnMapping& map
   record.offset = mapping.offset;
   record.links = links;
   record.path_bytes = static_cast<__u16>(components.size());
-  std::memcpy(record.path, components.data(), components.size());
-  return bytes;
+  return trace::RecordBuilder<usc_file>(record).add(components).take();
 }
 
 }  // namespace uscope::tracer

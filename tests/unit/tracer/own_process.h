@@ -16,7 +16,7 @@
 
 #include "support/clock.h"
 #include "tests/unit/tracer/fake_backend.h"
-#include "trace/raw_writer.h"
+#include "trace/record_builder.h"
 #include "tracer/files/file_table.h"
 #include "tracer/model/mapping_timeline.h"
 
@@ -59,11 +59,8 @@ __attribute__((no_sanitize("address"))) inline void copy_stack(OwnSample& out, c
   const std::uint64_t pages = (end - first_page + kPage - 1) / kPage;
   head.pages = pages >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << pages) - 1;
   head.mm = kOwnMm;
-  out.bytes.resize((sizeof(head) + head.bytes + 7) & ~std::size_t{7});
-  head.head.size = static_cast<__u32>(out.bytes.size());
-  head.head.type = USC_RECORD_SAMPLE;
   head.head.time = monotonic_ns();
-  std::memcpy(out.bytes.data(), &head, sizeof(head));
+  out.bytes = trace::RecordBuilder<usc_sample>(head).add(std::vector<char>(head.bytes)).take();
   const auto* from = reinterpret_cast<const volatile char*>(head.base);  // NOLINT(performance-no-int-to-ptr)
   for (std::size_t i = 0; i < head.bytes; i++) out.bytes[sizeof(head) + i] = from[i];
 }

@@ -136,7 +136,7 @@ USC_SUBPROGRAM int take_futex(struct task_entry *t)
 	if (!t)
 		return 0;
 	if (!cpu || !room) {
-		count_loss(cpu, USC_LOSS_SCRATCH_BUSY, t->process);
+		count_loss(cpu, USC_LOSS_SCRATCH_BUSY_STRING, t->process);
 		return 0;
 	}
 	futex = &room->futex;

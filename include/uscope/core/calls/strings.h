@@ -27,12 +27,6 @@ static __always_inline __u32 string_kinds(const struct task_entry *t)
 	return config.strings_x86_64[nr % USC_SYSCALL_BITS];
 }
 
-static __always_inline bool is_read_at_entry(__u32 kind)
-{
-	return kind == USC_STRING_TEXT || kind == USC_STRING_ADDRESS || kind == USC_STRING_MESSAGE ||
-	       kind == USC_STRING_WORDS;
-}
-
 static __always_inline __u64 most_string_bytes(void)
 {
 	__u64 most = config.string_bytes;
@@ -168,7 +162,7 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	if (!t || arg >= STRING_ARGS)
 		return 0;
 	if (!cpu || !room) {
-		count_loss(cpu, USC_LOSS_SCRATCH_BUSY, t->process);
+		count_loss(cpu, USC_LOSS_SCRATCH_BUSY_STRING, t->process);
 		return 0;
 	}
 	room->string.flags = flags;
@@ -203,7 +197,7 @@ static __noinline int take_strings_at_entry(struct task_entry *t, __u32 kinds)
 		kind = kinds >> arg * STRING_KIND_BITS & 15;
 		if (!kind || !t->args[arg])
 			continue;
-		if (!is_read_at_entry(kind) || take_string(t, arg, kind, 0, 0))
+		if (!usc_string_is_read_at_entry(kind) || take_string(t, arg, kind, 0, 0))
 			left |= 1u << arg;
 	}
 	t->strings_left = left;
@@ -234,7 +228,7 @@ static __noinline int take_strings_at_return(struct task_entry *t, __s64 result)
 		kind = kinds >> arg * STRING_KIND_BITS & 15;
 		if (!(left >> arg & 1) || !kind || kind == USC_STRING_FUTEX || !t->args[arg])
 			continue;
-		if (is_read_at_entry(kind))
+		if (usc_string_is_read_at_entry(kind))
 			take_string(t, arg, kind, USC_STRING_LATE, 0);
 		else if (kind == USC_STRING_EXEC ? result < 0 : result >= 0)
 			take_string(t, arg, kind, 0, result);

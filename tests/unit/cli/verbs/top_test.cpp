@@ -3,10 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
 
 #include "tests/unit/cli/run_command.h"
+#include "trace/record_builder.h"
+#include "tracer/files/file.h"
+#include "tracer/jit/perf_map.h"
+#include "tracer/model/task_table.h"
 
 namespace uscope::test {
 namespace {
@@ -37,14 +42,10 @@ class TopTest : public CommandTest {
   }
 
   void stack(std::uint32_t number, std::vector<std::uint64_t> frames) {
-    std::vector<char> bytes(sizeof(usc_stack) + frames.size() * sizeof(std::uint64_t));
     usc_stack record{};
-    record.head.size = static_cast<__u32>(bytes.size());
     record.stack = number;
     record.depth = static_cast<__u16>(frames.size());
-    std::memcpy(bytes.data(), &record, sizeof(record));
-    std::memcpy(bytes.data() + sizeof(record), frames.data(), frames.size() * sizeof(std::uint64_t));
-    calls_.on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
+    calls_.on_stack(trace::RecordBuilder<usc_stack>(record).add_values(std::span(std::as_const(frames))).record());
   }
 
   void call(std::uint32_t number, std::uint64_t took, std::int64_t result = 0, std::uint8_t how = USC_HOW_RETURNED) {
@@ -115,15 +116,11 @@ TEST_F(TopTest, ADepthBeyondTheRecordIsNotBelieved) {
 
 TEST_F(TopTest, CodeWithoutAFileHasTheNameOfItsPerfMap) {
   usc_stack record{};
-  std::vector<char> bytes(sizeof(record) + sizeof(std::uint64_t));
-  record.head.size = static_cast<__u32>(bytes.size());
   record.stack = 1;
   record.depth = 1;
   record.mm = 3;
   const std::uint64_t jit = frame(USC_FILE_NONE, 0x7000);
-  std::memcpy(bytes.data(), &record, sizeof(record));
-  std::memcpy(bytes.data() + sizeof(record), &jit, sizeof(jit));
-  calls_.on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
+  calls_.on_stack(trace::RecordBuilder<usc_stack>(record).add_values(std::span(&jit, 1)).record());
   calls_.on_jit_name(trace::MmId(3), {0x6fff, 0x6000, 0x2000, "compiled"});
   call(1, 100);
   EXPECT_EQ(calls_.lines().front().function, "compiled");

@@ -4,11 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
-#include "tests/unit/trace/new_raw_file.h"
+#include "tests/unit/trace/memory_sink.h"
 #include "tests/unit/tracer/own_process.h"
 #include "trace/loss_class.h"
 
@@ -17,24 +15,15 @@ namespace {
 
 class CollectorTest : public testing::Test {
  protected:
-  void SetUp() override {
-    config_.scope = {USC_MODE_ALL_ALL, 256};
-    usc_raw_header header{};
-    header.magic = USC_RAW_MAGIC;
-    header.header_size = sizeof(header);
-    auto writer = trace::RawWriter::create(new_raw_file(path_), path_, header);
-    ASSERT_TRUE(writer) << writer.error().what;
-    writer_.emplace(std::move(*writer));
-  }
-  void TearDown() override { unlink(path_.c_str()); }
+  void SetUp() override { config_.scope = {USC_MODE_ALL_ALL, 256}; }
 
   Collector& collector() {
-    if (!collector_) collector_.emplace(backend_, files_, maker_, *writer_, config_, nullptr);
+    if (!collector_) collector_.emplace(backend_, files_, maker_, sink_, config_, nullptr);
     return *collector_;
   }
 
   void announce_mappings() {
-    for (const usc_map& map : process_.maps()) backend_.queue(map, USC_RECORD_MAP);
+    for (const usc_map& map : process_.maps()) backend_.queue(map);
     for (const auto& [serial, mapping] : process_.files()) backend_.records.push_back(file_record(serial, mapping));
   }
   void queue(OwnSample& sample, std::uint32_t stack) {
@@ -51,44 +40,25 @@ class CollectorTest : public testing::Test {
     task.process = process;
     task.pid = pid;
     task.flags = USC_TASK_PROCESS;
-    backend_.queue(task, USC_RECORD_TASK);
+    backend_.queue(task);
     OwnSample sample = take_sample();
     sample.record().head.task = 8;
     queue(sample, 3);
   }
 
-  // The records of one type that are in the trace.
-  template <typename Record>
-  std::vector<Record> written(std::uint16_t type, std::vector<std::string>* tails = nullptr) {
-    EXPECT_TRUE(writer_->flush());
-    std::ifstream file(path_, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    std::vector<Record> found;
-    for (std::size_t at = sizeof(usc_raw_header); at < bytes.size();) {
-      usc_record head{};
-      std::memcpy(&head, bytes.data() + at, sizeof(head));
-      if (head.type == type) {
-        std::memcpy(&found.emplace_back(), bytes.data() + at, sizeof(Record));
-        if (tails) tails->push_back(bytes.substr(at + sizeof(Record), head.size - sizeof(Record)));
-      }
-      at += head.size;
-    }
-    return found;
-  }
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> losses() {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> sums;
-    for (const usc_loss& loss : written<usc_loss>(USC_RECORD_LOSS)) sums[{loss.cause, loss.process}] += loss.count;
+    for (const usc_loss& loss : sink_.all<usc_loss>()) sums[{loss.cause, loss.process}] += loss.count;
     return sums;
   }
 
-  const std::string path_ = testing::TempDir() + "collector-" + std::to_string(getpid());
   usc_config config_{};
   FakeBackend backend_;
   symbolizer::RowCache cache_{""};
   RowBuildQueue maker_{cache_, 0};
   FileTable files_{backend_, maker_, {}};
   OwnProcess process_;
-  std::optional<trace::RawWriter> writer_;
+  MemorySink sink_;
   std::optional<Collector> collector_;
 };
 
@@ -98,11 +68,11 @@ TEST_F(CollectorTest, ADeferredWalkIsFinishedOneRoundLater) {
   announce_mappings();
   ASSERT_TRUE(collector().round());
   EXPECT_TRUE(collector().has_pending());
-  EXPECT_TRUE(written<usc_stack>(USC_RECORD_STACK).empty());
+  EXPECT_TRUE(sink_.all<usc_stack>().empty());
   ASSERT_TRUE(collector().round());
   EXPECT_FALSE(collector().has_pending());
   std::vector<std::string> tails;
-  const auto stacks = written<usc_stack>(USC_RECORD_STACK, &tails);
+  const auto stacks = sink_.all<usc_stack>(&tails);
   ASSERT_EQ(stacks.size(), 1U);
   EXPECT_EQ(stacks[0].stack, 3U);
   EXPECT_EQ(stacks[0].deferred, 1);
@@ -113,7 +83,7 @@ TEST_F(CollectorTest, ADeferredWalkIsFinishedOneRoundLater) {
   std::memcpy(frames.data(), tails[0].data(), frames.size() * 8);
   frames.erase(frames.begin());
   EXPECT_EQ(frames, process_.frames_of(sample.addresses));
-  EXPECT_TRUE(written<usc_sample>(USC_RECORD_SAMPLE).empty());
+  EXPECT_TRUE(sink_.all<usc_sample>().empty());
   EXPECT_EQ(collector().figures().deferred, 1U);
 }
 
@@ -126,7 +96,7 @@ TEST_F(CollectorTest, AWalkWaitsForAMappingThatIsToldOfLate) {
   announce_mappings();
   ASSERT_TRUE(collector().round());
   ASSERT_TRUE(collector().round());
-  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  const auto stacks = sink_.all<usc_stack>();
   ASSERT_EQ(stacks.size(), 1U);
   EXPECT_EQ(stacks[0].ended, USC_ENDED_ROOT);
   ASSERT_TRUE(collector().write_losses());
@@ -142,7 +112,7 @@ TEST_F(CollectorTest, AMappingThatNobodyTellsOfIsAskedForAtTheEnd) {
   ASSERT_TRUE(collector().round());
   collector().close();
   for (int i = 0; i < 100 && collector().has_pending(); i++) ASSERT_TRUE(collector().round());
-  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  const auto stacks = sink_.all<usc_stack>();
   ASSERT_EQ(stacks.size(), 1U);
   EXPECT_EQ(stacks[0].ended, USC_ENDED_ROOT);
   ASSERT_TRUE(collector().write_losses());
@@ -158,7 +128,7 @@ TEST_F(CollectorTest, AMappingThatNobodyTellsOfIsAskedForAfterSomeTime) {
   ASSERT_TRUE(collector().round());
   while (collector().has_pending() && std::chrono::steady_clock::now() < until) ASSERT_TRUE(collector().round());
   EXPECT_EQ(asked, 1);
-  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  const auto stacks = sink_.all<usc_stack>();
   ASSERT_EQ(stacks.size(), 1U);
   EXPECT_EQ(stacks[0].ended, USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING});
 }
@@ -169,7 +139,7 @@ TEST_F(CollectorTest, AWalkThatNothingCanFinishIsToldAsLoss) {
   collector().close();
   for (int i = 0; i < 3; i++) ASSERT_TRUE(collector().round());
   EXPECT_FALSE(collector().has_pending());
-  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  const auto stacks = sink_.all<usc_stack>();
   ASSERT_EQ(stacks.size(), 1U);
   EXPECT_EQ(stacks[0].ended, USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING});
   ASSERT_TRUE(collector().write_losses());
@@ -188,7 +158,7 @@ TEST_F(CollectorTest, ASampleOfVerifyIsComparedWithTheStackOfItsId) {
   queue(compared, 3);
   ASSERT_TRUE(collector().round());
   ASSERT_TRUE(collector().round());
-  auto outcomes = written<usc_verify>(USC_RECORD_VERIFY);
+  auto outcomes = sink_.all<usc_verify>();
   ASSERT_EQ(outcomes.size(), 1U);
   EXPECT_EQ(outcomes[0].first_difference, -1);
   EXPECT_EQ(outcomes[0].oracle_depth, walked.addresses.size() + 1);
@@ -200,11 +170,11 @@ TEST_F(CollectorTest, ASampleOfVerifyIsComparedWithTheStackOfItsId) {
   wrong.ended = USC_ENDED_ROOT;
   const std::array<std::uint64_t, 2> frames = {process_.frame_of(compared.record().pc + 1) - 1 + USC_FRAME_EXACT,
                                                USC_FRAME(2, 0x40, 0)};
-  backend_.queue(wrong, USC_RECORD_STACK, {reinterpret_cast<const char*>(frames.data()), sizeof(frames)});
+  backend_.queue(wrong, {reinterpret_cast<const char*>(frames.data()), sizeof(frames)});
   queue(compared, 4);
   ASSERT_TRUE(collector().round());
   ASSERT_TRUE(collector().round());
-  outcomes = written<usc_verify>(USC_RECORD_VERIFY);
+  outcomes = sink_.all<usc_verify>();
   ASSERT_EQ(outcomes.size(), 2U);
   EXPECT_EQ(outcomes[1].first_difference, 1);
   EXPECT_EQ(collector().figures().verified, 2U);
@@ -258,15 +228,15 @@ TEST_F(CollectorTest, AProcessThatDoesNotAnswerMayHaveARing) {
   usc_exec ran_before{};
   ran_before.head.task = 8;
   ran_before.process = 2;
-  collector_.emplace(backend_, files_, maker_, *writer_, config_, nullptr, nullptr, scouts->get());
-  backend_.queue(task, USC_RECORD_TASK);
-  backend_.queue(ran_before, USC_RECORD_EXEC);
+  collector_.emplace(backend_, files_, maker_, sink_, config_, nullptr, nullptr, scouts->get());
+  backend_.queue(task);
+  backend_.queue(ran_before);
   ASSERT_TRUE(collector().round());
-  EXPECT_TRUE(written<usc_io_uring>(USC_RECORD_IO_URING).empty());
+  EXPECT_TRUE(sink_.all<usc_io_uring>().empty());
   (*scouts)->add_unresponsive(pid, 1);
-  backend_.queue(ran_before, USC_RECORD_EXEC);
+  backend_.queue(ran_before);
   ASSERT_TRUE(collector().round());
-  const auto rings = written<usc_io_uring>(USC_RECORD_IO_URING);
+  const auto rings = sink_.all<usc_io_uring>();
   ASSERT_EQ(rings.size(), 1U);
   EXPECT_EQ(rings[0].process, 2U);
   EXPECT_EQ(rings[0].not_known, 1U);
@@ -281,7 +251,7 @@ TEST_F(CollectorTest, FilesAreDescribedWithTheirRowsOrTheTrouble) {
   backend_.records.push_back(file_record(500, gone));
   ASSERT_TRUE(collector().round());
   std::vector<std::string> tails;
-  const auto infos = written<usc_file_info>(USC_RECORD_FILE_INFO, &tails);
+  const auto infos = sink_.all<usc_file_info>(&tails);
   ASSERT_EQ(infos.size(), process_.files().size() + 1);
   EXPECT_EQ(infos[0].state, USC_FILE_READY);
   EXPECT_GT(infos[0].rows, 1U);
@@ -300,9 +270,8 @@ TEST_F(CollectorTest, RowsWithoutRoomAreToldAndWalksGoOn) {
   ASSERT_TRUE(collector().round());
   ASSERT_TRUE(collector().round());
   EXPECT_EQ(losses()[(std::pair<std::uint32_t, std::uint32_t>{USC_LOSS_ROWS_MEMORY, 0})], process_.files().size());
-  for (const usc_file_info& info : written<usc_file_info>(USC_RECORD_FILE_INFO))
-    EXPECT_EQ(info.state, USC_FILE_USER_ONLY);
-  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  for (const usc_file_info& info : sink_.all<usc_file_info>()) EXPECT_EQ(info.state, USC_FILE_USER_ONLY);
+  const auto stacks = sink_.all<usc_stack>();
   ASSERT_EQ(stacks.size(), 1U);
   EXPECT_EQ(stacks[0].ended, USC_ENDED_ROOT);
 }
@@ -312,7 +281,7 @@ TEST_F(CollectorTest, AWalkWaitsForRowsThatAreBeingMade) {
   config_.verify_every = 1;
   RowBuildQueue maker(cache_, 1);
   FileTable files(backend_, maker, {});
-  Collector collector(backend_, files, maker, *writer_, config_, nullptr);
+  Collector collector(backend_, files, maker, sink_, config_, nullptr);
   OwnSample sample = take_sample();
   OwnSample compared = sample;
   compared.record().verify = 1;
@@ -322,7 +291,7 @@ TEST_F(CollectorTest, AWalkWaitsForRowsThatAreBeingMade) {
   ASSERT_TRUE(collector.round());
   collector.close();
   while (collector.has_pending()) ASSERT_TRUE(collector.round());
-  const auto stacks = written<usc_stack>(USC_RECORD_STACK);
+  const auto stacks = sink_.all<usc_stack>();
   ASSERT_EQ(stacks.size(), 1U);
   EXPECT_EQ(stacks[0].ended, USC_ENDED_ROOT);
   EXPECT_GT(stacks[0].depth, 8);
@@ -345,7 +314,7 @@ TEST_F(CollectorTest, RecordsThatAreTooShortAreDropped) {
   ASSERT_TRUE(collector().round());
   ASSERT_TRUE(collector().round());
   EXPECT_EQ(collector().figures().events, 0U);
-  EXPECT_TRUE(written<usc_stack>(USC_RECORD_STACK).empty());
+  EXPECT_TRUE(sink_.all<usc_stack>().empty());
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "tests/unit/trace/new_raw_file.h"
+#include "trace/raw_writer.h"
 #include "tracer/process/thread_state.h"
 
 namespace uscope::tracer {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/unit/trace/new_raw_file.h"
+#include "trace/raw_writer.h"
 
 namespace uscope::tracer {
 namespace {

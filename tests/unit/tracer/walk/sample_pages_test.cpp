@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
+
+#include "trace/record_builder.h"
 
 namespace uscope::tracer {
 namespace {
@@ -39,11 +40,7 @@ std::vector<char> sample_of(std::uint64_t base, const std::vector<Sent>& pages, 
     else
       data.append(Page::kBytes, page.fill);
   }
-  sample.head.size = static_cast<__u32>(sizeof(sample) + data.size());
-  std::vector<char> bytes(sample.head.size);
-  std::memcpy(bytes.data(), &sample, sizeof(sample));
-  std::memcpy(bytes.data() + sizeof(sample), data.data(), data.size());
-  return bytes;
+  return trace::RecordBuilder<usc_sample>(sample).add(data).take();
 }
 
 std::optional<HeldSample> take(PageMirror& mirror, const std::vector<char>& bytes) {

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "tracer/collect/string_filter.h"
+#include "trace/string_filter.h"
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
 
-namespace uscope::tracer {
+#include "trace/record_builder.h"
+
+namespace uscope::trace {
 namespace {
 
 template <typename Record>
-std::vector<char> record_of(Record fixed, std::uint16_t type, const std::string& tail) {
-  std::vector<char> bytes((sizeof(Record) + tail.size() + 7) & ~std::size_t{7});
-  fixed.head.size = static_cast<__u32>(bytes.size());
-  fixed.head.type = type;
+std::vector<char> record_of(Record fixed, const std::string& tail) {
   fixed.head.seq = 77;
-  std::memcpy(bytes.data(), &fixed, sizeof(fixed));
-  std::copy(tail.begin(), tail.end(), bytes.begin() + sizeof(fixed));
-  return bytes;
+  return RecordBuilder<Record>(fixed).add(tail).take();
 }
 
 const usc_record& head_of(const std::vector<char>& bytes) {
@@ -29,7 +25,7 @@ std::vector<char> string_of(const std::string& text, std::uint16_t flags = 0) {
   string.bytes = static_cast<__u16>(text.size());
   string.flags = flags;
   string.kind = USC_STRING_TEXT;
-  return record_of(string, USC_RECORD_STRING, text);
+  return record_of(string, text);
 }
 
 std::string text_of(const usc_record& record) {
@@ -56,7 +52,7 @@ std::vector<char> exec_of(const std::string& path, const std::string& arguments,
   exec.path_bytes = static_cast<__u16>(path.size());
   exec.argv_bytes = static_cast<__u16>(arguments.size());
   exec.argv_total = total;
-  return record_of(exec, USC_RECORD_EXEC, path + arguments);
+  return record_of(exec, path + arguments);
 }
 
 std::string data_of(const usc_record& record) {
@@ -94,4 +90,4 @@ TEST(StringFilter, StaysInsideTheRecord) {
 }
 
 }  // namespace
-}  // namespace uscope::tracer
+}  // namespace uscope::trace

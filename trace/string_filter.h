@@ -11,7 +11,7 @@
 #include "support/redactor.h"
 #include "uscope/record.h"
 
-namespace uscope::tracer {
+namespace uscope::trace {
 
 class StringFilter {
  public:
@@ -37,4 +37,4 @@ class StringFilter {
   std::vector<char> bytes_;
 };
 
-}  // namespace uscope::tracer
+}  // namespace uscope::trace

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "trace/record_type.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <string>
+
+#include "trace/record_builder.h"
+
+namespace uscope::trace {
+namespace {
+
+template <typename Record, typename Fill>
+Record made(Fill fill) {
+  Record record{};
+  fill(record);
+  return record;
+}
+
+template <typename Record>
+std::span<const std::byte> bytes_of(const RecordBuilder<Record>& builder) {
+  return {reinterpret_cast<const std::byte*>(&builder.record()), builder.record().head.size};
+}
+
+template <typename Record>
+std::size_t tail_bytes_of(const Record& record, std::string_view tail = {}) {
+  return record_type(kTypeOf<Record>)->tail_bytes(bytes_of(RecordBuilder<Record>(record).add(tail)));
+}
+
+template <typename Record>
+bool is_sound(const Record& record, std::string_view tail = {}) {
+  return record_type(kTypeOf<Record>)->values_hold(bytes_of(RecordBuilder<Record>(record).add(tail)));
+}
+
+TEST(RecordType, EachTypeOfTheListHasAnEntry) {
+  std::set<std::string_view> names;
+#define USC_X(constant, number, text, type)                  \
+  ASSERT_NE(record_type(USC_RECORD_##constant), nullptr);    \
+  EXPECT_EQ(record_type(number)->name, text);                \
+  EXPECT_EQ(record_type(number)->fixed_bytes, sizeof(type)); \
+  EXPECT_EQ(kTypeOf<type>, USC_RECORD_##constant);           \
+  EXPECT_TRUE(names.insert(record_type(number)->name).second);
+#include "uscope/lists/record_type.def"
+#undef USC_X
+  EXPECT_GE(names.size(), 23U);
+  EXPECT_EQ(record_type(0), nullptr);
+  EXPECT_EQ(record_type(31), nullptr);
+  EXPECT_EQ(record_type(32), nullptr);
+  EXPECT_EQ(record_type(0xffff), nullptr);
+  EXPECT_EQ(kTypeOf<usc_record>, 0);
+}
+
+TEST(RecordType, WhatLiesBehindEachFixedPart) {
+  EXPECT_EQ(tail_bytes_of(usc_event{}), 0U);
+  EXPECT_EQ(tail_bytes_of(made<usc_stack>([](auto& r) { r.depth = 3; })), 24U);
+  EXPECT_EQ(tail_bytes_of(made<usc_exec>([](auto& r) {
+              r.path_bytes = 7;
+              r.argv_bytes = 0xffff;
+            })),
+            0x10006U);
+  EXPECT_EQ(tail_bytes_of(made<usc_file>([](auto& r) { r.path_bytes = 18; })), 18U);
+  EXPECT_EQ(tail_bytes_of(made<usc_file_info>([](auto& r) {
+              r.segments = 2;
+              r.build_id_bytes = 20;
+              r.path_bytes = 9;
+              r.trouble_bytes = 5;
+            })),
+            82U);
+  EXPECT_EQ(tail_bytes_of(made<usc_sample>([](auto& r) { r.bytes = 4096; })), 4096U);
+  EXPECT_EQ(tail_bytes_of(made<usc_jit_name>([](auto& r) { r.name_bytes = 11; })), 11U);
+  EXPECT_EQ(tail_bytes_of(made<usc_logged>([](auto& r) { r.places = 4; })), 16U);
+  EXPECT_EQ(tail_bytes_of(made<usc_kernel_place>([](auto& r) { r.text_bytes = 12; })), 12U);
+  EXPECT_EQ(tail_bytes_of(made<usc_log_kind>([](auto& r) { r.name_bytes = 13; })), 13U);
+  EXPECT_EQ(tail_bytes_of(made<usc_string>([](auto& r) { r.bytes = 14; })), 14U);
+  EXPECT_EQ(tail_bytes_of(made<usc_fd>([](auto& r) { r.target_bytes = 15; })), 15U);
+  EXPECT_EQ(tail_bytes_of(made<usc_futex>([](auto& r) { r.bytes = 16; })), 16U);
+  EXPECT_EQ(tail_bytes_of(usc_meta{}, std::string_view("key\0value\0", 10)), 10U);
+  EXPECT_EQ(tail_bytes_of(usc_meta{}, "no ends "), 2U);
+}
+
+TEST(RecordType, ValuesThatNoReaderCanTake) {
+  EXPECT_TRUE(is_sound(made<usc_event>([](auto& r) { r.how = USC_HOW_OPEN; })));
+  EXPECT_FALSE(is_sound(made<usc_event>([](auto& r) { r.how = USC_HOW_LOGGED; })));
+  EXPECT_FALSE(is_sound(made<usc_event>([](auto& r) { r.how = USC_HOW_COUNT; })));
+  EXPECT_TRUE(is_sound(made<usc_stack>([](auto& r) { r.depth = USC_MAX_FRAMES; })));
+  EXPECT_FALSE(is_sound(made<usc_stack>([](auto& r) { r.depth = USC_MAX_FRAMES + 1; })));
+  EXPECT_FALSE(is_sound(usc_meta{}, std::string_view("key\0valu", 8)));
+  EXPECT_TRUE(is_sound(made<usc_string>([](auto& r) {
+                         r.bytes = 3;
+                         r.kind = USC_STRING_TEXT;
+                       }),
+                       "abc"));
+  EXPECT_FALSE(is_sound(made<usc_string>([](auto& r) {
+                          r.bytes = 3;
+                          r.kind = USC_STRING_NONE;
+                        }),
+                        "abc"));
+  EXPECT_FALSE(is_sound(made<usc_string>([](auto& r) {
+                          r.bytes = 3;
+                          r.arg = 6;
+                          r.kind = USC_STRING_TEXT;
+                        }),
+                        "abc"));
+  EXPECT_FALSE(is_sound(made<usc_string>([](auto& r) {
+                          r.bytes = 3;
+                          r.kind = USC_STRING_TEXT;
+                        }),
+                        "abcabcabc"));  // more than its length says
+  EXPECT_FALSE(is_sound(made<usc_fd>([](auto& r) { r.target_bytes = 3; }), "abcabcabc"));
+  EXPECT_FALSE(is_sound(made<usc_kernel_place>([](auto& r) { r.place = 0; })));
+  EXPECT_FALSE(is_sound(made<usc_log_kind>([](auto& r) {
+                          r.kind = 1;
+                          r.name_bytes = 1;
+                        }),
+                        "a"));
+  EXPECT_TRUE(is_sound(made<usc_log_kind>([](auto& r) {
+                         r.kind = USC_KIND_NAMED | 1;
+                         r.name_bytes = 1;
+                       }),
+                       "a"));
+}
+
+TEST(RecordType, AStacksFramesAreThoseThatItsRecordHolds) {
+  const std::array<__u64, 3> frames{0x10, 0x20, 0x30};
+  usc_stack stack{};
+  stack.depth = 3;
+  RecordBuilder<usc_stack> whole(stack);
+  whole.add_values(std::span<const __u64>(frames));
+  ASSERT_EQ(frames_of(whole.record()).size(), 3U);
+  EXPECT_EQ(frames_of(whole.record())[2], 0x30U);
+  whole.head().size -= 8;
+  EXPECT_EQ(frames_of(whole.record()).size(), 2U);
+  whole.head().size = sizeof(usc_record);  // less than its fixed part
+  EXPECT_TRUE(frames_of(whole.record()).empty());
+}
+
+}  // namespace
+}  // namespace uscope::trace

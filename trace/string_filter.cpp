@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "trace/string_filter.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "support/socket_address.h"
+#include "trace/record_builder.h"
+#include "trace/record_type.h"
+#include "trace/string_kind.h"
+
+namespace uscope::trace {
+namespace {
+
+// Up to `bytes` of a tail, after `skip` of it.
+std::string_view part_of(std::string_view tail, std::size_t skip, std::size_t bytes) {
+  return skip < tail.size() ? tail.substr(skip, bytes) : std::string_view();
+}
+
+// A new record with this fixed part and tail.
+template <typename Record>
+const usc_record& rebuild(std::vector<char>& bytes, const Record& fixed, const std::string& tail) {
+  bytes = RecordBuilder<Record>(fixed).add(tail).take();
+  return *reinterpret_cast<const usc_record*>(bytes.data());
+}
+
+}  // namespace
+
+std::string StringFilter::filter_text(const std::string& text) const {
+  return redactor_.hides(text) ? std::string(kRedacted) : text;
+}
+
+const usc_record& StringFilter::filter(const usc_record& record) {
+  if (redactor_.empty() && strings_) return record;
+  if (record.type == USC_RECORD_STRING) return filter_string(reinterpret_cast<const usc_string&>(record));
+  if (record.type == USC_RECORD_EXEC) return filter_exec(reinterpret_cast<const usc_exec&>(record));
+  return record;
+}
+
+const usc_record& StringFilter::filter_string(const usc_string& string) {
+  const StringHolds holds = string_holds(string.kind);
+  if (holds == StringHolds::NUMBERS) return string.head;
+  std::string_view text = part_of(tail_of(string), 0, string.bytes);
+  if (holds == StringHolds::TEXT_NUL && text.ends_with('\0')) text.remove_suffix(1);  // getcwd's
+  const bool is_cut = (string.flags & USC_STRING_TRUNCATED) != 0;
+  if (!redactor_.hides(holds == StringHolds::ADDRESS ? socket_address_text(text) : text, is_cut)) return string.head;
+  usc_string fixed{};
+  std::memcpy(static_cast<void*>(&fixed), &string, sizeof(fixed));
+  fixed.flags = static_cast<__u16>((fixed.flags & ~USC_STRING_TRUNCATED) | USC_STRING_REDACTED);
+  fixed.bytes = static_cast<__u16>(kRedacted.size());
+  return rebuild(bytes_, fixed, std::string(kRedacted));
+}
+
+const usc_record& StringFilter::filter_exec(const usc_exec& exec) {
+  const std::string_view path = part_of(tail_of(exec), 0, exec.path_bytes);
+  std::string_view arguments = part_of(tail_of(exec), path.size(), exec.argv_bytes);
+  if (!strings_) arguments = {};
+  const bool is_cut = exec.argv_total > exec.argv_bytes;
+  const std::string new_path =
+      redactor_.hides(path, path.size() >= USC_PATH_BYTES - 1) ? std::string(kRedacted) : std::string(path);
+  const std::string new_arguments = redactor_.redact_list(arguments, is_cut);
+  usc_exec fixed{};
+  std::memcpy(static_cast<void*>(&fixed), &exec, sizeof(fixed));
+  fixed.path_bytes = static_cast<__u16>(new_path.size());
+  fixed.argv_bytes = static_cast<__u16>(std::min<std::size_t>(new_arguments.size(), UINT16_MAX));
+  // Whether it was cut off, and no more, is to be seen from it; where the list is left out, that it is.
+  fixed.argv_total = fixed.argv_bytes + (is_cut || !strings_ ? 1U : 0U);
+  return rebuild(bytes_, fixed, new_path + new_arguments);
+}
+
+}  // namespace uscope::trace

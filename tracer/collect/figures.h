@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#pragma once
+
+#include <cstdint>
+
+namespace uscope::tracer {
+
+// What is known of the running trace, for status lines and summaries.
+struct TraceFigures {
+  std::uint64_t events = 0;
+  std::uint64_t lost = 0;       // events that are missing, by any cause
+  std::uint64_t processes = 0;  // alive
+  std::uint64_t deferred = 0;   // walks finished in user space
+  std::uint64_t verified = 0;
+  std::uint64_t differing = 0;
+  std::uint64_t raw_bytes = 0;
+};
+
+}  // namespace uscope::tracer

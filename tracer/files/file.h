@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A file behind traced mappings, as the file table knows it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/unique_fd.h"
+#include "symbolizer/elf/elf_facts.h"
+#include "trace/ids.h"
+#include "uscope/record.h"
+
+namespace uscope::symbolizer {
+struct UnwindTable;
+}
+
+namespace uscope::tracer {
+
+// Modules that count as the application's in addition to its executable, and modules that are excluded: shell globs,
+// matched against the whole path and its last component.
+struct ModuleGlobs {
+  std::vector<std::string> app;
+  std::vector<std::string> exclude;
+};
+
+struct RowFigures {
+  std::uint32_t rows = 0;
+  std::uint32_t rules = 0;
+  std::size_t bytes = 0;
+};
+
+struct File {
+  bool met = false;     // all members below are known
+  bool coming = false;  // path and classes are known; facts, and then rows, are being read
+  usc_file_state state = USC_FILE_PENDING;
+  std::uint32_t classes = 0;  // USC_CLASS_*
+  std::string path;           // as seen by the process that mapped it first
+  UniqueFd fd;                // empty for files beyond the descriptor limit: these are named by their path
+  bool copied = false;        // fd is a copy of uscope's own, taken while the file held what was mapped
+  usc_file_key key{};         // the key of what was mapped
+  bool announced = true;      // the kernel side has announced it, with its key
+  symbolizer::ElfFacts facts;
+  // Null if there are none, and for USC_FILE_USER_ONLY (WalkTables holds these).
+  std::shared_ptr<const symbolizer::UnwindTable> rows;
+  RowFigures figures;   // of its rows, wherever they are kept
+  std::string trouble;  // why there are no rows
+  int open_error = 0;
+  bool memory = false;  // exists only in memory (memory_file.h): its content may be replaced at any time
+  std::string payer;    // the user to whom its reading time is charged
+  // How many more files may be looked up for the program that needs this one; null: none.
+  std::shared_ptr<std::size_t> look_ahead;
+};
+
+// Whether a mapping is memory for code made at run time: anonymous, or of a file that exists only in memory.
+[[nodiscard]] inline bool is_jit(trace::FileId serial, const File* file) {
+  return serial == trace::kNoFile || (file != nullptr && file->met && file->state == USC_FILE_JIT);
+}
+
+}  // namespace uscope::tracer
