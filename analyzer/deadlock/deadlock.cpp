@@ -133,6 +133,7 @@ bool Diagnostician::accept_owner(const LastCall& thread, Place& place, Waiter& w
                               thread.wait->command() == kFutexLockPi || thread.wait->command() == kFutexLockPi2;
     if (kernel_wakes || !place.what.by_name) return false;
     waiter.releaser = Releaser::kNobody;
+    if (owner.heir && &calls_.threads[*owner.heir] != &thread) waiter.heir = owner.heir;
     place.gone_owner = owner.old_tid;
     return true;
   }

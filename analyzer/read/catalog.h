@@ -30,6 +30,9 @@ struct Image {
   std::string argv;
 };
 
+// How a process got its memory: process.origin in docs/schema.md.
+enum class Origin { kExec, kFork, kClone, kUnknown };
+
 struct Process {
   std::int64_t id = 0;
   std::int64_t pid = 0;
@@ -40,8 +43,9 @@ struct Process {
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> exit_signal;
   bool uses_io_uring = false;
-  bool may_use_io_uring = false;     // it does, or that is unknown
-  std::int64_t space = 0;            // its address space; 0 = unknown
+  bool may_use_io_uring = false;  // it does, or that is unknown
+  std::int64_t space = 0;         // its address space; 0 = unknown
+  Origin origin = Origin::kUnknown;
   std::vector<std::int64_t> images;  // by time
   std::uint64_t threads = 0;
 };

@@ -129,6 +129,7 @@ void Definitions::add_task(const usc_task& task) {
   }
   if (task.flags & USC_TASK_PROCESS) {
     process.started = true;
+    process.number_flags |= task.flags & (USC_TASK_EXECUTED | USC_TASK_OWN_TID);
     process.start_ns = task.start_ns;
     process.parent_task = task.parent_task;
     process.parent_pid = task.parent_task == 0 ? task.parent_pid : 0;
@@ -152,6 +153,7 @@ void Definitions::add_exec(const trace::RawRecord& record) {
   add_name(exec.head.task, exec.head.time, trace::fixed_text(exec.name, sizeof(exec.name)));
   if (exec.exe_file >= USC_FILE_FIRST && exec.exe_file <= kMostFiles) files[exec.exe_file].executed = true;
   ProcessFacts& process = processes[exec.process];
+  if (exec.old_tid != 0) process.number_flags |= USC_TASK_EXECUTED;
   if (process.pid == 0) process.pid = exec.tid;
   add_space(exec.process, exec.mm, exec.head.time);
 }
