@@ -7,6 +7,7 @@
 // in the order of ts_ns (meta.ordered is 0 where a window overflowed and they are not).
 #include "store/loader.h"
 
+#include <fmt/core.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -27,24 +28,19 @@
 #include "support/text.h"
 #include "trace/event_order.h"
 #include "trace/loss_class.h"
+#include "trace/names.h"
 #include "trace/raw_reader.h"
 #include "trace/sequence_check.h"
 
 namespace uscope::store {
 namespace {
 
-constexpr std::array<std::string_view, USC_FILE_STATE_COUNT> kFileStates{
-#define USC_X(constant, name, meaning) name,
-#include "uscope/lists/file_state.def"
-#undef USC_X
-};
-
 std::optional<std::int64_t> maybe_time(const std::optional<std::uint64_t>& time) {
   return time ? std::optional(static_cast<std::int64_t>(*time)) : std::nullopt;
 }
 
-std::optional<std::int64_t> maybe_id(std::uint32_t id) {
-  return id ? std::optional(std::int64_t{id}) : std::nullopt;
+std::optional<std::int64_t> maybe_pid(std::uint32_t pid) {
+  return pid ? std::optional(std::int64_t{pid}) : std::nullopt;
 }
 
 // The column process.origin; empty if nothing is known.
@@ -66,23 +62,20 @@ std::uint64_t tracing_began(const std::map<std::string, std::string>& meta, std:
   return can_be ? time : file_began;
 }
 
-usc_event event_of_logged(const trace::RawRecord& record, const LoggedStacks& stacks) {
+trace::OrderedEvent event_of_logged(const trace::RawRecord& record, const LoggedStacks& stacks) {
   const auto logged = record.as<usc_logged>();
-  usc_event event{};
+  trace::OrderedEvent event{};
   event.head = logged.head;
   event.entry_ns = logged.head.time;
   std::copy_n(std::begin(logged.value), std::min<std::size_t>(logged.values, USC_LOGGED_VALUES),
               std::begin(event.args));
   event.image = logged.image;
-  event.nr = logged.kind;
+  event.source = trace::source_of(record);
+  event.kind = logged.kind;
   event.how = USC_HOW_LOGGED;
-  event.abi = trace::kLoggedAbi;
   event.flags = USC_EVENT_NO_RESULT;
-  event.stack = stacks.find(record);
-  if (event.stack != 0)
-    event.flags |= trace::kKernelFrames;
-  else
-    event.stack = logged.stack;
+  event.stack = logged.stack;
+  event.kernel_stack = stacks.find(record);
   return event;
 }
 
@@ -164,7 +157,7 @@ Result<void> Loader::read_definitions() {
     auto more = reader_.next(record);
     if (!more) return more.error();
     if (!*more) break;
-    sequence_.see(record);
+    sequence_.observe(record);
     last_time_ = std::max<std::uint64_t>(last_time_, record.head.time);
     if (auto done = pass_progress(0, 0.15); !done) return done;
     if (trace::EventOrder::takes(record.head.type)) {
@@ -190,12 +183,13 @@ Result<void> Loader::write_processes() {
       database_.prepare("INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, ''))");
   if (!insert) return insert.error();
   for (const auto& [serial, process] : definitions_.processes) {
-    const std::uint32_t parent = definitions_.parent_of(process);
+    const trace::ProcessId parent = definitions_.parent_of(process);
     const bool ended = process.end_ns.has_value();
     const std::uint32_t signal = process.exit_code & 0x7f;
     auto done = insert->run(
-        serial, maybe_id(process.pid), maybe_id(process.ns_pid), maybe_id(parent == serial ? 0 : parent),
-        maybe_time(process.start_ns), maybe_time(process.end_ns),
+        serial, maybe_pid(process.pid), maybe_pid(process.ns_pid),
+        maybe_id(parent == serial ? trace::ProcessId() : parent), maybe_time(process.start_ns),
+        maybe_time(process.end_ns),
         ended && signal == 0 ? std::optional(std::int64_t{process.exit_code >> 8 & 0xff}) : std::nullopt,
         ended && signal != 0 ? std::optional(std::int64_t{signal}) : std::nullopt,
         process.uses_io_uring || !process.may_use_io_uring ? std::optional(std::int64_t{process.uses_io_uring})
@@ -210,7 +204,7 @@ Result<void> Loader::write_threads() {
   auto insert = database_.prepare("INSERT INTO thread VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
   if (!insert) return insert.error();
   for (const auto& [serial, thread] : definitions_.threads) {
-    auto done = insert->run(serial, maybe_id(thread.process), maybe_id(thread.tid), maybe_id(thread.ns_tid),
+    auto done = insert->run(serial, maybe_id(thread.process), maybe_pid(thread.tid), maybe_pid(thread.ns_tid),
                             std::string_view(thread.name), maybe_time(thread.start_ns), maybe_time(thread.end_ns));
     if (!done) return done;
   }
@@ -239,7 +233,8 @@ Result<void> Loader::write_unwind_tables() {
     insert->bind(1, serial);
     insert->bind(2, std::string_view(file.path));
     bind_text(3, hex_of(file.build_id));
-    insert->bind(4, file.state < kFileStates.size() ? kFileStates[file.state] : "unknown");
+    const std::string_view state = trace::file_state_name(file.state);
+    insert->bind(4, state.empty() ? "unknown" : state);
     insert->bind(5, file.rows);
     insert->bind(6, file.rules);
     insert->bind(7, file.row_bytes);
@@ -283,8 +278,8 @@ Result<void> Loader::write_losses(const EventWriter& events) {
   // A gap in the numbers says how many records are missing; where it cannot, there is at least one for each damaged
   // place.
   if (const std::uint64_t missing = std::max(sequence_.unexplained(), damage_.regions); missing != 0)
-    losses.push_back({reader_.header().start_ns, last_time_, missing, USC_LOSS_RAW_DAMAGED, 0});
-  if (!sequence_.complete()) losses.push_back({last_time_, last_time_, 1, USC_LOSS_CUT_OFF, 0});
+    losses.push_back({reader_.header().start_ns, last_time_, missing, USC_LOSS_RAW_DAMAGED, {}});
+  if (!sequence_.complete()) losses.push_back({last_time_, last_time_, 1, USC_LOSS_CUT_OFF, {}});
   if (changed_files_ != 0) {
     auto done = insert->run(reader_.header().start_ns, last_time_, trace::kFileChanged, std::nullopt, changed_files_);
     if (!done) return done;
@@ -294,10 +289,10 @@ Result<void> Loader::write_losses(const EventWriter& events) {
     loss.count = std::min(loss.count, left);
     left -= loss.count;
     const std::string_view known_name = trace::loss_name(loss.cause);
-    const std::string cause = known_name.empty() ? "cause_" + std::to_string(loss.cause) : std::string(known_name);
+    const std::string cause = known_name.empty() ? fmt::format("cause_{}", loss.cause) : std::string(known_name);
     const bool known = definitions_.processes.count(loss.process) != 0;
-    auto done = insert->run(loss.from_ns, loss.until_ns, std::string_view(cause), maybe_id(known ? loss.process : 0),
-                            loss.count);
+    auto done = insert->run(loss.from_ns, loss.until_ns, std::string_view(cause),
+                            maybe_id(known ? loss.process : trace::ProcessId()), loss.count);
     if (!done) return done;
     const trace::LossClass missing = trace::loss_class(loss.cause);
     if (trace::counts_events(missing))

@@ -25,7 +25,7 @@ bool InheritedNumbers::is_copy(std::size_t process) const {
 
 // Each process is visited once; a circle of parents in a damaged store is cut where it is met again.
 void InheritedNumbers::find_families() {
-  std::unordered_map<std::int64_t, std::size_t> by_id;
+  std::unordered_map<ProcessRowId, std::size_t> by_id;
   for (std::size_t i = 0; i < calls_.processes.size(); i++) by_id[calls_.processes[i].id] = i;
   std::vector<bool> seen(calls_.processes.size());
   for (std::size_t start = 0; start < calls_.processes.size(); start++) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzer/deadlock/glibc_mutex.h"
+#include "trace/runtime_modules.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -107,7 +108,7 @@ std::string api_of(std::string_view function) {
 }
 
 bool has_libc(const StackLines& stack) {
-  return std::any_of(stack.begin(), stack.end(), [](const StackLine& line) { return is_libc(line.module); });
+  return std::any_of(stack.begin(), stack.end(), [](const StackLine& line) { return trace::is_runtime(line.module); });
 }
 
 // Whether libc is linked into this module: the stack begins in libc's functions there, and in no module of libc.
@@ -126,7 +127,7 @@ bool contains_libc(const StackLines& stack, std::string_view module) {
 const Name* library_name(const StackLines& stack, const StackLine& line) {
   const Name* name = by_prefix(line.function);
   if (!name) return by_part(line.function);
-  if (is_libc(line.module) || name->prefix == kGuard) return name;
+  if (trace::is_runtime(line.module) || name->prefix == kGuard) return name;
   return name->reserved && contains_libc(stack, line.module) ? name : nullptr;
 }
 
@@ -260,11 +261,6 @@ const StackLine* application_frame(const StackLines& stack) {
   return found;
 }
 
-bool is_libc(std::string_view module) {
-  return module.starts_with("libc.so") || module.starts_with("libc-2.") || module.starts_with("libpthread") ||
-         module.starts_with("ld-linux") || module.starts_with("ld-musl") || module.starts_with("libc.musl");
-}
-
 Classified classify(const FutexWait& wait, const StackLines& stack) {
   const bool musl = is_musl(stack);
   Classified found;
@@ -280,7 +276,7 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
       found.api = api_of(line.function);
       break;
     }
-    const bool libc = is_libc(line.module);
+    const bool libc = trace::is_runtime(line.module);
     const bool leads = only_leads(without_underscores(line.function));
     // The application's own use of futexes: by syscall(2), or in a function of its own.
     if (line.function == "syscall" || (leads && !libc)) nameless = false;
@@ -294,7 +290,7 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
     nameless = false;
   }
   // A call that the application makes itself, though it has libc in a module of its own, is for no lock of libc.
-  nameless = nameless && at > 0 && (is_libc(stack.front().module) || !has_libc(stack));
+  nameless = nameless && at > 0 && (trace::is_runtime(stack.front().module) || !has_libc(stack));
   if (!found.by_name) {
     const bool pi = wait.command() == kFutexLockPi || wait.command() == kFutexLockPi2;
     // The kernel's own rule: the word holds the owner's tid.

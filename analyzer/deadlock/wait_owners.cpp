@@ -41,7 +41,7 @@ void WaitOwners::find_sharers() {
 }
 
 bool WaitOwners::shares_space(const LastCall& waiter) const {
-  const bool known_to_others = waiter.wait->of_one_space() && waiter.wait->strangers.value_or(0) != 0;
+  const bool known_to_others = waiter.wait->of_one_space() && waiter.wait->untraced_sharers.value_or(0) != 0;
   return known_to_others || shares_[waiter.process];
 }
 
@@ -71,8 +71,8 @@ FoundOwner WaitOwners::within(std::size_t index, std::uint32_t inner_tid) const 
 
 // A process and its ancestors in inner namespaces. Two processes with a common one were made within one container, most
 // likely in one namespace; that suffices to look for a tid there, but not to conclude that it is absent.
-std::vector<std::int64_t> WaitOwners::inner_ancestors(std::size_t process) const {
-  std::vector<std::int64_t> ids;
+std::vector<ProcessRowId> WaitOwners::inner_ancestors(std::size_t process) const {
+  std::vector<ProcessRowId> ids;
   for (int i = 0; i < kGenerations; i++) {
     const LastProcess& at = calls_.processes[process];
     if (is_initial(at)) break;
@@ -92,7 +92,7 @@ bool WaitOwners::same_namespace(std::size_t a, std::size_t b) const {
   const auto above = inner_ancestors(a);
   const auto others = inner_ancestors(b);
   return std::any_of(above.begin(), above.end(),
-                     [&](std::int64_t id) { return std::find(others.begin(), others.end(), id) != others.end(); });
+                     [&](ProcessRowId id) { return std::find(others.begin(), others.end(), id) != others.end(); });
 }
 
 // A thread with the same number in another namespace may be meant, or one of an untraced process. So an owner is gone
@@ -100,7 +100,8 @@ bool WaitOwners::same_namespace(std::size_t a, std::size_t b) const {
 FoundOwner WaitOwners::across(const LastCall& waiter, std::uint32_t inner_tid) const {
   FoundOwner owner;
   const LastProcess& own = calls_.processes[waiter.process];
-  if (waiter.wait->strangers.value_or(0) != 0 || inherited_.written_beside(waiter.process, inner_tid)) return owner;
+  if (waiter.wait->untraced_sharers.value_or(0) != 0 || inherited_.written_beside(waiter.process, inner_tid))
+    return owner;
   std::size_t candidates = 0;
   const auto [first, last] = by_tid_.equal_range(inner_tid);
   for (auto at = first; at != last; ++at) {
@@ -111,7 +112,7 @@ FoundOwner WaitOwners::across(const LastCall& waiter, std::uint32_t inner_tid) c
   }
   if (candidates == 1 && same_namespace(waiter.process, calls_.threads[owner.thread].process))
     owner.state = FoundOwner::State::kFound;
-  if (candidates == 0 && waiter.wait->strangers && !calls_.tasks_missing) {
+  if (candidates == 0 && waiter.wait->untraced_sharers && !calls_.tasks_missing) {
     owner.state = FoundOwner::State::kGone;
     if (is_initial(own)) owner.old_tid = inner_tid;
   }

@@ -8,6 +8,7 @@
 // matches are then frequent, and the first ones come at once.
 #include "analyzer/read/event_query.h"
 
+#include <fmt/core.h>
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -89,7 +90,7 @@ class Condition {
     const char* index = nullptr;  // an index that serves it
   };
 
-  static std::string parameter(std::size_t place) { return ":v" + std::to_string(place); }
+  static std::string parameter(std::size_t place) { return fmt::format(":v{}", place); }
 
   std::string keep(Value value) {
     values_.push_back(std::move(value));
@@ -102,9 +103,12 @@ class Condition {
     terms_.push_back({term, index});
   }
 
-  void add_ids(const std::string& column, const std::vector<std::int64_t>& ids, const char* index) {
+  // `Number` is an integer or an id.
+  template <typename Number>
+  void add_any_of(const std::string& column, const std::vector<Number>& numbers, const char* index) {
     std::string list = "[";
-    for (const std::int64_t id : ids) list += (list.size() > 1 ? "," : "") + std::to_string(id);
+    for (const Number number : numbers)
+      list += fmt::format("{}{}", list.size() > 1 ? "," : "", trace::number_of(number));
     add(column + " IN (SELECT value FROM json_each(?))", {std::nullopt, list + "]"}, index);
   }
 
@@ -122,17 +126,17 @@ class Condition {
 
   void add_tasks(const EventFilter& filter, const Catalog& catalog) {
     if (!filter.pids.empty() || !filter.tids.empty()) {
-      std::vector<std::int64_t> threads;
+      std::vector<ThreadRowId> threads;
       for (const Thread& thread : catalog.threads) {
         const Process* process = catalog.processes.find(thread.process_id);
         const bool pid_fits = filter.pids.empty() || (process && contains(filter.pids, process->pid));
         const bool tid_fits = filter.tids.empty() || contains(filter.tids, thread.tid);
         if (pid_fits && tid_fits) threads.push_back(thread.id);
       }
-      add_ids("e.thread_id", threads, "event_thread_ts");
+      add_any_of("e.thread_id", threads, "event_thread_ts");
     }
     if (filter.processes.empty()) return;
-    std::vector<std::int64_t> images;
+    std::vector<ImageRowId> images;
     for (const Image& image : catalog.images) {
       const std::string name(base_name(image.path));
       for (const std::string& glob : filter.processes) {
@@ -141,26 +145,26 @@ class Condition {
         break;
       }
     }
-    add_ids("e.image_id", images, nullptr);
+    add_any_of("e.image_id", images, nullptr);
   }
 
   void add_calls(const EventFilter& filter, const Catalog& catalog) {
     if (!filter.calls) return;
-    std::vector<std::int64_t> kinds;
+    std::vector<KindRowId> kinds;
     for (const Kind& kind : catalog.kinds)
       if (contains(*filter.calls, kind.name)) kinds.push_back(kind.id);
-    add_ids("e.kind_id", kinds, "event_kind_a0");
+    add_any_of("e.kind_id", kinds, "event_kind_a0");
   }
 
   void add_results(const EventFilter& filter) {
     if (filter.failed) {
-      add("e.result BETWEEN " + std::to_string(-syscalls::kLastErrno) + " AND ?", -1);
+      add(fmt::format("e.result BETWEEN {} AND ?", -syscalls::kLastErrno), -1);
       add("e.result NOT BETWEEN -516 AND ?", -512);
     }
     if (!filter.errors.empty()) {
       std::vector<std::int64_t> results;
       for (const std::int64_t number : filter.errors) results.push_back(-number);
-      add_ids("e.result", results, nullptr);
+      add_any_of("e.result", results, nullptr);
     }
     if (filter.slower_ns) add("e.dur_ns >= ?", *filter.slower_ns);
     if (filter.hows.empty()) return;
@@ -248,7 +252,7 @@ Result<store::Statement> find_events(const store::Database& database, const Even
   std::string sql = "SELECT e.id FROM event e " + (*index ? "INDEXED BY " + std::string(*index) : "NOT INDEXED") +
                     condition.where() + " ORDER BY " + (ordered ? "e.id" : "e.ts_ns, e.id");
   if (filter.limit)
-    sql += " LIMIT " + std::to_string(std::min<std::uint64_t>(*filter.limit, std::numeric_limits<std::int64_t>::max()));
+    sql += fmt::format(" LIMIT {}", std::min<std::uint64_t>(*filter.limit, std::numeric_limits<std::int64_t>::max()));
   return condition.prepare(database, sql);
 }
 
@@ -266,9 +270,9 @@ EventString::Source source_of(std::int64_t number) {
   return number == 2 ? EventString::Source::kDescriptor : EventString::Source::kProgram;
 }
 
-class RowReader {
+class EventReader {
  public:
-  static Result<RowReader> create(const store::Database& database, const Catalog& catalog) {
+  static Result<EventReader> create(const store::Database& database, const Catalog& catalog) {
     auto event = database.prepare(
         "SELECT ts_ns, dur_ns, how, thread_id, image_id, kind_id, result, stack_id, "
         "a0, a1, a2, a3, a4, a5 FROM event WHERE id = ?1");
@@ -283,17 +287,17 @@ class RowReader {
         "LEFT JOIN frame f ON f.id = s.trigger_frame_id "
         "LEFT JOIN module m ON m.id = f.module_id WHERE s.id = ?1");
     if (!stack) return stack.error();
-    return RowReader(catalog, std::move(*event), std::move(*strings), std::move(*stack));
+    return EventReader(catalog, std::move(*event), std::move(*strings), std::move(*stack));
   }
 
-  Result<EventRow> read(std::int64_t id) {
+  Result<EventRow> read(EventRowId id) {
     EventRow out;
     out.id = id;
     event_.bind(1, id);
-    auto done = each(event_, [&](const Row& row) { fill(row, out); });
+    auto done = each(event_, [&](const SqlRow& row) { fill(row, out); });
     if (!done) return done.error();
     strings_.bind(1, id);
-    done = each(strings_, [&](const Row& row) {
+    done = each(strings_, [&](const SqlRow& row) {
       out.strings.push_back(
           {static_cast<int>(row.integer(0)), text(row, 1), row.integer(2) != 0, source_of(row.integer(3))});
     });
@@ -304,27 +308,28 @@ class RowReader {
   }
 
  private:
-  RowReader(const Catalog& catalog, store::Statement event, store::Statement strings, store::Statement stack)
+  EventReader(const Catalog& catalog, store::Statement event, store::Statement strings, store::Statement stack)
       : catalog_(&catalog), event_(std::move(event)), strings_(std::move(strings)), stack_(std::move(stack)) {}
 
-  void fill(const Row& row, EventRow& out) const {
+  void fill(const SqlRow& row, EventRow& out) const {
     out.ts_ns = difference(row.integer(0), catalog_->start_ns);
     out.dur_ns = row.maybe_integer(1);
     out.how = text(row, 2);
-    if (const Thread* thread = catalog_->threads.find(row.integer(3))) {
+    if (const Thread* thread = catalog_->threads.find(ThreadRowId(row.integer(3)))) {
       out.tid = thread->tid;
       out.thread = thread->name;
       if (const Process* process = catalog_->processes.find(thread->process_id)) out.pid = process->pid;
     }
-    if (const Image* image = catalog_->images.find(row.integer(4))) out.process = base_name(image->path);
-    if (const Kind* kind = catalog_->kinds.find(row.integer(5))) {
+    if (const Image* image = catalog_->images.find(ImageRowId(row.integer(4)))) out.process = base_name(image->path);
+    if (const Kind* kind = catalog_->kinds.find(KindRowId(row.integer(5)))) {
       out.call = kind->name;
+      out.source = kind->source;
       out.abi = kind->abi;
       out.nr = kind->nr;
     }
     out.result = row.maybe_integer(6);
     if (out.result && syscalls::is_error(*out.result)) out.error = error_name(-*out.result);
-    out.stack_id = row.maybe_integer(7);
+    out.stack_id = maybe_id<StackRowId>(row, 7);
     for (int arg = 0; arg < 6; arg++) out.args[static_cast<std::size_t>(arg)] = row.maybe_integer(8 + arg);
   }
 
@@ -335,7 +340,7 @@ class RowReader {
       if (stacks_.size() >= kCachedStacks) stacks_.clear();
       StackFacts facts;
       stack_.bind(1, *out.stack_id);
-      auto done = each(stack_, [&](const Row& row) {
+      auto done = each(stack_, [&](const SqlRow& row) {
         facts = {row.integer(0), text(row, 1), text(row, 2), text(row, 3), row.integer(4) != 0, row.integer(5) != 0};
       });
       if (!done) return done;
@@ -354,7 +359,7 @@ class RowReader {
   store::Statement event_;
   store::Statement strings_;
   store::Statement stack_;
-  std::unordered_map<std::int64_t, StackFacts> stacks_;
+  std::unordered_map<StackRowId, StackFacts> stacks_;
 };
 
 }  // namespace
@@ -365,13 +370,13 @@ Result<void> for_each_event(const store::Database& database, const EventFilter& 
   if (!catalog) return catalog.error();
   auto query = find_events(database, filter, *catalog);
   if (!query) return query.error();
-  auto reader = RowReader::create(database, *catalog);
+  auto reader = EventReader::create(database, *catalog);
   if (!reader) return reader.error();
   while (true) {
     auto more = query->step();
     if (!more) return more.error();
     if (!*more) return {};
-    auto event = reader->read(query->integer(0));
+    auto event = reader->read(EventRowId(query->integer(0)));
     if (!event) return event.error();
     if (!row(*event)) return {};
   }
@@ -379,7 +384,7 @@ Result<void> for_each_event(const store::Database& database, const EventFilter& 
 
 struct StackReader::State {
   store::Statement query;
-  std::unordered_map<std::int64_t, std::vector<StackFrame>> cache;
+  std::unordered_map<StackRowId, std::vector<StackFrame>> cache;
 };
 
 StackReader::StackReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -397,13 +402,13 @@ Result<StackReader> StackReader::create(const store::Database& database) {
   return StackReader(std::make_unique<State>(State{std::move(*query), {}}));
 }
 
-Result<const std::vector<StackFrame>*> StackReader::frames(std::int64_t stack_id) {
+Result<const std::vector<StackFrame>*> StackReader::frames(StackRowId stack_id) {
   const auto at = state_->cache.find(stack_id);
   if (at != state_->cache.end()) return &at->second;
   if (state_->cache.size() >= kCachedStacks) state_->cache.clear();
   std::vector<StackFrame> frames;
   state_->query.bind(1, stack_id);
-  auto done = each(state_->query, [&](const Row& row) {
+  auto done = each(state_->query, [&](const SqlRow& row) {
     frames.push_back({row.integer(0), row.integer(1), row.integer(2) != 0, row.integer(3) != 0, text(row, 4),
                       text(row, 5), row.integer(6), row.integer(7), text(row, 8), row.integer(9)});
   });

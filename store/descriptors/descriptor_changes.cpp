@@ -12,18 +12,15 @@
 #include <cerrno>
 #include <limits>
 
-#include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_tracker.h"
 #include "support/text.h"
+
+#include "store/descriptors/descriptor_calls.h"
 
 namespace uscope::store {
 namespace {
 
 constexpr std::size_t kMostMoved = std::size_t{1} << 16;
-
-int number_of(const usc_event& event, std::size_t arg) {
-  return static_cast<int>(event.args[arg]);
-}
 
 // The last descriptor number of a close_range.
 int last_of(const usc_event& event) {
@@ -52,7 +49,7 @@ bool changes_numbers(std::uint32_t request) {
 
 const trace::OrderedString* path_of(std::span<const trace::OrderedString> strings, int arg) {
   const auto at = std::find_if(strings.begin(), strings.end(),
-                               [arg](const trace::OrderedString& s) { return s.arg == arg && s.string_id != 0; });
+                               [arg](const trace::OrderedString& s) { return s.arg == arg && s.string_id; });
   return at == strings.end() ? nullptr : &*at;
 }
 
@@ -63,7 +60,7 @@ DescriptorTracker::Return DescriptorTracker::at_return(Return::Kind kind, const 
   Return update{.kind = kind};
   update.time = event.head.time;
   update.begun = stamp_;
-  update.task = event.head.task;
+  update.task = trace::TaskId(event.head.task);
   update.table = owner.table;
   return update;
 }
@@ -116,12 +113,12 @@ Result<void> DescriptorTracker::follow(const usc_event& event, DescriptorOwner& 
 void DescriptorTracker::follow_sharing(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts) {
   switch (facts.call) {
     case DescriptorCall::kExec:
-      entered_[event.head.task] = stamp_;
+      entered_[trace::TaskId(event.head.task)] = stamp_;
       // usc_exec gives the time; this is for one that was lost.
       if (returned(event) && event.result == 0) plan(at_return(Return::Kind::kExec, event, owner));
       break;
     case DescriptorCall::kMake:
-      entered_[event.head.task] = stamp_;
+      entered_[trace::TaskId(event.head.task)] = stamp_;
       break;
     case DescriptorCall::kUnshare:
       if (failed(event)) break;
@@ -142,7 +139,7 @@ void DescriptorTracker::follow_sharing(const usc_event& event, DescriptorOwner& 
 }
 
 void DescriptorTracker::follow_close(const usc_event& event, DescriptorOwner& owner) {
-  const int fd = number_of(event, 0);
+  const int fd = descriptor_arg(event, 0);
   if (fd < 0) return;
   if (returned(event) && event.result == -EBADF) {
     owner.table->descriptors.close_range(fd, fd);  // it was not open
@@ -159,7 +156,7 @@ void DescriptorTracker::follow_close_range(const usc_event& event, DescriptorOwn
   const bool marks = (event.args[2] & CLOSE_RANGE_CLOEXEC) != 0;
   const bool unshares = (event.args[2] & CLOSE_RANGE_UNSHARE) != 0;
   Return update = at_return(unshares ? Return::Kind::kUnshareAndClose : Return::Kind::kCloseRange, event, owner);
-  update.fd = number_of(event, 0);
+  update.fd = descriptor_arg(event, 0);
   update.last = last_of(event);
   update.marks = marks;
   if (!unshares && marks) owner.table->descriptors.set_close_on_exec(update.fd, update.last, true);
@@ -175,14 +172,15 @@ void DescriptorTracker::follow_copy(const usc_event& event, DescriptorOwner& own
   if (fcntl && command == F_SETFD) return follow_on_exec(event, owner, (event.args[2] & FD_CLOEXEC) != 0);
   if (fcntl && command != F_DUPFD && command != F_DUPFD_CLOEXEC) return;
   const bool replaces = facts.call == DescriptorCall::kDuplicateTo;
-  const int from = number_of(event, 0);
-  const int to = replaces ? number_of(event, 1) : static_cast<int>(event.result);
+  const int from = descriptor_arg(event, 0);
+  const int to = replaces ? descriptor_arg(event, 1) : static_cast<int>(event.result);
   if (to < 0 || from == to || (!replaces && !returned(event))) return;
   Return update = at_return(replaces ? Return::Kind::kReplace : Return::Kind::kOpen, event, owner);
   update.fd = to;
   update.source = from;
   if (const Descriptor* found = known(*owner.table, from)) {
     update.descriptor.name = found->name;
+    update.descriptor.socket = found->socket;
     update.source_stamp = found->stamp;
   }
   update.descriptor.close_on_exec =
@@ -198,14 +196,14 @@ void DescriptorTracker::follow_ioctl(const usc_event& event, DescriptorOwner& ow
   if (request == FIONCLEX) follow_on_exec(event, owner, false);
   if (!changes_numbers(request)) return;
   doubt_all();
-  strangers_++;
+  untraced_calls_++;
   if (returned(event)) plan(at_return(Return::Kind::kStranger, event, owner));
 }
 
 // An exec may close the descriptor as soon as it may be marked. That it is unmarked is known only if no other task can
 // have marked it again.
 void DescriptorTracker::follow_on_exec(const usc_event& event, DescriptorOwner& owner, bool closes) {
-  const int fd = number_of(event, 0);
+  const int fd = descriptor_arg(event, 0);
   if (closes)
     owner.table->descriptors.set_close_on_exec(fd, fd, true);
   else if (returned(event) && owner.table->users == 1)
@@ -220,7 +218,7 @@ Result<void> DescriptorTracker::name_of_folder(const usc_event& event, const Des
   if (facts.call == DescriptorCall::kSetns) {
     if ((event.args[1] & CLONE_NEWNS) != 0) name = "/";  // a mount namespace sets its root for both
   } else if (facts.call == DescriptorCall::kFchdir) {
-    auto found = absolute(".", owner, number_of(event, 0), update);
+    auto found = absolute(".", owner, descriptor_arg(event, 0), update);
     if (!found) return found.error();
     name = *found;
   } else if (path && (path->flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) == 0) {
@@ -252,7 +250,7 @@ Result<void> DescriptorTracker::follow_folder(const usc_event& event, Descriptor
   SharedFolder& folder = *owner.folder;
   if (folder.under_way++ != 0) folder.unclear = true;
   folder.stamp = ++stamp_;
-  if (!is_root) folder.working = 0;
+  if (!is_root) folder.working = {};
   if (is_root || is_namespace) folder.root_is_plain = false;
   update.folder = owner.folder;
   update.folder_stamp = folder.stamp;
@@ -323,7 +321,7 @@ void DescriptorTracker::apply(Return& update) {
       apply_opened(update);
       break;
     case Return::Kind::kLabel:
-      if (Socket& socket = sockets_[static_cast<std::size_t>(update.fd)]; socket.stamp == update.source_stamp)
+      if (Socket& socket = sockets_[update.descriptor.socket - 1]; socket.stamp == update.source_stamp)
         socket.label = update.descriptor.name;
       break;
     case Return::Kind::kWorking:
@@ -342,7 +340,7 @@ void DescriptorTracker::apply(Return& update) {
       break;
     case Return::Kind::kStranger:
       doubt_all();
-      strangers_--;
+      untraced_calls_--;
       break;
   }
 }
@@ -350,7 +348,8 @@ void DescriptorTracker::apply(Return& update) {
 void DescriptorTracker::apply_opened(const Return& update) {
   DescriptorTable& table = update.table->descriptors;
   const bool clear = update.kind == Return::Kind::kOpen ? table.end_open(update.fd) : table.end_replace(update.fd);
-  if (!clear || update.descriptor.name == 0 || !holds(update) || !may_learn(*update.table, update.time)) {
+  const bool known = update.descriptor.name || update.descriptor.socket != 0;
+  if (!clear || !known || !holds(update) || !may_learn(*update.table, update.time)) {
     table.close_range(update.fd, update.fd);
     return;
   }
@@ -362,7 +361,7 @@ void DescriptorTracker::apply_opened(const Return& update) {
 void DescriptorTracker::apply_to_folder(const Return& update) {
   SharedFolder& folder = *update.folder;
   folder.under_way--;
-  const bool clear = !folder.unclear && !folder.unsure && update.descriptor.name != 0 && holds(update);
+  const bool clear = !folder.unclear && !folder.unsure && update.descriptor.name && holds(update);
   if (folder.under_way == 0) folder.unclear = false;
   folder.stamp = ++stamp_;
   if (!clear) return;

@@ -7,18 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_tracker.h"
 #include "syscalls/syscall_table.h"
+
+#include "store/descriptors/descriptor_calls.h"
 
 namespace uscope::store {
 namespace {
 
 constexpr std::size_t kMostSockets = std::size_t{1} << 20;
-
-int number_of(const usc_event& event, std::size_t arg) {
-  return static_cast<int>(event.args[arg]);
-}
 
 const trace::OrderedString* find_string(std::span<const trace::OrderedString> strings, int arg) {
   for (const trace::OrderedString& string : strings)
@@ -43,7 +40,7 @@ std::string_view family_name(int family) {
 
 }  // namespace
 
-Result<std::int64_t> DescriptorTracker::intern(std::string_view name) {
+Result<trace::StringRowId> DescriptorTracker::intern(std::string_view name) {
   return strings_.intern(redactor_.hides(name) ? kRedacted : name);
 }
 
@@ -88,16 +85,16 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
   }
   if (path.starts_with('/')) return path;
   if (!sees_folders_) return std::string();
-  std::int64_t base = own.unsure ? 0 : own.working;
+  trace::StringRowId base = own.unsure ? trace::StringRowId() : own.working;
   std::uint64_t stamp = own.working_stamp;
   if (folder != AT_FDCWD) {
     const Descriptor* found = is_said(owner, update.time) ? known(*owner.table, folder) : nullptr;
-    if (!found || found->name <= 0) return std::string();
+    if (!found || !found->name) return std::string();
     base = found->name;
     stamp = update.source_stamp = found->stamp;
     update.source = folder;
   }
-  if (base == 0) return std::string();
+  if (!base) return std::string();
   auto text = strings_.text(base);
   if (!text) return text.error();
   if (!*text || !(*text)->starts_with('/') || (*text)->ends_with("…") || was_moved(**text, stamp)) return std::string();
@@ -114,20 +111,21 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
   update.fd = static_cast<int>(event.result);
   std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
   bool is_known = true;
-  if (syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) == "openat2") {
+  if (syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind) == "openat2") {
     const trace::OrderedString* how = find_string(strings, 2);
     // Unknown: whether an exec closes it, or whether an absolute path begins at the folder.
-    is_known = how && how->string_id == 0 && (how->numbers[2] & RESOLVE_IN_ROOT) == 0;
+    is_known = how && !how->string_id && (how->numbers[2] & RESOLVE_IN_ROOT) == 0;
     if (is_known) flags = how->numbers[0];
   }
   const trace::OrderedString* path = find_string(strings, facts.path);
-  is_known = is_known && path && path->string_id != 0 && (flags & O_TMPFILE) != O_TMPFILE;  // an O_TMPFILE has no name
+  is_known = is_known && path && path->string_id && (flags & O_TMPFILE) != O_TMPFILE;  // an O_TMPFILE has no name
   if (!is_known) return open_as(std::move(update), "", false);
   auto text = strings_.text(path->string_id);
   if (!text) return text.error();
   const bool redacted = (path->flags & USC_STRING_REDACTED) != 0;
-  auto name = redacted ? Result<std::string>(text->value_or(""))
-                       : absolute(text->value_or(""), owner, facts.path == 0 ? AT_FDCWD : number_of(event, 0), update);
+  auto name = redacted
+                  ? Result<std::string>(text->value_or(""))
+                  : absolute(text->value_or(""), owner, facts.path == 0 ? AT_FDCWD : descriptor_arg(event, 0), update);
   if (!name) return name.error();
   return open_as(std::move(update), *name, (flags & O_CLOEXEC) != 0);
 }
@@ -153,11 +151,11 @@ Result<void> DescriptorTracker::follow_opening(const usc_event& event, Descripto
   update.fd = static_cast<int>(event.result);
   if (facts.call == DescriptorCall::kLabel)
     return open_as(std::move(update),
-                   descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr)),
+                   descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind)),
                    (flags & O_CLOEXEC) != 0);
   const trace::OrderedString* name = find_string(strings, 0);
   std::optional<std::string> text;
-  if (name && name->string_id != 0) {
+  if (name && name->string_id) {
     auto found = strings_.text(name->string_id);
     if (!found) return found.error();
     text = *found;
@@ -170,12 +168,13 @@ Result<void> DescriptorTracker::follow_socket(const usc_event& event, Descriptor
   Return update = at_return(Return::Kind::kOpen, event, owner);
   update.fd = static_cast<int>(event.result);
   if (facts.call == DescriptorCall::kSocket) {
-    auto label = intern("socket:[" + std::string(family_name(number_of(event, 0))) + "]");
+    auto label = intern("socket:[" + std::string(family_name(descriptor_arg(event, 0))) + "]");
     if (!label) return label.error();
-    update.descriptor = {*label, 0, (event.args[1] & SOCK_CLOEXEC) != 0};
+    update.descriptor = {.name = *label, .close_on_exec = (event.args[1] & SOCK_CLOEXEC) != 0};
     if (sockets_.size() < kMostSockets) {
       sockets_.push_back({*label, 0});
-      update.descriptor.name = -static_cast<std::int64_t>(sockets_.size());
+      update.descriptor.name = {};
+      update.descriptor.socket = static_cast<std::uint32_t>(sockets_.size());
     }
     owner.table->descriptors.begin_open(update.fd);
     plan(std::move(update));
@@ -183,7 +182,7 @@ Result<void> DescriptorTracker::follow_socket(const usc_event& event, Descriptor
   }
   const trace::OrderedString* address = find_string(strings, 1);
   std::string peer;
-  if (address && address->string_id != 0) {
+  if (address && address->string_id) {
     auto text = strings_.text(address->string_id);
     if (!text) return text.error();
     peer = text->value_or("");
@@ -198,13 +197,13 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
                                              const std::string& peer) {
   const bool connects = facts.call == DescriptorCall::kConnect;
   if (event.result < 0 && !(connects && event.result == -EINPROGRESS)) return {};
-  const Descriptor* found = is_said(owner, event.entry_ns) ? known(*owner.table, number_of(event, 0)) : nullptr;
-  if (!found || found->name >= 0) return {};
+  const Descriptor* found = is_said(owner, event.entry_ns) ? known(*owner.table, descriptor_arg(event, 0)) : nullptr;
+  if (!found || found->socket == 0) return {};
   Return update = at_return(Return::Kind::kLabel, event, owner);
-  update.fd = static_cast<int>(-found->name - 1);
-  Socket& socket = sockets_[static_cast<std::size_t>(update.fd)];
-  const std::int64_t before = socket.label;
-  socket = {0, ++stamp_};
+  update.descriptor.socket = found->socket;
+  Socket& socket = sockets_[found->socket - 1];
+  const trace::StringRowId before = socket.label;
+  socket = {{}, ++stamp_};
   update.source_stamp = socket.stamp;
   update.descriptor.name = before;
   if (!peer.empty()) {
@@ -219,7 +218,7 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
 Result<void> DescriptorTracker::follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                                             std::span<const trace::OrderedString> strings) {
   const std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
-  const std::string_view label = descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr));
+  const std::string_view label = descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind));
   for (const trace::OrderedString& string : strings) {
     if (string.kind != USC_STRING_PAIR) continue;
     for (const int fd :

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/write/futex_writer.h"
 
+#include <fmt/core.h>
+
 #include <limits>
 #include <utility>
 
@@ -34,14 +36,13 @@ void bind_key(sqlite3_stmt* row, int parameter, const trace::OrderedFutex& futex
 }  // namespace
 
 std::optional<std::string> futex_key_text(const trace::OrderedFutex& futex) {
-  if (futex.key == USC_FUTEX_PRIVATE) return "mm:" + std::to_string(futex.mm) + ":" + hex_number(futex.address);
-  if (futex.key == USC_FUTEX_SHARED)
-    return "file:" + std::to_string(futex.dev) + ":" + std::to_string(futex.ino) + ":" + hex_number(futex.offset);
+  if (futex.key == USC_FUTEX_PRIVATE) return fmt::format("mm:{}:{:#x}", futex.mm.value(), futex.address);
+  if (futex.key == USC_FUTEX_SHARED) return fmt::format("file:{}:{}:{:#x}", futex.dev, futex.ino, futex.offset);
   return std::nullopt;
 }
 
 Result<void> FutexWriter::prepare() {
-  // Of a damaged trace one call may be told of twice: the first counts.
+  // A damaged trace may describe one call twice: the first record counts.
   auto wait = database_.prepare(
       "INSERT OR IGNORE INTO futex_wait VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
   if (!wait) return wait.error();
@@ -52,11 +53,11 @@ Result<void> FutexWriter::prepare() {
   return {};
 }
 
-Result<void> FutexWriter::write(std::int64_t event_id, const usc_event& event,
-                                std::span<const trace::OrderedFutex> told) {
+Result<void> FutexWriter::write(EventRowId event_id, const usc_event& event,
+                                std::span<const trace::OrderedFutex> futexes) {
   const trace::OrderedFutex* entered = nullptr;
   const trace::OrderedFutex* seen = nullptr;
-  for (const trace::OrderedFutex& futex : told) {
+  for (const trace::OrderedFutex& futex : futexes) {
     if ((futex.flags & USC_FUTEX_WAKE) != 0) return write_wake(event_id, futex);
     const bool later = (futex.flags & USC_FUTEX_AT_STOP) != 0;
     if (!later && entered == nullptr) entered = &futex;
@@ -79,12 +80,12 @@ std::optional<std::int64_t> FutexWriter::time_left(const trace::OrderedFutex& wa
   return static_cast<std::int64_t>(left < kMost ? left : kMost);
 }
 
-Result<void> FutexWriter::write_wait(std::int64_t event_id, std::uint64_t entry_ns, const trace::OrderedFutex* entered,
+Result<void> FutexWriter::write_wait(EventRowId event_id, std::uint64_t entry_ns, const trace::OrderedFutex* entered,
                                      const trace::OrderedFutex* seen) {
   const trace::OrderedFutex& wait = entered != nullptr ? *entered : *seen;
   const auto timeout = time_left(wait, entry_ns);
   sqlite3_stmt* row = insert_wait_->handle();
-  sqlite3_bind_int64(row, 1, event_id);
+  sqlite3_bind_int64(row, 1, event_id.value());
   sqlite3_bind_int64(row, 2, static_cast<std::int64_t>(wait.address));
   sqlite3_bind_int64(row, 3, wait.op);
   sqlite3_bind_int64(row, 4, wait.expected);
@@ -94,8 +95,8 @@ Result<void> FutexWriter::write_wait(std::int64_t event_id, std::uint64_t entry_
   // Mappings that were locked at its entry may have been found later.
   bind_key(row, 8, wait.key == USC_FUTEX_UNKNOWN && seen != nullptr ? *seen : wait);
   seen ? sqlite3_bind_int(row, 11, (seen->flags & USC_FUTEX_ASLEEP) != 0) : sqlite3_bind_null(row, 11);
-  seen && seen->strangers != USC_FUTEX_NO_STRANGERS ? sqlite3_bind_int64(row, 12, seen->strangers)
-                                                    : sqlite3_bind_null(row, 12);
+  seen && seen->untraced_sharers != USC_FUTEX_SHARERS_UNKNOWN ? sqlite3_bind_int64(row, 12, seen->untraced_sharers)
+                                                              : sqlite3_bind_null(row, 12);
   sqlite3_bind_int64(row, 13, wait.futexes);
   seen ? sqlite3_bind_int(row, 14, (seen->flags & USC_FUTEX_HANDLERS) != 0) : sqlite3_bind_null(row, 14);
   // Of what is one process's alone only those who share its address space can come, and they are counted.
@@ -106,9 +107,9 @@ Result<void> FutexWriter::write_wait(std::int64_t event_id, std::uint64_t entry_
   return {};
 }
 
-Result<void> FutexWriter::write_wake(std::int64_t event_id, const trace::OrderedFutex& wake) {
+Result<void> FutexWriter::write_wake(EventRowId event_id, const trace::OrderedFutex& wake) {
   sqlite3_stmt* row = insert_wake_->handle();
-  sqlite3_bind_int64(row, 1, event_id);
+  sqlite3_bind_int64(row, 1, event_id.value());
   sqlite3_bind_int64(row, 2, static_cast<std::int64_t>(wake.address));
   sqlite3_bind_int64(row, 3, wake.expected);
   bind_key(row, 4, wake);

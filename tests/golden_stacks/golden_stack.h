@@ -24,8 +24,8 @@ struct GoldenRows {
 };
 
 struct GoldenFile {
-  std::uint32_t serial = 0;  // from USC_FILE_FIRST on, also the vdso's
-  std::string name;          // without folders
+  trace::FileId serial;  // from USC_FILE_FIRST on, also the vdso's
+  std::string name;      // without folders
   std::uint32_t state = 0;
   GoldenRows stack;  // RowDetail::kStack
   GoldenRows all;    // RowDetail::kAllRegisters
@@ -55,6 +55,6 @@ constexpr std::uint64_t kPoison = 0xdead4ead00000000;
 [[nodiscard]] tracer::UserStack walk(const GoldenStack& stack, symbolizer::RowDetail detail);
 
 // The table that the rows make; check_rows() holds.
-[[nodiscard]] symbolizer::RowTable table_of(const GoldenRows& rows);
+[[nodiscard]] symbolizer::UnwindTable table_of(const GoldenRows& rows);
 
 }  // namespace uscope::testkit

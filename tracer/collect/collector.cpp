@@ -60,7 +60,7 @@ Collector::Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, t
 }
 
 // The first failure of writing or publishing ends the trace; what follows it says no more.
-void Collector::keep(const Result<void>& result) {
+void Collector::record_error(const Result<void>& result) {
   if (!result && trouble_) trouble_ = result;
 }
 
@@ -69,16 +69,16 @@ Result<std::size_t> Collector::round() {
   last_round_ns_ = std::exchange(round_ns_, monotonic_ns());
   samples_.begin_round();
   Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
-  for (const std::uint32_t pid : std::exchange(adopted_, {})) keep(backend_.tell_mappings(pid));
+  for (const std::uint32_t pid : std::exchange(adopted_, {})) record_error(backend_.announce_mappings(pid));
   take_rows();
   write_file_news();
   process_samples();
   write_jit_news();
-  keep(futexes_.work());
+  record_error(futexes_.work());
   // What is drained from now on, and what waits, is of a time after this.
   const std::uint64_t asked_from = std::min(last_round_ns_, samples_.held_since_ns());
   mappings_.settle(asked_from);
-  for (const std::uint32_t mm : tasks_.bury(asked_from)) {
+  for (const trace::MmId mm : tasks_.reap(asked_from)) {
     mappings_.forget(mm);
     jit_names_.forget(mm);
   }
@@ -91,26 +91,27 @@ void Collector::on_record(const usc_record& record) {
   switch (record.type) {
     case USC_RECORD_EVENT:
       figures_.events++;
-      futexes_.see(as<usc_event>(record));
-      if (observer_ != nullptr) observer_->on_event(as<usc_event>(record), tasks_.find(record.task));
+      futexes_.observe(as<usc_event>(record));
+      if (observer_ != nullptr) observer_->on_event(as<usc_event>(record), tasks_.find(trace::TaskId(record.task)));
       break;
     case USC_RECORD_STACK:
       on_stack(as<usc_stack>(record));
       break;
     case USC_RECORD_TASK:
       tasks_.start(as<usc_task>(record));
-      mappings_.fork(as<usc_task>(record).mm, as<usc_task>(record).parent_mm, record.time);
+      mappings_.fork(trace::MmId(as<usc_task>(record).mm), trace::MmId(as<usc_task>(record).parent_mm), record.time);
       if ((as<usc_task>(record).flags & USC_TASK_LAUNCHED) != 0)
-        tell_descriptors(as<usc_task>(record).process, record.time, record.time,
-                         std::exchange(command_descriptors_, {}));
+        write_descriptors(trace::ProcessId(as<usc_task>(record).process), record.time, record.time,
+                          std::exchange(command_descriptors_, {}));
       else if ((as<usc_task>(record).flags & (USC_TASK_FORKED | USC_TASK_PROCESS)) == USC_TASK_PROCESS)
-        unread_descriptors_.insert(as<usc_task>(record).process);
+        unread_descriptors_.insert(trace::ProcessId(as<usc_task>(record).process));
       break;
     case USC_RECORD_EXEC:
       on_exec(as<usc_exec>(record));
       return;
     case USC_RECORD_TASK_EXIT:
-      if ((as<usc_task_exit>(record).flags & USC_EXIT_GROUP_DEAD) != 0) jit_names_.hurry(tasks_.find(record.task).mm);
+      if ((as<usc_task_exit>(record).flags & USC_EXIT_GROUP_DEAD) != 0)
+        jit_names_.read_map_soon(tasks_.find(trace::TaskId(record.task)).mm);
       tasks_.exit(as<usc_task_exit>(record));
       break;
     case USC_RECORD_TASK_NAME:
@@ -123,7 +124,7 @@ void Collector::on_record(const usc_record& record) {
       mappings_.remove(as<usc_unmap>(record));
       break;
     case USC_RECORD_FILE:
-      keep(files_.meet(as<usc_file>(record)));
+      record_error(files_.add_announced(as<usc_file>(record)));
       break;
     case USC_RECORD_STRING:
       on_string(record);
@@ -137,14 +138,15 @@ void Collector::on_record(const usc_record& record) {
   pass_on(record);
 }
 
-// The image of a process that ran before is told without its name; /proc has it. Path and arguments that are too long
-// are cut, as the kernel side cuts them.
+// The kernel side sends the image of a process that ran before without its name; /proc has it. Path and arguments that
+// are too long are cut, as the kernel side cuts them.
 void Collector::on_exec(const usc_exec& exec) {
   if (observer_ != nullptr) observer_->on_image(exec);
-  const std::uint32_t pid = tasks_.find(exec.head.task).pid;
-  const bool unread = unread_descriptors_.erase(exec.process) != 0;
+  const std::uint32_t pid = tasks_.find(trace::TaskId(exec.head.task)).pid;
+  const trace::ProcessId process(exec.process);
+  const bool unread = unread_descriptors_.erase(process) != 0;
   if (exec.old_tid != 0) {
-    if (unread) read_descriptors(exec.process, pid);
+    if (unread) read_descriptors(process, pid);
     jit_names_.leave(exec);
     tasks_.exec(exec);
     pass_on(strings_.filter(exec.head));
@@ -157,10 +159,10 @@ void Collector::on_exec(const usc_exec& exec) {
     user.head.time = monotonic_ns();
     user.process = exec.process;
     user.not_known = answer ? 0 : 1;
-    keep(writer_.append_own(user, USC_RECORD_IO_URING));
+    record_error(writer_.append_own(user, USC_RECORD_IO_URING));
   }
   ProcessPortrait portrait = std::move(answer).value_or(ProcessPortrait());
-  tell_descriptors(exec.process, portrait.descriptors_ns, monotonic_ns(), portrait.descriptors);
+  write_descriptors(process, portrait.descriptors_ns, monotonic_ns(), portrait.descriptors);
   std::string path = std::move(portrait.path);
   std::string arguments = std::move(portrait.arguments);
   // It has gone, is something else by now, or does not answer: then its name is all there is.
@@ -198,31 +200,31 @@ void Collector::on_string(const usc_record& record) {
 }
 
 // Of a process that has come into the trace in the middle of its life.
-void Collector::read_descriptors(std::uint32_t process, std::uint32_t pid) {
+void Collector::read_descriptors(trace::ProcessId process, std::uint32_t pid) {
   if (!strings_.takes_strings()) return;
   const std::uint64_t from = monotonic_ns();
   const std::vector<OpenDescriptor> descriptors = looks_.descriptors_of(pid);
-  tell_descriptors(process, from, monotonic_ns(), descriptors);
+  write_descriptors(process, from, monotonic_ns(), descriptors);
 }
 
-void Collector::tell_descriptors(std::uint32_t process, std::uint64_t time, std::uint64_t until,
-                                 const std::vector<OpenDescriptor>& descriptors) {
+void Collector::write_descriptors(trace::ProcessId process, std::uint64_t time, std::uint64_t until,
+                                  const std::vector<OpenDescriptor>& descriptors) {
   for (const OpenDescriptor& descriptor : descriptors) {
     const std::string target = strings_.filter_text(descriptor.target);
     usc_fd fd{};
     fd.head.time = time;
-    fd.process = process;
+    fd.process = process.value();
     fd.fd = descriptor.fd;
     fd.flags = descriptor.flags;
     fd.target_bytes = static_cast<__u16>(target.size());
-    keep(writer_.append_own(fd, USC_RECORD_FD, target));
+    record_error(writer_.append_own(fd, USC_RECORD_FD, target));
   }
   if (descriptors.empty()) return;
   usc_fd end{};
   end.head.time = until;
-  end.process = process;
+  end.process = process.value();
   end.fd = USC_FD_END;
-  keep(writer_.append_own(end, USC_RECORD_FD));
+  record_error(writer_.append_own(end, USC_RECORD_FD));
 }
 
 // A sample's number is explained once (loss.def): by the loss where that is numbered, else by a record in its place.
@@ -234,22 +236,22 @@ void Collector::lose_sample(const usc_sample& sample) {
   loss.from_ns = sample.head.time;
   loss.count = 1;
   loss.cause = sample.verify != 0 ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_GIVEN_UP;
-  loss.process = tasks_.find(sample.head.task).process;
+  loss.process = tasks_.find(trace::TaskId(sample.head.task)).process.value();
   if (usc_loss_is_numbered(loss.cause) != 0)
-    keep(writer_.append_own(loss, USC_RECORD_LOSS));
+    record_error(writer_.append_own(loss, USC_RECORD_LOSS));
   else
     pass_on(loss.head);
 }
 
 void Collector::on_stack(const usc_stack& stack) {
   if (observer_ != nullptr) observer_->on_stack(stack);
-  jit_names_.see(stack);
+  jit_names_.observe(stack);
   if (verifier_) verifier_->remember(stack);
 }
 
 void Collector::take_rows() {
-  keep(maker_.hand_over());
-  for (const std::uint32_t serial : maker_.take_news()) samples_.rows_came(serial);
+  record_error(maker_.hand_over());
+  for (const trace::FileId serial : maker_.take_settled()) samples_.rows_came(serial);
 }
 
 // Not for long: thousands of walks may have waited for one file, and meanwhile the rings fill.
@@ -266,9 +268,9 @@ void Collector::process_samples() {
 }
 
 void Collector::finish_walk(HeldSample held) {
-  const std::uint32_t task = held.head().head.task;
+  const trace::TaskId task(held.head().head.task);
   const auto done = walks_.finish(std::move(held));
-  if (!done) return keep(done.error());
+  if (!done) return record_error(done.error());
   if (!*done) return;
   if ((*done)->given_up) given_up_[tasks_.find(task).process]++;
   const auto& stack = *reinterpret_cast<const usc_stack*>((*done)->stack.data());
@@ -286,7 +288,7 @@ void Collector::close() {
 void Collector::give_up_rows() {
   if (std::exchange(rows_given_up_, true)) return;
   samples_.stop_waiting();
-  keep(files_.give_up_rows());
+  record_error(files_.give_up_rows());
 }
 
 UserStack Collector::walk_attached(const AttachedCall& call, const usc_sample& sample, std::uint64_t until_ns) {
@@ -295,12 +297,12 @@ UserStack Collector::walk_attached(const AttachedCall& call, const usc_sample& s
   if (call.event.abi == USC_ABI_I386) return walked;
   walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
   // The rings are emptied meanwhile.
-  while (walked.waits_for != 0 && maker_.is_busy() && monotonic_ns() < until_ns && !end_is_asked_for()) {
+  while (walked.waits_for && maker_.is_busy() && monotonic_ns() < until_ns && !end_is_asked_for()) {
     if (auto seen = round(); !seen) break;
     poll(nullptr, 0, kAttachedPollMs);
     walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
   }
-  if (walked.waits_for != 0) given_up_[tasks_.find(sample.head.task).process]++;
+  if (walked.waits_for) given_up_[tasks_.find(trace::TaskId(sample.head.task)).process]++;
   return walked;
 }
 
@@ -312,24 +314,24 @@ Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& ca
     std::vector<char> copy = call.sample;
     auto& sample = *reinterpret_cast<usc_sample*>(copy.data());
     const UserStack walked = walk_attached(call, sample, until);
-    sample.stack = *id;
+    sample.stack = id->value();
     const std::vector<char> bytes = define_stack(sample, walked);
     on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
     usc_stack head{};
     std::memcpy(&head, bytes.data(), sizeof(head));
-    keep(writer_.append_own(head, USC_RECORD_STACK, std::span<const char>(bytes).subspan(sizeof(head))));
+    record_error(writer_.append_own(head, USC_RECORD_STACK, std::span<const char>(bytes).subspan(sizeof(head))));
     usc_event event = call.event;
-    event.stack = *id;
+    event.stack = id->value();
     figures_.events++;
-    futexes_.see(event);
-    if (observer_ != nullptr) observer_->on_event(event, tasks_.find(event.head.task));
-    keep(writer_.append_own(event, USC_RECORD_EVENT));
+    futexes_.observe(event);
+    if (observer_ != nullptr) observer_->on_event(event, tasks_.find(trace::TaskId(event.head.task)));
+    record_error(writer_.append_own(event, USC_RECORD_EVENT));
   }
   return trouble_;
 }
 
 void Collector::verify(HeldSample held) {
-  if (const auto serial = samples_.who_waits(held.head().stack)) {
+  if (const auto serial = samples_.who_waits(trace::StackId(held.head().stack))) {
     samples_.let_wait(std::move(held), *serial);
     return;
   }
@@ -348,20 +350,20 @@ void Collector::verify(HeldSample held) {
 }
 
 void Collector::write_file_news() {
-  for (const std::uint32_t serial : files_.take_news()) {
+  for (const trace::FileId serial : files_.take_changed()) {
     const File& file = *files_.find(serial);
     if (observer_ != nullptr) observer_->on_file(serial, file);
-    if (!file.told) {
+    if (!file.announced) {
       usc_file known{};
       known.head.time = monotonic_ns();
-      known.file = serial;
+      known.file = serial.value();
       known.key = file.key;
       known.links = 1;
-      keep(writer_.append_own(known, USC_RECORD_FILE));
+      record_error(writer_.append_own(known, USC_RECORD_FILE));
     }
     usc_file_info info{};
     info.head.time = monotonic_ns();
-    info.file = serial;
+    info.file = serial.value();
     info.classes = file.classes;
     info.rows = file.figures.rows;
     info.rules = file.figures.rules;
@@ -382,8 +384,8 @@ void Collector::write_file_news() {
     tail.insert(tail.end(), file.facts.build_id.begin(), file.facts.build_id.begin() + info.build_id_bytes);
     tail.insert(tail.end(), file.path.begin(), file.path.begin() + info.path_bytes);
     tail.insert(tail.end(), file.trouble.begin(), file.trouble.begin() + info.trouble_bytes);
-    keep(writer_.append_own(info, USC_RECORD_FILE_INFO, tail));
-    if (file.state == USC_FILE_USER_ONLY) keep(losses_.tell(USC_LOSS_ROWS_MEMORY, 0, losses_.from_ns()));
+    record_error(writer_.append_own(info, USC_RECORD_FILE_INFO, tail));
+    if (file.state == USC_FILE_USER_ONLY) record_error(losses_.record(USC_LOSS_ROWS_MEMORY, {}, losses_.from_ns()));
   }
 }
 
@@ -394,36 +396,36 @@ void Collector::write_jit_news() {
     if (observer_ != nullptr) observer_->on_jit_name(mm, entry);
     usc_jit_name name{};
     name.head.time = now;
-    name.mm = mm;
+    name.mm = mm.value();
     name.name_bytes = static_cast<__u16>(entry.name.size());
     name.address = entry.address;
     name.start = entry.start;
     name.size = entry.size;
-    keep(writer_.append_own(name, USC_RECORD_JIT_NAME, entry.name));
+    record_error(writer_.append_own(name, USC_RECORD_JIT_NAME, entry.name));
   }
-  for (const auto& [cause, process] : news.troubles) keep(losses_.tell(cause, process, now));
+  for (const auto& [cause, process] : news.troubles) record_error(losses_.record(cause, process, now));
 }
 
 Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
   Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
     usc_event event = as<usc_event>(record);
-    futexes_.see(event);
-    keep(writer_.append_own(event, USC_RECORD_EVENT));
+    futexes_.observe(event);
+    record_error(writer_.append_own(event, USC_RECORD_EVENT));
   });
   if (!trouble_) return trouble_.error();
   return tasks;
 }
 
 // What was asked of processes, and not answered in time.
-void Collector::tell_silent() {
+void Collector::record_unresponsive() {
   if (scouts_ == nullptr) return;
-  for (const std::uint32_t pid : scouts_->take_silent())
-    keep(losses_.tell(USC_LOSS_NO_ANSWER, tasks_.process_of(pid), monotonic_ns()));
+  for (const std::uint32_t pid : scouts_->take_unresponsive())
+    record_error(losses_.record(USC_LOSS_NO_ANSWER, tasks_.process_of(pid), monotonic_ns()));
 }
 
 Result<void> Collector::write_losses() {
-  tell_silent();
-  keep(losses_.tell_counted(std::exchange(given_up_, {})));
+  record_unresponsive();
+  record_error(losses_.record_counted(std::exchange(given_up_, {})));
   figures_.lost = losses_.events();
   return trouble_;
 }
@@ -448,7 +450,7 @@ Result<void> Collector::write_totals() {
                            [&](std::uint64_t total, const usc_stats& cpu) { return total + member(cpu); });
   };
   const auto meta = [&](const char* key, std::uint64_t value) {
-    keep(writer_.append_meta(key, std::to_string(value)));
+    record_error(writer_.append_meta(key, std::to_string(value)));
   };
   meta("walks", sum([](const usc_stats& s) { return s.walks; }));
   meta("frames_walked", sum([](const usc_stats& s) { return s.frames_walked; }));

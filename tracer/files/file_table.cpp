@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/files/file_table.h"
 
+#include <fmt/core.h>
 #include <fnmatch.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -11,7 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <set>
@@ -50,13 +50,13 @@ bool is_same_inode(const usc_file_key& a, const usc_file_key& b) {
   return a.dev == b.dev && a.ino == b.ino;
 }
 
-bool holds_rules(const symbolizer::RowTable& table) {
+bool holds_rules(const symbolizer::UnwindTable& table) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [](const usc_row& row) { return row.rule != USC_RULE_NONE; });
 }
 
 // Why a file has no rows; "" if it has some.
-std::string trouble_with(const Result<std::shared_ptr<const symbolizer::RowTable>>& rows, const std::string& name) {
+std::string trouble_with(const Result<std::shared_ptr<const symbolizer::UnwindTable>>& rows, const std::string& name) {
   if (!rows) return rows.error().what;
   std::string damage = symbolizer::damage_of(**rows, name);
   return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
@@ -71,9 +71,7 @@ bool has_key(const struct stat& status, const usc_file_key& key) {
 }
 
 std::string map_files_entry(std::uint32_t pid, const usc_file& record) {
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "/proc/%u/map_files/%llx-%llx", pid, record.start, record.end);
-  return text.data();
+  return fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, record.start, record.end);
 }
 
 }  // namespace
@@ -115,22 +113,23 @@ void FileTable::keep_or_close(File& file) {
     open_++;
 }
 
-File& FileTable::slot(std::uint32_t serial) {
-  if (serial >= files_.size()) files_.resize(serial + 1);
-  if (!files_[serial]) files_[serial] = std::make_unique<File>();
-  return *files_[serial];
+File& FileTable::slot(trace::FileId serial) {
+  const std::size_t at = serial.value();
+  if (at >= files_.size()) files_.resize(at + 1);
+  if (!files_[at]) files_[at] = std::make_unique<File>();
+  return *files_[at];
 }
 
-const File* FileTable::find(std::uint32_t serial) const {
-  return serial < files_.size() ? files_[serial].get() : nullptr;
+const File* FileTable::find(trace::FileId serial) const {
+  return serial.value() < files_.size() ? files_[serial.value()].get() : nullptr;
 }
 
-File* FileTable::find(std::uint32_t serial) {
-  return serial < files_.size() ? files_[serial].get() : nullptr;
+File* FileTable::find(trace::FileId serial) {
+  return serial.value() < files_.size() ? files_[serial.value()].get() : nullptr;
 }
 
-std::vector<std::uint32_t> FileTable::take_news() {
-  return std::exchange(news_, {});
+std::vector<trace::FileId> FileTable::take_changed() {
+  return std::exchange(changed_, {});
 }
 
 std::uint32_t FileTable::classify(const std::string& path) const {
@@ -176,7 +175,7 @@ bool FileTable::is_met(const OpenedFile& opened, const usc_file& record) const {
 // Sets the descriptor, or the error.
 void FileTable::bind(const usc_file& record, File& file) {
   const std::uint32_t pid = living_thread_of(record.pid);
-  const std::string process = "/proc/" + std::to_string(pid);
+  const std::string process = fmt::format("/proc/{}", pid);
   const std::array<std::string, 4> candidates = {map_files_entry(pid, record), process + "/exe",
                                                  process + "/root" + file.path, file.path};
   file.open_error = ENOENT;
@@ -193,7 +192,7 @@ void FileTable::bind(const usc_file& record, File& file) {
   }
 }
 
-Result<void> FileTable::finish(std::uint32_t serial, File file) {
+Result<void> FileTable::finish(trace::FileId serial, File file) {
   file.met = true;
   keep_or_close(file);
   file.classes = classify(file.path);
@@ -209,7 +208,7 @@ Result<void> FileTable::finish(std::uint32_t serial, File file) {
     if (auto put = backend_.publish_state(serial, file.state, file.classes); !put) return put;
   }
   slot(serial) = std::move(file);
-  news_.push_back(serial);
+  changed_.push_back(serial);
   return {};
 }
 
@@ -218,13 +217,13 @@ Result<void> FileTable::publish_vdso() {
   file.path = "[vdso]";
   file.state = USC_FILE_WITHOUT;
   if (auto rows = symbolizer::vdso_rows(); rows)
-    file.rows = std::make_shared<const symbolizer::RowTable>(std::move(*rows));
+    file.rows = std::make_shared<const symbolizer::UnwindTable>(std::move(*rows));
   else
     file.trouble = rows.error().what;
-  return finish(USC_FILE_VDSO, std::move(file));
+  return finish(trace::kVdsoFile, std::move(file));
 }
 
-Result<void> FileTable::meet(const usc_file& record) {
+Result<void> FileTable::add_announced(const usc_file& record) {
   if (record.file < USC_FILE_FIRST || record.file >= USC_FILE_MAX) return {};
   File file;
   file.path = path_of(record);
@@ -234,33 +233,33 @@ Result<void> FileTable::meet(const usc_file& record) {
   if (!file.fd) {
     file.state = USC_FILE_UNREACHABLE;
     file.trouble = file.open_error == ESTALE ? kChanged : std::strerror(file.open_error);
-    return finish(record.file, std::move(file));
+    return finish(trace::FileId(record.file), std::move(file));
   }
   file.memory = record.links == 0 && is_on_memory(file.fd.get());
   if (file.memory && !file.copied) hold_copy(file);
   if (looks_.shares_our_root(record.pid)) file.look_ahead = std::make_shared<std::size_t>(kMostFiles);
-  return begin(record.file, std::move(file));
+  return begin(trace::FileId(record.file), std::move(file));
 }
 
 // Handles memory for code made at run time. Until it is settled, each content that is met is another file to the kernel
 // side; only the first one is written to the trace.
-Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchanged) {
+Result<void> FileTable::finish_code(trace::FileId serial, File file, bool unchanged) {
   const usc_file_key key = MemoryFiles::key_of(file.key);
   file.state = USC_FILE_JIT;
   file.fd.reset();
   const MemoryFiles::Seen seen = memory_.saw_code(file.key, unchanged);
   const std::string path = file.path;
   if (auto finished = finish(serial, std::move(file)); !finished) return finished;
-  if (!seen.first) news_.pop_back();
+  if (!seen.first) changed_.pop_back();
   if (!seen.settled) return {};
-  const Result<std::uint32_t> whole = backend_.reserve_file(key);
+  const Result<trace::FileId> whole = backend_.reserve_file(key);
   if (!whole) return {};
   File memory;
   memory.state = USC_FILE_JIT;
   memory.path = path;
   memory.key = key;
   if (auto finished = finish(*whole, std::move(memory)); !finished) return finished;
-  news_.pop_back();
+  changed_.pop_back();
   return {};
 }
 
@@ -286,7 +285,7 @@ Result<bool> FileTable::has_descriptors() {
   return true;
 }
 
-Result<void> FileTable::begin(std::uint32_t serial, File file) {
+Result<void> FileTable::begin(trace::FileId serial, File file) {
   if (given_up_) {
     file.trouble = kGivenUp;
     return finish(serial, std::move(file));
@@ -308,7 +307,7 @@ Result<void> FileTable::begin(std::uint32_t serial, File file) {
 }
 
 // Continues with the facts.
-Result<void> FileTable::go_on(std::uint32_t serial, const symbolizer::FactsAnswer& answer) {
+Result<void> FileTable::go_on(trace::FileId serial, const symbolizer::FactsAnswer& answer) {
   File& file = slot(serial);
   const bool unchanged = !file.memory || is_unchanged(file);
   if (!answer.elf && file.memory) {
@@ -336,14 +335,14 @@ Result<void> FileTable::go_on(std::uint32_t serial, const symbolizer::FactsAnswe
   return look_ahead(std::move(asked), left);
 }
 
-void FileTable::stop_reading(std::uint32_t serial, File& file) {
+void FileTable::stop_reading(trace::FileId serial, File& file) {
   file.coming = false;
   coming_--;
   maker_.settle(serial);
 }
 
 // Finishes a file without rows.
-Result<void> FileTable::end(std::uint32_t serial, File file) {
+Result<void> FileTable::end(trace::FileId serial, File file) {
   stop_reading(serial, file);
   return finish(serial, std::move(file));
 }
@@ -352,9 +351,10 @@ Result<void> FileTable::end(std::uint32_t serial, File file) {
 // with this table.
 Result<void> FileTable::give_up_rows() {
   given_up_ = true;
-  for (std::uint32_t serial = 0; serial < files_.size(); serial++) {
-    if (!files_[serial] || !files_[serial]->coming) continue;
-    File file = std::move(*files_[serial]);
+  for (std::uint32_t at = 0; at < files_.size(); at++) {
+    if (!files_[at] || !files_[at]->coming) continue;
+    const trace::FileId serial(at);
+    File file = std::move(*files_[at]);
     file.coming = false;
     coming_--;
     file.trouble = kGivenUp;
@@ -368,7 +368,7 @@ Result<void> FileTable::give_up_rows() {
   return {};
 }
 
-Result<void> FileTable::on_made(const MadeRows& made) {
+Result<void> FileTable::on_made(const BuiltTable& made) {
   stuck_ = false;
   if (!slot(made.serial).coming) return {};  // given up
   if (made.facts) return go_on(made.serial, *made.facts);
@@ -419,8 +419,8 @@ Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<st
   file.fd = std::move(fd);
   file.look_ahead = std::move(look_ahead);
   file.key = *key;
-  file.told = false;
-  const Result<std::uint32_t> serial = backend_.reserve_file(*key);
+  file.announced = false;
+  const Result<trace::FileId> serial = backend_.reserve_file(*key);
   if (!serial) return {};
   return begin(*serial, std::move(file));
 }
@@ -447,7 +447,7 @@ void FileTable::preload_process(std::uint32_t pid) {
     if (!opened.fd || opened.is_copy) continue;
     const struct stat& status = opened.status;
     // Servers have hundreds of processes with the same files.
-    if (!preloaded_.insert(std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino)).second) continue;
+    if (!preloaded_.insert(fmt::format("{}:{}", status.st_dev, status.st_ino)).second) continue;
     if (!has_descriptors()) return;
     if (auto done = expect(std::move(opened.fd), mapping.path, nullptr); !done) return;
   }

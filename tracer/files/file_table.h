@@ -21,6 +21,7 @@
 #include "support/unique_fd.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/rows/row_builder.h"
+#include "trace/ids.h"
 #include "tracer/backend/backend.h"
 #include "tracer/files/memory_file.h"
 #include "tracer/files/row_build_queue.h"
@@ -51,10 +52,10 @@ struct File {
   UniqueFd fd;                // empty for files beyond the descriptor limit: these are named by their path
   bool copied = false;        // fd is a copy of uscope's own, taken while the file held what was mapped
   usc_file_key key{};         // the key of what was mapped
-  bool told = true;           // the kernel side has announced it, with its key
+  bool announced = true;      // the kernel side has announced it, with its key
   symbolizer::ElfFacts facts;
-  // Null if there are none, and for USC_FILE_USER_ONLY (WalkRows holds these).
-  std::shared_ptr<const symbolizer::RowTable> rows;
+  // Null if there are none, and for USC_FILE_USER_ONLY (WalkTables holds these).
+  std::shared_ptr<const symbolizer::UnwindTable> rows;
   RowFigures figures;   // of its rows, wherever they are kept
   std::string trouble;  // why there are no rows
   int open_error = 0;
@@ -65,11 +66,11 @@ struct File {
 };
 
 // Whether a mapping is memory for code made at run time: anonymous, or of a file that exists only in memory.
-[[nodiscard]] inline bool is_jit(std::uint32_t serial, const File* file) {
-  return serial == USC_FILE_NONE || (file != nullptr && file->met && file->state == USC_FILE_JIT);
+[[nodiscard]] inline bool is_jit(trace::FileId serial, const File* file) {
+  return serial == trace::kNoFile || (file != nullptr && file->met && file->state == USC_FILE_JIT);
 }
 
-class FileTable final : public RowUser {
+class FileTable final : public UnwindTableReceiver {
  public:
   // All arguments must outlive this object. Scouts, if given, open files.
   FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts = nullptr);
@@ -84,13 +85,13 @@ class FileTable final : public RowUser {
   // Handles a file that the kernel met. Errors of one file are stored with it (File::trouble) and are not errors here.
   // Its facts and rows arrive later (File::coming), from the queue, so that a slow file blocks nothing. The libraries
   // that an executable needs are looked up as soon as they are known, before they are mapped.
-  Result<void> meet(const usc_file& record);
-  Result<void> on_made(const MadeRows& made) override;
+  Result<void> add_announced(const usc_file& record);
+  Result<void> on_made(const BuiltTable& made) override;
   // Gives up the rows that are being built, and those of all files met later.
   Result<void> give_up_rows();
 
-  [[nodiscard]] const File* find(std::uint32_t serial) const;
-  [[nodiscard]] File* find(std::uint32_t serial);
+  [[nodiscard]] const File* find(trace::FileId serial) const;
+  [[nodiscard]] File* find(trace::FileId serial);
   // Whether a file whose descriptor is held still holds what was mapped. If so, everything read from it since belongs
   // to that content.
   [[nodiscard]] bool is_unchanged(const File& file) const;
@@ -98,22 +99,22 @@ class FileTable final : public RowUser {
   // Returns all files, by serial; null for unused serials. The table is empty afterwards.
   std::vector<std::unique_ptr<File>> take_all() { return std::exchange(files_, {}); }
   // Serials whose usc_file_info must still be written to the trace; each is returned once.
-  std::vector<std::uint32_t> take_news();
+  std::vector<trace::FileId> take_changed();
 
  private:
-  Result<void> begin(std::uint32_t serial, File file);
-  Result<void> go_on(std::uint32_t serial, const symbolizer::FactsAnswer& answer);
-  void stop_reading(std::uint32_t serial, File& file);
-  Result<void> end(std::uint32_t serial, File file);
-  Result<void> finish(std::uint32_t serial, File file);
+  Result<void> begin(trace::FileId serial, File file);
+  Result<void> go_on(trace::FileId serial, const symbolizer::FactsAnswer& answer);
+  void stop_reading(trace::FileId serial, File& file);
+  Result<void> end(trace::FileId serial, File file);
+  Result<void> finish(trace::FileId serial, File file);
   [[nodiscard]] bool has_room() const;
   Result<bool> has_descriptors();
   Result<void> look_ahead(std::vector<std::string> paths, const std::shared_ptr<std::size_t>& left);
   Result<void> expect(UniqueFd fd, std::string path, std::shared_ptr<std::size_t> look_ahead);
-  Result<void> finish_code(std::uint32_t serial, File file, bool unchanged);
+  Result<void> finish_code(trace::FileId serial, File file, bool unchanged);
   void hold_copy(File& file) const;
   void wait_for_rows();
-  File& slot(std::uint32_t serial);
+  File& slot(trace::FileId serial);
   std::uint32_t classify(const std::string& path) const;
   [[nodiscard]] std::optional<usc_file_key> key_of(int fd) const;
   void keep_or_close(File& file);
@@ -126,7 +127,7 @@ class FileTable final : public RowUser {
   ProcessLooks looks_;
   std::vector<std::unique_ptr<File>> files_;
   std::vector<UniqueFd> lent_;  // of files that were given up while being read; the queue may still use them
-  std::vector<std::uint32_t> news_;
+  std::vector<trace::FileId> changed_;
   std::unordered_set<std::string> expected_;  // paths that were looked up ahead
   std::size_t coming_ = 0;
   bool stuck_ = false;               // no descriptor was freed when one was needed

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "trace/ids.h"
 #include "trace/raw_writer.h"
 #include "tracer/model/task_table.h"
 #include "tracer/scouts/scouts.h"
@@ -33,16 +34,16 @@ struct FutexQuestion {
   enum class Depth : std::uint32_t { kAround, kPage, kNone };
   std::uint64_t entry_ns = 0;
   std::uint64_t args[6] = {};
-  std::uint32_t task = 0;
+  trace::TaskId task;
   std::uint32_t tid = 0;
   std::uint32_t pid = 0;
-  std::uint32_t mm = 0;
+  trace::MmId mm;
   std::uint32_t nr = 0;
   std::uint32_t abi = 0;
   Depth depth = Depth::kAround;
   // Number of untraced processes with its address space, if it may have been shared before the trace; else
-  // USC_FUTEX_NO_STRANGERS. They are counted again if `counts_sharers`.
-  std::uint32_t sharers = USC_FUTEX_NO_STRANGERS;
+  // USC_FUTEX_SHARERS_UNKNOWN. They are counted again if `counts_sharers`.
+  std::uint32_t sharers = USC_FUTEX_SHARERS_UNKNOWN;
   std::uint32_t counts_sharers = 0;
   std::uint32_t pad = 0;
 };
@@ -54,17 +55,17 @@ class FutexWatch {
       : tasks_(tasks), writer_(writer), scouts_(scouts) {}
 
   // Call it for every event as it arrives, including open and attached ones.
-  void see(const usc_event& event);
+  void observe(const usc_event& event);
 
   // Begins to examine the waits that were found open since the last look. Threads may run meanwhile.
-  Result<void> look_at_new();
+  Result<void> scan_new();
   // Begins one snapshot of all waits.
-  Result<void> look_at_all();
+  Result<void> scan_all();
   // Writes what the scouts have found so far. If the memory of a wait does not answer, the wait is written with less of
   // it, or not at all.
   Result<void> work();
-  // is_looking(): a look is in progress; is_hanging(): something in it has not answered.
-  [[nodiscard]] bool is_looking() const { return look_.has_value(); }
+  // is_scanning(): a look is in progress; is_hanging(): something in it has not answered.
+  [[nodiscard]] bool is_scanning() const { return look_.has_value(); }
   [[nodiscard]] bool is_hanging() const { return look_ && look_->hung != 0; }
   // Stops waiting for the look in progress.
   void give_up() {
@@ -78,7 +79,7 @@ class FutexWatch {
 
  private:
   struct Wait {
-    std::uint32_t task = 0;
+    trace::TaskId task = {};
     std::uint64_t entry_ns = 0;
     std::uint64_t args[6] = {};
     std::uint32_t nr = 0;
@@ -90,7 +91,7 @@ class FutexWatch {
   struct Look {
     bool at_once = false;
     std::vector<FutexQuestion> questions;
-    std::vector<std::uint32_t> silent;  // processes that are not queried
+    std::vector<std::uint32_t> silent;  // pids of processes that are not queried
     std::uint32_t hung = 0;             // how often it was started again
     std::optional<Errand> errand;
     std::vector<ScoutMessage> seen;  // results so far
@@ -107,9 +108,9 @@ class FutexWatch {
   trace::RawWriter& writer_;
   Scouts* scouts_;
   std::optional<Look> look_;
-  bool all_asked_ = false;                                    // begin another look when this one is over
-  std::unordered_map<std::uint32_t, Wait> waits_;             // by task
-  std::unordered_map<std::uint32_t, std::uint32_t> sharers_;  // by address space: untraced processes
+  bool all_asked_ = false;  // begin another look when this one is over
+  std::unordered_map<trace::TaskId, Wait> waits_;
+  std::unordered_map<trace::MmId, std::uint32_t> sharers_;  // number of untraced processes
 };
 
 }  // namespace uscope::tracer

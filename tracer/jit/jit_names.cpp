@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/jit/jit_names.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -24,19 +26,20 @@ constexpr std::size_t kMostAddresses = 1U << 21;
 
 }  // namespace
 
-void JitNames::see(const usc_stack& stack) {
-  if (stack.mm == 0) return;
-  Space& space = spaces_[stack.mm];
-  if (space.task == 0) {
-    space.task = stack.head.task;
+void JitNames::observe(const usc_stack& stack) {
+  const trace::MmId mm(stack.mm);
+  if (!mm) return;
+  Space& space = spaces_[mm];
+  if (!space.task) {
+    space.task = trace::TaskId(stack.head.task);
     space.seen_ns = stack.head.time;
-    unmet_.push_back(stack.mm);
+    unmet_.push_back(mm);
   }
   if (space.met && !space.file) return;  // no names will be found
   const std::size_t room = (stack.head.size - sizeof(usc_stack)) / sizeof(std::uint64_t);
   for (std::size_t i = 0; i < std::min<std::size_t>(stack.depth, room); i++) {
     const std::uint64_t frame = stack.frames[i];
-    if (USC_FRAME_FILE(frame) != USC_FILE_NONE) continue;
+    if (trace::file_of(frame) != trace::kNoFile) continue;
     const std::uint64_t address = USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1);
     if (!space.found.contains(address)) insert(space, address);
   }
@@ -49,7 +52,7 @@ void JitNames::insert(Space& space, std::uint64_t address) {
   space.fresh = true;
 }
 
-void JitNames::forget(std::uint32_t mm) {
+void JitNames::forget(trace::MmId mm) {
   const auto found = spaces_.find(mm);
   if (found == spaces_.end()) return;
   addresses_ -= found->second.wanted.size() + found->second.found.size();
@@ -57,14 +60,14 @@ void JitNames::forget(std::uint32_t mm) {
   spaces_.erase(found);
 }
 
-void JitNames::hurry(std::uint32_t mm) {
+void JitNames::read_map_soon(trace::MmId mm) {
   const auto found = spaces_.find(mm);
   if (found != spaces_.end()) found->second.next_ns = 0;
 }
 
 // A vfork's child leaves its parent's address space, so nothing ends.
 void JitNames::leave(const usc_exec& exec) {
-  const TaskInfo& task = tasks_.find(exec.head.task);
+  const TaskInfo& task = tasks_.find(trace::TaskId(exec.head.task));
   const auto found = spaces_.find(task.mm);
   if (found == spaces_.end() || task.maps().empty() || task.maps()[0].pid != task.pid) return;
   found->second.left_ns = exec.head.time;
@@ -73,17 +76,17 @@ void JitNames::leave(const usc_exec& exec) {
 
 JitNews JitNames::work(std::uint64_t now, bool closing) {
   JitNews news;
-  std::erase_if(unmet_, [&](std::uint32_t mm) {
+  std::erase_if(unmet_, [&](trace::MmId mm) {
     const auto found = spaces_.find(mm);
     if (found == spaces_.end()) return true;
     Space& space = found->second;
     if (space.met) return true;
-    meet(space, news);
+    open_map(space, news);
     if (space.file) open_.insert(mm);
     if (space.met && !space.file) addresses_ -= std::exchange(space.wanted, {}).size();
     return space.met;
   });
-  for (const std::uint32_t mm : open_) {
+  for (const trace::MmId mm : open_) {
     Space& space = spaces_.at(mm);
     if (space.wanted.empty() || (now < space.next_ns && !closing)) continue;
     // The rings come first; maps that have been read rest, so that the others have their turn.
@@ -96,7 +99,7 @@ JitNews JitNames::work(std::uint64_t now, bool closing) {
 }
 
 // The process is opened in the same round as the first stack with such code, since it may end at any time.
-void JitNames::meet(Space& space, JitNews& news) {
+void JitNames::open_map(Space& space, JitNews& news) {
   const TaskInfo& task = tasks_.find(space.task);
   if (task.maps().empty() || task.maps()[0].pid == 0) return;  // its start arrives in the next round
   space.met = true;
@@ -113,27 +116,27 @@ void JitNames::meet(Space& space, JitNews& news) {
   if (!space.file && command_ && pid == space.owners[0].ns_pid) space.file = command_->again();
 }
 
-void JitNames::read_maps(std::uint32_t mm, Space& space, JitNews& news) {
+void JitNames::read_maps(trace::MmId mm, Space& space, JitNews& news) {
   for (std::size_t i = 0; i < space.owners.size(); i++) {
     const MapOwner& owner = space.owners[i];
     const Lifetime lifetime{owner.from_ns, i == 0 ? space.left_ns : std::nullopt};
-    read_map(mm, space, "perf-" + std::to_string(owner.ns_pid) + ".map", lifetime, news);
-    if (owner.pid != owner.ns_pid) read_map(mm, space, "perf-" + std::to_string(owner.pid) + ".map", lifetime, news);
+    read_map(mm, space, fmt::format("perf-{}.map", owner.ns_pid), lifetime, news);
+    if (owner.pid != owner.ns_pid) read_map(mm, space, fmt::format("perf-{}.map", owner.pid), lifetime, news);
   }
   space.fresh = false;
 }
 
-void JitNames::read_map(std::uint32_t mm, Space& space, const std::string& name, const Lifetime& lifetime,
+void JitNames::read_map(trace::MmId mm, Space& space, const std::string& name, const Lifetime& lifetime,
                         JitNews& news) {
   if (space.wanted.empty()) return;
   const PerfMapBytes map = space.file->read(name, lifetime, !space.fresh);
-  if (map.state == PerfMapBytes::State::kRefused && !space.told_refused) {
-    space.told_refused = true;
+  if (map.state == PerfMapBytes::State::kRefused && !space.refusal_counted) {
+    space.refusal_counted = true;
     news.troubles.push_back({USC_LOSS_PERF_MAP_REFUSED, space.process});
   }
   if (map.state != PerfMapBytes::State::kRead) return;
-  if (!map.from_start && !space.told_size) {
-    space.told_size = true;
+  if (!map.from_start && !space.size_counted) {
+    space.size_counted = true;
     news.troubles.push_back({USC_LOSS_PERF_MAP_SIZE, space.process});
   }
   if (space.found.size() > kMostFound) addresses_ -= std::exchange(space.found, {}).size();

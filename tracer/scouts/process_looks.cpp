@@ -2,6 +2,7 @@
 #include "tracer/scouts/process_looks.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/mman.h>
@@ -86,7 +87,7 @@ void compare_roots(ScoutDesk& desk) {
   ScoutReader in(desk.request().bytes);
   struct stat own {};
   struct stat other {};
-  const std::string root = "/proc/" + std::to_string(in.get<std::uint32_t>()) + "/root";
+  const std::string root = fmt::format("/proc/{}/root", in.get<std::uint32_t>());
   const bool same = stat("/", &own) == 0 && stat(root.c_str(), &other) == 0 && own.st_dev == other.st_dev &&
                     own.st_ino == other.st_ino;
   desk.answer(ScoutWriter().put(same).bytes());
@@ -168,7 +169,7 @@ void answer_opened(ScoutDesk& desk, UniqueFd fd, int error) {
     if (answer.error == 0) copy = copy_in_memory(desk, fd.get(), answer.status, &answer.error);
   }
   std::array<char, 4096> where{};
-  if (fd) (void)!readlink(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), where.data(), where.size() - 1);
+  if (fd) (void)!readlink(fmt::format("/proc/self/fd/{}", fd.get()).c_str(), where.data(), where.size() - 1);
   const int given = answer.is_copy ? copy.get() : fd.get();
   const auto fds = answer.error == 0 ? std::span(&given, 1) : std::span<const int>();
   desk.answer(ScoutWriter().put(answer).put_text(where.data()).bytes(), fds);

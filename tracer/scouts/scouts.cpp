@@ -2,6 +2,7 @@
 #include "tracer/scouts/scouts.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -112,15 +113,15 @@ class Desk final : public ScoutDesk {
   }
 
   ScoutMessage& request() override { return request_; }
-  void goes_to(std::uint32_t number) override { keep(send_packet(socket_, {Packet::kGoesTo, number}, {}, {})); }
+  void goes_to(std::uint32_t number) override { check_sent(send_packet(socket_, {Packet::kGoesTo, number}, {}, {})); }
   void answer(std::span<const std::byte> bytes, std::span<const int> fds) override {
-    keep(send_message(socket_, bytes, fds));
+    check_sent(send_message(socket_, bytes, fds));
   }
   void be_last() override { last_ = true; }
 
  private:
   // Exits if no process waits for the answer any more.
-  static void keep(bool sent) {
+  static void check_sent(bool sent) {
     if (!sent) _exit(0);
   }
 
@@ -165,7 +166,7 @@ class Desk final : public ScoutDesk {
 
 // Runs, or is about to: then only load on the CPUs delays it.
 bool is_running(pid_t pid) {
-  const UniqueFd stat(open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd stat(open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 256> text{};
   const ssize_t count = stat ? read(stat.get(), text.data(), text.size() - 1) : -1;
   const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
@@ -272,16 +273,16 @@ bool Errand::hangs() const {
 Result<std::unique_ptr<Scouts>> Scouts::start() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return errno_error("cannot make sockets for the processes that look at others", errno);
+    return errno_error("cannot make sockets for the processes that inspect others", errno);
   UniqueFd own(ends[0]);
   UniqueFd theirs(ends[1]);
   std::unique_ptr<Scouts> scouts(new Scouts());
   scouts->keeper_pid_ = fork();
-  if (scouts->keeper_pid_ < 0) return errno_error("cannot fork a process that looks at others", errno);
+  if (scouts->keeper_pid_ < 0) return errno_error("cannot fork the process that inspects other processes", errno);
   if (scouts->keeper_pid_ == 0) keep_scouts(theirs.get());
   scouts->keeper_ = std::move(own);
   auto first = scouts->take();
-  if (!first) return Error{"the process that is to look at others did not begin", ""};
+  if (!first) return Error{"the process that inspects other processes did not start", ""};
   scouts->give_back(std::move(*first));
   return scouts;
 }
@@ -350,8 +351,8 @@ double Scouts::debt_left_ms() const {
   return std::max(0.0, debt_ms_ - static_cast<double>(monotonic_ns() - debt_ns_) / kMs * kForgottenPart);
 }
 
-void Scouts::tell_silent(std::uint32_t pid, std::uint64_t waited_ns) {
-  note_silent(pid);
+void Scouts::add_unresponsive(std::uint32_t pid, std::uint64_t waited_ns) {
+  note_unresponsive(pid);
   if (pid == 0) return;
   if (silent_.size() >= kMostSilent) silent_.clear();
   Silence& silence = silent_[pid];
@@ -382,7 +383,7 @@ std::optional<ScoutMessage> Scouts::ask(std::uint32_t pid, ScoutWork work, std::
                                         std::span<const int> fds) {
   if (is_let_be(pid)) return std::nullopt;
   if (debt_left_ms() > kMostDebtMs + kPatienceMs) {
-    note_silent(pid);
+    note_unresponsive(pid);
     return std::nullopt;
   }
   auto errand = send(work, request, fds);
@@ -403,7 +404,7 @@ std::optional<ScoutMessage> Scouts::ask(std::uint32_t pid, ScoutWork work, std::
   const std::uint64_t waited = now - errand->began_ns();
   debt_ms_ = debt_left_ms() + static_cast<double>(waited) / kMs;
   debt_ns_ = now;
-  tell_silent(pid, waited);
+  add_unresponsive(pid, waited);
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// libdwfl's walk is brought into the same form as ours, frame words under the same scope, and compared position by
+// libdwfl's walk is brought into the same form as uscope's, frame words under the same scope, and compared position by
 // position. Where libdwfl cannot tell (code without CFI, the end of the copy), the frames up to there are compared, and
 // nothing is said of the rest.
 #include "tracer/walk/verifier.h"
@@ -22,25 +22,27 @@ void Verifier::remember(const usc_stack& stack) {
   const std::size_t room = (stack.head.size - sizeof(usc_stack)) / sizeof(std::uint64_t);
   kept.frames.assign(stack.frames, stack.frames + std::min<std::size_t>(stack.depth, room));
   kept.ended = stack.ended;
-  if (!stacks_.emplace(stack.stack, std::move(kept)).second) return;
-  order_.push_back(stack.stack);
+  const trace::StackId id(stack.stack);
+  if (!stacks_.emplace(id, std::move(kept)).second) return;
+  order_.push_back(id);
   if (order_.size() <= kStacks) return;
   stacks_.erase(order_.front());
   order_.pop_front();
 }
 
 bool Verifier::load_modules(const usc_sample& sample) {
-  const std::uint64_t version = mappings_.version(sample.mm, sample.head.time);
+  const trace::MmId mm(sample.mm);
+  const std::uint64_t version = mappings_.version(mm, sample.head.time);
   if (oracle_.has(sample.mm, version)) return true;
   std::vector<symbolizer::OracleModule> modules;
-  for (const Mapping& mapping : mappings_.all(sample.mm, sample.head.time)) {
+  for (const Mapping& mapping : mappings_.all(mm, sample.head.time)) {
     const File* file = files_.find(mapping.file);
-    const bool vdso = mapping.file == USC_FILE_VDSO;
+    const bool vdso = mapping.file == trace::kVdsoFile;
     if (is_jit(mapping.file, file) || file == nullptr || (!vdso && !file->fd)) continue;
     symbolizer::OracleModule module;
     module.name = file->path;
     module.fd = file->fd.get();
-    module.file = mapping.file;
+    module.file = mapping.file.value();
     module.start = mapping.start;
     module.end = mapping.end;
     module.offset = mapping.offset;
@@ -64,14 +66,14 @@ std::vector<std::uint64_t> Verifier::scoped(const symbolizer::OracleWalk& walk, 
   for (std::size_t i = 0; i < count; i++) {
     const symbolizer::OracleFrame& frame = walk.frames[i];
     const std::uint64_t address = frame.pc - (frame.exact ? 0 : 1);
-    const auto mapping = mappings_.find(sample.mm, address, sample.head.time);
+    const auto mapping = mappings_.find(trace::MmId(sample.mm), address, sample.head.time);
     if (!mapping) {
       whole = false;
       return words;
     }
     const File* file = files_.find(mapping->file);
     const bool jit = is_jit(mapping->file, file);
-    const std::uint32_t serial = jit ? USC_FILE_NONE : mapping->file;
+    const std::uint32_t serial = jit ? USC_FILE_NONE : mapping->file.value();
     const std::uint32_t classes = file != nullptr && !jit ? file->classes : 0;
     const int admitted = usc_scope_admit(&scope_, &state, serial, sample.exe_file, classes);
     const std::uint64_t offset = jit ? frame.pc : frame.pc - mapping->start + mapping->offset;
@@ -86,7 +88,7 @@ std::vector<std::uint64_t> Verifier::scoped(const symbolizer::OracleWalk& walk, 
 }
 
 std::optional<usc_verify> Verifier::check(const usc_sample& sample) {
-  const auto kept = stacks_.find(sample.stack);
+  const auto kept = stacks_.find(trace::StackId(sample.stack));
   if (kept == stacks_.end() || !load_modules(sample)) return std::nullopt;
   symbolizer::OracleSample copy;
   std::copy(std::begin(sample.regs), std::end(sample.regs), copy.registers.begin());
@@ -97,22 +99,25 @@ std::optional<usc_verify> Verifier::check(const usc_sample& sample) {
   if (!walk) return std::nullopt;
 
   bool whole = false;
-  const std::vector<std::uint64_t> theirs = scoped(*walk, sample, whole);
-  const std::vector<std::uint64_t>& ours = kept->second.frames;
+  const std::vector<std::uint64_t> oracle_frames = scoped(*walk, sample, whole);
+  const std::vector<std::uint64_t>& uscope_frames = kept->second.frames;
   usc_verify outcome{};
   outcome.stack = sample.stack;
-  outcome.uscope_depth = static_cast<__u32>(ours.size());
-  outcome.oracle_depth = static_cast<__u32>(theirs.size());
+  outcome.uscope_depth = static_cast<__u32>(uscope_frames.size());
+  outcome.oracle_depth = static_cast<__u32>(oracle_frames.size());
   outcome.first_difference = -1;
-  const auto [mine, other] = std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end());
+  const auto [mine, other] =
+      std::mismatch(uscope_frames.begin(), uscope_frames.end(), oracle_frames.begin(), oracle_frames.end());
   // Frames that only we have are a difference where the oracle came to an end of its own; frames that only it has,
   // always.
-  bool differs = other != theirs.end() || (mine != ours.end() && whole);
-  // A walk of ours that broke off where the oracle goes on by CFI is one too, whatever is known of the mapping there.
+  bool differs = other != oracle_frames.end() || (mine != uscope_frames.end() && whole);
+  // A walk of uscope that broke off where the oracle goes on by CFI is one too, whatever is known of the mapping there.
   const std::size_t by_cfi = walk->uncovered >= 0 ? static_cast<std::size_t>(walk->uncovered) + 1 : walk->frames.size();
-  if (kept->second.ended >= USC_ENDED_BROKEN && scope_.mode == USC_MODE_ALL_ALL && by_cfi > ours.size()) differs = true;
-  if (differs) outcome.first_difference = static_cast<__s32>(mine - ours.begin());
-  if (observer_) observer_->on_compared({sample, ours, theirs, kept->second.ended, !differs, mappings_, files_});
+  if (kept->second.ended >= USC_ENDED_BROKEN && scope_.mode == USC_MODE_ALL_ALL && by_cfi > uscope_frames.size())
+    differs = true;
+  if (differs) outcome.first_difference = static_cast<__s32>(mine - uscope_frames.begin());
+  if (observer_)
+    observer_->on_compared({sample, uscope_frames, oracle_frames, kept->second.ended, !differs, mappings_, files_});
   return outcome;
 }
 

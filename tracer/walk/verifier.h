@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "symbolizer/oracle/oracle.h"
+#include "trace/ids.h"
 #include "tracer/files/file_table.h"
 #include "tracer/model/mapping_timeline.h"
 #include "uscope/record.h"
@@ -20,9 +21,9 @@ namespace uscope::tracer {
 // One comparison in full: the copy, and both walks of it as frame words.
 struct Compared {
   const usc_sample& sample;
-  const std::vector<std::uint64_t>& ours;
-  const std::vector<std::uint64_t>& theirs;  // as far as libdwfl's frames are evidence
-  std::uint8_t ended = 0;                    // our walk, as in usc_stack
+  const std::vector<std::uint64_t>& uscope_frames;
+  const std::vector<std::uint64_t>& oracle_frames;  // as far as libdwfl's frames are evidence
+  std::uint8_t ended = 0;                           // our walk, as in usc_stack
   bool equal = false;
   const MappingTimeline& mappings;
   const FileTable& files;
@@ -64,8 +65,8 @@ class Verifier {
   const usc_scope scope_;
   CompareObserver* observer_;
   symbolizer::Oracle oracle_;
-  std::unordered_map<std::uint32_t, Kept> stacks_;
-  std::deque<std::uint32_t> order_;
+  std::unordered_map<trace::StackId, Kept> stacks_;
+  std::deque<trace::StackId> order_;
 };
 
 }  // namespace uscope::tracer

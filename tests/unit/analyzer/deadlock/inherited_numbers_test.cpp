@@ -137,7 +137,7 @@ TEST_F(InheritedNumbersTest, ASharedLockMayBeTheChilds) {
   trace.threads[1].words = mutex_words(100, kRecursive);
   trace.threads[1].op = 0;
   trace.threads[1].key = "file:1:2049:0x0";
-  trace.threads[1].strangers = trace.threads[1].open = 0;
+  trace.threads[1].untraced_sharers = trace.threads[1].open = 0;
   trace.threads[2].process = 2;
   expect_none(trace);
   HungTrace gone = trace;

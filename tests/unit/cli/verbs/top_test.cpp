@@ -33,7 +33,7 @@ class TopTest : public CommandTest {
     tracer::File file;
     file.met = true;
     file.path = path;
-    calls_.on_file(serial, file);
+    calls_.on_file(trace::FileId(serial), file);
   }
 
   void stack(std::uint32_t number, std::vector<std::uint64_t> frames) {
@@ -49,7 +49,7 @@ class TopTest : public CommandTest {
 
   void call(std::uint32_t number, std::uint64_t took, std::int64_t result = 0, std::uint8_t how = USC_HOW_RETURNED) {
     usc_event event{};
-    event.nr = 0;  // read
+    event.kind = 0;  // read
     event.how = how;
     event.entry_ns = 1000;
     event.head.time = 1000 + took;
@@ -124,7 +124,7 @@ TEST_F(TopTest, CodeWithoutAFileHasTheNameOfItsPerfMap) {
   std::memcpy(bytes.data(), &record, sizeof(record));
   std::memcpy(bytes.data() + sizeof(record), &jit, sizeof(jit));
   calls_.on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
-  calls_.on_jit_name(3, {0x6fff, 0x6000, 0x2000, "compiled"});
+  calls_.on_jit_name(trace::MmId(3), {0x6fff, 0x6000, 0x2000, "compiled"});
   call(1, 100);
   EXPECT_EQ(calls_.lines().front().function, "compiled");
 }

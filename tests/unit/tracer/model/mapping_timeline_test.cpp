@@ -8,10 +8,13 @@
 #include <cstddef>
 #include <random>
 
+#include "support/clock.h"
 #include "tests/support/crowd.h"
 
 namespace uscope::tracer {
 namespace {
+
+using trace::MmId;
 
 usc_map map_record(std::uint32_t mm, std::uint64_t start, std::uint64_t end, std::uint32_t file, std::uint64_t time,
                    std::uint64_t offset = 0) {
@@ -35,8 +38,8 @@ usc_unmap unmap_record(std::uint32_t mm, std::uint64_t start, std::uint64_t end,
 }
 
 std::uint32_t file_at(const MappingTimeline& timeline, std::uint32_t mm, std::uint64_t address, std::uint64_t time) {
-  const auto found = timeline.find(mm, address, time);
-  return found ? found->file : 0;
+  const auto found = timeline.find(MmId(mm), address, time);
+  return found ? found->file.value() : 0;
 }
 
 TEST(MappingTimeline, HoldsFromItsTimeOnAndInsideItsBounds) {
@@ -47,7 +50,7 @@ TEST(MappingTimeline, HoldsFromItsTimeOnAndInsideItsBounds) {
   EXPECT_EQ(file_at(timeline, 1, 0x2fff, 100), 7u);
   EXPECT_EQ(file_at(timeline, 1, 0x3000, 100), 0u);
   EXPECT_EQ(file_at(timeline, 2, 0x1000, 100), 0u);
-  EXPECT_EQ(timeline.find(1, 0x1800, 100)->offset, 0x5000u);
+  EXPECT_EQ(timeline.find(MmId(1), 0x1800, 100)->offset, 0x5000u);
 }
 
 TEST(MappingTimeline, ANewLibraryAtTheSameAddressDoesNotChangeThePast) {
@@ -73,7 +76,7 @@ TEST(MappingTimeline, APartlyUnmappedStretchKeepsItsRest) {
 TEST(MappingTimeline, AForkedSpaceSeesItsParentAsOfTheFork) {
   MappingTimeline timeline;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));
-  timeline.fork(2, 1, 200);
+  timeline.fork(MmId(2), MmId(1), 200);
   timeline.add(map_record(1, 0x8000, 0x9000, 9, 300));  // after the fork: the parent's alone
   timeline.remove(unmap_record(1, 0x1000, 0x2000, 400));
   EXPECT_EQ(file_at(timeline, 2, 0x1000, 500), 7u);
@@ -87,10 +90,10 @@ TEST(MappingTimeline, AForkedSpaceSeesItsParentAsOfTheFork) {
 TEST(MappingTimeline, AParentIsRememberedAsLongAsAChildNeedsIt) {
   MappingTimeline timeline;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));
-  timeline.fork(2, 1, 200);
-  timeline.fork(3, 2, 300);
-  timeline.forget(1);
-  timeline.forget(2);
+  timeline.fork(MmId(2), MmId(1), 200);
+  timeline.fork(MmId(3), MmId(2), 300);
+  timeline.forget(MmId(1));
+  timeline.forget(MmId(2));
   EXPECT_EQ(timeline.spaces(), 1u);
   EXPECT_EQ(file_at(timeline, 3, 0x1000, 400), 7u);
 }
@@ -98,7 +101,7 @@ TEST(MappingTimeline, AParentIsRememberedAsLongAsAChildNeedsIt) {
 TEST(MappingTimeline, RecordsMayComeInAnyOrder) {
   MappingTimeline timeline;
   timeline.add(map_record(2, 0x8000, 0x9000, 9, 250));  // the child's, before its fork is known
-  timeline.fork(2, 1, 200);
+  timeline.fork(MmId(2), MmId(1), 200);
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));  // the parent's, later still
   EXPECT_EQ(file_at(timeline, 2, 0x8000, 300), 9u);
   EXPECT_EQ(file_at(timeline, 2, 0x1000, 300), 7u);
@@ -131,14 +134,14 @@ TEST(MappingTimeline, VersionsAreThoseOfATime) {
   MappingTimeline timeline;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));
   timeline.add(map_record(1, 0x4000, 0x5000, 8, 200));
-  timeline.fork(2, 1, 250);
-  EXPECT_NE(timeline.version(1, 150), timeline.version(1, 250));
-  EXPECT_EQ(timeline.version(1, 100), timeline.version(1, 199));
-  EXPECT_EQ(timeline.version(1, 200), timeline.version(1, 900));
-  EXPECT_EQ(timeline.version(2, 250), timeline.version(2, 900));
-  const std::uint64_t before = timeline.version(2, 900);
+  timeline.fork(MmId(2), MmId(1), 250);
+  EXPECT_NE(timeline.version(MmId(1), 150), timeline.version(MmId(1), 250));
+  EXPECT_EQ(timeline.version(MmId(1), 100), timeline.version(MmId(1), 199));
+  EXPECT_EQ(timeline.version(MmId(1), 200), timeline.version(MmId(1), 900));
+  EXPECT_EQ(timeline.version(MmId(2), 250), timeline.version(MmId(2), 900));
+  const std::uint64_t before = timeline.version(MmId(2), 900);
   timeline.add(map_record(1, 0x6000, 0x7000, 9, 300));
-  EXPECT_NE(timeline.version(2, 900), before);  // told of more: asked again
+  EXPECT_NE(timeline.version(MmId(2), 900), before);  // told of more: asked again
 }
 
 TEST(MappingTimeline, ListsWhatIsMappedAtATime) {
@@ -146,14 +149,14 @@ TEST(MappingTimeline, ListsWhatIsMappedAtATime) {
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));
   timeline.add(map_record(1, 0x4000, 0x5000, 8, 100));
   timeline.remove(unmap_record(1, 0x1000, 0x2000, 300));
-  timeline.fork(2, 1, 200);
-  const auto child = timeline.all(2, 400);
+  timeline.fork(MmId(2), MmId(1), 200);
+  const auto child = timeline.all(MmId(2), 400);
   ASSERT_EQ(child.size(), 2u);
-  EXPECT_EQ(child[0].file, 7u);
-  EXPECT_EQ(child[1].file, 8u);
-  const auto parent = timeline.all(1, 400);
+  EXPECT_EQ(child[0].file, trace::FileId(7));
+  EXPECT_EQ(child[1].file, trace::FileId(8));
+  const auto parent = timeline.all(MmId(1), 400);
   ASSERT_EQ(parent.size(), 1u);
-  EXPECT_EQ(parent[0].file, 8u);
+  EXPECT_EQ(parent[0].file, trace::FileId(8));
 }
 
 // What the timeline must say, by looking through all that was ever told.
@@ -191,8 +194,6 @@ class Reference {
   std::map<std::uint32_t, std::pair<std::uint32_t, std::uint64_t>> parents_;
 };
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
 // Random changes and forks of several address spaces, whose records come up to a fifth of a second out of order, with
 // settle() a second behind: every look-up that may be made is answered as the reference does.
 TEST(MappingTimeline, AnswersAsAListOfAllChangesDoes) {
@@ -203,18 +204,18 @@ TEST(MappingTimeline, AnswersAsAListOfAllChangesDoes) {
     Reference reference;
     std::uint32_t spaces = 1;
     std::map<std::uint32_t, std::uint64_t> born;
-    std::uint64_t now = 10 * kSecond;
+    std::uint64_t now = 10 * kSecondNs;
     std::uint64_t asked_from = now;
     for (int step = 0; step < 1500; step++) {
-      now += below(kSecond / 50);
-      const std::uint64_t time = now - below(kSecond / 5);
+      now += below(kSecondNs / 50);
+      const std::uint64_t time = now - below(kSecondNs / 5);
       const auto mm = static_cast<std::uint32_t>(1 + below(spaces));
       const std::uint64_t start = 0x1000 * below(64);
       const std::uint64_t end = start + 0x1000 * (1 + below(below(8) == 0 ? 64 : 6));
       if (below(20) == 0 && spaces < 30) {
         // The parent's records up to then may still come. Who forks was forked before.
         const std::uint64_t forked = std::max(time, born[mm]);
-        timeline.fork(++spaces, mm, forked);
+        timeline.fork(MmId(++spaces), MmId(mm), forked);
         reference.fork(spaces, mm, forked);
         born[spaces] = forked;
       } else if (below(2) == 0) {
@@ -225,7 +226,7 @@ TEST(MappingTimeline, AnswersAsAListOfAllChangesDoes) {
         timeline.remove(unmap_record(mm, start, end, time));
         reference.change(mm, start, end, time, 0);
       }
-      asked_from = std::max(asked_from, now - kSecond / 2);
+      asked_from = std::max(asked_from, now - kSecondNs / 2);
       timeline.settle(asked_from);
       for (int look = 0; look < 8; look++) {
         const auto who = static_cast<std::uint32_t>(1 + below(spaces));
@@ -248,7 +249,7 @@ double seconds_of(const auto& work) {
 // Maps and unmaps `count` pages, at `distinct` addresses in turn, a microsecond each; asks for each one.
 void churn(std::uint64_t count, std::uint64_t distinct) {
   MappingTimeline timeline;
-  std::uint64_t now = kSecond;
+  std::uint64_t now = kSecondNs;
   std::uint64_t found = 0;
   std::size_t most = 0;
   for (std::uint64_t i = 0; i < count; i++) {
@@ -283,48 +284,48 @@ TEST(MappingTimeline, KeepsWhatIsMapped) {
   MappingTimeline timeline;
   for (std::uint64_t i = 0; i < kCount; i++)
     timeline.add(
-        map_record(1, 0x2000 * (i + 1), 0x2000 * (i + 1) + 0x1000, static_cast<std::uint32_t>(i + 1), kSecond));
-  timeline.settle(10 * kSecond);
+        map_record(1, 0x2000 * (i + 1), 0x2000 * (i + 1) + 0x1000, static_cast<std::uint32_t>(i + 1), kSecondNs));
+  timeline.settle(10 * kSecondNs);
   EXPECT_EQ(timeline.blocks(), 0u);
   for (std::uint64_t i = 0; i < kCount; i += 7) {
-    EXPECT_EQ(file_at(timeline, 1, 0x2000 * (i + 1) + 0xfff, 20 * kSecond), i + 1);
-    EXPECT_EQ(file_at(timeline, 1, 0x2000 * (i + 1) + 0x1000, 20 * kSecond), 0u);
+    EXPECT_EQ(file_at(timeline, 1, 0x2000 * (i + 1) + 0xfff, 20 * kSecondNs), i + 1);
+    EXPECT_EQ(file_at(timeline, 1, 0x2000 * (i + 1) + 0x1000, 20 * kSecondNs), 0u);
   }
   // All at once: again and again, though there is nothing left.
   for (int i = 0; i < 100'000; i++)
-    timeline.remove(unmap_record(1, 0x1000, 0x2000 * (kCount + 2), 20 * kSecond + static_cast<std::uint64_t>(i)));
-  timeline.settle(40 * kSecond);
-  EXPECT_EQ(file_at(timeline, 1, 0x2000, 50 * kSecond), 0u);
+    timeline.remove(unmap_record(1, 0x1000, 0x2000 * (kCount + 2), 20 * kSecondNs + static_cast<std::uint64_t>(i)));
+  timeline.settle(40 * kSecondNs);
+  EXPECT_EQ(file_at(timeline, 1, 0x2000, 50 * kSecondNs), 0u);
 }
 
 // Each process forks and goes, with what the first one mapped.
 TEST(MappingTimeline, AChainOfForksIsNoLongerThanWhatIsKept) {
   constexpr std::uint32_t kGenerations = test::crowd(128'000);
   MappingTimeline timeline;
-  std::uint64_t now = 2 * kSecond;
+  std::uint64_t now = 2 * kSecondNs;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, now));
   for (std::uint32_t mm = 2; mm <= kGenerations; mm++) {
     now += 20'000'000;
-    timeline.fork(mm, mm - 1, now);
+    timeline.fork(MmId(mm), MmId(mm - 1), now);
     timeline.settle(now);
-    if (mm > 200) timeline.forget(mm - 200);
+    if (mm > 200) timeline.forget(MmId(mm - 200));
     ASSERT_EQ(file_at(timeline, mm, 0x1800, now), 7u) << mm;
   }
 }
 
 TEST(MappingTimeline, AChainThatIsNotSettledEndsInNoRecursion) {
   MappingTimeline timeline;
-  timeline.add(map_record(1, 0x1000, 0x2000, 7, kSecond));
+  timeline.add(map_record(1, 0x1000, 0x2000, 7, kSecondNs));
   for (std::uint32_t mm = 2; mm < 200'000; mm++) {
-    timeline.fork(mm, mm - 1, kSecond + mm);
-    timeline.forget(mm - 1);
+    timeline.fork(MmId(mm), MmId(mm - 1), kSecondNs + mm);
+    timeline.forget(MmId(mm - 1));
   }
-  EXPECT_EQ(file_at(timeline, 199'999, 0x1800, 2 * kSecond), 0u);  // too far
-  timeline.settle(5 * kSecond);
-  EXPECT_EQ(file_at(timeline, 199'999, 0x1800, 6 * kSecond), 7u);
+  EXPECT_EQ(file_at(timeline, 199'999, 0x1800, 2 * kSecondNs), 0u);  // too far
+  timeline.settle(5 * kSecondNs);
+  EXPECT_EQ(file_at(timeline, 199'999, 0x1800, 6 * kSecondNs), 7u);
   for (std::uint32_t mm = 200'000; mm < 400'000; mm++) {
-    timeline.fork(mm, mm - 1, 6 * kSecond + mm);
-    timeline.forget(mm - 1);
+    timeline.fork(MmId(mm), MmId(mm - 1), 6 * kSecondNs + mm);
+    timeline.forget(MmId(mm - 1));
   }
 }
 
@@ -332,11 +333,11 @@ TEST(MappingTimeline, AChainThatIsNotSettledEndsInNoRecursion) {
 TEST(MappingTimeline, SaysNothingOfWhatItHadToForget) {
   MappingTimeline timeline;
   for (std::uint64_t i = 0; i < 2 * MappingTimeline::kBlocksOfOne; i++)
-    timeline.add(map_record(1, 0x1000, 0x2000, static_cast<std::uint32_t>(i % 60'000 + 1), kSecond + i));
+    timeline.add(map_record(1, 0x1000, 0x2000, static_cast<std::uint32_t>(i % 60'000 + 1), kSecondNs + i));
   EXPECT_LE(timeline.blocks(), MappingTimeline::kBlocksOfOne + 1);
-  EXPECT_EQ(file_at(timeline, 1, 0x1000, kSecond + 1), 0u);
+  EXPECT_EQ(file_at(timeline, 1, 0x1000, kSecondNs + 1), 0u);
   const std::uint64_t last = 2 * MappingTimeline::kBlocksOfOne - 1;
-  EXPECT_EQ(file_at(timeline, 1, 0x1000, kSecond + last), last % 60'000 + 1);
+  EXPECT_EQ(file_at(timeline, 1, 0x1000, kSecondNs + last), last % 60'000 + 1);
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ TEST_F(ScoutsTest, WhatDoesNotAnswerIsGivenUpAndLetBe) {
   EXPECT_FALSE(scouts_->ask(kPid, turns_around, {}));
   EXPECT_FALSE(scouts_->ask(kPid + 1, runs_for_ever, {}));
   EXPECT_LT(monotonic_ns() - before, 10 * kSecond);
-  EXPECT_EQ(scouts_->take_silent(), (std::vector<std::uint32_t>{kPid, kPid + 1}));
+  EXPECT_EQ(scouts_->take_unresponsive(), (std::vector<std::uint32_t>{kPid, kPid + 1}));
   wait_for_next();
 }
 
@@ -151,7 +151,7 @@ TEST_F(ScoutsTest, WhoeverCannotBeWaitedForIsNotAskedAndCounted) {
   for (std::uint32_t pid = 1; pid <= kMany; pid++) EXPECT_FALSE(scouts_->ask(pid, [](ScoutDesk&) { pause(); }, {}));
   // Each with the shortest patience would be 9 s.
   EXPECT_LT(monotonic_ns() - before, 4 * kSecond);
-  EXPECT_EQ(scouts_->take_silent().size(), kMany);
+  EXPECT_EQ(scouts_->take_unresponsive().size(), kMany);
   wait_for_next();
 }
 
