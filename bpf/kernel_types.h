@@ -204,6 +204,10 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid;
@@ -226,6 +230,8 @@ struct task_struct {
 	struct nsproxy *nsproxy;
 	struct files_struct *files;
 	struct seccomp seccomp;
+	int *set_child_tid;
+	struct thread_struct thread;
 };
 
 struct linux_binprm {
@@ -252,6 +258,7 @@ struct bpf_iter__task_vma {
 #pragma clang attribute pop
 
 #define VM_EXEC 0x4ul
+#define PF_FORKNOEXEC 0x00000040
 #define PF_KTHREAD 0x00200000
 #define PROT_READ 0x1
 #define PROT_EXEC 0x4

@@ -43,6 +43,13 @@ std::optional<std::int64_t> maybe_pid(std::uint32_t pid) {
   return pid ? std::optional(std::int64_t{pid}) : std::nullopt;
 }
 
+// The column process.origin; empty if nothing is known.
+std::string_view origin_of(const ProcessFacts& process) {
+  if ((process.number_flags & USC_TASK_EXECUTED) != 0) return "exec";
+  if ((process.number_flags & USC_TASK_OWN_TID) != 0) return "fork";
+  return process.started ? "clone" : "";
+}
+
 // As the tracer says; a trace that does not, or says what cannot be, began with its file.
 std::uint64_t tracing_began(const std::map<std::string, std::string>& meta, std::uint64_t file_began) {
   const auto said = meta.find("start_ns");
@@ -172,7 +179,8 @@ Result<void> Loader::read_definitions() {
 }
 
 Result<void> Loader::write_processes() {
-  auto insert = database_.prepare("INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
+  auto insert =
+      database_.prepare("INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, ''))");
   if (!insert) return insert.error();
   for (const auto& [serial, process] : definitions_.processes) {
     const trace::ProcessId parent = definitions_.parent_of(process);
@@ -186,7 +194,7 @@ Result<void> Loader::write_processes() {
         ended && signal != 0 ? std::optional(std::int64_t{signal}) : std::nullopt,
         process.uses_io_uring || !process.may_use_io_uring ? std::optional(std::int64_t{process.uses_io_uring})
                                                            : std::nullopt,
-        maybe_id(process.space));
+        maybe_id(process.space), origin_of(process));
     if (!done) return done;
   }
   return {};

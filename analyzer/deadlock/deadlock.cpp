@@ -134,6 +134,7 @@ bool Diagnostician::accept_owner(const LastCall& thread, WaitedObject& object, W
                               thread.wait->command() == kFutexLockPi || thread.wait->command() == kFutexLockPi2;
     if (kernel_wakes || !object.what.by_name) return false;
     waiter.releaser = Releaser::kNobody;
+    if (owner.heir && &calls_.threads[*owner.heir] != &thread) waiter.heir = owner.heir;
     object.gone_owner = owner.old_tid;
     return true;
   }

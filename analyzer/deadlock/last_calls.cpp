@@ -108,6 +108,8 @@ void Reader::add_processes(LastCalls& out) const {
     last.ended = process.end_ns.has_value();
     last.until_ns = process.end_ns.value_or(catalog_.end_ns);
     last.start_ns = process.start_ns.value_or(0);
+    last.origin = process.origin;
+    last.attached = !process.start_ns || *process.start_ns < catalog_.start_ns;
     last.io_uring = process.may_use_io_uring;
     out.processes.push_back(std::move(last));
   }
@@ -356,9 +358,13 @@ Result<void> check_calls(const store::Database& database, const Catalog& catalog
 
 }  // namespace
 
-bool ended_together(const LastProcess& a, const LastProcess& b) {
-  const std::int64_t apart = difference(a.until_ns, b.until_ns);
+bool ended_together(std::int64_t a_ns, std::int64_t b_ns) {
+  const std::int64_t apart = difference(a_ns, b_ns);
   return apart <= kSecondNs && apart >= -kSecondNs;
+}
+
+bool ended_together(const LastProcess& a, const LastProcess& b) {
+  return ended_together(a.until_ns, b.until_ns);
 }
 
 Result<LastCalls> read_last_calls(const store::Database& database, bool under_way) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/deadlock/futex_wait.h"
+#include "analyzer/read/catalog.h"
 #include "analyzer/read/row_ids.h"
 #include "store/db/database.h"
 #include "support/result.h"
@@ -56,6 +57,8 @@ struct LastProcess {
   std::string program;        // base name of its image
   std::int64_t until_ns = 0;  // end of the process, or of the trace
   bool ended = false;
+  Origin origin = Origin::kUnknown;  // how it got its memory
+  bool attached = false;             // it was there before the trace, or that is unknown
   bool io_uring = false;
   bool handlers = false;                      // the process handles signals from outside, or that is unknown for one of
                                               // its waits
@@ -73,7 +76,9 @@ struct LastCalls {
   std::vector<std::string> warnings;
 };
 
-// Whether both processes existed at the end of the trace, or were killed at the same time.
+// Whether both processes existed at the end of the trace, or were killed at the same time. The numbers are times when
+// processes were last seen.
+[[nodiscard]] bool ended_together(std::int64_t a_ns, std::int64_t b_ns);
 [[nodiscard]] bool ended_together(const LastProcess& a, const LastProcess& b);
 
 // Returns an error if the trace has no futex calls (record -e). `under_way`: as for diagnose().

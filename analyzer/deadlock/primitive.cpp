@@ -20,7 +20,10 @@ constexpr std::size_t kDeepest = 24;  // frames between the call and the decidin
 struct Name {
   std::string_view prefix;  // of the function without leading underscores
   Primitive primitive;
+  bool reserved = true;  // no program may use it for a function of its own: not so for the names of C11's threads.h
 };
+
+constexpr std::string_view kGuard = "cxa_guard_acquire";  // of C++'s library, not of libc
 
 // Exported functions, and internal ones of glibc and musl. A longer prefix comes before a shorter one.
 constexpr std::array kByPrefix{
@@ -28,23 +31,23 @@ constexpr std::array kByPrefix{
     Name{"pthread_mutex_lock", Primitive::kMutex},
     Name{"pthread_mutex_timedlock", Primitive::kMutex},
     Name{"pthread_mutex_clocklock", Primitive::kMutex},
-    Name{"mtx_lock", Primitive::kMutex},
-    Name{"mtx_timedlock", Primitive::kMutex},
+    Name{"mtx_lock", Primitive::kMutex, false},
+    Name{"mtx_timedlock", Primitive::kMutex, false},
     Name{"pthread_rwlock_", Primitive::kRwlock},
     Name{"pthread_cond_", Primitive::kConditionVariable},
     Name{"private_cond_wait", Primitive::kConditionVariable},
-    Name{"cnd_wait", Primitive::kConditionVariable},
-    Name{"cnd_timedwait", Primitive::kConditionVariable},
+    Name{"cnd_wait", Primitive::kConditionVariable, false},
+    Name{"cnd_timedwait", Primitive::kConditionVariable, false},
     Name{"sem_", Primitive::kSemaphore},
     Name{"new_sem_", Primitive::kSemaphore},
     Name{"pthread_barrier_wait", Primitive::kBarrier},
     Name{"pthread_join", Primitive::kJoin},
     Name{"pthread_clockjoin", Primitive::kJoin},
     Name{"pthread_timedjoin", Primitive::kJoin},
-    Name{"thrd_join", Primitive::kJoin},
+    Name{"thrd_join", Primitive::kJoin, false},
     Name{"pthread_once", Primitive::kOnce},
-    Name{"call_once", Primitive::kOnce},
-    Name{"cxa_guard_acquire", Primitive::kOnce},
+    Name{"call_once", Primitive::kOnce, false},
+    Name{kGuard, Primitive::kOnce},
 };
 
 // Parts of demangled names: Rust's standard library (std::sys::unix::locks::futex::Mutex::lock_contended,
@@ -85,10 +88,14 @@ bool only_leads(std::string_view function) {
                      [&](std::string_view prefix) { return function.starts_with(prefix); });
 }
 
-const Name* named(std::string_view function) {
+const Name* by_prefix(std::string_view function) {
   const std::string_view bare = without_underscores(function);
   for (const Name& name : kByPrefix)
     if (bare.starts_with(name.prefix)) return &name;
+  return nullptr;
+}
+
+const Name* by_part(std::string_view function) {
   for (const Name& name : kByPart)
     if (function.find(name.prefix) != std::string_view::npos) return &name;
   return nullptr;
@@ -98,6 +105,30 @@ const Name* named(std::string_view function) {
 std::string api_of(std::string_view function) {
   const std::string_view bare = without_underscores(function);
   return std::string(bare.substr(0, bare.find_first_of(".@")));
+}
+
+bool has_libc(const StackLines& stack) {
+  return std::any_of(stack.begin(), stack.end(), [](const StackLine& line) { return trace::is_runtime(line.module); });
+}
+
+// Whether libc is linked into this module: the stack begins in libc's functions there, and in no module of libc.
+bool contains_libc(const StackLines& stack, std::string_view module) {
+  constexpr std::array<std::string_view, 6> kFirst{
+      "libc_start_main", "libc_start_call_main", "libc_start_main_stage2", "start_thread", "clone3", "clone"};
+  const auto is_first = [&](const StackLine& line) {
+    const std::string api = api_of(line.function);
+    return line.module == module && std::find(kFirst.begin(), kFirst.end(), api) != kFirst.end();
+  };
+  return !has_libc(stack) && std::any_of(stack.begin(), stack.end(), is_first);
+}
+
+// The name of a function that is surely libc's, or of a language's library. A program may have a mtx_lock() of its own,
+// or a sem_take(), whose locks are no pthread_mutex_t.
+const Name* library_name(const StackLines& stack, const StackLine& line) {
+  const Name* name = by_prefix(line.function);
+  if (!name) return by_part(line.function);
+  if (trace::is_runtime(line.module) || name->prefix == kGuard) return name;
+  return name->reserved && contains_libc(stack, line.module) ? name : nullptr;
 }
 
 bool is_musl(const StackLines& stack) {
@@ -220,7 +251,7 @@ const StackLine* application_frame(const StackLines& stack) {
   for (const StackLine& line : stack) {
     if (!line.app) continue;
     const std::string_view bare = without_underscores(line.function);
-    const bool library = named(line.function) || only_leads(bare) ||
+    const bool library = by_prefix(line.function) || by_part(line.function) || only_leads(bare) ||
                          std::any_of(kLibraries.begin(), kLibraries.end(),
                                      [&](std::string_view prefix) { return line.function.starts_with(prefix); });
     if (!library) return &line;
@@ -238,7 +269,7 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
   std::size_t at = 0;
   for (; at < stack.size() && at < kDeepest; at++) {
     const StackLine& line = stack[at];
-    if (const Name* name = named(line.function)) {
+    if (const Name* name = library_name(stack, line)) {
       found.primitive = name->primitive;
       found.library = library_of(name->primitive, musl);
       found.by_name = true;
@@ -258,7 +289,8 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
     if (!line.function.starts_with("std::") && !line.function.starts_with("core::")) break;
     nameless = false;
   }
-  nameless = nameless && at > 0;
+  // A call that the application makes itself, though it has libc in a module of its own, is for no lock of libc.
+  nameless = nameless && at > 0 && (trace::is_runtime(stack.front().module) || !has_libc(stack));
   if (!found.by_name) {
     const bool pi = wait.command() == kFutexLockPi || wait.command() == kFutexLockPi2;
     // The kernel's own rule: the word holds the owner's tid.
@@ -273,7 +305,7 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
   }
   // In a run of names of the same kind, the application called the outermost one.
   for (at++; at < stack.size() && at < kDeepest; at++) {
-    const Name* name = named(stack[at].function);
+    const Name* name = library_name(stack, stack[at]);
     const bool same = name && (name->primitive == found.primitive);
     const bool refined =
         name && found.primitive == Primitive::kConditionVariable && name->primitive == Primitive::kPark;

@@ -85,6 +85,7 @@ class Graph {
   [[nodiscard]] bool somebody_is_free(std::size_t waiter) const;
   [[nodiscard]] bool is_weak(const std::vector<std::size_t>& cycle) const;
   void owner_cycles();
+  [[nodiscard]] bool heir_is_free(std::size_t i) const { return at(i).lenient && at(i).heir && !stuck_[*at(i).heir]; }
   void gone_owners();
   void signal_cycle(std::size_t waiter);
   std::vector<std::size_t> chain(std::size_t from, std::size_t to, bool joins) const;
@@ -146,7 +147,7 @@ void Graph::owner_cycles() {
 void Graph::gone_owners() {
   std::map<std::uint64_t, GraphFinding> by_thing;
   for (std::size_t i = 0; i < threads_.size(); i++) {
-    if (!at(i).held || at(i).releaser != Releaser::kNobody) continue;
+    if (!at(i).held || at(i).releaser != Releaser::kNobody || heir_is_free(i)) continue;
     GraphFinding& finding = by_thing[at(i).thing];
     finding.type = FindingType::kOwnerGone;
     finding.weak = finding.weak || (at(i).lenient && somebody_is_free(i));

@@ -43,8 +43,10 @@ struct Waiter {
   std::size_t space = 0;  // equal for processes that share an address space
   Releaser releaser = Releaser::kUnknown;
   std::size_t owner = 0;
-  bool joins = false;      // the waiter waits for the owner thread to end
-  bool lenient = false;    // the lock has or had an owner, but other threads can release it as well
+  bool joins = false;    // the waiter waits for the owner thread to end
+  bool lenient = false;  // the lock has or had an owner, but other threads can release it as well
+  // kNobody: a thread that can release a lenient lock by custom, since it goes on as the owner in a child of fork().
+  std::optional<std::size_t> heir;
   bool shared = false;     // other threads: of all processes, not only those of its address space
   bool outsiders = false;  // other threads: also ones outside of the trace, or that is unknown
   ReleaseEvent release_event = ReleaseEvent::kLock;

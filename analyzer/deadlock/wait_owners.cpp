@@ -16,11 +16,12 @@ bool is_initial(const LastProcess& process) {
 
 }  // namespace
 
-WaitOwners::WaitOwners(const LastCalls& calls) : calls_(calls) {
+WaitOwners::WaitOwners(const LastCalls& calls) : calls_(calls), inherited_(calls) {
   for (std::size_t i = 0; i < calls.processes.size(); i++) processes_[calls.processes[i].id] = i;
   for (std::size_t i = 0; i < calls.threads.size(); i++) {
     const LastCall& thread = calls.threads[i];
     by_tid_.emplace(thread.ns_tid, i);
+    if (thread.tid == calls.processes[thread.process].pid) first_threads_[thread.process] = i;
     by_space_[{calls.processes[thread.process].space, thread.ns_tid}][thread.process] = i;
   }
   find_sharers();
@@ -46,6 +47,7 @@ bool WaitOwners::shares_space(const LastCall& waiter) const {
 
 FoundOwner WaitOwners::within(std::size_t index, std::uint32_t inner_tid) const {
   FoundOwner owner;
+  if (inherited_.written_in(index, inner_tid)) return owner;
   const LastProcess& process = calls_.processes[index];
   std::size_t candidates = 0;
   if (const auto found = by_space_.find({process.space, inner_tid}); found != by_space_.end())
@@ -59,9 +61,11 @@ FoundOwner WaitOwners::within(std::size_t index, std::uint32_t inner_tid) const 
   owner.state = FoundOwner::State::kGone;
   if (const auto gone = process.gone.find(inner_tid); gone != process.gone.end()) {
     owner.old_tid = gone->second;
-  } else if (is_initial(process)) {
-    owner.old_tid = inner_tid;
+    return owner;
   }
+  if (is_initial(process)) owner.old_tid = inner_tid;
+  const auto first = first_threads_.find(index);
+  if (process.origin == Origin::kFork && first != first_threads_.end()) owner.heir = first->second;
   return owner;
 }
 
@@ -96,7 +100,8 @@ bool WaitOwners::same_namespace(std::size_t a, std::size_t b) const {
 FoundOwner WaitOwners::across(const LastCall& waiter, std::uint32_t inner_tid) const {
   FoundOwner owner;
   const LastProcess& own = calls_.processes[waiter.process];
-  if (waiter.wait->untraced_sharers.value_or(0) != 0) return owner;
+  if (waiter.wait->untraced_sharers.value_or(0) != 0 || inherited_.written_beside(waiter.process, inner_tid))
+    return owner;
   std::size_t candidates = 0;
   const auto [first, last] = by_tid_.equal_range(inner_tid);
   for (auto at = first; at != last; ++at) {

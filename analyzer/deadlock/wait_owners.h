@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Finds the thread of the trace for the tid in a lock. Locks hold inner tids, which mean nothing outside of their
-// innermost pid namespace. A number that fits several threads is unclear.
+// innermost pid namespace. A number that fits several threads, or that a thread may have from another one
+// (inherited_numbers.h), is unclear.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/deadlock/inherited_numbers.h"
 #include "analyzer/deadlock/last_calls.h"
 
 namespace uscope::analyzer {
@@ -20,6 +22,9 @@ struct FoundOwner {
   State state = State::kUnclear;
   std::size_t thread = 0;               // index in LastCalls::threads
   std::optional<std::int64_t> old_tid;  // kGone: tid in the initial namespace, if known
+  // kGone: the thread that goes on as the one that called fork(), and so has the locks that were that one's: the first
+  // thread of the waiter's process, where the number is not known to be that of a thread of the process that has ended.
+  std::optional<std::size_t> heir;
 };
 
 class WaitOwners {
@@ -43,11 +48,13 @@ class WaitOwners {
   [[nodiscard]] std::vector<ProcessRowId> inner_ancestors(std::size_t process) const;
 
   const LastCalls& calls_;
+  InheritedNumbers inherited_;
   using Threads = std::map<std::size_t, std::size_t>;                 // process → thread
   std::map<std::pair<std::size_t, std::int64_t>, Threads> by_space_;  // space, inner tid
   std::vector<bool> shares_;  // by process: others share its memory, and existed with it to the end
-  std::multimap<std::int64_t, std::size_t> by_tid_;          // inner tid → thread
-  std::unordered_map<ProcessRowId, std::size_t> processes_;  // id → index
+  std::multimap<std::int64_t, std::size_t> by_tid_;             // inner tid → thread
+  std::unordered_map<std::size_t, std::size_t> first_threads_;  // process → its first thread
+  std::unordered_map<ProcessRowId, std::size_t> processes_;     // id → index
 };
 
 }  // namespace uscope::analyzer

@@ -22,9 +22,16 @@ Result<void> read_kinds(const store::Database& database, Catalog& catalog) {
   });
 }
 
+Origin origin_of(std::string_view name) {
+  if (name == "exec") return Origin::kExec;
+  if (name == "fork") return Origin::kFork;
+  return name == "clone" ? Origin::kClone : Origin::kUnknown;
+}
+
 Result<void> read_processes(const store::Database& database, Catalog& catalog) {
   return each_row(database,
-                  "SELECT id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring, space "
+                  "SELECT id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring, space, "
+                  "origin "
                   "FROM process ORDER BY id",
                   [&](const SqlRow& row) {
                     Process process;
@@ -39,6 +46,7 @@ Result<void> read_processes(const store::Database& database, Catalog& catalog) {
                     process.uses_io_uring = !row.is_null(8) && row.integer(8) != 0;
                     process.may_use_io_uring = row.is_null(8) || process.uses_io_uring;
                     process.space = SpaceId(row.integer(9));
+                    process.origin = origin_of(row.text(10));
                     catalog.processes.append(std::move(process));
                   });
 }

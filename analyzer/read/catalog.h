@@ -32,6 +32,9 @@ struct Image {
   std::string argv;
 };
 
+// How a process got its memory: process.origin in docs/schema.md.
+enum class Origin { kExec, kFork, kClone, kUnknown };
+
 struct Process {
   ProcessRowId id;
   std::int64_t pid = 0;
@@ -42,8 +45,9 @@ struct Process {
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> exit_signal;
   bool uses_io_uring = false;
-  bool may_use_io_uring = false;   // it does, or that is unknown
-  SpaceId space;                   // its address space, if known
+  bool may_use_io_uring = false;  // it does, or that is unknown
+  SpaceId space;                  // its address space, if known
+  Origin origin = Origin::kUnknown;
   std::vector<ImageRowId> images;  // by time
   std::uint64_t threads = 0;
 };

@@ -21,7 +21,7 @@ CREATE TABLE meta(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT RO
 CREATE TABLE process(
   id INTEGER PRIMARY KEY, pid INTEGER, ns_pid INTEGER, parent_id INTEGER REFERENCES process(id),
   start_ns INTEGER, end_ns INTEGER, exit_code INTEGER, exit_signal INTEGER, uses_io_uring INTEGER,
-  space INTEGER);
+  space INTEGER, origin TEXT CHECK (origin IN ('exec', 'fork', 'clone')));
 CREATE TABLE image(
   id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process(id), ts_ns INTEGER NOT NULL,
   path TEXT NOT NULL, argv TEXT NOT NULL);

@@ -129,6 +129,7 @@ void Definitions::add_task(const usc_task& task) {
   }
   if (task.flags & USC_TASK_PROCESS) {
     process.started = true;
+    process.number_flags |= task.flags & (USC_TASK_EXECUTED | USC_TASK_OWN_TID);
     process.start_ns = task.start_ns;
     process.parent_task = parent;
     process.parent_pid = parent ? 0 : task.parent_pid;
@@ -154,6 +155,7 @@ void Definitions::add_exec(const trace::RawRecord& record) {
   add_name(task, exec.head.time, trace::fixed_text(exec.name, sizeof(exec.name)));
   if (exec.exe_file >= USC_FILE_FIRST && exec.exe_file <= kMostFiles) files[image.exe_file].executed = true;
   ProcessFacts& process = processes[process_serial];
+  if (exec.old_tid != 0) process.number_flags |= USC_TASK_EXECUTED;
   if (process.pid == 0) process.pid = exec.tid;
   add_space(process_serial, trace::MmId(exec.mm), exec.head.time);
 }

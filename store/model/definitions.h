@@ -25,8 +25,9 @@ struct ProcessFacts {
   trace::ImageId image;          // inherited
   std::optional<std::uint64_t> start_ns;
   std::optional<std::uint64_t> end_ns;
-  std::uint32_t exit_code = 0;  // as wait(2) has it; where end_ns is set
-  bool started = false;         // its first thread's start is in the trace
+  std::uint32_t exit_code = 0;     // as wait(2) has it; where end_ns is set
+  bool started = false;            // its first thread's start is in the trace
+  std::uint32_t number_flags = 0;  // USC_TASK_EXECUTED, USC_TASK_OWN_TID, of the first thread's start and of execs
   bool uses_io_uring = false;
   bool may_use_io_uring = false;  // it does, or nothing tells
   std::uint64_t io_uring_ns = 0;  // since when that is known

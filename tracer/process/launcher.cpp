@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -133,17 +134,20 @@ Result<void> LaunchedCommand::go() {
   const char byte = 1;
   if (write(gate_.get(), &byte, 1) != 1) return errno_error("cannot start the command", errno);
   gate_.reset();
-  int error = 0;
-  ssize_t got = 0;
-  do {
-    got = read(failure_.get(), &error, sizeof(error));
-  } while (got < 0 && errno == EINTR);
-  failure_.reset();
-  if (got == sizeof(error)) {
-    exec_errno_ = error;
-    return errno_error("cannot execute " + path_, error);
-  }
   return {};
+}
+
+// The child's end of the pipe is closed by its exec, or by its end.
+Result<bool> LaunchedCommand::await_exec(int timeout_ms) {
+  pollfd wanted{failure_.get(), POLLIN, 0};
+  if (poll(&wanted, 1, timeout_ms) <= 0) return false;
+  int error = 0;
+  const ssize_t got = read(failure_.get(), &error, sizeof(error));
+  if (got < 0 && errno == EINTR) return false;
+  failure_.reset();
+  if (got != sizeof(error)) return true;
+  exec_errno_ = error;
+  return errno_error("cannot execute " + path_, error);
 }
 
 std::optional<CommandExit> LaunchedCommand::poll_exit() {

@@ -35,8 +35,12 @@ class LaunchedCommand {
   // Ends a child that was never released.
   ~LaunchedCommand();
 
-  // Lets the child exec. Returns the error of the exec (no such file, not executable), with its errno in exec_errno().
+  // Lets the child exec, without waiting for that: an exec reads the program's file, whose file system may not answer.
   Result<void> go();
+  // Waits at most that long for the exec to end. Returns false if it is still under way; then it is to be called again.
+  // Returns true if the program runs, or the child was killed; or the error of the exec (no such file, not executable),
+  // with its errno in exec_errno().
+  Result<bool> await_exec(int timeout_ms);
   [[nodiscard]] int exec_errno() const { return exec_errno_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
   // The path of the program after the search.

@@ -37,6 +37,7 @@ constexpr std::uint64_t kOpenAfterNs = kSecond;
 constexpr std::uint64_t kStatusEveryNs = kSecond / 4;
 constexpr int kLongestWaitMs = 10;
 constexpr int kPendingWaitMs = 1;
+constexpr int kExecWaitMs = 100;  // how long the rings are left alone for the command's exec
 constexpr int kCollectorNice = -20;
 constexpr int kReaderNice = -10;  // as for the threads of RowBuildQueue, which wait for them
 
@@ -155,6 +156,7 @@ class Recording {
   [[nodiscard]] bool launches() const { return (options_.config.target.kinds & USC_TARGET_LAUNCH) != 0; }
   Result<void> prepare_target();
   Result<void> begin();
+  Result<void> await_exec(int timeout_ms);
   Result<void> adopt();
   [[nodiscard]] bool is_over(bool idle) const;
   Result<void> loop();
@@ -193,6 +195,7 @@ class Recording {
   StallWatch stalls_;
   std::uint64_t bytes_before_ = 0;
   std::uint64_t round_before_ns_ = 0;
+  bool executing_ = false;  // the command's exec is under way: its file does not come, or slowly
   bool stopping_ = false;
   bool interrupted_once_ = false;
 };
@@ -361,7 +364,9 @@ Result<void> Recording::loop() {
     const auto stalled = stalls_.work(collector_->futexes(), *writer_, now);
     if (!stalled) return stalled.error();
     if (*stalled) stop(StopReason::kStalled);
-    if (command_ && !outcome_.command) {
+    if (executing_)
+      if (auto done = await_exec(0); !done) return done;
+    if (command_ && !executing_ && !outcome_.command) {
       outcome_.command = command_->poll_exit();
       if (outcome_.command) next_second = now;  // usually everything is over: check at once
     }
@@ -454,11 +459,16 @@ Result<void> Recording::begin() {
   if (auto done = writer_->append_meta("start_ns", std::to_string(start_ns_)); !done) return done;
   if (!command_) return adopt();
   collector_->set_command(command_->pid());
-  if (auto started = command_->go(); !started) {
-    outcome_.exec_errno = command_->exec_errno();
-    return started;
-  }
-  collector_->command_started();
+  if (auto released = command_->go(); !released) return released;
+  return await_exec(kExecWaitMs);
+}
+
+Result<void> Recording::await_exec(int timeout_ms) {
+  const auto over = command_->await_exec(timeout_ms);
+  outcome_.exec_errno = command_->exec_errno();
+  if (!over) return over.error();
+  executing_ = !*over;
+  if (*over) collector_->command_started();
   return {};
 }
 

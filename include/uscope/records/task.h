@@ -22,6 +22,14 @@
 #define USC_TASK_SAME_FS 64    /* root and working directory */
 /* Without FORKED: a supervisor (seccomp's user notification) may change its descriptors; or that is not known. */
 #define USC_TASK_SUPERVISED 128
+/*
+ * Of a first thread: whether the number that its C library notes in the thread's own structure, and writes into locks, is
+ * the thread's own. It is after an exec of its own, and after fork(), for which the kernel writes it into that structure.
+ * With neither flag, memory and structure are a copy (or the same) as clone() left them, and the number there is that of
+ * the thread that called it; or nothing is known.
+ */
+#define USC_TASK_EXECUTED 256 /* it has executed a program since it was made */
+#define USC_TASK_OWN_TID 512  /* the kernel was told to write its number into its thread structure */
 
 /* A task enters the trace; head.task is its serial. */
 struct usc_task {

@@ -136,6 +136,8 @@ HEALTHY = [Case("healthy", name, none(), ways=(TRACED, ATTACHED)) for name in
            ("pool", "pool_sigwait", "pool_timed", "timed_cycle", "holder_reads", "handler_posts")]
 HEALTHY += [Case("spaces", name, none(), ways=(TRACED, ATTACHED)) for name in
             ("vfork_child", "vm_child", "vm_poster", "namespaces", "named", "ring", "ring_closed", "ring_inherited", "mutex_semaphore", "timer")]
+# Children that are copies of their parents (tests/deadlock/copies.c).
+HEALTHY += [Case("copies", name, none(), ways=(TRACED, ATTACHED)) for name in ("recursive", "normal", "pid_namespace", "shared", "forked")]
 # Traced from its start, the process that holds the memory is known and free; attached to, it is a stranger.
 HEALTHY += [Case("spaces", "held_memfd", none(), ways=(TRACED, ATTACHED))]
 # These do not rest: they are only looked at.

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """How a recording begins and ends: exit statuses, signals, users, two tracers at once, a tracer that is killed, calls that have not
 returned, limits, output that cannot be written. Needs root and BPF; usage: recording.py USCOPE"""
+import fcntl
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -202,6 +204,48 @@ class Recording(unittest.TestCase):
         time.sleep(0.5)
         tracer.send_signal(signal.SIGINT)
         self.assertEqual(tracer.wait(30), 9)
+
+    def in_its_exec(self, folder):
+        """A tracer whose command's file cannot be opened before the lease is given back: (tracer, file with the lease)."""
+        program = os.path.join(folder, "program")
+        shutil.copy("/bin/true", program)
+        signal.signal(signal.SIGIO, signal.SIG_IGN)
+        file = open(program, "r+b")  # pylint: disable=consider-using-with
+        self.addCleanup(file.close)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        tracer = subprocess.Popen([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "--", program], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (tracer.kill(), tracer.wait()))
+        for _ in range(int(300 * SLOWNESS)):
+            time.sleep(0.1)
+            with open(f"/proc/{tracer.pid}/task/{tracer.pid}/children", encoding="ascii") as children:
+                for child in children.read().split():
+                    with open(f"/proc/{child}/syscall", encoding="ascii") as call:
+                        if call.read().startswith("59 "):  # execve
+                            return tracer, file
+        self.fail("the command's exec did not begin")
+
+    def test_an_exec_that_does_not_end_is_interrupted(self):
+        """By the first signal where the command can be killed there; by the second one in any case."""
+        tracer, _ = self.in_its_exec(self.folder.name)
+        began = time.monotonic()
+        for _ in range(2):
+            time.sleep(0.5)
+            tracer.send_signal(signal.SIGINT)
+        _, said = tracer.communicate(timeout=60 * SLOWNESS)
+        self.assertLess(time.monotonic() - began, 8 * SLOWNESS)
+        self.assertEqual(tracer.returncode, -signal.SIGINT, said)
+        self.assertEqual(self.rows("SELECT kind, how FROM v_event"), [("execve", "killed")])
+
+    def test_an_exec_that_takes_long_is_traced(self):
+        tracer, file = self.in_its_exec(self.folder.name)
+        time.sleep(1.5)  # the call is told of while it lasts
+        file.close()
+        _, said = tracer.communicate(timeout=60 * SLOWNESS)
+        self.assertEqual(tracer.returncode, 0, said)
+        [(kind, how, took)] = self.rows("SELECT kind, how, dur_ns FROM v_event ORDER BY ts_ns LIMIT 1")
+        self.assertEqual((kind, how), ("execve", "returned"))
+        self.assertGreater(took, 1_500_000_000)
+        self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE kind = 'exit_group'"), [(1,)])
 
     def test_the_first_calls_after_each_exec_have_whole_stacks(self):
         self.record("sh", "-c", "/bin/true; /bin/ls /proc/self >/dev/null")

@@ -115,6 +115,7 @@ struct MadeProcess {
   bool io_uring = false;
   int space = 0;  // 0: one of its own
   bool executed = true;
+  std::string origin{};  // process.origin; empty: "exec", or where it has not executed a program "fork"
 };
 
 // A trace of 30 seconds.
@@ -158,7 +159,11 @@ class HungStore {
             std::to_string(process.ns_pid ? process.ns_pid : process.pid) + "," +
             (process.parent ? std::to_string(process.parent) : "NULL") + ",1," +
             (process.ended < 0 ? "NULL, NULL, NULL" : at(process.ended) + ", NULL, 2") + "," +
-            (process.io_uring ? "1" : "0") + "," + std::to_string(process.space ? process.space : 1000 + id) + ");";
+            (process.io_uring ? "1" : "0") + "," + std::to_string(process.space ? process.space : 1000 + id) + "," +
+            quote(!process.origin.empty() ? process.origin
+                  : process.executed      ? "exec"
+                                          : "fork") +
+            ");";
     if (process.executed) out_ += "INSERT INTO image VALUES(" + number + "," + number + ", 1, '/usr/bin/app', '[]');";
   }
 

@@ -114,6 +114,18 @@ TEST_F(LoaderTest, AProcessHasTheAddressSpaceOfItsLastProgram) {
   EXPECT_EQ(rows("SELECT id, space FROM process ORDER BY id"), "1|7\n2|-");
 }
 
+TEST_F(LoaderTest, AProcessGotItsMemoryByExecForkOrClone) {
+  begin();
+  trace_->exec(2, 2, 7, 2, "/opt/bin/app", std::string("app\0", 4), kStart + 100);  // after a fork
+  for (std::uint32_t i = 1; i <= 4; i++) {
+    const std::uint32_t by = i == 2 || i == 3 ? USC_TASK_OWN_TID : i == 4 ? USC_TASK_EXECUTED : 0;
+    trace_->task({.task = i, .process = i, .pid = 100 + i, .tid = 100 + i, .flags = USC_TASK_PROCESS | by});
+  }
+  trace_->task({.task = 5, .process = 5, .pid = 105, .tid = 106, .flags = 0});  // its first thread was lost
+  load();
+  EXPECT_EQ(rows("SELECT id, origin FROM process ORDER BY id"), "1|clone\n2|exec\n3|fork\n4|exec\n5|-");
+}
+
 TEST_F(LoaderTest, WhetherThereIsARingMayNotBeKnown) {
   begin();
   for (std::uint32_t i = 1; i <= 3; i++) trace_->task({.task = i, .process = i, .pid = 100 + i, .tid = 100 + i});
@@ -355,7 +367,7 @@ TEST_F(LoaderTest, MetaHoldsTheHeaderAndWhatTheTraceSays) {
   load();
   EXPECT_EQ(rows("SELECT key, value FROM meta ORDER BY key"),
             "complete|0\ncpus|2\nduration_ns|500\nhost|box\\xff\nordered|1\nraw_skipped_bytes|0\n"
-            "raw_unknown_records|0\nschema|7\nstart_ns|1000000000000\nutc_offset_ns|77");
+            "raw_unknown_records|0\nschema|8\nstart_ns|1000000000000\nutc_offset_ns|77");
 }
 
 TEST_F(LoaderTest, TracingBeganWhenTheTracerSaysOrWithItsFile) {

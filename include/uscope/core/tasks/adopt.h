@@ -46,6 +46,18 @@ static __noinline int send_task(struct task_struct *task, struct task_entry *t, 
 	return 0;
 }
 
+#define THREAD_STRUCT_BYTES 4096 /* at the thread pointer; glibc's has 2304 bytes, with the number at 720 */
+
+/* USC_TASK_* of where the thread's number in its C library's structure comes from. */
+static __always_inline __u32 number_of_first(struct task_struct *task)
+{
+	__u64 place = (unsigned long)task->set_child_tid; /* CLONE_CHILD_SETTID: where its number was to be written */
+
+	if (!(task->flags & PF_FORKNOEXEC))
+		return USC_TASK_EXECUTED;
+	return place && place - task->thread.fsbase < THREAD_STRUCT_BYTES ? USC_TASK_OWN_TID : 0;
+}
+
 /* USC_TASK_* of what a new task shares with the one that makes it. */
 static __always_inline __u32 shared_by_fork(struct task_struct *parent, struct task_struct *child)
 {
@@ -65,6 +77,8 @@ static __noinline __u32 shared_when_met(struct task_struct *task, struct task_st
 		flags |= USC_TASK_SAME_FS;
 	if (may_be_supervised(task))
 		flags |= USC_TASK_SUPERVISED;
+	if (first)
+		flags |= number_of_first(task);
 	return flags;
 }
 

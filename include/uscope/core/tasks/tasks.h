@@ -88,7 +88,7 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 	t->process = from->process;
 	if (child->tgid != parent->tgid) {
 		t->process = next_serial(SERIAL(process));
-		flags = USC_TASK_PROCESS;
+		flags = USC_TASK_PROCESS | number_of_first(child);
 	}
 	t->mm = from->mm;
 	t->flags = TASK_NEWBORN | (from->flags & TASK_COPIED);

@@ -67,6 +67,29 @@ TEST(Primitives, AreToldByTheFunctionThatWaits) {
   EXPECT_EQ(of({}), Primitive::kFutex);
 }
 
+// A program's own lock with a field where pthread_mutex_t has the owner.
+TEST(Primitives, AFunctionOfTheProgramsOwnIsNotLibcs) {
+  const FutexWait wait = wait_of(128, 2, mutex_words(77, 1));
+  const MadeFrame start{"start_thread"};
+  const auto expect_own = [&](const std::vector<MadeFrame>& frames) {
+    EXPECT_EQ(primitive_of(wait, frames), Primitive::kFutex) << frames[0].function;
+    EXPECT_EQ(owner(wait, frames), 0U) << frames[0].function;
+  };
+  for (const char* name : {"mtx_lock", "pthread_mutex_lock_or_die", "sem_take", "call_once"}) {
+    expect_own({{"syscall"}, {name, "app"}, {"work", "app"}, start});
+    expect_own({{name, "app"}, {"work", "app"}, start});
+  }
+  expect_own({{"syscall"}, {"mtx_lock", "libown.so"}, {"work", "app"}, start});
+  expect_own({{"app+0x1960", "app"}, {"app+0x1a20", "app"}, start});  // stripped: its own system call
+  // libc is linked into the program: a reserved name is libc's, one of C11's need not be.
+  const MadeFrame own_start{"start_thread", "app"};
+  EXPECT_EQ(owner(wait, {{"__lll_lock_wait", "app"}, {"__pthread_mutex_lock", "app"}, {"work", "app"}, own_start}),
+            77U);
+  expect_own({{"__lll_lock_wait", "app"}, {"__pthread_mutex_lock", "libown.so"}, {"work", "app"}, own_start});
+  expect_own({{"syscall", "app"}, {"mtx_lock", "app"}, {"work", "app"}, own_start});
+  EXPECT_EQ(owner(wait, {{"__lll_lock_wait"}, {"mtx_lock"}, {"work", "app"}, start}), 77U);
+}
+
 TEST(Primitives, TheApplicationsFunctionIsNotItsLanguagesOwn) {
   const auto of = [](const std::vector<MadeFrame>& frames) {
     const StackLines lines = stack_of(frames);

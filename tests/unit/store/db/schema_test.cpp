@@ -43,7 +43,7 @@ class SchemaTest : public testing::Test {
 TEST_F(SchemaTest, ColumnsAreTheContracts) {
   const std::map<std::string, std::string> expected{
       {"meta", "key value"},
-      {"process", "id pid ns_pid parent_id start_ns end_ns exit_code exit_signal uses_io_uring space"},
+      {"process", "id pid ns_pid parent_id start_ns end_ns exit_code exit_signal uses_io_uring space origin"},
       {"image", "id process_id ts_ns path argv"},
       {"thread", "id process_id tid ns_tid name start_ns end_ns"},
       {"module", "id path build_id class"},
@@ -98,7 +98,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "7");
+  EXPECT_EQ(one("PRAGMA user_version"), "8");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 
