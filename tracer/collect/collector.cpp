@@ -248,6 +248,7 @@ void Collector::on_stack(const usc_stack& stack) {
 }
 
 void Collector::take_rows() {
+  keep(files_.open_more());
   keep(maker_.hand_over());
   for (const std::uint32_t serial : maker_.take_news()) samples_.rows_came(serial);
 }
@@ -280,6 +281,7 @@ void Collector::finish_walk(HeldSample held) {
 void Collector::close() {
   closing_ = true;
   walks_.close();
+  files_.end_opening();
   maker_.end_by(std::chrono::steady_clock::now() + kLastReadings);
 }
 
@@ -295,7 +297,8 @@ UserStack Collector::walk_attached(const AttachedCall& call, const usc_sample& s
   if (call.event.abi == USC_ABI_I386) return walked;
   walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
   // The rings are emptied meanwhile.
-  while (walked.waits_for != 0 && maker_.is_busy() && monotonic_ns() < until_ns && !end_is_asked_for()) {
+  while (walked.waits_for != 0 && (maker_.is_busy() || files_.is_opening()) && monotonic_ns() < until_ns &&
+         !end_is_asked_for()) {
     if (auto seen = round(); !seen) break;
     poll(nullptr, 0, kAttachedPollMs);
     walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
@@ -304,8 +307,8 @@ UserStack Collector::walk_attached(const AttachedCall& call, const usc_sample& s
   return walked;
 }
 
-Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& calls) {
-  const std::uint64_t until = monotonic_ns() + kAttachedNs;
+Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& calls, std::uint64_t end_ns) {
+  const std::uint64_t until = std::min(monotonic_ns() + kAttachedNs, end_ns);
   for (const AttachedCall& call : calls) {
     auto id = backend_.reserve_stack();
     if (!id) return id.error();
