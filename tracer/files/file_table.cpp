@@ -31,7 +31,7 @@ constexpr std::chrono::milliseconds kPreloadTime{40'000};  // for the rows of th
 constexpr int kPreloadWaitMs = 30;                         // for a file of a running process
 constexpr int kMostInVain = 3;                             // such waits for one process
 constexpr int kCommandWaitMs = 250;                        // for a file of the command that is about to be started
-constexpr std::uint64_t kLastOpeningsNs = 700'000'000;     // of files, when no call is recorded any more
+constexpr std::uint64_t kLastOpeningsNs = 500'000'000;     // of files, when no call is recorded any more
 
 bool matches(const std::string& glob, const std::string& path) {
   const std::string base(base_name(path));
