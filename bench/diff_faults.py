@@ -28,7 +28,7 @@ import tempfile
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "support", "py"))
 from server_setup import Failed, answers, apache_conf, free_port, run, wait_for  # noqa: E402
 
 MOST_RANK = 5

@@ -29,7 +29,7 @@ import time
 
 from bystanders import empty_programs
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "support", "py"))
 from server_setup import Failed, answers, apache_conf, free_port, run, wait_for, written  # noqa: E402
 
 # name: the most throughput that may be lost (%), the aim

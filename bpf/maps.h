@@ -70,9 +70,9 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 32768);
-	__type(key, struct told_key);
+	__type(key, struct announced_key);
 	__type(value, __u32);
-} told SEC(".maps");
+} announced SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -95,6 +95,9 @@ struct {
 } rings SEC(".maps");
 
 const volatile struct usc_config config;
+
+/* config.program once more. Where the verifier knows the instructions, it follows each way through them. */
+struct usc_program program;
 
 /* The tracer's pid namespace: the pid it knows the command by is of that one. */
 const volatile __u64 pid_namespace_dev, pid_namespace_ino;

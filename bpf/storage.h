@@ -94,6 +94,11 @@ static __noinline int is_launched(void)
 	return ids.tgid == launch_pending;
 }
 
+static __always_inline const volatile struct usc_program *program_of_config(void)
+{
+	return &program;
+}
+
 static __always_inline void *tables_of(__u32 file)
 {
 	return 0; /* one table for all */
@@ -377,16 +382,16 @@ static __always_inline bool may_meet_files(void)
 	return true;
 }
 
-static __always_inline int was_told(const struct told_key *key)
+static __always_inline int was_announced(const struct announced_key *key)
 {
-	return bpf_map_lookup_elem(&told, key) != 0;
+	return bpf_map_lookup_elem(&announced, key) != 0;
 }
 
-static __always_inline void keep_told(const struct told_key *key)
+static __always_inline void remember_announced(const struct announced_key *key)
 {
 	__u32 one = 1;
 
-	bpf_map_update_elem(&told, key, &one, BPF_ANY);
+	bpf_map_update_elem(&announced, key, &one, BPF_ANY);
 }
 
 static __always_inline __s64 time_offset(struct task_struct *task)

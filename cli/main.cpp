@@ -18,6 +18,7 @@
 #include "cli/verbs/export.h"
 #include "cli/verbs/invocation.h"
 #include "cli/verbs/load.h"
+#include "cli/verbs/raw.h"
 #include "cli/verbs/record.h"
 #include "cli/verbs/report.h"
 #include "cli/verbs/sql.h"
@@ -31,6 +32,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_record(app, invocation);
   add_top(app, invocation);
   add_load(app, invocation);
+  add_raw(app, invocation);
   add_report(app, invocation);
   add_events(app, invocation);
   add_tree(app, invocation);
@@ -70,7 +72,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& request) {
     return app.exit(request);  // --help, --version
   } catch (const CLI::ParseError& problem) {
-    print_error({problem.what(), argc > 1 ? "`uscope --help` and `uscope VERB --help` tell what there is"
+    print_error({problem.what(), argc > 1 ? "`uscope --help` and `uscope VERB --help` list verbs and options"
                                           : "`uscope --help` lists the verbs"});
     return usage_code(argc, argv);
   }

@@ -15,7 +15,7 @@ namespace {
 
 using analyzer::Image;
 using analyzer::Kind;
-using analyzer::Row;
+using analyzer::SqlRow;
 using analyzer::text;
 
 // Without control characters, line ends, and what turns the direction of writing.
@@ -36,7 +36,7 @@ std::string one_frame(std::string_view name) {
   return clean;
 }
 
-std::string folded_line(const std::string& process, const Row& row, const std::string* call) {
+std::string folded_line(const std::string& process, const SqlRow& row, const std::string* call) {
   std::string line = process.empty() ? "[unknown]" : one_frame(process);
   if (row.is_null(4)) {
     line += ";[no stack]";
@@ -65,7 +65,7 @@ Result<FoldedTotals> fold_stacks(const store::Database& database, const FoldedOp
       group + ") g LEFT JOIN stack s ON s.id = g.stack_id");
   if (!query) return query.error();
   FoldedTotals totals;
-  auto done = analyzer::each(*query, [&](const Row& row) {
+  auto done = analyzer::each(*query, [&](const SqlRow& row) {
     const Image* image = catalog->images.find(row.integer(0));
     const Kind* kind = options.with_call ? catalog->kinds.find(row.integer(1)) : nullptr;
     const auto events = static_cast<std::uint64_t>(row.integer(2));

@@ -200,30 +200,30 @@ void usc_file_drop(const struct usc_file_key *key)
 	raw_spin_unlock_irqrestore(&usc.lock, flags);
 }
 
-/* What was told may be forgotten, and is told again then. */
-static struct told_key *told_slot(const struct told_key *key)
+/* An announced mapping may be forgotten, and is announced again then. */
+static struct announced_key *announced_slot(const struct announced_key *key)
 {
 	BUILD_BUG_ON(sizeof(*key) % 4);
-	return &usc.told[jhash2((const u32 *)key, sizeof(*key) / 4, 0) % USC_TOLD_SLOTS];
+	return &usc.announced[jhash2((const u32 *)key, sizeof(*key) / 4, 0) % USC_ANNOUNCED_SLOTS];
 }
 
-int usc_told(const struct told_key *key)
+int usc_was_announced(const struct announced_key *key)
 {
 	unsigned long flags;
 	int known;
 
 	raw_spin_lock_irqsave(&usc.lock, flags);
-	known = !memcmp(told_slot(key), key, sizeof(*key));
+	known = !memcmp(announced_slot(key), key, sizeof(*key));
 	raw_spin_unlock_irqrestore(&usc.lock, flags);
 	return known;
 }
 
-void usc_keep_told(const struct told_key *key)
+void usc_remember_announced(const struct announced_key *key)
 {
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&usc.lock, flags);
-	*told_slot(key) = *key;
+	*announced_slot(key) = *key;
 	raw_spin_unlock_irqrestore(&usc.lock, flags);
 }
 

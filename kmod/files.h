@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
-/* files.c: files behind mappings, mappings that were told of, losses by process. */
+/* files.c: files behind mappings, announced mappings, losses by process. */
 #ifndef USCOPE_KMOD_FILES_H
 #define USCOPE_KMOD_FILES_H
 
@@ -9,7 +9,7 @@
 struct file;
 struct task_struct;
 struct text_scratch;
-struct told_key;
+struct announced_key;
 struct usc_file_key;
 
 void usc_file_read_key(struct file *file, struct usc_file_key *key);
@@ -19,8 +19,8 @@ u32 usc_file_path(struct task_struct *task, struct file *file, struct text_scrat
 u32 usc_file_known(const struct usc_file_key *key);
 int usc_file_enter(const struct usc_file_key *key, u32 serial); /* 0, -EEXIST, -ENOSPC */
 void usc_file_drop(const struct usc_file_key *key);
-int usc_told(const struct told_key *key);
-void usc_keep_told(const struct told_key *key);
+int usc_was_announced(const struct announced_key *key);
+void usc_remember_announced(const struct announced_key *key);
 void usc_count_process_loss(u32 cause, u32 process);
 
 #endif

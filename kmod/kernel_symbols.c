@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /*
- * Places in the kernel, for log.c: told as module and offset, each once, and events name them by numbers: no kernel
- * address leaves. Where the core kernel's text begins is found by asking for symbols downwards from a known one, in the
- * steps by which the kernel is placed; where a module's does, in the list of modules.
+ * Places in the kernel, for log.c: announced as module and offset, each once, and events refer to them by number: no
+ * kernel address leaves. Where the core kernel's text begins is found by asking for symbols downwards from a known one,
+ * in the steps by which the kernel is placed; where a module's does, in the list of modules.
  */
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
@@ -113,7 +113,7 @@ static void keep_place(unsigned long address, u32 place, u32 plumbing)
 	u32 i;
 
 	if (!raw_spin_trylock_irqsave(&usc.lock, flags))
-		return; /* told again then, under another number */
+		return; /* announced again then, under another number */
 	for (i = 0; i < PROBED_PLACES; i++) {
 		struct usc_place *slot = place_slot(address, i);
 
@@ -183,7 +183,7 @@ static bool looks_like_plumbing(unsigned long address)
 	return is_plumbing_name(symbol);
 }
 
-static u32 tell_place(unsigned long address, u32 task)
+static u32 announce_place(unsigned long address, u32 task)
 {
 	struct {
 		struct usc_kernel_place head;
@@ -220,5 +220,5 @@ u32 usc_place_number(unsigned long address, u32 task)
 {
 	const struct usc_place *known = known_place(address);
 
-	return known && known->place ? known->place : tell_place(address, task);
+	return known && known->place ? known->place : announce_place(address, task);
 }

@@ -12,7 +12,10 @@ void usc_find_kernel_text(void); /* once, before anybody logs */
 const struct module *usc_module_of(unsigned long address);
 /* Is it that by which the kernel calls probes? Asked of what comes before the first place that is not. */
 bool usc_is_plumbing(unsigned long address);
-/* By which events name it; 0 = it has no name, or could not be told of (counted). `task`: who is told of with it. */
+/*
+ * Returns the number under which events refer to this address, announcing it on first use with `task` as the record's
+ * task; 0 if it has no name, or the announcement was lost (counted).
+ */
 u32 usc_place_number(unsigned long address, u32 task);
 
 #endif

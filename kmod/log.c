@@ -90,7 +90,7 @@ static int kind_number(const char *name, u32 bytes, u32 *number)
 }
 
 /* Two processors at once may both tell it. */
-static int tell_kind(u32 number)
+static int announce_kind(u32 number)
 {
 	struct usc_kind *kind = &usc.kinds[number];
 	struct {
@@ -98,16 +98,17 @@ static int tell_kind(u32 number)
 		char name[USC_KIND_NAME_BYTES];
 	} record = {};
 
-	if (READ_ONCE(kind->told))
+	if (READ_ONCE(kind->announced))
 		return 0;
 	record.head.kind = USC_KIND_NAMED | (number + 1);
 	record.head.name_bytes = kind->bytes;
+	record.head.source = USC_SOURCE_LOGGED;
 	memcpy(record.name, kind->name, kind->bytes);
 	if (usc_log_send(&record.head.head, USC_RECORD_LOG_KIND, sizeof(record.head) + ALIGN(kind->bytes, 8), 0)) {
 		usc_log_lost(USC_LOSS_RING_FULL_EVENT); /* it is not logged without its name */
 		return -ENOSPC;
 	}
-	WRITE_ONCE(kind->told, true);
+	WRITE_ONCE(kind->announced, true);
 	return 0;
 }
 
@@ -122,7 +123,7 @@ static int named_kind(const char *name, u32 bytes, u32 *kind)
 	if (error)
 		return error;
 	*kind = USC_KIND_NAMED | (number + 1);
-	return tell_kind(number);
+	return announce_kind(number);
 }
 
 static noinline int log_event(u32 kind, const u64 *values, unsigned int count, unsigned int flags, unsigned long caller)
@@ -140,6 +141,7 @@ static noinline int log_event(u32 kind, const u64 *values, unsigned int count, u
 	record.head.stack = task.stack;
 	record.head.image = task.image;
 	record.head.values = count;
+	record.head.source = USC_SOURCE_LOGGED;
 	memcpy(record.head.value, values, count * sizeof(*values));
 	if (flags & USC_LOG_KERNEL_STACK)
 		record.head.places = kernel_places(record.places, task.serial, caller);

@@ -119,6 +119,11 @@ static __always_inline struct usc_file_entry *file_entry_at(__u32 file)
 	return file <= USC_FILE_MAX ? &usc.files[file] : NULL;
 }
 
+static __always_inline const volatile struct usc_program *program_of_config(void)
+{
+	return &config.program;
+}
+
 static __always_inline void *tables_of(__u32 file)
 {
 	return usc.file_tables[file];
@@ -295,14 +300,14 @@ static __always_inline void drop_file(const struct usc_file_key *key)
 	usc_file_drop(key);
 }
 
-static __always_inline int was_told(const struct told_key *key)
+static __always_inline int was_announced(const struct announced_key *key)
 {
-	return usc_told(key);
+	return usc_was_announced(key);
 }
 
-static __always_inline void keep_told(const struct told_key *key)
+static __always_inline void remember_announced(const struct announced_key *key)
 {
-	usc_keep_told(key);
+	usc_remember_announced(key);
 }
 
 /* Of the current task: the kernel adds what its time namespace adds. */

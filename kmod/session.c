@@ -32,11 +32,11 @@ static int for_each_room(int (*visit)(const struct room *room))
 {
 	const size_t cpus = usc.cpu_count;
 	const struct room rooms[] = {
-		ROOM(files, USC_FILE_MAX + 1),	     ROOM(file_tables, USC_FILE_MAX + 1),
-		ROOM(tables, USC_DEVICE_TABLES_MAX), ROOM(rules, usc.rules_limit + 1),
-		ROOM(file_buckets, USC_FILE_MAX),    ROOM(file_nodes, USC_FILE_MAX),
-		ROOM(told, USC_TOLD_SLOTS),	     ROOM(losses, USC_LOSS_SLOTS),
-		ROOM(places, USC_PLACE_SLOTS),	     ROOM(kinds, USC_KIND_SLOTS),
+		ROOM(files, USC_FILE_MAX + 1),	      ROOM(file_tables, USC_FILE_MAX + 1),
+		ROOM(tables, USC_DEVICE_TABLES_MAX),  ROOM(rules, usc.rules_limit + 1),
+		ROOM(file_buckets, USC_FILE_MAX),     ROOM(file_nodes, USC_FILE_MAX),
+		ROOM(announced, USC_ANNOUNCED_SLOTS), ROOM(losses, USC_LOSS_SLOTS),
+		ROOM(places, USC_PLACE_SLOTS),	      ROOM(kinds, USC_KIND_SLOTS),
 #define USC_SLOT(function, array, type, number, per_cpu) ROOM(array, (number) * ((per_cpu) ? cpus : 1)),
 #include "uscope/core/slots.def"
 #undef USC_SLOT
@@ -87,6 +87,8 @@ static int take_cpus(u32 ring_bytes)
 static int check_start(const struct usc_device_start *start)
 {
 	const struct usc_config *config = &start->config;
+	enum usc_program_error refused;
+	u32 at;
 
 	if (!is_power_of_2(config->target.kinds) || config->target.kinds > USC_TARGET_CGROUP ||
 	    config->target.follow > USC_FOLLOW_IMAGE)
@@ -99,6 +101,9 @@ static int check_start(const struct usc_device_start *start)
 	    start->ring_bytes > USC_DEVICE_RING_MAX || start->rows > USC_DEVICE_ROWS_MAX ||
 	    start->index_entries > USC_DEVICE_INDEX_MAX || start->rules > USC_DEVICE_RULES_MAX)
 		return -EINVAL;
+	refused = usc_program_check(&config->program, &at);
+	if (refused)
+		return refused == USC_PROGRAM_UNKNOWN ? -EPROTONOSUPPORT : -EINVAL;
 	return 0;
 }
 

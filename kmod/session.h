@@ -15,7 +15,7 @@
 #include "uscope/core/state.h"
 #include "uscope/device.h"
 
-#define USC_TOLD_SLOTS 32768u
+#define USC_ANNOUNCED_SLOTS 32768u
 #define USC_LOSS_SLOTS 4096u
 #define USC_PLACE_SLOTS 8192u
 #define USC_KIND_SLOTS 256u
@@ -58,15 +58,15 @@ struct usc_file_node {
 /* A place in the kernel that was met. */
 struct usc_place {
 	unsigned long address;
-	u32 place;    /* 0 = was not told of */
+	u32 place;    /* 0 = was not announced */
 	u32 plumbing; /* that by which the kernel calls probes */
 };
 
-/* A name that other modules log under. Written once, then only `told` changes. */
+/* A name that other modules log under. Written once, then only `announced` changes. */
 struct usc_kind {
 	u32 hash;
 	u16 bytes;
-	bool told;
+	bool announced;
 	char name[USC_KIND_NAME_BYTES];
 };
 
@@ -88,11 +88,11 @@ struct usc_session {
 	u32 rows_used, rows_limit;
 	u32 index_used, index_limit;
 	u32 rules_used, rules_limit;
-	/* Files by key, mappings that were told of, losses by process: under `lock`. */
+	/* Files by key, announced mappings, losses by process: under `lock`. */
 	u32 *file_buckets; /* node number + 1 */
 	struct usc_file_node *file_nodes;
 	u32 file_count;
-	struct told_key *told;
+	struct announced_key *announced;
 	struct usc_device_loss *losses;
 	struct usc_place *places;
 	struct usc_kind *kinds;

@@ -145,7 +145,7 @@ static struct hook {
 
 #define SYS_ENTER (ARRAY_SIZE(hooks) - 1)
 
-static void see_tracepoint(struct tracepoint *tracepoint, void *unused)
+static void compare_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
 	u32 i;
 
@@ -158,7 +158,7 @@ int usc_hooks_find(void)
 {
 	u32 i;
 
-	for_each_kernel_tracepoint(see_tracepoint, NULL);
+	for_each_kernel_tracepoint(compare_tracepoint, NULL);
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		if (!hooks[i].tracepoint && !hooks[i].kinds) {
 			pr_err("uscope: this kernel has no tracepoint %s\n", hooks[i].name);
@@ -312,7 +312,7 @@ int usc_adopt_mappings(struct pid *pid)
 		}
 		mmap_read_unlock(mm);
 		if (serial && !missed)
-			hulls_known(serial);
+			exec_ranges_known(serial);
 	}
 	mmput(mm);
 	put_task_struct(task);

@@ -2,6 +2,7 @@
 #include "live/call_counts.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include "syscalls/syscall_table.h"
 #include "trace/frame_address.h"
 #include "trace/names.h"
+#include "trace/runtime_modules.h"
 #include "trace/trigger.h"
 
 namespace uscope::live {
@@ -27,8 +29,9 @@ std::string in_module(const std::string& path, std::uint64_t address) {
 }  // namespace
 
 void CallCounts::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
+  if (event.source != USC_SOURCE_SYSCALL) return;
   if (event.how != USC_HOW_RETURNED && event.how != USC_HOW_NO_ENTRY) return;
-  Counts& counts = counts_[{event.abi, event.nr, event.stack}];
+  Counts& counts = counts_[{event.abi, event.kind, event.stack}];
   counts.calls++;
   if ((event.flags & USC_EVENT_NO_RESULT) == 0 && syscalls::is_error(event.result)) counts.errors++;
   if (event.how == USC_HOW_RETURNED && (event.flags & USC_EVENT_ATTACHED) == 0)
@@ -76,7 +79,7 @@ void CallCounts::on_jit_name(std::uint32_t mm, const tracer::PerfMapEntry& name)
 const CallCounts::Module& CallCounts::module(std::uint32_t serial) {
   Module& module = modules_[serial];
   if (serial == USC_FILE_NONE) module.jit = true;
-  if (module.path.empty()) module.path = module.jit ? "[jit]" : "[file " + std::to_string(serial) + "]";
+  if (module.path.empty()) module.path = module.jit ? "[jit]" : fmt::format("[file {}]", serial);
   return module;
 }
 

@@ -137,9 +137,9 @@ void LiveNames::add_file(const symbolizer::ModuleRequest& module, symbolizer::He
 
 std::optional<std::string> LiveNames::ask(std::uint32_t file, std::uint64_t address, bool exact) {
   receive();
-  const Place place{file, address, exact};
-  if (const auto found = known_.find(place); found != known_.end()) return found->second;
-  if (socket_ && asked_.insert(place).second) {
+  const NameKey key{file, address, exact};
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  if (socket_ && asked_.insert(key).second) {
     Head head{Kind::kPlace, file, address, exact ? 1U : 0U};
     unsent_.push_back({packet(head, ""), UniqueFd()});
     send();
@@ -194,9 +194,8 @@ void LiveNames::receive() {
     }
     Head head{};
     std::memcpy(&head, room.data(), sizeof(head));
-    const Place place{head.file, head.address, head.exact != 0};
-    if (asked_.erase(place) != 0)
-      known_.emplace(place, text_of(std::span(room).first(static_cast<std::size_t>(count))));
+    const NameKey key{head.file, head.address, head.exact != 0};
+    if (asked_.erase(key) != 0) known_.emplace(key, text_of(std::span(room).first(static_cast<std::size_t>(count))));
   }
   send();
 }

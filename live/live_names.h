@@ -42,7 +42,7 @@ class LiveNames {
   [[nodiscard]] std::optional<Error> trouble();
 
  private:
-  using Place = std::tuple<std::uint32_t, std::uint64_t, bool>;
+  using NameKey = std::tuple<std::uint32_t, std::uint64_t, bool>;
   struct Message {
     std::vector<std::byte> bytes;
     UniqueFd fd;  // may be empty
@@ -52,8 +52,8 @@ class LiveNames {
   void send();
   void receive();
 
-  std::map<Place, std::string> known_;
-  std::set<Place> asked_;
+  std::map<NameKey, std::string> known_;
+  std::set<NameKey> asked_;
   std::deque<Message> unsent_;
   ChildWork process_;
   UniqueFd socket_;  // closed first: the process then ends by itself; empty where it has ended

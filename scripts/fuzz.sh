@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# Builds the fuzzers (preset fuzz) and runs each for so many seconds, from its corpus in tests/fuzz/corpus:
+# Builds the fuzzers (preset asan-ubsan) and runs each for so many seconds, from its corpus in tests/fuzz/corpus:
 #   fuzz.sh [SECONDS [TARGET...]]      (20 seconds, all targets)
 # Inputs found are kept in build/fuzz/corpus, crashes in build/fuzz/crashes; USCOPE_FUZZ_JOBS fuzzers run at a time (2).
 set -euo pipefail
@@ -13,14 +13,14 @@ if [ "${#targets[@]}" -eq 0 ]; then
   for folder in tests/fuzz/corpus/*/; do targets+=("$(basename "$folder")"); done
 fi
 
-cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz
+cmake --preset asan-ubsan -DUSCOPE_TESTS=ON >/dev/null
+cmake --build build/asan-ubsan --target fuzz_targets
 mkdir -p build/fuzz/crashes
 
 run() {
   local target=$1 seconds=$2
   mkdir -p "build/fuzz/corpus/$target"
-  if "build/fuzz/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2000 -max_len=8192 \
+  if "build/asan-ubsan/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2000 -max_len=8192 \
      -artifact_prefix="build/fuzz/crashes/$target-" -print_final_stats=1 \
      "build/fuzz/corpus/$target" "tests/fuzz/corpus/$target" >"build/fuzz/$target.log" 2>&1; then
     echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "build/fuzz/$target.log") inputs, nothing found"

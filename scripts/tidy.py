@@ -20,7 +20,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "store", "analyzer", "live", "exporters", "cli")
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "uscope-tidy"
-OPTIONS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option"]
+# The analyzer follows 60,000 states of a function instead of 225,000, which takes half the time.
+NODES = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=60000")]
+OPTIONS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option", *NODES]
 
 
 def output_of(*command):

@@ -7,6 +7,7 @@
 // in the order of ts_ns (meta.ordered is 0 where a window overflowed and they are not).
 #include "store/loader.h"
 
+#include <fmt/core.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -27,17 +28,12 @@
 #include "support/text.h"
 #include "trace/event_order.h"
 #include "trace/loss_class.h"
+#include "trace/names.h"
 #include "trace/raw_reader.h"
 #include "trace/sequence_check.h"
 
 namespace uscope::store {
 namespace {
-
-constexpr std::array<std::string_view, USC_FILE_STATE_COUNT> kFileStates{
-#define USC_X(constant, name, meaning) name,
-#include "uscope/lists/file_state.def"
-#undef USC_X
-};
 
 std::optional<std::int64_t> maybe_time(const std::optional<std::uint64_t>& time) {
   return time ? std::optional(static_cast<std::int64_t>(*time)) : std::nullopt;
@@ -59,23 +55,20 @@ std::uint64_t tracing_began(const std::map<std::string, std::string>& meta, std:
   return can_be ? time : file_began;
 }
 
-usc_event event_of_logged(const trace::RawRecord& record, const LoggedStacks& stacks) {
+trace::OrderedEvent event_of_logged(const trace::RawRecord& record, const LoggedStacks& stacks) {
   const auto logged = record.as<usc_logged>();
-  usc_event event{};
+  trace::OrderedEvent event{};
   event.head = logged.head;
   event.entry_ns = logged.head.time;
   std::copy_n(std::begin(logged.value), std::min<std::size_t>(logged.values, USC_LOGGED_VALUES),
               std::begin(event.args));
   event.image = logged.image;
-  event.nr = logged.kind;
+  event.source = trace::source_of(record);
+  event.kind = logged.kind;
   event.how = USC_HOW_LOGGED;
-  event.abi = trace::kLoggedAbi;
   event.flags = USC_EVENT_NO_RESULT;
-  event.stack = stacks.find(record);
-  if (event.stack != 0)
-    event.flags |= trace::kKernelFrames;
-  else
-    event.stack = logged.stack;
+  event.stack = logged.stack;
+  event.kernel_stack = stacks.find(record);
   return event;
 }
 
@@ -157,7 +150,7 @@ Result<void> Loader::read_definitions() {
     auto more = reader_.next(record);
     if (!more) return more.error();
     if (!*more) break;
-    sequence_.see(record);
+    sequence_.observe(record);
     last_time_ = std::max<std::uint64_t>(last_time_, record.head.time);
     if (auto done = pass_progress(0, 0.15); !done) return done;
     if (trace::EventOrder::takes(record.head.type)) {
@@ -231,7 +224,8 @@ Result<void> Loader::write_unwind_tables() {
     insert->bind(1, serial);
     insert->bind(2, std::string_view(file.path));
     bind_text(3, hex_of(file.build_id));
-    insert->bind(4, file.state < kFileStates.size() ? kFileStates[file.state] : "unknown");
+    const std::string_view state = trace::file_state_name(file.state);
+    insert->bind(4, state.empty() ? "unknown" : state);
     insert->bind(5, file.rows);
     insert->bind(6, file.rules);
     insert->bind(7, file.row_bytes);
@@ -286,7 +280,7 @@ Result<void> Loader::write_losses(const EventWriter& events) {
     loss.count = std::min(loss.count, left);
     left -= loss.count;
     const std::string_view known_name = trace::loss_name(loss.cause);
-    const std::string cause = known_name.empty() ? "cause_" + std::to_string(loss.cause) : std::string(known_name);
+    const std::string cause = known_name.empty() ? fmt::format("cause_{}", loss.cause) : std::string(known_name);
     const bool known = definitions_.processes.count(loss.process) != 0;
     auto done = insert->run(loss.from_ns, loss.until_ns, std::string_view(cause), maybe_id(known ? loss.process : 0),
                             loss.count);

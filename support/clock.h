@@ -7,6 +7,8 @@
 
 namespace uscope {
 
+inline constexpr std::int64_t kSecondNs = 1'000'000'000;
+
 // CLOCK_MONOTONIC: the clock of every record's time.
 [[nodiscard]] inline std::uint64_t monotonic_ns() {
   timespec now{};

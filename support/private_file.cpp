@@ -2,6 +2,7 @@
 #include "support/private_file.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ Result<UniqueFd> open_and_unlink(int folder) {
   std::random_device random;
   constexpr int kAttempts = 100;
   for (int attempt = 0; attempt < kAttempts; attempt++) {
-    const std::string name = ".uscope-" + std::to_string(getpid()) + "-" + std::to_string(random());
+    const std::string name = fmt::format(".uscope-{}-{}", getpid(), random());
     UniqueFd file(openat(folder, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (file) {
       (void)unlinkat(folder, name.c_str(), 0);
@@ -50,7 +51,7 @@ Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::stri
   struct stat status {};
   if (fstat(there.get(), &status) != 0) return errno_error("cannot look at " + path.string(), errno);
   if (!S_ISREG(status.st_mode)) return Error{path.string() + " is not a regular file", give};
-  const std::string same = "/proc/self/fd/" + std::to_string(there.get());
+  const std::string same = fmt::format("/proc/self/fd/{}", there.get());
   UniqueFd file(open(same.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file) return file;
   if (errno == ENOENT && access("/proc/self/fd", F_OK) != 0)

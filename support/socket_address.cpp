@@ -2,6 +2,7 @@
 #include "support/socket_address.h"
 
 #include <arpa/inet.h>
+#include <fmt/core.h>
 #include <linux/if_packet.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
@@ -26,16 +27,12 @@ std::optional<Address> as(std::string_view bytes, std::size_t least = sizeof(Add
   return address;
 }
 
-std::string hex_or_zero(unsigned number) {
-  return number == 0 ? "0" : hex_number(number);
-}
-
 std::optional<std::string> inet_text(std::string_view bytes) {
   const auto address = as<sockaddr_in>(bytes);
   if (!address) return std::nullopt;
   std::array<char, INET_ADDRSTRLEN> text{};
   inet_ntop(AF_INET, &address->sin_addr, text.data(), text.size());
-  return "inet:" + std::string(text.data()) + ":" + std::to_string(ntohs(address->sin_port));
+  return fmt::format("inet:{}:{}", text.data(), ntohs(address->sin_port));
 }
 
 std::optional<std::string> inet6_text(std::string_view bytes) {
@@ -45,8 +42,8 @@ std::optional<std::string> inet6_text(std::string_view bytes) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   inet_ntop(AF_INET6, &address->sin6_addr, text.data(), text.size());
   std::string host = text.data();
-  if (address->sin6_scope_id != 0) host += "%" + std::to_string(address->sin6_scope_id);
-  return "inet6:[" + host + "]:" + std::to_string(ntohs(address->sin6_port));
+  if (address->sin6_scope_id != 0) host += fmt::format("%{}", address->sin6_scope_id);
+  return fmt::format("inet6:[{}]:{}", host, ntohs(address->sin6_port));
 }
 
 std::string unix_text(std::string_view bytes) {
@@ -59,14 +56,13 @@ std::string unix_text(std::string_view bytes) {
 std::optional<std::string> netlink_text(std::string_view bytes) {
   const auto address = as<sockaddr_nl>(bytes);
   if (!address) return std::nullopt;
-  return "netlink:pid=" + std::to_string(address->nl_pid) + " groups=" + hex_or_zero(address->nl_groups);
+  return fmt::format("netlink:pid={} groups={}", address->nl_pid, hex_or_zero(address->nl_groups));
 }
 
 std::optional<std::string> packet_text(std::string_view bytes) {
   const auto address = as<sockaddr_ll>(bytes, 12);  // the hardware address may be missing
   if (!address) return std::nullopt;
-  return "packet:protocol=" + hex_or_zero(ntohs(address->sll_protocol)) +
-         " ifindex=" + std::to_string(address->sll_ifindex);
+  return fmt::format("packet:protocol={} ifindex={}", hex_or_zero(ntohs(address->sll_protocol)), address->sll_ifindex);
 }
 
 }  // namespace
@@ -81,7 +77,7 @@ std::string socket_address_text(std::string_view bytes) {
   if (*family == AF_NETLINK) text = netlink_text(bytes);
   if (*family == AF_PACKET) text = packet_text(bytes);
   if (text) return *text;
-  return "family " + std::to_string(*family) + ":" + hex_of(bytes.substr(sizeof(sa_family_t)));
+  return fmt::format("family {}:{}", *family, hex_of(bytes.substr(sizeof(sa_family_t))));
 }
 
 }  // namespace uscope

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "support/text.h"
 
-#include <array>
-#include <cstdio>
+#include <fmt/core.h>
 
 namespace uscope {
 namespace {
@@ -36,9 +35,7 @@ std::size_t utf8_length(std::string_view text) {
 }
 
 void append_hex(std::string& out, unsigned char byte) {
-  std::array<char, 5> text{};
-  std::snprintf(text.data(), text.size(), "\\x%02x", byte);
-  out += text.data();
+  out += fmt::format("\\x{:02x}", byte);
 }
 
 // Copies `text`, with bytes that are not UTF-8 as \xNN; with `printable` also unsafe characters and the backslash.
@@ -103,9 +100,11 @@ std::string hex_of(std::string_view bytes) {
 }
 
 std::string hex_number(std::uint64_t number) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(number));
-  return text.data();
+  return fmt::format("{:#x}", number);
+}
+
+std::string hex_or_zero(std::uint64_t number) {
+  return number == 0 ? "0" : hex_number(number);
 }
 
 std::string_view base_name(std::string_view path) {
@@ -116,21 +115,14 @@ std::string_view base_name(std::string_view path) {
 
 std::string plural(std::uint64_t count, std::string_view noun) {
   const char* const ending = count == 1 ? "" : noun.ends_with('s') ? "es" : "s";
-  return group_digits(count) + " " + std::string(noun) + ending;
+  return fmt::format("{} {}{}", group_digits(count), noun, ending);
 }
 
 std::string human_duration(double nanoseconds) {
-  std::array<char, 32> text{};
-  if (nanoseconds < 1e3) {
-    std::snprintf(text.data(), text.size(), "%.0f ns", nanoseconds);
-  } else if (nanoseconds < 1e6) {
-    std::snprintf(text.data(), text.size(), "%.3g µs", nanoseconds / 1e3);
-  } else if (nanoseconds < 1e9) {
-    std::snprintf(text.data(), text.size(), "%.3g ms", nanoseconds / 1e6);
-  } else {
-    std::snprintf(text.data(), text.size(), "%.3f s", nanoseconds / 1e9);
-  }
-  return text.data();
+  if (nanoseconds < 1e3) return fmt::format("{:.0f} ns", nanoseconds);
+  if (nanoseconds < 1e6) return fmt::format("{:.3g} µs", nanoseconds / 1e3);
+  if (nanoseconds < 1e9) return fmt::format("{:.3g} ms", nanoseconds / 1e6);
+  return fmt::format("{:.3f} s", nanoseconds / 1e9);
 }
 
 }  // namespace uscope

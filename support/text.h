@@ -25,6 +25,8 @@ namespace uscope {
 
 // "0x1f" for 31.
 [[nodiscard]] std::string hex_number(std::uint64_t number);
+// The same; "0" for 0.
+[[nodiscard]] std::string hex_or_zero(std::uint64_t number);
 
 // What follows the last slash of a path; the whole path if nothing follows it.
 [[nodiscard]] std::string_view base_name(std::string_view path);

@@ -12,7 +12,7 @@ class QuietBackend final : public tracer::Backend {
   Result<void> set_target(const tracer::TargetNames&) override { return {}; }
   Result<void> attach() override { return {}; }
   Result<void> adopt() override { return {}; }
-  Result<void> tell_mappings(std::uint32_t) override { return {}; }
+  Result<void> announce_mappings(std::uint32_t) override { return {}; }
   Result<void> list_attached_calls(const AttachedHandler&) override { return {}; }
   Result<std::uint32_t> reserve_stack() override { return std::uint32_t{1}; }
   void close_entries() override {}
@@ -22,7 +22,7 @@ class QuietBackend final : public tracer::Backend {
   void wait(int) override {}
   [[nodiscard]] int wait_fd() const override { return -1; }
   Result<std::uint64_t> list_open_calls(std::uint64_t, const RecordHandler&) override { return std::uint64_t{0}; }
-  Result<tracer::Publish> publish_rows(std::uint32_t, const std::shared_ptr<const symbolizer::RowTable>&,
+  Result<tracer::Publish> publish_rows(std::uint32_t, const std::shared_ptr<const symbolizer::UnwindTable>&,
                                        std::uint32_t) override {
     return tracer::Publish::kDone;
   }

@@ -30,7 +30,7 @@ OrderedFutex futex_of(const RawRecord& record) {
                    .op = futex.op,
                    .expected = futex.expected,
                    .mm = futex.mm,
-                   .strangers = futex.strangers,
+                   .untraced_sharers = futex.untraced_sharers,
                    .futexes = futex.futexes,
                    .key = futex.key,
                    .flags = futex.flags,
@@ -93,14 +93,15 @@ Result<void> EventOrder::hold(const RawRecord& record) {
     items[place] = item;
     return place;
   };
+  const auto hold_event = [&](const OrderedEvent& event) {
+    const std::uint32_t place = put(events_, free_events_, event);
+    keys_.push_back({event.entry_ns, event.head.task, place | std::uint32_t{event.source} << kSourceShift});
+  };
+  static_assert(kPlaceBits > LateItem::kMost + kMostHeld + kBatch, "as many may be held at once");
   if (record.head.type == USC_RECORD_EVENT) {
-    auto event = record.as<usc_event>();
-    event.flags &= static_cast<__u16>(~kKernelFrames);
-    if (event.abi == kLoggedAbi) event.abi--;  // damage: no call has it
-    keys_.push_back({event.entry_ns, event.head.task, put(events_, free_events_, event)});
+    hold_event({record.as<usc_event>()});
   } else if (record.head.type == USC_RECORD_LOGGED) {
-    const usc_event event = as_event_(record);
-    keys_.push_back({event.entry_ns, event.head.task, put(events_, free_events_, event)});
+    hold_event(as_event_(record));
   } else if (record.head.type == USC_RECORD_STRING) {
     const auto string = intern_(record);
     if (!string) return string.error();
@@ -140,9 +141,7 @@ Result<void> EventOrder::emit(std::uint64_t before) {
   std::size_t first = 0;
   while (first < keys_.size() && (all || keys_[first].entry_ns < before)) {
     std::size_t last = first + 1;
-    while (last < keys_.size() && keys_[last].entry_ns == keys_[first].entry_ns &&
-           keys_[last].task == keys_[first].task)
-      last++;
+    while (last < keys_.size() && keys_[last].same_event(keys_[first])) last++;
     if (auto done = emit_call(first, last); !done) return done;
     first = last;
   }
@@ -153,8 +152,8 @@ Result<void> EventOrder::emit(std::uint64_t before) {
 Result<void> EventOrder::emit_call(std::size_t first, std::size_t last) {
   if (keys_[first].entry_ns < last_entry_) in_order_ = false;
   last_entry_ = std::max(last_entry_, keys_[first].entry_ns);
-  if (last == first + 1 && (keys_[first].place & ~kPlaceBits) == 0)
-    return sink_({std::span(&events_[keys_[first].place], 1), {}, {}, {}});
+  if (last == first + 1 && (keys_[first].place & (kVerifyBit | kStringBit | kFutexBit)) == 0)
+    return sink_({std::span(&events_[keys_[first].place & kPlaceBits], 1), {}, {}, {}});
   call_events_.clear();
   call_verifies_.clear();
   call_strings_.clear();
@@ -168,7 +167,7 @@ Result<void> EventOrder::emit_call(std::size_t first, std::size_t last) {
     } else if (place & kFutexBit) {
       call_futexes_.push_back(futexes_[place & kPlaceBits]);
     } else {
-      call_events_.push_back(events_[place]);
+      call_events_.push_back(events_[place & kPlaceBits]);
     }
   }
   return sink_({call_events_, call_verifies_, call_strings_, call_futexes_});
@@ -184,7 +183,7 @@ void EventOrder::drop_emitted(std::size_t count) {
     } else if (place & kFutexBit) {
       free_futexes_.push_back(place & kPlaceBits);
     } else {
-      free_events_.push_back(place);
+      free_events_.push_back(place & kPlaceBits);
     }
   }
   keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(count));

@@ -49,7 +49,7 @@ struct OrderedString {
   std::uint8_t kind = 0;  // enum usc_string_kind
 };
 
-// What was told of a futex call; see usc_futex.
+// What a usc_futex record says of a call.
 struct OrderedFutex {
   std::uint64_t time = 0;  // when this was seen
   std::uint64_t address = 0;
@@ -61,7 +61,7 @@ struct OrderedFutex {
   std::uint32_t op = 0;
   std::uint32_t expected = 0;
   std::uint32_t mm = 0;
-  std::uint32_t strangers = USC_FUTEX_NO_STRANGERS;
+  std::uint32_t untraced_sharers = USC_FUTEX_SHARERS_UNKNOWN;
   std::uint32_t futexes = 0;
   std::uint8_t key = USC_FUTEX_UNKNOWN;
   std::uint8_t flags = 0;
@@ -69,14 +69,14 @@ struct OrderedFutex {
   std::array<char, USC_FUTEX_WORDS> words{};
 };
 
-// What another module logged (usc_logged) goes the way of calls, as a usc_event with this ABI, which no call has, how =
-// logged, and the values for arguments.
-constexpr std::uint8_t kLoggedAbi = 0xff;
-constexpr std::uint16_t kKernelFrames = 0x8000;  // in flags: `stack` is a number of LoggedStacks
+// An event of any source. A usc_logged has its values for arguments, and how = logged.
+struct OrderedEvent : usc_event {
+  std::uint32_t kernel_stack = 0;  // number in LoggedStacks, which has `stack` and kernel frames; 0: no kernel frames
+};
 
-// One call with all that was recorded of it.
+// One event with all that was recorded of it.
 struct OrderedCall {
-  std::span<const usc_event> events;     // with the same task and entry, in no order; may be empty
+  std::span<const OrderedEvent> events;  // with the same task, entry and source, in no order; may be empty
   std::span<const usc_verify> verifies;  // of them
   std::span<const OrderedString> strings;
   std::span<const OrderedFutex> futexes;
@@ -86,7 +86,7 @@ class EventOrder {
  public:
   using Sink = std::function<Result<void>(const OrderedCall&)>;
   using Intern = std::function<Result<OrderedString>(const RawRecord&)>;
-  using AsEvent = std::function<usc_event(const RawRecord&)>;
+  using AsEvent = std::function<OrderedEvent(const RawRecord&)>;
 
   // `late` is what the first pass found; `reader` gives these items again. `intern` is asked for every usc_string,
   // once, `as_event` for every usc_logged.
@@ -108,22 +108,29 @@ class EventOrder {
   [[nodiscard]] bool in_order() const { return in_order_; }
 
  private:
-  // Sorted by entry, task, and place: events, futexes, strings, verify records.
+  static constexpr std::uint32_t kSourceShift = 28;
+  static constexpr std::uint32_t kSourceBits = 0xfU << kSourceShift;
+  static constexpr std::uint32_t kVerifyBit = 1U << 27;
+  static constexpr std::uint32_t kStringBit = 1U << 26;
+  static constexpr std::uint32_t kFutexBit = 1U << 25;
+  static constexpr std::uint32_t kPlaceBits = kFutexBit - 1;
+  static_assert(USC_SOURCE_COUNT <= 16 && USC_SOURCE_SYSCALL == 0, "sources have four bits in Key::place");
+
+  // Sorted by entry, task, source, and place: events, futexes, strings, verify records. The last three are of calls.
   struct Key {
     std::uint64_t entry_ns;
     std::uint32_t task;
-    std::uint32_t place;  // in events_, or, with one of the bits, in verifies_, strings_, futexes_
+    std::uint32_t
+        place;  // in events_, with the source in kSourceBits; or, with one bit, in verifies_, strings_, futexes_
+    [[nodiscard]] bool same_event(const Key& other) const {
+      return entry_ns == other.entry_ns && task == other.task && ((place ^ other.place) & kSourceBits) == 0;
+    }
     bool operator<(const Key& other) const {
       if (entry_ns != other.entry_ns) return entry_ns < other.entry_ns;
       if (task != other.task) return task < other.task;
       return place < other.place;
     }
   };
-
-  static constexpr std::uint32_t kVerifyBit = 0x80000000U;
-  static constexpr std::uint32_t kStringBit = 0x40000000U;
-  static constexpr std::uint32_t kFutexBit = 0x20000000U;
-  static constexpr std::uint32_t kPlaceBits = ~(kVerifyBit | kStringBit | kFutexBit);
 
   Result<void> hold(const RawRecord& record);
   Result<void> take_late(std::uint64_t before);
@@ -139,7 +146,7 @@ class EventOrder {
   Intern intern_;
   AsEvent as_event_;
   EntryClock clock_;
-  std::vector<usc_event> events_;  // in places that are used again once they are given out
+  std::vector<OrderedEvent> events_;  // in places that are used again once they are given out
   std::vector<std::uint32_t> free_events_;
   std::vector<usc_verify> verifies_;
   std::vector<std::uint32_t> free_verifies_;
@@ -149,7 +156,7 @@ class EventOrder {
   std::vector<std::uint32_t> free_futexes_;
   std::vector<Key> keys_;
   std::size_t sorted_ = 0;  // of keys_, from its start
-  std::vector<usc_event> call_events_;
+  std::vector<OrderedEvent> call_events_;
   std::vector<usc_verify> call_verifies_;
   std::vector<OrderedString> call_strings_;
   std::vector<OrderedFutex> call_futexes_;

@@ -11,6 +11,7 @@
 #include "trace/raw_reader.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include <utility>
 
 #include "support/private_file.h"
+#include "support/text.h"
 
 namespace uscope::trace {
 namespace {
@@ -63,14 +65,14 @@ Result<void> RawReader::read_header() {
                  "read it: uscope report " + path_.string()};
   if (header_.magic != USC_RAW_MAGIC)
     return Error{path_.string() + " is not a raw trace of uscope", "give a file made by `uscope record --keep-raw`"};
-  if (header_.record_abi != USC_RECORD_ABI)
-    return Error{path_.string() + " holds records of version " + std::to_string(header_.record_abi) +
-                     ", this uscope reads version " + std::to_string(USC_RECORD_ABI),
+  if (header_.record_abi < USC_RECORD_ABI_OLDEST || header_.record_abi > USC_RECORD_ABI)
+    return Error{fmt::format("{} holds records of version {}, this uscope reads versions {} to {}", path_.string(),
+                             header_.record_abi, USC_RECORD_ABI_OLDEST, USC_RECORD_ABI),
                  "load it with the uscope that recorded it"};
   if (header_.header_size < sizeof(header_) || header_.header_size % 8 != 0 || header_.header_size > kBufferBytes / 2 ||
       header_.cpus == 0 || header_.cpus > kMostCpus)
-    return Error{path_.string() + " has a damaged header: its length is " + std::to_string(header_.header_size) +
-                     ", for " + std::to_string(header_.cpus) + " processors",
+    return Error{fmt::format("{} has a damaged header: its length is {}, for {} CPUs", path_.string(),
+                             header_.header_size, header_.cpus),
                  "nothing can be read from it"};
   rewind();
   return {};
@@ -95,7 +97,7 @@ Result<bool> RawReader::fill(std::size_t bytes) {
     const ssize_t count =
         ::pread(file_.get(), buffer_.data() + end_, buffer_.size() - end_, static_cast<off_t>(base_ + end_));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno_error("cannot read " + path_.string() + " at " + std::to_string(base_ + end_), errno);
+    if (count < 0) return errno_error(fmt::format("cannot read {} at {}", path_.string(), base_ + end_), errno);
     if (count == 0) break;
     end_ += static_cast<std::size_t>(count);
   }
@@ -137,10 +139,34 @@ bool RawReader::looks_like_record(std::size_t from_start) const {
          (time == 0 && record.head.cpu == USC_CPU_USER);
 }
 
+// Why the record at the present position cannot be believed.
+std::string RawReader::damage_reason() const {
+  if (available() < sizeof(usc_record))
+    return fmt::format("the file ends within the head of a record: {} of {}", plural(available(), "byte"),
+                       sizeof(usc_record));
+  const usc_record head = head_at(0);
+  std::string reason = implausible_because(head, header_.cpus);
+  if (!reason.empty()) return reason;
+  if (available() < head.size)
+    return fmt::format("the file ends within a record of type {}: {} of {}", head.type, plural(available(), "byte"),
+                       head.size);
+  if (check_record(view(0)) == RecordCheck::kDamaged)
+    return fmt::format("the contents of a record of type {} do not fit into its {}, or are not those of this type",
+                       head.type, plural(head.size, "byte"));
+  return fmt::format("no record follows a record of type {} that is {} long, and its contents need another length",
+                     head.type, plural(head.size, "byte"));
+}
+
+// From `offset` to the present position.
+void RawReader::report_gap(std::uint64_t offset, bool damaged, std::string reason) const {
+  if (gap_handler_) gap_handler_({offset, position() - offset, damaged, std::move(reason)});
+}
+
 // Moves to the next place that looks like two records in a row, or to the end.
 Result<void> RawReader::resynchronise() {
   damage_.regions++;
   const std::uint64_t from = position();
+  std::string reason = gap_handler_ ? damage_reason() : "";
   for (std::size_t step = 8;; step = 8) {
     auto more = fill(step + 2 * std::size_t{kMaxRecordBytes});
     if (!more) return more.error();
@@ -155,6 +181,7 @@ Result<void> RawReader::resynchronise() {
     if (available() == next || looks_like_record(next)) break;
   }
   damage_.skipped_bytes += position() - from;
+  report_gap(from, true, std::move(reason));
   return {};
 }
 
@@ -182,6 +209,7 @@ Result<bool> RawReader::next(RawRecord& record) {
         start_ += record.bytes.size();
         if (check == RecordCheck::kWhole) return true;
         damage_.unknown++;
+        report_gap(record.offset, false, gap_handler_ ? unknown_because(record) : "");
         continue;
       }
     }
@@ -203,7 +231,7 @@ Result<RawRecord> RawReader::at(std::uint64_t offset, std::vector<std::byte>& st
       if (check_record(record) == RecordCheck::kWhole) return record;
     }
   }
-  return Error{"cannot read " + path_.string() + " at " + std::to_string(offset) + " again: it has changed meanwhile",
+  return Error{fmt::format("cannot read {} at {} again: it has changed meanwhile", path_.string(), offset),
                "load a file that nobody writes to"};
 }
 

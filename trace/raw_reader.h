@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "support/result.h"
@@ -21,6 +24,14 @@ struct RawDamage {
   std::uint64_t unknown = 0;        // records of unknown types: skipped, not damaged
 };
 
+// Bytes of the file that next() passed over.
+struct RawGap {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  bool damaged = true;  // false: a whole record of an unknown type
+  std::string reason;   // "the length 31 is not a multiple of 8"
+};
+
 class RawReader {
  public:
   // Errors: cannot be opened, not a regular file, not a raw trace, made with records this uscope does not know.
@@ -33,6 +44,9 @@ class RawReader {
 
   // The next whole record of a known type. False: the end. The record is valid until the next call.
   Result<bool> next(RawRecord& record);
+
+  // Calls `handler` within next() for all bytes that it passes over, in the file's order.
+  void on_gap(std::function<void(const RawGap&)> handler) { gap_handler_ = std::move(handler); }
 
   // Back to the first record; damage counts from 0 again.
   void rewind();
@@ -56,6 +70,8 @@ class RawReader {
   Result<bool> chain_holds(const RawRecord& record, bool& exact);
   [[nodiscard]] bool looks_like_record(std::size_t from_start) const;
   Result<void> resynchronise();
+  [[nodiscard]] std::string damage_reason() const;
+  void report_gap(std::uint64_t offset, bool damaged, std::string reason) const;
 
   UniqueFd file_;
   std::filesystem::path path_;
@@ -67,6 +83,7 @@ class RawReader {
   std::size_t end_ = 0;
   std::uint64_t last_time_ = 0;  // of the records read so far, the latest
   RawDamage damage_;
+  std::function<void(const RawGap&)> gap_handler_;
 };
 
 }  // namespace uscope::trace

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "trace/raw_record.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
+
+#include "support/byte_reader.h"
+#include "support/text.h"
 
 namespace uscope::trace {
 namespace {
@@ -15,6 +20,8 @@ constexpr std::array kFixedBytes = [] {
 #undef USC_X
   return bytes;
 }();
+
+constexpr std::uint16_t kTypesToCome = 0x1000;
 
 constexpr std::size_t round_up(std::size_t bytes) {
   return (bytes + 7) & ~std::size_t{7};
@@ -69,7 +76,7 @@ bool is_exact(const RawRecord& record) {
 bool values_hold(const RawRecord& record) {
   if (record.head.type == USC_RECORD_EVENT) {
     const auto event = record.as<usc_event>();
-    return event.how < USC_HOW_COUNT && event.how != USC_HOW_LOGGED;
+    return event.how < USC_HOW_COUNT && event.how != USC_HOW_LOGGED && event.source != USC_SOURCE_LOGGED;
   }
   if (record.head.type == USC_RECORD_META) {
     std::string_view key;
@@ -95,13 +102,25 @@ bool values_hold(const RawRecord& record) {
   return record.head.type != USC_RECORD_STACK || record.as<usc_stack>().depth <= USC_MAX_FRAMES;
 }
 
+bool has_source(std::uint16_t type) {
+  return type == USC_RECORD_EVENT || type == USC_RECORD_LOGGED || type == USC_RECORD_LOG_KIND;
+}
+
 }  // namespace
+
+std::uint8_t source_of(const RawRecord& record) {
+  if (record.head.type == USC_RECORD_EVENT) return record.as<usc_event>().source;
+  const std::uint8_t source =
+      record.head.type == USC_RECORD_LOGGED ? record.as<usc_logged>().source : record.as<usc_log_kind>().source;
+  return source == USC_SOURCE_SYSCALL ? std::uint8_t{USC_SOURCE_LOGGED} : source;  // version 4 of the records has 0
+}
 
 RecordCheck check_record(const RawRecord& record) {
   const std::size_t fixed = record.head.type < kFixedBytes.size() ? kFixedBytes[record.head.type] : 0;
   if (fixed == 0) return RecordCheck::kUnknown;
   if (record.bytes.size() < fixed) return RecordCheck::kDamaged;
   if (fixed + variable_bytes(record) > record.bytes.size() || !values_hold(record)) return RecordCheck::kDamaged;
+  if (has_source(record.head.type) && source_of(record) >= USC_SOURCE_COUNT) return RecordCheck::kUnknown;
   return RecordCheck::kWhole;
 }
 
@@ -110,9 +129,24 @@ std::size_t needed_bytes(const RawRecord& record) {
 }
 
 bool plausible_head(const usc_record& head, std::uint32_t cpus) {
-  constexpr std::uint16_t kTypesToCome = 0x1000;
   return head.size >= sizeof(usc_record) && head.size <= kMaxRecordBytes && head.size % 8 == 0 && head.type != 0 &&
          head.type < kTypesToCome && (head.cpu < cpus || head.cpu == USC_CPU_USER);
+}
+
+std::string implausible_because(const usc_record& head, std::uint32_t cpus) {
+  if (plausible_head(head, cpus)) return "";
+  if (head.size < sizeof(usc_record)) return fmt::format("the length {} is less than that of a head", head.size);
+  if (head.size > kMaxRecordBytes) return fmt::format("no record is as long as {} bytes", head.size);
+  if (head.size % 8 != 0) return fmt::format("the length {} is not a multiple of 8", head.size);
+  if (head.type == 0 || head.type >= kTypesToCome) return fmt::format("{} is not a type of records", head.type);
+  return fmt::format("the trace has no CPU {}: it is of {}", head.cpu, plural(cpus, "CPU"));
+}
+
+std::string unknown_because(const RawRecord& record) {
+  const usc_record& head = record.head;
+  if (head.type >= kFixedBytes.size() || kFixedBytes[head.type] == 0)
+    return fmt::format("a record of the unknown type {}", head.type);
+  return fmt::format("a record of type {} whose source, {}, is unknown", head.type, source_of(record));
 }
 
 std::string_view fixed_text(const char* text, std::size_t bytes) {
@@ -120,14 +154,42 @@ std::string_view fixed_text(const char* text, std::size_t bytes) {
 }
 
 bool meta_of(const RawRecord& record, std::string_view& key, std::string_view& value) {
-  const std::string_view all = record.data<usc_meta>(0, record.bytes.size());
-  const std::size_t first = all.find('\0');
-  if (first == std::string_view::npos) return false;
-  const std::size_t second = all.find('\0', first + 1);
-  if (second == std::string_view::npos) return false;
-  key = all.substr(0, first);
-  value = all.substr(first + 1, second - first - 1);
+  ByteReader in(record.bytes);
+  in.bytes(sizeof(usc_meta));
+  const std::string_view first = in.c_string();
+  const std::string_view second = in.c_string();
+  if (!in.ok()) return false;
+  key = first;
+  value = second;
   return true;
+}
+
+std::vector<std::string_view> split_nul(std::string_view bytes) {
+  std::vector<std::string_view> texts;
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\0'), bytes.size());
+    texts.push_back(bytes.substr(0, end));
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  }
+  return texts;
+}
+
+FileInfoTail file_info_tail(const RawRecord& record) {
+  const auto info = record.as<usc_file_info>();
+  FileInfoTail tail;
+  tail.segments.resize(info.segments);
+  std::size_t at = info.segments * sizeof(usc_segment);
+  const auto segments = record.data<usc_file_info>(0, at);
+  if (!tail.segments.empty()) std::memcpy(tail.segments.data(), segments.data(), segments.size());
+  const auto next = [&](std::size_t bytes) {
+    const std::string_view text = record.data<usc_file_info>(at, bytes);
+    at += bytes;
+    return text;
+  };
+  tail.build_id = next(info.build_id_bytes);
+  tail.path = next(info.path_bytes);
+  tail.trouble = next(info.trouble_bytes);
+  return tail;
 }
 
 void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames) {
@@ -138,14 +200,8 @@ void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames) {
 
 std::string file_path_of(const RawRecord& record) {
   const auto file = record.as<usc_file>();
-  std::string_view rest = record.data<usc_file>(0, file.path_bytes);
-  std::vector<std::string_view> components;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\0'), rest.size());
-    const std::string_view component = rest.substr(0, end);
-    if (!component.empty() && component != "/") components.push_back(component);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  std::vector<std::string_view> components = split_nul(record.data<usc_file>(0, file.path_bytes));
+  std::erase_if(components, [](std::string_view component) { return component.empty() || component == "/"; });
   std::string path = file.truncated ? "…" : "";
   for (auto component = components.rbegin(); component != components.rend(); ++component) {
     path += '/';

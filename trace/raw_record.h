@@ -44,7 +44,7 @@ struct RawRecord {
 
 enum class RecordCheck {
   kWhole,    // of a known type; every length in it is inside it
-  kUnknown,  // of a type that this reader does not know
+  kUnknown,  // of a type, or an event of a source, that this reader does not know
   kDamaged,
 };
 
@@ -57,11 +57,32 @@ enum class RecordCheck {
 // Whether a head can be one at all: length, processor, type.
 [[nodiscard]] bool plausible_head(const usc_record& head, std::uint32_t cpus);
 
+// Says what is wrong with a head that cannot be one; empty for a plausible head.
+[[nodiscard]] std::string implausible_because(const usc_record& head, std::uint32_t cpus);
+
+// Says what makes a record RecordCheck::kUnknown.
+[[nodiscard]] std::string unknown_because(const RawRecord& record);
+
 // Text in a fixed field, up to its NUL.
 [[nodiscard]] std::string_view fixed_text(const char* text, std::size_t bytes);
 
 // Key and value of a usc_meta; false where its NULs are missing.
 [[nodiscard]] bool meta_of(const RawRecord& record, std::string_view& key, std::string_view& value);
+
+// The texts that are ended by NULs, one behind the other: argument lists, path components.
+[[nodiscard]] std::vector<std::string_view> split_nul(std::string_view bytes);
+
+// What follows the fixed part of a usc_file_info.
+struct FileInfoTail {
+  std::vector<usc_segment> segments;
+  std::string_view build_id;
+  std::string_view path;
+  std::string_view trouble;
+};
+[[nodiscard]] FileInfoTail file_info_tail(const RawRecord& record);
+
+// The source of a usc_event, usc_logged or usc_log_kind.
+[[nodiscard]] std::uint8_t source_of(const RawRecord& record);
 
 // The frames of a usc_stack, innermost first.
 void frames_of(const RawRecord& record, std::vector<std::uint64_t>& frames);

@@ -12,7 +12,7 @@
 namespace uscope::trace {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Result<RawWriter> RawWriter::create(UniqueFd file, const std::string& name, usc_
   header.header_size = sizeof(header);
   header.record_abi = USC_RECORD_ABI;
   RawWriter writer(std::move(file), name);
-  writer.buffer_.reserve(kBufferBytes);
+  writer.buffer_.reserve(kBatchBytes);
   const auto* bytes = reinterpret_cast<const char*>(&header);
   if (auto done = writer.append_bytes({bytes, sizeof(header)}); !done) return done.error();
   return writer;
@@ -45,7 +45,7 @@ Result<void> RawWriter::append(const usc_record& record) {
 
 Result<void> RawWriter::append_bytes(std::span<const char> bytes) {
   if (failed_) return Error{"the raw trace " + path_ + " could not be written further", ""};
-  if (buffer_.size() + bytes.size() > kBufferBytes) {
+  if (buffer_.size() + bytes.size() > kBatchBytes) {
     if (auto done = flush(); !done) return done;
   }
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());

@@ -14,7 +14,7 @@ std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-void SequenceCheck::see(const RawRecord& record) {
+void SequenceCheck::observe(const RawRecord& record) {
   const usc_record& head = record.head;
   if (head.type == USC_RECORD_LOSS) {
     const auto loss = record.as<usc_loss>();

@@ -18,7 +18,7 @@ class SequenceCheck {
  public:
   explicit SequenceCheck(std::uint32_t cpus) : cpus_(cpus) {}
 
-  void see(const RawRecord& record);
+  void observe(const RawRecord& record);
 
   // Records that are missing and that no usc_loss explains.
   [[nodiscard]] std::uint64_t unexplained() const;

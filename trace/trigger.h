@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <string_view>
 
 namespace uscope::trace {
 
@@ -26,10 +25,6 @@ struct Trigger {
   std::size_t position = 0;  // of the frame, the innermost is 0
   bool fallback = false;     // no frame of the application is in the stack
 };
-
-// True if a module of this path is part of every program's run time, and so never the code that asked for a call: the
-// loader, libc and libpthread of glibc and musl. The vdso has no path; its file number says that it is one, too.
-[[nodiscard]] bool is_runtime(std::string_view path);
 
 // Chooses among `frames`, innermost first. `module_of` returns the TriggerModule of a frame. Empty if no frame is one.
 template <typename Frames, typename ModuleOf>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/deadlock/deadlock.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -12,24 +14,23 @@
 #include "analyzer/deadlock/lock_owner.h"
 #include "analyzer/deadlock/wait_owners.h"
 #include "analyzer/deadlock/wake_history.h"
+#include "support/clock.h"
 
 namespace uscope::analyzer {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-
-Wish wish_of(const Classified& what) {
-  if (what.is_lock) return Wish::kLock;
+ReleaseEvent release_event_of(const Classified& what) {
+  if (what.is_lock) return ReleaseEvent::kLock;
   switch (what.primitive) {
     case Primitive::kConditionVariable:
     case Primitive::kRustCondvar:
     case Primitive::kPark:
-      return Wish::kSignal;
+      return ReleaseEvent::kSignal;
     case Primitive::kSemaphore:
     case Primitive::kFutex:
-      return Wish::kPost;
+      return ReleaseEvent::kPost;
     default:
-      return Wish::kLock;
+      return ReleaseEvent::kLock;
   }
 }
 
@@ -43,9 +44,9 @@ class Diagnostician {
 
  private:
   Result<void> settle_killed();
-  Result<void> place(std::size_t index);
-  void find_releaser(const LastCall& thread, Place& place, Waiter& waiter);
-  void find_vfork_child(std::size_t index, Place& place, Waiter& waiter) const;
+  Result<void> examine(std::size_t index);
+  void find_releaser(const LastCall& thread, WaitedObject& object, Waiter& waiter);
+  void find_vfork_child(std::size_t index, WaitedObject& object, Waiter& waiter) const;
   [[nodiscard]] bool is_vfork(const LastCall& thread) const;
   [[nodiscard]] bool has_outsiders(const LastCall& thread) const;
   [[nodiscard]] bool may_be_posted_by_handler(const LastCall& thread) const;
@@ -53,16 +54,16 @@ class Diagnostician {
   // Whether `rule` holds for any process that can reach the futex of `thread`.
   template <typename Rule>
   [[nodiscard]] bool any_that_reaches(const LastCall& thread, Rule rule) const;
-  [[nodiscard]] bool accept_owner(const LastCall& thread, Place& place, Waiter& waiter, std::uint32_t tid);
-  Result<void> find_wakers(const LastCall& thread, const Place& place, Waiter& waiter);
-  std::uint64_t thing_of(const LastCall& thread, const Place& place);
+  [[nodiscard]] bool accept_owner(const LastCall& thread, WaitedObject& object, Waiter& waiter, std::uint32_t tid);
+  Result<void> find_wakers(const LastCall& thread, const WaitedObject& object, Waiter& waiter);
+  std::uint64_t thing_of(const LastCall& thread, const WaitedObject& object);
   [[nodiscard]] BlockedThread blocked(std::size_t index) const;
   [[nodiscard]] Finding finding(const GraphFinding& found) const;
 
   LastCalls calls_;
   WakeHistory history_;
   WaitOwners owners_;
-  std::vector<Place> places_;
+  std::vector<WaitedObject> objects_;
   std::vector<Waiter> waiters_;
   std::vector<bool> stuck_;
   std::map<std::string, std::uint64_t> things_;
@@ -91,8 +92,8 @@ bool Diagnostician::has_outsiders(const LastCall& thread) const {
   const FutexWait& wait = *thread.wait;
   if (calls_.tasks_missing) return true;
   if (any_that_reaches(thread, [](const LastProcess& process) { return process.io_uring; })) return true;
-  if (wait.of_one_space()) return wait.strangers.value_or(0) != 0;
-  return wait.key.empty() || wait.strangers != 0 || wait.open_to_others;
+  if (wait.of_one_space()) return wait.untraced_sharers.value_or(0) != 0;
+  return wait.key.empty() || wait.untraced_sharers != 0 || wait.open_to_others;
 }
 
 // A signal handler may call sem_post or wake a futex, and services sleep this way until a signal ends them.
@@ -111,29 +112,29 @@ Result<void> Diagnostician::settle_killed() {
   return {};
 }
 
-std::uint64_t Diagnostician::thing_of(const LastCall& thread, const Place& place) {
+std::uint64_t Diagnostician::thing_of(const LastCall& thread, const WaitedObject& object) {
   constexpr std::uint64_t kPair = 4;
-  const bool signal = wish_of(place.what) == Wish::kSignal;
-  const std::uint64_t address = signal ? place.address & ~kPair : place.address;
+  const bool signal = release_event_of(object.what) == ReleaseEvent::kSignal;
+  const std::uint64_t address = signal ? object.address & ~kPair : object.address;
   const std::string name = thread.wait->of_one_space() || thread.wait->key.empty()
-                               ? std::to_string(calls_.processes[thread.process].space) + " " + std::to_string(address)
+                               ? fmt::format("{} {}", calls_.processes[thread.process].space, address)
                                : thread.wait->key;
   return things_.emplace(name, things_.size() + 1).first->second;
 }
 
 // Returns false if the tid in the lock is not reliable evidence.
-bool Diagnostician::accept_owner(const LastCall& thread, Place& place, Waiter& waiter, std::uint32_t tid) {
-  const bool joins = place.what.primitive == Primitive::kJoin;
+bool Diagnostician::accept_owner(const LastCall& thread, WaitedObject& object, Waiter& waiter, std::uint32_t tid) {
+  const bool joins = object.what.primitive == Primitive::kJoin;
   const FoundOwner owner = owners_.find(thread, tid, joins);
   if (owner.state == FoundOwner::State::kUnclear) return false;
-  waiter.lenient = others_may_unlock(*thread.wait, place.what);
+  waiter.lenient = others_may_unlock(*thread.wait, object.what);
   if (owner.state == FoundOwner::State::kGone) {
     // When a thread ends, the kernel wakes the threads that join it or wait for its PI or robust mutex.
     const bool kernel_wakes = joins || (thread.wait->expected & kFutexWaiters) != 0 ||
                               thread.wait->command() == kFutexLockPi || thread.wait->command() == kFutexLockPi2;
-    if (kernel_wakes || !place.what.by_name) return false;
+    if (kernel_wakes || !object.what.by_name) return false;
     waiter.releaser = Releaser::kNobody;
-    place.gone_owner = owner.old_tid;
+    object.gone_owner = owner.old_tid;
     return true;
   }
   const LastCall& holder = calls_.threads[owner.thread];
@@ -148,21 +149,21 @@ bool Diagnostician::accept_owner(const LastCall& thread, Place& place, Waiter& w
   return true;
 }
 
-void Diagnostician::find_releaser(const LastCall& thread, Place& place, Waiter& waiter) {
+void Diagnostician::find_releaser(const LastCall& thread, WaitedObject& object, Waiter& waiter) {
   const FutexWait& wait = *thread.wait;
-  const bool joins = place.what.primitive == Primitive::kJoin;
+  const bool joins = object.what.primitive == Primitive::kJoin;
   const bool words_hold = wait.fresh || thread.killed || thread.refused || joins;
   // If processes share memory, the tids in locks are ambiguous.
   const bool sure = joins || !wait.of_one_space() || !owners_.shares_space(thread);
-  const auto tid = thread.known_layout && words_hold && sure ? owner_of(wait, place.what) : std::nullopt;
+  const auto tid = thread.known_layout && words_hold && sure ? owner_of(wait, object.what) : std::nullopt;
   waiter.shared = !wait.of_one_space();
   waiter.outsiders = has_outsiders(thread);
   if (tid) {
-    if (!accept_owner(thread, place, waiter, *tid)) waiter.releaser = Releaser::kUnknown;
+    if (!accept_owner(thread, object, waiter, *tid)) waiter.releaser = Releaser::kUnknown;
     return;
   }
-  if (place.what.primitive == Primitive::kGo || waiter.outsiders) return;
-  if (waiter.wish == Wish::kPost && may_be_posted_by_handler(thread)) return;
+  if (object.what.primitive == Primitive::kGo || waiter.outsiders) return;
+  if (waiter.release_event == ReleaseEvent::kPost && may_be_posted_by_handler(thread)) return;
   waiter.releaser = wait.of_one_space() ? Releaser::kSpace : Releaser::kAnyone;
 }
 
@@ -175,10 +176,10 @@ bool Diagnostician::is_vfork(const LastCall& thread) const {
 
 // A thread that called vfork continues when the child executes a program or ends. The trace identifies the child if the
 // process has one such call in progress and one child that shares its memory.
-void Diagnostician::find_vfork_child(std::size_t index, Place& place, Waiter& waiter) const {
+void Diagnostician::find_vfork_child(std::size_t index, WaitedObject& object, Waiter& waiter) const {
   const LastCall& thread = calls_.threads[index];
   const LastProcess& process = calls_.processes[thread.process];
-  if (!is_vfork(thread) || (!thread.attached && thread.waited_ns < kSecond)) return;
+  if (!is_vfork(thread) || (!thread.attached && thread.waited_ns < kSecondNs)) return;
   if (vforks_.at(thread.process) > 1) return;
   std::optional<std::size_t> child;
   const auto [first, last] = first_threads_.equal_range(process.id);
@@ -191,15 +192,15 @@ void Diagnostician::find_vfork_child(std::size_t index, Place& place, Waiter& wa
     child = at->second;
   }
   if (!child) return;
-  place.what.primitive = Primitive::kVfork;
+  object.what.primitive = Primitive::kVfork;
   waiter.held = true;
   waiter.releaser = Releaser::kOwner;
   waiter.owner = *child;
   waiter.joins = true;
 }
 
-Result<void> Diagnostician::find_wakers(const LastCall& thread, const Place& place, Waiter& waiter) {
-  auto rows = history_.wakers(thread, memory_of(thread), place.what);
+Result<void> Diagnostician::find_wakers(const LastCall& thread, const WaitedObject& object, Waiter& waiter) {
+  auto rows = history_.wakers(thread, memory_of(thread), object.what);
   if (!rows) return rows.error();
   for (const std::int64_t row : *rows) {
     if (const auto found = by_row_.find(row); found != by_row_.end()) {
@@ -211,28 +212,28 @@ Result<void> Diagnostician::find_wakers(const LastCall& thread, const Place& pla
   return {};
 }
 
-Result<void> Diagnostician::place(std::size_t index) {
+Result<void> Diagnostician::examine(std::size_t index) {
   const LastCall& thread = calls_.threads[index];
-  Place place;
+  WaitedObject object;
   Waiter waiter;
   waiter.process = thread.process;
   waiter.space = calls_.processes[thread.process].space;
   waiter.waited_ns = thread.waited_ns;
   waiter.until_ns = std::max<std::int64_t>(0, calls_.processes[thread.process].until_ns);
   if (thread.wait) {
-    place.what = classify(*thread.wait, thread.stack);
-    place.address = lock_address(*thread.wait, place.what);
+    object.what = classify(*thread.wait, thread.stack);
+    object.address = lock_address(*thread.wait, object.what);
     waiter.held = thread.standing == Standing::kHeld;
-    waiter.wish = wish_of(place.what);
-    waiter.thing = thing_of(thread, place);
-    if (waiter.held) find_releaser(thread, place, waiter);
+    waiter.release_event = release_event_of(object.what);
+    waiter.thing = thing_of(thread, object);
+    if (waiter.held) find_releaser(thread, object, waiter);
     const bool asks = waiter.held && (waiter.releaser == Releaser::kSpace || waiter.releaser == Releaser::kAnyone);
-    if (asks && waiter.wish != Wish::kLock)
-      if (auto done = find_wakers(thread, place, waiter); !done) return done;
+    if (asks && waiter.release_event != ReleaseEvent::kLock)
+      if (auto done = find_wakers(thread, object, waiter); !done) return done;
   } else {
-    find_vfork_child(index, place, waiter);
+    find_vfork_child(index, object, waiter);
   }
-  places_.push_back(std::move(place));
+  objects_.push_back(std::move(object));
   waiters_.push_back(std::move(waiter));
   return {};
 }
@@ -245,15 +246,15 @@ BlockedThread Diagnostician::blocked(std::size_t index) const {
   out.name = thread.name;
   out.process = calls_.processes[thread.process].program;
   out.call = thread.call;
-  out.primitive = places_[index].what.primitive;
-  out.api = places_[index].what.api;
-  out.address = places_[index].address;
+  out.primitive = objects_[index].what.primitive;
+  out.api = objects_[index].what.api;
+  out.address = objects_[index].address;
   out.waited_ns = thread.waited_ns;
   out.at_least = thread.attached;
   out.standing = thread.standing;
   if (waiters_[index].held && waiters_[index].releaser == Releaser::kOwner)
     out.held_by.push_back(calls_.threads[waiters_[index].owner].tid);
-  if (places_[index].gone_owner) out.held_by.push_back(*places_[index].gone_owner);
+  if (objects_[index].gone_owner) out.held_by.push_back(*objects_[index].gone_owner);
   out.stack = thread.stack;
   return out;
 }
@@ -263,7 +264,7 @@ Finding Diagnostician::finding(const GraphFinding& found) const {
   out.type = found.type;
   const bool stall = found.weak || found.type == FindingType::kStall || found.type == FindingType::kLostWakeup;
   out.verdict = stall ? Verdict::kStall : Verdict::kDeadlock;
-  out.explanation = explain({calls_, places_, waiters_, stuck_}, found);
+  out.explanation = explain({calls_, objects_, waiters_, stuck_}, found);
   out.waited_ns = std::numeric_limits<std::int64_t>::max();
   for (const std::size_t i : found.threads) {
     out.threads.push_back(blocked(i));
@@ -289,7 +290,7 @@ Result<Diagnosis> Diagnostician::run() {
   }
   if (auto done = settle_killed(); !done) return done.error();
   for (std::size_t i = 0; i < calls_.threads.size(); i++)
-    if (auto done = place(i); !done) return done.error();
+    if (auto done = examine(i); !done) return done.error();
   stuck_ = stuck_threads(waiters_);
   Diagnosis out;
   for (const GraphFinding& found : find_stuck(waiters_, !calls_.events_missing && !calls_.tasks_missing)) {
@@ -300,7 +301,7 @@ Result<Diagnosis> Diagnostician::run() {
                    [](const Finding& a, const Finding& b) { return a.verdict > b.verdict; });
   for (std::size_t i = 0; i < calls_.threads.size(); i++)
     if (calls_.threads[i].wait) out.blocked.push_back(blocked(i));
-  if (out.findings.empty()) out.reason = why_none({calls_, places_, waiters_, stuck_});
+  if (out.findings.empty()) out.reason = why_none({calls_, objects_, waiters_, stuck_});
   out.warnings = std::move(calls_.warnings);
   return out;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/deadlock/deadlock_story.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 
@@ -13,7 +15,8 @@ constexpr std::size_t kNamed = 6;  // threads in one sentence
 
 // "thread 12 `worker`".
 std::string thread_text(const LastCall& thread) {
-  return "thread " + std::to_string(thread.tid) + (thread.name.empty() ? "" : " `" + thread.name + "`");
+  return thread.name.empty() ? fmt::format("thread {}", thread.tid)
+                             : fmt::format("thread {} `{}`", thread.tid, thread.name);
 }
 
 std::string function_of(const LastCall& thread) {
@@ -22,16 +25,16 @@ std::string function_of(const LastCall& thread) {
 }
 
 // "the mutex 0x55…".
-std::string thing_text(const Place& place) {
-  std::string phrase(primitive_phrase(place.what.primitive));
+std::string thing_text(const WaitedObject& object) {
+  std::string phrase(primitive_phrase(object.what.primitive));
   for (const std::string article : {"a ", "an "})
     if (phrase.starts_with(article)) phrase = "the " + phrase.substr(article.size());
-  return phrase + " " + hex_number(place.address);
+  return phrase + " " + hex_number(object.address);
 }
 
-class Story {
+class Wording {
  public:
-  explicit Story(const Situation& situation) : it_(situation) {}
+  explicit Wording(const Situation& situation) : it_(situation) {}
 
   std::string cycle(const GraphFinding& finding) const;
   std::string signal_cycle(const GraphFinding& finding) const;
@@ -54,20 +57,20 @@ class Story {
 };
 
 template <typename Text>
-std::string Story::listed(const std::vector<std::size_t>& threads, const char* separator, Text text) const {
+std::string Wording::listed(const std::vector<std::size_t>& threads, const char* separator, Text text) const {
   std::string list;
   for (std::size_t i = 0; i < threads.size(); i++) {
     if (i == kNamed && threads.size() > kNamed + 1)
-      return list + separator + "and " + std::to_string(threads.size() - i) + " more";
+      return fmt::format("{}{}and {} more", list, separator, threads.size() - i);
     list += (list.empty() ? "" : separator) + text(threads[i]);
   }
   return list;
 }
 
 // "thread 12 `worker` waits for the mutex 0x55… in serve".
-std::string Story::waits(std::size_t i) const {
-  const Place& place = it_.places[i];
-  const Primitive primitive = place.what.primitive;
+std::string Wording::waits(std::size_t i) const {
+  const WaitedObject& object = it_.objects[i];
+  const Primitive primitive = object.what.primitive;
   const std::string who = name(i) + " waits ";
   const std::string where = function_of(call(i));
   if (primitive == Primitive::kJoin) return who + "for a thread's end" + where;
@@ -75,26 +78,26 @@ std::string Story::waits(std::size_t i) const {
   if (primitive == Primitive::kPark) return who + "to be unparked" + where;
   const bool at = primitive == Primitive::kConditionVariable || primitive == Primitive::kRustCondvar ||
                   primitive == Primitive::kBarrier || primitive == Primitive::kFutex;
-  return who + (at ? "at " : "for ") + thing_text(place) + where;
+  return who + (at ? "at " : "for ") + thing_text(object) + where;
 }
 
-std::string Story::waits_for_owner(std::size_t i) const {
+std::string Wording::waits_for_owner(std::size_t i) const {
   const std::size_t owner = it_.waiters[i].owner;
-  if (it_.places[i].what.primitive == Primitive::kJoin)
+  if (it_.objects[i].what.primitive == Primitive::kJoin)
     return name(i) + " waits for the end of " + name(owner) + function_of(call(i));
-  if (it_.places[i].what.primitive == Primitive::kVfork) return waits(i) + ", " + name(owner);
+  if (it_.objects[i].what.primitive == Primitive::kVfork) return waits(i) + ", " + name(owner);
   return waits(i) + ", held by " + name(owner);
 }
 
-std::string Story::cycle(const GraphFinding& finding) const {
-  const std::string count = std::to_string(finding.threads.size());
-  return count + " threads wait for each other, in a circle: " +
-         listed(finding.threads, "; ", [&](std::size_t i) { return waits_for_owner(i); }) + "." +
-         (finding.weak ? could_still(finding, "cancel one that joins, or unlock what it has not locked") : "");
+std::string Wording::cycle(const GraphFinding& finding) const {
+  return fmt::format(
+      "{} threads wait for each other, in a circle: {}.{}", finding.threads.size(),
+      listed(finding.threads, "; ", [&](std::size_t i) { return waits_for_owner(i); }),
+      finding.weak ? could_still(finding, "cancel one that joins, or unlock what it has not locked") : "");
 }
 
 // Explains why the finding is only a stall.
-std::string Story::could_still(const GraphFinding& finding, const std::string& deed) const {
+std::string Wording::could_still(const GraphFinding& finding, const std::string& deed) const {
   std::vector<std::size_t> free;
   const Waiter& first = it_.waiters[finding.threads[0]];
   const std::set<std::size_t> members(finding.threads.begin(), finding.threads.end());
@@ -102,10 +105,10 @@ std::string Story::could_still(const GraphFinding& finding, const std::string& d
     if (!it_.stuck[i] && can_reach(it_.waiters[i], first) && members.count(i) == 0) free.push_back(i);
   const std::string who =
       free.empty() ? "somebody outside of the trace" : listed(free, ", ", [&](std::size_t i) { return name(i); });
-  return " No deadlock for certain: " + who + " could still " + deed + ".";
+  return fmt::format(" No deadlock for certain: {} could still {}.", who, deed);
 }
 
-std::string Story::signal_cycle(const GraphFinding& finding) const {
+std::string Wording::signal_cycle(const GraphFinding& finding) const {
   const std::size_t waiter = finding.threads[0];
   const std::vector<std::size_t> others(finding.threads.begin() + 1, finding.threads.end());
   const bool known = !it_.waiters[waiter].wakers.empty();
@@ -118,7 +121,7 @@ std::string Story::signal_cycle(const GraphFinding& finding) const {
   return text;
 }
 
-std::string Story::self(const GraphFinding& finding) const {
+std::string Wording::self(const GraphFinding& finding) const {
   const std::size_t i = finding.threads[0];
   std::string text = waits(i) + ", which it holds itself";
   const StackLines& stack = call(i).stack;
@@ -129,25 +132,25 @@ std::string Story::self(const GraphFinding& finding) const {
   return text + ".";
 }
 
-std::string Story::owner_gone(const GraphFinding& finding) const {
+std::string Wording::owner_gone(const GraphFinding& finding) const {
   const std::size_t first = finding.threads[0];
-  const auto owner = it_.places[first].gone_owner;
+  const auto owner = it_.objects[first].gone_owner;
   std::string text = listed(finding.threads, "; ", [&](std::size_t i) { return waits(i); });
   const std::string weak = finding.weak ? could_still(finding, "unlock what it has not locked") : "";
-  text += owner ? "; its owner, thread " + std::to_string(*owner) + "," : "; its owner";
+  text += owner ? fmt::format("; its owner, thread {},", *owner) : "; its owner";
   const LastProcess& process = it_.calls.processes[call(first).process];
   for (const LastCall& other : it_.calls.threads) {
     const LastProcess& parent = it_.calls.processes[other.process];
     if (!owner || other.tid != *owner || parent.id != process.parent_id) continue;
-    text += " is one of the parent process " + std::to_string(parent.pid);
-    text += ": the lock was held when it forked, and the child has it without its owner.";
-    text += weak;
-    return text;
+    return fmt::format(
+        "{} is one of the parent process {}: the lock was held when it forked, and the child has it without its "
+        "owner.{}",
+        text, parent.pid, weak);
   }
   return text + " has ended without letting go." + weak;
 }
 
-std::string Story::former_wakers(std::size_t i) const {
+std::string Wording::former_wakers(std::size_t i) const {
   const Waiter& waiter = it_.waiters[i];
   if (waiter.wakers.empty() && !waiter.wakers_gone) return "";
   std::string text = " Woken before by ";
@@ -156,7 +159,7 @@ std::string Story::former_wakers(std::size_t i) const {
   return text + (waiter.wakers_gone ? ", and threads that have ended." : ".");
 }
 
-std::string Story::stall(const GraphFinding& finding) const {
+std::string Wording::stall(const GraphFinding& finding) const {
   std::string text = listed(finding.threads, "; ", [&](std::size_t i) { return waits(i); });
   text +=
       finding.threads.size() == 1 ? ". Nobody is left who could wake it: " : ". Nobody is left who could wake them: ";
@@ -169,14 +172,14 @@ std::string Story::stall(const GraphFinding& finding) const {
   });
   const std::string whose =
       first.releaser == Releaser::kAnyone || !one_process ? "of these processes" : "of the process";
-  if (others == 0) text += "there is no other thread " + whose + ".";
-  if (others == 1) text += "the other thread " + whose + " is blocked for good, too.";
-  if (others > 1) text += "all " + std::to_string(others) + " other threads " + whose + " are blocked for good, too.";
+  if (others == 0) text += fmt::format("there is no other thread {}.", whose);
+  if (others == 1) text += fmt::format("the other thread {} is blocked for good, too.", whose);
+  if (others > 1) text += fmt::format("all {} other threads {} are blocked for good, too.", others, whose);
   if (finding.threads.size() == 1) text += former_wakers(finding.threads[0]);
   return text;
 }
 
-std::string Story::none() const {
+std::string Wording::none() const {
   std::size_t waiting = 0;
   std::optional<std::size_t> held;
   for (std::size_t i = 0; i < it_.waiters.size(); i++) {
@@ -193,7 +196,7 @@ std::string Story::none() const {
     return (call(a).standing == Standing::kElsewhere) > (call(b).standing == Standing::kElsewhere);
   });
   for (std::size_t i = 0; i < it_.waiters.size(); i++)
-    if (free.empty() && it_.waiters[i].held && it_.waiters[i].wish == Wish::kPost &&
+    if (free.empty() && it_.waiters[i].held && it_.waiters[i].release_event == ReleaseEvent::kPost &&
         it_.waiters[i].releaser == Releaser::kUnknown && call(i).wait->handlers && !it_.waiters[i].outsiders)
       return "a signal may come whose handler wakes " + name(i);
   if (free.empty())
@@ -216,21 +219,21 @@ std::string Story::none() const {
 }  // namespace
 
 std::string explain(const Situation& situation, const GraphFinding& finding) {
-  const Story story(situation);
+  const Wording wording(situation);
   switch (finding.type) {
     case FindingType::kCycle:
-      return finding.signal ? story.signal_cycle(finding) : story.cycle(finding);
+      return finding.signal ? wording.signal_cycle(finding) : wording.cycle(finding);
     case FindingType::kSelfDeadlock:
-      return story.self(finding);
+      return wording.self(finding);
     case FindingType::kOwnerGone:
-      return story.owner_gone(finding);
+      return wording.owner_gone(finding);
     default:
-      return story.stall(finding);
+      return wording.stall(finding);
   }
 }
 
 std::string why_none(const Situation& situation) {
-  return Story(situation).none();
+  return Wording(situation).none();
 }
 
 }  // namespace uscope::analyzer

@@ -13,7 +13,7 @@
 namespace uscope::analyzer {
 
 // A thread and what is known of its wait; one for each element of LastCalls::threads.
-struct Place {
+struct WaitedObject {
   Classified what;
   std::uint64_t address = 0;
   std::optional<std::int64_t> gone_owner;  // tid of an owner that has ended, if known
@@ -21,7 +21,7 @@ struct Place {
 
 struct Situation {
   const LastCalls& calls;
-  const std::vector<Place>& places;
+  const std::vector<WaitedObject>& objects;
   const std::vector<Waiter>& waiters;
   const std::vector<bool>& stuck;  // stuck_threads() of `waiters`
 };

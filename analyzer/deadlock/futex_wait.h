@@ -28,13 +28,13 @@ struct FutexWait {
   std::uint64_t address = 0;
   std::uint32_t op = 0;  // with its flags
   std::uint32_t expected = 0;
-  bool timed = false;                     // the wait has a timeout
-  std::string key;                        // empty: unknown
-  bool fresh = false;                     // the words were read when the wait was last examined, not only at its entry
-  std::string words;                      // memory around the address; empty: not read
-  std::uint64_t words_from = 0;           // address of the first byte
-  std::optional<std::int64_t> strangers;  // number of untraced processes that map this memory
-  bool open_to_others = true;             // shared: another process may open its file, or that is unknown
+  bool timed = false;            // the wait has a timeout
+  std::string key;               // empty: unknown
+  bool fresh = false;            // the words were read when the wait was last examined, not only at its entry
+  std::string words;             // memory around the address; empty: not read
+  std::uint64_t words_from = 0;  // address of the first byte
+  std::optional<std::int64_t> untraced_sharers;  // number of untraced processes that map this memory
+  bool open_to_others = true;                    // shared: another process may open its file, or that is unknown
   std::int64_t futexes = 1;
   bool handlers = true;  // the process handles signals from outside, or that is unknown
 

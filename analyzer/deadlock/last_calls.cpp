@@ -10,6 +10,7 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
+#include "support/clock.h"
 #include "support/text.h"
 #include "syscalls/syscall_table.h"
 #include "trace/loss_class.h"
@@ -18,7 +19,6 @@
 namespace uscope::analyzer {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kMostFrames = 512;
 constexpr std::int64_t kDeadlock = -35;           // EDEADLK
 constexpr std::int64_t kDeathSlack = 10'000'000;  // a thread's last wakes come shortly before its end is recorded
@@ -143,7 +143,7 @@ void Reader::find_spaces(LastCalls& out) const {
 Result<std::vector<Call>> Reader::last_two(std::int64_t thread_id) {
   std::vector<Call> found;
   calls_.bind(1, thread_id);
-  auto done = each(calls_, [&](const Row& row) {
+  auto done = each(calls_, [&](const SqlRow& row) {
     if (found.size() == 2 || row.text(11) != "syscall") return;
     std::optional<std::int64_t> end_ns;
     if (const auto duration = row.maybe_integer(2)) end_ns = difference(row.integer(1), difference(0, *duration));
@@ -159,7 +159,7 @@ Result<std::vector<Call>> Reader::last_two(std::int64_t thread_id) {
 Result<std::optional<std::int64_t>> Reader::read_wait(std::int64_t event_id, LastCall& into) {
   std::optional<std::int64_t> asleep;
   waits_.bind(1, event_id);
-  auto done = each(waits_, [&](const Row& row) {
+  auto done = each(waits_, [&](const SqlRow& row) {
     FutexWait wait;
     wait.address = static_cast<std::uint64_t>(row.integer(0));
     wait.op = static_cast<std::uint32_t>(row.integer(1));
@@ -171,7 +171,7 @@ Result<std::optional<std::int64_t>> Reader::read_wait(std::int64_t event_id, Las
     wait.words = text(row, words);
     wait.words_from = static_cast<std::uint64_t>(row.integer(words + 1));
     asleep = row.is_null(9) ? 0 : row.integer(9);
-    wait.strangers = row.maybe_integer(10);
+    wait.untraced_sharers = row.maybe_integer(10);
     wait.futexes = row.integer(11);
     wait.handlers = row.is_null(12) || row.integer(12) != 0;
     wait.open_to_others = row.is_null(13) || row.integer(13) != 0;
@@ -187,7 +187,7 @@ Result<StackLines> Reader::stack(std::optional<std::int64_t> id) {
   StackLines lines;
   frames_.bind(1, *id);
   frames_.bind(2, kMostFrames);
-  auto done = each(frames_, [&](const Row& row) {
+  auto done = each(frames_, [&](const SqlRow& row) {
     lines.push_back(
         {text(row, 0), std::string(base_name(row.text(1))), row.text(2) == "app", text(row, 3), row.integer(4)});
   });
@@ -255,7 +255,7 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
     thread.standing = Standing::kTimed;
     return {};
   }
-  const bool held = killed ? thread.waited_ns >= kSecond : **asleep == 1;
+  const bool held = killed ? thread.waited_ns >= kSecondNs : **asleep == 1;
   const bool understood = thread.wait->futexes == 1 && is_wait_op(*thread.wait);
   thread.standing = held && understood ? Standing::kHeld : Standing::kUncertain;
   return refused(calls, thread);
@@ -265,7 +265,7 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
 bool Reader::is_gone(const ThreadRow& row, const LastProcess& process) const {
   const std::vector<Call>& calls = row.calls;
   if (!process.ended) return row.end_ns.has_value();
-  if (row.end_ns && difference(process.until_ns, *row.end_ns) > kSecond) return true;
+  if (row.end_ns && difference(process.until_ns, *row.end_ns) > kSecondNs) return true;
   if (calls.empty()) return false;
   if (calls[0].how == "noreturn" && calls[0].kind == "exit") return true;
   const Process& known = *catalog_.processes.find(process.id);
@@ -280,7 +280,7 @@ Result<void> Reader::read_calls(ThreadRow& row, const LastCalls& out) {
   if (!process || row.calls.empty() || row.calls[0].how != "killed" || !row.end_ns) return {};
   // The thread ended with the process, and not by an exec of another thread.
   const LastProcess& last = out.processes[catalog_.processes.index_of(*process)];
-  if (!last.ended || difference(last.until_ns, *row.end_ns) > kSecond) return {};
+  if (!last.ended || difference(last.until_ns, *row.end_ns) > kSecondNs) return {};
   const auto [first, added] = killed_from_.emplace(row.process_id, *row.end_ns);
   if (!added) first->second = std::min(first->second, *row.end_ns);
   return {};
@@ -318,8 +318,8 @@ bool lose_tasks(trace::LossClass missing) {
 }
 
 Result<void> read_losses(const store::Database& database, const Catalog& catalog, bool under_way, LastCalls& out) {
-  auto done =
-      each_row(database, "SELECT DISTINCT cause FROM loss WHERE count > 0 OR cause = 'cut_off'", [&](const Row& row) {
+  auto done = each_row(
+      database, "SELECT DISTINCT cause FROM loss WHERE count > 0 OR cause = 'cut_off'", [&](const SqlRow& row) {
         const trace::LossClass missing = trace::loss_class(row.text(0));
         if (under_way && missing == trace::LossClass::END) return;
         if (lose_tasks(missing)) out.tasks_missing = true;
@@ -357,7 +357,7 @@ Result<void> check_calls(const store::Database& database, const Catalog& catalog
 
 bool ended_together(const LastProcess& a, const LastProcess& b) {
   const std::int64_t apart = difference(a.until_ns, b.until_ns);
-  return apart <= kSecond && apart >= -kSecond;
+  return apart <= kSecondNs && apart >= -kSecondNs;
 }
 
 Result<LastCalls> read_last_calls(const store::Database& database, bool under_way) {
@@ -370,7 +370,7 @@ Result<LastCalls> read_last_calls(const store::Database& database, bool under_wa
   reader->add_processes(out);
   std::vector<ThreadRow> rows;
   auto done = each_row(database, "SELECT id, process_id, tid, ns_tid, name, end_ns FROM thread ORDER BY id",
-                       [&](const Row& row) {
+                       [&](const SqlRow& row) {
                          rows.push_back({row.integer(0),
                                          row.integer(1),
                                          row.maybe_integer(2),
@@ -388,7 +388,7 @@ Result<LastCalls> read_last_calls(const store::Database& database, bool under_wa
                   [](const LastCall& thread) { return thread.wait && !thread.known_layout; }))
     out.warnings.emplace_back(
         "threads of 32-bit programs wait for futexes: their stacks are not walked and their locks not known, so no "
-        "owner is told");
+        "owner is named");
   if (done = read_losses(database, *catalog, under_way, out); !done) return done.error();
   return out;
 }

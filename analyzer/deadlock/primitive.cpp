@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzer/deadlock/glibc_mutex.h"
+#include "trace/runtime_modules.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -229,11 +230,6 @@ const StackLine* application_frame(const StackLines& stack) {
   return found;
 }
 
-bool is_libc(std::string_view module) {
-  return module.starts_with("libc.so") || module.starts_with("libc-2.") || module.starts_with("libpthread") ||
-         module.starts_with("ld-linux") || module.starts_with("ld-musl") || module.starts_with("libc.musl");
-}
-
 Classified classify(const FutexWait& wait, const StackLines& stack) {
   const bool musl = is_musl(stack);
   Classified found;
@@ -249,7 +245,7 @@ Classified classify(const FutexWait& wait, const StackLines& stack) {
       found.api = api_of(line.function);
       break;
     }
-    const bool libc = is_libc(line.module);
+    const bool libc = trace::is_runtime(line.module);
     const bool leads = only_leads(without_underscores(line.function));
     // The application's own use of futexes: by syscall(2), or in a function of its own.
     if (line.function == "syscall" || (leads && !libc)) nameless = false;

@@ -50,7 +50,4 @@ struct Classified {
 // is no stack.
 [[nodiscard]] const StackLine* application_frame(const StackLines& stack);
 
-// Whether a module, given by its base name, is a C library or its loader.
-[[nodiscard]] bool is_libc(std::string_view module);
-
 }  // namespace uscope::analyzer

@@ -10,10 +10,10 @@
 #include <tuple>
 #include <utility>
 
+#include "support/clock.h"
+
 namespace uscope::analyzer {
 namespace {
-
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 // The threads that are not stuck, grouped by what they can reach: for each group only those last seen latest matter.
 class FreeThreads {
@@ -180,12 +180,12 @@ std::vector<std::size_t> Graph::expected_wakers(std::size_t waiter) const {
 
 void Graph::signal_cycle(std::size_t waiter) {
   const Waiter& it = at(waiter);
-  if (!it.held || it.wish != Wish::kSignal || accused_[waiter]) return;
+  if (!it.held || it.release_event != ReleaseEvent::kSignal || accused_[waiter]) return;
   if (it.releaser != Releaser::kSpace && it.releaser != Releaser::kAnyone) return;
   const bool stuck = stuck_[waiter];
   // If some thread is left that could wake it, only actual former wakers count, and only if they wait for a lock that
   // the waiter holds: a thread that joins it may have left the waking to another.
-  if (!stuck && (it.wakers.empty() || it.wakers_gone || !wakes_known_ || it.waited_ns < kSecond)) return;
+  if (!stuck && (it.wakers.empty() || it.wakers_gone || !wakes_known_ || it.waited_ns < kSecondNs)) return;
   const std::vector<std::size_t> wakers = expected_wakers(waiter);
   if (wakers.empty()) return;
   GraphFinding finding;
@@ -198,7 +198,7 @@ void Graph::signal_cycle(std::size_t waiter) {
   for (const std::size_t waker : wakers) {
     if (waker == waiter) continue;
     const auto passed = chain(waker, waiter, stuck);
-    if (passed.empty() || (!stuck && at(waker).waited_ns < kSecond)) return;
+    if (passed.empty() || (!stuck && at(waker).waited_ns < kSecondNs)) return;
     for (const std::size_t i : passed) {
       if (member[i]) break;
       member[i] = true;
@@ -278,8 +278,9 @@ void Graph::stall(const std::vector<std::size_t>& roots) {
   GraphFinding finding;
   finding.threads = roots;
   const auto all = [&](auto rule) { return std::all_of(roots.begin(), roots.end(), rule); };
-  const bool signals = all([&](std::size_t i) { return at(i).wish == Wish::kSignal; });
-  const bool one = all([&](std::size_t i) { return at(i).wish != Wish::kLock && at(i).thing == at(roots[0]).thing; });
+  const bool signals = all([&](std::size_t i) { return at(i).release_event == ReleaseEvent::kSignal; });
+  const bool one = all(
+      [&](std::size_t i) { return at(i).release_event != ReleaseEvent::kLock && at(i).thing == at(roots[0]).thing; });
   finding.type = signals || one ? FindingType::kLostWakeup : FindingType::kStall;
   findings_.push_back(std::move(finding));
 }
@@ -305,7 +306,7 @@ void Graph::stalls() {
 
 bool can_reach(const Waiter& other, const Waiter& waiter) {
   const bool both = waiter.shared || waiter.releaser == Releaser::kAnyone || other.space == waiter.space;
-  return other.process == waiter.process || (both && other.until_ns >= waiter.until_ns - kSecond);
+  return other.process == waiter.process || (both && other.until_ns >= waiter.until_ns - kSecondNs);
 }
 
 namespace {
@@ -368,7 +369,7 @@ class Freeing {
   }
   void free_until(Line& line, std::int64_t until_ns) {
     for (; line.freed < line.waiters.size(); line.freed++) {
-      if (until_ns < threads_[line.waiters[line.freed]].until_ns - kSecond) break;
+      if (until_ns < threads_[line.waiters[line.freed]].until_ns - kSecondNs) break;
       free(line.waiters[line.freed]);
     }
   }

@@ -30,7 +30,7 @@ enum class Releaser {
 };
 
 // The event that releases a waiter whose releaser is not one thread.
-enum class Wish {
+enum class ReleaseEvent {
   kLock,    // some thread releases a lock
   kPost,    // a wake by the thread responsible for it (a semaphore, a futex of unknown use)
   kSignal,  // as kPost, for a condition variable or the like: the threads that did it before will do it again
@@ -47,7 +47,7 @@ struct Waiter {
   bool lenient = false;    // the lock has or had an owner, but other threads can release it as well
   bool shared = false;     // other threads: of all processes, not only those of its address space
   bool outsiders = false;  // other threads: also ones outside of the trace, or that is unknown
-  Wish wish = Wish::kLock;
+  ReleaseEvent release_event = ReleaseEvent::kLock;
   std::uint64_t thing = 0;          // equal if two threads wait for the same object
   std::vector<std::size_t> wakers;  // other threads that woke it before and still exist
   bool wakers_gone = false;         // some threads that woke it before have ended

@@ -40,7 +40,7 @@ void WaitOwners::find_sharers() {
 }
 
 bool WaitOwners::shares_space(const LastCall& waiter) const {
-  const bool known_to_others = waiter.wait->of_one_space() && waiter.wait->strangers.value_or(0) != 0;
+  const bool known_to_others = waiter.wait->of_one_space() && waiter.wait->untraced_sharers.value_or(0) != 0;
   return known_to_others || shares_[waiter.process];
 }
 
@@ -96,7 +96,7 @@ bool WaitOwners::same_namespace(std::size_t a, std::size_t b) const {
 FoundOwner WaitOwners::across(const LastCall& waiter, std::uint32_t inner_tid) const {
   FoundOwner owner;
   const LastProcess& own = calls_.processes[waiter.process];
-  if (waiter.wait->strangers.value_or(0) != 0) return owner;
+  if (waiter.wait->untraced_sharers.value_or(0) != 0) return owner;
   std::size_t candidates = 0;
   const auto [first, last] = by_tid_.equal_range(inner_tid);
   for (auto at = first; at != last; ++at) {
@@ -107,7 +107,7 @@ FoundOwner WaitOwners::across(const LastCall& waiter, std::uint32_t inner_tid) c
   }
   if (candidates == 1 && same_namespace(waiter.process, calls_.threads[owner.thread].process))
     owner.state = FoundOwner::State::kFound;
-  if (candidates == 0 && waiter.wait->strangers && !calls_.tasks_missing) {
+  if (candidates == 0 && waiter.wait->untraced_sharers && !calls_.tasks_missing) {
     owner.state = FoundOwner::State::kGone;
     if (is_initial(own)) owner.old_tid = inner_tid;
   }

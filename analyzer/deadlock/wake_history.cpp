@@ -42,10 +42,10 @@ Result<WakeHistory> WakeHistory::open(const store::Database& database) {
   if (!wakes) return wakes.error();
   std::vector<std::int64_t> kinds;
   auto done = each_row(database, "SELECT id FROM kind WHERE name IN ('futex', 'futex_wake')",
-                       [&](const Row& row) { kinds.push_back(row.integer(0)); });
+                       [&](const SqlRow& row) { kinds.push_back(row.integer(0)); });
   if (!done) return done.error();
   WakeHistory history(std::move(*wakes), std::move(kinds));
-  done = each_row(database, kSharedWakes, [&](const Row& row) {
+  done = each_row(database, kSharedWakes, [&](const SqlRow& row) {
     history.shared_[text(row, 0)].push_back({row.integer(1), row.integer(2)});
   });
   if (!done) return done.error();
@@ -74,7 +74,7 @@ Result<WakeHistory::Wakes> WakeHistory::in_process(std::uint64_t address, std::i
     wakes_.bind(1, kind);
     wakes_.bind(2, static_cast<std::int64_t>(address));
     wakes_.bind(3, process);
-    auto done = each(wakes_, [&](const Row& row) { found.push_back({row.integer(0), row.integer(1)}); });
+    auto done = each(wakes_, [&](const SqlRow& row) { found.push_back({row.integer(0), row.integer(1)}); });
     if (!done) return done.error();
   }
   return known_.emplace(std::pair(process, address), std::move(found)).first->second;

@@ -17,7 +17,7 @@ constexpr std::size_t kThreadsShown = 8;
 constexpr std::size_t kStringsShown = 8;
 
 // Limits for one cell, in units of kStepsAtOnce of SQLite's virtual machine: tens and hundreds of milliseconds.
-constexpr std::int64_t kMost = 10;
+constexpr std::int64_t kMostExamples = 10;
 constexpr std::int64_t kMostForErrors = 100;
 
 // Bounds SQLite's work while the object lives: statements fail with an error once a share of the total work is used up.
@@ -125,7 +125,7 @@ Result<CellExample> CellLookup::example_of(std::int64_t event) {
       database_.prepare("SELECT e.ts_ns, s.folded FROM event e LEFT JOIN stack s ON s.id = e.stack_id WHERE e.id = ?1");
   if (!query) return query.error();
   query->bind(1, event);
-  auto done = each(*query, [&](const Row& row) {
+  auto done = each(*query, [&](const SqlRow& row) {
     example.first_ns = difference(row.integer(0), facts_.start_ns);
     example.stack = text(row, 1);
   });
@@ -143,7 +143,7 @@ Result<std::vector<SampledEvent>> CellLookup::events(const CellEvents& which) {
     return found;
   }
   if (work_left_ <= 0) return found;
-  const WorkBudget budget(database_.handle(), work_left_, which.error ? kMostForErrors : kMost);
+  const WorkBudget budget(database_.handle(), work_left_, which.error ? kMostForErrors : kMostExamples);
   for (const CellSource& source : which.cell->sources) {
     if (found.size() >= most_of(which) || budget.spent()) break;
     auto done = source_events(which, source, found);
@@ -157,7 +157,7 @@ Result<void> CellLookup::thread_of(SampledEvent& event) {
   auto query = database_.prepare("SELECT t.name FROM event e JOIN thread t ON t.id = e.thread_id WHERE e.id = ?1");
   if (!query) return query.error();
   query->bind(1, event.id);
-  return each(*query, [&](const Row& row) { event.thread = text(row, 0); });
+  return each(*query, [&](const SqlRow& row) { event.thread = text(row, 0); });
 }
 
 Result<void> CellLookup::source_events(const CellEvents& which, const CellSource& source,
@@ -168,7 +168,7 @@ Result<void> CellLookup::source_events(const CellEvents& which, const CellSource
     if (!query) return query.error();
     query->bind(1, source.trigger_frame_id);
     query->bind(2, kMostStacks);
-    auto done = each(*query, [&](const Row& row) { stacks.emplace_back(row.integer(0)); });
+    auto done = each(*query, [&](const SqlRow& row) { stacks.emplace_back(row.integer(0)); });
     if (!done) return done;
     if (!source.trigger_frame_id) stacks.emplace_back(std::nullopt);
   }
@@ -181,7 +181,7 @@ Result<void> CellLookup::source_events(const CellEvents& which, const CellSource
     const std::size_t left = most_of(which) - found.size();
     query->bind(3, which.error ? left : std::min(kOfOneStack, left));
     if (which.error) query->bind(4, -*which.error);
-    if (auto done = each(*query, [&](const Row& row) { found.push_back({row.integer(0), text(row, 1)}); }); !done)
+    if (auto done = each(*query, [&](const SqlRow& row) { found.push_back({row.integer(0), text(row, 1)}); }); !done)
       return done;
   }
   return {};
@@ -190,7 +190,7 @@ Result<void> CellLookup::source_events(const CellEvents& which, const CellSource
 Result<bool> CellLookup::has_strings() {
   bool any = false;
   auto done = each_row(database_, "SELECT EXISTS (SELECT * FROM event_string)",
-                       [&](const Row& row) { any = row.integer(0) != 0; });
+                       [&](const SqlRow& row) { any = row.integer(0) != 0; });
   if (!done) return done.error();
   return any;
 }
@@ -206,7 +206,7 @@ Result<std::vector<std::string>> CellLookup::strings(std::int64_t event) {
   std::vector<std::string> values;
   if (texts_left_ <= 0) return values;
   texts_left_--;
-  auto done = each(*strings_, [&](const Row& row) {
+  auto done = each(*strings_, [&](const SqlRow& row) {
     if (!row.text(0).empty()) values.push_back(text(row, 0));
   });
   if (!done) return done.error();

@@ -45,7 +45,7 @@ class CellLookup {
   Result<std::vector<SampledEvent>> events(const CellEvents& which);
 
   // False once all work is used up; then nothing more is found.
-  [[nodiscard]] bool can_look() const { return work_left_ > 0 && texts_left_ > 0; }
+  [[nodiscard]] bool can_search() const { return work_left_ > 0 && texts_left_ > 0; }
 
   // Whether the trace has any data that arguments point to.
   Result<bool> has_strings();

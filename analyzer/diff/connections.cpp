@@ -27,9 +27,9 @@ Result<void> look_at(const store::Database& database, CellLookup& lookup, Cell& 
     begun->bind(1, event.id);
     bool closed = false;
     Result<void> inner;
-    auto done = each(*begun, [&](const Row& row) {
+    auto done = each(*begun, [&](const SqlRow& row) {
       for (int column = 0; column < 3; column++) fate->bind(column + 1, row.integer(column));
-      inner = each(*fate, [&](const Row& end) { closed = end.text(0) == "close"; });
+      inner = each(*fate, [&](const SqlRow& end) { closed = end.text(0) == "close"; });
     });
     if (!done) return done;
     if (!inner) return inner;

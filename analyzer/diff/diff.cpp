@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/diff/diff.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -76,7 +78,7 @@ Result<std::vector<double>> exposure_of(const Side& side, const std::vector<std:
       value = work_of(side.matrices[i], per);
       if (value <= 0)
         return Error{run.file + " has no successful call of " + per.front() + (per.size() > 1 ? " or its like" : "") +
-                         ": rates by that cannot be told",
+                         ": it has no rates per such call",
                      "name a call that every run makes for each piece of work, or leave --per out"};
     }
     exposure.push_back(value);
@@ -115,7 +117,7 @@ class Explainer {
 
   // False: some cells were examined less than they could be.
   [[nodiscard]] bool looked_at_all() const {
-    const auto can = [](const CellLookup& lookup) { return lookup.can_look(); };
+    const auto can = [](const CellLookup& lookup) { return lookup.can_search(); };
     return std::all_of(normal_.begin(), normal_.end(), can) && std::all_of(abnormal_.begin(), abnormal_.end(), can);
   }
 
@@ -245,20 +247,20 @@ void add_warnings(const DiffOptions& options, const std::set<std::string>& namel
     warnings.push_back("the runs have different builds of " + module +
                        ", or it has no build-id: its functions without a name are compared as one");
   if (!diff.tested)
-    warnings.push_back("ranked by effect, not tested: a test across runs takes " + std::to_string(kRunsToTest) +
-                       " on each side, here are " + std::to_string(options.normal.size()) + " and " +
-                       std::to_string(options.abnormal.size()));
+    warnings.push_back(
+        fmt::format("ranked by effect, not tested: a test across runs takes {} on each side, here are {} and {}",
+                    kRunsToTest, options.normal.size(), options.abnormal.size()));
   if (changes.unsteady != 0)
     warnings.push_back(group_digits(changes.unsteady) +
                        " cells are left out: only some runs of their side have them, which is no sign of it");
-  const auto told_cut = [&](const char* name, std::size_t shown, std::size_t total) {
+  const auto note_cut = [&](const char* name, std::size_t shown, std::size_t total) {
     if (shown < total)
-      warnings.push_back(std::string(name) + " is cut to the first " + std::to_string(shown) + " of " +
-                         group_digits(total) + " cells: --top 0 has all");
+      warnings.push_back(
+          fmt::format("{} is cut to the first {} of {} cells: --top 0 has all", name, shown, group_digits(total)));
   };
-  told_cut("normal_only", diff.normal_only.entries.size(), diff.normal_only.total);
-  told_cut("abnormal_only", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
-  told_cut("changed", diff.changed.entries.size(), diff.changed.total);
+  note_cut("normal_only", diff.normal_only.entries.size(), diff.normal_only.total);
+  note_cut("abnormal_only", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
+  note_cut("changed", diff.changed.entries.size(), diff.changed.total);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr double kLeastLatencyVariance = 0.1;  // of logarithms, between runs
 constexpr double kBriefNs = 1e6;               // less time than this, gained or lost in total, weighs little
 constexpr double kBriefWeight = 0.3;
 
-using Runs = std::vector<const Cell*>;
+using CellOfRuns = std::vector<const Cell*>;
 using Part = std::function<double(const Cell&)>;  // a number of events of a cell
 
 double events_of(const Cell& cell) {
@@ -39,25 +39,25 @@ Part errors_of(std::int64_t error) {
   };
 }
 
-std::vector<double> parts_of(const Runs& runs, const Part& part) {
+std::vector<double> parts_of(const CellOfRuns& runs, const Part& part) {
   std::vector<double> values;
   for (const Cell* cell : runs) values.push_back(cell ? part(*cell) : 0);
   return values;
 }
 
-bool any(const Runs& runs) {
+bool any(const CellOfRuns& runs) {
   return std::any_of(runs.begin(), runs.end(), [](const Cell* cell) { return cell != nullptr; });
 }
 
 // Medians of the runs that have the cell and durations in it.
-std::vector<double> medians(const Runs& runs) {
+std::vector<double> medians(const CellOfRuns& runs) {
   std::vector<double> values;
   for (const Cell* cell : runs)
     if (cell && cell->timed > 0) values.push_back(std::max(1.0, cell->median_ns));
   return values;
 }
 
-double timed(const Runs& runs) {
+double timed(const CellOfRuns& runs) {
   double sum = 0;
   for (const Cell* cell : runs) sum += cell ? static_cast<double>(cell->timed) : 0;
   return sum;
@@ -182,7 +182,7 @@ double Comparison::tier(const OnlyCell& cell, bool of_normal) const {
 }
 
 void Comparison::only(const CellRow& row, bool of_normal, OnlyCell cell, const Part& part) {
-  const Runs& side = of_normal ? row.normal : row.abnormal;
+  const CellOfRuns& side = of_normal ? row.normal : row.abnormal;
   for (const Cell* run : side) {
     if (!run || part(*run) <= 0) continue;
     cell.runs++;
@@ -205,12 +205,12 @@ void Comparison::only(const CellRow& row, bool of_normal, OnlyCell cell, const P
 // Compares the errors and open calls of a cell that both sides have.
 void Comparison::outcomes(const CellRow& row) {
   std::set<std::int64_t> errors;
-  const auto total = [](const Runs& runs, const Part& part) {
+  const auto total = [](const CellOfRuns& runs, const Part& part) {
     double sum = 0;
     for (const Cell* cell : runs) sum += cell ? part(*cell) : 0;
     return sum;
   };
-  for (const Runs* side : {&row.normal, &row.abnormal})
+  for (const CellOfRuns* side : {&row.normal, &row.abnormal})
     for (const Cell* cell : *side)
       if (cell)
         for (const auto& [error, count] : cell->errnos) errors.insert(error);
@@ -332,11 +332,11 @@ bool ranks_before(const OnlyCell& a, const OnlyCell& b) {
 
 std::vector<CellRow> join_cells(const std::vector<Matrix>& normal, const std::vector<Matrix>& abnormal) {
   std::map<CellKey, CellRow> rows;
-  const auto add = [&](const std::vector<Matrix>& side, Runs CellRow::*where) {
+  const auto add = [&](const std::vector<Matrix>& side, CellOfRuns CellRow::*where) {
     for (std::size_t i = 0; i < side.size(); i++) {
       for (const auto& [key, cell] : side[i].cells) {
         const auto [row, is_new] = rows.try_emplace(key);
-        if (is_new) row->second = {key, Runs(normal.size()), Runs(abnormal.size())};
+        if (is_new) row->second = {key, CellOfRuns(normal.size()), CellOfRuns(abnormal.size())};
         (row->second.*where)[i] = &cell;
       }
     }

@@ -18,7 +18,7 @@ constexpr std::size_t kStacksKept = 64;  // for a cell that is not by function, 
 
 using Steps = std::unordered_map<Cell*, std::vector<LatencyStep>>;
 
-std::uint64_t unsigned_of(const Row& row, int column) {
+std::uint64_t unsigned_of(const SqlRow& row, int column) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(column)));
 }
 
@@ -29,7 +29,7 @@ std::int64_t earlier(std::int64_t a, std::int64_t b) {
 // The names of kinds by id.
 Result<std::unordered_map<std::int64_t, std::string>> read_kinds(const store::Database& database) {
   std::unordered_map<std::int64_t, std::string> kinds;
-  auto done = each_row(database, "SELECT id, name, abi FROM kind", [&](const Row& row) {
+  auto done = each_row(database, "SELECT id, name, abi FROM kind", [&](const SqlRow& row) {
     const std::string abi = text(row, 2);
     kinds[row.integer(0)] = abi == "x86_64" ? text(row, 1) : abi + ":" + text(row, 1);
   });
@@ -56,7 +56,7 @@ class FunctionMatrix {
     return each_row(database_,
                     "SELECT c.kind_id, c.trigger_frame_id, c.events, c.errors, c.total_ns, c.open, c.first_event_id, "
                     "f.function, f.module_id FROM cell c LEFT JOIN frame f ON f.id = c.trigger_frame_id",
-                    [&](const Row& row) {
+                    [&](const SqlRow& row) {
                       Caller caller;
                       if (!row.is_null(7)) caller = identity_.caller(row.text(7), row.integer(8));
                       Cell& cell = matrix_.cells[{kinds_[row.integer(0)], caller.function, caller.module}];
@@ -70,7 +70,7 @@ class FunctionMatrix {
                     });
   }
 
-  Cell* place(const Row& row) {
+  Cell* place(const SqlRow& row) {
     const auto kind = places_.find(row.integer(0));
     if (kind == places_.end()) return nullptr;
     const auto at = kind->second.find(row.integer(1));
@@ -79,7 +79,7 @@ class FunctionMatrix {
 
   Result<void> errors() {
     return each_row(database_, "SELECT kind_id, trigger_frame_id, errno, events, first_event_id FROM error_cell",
-                    [&](const Row& row) {
+                    [&](const SqlRow& row) {
                       Cell* cell = place(row);
                       if (!cell) return;
                       ErrorCount& count = cell->errnos[row.integer(2)];
@@ -91,7 +91,7 @@ class FunctionMatrix {
   Result<void> latencies() {
     Steps steps;
     auto done = each_row(database_, "SELECT kind_id, trigger_frame_id, up_to_ns, events FROM cell_latency",
-                         [&](const Row& row) {
+                         [&](const SqlRow& row) {
                            if (Cell* cell = place(row))
                              steps[cell].push_back({unsigned_of(row, 2), unsigned_of(row, 3)});
                          });
@@ -116,7 +116,7 @@ struct Gathered {
   store::CellLatency latency;
 };
 
-void gather(Gathered& into, const Row& row) {
+void gather(Gathered& into, const SqlRow& row) {
   Cell& cell = into.cell;
   if (cell.events++ == 0) {
     cell.first_event_id = row.integer(0);
@@ -145,10 +145,11 @@ Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by
   auto stacks = identity.stacks(by);
   if (!stacks) return stacks.error();
   std::unordered_map<std::int64_t, std::unordered_map<std::uint32_t, Gathered>> gathered;  // by kind, caller
-  auto done = each_row(database, "SELECT id, kind_id, stack_id, dur_ns, result, how FROM event", [&](const Row& row) {
-    const auto stack = stacks->find(row.integer(2));
-    gather(gathered[row.integer(1)][stack == stacks->end() ? 0 : stack->second], row);
-  });
+  auto done =
+      each_row(database, "SELECT id, kind_id, stack_id, dur_ns, result, how FROM event", [&](const SqlRow& row) {
+        const auto stack = stacks->find(row.integer(2));
+        gather(gathered[row.integer(1)][stack == stacks->end() ? 0 : stack->second], row);
+      });
   if (!done) return done.error();
   Matrix matrix;
   for (auto& [kind, callers] : gathered) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/diff/run_facts.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -26,7 +28,7 @@ std::string listed(const Names& names) {
   std::string text;
   std::size_t count = 0;
   for (const std::string& name : names) {
-    if (count++ == kNamed) return text + " and " + std::to_string(names.size() - kNamed) + " more";
+    if (count++ == kNamed) return fmt::format("{} and {} more", text, names.size() - kNamed);
     text += (text.empty() ? "" : ", ") + name;
   }
   return text;
@@ -39,7 +41,7 @@ std::string by_value(const Runs& runs, const std::string& key) {
   if (files.size() < 2) return "";
   std::string text;
   for (const auto& [value, names] : files)
-    text += (text.empty() ? "" : "; ") + (value.empty() ? "(not told)" : value) + " in " + listed(names);
+    text += (text.empty() ? "" : "; ") + (value.empty() ? "(not known)" : value) + " in " + listed(names);
   return text;
 }
 
@@ -144,11 +146,11 @@ Result<RunFacts> read_run_facts(const store::Database& database) {
   for (const Process& process : catalog->processes) facts.uses_io_uring |= process.uses_io_uring;
   facts.meta = std::move(catalog->meta);
   auto done = each_row(database, "SELECT coalesce(sum(events), 0) FROM cell",
-                       [&](const Row& row) { facts.events = static_cast<std::uint64_t>(row.integer(0)); });
+                       [&](const SqlRow& row) { facts.events = static_cast<std::uint64_t>(row.integer(0)); });
   if (!done) return done.error();
   done =
       each_row(database, "SELECT cause, sum(count) FROM loss GROUP BY cause HAVING sum(count) > 0 ORDER BY 2 DESC, 1",
-               [&](const Row& row) {
+               [&](const SqlRow& row) {
                  const trace::LossClass missing = trace::loss_class(row.text(0));
                  const auto count = static_cast<std::uint64_t>(row.integer(1));
                  if (matters(missing)) facts.losses.push_back({text(row, 0), count});

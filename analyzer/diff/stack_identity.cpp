@@ -16,16 +16,16 @@ std::string renamed(std::string_view path, const ModuleNames& names) {
 
 Result<std::vector<ModuleBuild>> read_modules(const store::Database& database, const ModuleNames& names) {
   std::vector<ModuleBuild> modules;
-  auto done =
-      each_row(database, "SELECT path, build_id FROM module WHERE class NOT IN ('jit', 'vdso')", [&](const Row& row) {
-        modules.push_back({renamed(row.text(0), names), text(row, 1)});
-      });
+  auto done = each_row(database, "SELECT path, build_id FROM module WHERE class NOT IN ('jit', 'vdso')",
+                       [&](const SqlRow& row) {
+                         modules.push_back({renamed(row.text(0), names), text(row, 1)});
+                       });
   if (!done) return done.error();
   return modules;
 }
 
 Result<void> StackIdentity::read_modules() {
-  return each_row(database_, "SELECT id, path, class FROM module ORDER BY id", [&](const Row& row) {
+  return each_row(database_, "SELECT id, path, class FROM module ORDER BY id", [&](const SqlRow& row) {
     const std::string kind = text(row, 2);
     modules_.append({row.integer(0), renamed(row.text(1), names_), kind == "app", kind == "jit"});
   });
@@ -47,7 +47,7 @@ Caller StackIdentity::caller(std::string_view function, std::int64_t module_id) 
 
 Result<void> StackIdentity::read_frames() {
   std::unordered_map<std::string, std::uint32_t> known;
-  return each_row(database_, "SELECT id, function, module_id FROM frame ORDER BY id", [&](const Row& row) {
+  return each_row(database_, "SELECT id, function, module_id FROM frame ORDER BY id", [&](const SqlRow& row) {
     const Caller found = caller(row.text(1), row.integer(2));
     const auto [at, is_new] = known.try_emplace(found.function, static_cast<std::uint32_t>(texts_.size()));
     if (is_new) texts_.push_back(found.function);
@@ -109,7 +109,7 @@ Result<std::unordered_map<std::int64_t, std::uint32_t>> StackIdentity::stacks(co
   auto done = each_row(database_,
                        "SELECT sf.stack_id, sf.frame_id, sf.frame_id IS s.trigger_frame_id FROM stack_frame sf "
                        "JOIN stack s ON s.id = sf.stack_id ORDER BY sf.stack_id, sf.position, sf.inline_depth",
-                       [&](const Row& row) {
+                       [&](const SqlRow& row) {
                          if (row.integer(0) != id) finish();
                          id = row.integer(0);
                          stack.push_back({row.integer(1), row.integer(2) != 0});

@@ -13,12 +13,12 @@ namespace {
 
 Result<void> read_meta(const store::Database& database, Catalog& catalog) {
   return each_row(database, "SELECT key, value FROM meta",
-                  [&](const Row& row) { catalog.meta[text(row, 0)] = text(row, 1); });
+                  [&](const SqlRow& row) { catalog.meta[text(row, 0)] = text(row, 1); });
 }
 
 Result<void> read_kinds(const store::Database& database, Catalog& catalog) {
-  return each_row(database, "SELECT id, name, abi, nr FROM kind ORDER BY id", [&](const Row& row) {
-    catalog.kinds.append({row.integer(0), text(row, 1), text(row, 2), row.integer(3)});
+  return each_row(database, "SELECT id, name, class, abi, nr FROM kind ORDER BY id", [&](const SqlRow& row) {
+    catalog.kinds.append({row.integer(0), text(row, 1), text(row, 2), text(row, 3), row.integer(4)});
   });
 }
 
@@ -26,7 +26,7 @@ Result<void> read_processes(const store::Database& database, Catalog& catalog) {
   return each_row(database,
                   "SELECT id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring, space "
                   "FROM process ORDER BY id",
-                  [&](const Row& row) {
+                  [&](const SqlRow& row) {
                     Process process;
                     process.id = row.integer(0);
                     process.pid = row.integer(1);
@@ -45,7 +45,7 @@ Result<void> read_processes(const store::Database& database, Catalog& catalog) {
 
 Result<void> read_images(const store::Database& database, Catalog& catalog) {
   auto done =
-      each_row(database, "SELECT id, process_id, ts_ns, path, argv FROM image ORDER BY id", [&](const Row& row) {
+      each_row(database, "SELECT id, process_id, ts_ns, path, argv FROM image ORDER BY id", [&](const SqlRow& row) {
         const Image& image =
             catalog.images.append({row.integer(0), row.integer(1), row.maybe_integer(2), text(row, 3), text(row, 4)});
         if (Process* process = catalog.processes.find(image.process_id)) process->images.push_back(image.id);
@@ -59,7 +59,7 @@ Result<void> read_images(const store::Database& database, Catalog& catalog) {
 }
 
 Result<void> read_threads(const store::Database& database, Catalog& catalog) {
-  return each_row(database, "SELECT id, process_id, tid, name FROM thread ORDER BY id", [&](const Row& row) {
+  return each_row(database, "SELECT id, process_id, tid, name FROM thread ORDER BY id", [&](const SqlRow& row) {
     catalog.threads.append({row.integer(0), row.integer(1), row.integer(2), text(row, 3)});
     if (Process* process = catalog.processes.find(row.integer(1))) process->threads++;
   });
@@ -73,7 +73,7 @@ Result<void> read_span(const store::Database& database, Catalog& catalog) {
   std::optional<std::int64_t> last;
   if (!start || !duration) {
     auto done =
-        each_row(database, "SELECT min(ts_ns), max(ts_ns + coalesce(dur_ns, 0)) FROM event", [&](const Row& row) {
+        each_row(database, "SELECT min(ts_ns), max(ts_ns + coalesce(dur_ns, 0)) FROM event", [&](const SqlRow& row) {
           first = row.maybe_integer(0);
           last = row.maybe_integer(1);
         });

@@ -18,6 +18,7 @@ namespace uscope::analyzer {
 struct Kind {
   std::int64_t id = 0;
   std::string name;
+  std::string source;  // kind.class: "syscall", …
   std::string abi;
   std::int64_t nr = 0;
 };

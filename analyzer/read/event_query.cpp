@@ -8,6 +8,7 @@
 // matches are then frequent, and the first ones come at once.
 #include "analyzer/read/event_query.h"
 
+#include <fmt/core.h>
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -89,7 +90,7 @@ class Condition {
     const char* index = nullptr;  // an index that serves it
   };
 
-  static std::string parameter(std::size_t place) { return ":v" + std::to_string(place); }
+  static std::string parameter(std::size_t place) { return fmt::format(":v{}", place); }
 
   std::string keep(Value value) {
     values_.push_back(std::move(value));
@@ -104,7 +105,7 @@ class Condition {
 
   void add_ids(const std::string& column, const std::vector<std::int64_t>& ids, const char* index) {
     std::string list = "[";
-    for (const std::int64_t id : ids) list += (list.size() > 1 ? "," : "") + std::to_string(id);
+    for (const std::int64_t id : ids) list += fmt::format("{}{}", list.size() > 1 ? "," : "", id);
     add(column + " IN (SELECT value FROM json_each(?))", {std::nullopt, list + "]"}, index);
   }
 
@@ -154,7 +155,7 @@ class Condition {
 
   void add_results(const EventFilter& filter) {
     if (filter.failed) {
-      add("e.result BETWEEN " + std::to_string(-syscalls::kLastErrno) + " AND ?", -1);
+      add(fmt::format("e.result BETWEEN {} AND ?", -syscalls::kLastErrno), -1);
       add("e.result NOT BETWEEN -516 AND ?", -512);
     }
     if (!filter.errors.empty()) {
@@ -248,7 +249,7 @@ Result<store::Statement> find_events(const store::Database& database, const Even
   std::string sql = "SELECT e.id FROM event e " + (*index ? "INDEXED BY " + std::string(*index) : "NOT INDEXED") +
                     condition.where() + " ORDER BY " + (ordered ? "e.id" : "e.ts_ns, e.id");
   if (filter.limit)
-    sql += " LIMIT " + std::to_string(std::min<std::uint64_t>(*filter.limit, std::numeric_limits<std::int64_t>::max()));
+    sql += fmt::format(" LIMIT {}", std::min<std::uint64_t>(*filter.limit, std::numeric_limits<std::int64_t>::max()));
   return condition.prepare(database, sql);
 }
 
@@ -266,9 +267,9 @@ EventString::Source source_of(std::int64_t number) {
   return number == 2 ? EventString::Source::kDescriptor : EventString::Source::kProgram;
 }
 
-class RowReader {
+class EventReader {
  public:
-  static Result<RowReader> create(const store::Database& database, const Catalog& catalog) {
+  static Result<EventReader> create(const store::Database& database, const Catalog& catalog) {
     auto event = database.prepare(
         "SELECT ts_ns, dur_ns, how, thread_id, image_id, kind_id, result, stack_id, "
         "a0, a1, a2, a3, a4, a5 FROM event WHERE id = ?1");
@@ -283,17 +284,17 @@ class RowReader {
         "LEFT JOIN frame f ON f.id = s.trigger_frame_id "
         "LEFT JOIN module m ON m.id = f.module_id WHERE s.id = ?1");
     if (!stack) return stack.error();
-    return RowReader(catalog, std::move(*event), std::move(*strings), std::move(*stack));
+    return EventReader(catalog, std::move(*event), std::move(*strings), std::move(*stack));
   }
 
   Result<EventRow> read(std::int64_t id) {
     EventRow out;
     out.id = id;
     event_.bind(1, id);
-    auto done = each(event_, [&](const Row& row) { fill(row, out); });
+    auto done = each(event_, [&](const SqlRow& row) { fill(row, out); });
     if (!done) return done.error();
     strings_.bind(1, id);
-    done = each(strings_, [&](const Row& row) {
+    done = each(strings_, [&](const SqlRow& row) {
       out.strings.push_back(
           {static_cast<int>(row.integer(0)), text(row, 1), row.integer(2) != 0, source_of(row.integer(3))});
     });
@@ -304,10 +305,10 @@ class RowReader {
   }
 
  private:
-  RowReader(const Catalog& catalog, store::Statement event, store::Statement strings, store::Statement stack)
+  EventReader(const Catalog& catalog, store::Statement event, store::Statement strings, store::Statement stack)
       : catalog_(&catalog), event_(std::move(event)), strings_(std::move(strings)), stack_(std::move(stack)) {}
 
-  void fill(const Row& row, EventRow& out) const {
+  void fill(const SqlRow& row, EventRow& out) const {
     out.ts_ns = difference(row.integer(0), catalog_->start_ns);
     out.dur_ns = row.maybe_integer(1);
     out.how = text(row, 2);
@@ -319,6 +320,7 @@ class RowReader {
     if (const Image* image = catalog_->images.find(row.integer(4))) out.process = base_name(image->path);
     if (const Kind* kind = catalog_->kinds.find(row.integer(5))) {
       out.call = kind->name;
+      out.source = kind->source;
       out.abi = kind->abi;
       out.nr = kind->nr;
     }
@@ -335,7 +337,7 @@ class RowReader {
       if (stacks_.size() >= kCachedStacks) stacks_.clear();
       StackFacts facts;
       stack_.bind(1, *out.stack_id);
-      auto done = each(stack_, [&](const Row& row) {
+      auto done = each(stack_, [&](const SqlRow& row) {
         facts = {row.integer(0), text(row, 1), text(row, 2), text(row, 3), row.integer(4) != 0, row.integer(5) != 0};
       });
       if (!done) return done;
@@ -365,7 +367,7 @@ Result<void> for_each_event(const store::Database& database, const EventFilter& 
   if (!catalog) return catalog.error();
   auto query = find_events(database, filter, *catalog);
   if (!query) return query.error();
-  auto reader = RowReader::create(database, *catalog);
+  auto reader = EventReader::create(database, *catalog);
   if (!reader) return reader.error();
   while (true) {
     auto more = query->step();
@@ -403,7 +405,7 @@ Result<const std::vector<StackFrame>*> StackReader::frames(std::int64_t stack_id
   if (state_->cache.size() >= kCachedStacks) state_->cache.clear();
   std::vector<StackFrame> frames;
   state_->query.bind(1, stack_id);
-  auto done = each(state_->query, [&](const Row& row) {
+  auto done = each(state_->query, [&](const SqlRow& row) {
     frames.push_back({row.integer(0), row.integer(1), row.integer(2) != 0, row.integer(3) != 0, text(row, 4),
                       text(row, 5), row.integer(6), row.integer(7), text(row, 8), row.integer(9)});
   });

@@ -52,6 +52,7 @@ struct EventRow {
   std::string process;  // base name of the image
   std::string thread;
   std::string call;
+  std::string source;  // kind.class: "syscall", …; empty if unknown
   std::string abi;
   std::int64_t nr = 0;
   std::optional<std::int64_t> result;

@@ -10,7 +10,7 @@
 namespace uscope::analyzer {
 namespace {
 
-std::uint64_t count_of(const Row& row, int column) {
+std::uint64_t count_of(const SqlRow& row, int column) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(column)));
 }
 
@@ -18,7 +18,7 @@ Result<void> read_kinds(const store::Database& database, const Catalog& catalog,
   totals.kinds.resize(catalog.kinds.size());
   auto done = each_row(database,
                        "SELECT kind_id, sum(events), sum(errors), sum(open), sum(total_ns) FROM cell GROUP BY kind_id",
-                       [&](const Row& row) {
+                       [&](const SqlRow& row) {
                          totals.events += count_of(row, 1);
                          totals.errors += count_of(row, 2);
                          totals.open += count_of(row, 3);
@@ -32,7 +32,7 @@ Result<void> read_kinds(const store::Database& database, const Catalog& catalog,
                        });
   if (!done) return done;
   return each_row(database, "SELECT kind_id, up_to_ns, events FROM latency ORDER BY kind_id, up_to_ns",
-                  [&](const Row& row) {
+                  [&](const SqlRow& row) {
                     totals.timed += count_of(row, 2);
                     const Kind* kind = catalog.kinds.find(row.integer(0));
                     if (!kind) return;
@@ -44,7 +44,7 @@ Result<void> read_kinds(const store::Database& database, const Catalog& catalog,
 
 Result<void> read_processes(const store::Database& database, const Catalog& catalog, EventTotals& totals) {
   totals.processes.resize(catalog.processes.size());
-  return each_row(database, "SELECT thread_id, events, errors FROM thread_total", [&](const Row& row) {
+  return each_row(database, "SELECT thread_id, events, errors FROM thread_total", [&](const SqlRow& row) {
     const Thread* thread = catalog.threads.find(row.integer(0));
     const Process* process = thread ? catalog.processes.find(thread->process_id) : nullptr;
     if (!process) return;
@@ -59,7 +59,7 @@ Result<void> read_calls(const store::Database& database, const char* sql, std::s
   auto query = database.prepare(sql);
   if (!query) return query.error();
   query->bind(1, keep);
-  return each(*query, [&](const Row& row) { calls.push_back({row.integer(0), row.integer(1)}); });
+  return each(*query, [&](const SqlRow& row) { calls.push_back({row.integer(0), row.integer(1)}); });
 }
 
 }  // namespace

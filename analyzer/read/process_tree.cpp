@@ -96,7 +96,7 @@ Result<ProcessTree> build_tree(const store::Database& database) {
   tree.start_ns = catalog->start_ns;
   tree.end_ns = difference(catalog->end_ns, catalog->start_ns);
   for (const Process& process : catalog->processes) tree.nodes.push_back(make_node(*catalog, process));
-  auto done = each_row(database, "SELECT thread_id, events FROM thread_total", [&](const Row& row) {
+  auto done = each_row(database, "SELECT thread_id, events FROM thread_total", [&](const SqlRow& row) {
     const Thread* thread = catalog->threads.find(row.integer(0));
     const Process* process = thread ? catalog->processes.find(thread->process_id) : nullptr;
     if (process) tree.nodes[catalog->processes.index_of(*process)].events += static_cast<std::uint64_t>(row.integer(1));

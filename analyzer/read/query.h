@@ -11,9 +11,9 @@
 
 namespace uscope::analyzer {
 
-using Row = store::Statement;
+using SqlRow = store::Statement;
 
-[[nodiscard]] inline std::string text(const Row& row, int column) {
+[[nodiscard]] inline std::string text(const SqlRow& row, int column) {
   return std::string(row.text(column));
 }
 

@@ -96,7 +96,7 @@ Result<void> Summarizer::losses() {
       each_row(database_,
                "SELECT cause, process_id, sum(count) FROM loss GROUP BY cause, process_id HAVING sum(count) > 0 "
                "ORDER BY cause, 3 DESC, process_id",
-               [&](const Row& row) {
+               [&](const SqlRow& row) {
                  const std::string cause = text(row, 0);
                  if (summary_.losses.empty() || summary_.losses.back().cause != cause)
                    summary_.losses.push_back({.cause = cause,
@@ -136,7 +136,7 @@ Result<void> Summarizer::trace() {
 Result<void> Summarizer::stack_ends() {
   std::map<std::string, EndedLine> lines;
   std::uint64_t with_stack = 0;
-  auto done = each_row(database_, "SELECT ended, stacks, events FROM stack_end", [&](const Row& row) {
+  auto done = each_row(database_, "SELECT ended, stacks, events FROM stack_end", [&](const SqlRow& row) {
     EndedLine& line = lines[text(row, 0)];
     line.stacks = static_cast<std::uint64_t>(row.integer(1));
     line.events = static_cast<std::uint64_t>(row.integer(2));
@@ -146,7 +146,7 @@ Result<void> Summarizer::stack_ends() {
   if (!done) return done;
   done = each_row(database_,
                   "SELECT s.ended, sum(g.events) FROM guessed_stack g JOIN stack s ON s.id = g.stack_id GROUP BY 1",
-                  [&](const Row& row) { lines[text(row, 0)].guessed = static_cast<std::uint64_t>(row.integer(1)); });
+                  [&](const SqlRow& row) { lines[text(row, 0)].guessed = static_cast<std::uint64_t>(row.integer(1)); });
   if (!done) return done;
   if (totals_.events > with_stack) lines["none"].events = totals_.events - with_stack;
   for (auto& [ended, line] : lines) {
@@ -177,7 +177,7 @@ Result<void> Summarizer::unwind() {
   auto done = each_row(
       database_,
       "SELECT count(*), sum(rows), sum(bytes) FILTER (WHERE state = 'kernel') FROM unwind_table WHERE rows > 0",
-      [&](const Row& row) {
+      [&](const SqlRow& row) {
         tables.files = static_cast<std::uint64_t>(row.integer(0));
         tables.rows = static_cast<std::uint64_t>(row.integer(1));
         tables.bytes = static_cast<std::uint64_t>(row.integer(2));
@@ -185,7 +185,7 @@ Result<void> Summarizer::unwind() {
   if (!done) return done;
   return each_row(database_,
                   "SELECT path, state, trouble FROM unwind_table WHERE trouble IS NOT NULL ORDER BY path, id",
-                  [&](const Row& row) {
+                  [&](const SqlRow& row) {
                     tables.without++;
                     if (limits_.lines != 0 && tables.troubles.size() >= limits_.lines) return;
                     tables.troubles.push_back({text(row, 0), text(row, 1), text(row, 2)});
@@ -194,7 +194,7 @@ Result<void> Summarizer::unwind() {
 
 Result<void> Summarizer::verify() {
   VerifyResult result;
-  auto done = each_row(database_, "SELECT count(*), coalesce(sum(equal), 0) FROM verify", [&](const Row& row) {
+  auto done = each_row(database_, "SELECT count(*), coalesce(sum(equal), 0) FROM verify", [&](const SqlRow& row) {
     result.samples = static_cast<std::uint64_t>(row.integer(0));
     result.equal = static_cast<std::uint64_t>(row.integer(1));
   });
@@ -208,7 +208,7 @@ Result<void> Summarizer::verify() {
       "ORDER BY v.event_id LIMIT ?1");
   if (!query) return query.error();
   query->bind(1, limits_.lines ? static_cast<std::int64_t>(limits_.lines) : -1);
-  done = each(*query, [&](const Row& row) {
+  done = each(*query, [&](const SqlRow& row) {
     const Kind* kind = catalog_.kinds.find(row.integer(1));
     result.differences.push_back(
         {row.integer(0), kind ? kind->name : "", row.integer(2), row.integer(3), row.maybe_integer(4), text(row, 5)});
@@ -285,7 +285,7 @@ Result<void> Summarizer::triggers() {
       "sum(cell.open), min(module.class != 'app') FROM cell JOIN kind ON kind.id = cell.kind_id "
       "LEFT JOIN frame ON frame.id = cell.trigger_frame_id LEFT JOIN module ON module.id = frame.module_id "
       "GROUP BY 1, 2, 3",
-      [&](const Row& row) {
+      [&](const SqlRow& row) {
         lines.push_back({text(row, 0), text(row, 1), text(row, 2), static_cast<std::uint64_t>(row.integer(3)),
                          static_cast<std::uint64_t>(row.integer(4)), static_cast<std::uint64_t>(row.integer(5)),
                          static_cast<std::uint64_t>(row.integer(6)), row.integer(7) != 0});
@@ -305,7 +305,7 @@ Result<void> Summarizer::errors() {
       "SELECT kind.name, c.errno, frame.function, module.path, sum(c.events), min(module.class != 'app') "
       "FROM error_cell c JOIN kind ON kind.id = c.kind_id LEFT JOIN frame ON frame.id = c.trigger_frame_id "
       "LEFT JOIN module ON module.id = frame.module_id GROUP BY c.kind_id, c.errno, frame.function, frame.module_id",
-      [&](const Row& row) {
+      [&](const SqlRow& row) {
         lines.push_back({text(row, 0), row.integer(1), error_name(row.integer(1)), text(row, 2), text(row, 3),
                          row.integer(5) != 0, static_cast<std::uint64_t>(row.integer(4))});
       });
@@ -337,7 +337,7 @@ Result<std::vector<CallInstance>> Summarizer::instances_of(const std::vector<Sin
   std::vector<CallInstance> instances;
   for (const SingleCall& call : calls) {
     query->bind(1, call.event_id);
-    auto done = each(*query, [&](const Row& row) {
+    auto done = each(*query, [&](const SqlRow& row) {
       CallInstance instance;
       instance.event_id = call.event_id;
       instance.ts_ns = difference(row.integer(0), catalog_.start_ns);

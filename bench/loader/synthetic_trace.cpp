@@ -163,7 +163,7 @@ usc_event event_of(const Shape& shape, std::uint64_t number) {
   for (std::uint32_t arg = 0; arg < 6; arg++) event.args[arg] = arg < 3 ? mix(random + arg) >> (arg * 20 + 8) : 0;
   event.stack = 1 + choose(random >> 8, shape.stacks, shape.even);
   event.image = 1;
-  event.nr = choose(mix(event.stack), kKinds, false);
+  event.kind = choose(mix(event.stack), kKinds, false);
   event.how = random % 100'000 == 7 ? USC_HOW_OPEN : USC_HOW_RETURNED;
   return event;
 }
@@ -209,7 +209,7 @@ void insert_bare(const std::filesystem::path& path, const Shape& shape) {
       insert.text(4, event.how == USC_HOW_OPEN ? open : returned);
       insert.number(5, event.head.task);
       insert.number(6, event.image);
-      insert.number(7, event.nr + 1);
+      insert.number(7, event.kind + 1);
       insert.number(8, event.result);
       insert.number(9, event.stack);
       for (int arg = 0; arg < 6; arg++) insert.number(10 + arg, static_cast<std::int64_t>(event.args[arg]));

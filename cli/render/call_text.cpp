@@ -2,13 +2,12 @@
 #include "cli/render/call_text.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "support/text.h"
 #include "syscalls/flag_names.h"
 #include "syscalls/syscall_table.h"
+#include "trace/names.h"
 
 namespace uscope::cli {
 namespace {
@@ -26,9 +26,7 @@ using analyzer::EventRow;
 using analyzer::EventString;
 
 std::string octal(std::uint32_t value) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "%#o", value);
-  return text.data();
+  return fmt::format("{:#o}", value);
 }
 
 // The kernel's restart codes: programs never see them, since the call is restarted or returns EINTR.
@@ -61,9 +59,7 @@ std::string escape_with(std::string_view text, std::string_view marks) {
       out += byte;
       continue;
     }
-    std::array<char, 8> code{};
-    std::snprintf(code.data(), code.size(), "\\x%02x", static_cast<unsigned char>(byte));
-    out += code.data();
+    out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
   }
   return out;
 }
@@ -91,14 +87,14 @@ std::string list_text(const std::string& json) {
 }
 
 std::string string_text(char letter, const EventString& string) {
-  if (string.source == EventString::Source::kDescriptor) return "<" + escape_with(string.value, "<>") + ">";
+  if (string.source == EventString::Source::kDescriptor) return fmt::format("<{}>", escape_with(string.value, "<>"));
   switch (letter) {
     case 'a':
     case 'A':
-      return "{" + escape_with(string.value, "{}") + "}";
+      return fmt::format("{{{}}}", escape_with(string.value, "{}"));
     case 'n':
     case 'N':
-      return "{msg_name={" + escape_with(string.value, "{}") + "}}";
+      return fmt::format("{{msg_name={{{}}}}}", escape_with(string.value, "{}"));
     case 'v':
       return list_text(string.value);
     default:
@@ -111,7 +107,7 @@ std::string mode_text(std::uint32_t mode) {
                                                               {S_IFBLK, "S_IFBLK"},   {S_IFIFO, "S_IFIFO"},
                                                               {S_IFSOCK, "S_IFSOCK"}, {S_IFDIR, "S_IFDIR"}};
   for (const auto& [type, name] : kTypes)
-    if ((mode & S_IFMT) == type) return std::string(name) + "|" + octal(mode & ~S_IFMT);
+    if ((mode & S_IFMT) == type) return fmt::format("{}|{}", name, octal(mode & ~S_IFMT));
   return octal(mode);
 }
 
@@ -175,7 +171,7 @@ std::size_t meaningful(const EventRow& event, std::size_t count) {
   return count;
 }
 
-// The values that another kernel module logged; their meaning is unknown.
+// The values of an event that is no call; their meaning is unknown.
 std::string values_text(const EventRow& event) {
   std::string out;
   for (const auto& value : event.args) out += (out.empty() ? "" : ", ") + std::to_string(value.value_or(0));
@@ -188,12 +184,12 @@ bool returns_address(std::string_view call) {
 
 }  // namespace
 
-bool is_logged(const EventRow& event) {
-  return event.how == "logged";
+bool is_call(const EventRow& event) {
+  return event.source == trace::source_name(USC_SOURCE_SYSCALL);
 }
 
 std::string arguments_text(const EventRow& event) {
-  if (is_logged(event)) return values_text(event);
+  if (!is_call(event)) return values_text(event);
   const auto kinds = syscalls::syscall_arguments(abi_of(event.abi), static_cast<std::uint32_t>(event.nr));
   const std::size_t count = kinds ? meaningful(event, kinds->size()) : event.args.size();
   std::string out;
@@ -222,13 +218,13 @@ std::string result_text(const EventRow& event) {
   if (event.how == "killed") return "? (killed inside)";
   if (event.how == "attached" && !event.dur_ns) return "? (was inside when tracing began, has not returned)";
   if (!event.result) return "?";
-  if (const char* restart = restart_name(*event.result)) return std::string("? ") + restart + " (to be restarted)";
+  if (const char* restart = restart_name(*event.result)) return fmt::format("? {} (to be restarted)", restart);
   if (event.error.empty())
     return returns_address(event.call) ? hex_number(static_cast<std::uint64_t>(*event.result))
                                        : std::to_string(*event.result);
   const char* meaning = strerrordesc_np(static_cast<int>(-*event.result));
   std::string text = "-1 " + event.error;
-  if (meaning) text += " (" + std::string(meaning) + ")";
+  if (meaning) text += fmt::format(" ({})", meaning);
   if (event.how == "no_entry") text += " [denied before the call was entered]";
   return text;
 }

@@ -9,8 +9,8 @@
 
 namespace uscope::cli {
 
-// Whether the event is not a call but six numbers that another kernel module logged.
-[[nodiscard]] bool is_logged(const analyzer::EventRow& event);
+// Whether the event is a system call. The arguments of others are six numbers whose meaning is unknown.
+[[nodiscard]] bool is_call(const analyzer::EventRow& event);
 
 // The text between the call's parentheses: the arguments that it takes, or all registers if no table knows the call.
 [[nodiscard]] std::string arguments_text(const analyzer::EventRow& event);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The verdict, then each finding: an explanation in sentences, then each thread with the application's frames and the
 // library's frames that led into the kernel. Last, the threads that wait behind those of the findings.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
-#include <sstream>
 
-#include "cli/render/deadlock_render.h"
 #include "cli/render/text_table.h"
 #include "support/text.h"
+
+#include "cli/render/deadlock_render.h"
 
 namespace uscope::cli {
 namespace {
@@ -24,14 +26,13 @@ std::string waited(const BlockedThread& thread) {
 }
 
 std::string header(const BlockedThread& thread) {
-  std::string text = "thread " + std::to_string(thread.tid);
-  if (!thread.name.empty()) text += " `" + escape_terminal(thread.name) + "`";
-  if (!thread.process.empty())
-    text += " of " + escape_terminal(thread.process) + " (pid " + std::to_string(thread.pid) + ")";
+  std::string text = fmt::format("thread {}", thread.tid);
+  if (!thread.name.empty()) text += fmt::format(" `{}`", escape_terminal(thread.name));
+  if (!thread.process.empty()) text += fmt::format(" of {} (pid {})", escape_terminal(thread.process), thread.pid);
   text += ", waiting for " + waited(thread);
   for (std::size_t i = 0; i < thread.held_by.size(); i++) {
     if (i == kFrames) return text + " …";
-    text += (i == 0 ? ", for thread " : ", ") + std::to_string(thread.held_by[i]);
+    text += fmt::format("{}{}", i == 0 ? ", for thread " : ", ", thread.held_by[i]);
   }
   return text;
 }
@@ -39,7 +40,7 @@ std::string header(const BlockedThread& thread) {
 std::string frame(const StackLine& line) {
   std::string text = escape_terminal(line.function);
   if (!line.module.empty() && !line.function.starts_with(line.module)) text += "  " + escape_terminal(line.module);
-  if (!line.file.empty()) text += "  " + escape_terminal(line.file) + ":" + std::to_string(line.line);
+  if (!line.file.empty()) text += fmt::format("  {}:{}", escape_terminal(line.file), line.line);
   return text;
 }
 
@@ -68,31 +69,20 @@ std::string stack(const BlockedThread& thread) {
   return out;
 }
 
-// A heading and sentences, broken between words; all lines but the first are indented to the start of the sentences.
-std::string paragraph(const std::string& heading, const std::string& text, std::size_t width) {
-  constexpr std::size_t kIndent = 10;
-  std::string out = heading + std::string(kIndent - heading.size(), ' ');
-  std::size_t column = kIndent;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    const std::size_t length = display_width(word);
-    if (column > kIndent && column + 1 + length > width) {
-      out += "\n" + std::string(kIndent, ' ');
-      column = kIndent;
-    }
-    if (column > kIndent) out += " ";
-    out += word;
-    column += length + (column > kIndent ? 1 : 0);
-  }
-  return out + "\n";
+// The heading of a paragraph, padded to the column in which the sentences start.
+std::string heading_cell(const char* heading) {
+  std::string padded = heading;
+  padded.resize(10, ' ');
+  return padded;
 }
 
 std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
   const bool deadlock = finding.verdict == analyzer::Verdict::kDeadlock;
-  std::string out = paragraph(deadlock ? "DEADLOCK" : "STALL", escape_terminal(finding.explanation), width) + "\n";
+  std::string out =
+      paragraph(heading_cell(deadlock ? "DEADLOCK" : "STALL"), escape_terminal(finding.explanation), width) + "\n";
   for (std::size_t i = 0; i < finding.threads.size(); i++) {
     if (i == kThreads) {
-      out += "    and " + std::to_string(finding.threads.size() - i) + " more threads (--format json has all)\n";
+      out += fmt::format("    and {} more threads (--format json has all)\n", finding.threads.size() - i);
       break;
     }
     out += "    " + header(finding.threads[i]) + "\n" + stack(finding.threads[i]);
@@ -122,10 +112,9 @@ std::string others(const analyzer::Diagnosis& diagnosis) {
     out += blocked_line(thread);
   }
   if (count == 0) return "";
-  if (count > shown) out += "    and " + std::to_string(count - shown) + " more (--format json has all)\n";
-  const std::string threads = count == 1 ? "thread waits" : "threads wait";
-  return (accused.empty() ? "WAITING   " : "BEHIND    ") + std::to_string(count) + (accused.empty() ? " " : " other ") +
-         threads + " for a futex:\n" + out;
+  if (count > shown) out += fmt::format("    and {} more (--format json has all)\n", count - shown);
+  return fmt::format("{}{}{}{} for a futex:\n{}", accused.empty() ? "WAITING   " : "BEHIND    ", count,
+                     accused.empty() ? " " : " other ", count == 1 ? "thread waits" : "threads wait", out);
 }
 
 }  // namespace
@@ -133,9 +122,10 @@ std::string others(const analyzer::Diagnosis& diagnosis) {
 std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width) {
   std::string out;
   for (const auto& finding : diagnosis.findings) out += finding_text(finding, width);
-  if (diagnosis.findings.empty()) out += paragraph("NONE", escape_terminal(diagnosis.reason), width);
+  if (diagnosis.findings.empty()) out += paragraph(heading_cell("NONE"), escape_terminal(diagnosis.reason), width);
   out += others(diagnosis);
-  for (const std::string& warning : diagnosis.warnings) out += paragraph("WARNING", escape_terminal(warning), width);
+  for (const std::string& warning : diagnosis.warnings)
+    out += paragraph(heading_cell("WARNING"), escape_terminal(warning), width);
   return out;
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <string>
 
-#include "cli/render/diff_render.h"
 #include "cli/render/text_table.h"
 #include "cli/render/units.h"
 #include "support/text.h"
+
+#include "cli/render/diff_render.h"
 
 namespace uscope::cli {
 namespace {
@@ -19,40 +20,21 @@ constexpr std::size_t kInnermost = 12;  // functions of a stack that are shown
 
 // Three digits are enough for comparison.
 std::string short_number(double number) {
-  std::array<char, 32> text{};
   if (number >= 1000) return group_digits(static_cast<std::uint64_t>(std::llround(std::min(number, 1e18))));
-  std::snprintf(text.data(), text.size(), "%.3g", number);
-  return text.data();
+  return fmt::format("{:.3g}", number);
 }
 
 std::string factor(double effect) {
   return effect >= 1 ? "x " + short_number(effect) : "/ " + short_number(1 / effect);
 }
 
-// A heading and a long text, broken at blanks.
-std::string paragraph(const std::string& head, const std::string& text, std::size_t width) {
-  const std::string indent(head.size(), ' ');
-  std::string out;
-  std::string line = head;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t blank = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, blank - at);
-    if (line.size() > head.size() && display_width(line) + 1 + display_width(word) > width) {
-      out += line + "\n";
-      line = indent;
-    }
-    line += (line.size() > head.size() ? " " : "") + word;
-    at = blank + 1;
-  }
-  return out + line + "\n";
-}
-
 std::string side(const std::string& head, const std::vector<analyzer::RunFacts>& runs) {
   std::string out;
   for (const auto& run : runs) {
-    out += (out.empty() ? head : std::string(head.size(), ' ')) + escape_terminal(run.file) + "  " +
-           plural(run.events, "event") + " in " + human_duration(static_cast<double>(run.duration_ns)) +
-           (run.complete && run.lost == 0 ? "" : "  NOT COMPLETE") + "\n";
+    out +=
+        fmt::format("{}{}  {} in {}{}\n", out.empty() ? head : std::string(head.size(), ' '), escape_terminal(run.file),
+                    plural(run.events, "event"), human_duration(static_cast<double>(run.duration_ns)),
+                    run.complete && run.lost == 0 ? "" : "  NOT COMPLETE");
   }
   return out;
 }
@@ -67,13 +49,13 @@ std::string caller(const analyzer::CellKey& key) {
   if (key.function.empty()) return "from no application function";
   const std::string function =
       key.function == analyzer::kNameless ? "functions without a name" : escape_terminal(key.function);
-  return "in " + function + (key.module.empty() ? "" : " (" + escape_terminal(key.module) + ")");
+  return key.module.empty() ? "in " + function : fmt::format("in {} ({})", function, escape_terminal(key.module));
 }
 
 std::string errors(const std::map<std::int64_t, std::uint64_t>& counts) {
   std::string text;
   for (const auto& [error, events] : counts)
-    text += (text.empty() ? "" : ", ") + analyzer::outcome_name(error) + " " + group_digits(events);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", analyzer::outcome_name(error), group_digits(events));
   return text;
 }
 
@@ -114,11 +96,13 @@ std::string example(const analyzer::CellExample& example, std::size_t width) {
   if (!example.strings.empty()) {
     std::string text;
     for (const auto& string : example.strings)
-      text += (text.empty() ? "" : "  ") + escape_terminal(string.value) + " (" + group_digits(string.events) + ")";
+      text += fmt::format("{}{} ({})", text.empty() ? "" : "  ", escape_terminal(string.value),
+                          group_digits(string.events));
     out += paragraph(indent + "arguments  ", text, width);
   }
   std::string first;
-  if (example.first_ns) first = "first at " + seconds(*example.first_ns) + " s of " + escape_terminal(example.file);
+  if (example.first_ns)
+    first = fmt::format("first at {} s of {}", seconds(*example.first_ns), escape_terminal(example.file));
   if (!example.threads.empty()) {
     first += first.empty() ? "threads " : ", threads ";
     for (std::size_t i = 0; i < example.threads.size(); i++)
@@ -137,40 +121,42 @@ std::string only_entry(const analyzer::OnlyEntry& entry, std::size_t runs, const
   const std::string where = caller(cell.key);
   if (cell.error) {
     if (*cell.error == analyzer::kUnconnected) {
-      text += where + " begins connections that never come about: " + group_digits(cell.events) + ", none in " + other;
+      text += fmt::format("{} begins connections that never come about: {}, none in {}", where,
+                          group_digits(cell.events), other);
     } else {
-      text += "fails with " + analyzer::outcome_name(*cell.error) + " " + where + ": " + plural(cell.events, "time") +
-              (new_arguments ? " on what it never failed on in " : ", never in ") + other;
+      text += fmt::format("fails with {} {}: {}{}{}", analyzer::outcome_name(*cell.error), where,
+                          plural(cell.events, "time"),
+                          new_arguments ? " on what it never failed on in " : ", never in ", other);
     }
   } else if (cell.never_returned) {
-    text += "never returned " + where + ": " + plural(cell.events, "call") + ", none in " + other;
+    text += fmt::format("never returned {}: {}, none in {}", where, plural(cell.events, "call"), other);
   } else {
-    text += where + ": " + plural(cell.events, "call");
-    if (!cell.errors.empty()) text += " (" + errors(cell.errors) + ")";
-    if (cell.open != 0) text += ", " + group_digits(cell.open) + " never returned";
+    text += fmt::format("{}: {}", where, plural(cell.events, "call"));
+    if (!cell.errors.empty()) text += fmt::format(" ({})", errors(cell.errors));
+    if (cell.open != 0) text += fmt::format(", {} never returned", group_digits(cell.open));
     text += ", none in " + other;
   }
-  if (runs > 1) text += "; in " + std::to_string(cell.runs) + " of " + std::to_string(runs) + " runs";
+  if (runs > 1) text += fmt::format("; in {} of {} runs", cell.runs, runs);
   return text;
 }
 
 std::string changed_entry(const analyzer::ChangedCell& cell, bool by_work) {
-  std::string text = escape_terminal(cell.key.kind) + " " + caller(cell.key) + ": ";
+  std::string text = fmt::format("{} {}: ", escape_terminal(cell.key.kind), caller(cell.key));
   const auto share = [](double value) { return short_number(100 * value) + " %"; };
   switch (cell.what) {
     case analyzer::Shift::kRate:
-      text += "calls " + short_number(cell.before) + " -> " + short_number(cell.after) +
-              (by_work ? " for each piece of work" : " a second");
+      text += fmt::format("calls {} -> {}{}", short_number(cell.before), short_number(cell.after),
+                          by_work ? " for each piece of work" : " a second");
       break;
     case analyzer::Shift::kLatency:
-      text += "half take up to " + human_duration(cell.before) + " -> " + human_duration(cell.after);
+      text += fmt::format("half take up to {} -> {}", human_duration(cell.before), human_duration(cell.after));
       break;
     case analyzer::Shift::kErrors:
-      text += "fails with " + analyzer::outcome_name(cell.error.value_or(0)) + " " + share(cell.before) + " -> " +
-              share(cell.after) + " of calls";
+      text += fmt::format("fails with {} {} -> {} of calls", analyzer::outcome_name(cell.error.value_or(0)),
+                          share(cell.before), share(cell.after));
       break;
     case analyzer::Shift::kNeverReturned:
-      text += "never returned " + share(cell.before) + " -> " + share(cell.after) + " of calls";
+      text += fmt::format("never returned {} -> {} of calls", share(cell.before), share(cell.after));
       break;
   }
   text += ", " + factor(cell.effect);
@@ -184,11 +170,10 @@ std::string section(const std::string& title, const analyzer::RankedList<Entry>&
   std::string out = "\n" + title + "  ";
   if (list.total == 0) return out + "nothing\n";
   out += group_digits(list.total);
-  if (list.entries.size() < list.total) out += ", the first " + std::to_string(list.entries.size());
+  if (list.entries.size() < list.total) out += fmt::format(", the first {}", list.entries.size());
   out += "\n";
   for (std::size_t i = 0; i < list.entries.size(); i++) {
-    std::string number = std::to_string(i + 1) + ". ";
-    number.insert(0, number.size() < 6 ? 6 - number.size() : 0, ' ');
+    const std::string number = fmt::format("{:>6}", fmt::format("{}. ", i + 1));
     out += paragraph(number, line(list.entries[i]), width) + example(list.entries[i].example, width);
   }
   return out;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/render/events_render.h"
 
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/render/call_text.h"
@@ -29,24 +31,24 @@ const char* source_name(EventString::Source source) {
 }  // namespace
 
 std::string event_text(const EventRow& event) {
-  std::string out = std::to_string(event.pid) + "/" + std::to_string(event.tid) + " " + seconds(event.ts_ns) + " " +
-                    escape_terminal(event.call);
-  if (is_logged(event)) return out + "(" + arguments_text(event) + ") [logged]\n";
-  if (event.abi != "x86_64" && !event.abi.empty()) out += "[" + escape_terminal(event.abi) + "]";
-  out += "(" + arguments_text(event) + ") = " + result_text(event);
-  if (event.dur_ns) out += " <" + human_duration(static_cast<double>(*event.dur_ns)) + ">";
+  std::string out = fmt::format("{}/{} {} {}", event.pid, event.tid, seconds(event.ts_ns), escape_terminal(event.call));
+  if (!is_call(event)) return fmt::format("{}({}) [{}]\n", out, arguments_text(event), escape_terminal(event.how));
+  if (event.abi != "x86_64" && !event.abi.empty()) out += fmt::format("[{}]", escape_terminal(event.abi));
+  out += fmt::format("({}) = {}", arguments_text(event), result_text(event));
+  if (event.dur_ns) out += fmt::format(" <{}>", human_duration(static_cast<double>(*event.dur_ns)));
   return out + "\n";
 }
 
 std::string frames_text(const std::vector<StackFrame>& frames, const std::string& ended, bool guessed) {
   std::string out;
   for (const StackFrame& frame : frames) {
-    out += " > " + escape_terminal(frame.module) + "(" + escape_terminal(frame.function);
-    out += frame.inlined ? " [inlined])" : "+" + hex_number(static_cast<std::uint64_t>(frame.function_offset)) + ")";
-    out += " [" + hex_number(static_cast<std::uint64_t>(frame.rel_pc)) + "]";
+    const std::string within =
+        frame.inlined ? " [inlined]" : "+" + hex_number(static_cast<std::uint64_t>(frame.function_offset));
+    out += fmt::format(" > {}({}{}) [{}]", escape_terminal(frame.module), escape_terminal(frame.function), within,
+                       hex_number(static_cast<std::uint64_t>(frame.rel_pc)));
     if (frame.kernel) out += " [kernel]";
     if (!frame.file.empty()) out += " " + escape_terminal(frame.file);
-    if (!frame.file.empty() && frame.line > 0) out += ":" + std::to_string(frame.line);
+    if (!frame.file.empty() && frame.line > 0) out += fmt::format(":{}", frame.line);
     out += "\n";
   }
   if (frames.empty()) return " > (no stack)\n";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/render/json.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "support/text.h"
@@ -30,11 +30,7 @@ std::string dump(const nlohmann::ordered_json& value, bool indented) {
   const std::string text = value.dump(indented ? 2 : -1);
   std::string out;
   out.reserve(text.size());
-  const auto escape = [&](unsigned code) {
-    std::array<char, 8> buffer{};
-    std::snprintf(buffer.data(), buffer.size(), "\\u%04x", code);
-    out += buffer.data();
-  };
+  const auto escape = [&](unsigned code) { out += fmt::format("\\u{:04x}", code); };
   const std::string_view all = text;
   for (std::size_t i = 0; i < all.size();) {
     const auto byte = static_cast<unsigned char>(all[i]);

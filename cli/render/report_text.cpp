@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -7,11 +9,12 @@
 #include <string>
 #include <string_view>
 
-#include "cli/render/report_render.h"
 #include "cli/render/text_table.h"
 #include "cli/render/units.h"
 #include "support/text.h"
 #include "trace/names.h"
+
+#include "cli/render/report_render.h"
 
 namespace uscope::cli {
 namespace {
@@ -66,11 +69,11 @@ std::string owners(const analyzer::LossLine& loss) {
   for (std::size_t i = 0; i < std::min(loss.processes.size(), kProcessesNamed); i++) {
     const auto& share = loss.processes[i];
     if (i) text += ", ";
-    text += share.pid ? "pid " + std::to_string(*share.pid) : "unknown process";
+    text += share.pid ? fmt::format("pid {}", *share.pid) : "unknown process";
     text += ": " + group_digits(share.count);
   }
   if (loss.processes.size() > kProcessesNamed)
-    text += " and " + std::to_string(loss.processes.size() - kProcessesNamed) + " more";
+    text += fmt::format(" and {} more", loss.processes.size() - kProcessesNamed);
   return text;
 }
 
@@ -126,27 +129,27 @@ std::string clock_lines(const Summary& summary) {
   const std::string indent(11, ' ');
   const std::int64_t set = number("clock_set_ns");
   if (set <= -kNoise || set >= kNoise)
-    out += indent + "the system clock was set " + (set < 0 ? "back" : "forward") + " by " +
-           human_duration(std::abs(static_cast<double>(set))) +
-           " meanwhile: wall-clock times are by what it showed at the start\n";
+    out += fmt::format(
+        "{}the system clock was set {} by {} meanwhile: wall-clock times are by what it showed at the start\n", indent,
+        set < 0 ? "back" : "forward", human_duration(std::abs(static_cast<double>(set))));
   const std::int64_t suspended = number("suspended_ns");
   if (suspended >= kNoise)
-    out += indent + "the machine was suspended for " + human_duration(static_cast<double>(suspended)) +
-           " meanwhile: no time or duration here counts that\n";
+    out += fmt::format("{}the machine was suspended for {} meanwhile: no time or duration here counts that\n", indent,
+                       human_duration(static_cast<double>(suspended)));
   return out;
 }
 
 std::string trace_line(const Summary& summary, std::size_t width) {
   const auto& facts = summary.trace;
-  std::string out = "TRACED     " + plural(facts.events, "event") + " in " +
-                    human_duration(static_cast<double>(facts.duration_ns)) + " (" +
-                    group_digits(static_cast<std::uint64_t>(facts.events_per_second)) + "/s), " +
-                    plural(facts.processes, "process") + ", " + plural(facts.threads, "thread") + ", " +
-                    plural(facts.images, "program start") + ", " + plural(facts.stacks, "distinct stack") + "\n";
+  const std::string out = fmt::format("TRACED     {} in {} ({}/s), {}, {}, {}, {}\n", plural(facts.events, "event"),
+                                      human_duration(static_cast<double>(facts.duration_ns)),
+                                      group_digits(static_cast<std::uint64_t>(facts.events_per_second)),
+                                      plural(facts.processes, "process"), plural(facts.threads, "thread"),
+                                      plural(facts.images, "program start"), plural(facts.stacks, "distinct stack"));
   std::string how;
   const auto add = [&](const std::string& label, const std::string& key) {
     const std::string value = key == "mode" ? mode_name(meta(summary, key)) : meta(summary, key);
-    if (!value.empty()) how += (how.empty() ? "" : ", ") + label + " " + value;
+    if (!value.empty()) how += fmt::format("{}{} {}", how.empty() ? "" : ", ", label, value);
   };
   add("target", "target");
   add("scope", "mode");
@@ -188,13 +191,15 @@ std::string stack_line(const Summary& summary, std::size_t width) {
       std::accumulate(summary.stack_ends.begin(), summary.stack_ends.end(), std::uint64_t{0},
                       [](std::uint64_t sum, const analyzer::EndedLine& line) { return sum + line.guessed; });
   if (guessed > 0)
-    out += "           " + percent(guessed, events) +
-           " go through code without unwind data by a frame pointer it may not keep: callers may be missing\n";
+    out += fmt::format(
+        "           {} go through code without unwind data by a frame pointer it may not keep: callers may be "
+        "missing\n",
+        percent(guessed, events));
   if (summary.walks) {
-    out += "           " + plural(summary.walks->walks, "walk") + ", " + group_digits(summary.walks->deferred) +
-           " of them finished in user space";
+    out += fmt::format("           {}, {} of them finished in user space", plural(summary.walks->walks, "walk"),
+                       group_digits(summary.walks->deferred));
     if (summary.walks->stopped_early)
-      out += ", " + group_digits(summary.walks->stopped_early) + " stopped early by the scope";
+      out += fmt::format(", {} stopped early by the scope", group_digits(summary.walks->stopped_early));
     out += "\n";
   }
   return broken.empty() ? out : out + broken.render(width);
@@ -203,10 +208,10 @@ std::string stack_line(const Summary& summary, std::size_t width) {
 std::string unwind_line(const Summary& summary, std::size_t width) {
   const auto& tables = summary.unwind;
   if (tables.files == 0 && tables.without == 0) return "";
-  std::string out = "UNWIND     data of " + plural(tables.files, "file") + ": " + plural(tables.rows, "row") + ", " +
-                    human_bytes(tables.bytes) + " in the kernel";
+  std::string out = fmt::format("UNWIND     data of {}: {}, {} in the kernel", plural(tables.files, "file"),
+                                plural(tables.rows, "row"), human_bytes(tables.bytes));
   if (tables.without == 0) return out + "\n";
-  out += "; " + plural(tables.without, "file") + " without:\n";
+  out += fmt::format("; {} without:\n", plural(tables.without, "file"));
   TextTable table({{"file", Align::kLeft, Shrink::kMiddle}, {"why", Align::kLeft, Shrink::kEnd}});
   for (const auto& file : tables.troubles) table.add_row({file.path, file.trouble});
   return out + table.render(width);
@@ -215,9 +220,9 @@ std::string unwind_line(const Summary& summary, std::size_t width) {
 std::string verify_line(const Summary& summary, std::size_t width) {
   if (!summary.verify) return "";
   const auto& result = *summary.verify;
-  std::string out = "VERIFIED   " + plural(result.samples, "stack") +
-                    " compared with libdwfl's walk: " + group_digits(result.equal) + " equal (" +
-                    percent(result.equal, result.samples) + ")\n";
+  const std::string out =
+      fmt::format("VERIFIED   {} compared with libdwfl's walk: {} equal ({})\n", plural(result.samples, "stack"),
+                  group_digits(result.equal), percent(result.equal, result.samples));
   TextTable table({{"event", Align::kRight},
                    {"call"},
                    {"uscope's frames", Align::kRight},
@@ -237,11 +242,12 @@ std::string io_uring_line(const Summary& summary) {
   std::string names;
   for (std::size_t i = 0; i < std::min(summary.io_uring.size(), kProcessesNamed); i++) {
     const auto& process = summary.io_uring[i];
-    names += (i ? ", " : "") + std::to_string(process.pid) + " " + escape_terminal(process.name);
+    names += fmt::format("{}{} {}", i ? ", " : "", process.pid, escape_terminal(process.name));
   }
   if (summary.io_uring.size() > kProcessesNamed)
-    names += " and " + std::to_string(summary.io_uring.size() - kProcessesNamed) + " more";
-  return "IO_URING   used by " + names + ": operations sent that way are no system calls and not in this trace\n";
+    names += fmt::format(" and {} more", summary.io_uring.size() - kProcessesNamed);
+  return fmt::format("IO_URING   used by {}: operations sent that way are no system calls and not in this trace\n",
+                     names);
 }
 
 // "CALLS  12, the 8 that took most time" and the table; empty if the list is empty.
@@ -249,11 +255,11 @@ template <typename Line>
 std::string section(const std::string& name, const analyzer::TopList<Line>& list, const std::string& order,
                     const TextTable& table, std::size_t width) {
   if (list.lines.empty()) return "";
-  std::string out = "\n" + name + "  " + group_digits(list.total);
+  std::string out = fmt::format("\n{}  {}", name, group_digits(list.total));
   if (list.lines.size() < list.total) {
-    out += ", the " + std::to_string(list.lines.size()) + " " + order + ":";
+    out += fmt::format(", the {} {}:", list.lines.size(), order);
   } else if (list.total > 1) {
-    out += ", " + order + " first:";
+    out += fmt::format(", {} first:", order);
   }
   return out + "\n" + table.render(width);
 }
@@ -336,14 +342,14 @@ std::string instances(const std::string& name, const analyzer::TopList<analyzer:
                    {"event", Align::kRight}});
   for (const auto& line : list.lines)
     table.add_row({human_duration(static_cast<double>(line.dur_ns)), seconds(line.ts_ns),
-                   std::to_string(line.pid) + "/" + std::to_string(line.tid), line.process, line.call, trigger(line),
+                   fmt::format("{}/{}", line.pid, line.tid), line.process, line.call, trigger(line),
                    std::to_string(line.event_id)});
   return section(name, list, order, table, width);
 }
 
 std::string hints(const Summary& summary, const std::string& file) {
   const std::string name = escape_terminal(file);
-  std::string out = "\nMore: uscope tree " + name + "; uscope events " + name + " --stack";
+  std::string out = fmt::format("\nMore: uscope tree {0}; uscope events {0} --stack", name);
   if (summary.trace.errors) out += "; … --failed";
   if (summary.trace.open) out += "; … --how open";
   return out + "\n";

@@ -67,4 +67,21 @@ std::string TextTable::render(std::size_t width) const {
   return out;
 }
 
+std::string paragraph(const std::string& head, const std::string& text, std::size_t width) {
+  const std::string indent(head.size(), ' ');
+  std::string out;
+  std::string line = head;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t blank = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, blank - at);
+    if (line.size() > head.size() && display_width(line) + 1 + display_width(word) > width) {
+      out += line + "\n";
+      line = indent;
+    }
+    line += (line.size() > head.size() ? " " : "") + word;
+    at = blank + 1;
+  }
+  return out + line + "\n";
+}
+
 }  // namespace uscope::cli

@@ -39,4 +39,8 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// A heading and a text behind it, broken at blanks into lines that fit `width`; all lines but the first are indented by
+// the heading's length. `text` must be safe for a terminal already (escape_terminal).
+[[nodiscard]] std::string paragraph(const std::string& head, const std::string& text, std::size_t width);
+
 }  // namespace uscope::cli

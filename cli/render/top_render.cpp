@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/render/top_render.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -35,9 +37,10 @@ std::string function(const live::CallLine& line) {
 
 std::string top_text(const TopPicture& picture, std::size_t most, std::size_t width, bool quits) {
   const std::string calls = rate(picture.calls, picture.seconds);
-  std::string head = picture.target + "  " + group_digits(static_cast<std::uint64_t>(picture.at_s)) + " s  " +
-                     plural(picture.processes, "process") + "  " + (calls.empty() ? "0" : calls) + " calls/s  " +
-                     group_digits(picture.lost) + " lost" + (quits ? "  q quits" : "");
+  const std::string head =
+      fmt::format("{}  {} s  {}  {} calls/s  {} lost{}", picture.target,
+                  group_digits(static_cast<std::uint64_t>(picture.at_s)), plural(picture.processes, "process"),
+                  calls.empty() ? "0" : calls, group_digits(picture.lost), quits ? "  q quits" : "");
   std::string text = shorten(escape_terminal(head), width, Shrink::kEnd) + "\n\n";
   TextTable table({{"calls/s", Align::kRight},
                    {"errors/s", Align::kRight},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/render/tree_render.h"
 
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -51,7 +53,7 @@ std::vector<std::string> process_row(const ProcessNode& node, const std::string&
       node.start_ns && node.end_ns
           ? human_duration(static_cast<double>(*node.end_ns) - static_cast<double>(*node.start_ns))
           : "";
-  return {prefix + std::to_string(node.pid) + " " + programs(node),
+  return {fmt::format("{}{} {}", prefix, node.pid, programs(node)),
           node.start_ns ? seconds(*node.start_ns) : "",
           lived,
           ended(node),
@@ -62,7 +64,7 @@ std::vector<std::string> process_row(const ProcessNode& node, const std::string&
 }
 
 // One process to be printed, with the prefixes of its line and of the lines below it.
-struct Place {
+struct TreeLine {
   std::size_t node;
   std::size_t depth;
   std::string prefix;
@@ -71,16 +73,16 @@ struct Place {
 
 constexpr std::size_t kIndented = 12;  // generations drawn as a tree; deeper ones show their number instead
 
-void add_children(const ProcessTree& tree, const Place& place, std::vector<Place>& todo) {
-  const auto& children = tree.nodes[place.node].children;
+void add_children(const ProcessTree& tree, const TreeLine& line, std::vector<TreeLine>& todo) {
+  const auto& children = tree.nodes[line.node].children;
   for (std::size_t i = children.size(); i-- > 0;) {
     const bool last = i + 1 == children.size();
-    const std::size_t depth = place.depth + 1;
+    const std::size_t depth = line.depth + 1;
     if (depth > kIndented) {
-      todo.push_back({children[i], depth, "[generation " + std::to_string(depth) + "] ", ""});
+      todo.push_back({children[i], depth, fmt::format("[generation {}] ", depth), ""});
       continue;
     }
-    todo.push_back({children[i], depth, place.below + (last ? "└─ " : "├─ "), place.below + (last ? "   " : "│  ")});
+    todo.push_back({children[i], depth, line.below + (last ? "└─ " : "├─ "), line.below + (last ? "   " : "│  ")});
   }
 }
 
@@ -130,14 +132,14 @@ std::string tree_text(const ProcessTree& tree, bool images, std::size_t width) {
                    {"events", Align::kRight},
                    {"note"},
                    {"command", Align::kLeft, Shrink::kEnd}});
-  std::vector<Place> todo;
+  std::vector<TreeLine> todo;
   for (auto root = tree.roots.rbegin(); root != tree.roots.rend(); ++root) todo.push_back({*root, 0, "", ""});
   while (!todo.empty()) {
-    const Place place = std::move(todo.back());
+    const TreeLine line = std::move(todo.back());
     todo.pop_back();
-    table.add_row(process_row(tree.nodes[place.node], place.prefix));
-    if (images) add_images(tree.nodes[place.node], place.below, table);
-    add_children(tree, place, todo);
+    table.add_row(process_row(tree.nodes[line.node], line.prefix));
+    if (images) add_images(tree.nodes[line.node], line.below, table);
+    add_children(tree, line, todo);
   }
   return table.empty() ? "no process\n" : table.render(width);
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/render/units.h"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -44,9 +45,7 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   if (share > 99.99) return "> 99.99 %";
   if (share < 0.01) return "< 0.01 %";
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2f %%", std::min(share, 99.99));
-  return text.data();
+  return fmt::format("{:.2f} %", std::min(share, 99.99));
 }
 
 std::string command_line(const std::string& words) {
@@ -66,24 +65,17 @@ std::string human_bytes(std::uint64_t bytes) {
   constexpr std::uint64_t kKiB = 1024;
   constexpr std::uint64_t kMiB = kKiB * kKiB;
   if (bytes < kKiB) return std::to_string(bytes) + " bytes";
-  std::array<char, 32> text{};
   const auto value = static_cast<double>(bytes);
-  if (bytes < kMiB)
-    std::snprintf(text.data(), text.size(), "%.1f KiB", value / kKiB);
-  else
-    std::snprintf(text.data(), text.size(), "%.1f MiB", value / kMiB);
-  return text.data();
+  return bytes < kMiB ? fmt::format("{:.1f} KiB", value / kKiB) : fmt::format("{:.1f} MiB", value / kMiB);
 }
 
 std::string seconds(std::int64_t nanoseconds) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.6f", static_cast<double>(nanoseconds) / 1e9);
-  return text.data();
+  return fmt::format("{:.6f}", static_cast<double>(nanoseconds) / 1e9);
 }
 
 std::string lost_beside_text(std::uint64_t count) {
-  return "  also missing: " + group_digits(count) +
-         (count == 1 ? " stack, string or name" : " stacks, strings or names") + "; `uscope report` lists the causes";
+  return fmt::format("  also missing: {} {}; `uscope report` lists the causes", group_digits(count),
+                     count == 1 ? "stack, string or name" : "stacks, strings or names");
 }
 
 }  // namespace uscope::cli

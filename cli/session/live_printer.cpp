@@ -22,9 +22,14 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
   row.tid = task.tid;
   row.process = task.name;
   row.thread = task.name;
-  row.abi = trace::abi_name(event.abi);
-  row.nr = event.nr;
-  row.call = syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr);
+  row.source = trace::source_name(event.source);
+  row.nr = event.kind;
+  if (event.source == USC_SOURCE_SYSCALL) {
+    row.abi = trace::abi_name(event.abi);
+    row.call = syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind);
+  } else {
+    row.call = trace::unnamed_kind(event.source, event.kind);
+  }
   const bool ended = event.how == USC_HOW_RETURNED || event.how == USC_HOW_NO_ENTRY;
   if (ended && (event.flags & USC_EVENT_NO_RESULT) == 0) row.result = event.result;
   if (event.how == USC_HOW_RETURNED) row.dur_ns = static_cast<std::int64_t>(event.head.time - event.entry_ns);

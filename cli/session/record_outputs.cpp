@@ -39,7 +39,7 @@ tracer::RawOutput RecordOutputs::raw_output() {
     auto file = database_.begin(kRawSuffix, false);
     if (!file) return file.error();
     raw_.emplace(std::move(*file));
-    raw_->keep();  // keeps the recording even if a later step fails
+    raw_->keep_file();  // keeps the recording even if a later step fails
     return raw_->duplicate();
   };
   output.discard = [this] {
@@ -68,7 +68,7 @@ Result<void> RecordOutputs::settle_raw() {
     return {};
   }
   auto done = raw_->commit_to(*keep_);
-  raw_->keep();
+  raw_->keep_file();
   if (done) return {};
   return Error{"cannot keep the raw trace as " + keep_->path().string() + ": " + done.error().what,
                raw_->stands() ? "it is in " + raw_name_ : done.error().remedy};

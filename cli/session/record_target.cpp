@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/record_target.h"
-#include "support/text.h"
 
+#include <fmt/core.h>
 #include <linux/magic.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "support/text.h"
 #include "uscope/trace_map.h"
 
 namespace uscope::cli {
@@ -19,12 +20,12 @@ namespace {
 Result<void> check_pid(std::uint32_t pid) {
   if (pid == static_cast<std::uint32_t>(getpid())) return Error{"uscope does not trace itself", "give another --pid"};
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
-    return Error{"no process has the number " + std::to_string(pid), "`ps -e` lists those that run"};
+    return Error{fmt::format("no process has the number {}", pid), "`ps -e` lists those that run"};
   // kill accepts a thread's number too.
   std::error_code error;
-  if (std::filesystem::exists("/proc/" + std::to_string(pid) + "/status", error) &&
-      !std::filesystem::exists("/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid), error))
-    return Error{std::to_string(pid) + " is not a process", "give the number of a process"};
+  if (std::filesystem::exists(fmt::format("/proc/{}/status", pid), error) &&
+      !std::filesystem::exists(fmt::format("/proc/{0}/task/{0}", pid), error))
+    return Error{fmt::format("{} is not a process", pid), "give the number of a process"};
   return {};
 }
 

@@ -9,7 +9,7 @@
 namespace uscope::cli {
 namespace {
 
-void tell(StatusLine& status, const std::optional<Error>& error) {
+void show_error(StatusLine& status, const std::optional<Error>& error) {
   if (!error) return;
   status.clear();
   const std::string remedy = error->remedy.empty() ? "" : "; " + error->remedy;
@@ -22,21 +22,21 @@ std::unique_ptr<StapScript> hook_script(const std::string& file, StatusLine& sta
   if (file.empty()) return nullptr;
   auto prepared = StapScript::prepare(file);
   if (!prepared) {
-    tell(status, prepared.error());
+    show_error(status, prepared.error());
     return nullptr;
   }
   StapScript* script = prepared->get();
   hooks.ready = [script, &status] {
-    if (auto loaded = script->load(); !loaded) tell(status, loaded.error());
+    if (auto loaded = script->load(); !loaded) show_error(status, loaded.error());
   };
   hooks.ending = [script, &status] {
-    tell(status, script->trouble());
+    show_error(status, script->trouble());
     if (!script->step_unload()) return false;
-    tell(status, script->left());
+    show_error(status, script->left());
     return true;
   };
   hooks.status = [script, &status, show = std::move(hooks.status)](const tracer::TraceFigures& now, double seconds) {
-    tell(status, script->trouble());
+    show_error(status, script->trouble());
     if (show) show(now, seconds);
   };
   return std::move(*prepared);

@@ -4,6 +4,7 @@
 #include "cli/session/stap_script.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -118,7 +119,7 @@ Result<std::string> compile(const std::string& script) {
   const std::size_t line = said->rfind('\n');
   std::string module = line == std::string::npos ? *said : said->substr(line + 1);
   if (code != 0 || !module.ends_with(".ko"))
-    return Error{"SystemTap could not compile " + script + " (its exit code is " + std::to_string(code) + ")",
+    return Error{fmt::format("SystemTap could not compile {} (its exit code is {})", script, code),
                  "stap's own messages are above; " + *folder + "/uscope-stap -p4 " + script + " repeats them"};
   return module;
 }
@@ -198,9 +199,8 @@ Result<void> StapScript::wait_until_ready(const std::string& mark) {
     if (std::filesystem::exists(mark, error)) return {};
     if (const auto code = wait_for(staprun_, kStepMs)) {
       staprun_ = 0;
-      return Error{
-          "SystemTap's module of " + script_ + " could not be started (staprun: " + std::to_string(*code) + ")",
-          "staprun's own messages are above"};
+      return Error{fmt::format("SystemTap's module of {} could not be started (staprun: {})", script_, *code),
+                   "staprun's own messages are above"};
     }
   }
   return Error{"SystemTap's module of " + script_ + " did not start within a minute",
@@ -208,7 +208,7 @@ Result<void> StapScript::wait_until_ready(const std::string& mark) {
 }
 
 Result<void> StapScript::load() {
-  if (is_loaded()) return Error{"a module " + name_ + " is loaded already", "end who uses it: staprun -d " + name_};
+  if (is_loaded()) return Error{"a module " + name_ + " is loaded already", "end the program that uses it: staprun -d " + name_};
   const MarkFolder folder;
   if (folder.path().empty()) return errno_error("cannot make a folder in /tmp", errno);
   auto pipe = open_pipe();
@@ -232,9 +232,9 @@ std::optional<Error> StapScript::trouble() {
   if (!code) return std::nullopt;
   staprun_ = 0;
   (void)step_unload();
-  return Error{"SystemTap's script " + script_ + " has ended (staprun: " + std::to_string(*code) +
-                   "): its events are missing from here on",
-               ""};
+  return Error{
+      fmt::format("SystemTap's script {} has ended (staprun: {}): its events are missing from here on", script_, *code),
+      ""};
 }
 
 // staprun unloads its module itself; if it was killed, `staprun -d` does.

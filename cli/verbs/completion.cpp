@@ -115,7 +115,8 @@ complete -F _uscope uscope
 }
 
 void add_completion(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb = app.add_subcommand("completion", "a script that makes the shell complete uscope's command line");
+  CLI::App* verb =
+      app.add_subcommand("completion", "print a script with which the shell completes uscope's command line");
   verb->add_option("SHELL", "the shell")->required()->check(CLI::IsMember({"bash"}));
   verb->callback([&app, &invocation] {
     invocation.run = [&app]() -> Result<int> {

@@ -16,7 +16,7 @@ namespace uscope::cli {
 void add_deadlock(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DeadlockOptions>();
   CLI::App* verb = app.add_subcommand(
-      "deadlock", "which threads wait for each other, at a trace's end or in an application that hangs now");
+      "deadlock", "find threads that wait for each other: at the end of a trace, or in an application that hangs now");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written");
   add_running_target(*verb, options->running);
   verb->add_option("--backend", options->running.backend,
@@ -48,7 +48,8 @@ Result<int> run_deadlock(const DeadlockOptions& options) {
   const RecordVerbOptions& running = options.running;
   const bool is_running = !running.apps.empty() || !running.pids.empty() || !running.cgroups.empty();
   if (is_running == !options.file.empty())
-    return Error{is_running ? "both a trace and an application that runs" : "nothing to look at",
+    return Error{is_running ? "both a trace and a running application are given"
+                            : "neither a trace nor a running application is given",
                  "give one of: FILE.db, --pid PID, --app NAME, --cgroup PATH"};
   const auto diagnose = [&options](const store::Database& database) {
     return diagnose_store(database, options.format);

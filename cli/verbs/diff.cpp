@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/diff.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
@@ -14,7 +16,7 @@
 namespace uscope::cli {
 namespace {
 
-constexpr std::size_t kTextLines = 5;
+constexpr std::size_t kDiffLines = 5;
 constexpr std::size_t kJsonLines = 100;
 constexpr std::size_t kMostDepth = 64;
 
@@ -31,7 +33,7 @@ Result<analyzer::MatrixBy> parse_by(const std::string& text) {
       return analyzer::MatrixBy{Space::kDepth, depth};
   }
   return Error{"--by " + text + " is not understood",
-               "use function, depth:N (N from 1 to " + std::to_string(kMostDepth) + "), or path"};
+               fmt::format("use function, depth:N (N from 1 to {}), or path", kMostDepth)};
 }
 
 Result<analyzer::ModuleNames> parse_renamed(const std::vector<std::string>& list) {
@@ -65,24 +67,26 @@ Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options) {
     if (!calls) return calls.error();
     parsed.per = std::move(*calls);
   }
-  parsed.lines = options.top.value_or(options.format == Format::kText ? kTextLines : kJsonLines);
+  parsed.lines = options.top.value_or(options.format == Format::kText ? kDiffLines : kJsonLines);
   return parsed;
 }
 
 void add_diff(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DiffVerbOptions>();
-  CLI::App* verb = app.add_subcommand("diff", "what abnormal runs do that normal runs do not: calls by their callers");
+  CLI::App* verb =
+      app.add_subcommand("diff", "show what abnormal runs do that normal runs do not: calls by their callers");
   verb->add_option("--normal", options->normal, "traces of normal runs; three or more are tested, not only ranked")
       ->required()
       ->type_name("FILE.db...");
   verb->add_option("--abnormal", options->abnormal, "traces of abnormal runs")->required()->type_name("FILE.db...");
-  verb->add_option("--by", options->by,
-                   "what a call is told by: function (of the application), depth:N (with its callers), path (modules)")
+  verb->add_option(
+          "--by", options->by,
+          "what distinguishes calls: function (of the application), depth:N (with its callers), path (modules)")
       ->type_name("SPACE")
       ->default_str("function");
-  verb->add_option("--per", options->per, "rates by these calls that succeeded (accept, %network), not by seconds")
+  verb->add_option("--per", options->per, "rates per successful call of these (accept, %network), not per second")
       ->type_name("SET");
-  verb->add_option("--map", options->renamed, "a module of one run that is another's: base names")
+  verb->add_option("--map", options->renamed, "treat a module of one run as a module of another: base names")
       ->type_name("OLD=NEW")
       ->expected(1)
       ->take_all();

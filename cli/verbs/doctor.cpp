@@ -39,7 +39,7 @@ nlohmann::json to_json(const tracer::BackendReport& report) {
 
 void add_doctor(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App* verb = app.add_subcommand("doctor", "tell which backend can run here, and what is missing");
+  CLI::App* verb = app.add_subcommand("doctor", "show which backend can run here, and what is missing");
   add_format(*verb, options->format);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_doctor(*options); }; });
 }

@@ -101,14 +101,14 @@ void add_filter_options(CLI::App& verb, EventsOptions& options) {
   const auto list = [](CLI::Option* option, const char* type) { option->type_name(type)->allow_extra_args(false); };
   list(verb.add_option("-p,--pid", filter.pids, "of these processes"), "PID");
   list(verb.add_option("--tid", filter.tids, "of these threads"), "TID");
-  list(verb.add_option("--process", filter.processes, "of programs whose base name matches"), "GLOB");
+  list(verb.add_option("--process", filter.processes, "only calls of programs whose base name matches"), "GLOB");
   verb.add_option("-e,--calls", options.calls,
-                  "these calls: names, %file %process %network %desc %memory %signal %ipc, "
+                  "only these calls: names, %file %process %network %desc %memory %signal %ipc, "
                   "all, ! to exclude")
       ->type_name("SET");
   verb.add_flag("--failed", filter.failed, "only calls that failed");
   list(verb.add_option("--errno", options.errors, "only calls that failed with this error"), "NAME");
-  verb.add_option("--slow", options.slower, "only calls that took at least so long: 10ms")->type_name("T");
+  verb.add_option("--slow", options.slower, "only calls that took at least this long: 10ms")->type_name("T");
   verb.add_option("--how", filter.hows, "only calls that ended so")
       ->allow_extra_args(false)
       ->check(CLI::IsMember(std::vector<std::string>{
@@ -119,8 +119,10 @@ void add_filter_options(CLI::App& verb, EventsOptions& options) {
   list(verb.add_option("--trigger", filter.triggers, "only calls whose application function matches"), "GLOB");
   list(verb.add_option("--function", filter.functions, "only calls with a matching function anywhere in the stack"),
        "GLOB");
-  verb.add_option("--since", options.since, "from this time after the trace's start on: 1.5s")->type_name("T");
-  verb.add_option("--until", options.until, "up to this time after the trace's start")->type_name("T");
+  verb.add_option("--since", options.since, "only calls entered this long after the trace's start or later: 1.5s")
+      ->type_name("T");
+  verb.add_option("--until", options.until, "only calls entered this long after the trace's start or earlier")
+      ->type_name("T");
   verb.add_option("-n,--limit", filter.limit, "only the first so many")->check(CLI::NonNegativeNumber)->type_name("N");
 }
 
@@ -128,7 +130,7 @@ void add_filter_options(CLI::App& verb, EventsOptions& options) {
 
 void add_events(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<EventsOptions>();
-  CLI::App* verb = app.add_subcommand("events", "single calls in order of time, as strace prints them");
+  CLI::App* verb = app.add_subcommand("events", "print single calls in order of time, as strace does");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   add_filter_options(*verb, *options);
   verb->add_flag("-k,--stack", options->stack, "the stack below each call");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/export.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
@@ -38,7 +40,7 @@ Result<Stream> stream_over(int fd) {
 Result<void> write_folded(const ExportOptions& options, const store::Database& database, std::FILE* stream) {
   Output out(stream);
   auto totals = exporters::fold_stacks(database, options.folded, [&](const std::string& stack, std::uint64_t weight) {
-    out.write(to_utf8(stack) + " " + std::to_string(weight) + "\n");
+    out.write(fmt::format("{} {}\n", to_utf8(stack), weight));
   });
   if (!totals) return totals.error();
   if (totals->events_left_out > 0)
@@ -96,7 +98,7 @@ Result<void> write_export(const ExportOptions& options) {
 
 void add_export(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App* verb = app.add_subcommand("export", "a trace in the formats of other tools");
+  CLI::App* verb = app.add_subcommand("export", "write a trace in the format of another tool");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   verb->add_option("--format", "folded: process;root;…;leaf and a number, for flame graphs")
       ->check(CLI::IsMember({"folded"}))
@@ -112,7 +114,7 @@ void add_export(CLI::App& app, Invocation& invocation) {
       ->default_str("events");
   verb->add_flag("--with-call", options->folded.with_call, "the system call as the innermost frame");
   verb->add_option("-o,--output", options->output, "write to this file instead of standard output")->type_name("FILE");
-  verb->add_flag("--force", options->force, "write also in place of a file that is there");
+  verb->add_flag("--force", options->force, "also replace a file that exists");
   verb->callback([options, &invocation] { invocation.run = [options] { return run_export(*options); }; });
 }
 

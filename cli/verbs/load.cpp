@@ -50,10 +50,11 @@ std::string load_json(const store::LoadSummary& loaded, const Client& debuginfod
 void add_load(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<LoadVerbOptions>();
   CLI::App* verb = app.add_subcommand("load", "symbolise a raw trace and load it into a database");
-  verb->add_option("RAW", options->raw, "a raw trace: of `uscope record --keep-raw`, or what a killed one left behind")
+  verb->add_option("RAW", options->raw,
+                   "a raw trace: of `uscope record --keep-raw`, or the .raw.part of a recording that was killed")
       ->required();
   verb->add_option("-o,--output", options->output, "the database to write")->type_name("FILE.db")->required();
-  verb->add_flag("--force", options->force, "write also in place of a file that is no database of uscope's");
+  verb->add_flag("--force", options->force, "also replace a file that is not a database of uscope's");
   add_format(*verb, options->format);
   add_debuginfod(*verb, options->debuginfod);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_load(*options); }; });

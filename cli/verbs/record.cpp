@@ -27,7 +27,7 @@ std::map<std::string, int> mode_numbers() {
 
 void add_record(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<RecordVerbOptions>();
-  CLI::App* verb = app.add_subcommand("record", "trace a command, or applications that run, into a database");
+  CLI::App* verb = app.add_subcommand("record", "trace a command or running applications, and write a database");
   verb->add_option("-o,--output", options->output, "the database to write")
       ->type_name("FILE.db")
       ->capture_default_str();
@@ -44,7 +44,8 @@ void add_record(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember({"auto", "bpf", "kmod"}))
       ->capture_default_str();
   verb->add_option("-u,--user", options->user, "run the command as this user")->type_name("USER");
-  verb->add_option("--app-module", options->app_modules, "modules that are the application's too (a server's plug-ins)")
+  verb->add_option("--app-module", options->app_modules,
+                   "modules that also count as the application (a server's plug-ins)")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   verb->add_option("--exclude-module", options->excluded_modules, "modules whose frames are skipped")
@@ -65,10 +66,10 @@ void add_record(CLI::App& app, Invocation& invocation) {
   verb->add_option("--max-size", options->max_size, "stop tracing when the raw trace is this large: 500M, 2G")
       ->type_name("B");
   verb->add_option("--until-stall", options->until_stall,
-                   "stop when threads have waited for each other this long, and tell which: 10s")
+                   "stop when threads have waited for each other this long, and print which: 10s")
       ->type_name("T");
   verb->add_option("--keep-raw", options->keep_raw, "keep the raw trace, for `uscope load`")->type_name("FILE");
-  verb->add_flag("--force", options->force, "write also in place of a file that is no trace of uscope's");
+  verb->add_flag("--force", options->force, "also replace a file that is not a trace of uscope's");
   verb->add_option("--verify", options->verify_every,
                    "compare every Nth stack with libdwfl's walk of the same stack copy")
       ->type_name("N");

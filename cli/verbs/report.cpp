@@ -14,14 +14,14 @@
 namespace uscope::cli {
 namespace {
 
-constexpr std::size_t kTextLines = 8;
+constexpr std::size_t kReportLines = 8;
 
 }  // namespace
 
 void add_report(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* verb = app.add_subcommand("report",
-                                      "what a trace says: losses first, then processes, calls, their callers, "
+                                      "summarize a trace: losses first, then processes, calls, their callers, "
                                       "latencies, errors");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)")
@@ -35,7 +35,7 @@ Result<int> run_report(const ReportOptions& options) {
   auto database = open_confined(options.file);
   if (!database) return database.error();
   const bool text = options.format == Format::kText;
-  auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(text ? kTextLines : 0)});
+  auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(text ? kReportLines : 0)});
   if (!summary) return summary.error();
   Output out(stdout);
   out.write(text ? report_text(*summary, options.file.string(), text_width(stdout)) : report_json(*summary));

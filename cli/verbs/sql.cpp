@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -75,13 +74,7 @@ Result<std::string> take_statement(sqlite3* database, std::string& sql) {
 }
 
 std::string hex(std::string_view bytes) {
-  std::string out = "x'";
-  for (const char c : bytes) {
-    std::array<char, 3> digits{};
-    std::snprintf(digits.data(), digits.size(), "%02x", static_cast<unsigned char>(c));
-    out += digits.data();
-  }
-  return out + "'";
+  return "x'" + hex_of(bytes) + "'";
 }
 
 std::string text_cell(const store::Statement& row, int column) {
@@ -208,7 +201,7 @@ Result<void> print_json(store::Statement& statement, bool first, Output& out) {
 
 void add_sql(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<SqlOptions>();
-  CLI::App* verb = app.add_subcommand("sql", "ask a trace in SQL, read-only; v_event is the view to begin with");
+  CLI::App* verb = app.add_subcommand("sql", "query a trace in SQL, read-only; begin with the view v_event");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   verb->add_option("SQL", options->sql, "SELECT statements, separated by ;")->required();
   add_format(*verb, options->format);

@@ -78,7 +78,7 @@ class Top {
     if (refreshes) screen_.emplace();
     tracer::RecordHooks hooks;
     hooks.observer = &calls_;
-    hooks.status = [this](const tracer::TraceFigures& now, double seconds) { look(now, seconds); };
+    hooks.status = [this](const tracer::TraceFigures& now, double seconds) { refresh(now, seconds); };
     hooks.wants_end = [this] { return over_ || (screen_ && screen_->quit_was_typed()); };
     hooks.attached = [this](std::uint64_t threads) { say_attached(threads); };
     const auto outcome = tracer::record(recorder, hooks, nullptr);
@@ -98,7 +98,7 @@ class Top {
                    escape_terminal(picture_.target).c_str());
   }
 
-  void look(const tracer::TraceFigures& now, double seconds) {
+  void refresh(const tracer::TraceFigures& now, double seconds) {
     if (over_ || seconds - picture_.at_s < interval_s_) return;
     fill(now, seconds);
     if (options_.once) {
@@ -165,7 +165,8 @@ class Top {
 void add_top(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TopVerbOptions>();
   options->record.mode = kAllLast;
-  CLI::App* verb = app.add_subcommand("top", "what applications that run call, and from where, refreshed; q quits");
+  CLI::App* verb =
+      app.add_subcommand("top", "show continuously what running applications call, and from where; q quits");
   add_running_target(*verb, options->record);
   verb->add_option("-e,--calls", options->record.calls, "calls to count: names, %file %network ..., all; ! excludes")
       ->type_name("SET")
@@ -173,15 +174,16 @@ void add_top(CLI::App& app, Invocation& invocation) {
   verb->add_option("--interval", options->interval, "how often to refresh, at least 250ms")
       ->type_name("T")
       ->capture_default_str();
-  verb->add_option("--lines", options->lines, "lines shown; by default what fits the terminal")->type_name("N");
-  verb->add_flag("--once", options->once, "one picture, of one interval");
+  verb->add_option("--lines", options->lines, "number of lines; by default as many as fit the terminal")
+      ->type_name("N");
+  verb->add_flag("--once", options->once, "print one display, of one interval");
   verb->add_option("--duration", options->record.duration, "end after this time: 30s, 5m")->type_name("T");
   verb->add_option("--backend", options->record.backend,
                    "what traces in the kernel: bpf, kmod (the module), or what works")
       ->check(CLI::IsMember({"auto", "bpf", "kmod"}))
       ->capture_default_str();
   verb->add_option("--app-module", options->record.app_modules,
-                   "modules that are the application's too (a server's plug-ins)")
+                   "modules that also count as the application (a server's plug-ins)")
       ->type_name("GLOB");
   add_format(*verb, options->format);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_top(*options); }; });

@@ -14,9 +14,10 @@ namespace uscope::cli {
 
 void add_tree(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TreeOptions>();
-  CLI::App* verb = app.add_subcommand("tree", "the process tree with images, life times, exit codes, events");
+  CLI::App* verb = app.add_subcommand("tree", "show the process tree with images, life times, exit codes, events");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
-  verb->add_flag("--images", options->images, "a line for each program that a process executed, with its arguments");
+  verb->add_flag("--images", options->images,
+                 "print a line for each program that a process executed, with its arguments");
   add_format(*verb, options->format);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_tree(*options); }; });
 }

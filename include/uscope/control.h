@@ -6,12 +6,13 @@
 #ifndef USCOPE_CONTROL_H
 #define USCOPE_CONTROL_H
 
+#include "program.h"
 #include "record.h"
 #include "rows.h"
 #include "scope.h"
 #include "target.h"
 
-#define USC_CONTROL_ABI 8 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 9 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 
@@ -29,6 +30,7 @@ struct usc_config {
 	__u32 strings_i386[USC_SYSCALL_BITS];
 	__u32 string_bytes; /* taken of each, at most: 1 … USC_STRING_MOST */
 	__u32 pad;
+	struct usc_program program; /* which of these calls are recorded; the others are not walked */
 };
 
 struct usc_file_entry {
@@ -68,7 +70,7 @@ struct usc_loss_key {
 	__u32 cause;
 };
 
-USC_ASSERT_SIZE(usc_config, 4256);
+USC_ASSERT_SIZE(usc_config, 5288);
 USC_ASSERT_SIZE(usc_file_entry, 40);
 USC_ASSERT_SIZE(usc_loss_key, 8);
 

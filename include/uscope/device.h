@@ -5,7 +5,8 @@
  * second open() fails with EBUSY; /sys/module/uscope/parameters/holder then says who it is.
  *
  * Every structure begins with its size, which must be the one below, and every field named `reserved` must be 0: EINVAL
- * otherwise. Addresses are those of the calling process.
+ * otherwise. START with a program (program.h) of an unknown version ends with EPROTONOSUPPORT, with another one that cannot
+ * be run with EINVAL. Addresses are those of the calling process.
  *
  * Order: START once, then tables and files as they come, LAUNCH or TARGETs, ATTACH, for what runs already ADOPT, MAPPINGS
  * and ATTACHED, CLOSE_ENTRIES, DETACH; closing the descriptor does what is still to be done of the last two, and frees
@@ -31,7 +32,7 @@
 
 #define USC_DEVICE_NAME "uscope"
 #define USC_DEVICE_PATH "/dev/uscope"
-#define USC_DEVICE_ABI 4 /* moves with every change of this file */
+#define USC_DEVICE_ABI 5 /* moves with every change of this file */
 
 /* What START accepts. */
 #define USC_DEVICE_RING_MIN (1u << 16)
@@ -255,7 +256,7 @@ static inline int usc_device_refusal(unsigned int command, unsigned int phase)
 }
 
 USC_ASSERT_SIZE(usc_device_version, 48);
-USC_ASSERT_SIZE(usc_device_start, 4288);
+USC_ASSERT_SIZE(usc_device_start, 5320);
 USC_ASSERT_SIZE(usc_ring_control, 128);
 USC_ASSERT_SIZE(usc_device_table, 56);
 USC_ASSERT_SIZE(usc_device_file, 24);

@@ -3,8 +3,8 @@
  * One step of a walk: from a frame's registers and the rule that holds at its pc to its caller's registers. All memory
  * is read before any register changes, so a failed step leaves the frame as it was.
  *
- * Which registers are known: all of them in frame 0 and behind a signal frame. A compact row tells of rsp and rbp only,
- * so the other ones are unknown afterwards; a shared rule tells of all callee-saved ones.
+ * Which registers are known: all of them in frame 0 and behind a signal frame. A compact row has rules for rsp and rbp
+ * only, so the other ones are unknown afterwards; a shared rule has rules for all callee-saved ones.
  */
 #ifndef USCOPE_UNWIND_H
 #define USCOPE_UNWIND_H

@@ -2,6 +2,7 @@
 #include "store/db/database.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ Result<void> harden(sqlite3* database) {
                                                           {SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0}}};
   for (const auto& [setting, value] : kSettings)
     if (sqlite3_db_config(database, setting, value, nullptr) != SQLITE_OK)
-      return Error{"this SQLite refuses the setting " + std::to_string(setting), "use SQLite 3.31 or later"};
+      return Error{fmt::format("this SQLite refuses the setting {}", setting), "use SQLite 3.31 or later"};
   // The longest texts, folded stacks of C++ names, are some megabytes. A damaged file may declare any length.
   constexpr int kLongestValue = 64 << 20;
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestValue);
@@ -63,13 +64,14 @@ Result<void> check_start(int file, const std::string& name) {
       break;
   }
   if (start->schema != kSchemaVersion)
-    return Error{name + " was made by another version of uscope: its schema is " + std::to_string(start->schema) +
-                     ", this uscope reads " + std::to_string(kSchemaVersion),
+    return Error{fmt::format("{} was made by another version of uscope: its schema is {}, this uscope reads {}", name,
+                             start->schema, kSchemaVersion),
                  "load it again from its raw trace with `uscope load`"};
   if (start->write_ahead_log)
     return Error{
-        name + " is in SQLite's WAL mode: another program has written to it, and a part may be in " + name + "-wal",
-        "as its owner: sqlite3 " + name + " 'PRAGMA journal_mode=delete'"};
+        fmt::format("{0} is in SQLite's WAL mode: another program has written to it, and a part may be in {0}-wal",
+                    name),
+        fmt::format("as its owner: sqlite3 {} 'PRAGMA journal_mode=delete'", name)};
   return {};
 }
 
@@ -77,7 +79,7 @@ Result<void> check_start(int file, const std::string& name) {
 // journals that others may have put next to the file.
 Result<void> check_journal(int file, const std::string& name) {
   std::array<char, PATH_MAX> real{};
-  const std::string self = "/proc/self/fd/" + std::to_string(file);
+  const std::string self = fmt::format("/proc/self/fd/{}", file);
   const ssize_t length = ::readlink(self.c_str(), real.data(), real.size() - 1);
   struct stat own {};
   struct stat journal {};

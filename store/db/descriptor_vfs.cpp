@@ -5,6 +5,7 @@
 #include "store/db/descriptor_vfs.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -144,7 +145,7 @@ void say_why_nothing(sqlite3_vfs*, int room, char* message) {
 
 void close_nothing(sqlite3_vfs*, void*) {}
 
-int tell_last_error(sqlite3_vfs*, int, char*) {
+int last_error_text(sqlite3_vfs*, int, char*) {
   return last_error;
 }
 
@@ -172,7 +173,7 @@ int DescriptorVfs::open_file(sqlite3_vfs* vfs, const char*, sqlite3_file* file, 
 DescriptorVfs::DescriptorVfs(int file, UniqueFd temporary, bool writable)
     : file_(file), temporary_(std::move(temporary)), writable_(writable) {
   static std::atomic<unsigned> number{0};
-  name_ = "uscope-descriptor-" + std::to_string(number++);
+  name_ = fmt::format("uscope-descriptor-{}", number++);
   const sqlite3_vfs& usual = *sqlite3_vfs_find(nullptr);  // provides time and randomness
   vfs_.iVersion = usual.iVersion >= 2 ? 2 : 1;
   vfs_.szOsFile = sizeof(OpenFile);
@@ -190,7 +191,7 @@ DescriptorVfs::DescriptorVfs(int file, UniqueFd temporary, bool writable)
   vfs_.xRandomness = usual.xRandomness;
   vfs_.xSleep = usual.xSleep;
   vfs_.xCurrentTime = usual.xCurrentTime;
-  vfs_.xGetLastError = tell_last_error;
+  vfs_.xGetLastError = last_error_text;
   vfs_.xCurrentTimeInt64 = usual.iVersion >= 2 ? usual.xCurrentTimeInt64 : nullptr;
 }
 

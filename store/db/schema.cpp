@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/db/schema.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -240,8 +242,8 @@ Result<void> check_schema(sqlite3* database, const std::string& name) {
 }
 
 Result<void> create_schema(sqlite3* database) {
-  const std::string versions = "PRAGMA user_version=" + std::to_string(kSchemaVersion) +
-                               ";PRAGMA application_id=" + std::to_string(kApplicationId);
+  const std::string versions =
+      fmt::format("PRAGMA user_version={};PRAGMA application_id={}", kSchemaVersion, kApplicationId);
   for (const std::string& sql : {std::string(kTables), std::string(kViews), versions})
     if (auto done = execute(database, sql); !done) return done;
   return fill_errno_names(database);

@@ -46,26 +46,26 @@ Result<Statement> Statement::prepare(sqlite3* database, std::string_view sql) {
   return Statement(std::move(handle));
 }
 
-void Statement::keep(int code) {
+void Statement::record_error(int code) {
   if (bind_error_ == SQLITE_OK) bind_error_ = code;
 }
 
 void Statement::bind_integer(int parameter, std::int64_t value) {
-  keep(sqlite3_bind_int64(handle_.get(), parameter, value));
+  record_error(sqlite3_bind_int64(handle_.get(), parameter, value));
 }
 
 void Statement::bind(int parameter, std::string_view text) {
   // An empty view may have a null address, which would mean NULL.
   const char* start = text.data() ? text.data() : "";
-  keep(sqlite3_bind_text64(handle_.get(), parameter, start, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  record_error(sqlite3_bind_text64(handle_.get(), parameter, start, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
 void Statement::bind(int parameter, double value) {
-  keep(sqlite3_bind_double(handle_.get(), parameter, value));
+  record_error(sqlite3_bind_double(handle_.get(), parameter, value));
 }
 
 void Statement::bind_null(int parameter) {
-  keep(sqlite3_bind_null(handle_.get(), parameter));
+  record_error(sqlite3_bind_null(handle_.get(), parameter));
 }
 
 void Statement::bind(int parameter, const std::optional<std::int64_t>& value) {

@@ -70,7 +70,7 @@ class Statement {
 
  private:
   explicit Statement(SqliteStatement handle) : handle_(std::move(handle)) {}
-  void keep(int code);
+  void record_error(int code);
   [[nodiscard]] Error failure(int code) const;
 
   SqliteStatement handle_;

@@ -2,9 +2,12 @@
 // The effects of calls on descriptors, by the calls' names.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "uscope/record.h"
 
 namespace uscope::store {
 
@@ -48,6 +51,11 @@ enum class DescriptorNeed : std::uint8_t {
   kRoots,    // without these no file by its path
   kFolders,  // without these none by a relative path
 };
+
+// The descriptor that an event has as an argument: the kernel ignores the upper half of the register.
+[[nodiscard]] inline int descriptor_arg(const usc_event& event, std::size_t arg) {
+  return static_cast<int>(event.args[arg]);
+}
 
 [[nodiscard]] DescriptorCall descriptor_call(std::string_view name);
 

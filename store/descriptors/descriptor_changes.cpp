@@ -12,18 +12,15 @@
 #include <cerrno>
 #include <limits>
 
-#include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_tracker.h"
 #include "support/text.h"
+
+#include "store/descriptors/descriptor_calls.h"
 
 namespace uscope::store {
 namespace {
 
 constexpr std::size_t kMostMoved = std::size_t{1} << 16;
-
-int number_of(const usc_event& event, std::size_t arg) {
-  return static_cast<int>(event.args[arg]);
-}
 
 // The last descriptor number of a close_range.
 int last_of(const usc_event& event) {
@@ -142,7 +139,7 @@ void DescriptorTracker::follow_sharing(const usc_event& event, DescriptorOwner& 
 }
 
 void DescriptorTracker::follow_close(const usc_event& event, DescriptorOwner& owner) {
-  const int fd = number_of(event, 0);
+  const int fd = descriptor_arg(event, 0);
   if (fd < 0) return;
   if (returned(event) && event.result == -EBADF) {
     owner.table->descriptors.close_range(fd, fd);  // it was not open
@@ -159,7 +156,7 @@ void DescriptorTracker::follow_close_range(const usc_event& event, DescriptorOwn
   const bool marks = (event.args[2] & CLOSE_RANGE_CLOEXEC) != 0;
   const bool unshares = (event.args[2] & CLOSE_RANGE_UNSHARE) != 0;
   Return update = at_return(unshares ? Return::Kind::kUnshareAndClose : Return::Kind::kCloseRange, event, owner);
-  update.fd = number_of(event, 0);
+  update.fd = descriptor_arg(event, 0);
   update.last = last_of(event);
   update.marks = marks;
   if (!unshares && marks) owner.table->descriptors.set_close_on_exec(update.fd, update.last, true);
@@ -175,8 +172,8 @@ void DescriptorTracker::follow_copy(const usc_event& event, DescriptorOwner& own
   if (fcntl && command == F_SETFD) return follow_on_exec(event, owner, (event.args[2] & FD_CLOEXEC) != 0);
   if (fcntl && command != F_DUPFD && command != F_DUPFD_CLOEXEC) return;
   const bool replaces = facts.call == DescriptorCall::kDuplicateTo;
-  const int from = number_of(event, 0);
-  const int to = replaces ? number_of(event, 1) : static_cast<int>(event.result);
+  const int from = descriptor_arg(event, 0);
+  const int to = replaces ? descriptor_arg(event, 1) : static_cast<int>(event.result);
   if (to < 0 || from == to || (!replaces && !returned(event))) return;
   Return update = at_return(replaces ? Return::Kind::kReplace : Return::Kind::kOpen, event, owner);
   update.fd = to;
@@ -198,14 +195,14 @@ void DescriptorTracker::follow_ioctl(const usc_event& event, DescriptorOwner& ow
   if (request == FIONCLEX) follow_on_exec(event, owner, false);
   if (!changes_numbers(request)) return;
   doubt_all();
-  strangers_++;
+  untraced_calls_++;
   if (returned(event)) plan(at_return(Return::Kind::kStranger, event, owner));
 }
 
 // An exec may close the descriptor as soon as it may be marked. That it is unmarked is known only if no other task can
 // have marked it again.
 void DescriptorTracker::follow_on_exec(const usc_event& event, DescriptorOwner& owner, bool closes) {
-  const int fd = number_of(event, 0);
+  const int fd = descriptor_arg(event, 0);
   if (closes)
     owner.table->descriptors.set_close_on_exec(fd, fd, true);
   else if (returned(event) && owner.table->users == 1)
@@ -220,7 +217,7 @@ Result<void> DescriptorTracker::name_of_folder(const usc_event& event, const Des
   if (facts.call == DescriptorCall::kSetns) {
     if ((event.args[1] & CLONE_NEWNS) != 0) name = "/";  // a mount namespace sets its root for both
   } else if (facts.call == DescriptorCall::kFchdir) {
-    auto found = absolute(".", owner, number_of(event, 0), update);
+    auto found = absolute(".", owner, descriptor_arg(event, 0), update);
     if (!found) return found.error();
     name = *found;
   } else if (path && (path->flags & (USC_STRING_REDACTED | USC_STRING_TRUNCATED)) == 0) {
@@ -342,7 +339,7 @@ void DescriptorTracker::apply(Return& update) {
       break;
     case Return::Kind::kStranger:
       doubt_all();
-      strangers_--;
+      untraced_calls_--;
       break;
   }
 }

@@ -7,18 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "store/descriptors/descriptor_calls.h"
 #include "store/descriptors/descriptor_tracker.h"
 #include "syscalls/syscall_table.h"
+
+#include "store/descriptors/descriptor_calls.h"
 
 namespace uscope::store {
 namespace {
 
 constexpr std::size_t kMostSockets = std::size_t{1} << 20;
-
-int number_of(const usc_event& event, std::size_t arg) {
-  return static_cast<int>(event.args[arg]);
-}
 
 const trace::OrderedString* find_string(std::span<const trace::OrderedString> strings, int arg) {
   for (const trace::OrderedString& string : strings)
@@ -114,7 +111,7 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
   update.fd = static_cast<int>(event.result);
   std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
   bool is_known = true;
-  if (syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) == "openat2") {
+  if (syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind) == "openat2") {
     const trace::OrderedString* how = find_string(strings, 2);
     // Unknown: whether an exec closes it, or whether an absolute path begins at the folder.
     is_known = how && how->string_id == 0 && (how->numbers[2] & RESOLVE_IN_ROOT) == 0;
@@ -126,8 +123,9 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
   auto text = strings_.text(path->string_id);
   if (!text) return text.error();
   const bool redacted = (path->flags & USC_STRING_REDACTED) != 0;
-  auto name = redacted ? Result<std::string>(text->value_or(""))
-                       : absolute(text->value_or(""), owner, facts.path == 0 ? AT_FDCWD : number_of(event, 0), update);
+  auto name = redacted
+                  ? Result<std::string>(text->value_or(""))
+                  : absolute(text->value_or(""), owner, facts.path == 0 ? AT_FDCWD : descriptor_arg(event, 0), update);
   if (!name) return name.error();
   return open_as(std::move(update), *name, (flags & O_CLOEXEC) != 0);
 }
@@ -153,7 +151,7 @@ Result<void> DescriptorTracker::follow_opening(const usc_event& event, Descripto
   update.fd = static_cast<int>(event.result);
   if (facts.call == DescriptorCall::kLabel)
     return open_as(std::move(update),
-                   descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr)),
+                   descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind)),
                    (flags & O_CLOEXEC) != 0);
   const trace::OrderedString* name = find_string(strings, 0);
   std::optional<std::string> text;
@@ -170,7 +168,7 @@ Result<void> DescriptorTracker::follow_socket(const usc_event& event, Descriptor
   Return update = at_return(Return::Kind::kOpen, event, owner);
   update.fd = static_cast<int>(event.result);
   if (facts.call == DescriptorCall::kSocket) {
-    auto label = intern("socket:[" + std::string(family_name(number_of(event, 0))) + "]");
+    auto label = intern("socket:[" + std::string(family_name(descriptor_arg(event, 0))) + "]");
     if (!label) return label.error();
     update.descriptor = {*label, 0, (event.args[1] & SOCK_CLOEXEC) != 0};
     if (sockets_.size() < kMostSockets) {
@@ -198,7 +196,7 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
                                              const std::string& peer) {
   const bool connects = facts.call == DescriptorCall::kConnect;
   if (event.result < 0 && !(connects && event.result == -EINPROGRESS)) return {};
-  const Descriptor* found = is_said(owner, event.entry_ns) ? known(*owner.table, number_of(event, 0)) : nullptr;
+  const Descriptor* found = is_said(owner, event.entry_ns) ? known(*owner.table, descriptor_arg(event, 0)) : nullptr;
   if (!found || found->name >= 0) return {};
   Return update = at_return(Return::Kind::kLabel, event, owner);
   update.fd = static_cast<int>(-found->name - 1);
@@ -219,7 +217,7 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
 Result<void> DescriptorTracker::follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                                             std::span<const trace::OrderedString> strings) {
   const std::uint64_t flags = facts.flags >= 0 ? event.args[static_cast<std::size_t>(facts.flags)] : 0;
-  const std::string_view label = descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr));
+  const std::string_view label = descriptor_label(syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind));
   for (const trace::OrderedString& string : strings) {
     if (string.kind != USC_STRING_PAIR) continue;
     for (const int fd :

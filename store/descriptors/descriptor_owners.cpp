@@ -31,8 +31,8 @@ void DescriptorOwners::take(DescriptorOwner& owner, std::shared_ptr<SharedTable>
   owner.table = std::move(table);
   owner.table->users++;
   if (owner.supervised) doubt(*owner.table);
-  if (const auto silent = silent_.find(owner.process); silent != silent_.end())
-    owner.table->silent_until = std::max(owner.table->silent_until, silent->second);
+  if (const auto silent = unknown_.find(owner.process); silent != unknown_.end())
+    owner.table->unknown_until = std::max(owner.table->unknown_until, silent->second);
 }
 
 void DescriptorOwners::take(DescriptorOwner& owner, std::shared_ptr<SharedFolder> folder) {
@@ -165,11 +165,11 @@ void DescriptorOwners::doubt_shared_between_processes(std::uint32_t process) {
 }
 
 void DescriptorOwners::silence(std::uint32_t process, std::uint64_t until) {
-  std::uint64_t& silent = silent_[process];
+  std::uint64_t& silent = unknown_[process];
   silent = std::max(silent, until);
   each(process, [silent](DescriptorOwner& owner) {
     owner.table->descriptors.forget();
-    owner.table->silent_until = std::max(owner.table->silent_until, silent);
+    owner.table->unknown_until = std::max(owner.table->unknown_until, silent);
     owner.folder->working = 0;
   });
 }

@@ -19,8 +19,8 @@ namespace uscope::store {
 struct SharedTable {
   DescriptorTable descriptors;
   std::uint32_t users = 0;
-  bool unsure = false;             // nothing is known of it, and nothing will be
-  std::uint64_t silent_until = 0;  // calls were lost: nothing is known before this time
+  bool unsure = false;              // nothing is known of it, and nothing will be
+  std::uint64_t unknown_until = 0;  // calls were lost: nothing is known before this time
 };
 
 struct SharedFolder {
@@ -93,7 +93,7 @@ class DescriptorOwners {
   std::unordered_map<std::uint32_t, DescriptorOwner> owners_;                   // by task
   std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> tasks_;  // by process
   std::unordered_map<std::uint32_t, std::uint32_t> first_;                      // tasks, by process
-  std::unordered_map<std::uint32_t, std::uint64_t> silent_;                     // by process
+  std::unordered_map<std::uint32_t, std::uint64_t> unknown_;                    // by process
 };
 
 }  // namespace uscope::store

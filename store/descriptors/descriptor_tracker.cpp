@@ -84,17 +84,17 @@ void DescriptorTracker::learn_calls() {
 
 // The tracer writes all descriptors of one process in sequence, and then the end.
 void DescriptorTracker::plan_proc() {
-  const auto& told = definitions_.descriptors;
+  const auto& open = definitions_.descriptors;
   std::size_t first = 0;
-  for (std::size_t i = 0; i < told.size(); i++) {
-    if (told[i].process != told[first].process) first = i;
-    if (told[i].fd != USC_FD_END) continue;
-    if (i > first && told[i].time >= told[first].time) {
-      happenings_.push_back({Happening::Kind::kProcBegins, told[first].time, proc_.size()});
-      happenings_.push_back({Happening::Kind::kProcEnds, told[i].time, proc_.size()});
-      proc_.push_back({.first = first, .count = i - first, .process = told[first].process});
+  for (std::size_t i = 0; i < open.size(); i++) {
+    if (open[i].process != open[first].process) first = i;
+    if (open[i].fd != USC_FD_END) continue;
+    if (i > first && open[i].time >= open[first].time) {
+      happenings_.push_back({Happening::Kind::kProcBegins, open[first].time, proc_.size()});
+      happenings_.push_back({Happening::Kind::kProcEnds, open[i].time, proc_.size()});
+      proc_.push_back({.first = first, .count = i - first, .process = open[first].process});
     }
-    first = i + 1 < told.size() ? i + 1 : i;
+    first = i + 1 < open.size() ? i + 1 : i;
   }
 }
 
@@ -214,10 +214,10 @@ void DescriptorTracker::lose(const LossFacts& loss) {
       owners_.silence(loss.process, loss.until_ns);
       moved_all_ = ++stamp_;
       if (loss.process != 0) break;
-      silent_until_ = std::max(silent_until_, loss.until_ns);
+      unknown_until_ = std::max(unknown_until_, loss.until_ns);
       doubt_all();
       break;
-    case USC_LOSS_RING_FULL_RECORD:  // possibly of a new task, which is then a stranger, or of an exec
+    case USC_LOSS_RING_FULL_RECORD:  // possibly of a new task, which is then unknown to the trace, or of an exec
       if (loss.process != 0) owners_.silence(loss.process, loss.until_ns);
       if (loss.process != 0) owners_.doubt_shared_between_processes(loss.process);
       break;
@@ -239,7 +239,7 @@ void DescriptorTracker::lose(const LossFacts& loss) {
 }
 
 bool DescriptorTracker::may_learn(const SharedTable& table, std::uint64_t time) const {
-  return !table.unsure && time >= table.silent_until && time >= silent_until_ && strangers_ == 0;
+  return !table.unsure && time >= table.unknown_until && time >= unknown_until_ && untraced_calls_ == 0;
 }
 
 bool DescriptorTracker::is_said(const DescriptorOwner& owner, std::uint64_t time) const {
@@ -251,12 +251,12 @@ const Descriptor* DescriptorTracker::known(const SharedTable& table, int fd) con
   return found && found->stamp > forgotten_ ? found : nullptr;
 }
 
-Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::see(
+Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
     const usc_event& event, std::span<const trace::OrderedString> strings) {
   named_.clear();
-  if (!usable_ || event.abi >= kAbis || event.nr >= syscalls::kSyscallNumbers) return std::span<const Named>();
+  if (!usable_ || event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return std::span<const Named>();
   if (auto done = apply_until(event.entry_ns); !done) return done.error();
-  const CallFacts& facts = facts_[event.abi * syscalls::kSyscallNumbers + event.nr];
+  const CallFacts& facts = facts_[event.abi * syscalls::kSyscallNumbers + event.kind];
   const bool in_order = event.entry_ns >= last_entry_;
   last_entry_ = std::max<std::uint64_t>(last_entry_, event.entry_ns);
   if (event.how == USC_HOW_NO_ENTRY || (facts.call == DescriptorCall::kNone && facts.descriptors == 0))
@@ -268,7 +268,7 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::see(
   }
   DescriptorOwner* owner = owners_.find(event.head.task);
   if (!owner) {
-    see_stranger(event, facts.call);
+    observe_untraced(event, facts.call);
     return std::span<const Named>();
   }
   if (facts.descriptors != 0 && is_said(*owner, event.entry_ns)) name_arguments(event, *owner, facts);
@@ -289,11 +289,11 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
 }
 
 // A task whose start is not in the trace may share any table and any folder.
-void DescriptorTracker::see_stranger(const usc_event& event, DescriptorCall call) {
+void DescriptorTracker::observe_untraced(const usc_event& event, DescriptorCall call) {
   if (call == DescriptorCall::kNone) return;
   doubt_all();
   if (call == DescriptorCall::kChroot || call == DescriptorCall::kSetns) roots_forgotten_ = stamp_;
-  strangers_++;
+  untraced_calls_++;
   if (event.how != USC_HOW_RETURNED) return;
   Return update{.kind = Return::Kind::kStranger};
   update.time = event.head.time;

@@ -48,7 +48,7 @@ class DescriptorTracker {
   DescriptorTracker(const Definitions& definitions, StringTable& strings);
 
   // Processes the next event. The result is valid until the next call.
-  Result<std::span<const Named>> see(const usc_event& event, std::span<const trace::OrderedString> strings);
+  Result<std::span<const Named>> observe(const usc_event& event, std::span<const trace::OrderedString> strings);
 
  private:
   struct CallFacts {
@@ -133,7 +133,7 @@ class DescriptorTracker {
   [[nodiscard]] const Descriptor* known(const SharedTable& table, int fd) const;
   [[nodiscard]] bool was_moved(std::string_view folder, std::uint64_t since) const;
   void name_arguments(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts);
-  void see_stranger(const usc_event& event, DescriptorCall call);
+  void observe_untraced(const usc_event& event, DescriptorCall call);
 
   // descriptor_changes.cpp: applies calls to tables and folders.
   Result<void> follow(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
@@ -198,8 +198,8 @@ class DescriptorTracker {
   std::uint64_t stamp_ = 1;
   std::uint64_t forgotten_ = 0;        // data with this stamp, or a smaller one, may be wrong
   std::uint64_t roots_forgotten_ = 0;  // the same for root directories
-  std::uint64_t silent_until_ = 0;
-  std::uint32_t strangers_ = 0;  // calls of tasks unknown to the trace, which may change any table
+  std::uint64_t unknown_until_ = 0;
+  std::uint32_t untraced_calls_ = 0;  // calls of tasks unknown to the trace, which may change any table
   std::uint64_t last_entry_ = 0;
   Redactor redactor_;  // for names that are composed here
   std::vector<Named> named_;

@@ -2,6 +2,7 @@
 #include "store/files/output_file.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/vfs.h>
@@ -133,7 +134,7 @@ bool remove_stale(int folder, const std::string& name) {
 // The folder's present path.
 std::string folder_now(int folder) {
   std::array<char, PATH_MAX> path{};
-  const std::string self = "/proc/self/fd/" + std::to_string(folder);
+  const std::string self = fmt::format("/proc/self/fd/{}", folder);
   const ssize_t length = readlink(self.c_str(), path.data(), path.size());
   return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : "its folder";
 }
@@ -167,12 +168,12 @@ Result<OutputPlace> OutputPlace::find(const std::filesystem::path& path, OutputK
     if (!link) return link.error();
     if (*link) continue;
     if (!place.stream_)
-      if (auto done = place.look(true); !done) return done.error();
+      if (auto done = place.examine(true); !done) return done.error();
     if (!place.stream_ && faccessat(place.folder(), ".", W_OK | X_OK, AT_EACCESS) != 0)
       return errno_error("cannot write to the output folder " + folder.string(), errno, place.elsewhere());
     return place;
   }
-  return Error{path.string() + " leads through more than " + std::to_string(kMostLinks) + " symbolic links",
+  return Error{fmt::format("{} leads through more than {} symbolic links", path.string(), kMostLinks),
                place.give_file()};
 }
 
@@ -242,7 +243,7 @@ Result<void> OutputPlace::take_stream(const struct stat& status) {
 }
 
 // Checks whether the existing file may be replaced, or can be written to as a stream.
-Result<void> OutputPlace::look(bool may_stream) {
+Result<void> OutputPlace::examine(bool may_stream) {
   struct stat status {};
   replaces_ = false;
   if (fstatat(folder(), name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -351,7 +352,7 @@ Result<void> OutputFile::commit() {
 Result<void> OutputFile::move_to(const OutputPlace& place) {
   const std::string shown = place.path().string();
   const std::string passing = place.name_ + ".part";
-  const std::string self = "/proc/self/fd/" + std::to_string(file_.get());
+  const std::string self = fmt::format("/proc/self/fd/{}", file_.get());
   const auto link = [&] {
     return linkat(AT_FDCWD, self.c_str(), place.folder(), passing.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
   };
@@ -376,7 +377,7 @@ Result<void> OutputFile::commit_to(const OutputPlace& place) {
   const std::string shown = place.path().string();
   if (fsync(file_.get()) != 0) return errno_error("cannot write " + path_.string(), errno, write_remedy(errno));
   OutputPlace now = place;
-  if (auto fits = now.look(false); !fits) return fits;
+  if (auto fits = now.examine(false); !fits) return fits;
   if (!stands())
     return Error{path_.string() + " was removed or replaced by somebody while it was written",
                  "somebody else writes to that folder: choose one that only you can write to"};

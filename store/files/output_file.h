@@ -68,7 +68,7 @@ class OutputPlace {
   Result<bool> take_link(std::filesystem::path& next);
   Result<void> take_descriptor(int number);
   Result<void> take_stream(const struct stat& status);
-  Result<void> look(bool may_stream);
+  Result<void> examine(bool may_stream);
   Result<void> look_at_file();
 
   std::filesystem::path path_;
@@ -104,7 +104,7 @@ class OutputFile {
   Result<void> commit();
   Result<void> commit_to(const OutputPlace& place);
   // After this call the destructor does not remove the file.
-  void keep() { ended_ = true; }
+  void keep_file() { ended_ = true; }
   // Removes the file now.
   void abandon();
 

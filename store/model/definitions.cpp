@@ -9,17 +9,13 @@
 namespace uscope::store {
 namespace {
 
-constexpr std::uint32_t kMostFiles = 0xffff;    // a frame holds 16 bits of its file's number
-constexpr std::size_t kMostLoggedKinds = 4096;  // the module gives out fewer
+constexpr std::uint32_t kMostFiles = 0xffff;   // a frame holds 16 bits of its file's number
+constexpr std::size_t kMostNamedKinds = 4096;  // the module gives out fewer
 
 // Arguments as a JSON array of texts. A list that was cut off ends with "…"; its last argument may be cut too.
 std::string argv_json(std::string_view bytes, bool cut) {
   nlohmann::json array = nlohmann::json::array();
-  while (!bytes.empty()) {
-    const std::size_t end = std::min(bytes.find('\0'), bytes.size());
-    array.push_back(to_utf8(bytes.substr(0, end)));
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
-  }
+  for (const std::string_view argument : trace::split_nul(bytes)) array.push_back(to_utf8(argument));
   if (cut) array.push_back("…");
   return array.dump();
 }
@@ -67,8 +63,9 @@ void Definitions::add(const trace::RawRecord& record) {
       break;
     case USC_RECORD_LOG_KIND: {
       const auto kind = record.as<usc_log_kind>();
-      if (logged_kinds.size() < kMostLoggedKinds)
-        logged_kinds.try_emplace(kind.kind, to_utf8(record.data<usc_log_kind>(0, kind.name_bytes)));
+      if (kind_names.size() < kMostNamedKinds)
+        kind_names.try_emplace({trace::source_of(record), kind.kind},
+                               to_utf8(record.data<usc_log_kind>(0, kind.name_bytes)));
       break;
     }
     case USC_RECORD_KERNEL_PLACE:
@@ -181,20 +178,16 @@ void Definitions::add_file_info(const trace::RawRecord& record) {
   if (info.file > kMostFiles) return;
   FileFacts& facts = files[info.file];
   facts.classes = info.classes;
-  facts.segments.resize(info.segments);
-  const std::size_t segment_bytes = info.segments * sizeof(usc_segment);
-  const auto segments = record.data<usc_file_info>(0, segment_bytes);
-  if (!facts.segments.empty()) std::memcpy(facts.segments.data(), segments.data(), segments.size());
-  facts.build_id = record.data<usc_file_info>(segment_bytes, info.build_id_bytes);
-  const auto path = record.data<usc_file_info>(segment_bytes + info.build_id_bytes, info.path_bytes);
-  if (!path.empty()) facts.path = to_utf8(path);
+  trace::FileInfoTail tail = trace::file_info_tail(record);
+  facts.segments = std::move(tail.segments);
+  facts.build_id = tail.build_id;
+  if (!tail.path.empty()) facts.path = to_utf8(tail.path);
   facts.described = true;
   facts.rows = info.rows;
   facts.rules = info.rules;
   facts.row_bytes = info.row_bytes;
   facts.state = info.state;
-  facts.trouble =
-      to_utf8(record.data<usc_file_info>(segment_bytes + info.build_id_bytes + info.path_bytes, info.trouble_bytes));
+  facts.trouble = to_utf8(tail.trouble);
 }
 
 // The first name of an address stays: it was taken nearest to the time at which the address was seen.

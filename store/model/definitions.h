@@ -29,7 +29,7 @@ struct ProcessFacts {
   bool uses_io_uring = false;
   bool may_use_io_uring = false;  // it does, or nothing tells
   std::uint64_t io_uring_ns = 0;  // since when that is known
-  std::uint32_t space = 0;        // its address space, the last one that is told of
+  std::uint32_t space = 0;        // its address space, the last one that is recorded
   std::uint64_t space_ns = 0;     // when that was
 };
 
@@ -78,7 +78,7 @@ struct JitName {
 struct DescriptorFacts {
   std::uint32_t process = 0;
   std::uint64_t time = 0;
-  int fd = 0;  // USC_FD_CWD: the working directory; USC_FD_END: all has been told
+  int fd = 0;  // USC_FD_CWD: the working directory; USC_FD_END: the list of the process is complete
   std::uint32_t flags = 0;
   std::string target;
 };
@@ -136,7 +136,7 @@ class Definitions {
   std::map<std::pair<std::uint32_t, std::uint64_t>, JitName> jit_names;
   StackTable stacks;
   LoggedStacks logged_stacks;
-  std::map<std::uint32_t, std::string> logged_kinds;  // names
+  std::map<std::pair<std::uint8_t, std::uint32_t>, std::string> kind_names;  // by source and kind; not of calls
 
  private:
   void add_task(const usc_task& task);

@@ -29,8 +29,9 @@ bool is_anonymous(std::uint64_t frame) {
   return USC_FRAME_FILE(frame) == USC_FILE_NONE;
 }
 
-// The stack as it is told, of what the walk said. Nothing was guessed where it ended at the one frame without a file.
-StoredStack as_told(std::uint8_t ended, std::uint32_t mm, std::span<const std::uint64_t> frames) {
+// The stack as it is stored, made from what the walk reported. Nothing was guessed where it ended at the one frame
+// without a file.
+StoredStack stored_stack_of(std::uint8_t ended, std::uint32_t mm, std::span<const std::uint64_t> frames) {
   StoredStack stack;
   stack.depth = static_cast<std::uint16_t>(frames.size());
   stack.ended = ended;
@@ -49,20 +50,20 @@ StoredStack as_told(std::uint8_t ended, std::uint32_t mm, std::span<const std::u
 void StackTable::define(std::uint32_t raw, std::uint8_t ended, std::uint32_t mm,
                         std::span<const std::uint64_t> frames) {
   if (raw == 0 || by_raw_.find(raw) != 0) return;
-  StoredStack told = as_told(ended, mm, frames);
+  StoredStack stored = stored_stack_of(ended, mm, frames);
   if ((stacks_.size() + 1) * 4 > buckets_.size() * 3) grow();
-  const std::uint32_t hash = hash_of(told, frames);
+  const std::uint32_t hash = hash_of(stored, frames);
   std::size_t at = hash & (buckets_.size() - 1);
   while (buckets_[at] != 0) {
     const std::uint32_t number = buckets_[at];
-    if (hashes_[number - 1] == hash && equal(stack(number), told, frames)) {
+    if (hashes_[number - 1] == hash && equal(stack(number), stored, frames)) {
       by_raw_.insert(raw, number);
       return;
     }
     at = (at + 1) & (buckets_.size() - 1);
   }
-  told.first = frames_.size();
-  stacks_.push_back(told);
+  stored.first = frames_.size();
+  stacks_.push_back(stored);
   hashes_.push_back(hash);
   frames_.insert(frames_.end(), frames.begin(), frames.end());
   const auto number = static_cast<std::uint32_t>(stacks_.size());

@@ -4,6 +4,8 @@
 // definition take memory each: of damaged or hostile traces with very many of them the rest is counted under one name.
 #include "store/write/event_writer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -62,9 +64,9 @@ Result<void> EventWriter::prepare() {
 Result<void> EventWriter::write(const trace::OrderedCall& call) {
   std::int64_t id = 0;
   bool attached = false;
-  const usc_event* unfinished = nullptr;
+  const trace::OrderedEvent* unfinished = nullptr;
   bool finished = false;
-  for (const usc_event& event : call.events) {
+  for (const trace::OrderedEvent& event : call.events) {
     attached = attached || (event.flags & USC_EVENT_ATTACHED) != 0;
     if (!is_unfinished(event)) {
       finished = true;
@@ -74,15 +76,15 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
     // Of two that are both unfinished the later one says more; an open one never hides that the call was attached to.
     if (!unfinished || event.head.time >= unfinished->head.time) unfinished = &event;
   }
-  for (const usc_event& event : call.events) {
+  for (const trace::OrderedEvent& event : call.events) {
     if (is_unfinished(event) && (finished || &event != unfinished)) continue;
-    usc_event whole = event;
+    trace::OrderedEvent whole = event;
     // One that was killed in a call that it was attached in has a stack from the attachment only.
     if (whole.stack == 0 && unfinished) whole.stack = unfinished->stack;
     auto written = write_event(whole, attached);
     if (!written) return written.error();
     id = *written;
-    if (whole.abi == trace::kLoggedAbi) continue;
+    if (whole.source != USC_SOURCE_SYSCALL) continue;
     if (auto done = strings_.write(id, whole, call.strings); !done) return done;
     if (call.futexes.empty()) continue;
     if (auto done = futexes_.write(id, whole, call.futexes); !done) return done;
@@ -92,7 +94,7 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
   return {};
 }
 
-Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attached) {
+Result<std::int64_t> EventWriter::write_event(const trace::OrderedEvent& event, bool attached) {
   auto kind = kind_of(event);
   if (!kind) return kind.error();
   Task& task = task_of(event.head.task);
@@ -151,41 +153,46 @@ Result<std::int64_t> EventWriter::write_event(const usc_event& event, bool attac
   return id;
 }
 
-EventWriter::EventStack EventWriter::stacks_of(const usc_event& event) const {
-  if ((event.flags & trace::kKernelFrames) != 0) {
-    const LoggedStack& logged = definitions_.logged_stacks.stack(event.stack);
-    return {static_cast<std::uint32_t>(definitions_.stacks.size()) + event.stack, logged.user, logged.user_undefined};
+EventWriter::EventStack EventWriter::stacks_of(const trace::OrderedEvent& event) const {
+  if (event.kernel_stack != 0) {
+    const LoggedStack& logged = definitions_.logged_stacks.stack(event.kernel_stack);
+    const auto row = static_cast<std::uint32_t>(definitions_.stacks.size()) + event.kernel_stack;
+    return {row, logged.user, logged.user_undefined};
   }
   const std::uint32_t stack = event.stack ? definitions_.stacks.find(event.stack) : 0;
   return {stack, stack, event.stack != 0 && stack == 0};
 }
 
+std::string EventWriter::kind_name(const usc_event& event) const {
+  if (event.source == USC_SOURCE_SYSCALL && !trace::abi_name(event.abi).empty())
+    return syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind);
+  const auto named = definitions_.kind_names.find({event.source, event.kind});
+  return named != definitions_.kind_names.end() ? named->second : trace::unnamed_kind(event.source, event.kind);
+}
+
+// A kind is known by its source and number; a system call's by its ABI, too.
 Result<std::uint32_t> EventWriter::kind_of(const usc_event& event) {
-  const std::uint64_t key = std::uint64_t{event.abi} << 32 | event.nr;
+  const std::uint64_t key = std::uint64_t{event.source} << 40 | std::uint64_t{event.abi} << 32 | event.kind;
   if (kinds_.size() >= kMostKinds && kinds_.count(key) == 0) {
     if (other_kind_ != 0) return other_kind_;
     other_kind_ = static_cast<std::uint32_t>(kinds_.size() + 1);
     auto done = insert_kind_->run(other_kind_, std::string_view("syscall_other"), std::string_view("other"), -1,
-                                  std::string_view("syscall"));
+                                  trace::source_name(USC_SOURCE_SYSCALL));
     if (!done) return done.error();
     return other_kind_;
   }
   std::uint32_t& id = kinds_[key];
   if (id != 0) return id;
-  const std::string_view known_abi = trace::abi_name(event.abi);
-  const bool known = !known_abi.empty();
-  std::string name =
-      known ? syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.nr) : "syscall_" + std::to_string(event.nr);
-  std::string abi = known ? std::string(known_abi) : "abi_" + std::to_string(event.abi);
-  const bool logged = event.abi == trace::kLoggedAbi;
-  if (logged) {
-    const auto named = definitions_.logged_kinds.find(event.nr);
-    name = named != definitions_.logged_kinds.end() ? named->second : "logged_" + std::to_string(event.nr);
-    abi = "none";
+  std::string abi = "none";
+  if (event.source == USC_SOURCE_SYSCALL) {
+    abi = trace::abi_name(event.abi);
+    if (abi.empty()) abi = fmt::format("abi_{}", event.abi);
   }
   const auto next = static_cast<std::uint32_t>(kinds_.size());
-  const std::string_view kind_class = logged ? "stap" : "syscall";
-  if (auto done = insert_kind_->run(next, std::string_view(name), std::string_view(abi), event.nr, kind_class); !done)
+  const std::string name = kind_name(event);
+  if (auto done = insert_kind_->run(next, std::string_view(name), std::string_view(abi), event.kind,
+                                    trace::source_name(event.source));
+      !done)
     return done.error();
   id = next;
   return id;
@@ -284,7 +291,7 @@ Result<void> EventWriter::write_stack_ends() {
   if (!insert) return insert.error();
   for (std::size_t ended = 0; ended < stacks.size(); ended++) {
     if (stacks[ended] == 0) continue;
-    const std::string text = ended_text(static_cast<std::uint8_t>(ended));
+    const std::string text = trace::ended_text(static_cast<std::uint8_t>(ended));
     if (auto done = insert->run(std::string_view(text), stacks[ended], end_events_[ended]); !done) return done;
   }
   auto insert_guessed = database_.prepare("INSERT INTO guessed_stack VALUES(?1, ?2)");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -67,8 +68,9 @@ class EventWriter {
     bool undefined = false;  // a definition is missing
   };
 
-  Result<std::int64_t> write_event(const usc_event& event, bool attached);
-  [[nodiscard]] EventStack stacks_of(const usc_event& event) const;
+  Result<std::int64_t> write_event(const trace::OrderedEvent& event, bool attached);
+  [[nodiscard]] EventStack stacks_of(const trace::OrderedEvent& event) const;
+  [[nodiscard]] std::string kind_name(const usc_event& event) const;
   Result<std::uint32_t> kind_of(const usc_event& event);
   Task& task_of(std::uint32_t serial);
   std::uint32_t image_of(const usc_event& event, const Task& task) const;
@@ -88,9 +90,9 @@ class EventWriter {
   FutexWriter futexes_;
   std::vector<Task> tasks_;
   FlatMap task_places_;                                     // serial to place in tasks_ + 1
-  std::unordered_map<std::uint64_t, std::uint32_t> kinds_;  // by abi << 32 | number
+  std::unordered_map<std::uint64_t, std::uint32_t> kinds_;  // by source, ABI and number
   std::unordered_map<std::uint64_t, Cell> cells_;           // by kind << 32 | trigger
-  FlatMap images_;                                          // those the trace tells of: serial to 1
+  FlatMap images_;                                          // those that the trace defines: serial to 1
   std::uint32_t other_kind_ = 0;
   std::vector<std::int64_t> undefined_tasks_;
   std::uint32_t other_task_ = 0;                           // place in tasks_ + 1

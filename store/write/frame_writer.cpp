@@ -7,6 +7,8 @@
 // and an `[anon]` module for the others.
 #include "store/write/frame_writer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -14,34 +16,11 @@
 
 #include "support/text.h"
 #include "trace/frame_address.h"
+#include "trace/names.h"
+#include "trace/runtime_modules.h"
 #include "trace/trigger.h"
 
 namespace uscope::store {
-namespace {
-
-constexpr std::array kBrokenNames{
-#define USC_X(constant, name, meaning) name,
-#include "uscope/lists/unwind_error.def"
-#undef USC_X
-};
-
-}  // namespace
-
-std::string ended_text(std::uint8_t ended) {
-  switch (ended) {
-    case USC_ENDED_ROOT:
-      return "root";
-    case USC_ENDED_BUDGET:
-      return "budget";
-    case USC_ENDED_SCOPE:
-      return "scope";
-    default:
-      break;
-  }
-  const std::size_t reason = ended - USC_ENDED_BROKEN;
-  return "broken:" + (reason < kBrokenNames.size() ? std::string(kBrokenNames[reason]) : std::to_string(reason));
-}
-
 FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definitions, symbolizer::FrameNamer& namer)
     : database_(database), definitions_(definitions), namer_(namer) {}
 
@@ -108,7 +87,7 @@ Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
     module.path = "[vdso]";
     kind = "vdso";
   } else if (module.path.empty()) {
-    module.path = "[file " + std::to_string(serial) + "]";
+    module.path = fmt::format("[file {}]", serial);
     if (!module.app) kind = "unknown";
   }
   module.runtime = serial == USC_FILE_VDSO || trace::is_runtime(module.path);
@@ -122,7 +101,7 @@ Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
       id = same;
       if (module.app && !modules_[id - 1].app) {
         modules_[id - 1].app = true;
-        if (auto done = execute(database_.handle(), "UPDATE module SET class='app' WHERE id=" + std::to_string(id));
+        if (auto done = execute(database_.handle(), fmt::format("UPDATE module SET class='app' WHERE id={}", id));
             !done)
           return done.error();
       }
@@ -223,7 +202,7 @@ Result<void> FrameWriter::write_stack(std::uint32_t number) {
   const std::vector<Physical> frames = frames_of(number);
   const auto [trigger, fallback] = find_trigger(frames);
   triggers_[number - 1] = trigger;
-  if (auto done = insert_stack_->run(number, stack.depth, std::string_view(ended_text(stack.ended)),
+  if (auto done = insert_stack_->run(number, stack.depth, std::string_view(trace::ended_text(stack.ended)),
                                      trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, fallback,
                                      std::string_view(folded(frames)));
       !done)

@@ -93,7 +93,4 @@ class FrameWriter {
   std::map<std::string, std::uint32_t> kernel_frame_places_;  // rows, by what a place says
 };
 
-// How a stack ended, as stored: "root", "budget", "scope", "broken:<reason>".
-[[nodiscard]] std::string ended_text(std::uint8_t ended);
-
 }  // namespace uscope::store

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Stacks with kernel frames above the user's: what was logged by another module.
+#include <fmt/core.h>
+
 #include <optional>
 #include <string>
 
 #include "store/write/frame_writer.h"
+#include "trace/names.h"
 
 namespace uscope::store {
 
@@ -19,15 +22,15 @@ Result<std::uint32_t> FrameWriter::kernel_module(const std::string& name) {
   return id;
 }
 
-// One address may have been told of as two places.
+// One address may have been announced as two places.
 Result<std::uint32_t> FrameWriter::kernel_frame(std::uint32_t place) {
   std::uint32_t& row = kernel_frames_[place];
   if (row != 0) return row;
   static const KernelPlace kUnknown{.module = "", .offset = 0, .function = "[unknown]", .function_offset = {}};
   const KernelPlace* known = definitions_.logged_stacks.place(place);
   const KernelPlace& facts = known != nullptr ? *known : kUnknown;
-  const std::string text = facts.module + "+" + std::to_string(facts.offset) + " " + facts.function + "+" +
-                           std::to_string(facts.function_offset.value_or(0));
+  const std::string text =
+      fmt::format("{}+{} {}+{}", facts.module, facts.offset, facts.function, facts.function_offset.value_or(0));
   std::uint32_t& same = kernel_frame_places_[text];
   if (same == 0) {
     auto module = kernel_module(facts.module);
@@ -60,7 +63,7 @@ Result<void> FrameWriter::write_logged_stack(std::uint32_t number) {
   std::string text = folded(frames);
   for (auto frame = kernel.rbegin(); frame != kernel.rend(); ++frame)
     text += (text.empty() ? "" : ";") + functions_[*frame - 1] + "_[k]";
-  const std::string ended = stack.user ? ended_text(definitions_.stacks.stack(stack.user).ended) : "kernel";
+  const std::string ended = stack.user ? trace::ended_text(definitions_.stacks.stack(stack.user).ended) : "kernel";
   if (auto done = insert_stack_->run(row, static_cast<std::uint32_t>(frames.size()), std::string_view(ended),
                                      trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, fallback,
                                      std::string_view(text));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/write/futex_writer.h"
 
+#include <fmt/core.h>
+
 #include <limits>
 #include <utility>
 
@@ -34,14 +36,13 @@ void bind_key(sqlite3_stmt* row, int parameter, const trace::OrderedFutex& futex
 }  // namespace
 
 std::optional<std::string> futex_key_text(const trace::OrderedFutex& futex) {
-  if (futex.key == USC_FUTEX_PRIVATE) return "mm:" + std::to_string(futex.mm) + ":" + hex_number(futex.address);
-  if (futex.key == USC_FUTEX_SHARED)
-    return "file:" + std::to_string(futex.dev) + ":" + std::to_string(futex.ino) + ":" + hex_number(futex.offset);
+  if (futex.key == USC_FUTEX_PRIVATE) return fmt::format("mm:{}:{:#x}", futex.mm, futex.address);
+  if (futex.key == USC_FUTEX_SHARED) return fmt::format("file:{}:{}:{:#x}", futex.dev, futex.ino, futex.offset);
   return std::nullopt;
 }
 
 Result<void> FutexWriter::prepare() {
-  // Of a damaged trace one call may be told of twice: the first counts.
+  // A damaged trace may describe one call twice: the first record counts.
   auto wait = database_.prepare(
       "INSERT OR IGNORE INTO futex_wait VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
   if (!wait) return wait.error();
@@ -53,10 +54,10 @@ Result<void> FutexWriter::prepare() {
 }
 
 Result<void> FutexWriter::write(std::int64_t event_id, const usc_event& event,
-                                std::span<const trace::OrderedFutex> told) {
+                                std::span<const trace::OrderedFutex> futexes) {
   const trace::OrderedFutex* entered = nullptr;
   const trace::OrderedFutex* seen = nullptr;
-  for (const trace::OrderedFutex& futex : told) {
+  for (const trace::OrderedFutex& futex : futexes) {
     if ((futex.flags & USC_FUTEX_WAKE) != 0) return write_wake(event_id, futex);
     const bool later = (futex.flags & USC_FUTEX_AT_STOP) != 0;
     if (!later && entered == nullptr) entered = &futex;
@@ -94,8 +95,8 @@ Result<void> FutexWriter::write_wait(std::int64_t event_id, std::uint64_t entry_
   // Mappings that were locked at its entry may have been found later.
   bind_key(row, 8, wait.key == USC_FUTEX_UNKNOWN && seen != nullptr ? *seen : wait);
   seen ? sqlite3_bind_int(row, 11, (seen->flags & USC_FUTEX_ASLEEP) != 0) : sqlite3_bind_null(row, 11);
-  seen && seen->strangers != USC_FUTEX_NO_STRANGERS ? sqlite3_bind_int64(row, 12, seen->strangers)
-                                                    : sqlite3_bind_null(row, 12);
+  seen && seen->untraced_sharers != USC_FUTEX_SHARERS_UNKNOWN ? sqlite3_bind_int64(row, 12, seen->untraced_sharers)
+                                                              : sqlite3_bind_null(row, 12);
   sqlite3_bind_int64(row, 13, wait.futexes);
   seen ? sqlite3_bind_int(row, 14, (seen->flags & USC_FUTEX_HANDLERS) != 0) : sqlite3_bind_null(row, 14);
   // Of what is one process's alone only those who share its address space can come, and they are counted.

@@ -21,9 +21,9 @@ class FutexWriter {
 
   Result<void> prepare();  // to be called first
 
-  // All that was told of one call, whose row is `event_id`, in any order. A look at a wait that has ended by now says
-  // nothing of its end and is left out.
-  Result<void> write(std::int64_t event_id, const usc_event& event, std::span<const trace::OrderedFutex> told);
+  // Writes all futex records of one call, whose row is `event_id`; they may be in any order. A look at a wait that has
+  // ended by now says nothing of its end and is left out.
+  Result<void> write(std::int64_t event_id, const usc_event& event, std::span<const trace::OrderedFutex> futexes);
 
  private:
   Result<void> write_wait(std::int64_t event_id, std::uint64_t entry_ns, const trace::OrderedFutex* entered,

@@ -57,7 +57,7 @@ Result<void> StringWriter::insert(std::int64_t event_id, int arg, std::int64_t s
 
 Result<void> StringWriter::write(std::int64_t event_id, const usc_event& event,
                                  std::span<const trace::OrderedString> strings) {
-  auto named = descriptors_.see(event, strings);
+  auto named = descriptors_.observe(event, strings);
   if (!named) return named.error();
   for (const auto& [arg, string_id] : *named)
     if (auto done = insert(event_id, arg, string_id, false, StringSource::kDescriptor); !done) return done;
@@ -75,9 +75,9 @@ Result<void> StringWriter::write(std::int64_t event_id, const usc_event& event,
 
 const StringWriter::ExecArgs& StringWriter::exec_args(const usc_event& event) {
   static constexpr ExecArgs kNone;
-  if (event.abi >= kAbis || event.nr >= syscalls::kSyscallNumbers) return kNone;
+  if (event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return kNone;
   // x32 has a number of its own for exec.
-  return exec_args_[event.abi * syscalls::kSyscallNumbers + event.nr];
+  return exec_args_[event.abi * syscalls::kSyscallNumbers + event.kind];
 }
 
 Result<void> StringWriter::write_exec(std::int64_t event_id, const usc_event& event, ExecArgs args) {

@@ -48,10 +48,10 @@ Result<void> drop_capabilities() {
 }
 
 Result<void> limit_calls(bool network) {
-  SeccompFilter filter;
+  SeccompFilter filter(SeccompFilter::Others::kAllowed);
   for (const long call : kRefused) filter.refuse(call);
   if (!network) filter.refuse(SYS_socket);
-  return filter.install(true);
+  return filter.install();
 }
 
 }  // namespace

@@ -68,12 +68,12 @@ Result<void> become_nobody() {
   Capabilities none{};
   (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   if (with_capabilities(SYS_capset, none) != 0) return errno_error("cannot drop capabilities", errno);
-  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno_error("cannot forbid to be looked into", errno);
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno_error("cannot make this process not dumpable", errno);
   return {};
 }
 
 Result<void> limit_calls() {
-  SeccompFilter filter;
+  SeccompFilter filter(SeccompFilter::Others::kRefused);
   for (const long call : {SYS_read,         SYS_pread64,        SYS_lseek,           SYS_write,
                           SYS_recvfrom,     SYS_recvmsg,        SYS_sendto,          SYS_sendmsg,
                           SYS_fstat,        SYS_newfstatat,     SYS_close,           SYS_brk,
@@ -89,7 +89,7 @@ Result<void> limit_calls() {
   filter.allow_if_equal(SYS_prlimit64, 0, 0);  // its own limits only, which it cannot raise without CAP_SYS_RESOURCE
   // The flags of glibc's fork(): no threads, no namespaces.
   filter.allow_if_equal(SYS_clone, 0, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD);
-  return filter.install(false);
+  return filter.install();
 }
 
 }  // namespace

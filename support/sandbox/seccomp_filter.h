@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A seccomp filter for x86-64, built call by call. Calls of another architecture, and of x32, are refused.
+// A seccomp filter for x86-64, built call by call with libseccomp. Calls of another architecture, and of x32, are
+// refused. Refused calls fail with EPERM.
 #pragma once
 
-#include <linux/filter.h>
+#include <seccomp.h>
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "support/result.h"
 
@@ -13,24 +14,31 @@ namespace uscope {
 
 class SeccompFilter {
  public:
-  SeccompFilter();
+  enum class Others : std::uint8_t { kAllowed, kRefused };
 
-  // The first rule added for a call wins. Refused calls fail with EPERM.
-  void allow(long call) { answer(call, true); }
-  void refuse(long call) { answer(call, false); }
-  // Allows the call if the low half of an argument (0 … 5) equals `value`, or has none of `bits`; otherwise refuses it.
+  // `others`: what happens to calls without a rule. A rule must say the opposite, or install() returns an error.
+  explicit SeccompFilter(Others others);
+
+  void allow(long call);
+  void refuse(long call);
+  // Allows the call if the low half of an argument (0 … 5) equals `value`, or has none of `bits`.
   void allow_if_equal(long call, unsigned argument, std::uint32_t value);
   void allow_without(long call, unsigned argument, std::uint32_t bits);
 
-  // Permanent, for this thread and its children. `others`: whether calls without a rule are allowed. no_new_privs must
-  // be set.
-  Result<void> install(bool others);
+  // Loads the filter into the kernel; permanent, for this thread and its children. Sets no_new_privs. Returns an error
+  // if the kernel refuses the filter, or if a rule could not be added.
+  Result<void> install();
 
  private:
-  void answer(long call, bool allowed);
-  void test_argument(long call, unsigned argument, const sock_filter& test);
+  struct Release {
+    void operator()(void* context) const { seccomp_release(context); }
+  };
 
-  std::vector<sock_filter> program_;
+  void add(std::uint32_t action, long call, const scmp_arg_cmp* condition);
+  void note(int result);  // keeps the first error of libseccomp, a negative errno
+
+  std::unique_ptr<void, Release> context_;
+  int error_ = 0;
 };
 
 }  // namespace uscope

@@ -9,8 +9,6 @@
 #include <elf.h>
 #include <elfutils/libdw.h>
 
-#include <cstring>
-
 namespace uscope::symbolizer {
 namespace {
 
@@ -23,85 +21,30 @@ constexpr std::uint8_t kFormatMask = 0x0f;
 constexpr std::uint8_t kApplicationMask = 0x70;
 constexpr std::uint8_t kOmit = 0xff;
 
-// Bounded reads; `ok` stays false after the first failure.
-struct Cursor {
-  const std::uint8_t* at;
-  const std::uint8_t* end;
-  bool ok = true;
-
-  template <typename T>
-  T fixed() {
-    T value{};
-    if (static_cast<std::size_t>(end - at) < sizeof(T)) {
-      ok = false;
-      return value;
-    }
-    std::memcpy(&value, at, sizeof(T));
-    at += sizeof(T);
-    return value;
+// A value in one of DW_EH_PE_*'s formats, without its base.
+std::uint64_t read_formatted(ByteReader& in, std::uint8_t encoding) {
+  switch (encoding & kFormatMask) {
+    case DW_EH_PE_absptr:
+    case DW_EH_PE_udata8:
+    case DW_EH_PE_sdata8:
+      return in.fixed<std::uint64_t>();
+    case DW_EH_PE_udata2:
+      return in.fixed<std::uint16_t>();
+    case DW_EH_PE_udata4:
+      return in.fixed<std::uint32_t>();
+    case DW_EH_PE_sdata2:
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(in.fixed<std::int16_t>()));
+    case DW_EH_PE_sdata4:
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(in.fixed<std::int32_t>()));
+    case DW_EH_PE_uleb128:
+      return in.uleb();
+    case DW_EH_PE_sleb128:
+      return static_cast<std::uint64_t>(in.sleb());
+    default:
+      in.fail("a pointer in a known encoding");
+      return 0;
   }
-
-  std::uint64_t uleb() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; at < end && shift < 70; shift += 7) {
-      const std::uint8_t byte = *at++;
-      if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-      if (!(byte & 0x80)) return value;
-    }
-    ok = false;
-    return 0;
-  }
-
-  std::int64_t sleb() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; at < end && shift < 70;) {
-      const std::uint8_t byte = *at++;
-      if (shift < 64) value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-      shift += 7;
-      if (byte & 0x80) continue;
-      if (shift < 64 && (byte & 0x40)) value |= ~std::uint64_t{0} << shift;
-      return static_cast<std::int64_t>(value);
-    }
-    ok = false;
-    return 0;
-  }
-
-  Bytes block() {
-    const std::uint64_t size = uleb();
-    if (!ok || size > static_cast<std::uint64_t>(end - at)) {
-      ok = false;
-      return {};
-    }
-    const Bytes bytes(at, size);
-    at += size;
-    return bytes;
-  }
-
-  // A value in one of DW_EH_PE_*'s formats, without its base.
-  std::uint64_t formatted(std::uint8_t encoding) {
-    switch (encoding & kFormatMask) {
-      case DW_EH_PE_absptr:
-      case DW_EH_PE_udata8:
-      case DW_EH_PE_sdata8:
-        return fixed<std::uint64_t>();
-      case DW_EH_PE_udata2:
-        return fixed<std::uint16_t>();
-      case DW_EH_PE_udata4:
-        return fixed<std::uint32_t>();
-      case DW_EH_PE_sdata2:
-        return static_cast<std::uint64_t>(static_cast<std::int64_t>(fixed<std::int16_t>()));
-      case DW_EH_PE_sdata4:
-        return static_cast<std::uint64_t>(static_cast<std::int64_t>(fixed<std::int32_t>()));
-      case DW_EH_PE_uleb128:
-        return uleb();
-      case DW_EH_PE_sleb128:
-        return static_cast<std::uint64_t>(sleb());
-      default:
-        ok = false;
-        return 0;
-    }
-  }
-};
+}
 
 bool known_encoding(std::uint8_t encoding) {
   const std::uint8_t application = encoding & kApplicationMask;
@@ -109,13 +52,12 @@ bool known_encoding(std::uint8_t encoding) {
          (application == DW_EH_PE_absptr || application == DW_EH_PE_pcrel);
 }
 
-// Interprets the letters of the augmentation string; returns false if one of them is unknown.
-bool read_augmentation(const Dwarf_CIE& raw, Cie& cie) {
-  const char* letters = raw.augmentation ? raw.augmentation : "";
-  if (*letters == '\0') return true;
-  if (*letters != 'z' || !raw.augmentation_data) return false;
+// Interprets the letters of the augmentation string; `data` fails if one of them, or the encoding of FDEs' addresses,
+// is not supported.
+void read_augmentation(const char* letters, ByteReader& data, Cie& cie) {
+  if (letters == nullptr || *letters == '\0') return;
+  if (*letters != 'z') return data.fail("an augmentation that begins with z");
   cie.sized_augmentation = true;
-  Cursor data{raw.augmentation_data, raw.augmentation_data + raw.augmentation_data_size};
   for (letters++; *letters != '\0'; letters++) {
     switch (*letters) {
       case 'R':
@@ -126,18 +68,18 @@ bool read_augmentation(const Dwarf_CIE& raw, Cie& cie) {
         break;
       case 'P': {
         const auto encoding = data.fixed<std::uint8_t>();
-        if (encoding == DW_EH_PE_aligned) return false;
-        data.formatted(encoding);
+        if (encoding == DW_EH_PE_aligned) return data.fail("a personality routine that is not aligned");
+        read_formatted(data, encoding);
         break;
       }
       case 'S':
         cie.signal_frame = true;
         break;
       default:
-        return false;
+        return data.fail("an augmentation of the letters z, R, L, P and S");
     }
   }
-  return data.ok && known_encoding(cie.pointer_encoding);
+  if (!known_encoding(cie.pointer_encoding)) data.fail("an absolute or pc-relative encoding of FDEs' addresses");
 }
 
 std::int64_t scaled(std::int64_t factored, std::int64_t alignment) {
@@ -166,6 +108,20 @@ bool CfiSection::spend(std::uint64_t bytes) {
   return true;
 }
 
+ByteReader CfiSection::reader_of(Bytes bytes) const {
+  return ByteReader(bytes, source_.title, static_cast<std::uint64_t>(bytes.data() - source_.bytes.data()));
+}
+
+void CfiSection::refuse(const ByteReader& reader) {
+  if (first_refusal_.empty()) first_refusal_ = reader.error().what;
+}
+
+void CfiSection::refuse(const char* expected, std::uint64_t offset) {
+  ByteReader reader = reader_of(source_.bytes);
+  reader.fail(expected, offset);
+  refuse(reader);
+}
+
 std::vector<Fde> CfiSection::fdes() {
   std::vector<Fde> found;
   Elf_Data data = data_of(source_);
@@ -175,7 +131,10 @@ std::vector<Fde> CfiSection::fdes() {
     Dwarf_CFI_Entry entry;
     const int status = dwarf_next_cfi(kIdent, &data, source_.eh_frame, offset, &next, &entry);
     if (status > 0) break;
-    if (status < 0) refused_++;
+    if (status < 0) {
+      refuse("an entry of call frame information", offset);
+      refused_++;
+    }
     if (status == 0 && !dwarf_cfi_cie_p(&entry)) {
       const Bytes body(entry.fde.start, static_cast<std::size_t>(entry.fde.end - entry.fde.start));
       if (auto fde = parse_fde(entry.fde.CIE_pointer, body))
@@ -201,10 +160,21 @@ Cie CfiSection::parse_cie(std::uint64_t offset) {
   Dwarf_Off next = 0;
   Dwarf_CFI_Entry entry;
   if (offset >= source_.bytes.size() || dwarf_next_cfi(kIdent, &data, source_.eh_frame, offset, &next, &entry) != 0 ||
-      !dwarf_cfi_cie_p(&entry))
+      !dwarf_cfi_cie_p(&entry)) {
+    refuse("a common information entry (CIE)", offset);
     return cie;
+  }
   const Dwarf_CIE& raw = entry.cie;
-  if (raw.return_address_register != kReturnAddress || !read_augmentation(raw, cie)) return cie;
+  if (raw.return_address_register != kReturnAddress) {
+    refuse("a CIE with register 16 for return addresses", offset);
+    return cie;
+  }
+  ByteReader augmentation = reader_of(Bytes(raw.augmentation_data, raw.augmentation_data_size));
+  read_augmentation(raw.augmentation, augmentation, cie);
+  if (!augmentation.ok()) {
+    refuse(augmentation);
+    return cie;
+  }
   cie.code_alignment = raw.code_alignment_factor;
   cie.data_alignment = static_cast<std::int64_t>(raw.data_alignment_factor);
   cie.usable = true;
@@ -216,6 +186,7 @@ Cie CfiSection::parse_cie(std::uint64_t offset) {
     advanced = advanced || address != 0;
     cie.initial = state;
   });
+  if (advanced) refuse("a CIE whose instructions stay at one address", offset);
   cie.usable = cie.usable && !advanced;
   return cie;
 }
@@ -225,24 +196,29 @@ std::optional<Fde> CfiSection::parse_fde(std::uint64_t cie_offset, Bytes body) {
   if (!cie->usable) return std::nullopt;
   Fde fde;
   fde.cie = cie;
-  Cursor cursor{body.data(), body.data() + body.size()};
-  const std::uint64_t here = source_.address + static_cast<std::uint64_t>(body.data() - source_.bytes.data());
-  fde.address = cursor.formatted(cie->pointer_encoding);
+  ByteReader in = reader_of(body);
+  const std::uint64_t here = source_.address + in.offset();
+  fde.address = read_formatted(in, cie->pointer_encoding);
   if ((cie->pointer_encoding & kApplicationMask) == DW_EH_PE_pcrel) fde.address += here;
-  fde.size = cursor.formatted(cie->pointer_encoding & kFormatMask);
-  if (cie->sized_augmentation) cursor.block();
-  if (!cursor.ok || fde.size > UINT64_MAX - fde.address) return std::nullopt;
-  fde.program = Bytes(cursor.at, static_cast<std::size_t>(cursor.end - cursor.at));
+  fde.size = read_formatted(in, cie->pointer_encoding & kFormatMask);
+  if (cie->sized_augmentation) in.bytes(in.uleb());
+  if (fde.size > UINT64_MAX - fde.address)
+    in.fail("code that does not wrap around the address space, before this offset");
+  if (!in.ok()) {
+    refuse(in);
+    return std::nullopt;
+  }
+  fde.program = in.bytes(in.left());
   return fde;
 }
 
 void CfiSection::begin(const Fde& fde) {
   cie_ = fde.cie;
-  at_ = fde.program.data();
-  end_ = at_ + fde.program.size();
+  in_ = reader_of(fde.program);
   address_ = fde.address;
   state_ = fde.cie->initial;
   remembered_.clear();
+  if (!spend(fde.program.size())) in_.fail("call frame instructions that take less work altogether");
 }
 
 RegisterRule* CfiSection::rule_of(std::uint64_t number) {
@@ -254,148 +230,134 @@ void CfiSection::advance(std::uint64_t delta) {
 }
 
 CfiSection::Step CfiSection::step() {
-  if (at_ >= end_) return Step::kEnd;
-  const std::uint8_t* before = at_;
-  const std::uint8_t opcode = *at_++;
+  if (in_.left() == 0) return in_.ok() ? Step::kEnd : Step::kMalformed;
+  const auto opcode = in_.fixed<std::uint8_t>();
   const std::uint8_t low = opcode & 0x3f;
-  Step done = Step::kNext;
-  Cursor cursor{at_, end_};
   switch (opcode & 0xc0) {
     case DW_CFA_advance_loc:
       advance(low);
-      done = Step::kAdvance;
-      break;
+      return Step::kAdvance;
     case DW_CFA_offset:
-      *rule_of(low) = {Where::kAtCfa, scaled(static_cast<std::int64_t>(cursor.uleb()), cie_->data_alignment), {}};
+      *rule_of(low) = {Where::kAtCfa, scaled(static_cast<std::int64_t>(in_.uleb()), cie_->data_alignment), {}};
       break;
     case DW_CFA_restore:
       if (low < kRegisters) state_.registers[low] = cie_->initial.registers[low];
-      break;
+      return Step::kNext;
     default:
-      done = step_extended(opcode);
-      cursor.at = at_;
+      if (step_extended(opcode) == Step::kAdvance && in_.ok()) return Step::kAdvance;
   }
-  at_ = cursor.at;
-  const bool in_budget = spend(static_cast<std::uint64_t>(at_ - before));
-  return cursor.ok && in_budget ? done : Step::kMalformed;
+  return in_.ok() ? Step::kNext : Step::kMalformed;
 }
 
 CfiSection::Step CfiSection::step_extended(std::uint8_t opcode) {
-  Cursor in{at_, end_};
-  Step done = Step::kNext;
-  const auto offset_rule = [&](Where where, bool is_signed, bool negative) {
-    RegisterRule* rule = rule_of(in.uleb());
-    std::int64_t factored = is_signed ? in.sleb() : static_cast<std::int64_t>(in.uleb());
-    if (negative) factored = scaled(factored, -1);
-    *rule = {where, scaled(factored, cie_->data_alignment), {}};
-  };
-  const auto expression_rule = [&](Where where) {
-    RegisterRule* rule = rule_of(in.uleb());
-    *rule = {where, 0, in.block()};
-  };
-  const auto define_cfa = [&](bool with_register, bool with_offset, bool factored) {
-    // A change of one half is only meaningful if the CFA is a register plus an offset.
-    if (!(with_register && with_offset) && state_.cfa != CfiState::Cfa::kRegister) in.ok = false;
-    if (with_register) state_.cfa_register = in.uleb();
-    if (with_offset)
-      state_.cfa_offset = factored ? scaled(in.sleb(), cie_->data_alignment) : static_cast<std::int64_t>(in.uleb());
-    state_.cfa = CfiState::Cfa::kRegister;
-  };
   switch (opcode) {
     case DW_CFA_nop:
-      break;
+      return Step::kNext;
     case DW_CFA_set_loc: {
-      const std::uint64_t here = source_.address + static_cast<std::uint64_t>(in.at - source_.bytes.data());
-      address_ = in.formatted(cie_->pointer_encoding);
+      const std::uint64_t here = source_.address + in_.offset();
+      address_ = read_formatted(in_, cie_->pointer_encoding);
       if ((cie_->pointer_encoding & kApplicationMask) == DW_EH_PE_pcrel) address_ += here;
-      done = Step::kAdvance;
-      break;
+      return Step::kAdvance;
     }
     case DW_CFA_advance_loc1:
-      advance(in.fixed<std::uint8_t>());
-      done = Step::kAdvance;
-      break;
+      advance(in_.fixed<std::uint8_t>());
+      return Step::kAdvance;
     case DW_CFA_advance_loc2:
-      advance(in.fixed<std::uint16_t>());
-      done = Step::kAdvance;
-      break;
+      advance(in_.fixed<std::uint16_t>());
+      return Step::kAdvance;
     case DW_CFA_advance_loc4:
-      advance(in.fixed<std::uint32_t>());
-      done = Step::kAdvance;
-      break;
-    case DW_CFA_offset_extended:
-      offset_rule(Where::kAtCfa, false, false);
-      break;
-    case DW_CFA_offset_extended_sf:
-      offset_rule(Where::kAtCfa, true, false);
-      break;
-    case DW_CFA_GNU_negative_offset_extended:
-      offset_rule(Where::kAtCfa, false, true);
-      break;
-    case DW_CFA_val_offset:
-      offset_rule(Where::kCfaPlus, false, false);
-      break;
-    case DW_CFA_val_offset_sf:
-      offset_rule(Where::kCfaPlus, true, false);
-      break;
-    case DW_CFA_restore_extended: {
-      const std::uint64_t number = in.uleb();
-      if (number < kRegisters) state_.registers[number] = cie_->initial.registers[number];
-      break;
-    }
-    case DW_CFA_undefined:
-      *rule_of(in.uleb()) = {Where::kUndefined, 0, {}};
-      break;
-    case DW_CFA_same_value:
-      *rule_of(in.uleb()) = {Where::kSame, 0, {}};
-      break;
-    case DW_CFA_register: {
-      RegisterRule* rule = rule_of(in.uleb());
-      *rule = {Where::kRegister, static_cast<std::int64_t>(in.uleb()), {}};
-      break;
-    }
+      advance(in_.fixed<std::uint32_t>());
+      return Step::kAdvance;
     case DW_CFA_remember_state:
-      if (remembered_.size() >= kMaxRemembered || !spend(sizeof(CfiState))) in.ok = false;
-      if (in.ok) remembered_.push_back(state_);
-      break;
+      if (remembered_.size() >= kMaxRemembered || !spend(sizeof(CfiState)))
+        in_.fail("fewer states to be remembered", in_.offset() - 1);
+      else
+        remembered_.push_back(state_);
+      return Step::kNext;
     case DW_CFA_restore_state:
-      if (remembered_.empty()) return Step::kMalformed;
-      state_ = remembered_.back();
-      remembered_.pop_back();
-      break;
-    case DW_CFA_def_cfa:
-      define_cfa(true, true, false);
-      break;
-    case DW_CFA_def_cfa_sf:
-      define_cfa(true, true, true);
-      break;
-    case DW_CFA_def_cfa_register:
-      define_cfa(true, false, false);
-      break;
-    case DW_CFA_def_cfa_offset:
-      define_cfa(false, true, false);
-      break;
-    case DW_CFA_def_cfa_offset_sf:
-      define_cfa(false, true, true);
-      break;
-    case DW_CFA_def_cfa_expression:
-      state_.cfa = CfiState::Cfa::kExpression;
-      state_.cfa_expression = in.block();
-      break;
-    case DW_CFA_expression:
-      expression_rule(Where::kAtExpression);
-      break;
-    case DW_CFA_val_expression:
-      expression_rule(Where::kExpression);
-      break;
+      restore_state();
+      return Step::kNext;
     case DW_CFA_GNU_args_size:
-      in.uleb();
-      break;
+      in_.uleb();
+      return Step::kNext;
+    case DW_CFA_def_cfa:
+    case DW_CFA_def_cfa_sf:
+    case DW_CFA_def_cfa_register:
+    case DW_CFA_def_cfa_offset:
+    case DW_CFA_def_cfa_offset_sf:
+    case DW_CFA_def_cfa_expression:
+      define_cfa(opcode);
+      return Step::kNext;
     default:
-      return Step::kMalformed;
+      set_rule(opcode);
+      return Step::kNext;
   }
-  at_ = in.at;
-  return in.ok ? done : Step::kMalformed;
+}
+
+void CfiSection::restore_state() {
+  if (remembered_.empty()) return in_.fail("a remembered state", in_.offset() - 1);
+  state_ = remembered_.back();
+  remembered_.pop_back();
+}
+
+void CfiSection::define_cfa(std::uint8_t opcode) {
+  if (opcode == DW_CFA_def_cfa_expression) {
+    state_.cfa = CfiState::Cfa::kExpression;
+    state_.cfa_expression = in_.bytes(in_.uleb());
+    return;
+  }
+  const bool whole = opcode == DW_CFA_def_cfa || opcode == DW_CFA_def_cfa_sf;
+  // A change of one half is only meaningful if the CFA is a register plus an offset.
+  if (!whole && state_.cfa != CfiState::Cfa::kRegister)
+    in_.fail("a CFA that is a register plus an offset already", in_.offset() - 1);
+  if (whole || opcode == DW_CFA_def_cfa_register) state_.cfa_register = in_.uleb();
+  if (opcode == DW_CFA_def_cfa_sf || opcode == DW_CFA_def_cfa_offset_sf)
+    state_.cfa_offset = scaled(in_.sleb(), cie_->data_alignment);
+  else if (opcode != DW_CFA_def_cfa_register)
+    state_.cfa_offset = static_cast<std::int64_t>(in_.uleb());
+  state_.cfa = CfiState::Cfa::kRegister;
+}
+
+void CfiSection::set_rule(std::uint8_t opcode) {
+  const std::uint64_t at = in_.offset() - 1;
+  const std::uint64_t number = in_.uleb();
+  RegisterRule& rule = *rule_of(number);
+  const auto offset_rule = [&](Where where, std::int64_t factored) {
+    rule = {where, scaled(factored, cie_->data_alignment), {}};
+  };
+  const auto read_unsigned = [&] { return static_cast<std::int64_t>(in_.uleb()); };
+  switch (opcode) {
+    case DW_CFA_offset_extended:
+      return offset_rule(Where::kAtCfa, read_unsigned());
+    case DW_CFA_offset_extended_sf:
+      return offset_rule(Where::kAtCfa, in_.sleb());
+    case DW_CFA_GNU_negative_offset_extended:
+      return offset_rule(Where::kAtCfa, scaled(read_unsigned(), -1));
+    case DW_CFA_val_offset:
+      return offset_rule(Where::kCfaPlus, read_unsigned());
+    case DW_CFA_val_offset_sf:
+      return offset_rule(Where::kCfaPlus, in_.sleb());
+    case DW_CFA_restore_extended:
+      if (number < kRegisters) rule = cie_->initial.registers[number];
+      return;
+    case DW_CFA_undefined:
+      rule = {Where::kUndefined, 0, {}};
+      return;
+    case DW_CFA_same_value:
+      rule = {Where::kSame, 0, {}};
+      return;
+    case DW_CFA_register:
+      rule = {Where::kRegister, read_unsigned(), {}};
+      return;
+    case DW_CFA_expression:
+      rule = {Where::kAtExpression, 0, in_.bytes(in_.uleb())};
+      return;
+    case DW_CFA_val_expression:
+      rule = {Where::kExpression, 0, in_.bytes(in_.uleb())};
+      return;
+    default:
+      return in_.fail("a call frame instruction that is known", at);
+  }
 }
 
 }  // namespace uscope::symbolizer

@@ -8,13 +8,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "support/byte_reader.h"
+
 namespace uscope::symbolizer {
 
-using Bytes = std::span<const std::uint8_t>;
+using Bytes = ByteReader::Bytes;
 
 // How the caller's value of a register is found.
 enum class Where : std::uint8_t {
@@ -66,8 +68,9 @@ struct Fde {
 // A section that holds call frame information, or the part of an image from the start of such information.
 struct CfiSource {
   std::vector<std::uint8_t> bytes;
-  std::uint64_t address = 0;  // ELF address of bytes[0]
-  bool eh_frame = true;       // .eh_frame's format; otherwise .debug_frame's
+  std::uint64_t address = 0;                // ELF address of bytes[0]
+  bool eh_frame = true;                     // .eh_frame's format; otherwise .debug_frame's
+  std::string title = "section .eh_frame";  // for messages
 };
 
 class CfiSection {
@@ -77,6 +80,10 @@ class CfiSection {
   // All FDEs in the section's order; FDEs with a head that cannot be understood are counted in `refused`.
   std::vector<Fde> fdes();
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
+
+  // What is wrong with the first entry that was refused, or whose program was malformed: "section .eh_frame: at offset
+  // 28: expected …". Empty if there was none.
+  [[nodiscard]] const std::string& first_refusal() const { return first_refusal_; }
 
   // Runs an FDE's program: calls sink(address, state) for each stretch of its code, in ascending order, the first at
   // the FDE's start; a stretch extends to the address of the next one. Returns false if the program is malformed or the
@@ -90,9 +97,15 @@ class CfiSection {
   const Cie* cie_at(std::uint64_t offset);
   Cie parse_cie(std::uint64_t offset);
   std::optional<Fde> parse_fde(std::uint64_t cie_offset, Bytes body);
+  [[nodiscard]] ByteReader reader_of(Bytes bytes) const;  // for bytes of the section
+  void refuse(const ByteReader& reader);
+  void refuse(const char* expected, std::uint64_t offset);
   void begin(const Fde& fde);
   Step step();
   Step step_extended(std::uint8_t opcode);
+  void restore_state();
+  void define_cfa(std::uint8_t opcode);
+  void set_rule(std::uint8_t opcode);
   RegisterRule* rule_of(std::uint64_t number);
   void advance(std::uint64_t delta);
   bool spend(std::uint64_t bytes);
@@ -100,12 +113,12 @@ class CfiSection {
   const CfiSource& source_;
   std::unordered_map<std::uint64_t, Cie> cies_;
   std::uint64_t refused_ = 0;
+  std::string first_refusal_;
   std::uint64_t budget_;
 
   // The program being run.
   const Cie* cie_ = nullptr;
-  const std::uint8_t* at_ = nullptr;
-  const std::uint8_t* end_ = nullptr;
+  ByteReader in_;
   std::uint64_t address_ = 0;
   RegisterRule ignored_;
   CfiState state_;
@@ -120,12 +133,17 @@ bool CfiSection::run(const Fde& fde, Sink&& sink) {
     // An advance ends the stretch of the state before it, so sink is called before the state changes.
     const CfiState* held = &state_;
     const Step done = step();
-    if (done == Step::kMalformed) return false;
+    if (done == Step::kMalformed) break;
     if (done == Step::kEnd || (done == Step::kAdvance && address_ != from)) sink(from, *held);
     if (done == Step::kEnd) return true;
-    if (address_ < from) return false;
+    if (address_ < from) {
+      in_.fail("an advance to a higher address, before this offset");
+      break;
+    }
     from = address_;
   }
+  refuse(in_);
+  return false;
 }
 
 }  // namespace uscope::symbolizer

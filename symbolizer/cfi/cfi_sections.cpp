@@ -2,9 +2,8 @@
 #include "symbolizer/cfi/cfi_sections.h"
 
 #include <dwarf.h>
+#include <endian.h>
 #include <gelf.h>
-
-#include <cstring>
 
 #include "symbolizer/elf/elf_sections.h"
 
@@ -28,10 +27,11 @@ Result<void> decompress(Elf_Scn* section, const GElf_Shdr& header, const std::st
     return {};
   }
   Elf_Data* raw = elf_rawdata(section, nullptr);
-  constexpr std::size_t kGnuHeader = 12;  // "ZLIB" and the size, big-endian
-  if (!raw || raw->d_size < kGnuHeader) return section_error(name, title, "bad compression header");
-  std::uint64_t size = 0;
-  for (std::size_t i = 4; i < kGnuHeader; i++) size = size << 8 | static_cast<const std::uint8_t*>(raw->d_buf)[i];
+  if (!raw) return section_error(name, title, "bad compression header");
+  ByteReader in(Bytes(static_cast<const std::uint8_t*>(raw->d_buf), raw->d_size));
+  in.bytes(4);  // "ZLIB"
+  const std::uint64_t size = be64toh(in.fixed<std::uint64_t>());
+  if (!in.ok()) return section_error(name, title, "bad compression header");
   if (size > kMaxSectionBytes) return section_error(name, title, "too large when decompressed");
   if (elf_compress_gnu(section, 0, 0) < 0) return section_error(name, title, "cannot be decompressed");
   return {};
@@ -48,6 +48,7 @@ Result<CfiSource> read_section(Elf_Scn* section, const GElf_Shdr& header, const 
   CfiSource source;
   source.address = header.sh_addr;
   source.eh_frame = title == ".eh_frame";
+  source.title = "section " + title;
   const auto* bytes = static_cast<const std::uint8_t*>(data->d_buf);
   source.bytes.assign(bytes, bytes + data->d_size);
   return source;
@@ -61,6 +62,7 @@ Result<CfiSource> read_chunk(Elf* elf, std::uint64_t offset, std::uint64_t size,
   if (!data || !data->d_buf) return Error{name + ": the unwind information that PT_GNU_EH_FRAME names is cut off", ""};
   CfiSource source;
   source.address = address;
+  source.title = "the unwind information that PT_GNU_EH_FRAME names";
   const auto* bytes = static_cast<const std::uint8_t*>(data->d_buf);
   source.bytes.assign(bytes, bytes + data->d_size);
   return source;
@@ -79,10 +81,13 @@ Result<std::vector<CfiSource>> read_by_program_header(Elf* elf, const ElfFacts& 
     if (program.p_filesz < kHeader) return none;
     auto header = read_chunk(elf, program.p_offset, kHeader, program.p_vaddr, name);
     if (!header) return header.error();
-    if (header->bytes[0] != 1 || header->bytes[1] != (DW_EH_PE_pcrel | DW_EH_PE_sdata4)) return none;
-    std::int32_t relative = 0;
-    std::memcpy(&relative, header->bytes.data() + 4, sizeof(relative));
-    const std::uint64_t address = program.p_vaddr + 4 + static_cast<std::uint64_t>(static_cast<std::int64_t>(relative));
+    ByteReader in(header->bytes);
+    const auto version = in.fixed<std::uint8_t>();
+    const auto encoding = in.fixed<std::uint8_t>();
+    in.bytes(2);  // encodings of the table behind
+    const std::uint64_t here = program.p_vaddr + in.offset();
+    const std::uint64_t address = here + static_cast<std::uint64_t>(std::int64_t{in.fixed<std::int32_t>()});
+    if (!in.ok() || version != 1 || encoding != (DW_EH_PE_pcrel | DW_EH_PE_sdata4)) return none;
     for (const Segment& segment : facts.segments) {
       if (address < segment.address || address - segment.address >= segment.size) continue;
       const std::uint64_t skip = address - segment.address;

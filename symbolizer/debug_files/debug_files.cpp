@@ -11,11 +11,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "support/byte_reader.h"
 #include "support/text.h"
 #include "symbolizer/elf/elf_facts.h"
 
@@ -105,10 +106,9 @@ Link read_link(const std::vector<ElfSection>& sections, std::string_view section
   const ElfSection* section = section_named(sections, section_name);
   const Elf_Data* data = section != nullptr ? section_data(*section, kMaxLinkSection) : nullptr;
   if (data == nullptr) return {};
-  const std::string_view bytes(static_cast<const char*>(data->d_buf), data->d_size);
-  const std::size_t end = bytes.find('\0');
-  if (end == std::string_view::npos) return {};
-  return {std::string(bytes.substr(0, end)), std::string(bytes.substr(end + 1))};
+  ByteReader in(ByteReader::Bytes(static_cast<const std::uint8_t*>(data->d_buf), data->d_size));
+  std::string name(in.c_string());
+  return {std::move(name), std::string(in.text(in.left()))};
 }
 
 // Includes the last slash; empty for a path that is not absolute.
@@ -181,9 +181,10 @@ std::unique_ptr<DebugFile> DebugFileFinder::by_link(const std::vector<ElfSection
   const std::string folder = folder_of(path);
   if (folder.empty() || link.name.empty() || link.name.find('/') != std::string::npos) return nullptr;
   const std::size_t padding = (kAlignment - (link.name.size() + 1) % kAlignment) % kAlignment;
-  std::uint32_t crc = 0;
-  if (link.rest.size() < padding + sizeof(crc)) return nullptr;
-  std::memcpy(&crc, link.rest.data() + padding, sizeof(crc));
+  ByteReader rest(std::as_bytes(std::span(link.rest)));
+  rest.bytes(padding);
+  const auto crc = rest.fixed<std::uint32_t>();
+  if (!rest.ok()) return nullptr;
 
   std::vector<std::string> candidates{folder + link.name, folder + ".debug/" + link.name};
   for (const std::string& root : roots_) candidates.push_back(root + folder + link.name);

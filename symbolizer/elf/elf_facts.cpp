@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "symbolizer/elf/elf_facts.h"
 
+#include <fmt/core.h>
 #include <gelf.h>
 #include <sys/stat.h>
 
@@ -42,10 +43,10 @@ Result<ElfHandle> check_kind(ElfHandle elf, std::uint64_t size, const std::strin
   GElf_Ehdr header;
   if (!gelf_getehdr(elf.get(), &header)) return elf_error(name, "truncated ELF file: no header");
   if (header.e_machine != EM_X86_64)
-    return Error{name + ": ELF file of another machine (e_machine " + std::to_string(header.e_machine) + ")", ""};
+    return Error{fmt::format("{}: ELF file of another machine (e_machine {})", name, header.e_machine), ""};
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
-    return Error{
-        name + ": ELF file, but neither program nor shared library (e_type " + std::to_string(header.e_type) + ")", ""};
+    return Error{fmt::format("{}: ELF file, but neither program nor shared library (e_type {})", name, header.e_type),
+                 ""};
   return elf;
 }
 
@@ -127,13 +128,11 @@ void read_interpreter(Elf* elf, const GElf_Phdr& header, ElfFacts& facts) {
 
 Result<void> add_load(const GElf_Phdr& header, std::size_t number, const std::string& name, ElfFacts& facts) {
   const auto where = [&] {
-    return "program header " + std::to_string(number) + " (file offset " + std::to_string(header.p_offset) + ", " +
-           std::to_string(header.p_filesz) + " bytes)";
+    return fmt::format("program header {} (file offset {}, {} bytes)", number, header.p_offset, header.p_filesz);
   };
   if (header.p_offset > facts.file_size || header.p_filesz > facts.file_size - header.p_offset)
-    return Error{name + ": truncated ELF file: " + where() + " ends behind the file's " +
-                     std::to_string(facts.file_size) + " bytes",
-                 ""};
+    return Error{
+        fmt::format("{}: truncated ELF file: {} ends behind the file's {} bytes", name, where(), facts.file_size), ""};
   if (header.p_vaddr > UINT64_MAX - kPage - std::max(header.p_memsz, header.p_filesz))
     return Error{name + ": damaged ELF file: " + where() + " wraps around the address space", ""};
   const std::uint64_t start = header.p_vaddr & ~(kPage - 1);
@@ -179,12 +178,12 @@ Result<ElfFacts> elf_facts_of(Elf* elf, std::uint64_t file_size, const std::stri
   std::size_t count = 0;
   if (elf_getphdrnum(elf, &count) != 0) return elf_error(name, "truncated ELF file: no program headers");
   if (count > kMaxProgramHeaders)
-    return Error{name + ": damaged ELF file: " + std::to_string(count) + " program headers", ""};
+    return Error{fmt::format("{}: damaged ELF file: {} program headers", name, count), ""};
   std::optional<GElf_Phdr> dynamic;
   for (std::size_t i = 0; i < count; i++) {
     GElf_Phdr program;
     if (!gelf_getphdr(elf, static_cast<int>(i), &program))
-      return elf_error(name, "truncated ELF file: no program header " + std::to_string(i));
+      return elf_error(name, fmt::format("truncated ELF file: no program header {}", i));
     if (program.p_type == PT_LOAD) {
       if (auto added = add_load(program, i, name, facts); !added) return added.error();
     } else if (program.p_type == PT_DYNAMIC && program.p_filesz > 0) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "support/byte_reader.h"
+
 namespace uscope::symbolizer {
 namespace {
 
@@ -25,23 +27,11 @@ bool is_inside(std::span<const Segment> segments, std::uint64_t address) {
   return offset_of_address(segments, address).has_value();
 }
 
-// A 32-bit number, with seven bits in each byte.
-bool read_varint(const std::vector<std::uint8_t>& bytes, std::uint64_t& at, std::uint32_t& value) {
-  value = 0;
-  for (unsigned shift = 0; shift < 35 && at < bytes.size(); shift += 7) {
-    const std::uint8_t byte = bytes[at++];
-    value |= static_cast<std::uint32_t>(byte & 0x7f) << shift;
-    if (!(byte & 0x80)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool GoPclntab::is_head(std::span<const std::uint8_t> bytes) {
   if (bytes.size() < kHeadBytes) return false;
-  std::uint32_t magic = 0;
-  std::memcpy(&magic, bytes.data(), sizeof(magic));
+  const auto magic = ByteReader(bytes).fixed<std::uint32_t>();
   constexpr std::uint8_t kQuantum = 1;
   constexpr std::uint8_t kPointer = 8;
   return (magic == kMagic12 || magic == kMagic116 || magic == kMagic118 || magic == kMagic120) && bytes[4] == 0 &&
@@ -59,15 +49,13 @@ std::optional<GoPclntab> GoPclntab::parse(std::vector<std::uint8_t> bytes, std::
 }
 
 std::optional<std::uint64_t> GoPclntab::word(std::uint64_t at, std::size_t bytes) const {
-  if (at > bytes_.size() || bytes_.size() - at < bytes) return std::nullopt;
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes_.data() + at, bytes);
-  return value;
+  ByteReader in = ByteReader(bytes_).from(at);
+  const std::uint64_t value = in.number(bytes);
+  return in.ok() ? std::optional(value) : std::nullopt;
 }
 
 bool GoPclntab::read_head(std::span<const Segment> exec, std::uint64_t entry) {
-  std::uint32_t magic = 0;
-  std::memcpy(&magic, bytes_.data(), sizeof(magic));
+  const auto magic = ByteReader(bytes_).fixed<std::uint32_t>();
   if (magic == kMagic116) layout_ = Layout::kGo116;
   if (magic == kMagic118) layout_ = Layout::kGo118;
   if (magic == kMagic120) layout_ = Layout::kGo120;
@@ -156,16 +144,16 @@ bool GoPclntab::read_function(std::uint64_t record, GoFunction& function) const 
 bool GoPclntab::stretches(const GoFunction& function, std::vector<GoStretch>& out, std::uint64_t& steps) const {
   out.clear();
   if (function.pcsp == 0) return false;
-  std::uint64_t at = pctab_ + function.pcsp;
+  ByteReader in = ByteReader(bytes_).from(pctab_ + function.pcsp);
   std::uint64_t address = function.start;
   std::int64_t delta = -1;
   for (std::uint64_t count = 0; count < kMaxSteps && steps > 0; count++, steps--) {
-    std::uint32_t change = 0;
-    std::uint32_t length = 0;
-    if (!read_varint(bytes_, at, change)) return false;
+    const std::uint32_t change = in.uleb32();
+    if (!in.ok()) return false;
     if (change == 0 && count > 0) return true;
     delta += static_cast<std::int32_t>((change & 1) != 0 ? ~(change >> 1) : change >> 1);
-    if (!read_varint(bytes_, at, length) || length == 0 || length > function.limit - address) return false;
+    const std::uint32_t length = in.uleb32();
+    if (length == 0 || length > function.limit - address) return false;  // it is 0 where it could not be read
     address += length;
     out.push_back({address, delta});
   }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "support/byte_reader.h"
 #include "symbolizer/elf/elf_sections.h"
 
 namespace uscope::symbolizer {
@@ -84,12 +85,11 @@ std::span<const std::uint8_t> relocations(Elf* elf, const ElfFacts& facts) {
   for (std::size_t i = 0; i < count; i++) {
     GElf_Phdr program;
     if (!gelf_getphdr(elf, static_cast<int>(i), &program) || program.p_type != PT_DYNAMIC) continue;
-    const auto dynamic = chunk(elf, program.p_offset, program.p_filesz);
+    ByteReader dynamic(chunk(elf, program.p_offset, program.p_filesz));
     std::uint64_t address = 0;
     std::uint64_t size = 0;
-    for (std::size_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic.size(); at += sizeof(Elf64_Dyn)) {
-      Elf64_Dyn entry;
-      std::memcpy(&entry, dynamic.data() + at, sizeof(entry));
+    while (dynamic.left() >= sizeof(Elf64_Dyn)) {
+      const auto entry = dynamic.fixed<Elf64_Dyn>();
       if (entry.d_tag == DT_NULL) break;
       if (entry.d_tag == DT_RELA) address = entry.d_un.d_ptr;
       if (entry.d_tag == DT_RELASZ) size = entry.d_un.d_val;
@@ -101,10 +101,9 @@ std::span<const std::uint8_t> relocations(Elf* elf, const ElfFacts& facts) {
 }
 
 void relocate(Elf* elf, const ElfFacts& facts, std::uint64_t address, std::vector<std::uint8_t>& bytes) {
-  const auto table = relocations(elf, facts);
-  for (std::size_t at = 0; at + sizeof(Elf64_Rela) <= table.size(); at += sizeof(Elf64_Rela)) {
-    Elf64_Rela entry;
-    std::memcpy(&entry, table.data() + at, sizeof(entry));
+  ByteReader table(relocations(elf, facts));
+  while (table.left() >= sizeof(Elf64_Rela)) {
+    const auto entry = table.fixed<Elf64_Rela>();
     if (ELF64_R_TYPE(entry.r_info) != R_X86_64_RELATIVE || entry.r_offset < address) continue;
     const std::uint64_t into = entry.r_offset - address;
     if (into > bytes.size() || bytes.size() - into < sizeof(entry.r_addend)) continue;

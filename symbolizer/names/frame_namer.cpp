@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "symbolizer/names/frame_namer.h"
 
-#include <elf.h>
 #include <fcntl.h>
-#include <sys/auxv.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -12,20 +10,11 @@
 #include <utility>
 
 #include "support/result.h"
+#include "symbolizer/elf/vdso_image.h"
 #include "symbolizer/names/symbol_resolver.h"
 
 namespace uscope::symbolizer {
 namespace {
-
-// The vdso is one ELF image whose section headers come last; the kernel maps it into every process, this one too.
-std::span<const std::byte> own_vdso() {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): the auxiliary vector hands addresses out as integers
-  const auto* start = reinterpret_cast<const std::byte*>(::getauxval(AT_SYSINFO_EHDR));
-  if (!start) return {};
-  Elf64_Ehdr header{};
-  std::memcpy(&header, start, sizeof(header));
-  return {start, header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize};
-}
 
 class SymbolNamer : public FrameNamer {
  public:
@@ -69,7 +58,7 @@ class SymbolNamer : public FrameNamer {
   Result<std::unique_ptr<ModuleSymbols>> open(const ModuleRequest& module) const {
     if (module.file == USC_FILE_VDSO) {
       if (!same_kernel_) return Error{"the trace is of another kernel", ""};
-      return ModuleSymbols::open_image(own_vdso(), "[vdso]");
+      return ModuleSymbols::open_image(vdso_image(), "[vdso]");
     }
     ModuleState state = ModuleState::kGone;
     const UniqueFd fd = open_file(module, state);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "support/byte_reader.h"
 #include "symbolizer/elf/elf_sections.h"
 #include "symbolizer/names/demangle.h"
 
@@ -161,14 +162,10 @@ std::uint64_t DwarfTexts::line_table_size(Dwarf_Die* unit_die) const {
   if (dwarf_attr(unit_die, DW_AT_comp_dir, &attribute) != nullptr && attribute_text(&attribute).empty()) return 0;
   if (dwarf_attr(unit_die, DW_AT_stmt_list, &attribute) == nullptr || dwarf_formudata(&attribute, &offset) != 0)
     return 0;
-  const auto size = static_cast<std::uint64_t>(lines_.second - lines_.first);
-  if (offset > size || size - offset < kMinLineHeader) return 0;
-  std::uint32_t length = 0;
-  std::memcpy(&length, lines_.first + offset, sizeof(length));
-  if (length != UINT32_MAX) return length;
-  std::uint64_t wide = 0;  // DWARF's 64-bit format
-  std::memcpy(&wide, lines_.first + offset + sizeof(length), sizeof(wide));
-  return wide;
+  ByteReader in = ByteReader(std::as_bytes(std::span(lines_.first, lines_.second))).from(offset);
+  if (in.left() < kMinLineHeader) return 0;
+  const auto length = in.fixed<std::uint32_t>();
+  return length != UINT32_MAX ? length : in.fixed<std::uint64_t>();  // the latter in DWARF's 64-bit format
 }
 
 }  // namespace uscope::symbolizer

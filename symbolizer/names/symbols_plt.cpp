@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::uint64_t kMaxPlt = 16u << 20;
 constexpr std::uint64_t kMaxRelocations = 48u << 20;
-constexpr std::uint64_t kMaxStrings = 1u << 30;
-constexpr int kMostTables = 16;  // of relocations, and of stubs: linkers write two and three
-constexpr std::uint64_t kMaxSymbols = 128u << 20;
+constexpr std::uint64_t kMostNameBytes = 1u << 30;
+constexpr int kMostStubTables = 16;  // of relocations, and of stubs: linkers write two and three
+constexpr std::uint64_t kMostRelocationBytes = 128u << 20;
 
 struct Slots {
   std::unordered_map<std::uint64_t, std::string_view> by_address;  // of the GOT slot
@@ -28,8 +28,8 @@ class RelocationNames {
     if (relocations.header.sh_link >= sections.size()) return;
     const ElfSection& table = sections[relocations.header.sh_link];
     if (table.header.sh_type != SHT_DYNSYM || table.header.sh_link >= sections.size()) return;
-    table_ = section_data(table, kMaxSymbols);
-    strings_ = section_data(sections[table.header.sh_link], kMaxStrings);
+    table_ = section_data(table, kMostRelocationBytes);
+    strings_ = section_data(sections[table.header.sh_link], kMostNameBytes);
   }
 
   [[nodiscard]] std::string_view of(const GElf_Rela& relocation) const {
@@ -59,7 +59,7 @@ class RelocationNames {
 void read_slots(const std::vector<ElfSection>& sections, const SymbolTable& symbols, Slots& slots) {
   int tables = 0;
   for (const ElfSection& section : sections) {
-    if (tables == kMostTables) break;
+    if (tables == kMostStubTables) break;
     if (section.header.sh_type != SHT_RELA || (section.header.sh_flags & SHF_ALLOC) == 0) continue;
     Elf_Data* data = section_data(section, kMaxRelocations);
     if (data == nullptr) continue;
@@ -109,7 +109,7 @@ PltTable::PltTable(const std::vector<ElfSection>& sections, const SymbolTable& s
   for (const ElfSection& section : sections) {
     if (section.name != ".plt" && section.name != ".plt.sec" && section.name != ".plt.got") continue;
     Elf_Data* data = section.executable() ? section_data(section, kMaxPlt) : nullptr;
-    if (data == nullptr || areas_.size() >= kMostTables) continue;
+    if (data == nullptr || areas_.size() >= kMostStubTables) continue;
     if (!read) read_slots(sections, symbols, slots);
     read = true;
     // Stubs of 8 bytes: GNU ld's .plt.got without IBT. All others have 16.

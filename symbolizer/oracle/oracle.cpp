@@ -17,6 +17,7 @@
 #include "symbolizer/oracle/oracle.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,9 +27,9 @@
 
 #include "support/unique_fd.h"
 #include "symbolizer/elf/elf_facts.h"
+#include "symbolizer/elf/vdso_image.h"
 #include "symbolizer/go/go_sections.h"
 #include "symbolizer/go/go_unwind.h"
-#include "symbolizer/rows/vdso.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -360,7 +361,7 @@ Result<void> Oracle::set_modules(std::uint64_t mm, std::uint64_t version, std::s
 
 Result<OracleWalk> Oracle::walk(std::uint64_t mm, const OracleSample& sample) {
   const auto found = std::find_if(spaces_.begin(), spaces_.end(), [&](const auto& space) { return space->mm() == mm; });
-  if (found == spaces_.end()) return Error{"the oracle has no modules of address space " + std::to_string(mm), ""};
+  if (found == spaces_.end()) return Error{fmt::format("the oracle has no modules of address space {}", mm), ""};
   spaces_.splice(spaces_.begin(), spaces_, found);
   return spaces_.front()->walk(sample);
 }

@@ -10,7 +10,7 @@ class DirectReading final : public FileReading {
  public:
   DirectReading(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
   Result<Digest> digest() override { return unwind_digest(fd_, name_); }
-  Result<RowTable> rows(RowDetail detail) override { return build_rows(fd_, name_, detail); }
+  Result<UnwindTable> rows(RowDetail detail) override { return build_rows(fd_, name_, detail); }
 
  private:
   int fd_;

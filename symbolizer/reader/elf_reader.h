@@ -25,7 +25,7 @@ class FileReading {
   // Covers everything that the rows depend on.
   virtual Result<Digest> digest() = 0;
   // The rows satisfy check_rows().
-  virtual Result<RowTable> rows(RowDetail detail) = 0;
+  virtual Result<UnwindTable> rows(RowDetail detail) = 0;
 };
 
 // Usable by several threads at once. `name` is for messages.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "symbolizer/reader/file_owner.h"
 
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -15,18 +16,17 @@ std::string owner_of(int fd) {
   struct stat status {};
   struct statfs system {};
   if (fstat(fd, &status) != 0 || fstatfs(fd, &system) != 0) return "unknown";
-  std::string owner = "user " + std::to_string(status.st_uid);
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && system.f_type != kFuse) return owner;
-  owner.append(" device ").append(std::to_string(status.st_dev));
-  return owner.append(" inode ").append(std::to_string(status.st_ino));
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0 && system.f_type != kFuse)
+    return fmt::format("user {}", status.st_uid);
+  return fmt::format("user {} device {} inode {}", status.st_uid, status.st_dev, status.st_ino);
 }
 
 std::string payer_of(int fd) {
   struct stat status {};
   struct statfs system {};
   if (fstatfs(fd, &system) != 0 || system.f_type == kFuse || fstat(fd, &status) != 0) return "unknown";
-  const std::string user = "user " + std::to_string(status.st_uid);
-  return status.st_uid != 0 ? user : user + " device " + std::to_string(status.st_dev);
+  return status.st_uid != 0 ? fmt::format("user {}", status.st_uid)
+                            : fmt::format("user {} device {}", status.st_uid, status.st_dev);
 }
 
 }  // namespace uscope::symbolizer

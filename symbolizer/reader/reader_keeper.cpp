@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "symbolizer/reader/reader_keeper.h"
 
+#include <fmt/core.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -68,7 +69,7 @@ bool send_rows(int socket, const ReaderTask& task, RowDetail detail) {
   const std::uint64_t bytes = sizeof(rows) + rows.counts.bytes();
   if (bytes > kMostRowsBytes)
     return send_text(socket, ReadStatus::kFailed,
-                     task.name + ": its unwind rows would take " + std::to_string(bytes) + " bytes");
+                     fmt::format("{}: its unwind rows would take {} bytes", task.name, bytes));
   const AnswerHead head{ReadStatus::kDone, static_cast<std::uint32_t>(bytes)};
   bool sent = send_all(socket, bytes_of(head)) && send_all(socket, bytes_of(rows));
   for (const auto part : parts_of(*table)) sent = sent && send_all(socket, part);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "symbolizer/reader/reader_processes.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -73,7 +74,7 @@ class ProcessReading final : public FileReading {
 
   FactsAnswer facts();
   Result<Digest> digest() override;
-  Result<RowTable> rows(RowDetail detail) override;
+  Result<UnwindTable> rows(RowDetail detail) override;
 
  private:
   enum class Came { kAll, kEnd, kLate };
@@ -142,7 +143,7 @@ ProcessReading::Came ProcessReading::try_receive(std::span<std::byte> bytes) {
 
 Result<void> ProcessReading::receive(std::span<std::byte> bytes) {
   const Came came = try_receive(bytes);
-  if (came == Came::kLate) return give_up("reading it was given up after " + std::to_string(time_.count()) + " ms");
+  if (came == Came::kLate) return give_up(fmt::format("reading it was given up after {} ms", time_.count()));
   if (came == Came::kEnd) return give_up("the process that read it died of it");
   return {};
 }
@@ -198,14 +199,14 @@ Result<Digest> ProcessReading::digest() {
   return digest;
 }
 
-Result<RowTable> ProcessReading::rows(RowDetail detail) {
+Result<UnwindTable> ProcessReading::rows(RowDetail detail) {
   const auto size = ask(detail == RowDetail::kStack ? ReadRequest::kRows : ReadRequest::kAllRows, kMostRowsBytes);
   if (!size) return size.error();
   RowsHead head;
   if (*size < sizeof(head)) return give_up(kUnsound);
   if (auto got = receive(std::as_writable_bytes(std::span(&head, 1))); !got) return got.error();
   if (*size - sizeof(head) != head.counts.bytes()) return give_up(kUnsound);
-  RowTable table;
+  UnwindTable table;
   make_room(table, head.counts);
   table.stats = head.stats;
   for (const auto part : parts_of(table))
@@ -226,7 +227,7 @@ Result<std::unique_ptr<ReaderProcesses>> ReaderProcesses::start(const ReaderOpti
   std::array<char, 1024> said{};
   const bool heard = comes(readers->keeper_.get(), Clock::now() + kKeeperTime, readers->stopped_) &&
                      recv(readers->keeper_.get(), said.data(), said.size() - 1, MSG_DONTWAIT) > 0;
-  if (!heard) return Error{"the process that is to read ELF files did not begin", ""};
+  if (!heard) return Error{"the process that reads ELF files did not start", ""};
   if (said.front() != '\0') return Error{said.data(), "uscope reads files of traced programs without privileges only"};
   readers->make_spare();
   return readers;

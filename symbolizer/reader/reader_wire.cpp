@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
+
+#include "support/byte_reader.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -43,61 +44,51 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-// After the first impossible number, all results are zero and empty, and good() is false.
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+std::uint64_t read_number(ByteReader& in, std::uint64_t most = UINT64_MAX) {
+  const std::uint64_t at = in.offset();
+  const auto value = in.fixed<std::uint64_t>();
+  if (value <= most) return value;
+  in.fail("a number that an ELF file of this size can have", at);
+  return 0;
+}
 
-  std::uint64_t number(std::uint64_t most = UINT64_MAX) {
-    std::uint64_t value = 0;
-    if (rest_.size() < sizeof(value)) return fail();
-    std::memcpy(&value, rest_.data(), sizeof(value));
-    rest_ = rest_.subspan(sizeof(value));
-    return value <= most ? value : fail();
-  }
-  bool flag() { return number(1) != 0; }
-  std::string text(std::uint64_t most) {
-    const std::uint64_t size = number(most);
-    if (rest_.size() < size) return fail(), std::string();
-    std::string value(reinterpret_cast<const char*>(rest_.data()), size);
-    rest_ = rest_.subspan(size);
-    return value;
-  }
-  std::string name() {
-    std::string value = text(kMostName);
-    if (value.find('\0') != std::string::npos) fail();
-    return value;
-  }
-  std::vector<std::string> names() {
-    std::vector<std::string> values(0);
-    for (std::uint64_t left = number(kMostNames); left > 0 && good_; left--) values.push_back(name());
-    return values;
-  }
-  std::vector<Segment> segments(std::uint64_t file_size) {
-    std::vector<Segment> values;
-    std::uint64_t before = 0;
-    for (std::uint64_t left = number(kMostSegments); left > 0 && good_; left--) {
-      Segment segment;
-      segment.offset = number(file_size);
-      segment.size = number(file_size);
-      segment.address = number(UINT64_MAX - kPage - segment.size);
-      if (segment.offset < before || segment.size > file_size - segment.offset) fail();
-      before = segment.offset;
-      values.push_back(segment);
-    }
-    return values;
-  }
-  [[nodiscard]] bool good() const { return good_ && rest_.empty(); }
+bool read_flag(ByteReader& in) {
+  return read_number(in, 1) != 0;
+}
 
- private:
-  std::uint64_t fail() {
-    good_ = false;
-    rest_ = {};
-    return 0;
+std::string read_text(ByteReader& in, std::uint64_t most) {
+  return std::string(in.text(read_number(in, most)));
+}
+
+std::string read_name(ByteReader& in) {
+  const std::uint64_t at = in.offset();
+  std::string value = read_text(in, kMostName);
+  if (value.find('\0') != std::string::npos) in.fail("a name without NUL", at);
+  return value;
+}
+
+std::vector<std::string> read_names(ByteReader& in) {
+  std::vector<std::string> values;
+  for (std::uint64_t left = read_number(in, kMostNames); left > 0 && in.ok(); left--) values.push_back(read_name(in));
+  return values;
+}
+
+std::vector<Segment> read_segments(ByteReader& in, std::uint64_t file_size) {
+  std::vector<Segment> values;
+  std::uint64_t before = 0;
+  for (std::uint64_t left = read_number(in, kMostSegments); left > 0 && in.ok(); left--) {
+    const std::uint64_t at = in.offset();
+    Segment segment;
+    segment.offset = read_number(in, file_size);
+    segment.size = read_number(in, file_size);
+    segment.address = read_number(in, UINT64_MAX - kPage - segment.size);
+    if (segment.offset < before || segment.size > file_size - segment.offset)
+      in.fail("a segment that lies in the file, in order", at);
+    before = segment.offset;
+    values.push_back(segment);
   }
-  std::span<const std::byte> rest_;
-  bool good_ = true;
-};
+  return values;
+}
 
 }  // namespace
 
@@ -118,21 +109,23 @@ std::vector<std::byte> encode(const ElfFacts& facts) {
 }
 
 Result<ElfFacts> decode(std::span<const std::byte> bytes, std::uint64_t file_size) {
-  Reader reader(bytes);
+  ByteReader in(bytes, "impossible facts of an ELF file");
   ElfFacts facts;
   facts.file_size = file_size;
-  facts.exec_segments = reader.segments(file_size);
-  facts.segments = reader.segments(file_size);
-  facts.load_start = reader.number();
-  facts.load_end = reader.number();
-  facts.build_id = reader.text(kMostBuildId);
-  facts.entry = reader.number();
-  facts.position_independent = reader.flag();
-  facts.dynamic = reader.flag();
-  facts.interpreter = reader.name();
-  facts.needed = reader.names();
-  facts.runpath = reader.names();
-  if (!reader.good() || facts.load_end < facts.load_start) return Error{"impossible facts of an ELF file", ""};
+  facts.exec_segments = read_segments(in, file_size);
+  facts.segments = read_segments(in, file_size);
+  facts.load_start = read_number(in);
+  facts.load_end = read_number(in);
+  if (facts.load_end < facts.load_start) in.fail("an end of the load range that is not below its start");
+  facts.build_id = read_text(in, kMostBuildId);
+  facts.entry = read_number(in);
+  facts.position_independent = read_flag(in);
+  facts.dynamic = read_flag(in);
+  facts.interpreter = read_name(in);
+  facts.needed = read_names(in);
+  facts.runpath = read_names(in);
+  if (in.left() != 0) in.fail("the end");
+  if (!in.ok()) return in.error();
   return facts;
 }
 

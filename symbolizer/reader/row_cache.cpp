@@ -26,7 +26,7 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint32_t kFormat = 10;  // changes with the layout below and with every change of a rule's meaning
+constexpr std::uint32_t kFormat = 11;  // changes with the layout below and with every change of a rule's meaning
 constexpr std::uint64_t kMagic = 0x53574f5243535521;  // "!USCROWS"
 constexpr std::uint64_t kMostEntryBytes = std::uint64_t{1} << 30;
 
@@ -51,7 +51,7 @@ std::string hex(const Digest& digest) {
   return text;
 }
 
-Digest content_digest(const RowTable& table) {
+Digest content_digest(const UnwindTable& table) {
   Sha256 hash;
   hash.add(&table.stats, sizeof(table.stats));
   for (const auto part : parts_of(table)) hash.add(part.data(), part.size());
@@ -116,7 +116,7 @@ RowCache::RowCache(std::string folder, std::uint64_t most_bytes) : folder_(std::
     trouble_ = folder_trouble(folder_);
 }
 
-Result<std::shared_ptr<const RowTable>> RowCache::get(int fd, const std::string& name, ElfReader& reader) {
+Result<std::shared_ptr<const UnwindTable>> RowCache::get(int fd, const std::string& name, ElfReader& reader) {
   const auto reading = reader.open(fd, name);
   const auto digest = reading->digest();
   if (!digest) return digest.error();
@@ -130,10 +130,10 @@ Result<std::shared_ptr<const RowTable>> RowCache::get(int fd, const std::string&
   if (auto table = find_held(key)) return table;
   auto loaded = load(key, *digest, name, *reading);
   if (!loaded) return loaded.error();
-  return hold(key, std::make_shared<const RowTable>(std::move(*loaded)));
+  return hold(key, std::make_shared<const UnwindTable>(std::move(*loaded)));
 }
 
-std::shared_ptr<const RowTable> RowCache::find_held(const std::string& key) {
+std::shared_ptr<const UnwindTable> RowCache::find_held(const std::string& key) {
   const std::lock_guard lock(guard_);
   auto table = held_[key].lock();
   if (table) stats_.shared++;
@@ -141,9 +141,9 @@ std::shared_ptr<const RowTable> RowCache::find_held(const std::string& key) {
 }
 
 // Returns the table that another thread built for the same file in the meantime, if any.
-std::shared_ptr<const RowTable> RowCache::hold(const std::string& key, std::shared_ptr<const RowTable> table) {
+std::shared_ptr<const UnwindTable> RowCache::hold(const std::string& key, std::shared_ptr<const UnwindTable> table) {
   const std::lock_guard lock(guard_);
-  std::weak_ptr<const RowTable>& held = held_[key];
+  std::weak_ptr<const UnwindTable>& held = held_[key];
   if (auto other = held.lock()) return other;
   held = table;
   return table;
@@ -154,9 +154,9 @@ void RowCache::count(std::uint64_t RowCacheStats::*what) {
   (stats_.*what)++;
 }
 
-Result<RowTable> RowCache::load(const std::string& key, const Digest& digest, const std::string& name,
-                                FileReading& reading) {
-  RowTable table;
+Result<UnwindTable> RowCache::load(const std::string& key, const Digest& digest, const std::string& name,
+                                   FileReading& reading) {
+  UnwindTable table;
   if (trouble_.empty() && read_entry(entry_path(key), table)) {
     count(&RowCacheStats::hits);
     return table;
@@ -172,7 +172,7 @@ Result<RowTable> RowCache::load(const std::string& key, const Digest& digest, co
   return built;
 }
 
-bool RowCache::read_entry(const std::string& path, RowTable& table) {
+bool RowCache::read_entry(const std::string& path, UnwindTable& table) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!fd) return false;
   EntryHeader header;
@@ -197,7 +197,7 @@ bool RowCache::read_entry(const std::string& path, RowTable& table) {
   return true;
 }
 
-std::uint64_t RowCache::write_entry(const std::string& path, const RowTable& table) const {
+std::uint64_t RowCache::write_entry(const std::string& path, const UnwindTable& table) const {
   std::string temporary = path + ".XXXXXX";
   const UniqueFd fd(mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd) return 0;

@@ -40,7 +40,7 @@ class RowCache {
   // The rows of the file behind `fd` (read with pread; the caller keeps it), from the cache, or built by `reader` and
   // stored there. Files of one owner with equal rows share one table as long as it is held anywhere. `name` is for
   // messages.
-  Result<std::shared_ptr<const RowTable>> get(int fd, const std::string& name, ElfReader& reader = direct_reader());
+  Result<std::shared_ptr<const UnwindTable>> get(int fd, const std::string& name, ElfReader& reader = direct_reader());
 
   // Call it only while no other thread is in get().
   [[nodiscard]] const RowCacheStats& stats() const { return stats_; }
@@ -48,12 +48,12 @@ class RowCache {
 
  private:
   [[nodiscard]] std::string entry_path(const std::string& key) const;
-  std::shared_ptr<const RowTable> find_held(const std::string& key);
-  std::shared_ptr<const RowTable> hold(const std::string& key, std::shared_ptr<const RowTable> table);
+  std::shared_ptr<const UnwindTable> find_held(const std::string& key);
+  std::shared_ptr<const UnwindTable> hold(const std::string& key, std::shared_ptr<const UnwindTable> table);
   void count(std::uint64_t RowCacheStats::*what);
-  Result<RowTable> load(const std::string& key, const Digest& digest, const std::string& name, FileReading& reading);
-  bool read_entry(const std::string& path, RowTable& table);
-  [[nodiscard]] std::uint64_t write_entry(const std::string& path, const RowTable& table) const;  // its bytes
+  Result<UnwindTable> load(const std::string& key, const Digest& digest, const std::string& name, FileReading& reading);
+  bool read_entry(const std::string& path, UnwindTable& table);
+  [[nodiscard]] std::uint64_t write_entry(const std::string& path, const UnwindTable& table) const;  // its bytes
   void trim_now_and_then(std::uint64_t written);
   void trim() const;
 
@@ -63,7 +63,7 @@ class RowCache {
   std::mutex guard_;              // protects all members below
   std::uint64_t until_trim_ = 0;  // bytes that may be written before the folder is scanned again
   RowCacheStats stats_;
-  std::unordered_map<std::string, std::weak_ptr<const RowTable>> held_;  // by key
+  std::unordered_map<std::string, std::weak_ptr<const UnwindTable>> held_;  // by key
 };
 
 }  // namespace uscope::symbolizer

@@ -48,7 +48,7 @@ void add_crt_functions(std::uint64_t from, std::span<const std::byte> code, std:
 
 }  // namespace
 
-std::vector<HolePiece> look_into_holes(std::span<const CodeRange> holes, TextReader& text) {
+std::vector<HolePiece> recognize_holes(std::span<const CodeRange> holes, TextReader& text) {
   constexpr std::size_t kOverlap = std::max(kMostTrampoline, kMostCrtFunction);
   std::vector<HolePiece> pieces;
   for (const CodeRange& hole : holes) {

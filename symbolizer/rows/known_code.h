@@ -24,7 +24,7 @@ struct HolePiece {
 };
 
 // Finds pieces of these holes (ascending, disjoint); they are sorted by start and may overlap by a byte.
-std::vector<HolePiece> look_into_holes(std::span<const CodeRange> holes, TextReader& text);
+std::vector<HolePiece> recognize_holes(std::span<const CodeRange> holes, TextReader& text);
 
 // Finds the hole that V8's builtins form, by the code that V8's compiler generates: a large hole full of functions with
 // a frame pointer. The holes of libraries have hardly any of these. Only for files that are known to contain V8.

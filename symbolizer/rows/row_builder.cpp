@@ -23,6 +23,7 @@
 // used.
 #include "symbolizer/rows/row_builder.h"
 
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,7 +62,7 @@ struct Stretch {
 
 class TableBuilder {
  public:
-  TableBuilder(const ElfFacts& facts, RowDetail detail, RowTable& table)
+  TableBuilder(const ElfFacts& facts, RowDetail detail, UnwindTable& table)
       : facts_(facts), table_(table), rules_(table.stats, detail) {}
 
   void add_section(CfiSection& section, bool eh_frame);
@@ -85,7 +86,7 @@ class TableBuilder {
   void make_index();
 
   const ElfFacts& facts_;
-  RowTable& table_;
+  UnwindTable& table_;
   RuleTable rules_;
   std::vector<Stretch> stretches_;  // disjoint, by start
   const GoPclntab* go_ = nullptr;
@@ -241,7 +242,7 @@ void TableBuilder::add_v8_builtins(Elf* elf, TextReader& text) {
 
 void TableBuilder::add_known_code(TextReader& text) {
   std::vector<Stretch> found;
-  for (const HolePiece& piece : look_into_holes(holes(), text)) {
+  for (const HolePiece& piece : recognize_holes(holes(), text)) {
     Stretch stretch;
     stretch.start = piece.range.start;
     stretch.end = piece.range.end;
@@ -387,11 +388,11 @@ void TableBuilder::finish(TextReader& text) {
 }
 
 // `with_entry`: a program's entry point; the vdso has none.
-Result<RowTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool with_entry, RowDetail detail,
-                       const std::string& name) {
+Result<UnwindTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool with_entry, RowDetail detail,
+                          const std::string& name) {
   auto sources = read_cfi_sources(elf, facts, name);
   if (!sources) return sources.error();
-  RowTable table;
+  UnwindTable table;
   TableBuilder builder(facts, detail, table);
   std::vector<std::unique_ptr<CfiSection>> sections;
   const auto add_sections = [&](bool eh_frame) {
@@ -409,12 +410,17 @@ Result<RowTable> build(Elf* elf, const ElfFacts& facts, TextReader text, bool wi
   builder.add_known_code(text);
   if (with_entry) builder.add_entry();
   builder.finish(text);
+  for (const auto& section : sections)
+    if (const std::string& first = section->first_refusal(); !first.empty()) {
+      std::strncpy(table.stats.first_refusal.data(), first.c_str(), table.stats.first_refusal.size() - 1);
+      break;
+    }
   return table;
 }
 
 }  // namespace
 
-Result<RowTable> build_rows(int fd, const std::string& name, RowDetail detail) {
+Result<UnwindTable> build_rows(int fd, const std::string& name, RowDetail detail) {
   const auto facts = read_elf_facts(fd, name);
   if (!facts) return facts.error();
   const auto elf = open_elf(fd, name);
@@ -422,7 +428,8 @@ Result<RowTable> build_rows(int fd, const std::string& name, RowDetail detail) {
   return build(elf->get(), *facts, TextReader(fd), true, detail, name);
 }
 
-Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name, RowDetail detail) {
+Result<UnwindTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name,
+                                           RowDetail detail) {
   const auto facts = read_elf_facts_from_memory(image, name);
   if (!facts) return facts.error();
   const auto elf = open_elf_in_memory(image, name);
@@ -430,16 +437,18 @@ Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const 
   return build(elf->get(), *facts, TextReader(image), false, detail, name);
 }
 
-std::string damage_of(const RowTable& table, const std::string& name) {
+std::string damage_of(const UnwindTable& table, const std::string& name) {
   const RowStats& stats = table.stats;
   if (stats.fdes != 0 || stats.go_functions != 0 || stats.fdes_refused == 0) return "";
-  return name + ": its call frame information is damaged: " + std::to_string(stats.fdes_refused) +
-         (stats.fdes_refused == 1 ? " entry" : " entries") + " refused, none understood";
+  const std::string first(stats.first_refusal.data(), strnlen(stats.first_refusal.data(), stats.first_refusal.size()));
+  return fmt::format("{}: its call frame information is damaged: {} {} refused, none understood{}{}", name,
+                     stats.fdes_refused, stats.fdes_refused == 1 ? "entry" : "entries",
+                     first.empty() ? "" : "; the first: ", first);
 }
 
-Result<void> check_rows(const RowTable& table) {
+Result<void> check_rows(const UnwindTable& table) {
   const auto bad = [](const char* what, std::size_t number) -> Result<void> {
-    return Error{std::string("unwind rows: ") + what + " at number " + std::to_string(number), ""};
+    return Error{fmt::format("unwind rows: {} at number {}", what, number), ""};
   };
   const std::size_t count = table.rows.size();
   if (count == 0 || count > std::size_t{UINT32_MAX}) return bad("impossible count of rows", count);

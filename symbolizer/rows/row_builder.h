@@ -3,6 +3,7 @@
 // .eh_frame; for code that this does not cover, from Go's function table and from .debug_frame.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,9 +39,11 @@ struct RowStats {
   // Callee-saved registers, in rows with a shared rule, that are unknown after the step although the CFI says where
   // they are.
   std::uint64_t unknown_registers = 0;
+  // What is wrong with the first FDE that was refused, as text with a NUL, cut to this length; "" if none was.
+  std::array<char, 160> first_refusal{};
 };
 
-struct RowTable {
+struct UnwindTable {
   std::vector<usc_row> rows;  // at least one; the last one is NONE at text_end
   std::vector<__u32> index;   // (text_end - text_start) / USC_INDEX_BYTES + 2 entries: a look-up at text_end is inside
   std::vector<usc_rule> rules;  // of this file; rows number them from 0
@@ -59,15 +62,15 @@ enum class RowDetail : std::uint8_t { kStack, kAllRegisters };
 
 // Builds the rows of the file behind `fd` (read with pread; the caller keeps it). A file without unwind information
 // gives a table without any rule, not an error. `name` is for messages.
-Result<RowTable> build_rows(int fd, const std::string& name, RowDetail detail = RowDetail::kStack);
+Result<UnwindTable> build_rows(int fd, const std::string& name, RowDetail detail = RowDetail::kStack);
 
 // The same for an image in memory (the vdso), whose file offsets are offsets in `image`.
-Result<RowTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name,
-                                        RowDetail detail = RowDetail::kStack);
+Result<UnwindTable> build_rows_from_memory(std::span<const std::byte> image, const std::string& name,
+                                           RowDetail detail = RowDetail::kStack);
 
 // Explains why a table has no rule though its file has call frame information; "" if nothing is wrong. `name` is for
 // the text.
-[[nodiscard]] std::string damage_of(const RowTable& table, const std::string& name);
+[[nodiscard]] std::string damage_of(const UnwindTable& table, const std::string& name);
 
 // SHA-256 of everything that build_rows() reads of a file: its build-id, a hash of its code (above 64 MiB of code,
 // without a build-id above 32 MiB, the file's device, inode, size and times instead), load layout, entry point, unwind
@@ -76,6 +79,6 @@ Result<Digest> unwind_digest(int fd, const std::string& name);
 
 // Checks the invariants of include/uscope/rows.h: order, index, rule numbers. Returns an error that names the violated
 // one.
-Result<void> check_rows(const RowTable& table);
+Result<void> check_rows(const UnwindTable& table);
 
 }  // namespace uscope::symbolizer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A RowTable as bytes: the counts, the statistics, then the parts one after the other.
+// A UnwindTable as bytes: the counts, the statistics, then the parts one after the other.
 #pragma once
 
 #include <array>
@@ -25,13 +25,13 @@ struct RowCounts {
   }
 };
 
-inline RowCounts counts_of(const RowTable& table) {
+inline RowCounts counts_of(const UnwindTable& table) {
   return {table.text_start, table.text_end, static_cast<std::uint32_t>(table.rows.size()),
           static_cast<std::uint32_t>(table.index.size()), static_cast<std::uint32_t>(table.rules.size())};
 }
 
 // Makes room for the parts, whose content has not been checked yet.
-inline void make_room(RowTable& table, const RowCounts& counts) {
+inline void make_room(UnwindTable& table, const RowCounts& counts) {
   table.rows.resize(counts.rows);
   table.index.resize(counts.index);
   table.rules.resize(counts.rules);
@@ -39,11 +39,11 @@ inline void make_room(RowTable& table, const RowCounts& counts) {
   table.text_end = counts.text_end;
 }
 
-inline std::array<std::span<const std::byte>, 3> parts_of(const RowTable& table) {
+inline std::array<std::span<const std::byte>, 3> parts_of(const UnwindTable& table) {
   return {std::as_bytes(std::span(table.rows)), std::as_bytes(std::span(table.index)),
           std::as_bytes(std::span(table.rules))};
 }
-inline std::array<std::span<std::byte>, 3> parts_of(RowTable& table) {
+inline std::array<std::span<std::byte>, 3> parts_of(UnwindTable& table) {
   return {std::as_writable_bytes(std::span(table.rows)), std::as_writable_bytes(std::span(table.index)),
           std::as_writable_bytes(std::span(table.rules))};
 }

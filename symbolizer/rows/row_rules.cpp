@@ -37,14 +37,14 @@ struct Value {
 
 class Evaluator {
  public:
-  explicit Evaluator(Bytes expression) : at_(expression.data()), end_(at_ + expression.size()) {}
+  explicit Evaluator(Bytes expression) : in_(expression) {}
 
   // Returns the value on top of the stack at the end; nullopt if the expression is not supported.
   std::optional<Value> run(std::optional<Value> initial) {
-    if (end_ - at_ > static_cast<std::ptrdiff_t>(kMaxExpressionBytes)) return std::nullopt;
+    if (in_.left() > kMaxExpressionBytes) return std::nullopt;
     if (initial) push(*initial);
-    while (ok_ && at_ < end_) step(*at_++);
-    if (!ok_ || depth_ == 0) return std::nullopt;
+    while (ok_ && in_.left() > 0) step(in_.fixed<std::uint8_t>());
+    if (!ok_ || !in_.ok() || depth_ == 0) return std::nullopt;
     return stack_[depth_ - 1];
   }
 
@@ -78,30 +78,10 @@ class Evaluator {
     push(value);
   }
 
+  std::uint64_t signed_leb() { return static_cast<std::uint64_t>(in_.sleb()); }
   template <typename T>
   std::uint64_t fixed() {
-    T value{};
-    if (static_cast<std::size_t>(end_ - at_) < sizeof(T)) {
-      ok_ = false;
-      return 0;
-    }
-    std::memcpy(&value, at_, sizeof(T));
-    at_ += sizeof(T);
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-  }
-
-  std::uint64_t leb(bool is_signed) {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; at_ < end_ && shift < 64;) {
-      const std::uint8_t byte = *at_++;
-      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-      shift += 7;
-      if (byte & 0x80) continue;
-      if (is_signed && shift < 64 && (byte & 0x40)) value |= ~std::uint64_t{0} << shift;
-      return value;
-    }
-    ok_ = false;
-    return 0;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(in_.fixed<T>()));
   }
 
   void dereference() {
@@ -124,14 +104,14 @@ class Evaluator {
   }
 
   void step(std::uint8_t opcode) {
-    if (opcode >= DW_OP_breg0 && opcode <= DW_OP_breg31) return push_register(opcode - DW_OP_breg0, leb(true));
+    if (opcode >= DW_OP_breg0 && opcode <= DW_OP_breg31) return push_register(opcode - DW_OP_breg0, signed_leb());
     if (opcode >= DW_OP_lit0 && opcode <= DW_OP_lit31) return push_constant(opcode - DW_OP_lit0);
     switch (opcode) {
       case DW_OP_nop:
         return;
       case DW_OP_bregx: {
-        const std::uint64_t number = leb(false);
-        return push_register(number, leb(true));
+        const std::uint64_t number = in_.uleb();
+        return push_register(number, signed_leb());
       }
       case DW_OP_const1u:
         return push_constant(fixed<std::uint8_t>());
@@ -149,12 +129,12 @@ class Evaluator {
       case DW_OP_const8s:
         return push_constant(fixed<std::int64_t>());
       case DW_OP_constu:
-        return push_constant(leb(false));
+        return push_constant(in_.uleb());
       case DW_OP_consts:
-        return push_constant(leb(true));
+        return push_constant(signed_leb());
       case DW_OP_plus_uconst: {
         Value value = pop();
-        value.offset += leb(false);
+        value.offset += in_.uleb();
         return push(value);
       }
       case DW_OP_plus:
@@ -176,9 +156,8 @@ class Evaluator {
     }
   }
 
-  const std::uint8_t* at_;
-  const std::uint8_t* end_;
-  bool ok_ = true;
+  ByteReader in_;
+  bool ok_ = true;  // what was read so far is supported
   std::size_t depth_ = 0;
   Value stack_[kMaxExpressionStack];
 };

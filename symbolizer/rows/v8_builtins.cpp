@@ -11,7 +11,7 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMostBlobBytes = std::uint64_t{64} << 20;
 constexpr std::size_t kMostSymbols = std::size_t{1} << 23;
 constexpr const char* kInterface = "_ZN2v87Isolate10GetCurrentEv";  // v8::Isolate::GetCurrent()
 
@@ -53,7 +53,7 @@ std::optional<CodeRange> by_symbols(Elf* elf, const ElfFacts& facts, const Found
   const auto size_at = offset_of_address(facts.segments, *found.size);
   if (!start || !size_at) return std::nullopt;
   const auto size = word_at(elf, *size_at);
-  if (!size || *size == 0 || *size > kMostBytes) return std::nullopt;
+  if (!size || *size == 0 || *size > kMostBlobBytes) return std::nullopt;
   if (!offset_of_address(facts.exec_segments, *found.code + *size - 1)) return std::nullopt;
   return CodeRange{*start, *start + *size};
 }

@@ -1,32 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "symbolizer/rows/vdso.h"
 
-#include <elf.h>
-#include <sys/auxv.h>
+#include <cstddef>
+#include <span>
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
+#include "symbolizer/elf/vdso_image.h"
 
 namespace uscope::symbolizer {
-namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-
-}  // namespace
-
-std::span<const std::byte> vdso_image() {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel hands the address over as a number
-  const auto* start = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
-  if (start == nullptr) return {};
-  Elf64_Ehdr header{};
-  std::memcpy(&header, start, sizeof(header));
-  // Section headers are the last thing in the image.
-  const std::size_t bytes = header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
-  return {start, std::min(bytes, kMostBytes)};
-}
-
-Result<RowTable> vdso_rows(RowDetail detail) {
+Result<UnwindTable> vdso_rows(RowDetail detail) {
   const std::span<const std::byte> image = vdso_image();
   if (image.empty()) return Error{"the kernel gave this process no vdso", ""};
   return build_rows_from_memory(image, "[vdso]", detail);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* What the programs that hang share. Each takes the name of a scenario, hangs at once and for ever, and ends by itself
- * after two minutes. Threads have names, by which tests/conformance/deadlock.py knows them. */
+ * after two minutes. Threads have names, by which tests/system/hangs/deadlock.py knows them. */
 #ifndef USCOPE_HANG_H
 #define USCOPE_HANG_H
 

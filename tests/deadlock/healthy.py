@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "py"))
 from server_setup import answers, apache_conf, free_port, run, wait_for, written  # noqa: E402
 
 APACHE_LINES = """StartServers 2

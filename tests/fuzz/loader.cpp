@@ -76,7 +76,7 @@ T whole(uscope::Result<T> result) {
 
 std::int64_t number(const store::Database& database, const char* sql) {
   std::int64_t value = 0;
-  auto done = analyzer::each_row(database, sql, [&](const analyzer::Row& row) { value = row.integer(0); });
+  auto done = analyzer::each_row(database, sql, [&](const analyzer::SqlRow& row) { value = row.integer(0); });
   require(static_cast<bool>(done), done ? "" : done.error().what);
   return value;
 }

@@ -6,7 +6,7 @@ import pathlib
 import struct
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "conformance"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support" / "py"))
 import elf_writer as ew  # noqa: E402
 import raw_seeds  # noqa: E402
 

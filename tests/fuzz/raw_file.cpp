@@ -2,8 +2,11 @@
 // The reader of raw traces, on any file: bounded memory, every byte accounted for, the same records twice.
 #include <vector>
 
+#include "cli/render/raw_render.h"
 #include "fuzz.h"
+#include "support/text.h"
 #include "trace/raw_reader.h"
+#include "trace/record_fields.h"
 #include "trace/sequence_check.h"
 
 namespace {
@@ -43,6 +46,11 @@ void touch(const trace::RawRecord& record) {
     default:
       break;
   }
+  for (const trace::RecordField& field : trace::fields_of(record))
+    require(field.list || field.values.size() == 1, "a field that is no list has one value");
+  require(uscope::to_utf8(uscope::cli::raw_record_text(record)) == uscope::cli::raw_record_text(record),
+          "`uscope raw` prints valid UTF-8");
+  require(uscope::cli::raw_record_json(record).find('<') == std::string::npos, "JSON is safe in a page");
 }
 
 Pass read_all(trace::RawReader& reader) {
@@ -59,7 +67,7 @@ Pass read_all(trace::RawReader& reader) {
     require(record.offset >= end && record.offset % 8 == 0, "records follow one another");
     end = record.offset + record.head.size;
     touch(record);
-    sequence.see(record);
+    sequence.observe(record);
     pass.records.push_back({record.offset, record.head.size, record.head.type});
     pass.bytes += record.head.size;
     if (pass.records.size() <= 64) {
@@ -83,8 +91,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             "an error says what it is, and the way out");
     return 0;
   }
+  std::uint64_t damaged = 0;
+  std::uint64_t unknown = 0;
+  reader->on_gap([&](const trace::RawGap& gap) {
+    require(!gap.reason.empty() && gap.bytes != 0, "a gap has a length and a reason");
+    (gap.damaged ? damaged : unknown) += gap.bytes;
+  });
   const Pass first = read_all(*reader);
   const trace::RawDamage damage = reader->damage();
+  require(damaged == damage.skipped_bytes, "damage is reported in full");
+  require((unknown == 0) == (damage.unknown == 0), "records of unknown types are reported");
+  reader->on_gap({});
   require((damage.regions == 0) == (damage.skipped_bytes == 0), "what is skipped is counted as a damaged place");
   require(damage.tail_bytes <= damage.skipped_bytes, "the tail is part of what is skipped");
   // Records of unknown types are neither read nor damaged; all else is.

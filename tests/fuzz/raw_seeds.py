@@ -19,6 +19,7 @@ EVENT, STACK, TASK, EXEC, EXIT, NAME, MAP, UNMAP, FILE, INFO = range(1, 11)
 VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX, LOG_KIND = range(12, 24)
 TEXT, ADDRESS, RESULT, WORDS, PAIR = 1, 3, 7, 8, 9  # kinds of strings
 ROOT, BROKEN = 0, 3
+SYSCALL, BY_MODULE = range(2)  # sources
 RETURNED, NORETURN, KILLED, OPEN, ATTACHED, NO_ENTRY = range(6)
 
 
@@ -41,8 +42,8 @@ class Raw:
                  task)
 
     def event(self, nr=39, how=RETURNED, stack=0, task=1, entry=START + 5, end=START + 10, result=0, cpu=0, flags=0,
-              abi=0, image=1):
-        self.put(EVENT, struct.pack("<Qq6QIIIBBH", entry, result, 1, 2, 3, 4, 5, 6, stack, image, nr, how, abi, flags),
+              abi=0, image=1, source=SYSCALL):
+        self.put(EVENT, struct.pack("<Qq6QIIIBBBB", entry, result, 1, 2, 3, 4, 5, 6, stack, image, nr, how, abi, flags, source),
                  task, cpu, end)
 
     def bytes(self):
@@ -128,9 +129,10 @@ def variable_parts(raw):
         raw.put(STACK, struct.pack("<IIHBBI", number, 1, len(frames), ended, 0, 0) +
                 struct.pack(f"<{len(frames)}Q", *frames))
     raw.put(JIT, struct.pack("<IHHQQQ", 1, 9, 0, 0x7FFF0010, 0x7FFF0000, 0x20) + b"jit;\x1bname", task=0, cpu=USER)
-    raw.put(LOGGED, struct.pack("<IIIHH6Q", 1, 1, 1, 1, 1, *range(6)) + struct.pack("<I", 1))
+    for kind, source in ((1, BY_MODULE), (0x80000001, BY_MODULE), (2, SYSCALL)):  # the last as version 4 has it
+        raw.put(LOGGED, struct.pack("<IIIBBH6Q", kind, 1, 1, 1, source, 1, *range(6)) + struct.pack("<I", 1))
     raw.put(PLACE, struct.pack("<IHH", 1, 5, 0) + b"a b+1")
-    raw.put(LOG_KIND, struct.pack("<IHH", 0x80000001, 5, 0) + b"a \x1b[m")
+    raw.put(LOG_KIND, struct.pack("<IHBB", 0x80000001, 5, BY_MODULE, 0) + b"a \x1b[m")
 
 
 def seeds():
@@ -141,6 +143,7 @@ def seeds():
         times.event(entry=entry, end=START + 7 * i)
     ids = Raw()
     ids.event(stack=0xFFFFFFFF, task=0xFFFFFFFF, image=0xFFFFFFFF, nr=0xFFFFFFFF, abi=9)
+    ids.event(source=2)
     ids.put(LOSS, struct.pack("<QQII", 0, (1 << 64) - 1, 999, 0xFFFFFFFF), task=0, cpu=USER)
     ids.put(EXIT, struct.pack("<IIII", 7, 9, 1, 0), task=7)
     ids.task(task=5, process=5, parent=6)
@@ -150,4 +153,4 @@ def seeds():
     totals.event(cpu=1)
     return {"whole": whole, "strings": strings(sound()).bytes(), "futexes": futexes(sound()).bytes(), "cut": whole[:-30],
             "header": whole[:40], "header_cut": whole[:17], "empty": b"", "flipped": whole[:300] + b"\xff\xff" + whole[302:], "times": times.bytes(), "ids": ids.bytes(),
-            "totals": totals.bytes(), "other_version": whole[:12] + b"\7" + whole[13:], "text": b"#!/bin/sh\n" * 9}
+            "totals": totals.bytes(), "other_version": whole[:12] + b"\7" + whole[13:], "version_4": whole[:12] + b"\4" + whole[13:], "text": b"#!/bin/sh\n" * 9}

@@ -41,7 +41,7 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  std::shared_ptr<const uscope::symbolizer::RowTable> get() const {
+  std::shared_ptr<const uscope::symbolizer::UnwindTable> get() const {
     uscope::symbolizer::RowCache cache(path_);
     auto table = cache.get(elf_.get(), "input");
     uscope::fuzz::require(static_cast<bool>(table), "rows, whatever the cache holds");

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   frame.pc = address(0);
   for (__u64& reg : frame.regs) reg = address(kStack);
-  uscope::symbolizer::RowTable table;
+  uscope::symbolizer::UnwindTable table;
   usc_file_rows file{};
   file.text_start = input.take<std::uint16_t>();
   file.text_end = static_cast<__u32>(address(0));

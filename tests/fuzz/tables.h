@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Row search and unwind step over a RowTable and a memory made of bytes, for fuzz targets. Included once by a target.
+// Row search and unwind step over a UnwindTable and a memory made of bytes, for fuzz targets. Included once by a
+// target.
 #pragma once
 
 #include <cstring>
@@ -29,24 +30,24 @@ static inline int usc_read_u64(void* memory, __u64 address, __u64* value) {
 }
 
 static inline const usc_row* usc_row_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
   return number < table->rows.size() ? &table->rows[number] : nullptr;
 }
 
 static inline const __u32* usc_index_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
   return number < table->index.size() ? &table->index[number] : nullptr;
 }
 
 static inline const usc_rule* usc_rule_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
   return number < table->rules.size() ? &table->rules[number] : nullptr;
 }
 
 namespace uscope::fuzz {
 
 // One step, and what include/uscope/unwind.h promises of it.
-inline int step(usc_frame& frame, std::uint32_t rule, Memory& memory, symbolizer::RowTable& table) {
+inline int step(usc_frame& frame, std::uint32_t rule, Memory& memory, symbolizer::UnwindTable& table) {
   const usc_frame before = frame;
   memory.reads = 0;
   const int result = usc_step(&frame, rule, &memory, &table);
@@ -69,14 +70,15 @@ inline int step(usc_frame& frame, std::uint32_t rule, Memory& memory, symbolizer
 }
 
 // A walk inside one file that lies at address 0.
-inline void walk(usc_frame frame, Memory& memory, symbolizer::RowTable& table, const usc_file_rows& file, int steps) {
+inline void walk(usc_frame frame, Memory& memory, symbolizer::UnwindTable& table, const usc_file_rows& file,
+                 int steps) {
   for (int i = 0; i < steps; i++) {
     const std::uint32_t rule = usc_row_find(&table, &file, frame.pc - (frame.exact != 0 ? 0 : 1), frame.exact != 0);
     if (step(frame, rule, memory, table) != USC_STEP_CALLER) return;
   }
 }
 
-inline usc_file_rows place_of(const symbolizer::RowTable& table) {
+inline usc_file_rows place_of(const symbolizer::UnwindTable& table) {
   usc_file_rows place{};
   place.row_count = static_cast<__u32>(table.rows.size());
   place.rule_count = static_cast<__u32>(table.rules.size());
@@ -86,7 +88,7 @@ inline usc_file_rows place_of(const symbolizer::RowTable& table) {
 }
 
 // A table that was built or read must hold what rows.h says, and every row of it must be one that can be stepped by.
-inline void check_table(symbolizer::RowTable& table, std::span<const std::uint8_t> stack) {
+inline void check_table(symbolizer::UnwindTable& table, std::span<const std::uint8_t> stack) {
   const auto checked = symbolizer::check_rows(table);
   require(static_cast<bool>(checked), checked ? "" : checked.error().what);
   constexpr std::size_t kMostWalks = 512;

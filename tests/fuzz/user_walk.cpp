@@ -16,8 +16,8 @@ constexpr std::uint64_t kStack = 0x7ffc00000000;
 constexpr std::uint64_t kText = 0x10000;
 
 // Rows are what rows.h says, as check_rows() has made sure in the product, or anything.
-std::shared_ptr<symbolizer::RowTable> take_table(fuzz::Input& input) {
-  auto table = std::make_shared<symbolizer::RowTable>();
+std::shared_ptr<symbolizer::UnwindTable> take_table(fuzz::Input& input) {
+  auto table = std::make_shared<symbolizer::UnwindTable>();
   const bool sound = input.count(3) != 0;
   const std::uint32_t count = static_cast<std::uint32_t>(input.count(12)) + 1;
   std::uint32_t offset = 0;
@@ -81,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     usc_file met{};
     met.head.size = sizeof(met);
     met.file = serial;
-    (void)files.meet(met);  // not to be opened: a slot
+    (void)files.add_announced(met);  // not to be opened: a slot
     tracer::File& file = *files.find(serial);
     file.state = static_cast<usc_file_state>(input.count(USC_FILE_STATE_COUNT - 1));
     file.classes = input.take<std::uint8_t>() & 3;
@@ -115,7 +115,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   usc_scope scope{};
   scope.mode = USC_MODE_APP_LAST + static_cast<std::uint32_t>(input.count(3));
   scope.budget = 1 + input.take<std::uint8_t>() * 4u;
-  tracer::WalkRows rows(files, maker());
+  tracer::WalkTables rows(files, maker());
   const std::vector<char> bytes = take_sample(input);
   const auto stack =
       tracer::walk_sample(*reinterpret_cast<const usc_sample*>(bytes.data()), mappings, files, rows, scope);

@@ -14,7 +14,7 @@ namespace uscope::testkit {
 namespace {
 
 using symbolizer::RowDetail;
-using symbolizer::RowTable;
+using symbolizer::UnwindTable;
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kWindowPages = 64;
@@ -51,22 +51,22 @@ bool read_rule(const std::string& text, usc_rule& rule) {
   return true;
 }
 
-class StoredRows final : public tracer::RowSource {
+class StoredRows final : public tracer::UnwindTableSource {
  public:
   explicit StoredRows(const GoldenStack& stack) {
     for (const GoldenFile& file : stack.files) {
       if (file.stack.rows.empty()) continue;
-      tables_[{file.serial, RowDetail::kStack}] = std::make_shared<const RowTable>(table_of(file.stack));
-      tables_[{file.serial, RowDetail::kAllRegisters}] = std::make_shared<const RowTable>(table_of(file.all));
+      tables_[{file.serial, RowDetail::kStack}] = std::make_shared<const UnwindTable>(table_of(file.stack));
+      tables_[{file.serial, RowDetail::kAllRegisters}] = std::make_shared<const UnwindTable>(table_of(file.all));
     }
   }
-  std::shared_ptr<const RowTable> get(std::uint32_t serial, RowDetail detail) override {
+  std::shared_ptr<const UnwindTable> get(std::uint32_t serial, RowDetail detail) override {
     const auto found = tables_.find({serial, detail});
     return found == tables_.end() ? nullptr : found->second;
   }
 
  private:
-  std::map<std::pair<std::uint32_t, RowDetail>, std::shared_ptr<const RowTable>> tables_;
+  std::map<std::pair<std::uint32_t, RowDetail>, std::shared_ptr<const UnwindTable>> tables_;
 };
 
 std::uint64_t word_at(const GoldenStack& stack, std::uint64_t address) {
@@ -162,8 +162,8 @@ bool read_line(const std::string& line, GoldenStack& stack) {
 
 }  // namespace
 
-RowTable table_of(const GoldenRows& rows) {
-  RowTable table;
+UnwindTable table_of(const GoldenRows& rows) {
+  UnwindTable table;
   table.rows = rows.rows;
   table.rules = rows.rules;
   table.text_start = rows.rows.front().offset;
@@ -216,7 +216,7 @@ tracer::UserStack walk(const GoldenStack& stack, RowDetail detail) {
     usc_file met{};
     met.head.size = sizeof(met);
     met.file = golden.serial;
-    (void)files.meet(met);  // cannot be opened: a slot
+    (void)files.add_announced(met);  // cannot be opened: a slot
     files.find(golden.serial)->state = static_cast<usc_file_state>(golden.state);
   }
   for (const tracer::Mapping& map : stack.mappings) {

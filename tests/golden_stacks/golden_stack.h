@@ -55,6 +55,6 @@ constexpr std::uint64_t kPoison = 0xdead4ead00000000;
 [[nodiscard]] tracer::UserStack walk(const GoldenStack& stack, symbolizer::RowDetail detail);
 
 // The table that the rows make; check_rows() holds.
-[[nodiscard]] symbolizer::RowTable table_of(const GoldenRows& rows);
+[[nodiscard]] symbolizer::UnwindTable table_of(const GoldenRows& rows);
 
 }  // namespace uscope::testkit

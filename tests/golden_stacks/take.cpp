@@ -15,7 +15,7 @@
 
 using namespace uscope;
 using symbolizer::RowDetail;
-using symbolizer::RowTable;
+using symbolizer::UnwindTable;
 using testkit::GoldenFile;
 using testkit::GoldenRows;
 using testkit::GoldenStack;
@@ -35,7 +35,7 @@ bool walks_as_told(const GoldenStack& stack) {
 }
 
 // The rows around some offsets of a table.
-GoldenRows rows_around(const RowTable& table, const std::vector<std::uint64_t>& offsets) {
+GoldenRows rows_around(const UnwindTable& table, const std::vector<std::uint64_t>& offsets) {
   std::set<std::size_t> kept;
   for (const std::uint64_t offset : offsets) {
     const auto after = std::upper_bound(table.rows.begin(), table.rows.end(), offset,
@@ -96,7 +96,8 @@ class Taker final : public tracer::CompareObserver {
       return;
     }
     const usc_sample& sample = compared.sample;
-    if (compared.ours.size() > kMostFrames || compared.ours.size() < 2 || sample.base % 8 != 0) return;
+    if (compared.uscope_frames.size() > kMostFrames || compared.uscope_frames.size() < 2 || sample.base % 8 != 0)
+      return;
     if (candidates_.size() >= kMostCandidates || !is_new(compared)) return;
     Candidate candidate;
     make(compared, candidate);
@@ -133,7 +134,7 @@ class Taker final : public tracer::CompareObserver {
  private:
   bool is_new(const tracer::Compared& compared) {
     std::string shape = std::to_string(compared.ended);
-    for (const std::uint64_t frame : compared.ours) shape += "," + std::to_string(frame >> 47);
+    for (const std::uint64_t frame : compared.uscope_frames) shape += "," + std::to_string(frame >> 47);
     return shapes_.insert(shape).second;
   }
 
@@ -144,13 +145,13 @@ class Taker final : public tracer::CompareObserver {
     stack.pc = sample.pc;
     std::copy(std::begin(sample.regs), std::end(sample.regs), stack.registers.begin());
     stack.end_base = sample.end_base;
-    stack.frames = compared.ours;
+    stack.frames = compared.uscope_frames;
     stack.ended = compared.ended;
-    stack.oracle = static_cast<std::uint32_t>(std::min(compared.theirs.size(), compared.ours.size()));
+    stack.oracle = static_cast<std::uint32_t>(std::min(compared.oracle_frames.size(), compared.uscope_frames.size()));
     take_words(sample, stack);
     for (const tracer::Mapping& map : compared.mappings.all(sample.mm, sample.head.time))
-      if (holds_frame(map, compared.ours)) stack.mappings.push_back(map);
-    for (const std::uint64_t frame : compared.ours) {
+      if (holds_frame(map, compared.uscope_frames)) stack.mappings.push_back(map);
+    for (const std::uint64_t frame : compared.uscope_frames) {
       const std::uint32_t serial = USC_FRAME_FILE(frame);
       const auto known = std::find_if(stack.files.begin(), stack.files.end(),
                                       [&](const GoldenFile& file) { return file.serial == serial; });
@@ -200,10 +201,10 @@ class Taker final : public tracer::CompareObserver {
     file.name = known->path.substr(known->path.rfind('/') + 1);
     file.state = known->state;
     std::vector<std::uint64_t> offsets;
-    for (const std::uint64_t frame : compared.ours)
+    for (const std::uint64_t frame : compared.uscope_frames)
       if (USC_FRAME_FILE(frame) == serial)
         offsets.push_back(USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1));
-    if (!rows_) rows_ = std::make_unique<tracer::WalkRows>(compared.files, maker_);
+    if (!rows_) rows_ = std::make_unique<tracer::WalkTables>(compared.files, maker_);
     const auto stack = rows_->get(serial, RowDetail::kStack);
     const auto all = rows_->get(serial, RowDetail::kAllRegisters);
     if (!stack || !all) return;
@@ -228,7 +229,7 @@ class Taker final : public tracer::CompareObserver {
   std::string program_;
   symbolizer::RowCache cache_{symbolizer::RowCache::default_folder()};
   tracer::RowBuildQueue maker_{cache_, 0};
-  std::unique_ptr<tracer::WalkRows> rows_;
+  std::unique_ptr<tracer::WalkTables> rows_;
   std::set<std::string> shapes_;
   std::vector<Candidate> candidates_;
   std::size_t compared_ = 0;

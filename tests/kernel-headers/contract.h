@@ -43,8 +43,13 @@ static __attribute__((__noinline__)) int check_step(struct check_tables *tables,
 	struct usc_scope_state state = USC_SCOPE_START;
 	__u32 map = usc_map_exec(USC_TARGET_LAUNCH, USC_FOLLOW_TREE, usc_map_first_event(USC_FOLLOW_TREE, 1, 0), 0);
 	struct usc_argument_scan scan = {};
+	static const struct usc_program program;
+	const struct usc_program_input input = {};
+	__u32 at;
 	int result;
 
+	if (usc_program_check(&program, &at) || !usc_program_admits(&program, &input))
+		return USC_STEP_ROOT;
 	if (map != USC_TRACED || usc_scan_argument(&scan, (const char *)tables, 0))
 		return USC_STEP_ROOT;
 	if (usc_scope_admit(scope, &state, USC_FILE_FIRST, USC_FILE_FIRST, USC_CLASS_APP) & USC_SCOPE_STOP)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Debian's kernels of several suites, fetched with apt from the archive that this machine's own apt uses."""
 
+import fcntl
 import os
 import re
 import shlex
@@ -120,7 +121,9 @@ def kernel_image(kernel: str, refresh: bool) -> Path:
     cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
     folder = cache / f"kernel-{kernel}"
-    if refresh or not (folder / "vmlinuz").is_file():
-        print(f"uscope-vm: fetching Debian's kernel {kernel} into {folder}", file=sys.stderr)
-        fetch_kernel(kernel, cache, folder)
+    with open(cache / f"kernel-{kernel}.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two tests may need it at once
+        if refresh or not (folder / "vmlinuz").is_file():
+            print(f"uscope-vm: fetching Debian's kernel {kernel} into {folder}", file=sys.stderr)
+            fetch_kernel(kernel, cache, folder)
     return folder / "vmlinuz"

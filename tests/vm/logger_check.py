@@ -10,6 +10,7 @@ from pathlib import Path
 
 EVENT, LOGGED, PLACE, LOG_KIND = 1, 18, 19, 23
 NAMED = 0x80000000
+BY_MODULE = 1  # the source of what other modules log
 NR_GETPPID = 110
 
 
@@ -43,14 +44,16 @@ class Symbols:
 
 
 def main(folder: Path) -> int:
-    logged, named, kinds, places, calls = [], [], {}, {}, []
+    logged, named, kinds, places, calls, sources = [], [], {}, {}, [], set()
     for kind, record in records((folder / "trace.raw").read_bytes()):
         if kind == LOGGED:
-            own, stack, image, values, count = struct.unpack_from("<IIIHH", record, 24)
+            own, stack, image, values, source, count = struct.unpack_from("<IIIBBH", record, 24)
             value = struct.unpack_from("<6Q", record, 40)
+            sources.add(source)
             (named if own & NAMED else logged).append((own, stack, image, values, value, struct.unpack_from(f"<{count}I", record, 88)))
         elif kind == LOG_KIND:
-            number, size = struct.unpack_from("<IH", record, 24)
+            number, size, source = struct.unpack_from("<IHB", record, 24)
+            sources.add(source)
             kinds.setdefault(number, []).append(record[32:32 + size].decode())
         elif kind == PLACE:
             place, size = struct.unpack_from("<IH", record, 24)
@@ -66,6 +69,7 @@ def main(folder: Path) -> int:
     expected = int((folder / "logged").read_text())
     check(f"{len(logged)} events logged, the module says {expected}", len(logged) == expected >= 50)
     check(f"{len(calls)} getppid calls", len(calls) == len(logged))
+    check("source", sources == {BY_MODULE})
     check("kind, number of values, image", all(e[0] == 7 and e[3] == 3 and e[2] for e in logged))
     numbers = [e[4][0] for e in logged]
     check("values in order", numbers == list(range(numbers[0], numbers[0] + len(numbers))))

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# stap.sh BUILD [KERNEL]: SystemTap scripts by pass on this machine, then `record --stap` beside the module in a guest, on Debian's
+# stap.sh BUILD [KERNEL [compile]]: SystemTap scripts by pass on this machine, then `record --stap` beside the module in a guest, on Debian's
 # kernel (6.1 unless told), whose headers must be installed here: the examples (stap-examples-guest, stap_examples_check.py), and what can
-# go wrong (stap-guest, stap_check.py).
+# go wrong (stap-guest, stap_check.py). With `compile` it only compiles the scripts, and keeps the modules for the run without.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
 kernel=${2:-6.1}
+only_compile=${3:-}
 command -v stap >/dev/null || { echo "stap.sh: there is no stap: install the package systemtap" >&2; exit 1; }
 work=$(mktemp -d)
 trap '[ "${USCOPE_VM_KEEP:-0}" = 1 ] && echo "kept: $work" || rm -rf "$work"' EXIT
@@ -47,6 +48,7 @@ for script in "$here"/../../stap/examples/*.stp; do
 	module=$(compiled "$script")
 	cp "$module" "$work/examples/$(basename "$script" .stp).ko"
 done
+[ -z "$only_compile" ] || exit 0
 for program in insmod rmmod staprun pkill timeout; do
 	set -- "$@" --with "$(PATH=$PATH:/usr/sbin:/sbin command -v $program)"
 done

@@ -9,16 +9,17 @@ import struct
 import sys
 from pathlib import Path
 
-from logger_check import EVENT, LOG_KIND, LOGGED, NR_GETPPID, PLACE, records
+from logger_check import BY_MODULE, EVENT, LOG_KIND, LOGGED, NR_GETPPID, PLACE, records
 
 ONES = (1 << 64) - 1
 
 
 def main(folder: Path) -> int:
-    logged, kinds, places, calls = [], {}, {}, []
+    logged, kinds, places, calls, sources = [], {}, {}, [], set()
     for kind, record in records((folder / "trace.raw").read_bytes()):
         if kind == LOGGED:
-            number, stack, image, values, count = struct.unpack_from("<IIIHH", record, 24)
+            number, stack, image, values, source, count = struct.unpack_from("<IIIBBH", record, 24)
+            sources.add(source)
             logged.append((number, stack, values, struct.unpack_from("<6Q", record, 40), struct.unpack_from(f"<{count}I", record, 88)))
         elif kind == LOG_KIND:
             number, size = struct.unpack_from("<IH", record, 24)
@@ -43,6 +44,7 @@ def main(folder: Path) -> int:
     plain = [e for e in logged if kinds.get(e[0]) == "getppid"]
     deep = [e for e in logged if kinds.get(e[0]) == "getppid with kernel"]
     check(f"{len(plain)} and {len(deep)} events of {len(calls)} calls", len(plain) == len(deep) == len(calls) >= 50)
+    check("source", sources == {BY_MODULE})
     check("no other kind", sorted(kinds.values()) == ["getppid", "getppid with kernel"] and len(plain) + len(deep) == len(logged))
     check("values: number, pid, -1", [e[3][0] for e in plain] == list(range(len(plain))) and
           len({e[3][1] for e in plain}) == 1 and all(e[2:4] == (3, (e[3][0], e[3][1], ONES, 0, 0, 0)) for e in plain))

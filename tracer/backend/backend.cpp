@@ -29,7 +29,7 @@ Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const usc_co
   auto bpf = open_bpf_backend(config, sizes);
   if (bpf) return bpf;
   return Error{"no backend can trace here. bpf: " + bpf.error().what + "; kmod: " + module.error().what,
-               "`uscope doctor` tells what helps"};
+               "`uscope doctor` says what helps"};
 }
 
 }  // namespace uscope::tracer

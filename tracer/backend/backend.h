@@ -58,14 +58,14 @@ class Backend {
   // The process (initial namespace's pid) whose first execve begins the trace.
   virtual Result<void> set_launched(int pid) = 0;
 
-  // After attach(): decides on every task that runs, and tells of those that are traced (usc_task, usc_exec). From here
-  // on a pid is not looked at any more.
+  // After attach(): decides on every task that runs, and announces those that are traced (usc_task, usc_exec). From
+  // here on a pid is not looked at any more.
   virtual Result<void> adopt() = 0;
   // Who is sent where a process may keep us waiting; outlives this.
   virtual void set_scouts(Scouts& /*scouts*/) {}
   // Tells (usc_map) what a process that ran before has mapped; nothing where it has gone, where its mappings are locked
   // for long, or (module) after detach().
-  virtual Result<void> tell_mappings(std::uint32_t pid) = 0;
+  virtual Result<void> announce_mappings(std::uint32_t pid) = 0;
   using AttachedHandler = std::function<void(const usc_attached_call&)>;
   // The calls that adopted threads were found in and still are in.
   virtual Result<void> list_attached_calls(const AttachedHandler& handle) = 0;
@@ -85,7 +85,7 @@ class Backend {
 
   // Unwind rows of a file; then its state and classes take effect. A table that was published before, for another
   // file, takes no room again. kNoRoom: nothing was published.
-  virtual Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+  virtual Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                        std::uint32_t classes) = 0;
   virtual Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) = 0;
 

@@ -4,6 +4,7 @@
 // and maps.
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fmt/core.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -25,15 +26,13 @@
 #include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/load_failure.h"
+#include "tracer/backend/program_check.h"
+#include "tracer/backend/ring_limits.h"
 #include "tracer/host/host.h"
 
 namespace uscope::tracer {
 namespace {
 
-// A ring that is filled as fast as it is read must not keep the reader from all else.
-constexpr std::uint64_t kMostRingBytes = std::uint64_t{256} << 20;
-constexpr std::uint32_t kSmallestRing = 1u << 20;
-constexpr std::uint32_t kMostInBatch = 1u << 16;
 // A shared mapping of an array map's values.
 class MapMemory {
  public:
@@ -92,7 +91,7 @@ class BpfBackend : public Backend {
   Result<void> attach() override;
   Result<void> adopt() override;
   void set_scouts(Scouts& scouts) override { scouts_ = &scouts; }
-  Result<void> tell_mappings(std::uint32_t pid) override;
+  Result<void> announce_mappings(std::uint32_t pid) override;
   Result<void> list_attached_calls(const AttachedHandler& handle) override;
   Result<std::uint32_t> reserve_stack() override;
   void close_entries() override;
@@ -102,7 +101,7 @@ class BpfBackend : public Backend {
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return epoll_.get(); }
   Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
-  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override;
   Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override;
   Result<usc_file_key> own_file_key(const void* address) override;
@@ -119,7 +118,7 @@ class BpfBackend : public Backend {
   // What a BPF iterator writes, in pieces of `item` bytes.
   static Result<void> read_iterator(bpf_link* link, std::size_t item, const std::function<void(const char*)>& handle);
   Result<void> put_file(std::uint32_t file, const usc_file_entry& entry);
-  Result<usc_file_rows> copy_rows(const symbolizer::RowTable& table);
+  Result<usc_file_rows> copy_rows(const symbolizer::UnwindTable& table);
   static int on_record(void* self, void* data, std::size_t bytes);
 
   Scouts* scouts_ = nullptr;
@@ -138,7 +137,7 @@ class BpfBackend : public Backend {
   std::uint32_t rows_used_ = 0;
   std::uint32_t index_used_ = 0;
   std::uint32_t rules_used_ = 0;
-  std::map<std::shared_ptr<const symbolizer::RowTable>, usc_file_rows> published_;
+  std::map<std::shared_ptr<const symbolizer::UnwindTable>, usc_file_rows> published_;
   const RecordHandler* handler_ = nullptr;
 };
 
@@ -149,6 +148,11 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
   };
 #define USC_SLOT(function, array, type, count, per_cpu) \
   if ((per_cpu) != 0) size_for_each_cpu(maps.array);
+#include "tracer/backend/backend.h"
+#include "tracer/backend/bpf_handles.h"
+#include "tracer/backend/load_failure.h"
+#include "tracer/backend/ring_limits.h"
+#include "tracer/host/host.h"
 #include "uscope/core/slots.def"
 #undef USC_SLOT
   size_for_each_cpu(maps.cpus);
@@ -177,17 +181,17 @@ void BpfBackend::choose_programs(const usc_config& config) {
 }
 
 Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& sizes) {
+  if (auto sound = check_program(config.program); !sound) return sound;
   sizes_ = sizes;
   cpus_ = config.cpus;
-  // All rings together stay within bounds on machines with many processors.
-  while (sizes_.ring_bytes > kSmallestRing && std::uint64_t{sizes_.ring_bytes} * cpus_ > kMostRingBytes)
-    sizes_.ring_bytes /= 2;
-  keep_libbpf_log();
+  sizes_.ring_bytes = bounded_ring_bytes(sizes_.ring_bytes, cpus_);
+  collect_libbpf_log();
   skeleton_.reset(uscope_bpf__open());
   if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
   if (auto sized = size_maps(sizes); !sized) return sized;
   choose_programs(config);
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
+  skeleton_->bss->program = config.program;
   struct stat pid_namespace {};
   if (stat("/proc/self/ns/pid", &pid_namespace) != 0)
     return errno_error("cannot look at this process's pid namespace (/proc/self/ns/pid)", errno, "mount /proc");
@@ -212,17 +216,16 @@ Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     UniqueFd ring(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "uscope_ring", 0, 0, bytes, nullptr));
     if (!ring)
-      return errno_error(
-          "cannot create a ring of " + std::to_string(bytes) + " bytes for processor " + std::to_string(cpu), errno,
-          bpf_remedy(errno));
+      return errno_error(fmt::format("cannot create a ring of {} bytes for CPU {}", bytes, cpu), errno,
+                         bpf_remedy(errno));
     const int fd = ring.get();
     if (bpf_map_update_elem(outer, &cpu, &fd, BPF_ANY) != 0)
-      return errno_error("cannot enter the ring of processor " + std::to_string(cpu), errno);
+      return errno_error(fmt::format("cannot wait for the ring of CPU {}", cpu), errno);
     rings_.emplace_back(ring_buffer__new(fd, on_record, this, nullptr));
     epoll_event event{};
     event.events = EPOLLIN;
     if (!rings_.back() || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
-      return errno_error("cannot read the ring of processor " + std::to_string(cpu), errno);
+      return errno_error(fmt::format("cannot read the ring of CPU {}", cpu), errno);
     ring_fds_.push_back(std::move(ring));
   }
   return {};
@@ -281,13 +284,13 @@ void BpfBackend::wait(int milliseconds) {
 Result<void> BpfBackend::read_iterator(bpf_link* link, std::size_t item,
                                        const std::function<void(const char*)>& handle) {
   const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link)));
-  if (!iterator) return errno_error("cannot go through the tasks", errno);
+  if (!iterator) return errno_error("cannot iterate over the tasks", errno);
   std::vector<char> bytes(512 * item);
   std::size_t have = 0;
   while (true) {
     const ssize_t got = read(iterator.get(), bytes.data() + have, bytes.size() - have);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (got < 0) return errno_error("cannot go through the tasks", errno);
+    if (got < 0) return errno_error("cannot iterate over the tasks", errno);
     if (got == 0) return {};
     have += static_cast<std::size_t>(got);
     std::size_t at = 0;
@@ -320,11 +323,11 @@ Result<void> BpfBackend::set_target(const TargetNames& names) {
   }
   for (const std::uint32_t pid : names.pids) {
     if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.target_pids), &pid, &one, BPF_ANY) != 0)
-      return errno_error("cannot trace the process " + std::to_string(pid), errno);
+      return errno_error(fmt::format("cannot trace the process {}", pid), errno);
   }
   for (const std::uint64_t id : names.cgroups) {
     if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.target_cgroups), &id, &one, BPF_ANY) != 0)
-      return errno_error("cannot trace the control group with the id " + std::to_string(id), errno,
+      return errno_error(fmt::format("cannot trace the control group with the id {}", id), errno,
                          "name at most 64 control groups");
   }
   pids_ = names.pids;
@@ -333,7 +336,7 @@ Result<void> BpfBackend::set_target(const TargetNames& names) {
 
 Result<void> BpfBackend::adopt() {
   const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_tasks, nullptr));
-  if (!link) return errno_error("cannot attach the walk over running tasks", errno, bpf_remedy(errno));
+  if (!link) return errno_error("cannot attach the iterator over running tasks", errno, bpf_remedy(errno));
   // Twice: a thread whose process was being decided elsewhere is decided then.
   for (int pass = 0; pass < 2; pass++)
     if (auto done = read_iterator(link.get(), 1, [](const char*) {}); !done) return done;
@@ -344,7 +347,7 @@ Result<void> BpfBackend::adopt() {
   return {};
 }
 
-Result<void> BpfBackend::tell_mappings(std::uint32_t pid) {
+Result<void> BpfBackend::announce_mappings(std::uint32_t pid) {
   bpf_iter_link_info info{};
   info.task.pid = pid;
   LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
@@ -355,7 +358,7 @@ Result<void> BpfBackend::tell_mappings(std::uint32_t pid) {
   }
   // It waits for the lock of the process's mappings.
   const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link.get())));
-  if (!iterator) return errno_error("cannot go through the mappings of a process", errno);
+  if (!iterator) return errno_error("cannot iterate over the mappings of a process", errno);
   const int fd = iterator.get();
   (void)ask(scouts_, pid, read_to_end, {}, std::span(&fd, 1));
   return {};
@@ -374,11 +377,11 @@ Result<std::uint32_t> BpfBackend::reserve_stack() {
 
 Result<void> BpfBackend::put_file(std::uint32_t file, const usc_file_entry& entry) {
   if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.files), &file, &entry, BPF_ANY) != 0)
-    return errno_error("cannot publish file " + std::to_string(file) + " to the BPF programs", errno);
+    return errno_error(fmt::format("cannot publish file {} to the BPF programs", file), errno);
   return {};
 }
 
-Result<usc_file_rows> BpfBackend::copy_rows(const symbolizer::RowTable& table) {
+Result<usc_file_rows> BpfBackend::copy_rows(const symbolizer::UnwindTable& table) {
   const auto rules = static_cast<std::uint32_t>(table.rules.size());
   std::copy(table.rows.begin(), table.rows.end(), rows_.as<usc_row>() + rows_used_);
   std::copy(table.index.begin(), table.index.end(), index_.as<__u32>() + index_used_);
@@ -401,7 +404,8 @@ Result<usc_file_rows> BpfBackend::copy_rows(const symbolizer::RowTable& table) {
   return place;
 }
 
-Result<Publish> BpfBackend::publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+Result<Publish> BpfBackend::publish_rows(std::uint32_t file,
+                                         const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                          std::uint32_t classes) {
   auto published = published_.find(table);
   if (published == published_.end()) {
@@ -460,7 +464,7 @@ Result<std::vector<usc_stats>> BpfBackend::stats() {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     cpu_state state{};
     if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state) != 0)
-      return errno_error("cannot read the counters of processor " + std::to_string(cpu), errno);
+      return errno_error(fmt::format("cannot read the counters of CPU {}", cpu), errno);
     all.push_back(state.stats);
   }
   if (!all.empty()) all[0].loss[USC_LOSS_RECURSION] += missed_probes();
@@ -489,7 +493,7 @@ Result<std::vector<std::uint32_t>> BpfBackend::sequence_numbers() {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     cpu_state state{};
     if (bpf_map_lookup_elem(bpf_map__fd(skeleton_->maps.cpus), &cpu, &state) != 0)
-      return errno_error("cannot read the counters of processor " + std::to_string(cpu), errno);
+      return errno_error(fmt::format("cannot read the counters of CPU {}", cpu), errno);
     all.push_back(state.seq);
   }
   return all;

@@ -2,6 +2,7 @@
 // The kernel module's backend: one descriptor of /dev/uscope, its ioctls, and the rings mapped from it. When this
 // process ends, in whatever way, the descriptor closes, and the module detaches and frees everything.
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -19,16 +20,15 @@
 #include "support/unique_fd.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/kmod_handles.h"
+#include "tracer/backend/program_check.h"
+#include "tracer/backend/ring_limits.h"
 #include "tracer/backend/ring_reader.h"
 #include "uscope/device.h"
 
 namespace uscope::tracer {
 namespace {
 
-constexpr std::uint64_t kMostRingBytes = std::uint64_t{256} << 20;
 constexpr int kMappingAttempts = 20;  // one each millisecond
-constexpr std::uint32_t kSmallestRing = 1u << 20;
-constexpr std::size_t kMostInBatch = 1u << 16;
 constexpr std::size_t kPage = 4096;
 
 class KmodBackend : public Backend {
@@ -43,14 +43,14 @@ class KmodBackend : public Backend {
   Result<void> set_launched(int pid) override;
   Result<void> set_target(const TargetNames& names) override;
   Result<void> adopt() override { return plain(USC_DEVICE_ADOPT, "look at the tasks that run"); }
-  Result<void> tell_mappings(std::uint32_t pid) override;
+  Result<void> announce_mappings(std::uint32_t pid) override;
   Result<void> list_attached_calls(const AttachedHandler& handle) override;
   Result<std::uint32_t> reserve_stack() override;
   Result<std::size_t> drain(const RecordHandler& handle) override;
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return device_.get(); }
   Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
-  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override;
   Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override;
   Result<usc_file_key> own_file_key(const void* address) override;
@@ -72,7 +72,7 @@ class KmodBackend : public Backend {
   UniqueFd device_;
   std::vector<MappedRange> mapped_;
   std::vector<RingReader> rings_;
-  std::map<std::shared_ptr<const symbolizer::RowTable>, std::uint32_t> published_;  // module's numbers
+  std::map<std::shared_ptr<const symbolizer::UnwindTable>, std::uint32_t> published_;  // module's numbers
 };
 
 Error device_error(const std::string& what, int number) {
@@ -111,6 +111,7 @@ Result<void> KmodBackend::check_version() {
 }
 
 Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& sizes) {
+  if (auto sound = check_program(config.program); !sound) return sound;
   device_.reset(::open(USC_DEVICE_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!device_) {
     const int number = errno;
@@ -118,7 +119,7 @@ Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& siz
       return Error{"the kernel module is in use by " + holder(), "wait until it has ended, or use --backend bpf"};
     if (number == ENOENT || number == ENODEV || number == ENXIO)
       return Error{"the kernel module is not loaded: there is no " USC_DEVICE_PATH,
-                   "modprobe uscope; `uscope doctor` tells more"};
+                   "modprobe uscope; `uscope doctor` says more"};
     return errno_error("cannot open " USC_DEVICE_PATH, number, "run as root, or with CAP_SYS_ADMIN");
   }
   if (auto same = check_version(); !same) return same;
@@ -126,9 +127,7 @@ Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& siz
   usc_device_start start{};
   start.config = config;
   start.ring_bytes = sizes.ring_bytes;
-  // All rings together stay within bounds on machines with many processors.
-  while (start.ring_bytes > kSmallestRing && std::uint64_t{start.ring_bytes} * cpus_ > kMostRingBytes)
-    start.ring_bytes /= 2;
+  start.ring_bytes = bounded_ring_bytes(start.ring_bytes, cpus_);
   start.rows = sizes.rows;
   start.index_entries = sizes.index_entries;
   start.rules = sizes.rules;
@@ -139,7 +138,7 @@ Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& siz
 Result<void> KmodBackend::map_rings(std::uint64_t region_bytes, std::uint32_t ring_bytes) {
   for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
     const auto offset = static_cast<off_t>(cpu * region_bytes);
-    const std::string what = "map the ring of processor " + std::to_string(cpu);
+    const std::string what = fmt::format("map the ring of CPU {}", cpu);
     const std::size_t bytes = kPage + 2 * std::size_t{ring_bytes};
     void* place = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED) return device_error(what, errno);
@@ -188,7 +187,7 @@ Result<void> KmodBackend::set_target(const TargetNames& names) {
   return {};
 }
 
-Result<void> KmodBackend::tell_mappings(std::uint32_t pid) {
+Result<void> KmodBackend::announce_mappings(std::uint32_t pid) {
   usc_device_mappings request{};
   request.size = sizeof(request);
   request.pid = static_cast<__s32>(pid);
@@ -264,7 +263,8 @@ Result<void> KmodBackend::publish(std::uint32_t file, std::uint32_t table, usc_f
   return ask(USC_DEVICE_FILE, request, "take what is known of a file");
 }
 
-Result<Publish> KmodBackend::publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+Result<Publish> KmodBackend::publish_rows(std::uint32_t file,
+                                          const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                           std::uint32_t classes) {
   auto published = published_.find(table);
   if (published == published_.end()) {

@@ -22,7 +22,7 @@ constexpr std::size_t kMostLog = 16384;
 
 thread_local std::string kept_log;
 
-int keep(libbpf_print_level level, const char* format, va_list arguments) {
+int collect_message(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG) return 0;
   char* made = nullptr;
   const int bytes = vasprintf(&made, format, arguments);
@@ -44,16 +44,16 @@ bool says_nothing(std::string_view line) {
 
 }  // namespace
 
-void keep_libbpf_log() {
+void collect_libbpf_log() {
   kept_log.clear();
-  libbpf_set_print(keep);
+  libbpf_set_print(collect_message);
 }
 
 const std::string& libbpf_log() {
   return kept_log;
 }
 
-std::string telling_line(std::string_view log) {
+std::string decisive_line(std::string_view log) {
   while (!log.empty()) {
     while (!log.empty() && log.back() == '\n') log.remove_suffix(1);
     const std::size_t at = log.rfind('\n');
@@ -68,12 +68,12 @@ const char* bpf_remedy(int number) {
   if (number == ENOMEM)
     return "raise the memory limit of the control group that uscope runs in (memory.max; MemoryMax= in a unit of "
            "systemd)";
-  return "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` tells more";
+  return "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` says more";
 }
 
 Error load_failure(int number, std::string_view log, const std::vector<Check>& checks) {
   Error failure = errno_error("cannot load the BPF programs", number, bpf_remedy(number));
-  if (const std::string line = telling_line(log); !line.empty()) failure.what += " (" + line + ")";
+  if (const std::string line = decisive_line(log); !line.empty()) failure.what += " (" + line + ")";
   // Whatever else the log says, such as that a map was asked for once more without BTF.
   if (number == ENOMEM) return failure;
   // What bpf_probe_read_kernel and its kin may do is taken away whole: to the verifier they are not there.
@@ -85,7 +85,7 @@ Error load_failure(int number, std::string_view log, const std::vector<Check>& c
   if (number == EPERM || number == EACCES) return explained_by(failure, checks);
   const bool no_types = log.find("BTF") != std::string_view::npos;
   if (no_types) return explained_by(failure, checks);
-  failure.remedy = "`uscope doctor` tells more; with the kernel module (--backend kmod) no programs are loaded";
+  failure.remedy = "`uscope doctor` says more; with the kernel module (--backend kmod) no programs are loaded";
   return failure;
 }
 

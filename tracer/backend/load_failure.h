@@ -13,11 +13,11 @@ namespace uscope::tracer {
 
 // From now on this thread's messages of libbpf, the verifier's log among them, are kept instead of printed: the last
 // 16 KiB.
-void keep_libbpf_log();
+void collect_libbpf_log();
 [[nodiscard]] const std::string& libbpf_log();
 
 // The last line that says something: not how much was processed, nor that loading has failed. "" = none.
-[[nodiscard]] std::string telling_line(std::string_view log);
+[[nodiscard]] std::string decisive_line(std::string_view log);
 
 // What to do about an errno number of a BPF call: more memory, or more privileges.
 [[nodiscard]] const char* bpf_remedy(int number);

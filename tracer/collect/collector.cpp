@@ -60,7 +60,7 @@ Collector::Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, t
 }
 
 // The first failure of writing or publishing ends the trace; what follows it says no more.
-void Collector::keep(const Result<void>& result) {
+void Collector::record_error(const Result<void>& result) {
   if (!result && trouble_) trouble_ = result;
 }
 
@@ -69,16 +69,16 @@ Result<std::size_t> Collector::round() {
   last_round_ns_ = std::exchange(round_ns_, monotonic_ns());
   samples_.begin_round();
   Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
-  for (const std::uint32_t pid : std::exchange(adopted_, {})) keep(backend_.tell_mappings(pid));
+  for (const std::uint32_t pid : std::exchange(adopted_, {})) record_error(backend_.announce_mappings(pid));
   take_rows();
   write_file_news();
   process_samples();
   write_jit_news();
-  keep(futexes_.work());
+  record_error(futexes_.work());
   // What is drained from now on, and what waits, is of a time after this.
   const std::uint64_t asked_from = std::min(last_round_ns_, samples_.held_since_ns());
   mappings_.settle(asked_from);
-  for (const std::uint32_t mm : tasks_.bury(asked_from)) {
+  for (const std::uint32_t mm : tasks_.reap(asked_from)) {
     mappings_.forget(mm);
     jit_names_.forget(mm);
   }
@@ -91,7 +91,7 @@ void Collector::on_record(const usc_record& record) {
   switch (record.type) {
     case USC_RECORD_EVENT:
       figures_.events++;
-      futexes_.see(as<usc_event>(record));
+      futexes_.observe(as<usc_event>(record));
       if (observer_ != nullptr) observer_->on_event(as<usc_event>(record), tasks_.find(record.task));
       break;
     case USC_RECORD_STACK:
@@ -101,8 +101,8 @@ void Collector::on_record(const usc_record& record) {
       tasks_.start(as<usc_task>(record));
       mappings_.fork(as<usc_task>(record).mm, as<usc_task>(record).parent_mm, record.time);
       if ((as<usc_task>(record).flags & USC_TASK_LAUNCHED) != 0)
-        tell_descriptors(as<usc_task>(record).process, record.time, record.time,
-                         std::exchange(command_descriptors_, {}));
+        write_descriptors(as<usc_task>(record).process, record.time, record.time,
+                          std::exchange(command_descriptors_, {}));
       else if ((as<usc_task>(record).flags & (USC_TASK_FORKED | USC_TASK_PROCESS)) == USC_TASK_PROCESS)
         unread_descriptors_.insert(as<usc_task>(record).process);
       break;
@@ -110,7 +110,8 @@ void Collector::on_record(const usc_record& record) {
       on_exec(as<usc_exec>(record));
       return;
     case USC_RECORD_TASK_EXIT:
-      if ((as<usc_task_exit>(record).flags & USC_EXIT_GROUP_DEAD) != 0) jit_names_.hurry(tasks_.find(record.task).mm);
+      if ((as<usc_task_exit>(record).flags & USC_EXIT_GROUP_DEAD) != 0)
+        jit_names_.read_map_soon(tasks_.find(record.task).mm);
       tasks_.exit(as<usc_task_exit>(record));
       break;
     case USC_RECORD_TASK_NAME:
@@ -123,7 +124,7 @@ void Collector::on_record(const usc_record& record) {
       mappings_.remove(as<usc_unmap>(record));
       break;
     case USC_RECORD_FILE:
-      keep(files_.meet(as<usc_file>(record)));
+      record_error(files_.add_announced(as<usc_file>(record)));
       break;
     case USC_RECORD_STRING:
       on_string(record);
@@ -137,8 +138,8 @@ void Collector::on_record(const usc_record& record) {
   pass_on(record);
 }
 
-// The image of a process that ran before is told without its name; /proc has it. Path and arguments that are too long
-// are cut, as the kernel side cuts them.
+// The kernel side sends the image of a process that ran before without its name; /proc has it. Path and arguments that
+// are too long are cut, as the kernel side cuts them.
 void Collector::on_exec(const usc_exec& exec) {
   if (observer_ != nullptr) observer_->on_image(exec);
   const std::uint32_t pid = tasks_.find(exec.head.task).pid;
@@ -157,10 +158,10 @@ void Collector::on_exec(const usc_exec& exec) {
     user.head.time = monotonic_ns();
     user.process = exec.process;
     user.not_known = answer ? 0 : 1;
-    keep(writer_.append_own(user, USC_RECORD_IO_URING));
+    record_error(writer_.append_own(user, USC_RECORD_IO_URING));
   }
   ProcessPortrait portrait = std::move(answer).value_or(ProcessPortrait());
-  tell_descriptors(exec.process, portrait.descriptors_ns, monotonic_ns(), portrait.descriptors);
+  write_descriptors(exec.process, portrait.descriptors_ns, monotonic_ns(), portrait.descriptors);
   std::string path = std::move(portrait.path);
   std::string arguments = std::move(portrait.arguments);
   // It has gone, is something else by now, or does not answer: then its name is all there is.
@@ -202,11 +203,11 @@ void Collector::read_descriptors(std::uint32_t process, std::uint32_t pid) {
   if (!strings_.takes_strings()) return;
   const std::uint64_t from = monotonic_ns();
   const std::vector<OpenDescriptor> descriptors = looks_.descriptors_of(pid);
-  tell_descriptors(process, from, monotonic_ns(), descriptors);
+  write_descriptors(process, from, monotonic_ns(), descriptors);
 }
 
-void Collector::tell_descriptors(std::uint32_t process, std::uint64_t time, std::uint64_t until,
-                                 const std::vector<OpenDescriptor>& descriptors) {
+void Collector::write_descriptors(std::uint32_t process, std::uint64_t time, std::uint64_t until,
+                                  const std::vector<OpenDescriptor>& descriptors) {
   for (const OpenDescriptor& descriptor : descriptors) {
     const std::string target = strings_.filter_text(descriptor.target);
     usc_fd fd{};
@@ -215,14 +216,14 @@ void Collector::tell_descriptors(std::uint32_t process, std::uint64_t time, std:
     fd.fd = descriptor.fd;
     fd.flags = descriptor.flags;
     fd.target_bytes = static_cast<__u16>(target.size());
-    keep(writer_.append_own(fd, USC_RECORD_FD, target));
+    record_error(writer_.append_own(fd, USC_RECORD_FD, target));
   }
   if (descriptors.empty()) return;
   usc_fd end{};
   end.head.time = until;
   end.process = process;
   end.fd = USC_FD_END;
-  keep(writer_.append_own(end, USC_RECORD_FD));
+  record_error(writer_.append_own(end, USC_RECORD_FD));
 }
 
 // A sample's number is explained once (loss.def): by the loss where that is numbered, else by a record in its place.
@@ -236,21 +237,21 @@ void Collector::lose_sample(const usc_sample& sample) {
   loss.cause = sample.verify != 0 ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_GIVEN_UP;
   loss.process = tasks_.find(sample.head.task).process;
   if (usc_loss_is_numbered(loss.cause) != 0)
-    keep(writer_.append_own(loss, USC_RECORD_LOSS));
+    record_error(writer_.append_own(loss, USC_RECORD_LOSS));
   else
     pass_on(loss.head);
 }
 
 void Collector::on_stack(const usc_stack& stack) {
   if (observer_ != nullptr) observer_->on_stack(stack);
-  jit_names_.see(stack);
+  jit_names_.observe(stack);
   if (verifier_) verifier_->remember(stack);
 }
 
 void Collector::take_rows() {
-  keep(files_.open_more());
-  keep(maker_.hand_over());
-  for (const std::uint32_t serial : maker_.take_news()) samples_.rows_came(serial);
+  record_error(files_.open_more());
+  record_error(maker_.hand_over());
+  for (const std::uint32_t serial : maker_.take_settled()) samples_.rows_came(serial);
 }
 
 // Not for long: thousands of walks may have waited for one file, and meanwhile the rings fill.
@@ -269,7 +270,7 @@ void Collector::process_samples() {
 void Collector::finish_walk(HeldSample held) {
   const std::uint32_t task = held.head().head.task;
   const auto done = walks_.finish(std::move(held));
-  if (!done) return keep(done.error());
+  if (!done) return record_error(done.error());
   if (!*done) return;
   if ((*done)->given_up) given_up_[tasks_.find(task).process]++;
   const auto& stack = *reinterpret_cast<const usc_stack*>((*done)->stack.data());
@@ -288,7 +289,7 @@ void Collector::close() {
 void Collector::give_up_rows() {
   if (std::exchange(rows_given_up_, true)) return;
   samples_.stop_waiting();
-  keep(files_.give_up_rows());
+  record_error(files_.give_up_rows());
 }
 
 UserStack Collector::walk_attached(const AttachedCall& call, const usc_sample& sample, std::uint64_t until_ns) {
@@ -320,13 +321,13 @@ Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& ca
     on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
     usc_stack head{};
     std::memcpy(&head, bytes.data(), sizeof(head));
-    keep(writer_.append_own(head, USC_RECORD_STACK, std::span<const char>(bytes).subspan(sizeof(head))));
+    record_error(writer_.append_own(head, USC_RECORD_STACK, std::span<const char>(bytes).subspan(sizeof(head))));
     usc_event event = call.event;
     event.stack = *id;
     figures_.events++;
-    futexes_.see(event);
+    futexes_.observe(event);
     if (observer_ != nullptr) observer_->on_event(event, tasks_.find(event.head.task));
-    keep(writer_.append_own(event, USC_RECORD_EVENT));
+    record_error(writer_.append_own(event, USC_RECORD_EVENT));
   }
   return trouble_;
 }
@@ -351,16 +352,16 @@ void Collector::verify(HeldSample held) {
 }
 
 void Collector::write_file_news() {
-  for (const std::uint32_t serial : files_.take_news()) {
+  for (const std::uint32_t serial : files_.take_changed()) {
     const File& file = *files_.find(serial);
     if (observer_ != nullptr) observer_->on_file(serial, file);
-    if (!file.told) {
+    if (!file.announced) {
       usc_file known{};
       known.head.time = monotonic_ns();
       known.file = serial;
       known.key = file.key;
       known.links = 1;
-      keep(writer_.append_own(known, USC_RECORD_FILE));
+      record_error(writer_.append_own(known, USC_RECORD_FILE));
     }
     usc_file_info info{};
     info.head.time = monotonic_ns();
@@ -385,8 +386,8 @@ void Collector::write_file_news() {
     tail.insert(tail.end(), file.facts.build_id.begin(), file.facts.build_id.begin() + info.build_id_bytes);
     tail.insert(tail.end(), file.path.begin(), file.path.begin() + info.path_bytes);
     tail.insert(tail.end(), file.trouble.begin(), file.trouble.begin() + info.trouble_bytes);
-    keep(writer_.append_own(info, USC_RECORD_FILE_INFO, tail));
-    if (file.state == USC_FILE_USER_ONLY) keep(losses_.tell(USC_LOSS_ROWS_MEMORY, 0, losses_.from_ns()));
+    record_error(writer_.append_own(info, USC_RECORD_FILE_INFO, tail));
+    if (file.state == USC_FILE_USER_ONLY) record_error(losses_.record(USC_LOSS_ROWS_MEMORY, 0, losses_.from_ns()));
   }
 }
 
@@ -402,31 +403,31 @@ void Collector::write_jit_news() {
     name.address = entry.address;
     name.start = entry.start;
     name.size = entry.size;
-    keep(writer_.append_own(name, USC_RECORD_JIT_NAME, entry.name));
+    record_error(writer_.append_own(name, USC_RECORD_JIT_NAME, entry.name));
   }
-  for (const auto& [cause, process] : news.troubles) keep(losses_.tell(cause, process, now));
+  for (const auto& [cause, process] : news.troubles) record_error(losses_.record(cause, process, now));
 }
 
 Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
   Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
     usc_event event = as<usc_event>(record);
-    futexes_.see(event);
-    keep(writer_.append_own(event, USC_RECORD_EVENT));
+    futexes_.observe(event);
+    record_error(writer_.append_own(event, USC_RECORD_EVENT));
   });
   if (!trouble_) return trouble_.error();
   return tasks;
 }
 
 // What was asked of processes, and not answered in time.
-void Collector::tell_silent() {
+void Collector::record_unresponsive() {
   if (scouts_ == nullptr) return;
-  for (const std::uint32_t pid : scouts_->take_silent())
-    keep(losses_.tell(USC_LOSS_NO_ANSWER, tasks_.process_of(pid), monotonic_ns()));
+  for (const std::uint32_t pid : scouts_->take_unresponsive())
+    record_error(losses_.record(USC_LOSS_NO_ANSWER, tasks_.process_of(pid), monotonic_ns()));
 }
 
 Result<void> Collector::write_losses() {
-  tell_silent();
-  keep(losses_.tell_counted(std::exchange(given_up_, {})));
+  record_unresponsive();
+  record_error(losses_.record_counted(std::exchange(given_up_, {})));
   figures_.lost = losses_.events();
   return trouble_;
 }
@@ -451,7 +452,7 @@ Result<void> Collector::write_totals() {
                            [&](std::uint64_t total, const usc_stats& cpu) { return total + member(cpu); });
   };
   const auto meta = [&](const char* key, std::uint64_t value) {
-    keep(writer_.append_meta(key, std::to_string(value)));
+    record_error(writer_.append_meta(key, std::to_string(value)));
   };
   meta("walks", sum([](const usc_stats& s) { return s.walks; }));
   meta("frames_walked", sum([](const usc_stats& s) { return s.frames_walked; }));

@@ -21,7 +21,7 @@
 #include "tracer/collect/string_filter.h"
 #include "tracer/files/file_table.h"
 #include "tracer/files/row_build_queue.h"
-#include "tracer/files/walk_rows.h"
+#include "tracer/files/walk_tables.h"
 #include "tracer/futex/futex_watch.h"
 #include "tracer/jit/jit_names.h"
 #include "tracer/model/mapping_timeline.h"
@@ -101,23 +101,23 @@ class Collector {
   void on_stack(const usc_stack& stack);
   void on_string(const usc_record& record);
   void read_descriptors(std::uint32_t process, std::uint32_t pid);
-  void tell_descriptors(std::uint32_t process, std::uint64_t time, std::uint64_t until,
-                        const std::vector<OpenDescriptor>& descriptors);
-  void keep(const Result<void>& result);
-  void pass_on(const usc_record& record) { keep(writer_.append(record)); }
+  void write_descriptors(std::uint32_t process, std::uint64_t time, std::uint64_t until,
+                         const std::vector<OpenDescriptor>& descriptors);
+  void record_error(const Result<void>& result);
+  void pass_on(const usc_record& record) { record_error(writer_.append(record)); }
   void take_rows();
   void process_samples();
   void finish_walk(HeldSample held);
   void verify(HeldSample held);
   void write_file_news();
   void write_jit_news();
-  void tell_silent();
+  void record_unresponsive();
   UserStack walk_attached(const AttachedCall& call, const usc_sample& sample, std::uint64_t until_ns);
 
   Backend& backend_;
   FileTable& files_;
   RowBuildQueue& maker_;
-  WalkRows rows_;
+  WalkTables rows_;
   trace::RawWriter& writer_;
   const usc_config config_;
   RecordObserver* observer_;
@@ -128,13 +128,13 @@ class Collector {
   JitNames jit_names_{tasks_, scouts_};
   FutexWatch futexes_;
   std::unique_ptr<Verifier> verifier_;
-  std::vector<std::uint32_t> adopted_;  // processes that ran before, whose mappings are to be told of
+  std::vector<std::uint32_t> adopted_;  // processes that ran before, whose mappings are to be announced
   std::uint64_t round_ns_ = 0;          // when this round began
   std::uint64_t last_round_ns_ = 0;     // and the one before
   SampleQueue samples_;
   DeferredWalks walks_;
   StringFilter strings_;
-  std::vector<OpenDescriptor> command_descriptors_;       // until the command's process is told of
+  std::vector<OpenDescriptor> command_descriptors_;       // until the command's process is announced
   std::unordered_set<std::uint32_t> unread_descriptors_;  // processes whose image comes next
   TraceFigures figures_;
   LossRecorder losses_;

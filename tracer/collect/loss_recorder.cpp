@@ -20,11 +20,11 @@ Result<void> LossRecorder::write(std::uint32_t cause, std::uint32_t process, std
   return writer_.append_own(loss, USC_RECORD_LOSS);
 }
 
-Result<void> LossRecorder::tell(usc_loss_cause cause, std::uint32_t process, std::uint64_t from_ns) {
+Result<void> LossRecorder::record(usc_loss_cause cause, std::uint32_t process, std::uint64_t from_ns) {
   return write(cause, process, 1, from_ns);
 }
 
-Result<void> LossRecorder::tell_counted(const std::unordered_map<std::uint32_t, std::uint64_t>& given_up) {
+Result<void> LossRecorder::record_counted(const std::unordered_map<std::uint32_t, std::uint64_t>& given_up) {
   const auto stats = backend_.stats();
   if (!stats) return stats.error();
   const auto by_process = backend_.process_losses();
@@ -33,18 +33,18 @@ Result<void> LossRecorder::tell_counted(const std::unordered_map<std::uint32_t, 
   for (std::size_t cause = 0; cause < fresh.size(); cause++) {
     std::uint64_t total = 0;
     for (const usc_stats& cpu : *stats) total += cpu.loss[cause];
-    fresh[cause] = total - told_[cause];
-    told_[cause] = total;
+    fresh[cause] = total - recorded_[cause];
+    recorded_[cause] = total;
   }
   Result<void> result;
   const auto tell = [&](std::uint32_t cause, std::uint32_t process, std::uint64_t count) {
     if (auto done = write(cause, process, count, from_ns_); !done && result) result = done;
   };
   for (const auto& [key, total] : *by_process) {
-    std::uint64_t& told = process_told_[std::uint64_t{key.process} << 32 | key.cause];
+    std::uint64_t& recorded = process_recorded_[std::uint64_t{key.process} << 32 | key.cause];
     // The two counters are read one after the other: never more of a process than of all.
-    const std::uint64_t count = key.cause < fresh.size() ? std::min(total - told, fresh[key.cause]) : 0;
-    told += count;
+    const std::uint64_t count = key.cause < fresh.size() ? std::min(total - recorded, fresh[key.cause]) : 0;
+    recorded += count;
     tell(key.cause, key.process, count);
     if (key.cause < fresh.size()) fresh[key.cause] -= count;
   }
@@ -56,8 +56,8 @@ Result<void> LossRecorder::tell_counted(const std::unordered_map<std::uint32_t, 
 
 std::uint64_t LossRecorder::events() const {
   std::uint64_t sum = 0;
-  for (std::uint32_t cause = 0; cause < told_.size(); cause++)
-    if (trace::counts_events(trace::loss_class(cause))) sum += told_[cause];
+  for (std::uint32_t cause = 0; cause < recorded_.size(); cause++)
+    if (trace::counts_events(trace::loss_class(cause))) sum += recorded_[cause];
   return sum;
 }
 

@@ -19,9 +19,9 @@ class LossRecorder {
       : backend_(backend), writer_(writer), from_ns_(monotonic_ns()) {}
 
   // One loss of the collector's own, since `from_ns`; 0 where it is of no process.
-  Result<void> tell(usc_loss_cause cause, std::uint32_t process, std::uint64_t from_ns);
+  Result<void> record(usc_loss_cause cause, std::uint32_t process, std::uint64_t from_ns);
   // The kernel side's, and walks that were given up, by process, since the last call.
-  Result<void> tell_counted(const std::unordered_map<std::uint32_t, std::uint64_t>& given_up);
+  Result<void> record_counted(const std::unordered_map<std::uint32_t, std::uint64_t>& given_up);
 
   // When the last records were written.
   [[nodiscard]] std::uint64_t from_ns() const { return from_ns_; }
@@ -33,8 +33,8 @@ class LossRecorder {
 
   Backend& backend_;
   trace::RawWriter& writer_;
-  std::array<std::uint64_t, USC_LOSS_COUNT> told_{};
-  std::unordered_map<std::uint64_t, std::uint64_t> process_told_;  // by process and cause
+  std::array<std::uint64_t, USC_LOSS_COUNT> recorded_{};
+  std::unordered_map<std::uint64_t, std::uint64_t> process_recorded_;  // by process and cause
   std::uint64_t from_ns_;
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/files/file_opener.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -44,17 +45,14 @@ FoundFile not_found(const FileToOpen& file, int error) {
 }
 
 FoundFile give_up_file(Scouts& scouts, const FileToOpen& file, const Silence& why) {
-  if (why.counts) scouts.note_silent(file.pid);
+  if (why.counts) scouts.note_unresponsive(file.pid);
   return failed(file, ETIMEDOUT, why.text);
 }
 
 }  // namespace
 
 std::string map_files_entry(std::uint32_t pid, std::uint64_t start, std::uint64_t end) {
-  std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "/proc/%u/map_files/%llx-%llx", pid, static_cast<unsigned long long>(start),
-                static_cast<unsigned long long>(end));
-  return text.data();
+  return fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, start, end);
 }
 
 FileOpener::FileOpener(Backend& backend, Scouts* scouts, OpeningLimits limits, ScoutWork work)
@@ -71,7 +69,7 @@ OpenRequest FileOpener::request_for(const Opening& opening) const {
 std::optional<FoundFile> FileOpener::open(FileToOpen file) {
   const std::uint32_t pid = file.pid;
   const std::uint32_t living = living_thread_of(pid);
-  const std::string process = "/proc/" + std::to_string(living);
+  const std::string process = fmt::format("/proc/{}", living);
   Openings one;
   Opening& opening = one.emplace_back();
   opening.candidates = {map_files_entry(living, file.start, file.end), process + "/exe", process + "/root" + file.path,
@@ -180,7 +178,7 @@ std::optional<FoundFile> FileOpener::follow(Opening& opening, Step* step) {
   opening.errand.reset();
   if (is_lost && !opening.answer) {
     // The collector has not waited, so this rest is not longer than after a wait of ask().
-    scouts_->tell_silent(pid, Scouts::kPatienceMs * kMs);
+    scouts_->add_unresponsive(pid, Scouts::kPatienceMs * kMs);
     return give_up_file(*scouts_, opening.file, kSilent);
   }
   OpenedFile opened = opened_file(std::exchange(opening.answer, std::nullopt));

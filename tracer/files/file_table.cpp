@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/files/file_table.h"
 
+#include <fmt/core.h>
 #include <fnmatch.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -40,13 +41,13 @@ bool matches(const std::string& glob, const std::string& path) {
 
 constexpr const char* kGivenUp = "tracing ended before its unwind rows were made";
 
-bool holds_rules(const symbolizer::RowTable& table) {
+bool holds_rules(const symbolizer::UnwindTable& table) {
   return std::any_of(table.rows.begin(), table.rows.end(),
                      [](const usc_row& row) { return row.rule != USC_RULE_NONE; });
 }
 
 // Why a file has no rows; "" if it has some.
-std::string trouble_with(const Result<std::shared_ptr<const symbolizer::RowTable>>& rows, const std::string& name) {
+std::string trouble_with(const Result<std::shared_ptr<const symbolizer::UnwindTable>>& rows, const std::string& name) {
   if (!rows) return rows.error().what;
   std::string damage = symbolizer::damage_of(**rows, name);
   return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
@@ -105,8 +106,8 @@ File* FileTable::find(std::uint32_t serial) {
   return serial < files_.size() ? files_[serial].get() : nullptr;
 }
 
-std::vector<std::uint32_t> FileTable::take_news() {
-  return std::exchange(news_, {});
+std::vector<std::uint32_t> FileTable::take_changed() {
+  return std::exchange(changed_, {});
 }
 
 std::uint32_t FileTable::classify(const std::string& path) const {
@@ -140,7 +141,7 @@ Result<void> FileTable::finish(std::uint32_t serial, File file) {
     if (auto put = backend_.publish_state(serial, file.state, file.classes); !put) return put;
   }
   slot(serial) = std::move(file);
-  news_.push_back(serial);
+  changed_.push_back(serial);
   return {};
 }
 
@@ -149,13 +150,13 @@ Result<void> FileTable::publish_vdso() {
   file.path = "[vdso]";
   file.state = USC_FILE_WITHOUT;
   if (auto rows = symbolizer::vdso_rows(); rows)
-    file.rows = std::make_shared<const symbolizer::RowTable>(std::move(*rows));
+    file.rows = std::make_shared<const symbolizer::UnwindTable>(std::move(*rows));
   else
     file.trouble = rows.error().what;
   return finish(USC_FILE_VDSO, std::move(file));
 }
 
-Result<void> FileTable::meet(const usc_file& record) {
+Result<void> FileTable::add_announced(const usc_file& record) {
   if (record.file < USC_FILE_FIRST || record.file >= USC_FILE_MAX) return {};
   File file;
   file.path = path_of(record);
@@ -221,7 +222,7 @@ Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchan
   const MemoryFiles::Seen seen = memory_.saw_code(file.key, unchanged);
   const std::string path = file.path;
   if (auto finished = finish(serial, std::move(file)); !finished) return finished;
-  if (!seen.first) news_.pop_back();
+  if (!seen.first) changed_.pop_back();
   if (!seen.settled) return {};
   const Result<std::uint32_t> whole = backend_.reserve_file(key);
   if (!whole) return {};
@@ -230,7 +231,7 @@ Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchan
   memory.path = path;
   memory.key = key;
   if (auto finished = finish(*whole, std::move(memory)); !finished) return finished;
-  news_.pop_back();
+  changed_.pop_back();
   return {};
 }
 
@@ -340,7 +341,7 @@ Result<void> FileTable::give_up_rows() {
   return {};
 }
 
-Result<void> FileTable::on_made(const MadeRows& made) {
+Result<void> FileTable::on_made(const BuiltTable& made) {
   stuck_ = false;
   if (!slot(made.serial).coming) return {};  // given up
   if (made.facts) return go_on(made.serial, *made.facts);
@@ -391,7 +392,7 @@ Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<Lo
   file.fd = std::move(fd);
   file.look_ahead = std::move(ahead);
   file.key = *key;
-  file.told = false;
+  file.announced = false;
   const Result<std::uint32_t> serial = backend_.reserve_file(*key);
   if (!serial) return {};
   return begin(*serial, std::move(file));
@@ -422,7 +423,7 @@ void FileTable::preload_process(std::uint32_t pid) {
     if (!opened || !opened->fd || opened->is_copy) continue;
     const struct stat& status = opened->status;
     // Servers have hundreds of processes with the same files.
-    if (!preloaded_.insert(std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino)).second) continue;
+    if (!preloaded_.insert(fmt::format("{}:{}", status.st_dev, status.st_ino)).second) continue;
     if (!has_descriptors()) return;
     if (auto done = expect(std::move(opened->fd), mapping.path, nullptr); !done) return;
   }

@@ -54,10 +54,10 @@ struct File {
   UniqueFd fd;                // empty for files beyond the descriptor limit: these are named by their path
   bool copied = false;        // fd is a copy of uscope's own, taken while the file held what was mapped
   usc_file_key key{};         // the key of what was mapped
-  bool told = true;           // the kernel side has announced it, with its key
+  bool announced = true;      // the kernel side has announced it, with its key
   symbolizer::ElfFacts facts;
-  // Null if there are none, and for USC_FILE_USER_ONLY (WalkRows holds these).
-  std::shared_ptr<const symbolizer::RowTable> rows;
+  // Null if there are none, and for USC_FILE_USER_ONLY (WalkTables holds these).
+  std::shared_ptr<const symbolizer::UnwindTable> rows;
   RowFigures figures;   // of its rows, wherever they are kept
   std::string trouble;  // why there are no rows
   int open_error = 0;
@@ -71,7 +71,7 @@ struct File {
   return serial == USC_FILE_NONE || (file != nullptr && file->met && file->state == USC_FILE_JIT);
 }
 
-class FileTable final : public RowUser {
+class FileTable final : public UnwindTableReceiver {
  public:
   // All arguments must outlive this object. Scouts, if given, open files.
   FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts = nullptr);
@@ -88,13 +88,13 @@ class FileTable final : public RowUser {
   // Its facts and rows arrive later (File::coming), from the queue, and a file that is slow to open is opened by later
   // calls of open_more(), so that a slow file blocks nothing. The libraries that an executable needs are looked up as
   // soon as they are known, before they are mapped.
-  Result<void> meet(const usc_file& record);
+  Result<void> add_announced(const usc_file& record);
   Result<void> open_more();
   // Whether files are being opened.
   [[nodiscard]] bool is_opening() const { return opener_.is_busy(); }
   // Files that are not open soon after this call are given up.
   void end_opening();
-  Result<void> on_made(const MadeRows& made) override;
+  Result<void> on_made(const BuiltTable& made) override;
   // Gives up the files that are being opened, the rows that are being built, and those of all files met later.
   Result<void> give_up_rows();
 
@@ -107,7 +107,7 @@ class FileTable final : public RowUser {
   // Returns all files, by serial; null for unused serials. The table is empty afterwards.
   std::vector<std::unique_ptr<File>> take_all() { return std::exchange(files_, {}); }
   // Serials whose usc_file_info must still be written to the trace; each is returned once.
-  std::vector<std::uint32_t> take_news();
+  std::vector<std::uint32_t> take_changed();
 
  private:
   Result<void> begin(std::uint32_t serial, File file);
@@ -135,7 +135,7 @@ class FileTable final : public RowUser {
   FileOpener opener_;
   std::vector<std::unique_ptr<File>> files_;
   std::vector<UniqueFd> lent_;  // of files that were given up while being read; the queue may still use them
-  std::vector<std::uint32_t> news_;
+  std::vector<std::uint32_t> changed_;
   std::unordered_set<std::string> expected_;  // paths that were looked up ahead
   std::size_t coming_ = 0;
   bool stuck_ = false;               // no descriptor was freed when one was needed

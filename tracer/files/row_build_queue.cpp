@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/files/row_build_queue.h"
 
+#include <fmt/core.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,7 +17,7 @@ namespace {
 constexpr int kNice = -10;
 constexpr std::size_t kMostRemembered = 4096;  // files whose reading failed
 
-bool is_made(const MadeRows& made) {
+bool is_made(const BuiltTable& made) {
   return made.facts ? static_cast<bool>(made.facts->facts) : static_cast<bool>(made.rows);
 }
 
@@ -42,19 +43,19 @@ RowBuildQueue::~RowBuildQueue() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-MadeRows RowBuildQueue::make(const RowJob& job) {
-  using Rows = std::shared_ptr<const symbolizer::RowTable>;
+BuiltTable RowBuildQueue::make(const RowJob& job) {
+  using Rows = std::shared_ptr<const symbolizer::UnwindTable>;
   if (job.work == RowWork::kFacts) return {job.serial, job.detail, Rows(), reader_.facts(job.fd, job.name)};
   if (job.detail == symbolizer::RowDetail::kStack)
     return {job.serial, job.detail, cache_.get(job.fd, job.name, reader_)};
   auto rows = reader_.open(job.fd, job.name)->rows(job.detail);
   if (!rows) return {job.serial, job.detail, rows.error()};
-  return {job.serial, job.detail, std::make_shared<const symbolizer::RowTable>(std::move(*rows))};
+  return {job.serial, job.detail, std::make_shared<const symbolizer::UnwindTable>(std::move(*rows))};
 }
 
-MadeRows RowBuildQueue::refuse(const RowJob& job, const std::string& why) {
+BuiltTable RowBuildQueue::refuse(const RowJob& job, const std::string& why) {
   const Error error{job.name + ": " + why, ""};
-  MadeRows made{job.serial, job.detail, error};
+  BuiltTable made{job.serial, job.detail, error};
   if (job.work == RowWork::kFacts) made.facts = symbolizer::FactsAnswer{true, error};
   return made;
 }
@@ -63,15 +64,14 @@ MadeRows RowBuildQueue::refuse(const RowJob& job, const std::string& why) {
 std::optional<std::string> RowBuildQueue::refusal(const Payer& payer, const Inode& inode) const {
   if (end_ && Clock::now() >= *end_) return "not read: tracing ended before its turn came";
   if (payer.slow >= limits_.slow_of_one)
-    return "not read: its user's files have taken " + std::to_string(payer.slow.count() / 1000) +
-           " s that were slow to read";
+    return fmt::format("not read: its user's files have taken {} s that were slow to read", payer.slow.count() / 1000);
   const auto failed = failures_.find(inode);
   if (failed != failures_.end() && failed->second >= kMostFailures)
     return "not read: reading this file was given up before";
   return std::nullopt;
 }
 
-void RowBuildQueue::account(Payer& payer, const Inode& inode, Clock::duration took, const MadeRows& made) {
+void RowBuildQueue::account(Payer& payer, const Inode& inode, Clock::duration took, const BuiltTable& made) {
   if (took < limits_.slow) return;
   payer.slow += std::chrono::duration_cast<std::chrono::milliseconds>(took);
   if (is_made(made)) return;
@@ -145,7 +145,7 @@ void RowBuildQueue::end_by(Clock::time_point time) {
 
 Result<void> RowBuildQueue::hand_over(const Done& done) {
   open_--;
-  if (done.work == RowWork::kRows) news_.push_back(done.made.serial);
+  if (done.work == RowWork::kRows) settled_.push_back(done.made.serial);
   return done.user->on_made(done.made);
 }
 
@@ -172,8 +172,8 @@ Result<bool> RowBuildQueue::wait(std::chrono::milliseconds most) {
   return true;
 }
 
-std::vector<std::uint32_t> RowBuildQueue::take_news() {
-  return std::exchange(news_, {});
+std::vector<std::uint32_t> RowBuildQueue::take_settled() {
+  return std::exchange(settled_, {});
 }
 
 }  // namespace uscope::tracer

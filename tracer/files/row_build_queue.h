@@ -31,26 +31,26 @@ namespace uscope::tracer {
 enum class RowWork : std::uint8_t { kFacts, kRows };
 
 // The result of a job: facts or rows, depending on its work.
-struct MadeRows {
+struct BuiltTable {
   std::uint32_t serial = 0;
   symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
-  Result<std::shared_ptr<const symbolizer::RowTable>> rows;
+  Result<std::shared_ptr<const symbolizer::UnwindTable>> rows;
   std::optional<symbolizer::FactsAnswer> facts = {};
 };
 
 // Receives rows.
-class RowUser {
+class UnwindTableReceiver {
  public:
-  virtual ~RowUser() = default;
-  virtual Result<void> on_made(const MadeRows& made) = 0;
+  virtual ~UnwindTableReceiver() = default;
+  virtual Result<void> on_made(const BuiltTable& made) = 0;
 };
 
 struct RowJob {
   std::uint32_t serial = 0;  // of the file
   symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
-  int fd = -1;              // the user's; must be open until the rows are handed over or the queue is destroyed
-  std::string name;         // for messages
-  RowUser* user = nullptr;  // outlives the queue, or the hand-over of its rows
+  int fd = -1;       // the user's; must be open until the rows are handed over or the queue is destroyed
+  std::string name;  // for messages
+  UnwindTableReceiver* user = nullptr;  // outlives the queue, or the hand-over of its rows
   RowWork work = RowWork::kRows;
   std::string payer = {};
 };
@@ -83,9 +83,9 @@ class RowBuildQueue {
   // After this time no further reading is started: pending jobs are refused.
   void end_by(std::chrono::steady_clock::time_point time);
   // Nothing more will be done for this file: as if its rows had been handed over.
-  void settle(std::uint32_t serial) { news_.push_back(serial); }
+  void settle(std::uint32_t serial) { settled_.push_back(serial); }
   // Serials of the files whose rows were handed over; each is returned once.
-  std::vector<std::uint32_t> take_news();
+  std::vector<std::uint32_t> take_settled();
   // Whether any job has not been handed over yet.
   [[nodiscard]] bool is_busy() const { return open_ != 0; }
 
@@ -93,8 +93,8 @@ class RowBuildQueue {
   using Clock = std::chrono::steady_clock;
   using Inode = std::pair<std::uint64_t, std::uint64_t>;  // device, inode
   struct Done {
-    MadeRows made;
-    RowUser* user = nullptr;
+    BuiltTable made;
+    UnwindTableReceiver* user = nullptr;
     RowWork work = RowWork::kRows;
   };
   struct Payer {
@@ -105,10 +105,10 @@ class RowBuildQueue {
     bool in_turn = false;
   };
 
-  MadeRows make(const RowJob& job);
-  static MadeRows refuse(const RowJob& job, const std::string& why);
+  BuiltTable make(const RowJob& job);
+  static BuiltTable refuse(const RowJob& job, const std::string& why);
   std::optional<std::string> refusal(const Payer& payer, const Inode& inode) const;
-  void account(Payer& payer, const Inode& inode, Clock::duration took, const MadeRows& made);
+  void account(Payer& payer, const Inode& inode, Clock::duration took, const BuiltTable& made);
   void work();
   void enter(Payer& payer);
   Payer* next();
@@ -119,7 +119,7 @@ class RowBuildQueue {
   const ReadingLimits limits_;
   const unsigned most_of_one_;  // threads for one payer
   std::size_t open_ = 0;
-  std::vector<std::uint32_t> news_;
+  std::vector<std::uint32_t> settled_;
   std::mutex guard_;  // protects all members below except the threads
   std::condition_variable asked_;
   std::condition_variable done_;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/futex/futex_watch.h"
 
+#include <fmt/core.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -50,12 +49,6 @@ std::uint64_t read_timeout(std::uint32_t tid, const usc_futex_call& call) {
   const auto offset = time_offset_of(tid);
   const bool past = !offset || (*offset > 0 && timeout < static_cast<std::uint64_t>(*offset));
   return past ? 0 : timeout - static_cast<std::uint64_t>(*offset);
-}
-
-std::string hex(std::uint64_t number) {
-  std::array<char, 16> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), number, 16).ptr;
-  return {text.data(), end};
 }
 
 // Reads the memory around the address; if not all can be read, only the part in the address's page.
@@ -116,7 +109,7 @@ class FutexLook {
   }
   bool read(std::size_t number, Seen& seen);
   void find_key(std::uint32_t pid, Seen& seen);
-  void find_strangers(std::vector<Seen>& all);
+  void find_untraced_sharers(std::vector<Seen>& all);
   void find_sharers(std::vector<Seen>& all);
 
   ScoutDesk& desk_;
@@ -136,7 +129,7 @@ void FutexLook::take() {
     if (at_once_ && seen.tid != 0 && slept_through(seen.before, thread_state_of(seen.tid)))
       seen.futex.flags |= USC_FUTEX_ASLEEP;
   std::erase_if(all, [](const Seen& seen) { return seen.tid == 0; });
-  find_strangers(all);
+  find_untraced_sharers(all);
   find_sharers(all);
   for (const Seen& seen : all)
     desk_.answer(ScoutWriter().put(seen.futex).put_bytes(std::as_bytes(std::span(seen.words))).bytes());
@@ -166,7 +159,7 @@ bool FutexLook::read(std::size_t number, Seen& seen) {
   futex.op = call.op;
   futex.expected = call.expected;
   futex.mm = question.mm;
-  futex.strangers = USC_FUTEX_NO_STRANGERS;
+  futex.untraced_sharers = USC_FUTEX_SHARERS_UNKNOWN;
   futex.futexes = call.futexes;
   futex.flags = static_cast<__u8>(call.flags | USC_FUTEX_AT_STOP);
   auto handles = handlers_.find(question.pid);
@@ -201,18 +194,17 @@ void FutexLook::find_key(std::uint32_t pid, Seen& seen) {
   futex.ino = mapping.file.second;
   futex.offset = mapping.offset + futex.address - mapping.start;
   seen.name = mapping.name;
-  seen.link =
-      "/proc/" + std::to_string(living_thread_of(pid)) + "/map_files/" + hex(mapping.start) + "-" + hex(mapping.end);
+  seen.link = fmt::format("/proc/{}/map_files/{:x}-{:x}", living_thread_of(pid), mapping.start, mapping.end);
 }
 
-void FutexLook::find_strangers(std::vector<Seen>& all) {
+void FutexLook::find_untraced_sharers(std::vector<Seen>& all) {
   std::vector<SharedFile> files;
   for (const Seen& seen : all)
     if (seen.futex.key == USC_FUTEX_SHARED) files.emplace_back(seen.futex.dev, seen.futex.ino);
   if (files.empty()) return;
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());
-  const std::vector<std::uint32_t> counts = count_strangers(files, around_);
+  const std::vector<std::uint32_t> counts = count_untraced_sharers(files, around_);
   const auto place_of = [&](const Seen& seen) {
     const SharedFile file(seen.futex.dev, seen.futex.ino);
     return static_cast<std::size_t>(std::lower_bound(files.begin(), files.end(), file) - files.begin());
@@ -223,7 +215,7 @@ void FutexLook::find_strangers(std::vector<Seen>& all) {
   const std::vector<bool> open = are_open_to_others(mapped, around_);
   for (Seen& seen : all) {
     if (seen.futex.key != USC_FUTEX_SHARED) continue;
-    seen.futex.strangers = counts[place_of(seen)];
+    seen.futex.untraced_sharers = counts[place_of(seen)];
     if (open[place_of(seen)]) seen.futex.flags |= USC_FUTEX_OPEN;
   }
 }
@@ -234,29 +226,30 @@ void FutexLook::find_sharers(std::vector<Seen>& all) {
   for (Seen& seen : all) {
     usc_futex& futex = seen.futex;
     if (futex.key != USC_FUTEX_PRIVATE) continue;
-    futex.strangers = seen.question->sharers;
+    futex.untraced_sharers = seen.question->sharers;
     if (seen.question->counts_sharers == 0) continue;
     auto known = counted.find(futex.mm);
     if (known == counted.end()) known = counted.emplace(futex.mm, sharers.count(seen.question->pid)).first;
-    futex.strangers = known->second;
+    futex.untraced_sharers = known->second;
   }
 }
 
-void look_at_waits(ScoutDesk& desk) {
+void scan_waits(ScoutDesk& desk) {
   FutexLook(desk).take();
 }
 
 }  // namespace
 
-void FutexWatch::see(const usc_event& event) {
+void FutexWatch::observe(const usc_event& event) {
+  if (event.source != USC_SOURCE_SYSCALL) return;
   usc_futex_call call{};
   __u64 args[6];
   std::memcpy(static_cast<void*>(args), &event.args, sizeof(args));
-  if (usc_futex_describe(&call, event.abi, event.nr, args) == 0 || (call.flags & USC_FUTEX_WAKE) != 0) return;
+  if (usc_futex_describe(&call, event.abi, event.kind, args) == 0 || (call.flags & USC_FUTEX_WAKE) != 0) return;
   if (is_unfinished(event)) {
     Wait wait{.task = event.head.task,
               .entry_ns = event.entry_ns,
-              .nr = event.nr,
+              .nr = event.kind,
               .abi = event.abi,
               .entered = event.how == USC_HOW_OPEN};
     std::memcpy(static_cast<void*>(wait.args), &event.args, sizeof(wait.args));
@@ -278,7 +271,7 @@ WaitSet FutexWatch::waits_before(std::uint64_t before_ns) const {
   return set;
 }
 
-Result<void> FutexWatch::look_at_new() {
+Result<void> FutexWatch::scan_new() {
   if (look_) return {};  // at the next call
   Look look;
   for (auto& [task, wait] : waits_)
@@ -286,7 +279,7 @@ Result<void> FutexWatch::look_at_new() {
   return begin(std::move(look));
 }
 
-Result<void> FutexWatch::look_at_all() {
+Result<void> FutexWatch::scan_all() {
   if (look_) {
     all_asked_ = true;
     return {};
@@ -339,8 +332,8 @@ Result<void> FutexWatch::send() {
   for (const std::uint32_t pid : tasks_.living()) known.push_back(pid);
   request.put_bytes(std::as_bytes(std::span(known)));
   look_->seen.clear();
-  if (scouts_ == nullptr) return write(run_here(look_at_waits, request.bytes()));
-  if (auto errand = scouts_->send(look_at_waits, request.bytes()))
+  if (scouts_ == nullptr) return write(run_here(scan_waits, request.bytes()));
+  if (auto errand = scouts_->send(scan_waits, request.bytes()))
     look_->errand.emplace(std::move(*errand));
   else
     give_up();
@@ -364,7 +357,7 @@ Result<void> FutexWatch::work() {
   const std::uint64_t waited_ns = monotonic_ns() - look_->errand->began_ns();
   look_->errand.reset();
   if (place >= kPlaceOfProcess && place - kPlaceOfProcess != 0)
-    scouts_->tell_silent(place - kPlaceOfProcess, waited_ns);
+    scouts_->add_unresponsive(place - kPlaceOfProcess, waited_ns);
   if (auto done = avoid(*look_, place); !done) return done;
   return send();
 }
@@ -383,7 +376,7 @@ Result<void> FutexWatch::avoid(Look& look, std::uint32_t place) {
     const auto wait = waits_.find(question.task);
     if (wait != waits_.end() && wait->second.entry_ns == question.entry_ns) wait->second.depth = depth;
     pid = question.pid;
-    scouts_->note_silent(pid);
+    scouts_->note_unresponsive(pid);
     const FutexQuestion asked = question;
     if (look.hung > kMostHangs) std::erase_if(look.questions, [&](const auto& other) { return other.pid == pid; });
     std::erase_if(look.questions, [](const auto& other) { return other.depth == FutexQuestion::Depth::kNone; });
@@ -412,7 +405,7 @@ Result<void> FutexWatch::let_be(const FutexQuestion& question) {
   futex.op = call.op;
   futex.expected = call.expected;
   futex.mm = question.mm;
-  futex.strangers = 1;
+  futex.untraced_sharers = 1;
   futex.futexes = call.futexes;
   futex.key = USC_FUTEX_UNKNOWN;
   futex.flags = static_cast<__u8>(call.flags | USC_FUTEX_AT_STOP | USC_FUTEX_HANDLERS);
@@ -425,13 +418,13 @@ Result<void> FutexWatch::write(const std::vector<ScoutMessage>& seen) {
     ScoutReader reader(message.bytes);
     const auto futex = reader.get<usc_futex>();
     const auto words = reader.get_bytes();
-    if (futex.key == USC_FUTEX_PRIVATE && tasks_.was_adopted(futex.mm)) sharers_[futex.mm] = futex.strangers;
+    if (futex.key == USC_FUTEX_PRIVATE && tasks_.was_adopted(futex.mm)) sharers_[futex.mm] = futex.untraced_sharers;
     if (auto done = writer_.append_own(futex, USC_RECORD_FUTEX,
                                        std::span(reinterpret_cast<const char*>(words.data()), words.size()));
         !done)
       return done;
   }
-  return std::exchange(all_asked_, false) ? look_at_all() : Result<void>();
+  return std::exchange(all_asked_, false) ? scan_all() : Result<void>();
 }
 
 }  // namespace uscope::tracer

@@ -41,8 +41,8 @@ struct FutexQuestion {
   std::uint32_t abi = 0;
   Depth depth = Depth::kAround;
   // Number of untraced processes with its address space, if it may have been shared before the trace; else
-  // USC_FUTEX_NO_STRANGERS. They are counted again if `counts_sharers`.
-  std::uint32_t sharers = USC_FUTEX_NO_STRANGERS;
+  // USC_FUTEX_SHARERS_UNKNOWN. They are counted again if `counts_sharers`.
+  std::uint32_t sharers = USC_FUTEX_SHARERS_UNKNOWN;
   std::uint32_t counts_sharers = 0;
   std::uint32_t pad = 0;
 };
@@ -54,17 +54,17 @@ class FutexWatch {
       : tasks_(tasks), writer_(writer), scouts_(scouts) {}
 
   // Call it for every event as it arrives, including open and attached ones.
-  void see(const usc_event& event);
+  void observe(const usc_event& event);
 
   // Begins to examine the waits that were found open since the last look. Threads may run meanwhile.
-  Result<void> look_at_new();
+  Result<void> scan_new();
   // Begins one snapshot of all waits.
-  Result<void> look_at_all();
+  Result<void> scan_all();
   // Writes what the scouts have found so far. If the memory of a wait does not answer, the wait is written with less of
   // it, or not at all.
   Result<void> work();
-  // is_looking(): a look is in progress; is_hanging(): something in it has not answered.
-  [[nodiscard]] bool is_looking() const { return look_.has_value(); }
+  // is_scanning(): a look is in progress; is_hanging(): something in it has not answered.
+  [[nodiscard]] bool is_scanning() const { return look_.has_value(); }
   [[nodiscard]] bool is_hanging() const { return look_ && look_->hung != 0; }
   // Stops waiting for the look in progress.
   void give_up() {

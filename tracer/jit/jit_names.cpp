@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/jit/jit_names.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -24,7 +26,7 @@ constexpr std::size_t kMostAddresses = 1U << 21;
 
 }  // namespace
 
-void JitNames::see(const usc_stack& stack) {
+void JitNames::observe(const usc_stack& stack) {
   if (stack.mm == 0) return;
   Space& space = spaces_[stack.mm];
   if (space.task == 0) {
@@ -57,7 +59,7 @@ void JitNames::forget(std::uint32_t mm) {
   spaces_.erase(found);
 }
 
-void JitNames::hurry(std::uint32_t mm) {
+void JitNames::read_map_soon(std::uint32_t mm) {
   const auto found = spaces_.find(mm);
   if (found != spaces_.end()) found->second.next_ns = 0;
 }
@@ -78,7 +80,7 @@ JitNews JitNames::work(std::uint64_t now, bool closing) {
     if (found == spaces_.end()) return true;
     Space& space = found->second;
     if (space.met) return true;
-    meet(space, news);
+    open_map(space, news);
     if (space.file) open_.insert(mm);
     if (space.met && !space.file) addresses_ -= std::exchange(space.wanted, {}).size();
     return space.met;
@@ -96,7 +98,7 @@ JitNews JitNames::work(std::uint64_t now, bool closing) {
 }
 
 // The process is opened in the same round as the first stack with such code, since it may end at any time.
-void JitNames::meet(Space& space, JitNews& news) {
+void JitNames::open_map(Space& space, JitNews& news) {
   const TaskInfo& task = tasks_.find(space.task);
   if (task.maps().empty() || task.maps()[0].pid == 0) return;  // its start arrives in the next round
   space.met = true;
@@ -117,8 +119,8 @@ void JitNames::read_maps(std::uint32_t mm, Space& space, JitNews& news) {
   for (std::size_t i = 0; i < space.owners.size(); i++) {
     const MapOwner& owner = space.owners[i];
     const Lifetime lifetime{owner.from_ns, i == 0 ? space.left_ns : std::nullopt};
-    read_map(mm, space, "perf-" + std::to_string(owner.ns_pid) + ".map", lifetime, news);
-    if (owner.pid != owner.ns_pid) read_map(mm, space, "perf-" + std::to_string(owner.pid) + ".map", lifetime, news);
+    read_map(mm, space, fmt::format("perf-{}.map", owner.ns_pid), lifetime, news);
+    if (owner.pid != owner.ns_pid) read_map(mm, space, fmt::format("perf-{}.map", owner.pid), lifetime, news);
   }
   space.fresh = false;
 }
@@ -127,13 +129,13 @@ void JitNames::read_map(std::uint32_t mm, Space& space, const std::string& name,
                         JitNews& news) {
   if (space.wanted.empty()) return;
   const PerfMapBytes map = space.file->read(name, lifetime, !space.fresh);
-  if (map.state == PerfMapBytes::State::kRefused && !space.told_refused) {
-    space.told_refused = true;
+  if (map.state == PerfMapBytes::State::kRefused && !space.refusal_counted) {
+    space.refusal_counted = true;
     news.troubles.push_back({USC_LOSS_PERF_MAP_REFUSED, space.process});
   }
   if (map.state != PerfMapBytes::State::kRead) return;
-  if (!map.from_start && !space.told_size) {
-    space.told_size = true;
+  if (!map.from_start && !space.size_counted) {
+    space.size_counted = true;
     news.troubles.push_back({USC_LOSS_PERF_MAP_SIZE, space.process});
   }
   if (space.found.size() > kMostFound) addresses_ -= std::exchange(space.found, {}).size();

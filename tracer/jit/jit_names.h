@@ -52,9 +52,9 @@ class JitNames {
   }
 
   // Call it for every stack definition.
-  void see(const usc_stack& stack);
+  void observe(const usc_stack& stack);
   // The last thread of a process that used the address space has ended: its map is complete.
-  void hurry(std::uint32_t mm);
+  void read_map_soon(std::uint32_t mm);
   // A process leaves its address space by exec: from now on its map describes the next one. Call it before the task
   // table processes the exec.
   void leave(const usc_exec& exec);
@@ -76,12 +76,12 @@ class JitNames {
     std::set<std::uint64_t> wanted;  // not found yet
     std::set<std::uint64_t> found;
     bool fresh = false;  // addresses were added since the last reading
-    bool told_refused = false;
-    bool told_size = false;
+    bool refusal_counted = false;
+    bool size_counted = false;
     std::uint64_t next_ns = 0;
   };
 
-  void meet(Space& space, JitNews& news);
+  void open_map(Space& space, JitNews& news);
   void read_maps(std::uint32_t mm, Space& space, JitNews& news);
   void read_map(std::uint32_t mm, Space& space, const std::string& name, const Lifetime& lifetime, JitNews& news);
 

@@ -2,6 +2,7 @@
 #include "tracer/jit/perf_map_file.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,7 +47,7 @@ std::optional<PerfMapFile> PerfMapFile::of_process(std::uint32_t pid, std::uint6
   PerfMapFile file;
   file.pid_ = pid;
   file.looks_ = looks;
-  file.process_.reset(open(("/proc/" + std::to_string(pid)).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  file.process_.reset(open(fmt::format("/proc/{}", pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!file.process_) return std::nullopt;
   const auto started = start_of_process(read_small(file.process_.get(), "stat"));
   const std::int64_t since_boot = static_cast<std::int64_t>(seen_ns) + now_ns(CLOCK_BOOTTIME) - now_ns(CLOCK_MONOTONIC);

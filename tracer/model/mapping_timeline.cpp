@@ -84,7 +84,7 @@ void MappingTimeline::change(std::uint32_t mm, const Mapping& mapping, std::uint
     target->levels[level]++;
     blocks_++;
   });
-  target->told++;
+  target->announced++;
   queue(target, time);
   limit(*target);
 }
@@ -108,7 +108,7 @@ void MappingTimeline::fork(std::uint32_t mm, std::uint32_t parent, std::uint64_t
     if (at == child.get()) return;
   child->parent = from;
   child->forked_at = time;
-  child->told++;
+  child->announced++;
   from->forks.emplace(time, child);
   queue(from, time);
 }
@@ -223,8 +223,8 @@ std::optional<Mapping> MappingTimeline::find(std::uint32_t mm, std::uint64_t add
   return std::nullopt;
 }
 
-std::optional<Mapping> MappingTimeline::find_told_later(std::uint32_t mm, std::uint64_t address,
-                                                        std::uint64_t time) const {
+std::optional<Mapping> MappingTimeline::find_announced_later(std::uint32_t mm, std::uint64_t address,
+                                                             std::uint64_t time) const {
   const Space* space = find_space(mm);
   if (space == nullptr || time < space->settled_until.time) return std::nullopt;
   Found first{};
@@ -269,7 +269,7 @@ std::uint64_t MappingTimeline::version(std::uint32_t mm, std::uint64_t time) con
   for (int forebears = 0; space != nullptr && forebears < kMostForebears; forebears++) {
     auto after = space->changes.upper_bound({time, kLast});
     const std::uint64_t last = after == space->changes.begin() ? space->settled_until.number : (--after)->first.number;
-    hash = mix(mix(hash, space->told), last);
+    hash = mix(mix(hash, space->announced), last);
     if (space->parent) time = std::min(time, space->forked_at);
     space = space->parent.get();
   }

@@ -63,8 +63,8 @@ class MappingTimeline {
   [[nodiscard]] std::optional<Mapping> find(std::uint32_t mm, std::uint64_t address, std::uint64_t time) const;
   // If no mapping is known for that time: the first one announced later. A mapping made while others were locked is
   // announced late.
-  [[nodiscard]] std::optional<Mapping> find_told_later(std::uint32_t mm, std::uint64_t address,
-                                                       std::uint64_t time) const;
+  [[nodiscard]] std::optional<Mapping> find_announced_later(std::uint32_t mm, std::uint64_t address,
+                                                            std::uint64_t time) const;
   // All mappings at `time`, by address.
   [[nodiscard]] std::vector<Mapping> all(std::uint32_t mm, std::uint64_t time) const;
   // A number for the mappings at `time`. It differs before and after each change of the mappings of the address space
@@ -118,7 +118,7 @@ class MappingTimeline {
     std::shared_ptr<Space> parent;  // until the fork is settled
     std::uint64_t forked_at = 0;
     std::multimap<std::uint64_t, std::weak_ptr<Space>> forks;  // by time, not settled yet
-    std::uint64_t told = 0;
+    std::uint64_t announced = 0;
     bool queued = false;
   };
   using Found = std::pair<When, const Change*>;

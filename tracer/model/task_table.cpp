@@ -117,7 +117,7 @@ void TaskTable::release(std::uint32_t mm, std::uint64_t time) {
   if (--mm_users_[mm] <= 0) left_.push_back({mm, time});
 }
 
-std::vector<std::uint32_t> TaskTable::bury(std::uint64_t now) {
+std::vector<std::uint32_t> TaskTable::reap(std::uint64_t now) {
   while (!ended_.empty() && ended_.front().time + kGraceNs < now) {
     const Ended ended = ended_.front();
     ended_.pop_front();

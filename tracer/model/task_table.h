@@ -54,7 +54,7 @@ class TaskTable {
 
   // Forgets tasks that ended more than kGraceNs before `now`, and returns the address spaces that no task uses any
   // more. The grace time is for records of other CPUs that still refer to them.
-  std::vector<std::uint32_t> bury(std::uint64_t now);
+  std::vector<std::uint32_t> reap(std::uint64_t now);
 
  private:
   static constexpr std::uint64_t kGraceNs = 2'000'000'000;

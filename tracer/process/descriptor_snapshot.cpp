@@ -3,11 +3,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
-#include <array>
 #include <charconv>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tracer/process/process_list.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -24,10 +24,9 @@ constexpr std::size_t kLongestTarget = 1024;
 
 // Returns nullopt if there is no target, or if it is too long to be kept whole.
 std::optional<std::string> target_of(const std::string& link) {
-  std::array<char, PATH_MAX> text{};
-  const ssize_t bytes = readlink(link.c_str(), text.data(), text.size());
-  if (bytes <= 0 || static_cast<std::size_t>(bytes) > kLongestTarget) return std::nullopt;
-  return std::string(text.data(), static_cast<std::size_t>(bytes));
+  std::string target = link_target(link);
+  if (target.empty() || target.size() > kLongestTarget) return std::nullopt;
+  return target;
 }
 
 // Whether an exec closes it; nullopt if it is gone.
@@ -42,7 +41,7 @@ std::optional<bool> closes_on_exec(const std::string& info) {
 }  // namespace
 
 std::vector<OpenDescriptor> open_descriptors_of(std::uint32_t pid) {
-  const std::string folder = "/proc/" + std::to_string(pid);
+  const std::string folder = fmt::format("/proc/{}", pid);
   std::vector<OpenDescriptor> found;
   const bool has_plain_root = target_of(folder + "/root") == "/";
   if (auto cwd = target_of(folder + "/cwd"); cwd && has_plain_root) found.push_back({USC_FD_CWD, 0, std::move(*cwd)});

@@ -3,15 +3,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/kcmp.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -27,11 +26,10 @@
 namespace uscope::tracer {
 namespace {
 
-constexpr std::string_view kDeleted = " (deleted)";
 constexpr std::string_view kRing = "anon_inode:[io_uring]";
 
 std::string proc_folder(std::uint32_t pid) {
-  return "/proc/" + std::to_string(pid) + "/";
+  return fmt::format("/proc/{}/", pid);
 }
 
 // The start of a process's stack, which is chosen anew at each exec and then stays: equal in all processes that share
@@ -61,9 +59,8 @@ bool any_descriptor(std::uint32_t pid, Stop stop) {
   if (!list) return false;
   while (const dirent* entry = readdir(list.get())) {
     const std::string link = folder + "/" + entry->d_name;
-    std::array<char, PATH_MAX> text{};
-    const ssize_t bytes = readlink(link.c_str(), text.data(), text.size());
-    if (bytes > 0 && stop(link, std::string_view(text.data(), static_cast<std::size_t>(bytes)))) return true;
+    const std::string target = link_target(link);
+    if (!target.empty() && stop(link, std::string_view(target))) return true;
   }
   return false;
 }

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -11,7 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdio>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -29,13 +30,7 @@ namespace {
 constexpr int kLastArgument = 3;  // the kernel side searches as many arguments for a script
 
 std::string proc_path(std::uint32_t pid, const std::string& name) {
-  return "/proc/" + std::to_string(pid) + "/" + name;
-}
-
-std::string link_at(const std::string& path) {
-  std::array<char, 4096> text{};
-  const ssize_t bytes = readlink(path.c_str(), text.data(), text.size());
-  return bytes <= 0 ? "" : std::string(text.data(), static_cast<std::size_t>(bytes));
+  return fmt::format("/proc/{}/{}", pid, name);
 }
 
 std::vector<std::uint32_t> numbers_in(const std::string& folder) {
@@ -52,7 +47,7 @@ std::vector<std::uint32_t> numbers_in(const std::string& folder) {
 
 // Converts a path that /proc shows to uscope into the process's own view: below its own root.
 std::string as_inside(std::uint32_t pid, const std::string& path) {
-  const std::string root = link_at(proc_path(pid, "root"));
+  const std::string root = link_target(proc_path(pid, "root"));
   return root.size() > 1 && path.starts_with(root + "/") ? path.substr(root.size()) : path;
 }
 
@@ -76,8 +71,7 @@ bool are_same_file(int one, int other) {
 // file may have such a name, and then it exists. For memory without a file (memfd), only the kernel's text gives the
 // name.
 std::string path_behind(std::uint32_t pid, const std::string& link) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  std::string text = link_at(link);
+  std::string text = link_target(link);
   if (text.ends_with(kDeleted) && text.starts_with('/')) {
     const UniqueFd open_file(open(link.c_str(), O_PATH | O_CLOEXEC));
     const UniqueFd root(open(proc_path(pid, "root").c_str(), O_PATH | O_CLOEXEC));
@@ -109,14 +103,20 @@ std::string script_of(const std::string& arguments) {
 
 }  // namespace
 
+std::string link_target(const std::string& link) {
+  std::array<char, PATH_MAX> text{};
+  const ssize_t bytes = readlink(link.c_str(), text.data(), text.size());
+  return bytes <= 0 ? "" : std::string(text.data(), static_cast<std::size_t>(bytes));
+}
+
 std::vector<std::uint32_t> running_processes() {
   return numbers_in("/proc");
 }
 
 std::uint32_t living_thread_of(std::uint32_t pid) {
-  if (!link_at(proc_path(pid, "exe")).empty()) return pid;
+  if (!link_target(proc_path(pid, "exe")).empty()) return pid;
   for (const std::uint32_t tid : numbers_in(proc_path(pid, "task")))
-    if (!link_at(proc_path(tid, "exe")).empty()) return tid;
+    if (!link_target(proc_path(tid, "exe")).empty()) return tid;
   return pid;
 }
 
@@ -164,10 +164,7 @@ std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
     words >> std::hex >> mapping.start >> dash >> mapping.end >> permissions >> offset >> device >> std::dec >> inode;
     if (inode == 0 || permissions.size() < 3 || permissions[2] != 'x') continue;
     // The path in this line has newlines as \012, which a name may also contain literally.
-    std::array<char, 64> range{};
-    std::snprintf(range.data(), range.size(), "map_files/%llx-%llx", static_cast<unsigned long long>(mapping.start),
-                  static_cast<unsigned long long>(mapping.end));
-    mapping.path = path_behind(tid, proc_path(tid, range.data()));
+    mapping.path = path_behind(tid, fmt::format("/proc/{}/map_files/{:x}-{:x}", tid, mapping.start, mapping.end));
     mappings.push_back(std::move(mapping));
   }
   return mappings;

@@ -4,9 +4,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace uscope::tracer {
+
+// What /proc appends to the path of a file that has been deleted.
+inline constexpr std::string_view kDeleted = " (deleted)";
+
+// The target of a symbolic link in /proc; empty if the link cannot be read.
+[[nodiscard]] std::string link_target(const std::string& link);
 
 // The pids of all running processes, as in uscope's own /proc.
 [[nodiscard]] std::vector<std::uint32_t> running_processes();

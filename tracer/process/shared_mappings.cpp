@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/process/shared_mappings.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -32,7 +34,7 @@ std::optional<SharedMapping> shared_mapping_in(const std::string& line) {
 }  // namespace
 
 std::optional<std::vector<SharedMapping>> shared_mappings_of(std::uint32_t pid) {
-  std::ifstream file("/proc/" + std::to_string(living_thread_of(pid)) + "/maps");
+  std::ifstream file(fmt::format("/proc/{}/maps", living_thread_of(pid)));
   if (!file) return std::nullopt;
   std::vector<SharedMapping> mappings;
   for (std::string line; std::getline(file, line);)
@@ -40,7 +42,7 @@ std::optional<std::vector<SharedMapping>> shared_mappings_of(std::uint32_t pid) 
   return mappings;
 }
 
-std::vector<std::uint32_t> count_strangers(const std::vector<SharedFile>& files, const AskedAround& around) {
+std::vector<std::uint32_t> count_untraced_sharers(const std::vector<SharedFile>& files, const AskedAround& around) {
   std::vector<std::uint32_t> counts(files.size());
   if (files.empty()) return counts;
   for (const std::uint32_t pid : running_processes()) {

@@ -28,13 +28,13 @@ struct SharedMapping {
 
 // Which other processes are queried, and how.
 struct AskedAround {
-  std::set<std::uint32_t> known;                // processes of the trace, and uscope's own: never counted as strangers
+  std::set<std::uint32_t> known;                // processes of the trace, and uscope's own: never counted as untraced
   std::set<std::uint32_t> silent;               // not queried, and assumed to have the object in question
   std::function<void(std::uint32_t pid)> asks;  // called with each process before it is queried
 };
 
 // How many processes that are not known map each of these files; `files` must be sorted.
-[[nodiscard]] std::vector<std::uint32_t> count_strangers(const std::vector<SharedFile>& files,
-                                                         const AskedAround& around);
+[[nodiscard]] std::vector<std::uint32_t> count_untraced_sharers(const std::vector<SharedFile>& files,
+                                                                const AskedAround& around);
 
 }  // namespace uscope::tracer

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/process/thread_state.h"
 
+#include <fmt/core.h>
+
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -14,7 +16,7 @@ constexpr std::uint64_t bit_of(int number) {
 }
 
 bool sleeps_in_futex(std::uint32_t tid) {
-  std::ifstream file("/proc/" + std::to_string(tid) + "/wchan");
+  std::ifstream file(fmt::format("/proc/{}/wchan", tid));
   std::string function;
   std::getline(file, function);
   const auto names = [&function](const char* part) { return function.find(part) != std::string::npos; };
@@ -29,7 +31,7 @@ bool handles_signals(std::uint32_t tid) {
   constexpr std::uint64_t kInner = bit_of(SIGILL) | bit_of(SIGTRAP) | bit_of(SIGABRT) | bit_of(SIGBUS) |
                                    bit_of(SIGFPE) | bit_of(SIGSEGV) | bit_of(SIGSYS) | bit_of(kFirstOfLibc) |
                                    bit_of(kFirstOfLibc + 1);
-  std::ifstream file("/proc/" + std::to_string(tid) + "/status");
+  std::ifstream file(fmt::format("/proc/{}/status", tid));
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("SigCgt:")) continue;
     std::uint64_t caught = 0;
@@ -40,7 +42,7 @@ bool handles_signals(std::uint32_t tid) {
 }
 
 std::optional<ThreadState> thread_state_of(std::uint32_t tid) {
-  std::ifstream file("/proc/" + std::to_string(tid) + "/status");
+  std::ifstream file(fmt::format("/proc/{}/status", tid));
   ThreadState thread;
   int counters = 0;
   for (std::string line; std::getline(file, line);) {

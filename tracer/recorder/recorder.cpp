@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/recorder/recorder.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -52,7 +53,7 @@ Result<void> raise_descriptor_limit() {
   limit.rlim_cur = limit.rlim_max;
   (void)setrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_max >= kFewestDescriptors) return {};
-  return Error{"only " + std::to_string(limit.rlim_max) + " files may be open at once: too few to trace",
+  return Error{fmt::format("only {} files may be open at once: too few to trace", limit.rlim_max),
                "raise the limit: ulimit -n 4096 (in a unit of systemd: LimitNOFILE=4096)"};
 }
 
@@ -153,7 +154,7 @@ class Recording {
   [[nodiscard]] bool is_over(bool idle) const;
   Result<void> loop();
   Result<void> empty_rings(bool all);
-  Result<void> look_at_waits();
+  Result<void> scan_waits();
   [[nodiscard]] bool is_urgent() const;
   Result<void> finish();
   Result<bool> each_second(std::uint64_t now);
@@ -285,7 +286,7 @@ Result<void> Recording::adopt() {
   if (!tasks) return tasks.error();
   if (*tasks == 0 && options_.config.target.kinds == USC_TARGET_PID)
     return Error{options_.target.pids.size() == 1
-                     ? "process " + std::to_string(options_.target.pids.front()) + " has ended before tracing began"
+                     ? fmt::format("process {} has ended before tracing began", options_.target.pids.front())
                      : "all processes had ended before tracing began",
                  "with --app, uscope waits for the next one of a name"};
   if (hooks_.attached) hooks_.attached(*tasks);
@@ -326,10 +327,10 @@ void Recording::check_limits(std::uint64_t now) {
 Result<bool> Recording::each_second(std::uint64_t now) {
   const auto tasks = collector_->write_open_calls(now - std::min(now, kOpenAfterNs));
   if (!tasks) return tasks.error();
-  if (auto done = collector_->futexes().look_at_new(); !done) return done.error();
+  if (auto done = collector_->futexes().scan_new(); !done) return done.error();
   if (auto done = collector_->write_losses(); !done) return done.error();
   if (auto done = writer_->flush(); !done) return done.error();
-  if (auto done = stalls_.look(collector_->futexes(), now, *tasks); !done) return done.error();
+  if (auto done = stalls_.check(collector_->futexes(), now, *tasks); !done) return done.error();
   return *tasks == 0;
 }
 
@@ -370,7 +371,7 @@ Result<void> Recording::loop() {
       if (!idle) return idle.error();
       if (is_over(*idle)) {
         if (collector_->figures().events > 0 || !command_) return {};
-        return Error{"nothing was seen of the command, though it ran",
+        return Error{"the command ran, but the trace has no event of it",
                      "this is a fault of uscope: please report it with `uscope doctor`"};
       }
       next_second = now + (outcome_.command ? kSecond / 20 : kSecond);
@@ -394,11 +395,11 @@ bool Recording::is_urgent() const {
 }
 
 // Takes one snapshot of all futex waits. Memory that does not answer takes some of this time.
-Result<void> Recording::look_at_waits() {
+Result<void> Recording::scan_waits() {
   FutexWatch& futexes = collector_->futexes();
-  if (auto done = futexes.look_at_all(); !done) return done;
+  if (auto done = futexes.scan_all(); !done) return done;
   const std::uint64_t began_ns = monotonic_ns();
-  while (futexes.is_looking()) {
+  while (futexes.is_scanning()) {
     if (auto seen = collector_->round(); !seen) return seen.error();
     const std::uint64_t took_ns = monotonic_ns() - began_ns;
     if (end_is_asked_for() || took_ns > kLongestLookNs || (futexes.is_hanging() && is_urgent())) futexes.give_up();
@@ -429,7 +430,7 @@ Result<void> Recording::finish() {
   backend_->close_entries();
   if (!writer_->failed()) {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
-    if (auto done = look_at_waits(); !done) return done;
+    if (auto done = scan_waits(); !done) return done;
   }
   collector_->close();
   // The second round processes what was in the rings.

@@ -6,7 +6,7 @@
 namespace uscope::tracer {
 
 Result<bool> StallWatch::work(FutexWatch& futexes, trace::RawWriter& writer, std::uint64_t now_ns) {
-  if (state_ == State::kLooking && !futexes.is_looking()) {
+  if (state_ == State::kLooking && !futexes.is_scanning()) {
     if (auto done = writer.flush(); !done) return done.error();
     state_ = State::kChecking;
     check_->begin();
@@ -20,7 +20,7 @@ Result<bool> StallWatch::work(FutexWatch& futexes, trace::RawWriter& writer, std
   return false;
 }
 
-Result<void> StallWatch::look(FutexWatch& futexes, std::uint64_t now_ns, std::uint64_t threads) {
+Result<void> StallWatch::check(FutexWatch& futexes, std::uint64_t now_ns, std::uint64_t threads) {
   if (check_ == nullptr || state_ != State::kIdle) return {};
   const WaitSet waits = futexes.waits_before(now_ns - std::min(now_ns, stall_ns_));
   // If every thread waits, there is no reason to rest.
@@ -28,7 +28,7 @@ Result<void> StallWatch::look(FutexWatch& futexes, std::uint64_t now_ns, std::ui
   // A thread that has ended may be the one that would have woken another.
   const std::uint64_t asked = waits.mark + threads;
   if (waits.count == 0 || asked == asked_) return {};
-  if (auto done = futexes.look_at_all(); !done) return done;
+  if (auto done = futexes.scan_all(); !done) return done;
   asked_ = asked;
   began_ns_ = now_ns;
   state_ = State::kLooking;

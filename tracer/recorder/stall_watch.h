@@ -29,7 +29,7 @@ class StallWatch {
   // Call it often, so that the end of a check is noticed at once. Returns true if threads wait for each other.
   Result<bool> work(FutexWatch& futexes, trace::RawWriter& writer, std::uint64_t now_ns);
   // Call it about every second, with the number of traced threads: begins a check when it is time.
-  Result<void> look(FutexWatch& futexes, std::uint64_t now_ns, std::uint64_t threads);
+  Result<void> check(FutexWatch& futexes, std::uint64_t now_ns, std::uint64_t threads);
 
  private:
   static constexpr std::uint64_t kRest = 10;  // rest between checks, as a multiple of the last check's duration

@@ -2,6 +2,7 @@
 #include "tracer/scouts/process_looks.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/mman.h>
@@ -85,7 +86,7 @@ void list_mappings(ScoutDesk& desk) {
 bool has_our_root(std::uint32_t pid) {
   struct stat own {};
   struct stat other {};
-  const std::string root = "/proc/" + std::to_string(pid) + "/root";
+  const std::string root = fmt::format("/proc/{}/root", pid);
   return stat("/", &own) == 0 && stat(root.c_str(), &other) == 0 && own.st_dev == other.st_dev &&
          own.st_ino == other.st_ino;
 }
@@ -165,7 +166,7 @@ void answer_opened(ScoutDesk& desk, UniqueFd fd, OpenAnswer answer, std::uint32_
     if (answer.error == 0) copy = copy_in_memory(desk, fd.get(), answer.status, copy_ms, &answer.error);
   }
   std::array<char, 4096> where{};
-  if (fd) (void)!readlink(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), where.data(), where.size() - 1);
+  if (fd) (void)!readlink(fmt::format("/proc/self/fd/{}", fd.get()).c_str(), where.data(), where.size() - 1);
   const int given = answer.is_copy ? copy.get() : fd.get();
   const auto fds = answer.error == 0 ? std::span(&given, 1) : std::span<const int>();
   desk.answer(ScoutWriter().put(answer).put_text(where.data()).bytes(), fds);

@@ -2,6 +2,7 @@
 #include "tracer/scouts/scouts.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -115,15 +116,15 @@ class Desk final : public ScoutDesk {
   }
 
   ScoutMessage& request() override { return request_; }
-  void goes_to(std::uint32_t number) override { keep(send_packet(socket_, {Packet::kGoesTo, number}, {}, {})); }
+  void goes_to(std::uint32_t number) override { check_sent(send_packet(socket_, {Packet::kGoesTo, number}, {}, {})); }
   void answer(std::span<const std::byte> bytes, std::span<const int> fds) override {
-    keep(send_message(socket_, bytes, fds));
+    check_sent(send_message(socket_, bytes, fds));
   }
   void be_last() override { last_ = true; }
 
  private:
   // Exits if no process waits for the answer any more.
-  static void keep(bool sent) {
+  static void check_sent(bool sent) {
     if (!sent) _exit(0);
   }
 
@@ -168,7 +169,7 @@ class Desk final : public ScoutDesk {
 
 // Runs, or is about to: then only load on the CPUs delays it.
 bool is_running(pid_t pid) {
-  const UniqueFd stat(open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd stat(open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 256> text{};
   const ssize_t count = stat ? read(stat.get(), text.data(), text.size() - 1) : -1;
   const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
@@ -279,16 +280,16 @@ bool Errand::hangs() const {
 Result<std::unique_ptr<Scouts>> Scouts::start() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return errno_error("cannot make sockets for the processes that look at others", errno);
+    return errno_error("cannot make sockets for the processes that inspect others", errno);
   UniqueFd own(ends[0]);
   UniqueFd theirs(ends[1]);
   std::unique_ptr<Scouts> scouts(new Scouts());
   scouts->keeper_pid_ = fork();
-  if (scouts->keeper_pid_ < 0) return errno_error("cannot fork a process that looks at others", errno);
+  if (scouts->keeper_pid_ < 0) return errno_error("cannot fork the process that inspects other processes", errno);
   if (scouts->keeper_pid_ == 0) keep_scouts(theirs.get());
   scouts->keeper_ = std::move(own);
   auto first = scouts->take();
-  if (!first) return Error{"the process that is to look at others did not begin", ""};
+  if (!first) return Error{"the process that inspects other processes did not start", ""};
   scouts->give_back(std::move(*first));
   return scouts;
 }
@@ -366,8 +367,8 @@ void Scouts::owe(std::uint32_t pid, std::uint64_t waited_ns) {
   debts_[pid].add(waited_ns);
 }
 
-void Scouts::tell_silent(std::uint32_t pid, std::uint64_t waited_ns) {
-  note_silent(pid);
+void Scouts::add_unresponsive(std::uint32_t pid, std::uint64_t waited_ns) {
+  note_unresponsive(pid);
   if (pid == 0) return;
   if (silent_.size() >= kMostSilent) silent_.clear();
   Silence& silence = silent_[pid];
@@ -428,7 +429,7 @@ std::optional<ScoutMessage> Scouts::ask(std::uint32_t pid, ScoutWork work, std::
                                         std::span<const int> fds) {
   if (is_let_be(pid)) return std::nullopt;
   if (owes_too_much(pid)) {
-    note_silent(pid);
+    note_unresponsive(pid);
     return std::nullopt;
   }
   auto errand = send(work, request, fds);
@@ -437,7 +438,7 @@ std::optional<ScoutMessage> Scouts::ask(std::uint32_t pid, ScoutWork work, std::
   if (awaited.in_vain) {
     const std::uint64_t waited = monotonic_ns() - errand->began_ns();
     owe(pid, waited);
-    tell_silent(pid, waited);
+    add_unresponsive(pid, waited);
   } else if (awaited.blocked_ns > kFreeNs) {
     owe(pid, awaited.blocked_ns);
   }

@@ -11,10 +11,8 @@
 
 #include <sys/types.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <list>
 #include <memory>
 #include <optional>
@@ -25,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/byte_reader.h"
 #include "support/result.h"
 #include "support/unique_fd.h"
 #include "tracer/scouts/waiting_debt.h"
@@ -116,13 +115,13 @@ class Scouts {
                                   std::span<const int> fds = {});
 
   // Records that a process did not answer after `waited_ns`: it is left alone for a multiple of that, longer each time.
-  void tell_silent(std::uint32_t pid, std::uint64_t waited_ns);
+  void add_unresponsive(std::uint32_t pid, std::uint64_t waited_ns);
   [[nodiscard]] bool is_let_be(std::uint32_t pid) const;
   // Records a process that did not answer but will be queried again.
-  void note_silent(std::uint32_t pid) { news_.push_back(pid); }
+  void note_unresponsive(std::uint32_t pid) { unreported_.push_back(pid); }
 
   // Processes that did not answer since the last call, one entry for each time; 0: a request about no process.
-  std::vector<std::uint32_t> take_silent() { return std::exchange(news_, {}); }
+  std::vector<std::uint32_t> take_unresponsive() { return std::exchange(unreported_, {}); }
   [[nodiscard]] pid_t keeper() const { return keeper_pid_; }
 
  private:
@@ -148,7 +147,7 @@ class Scouts {
   std::unordered_map<std::uint32_t, Silence> silent_;
   WaitingDebt debt_;  // of ask(), for all processes
   std::unordered_map<std::uint32_t, WaitingDebt> debts_;
-  std::vector<std::uint32_t> news_;
+  std::vector<std::uint32_t> unreported_;
 };
 
 // Like Scouts::ask(); without scouts, the caller's thread does the work.
@@ -178,35 +177,20 @@ class ScoutWriter {
   std::vector<std::byte> bytes_;
 };
 
-// Reads them back; beyond the end it returns zeroes and empty runs.
+// Reads them back; after the end, and after a run that is longer than what is left, it returns zeroes and empty runs.
 class ScoutReader {
  public:
-  explicit ScoutReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+  explicit ScoutReader(std::span<const std::byte> bytes) : in_(bytes) {}
   template <typename T>
   T get() {
-    T value{};
-    if (rest_.size() < sizeof(value)) {
-      rest_ = {};
-      return value;
-    }
-    std::memcpy(static_cast<void*>(&value), rest_.data(), sizeof(value));
-    rest_ = rest_.subspan(sizeof(value));
-    return value;
+    return in_.fixed<T>();
   }
-  std::span<const std::byte> get_bytes() {
-    const auto size = get<std::uint64_t>();
-    const auto bytes = rest_.first(std::min<std::uint64_t>(size, rest_.size()));
-    rest_ = rest_.subspan(bytes.size());
-    return bytes;
-  }
-  std::string get_text() {
-    const auto bytes = get_bytes();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-  [[nodiscard]] bool empty() const { return rest_.empty(); }
+  std::span<const std::byte> get_bytes() { return std::as_bytes(in_.bytes(get<std::uint64_t>())); }
+  std::string get_text() { return std::string(in_.text(get<std::uint64_t>())); }
+  [[nodiscard]] bool empty() const { return in_.left() == 0; }
 
  private:
-  std::span<const std::byte> rest_;
+  ByteReader in_;
 };
 
 // Whether a signal that ends the recording is pending: SIGINT, SIGTERM, SIGQUIT or SIGHUP, which are blocked meanwhile.

@@ -11,11 +11,12 @@
 #include <span>
 #include <utility>
 
+#include "tracer/walk/stack_copy.h"
+
 namespace uscope::tracer {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
-constexpr std::size_t kMostBytes = kPage * 2 * USC_SAMPLE_PAGES;
+constexpr std::size_t kMostBytes = kPageBytes * 2 * USC_SAMPLE_PAGES;
 constexpr std::uint32_t kPagesAtOnce = 64;
 constexpr int kMostHangs = 3;        // of one process
 constexpr int kMostHangsOfAll = 32;  // after these, a process is asked until it hangs for the first time
@@ -39,7 +40,7 @@ void copy_stack(ScoutDesk& desk, const StackRequest& request) {
     std::size_t asked = 0;
     const auto pieces = std::span(remote).first(std::min<std::size_t>(request.pages_at_once, remote.size()));
     for (iovec& piece : pieces) {
-      const std::uint64_t length = kPage - at % kPage;
+      const std::uint64_t length = kPageBytes - at % kPageBytes;
       piece = {reinterpret_cast<void*>(at), length};  // NOLINT(performance-no-int-to-ptr)
       at += length;
       asked += length;
@@ -97,7 +98,7 @@ void StackCopies::avoid(std::vector<StackRequest>& left, std::uint32_t number) {
   if (at == left.end()) return left.clear();
   StackRequest request = *at;
   left.erase(left.begin(), at + 1);
-  scouts_->note_silent(request.pid);
+  scouts_->note_unresponsive(request.pid);
   const int times = ++hung_[request.pid];
   if (++hangs_ >= kMostHangsOfAll) {
     std::erase_if(left, [&](const auto& other) { return hung_.count(other.pid) != 0; });
@@ -141,12 +142,12 @@ Result<void> StackCopies::copy(std::vector<StackRequest> left, const std::functi
 // The sample with the copy: what does not fit the window is its second part.
 std::vector<char> make_sample(usc_sample head, const std::vector<char>& stack) {
   const auto page_bits = [](std::uint64_t bytes) {
-    const std::uint64_t pages = (bytes + kPage - 1) / kPage;
+    const std::uint64_t pages = (bytes + kPageBytes - 1) / kPageBytes;
     return pages >= USC_SAMPLE_PAGES ? ~std::uint64_t{0} : (std::uint64_t{1} << pages) - 1;
   };
-  const std::uint64_t window_end = (head.base & ~(kPage - 1)) + USC_SAMPLE_PAGES * kPage;
+  const std::uint64_t window_end = (head.base & ~(kPageBytes - 1)) + USC_SAMPLE_PAGES * kPageBytes;
   head.bytes = static_cast<__u32>(std::min<std::uint64_t>(stack.size(), window_end - head.base));
-  head.pages = page_bits(head.base % kPage + head.bytes);
+  head.pages = page_bits(head.base % kPageBytes + head.bytes);
   head.end_bytes = static_cast<__u32>(stack.size() - head.bytes);
   head.end_base = head.end_bytes != 0 ? window_end : 0;
   head.end_pages = page_bits(head.end_bytes);

@@ -19,7 +19,7 @@ struct AttachedCall {
   std::vector<char> sample;
 };
 
-// Those that did not move while their stacks were copied: for the others the kernel side tells of the return, with a
+// Those that did not move while their stacks were copied: for the others the kernel side sends the return, with a
 // stack of its own. Scouts copy (scouts.h): where a page does not answer, the stack ends before it. `meanwhile` is
 // called again and again until they are done.
 Result<std::vector<AttachedCall>> copy_attached_calls(Backend& backend, Scouts* scouts,

@@ -36,7 +36,7 @@ std::vector<char> define_stack(const usc_sample& sample, const UserStack& walked
   return bytes;
 }
 
-// A mapping is told of at the next call of the task that made it, which may not come for long, or ever; or find the
+// A mapping is announced at the next call of the task that made it, which may not come for long, or ever; or find the
 // mappings locked again, up to the task's last call. Then the process's mappings are asked for, before it may be gone.
 bool DeferredWalks::is_time_to_ask(const HeldSample& held) const {
   if (held.asked || closing_) return !held.asked;
@@ -59,10 +59,10 @@ Result<void> DeferredWalks::ask_for_mappings(HeldSample& held) {
   Asked& asked = asked_[sample.mm];
   if (asked.ns > sample.head.time) return {};
   asked.ns = monotonic_ns();
-  auto told = backend_.tell_mappings(tasks_.find(sample.head.task).pid);
+  auto announced = backend_.announce_mappings(tasks_.find(sample.head.task).pid);
   const std::uint64_t now = monotonic_ns();
   asked.rest_until_ns = now + kRest * (now - asked.ns);
-  return told;
+  return announced;
 }
 
 Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
@@ -82,7 +82,7 @@ Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
       walked.ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING} && sample.reason != USC_DEFER_COPIED;
   const bool ask = unmapped && is_time_to_ask(held);
   if (ask) {
-    if (auto told = ask_for_mappings(held); !told) return told.error();
+    if (auto announced = ask_for_mappings(held); !announced) return announced.error();
   }
   if (ask || (unmapped && may_be_mapped_late(held))) {
     held.unmapped_version = version;

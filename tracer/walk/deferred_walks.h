@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Walks that the kernel side could not finish, finished over the copy of the stack that it sent. What such a walk needs
-// may still be under way: a file's unwind rows, or a mapping that was not told of yet; then it waits.
+// may still be under way: a file's unwind rows, or a mapping that has not been announced yet; then the walk waits.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "support/result.h"
 #include "tracer/backend/backend.h"
-#include "tracer/files/walk_rows.h"
+#include "tracer/files/walk_tables.h"
 #include "tracer/model/mapping_timeline.h"
 #include "tracer/model/task_table.h"
 #include "tracer/walk/sample_queue.h"
@@ -29,7 +29,7 @@ struct FinishedWalk {
 class DeferredWalks {
  public:
   DeferredWalks(Backend& backend, SampleQueue& samples, const MappingTimeline& mappings, const FileTable& files,
-                WalkRows& rows, const TaskTable& tasks, const usc_scope& scope)
+                WalkTables& rows, const TaskTable& tasks, const usc_scope& scope)
       : backend_(backend),
         samples_(samples),
         mappings_(mappings),
@@ -40,7 +40,7 @@ class DeferredWalks {
 
   // Nothing where it waits, in the queue again.
   Result<std::optional<FinishedWalk>> finish(HeldSample held);
-  // No further mapping is told of by itself.
+  // No further mapping will be announced without a request.
   void close() { closing_ = true; }
 
  private:
@@ -52,7 +52,7 @@ class DeferredWalks {
   SampleQueue& samples_;
   const MappingTimeline& mappings_;
   const FileTable& files_;
-  WalkRows& rows_;
+  WalkTables& rows_;
   const TaskTable& tasks_;
   const usc_scope scope_;
   struct Asked {

@@ -6,26 +6,25 @@
 namespace uscope::tracer {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kWord = 8;
 
 }  // namespace
 
 const char* StackCopy::Part::find(std::uint64_t address) const {
   if (address < base) return nullptr;
-  const std::uint64_t page = address / kPage - base / kPage;
-  const std::uint64_t last_page = (address + kWord - 1) / kPage - base / kPage;
+  const std::uint64_t page = address / kPageBytes - base / kPageBytes;
+  const std::uint64_t last_page = (address + kWord - 1) / kPageBytes - base / kPageBytes;
   if (page >= USC_SAMPLE_PAGES || last_page >= USC_SAMPLE_PAGES || (pages >> page & pages >> last_page & 1) == 0)
     return nullptr;
   // Pages lie one behind the other; the first of them may be cut.
-  const std::uint64_t first_bytes = kPage - base % kPage;
+  const std::uint64_t first_bytes = kPageBytes - base % kPageBytes;
   const auto before = static_cast<std::uint64_t>(std::popcount(pages & ((std::uint64_t{1} << page) - 1)));
   const bool has_first = (pages & 1) != 0;
   std::uint64_t at = 0;
   if (page == 0) {
     at = address - base;
   } else {
-    at = (has_first ? first_bytes + (before - 1) * kPage : before * kPage) + address % kPage;
+    at = (has_first ? first_bytes + (before - 1) * kPageBytes : before * kPageBytes) + address % kPageBytes;
   }
   return at + kWord <= bytes ? data + at : nullptr;
 }
@@ -43,7 +42,7 @@ const char* StackCopy::find(std::uint64_t address) const {
 std::span<const std::byte> StackCopy::unbroken() const {
   const auto pages = static_cast<std::uint64_t>(std::countr_one(sample_.pages));
   if (pages == 0) return {};
-  const std::uint64_t bytes = kPage - sample_.base % kPage + (pages - 1) * kPage;
+  const std::uint64_t bytes = kPageBytes - sample_.base % kPageBytes + (pages - 1) * kPageBytes;
   const auto* data = reinterpret_cast<const std::byte*>(sample_.data);
   return {data, static_cast<std::size_t>(bytes < sample_.bytes ? bytes : sample_.bytes)};
 }

@@ -10,6 +10,8 @@
 
 namespace uscope::tracer {
 
+inline constexpr std::uint64_t kPageBytes = 4096;
+
 class StackCopy {
  public:
   // The sample, with all its pages in it (HeldSample::whole), stays the caller's and must outlive the copy.

@@ -30,17 +30,17 @@ static inline int usc_read_u64(void* memory, __u64 address, __u64* value) {
 }
 
 static inline const usc_row* usc_row_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
   return number < table->rows.size() ? &table->rows[number] : nullptr;
 }
 
 static inline const __u32* usc_index_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
   return number < table->index.size() ? &table->index[number] : nullptr;
 }
 
 static inline const usc_rule* usc_rule_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
   return table != nullptr && number < table->rules.size() ? &table->rules[number] : nullptr;
 }
 
@@ -49,11 +49,11 @@ namespace {
 
 constexpr int kMaxSteps = 4096;
 
-struct Place {
+struct PcLookup {
   std::uint64_t frame = 0;
   std::uint32_t rule = USC_RULE_NONE;
   std::uint32_t classes = 0;
-  std::shared_ptr<const symbolizer::RowTable> table;
+  std::shared_ptr<const symbolizer::UnwindTable> table;
   std::optional<usc_unwind_error> error;  // for a frame that is known but cannot be stepped from
   bool coming = false;                    // its rows are being made
 };
@@ -62,14 +62,14 @@ std::uint8_t broken(int error) {
   return static_cast<std::uint8_t>(USC_ENDED_BROKEN + error);
 }
 
-std::uint64_t looked_up(const usc_frame& frame) {
+std::uint64_t lookup_address(const usc_frame& frame) {
   return frame.pc - (frame.exact != 0 ? 0 : 1);
 }
 
 // One walk over one sample, with rows of one detail.
 class Walk {
  public:
-  Walk(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files, RowSource& rows,
+  Walk(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files, UnwindTableSource& rows,
        const usc_scope& scope, symbolizer::RowDetail detail)
       : sample_(sample), mappings_(mappings), files_(files), rows_(rows), scope_(scope), detail_(detail) {}
 
@@ -77,14 +77,14 @@ class Walk {
 
  private:
   std::optional<Mapping> find_mapping() const;
-  std::optional<Place> find_place(const Mapping& mapping) const;
+  std::optional<PcLookup> look_up_pc(const Mapping& mapping) const;
   // Nothing: to the next frame. Otherwise how the stack ends.
   std::optional<std::uint8_t> pass_frame(UserStack& stack);
 
   const usc_sample& sample_;
   const MappingTimeline& mappings_;
   const FileTable& files_;
-  RowSource& rows_;
+  UnwindTableSource& rows_;
   const usc_scope& scope_;
   const symbolizer::RowDetail detail_;
   Memory memory_{StackCopy(sample_)};
@@ -93,62 +93,63 @@ class Walk {
 };
 
 std::optional<Mapping> Walk::find_mapping() const {
-  const std::uint64_t address = looked_up(frame_);
+  const std::uint64_t address = lookup_address(frame_);
   auto mapping = mappings_.find(sample_.mm, address, sample_.head.time);
-  return mapping ? mapping : mappings_.find_told_later(sample_.mm, address, sample_.head.time);
+  return mapping ? mapping : mappings_.find_announced_later(sample_.mm, address, sample_.head.time);
 }
 
 // Nothing where the file is not known.
-std::optional<Place> Walk::find_place(const Mapping& mapping) const {
-  Place place;
+std::optional<PcLookup> Walk::look_up_pc(const Mapping& mapping) const {
+  PcLookup lookup;
   const File* file = files_.find(mapping.file);
   if (is_jit(mapping.file, file)) {
-    place.frame = USC_FRAME(USC_FILE_NONE, frame_.pc & (USC_FRAME_EXACT - 1), 0);
-    place.rule = USC_RULE_FRAME_POINTER;
-    return place;
+    lookup.frame = USC_FRAME(USC_FILE_NONE, frame_.pc & (USC_FRAME_EXACT - 1), 0);
+    lookup.rule = USC_RULE_FRAME_POINTER;
+    return lookup;
   }
   if (file == nullptr || (!file->met && !file->coming)) return std::nullopt;
-  const std::uint64_t offset = looked_up(frame_) - mapping.start + mapping.offset;
-  place.frame = USC_FRAME(mapping.file, (offset + (frame_.exact != 0 ? 0 : 1)) & (USC_FRAME_EXACT - 1), 0);
-  place.classes = file->classes;
-  place.table = rows_.get(mapping.file, detail_);
-  place.coming = file->coming || (!place.table && rows_.are_coming(mapping.file, detail_));
-  if (place.coming) {
-    place.error = USC_BROKEN_ROW_MEMORY;  // for whoever cannot wait
+  const std::uint64_t offset = lookup_address(frame_) - mapping.start + mapping.offset;
+  lookup.frame = USC_FRAME(mapping.file, (offset + (frame_.exact != 0 ? 0 : 1)) & (USC_FRAME_EXACT - 1), 0);
+  lookup.classes = file->classes;
+  lookup.table = rows_.get(mapping.file, detail_);
+  lookup.coming = file->coming || (!lookup.table && rows_.are_coming(mapping.file, detail_));
+  if (lookup.coming) {
+    lookup.error = USC_BROKEN_ROW_MEMORY;  // for whoever cannot wait
   } else if (file->state == USC_FILE_UNREACHABLE) {
-    place.error = USC_BROKEN_FILE_GONE;
-  } else if (!place.table) {
-    place.error = file->state == USC_FILE_USER_ONLY ? USC_BROKEN_ROW_MEMORY : USC_BROKEN_NO_ROWS;
+    lookup.error = USC_BROKEN_FILE_GONE;
+  } else if (!lookup.table) {
+    lookup.error = file->state == USC_FILE_USER_ONLY ? USC_BROKEN_ROW_MEMORY : USC_BROKEN_NO_ROWS;
   } else {
     const usc_file_rows rows = {.row_base = 0,
-                                .row_count = static_cast<__u32>(place.table->rows.size()),
+                                .row_count = static_cast<__u32>(lookup.table->rows.size()),
                                 .index_base = 0,
                                 .rule_base = 0,
-                                .rule_count = static_cast<__u32>(place.table->rules.size()),
-                                .text_start = place.table->text_start,
-                                .text_end = place.table->text_end,
+                                .rule_count = static_cast<__u32>(lookup.table->rules.size()),
+                                .text_start = lookup.table->text_start,
+                                .text_end = lookup.table->text_end,
                                 .pad = 0};
-    auto* table = const_cast<symbolizer::RowTable*>(place.table.get());
-    place.rule = usc_row_find(table, &rows, offset, frame_.exact != 0 ? 1 : 0);
+    auto* table = const_cast<symbolizer::UnwindTable*>(lookup.table.get());
+    lookup.rule = usc_row_find(table, &rows, offset, frame_.exact != 0 ? 1 : 0);
   }
-  return place;
+  return lookup;
 }
 
 std::optional<std::uint8_t> Walk::pass_frame(UserStack& stack) {
   const auto mapping = find_mapping();
   if (!mapping) return broken(USC_BROKEN_NO_MAPPING);
-  const auto place = find_place(*mapping);
-  if (!place) return broken(USC_BROKEN_FILE_GONE);
-  const std::uint32_t file = USC_FRAME_FILE(place->frame);
+  const auto lookup = look_up_pc(*mapping);
+  if (!lookup) return broken(USC_BROKEN_FILE_GONE);
+  const std::uint32_t file = USC_FRAME_FILE(lookup->frame);
   if (file == USC_FILE_NONE) stack.has_jit = true;
-  const int admitted = usc_scope_admit(&scope_, &state_, file, sample_.exe_file, place->classes);
+  const int admitted = usc_scope_admit(&scope_, &state_, file, sample_.exe_file, lookup->classes);
   if ((admitted & USC_SCOPE_KEEP) != 0)
-    stack.frames.push_back(place->frame | (frame_.exact != 0 ? USC_FRAME_EXACT : 0));
+    stack.frames.push_back(lookup->frame | (frame_.exact != 0 ? USC_FRAME_EXACT : 0));
   if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(&scope_));
-  if (place->coming) stack.waits_for = file;
-  if (place->error) return broken(*place->error);
+  if (lookup->coming) stack.waits_for = file;
+  if (lookup->error) return broken(*lookup->error);
   memory_.left = false;
-  const int result = usc_step(&frame_, place->rule, &memory_, const_cast<symbolizer::RowTable*>(place->table.get()));
+  const int result =
+      usc_step(&frame_, lookup->rule, &memory_, const_cast<symbolizer::UnwindTable*>(lookup->table.get()));
   if (result == USC_STEP_ROOT) return USC_ENDED_ROOT;
   if (result == USC_STEP_CALLER) return std::nullopt;
   const int error = -1 - result;
@@ -174,7 +175,7 @@ UserStack Walk::run() {
 }  // namespace
 
 UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
-                      RowSource& rows, const usc_scope& scope) {
+                      UnwindTableSource& rows, const usc_scope& scope) {
   using symbolizer::RowDetail;
   if (sample.reason != USC_DEFER_REGISTER) {
     UserStack stack = Walk(sample, mappings, files, rows, scope, RowDetail::kStack).run();

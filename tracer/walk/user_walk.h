@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tracer/files/file_table.h"
-#include "tracer/files/walk_rows.h"
+#include "tracer/files/walk_tables.h"
 #include "tracer/model/mapping_timeline.h"
 #include "uscope/record.h"
 #include "uscope/scope.h"
@@ -23,6 +23,6 @@ struct UserStack {
 
 // Where compact rows have lost a register that a rule needs, the walk is made anew with rows that tell of all of them.
 [[nodiscard]] UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
-                                    RowSource& rows, const usc_scope& scope);
+                                    UnwindTableSource& rows, const usc_scope& scope);
 
 }  // namespace uscope::tracer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// libdwfl's walk is brought into the same form as ours, frame words under the same scope, and compared position by
+// libdwfl's walk is brought into the same form as uscope's, frame words under the same scope, and compared position by
 // position. Where libdwfl cannot tell (code without CFI, the end of the copy), the frames up to there are compared, and
 // nothing is said of the rest.
 #include "tracer/walk/verifier.h"
@@ -97,22 +97,25 @@ std::optional<usc_verify> Verifier::check(const usc_sample& sample) {
   if (!walk) return std::nullopt;
 
   bool whole = false;
-  const std::vector<std::uint64_t> theirs = scoped(*walk, sample, whole);
-  const std::vector<std::uint64_t>& ours = kept->second.frames;
+  const std::vector<std::uint64_t> oracle_frames = scoped(*walk, sample, whole);
+  const std::vector<std::uint64_t>& uscope_frames = kept->second.frames;
   usc_verify outcome{};
   outcome.stack = sample.stack;
-  outcome.uscope_depth = static_cast<__u32>(ours.size());
-  outcome.oracle_depth = static_cast<__u32>(theirs.size());
+  outcome.uscope_depth = static_cast<__u32>(uscope_frames.size());
+  outcome.oracle_depth = static_cast<__u32>(oracle_frames.size());
   outcome.first_difference = -1;
-  const auto [mine, other] = std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end());
+  const auto [mine, other] =
+      std::mismatch(uscope_frames.begin(), uscope_frames.end(), oracle_frames.begin(), oracle_frames.end());
   // Frames that only we have are a difference where the oracle came to an end of its own; frames that only it has,
   // always.
-  bool differs = other != theirs.end() || (mine != ours.end() && whole);
-  // A walk of ours that broke off where the oracle goes on by CFI is one too, whatever is known of the mapping there.
+  bool differs = other != oracle_frames.end() || (mine != uscope_frames.end() && whole);
+  // A walk of uscope that broke off where the oracle goes on by CFI is one too, whatever is known of the mapping there.
   const std::size_t by_cfi = walk->uncovered >= 0 ? static_cast<std::size_t>(walk->uncovered) + 1 : walk->frames.size();
-  if (kept->second.ended >= USC_ENDED_BROKEN && scope_.mode == USC_MODE_ALL_ALL && by_cfi > ours.size()) differs = true;
-  if (differs) outcome.first_difference = static_cast<__s32>(mine - ours.begin());
-  if (observer_) observer_->on_compared({sample, ours, theirs, kept->second.ended, !differs, mappings_, files_});
+  if (kept->second.ended >= USC_ENDED_BROKEN && scope_.mode == USC_MODE_ALL_ALL && by_cfi > uscope_frames.size())
+    differs = true;
+  if (differs) outcome.first_difference = static_cast<__s32>(mine - uscope_frames.begin());
+  if (observer_)
+    observer_->on_compared({sample, uscope_frames, oracle_frames, kept->second.ended, !differs, mappings_, files_});
   return outcome;
 }
 

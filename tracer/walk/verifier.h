@@ -20,9 +20,9 @@ namespace uscope::tracer {
 // One comparison in full: the copy, and both walks of it as frame words.
 struct Compared {
   const usc_sample& sample;
-  const std::vector<std::uint64_t>& ours;
-  const std::vector<std::uint64_t>& theirs;  // as far as libdwfl's frames are evidence
-  std::uint8_t ended = 0;                    // our walk, as in usc_stack
+  const std::vector<std::uint64_t>& uscope_frames;
+  const std::vector<std::uint64_t>& oracle_frames;  // as far as libdwfl's frames are evidence
+  std::uint8_t ended = 0;                           // our walk, as in usc_stack
   bool equal = false;
   const MappingTimeline& mappings;
   const FileTable& files;

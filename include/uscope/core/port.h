@@ -25,6 +25,9 @@ static struct task_struct *this_task(void);
 static __u64 now_ns(void); /* CLOCK_MONOTONIC */
 static struct pt_regs *user_regs(struct task_struct *task);
 
+/* config.program, whose length is 0 here where it is 0 there: for BPF in memory whose contents the verifier does not know. */
+static const volatile struct usc_program *program_of_config(void);
+
 /* Slots, by number; 0 where there is none of that number. */
 #define USC_SLOT(function, array, type, count, per_cpu) static type *function(__u32 number);
 #include "uscope/core/slots.def"
@@ -78,12 +81,12 @@ static __u32 file_links(struct file *file);
 static __u32 known_file(const struct usc_file_key *key); /* its serial, 0 = none */
 static int enter_file(const struct usc_file_key *key, __u32 serial);
 static void drop_file(const struct usc_file_key *key);
-/* Here and now, may a file be told of that has not been met? What finds one where it may not is done by the collector. */
+/* May a new file be announced here and now? Where it may not, the collector does the work that met the file. */
 static bool may_meet_files(void);
 
-/* Mappings that the collector has been told of. */
-static int was_told(const struct told_key *key);
-static void keep_told(const struct told_key *key);
+/* Mappings that have been announced to the collector. */
+static int was_announced(const struct announced_key *key);
+static void remember_announced(const struct announced_key *key);
 
 /* How far CLOCK_MONOTONIC of the task's time namespace is before the host's, in nanoseconds. */
 static __s64 time_offset(struct task_struct *task);

@@ -42,7 +42,7 @@
 #define TASK_ADOPTED 16 /* came into the map in the middle of its life: maybe in the middle of a call */
 #define TASK_COPIED 32	/* its address space was copied by a fork, and no exec has made another */
 #define TASK_EXECED 64	/* its exec has been seen: where several programs may see one */
-#define TASK_ENDED 128	/* its end has been told of */
+#define TASK_ENDED 128	/* its end has been announced */
 
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
 #define STATE_DECIDING 3
@@ -66,37 +66,38 @@ struct task_entry {
 	__u32 call_image;
 	__u8 abi;
 	__u8 strings_left; /* bits of the arguments whose strings are read at its return */
-	__u16 event_flags;
+	__u8 event_flags;
+	__u8 pad1;
 	/* What restart_syscall would continue. */
 	__u32 restart_nr;
 	__u32 mapping_nr;  /* or MAPPING_I386 */
 	__u64 mapping_ns;  /* when the call that counts in in_flight began */
 	__u32 group_asked; /* cgroup_generation when its control group was looked at */
 	__u32 pad2;
-	__u64 untold; /* an executable mapping that could not be looked up when it was made */
+	__u64 unannounced; /* an executable mapping that could not be looked up when it was made */
 	__u64 restart_args[6];
 };
 
 /* The addresses between which executable mappings lie, or once lay. `below` is ~start, so that zeroes are the empty
  * range. */
-struct hull {
+struct exec_range {
 	__u64 below;
 	__u64 end;
 };
 
 /*
- * The generation of an address space's mappings, and where the executable ones lie: one hull for the program, one for
+ * The generation of an address space's mappings, and where the executable ones lie: one range for the program, one for
  * what is mapped above SPLIT_ADDRESS (libraries). Slots are shared by address spaces whose serials collide, which costs
- * refills and look-ups, never truth: cached entries carry the serial too, and hulls only grow. As long as the mappings
+ * refills and look-ups, never truth: cached entries carry the serial too, and ranges only grow. As long as the mappings
  * of an adopted address space have not been gone through, they may lie anywhere.
  */
 struct mm_slot {
 	__u32 generation;
-	__u32 in_flight; /* calls under way that may change mappings */
-	__u32 untold;	 /* serial of the adopted address space that is still to be gone through; ~0: of several */
+	__u32 in_flight;   /* calls under way that may change mappings */
+	__u32 unannounced; /* serial of the adopted address space that is still to be gone through; ~0: of several */
 	__u32 pad;
-	struct hull low;
-	struct hull high;
+	struct exec_range low;
+	struct exec_range high;
 };
 
 #define SPLIT_ADDRESS 0x700000000000ull
@@ -244,12 +245,12 @@ struct sample_scratch {
 	struct copy_state copy; /* the one at hand */
 };
 
-/* Mappings that the collector has been told of. */
-struct told_key {
+/* Mappings that have been announced to the collector. */
+struct announced_key {
 	__u32 mm;
 	__u32 file;
 	__u64 start;
-	__u64 generation; /* key of mapping_slot: after a change all is told again when it is met */
+	__u64 generation; /* key of mapping_slot: after a change every mapping is announced again */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
-/* One system call, and what its arguments point to. */
+/* One event, most often a system call, and what the arguments of a call point to. */
 #ifndef USCOPE_RECORDS_CALL_H
 #define USCOPE_RECORDS_CALL_H
 
@@ -19,8 +19,9 @@ enum usc_abi { USC_ABI_X86_64, USC_ABI_I386, USC_ABI_X32 };
 #define USC_EVENT_ATTACHED 4  /* was under way when tracing began; entry_ns is when that was */
 
 /*
- * One system call. head.time is the time of return (how = returned, killed at return), else the time at which it was
- * last seen. A call seen open is written as open once; a later record with the same task and entry_ns replaces it.
+ * One event. `source` and `kind` say what happened, of a system call together with `abi`. head.time is the time of return
+ * (how = returned, killed at return), else the time at which it was last seen. A call seen open is written as open once; a
+ * later record with the same task, entry_ns and source replaces it.
  */
 struct usc_event {
 	struct usc_record head;
@@ -29,10 +30,11 @@ struct usc_event {
 	__u64 args[6];
 	__u32 stack; /* 0 = none taken */
 	__u32 image; /* image serial at entry, 0 = before the first exec seen */
-	__u32 nr;
+	__u32 kind;  /* a number that the source gives to what happened: source.def */
 	__u8 how;
-	__u8 abi;
-	__u16 flags;
+	__u8 abi;    /* of a system call: enum usc_abi; else 0 */
+	__u8 flags;  /* USC_EVENT_* */
+	__u8 source; /* enum usc_source */
 };
 
 /* What an argument of a call points to. */
@@ -47,7 +49,7 @@ enum usc_string_kind {
 	USC_STRING_RESULT,	/* text that the kernel wrote, as many bytes as the call's result */
 	USC_STRING_WORDS,	/* the first three words of a structure of numbers */
 	USC_STRING_PAIR,	/* two descriptors that the kernel wrote */
-	USC_STRING_FUTEX,	/* a futex: told by a usc_futex record */
+	USC_STRING_FUTEX,	/* a futex: described by a usc_futex record */
 };
 
 #define USC_STRING_LATE 1      /* read at return, though the program passed it: it was not in memory before */
@@ -87,7 +89,7 @@ enum usc_futex_key {
 #define USC_FUTEX_BEFORE 48 /* bytes taken before the address and from it on: glibc's locks lie around it */
 #define USC_FUTEX_WORDS 96
 #define USC_FUTEX_NO_TIMEOUT (~0ull)
-#define USC_FUTEX_NO_STRANGERS 0xffffffffu
+#define USC_FUTEX_SHARERS_UNKNOWN 0xffffffffu
 
 /*
  * A futex call; it is known by head.task and entry_ns. A wait always has one, made at its entry; a wake where the
@@ -107,11 +109,11 @@ struct usc_futex {
 	__u32 op;	  /* as futex(2) has it, with its flags, whatever the call */
 	__u32 expected;	  /* the value expected there; of a wake how many are to be woken */
 	__u32 mm;
-	__u32 strangers; /* AT_STOP: processes that map it and are not traced; USC_FUTEX_NO_STRANGERS: not counted */
-	__u32 futexes;	 /* that the call waits on: of more than one this is the first */
-	__u16 bytes;	 /* at words */
-	__u8 key;	 /* enum usc_futex_key */
-	__u8 flags;	 /* USC_FUTEX_* */
+	__u32 untraced_sharers; /* AT_STOP: processes that map it and are not traced; USC_FUTEX_SHARERS_UNKNOWN: not counted */
+	__u32 futexes;		/* that the call waits on: of more than one this is the first */
+	__u16 bytes;		/* at words */
+	__u8 key;		/* enum usc_futex_key */
+	__u8 flags;		/* USC_FUTEX_* */
 	char words[];
 };
 

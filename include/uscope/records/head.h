@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
-/* The head of every record, and the types of records. */
+/* The head of every record, the types of records, and the sources of events. */
 #ifndef USCOPE_RECORDS_HEAD_H
 #define USCOPE_RECORDS_HEAD_H
 
@@ -11,6 +11,14 @@ enum usc_record_type {
 #define USC_X(name, number, text, type) USC_RECORD_##name = number,
 #include "uscope/lists/record_type.def"
 #undef USC_X
+};
+
+/* Where an event comes from. */
+enum usc_source {
+#define USC_X(name, text, unnamed, meaning) USC_SOURCE_##name,
+#include "uscope/lists/source.def"
+#undef USC_X
+	USC_SOURCE_COUNT
 };
 
 /* Head of every record. */

@@ -17,7 +17,8 @@ struct usc_logged {
 	__u32 kind;  /* the caller's own number, or one of usc_log_kind */
 	__u32 stack; /* the user stack, 0 = none taken */
 	__u32 image;
-	__u16 values; /* how many are used */
+	__u8 values;  /* how many are used */
+	__u8 source;  /* enum usc_source; 0, as version 4 of the records has it: LOGGED */
 	__u16 places; /* kernel frames */
 	__u64 value[USC_LOGGED_VALUES];
 	__u32 place[];
@@ -34,7 +35,8 @@ struct usc_log_kind {
 	struct usc_record head;
 	__u32 kind;	  /* USC_KIND_NAMED and a number from 1 */
 	__u16 name_bytes; /* 1 … USC_KIND_NAME_BYTES */
-	__u16 pad;
+	__u8 source;	  /* whose kind it is, as in usc_logged */
+	__u8 pad;
 	char name[];
 };
 

@@ -12,7 +12,7 @@
 #define USC_TASK_ATTACHED 4 /* ran before the tracer came */
 #define USC_TASK_EXEC_TID 8 /* the same thread under the leader's tid, after an exec by another thread */
 /*
- * Who shares descriptors, and root and working directory, when the task comes into the trace. With FORKED it is told of as
+ * Who shares descriptors, and root and working directory, when the task comes into the trace. With FORKED the record describes it as
  * parent_task makes it, and the two below say what it shares with that one. Without, they say of a first thread that what
  * it has is its process's alone, and of another thread that it has what the first one has. Not set: it is not so, or it is
  * not known.
@@ -82,8 +82,8 @@ struct usc_io_uring {
 	__u32 not_known; /* 1: it may use it; what would tell did not answer */
 };
 
-#define USC_FD_CWD (-100) /* fd: what is told of is the working directory, of a process without a root of its own */
-#define USC_FD_END (-101) /* fd: all has been told; head.time is after it was read. No target */
+#define USC_FD_CWD (-100) /* fd: the record describes the working directory, of a process without a root of its own */
+#define USC_FD_END (-101) /* fd: the last record of the list; head.time is after the list was read. No target */
 #define USC_FD_CLOEXEC 1  /* closed by an exec */
 
 /* A descriptor that a process had when it came into the trace, by /proc: head.time is before that was read. */

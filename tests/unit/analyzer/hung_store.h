@@ -49,7 +49,7 @@ struct MadeThread {
   bool fresh = true;                 // the words are those of the stop
   std::optional<std::string> key{};  // none: private to the process
   std::optional<int> asleep = 1;     // none: was not looked at
-  std::optional<int> strangers{};
+  std::optional<int> untraced_sharers{};
   std::optional<int> open{};  // whether others may open the shared file
   std::optional<std::int64_t> timeout_ns{};
   int futexes = 1;
@@ -228,7 +228,7 @@ class HungStore {
             (thread.fresh ? words : "NULL") + "," +
             quote(thread.key.value_or("mm:" + std::to_string(thread.process) + ":0x" + hexadecimal(thread.address))) +
             "," + from + "," + (thread.fresh ? from : "NULL") + "," + maybe(thread.asleep) + "," +
-            maybe(thread.strangers) + "," + std::to_string(thread.futexes) + "," + maybe(thread.handlers) + "," +
+            maybe(thread.untraced_sharers) + "," + std::to_string(thread.futexes) + "," + maybe(thread.handlers) + "," +
             maybe(thread.open) + ");";
   }
 

@@ -51,8 +51,8 @@ std::vector<Layout> head_layouts() {
       {"usc_event",
        sizeof(usc_event),
        {FIELD(usc_event, head), FIELD(usc_event, entry_ns), FIELD(usc_event, result), FIELD(usc_event, args),
-        FIELD(usc_event, stack), FIELD(usc_event, image), FIELD(usc_event, nr), FIELD(usc_event, how),
-        FIELD(usc_event, abi), FIELD(usc_event, flags)}},
+        FIELD(usc_event, stack), FIELD(usc_event, image), FIELD(usc_event, kind), FIELD(usc_event, how),
+        FIELD(usc_event, abi), FIELD(usc_event, flags), FIELD(usc_event, source)}},
       {"usc_stack",
        sizeof(usc_stack),
        {FIELD(usc_stack, head), FIELD(usc_stack, stack), FIELD(usc_stack, mm), FIELD(usc_stack, depth),
@@ -142,11 +142,12 @@ std::vector<Layout> other_layouts() {
       {"usc_logged",
        sizeof(usc_logged),
        {FIELD(usc_logged, head), FIELD(usc_logged, kind), FIELD(usc_logged, stack), FIELD(usc_logged, image),
-        FIELD(usc_logged, values), FIELD(usc_logged, places), FIELD(usc_logged, value), TAIL(usc_logged, place)}},
+        FIELD(usc_logged, values), FIELD(usc_logged, source), FIELD(usc_logged, places), FIELD(usc_logged, value),
+        TAIL(usc_logged, place)}},
       {"usc_log_kind",
        sizeof(usc_log_kind),
-       {FIELD(usc_log_kind, head), FIELD(usc_log_kind, kind), FIELD(usc_log_kind, name_bytes), FIELD(usc_log_kind, pad),
-        TAIL(usc_log_kind, name)}},
+       {FIELD(usc_log_kind, head), FIELD(usc_log_kind, kind), FIELD(usc_log_kind, name_bytes),
+        FIELD(usc_log_kind, source), FIELD(usc_log_kind, pad), TAIL(usc_log_kind, name)}},
       {"usc_kernel_place",
        sizeof(usc_kernel_place),
        {FIELD(usc_kernel_place, head), FIELD(usc_kernel_place, place), FIELD(usc_kernel_place, text_bytes),
@@ -163,7 +164,7 @@ std::vector<Layout> other_layouts() {
        sizeof(usc_futex),
        {FIELD(usc_futex, head), FIELD(usc_futex, entry_ns), FIELD(usc_futex, address), FIELD(usc_futex, timeout),
         FIELD(usc_futex, dev), FIELD(usc_futex, ino), FIELD(usc_futex, offset), FIELD(usc_futex, words_from),
-        FIELD(usc_futex, op), FIELD(usc_futex, expected), FIELD(usc_futex, mm), FIELD(usc_futex, strangers),
+        FIELD(usc_futex, op), FIELD(usc_futex, expected), FIELD(usc_futex, mm), FIELD(usc_futex, untraced_sharers),
         FIELD(usc_futex, futexes), FIELD(usc_futex, bytes), FIELD(usc_futex, key), FIELD(usc_futex, flags),
         TAIL(usc_futex, words)}},
   };
@@ -185,6 +186,9 @@ void describe_numbers(std::ostream& out) {
 #undef USC_X
 #define USC_X(name, text, meaning) out << "how " << text << ' ' << USC_HOW_##name << '\n';
 #include "uscope/lists/how.def"
+#undef USC_X
+#define USC_X(name, text, unnamed, meaning) out << "source " << text << ' ' << USC_SOURCE_##name << '\n';
+#include "uscope/lists/source.def"
 #undef USC_X
 #define USC_X(name, text, meaning, numbered, missing) out << "loss " << text << ' ' << USC_LOSS_##name << '\n';
 #include "uscope/lists/loss.def"

@@ -24,6 +24,9 @@ constexpr std::uint32_t kGo116Magic = 0xfffffffa;
 constexpr std::uint32_t kGo118Magic = 0xfffffff0;
 constexpr std::uint32_t kGo120Magic = 0xfffffff1;
 
+inline constexpr std::uint64_t kText = 0x401000;
+inline const std::vector<Segment> kExec = {{0x1000, 0x1000, kText}};
+
 class TableMaker {
  public:
   TableMaker(std::uint32_t magic, std::uint64_t text_start) : magic_(magic), text_start_(text_start) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The unwind step of include/uscope/ over RowTables and a memory that a test supplies.
+// The unwind step of include/uscope/ over UnwindTables and a memory that a test supplies.
 #pragma once
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace uscope::symbolizer {
 
 using TestMemory = std::function<bool(std::uint64_t address, std::uint64_t* word)>;
 
-inline usc_file_rows place_of(const RowTable& table) {
+inline usc_file_rows place_of(const UnwindTable& table) {
   usc_file_rows place{};
   place.row_count = static_cast<__u32>(table.rows.size());
   place.rule_count = static_cast<__u32>(table.rules.size());
@@ -38,16 +38,16 @@ static inline int usc_read_u64(void* memory, __u64 address, __u64* value) {
 }
 
 static inline const usc_row* usc_row_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
   return number < table->rows.size() ? &table->rows[number] : nullptr;
 }
 
 static inline const __u32* usc_index_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
   return number < table->index.size() ? &table->index[number] : nullptr;
 }
 
 static inline const usc_rule* usc_rule_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::RowTable*>(tables);
+  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
   return number < table->rules.size() ? &table->rules[number] : nullptr;
 }

@@ -14,6 +14,18 @@ TEST(Names, OfEachAbi) {
   EXPECT_EQ(abi_name(0xff), "");
 }
 
+TEST(Names, OfEachSource) {
+  EXPECT_EQ(source_name(USC_SOURCE_SYSCALL), "syscall");
+  EXPECT_EQ(source_name(USC_SOURCE_LOGGED), "stap");
+  EXPECT_EQ(source_name(USC_SOURCE_COUNT), "");
+}
+
+TEST(Names, OfKindsThatHaveNone) {
+  EXPECT_EQ(unnamed_kind(USC_SOURCE_SYSCALL, 400), "syscall_400");
+  EXPECT_EQ(unnamed_kind(USC_SOURCE_LOGGED, 0x80000002), "logged_2147483650");
+  EXPECT_EQ(unnamed_kind(USC_SOURCE_COUNT, 7), "unknown_7");
+}
+
 TEST(Names, OfEachWayToEnd) {
   EXPECT_EQ(how_name(USC_HOW_RETURNED), "returned");
   EXPECT_EQ(how_name(USC_HOW_OPEN), "open");
@@ -27,6 +39,18 @@ TEST(Names, OfEachMode) {
   EXPECT_EQ(mode_name(3), "all-last");
   EXPECT_EQ(mode_name(kModes), "all-all");
   EXPECT_EQ(mode_name(kModes + 1), "");
+}
+
+TEST(Names, OfEachEndOfAStack) {
+  EXPECT_EQ(ended_text(USC_ENDED_ROOT), "root");
+  EXPECT_EQ(ended_text(USC_ENDED_SCOPE), "scope");
+  EXPECT_EQ(ended_text(int{USC_ENDED_BROKEN} + USC_BROKEN_NO_MAPPING), "broken:no_mapping");
+  EXPECT_EQ(ended_text(USC_ENDED_BROKEN + 200), "broken:200");
+}
+
+TEST(Names, OfEachFileState) {
+  EXPECT_EQ(file_state_name(USC_FILE_READY), "kernel");
+  EXPECT_EQ(file_state_name(USC_FILE_STATE_COUNT), "");
 }
 
 }  // namespace

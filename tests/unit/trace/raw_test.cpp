@@ -244,9 +244,12 @@ TEST_F(RawTest, OtherFilesAreNamedAsWhatTheyAre) {
   std::filesystem::remove(raw());
   ten_events();
   overwrite(offsetof(usc_raw_header, record_abi), std::string("\x09\0\0\0", 4));
-  EXPECT_NE(error().find("holds records of version 9, this uscope reads version " + std::to_string(USC_RECORD_ABI)),
-            std::string::npos)
-      << error();
+  const std::string reads = ", this uscope reads versions 4 to " + std::to_string(USC_RECORD_ABI);
+  EXPECT_NE(error().find("holds records of version 9" + reads), std::string::npos) << error();
+  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x03\0\0\0", 4));
+  EXPECT_NE(error().find("holds records of version 3" + reads), std::string::npos) << error();
+  overwrite(offsetof(usc_raw_header, record_abi), std::string("\x04\0\0\0", 4));
+  EXPECT_EQ(error(), "opened");
   std::filesystem::remove(raw());
   ASSERT_EQ(::mkfifo(raw().c_str(), 0600), 0);
   EXPECT_NE(error().find("is not a regular file"), std::string::npos);
@@ -258,24 +261,24 @@ TEST(Sequence, GapsAreWhatNobodyExplains) {
     usc_event event{};
     event.head = {sizeof(event), USC_RECORD_EVENT, cpu, seq, 0, 0};
     RawRecord record{event.head, std::as_bytes(std::span(&event, 1)), 0};
-    check.see(record);
+    check.observe(record);
   };
   for (const std::uint32_t seq : {5U, 3U, 9U}) see(0, seq);  // without a total: 3 … 9
   EXPECT_EQ(check.unexplained(), 4U);
   usc_cpu_total total{};
   total.head = {sizeof(total), USC_RECORD_CPU_TOTAL, 1, 0, 0, 0};
   total.records = 6;
-  check.see({total.head, std::as_bytes(std::span(&total, 1)), 0});
+  check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});
   see(1, 0);
   EXPECT_EQ(check.unexplained(), 9U);
   usc_loss loss{};
   loss.head = {sizeof(loss), USC_RECORD_LOSS, USC_CPU_USER, 0, 0, 0};
   loss.count = 7;
   loss.cause = USC_LOSS_DEFERRED_RING;
-  check.see({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
+  check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
   EXPECT_EQ(check.unexplained(), 2U);
   loss.cause = USC_LOSS_RECURSION;  // takes no number
-  check.see({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
+  check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});
   EXPECT_EQ(check.unexplained(), 2U);
 }
 
@@ -294,18 +297,73 @@ TEST(Sequence, EveryCauseIsNumberedOrNot) {
     usc_cpu_total total{};                                                  \
     total.head = {sizeof(total), USC_RECORD_CPU_TOTAL, 0, 0, 0, 0};         \
     total.records = 5;                                                      \
-    check.see({total.head, std::as_bytes(std::span(&total, 1)), 0});        \
+    check.observe({total.head, std::as_bytes(std::span(&total, 1)), 0});    \
     usc_loss loss{};                                                        \
     loss.head = {sizeof(loss), USC_RECORD_LOSS, USC_CPU_USER, 0, 0, 0};     \
     loss.count = 3;                                                         \
     loss.cause = USC_LOSS_##name;                                           \
-    check.see({loss.head, std::as_bytes(std::span(&loss, 1)), 0});          \
+    check.observe({loss.head, std::as_bytes(std::span(&loss, 1)), 0});      \
     EXPECT_EQ(numbered.count(text) + others.count(text), 1U) << text;       \
     EXPECT_EQ(check.unexplained(), numbered.count(text) ? 2U : 5U) << text; \
   }
 #include "uscope/lists/loss.def"
 #undef USC_X
   EXPECT_EQ(usc_loss_is_numbered(USC_LOSS_COUNT), 0);
+}
+
+// Every byte that next() passes over is reported once, with its place and the reason.
+TEST_F(RawTest, GapsAreReportedWhereTheyAre) {
+  std::uint64_t size = ten_events();
+  overwrite(kHeader, std::string("\x1f\0\0\0", 4));               // a length
+  overwrite(kHeader + 3 * kEvent + 6, std::string("\x09\0", 2));  // a CPU
+  std::filesystem::resize_file(raw(), size - 16);
+  size -= 16;
+  auto reader = RawReader::open(raw());
+  ASSERT_TRUE(reader);
+  std::vector<RawGap> gaps;
+  reader->on_gap([&](const RawGap& gap) { gaps.push_back(gap); });
+  RawRecord record;
+  while (*reader->next(record)) continue;
+  ASSERT_EQ(gaps.size(), 3U);
+  EXPECT_EQ(gaps[0].offset, kHeader);
+  EXPECT_EQ(gaps[0].bytes, kEvent);
+  EXPECT_EQ(gaps[0].reason, "the length 31 is not a multiple of 8");
+  EXPECT_EQ(gaps[1].offset, kHeader + 3 * kEvent);
+  EXPECT_EQ(gaps[1].reason, "the trace has no CPU 9: it is of 2 CPUs");
+  EXPECT_EQ(gaps[2].offset, size - (kEvent - 16));
+  EXPECT_EQ(gaps[2].bytes, kEvent - 16);
+  EXPECT_EQ(gaps[2].reason, "the file ends within a record of type 1: 88 bytes of 104");
+  std::uint64_t bytes = 0;
+  for (const RawGap& gap : gaps) {
+    EXPECT_TRUE(gap.damaged);
+    bytes += gap.bytes;
+  }
+  EXPECT_EQ(bytes, reader->damage().skipped_bytes);
+}
+
+TEST_F(RawTest, ARecordOfAnUnknownTypeIsAGapButNoDamage) {
+  {
+    RawTrace trace(raw());
+    trace.event({});
+    usc_cpu_total unknown{};
+    unknown.head = trace.head(0x300, 0, 0, kStart);
+    trace.put(unknown);
+    trace.event({.source = USC_SOURCE_COUNT});
+    trace.event({});
+  }
+  auto reader = RawReader::open(raw());
+  ASSERT_TRUE(reader);
+  std::vector<RawGap> gaps;
+  reader->on_gap([&](const RawGap& gap) { gaps.push_back(gap); });
+  RawRecord record;
+  while (*reader->next(record)) continue;
+  ASSERT_EQ(gaps.size(), 2U);
+  EXPECT_FALSE(gaps[0].damaged || gaps[1].damaged);
+  EXPECT_EQ(gaps[1].reason, "a record of type 1 whose source, 2, is unknown");
+  EXPECT_EQ(gaps[0].offset, kHeader + kEvent);
+  EXPECT_EQ(gaps[0].bytes, sizeof(usc_cpu_total));
+  EXPECT_EQ(gaps[0].reason, "a record of the unknown type 768");
+  EXPECT_EQ(reader->damage().skipped_bytes, 0U);
 }
 
 }  // namespace

@@ -42,8 +42,9 @@ struct EventSpec {
   std::uint32_t stack = 0;
   std::uint32_t image = 1;
   std::uint8_t how = USC_HOW_RETURNED;
-  std::uint16_t flags = 0;
+  std::uint8_t flags = 0;
   std::uint8_t abi = USC_ABI_X86_64;
+  std::uint8_t source = USC_SOURCE_SYSCALL;
   std::uint16_t cpu = 0;
   std::uint64_t a0 = 0;
   std::uint64_t a1 = 0;
@@ -90,10 +91,11 @@ class RawTrace {
     event.args[5] = ~0ULL;
     event.stack = spec.stack;
     event.image = spec.image;
-    event.nr = spec.nr;
+    event.kind = spec.nr;
     event.how = spec.how;
     event.abi = spec.abi;
     event.flags = spec.flags;
+    event.source = spec.source;
     put(event);
   }
 
@@ -164,22 +166,24 @@ class RawTrace {
   }
 
   void logged(std::uint32_t task, std::uint64_t time, std::uint32_t kind, const std::vector<std::uint64_t>& values,
-              std::uint32_t stack, const std::vector<std::uint32_t>& places) {
+              std::uint32_t stack, const std::vector<std::uint32_t>& places, std::uint8_t source = USC_SOURCE_LOGGED) {
     usc_logged record{};
     record.head = head(USC_RECORD_LOGGED, 0, task, time);
     record.kind = kind;
     record.stack = stack;
     record.image = 1;
-    record.values = static_cast<__u16>(values.size());
+    record.values = static_cast<__u8>(values.size());
+    record.source = source;
     record.places = static_cast<__u16>(places.size());
     std::copy(values.begin(), values.end(), std::begin(record.value));
     put(record, {reinterpret_cast<const char*>(places.data()), places.size() * sizeof(places[0])});
   }
 
-  void log_kind(std::uint32_t kind, const std::string& name) {
+  void log_kind(std::uint32_t kind, const std::string& name, std::uint8_t source = USC_SOURCE_LOGGED) {
     usc_log_kind record{};
     record.head = head(USC_RECORD_LOG_KIND, 0, 1, kStart);
     record.kind = kind;
+    record.source = source;
     record.name_bytes = static_cast<__u16>(name.size());
     put(record, name);
   }

@@ -37,7 +37,7 @@ TEST_F(RawWriterTest, WritesHeaderAndRecordsInOrder) {
   usc_event event{};
   event.head.size = sizeof(event);
   event.head.type = USC_RECORD_EVENT;
-  event.nr = 39;
+  event.kind = 39;
   ASSERT_TRUE(writer->append(event.head));
   ASSERT_TRUE(writer->append_meta("mode", "4"));
   ASSERT_TRUE(writer->flush());
@@ -52,7 +52,7 @@ TEST_F(RawWriterTest, WritesHeaderAndRecordsInOrder) {
   EXPECT_EQ(writer->bytes(), bytes.size());
   usc_event first{};
   std::memcpy(&first, bytes.data() + sizeof(usc_raw_header), sizeof(first));
-  EXPECT_EQ(first.nr, 39u);
+  EXPECT_EQ(first.kind, 39u);
   usc_meta meta{};
   std::memcpy(&meta, bytes.data() + sizeof(usc_raw_header) + sizeof(usc_event), sizeof(usc_record));
   EXPECT_EQ(meta.head.type, USC_RECORD_META);

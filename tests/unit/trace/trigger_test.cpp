@@ -39,14 +39,5 @@ TEST(Trigger, TheRunTimeAloneHasNone) {
   EXPECT_EQ(chosen("rr"), "none");
 }
 
-TEST(Trigger, RunTimeModulesAreThoseOfGlibcAndMusl) {
-  for (const char* path : {"/usr/lib/x86_64-linux-gnu/libc.so.6", "/lib/libc-2.31.so", "/lib64/ld-linux-x86-64.so.2",
-                           "/lib/libpthread.so.0", "/lib/libpthread-2.31.so", "/lib/libc.musl-x86_64.so.1",
-                           "/lib/ld-musl-x86_64.so.1", "libc.so.6", "/lib/ld64.so.1", "/usr/bin/ld.so"})
-    EXPECT_TRUE(is_runtime(path)) << path;
-  for (const char* path : {"", "/usr/bin/ld", "/usr/lib/libcap.so.2", "/opt/libc.so.6/app", "/usr/lib/libstdc++.so.6"})
-    EXPECT_FALSE(is_runtime(path)) << path;
-}
-
 }  // namespace
 }  // namespace uscope::trace

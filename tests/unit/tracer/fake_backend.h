@@ -57,7 +57,7 @@ class FakeBackend : public Backend {
   struct Published {
     usc_file_state state = USC_FILE_PENDING;
     std::uint32_t classes = 0;
-    std::shared_ptr<const symbolizer::RowTable> rows;
+    std::shared_ptr<const symbolizer::UnwindTable> rows;
   };
 
   // What the next drain() hands out, after what was queued before.
@@ -75,7 +75,7 @@ class FakeBackend : public Backend {
   Result<void> set_target(const TargetNames&) override { return {}; }
   Result<void> attach() override { return {}; }
   Result<void> adopt() override { return {}; }
-  Result<void> tell_mappings(std::uint32_t pid) override {
+  Result<void> announce_mappings(std::uint32_t pid) override {
     if (on_asked_for_mappings) on_asked_for_mappings(pid);
     return {};
   }
@@ -98,7 +98,7 @@ class FakeBackend : public Backend {
     for (const usc_event& event : open_calls) handle(event.head);
     return std::uint64_t{open_calls.size()};
   }
-  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::RowTable>& table,
+  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override {
     if (!has_room) return Publish::kNoRoom;
     published[file] = {USC_FILE_READY, classes, table};

@@ -132,10 +132,11 @@ class OwnProcess {
   std::vector<std::pair<std::uint32_t, OwnMapping>> files_;
 };
 
-// Hands a usc_file with its path to FileTable::meet.
-inline Result<void> meet(FileTable& table, std::uint32_t serial, const OwnMapping& mapping, std::uint32_t links = 1) {
+// Hands a usc_file with its path to FileTable::add_announced.
+inline Result<void> announce(FileTable& table, std::uint32_t serial, const OwnMapping& mapping,
+                             std::uint32_t links = 1) {
   const std::vector<char> record = file_record(serial, mapping, links);
-  return table.meet(*reinterpret_cast<const usc_file*>(record.data()));
+  return table.add_announced(*reinterpret_cast<const usc_file*>(record.data()));
 }
 
 }  // namespace uscope::tracer

@@ -20,6 +20,34 @@ static __always_inline bool wanted(__u32 abi, __u32 nr)
 	return config.calls_x86_64[bit / 64 % 8] >> (bit % 64) & 1;
 }
 
+/* For the verifier, which goes through it once, not for each caller, and only where there is a program. */
+USC_SUBPROGRAM int run_program(struct usc_program_input *input)
+{
+	if (!input || !config.program.length)
+		return 1;
+	return usc_program_admits(program_of_config(), input);
+}
+
+static __noinline int program_admits_call(struct task_struct *task, __u32 abi, __u32 nr, const __u64 *args)
+{
+	struct usc_program_input input = {};
+
+	if (!args)
+		return 0;
+	input.field[USC_FIELD_KIND] = nr;
+	input.field[USC_FIELD_ABI] = abi;
+	input.field[USC_FIELD_PID] = task->tgid;
+	input.field[USC_FIELD_TID] = task->pid;
+	__builtin_memcpy(&input.field[USC_FIELD_ARG0], args, 6 * sizeof(*args));
+	return run_program(&input);
+}
+
+/* Is the call of the configuration's set, and does its program admit it? `args`: its six arguments. */
+static __always_inline bool wanted_call(struct task_struct *task, __u32 abi, __u32 nr, const __u64 *args)
+{
+	return wanted(abi, nr) && (!config.program.length || program_admits_call(task, abi, nr, args));
+}
+
 static __always_inline __u32 abi_of(struct task_struct *task, __u32 nr)
 {
 	if (task->thread_info.status & TS_COMPAT)
@@ -70,8 +98,8 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	__u32 ended = 0;
 
 	t->flags &= ~(TASK_IN_CALL | TASK_NEWBORN | TASK_SKIPPED | TASK_ADOPTED | TASK_EXECED);
-	if (t->untold)
-		announce_later(t, t->untold);
+	if (t->unannounced)
+		announce_later(t, t->unannounced);
 	t->nr = identify_call(task, nr, &t->abi);
 	t->event_flags = 0;
 	t->call_serial = t->serial;
@@ -79,7 +107,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	read_args(regs, t->abi, t->args);
 	restore_restarted(t);
 	t->restart_nr = NO_NUMBER;
-	if (wanted(t->abi, t->nr)) {
+	if (wanted_call(task, t->abi, t->nr, t->args)) {
 		t->entry_ns = now_ns();
 		if (t->abi == USC_ABI_I386)
 			ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
@@ -154,10 +182,11 @@ static __always_inline void fill_event(struct usc_event *event, const struct tas
 	__builtin_memcpy(event->args, t->args, sizeof(event->args));
 	event->stack = t->stack;
 	event->image = t->call_image;
-	event->nr = t->nr;
+	event->kind = t->nr;
 	event->how = how;
 	event->abi = t->abi;
 	event->flags = t->event_flags;
+	event->source = USC_SOURCE_SYSCALL;
 }
 
 /* The head of a record that does not go through a ring, and so has no sequence number. */
@@ -212,14 +241,14 @@ static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs
 	if (!t)
 		return 0;
 	nr = identify_call(task, regs->orig_ax, &t->abi);
-	if (nr != NO_NUMBER && !wanted(t->abi, nr))
+	read_args(regs, t->abi, t->args);
+	if (nr != NO_NUMBER && !wanted_call(task, t->abi, nr, t->args))
 		return 0;
 	t->nr = nr;
 	t->entry_ns = now;
 	t->call_serial = t->serial;
 	t->call_image = t->image;
 	t->event_flags = 0;
-	read_args(regs, t->abi, t->args);
 	t->stack = take_stack_at_exit(t);
 	leave_strings(t);
 	strings_at_return(t, result);
@@ -288,7 +317,7 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 	t->nr = nr;
 	read_args(regs, t->abi, t->args);
 	attached_mapping_call(t);
-	if (!wanted(t->abi, nr))
+	if (!wanted_call(task, t->abi, nr, t->args))
 		return 0;
 	t->call_serial = t->serial;
 	t->call_image = t->image;

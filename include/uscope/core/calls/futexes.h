@@ -145,7 +145,7 @@ USC_SUBPROGRAM int take_futex(struct task_entry *t)
 		return 0;
 	futex->entry_ns = t->entry_ns;
 	futex->mm = t->mm;
-	futex->strangers = USC_FUTEX_NO_STRANGERS;
+	futex->untraced_sharers = USC_FUTEX_SHARERS_UNKNOWN;
 	if (!(futex->flags & USC_FUTEX_WAKE))
 		read_futex_words(room);
 	if (futex->op & USC_FUTEX_OP_PRIVATE)

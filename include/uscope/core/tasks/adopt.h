@@ -82,7 +82,7 @@ static __always_inline void begin_entry(struct task_entry *t)
 	t->restart_nr = NO_NUMBER;
 	t->stack = 0;
 	t->open_ns = 0;
-	t->untold = 0;
+	t->unannounced = 0;
 	t->entry_ns = now_ns();
 	t->flags = TASK_ADOPTED;
 }
@@ -129,7 +129,7 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 	if (!t)
 		return 0;
 	begin_entry(t);
-	/* Set only behind sched_process_exit: that the first thread has ended is not still to be told. */
+	/* Set only behind sched_process_exit: the end of the first thread has been announced by then. */
 	if (leader->exit_state)
 		t->flags |= TASK_ENDED;
 	if (!t->process)
@@ -138,7 +138,7 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 	t->image = next_serial(SERIAL(image));
 	/* It may have been traced before, and changed unseen since. */
 	mappings_expire(t->mm);
-	hulls_unknown(t->mm);
+	exec_ranges_unknown(t->mm);
 	found.serial = t->serial;
 	exe = hold_image_file(task);
 	t->exe_file = exe ? file_serial(task, exe, &found) : 0;
@@ -302,16 +302,17 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 	if ((long)regs->orig_ax < 0)
 		return 0; /* interrupted in its own code */
 	nr = identify_call(task, nr, &call->event.abi);
-	if (!wanted(call->event.abi, nr))
+	read_args(regs, call->event.abi, call->event.args);
+	if (!wanted_call(task, call->event.abi, nr, call->event.args))
 		return 0;
 	now = now_ns();
 	fill_user_head(&call->event.head, USC_RECORD_EVENT, sizeof(call->event), t->serial, now);
 	call->event.entry_ns = t->entry_ns;
-	read_args(regs, call->event.abi, call->event.args);
 	call->event.image = t->image;
-	call->event.nr = nr;
+	call->event.kind = nr;
 	call->event.how = USC_HOW_ATTACHED;
 	call->event.flags = USC_EVENT_ATTACHED;
+	call->event.source = USC_SOURCE_SYSCALL;
 	fill_user_head(&call->sample.head, USC_RECORD_SAMPLE, sizeof(call->sample), t->serial, now);
 	call->sample.entry_ns = t->entry_ns;
 	call->sample.mm = t->mm;

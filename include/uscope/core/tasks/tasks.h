@@ -26,7 +26,7 @@ static __noinline int begin_launched(struct task_struct *task)
 }
 
 /* A process that has just come into the map may be another one before the tracer has looked at its mappings: the two
- * that most stacks go through are told of at once. */
+ * that most stacks go through are announced at once. */
 static __noinline int announce_adopted(struct task_struct *task, struct pt_regs *regs, struct task_entry *t)
 {
 	if (!t)
@@ -95,7 +95,7 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 	if (child->mm && child->mm != parent->mm) {
 		t->mm = space_of(child);
 		t->flags |= TASK_COPIED;
-		copy_hulls(from->mm, t->mm);
+		copy_exec_ranges(from->mm, t->mm);
 	}
 	t->image = from->image;
 	t->exe_file = from->exe_file;
@@ -123,16 +123,16 @@ static __noinline __u32 announce_image(struct task_struct *task, struct task_ent
 	exe = found.status == FOUND ? found.file : 0;
 	if (!exe && task->mm->exe_file)
 		exe = file_serial(task, task->mm->exe_file, &found);
-	widen_hull(t->mm, found.address, MM_FIELD(task, end_code) - found.address);
+	widen_exec_range(t->mm, found.address, MM_FIELD(task, end_code) - found.address);
 	if (exe)
-		tell_mapping(&found, 1);
+		send_mapping(&found, 1);
 	regs = user_regs(task);
 	/* The interpreter's text, whose length is not known here, and the vdso: no more than this before and behind. */
-	widen_hull(t->mm, regs->ip - INTERPRETER_BYTES, 2 * INTERPRETER_BYTES);
+	widen_exec_range(t->mm, regs->ip - INTERPRETER_BYTES, 2 * INTERPRETER_BYTES);
 	announce_mapping(regs->ip, t->mm, t->serial);
 	vdso = (__u64)MM_FIELD(task, context.vdso);
 	if (vdso) {
-		widen_hull(t->mm, vdso, PAGE_BYTES * 4);
+		widen_exec_range(t->mm, vdso, PAGE_BYTES * 4);
 		announce_mapping(vdso, t->mm, t->serial);
 	}
 	return exe;

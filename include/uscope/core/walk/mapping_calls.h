@@ -56,7 +56,7 @@ static __always_inline bool may_change_mappings(__u32 nr)
 	       nr == NR_shmdt || nr == NR_remap_file_pages || nr == NR_pkey_mprotect || nr == NR_arch_prctl;
 }
 
-static __always_inline void tell_unmap(struct task_entry *t, __u64 start, __u64 bytes, __u64 now)
+static __always_inline void announce_unmap(struct task_entry *t, __u64 start, __u64 bytes, __u64 now)
 {
 	struct usc_unmap record = {.mm = t->mm, .start = start, .end = start + bytes};
 
@@ -69,10 +69,10 @@ static __always_inline void tell_unmap(struct task_entry *t, __u64 start, __u64 
 static __always_inline void announce_later(struct task_entry *t, __u64 address)
 {
 	if (!announce_mapping(address, t->mm, t->serial)) {
-		if (t->untold == address)
-			t->untold = 0;
-	} else if (!t->untold) {
-		t->untold = address;
+		if (t->unannounced == address)
+			t->unannounced = 0;
+	} else if (!t->unannounced) {
+		t->unannounced = address;
 	}
 }
 
@@ -84,32 +84,32 @@ static __noinline int mappings_changed(struct task_entry *t, __s64 result)
 	switch (t->mapping_nr) {
 	case NR_mmap:
 		if (t->args[3] & MAP_FIXED)
-			tell_unmap(t, result, t->args[1], t->mapping_ns);
+			announce_unmap(t, result, t->args[1], t->mapping_ns);
 		if (makes_executable(t->args[2])) {
-			widen_hull(t->mm, result, t->args[1]);
+			widen_exec_range(t->mm, result, t->args[1]);
 			announce_later(t, result);
 		}
 		break;
 	case NR_munmap:
-		tell_unmap(t, t->args[0], t->args[1], t->mapping_ns);
+		announce_unmap(t, t->args[0], t->args[1], t->mapping_ns);
 		break;
 	case NR_mprotect:
 	case NR_pkey_mprotect:
-		widen_hull(t->mm, t->args[0], t->args[1]);
+		widen_exec_range(t->mm, t->args[0], t->args[1]);
 		announce_later(t, t->args[0]);
 		break;
 	case NR_mremap:
-		tell_unmap(t, t->args[0], t->args[1], t->mapping_ns);
-		widen_hull(t->mm, result, t->args[2]);
+		announce_unmap(t, t->args[0], t->args[1], t->mapping_ns);
+		widen_exec_range(t->mm, result, t->args[2]);
 		announce_later(t, result);
 		break;
 	case NR_shmat:
-		widen_hull(t->mm, result, 1ull << 46); /* its size is not known here */
+		widen_exec_range(t->mm, result, 1ull << 46); /* its size is not known here */
 		announce_later(t, result);
 		break;
 	case NR_arch_prctl:
 	case MAPPING_I386:
-		widen_hull(t->mm, 0, ~0ull);
+		widen_exec_range(t->mm, 0, ~0ull);
 		break;
 	default:
 		break;
@@ -138,7 +138,7 @@ static __noinline int attached_mapping_call(struct task_entry *t)
 	} else if (!may_change_mappings(t->nr)) {
 		return 0;
 	}
-	return widen_hull(t->mm, 0, ~0ull);
+	return widen_exec_range(t->mm, 0, ~0ull);
 }
 
 #endif

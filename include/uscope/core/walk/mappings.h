@@ -5,7 +5,7 @@
  * change executable mappings; while such a call is under way in an address space, nothing of it is cached.
  *
  * A call that cannot touch an executable mapping moves nothing: mmap without PROT_EXEC and MAP_FIXED, mprotect without
- * PROT_EXEC (file and offset stay), and any that unmaps or replaces memory outside the hulls of executable mappings,
+ * PROT_EXEC (file and offset stay), and any that unmaps or replaces memory outside the ranges of executable mappings,
  * memory that is remembered as data, or only a part of one mapping that is not executable: what servers and allocators
  * do all day. Where a look-up cannot tell (several mappings, mappings locked), it counts as a change.
  */
@@ -71,7 +71,7 @@ static __always_inline void raise_to(__u64 *at, __u64 value)
 }
 
 /* Executable mappings may lie here from now on. */
-static __noinline int widen_hull(__u32 mm, __u64 start, __u64 bytes)
+static __noinline int widen_exec_range(__u32 mm, __u64 start, __u64 bytes)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
 	__u64 end = start + bytes;
@@ -92,43 +92,43 @@ static __noinline int widen_hull(__u32 mm, __u64 start, __u64 bytes)
 }
 
 /* Of an address space that has just been adopted nothing is known. */
-static __noinline int hulls_unknown(__u32 mm)
+static __noinline int exec_ranges_unknown(__u32 mm)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
-	__u32 other = slot ? __sync_val_compare_and_swap(&slot->untold, 0, mm) : 0;
+	__u32 other = slot ? __sync_val_compare_and_swap(&slot->unannounced, 0, mm) : 0;
 
 	if (other && other != mm)
-		slot->untold = ~0u;
+		slot->unannounced = ~0u;
 	return 0;
 }
 
-/* All executable mappings of an adopted address space are in the hulls now. */
-static __noinline int hulls_known(__u32 mm)
+/* All executable mappings of an adopted address space are in the ranges now. */
+static __noinline int exec_ranges_known(__u32 mm)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
 
 	if (slot)
-		__sync_val_compare_and_swap(&slot->untold, mm, 0);
+		__sync_val_compare_and_swap(&slot->unannounced, mm, 0);
 	return 0;
 }
 
-static __always_inline bool hulls_are_known(const struct mm_slot *slot)
+static __always_inline bool exec_ranges_are_known(const struct mm_slot *slot)
 {
-	bool known = !*(volatile __u32 *)&slot->untold;
+	bool known = !*(volatile __u32 *)&slot->unannounced;
 
 	barrier();
 	return known;
 }
 
 /* A forked address space begins with its parent's mappings. */
-static __noinline int copy_hulls(__u32 from, __u32 to)
+static __noinline int copy_exec_ranges(__u32 from, __u32 to)
 {
 	struct mm_slot *source = mm_slot_of(from), *target = mm_slot_of(to);
 
 	if (!source || !target)
 		return 0;
-	if (!hulls_are_known(source))
-		return widen_hull(to, 0, ~0ull);
+	if (!exec_ranges_are_known(source))
+		return widen_exec_range(to, 0, ~0ull);
 	raise_to(&target->low.below, source->low.below);
 	raise_to(&target->low.end, source->low.end);
 	raise_to(&target->high.below, source->high.below);
@@ -136,9 +136,9 @@ static __noinline int copy_hulls(__u32 from, __u32 to)
 	return 0;
 }
 
-static __always_inline bool overlaps_hull(const struct hull *hull, __u64 start, __u64 end)
+static __always_inline bool overlaps_exec_range(const struct exec_range *range, __u64 start, __u64 end)
 {
-	return start < hull->end && end > ~hull->below;
+	return start < range->end && end > ~range->below;
 }
 
 static __always_inline void mappings_begin(__u32 mm)
@@ -227,8 +227,8 @@ USC_SUBPROGRAM int is_data_range(__u32 mm, __u64 start, __u64 bytes)
 
 	if (range.end < start || !slot)
 		return 0;
-	if (hulls_are_known(slot) && !overlaps_hull(&slot->low, start, range.end) &&
-	    !overlaps_hull(&slot->high, start, range.end))
+	if (exec_ranges_are_known(slot) && !overlaps_exec_range(&slot->low, start, range.end) &&
+	    !overlaps_exec_range(&slot->high, start, range.end))
 		return 1;
 	bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
 	if (is_remembered_data(mm, start, start + bytes))
@@ -322,10 +322,10 @@ static long on_vma(struct task_struct *task, struct vm_area_struct *vma, struct 
 	return 0;
 }
 
-/* Tells the collector of a mapping, unless it has been told. `again`: in any case, since it is new. */
-static __noinline int tell_mapping(struct found *found, __u32 again)
+/* Announces a mapping to the collector, unless it was announced before. `again`: in any case, since it is new. */
+static __noinline int send_mapping(struct found *found, __u32 again)
 {
-	struct told_key key = {};
+	struct announced_key key = {};
 	struct usc_map record = {};
 
 	if (!found)
@@ -334,7 +334,7 @@ static __noinline int tell_mapping(struct found *found, __u32 again)
 	key.file = found->file;
 	key.start = found->start;
 	key.generation = mapping_key(found->mm);
-	if (!again && was_told(&key))
+	if (!again && was_announced(&key))
 		return 0;
 	record.mm = found->mm;
 	record.file = found->file;
@@ -345,7 +345,7 @@ static __noinline int tell_mapping(struct found *found, __u32 again)
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_RECORD, 0);
 		return -1;
 	}
-	keep_told(&key);
+	remember_announced(&key);
 	return 0;
 }
 
@@ -354,10 +354,10 @@ static __always_inline void adopt_mapping(struct task_struct *task, struct task_
 {
 	struct found found = {.mm = t->mm, .serial = t->serial};
 
-	widen_hull(t->mm, vma->vm_start, vma->vm_end - vma->vm_start);
+	widen_exec_range(t->mm, vma->vm_start, vma->vm_end - vma->vm_start);
 	on_vma(task, vma, &found);
 	if (found.status == FOUND)
-		tell_mapping(&found, 0);
+		send_mapping(&found, 0);
 }
 
 /* Looks the executable mapping at found->address up in the current task's VMAs. */
@@ -381,7 +381,7 @@ static __noinline int announce_mapping(__u64 address, __u32 mm, __u32 serial)
 
 	find_mapping(&found);
 	if (found.status == FOUND)
-		tell_mapping(&found, 1);
+		send_mapping(&found, 1);
 	return found.status == FOUND_BUSY || found.status == FOUND_LOST;
 }
 

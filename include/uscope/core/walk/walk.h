@@ -50,15 +50,15 @@ static inline int usc_read_u64(void *memory, __u64 address, __u64 *value)
 }
 
 /* What is at the frame's pc. */
-struct place {
+struct pc_lookup {
 	__u64 frame; /* frame word without `exact` */
 	__u32 rule;
 	__u32 classes;
 };
 
-#define PLACE_OK 0
-#define PLACE_DEFER(reason) (reason)
-#define PLACE_BROKEN(error) (-1 - (int)(error))
+#define LOOKUP_OK 0
+#define LOOKUP_DEFER(reason) (reason)
+#define LOOKUP_BROKEN(error) (-1 - (int)(error))
 
 static __always_inline __u32 spread(__u64 value)
 {
@@ -66,29 +66,29 @@ static __always_inline __u32 spread(__u64 value)
 }
 
 /* The mapping that holds an address, by cache or VMA. */
-static __always_inline int place_mapping(struct scratch *s, struct found *found)
+static __always_inline int find_mapping_of_pc(struct scratch *s, struct found *found)
 {
 	__u32 number = s->cpu * MAPPING_SLOTS + spread(s->key ^ found->address >> 16) % MAPPING_SLOTS;
 	struct mapping_slot *slot = mapping_slot_at(number);
 
 	if (!slot)
-		return PLACE_BROKEN(USC_BROKEN_NO_MAPPING);
+		return LOOKUP_BROKEN(USC_BROKEN_NO_MAPPING);
 	if (s->key && slot->key == s->key && found->address >= slot->start && found->address < slot->end) {
 		found->start = slot->start;
 		found->offset = slot->offset;
 		found->file = slot->file;
 		barrier();
 		if (slot->key == s->key)
-			return PLACE_OK;
+			return LOOKUP_OK;
 	}
 	find_mapping(found);
 	if (found->status == FOUND_BUSY)
-		return PLACE_DEFER(USC_DEFER_LOCK);
+		return LOOKUP_DEFER(USC_DEFER_LOCK);
 	if (found->status == FOUND_LOST)
-		return PLACE_DEFER(USC_DEFER_NO_TABLE);
+		return LOOKUP_DEFER(USC_DEFER_NO_TABLE);
 	if (found->status == FOUND_NONE)
-		return s->copied ? PLACE_DEFER(USC_DEFER_COPIED) : PLACE_BROKEN(USC_BROKEN_NO_MAPPING);
-	tell_mapping(found, 0);
+		return s->copied ? LOOKUP_DEFER(USC_DEFER_COPIED) : LOOKUP_BROKEN(USC_BROKEN_NO_MAPPING);
+	send_mapping(found, 0);
 	if (s->key) {
 		slot->key = 0;
 		barrier();
@@ -99,49 +99,49 @@ static __always_inline int place_mapping(struct scratch *s, struct found *found)
 		barrier();
 		slot->key = s->key;
 	}
-	return PLACE_OK;
+	return LOOKUP_OK;
 }
 
 /* The full search: mapping, file, row. */
-USC_SUBPROGRAM int search_place(struct scratch *s, struct place *place)
+USC_SUBPROGRAM int search_pc(struct scratch *s, struct pc_lookup *lookup)
 {
 	struct found found = {};
 	struct usc_file_entry *entry;
 	__u64 offset;
 	int error;
 
-	if (!s || !place)
-		return PLACE_BROKEN(USC_BROKEN_NO_MAPPING);
+	if (!s || !lookup)
+		return LOOKUP_BROKEN(USC_BROKEN_NO_MAPPING);
 	found.address = s->frame.pc - !s->frame.exact;
 	found.mm = s->mm;
 	found.serial = s->serial;
-	error = place_mapping(s, &found);
+	error = find_mapping_of_pc(s, &found);
 	if (error)
 		return error;
 	entry = file_entry_at(found.file);
 	if (!entry)
-		return PLACE_BROKEN(USC_BROKEN_ROW_MEMORY);
+		return LOOKUP_BROKEN(USC_BROKEN_ROW_MEMORY);
 	if (found.file == USC_FILE_NONE || entry->state == USC_FILE_JIT) {
-		place->frame = USC_FRAME(USC_FILE_NONE, s->frame.pc & (USC_FRAME_EXACT - 1), 0);
-		place->rule = USC_RULE_FRAME_POINTER;
-		place->classes = 0;
-		return PLACE_OK;
+		lookup->frame = USC_FRAME(USC_FILE_NONE, s->frame.pc & (USC_FRAME_EXACT - 1), 0);
+		lookup->rule = USC_RULE_FRAME_POINTER;
+		lookup->classes = 0;
+		return LOOKUP_OK;
 	}
 	if (entry->state == USC_FILE_PENDING || entry->state == USC_FILE_USER_ONLY)
-		return PLACE_DEFER(USC_DEFER_NO_TABLE);
+		return LOOKUP_DEFER(USC_DEFER_NO_TABLE);
 	offset = found.address - found.start + found.offset;
-	place->frame = USC_FRAME(found.file, (offset + !s->frame.exact) & (USC_FRAME_EXACT - 1), 0);
-	place->classes = entry->classes;
-	place->rule = USC_RULE_NONE;
+	lookup->frame = USC_FRAME(found.file, (offset + !s->frame.exact) & (USC_FRAME_EXACT - 1), 0);
+	lookup->classes = entry->classes;
+	lookup->rule = USC_RULE_NONE;
 	if (entry->state == USC_FILE_READY)
-		place->rule = usc_row_find(tables_of(found.file), &entry->rows, offset, s->frame.exact);
+		lookup->rule = usc_row_find(tables_of(found.file), &entry->rows, offset, s->frame.exact);
 	else if (entry->state == USC_FILE_UNREACHABLE)
-		place->rule = RULE_FILE_GONE;
-	return PLACE_OK;
+		lookup->rule = RULE_FILE_GONE;
+	return LOOKUP_OK;
 }
 
 /* What is at the frame's pc, by the row cache or the full search. */
-static __always_inline int find_place(struct scratch *s, struct place *place)
+static __always_inline int find_pc(struct scratch *s, struct pc_lookup *lookup)
 {
 	__u64 pc = s->frame.pc << 1 | s->frame.exact;
 	__u32 number = s->cpu * ROW_SLOTS + spread(s->key ^ pc) % ROW_SLOTS;
@@ -149,23 +149,23 @@ static __always_inline int find_place(struct scratch *s, struct place *place)
 	int error;
 
 	if (!slot)
-		return PLACE_BROKEN(USC_BROKEN_NO_MAPPING);
+		return LOOKUP_BROKEN(USC_BROKEN_NO_MAPPING);
 	if (slot->pc == pc && slot->key == s->key && s->key) {
-		place->frame = slot->frame;
-		place->rule = slot->rule;
-		place->classes = slot->classes;
+		lookup->frame = slot->frame;
+		lookup->rule = slot->rule;
+		lookup->classes = slot->classes;
 		barrier();
 		if (slot->key == s->key && slot->pc == pc)
-			return PLACE_OK;
+			return LOOKUP_OK;
 	}
-	error = search_place(s, place);
+	error = search_pc(s, lookup);
 	if (!error && s->key) {
 		slot->key = 0;
 		barrier();
 		slot->pc = pc;
-		slot->frame = place->frame;
-		slot->rule = place->rule;
-		slot->classes = place->classes;
+		slot->frame = lookup->frame;
+		slot->rule = lookup->rule;
+		slot->classes = lookup->classes;
 		barrier();
 		slot->key = s->key;
 	}
@@ -241,11 +241,11 @@ USC_SUBPROGRAM int step_frame_pointer(struct scratch *s)
 /* One frame: place it, ask the scope, step to its caller. */
 static __always_inline long walk_frame_within(__u32 i, struct scratch *s, const struct usc_scope *scope)
 {
-	struct place place;
+	struct pc_lookup lookup;
 	__u32 kind;
 	int result;
 
-	result = find_place(s, &place);
+	result = find_pc(s, &lookup);
 	if (result > 0) {
 		s->defer = result;
 		return walk_ends(s, 0);
@@ -253,19 +253,19 @@ static __always_inline long walk_frame_within(__u32 i, struct scratch *s, const 
 	if (result < 0)
 		return walk_ends(s, USC_ENDED_BROKEN + (-1 - result));
 	s->walked = i + 1;
-	if (USC_FRAME_FILE(place.frame) == USC_FILE_NONE)
+	if (USC_FRAME_FILE(lookup.frame) == USC_FILE_NONE)
 		s->has_jit = 1;
-	result = usc_scope_admit(scope, &s->scope, USC_FRAME_FILE(place.frame), s->exe_file, place.classes);
+	result = usc_scope_admit(scope, &s->scope, USC_FRAME_FILE(lookup.frame), s->exe_file, lookup.classes);
 	if (result & USC_SCOPE_KEEP)
-		keep_frame(s, place.frame);
+		keep_frame(s, lookup.frame);
 	if (result & USC_SCOPE_STOP)
 		return walk_ends(s, usc_scope_ended(scope));
-	kind = USC_RULE_KIND(place.rule);
+	kind = USC_RULE_KIND(lookup.rule);
 	if (kind == USC_RULE_RSP || kind == USC_RULE_RBP) {
-		note_step(s, kind == USC_RULE_RBP, USC_RULE_RBP_WORDS(place.rule) != 0);
-		result = usc_step_compact(&s->frame, place.rule, s);
+		note_step(s, kind == USC_RULE_RBP, USC_RULE_RBP_WORDS(lookup.rule) != 0);
+		result = usc_step_compact(&s->frame, lookup.rule, s);
 	} else if (kind == USC_RULE_SHARED) {
-		result = step_shared(s, place.rule);
+		result = step_shared(s, lookup.rule);
 	} else if (kind == USC_RULE_FRAME_POINTER) {
 		result = step_frame_pointer(s);
 	} else if (kind == USC_RULE_ROOT) {

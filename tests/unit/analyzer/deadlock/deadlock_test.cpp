@@ -179,7 +179,7 @@ TEST_F(DeadlockTest, ANormalMutexMayBeASemaphore) {
   HungTrace shared{.threads = {mutex_waiter(100, "main", kA, 100)}};
   shared.threads[0].op = 0;
   shared.threads[0].key = "file:1:2049:0x0";
-  shared.threads[0].strangers = shared.threads[0].open = 0;
+  shared.threads[0].untraced_sharers = shared.threads[0].open = 0;
   expect(shared, FindingType::kSelfDeadlock, {100});
   shared.threads[0].open = 1;
   expect_none(shared, "outside of what was traced");
@@ -498,18 +498,18 @@ TEST_F(PiTest, ALockThatWasRefusedIsWaitedForForEver) {
 
 class SharedTest : public DeadlockTest {
  protected:
-  static HungTrace two(int strangers) {
+  static HungTrace two(int untraced_sharers) {
     HungTrace trace{.threads = {mutex_waiter(100, "parent", kA, 200), mutex_waiter(200, "child", kB, 100)},
                     .processes = {{.pid = 100}, {.pid = 200, .parent = 1}}};
     trace.threads[1].process = 2;
-    share(trace, strangers);
+    share(trace, untraced_sharers);
     return trace;
   }
-  static void share(HungTrace& trace, int strangers) {
+  static void share(HungTrace& trace, int untraced_sharers) {
     for (MadeThread& thread : trace.threads) {
       thread.op &= ~128U;
       thread.key = "file:1:2049:0x" + std::to_string(thread.address % 0x10000);
-      thread.strangers = strangers;
+      thread.untraced_sharers = untraced_sharers;
       thread.open = 0;
     }
   }
@@ -585,7 +585,7 @@ TEST_F(SharedTest, AnOwnerIsGoneOnlyWhereAllWhoHaveTheFutexAreKnown) {
   expect(trace, FindingType::kOwnerGone, {100});
   share(trace, 1);
   expect_none(trace, "outside of what was traced");
-  trace.threads[0].strangers.reset();
+  trace.threads[0].untraced_sharers.reset();
   expect_none(trace);
 }
 
@@ -599,9 +599,9 @@ TEST_F(SharedTest, AStallIsOneOfAllProcesses) {
   reads.threads[1] = elsewhere(200, "child", "read");
   reads.threads[1].process = 2;
   expect_none(reads);
-  HungTrace strangers = trace;
-  share(strangers, 2);
-  expect_none(strangers);
+  HungTrace known_outside = trace;
+  share(known_outside, 2);
+  expect_none(known_outside);
 }
 
 // A waker of a shared condition variable is known by the key, at whatever address it has it.
@@ -674,12 +674,12 @@ TEST_F(SpaceTest, WhoEndedBeforeCannotRelease) {
 TEST_F(SpaceTest, AProcessThatIsNotTracedMayHaveTheMemory) {
   HungTrace trace{.threads = {mutex_waiter(100, "main", kA, 90)}};
   expect(trace, FindingType::kOwnerGone, {100});
-  trace.threads[0].strangers = 0;
+  trace.threads[0].untraced_sharers = 0;
   expect(trace, FindingType::kOwnerGone, {100});
-  trace.threads[0].strangers = 1;
+  trace.threads[0].untraced_sharers = 1;
   expect_none(trace, "outside of what was traced");
   trace.threads[0] = sem_waiter(100, "main", kA);
-  trace.threads[0].strangers = 1;
+  trace.threads[0].untraced_sharers = 1;
   expect_none(trace);
 }
 

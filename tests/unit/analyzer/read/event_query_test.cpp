@@ -188,7 +188,7 @@ TEST(EventQueryWays, AllFindTheSame) {
         std::vector<std::int64_t> expected;
         auto done = each_row(database,
                              "SELECT id FROM event WHERE " + where + " ORDER BY ts_ns, id" + (limit ? " LIMIT 7" : ""),
-                             [&](const Row& row) { expected.push_back(row.integer(0)); });
+                             [&](const SqlRow& row) { expected.push_back(row.integer(0)); });
         ASSERT_TRUE(done) << done.error().what;
         EventFilter limited = filter;
         limited.limit = limit;

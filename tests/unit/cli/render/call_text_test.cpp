@@ -18,6 +18,7 @@ using Source = analyzer::EventString::Source;
 EventRow row_of(const std::string& call, std::initializer_list<std::int64_t> args) {
   EventRow row;
   row.call = call;
+  row.source = "syscall";
   row.abi = "x86_64";
   row.nr = syscalls::syscall_number(USC_ABI_X86_64, call).value_or(9999);
   row.args.fill(0);
@@ -49,10 +50,12 @@ TEST(CallText, WhatWasLoggedHasNumbers) {
   row.abi = "none";
   row.how = "logged";
   row.nr = 1;  // not write()
-  EXPECT_TRUE(is_logged(row));
+  EXPECT_TRUE(is_call(row));
+  row.source = "stap";
+  EXPECT_FALSE(is_call(row));
   EXPECT_EQ(arguments_text(row), "11, -12, 0, 0, 0, 0");
   row.how = "returned";
-  EXPECT_FALSE(is_logged(row));
+  EXPECT_EQ(arguments_text(row), "11, -12, 0, 0, 0, 0");
 }
 
 TEST(CallText, HasTheModeWhereOpenCreates) {

@@ -59,6 +59,7 @@ class BadInput : public CommandTest {
 
   void expect_no_raw(const std::string& file, const std::string& what, const std::string& way_out) {
     expect_failure({"load", file, "-o", "new.db"}, what, way_out);
+    expect_failure({"raw", file}, what, way_out);
   }
 };
 

@@ -33,6 +33,7 @@ class CompletionTest : public CommandTest {
 TEST_F(CompletionTest, Verbs) {
   EXPECT_EQ(complete({"uscope", "e"}), (Words{"events", "export"}));
   EXPECT_EQ(complete({"uscope", "tr"}), (Words{"tree"}));
+  EXPECT_EQ(complete({"uscope", "ra"}), (Words{"raw"}));
   EXPECT_EQ(complete({"uscope", "--ver"}), (Words{"--version"}));
 }
 
@@ -47,6 +48,7 @@ TEST_F(CompletionTest, ValuesOfOptions) {
   EXPECT_EQ(complete({"uscope", "report", "--format", ""}), (Words{"json", "text"}));
   EXPECT_EQ(complete({"uscope", "export", "--weight", "t"}), (Words{"time"}));
   EXPECT_EQ(complete({"uscope", "events", "--how", "no"}), (Words{"no_entry", "noreturn"}));
+  EXPECT_EQ(complete({"uscope", "raw", "--type", "kernel"}), (Words{"kernel_place"}));
   EXPECT_EQ(complete({"uscope", "completion", "b"}), (Words{"bash"}));
 }
 

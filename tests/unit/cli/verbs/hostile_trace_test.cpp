@@ -91,6 +91,17 @@ TEST_F(HostileTrace, NoReaderLetsAnythingThrough) {
   }
 }
 
+TEST_F(HostileTrace, RawLetsNothingThrough) {
+  const std::string text = output({"raw", "evil.raw"});
+  EXPECT_NE(text.find(" exec "), std::string::npos);
+  expect_safe(text, "raw");
+  const std::string json = output({"raw", "evil.raw", "--json"});
+  expect_safe(json, "raw --json");
+  EXPECT_EQ(json.find('<'), std::string::npos);
+  std::istringstream lines(json);
+  for (std::string line; std::getline(lines, line);) EXPECT_TRUE(nlohmann::json::accept(line)) << line;
+}
+
 // Hostile names reach SQL and JSON as they were, apart from bytes that are no UTF-8.
 TEST_F(HostileTrace, NothingIsChangedOnTheWayToPrograms) {
   const auto rows = nlohmann::json::parse(output(

@@ -49,7 +49,7 @@ class TopTest : public CommandTest {
 
   void call(std::uint32_t number, std::uint64_t took, std::int64_t result = 0, std::uint8_t how = USC_HOW_RETURNED) {
     usc_event event{};
-    event.nr = 0;  // read
+    event.kind = 0;  // read
     event.how = how;
     event.entry_ns = 1000;
     event.head.time = 1000 + took;

@@ -79,7 +79,7 @@ TEST_F(OutputFileTest, OneThatIsNotCommittedIsRemoved) {
   begin(place());
   EXPECT_TRUE(fs::is_empty(folder_ / "out"));
   auto file = begin(place());
-  file.keep();
+  file.keep_file();
   { const OutputFile ended = std::move(file); }
   EXPECT_EQ(text_of(folder_ / "out" / "a.db.part"), "secret");
 }

@@ -2,6 +2,8 @@
 // What other modules logged: events of their own kinds, with stacks from the kernel to main().
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <fstream>
 #include <string>
 
 #include "store/model/logged_stacks.h"
@@ -85,12 +87,52 @@ TEST_F(LoggedTest, AUserStackThatIsNotDefinedIsLoss) {
 
 TEST_F(LoggedTest, CallsOfADamagedTraceDoNotPassAsLogged) {
   with_stack();
-  trace_->event({.entry = kStart + 10, .end = kStart + 30, .stack = 7, .flags = 0x8000, .abi = 255});
+  trace_->event({.entry = kStart + 1, .end = kStart + 2, .source = USC_SOURCE_LOGGED});
+  // A reader goes on at two sound records in a row.
+  for (const std::uint64_t at : {10, 20})
+    trace_->event({.entry = kStart + at, .end = kStart + 30, .stack = 7, .abi = 255});
   trace_->event({.entry = kStart + 40, .end = kStart + 50, .how = USC_HOW_LOGGED});
   load();
-  EXPECT_EQ(rows("SELECT how, folded FROM v_event"), "returned|f401020;f401010!");
-  EXPECT_EQ(rows("SELECT class, abi FROM kind"), "syscall|abi_254");
-  EXPECT_EQ(rows("SELECT count FROM loss WHERE cause = 'raw_damaged'"), "1");
+  EXPECT_EQ(rows("SELECT how, folded FROM v_event"), "returned|f401020;f401010!\nreturned|f401020;f401010!");
+  EXPECT_EQ(rows("SELECT class, abi FROM kind"), "syscall|abi_255");
+  EXPECT_EQ(rows("SELECT sum(count) FROM loss WHERE cause = 'raw_damaged'"), "2");
+}
+
+TEST_F(LoggedTest, ACallThatWasSeenOpenInTheMomentOfALoggedEventStaysOpen) {
+  with_stack();
+  trace_->event({.entry = kStart + 20, .nr = 202, .stack = 7, .how = USC_HOW_OPEN});
+  trace_->logged(1, kStart + 20, 202, {}, 7, {1});
+  trace_->string(1, kStart + 20, 0, "of the call");
+  load();
+  EXPECT_EQ(rows("SELECT kind, how, value FROM v_event LEFT JOIN event_string ON event_id = v_event.id "
+                 "LEFT JOIN string ON string.id = string_id ORDER BY how"),
+            "logged_202|logged|-\nfutex|open|of the call");
+}
+
+TEST_F(LoggedTest, EventsOfAnUnknownSourceAreCountedAndLeftOut) {
+  with_stack();
+  trace_->event({.entry = kStart + 10, .end = kStart + 30});
+  trace_->event({.entry = kStart + 40, .end = kStart + 50, .source = USC_SOURCE_COUNT});
+  load();
+  EXPECT_EQ(rows("SELECT kind FROM v_event"), "getpid");
+  EXPECT_EQ(rows("SELECT value FROM meta WHERE key = 'raw_unknown_records'"), "1");
+}
+
+// Version 4 had no field for the source; where it is now, it had zeroes.
+TEST_F(LoggedTest, ATraceOfTheVersionBeforeIsRead) {
+  with_stack();
+  trace_->event({.entry = kStart + 10, .end = kStart + 30, .stack = 7});
+  trace_->log_kind(USC_KIND_NAMED + 1, "vfs", 0);
+  trace_->logged(1, kStart + 20, USC_KIND_NAMED + 1, {11, 12}, 7, {1}, 0);
+  trace_->close();
+  std::fstream file(folder_ / "raw", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(offsetof(usc_raw_header, record_abi));
+  file.put(4);
+  file.close();
+  load();
+  EXPECT_EQ(rows("SELECT name, class, abi FROM kind ORDER BY id"), "getpid|syscall|x86_64\nvfs|stap|none");
+  EXPECT_EQ(rows("SELECT how, a0, a1 FROM event"), "returned|0|0\nlogged|11|12");
+  EXPECT_EQ(rows("SELECT folded FROM v_event WHERE kind = 'vfs'"), "f401020;f401010!;vfs_read_[k]");
 }
 
 TEST(KernelPlace, IsReadFromWhatTheModuleSays) {

@@ -23,7 +23,7 @@ usc_futex wait_at(std::uint64_t entry, std::uint32_t op = USC_FUTEX_OP_WAIT | US
   futex.op = op;
   futex.expected = 2;
   futex.mm = 3;
-  futex.strangers = USC_FUTEX_NO_STRANGERS;
+  futex.untraced_sharers = USC_FUTEX_SHARERS_UNKNOWN;
   futex.futexes = 1;
   futex.key = USC_FUTEX_PRIVATE;
   return futex;
@@ -31,7 +31,7 @@ usc_futex wait_at(std::uint64_t entry, std::uint32_t op = USC_FUTEX_OP_WAIT | US
 
 class FutexesTest : public LoaderTest {
  protected:
-  void entry(std::uint64_t at, std::uint8_t how, std::uint16_t flags = 0) {
+  void entry(std::uint64_t at, std::uint8_t how, std::uint8_t flags = 0) {
     trace_->event({.entry = at, .end = at + 1000, .nr = kFutex, .how = how, .flags = flags, .a0 = kLock});
   }
   void look(std::uint64_t time, usc_futex futex, const std::string& words, std::uint8_t flags = 0) {
@@ -100,7 +100,7 @@ TEST_F(FutexesTest, SharedKeysAreOfTheFileAndUnknownOnesAreTakenFromALook) {
   shared.dev = 1;
   shared.ino = 2049;
   shared.offset = 0x40;
-  shared.strangers = 2;
+  shared.untraced_sharers = 2;
   usc_futex unknown = shared;
   unknown.key = USC_FUTEX_UNKNOWN;
   trace_->futex(1, kStart + 11, unknown);

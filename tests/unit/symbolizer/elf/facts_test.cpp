@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "symbolizer/elf/elf_facts.h"
-#include "symbolizer/rows/vdso.h"
+#include "tests/support/system_files.h"
+#include "symbolizer/elf/vdso_image.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {
-
-constexpr const char* kLibc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
 
 std::string output_of(const std::string& command) {
   std::string text;

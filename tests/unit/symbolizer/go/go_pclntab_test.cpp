@@ -9,9 +9,7 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint64_t kText = 0x401000;
 constexpr std::uint64_t kLimit = 0x401140;
-const std::vector<Segment> kExec = {{0x1000, 0x1000, kText}};
 constexpr std::uint32_t kMagics[] = {kGo12Magic, kGo116Magic, kGo118Magic, kGo120Magic};
 
 std::vector<MadeFunction> functions() {

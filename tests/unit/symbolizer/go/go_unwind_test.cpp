@@ -12,8 +12,6 @@
 namespace uscope::symbolizer {
 namespace {
 
-constexpr std::uint64_t kText = 0x401000;
-const std::vector<Segment> kExec = {{0x1000, 0x1000, kText}};
 using Steps = std::vector<std::pair<std::uint32_t, std::int32_t>>;
 using Octets = std::vector<std::uint8_t>;
 

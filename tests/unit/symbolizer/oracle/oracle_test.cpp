@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "symbolizer/rows/vdso.h"
+#include "tests/support/system_files.h"
 #include "tests/unit/symbolizer/oracle_walk_support.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
@@ -84,7 +85,7 @@ class Walkers {
         walk.ended = USC_STEP_BROKEN(USC_BROKEN_NO_MAPPING);
         return walk;
       }
-      RowTable& table = files_.at(line->path).table;
+      UnwindTable& table = files_.at(line->path).table;
       const usc_file_rows place = place_of(table);
       const std::uint64_t offset = address - line->start + (line->path == "[vdso]" ? 0 : line->offset);
       walk.ended = usc_step(&frame, usc_row_find(&table, &place, offset, frame.exact != 0 ? 1 : 0), &memory, &table);
@@ -96,7 +97,7 @@ class Walkers {
  private:
   struct File {
     UniqueFd fd;
-    RowTable table;
+    UnwindTable table;
     std::uint32_t number = 0;
   };
 
@@ -177,8 +178,13 @@ bool compare(const OurWalk& ours, const OracleWalk& truth, Tally& tally) {
 // ---- functions with known stacks; frames of -O2 without frame pointers ----
 
 // Aligned, so that 512 bytes from one's start hold nothing of another one.
+// clang has no attribute for functions without frame pointer; the release build is GCC's.
+#ifdef __clang__
+#define FIXTURE __attribute__((noinline, aligned(512), no_sanitize("address", "undefined")))
+#else
 #define FIXTURE \
   __attribute__((noinline, noclone, aligned(512), optimize("omit-frame-pointer"), no_sanitize("address", "undefined")))
+#endif
 #define KEEP_CALL() __asm__ volatile("" ::: "memory")
 constexpr long kMark = 0x5ca1ab1e;  // getppid's first argument, which it ignores: our calls among libc's
 
@@ -404,7 +410,7 @@ TEST(OracleWalk, LeavingTheCopyIsSaid) {
 
 TEST(OracleWalk, ManySpacesStayBounded) {
   Oracle oracle(4);
-  const UniqueFd libc = open_to_read("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const UniqueFd libc = open_to_read(kLibc);
   const auto facts = read_elf_facts(libc.get(), "libc");
   ASSERT_TRUE(facts);
   OracleModule module;
@@ -426,7 +432,7 @@ TEST(OracleWalk, ManySpacesStayBounded) {
 // Where no CFI covers the pc, libdwfl follows rbp, and the walk says so.
 TEST(OracleWalk, FrameWithoutCfiIsMarked) {
   Oracle oracle;
-  const UniqueFd libc = open_to_read("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const UniqueFd libc = open_to_read(kLibc);
   const auto facts = read_elf_facts(libc.get(), "libc");
   auto table = build_rows(libc.get(), "libc");
   ASSERT_TRUE(facts);

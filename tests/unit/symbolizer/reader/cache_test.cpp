@@ -13,13 +13,11 @@
 #include <utility>
 
 #include "symbolizer/reader/row_cache.h"
+#include "tests/support/system_files.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {
-
-constexpr const char* kLibc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
-constexpr const char* kLoader = "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2";
 
 class Cache : public testing::Test {
  protected:
@@ -31,11 +29,11 @@ class Cache : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(top_); }
 
-  RowTable get(RowCache& cache, const char* path) {
+  UnwindTable get(RowCache& cache, const char* path) {
     const UniqueFd fd = open_to_read(path);
     auto table = cache.get(fd.get(), path);
     EXPECT_TRUE(table) << table.error().what;
-    return table ? **table : RowTable{};
+    return table ? **table : UnwindTable{};
   }
 
   std::vector<std::filesystem::path> entries() const {
@@ -48,7 +46,7 @@ class Cache : public testing::Test {
   std::string folder_;
 };
 
-void expect_equal(const RowTable& a, const RowTable& b) {
+void expect_equal(const UnwindTable& a, const UnwindTable& b) {
   ASSERT_EQ(a.rows.size(), b.rows.size());
   ASSERT_EQ(a.rules.size(), b.rules.size());
   EXPECT_EQ(std::memcmp(a.rows.data(), b.rows.data(), a.rows.size() * sizeof(usc_row)), 0);
@@ -119,7 +117,7 @@ TEST_F(Cache, FolderAndEntriesArePrivate) {
 
 TEST_F(Cache, DamagedEntriesAreBuiltAnew) {
   RowCache cache(folder_);
-  const RowTable truth = get(cache, kLoader);
+  const UnwindTable truth = get(cache, kLoader);
   const std::string path = entries().at(0);
   std::mt19937 random(3);
   const auto size = static_cast<std::size_t>(std::filesystem::file_size(path));
@@ -149,8 +147,8 @@ TEST_F(Cache, DamagedEntriesAreBuiltAnew) {
 
 TEST_F(Cache, EachFileHasItsOwnEntry) {
   RowCache cache(folder_);
-  const RowTable libc = get(cache, kLibc);
-  const RowTable loader = get(cache, kLoader);
+  const UnwindTable libc = get(cache, kLibc);
+  const UnwindTable loader = get(cache, kLoader);
   EXPECT_NE(libc.rows.size(), loader.rows.size());
   EXPECT_EQ(entries().size(), 2u);
 }
@@ -224,7 +222,7 @@ class ReaderOfAChangingFile final : public ElfReader {
      public:
       Reading(int now, int later, std::string name) : now_(now), later_(later), name_(std::move(name)) {}
       Result<Digest> digest() override { return unwind_digest(std::exchange(now_, later_), name_); }
-      Result<RowTable> rows(RowDetail detail) override { return build_rows(later_, name_, detail); }
+      Result<UnwindTable> rows(RowDetail detail) override { return build_rows(later_, name_, detail); }
 
      private:
       int now_;

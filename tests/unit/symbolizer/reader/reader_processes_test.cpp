@@ -22,15 +22,13 @@
 #include <thread>
 
 #include "symbolizer/reader/row_cache.h"
+#include "tests/support/system_files.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr const char* kLibc = "/usr/lib/x86_64-linux-gnu/libc.so.6";
-constexpr const char* kLibm = "/usr/lib/x86_64-linux-gnu/libm.so.6";
 
 std::map<std::string, std::string> status_of(pid_t pid) {
   std::map<std::string, std::string> found;

@@ -18,7 +18,9 @@
 #include "symbolizer/code/crt_code.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/elf/elf_handles.h"
+#include "symbolizer/elf/vdso_image.h"
 #include "symbolizer/rows/vdso.h"
+#include "tests/support/system_files.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
@@ -120,7 +122,7 @@ Recovered recover(Dwarf_Frame* libdw, int number, const usc_frame& frame, std::u
 // One file, both ways.
 class Comparison {
  public:
-  Comparison(const RowTable& table, const ElfFacts& facts, Dwarf_CFI* eh, Dwarf_CFI* debug, int fd = -1)
+  Comparison(const UnwindTable& table, const ElfFacts& facts, Dwarf_CFI* eh, Dwarf_CFI* debug, int fd = -1)
       : table_(table), place_(place_of(table)), facts_(facts), eh_(eh), debug_(debug), fd_(fd) {}
 
   void at(std::uint64_t offset) {
@@ -148,7 +150,7 @@ class Comparison {
  private:
   // usc_row_find must find what a plain search finds.
   std::uint32_t rule_at(std::uint64_t offset) {
-    const std::uint32_t rule = usc_row_find(const_cast<RowTable*>(&table_), &place_, offset, 0);
+    const std::uint32_t rule = usc_row_find(const_cast<UnwindTable*>(&table_), &place_, offset, 0);
     const auto after = std::upper_bound(table_.rows.begin(), table_.rows.end(), offset,
                                         [](std::uint64_t value, const usc_row& row) { return value < row.offset; });
     const std::uint32_t plain =
@@ -226,7 +228,7 @@ class Comparison {
       *word = made_up_word(at);
       return true;
     };
-    const int step = usc_step(&frame, rule, &memory, const_cast<RowTable*>(&table_));
+    const int step = usc_step(&frame, rule, &memory, const_cast<UnwindTable*>(&table_));
     if (pc.what == Recovered::kUndefined) {
       roots++;
       return step == USC_STEP_ROOT ? "" : "the return address is undefined";
@@ -268,7 +270,7 @@ class Comparison {
     return "";
   }
 
-  const RowTable& table_;
+  const UnwindTable& table_;
   const usc_file_rows place_;
   std::uint64_t coroutine_ = 0;
   const ElfFacts& facts_;
@@ -278,7 +280,7 @@ class Comparison {
 };
 
 struct Compared {
-  RowTable table;
+  UnwindTable table;
   std::uint64_t checked = 0;
   std::uint64_t unsupported = 0;
   std::uint64_t roots = 0;
@@ -340,16 +342,16 @@ TEST_P(InstalledFile, RowsEqualLibdw) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Rows, InstalledFile,
-    testing::Values("/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2",
-                    "/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
-                    "/usr/bin/python3", "/usr/sbin/mariadbd", "/usr/sbin/apache2",
-                    "/usr/lib/x86_64-linux-gnu/libpcre2-8.so.0", "/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus",
-                    "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1"));
+INSTANTIATE_TEST_SUITE_P(Rows, InstalledFile,
+                         testing::Values(kLibc, kLoader, "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
+                                         "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/bin/python3",
+                                         "/usr/sbin/mariadbd", "/usr/sbin/apache2",
+                                         "/usr/lib/x86_64-linux-gnu/libpcre2-8.so.0",
+                                         "/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus",
+                                         "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1"));
 
 TEST(Rows, SizesOfWellKnownFiles) {
-  const UniqueFd libc = open_to_read("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const UniqueFd libc = open_to_read(kLibc);
   const auto table = build_rows(libc.get(), "libc");
   ASSERT_TRUE(table);
   EXPECT_LE(table->bytes(), 256u * 1024);
@@ -362,7 +364,7 @@ TEST(Rows, SizesOfWellKnownFiles) {
 }
 
 TEST(Rows, LibcHoldsRootsSignalFrameAndVfork) {
-  const auto compared = compare_file("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const auto compared = compare_file(kLibc);
   ASSERT_TRUE(compared);
   EXPECT_GT(compared->signals, 0u);
   EXPECT_GT(compared->roots, 0u);
@@ -386,7 +388,7 @@ TEST(Rows, LibcHoldsRootsSignalFrameAndVfork) {
 
 // The same places with rows that tell of all registers: what compact rows say stands in them too.
 TEST(Rows, AllRegistersAgreeWithCompactRows) {
-  const char* path = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+  const char* path = kLibc;
   const UniqueFd fd = open_to_read(path);
   auto compact = build_rows(fd.get(), path);
   auto whole = build_rows(fd.get(), path, RowDetail::kAllRegisters);
@@ -418,12 +420,12 @@ TEST(Rows, AllRegistersAgreeWithCompactRows) {
 // glibc's clone and clone3 end their FDEs before their system call instructions. These are taken in, and behind them,
 // only for an interrupted pc, the row before the hole holds.
 TEST(Rows, SystemCallBehindAnFdeBelongsToIt) {
-  const UniqueFd fd = open_to_read("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const UniqueFd fd = open_to_read(kLibc);
   auto table = build_rows(fd.get(), "libc");
   ASSERT_TRUE(table);
   EXPECT_EQ(table->stats.syscalls_taken_in, 2u);
   const usc_file_rows place = place_of(*table);
-  const std::vector<char> text = bytes_of("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const std::vector<char> text = bytes_of(kLibc);
   const char clone3[] = {'\xb8', '\xb3', '\x01', '\x00', '\x00', '\x0f', '\x05'};  // mov $435,%eax; syscall
   const auto found = std::search(text.begin(), text.end(), std::begin(clone3), std::end(clone3));
   ASSERT_NE(found, text.end());
@@ -433,7 +435,7 @@ TEST(Rows, SystemCallBehindAnFdeBelongsToIt) {
 }
 
 TEST(Rows, ExactOffsetAtTheStartOfAHoleTakesTheRowBefore) {
-  const UniqueFd fd = open_to_read("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const UniqueFd fd = open_to_read(kLibc);
   auto table = build_rows(fd.get(), "libc");
   ASSERT_TRUE(table);
   const usc_file_rows place = place_of(*table);
@@ -627,8 +629,8 @@ TEST_F(Compiled, UnsupportedRulesBreakTheWalk) {
 // ---- damaged input ----
 
 TEST_F(Compiled, CorruptEhFrameNeverCrashesAndGivesSoundTables) {
-  const std::vector<char> original = bytes_of("/usr/lib/x86_64-linux-gnu/libc.so.6");
-  const UniqueFd libc = open_to_read("/usr/lib/x86_64-linux-gnu/libc.so.6");
+  const std::vector<char> original = bytes_of(kLibc);
+  const UniqueFd libc = open_to_read(kLibc);
   auto elf = open_elf(libc.get(), "libc");
   ASSERT_TRUE(elf);
   std::uint64_t at = 0;

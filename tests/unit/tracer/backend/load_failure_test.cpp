@@ -30,10 +30,10 @@ constexpr const char* kTooLarge =
 const std::vector<Check> kNoCapability = {{"privileges", false, "missing CAP_BPF", "run uscope as root (sudo)"}};
 
 TEST(LoadFailure, TheTellingLineIsTheVerifiersLast) {
-  EXPECT_EQ(telling_line(kLockedDown), "unknown func bpf_probe_read#4");
-  EXPECT_EQ(telling_line(kTooLarge), "combined stack size of 8 calls is 544. Too large");
-  EXPECT_EQ(telling_line("libbpf: failed to load object 'x'\n\n"), "");
-  EXPECT_EQ(telling_line(""), "");
+  EXPECT_EQ(decisive_line(kLockedDown), "unknown func bpf_probe_read#4");
+  EXPECT_EQ(decisive_line(kTooLarge), "combined stack size of 8 calls is 544. Too large");
+  EXPECT_EQ(decisive_line("libbpf: failed to load object 'x'\n\n"), "");
+  EXPECT_EQ(decisive_line(""), "");
 }
 
 TEST(LoadFailure, LockdownIsKnownByTheHelpersThatAreMissing) {

@@ -33,7 +33,7 @@ class CollectorTest : public testing::Test {
     return *collector_;
   }
 
-  void tell_mappings() {
+  void announce_mappings() {
     for (const usc_map& map : process_.maps()) backend_.queue(map, USC_RECORD_MAP);
     for (const auto& [serial, mapping] : process_.files()) backend_.records.push_back(file_record(serial, mapping));
   }
@@ -95,7 +95,7 @@ class CollectorTest : public testing::Test {
 TEST_F(CollectorTest, ADeferredWalkIsFinishedOneRoundLater) {
   OwnSample sample = take_sample();
   queue(sample, 3);  // before the records that it needs
-  tell_mappings();
+  announce_mappings();
   ASSERT_TRUE(collector().round());
   EXPECT_TRUE(collector().has_pending());
   EXPECT_TRUE(written<usc_stack>(USC_RECORD_STACK).empty());
@@ -123,7 +123,7 @@ TEST_F(CollectorTest, AWalkWaitsForAMappingThatIsToldOfLate) {
   ASSERT_TRUE(collector().round());
   ASSERT_TRUE(collector().round());
   EXPECT_TRUE(collector().has_pending());
-  tell_mappings();
+  announce_mappings();
   ASSERT_TRUE(collector().round());
   ASSERT_TRUE(collector().round());
   const auto stacks = written<usc_stack>(USC_RECORD_STACK);
@@ -137,7 +137,7 @@ TEST_F(CollectorTest, AMappingThatNobodyTellsOfIsAskedForAtTheEnd) {
   queue_of_process(6, 4711);
   backend_.on_asked_for_mappings = [this](std::uint32_t pid) {
     EXPECT_EQ(pid, 4711U);
-    tell_mappings();
+    announce_mappings();
   };
   ASSERT_TRUE(collector().round());
   collector().close();
@@ -178,7 +178,7 @@ TEST_F(CollectorTest, AWalkThatNothingCanFinishIsToldAsLoss) {
 
 TEST_F(CollectorTest, ASampleOfVerifyIsComparedWithTheStackOfItsId) {
   config_.verify_every = 1;
-  tell_mappings();
+  announce_mappings();
   OwnSample walked = take_sample();
   OwnSample compared = walked;
   queue(walked, 3);
@@ -263,7 +263,7 @@ TEST_F(CollectorTest, AProcessThatDoesNotAnswerMayHaveARing) {
   backend_.queue(ran_before, USC_RECORD_EXEC);
   ASSERT_TRUE(collector().round());
   EXPECT_TRUE(written<usc_io_uring>(USC_RECORD_IO_URING).empty());
-  (*scouts)->tell_silent(pid, 1);
+  (*scouts)->add_unresponsive(pid, 1);
   backend_.queue(ran_before, USC_RECORD_EXEC);
   ASSERT_TRUE(collector().round());
   const auto rings = written<usc_io_uring>(USC_RECORD_IO_URING);
@@ -274,7 +274,7 @@ TEST_F(CollectorTest, AProcessThatDoesNotAnswerMayHaveARing) {
 }
 
 TEST_F(CollectorTest, FilesAreDescribedWithTheirRowsOrTheTrouble) {
-  tell_mappings();
+  announce_mappings();
   OwnMapping gone = process_.files().back().second;  // a library: the executable is found by /proc/PID/exe
   gone.path = "/nowhere/at/all";
   gone.start = gone.end = 0;
@@ -294,7 +294,7 @@ TEST_F(CollectorTest, FilesAreDescribedWithTheirRowsOrTheTrouble) {
 
 TEST_F(CollectorTest, RowsWithoutRoomAreToldAndWalksGoOn) {
   backend_.has_room = false;
-  tell_mappings();
+  announce_mappings();
   OwnSample sample = take_sample();
   queue(sample, 3);
   ASSERT_TRUE(collector().round());
@@ -318,7 +318,7 @@ TEST_F(CollectorTest, AWalkWaitsForRowsThatAreBeingMade) {
   compared.record().verify = 1;
   queue(sample, 3);
   queue(compared, 3);
-  tell_mappings();
+  announce_mappings();
   ASSERT_TRUE(collector.round());
   collector.close();
   while (collector.has_pending()) ASSERT_TRUE(collector.round());

@@ -127,7 +127,7 @@ TEST_F(FileOpenerTest, AnOrdinaryFileIsOpenAtOnce) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->error, ESTALE);
   EXPECT_NE(found->trouble.find("changed"), std::string::npos);
-  EXPECT_TRUE(scouts_->take_silent().empty());
+  EXPECT_TRUE(scouts_->take_unresponsive().empty());
 }
 
 TEST_F(FileOpenerTest, WithoutScoutsTheCallerOpens) {
@@ -146,7 +146,7 @@ TEST_F(FileOpenerTest, NobodyWaitsForALateFile) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].serial, 7U);
   expect_the_file(found[0]);
-  EXPECT_TRUE(scouts_->take_silent().empty());
+  EXPECT_TRUE(scouts_->take_unresponsive().empty());
 }
 
 TEST_F(FileOpenerTest, ManyLateFilesCostTheCallerLittle) {
@@ -177,7 +177,7 @@ TEST_F(FileOpenerTest, AProcessThatIsSilentIsLetBe) {
   EXPECT_EQ(silent, 20);
   EXPECT_TRUE(scouts_->is_let_be(kNobody));
   EXPECT_FALSE(scouts_->is_let_be(kNobody + 1));
-  const std::vector<std::uint32_t> told = scouts_->take_silent();
+  const std::vector<std::uint32_t> told = scouts_->take_unresponsive();
   EXPECT_FALSE(told.empty());
   EXPECT_LE(told.size(), limits.of_one);
 }
@@ -190,7 +190,7 @@ TEST_F(FileOpenerTest, PatienceWithAFileIsBounded) {
   const auto found = rest(files);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].trouble, "not opened: its file system took too long to answer");
-  EXPECT_EQ(scouts_->take_silent(), std::vector<std::uint32_t>{kNobody});
+  EXPECT_EQ(scouts_->take_unresponsive(), std::vector<std::uint32_t>{kNobody});
   EXPECT_FALSE(scouts_->is_let_be(kNobody));
 }
 
@@ -210,7 +210,7 @@ TEST_F(FileOpenerTest, AFileDoesNotWaitForItsTurnForEver) {
   EXPECT_LT(monotonic_ns() - before, 3'500 * kMs);  // one after the other would take 4 s
   EXPECT_GE(opened, 1U);
   EXPECT_GE(without_turn, 20U);
-  EXPECT_EQ(scouts_->take_silent().size(), 40 - opened);
+  EXPECT_EQ(scouts_->take_unresponsive().size(), 40 - opened);
 }
 
 TEST_F(FileOpenerTest, ProcessesTakeTurns) {
@@ -240,7 +240,7 @@ TEST_F(FileOpenerTest, TheEndOfTracingGivesAllUp) {
   EXPECT_LT(monotonic_ns() - before, 5'000 * kMs);
   EXPECT_EQ(found.size(), 5U);
   for (const FoundFile& one : found) EXPECT_EQ(one.trouble.substr(0, 25), "not opened: tracing ended");
-  EXPECT_EQ(scouts_->take_silent().size(), 5U);
+  EXPECT_EQ(scouts_->take_unresponsive().size(), 5U);
   // Then nothing stays open any more.
   const auto late = files.open(wanted(5, "/late"));
   ASSERT_TRUE(late);
@@ -255,7 +255,7 @@ TEST_F(FileOpenerTest, WhatIsOnlyTriedIsNotAwaited) {
   FileOpener others = opener();
   for (int i = 0; i < 100; i++) EXPECT_FALSE(others.try_open({.path = file_.path("/silent")}, 30));
   EXPECT_LT(monotonic_ns() - before, 2'000 * kMs);  // 100 times 30 ms would be 3 s
-  EXPECT_TRUE(scouts_->take_silent().empty());
+  EXPECT_TRUE(scouts_->take_unresponsive().empty());
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ class FileTableTest : public testing::Test {
 
 TEST_F(FileTableTest, PublishesTheRowsOfAFile) {
   const OwnMapping libc = own_mapping("libc.so");
-  ASSERT_TRUE(meet(files_, 2, libc));
+  ASSERT_TRUE(announce(files_, 2, libc));
   const File* file = files_.find(2);
   ASSERT_NE(file, nullptr);
   EXPECT_EQ(file->state, USC_FILE_READY);
@@ -84,13 +84,13 @@ TEST_F(FileTableTest, PublishesTheRowsOfAFile) {
   EXPECT_GT(file->figures.rows, 10'000U);
   EXPECT_EQ(file->figures.bytes, file->rows->bytes());
   EXPECT_EQ(backend_.published[2].rows, file->rows);
-  EXPECT_EQ(files_.take_news(), std::vector<std::uint32_t>{2});
-  EXPECT_TRUE(files_.take_news().empty());
+  EXPECT_EQ(files_.take_changed(), std::vector<std::uint32_t>{2});
+  EXPECT_TRUE(files_.take_changed().empty());
 }
 
 TEST_F(FileTableTest, RowsWithoutRoomStayInUserSpace) {
   backend_.has_room = false;
-  ASSERT_TRUE(meet(files_, 2, own_mapping("libc.so")));
+  ASSERT_TRUE(announce(files_, 2, own_mapping("libc.so")));
   EXPECT_EQ(files_.find(2)->state, USC_FILE_USER_ONLY);
   EXPECT_EQ(backend_.published[2].state, USC_FILE_USER_ONLY);
   EXPECT_EQ(files_.find(2)->rows, nullptr);
@@ -99,7 +99,7 @@ TEST_F(FileTableTest, RowsWithoutRoomStayInUserSpace) {
 
 TEST_F(FileTableTest, WhatIsNoElfFileIsRefusedByName) {
   const MappedFile text("not a program\n", "plain-text");
-  ASSERT_TRUE(meet(files_, 2, text.mapping()));
+  ASSERT_TRUE(announce(files_, 2, text.mapping()));
   EXPECT_EQ(files_.find(2)->state, USC_FILE_WITHOUT);
   EXPECT_EQ(backend_.published[2].state, USC_FILE_WITHOUT);
   EXPECT_NE(files_.find(2)->trouble.find("ELF"), std::string::npos) << files_.find(2)->trouble;
@@ -111,7 +111,7 @@ TEST_F(FileTableTest, AProgramCutOffIsRefusedByName) {
   std::string head(2000, '\0');
   own.read(head.data(), static_cast<std::streamsize>(head.size()));
   const MappedFile cut(head, "cut-off");
-  ASSERT_TRUE(meet(files_, 2, cut.mapping()));
+  ASSERT_TRUE(announce(files_, 2, cut.mapping()));
   EXPECT_EQ(files_.find(2)->state, USC_FILE_WITHOUT);
   EXPECT_NE(files_.find(2)->trouble, "");
 }
@@ -120,7 +120,7 @@ TEST_F(FileTableTest, AFileThatIsGoneOrAnotherOneIsUnreachable) {
   OwnMapping gone = own_mapping("libc.so");
   gone.path = "/nowhere/at/all";
   gone.start = gone.end = 0;  // nor in map_files
-  ASSERT_TRUE(meet(files_, 2, gone));
+  ASSERT_TRUE(announce(files_, 2, gone));
   EXPECT_EQ(files_.find(2)->state, USC_FILE_UNREACHABLE);
   EXPECT_EQ(files_.find(2)->open_error, ENOENT);
   EXPECT_EQ(files_.find(2)->path, "/nowhere/at/all");
@@ -129,7 +129,7 @@ TEST_F(FileTableTest, AFileThatIsGoneOrAnotherOneIsUnreachable) {
   OwnMapping replaced = own_mapping("libc.so");
   replaced.path = other.path();
   replaced.start = replaced.end = 0;
-  ASSERT_TRUE(meet(files_, 3, replaced));
+  ASSERT_TRUE(announce(files_, 3, replaced));
   EXPECT_EQ(files_.find(3)->state, USC_FILE_UNREACHABLE);
   EXPECT_EQ(files_.find(3)->open_error, ESTALE);
 }
@@ -140,14 +140,14 @@ TEST_F(FileTableTest, NeverWaitsForAFifo) {
   OwnMapping mapping = own_mapping("libc.so");
   mapping.path = path;
   mapping.start = mapping.end = 0;
-  ASSERT_TRUE(meet(files_, 2, mapping));
+  ASSERT_TRUE(announce(files_, 2, mapping));
   EXPECT_EQ(files_.find(2)->state, USC_FILE_UNREACHABLE);
   unlink(path.c_str());
 }
 
 TEST_F(FileTableTest, DeletedMemoryIsCodeMadeAtRunTime) {
   const MappedFile code(std::string(4096, '\xc3'));
-  ASSERT_TRUE(meet(files_, 2, code.mapping(), 0));
+  ASSERT_TRUE(announce(files_, 2, code.mapping(), 0));
   EXPECT_EQ(files_.find(2)->state, USC_FILE_JIT);
   EXPECT_TRUE(is_jit(2, files_.find(2)));
   EXPECT_TRUE(is_jit(USC_FILE_NONE, nullptr));
@@ -163,7 +163,7 @@ std::string own_library() {
 TEST_F(FileTableTest, ALibraryInMemoryIsReadFromACopy) {
   const std::string content = own_library();
   const MappedFile library(content);
-  ASSERT_TRUE(meet(files_, 2, library.mapping(), 0));
+  ASSERT_TRUE(announce(files_, 2, library.mapping(), 0));
   const File& file = *files_.find(2);
   EXPECT_EQ(file.state, USC_FILE_READY);
   EXPECT_TRUE(file.copied);
@@ -176,7 +176,7 @@ TEST_F(FileTableTest, ALibraryInMemoryIsReadFromACopy) {
 TEST_F(FileTableTest, ALibraryInMemoryThatHasChangedByNowHasNoRows) {
   const MappedFile library(own_library());
   backend_.on_asked_for_key = [](usc_file_key& key) { key.generation++; };
-  ASSERT_TRUE(meet(files_, 2, library.mapping(), 0));
+  ASSERT_TRUE(announce(files_, 2, library.mapping(), 0));
   const File& file = *files_.find(2);
   EXPECT_EQ(file.state, USC_FILE_WITHOUT);
   EXPECT_FALSE(file.copied);
@@ -189,7 +189,7 @@ TEST_F(FileTableTest, RowsOfAFileThatWasWrittenToMeanwhileAreNotTaken) {
   const MappedFile library(own_library(), "written-to");
   int asked = 0;
   backend_.on_asked_for_key = [&](usc_file_key& key) { key.ctime_nsec = asked++ == 0 ? 0 : 1; };
-  ASSERT_TRUE(meet(files_, 2, library.mapping()));
+  ASSERT_TRUE(announce(files_, 2, library.mapping()));
   const File& file = *files_.find(2);
   EXPECT_EQ(file.state, USC_FILE_WITHOUT);
   EXPECT_EQ(file.rows, nullptr);
@@ -201,13 +201,13 @@ TEST_F(FileTableTest, RowsOfAFileThatWasWrittenToMeanwhileAreNotTaken) {
 TEST_F(FileTableTest, MemoryForCodeIsSettled) {
   backend_.reserves = true;
   const MappedFile code(std::string(4096, '\xc3'));
-  ASSERT_TRUE(meet(files_, 2, code.mapping(), 0));
-  ASSERT_TRUE(meet(files_, 3, code.mapping(), 0));
+  ASSERT_TRUE(announce(files_, 2, code.mapping(), 0));
+  ASSERT_TRUE(announce(files_, 3, code.mapping(), 0));
   EXPECT_EQ(files_.find(2)->state, USC_FILE_JIT);
   EXPECT_EQ(files_.find(3)->state, USC_FILE_JIT);
   EXPECT_EQ(backend_.published[1000].state, USC_FILE_JIT);
   EXPECT_EQ(backend_.published.count(1001), 0U);
-  EXPECT_EQ(files_.take_news(), std::vector<std::uint32_t>{2});
+  EXPECT_EQ(files_.take_changed(), std::vector<std::uint32_t>{2});
 }
 
 // That cannot say what the memory of MemoryForCodeIsSettled is.
@@ -224,8 +224,8 @@ TEST_F(FileTableTest, WhereMemoryCannotBeSettledTheOtherFilesAreToldOf) {
   backend.reserves = true;
   FileTable files(backend, maker_, {});
   const MappedFile code(std::string(4096, '\xc3'));
-  EXPECT_FALSE(meet(files, 2, code.mapping(), 0));
-  EXPECT_EQ(files.take_news(), std::vector<std::uint32_t>{2});
+  EXPECT_FALSE(announce(files, 2, code.mapping(), 0));
+  EXPECT_EQ(files.take_changed(), std::vector<std::uint32_t>{2});
 }
 
 TEST(MemoryFilesTest, WhatChangesAllTheTimeIsSettledAfterAWhile) {
@@ -246,7 +246,7 @@ TEST(MemoryFilesTest, WhatChangesAllTheTimeIsSettledAfterAWhile) {
 std::vector<std::string> ready_paths(FileTable& files, RowBuildQueue& maker) {
   while (maker.is_busy()) EXPECT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
   std::vector<std::string> paths;
-  for (const std::uint32_t serial : files.take_news())
+  for (const std::uint32_t serial : files.take_changed())
     if (files.find(serial)->state == USC_FILE_READY) paths.push_back(files.find(serial)->path);
   return paths;
 }
@@ -270,7 +270,7 @@ TEST_F(FileTableTest, PreloadsACommandWithItsLibraries) {
 TEST_F(FileTableTest, WhatAnExecutableAsksForIsLookedUpWhenItIsMet) {
   backend_.reserves = true;
   const OwnMapping own = own_mapping(std::filesystem::read_symlink("/proc/self/exe").filename());
-  ASSERT_TRUE(meet(files_, 2, own));
+  ASSERT_TRUE(announce(files_, 2, own));
   const std::vector<std::string> paths = ready_paths(files_, maker_);
   EXPECT_TRUE(has(paths, own.path));
   EXPECT_TRUE(has(paths, "/libc.so"));
@@ -280,15 +280,15 @@ TEST_F(FileTableTest, WhatAnExecutableAsksForIsLookedUpWhenItIsMet) {
 TEST_F(FileTableTest, AFileIsNotMetBeforeItsRowsAreThere) {
   RowBuildQueue maker(cache_, 1);
   FileTable files(backend_, maker, {});
-  ASSERT_TRUE(meet(files, 2, own_mapping("libc.so")));
+  ASSERT_TRUE(announce(files, 2, own_mapping("libc.so")));
   EXPECT_TRUE(files.find(2)->coming);
   EXPECT_FALSE(files.find(2)->met);
-  EXPECT_TRUE(files.take_news().empty());
+  EXPECT_TRUE(files.take_changed().empty());
   EXPECT_TRUE(backend_.published.empty());
   while (maker.is_busy()) ASSERT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
   EXPECT_FALSE(files.find(2)->coming);
   EXPECT_EQ(files.find(2)->state, USC_FILE_READY);
-  EXPECT_EQ(maker.take_news(), std::vector<std::uint32_t>{2});
+  EXPECT_EQ(maker.take_settled(), std::vector<std::uint32_t>{2});
   EXPECT_FALSE(maker.is_busy());
 }
 
@@ -315,10 +315,10 @@ TEST_F(FileTableTest, NobodyWaitsForTheFactsOfAFile) {
   PatientReader reader;
   RowBuildQueue maker(cache_, 2, reader);
   FileTable files(backend_, maker, {});
-  ASSERT_TRUE(meet(files, 2, own_mapping("libc.so")));
+  ASSERT_TRUE(announce(files, 2, own_mapping("libc.so")));
   EXPECT_TRUE(files.find(2)->coming);
   const MappedFile text("not a program\n", "plain-text");
-  ASSERT_TRUE(meet(files, 3, text.mapping()));
+  ASSERT_TRUE(announce(files, 3, text.mapping()));
   ASSERT_TRUE(maker.hand_over());
   EXPECT_TRUE(backend_.published.empty());
   reader.go_on();
@@ -327,8 +327,8 @@ TEST_F(FileTableTest, NobodyWaitsForTheFactsOfAFile) {
   EXPECT_FALSE(files.find(2)->facts.build_id.empty());
   EXPECT_EQ(files.find(3)->state, USC_FILE_WITHOUT);
   EXPECT_NE(files.find(3)->trouble.find("ELF"), std::string::npos);
-  // Walks that wait are told of both.
-  std::vector<std::uint32_t> told = maker.take_news();
+  // Walks that wait learn of both.
+  std::vector<std::uint32_t> told = maker.take_settled();
   std::sort(told.begin(), told.end());
   EXPECT_EQ(told, (std::vector<std::uint32_t>{2, 3}));
 }
@@ -358,7 +358,7 @@ TEST_F(FileTableTest, AFileThatWasReadMakesRoomForTheNext) {
   const std::vector<std::string> names = {"libc.so", "libstdc++.so", "libm.so", "libgcc_s.so"};
   std::uint32_t serial = 2;
   for (const std::string& name : names) {
-    ASSERT_TRUE(meet(files, serial++, own_mapping(name)));
+    ASSERT_TRUE(announce(files, serial++, own_mapping(name)));
     while (maker.is_busy()) ASSERT_TRUE(maker.wait(std::chrono::seconds(20)));
   }
   std::size_t held = 0;
@@ -378,7 +378,7 @@ TEST_F(FileTableTest, WhatIsGivenUpStaysOpenWhileItIsRead) {
     const FewDescriptors none(0);
     files.emplace(backend_, maker, ModuleGlobs());
   }
-  ASSERT_TRUE(meet(*files, 2, libc));
+  ASSERT_TRUE(announce(*files, 2, libc));
   const int number = files->find(2)->fd.get();
   struct stat before {};
   ASSERT_EQ(fstat(number, &before), 0);
@@ -395,10 +395,10 @@ TEST_F(FileTableTest, AFileThatIsMetAfterAllWereGivenUpIsToldOf) {
   std::optional<FileTable> files;
   RowBuildQueue maker(cache_, 1, reader);
   files.emplace(backend_, maker, ModuleGlobs());
-  ASSERT_TRUE(meet(*files, 2, own_mapping("libc.so")));
+  ASSERT_TRUE(announce(*files, 2, own_mapping("libc.so")));
   ASSERT_TRUE(files->give_up_rows());
-  ASSERT_TRUE(meet(*files, 3, own_mapping("libm.so")));
-  EXPECT_EQ(files->take_news(), (std::vector<std::uint32_t>{2, 3}));
+  ASSERT_TRUE(announce(*files, 3, own_mapping("libm.so")));
+  EXPECT_EQ(files->take_changed(), (std::vector<std::uint32_t>{2, 3}));
   EXPECT_EQ(files->find(3)->state, USC_FILE_WITHOUT);
   EXPECT_EQ(files->find(3)->trouble, files->find(2)->trouble);
   EXPECT_TRUE(files->find(3)->fd);
@@ -415,8 +415,8 @@ TEST(LibrarySearch, TakesNoLongerForAFileThatAsksForMuch) {
 }
 
 TEST_F(FileTableTest, SerialsOutOfRangeAreLeftAlone) {
-  ASSERT_TRUE(meet(files_, USC_FILE_VDSO, own_mapping("libc.so")));
-  ASSERT_TRUE(meet(files_, USC_FILE_MAX, own_mapping("libc.so")));
+  ASSERT_TRUE(announce(files_, USC_FILE_VDSO, own_mapping("libc.so")));
+  ASSERT_TRUE(announce(files_, USC_FILE_MAX, own_mapping("libc.so")));
   EXPECT_EQ(files_.count(), 0U);
 }
 

@@ -45,9 +45,9 @@ class TestReader final : public symbolizer::ElfReader {
   bool free_ = false;
 };
 
-class RowMakerTest : public testing::Test, public RowUser {
+class RowMakerTest : public testing::Test, public UnwindTableReceiver {
  protected:
-  Result<void> on_made(const MadeRows& made) override {
+  Result<void> on_made(const BuiltTable& made) override {
     came_.push_back(made.serial);
     troubles_.push_back(made.facts && !made.facts->facts ? made.facts->facts.error().what : "");
     return {};

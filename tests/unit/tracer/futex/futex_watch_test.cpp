@@ -94,12 +94,12 @@ class FutexWatchTest : public testing::Test {
     usc_event event{};
     event.head.task = kTask;
     event.entry_ns = kEntry;
-    event.nr = SYS_futex;
+    event.kind = SYS_futex;
     event.how = how;
     event.args[0] = reinterpret_cast<std::uint64_t>(address);
     event.args[1] = static_cast<__u64>(op);
     event.args[3] = reinterpret_cast<std::uint64_t>(timeout);
-    watch_->see(event);
+    watch_->observe(event);
   }
   void use_scouts() {
     auto scouts = Scouts::start();
@@ -108,8 +108,8 @@ class FutexWatchTest : public testing::Test {
     watch_.emplace(tasks_, *writer_, scouts_.get());
   }
   usc_futex look() {
-    EXPECT_TRUE(watch_->look_at_all());
-    while (watch_->is_looking()) {
+    EXPECT_TRUE(watch_->scan_all());
+    while (watch_->is_scanning()) {
       EXPECT_TRUE(watch_->work());
       usleep(1000);
     }
@@ -147,7 +147,7 @@ TEST_F(FutexWatchTest, AThreadThatSleepsIsSeenAsleepWithTheMemoryAroundItsFutex)
   const Waiter waiter(&words[20], FUTEX_WAIT_PRIVATE, &timeout);
   start(waiter.tid());
   see(&words[20], FUTEX_WAIT_PRIVATE, USC_HOW_OPEN, &timeout);
-  ASSERT_TRUE(watch_->look_at_all());
+  ASSERT_TRUE(watch_->scan_all());
   const std::vector<char> bytes = written();
   const usc_futex futex = head_of(bytes);
   EXPECT_EQ(futex.head.type, USC_RECORD_FUTEX);
@@ -166,7 +166,7 @@ TEST_F(FutexWatchTest, AThreadThatRunsIsNotSeenAsleep) {
   std::uint32_t word = 0;
   start(static_cast<std::uint32_t>(gettid()));
   see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
-  ASSERT_TRUE(watch_->look_at_all());
+  ASSERT_TRUE(watch_->scan_all());
   EXPECT_EQ(head_of(written()).flags, USC_FUTEX_AT_STOP);
 }
 
@@ -187,7 +187,7 @@ TEST_F(FutexWatchTest, AThreadThatSleepsElsewhereIsNotSeenAsleep) {
   ASSERT_TRUE(is_asleep());
   start(static_cast<std::uint32_t>(sleeper));
   see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
-  ASSERT_TRUE(watch_->look_at_all());
+  ASSERT_TRUE(watch_->scan_all());
   EXPECT_EQ(head_of(written()).flags & USC_FUTEX_ASLEEP, 0);
   kill(sleeper, SIGKILL);
   waitpid(sleeper, nullptr, 0);
@@ -198,9 +198,9 @@ TEST_F(FutexWatchTest, ALookWhileThreadsRunSaysNothingOfSleepAndIsTakenOnce) {
   const Waiter waiter(&word, FUTEX_WAIT_PRIVATE);
   start(waiter.tid());
   see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_ATTACHED);
-  ASSERT_TRUE(watch_->look_at_new());
+  ASSERT_TRUE(watch_->scan_new());
   EXPECT_EQ(head_of(written()).flags, USC_FUTEX_AT_STOP);
-  ASSERT_TRUE(watch_->look_at_new());
+  ASSERT_TRUE(watch_->scan_new());
   EXPECT_TRUE(written().empty());
 }
 
@@ -213,7 +213,7 @@ TEST_F(FutexWatchTest, WaitsThatReturnedAndWakesAreNotLookedAt) {
   EXPECT_EQ(watch_->waits(), 1U);
   see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_RETURNED);
   EXPECT_EQ(watch_->waits(), 0U);
-  ASSERT_TRUE(watch_->look_at_all());
+  ASSERT_TRUE(watch_->scan_all());
   EXPECT_TRUE(written().empty());
 }
 
@@ -225,7 +225,7 @@ TEST_F(FutexWatchTest, AtTheEndOfAMappingWhatItsPageHasIsTaken) {
   auto* const word = reinterpret_cast<std::uint32_t*>(memory + page - 8);
   start(static_cast<std::uint32_t>(gettid()));
   see(word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
-  ASSERT_TRUE(watch_->look_at_all());
+  ASSERT_TRUE(watch_->scan_all());
   const usc_futex futex = head_of(written());
   EXPECT_EQ(futex.words_from, reinterpret_cast<std::uint64_t>(word) - 48);
   EXPECT_EQ(futex.bytes, 56);
@@ -241,19 +241,19 @@ TEST_F(FutexWatchTest, ASharedFutexIsKnownByItsFileAndByWhoElseMapsIt) {
   ASSERT_EQ(fstat(fd, &status), 0);
   start(static_cast<std::uint32_t>(gettid()));
   see(words + 4, FUTEX_WAIT, USC_HOW_OPEN);
-  ASSERT_TRUE(watch_->look_at_all());
+  ASSERT_TRUE(watch_->scan_all());
   usc_futex futex = head_of(written());
   EXPECT_EQ(futex.key, USC_FUTEX_SHARED);
   EXPECT_EQ(futex.ino, status.st_ino);
   EXPECT_EQ(futex.offset, 4096U + 16);
-  EXPECT_EQ(futex.strangers, 0U);
+  EXPECT_EQ(futex.untraced_sharers, 0U);
   const pid_t stranger = fork();
   if (stranger == 0) {
     pause();
     _exit(0);
   }
-  ASSERT_TRUE(watch_->look_at_all());
-  EXPECT_EQ(head_of(written()).strangers, 1U);
+  ASSERT_TRUE(watch_->scan_all());
+  EXPECT_EQ(head_of(written()).untraced_sharers, 1U);
   kill(stranger, SIGKILL);
   waitpid(stranger, nullptr, 0);
   munmap(words, 4096);
@@ -288,12 +288,12 @@ void FutexWatchTest::expect_sharers_are_counted() {
   see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
   {
     const Sharer sharer;
-    EXPECT_EQ(look().strangers, 1U);
-    EXPECT_EQ(look().strangers, 1U);
+    EXPECT_EQ(look().untraced_sharers, 1U);
+    EXPECT_EQ(look().untraced_sharers, 1U);
   }
-  EXPECT_EQ(look().strangers, 0U);
+  EXPECT_EQ(look().untraced_sharers, 0U);
   const Sharer later;
-  EXPECT_EQ(look().strangers, 0U);
+  EXPECT_EQ(look().untraced_sharers, 0U);
 }
 
 TEST_F(FutexWatchTest, WhoSharesMemoryThatWasThereBeforeIsCounted) {
@@ -310,7 +310,7 @@ TEST_F(FutexWatchTest, NobodySharesMemoryThatWasMadeInTheTrace) {
   const Sharer sharer;
   start(static_cast<std::uint32_t>(gettid()));
   see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
-  EXPECT_EQ(look().strangers, USC_FUTEX_NO_STRANGERS);
+  EXPECT_EQ(look().untraced_sharers, USC_FUTEX_SHARERS_UNKNOWN);
 }
 
 // Forked processes, as the scouts are, cannot be told from such as share the memory then.
@@ -319,11 +319,11 @@ TEST_F(FutexWatchTest, TheMemoryOfAProcessThatDoesNotAnswerMayBeShared) {
   std::uint32_t word = 0;
   start(static_cast<std::uint32_t>(gettid()), USC_TASK_ATTACHED);
   see(&word, FUTEX_WAIT_PRIVATE, USC_HOW_OPEN);
-  scouts_->tell_silent(static_cast<std::uint32_t>(getpid()), 1);
+  scouts_->add_unresponsive(static_cast<std::uint32_t>(getpid()), 1);
   const usc_futex futex = look();
   EXPECT_EQ(futex.key, USC_FUTEX_PRIVATE);
-  EXPECT_GE(futex.strangers, 1U);
-  EXPECT_NE(futex.strangers, USC_FUTEX_NO_STRANGERS);
+  EXPECT_GE(futex.untraced_sharers, 1U);
+  EXPECT_NE(futex.untraced_sharers, USC_FUTEX_SHARERS_UNKNOWN);
 }
 
 TEST_F(FutexWatchTest, AWaitWhoseMemoryDoesNotAnswerIsToldAsOneThatAnybodyMayEnd) {
@@ -345,10 +345,10 @@ TEST_F(FutexWatchTest, AWaitWhoseMemoryDoesNotAnswerIsToldAsOneThatAnybodyMayEnd
   EXPECT_EQ(futex.entry_ns, kEntry);
   EXPECT_EQ(futex.key, USC_FUTEX_UNKNOWN);
   EXPECT_EQ(futex.flags, USC_FUTEX_AT_STOP | USC_FUTEX_HANDLERS);
-  EXPECT_EQ(futex.strangers, 1U);
+  EXPECT_EQ(futex.untraced_sharers, 1U);
   EXPECT_EQ(futex.bytes, 0U);
-  ASSERT_TRUE(watch_->look_at_all());
-  EXPECT_FALSE(watch_->is_looking());
+  ASSERT_TRUE(watch_->scan_all());
+  EXPECT_FALSE(watch_->is_scanning());
   close(fault);
   munmap(memory, page);
 }

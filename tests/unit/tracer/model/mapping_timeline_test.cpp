@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <random>
 
+#include "support/clock.h"
 #include "tests/support/crowd.h"
 
 namespace uscope::tracer {
@@ -191,8 +192,6 @@ class Reference {
   std::map<std::uint32_t, std::pair<std::uint32_t, std::uint64_t>> parents_;
 };
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
 // Random changes and forks of several address spaces, whose records come up to a fifth of a second out of order, with
 // settle() a second behind: every look-up that may be made is answered as the reference does.
 TEST(MappingTimeline, AnswersAsAListOfAllChangesDoes) {
@@ -203,11 +202,11 @@ TEST(MappingTimeline, AnswersAsAListOfAllChangesDoes) {
     Reference reference;
     std::uint32_t spaces = 1;
     std::map<std::uint32_t, std::uint64_t> born;
-    std::uint64_t now = 10 * kSecond;
+    std::uint64_t now = 10 * kSecondNs;
     std::uint64_t asked_from = now;
     for (int step = 0; step < 1500; step++) {
-      now += below(kSecond / 50);
-      const std::uint64_t time = now - below(kSecond / 5);
+      now += below(kSecondNs / 50);
+      const std::uint64_t time = now - below(kSecondNs / 5);
       const auto mm = static_cast<std::uint32_t>(1 + below(spaces));
       const std::uint64_t start = 0x1000 * below(64);
       const std::uint64_t end = start + 0x1000 * (1 + below(below(8) == 0 ? 64 : 6));
@@ -225,7 +224,7 @@ TEST(MappingTimeline, AnswersAsAListOfAllChangesDoes) {
         timeline.remove(unmap_record(mm, start, end, time));
         reference.change(mm, start, end, time, 0);
       }
-      asked_from = std::max(asked_from, now - kSecond / 2);
+      asked_from = std::max(asked_from, now - kSecondNs / 2);
       timeline.settle(asked_from);
       for (int look = 0; look < 8; look++) {
         const auto who = static_cast<std::uint32_t>(1 + below(spaces));
@@ -248,7 +247,7 @@ double seconds_of(const auto& work) {
 // Maps and unmaps `count` pages, at `distinct` addresses in turn, a microsecond each; asks for each one.
 void churn(std::uint64_t count, std::uint64_t distinct) {
   MappingTimeline timeline;
-  std::uint64_t now = kSecond;
+  std::uint64_t now = kSecondNs;
   std::uint64_t found = 0;
   std::size_t most = 0;
   for (std::uint64_t i = 0; i < count; i++) {
@@ -283,25 +282,25 @@ TEST(MappingTimeline, KeepsWhatIsMapped) {
   MappingTimeline timeline;
   for (std::uint64_t i = 0; i < kCount; i++)
     timeline.add(
-        map_record(1, 0x2000 * (i + 1), 0x2000 * (i + 1) + 0x1000, static_cast<std::uint32_t>(i + 1), kSecond));
-  timeline.settle(10 * kSecond);
+        map_record(1, 0x2000 * (i + 1), 0x2000 * (i + 1) + 0x1000, static_cast<std::uint32_t>(i + 1), kSecondNs));
+  timeline.settle(10 * kSecondNs);
   EXPECT_EQ(timeline.blocks(), 0u);
   for (std::uint64_t i = 0; i < kCount; i += 7) {
-    EXPECT_EQ(file_at(timeline, 1, 0x2000 * (i + 1) + 0xfff, 20 * kSecond), i + 1);
-    EXPECT_EQ(file_at(timeline, 1, 0x2000 * (i + 1) + 0x1000, 20 * kSecond), 0u);
+    EXPECT_EQ(file_at(timeline, 1, 0x2000 * (i + 1) + 0xfff, 20 * kSecondNs), i + 1);
+    EXPECT_EQ(file_at(timeline, 1, 0x2000 * (i + 1) + 0x1000, 20 * kSecondNs), 0u);
   }
   // All at once: again and again, though there is nothing left.
   for (int i = 0; i < 100'000; i++)
-    timeline.remove(unmap_record(1, 0x1000, 0x2000 * (kCount + 2), 20 * kSecond + static_cast<std::uint64_t>(i)));
-  timeline.settle(40 * kSecond);
-  EXPECT_EQ(file_at(timeline, 1, 0x2000, 50 * kSecond), 0u);
+    timeline.remove(unmap_record(1, 0x1000, 0x2000 * (kCount + 2), 20 * kSecondNs + static_cast<std::uint64_t>(i)));
+  timeline.settle(40 * kSecondNs);
+  EXPECT_EQ(file_at(timeline, 1, 0x2000, 50 * kSecondNs), 0u);
 }
 
 // Each process forks and goes, with what the first one mapped.
 TEST(MappingTimeline, AChainOfForksIsNoLongerThanWhatIsKept) {
   constexpr std::uint32_t kGenerations = test::crowd(128'000);
   MappingTimeline timeline;
-  std::uint64_t now = 2 * kSecond;
+  std::uint64_t now = 2 * kSecondNs;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, now));
   for (std::uint32_t mm = 2; mm <= kGenerations; mm++) {
     now += 20'000'000;
@@ -314,16 +313,16 @@ TEST(MappingTimeline, AChainOfForksIsNoLongerThanWhatIsKept) {
 
 TEST(MappingTimeline, AChainThatIsNotSettledEndsInNoRecursion) {
   MappingTimeline timeline;
-  timeline.add(map_record(1, 0x1000, 0x2000, 7, kSecond));
+  timeline.add(map_record(1, 0x1000, 0x2000, 7, kSecondNs));
   for (std::uint32_t mm = 2; mm < 200'000; mm++) {
-    timeline.fork(mm, mm - 1, kSecond + mm);
+    timeline.fork(mm, mm - 1, kSecondNs + mm);
     timeline.forget(mm - 1);
   }
-  EXPECT_EQ(file_at(timeline, 199'999, 0x1800, 2 * kSecond), 0u);  // too far
-  timeline.settle(5 * kSecond);
-  EXPECT_EQ(file_at(timeline, 199'999, 0x1800, 6 * kSecond), 7u);
+  EXPECT_EQ(file_at(timeline, 199'999, 0x1800, 2 * kSecondNs), 0u);  // too far
+  timeline.settle(5 * kSecondNs);
+  EXPECT_EQ(file_at(timeline, 199'999, 0x1800, 6 * kSecondNs), 7u);
   for (std::uint32_t mm = 200'000; mm < 400'000; mm++) {
-    timeline.fork(mm, mm - 1, 6 * kSecond + mm);
+    timeline.fork(mm, mm - 1, 6 * kSecondNs + mm);
     timeline.forget(mm - 1);
   }
 }
@@ -332,11 +331,11 @@ TEST(MappingTimeline, AChainThatIsNotSettledEndsInNoRecursion) {
 TEST(MappingTimeline, SaysNothingOfWhatItHadToForget) {
   MappingTimeline timeline;
   for (std::uint64_t i = 0; i < 2 * MappingTimeline::kBlocksOfOne; i++)
-    timeline.add(map_record(1, 0x1000, 0x2000, static_cast<std::uint32_t>(i % 60'000 + 1), kSecond + i));
+    timeline.add(map_record(1, 0x1000, 0x2000, static_cast<std::uint32_t>(i % 60'000 + 1), kSecondNs + i));
   EXPECT_LE(timeline.blocks(), MappingTimeline::kBlocksOfOne + 1);
-  EXPECT_EQ(file_at(timeline, 1, 0x1000, kSecond + 1), 0u);
+  EXPECT_EQ(file_at(timeline, 1, 0x1000, kSecondNs + 1), 0u);
   const std::uint64_t last = 2 * MappingTimeline::kBlocksOfOne - 1;
-  EXPECT_EQ(file_at(timeline, 1, 0x1000, kSecond + last), last % 60'000 + 1);
+  EXPECT_EQ(file_at(timeline, 1, 0x1000, kSecondNs + last), last % 60'000 + 1);
 }
 
 }  // namespace

@@ -5,10 +5,10 @@
 
 #include <cstring>
 
+#include "support/clock.h"
+
 namespace uscope::tracer {
 namespace {
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
 
 usc_task start_of(std::uint32_t task, std::uint32_t process, std::uint32_t mm, std::uint32_t flags,
                   std::uint64_t time = 0) {
@@ -50,12 +50,12 @@ TEST(TaskTable, AnAddressSpaceIsUnusedWhenItsLastTaskHasEndedAndTheGraceTimeIsOv
   TaskTable tasks;
   tasks.start(start_of(1, 1, 9, USC_TASK_PROCESS));
   tasks.start(start_of(2, 1, 9, 0));
-  tasks.exit(exit_of(1, 0, kSecond));
-  EXPECT_TRUE(tasks.bury(20 * kSecond).empty());
+  tasks.exit(exit_of(1, 0, kSecondNs));
+  EXPECT_TRUE(tasks.reap(20 * kSecondNs).empty());
   EXPECT_EQ(tasks.find(1).pid, 0u);  // buried
-  tasks.exit(exit_of(2, USC_EXIT_GROUP_DEAD, 20 * kSecond));
-  EXPECT_TRUE(tasks.bury(21 * kSecond).empty());
-  EXPECT_EQ(tasks.bury(30 * kSecond), std::vector<std::uint32_t>{9});
+  tasks.exit(exit_of(2, USC_EXIT_GROUP_DEAD, 20 * kSecondNs));
+  EXPECT_TRUE(tasks.reap(21 * kSecondNs).empty());
+  EXPECT_EQ(tasks.reap(30 * kSecondNs), std::vector<std::uint32_t>{9});
 }
 
 // Attached to: the eldest process's perf map tells first, whichever is met first.
@@ -105,11 +105,11 @@ TEST(TaskTable, AnExecDoesNotChangeTheOwnersOfWhatItLeaves) {
   }
   usc_exec exec{};
   exec.head.task = 1;
-  exec.head.time = kSecond;
+  exec.head.time = kSecondNs;
   exec.mm = 10;
   tasks.exec(exec);
   ASSERT_EQ(tasks.find(1).maps().size(), 1U);
-  EXPECT_EQ(tasks.find(1).maps()[0].from_ns, kSecond);
+  EXPECT_EQ(tasks.find(1).maps()[0].from_ns, kSecondNs);
   EXPECT_EQ(tasks.find(2).maps().size(), 2U);
 }
 
@@ -118,13 +118,13 @@ TEST(TaskTable, AnExecLeavesTheOldAddressSpace) {
   tasks.start(start_of(1, 1, 4, USC_TASK_PROCESS));
   usc_exec exec{};
   exec.head.task = 1;
-  exec.head.time = kSecond;
+  exec.head.time = kSecondNs;
   exec.mm = 5;
   std::memcpy(exec.name, "ls", 3);
   tasks.exec(exec);
   EXPECT_EQ(tasks.find(1).mm, 5u);
   EXPECT_EQ(tasks.find(1).name, "ls");
-  EXPECT_EQ(tasks.bury(10 * kSecond), std::vector<std::uint32_t>{4});
+  EXPECT_EQ(tasks.reap(10 * kSecondNs), std::vector<std::uint32_t>{4});
 }
 
 TEST(TaskTable, RecordsOfOtherProcessorsMayComeFirst) {
@@ -133,11 +133,11 @@ TEST(TaskTable, RecordsOfOtherProcessorsMayComeFirst) {
   exec.head.task = 1;
   exec.mm = 5;
   tasks.exec(exec);
-  tasks.exit(exit_of(1, USC_EXIT_GROUP_DEAD, kSecond));
+  tasks.exit(exit_of(1, USC_EXIT_GROUP_DEAD, kSecondNs));
   tasks.start(start_of(1, 1, 4, USC_TASK_PROCESS));  // its start, last of all
   EXPECT_EQ(tasks.processes(), 0u);
   EXPECT_EQ(tasks.find(1).mm, 5u);
-  EXPECT_EQ(tasks.bury(10 * kSecond), std::vector<std::uint32_t>{5});
+  EXPECT_EQ(tasks.reap(10 * kSecondNs), std::vector<std::uint32_t>{5});
 }
 
 }  // namespace

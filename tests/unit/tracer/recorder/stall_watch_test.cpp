@@ -49,11 +49,11 @@ class StallWatchTest : public testing::Test {
     usc_event event{};
     event.head.task = task;
     event.entry_ns = at_ns;
-    event.nr = SYS_futex;
+    event.kind = SYS_futex;
     event.how = USC_HOW_OPEN;
     event.args[0] = reinterpret_cast<std::uint64_t>(&word_);
     event.args[1] = 128;  // FUTEX_WAIT_PRIVATE
-    futexes_->see(event);
+    futexes_->observe(event);
   }
   // As the recorder does: often, and every second.
   bool pass(std::uint64_t from_ns, std::uint64_t to_ns, std::uint64_t check_ns) {
@@ -64,7 +64,7 @@ class StallWatchTest : public testing::Test {
       if (*stalled) return true;
       const int before = check_.begun;
       if (now % (1000 * kMs) == 0) {
-        EXPECT_TRUE(watch_.look(*futexes_, now, kThreads));
+        EXPECT_TRUE(watch_.check(*futexes_, now, kThreads));
       }
       EXPECT_TRUE(watch_.work(*futexes_, *writer_, now));
       if (check_.begun != before) begun_ns_ = now;

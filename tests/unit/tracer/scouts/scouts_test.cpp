@@ -122,7 +122,7 @@ TEST_F(ScoutsTest, WhatDoesNotAnswerIsGivenUpAndLetBe) {
   EXPECT_FALSE(scouts_->ask(kPid, turns_around, {}));
   EXPECT_FALSE(scouts_->ask(kPid + 1, runs_for_ever, {}));
   EXPECT_LT(monotonic_ns() - before, 10 * kSecond);
-  EXPECT_EQ(scouts_->take_silent(), (std::vector<std::uint32_t>{kPid, kPid + 1}));
+  EXPECT_EQ(scouts_->take_unresponsive(), (std::vector<std::uint32_t>{kPid, kPid + 1}));
   wait_for_next();
 }
 
@@ -152,7 +152,7 @@ TEST_F(ScoutsTest, WhoeverCannotBeWaitedForIsNotAskedAndCounted) {
   for (std::uint32_t pid = 1; pid <= kMany; pid++) EXPECT_FALSE(scouts_->ask(pid, [](ScoutDesk&) { pause(); }, {}));
   // Each with the shortest patience would be 9 s.
   EXPECT_LT(monotonic_ns() - before, 4 * kSecond);
-  EXPECT_EQ(scouts_->take_silent().size(), kMany);
+  EXPECT_EQ(scouts_->take_unresponsive().size(), kMany);
   wait_for_next();
 }
 
@@ -183,7 +183,7 @@ TEST_F(ScoutsTest, AProcessWhoseAnswersAreSlowIsLetBeWithoutHarmToOthers) {
   EXPECT_GE(answers, 1U);
   EXPECT_LE(answers, 10U);  // each takes 150 ms
   EXPECT_TRUE(scouts_->ask(kSlow + 1, turns_around, {}));
-  const std::vector<std::uint32_t> silent = scouts_->take_silent();
+  const std::vector<std::uint32_t> silent = scouts_->take_unresponsive();
   EXPECT_EQ(silent.size(), 20 - answers);
   EXPECT_TRUE(std::all_of(silent.begin(), silent.end(), [](std::uint32_t pid) { return pid == kSlow; }));
   // It is not one that hangs: its files are still opened.
@@ -192,14 +192,14 @@ TEST_F(ScoutsTest, AProcessWhoseAnswersAreSlowIsLetBeWithoutHarmToOthers) {
 
 TEST_F(ScoutsTest, ScoutsThatWorkOweNothing) {
   for (int i = 0; i < 10; i++) EXPECT_TRUE(scouts_->ask(1234, works_for_long, {})) << i;
-  EXPECT_TRUE(scouts_->take_silent().empty());
+  EXPECT_TRUE(scouts_->take_unresponsive().empty());
 }
 
 TEST_F(ScoutsTest, OneThatMovesOnForLongIsGivenUpToo) {
   const std::uint64_t before = monotonic_ns();
   EXPECT_FALSE(scouts_->ask(1234, answers_step_by_step, {}));
   EXPECT_LT(monotonic_ns() - before, 4 * kSecond);
-  EXPECT_EQ(scouts_->take_silent(), std::vector<std::uint32_t>{1234});
+  EXPECT_EQ(scouts_->take_unresponsive(), std::vector<std::uint32_t>{1234});
 }
 
 TEST_F(ScoutsTest, AnErrandMayHaveMorePatience) {

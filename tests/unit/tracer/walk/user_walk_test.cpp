@@ -19,7 +19,8 @@ class UserWalk : public testing::Test {
  protected:
   void SetUp() override {
     for (const usc_map& map : process_.maps()) mappings_.add(map);
-    for (const auto& [serial, mapping] : process_.files()) ASSERT_TRUE(meet(files_, serial, mapping)) << mapping.path;
+    for (const auto& [serial, mapping] : process_.files())
+      ASSERT_TRUE(announce(files_, serial, mapping)) << mapping.path;
   }
 
   UserStack walk(OwnSample& sample, const usc_scope& scope = {USC_MODE_ALL_ALL, 256}) {
@@ -36,7 +37,7 @@ class UserWalk : public testing::Test {
   symbolizer::RowCache cache_{""};
   RowBuildQueue maker_{cache_, 0};
   FileTable files_{backend_, maker_, {}};
-  WalkRows rows_{files_, maker_};
+  WalkTables rows_{files_, maker_};
   OwnProcess process_;
   MappingTimeline mappings_;
 };
@@ -86,7 +87,7 @@ TEST_F(UserWalk, WithoutAMappingOrAFileAStackEndsWithTheReason) {
   EXPECT_EQ(stack.ended, broken(USC_BROKEN_NO_MAPPING));
   EXPECT_TRUE(stack.frames.empty());
   FileTable nothing(backend_, maker_, {});
-  WalkRows no_rows(nothing, maker_);
+  WalkTables no_rows(nothing, maker_);
   EXPECT_EQ(walk_sample(sample.record(), mappings_, nothing, no_rows, {USC_MODE_ALL_ALL, 256}).ended,
             broken(USC_BROKEN_FILE_GONE));
 }
@@ -94,8 +95,8 @@ TEST_F(UserWalk, WithoutAMappingOrAFileAStackEndsWithTheReason) {
 TEST_F(UserWalk, RowsThatFoundNoRoomInTheKernelAreMadeHere) {
   backend_.has_room = false;
   FileTable files(backend_, maker_, {});
-  for (const auto& [serial, mapping] : process_.files()) ASSERT_TRUE(meet(files, serial, mapping));
-  WalkRows rows(files, maker_);
+  for (const auto& [serial, mapping] : process_.files()) ASSERT_TRUE(announce(files, serial, mapping));
+  WalkTables rows(files, maker_);
   OwnSample sample = take_sample();
   const UserStack stack = walk_sample(sample.record(), mappings_, files, rows, {USC_MODE_ALL_ALL, 256});
   EXPECT_EQ(stack.ended, USC_ENDED_ROOT);
@@ -124,7 +125,7 @@ TEST_F(UserWalk, MemoryWithoutAFileIsWalkedByFramePointers) {
   EXPECT_EQ(USC_FRAME_OFFSET(stack.frames[1]), USC_FRAME_OFFSET(whole.frames[0]) + 1);
 }
 
-TEST(WalkRows, DropsWhatWasUsedLongestAgo) {
+TEST(WalkTables, DropsWhatWasUsedLongestAgo) {
   FakeBackend backend;
   backend.has_room = false;
   symbolizer::RowCache cache("");
@@ -132,8 +133,8 @@ TEST(WalkRows, DropsWhatWasUsedLongestAgo) {
   FileTable files(backend, maker, {});
   const OwnProcess process;
   ASSERT_GE(process.files().size(), 2U);
-  for (const auto& [serial, mapping] : process.files()) ASSERT_TRUE(meet(files, serial, mapping));
-  WalkRows rows(files, maker, 1);  // the bound holds nothing but what is asked for
+  for (const auto& [serial, mapping] : process.files()) ASSERT_TRUE(announce(files, serial, mapping));
+  WalkTables rows(files, maker, 1);  // the bound holds nothing but what is asked for
   const std::uint32_t first = process.files()[0].first;
   const std::uint32_t second = process.files()[1].first;
   const auto table = rows.get(first, symbolizer::RowDetail::kStack);

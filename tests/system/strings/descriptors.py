@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""What a descriptor is said to be is what /proc said of it before or after the call, or nothing is said: tests/fixtures/descriptors.c
+tells the truth. Needs root and BPF (or the module); usage: descriptors.py USCOPE FIXTURE"""
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+
+USCOPE, FIXTURE = (os.path.abspath(path) for path in sys.argv[1:3])
+del sys.argv[1:3]
+WAIT = 60 * SLOWNESS
+
+
+class Descriptors(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="uscope-descriptors-")
+        self.addCleanup(self.folder.cleanup)
+        self.work, self.truth, self.db = (os.path.join(self.folder.name, name) for name in ("work", "truth", "trace.db"))
+        os.mkdir(self.work)
+
+    def said(self):
+        """What a read of that length was of, where it is said."""
+        with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as database:
+            self.assertEqual(database.execute("SELECT cause, count FROM loss").fetchall(), [])
+            return dict(database.execute(
+                "SELECT a2, value FROM event JOIN kind ON kind.id = kind_id LEFT JOIN event_string ON event_id = event.id AND "
+                "arg = 0 AND source = 2 LEFT JOIN string ON string.id = string_id WHERE name = 'read' AND a2 > 0 ORDER BY a2"))
+
+    def check(self, musts):
+        said, wrong, missing, named = self.said(), [], [], 0
+        with open(self.truth, encoding="utf-8") as file:
+            told = [line.split() for line in file]
+        self.assertGreater(len(told), 60)
+        for number, wanted, *truths in told:
+            name = said[int(number)]
+            named += name is not None
+            if name is not None and name not in truths:
+                wrong.append((number, name, truths))
+            if name is None and wanted == "must" and musts:
+                missing.append((number, truths))
+        self.assertEqual(wrong, [])
+        self.assertEqual(missing, [])
+        return named, len(told)
+
+    def record(self, *target, **options):
+        return subprocess.Popen([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, *target], stderr=subprocess.PIPE, text=True, **options)
+
+    def test_of_a_command(self):
+        with open(self.truth, "w", encoding="utf-8") as out:
+            tracer = self.record("--", FIXTURE, self.work, stdout=out)
+            tracer.communicate(timeout=WAIT)
+            self.assertEqual(tracer.returncode, 0)
+        named, _ = self.check(musts=True)
+        self.assertGreater(named, 30)
+
+    def test_of_a_process_that_ran_before(self):
+        with open(self.truth, "w", encoding="utf-8") as out:
+            shell = subprocess.Popen(["sh", "-c", f'read -r line; exec "{FIXTURE}" "{self.work}"'], stdin=subprocess.PIPE, stdout=out)
+            tracer = self.record("--pid", str(shell.pid))
+            tracer.stderr.readline()  # it is attached
+            shell.stdin.close()
+            self.assertEqual(shell.wait(WAIT), 0)
+            tracer.communicate(timeout=WAIT)
+        self.check(musts=True)
+
+    def test_of_a_process_that_comes_into_the_trace_by_its_name(self):
+        """The first calls come before /proc has been asked: they need not be said."""
+        program = os.path.join(self.folder.name, f"descriptors-{os.getpid()}")
+        shutil.copy(FIXTURE, program)
+        tracer = self.record("--app", os.path.basename(program), "--duration", str(int(4 * SLOWNESS)) + "s")
+        tracer.stderr.readline()
+        time.sleep(0.2)
+        with open(self.truth, "w", encoding="utf-8") as out:
+            self.assertEqual(subprocess.run([program, self.work], stdout=out, timeout=WAIT, check=False).returncode, 0)
+        tracer.communicate(timeout=WAIT)
+        named, _ = self.check(musts=False)
+        self.assertGreater(named, 10)
+
+    def test_of_some_calls_only(self):
+        """Where unshare is not recorded, nothing is said of what several tasks share; without chroot, nothing of paths."""
+        for calls, least, most in (("%desc,%file,close_range,seccomp,%process,io_uring_setup,io_uring_enter", 8, 1000),
+                                   ("%desc,close_range,seccomp,io_uring_setup,io_uring_enter", 0, 0)):
+            with self.subTest(calls), open(self.truth, "w", encoding="utf-8") as out:
+                shutil.rmtree(self.work)
+                os.mkdir(self.work)
+                tracer = self.record("-e", calls, "--", FIXTURE, self.work, stdout=out)
+                tracer.communicate(timeout=WAIT)
+                self.assertEqual(tracer.returncode, 0)
+                named, _ = self.check(musts=False)
+                self.assertGreaterEqual(named, least)
+                self.assertLessEqual(named, most)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/files/walk_tables.h"
+
+#include <utility>
+
+#include "symbolizer/rows/vdso.h"
+
+namespace uscope::tracer {
+
+using symbolizer::RowDetail;
+using symbolizer::UnwindTable;
+
+WalkTables::WalkTables(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes)
+    : files_(files), maker_(maker), most_bytes_(most_bytes) {}
+
+std::shared_ptr<const UnwindTable> WalkTables::get(std::uint32_t serial, RowDetail detail) {
+  const File* file = files_.find(serial);
+  if (file == nullptr || !file->met) return nullptr;
+  if (detail == RowDetail::kStack && file->state != USC_FILE_USER_ONLY) return file->rows;
+  if (const auto* rows = find(serial, detail)) return *rows;
+  if (are_coming(serial, detail)) return nullptr;
+  if (serial == USC_FILE_VDSO) {
+    auto rows = symbolizer::vdso_rows(detail);
+    insert(serial, detail, rows ? std::make_shared<const UnwindTable>(std::move(*rows)) : nullptr);
+  } else if (!file->fd) {
+    insert(serial, detail, nullptr);
+  } else {
+    asked_.insert({serial, detail});
+    // on_made() has no error
+    (void)maker_.ask({serial, detail, file->fd.get(), file->path, this, RowWork::kRows, file->payer});
+  }
+  const auto* rows = find(serial, detail);
+  return rows != nullptr ? *rows : nullptr;
+}
+
+bool WalkTables::are_coming(std::uint32_t serial, RowDetail detail) const {
+  return asked_.count({serial, detail}) != 0;
+}
+
+Result<void> WalkTables::on_made(const BuiltTable& made) {
+  asked_.erase({made.serial, made.detail});
+  const File* file = files_.find(made.serial);
+  const bool usable = made.rows && file != nullptr && files_.is_unchanged(*file);
+  insert(made.serial, made.detail, usable ? *made.rows : nullptr);
+  return {};
+}
+
+std::shared_ptr<const UnwindTable>* WalkTables::find(std::uint32_t serial, RowDetail detail) {
+  const auto found = by_file_.find({serial, detail});
+  if (found == by_file_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return &entries_.front().rows;
+}
+
+void WalkTables::insert(std::uint32_t serial, RowDetail detail, std::shared_ptr<const UnwindTable> rows) {
+  if (rows) bytes_ += rows->bytes();
+  entries_.push_front({serial, detail, std::move(rows)});
+  by_file_[{serial, detail}] = entries_.begin();
+  while (bytes_ > most_bytes_ && entries_.size() > 1) {
+    if (entries_.back().rows) bytes_ -= entries_.back().rows->bytes();
+    by_file_.erase({entries_.back().serial, entries_.back().detail});
+    entries_.pop_back();
+  }
+}
+
+}  // namespace uscope::tracer

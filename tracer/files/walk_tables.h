@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Unwind rows for walks in user space, in addition to those that files hold: rows of files that found no room in the
+// kernel, and rows with all registers. Built on demand; above a bound the least recently used ones are dropped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "symbolizer/rows/row_builder.h"
+#include "tracer/files/file_table.h"
+#include "tracer/files/row_build_queue.h"
+
+namespace uscope::tracer {
+
+// Provides rows to walks.
+class UnwindTableSource {
+ public:
+  virtual ~UnwindTableSource() = default;
+  // Returns null if the file has no rows, cannot be read any more, or its rows are still being built.
+  virtual std::shared_ptr<const symbolizer::UnwindTable> get(std::uint32_t serial, symbolizer::RowDetail detail) = 0;
+  // Whether the rows for which get() just returned null are being built.
+  [[nodiscard]] virtual bool are_coming(std::uint32_t, symbolizer::RowDetail) const { return false; }
+};
+
+class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
+ public:
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+
+  // Both must outlive this object.
+  WalkTables(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes = kMostBytes);
+
+  std::shared_ptr<const symbolizer::UnwindTable> get(std::uint32_t serial, symbolizer::RowDetail detail) override;
+  [[nodiscard]] bool are_coming(std::uint32_t serial, symbolizer::RowDetail detail) const override;
+  Result<void> on_made(const BuiltTable& made) override;
+
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  struct Entry {
+    std::uint32_t serial = 0;
+    symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
+    std::shared_ptr<const symbolizer::UnwindTable> rows;  // null: there are none, which is remembered as well
+  };
+  using Asked = std::pair<std::uint32_t, symbolizer::RowDetail>;
+
+  std::shared_ptr<const symbolizer::UnwindTable>* find(std::uint32_t serial, symbolizer::RowDetail detail);
+  void insert(std::uint32_t serial, symbolizer::RowDetail detail, std::shared_ptr<const symbolizer::UnwindTable> rows);
+
+  const FileTable& files_;
+  RowBuildQueue& maker_;
+  const std::size_t most_bytes_;
+  std::size_t bytes_ = 0;
+  std::list<Entry> entries_;  // most recently used first
+  std::map<Asked, std::list<Entry>::iterator> by_file_;
+  std::set<Asked> asked_;  // requested from the queue
+};
+
+}  // namespace uscope::tracer
