@@ -66,8 +66,8 @@ Result<FoldedTotals> fold_stacks(const store::Database& database, const FoldedOp
   if (!query) return query.error();
   FoldedTotals totals;
   auto done = analyzer::each(*query, [&](const SqlRow& row) {
-    const Image* image = catalog->images.find(row.integer(0));
-    const Kind* kind = options.with_call ? catalog->kinds.find(row.integer(1)) : nullptr;
+    const Image* image = catalog->images.find(analyzer::ImageRowId(row.integer(0)));
+    const Kind* kind = options.with_call ? catalog->kinds.find(analyzer::KindRowId(row.integer(1))) : nullptr;
     const auto events = static_cast<std::uint64_t>(row.integer(2));
     const bool by_time = options.weight == FoldedWeight::kTime;
     const auto counted = by_time ? static_cast<std::uint64_t>(row.integer(6)) : events;

@@ -31,7 +31,7 @@ std::string in_module(const std::string& path, std::uint64_t address) {
 void CallCounts::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
   if (event.source != USC_SOURCE_SYSCALL) return;
   if (event.how != USC_HOW_RETURNED && event.how != USC_HOW_NO_ENTRY) return;
-  Counts& counts = counts_[{event.abi, event.kind, event.stack}];
+  Counts& counts = counts_[{event.abi, event.kind, trace::StackId(event.stack)}];
   counts.calls++;
   if ((event.flags & USC_EVENT_NO_RESULT) == 0 && syscalls::is_error(event.result)) counts.errors++;
   if (event.how == USC_HOW_RETURNED && (event.flags & USC_EVENT_ATTACHED) == 0)
@@ -40,8 +40,8 @@ void CallCounts::on_event(const usc_event& event, const tracer::TaskInfo& /*task
 
 void CallCounts::on_stack(const usc_stack& stack) {
   if (stack.stack >= kMostStacks || (stack.head.size - sizeof(stack)) / sizeof(std::uint64_t) < stack.depth) return;
-  Stack& kept = fresh_[stack.stack];
-  kept.mm = stack.mm;
+  Stack& kept = fresh_[trace::StackId(stack.stack)];
+  kept.mm = trace::MmId(stack.mm);
   kept.frames.resize(stack.depth);
   if (stack.depth != 0)
     std::memcpy(kept.frames.data(), reinterpret_cast<const char*>(&stack) + sizeof(stack),
@@ -49,14 +49,14 @@ void CallCounts::on_stack(const usc_stack& stack) {
 }
 
 void CallCounts::on_image(const usc_exec& exec) {
-  executed_.insert(exec.exe_file);
+  executed_.insert(trace::FileId(exec.exe_file));
 }
 
-void CallCounts::on_file(std::uint32_t serial, const tracer::File& file) {
+void CallCounts::on_file(trace::FileId serial, const tracer::File& file) {
   Module& module = modules_[serial];
   module.path = file.path;
   module.app = (file.classes & USC_CLASS_APP) != 0;
-  module.runtime = serial == USC_FILE_VDSO || trace::is_runtime(file.path);
+  module.runtime = serial == trace::kVdsoFile || trace::is_runtime(file.path);
   module.jit = tracer::is_jit(serial, &file);
   for (const symbolizer::Segment& segment : file.facts.exec_segments)
     module.segments.push_back({segment.offset, segment.size, segment.address});
@@ -70,22 +70,22 @@ void CallCounts::on_file(std::uint32_t serial, const tracer::File& file) {
   names_.add_file(request, std::move(held));
 }
 
-void CallCounts::on_jit_name(std::uint32_t mm, const tracer::PerfMapEntry& name) {
+void CallCounts::on_jit_name(trace::MmId mm, const tracer::PerfMapEntry& name) {
   constexpr std::size_t kMostNames = 100000;  // compilers that make code for days
   if (jit_names_.size() >= kMostNames) jit_names_.clear();
   jit_names_[{mm, name.address}] = name.name;
 }
 
-const CallCounts::Module& CallCounts::module(std::uint32_t serial) {
+const CallCounts::Module& CallCounts::module(trace::FileId serial) {
   Module& module = modules_[serial];
-  if (serial == USC_FILE_NONE) module.jit = true;
-  if (module.path.empty()) module.path = module.jit ? "[jit]" : fmt::format("[file {}]", serial);
+  if (serial == trace::kNoFile) module.jit = true;
+  if (module.path.empty()) module.path = module.jit ? "[jit]" : fmt::format("[file {}]", serial.value());
   return module;
 }
 
 CallCounts::Trigger CallCounts::find_trigger(const Stack& stack) {
   const auto trigger = trace::find_trigger(stack.frames, [&](std::uint64_t frame) {
-    const std::uint32_t serial = USC_FRAME_FILE(frame);
+    const trace::FileId serial = trace::file_of(frame);
     const Module& of = module(serial);
     return trace::TriggerModule{of.app || executed_.contains(serial), of.runtime};
   });
@@ -93,26 +93,27 @@ CallCounts::Trigger CallCounts::find_trigger(const Stack& stack) {
   found.none = !trigger;
   if (!trigger) return found;
   found.frame = stack.frames[trigger->position];
-  found.mm = module(USC_FRAME_FILE(found.frame)).jit ? stack.mm : 0;
+  found.mm = module(trace::file_of(found.frame)).jit ? stack.mm : trace::MmId();
   found.fallback = trigger->fallback;
   return found;
 }
 
-const CallCounts::Trigger* CallCounts::trigger_of(std::uint32_t stack) {
+const CallCounts::Trigger* CallCounts::trigger_of(trace::StackId stack) {
+  const std::size_t place = stack.value();
   if (const auto fresh = fresh_.find(stack); fresh != fresh_.end()) {
     const auto [at, is_new] =
         numbers_.try_emplace(find_trigger(fresh->second), static_cast<std::uint32_t>(triggers_.size()) + 1);
     if (is_new) triggers_.push_back(at->first);
-    if (trigger_of_.size() <= stack) trigger_of_.resize(std::size_t{stack} + 1);
-    trigger_of_[stack] = at->second;
+    if (trigger_of_.size() <= place) trigger_of_.resize(place + 1);
+    trigger_of_[place] = at->second;
     fresh_.erase(fresh);
   }
-  if (stack >= trigger_of_.size() || trigger_of_[stack] == 0) return nullptr;
-  return &triggers_[trigger_of_[stack] - 1];
+  if (place >= trigger_of_.size() || trigger_of_[place] == 0) return nullptr;
+  return &triggers_[trigger_of_[place] - 1];
 }
 
 std::string CallCounts::function_of(const Trigger& trigger) {
-  const std::uint32_t serial = USC_FRAME_FILE(trigger.frame);
+  const trace::FileId serial = trace::file_of(trigger.frame);
   const bool exact = (trigger.frame & USC_FRAME_EXACT) != 0;
   const std::uint64_t offset = USC_FRAME_OFFSET(trigger.frame);
   const Module& of = module(serial);
@@ -130,7 +131,7 @@ std::vector<CallLine> CallCounts::lines() {
     const Trigger* trigger = trigger_of(key.stack);
     const bool named = trigger != nullptr && !trigger->none;
     const std::string function = named ? function_of(*trigger) : "";
-    const std::string path = named ? module(USC_FRAME_FILE(trigger->frame)).path : "";
+    const std::string path = named ? module(trace::file_of(trigger->frame)).path : "";
     CallLine& line = merged[{key.abi, key.nr, function, path}];
     if (line.calls == 0) {
       line.call = syscalls::syscall_name(static_cast<usc_abi>(key.abi), key.nr);
@@ -155,9 +156,9 @@ void CallCounts::take() {
   counts_.clear();
   constexpr std::size_t kMostFresh = 100000;
   if (fresh_.size() <= kMostFresh) return;
-  std::vector<std::uint32_t> all;
+  std::vector<trace::StackId> all;
   for (const auto& [stack, kept] : fresh_) all.push_back(stack);
-  for (const std::uint32_t stack : all) (void)trigger_of(stack);
+  for (const trace::StackId stack : all) (void)trigger_of(stack);
 }
 
 }  // namespace uscope::live

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "live/live_names.h"
+#include "trace/ids.h"
 #include "trace/latency.h"
 #include "tracer/collect/collector.h"
 
@@ -35,8 +36,8 @@ class CallCounts : public tracer::RecordObserver {
   void on_event(const usc_event& event, const tracer::TaskInfo& task) override;
   void on_stack(const usc_stack& stack) override;
   void on_image(const usc_exec& exec) override;
-  void on_file(std::uint32_t serial, const tracer::File& file) override;
-  void on_jit_name(std::uint32_t mm, const tracer::PerfMapEntry& name) override;
+  void on_file(trace::FileId serial, const tracer::File& file) override;
+  void on_jit_name(trace::MmId mm, const tracer::PerfMapEntry& name) override;
 
   // What was counted since the last take(), most calls first; functions that have no name yet are `module+0xADDRESS`.
   [[nodiscard]] std::vector<CallLine> lines();
@@ -46,12 +47,14 @@ class CallCounts : public tracer::RecordObserver {
   struct Key {
     std::uint32_t abi = 0;
     std::uint32_t nr = 0;
-    std::uint32_t stack = 0;
+    trace::StackId stack = {};
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
     std::size_t operator()(const Key& key) const {
-      return ((std::uint64_t{key.stack} << 20) ^ (std::uint64_t{key.nr} << 2) ^ key.abi) * 0x9e3779b97f4a7c15ULL >> 8;
+      return ((std::uint64_t{key.stack.value()} << 20) ^ (std::uint64_t{key.nr} << 2) ^ key.abi) *
+                 0x9e3779b97f4a7c15ULL >>
+             8;
     }
   };
   struct Counts {
@@ -60,12 +63,12 @@ class CallCounts : public tracer::RecordObserver {
     trace::LatencySketch times;
   };
   struct Stack {
-    std::uint32_t mm = 0;
+    trace::MmId mm;
     std::vector<std::uint64_t> frames;
   };
   struct Trigger {
     std::uint64_t frame = 0;
-    std::uint32_t mm = 0;  // where the frame is of memory without a file
+    trace::MmId mm = {};  // where the frame is of memory without a file
     bool none = false;
     bool fallback = false;
     auto operator<=>(const Trigger&) const = default;  // NOLINT(modernize-use-nullptr): of what the compiler makes
@@ -78,20 +81,20 @@ class CallCounts : public tracer::RecordObserver {
     bool jit = false;
   };
 
-  [[nodiscard]] const Module& module(std::uint32_t serial);
+  [[nodiscard]] const Module& module(trace::FileId serial);
   [[nodiscard]] Trigger find_trigger(const Stack& stack);
-  [[nodiscard]] const Trigger* trigger_of(std::uint32_t stack);
+  [[nodiscard]] const Trigger* trigger_of(trace::StackId stack);
   [[nodiscard]] std::string function_of(const Trigger& trigger);
 
   LiveNames& names_;
   std::unordered_map<Key, Counts, KeyHash> counts_;
-  std::unordered_map<std::uint32_t, Stack> fresh_;  // stacks whose trigger was not asked for yet
-  std::vector<std::uint32_t> trigger_of_;           // by stack: a number in triggers_ + 1; 0 = not known
+  std::unordered_map<trace::StackId, Stack> fresh_;  // stacks whose trigger was not asked for yet
+  std::vector<std::uint32_t> trigger_of_;            // by stack: a number in triggers_ + 1; 0 = not known
   std::vector<Trigger> triggers_;
   std::map<Trigger, std::uint32_t> numbers_;
-  std::unordered_map<std::uint32_t, Module> modules_;
-  std::unordered_set<std::uint32_t> executed_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::string> jit_names_;
+  std::unordered_map<trace::FileId, Module> modules_;
+  std::unordered_set<trace::FileId> executed_;
+  std::map<std::pair<trace::MmId, std::uint64_t>, std::string> jit_names_;
 };
 
 }  // namespace uscope::live

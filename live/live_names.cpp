@@ -76,15 +76,16 @@ class Reader {
     std::memcpy(&head, bytes.data(), sizeof(head));
     if (head.kind == Kind::kFile) {
       const std::string text = text_of(bytes);
-      symbolizer::ModuleRequest module{head.file, text.substr(0, head.path_bytes), {}};
+      symbolizer::ModuleRequest module{trace::FileId(head.file), text.substr(0, head.path_bytes), {}};
       if (text.size() > head.path_bytes) module.traced.build_id = text.substr(head.path_bytes);
       if (head.has_key != 0) module.traced.key = head.key;
       symbolizer::HeldModule held{fds.empty() ? UniqueFd() : std::move(fds.front()), head.copied != 0};
-      files_.insert_or_assign(head.file, std::pair(module, std::move(held)));
+      files_.insert_or_assign(module.file, std::pair(module, std::move(held)));
       return true;
     }
-    const auto found = files_.find(head.file);
-    const symbolizer::ModuleRequest unknown{head.file, "", {}};
+    const trace::FileId file(head.file);
+    const auto found = files_.find(file);
+    const symbolizer::ModuleRequest unknown{file, "", {}};
     const auto& module = found == files_.end() ? unknown : found->second.first;
     const std::string name = namer_->name(module, head.address, head.exact != 0).front().function;
     return send_with_fds(socket_.get(), packet(head, name), {});
@@ -97,7 +98,7 @@ class Reader {
   }
 
   UniqueFd socket_;
-  std::unordered_map<std::uint32_t, std::pair<symbolizer::ModuleRequest, symbolizer::HeldModule>> files_;
+  std::unordered_map<trace::FileId, std::pair<symbolizer::ModuleRequest, symbolizer::HeldModule>> files_;
   std::unique_ptr<symbolizer::FrameNamer> namer_ =
       symbolizer::make_symbol_namer([this](const symbolizer::ModuleRequest& module) { return open(module); }, true);
 };
@@ -126,7 +127,7 @@ Result<std::unique_ptr<LiveNames>> LiveNames::start() {
 }
 
 void LiveNames::add_file(const symbolizer::ModuleRequest& module, symbolizer::HeldModule held) {
-  Head head{Kind::kFile, module.file};
+  Head head{Kind::kFile, module.file.value()};
   head.path_bytes = static_cast<std::uint32_t>(module.path.size());
   head.has_key = module.traced.key ? 1 : 0;
   if (module.traced.key) head.key = *module.traced.key;
@@ -135,12 +136,12 @@ void LiveNames::add_file(const symbolizer::ModuleRequest& module, symbolizer::He
   send();
 }
 
-std::optional<std::string> LiveNames::ask(std::uint32_t file, std::uint64_t address, bool exact) {
+std::optional<std::string> LiveNames::ask(trace::FileId file, std::uint64_t address, bool exact) {
   receive();
   const NameKey key{file, address, exact};
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   if (socket_ && asked_.insert(key).second) {
-    Head head{Kind::kPlace, file, address, exact ? 1U : 0U};
+    Head head{Kind::kPlace, file.value(), address, exact ? 1U : 0U};
     unsent_.push_back({packet(head, ""), UniqueFd()});
     send();
   }
@@ -194,7 +195,7 @@ void LiveNames::receive() {
     }
     Head head{};
     std::memcpy(&head, room.data(), sizeof(head));
-    const NameKey key{head.file, head.address, head.exact != 0};
+    const NameKey key{trace::FileId(head.file), head.address, head.exact != 0};
     if (asked_.erase(key) != 0) known_.emplace(key, text_of(std::span(room).first(static_cast<std::size_t>(count))));
   }
   send();

@@ -20,6 +20,7 @@
 #include "support/result.h"
 #include "support/unique_fd.h"
 #include "symbolizer/names/frame_namer.h"
+#include "trace/ids.h"
 
 namespace uscope::live {
 
@@ -33,7 +34,7 @@ class LiveNames {
   void add_file(const symbolizer::ModuleRequest& module, symbolizer::HeldModule held);
 
   // The function at an ELF address of a file that was added; empty while it is not known yet, which it will be soon.
-  std::optional<std::string> ask(std::uint32_t file, std::uint64_t address, bool exact);
+  std::optional<std::string> ask(trace::FileId file, std::uint64_t address, bool exact);
 
   // Until all that was asked for is known, or the time is over.
   void wait(std::chrono::milliseconds most);
@@ -42,7 +43,7 @@ class LiveNames {
   [[nodiscard]] std::optional<Error> trouble();
 
  private:
-  using NameKey = std::tuple<std::uint32_t, std::uint64_t, bool>;
+  using NameKey = std::tuple<trace::FileId, std::uint64_t, bool>;
   struct Message {
     std::vector<std::byte> bytes;
     UniqueFd fd;  // may be empty

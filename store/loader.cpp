@@ -39,8 +39,8 @@ std::optional<std::int64_t> maybe_time(const std::optional<std::uint64_t>& time)
   return time ? std::optional(static_cast<std::int64_t>(*time)) : std::nullopt;
 }
 
-std::optional<std::int64_t> maybe_id(std::uint32_t id) {
-  return id ? std::optional(std::int64_t{id}) : std::nullopt;
+std::optional<std::int64_t> maybe_pid(std::uint32_t pid) {
+  return pid ? std::optional(std::int64_t{pid}) : std::nullopt;
 }
 
 // As the tracer says; a trace that does not, or says what cannot be, began with its file.
@@ -175,12 +175,13 @@ Result<void> Loader::write_processes() {
   auto insert = database_.prepare("INSERT INTO process VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
   if (!insert) return insert.error();
   for (const auto& [serial, process] : definitions_.processes) {
-    const std::uint32_t parent = definitions_.parent_of(process);
+    const trace::ProcessId parent = definitions_.parent_of(process);
     const bool ended = process.end_ns.has_value();
     const std::uint32_t signal = process.exit_code & 0x7f;
     auto done = insert->run(
-        serial, maybe_id(process.pid), maybe_id(process.ns_pid), maybe_id(parent == serial ? 0 : parent),
-        maybe_time(process.start_ns), maybe_time(process.end_ns),
+        serial, maybe_pid(process.pid), maybe_pid(process.ns_pid),
+        maybe_id(parent == serial ? trace::ProcessId() : parent), maybe_time(process.start_ns),
+        maybe_time(process.end_ns),
         ended && signal == 0 ? std::optional(std::int64_t{process.exit_code >> 8 & 0xff}) : std::nullopt,
         ended && signal != 0 ? std::optional(std::int64_t{signal}) : std::nullopt,
         process.uses_io_uring || !process.may_use_io_uring ? std::optional(std::int64_t{process.uses_io_uring})
@@ -195,7 +196,7 @@ Result<void> Loader::write_threads() {
   auto insert = database_.prepare("INSERT INTO thread VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
   if (!insert) return insert.error();
   for (const auto& [serial, thread] : definitions_.threads) {
-    auto done = insert->run(serial, maybe_id(thread.process), maybe_id(thread.tid), maybe_id(thread.ns_tid),
+    auto done = insert->run(serial, maybe_id(thread.process), maybe_pid(thread.tid), maybe_pid(thread.ns_tid),
                             std::string_view(thread.name), maybe_time(thread.start_ns), maybe_time(thread.end_ns));
     if (!done) return done;
   }
@@ -269,8 +270,8 @@ Result<void> Loader::write_losses(const EventWriter& events) {
   // A gap in the numbers says how many records are missing; where it cannot, there is at least one for each damaged
   // place.
   if (const std::uint64_t missing = std::max(sequence_.unexplained(), damage_.regions); missing != 0)
-    losses.push_back({reader_.header().start_ns, last_time_, missing, USC_LOSS_RAW_DAMAGED, 0});
-  if (!sequence_.complete()) losses.push_back({last_time_, last_time_, 1, USC_LOSS_CUT_OFF, 0});
+    losses.push_back({reader_.header().start_ns, last_time_, missing, USC_LOSS_RAW_DAMAGED, {}});
+  if (!sequence_.complete()) losses.push_back({last_time_, last_time_, 1, USC_LOSS_CUT_OFF, {}});
   if (changed_files_ != 0) {
     auto done = insert->run(reader_.header().start_ns, last_time_, trace::kFileChanged, std::nullopt, changed_files_);
     if (!done) return done;
@@ -282,8 +283,8 @@ Result<void> Loader::write_losses(const EventWriter& events) {
     const std::string_view known_name = trace::loss_name(loss.cause);
     const std::string cause = known_name.empty() ? fmt::format("cause_{}", loss.cause) : std::string(known_name);
     const bool known = definitions_.processes.count(loss.process) != 0;
-    auto done = insert->run(loss.from_ns, loss.until_ns, std::string_view(cause), maybe_id(known ? loss.process : 0),
-                            loss.count);
+    auto done = insert->run(loss.from_ns, loss.until_ns, std::string_view(cause),
+                            maybe_id(known ? loss.process : trace::ProcessId()), loss.count);
     if (!done) return done;
     const trace::LossClass missing = trace::loss_class(loss.cause);
     if (trace::counts_events(missing))

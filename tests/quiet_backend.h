@@ -14,7 +14,7 @@ class QuietBackend final : public tracer::Backend {
   Result<void> adopt() override { return {}; }
   Result<void> announce_mappings(std::uint32_t) override { return {}; }
   Result<void> list_attached_calls(const AttachedHandler&) override { return {}; }
-  Result<std::uint32_t> reserve_stack() override { return std::uint32_t{1}; }
+  Result<trace::StackId> reserve_stack() override { return trace::StackId(1); }
   void close_entries() override {}
   void detach() override {}
   Result<void> set_launched(int) override { return {}; }
@@ -22,13 +22,13 @@ class QuietBackend final : public tracer::Backend {
   void wait(int) override {}
   [[nodiscard]] int wait_fd() const override { return -1; }
   Result<std::uint64_t> list_open_calls(std::uint64_t, const RecordHandler&) override { return std::uint64_t{0}; }
-  Result<tracer::Publish> publish_rows(std::uint32_t, const std::shared_ptr<const symbolizer::UnwindTable>&,
+  Result<tracer::Publish> publish_rows(trace::FileId, const std::shared_ptr<const symbolizer::UnwindTable>&,
                                        std::uint32_t) override {
     return tracer::Publish::kDone;
   }
-  Result<void> publish_state(std::uint32_t, usc_file_state, std::uint32_t) override { return {}; }
+  Result<void> publish_state(trace::FileId, usc_file_state, std::uint32_t) override { return {}; }
   Result<usc_file_key> own_file_key(const void*) override { return usc_file_key{}; }
-  Result<std::uint32_t> reserve_file(const usc_file_key&) override {
+  Result<trace::FileId> reserve_file(const usc_file_key&) override {
     return Error{"no file is met by reservation", ""};
   }
   Result<std::vector<usc_stats>> stats() override { return std::vector<usc_stats>(); }

@@ -29,7 +29,7 @@ OrderedFutex futex_of(const RawRecord& record) {
                    .words_from = futex.words_from,
                    .op = futex.op,
                    .expected = futex.expected,
-                   .mm = futex.mm,
+                   .mm = MmId(futex.mm),
                    .untraced_sharers = futex.untraced_sharers,
                    .futexes = futex.futexes,
                    .key = futex.key,
@@ -95,7 +95,7 @@ Result<void> EventOrder::hold(const RawRecord& record) {
   };
   const auto hold_event = [&](const OrderedEvent& event) {
     const std::uint32_t place = put(events_, free_events_, event);
-    keys_.push_back({event.entry_ns, event.head.task, place | std::uint32_t{event.source} << kSourceShift});
+    keys_.push_back({event.entry_ns, TaskId(event.head.task), place | std::uint32_t{event.source} << kSourceShift});
   };
   static_assert(kPlaceBits > LateItem::kMost + kMostHeld + kBatch, "as many may be held at once");
   if (record.head.type == USC_RECORD_EVENT) {
@@ -105,12 +105,13 @@ Result<void> EventOrder::hold(const RawRecord& record) {
   } else if (record.head.type == USC_RECORD_STRING) {
     const auto string = intern_(record);
     if (!string) return string.error();
-    keys_.push_back({entry_of(record), record.head.task, put(strings_, free_strings_, *string) | kStringBit});
+    keys_.push_back({entry_of(record), TaskId(record.head.task), put(strings_, free_strings_, *string) | kStringBit});
   } else if (record.head.type == USC_RECORD_FUTEX) {
-    keys_.push_back({entry_of(record), record.head.task, put(futexes_, free_futexes_, futex_of(record)) | kFutexBit});
+    keys_.push_back(
+        {entry_of(record), TaskId(record.head.task), put(futexes_, free_futexes_, futex_of(record)) | kFutexBit});
   } else {
     const auto verify = record.as<usc_verify>();
-    keys_.push_back({verify.entry_ns, verify.head.task, put(verifies_, free_verifies_, verify) | kVerifyBit});
+    keys_.push_back({verify.entry_ns, TaskId(verify.head.task), put(verifies_, free_verifies_, verify) | kVerifyBit});
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "trace/ids.h"
 #include "trace/raw_reader.h"
 
 namespace uscope::trace {
@@ -42,7 +43,7 @@ struct LateItem {
 
 // What an argument of a call pointed to.
 struct OrderedString {
-  std::int64_t string_id = 0;              // row of `string`; 0: numbers
+  StringRowId string_id{};                 // none: numbers
   std::array<std::uint64_t, 3> numbers{};  // of USC_STRING_WORDS and, two 32-bit ones, USC_STRING_PAIR
   std::uint16_t flags = 0;                 // USC_STRING_LATE …
   std::uint8_t arg = 0;
@@ -60,7 +61,7 @@ struct OrderedFutex {
   std::uint64_t words_from = 0;
   std::uint32_t op = 0;
   std::uint32_t expected = 0;
-  std::uint32_t mm = 0;
+  MmId mm;
   std::uint32_t untraced_sharers = USC_FUTEX_SHARERS_UNKNOWN;
   std::uint32_t futexes = 0;
   std::uint8_t key = USC_FUTEX_UNKNOWN;
@@ -71,7 +72,7 @@ struct OrderedFutex {
 
 // An event of any source. A usc_logged has its values for arguments, and how = logged.
 struct OrderedEvent : usc_event {
-  std::uint32_t kernel_stack = 0;  // number in LoggedStacks, which has `stack` and kernel frames; 0: no kernel frames
+  LoggedStackNumber kernel_stack{};  // of LoggedStacks, which has `stack` and kernel frames; none: no kernel frames
 };
 
 // One event with all that was recorded of it.
@@ -119,7 +120,7 @@ class EventOrder {
   // Sorted by entry, task, source, and place: events, futexes, strings, verify records. The last three are of calls.
   struct Key {
     std::uint64_t entry_ns;
-    std::uint32_t task;
+    TaskId task;
     std::uint32_t
         place;  // in events_, with the source in kSourceBits; or, with one bit, in verifies_, strings_, futexes_
     [[nodiscard]] bool same_event(const Key& other) const {

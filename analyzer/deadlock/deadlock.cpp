@@ -67,9 +67,9 @@ class Diagnostician {
   std::vector<Waiter> waiters_;
   std::vector<bool> stuck_;
   std::map<std::string, std::uint64_t> things_;
-  std::unordered_map<std::int64_t, std::size_t> by_row_;              // thread row id → index
+  std::unordered_map<ThreadRowId, std::size_t> by_row_;               // index
   std::unordered_map<std::size_t, std::size_t> vforks_;               // by process: its vfork calls in progress
-  std::unordered_multimap<std::int64_t, std::size_t> first_threads_;  // id of the parent process → index
+  std::unordered_multimap<ProcessRowId, std::size_t> first_threads_;  // by the parent process: index
 };
 
 template <typename Rule>
@@ -202,7 +202,7 @@ void Diagnostician::find_vfork_child(std::size_t index, WaitedObject& object, Wa
 Result<void> Diagnostician::find_wakers(const LastCall& thread, const WaitedObject& object, Waiter& waiter) {
   auto rows = history_.wakers(thread, memory_of(thread), object.what);
   if (!rows) return rows.error();
-  for (const std::int64_t row : *rows) {
+  for (const ThreadRowId row : *rows) {
     if (const auto found = by_row_.find(row); found != by_row_.end()) {
       waiter.wakers.push_back(found->second);
     } else {

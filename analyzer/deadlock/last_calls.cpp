@@ -26,22 +26,22 @@ constexpr std::int64_t kDeathSlack = 10'000'000;  // a thread's last wakes come 
 constexpr std::uint32_t kFutexNr = 202;  // of x86-64
 
 struct Call {
-  std::int64_t id = 0;
+  EventRowId id;
   std::int64_t ts_ns = 0;
   std::optional<std::int64_t> end_ns;
   std::string how;
   std::string kind;
   std::string abi;
-  std::optional<std::int64_t> stack_id;
-  std::optional<std::int64_t> image_id;
+  std::optional<StackRowId> stack_id;
+  std::optional<ImageRowId> image_id;
   std::uint64_t a0 = 0;
   std::uint64_t a1 = 0;
   std::optional<std::int64_t> result;
 };
 
 struct ThreadRow {
-  std::int64_t id = 0;
-  std::int64_t process_id = 0;
+  ThreadRowId id;
+  ProcessRowId process_id;
   std::optional<std::int64_t> tid;
   std::int64_t ns_tid = 0;
   std::string name;
@@ -63,9 +63,9 @@ class Reader {
   Result<void> add(const ThreadRow& row, LastCalls& out);
 
  private:
-  Result<std::vector<Call>> last_two(std::int64_t thread_id);
-  Result<std::optional<std::int64_t>> read_wait(std::int64_t event_id, LastCall& into);
-  Result<StackLines> stack(std::optional<std::int64_t> id);
+  Result<std::vector<Call>> last_two(ThreadRowId thread_id);
+  Result<std::optional<std::int64_t>> read_wait(EventRowId event_id, LastCall& into);
+  Result<StackLines> stack(std::optional<StackRowId> id);
   Result<void> stand(const std::vector<Call>& calls, const LastProcess& process, LastCall& thread);
   Result<void> refused(const std::vector<Call>& calls, LastCall& thread);
   [[nodiscard]] bool is_gone(const ThreadRow& row, const LastProcess& process) const;
@@ -75,8 +75,8 @@ class Reader {
   store::Statement calls_;
   store::Statement waits_;
   store::Statement frames_;
-  std::map<std::int64_t, StackLines> stacks_;
-  std::map<std::int64_t, std::int64_t> killed_from_;  // process → when the first of its threads was killed in a call
+  std::map<StackRowId, StackLines> stacks_;
+  std::map<ProcessRowId, std::int64_t> killed_from_;  // when the first of its threads was killed in a call
 };
 
 Result<Reader> Reader::prepare(const store::Database& database, const Catalog& catalog) {
@@ -131,32 +131,33 @@ void Reader::inherit_rings(LastCalls& out) const {
 }
 
 void Reader::find_spaces(LastCalls& out) const {
-  std::map<std::int64_t, std::size_t> first;  // by number
+  std::map<SpaceId, std::size_t> first;
   for (std::size_t i = 0; i < out.processes.size(); i++) {
-    const std::int64_t number = catalog_.processes.find(out.processes[i].id)->space;
-    out.processes[i].space = number == 0 ? i : first.emplace(number, i).first->second;
+    const SpaceId id = catalog_.processes.find(out.processes[i].id)->space;
+    out.processes[i].space = id ? first.emplace(id, i).first->second : i;
     out.spaces[out.processes[i].space].push_back(i);
   }
 }
 
 // Skips kernel events (class not `syscall`), which lie within calls.
-Result<std::vector<Call>> Reader::last_two(std::int64_t thread_id) {
+Result<std::vector<Call>> Reader::last_two(ThreadRowId thread_id) {
   std::vector<Call> found;
   calls_.bind(1, thread_id);
   auto done = each(calls_, [&](const SqlRow& row) {
     if (found.size() == 2 || row.text(11) != "syscall") return;
     std::optional<std::int64_t> end_ns;
     if (const auto duration = row.maybe_integer(2)) end_ns = difference(row.integer(1), difference(0, *duration));
-    found.push_back({row.integer(0), row.integer(1), end_ns, text(row, 3), text(row, 4), text(row, 5),
-                     row.maybe_integer(6), row.maybe_integer(7), static_cast<std::uint64_t>(row.integer(8)),
-                     static_cast<std::uint64_t>(row.integer(9)), row.maybe_integer(10)});
+    found.push_back({EventRowId(row.integer(0)), row.integer(1), end_ns, text(row, 3), text(row, 4), text(row, 5),
+                     maybe_id<StackRowId>(row, 6), maybe_id<ImageRowId>(row, 7),
+                     static_cast<std::uint64_t>(row.integer(8)), static_cast<std::uint64_t>(row.integer(9)),
+                     row.maybe_integer(10)});
   });
   if (!done) return done.error();
   return found;
 }
 
 // The value of `asleep`; nullopt if nothing is known of the wait.
-Result<std::optional<std::int64_t>> Reader::read_wait(std::int64_t event_id, LastCall& into) {
+Result<std::optional<std::int64_t>> Reader::read_wait(EventRowId event_id, LastCall& into) {
   std::optional<std::int64_t> asleep;
   waits_.bind(1, event_id);
   auto done = each(waits_, [&](const SqlRow& row) {
@@ -181,7 +182,7 @@ Result<std::optional<std::int64_t>> Reader::read_wait(std::int64_t event_id, Las
   return asleep;
 }
 
-Result<StackLines> Reader::stack(std::optional<std::int64_t> id) {
+Result<StackLines> Reader::stack(std::optional<StackRowId> id) {
   if (!id) return StackLines{};
   if (const auto known = stacks_.find(*id); known != stacks_.end()) return known->second;
   StackLines lines;
@@ -371,8 +372,8 @@ Result<LastCalls> read_last_calls(const store::Database& database, bool under_wa
   std::vector<ThreadRow> rows;
   auto done = each_row(database, "SELECT id, process_id, tid, ns_tid, name, end_ns FROM thread ORDER BY id",
                        [&](const SqlRow& row) {
-                         rows.push_back({row.integer(0),
-                                         row.integer(1),
+                         rows.push_back({ThreadRowId(row.integer(0)),
+                                         ProcessRowId(row.integer(1)),
                                          row.maybe_integer(2),
                                          row.integer(3),
                                          text(row, 4),

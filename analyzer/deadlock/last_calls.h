@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/deadlock/futex_wait.h"
+#include "analyzer/read/row_ids.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -27,7 +28,7 @@ enum class Standing {
 };
 
 struct LastCall {
-  std::int64_t thread_id = 0;
+  ThreadRowId thread_id;
   std::size_t process = 0;  // index in LastCalls::processes
   std::int64_t tid = 0;
   std::int64_t ns_tid = 0;
@@ -35,7 +36,7 @@ struct LastCall {
   Standing standing = Standing::kRuns;
   std::string call;      // empty if the thread runs
   std::uint64_t a0 = 0;  // its first argument
-  std::int64_t event_id = 0;
+  EventRowId event_id;
   std::int64_t since_ns = 0;   // CLOCK_MONOTONIC
   std::int64_t waited_ns = 0;  // until the end of the trace or of the process
   bool attached = false;       // the wait began before tracing did, so it is longer than waited_ns
@@ -47,10 +48,10 @@ struct LastCall {
 };
 
 struct LastProcess {
-  std::int64_t id = 0;
+  ProcessRowId id;
   std::int64_t pid = 0;
   std::int64_t ns_pid = 0;
-  std::int64_t parent_id = 0;
+  ProcessRowId parent_id;
   std::int64_t start_ns = 0;
   std::string program;        // base name of its image
   std::int64_t until_ns = 0;  // end of the process, or of the trace

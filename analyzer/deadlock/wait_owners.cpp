@@ -67,8 +67,8 @@ FoundOwner WaitOwners::within(std::size_t index, std::uint32_t inner_tid) const 
 
 // A process and its ancestors in inner namespaces. Two processes with a common one were made within one container, most
 // likely in one namespace; that suffices to look for a tid there, but not to conclude that it is absent.
-std::vector<std::int64_t> WaitOwners::inner_ancestors(std::size_t process) const {
-  std::vector<std::int64_t> ids;
+std::vector<ProcessRowId> WaitOwners::inner_ancestors(std::size_t process) const {
+  std::vector<ProcessRowId> ids;
   for (int i = 0; i < kGenerations; i++) {
     const LastProcess& at = calls_.processes[process];
     if (is_initial(at)) break;
@@ -88,7 +88,7 @@ bool WaitOwners::same_namespace(std::size_t a, std::size_t b) const {
   const auto above = inner_ancestors(a);
   const auto others = inner_ancestors(b);
   return std::any_of(above.begin(), above.end(),
-                     [&](std::int64_t id) { return std::find(others.begin(), others.end(), id) != others.end(); });
+                     [&](ProcessRowId id) { return std::find(others.begin(), others.end(), id) != others.end(); });
 }
 
 // A thread with the same number in another namespace may be meant, or one of an untraced process. So an owner is gone

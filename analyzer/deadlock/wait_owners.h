@@ -40,14 +40,14 @@ class WaitOwners {
   [[nodiscard]] FoundOwner within(std::size_t process, std::uint32_t inner_tid) const;
   [[nodiscard]] FoundOwner across(const LastCall& waiter, std::uint32_t inner_tid) const;
   [[nodiscard]] bool same_namespace(std::size_t a, std::size_t b) const;
-  [[nodiscard]] std::vector<std::int64_t> inner_ancestors(std::size_t process) const;
+  [[nodiscard]] std::vector<ProcessRowId> inner_ancestors(std::size_t process) const;
 
   const LastCalls& calls_;
   using Threads = std::map<std::size_t, std::size_t>;                 // process → thread
   std::map<std::pair<std::size_t, std::int64_t>, Threads> by_space_;  // space, inner tid
   std::vector<bool> shares_;  // by process: others share its memory, and existed with it to the end
   std::multimap<std::int64_t, std::size_t> by_tid_;          // inner tid → thread
-  std::unordered_map<std::int64_t, std::size_t> processes_;  // id → index
+  std::unordered_map<ProcessRowId, std::size_t> processes_;  // id → index
 };
 
 }  // namespace uscope::analyzer

@@ -40,13 +40,13 @@ std::string moved(const std::string& key, std::uint64_t by) {
 Result<WakeHistory> WakeHistory::open(const store::Database& database) {
   auto wakes = database.prepare(kWakes);
   if (!wakes) return wakes.error();
-  std::vector<std::int64_t> kinds;
+  std::vector<KindRowId> kinds;
   auto done = each_row(database, "SELECT id FROM kind WHERE name IN ('futex', 'futex_wake')",
-                       [&](const SqlRow& row) { kinds.push_back(row.integer(0)); });
+                       [&](const SqlRow& row) { kinds.emplace_back(row.integer(0)); });
   if (!done) return done.error();
   WakeHistory history(std::move(*wakes), std::move(kinds));
   done = each_row(database, kSharedWakes, [&](const SqlRow& row) {
-    history.shared_[text(row, 0)].push_back({row.integer(1), row.integer(2)});
+    history.shared_[text(row, 0)].push_back({ThreadRowId(row.integer(1)), row.integer(2)});
   });
   if (!done) return done.error();
   return history;
@@ -58,7 +58,7 @@ Result<WakeHistory::Wakes> WakeHistory::at(const FutexWait& wait, std::uint64_t 
     return found == shared_.end() ? Wakes{} : found->second;
   }
   Wakes all;
-  for (const std::int64_t process : processes) {
+  for (const ProcessRowId process : processes) {
     auto wakes = in_process(address, process);
     if (!wakes) return wakes.error();
     all.insert(all.end(), wakes->begin(), wakes->end());
@@ -66,27 +66,29 @@ Result<WakeHistory::Wakes> WakeHistory::at(const FutexWait& wait, std::uint64_t 
   return all;
 }
 
-Result<WakeHistory::Wakes> WakeHistory::in_process(std::uint64_t address, std::int64_t process) {
+Result<WakeHistory::Wakes> WakeHistory::in_process(std::uint64_t address, ProcessRowId process) {
   const auto known = known_.find({process, address});
   if (known != known_.end()) return known->second;
   Wakes found;
-  for (const std::int64_t kind : kinds_) {
+  for (const KindRowId kind : kinds_) {
     wakes_.bind(1, kind);
     wakes_.bind(2, static_cast<std::int64_t>(address));
     wakes_.bind(3, process);
-    auto done = each(wakes_, [&](const SqlRow& row) { found.push_back({row.integer(0), row.integer(1)}); });
+    auto done = each(wakes_, [&](const SqlRow& row) {
+      found.push_back({ThreadRowId(row.integer(0)), row.integer(1)});
+    });
     if (!done) return done.error();
   }
   return known_.emplace(std::pair(process, address), std::move(found)).first->second;
 }
 
-Result<std::vector<std::int64_t>> WakeHistory::wakers(const LastCall& waiter, const Processes& processes,
-                                                      const Classified& what) {
+Result<std::vector<ThreadRowId>> WakeHistory::wakers(const LastCall& waiter, const Processes& processes,
+                                                     const Classified& what) {
   constexpr std::uint64_t kPair = 4;  // both are in one aligned word of 64 bits
   std::vector<std::uint64_t> addresses{waiter.wait->address};
   if (what.primitive == Primitive::kConditionVariable || what.primitive == Primitive::kPark)
     addresses.push_back(waiter.wait->address ^ kPair);
-  std::vector<std::int64_t> threads;
+  std::vector<ThreadRowId> threads;
   for (const std::uint64_t address : addresses) {
     auto wakes = at(*waiter.wait, address, processes);
     if (!wakes) return wakes.error();

@@ -104,7 +104,7 @@ void describe_example(const EventSample& sample, const EventSample& other, CellE
 }
 
 Result<CellExample> CellLookup::first(const CellEvents& which) {
-  std::int64_t id = which.cell->first_event_id;
+  EventRowId id = which.cell->first_event_id;
   if (which.error) {
     const auto found = which.cell->errnos.find(*which.error);
     if (found != which.cell->errnos.end()) id = found->second.first_event_id;
@@ -117,7 +117,7 @@ Result<CellExample> CellLookup::first(const CellEvents& which) {
   return example_of(id);
 }
 
-Result<CellExample> CellLookup::example_of(std::int64_t event) {
+Result<CellExample> CellLookup::example_of(EventRowId event) {
   CellExample example;
   example.file = facts_.file;
   example.event_id = event;
@@ -137,7 +137,7 @@ Result<std::vector<SampledEvent>> CellLookup::events(const CellEvents& which) {
   std::vector<SampledEvent> found;
   if (which.error == kUnconnected) {
     found.reserve(which.cell->unconnected.size());
-    for (const std::int64_t id : which.cell->unconnected) found.push_back({id, ""});
+    for (const EventRowId id : which.cell->unconnected) found.push_back({id, ""});
     for (SampledEvent& event : found)
       if (auto done = thread_of(event); !done) return done.error();
     return found;
@@ -162,7 +162,7 @@ Result<void> CellLookup::thread_of(SampledEvent& event) {
 
 Result<void> CellLookup::source_events(const CellEvents& which, const CellSource& source,
                                        std::vector<SampledEvent>& found) {
-  std::vector<std::optional<std::int64_t>> stacks(source.stack_ids.begin(), source.stack_ids.end());
+  std::vector<std::optional<StackRowId>> stacks(source.stack_ids.begin(), source.stack_ids.end());
   if (stacks.empty()) {
     auto query = database_.prepare("SELECT id FROM stack WHERE trigger_frame_id IS ?1 LIMIT ?2");
     if (!query) return query.error();
@@ -181,7 +181,11 @@ Result<void> CellLookup::source_events(const CellEvents& which, const CellSource
     const std::size_t left = most_of(which) - found.size();
     query->bind(3, which.error ? left : std::min(kOfOneStack, left));
     if (which.error) query->bind(4, -*which.error);
-    if (auto done = each(*query, [&](const SqlRow& row) { found.push_back({row.integer(0), text(row, 1)}); }); !done)
+    if (auto done = each(*query,
+                         [&](const SqlRow& row) {
+                           found.push_back({EventRowId(row.integer(0)), text(row, 1)});
+                         });
+        !done)
       return done;
   }
   return {};
@@ -195,7 +199,7 @@ Result<bool> CellLookup::has_strings() {
   return any;
 }
 
-Result<std::vector<std::string>> CellLookup::strings(std::int64_t event) {
+Result<std::vector<std::string>> CellLookup::strings(EventRowId event) {
   if (!strings_) {
     auto query = database_.prepare(
         "SELECT DISTINCT s.value FROM event_string es JOIN string s ON s.id = es.string_id WHERE es.event_id = ?1");

@@ -21,7 +21,7 @@ struct CellEvents {
 };
 
 struct SampledEvent {
-  std::int64_t id = 0;
+  EventRowId id;
   std::string thread;  // its name
 };
 
@@ -38,7 +38,7 @@ class CellLookup {
 
   // The first event, and the place that it was called from.
   Result<CellExample> first(const CellEvents& which);
-  Result<CellExample> example_of(std::int64_t event);
+  Result<CellExample> example_of(EventRowId event);
 
   // Events by id: about 1000 at most, 20,000 with an error. The work is bounded, for one cell and for all cells
   // together, so fewer events than exist may be found if a cell's events are few among very many of the same stacks.
@@ -51,7 +51,7 @@ class CellLookup {
   Result<bool> has_strings();
 
   // The data that the arguments of an event point to.
-  Result<std::vector<std::string>> strings(std::int64_t event);
+  Result<std::vector<std::string>> strings(EventRowId event);
 
   Result<EventSample> describe(const std::vector<SampledEvent>& events);
   Result<EventSample> sample(const CellEvents& which);

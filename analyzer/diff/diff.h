@@ -38,7 +38,7 @@ struct ArgumentValue {
 // An example of a cell, from the run that has most of its events.
 struct CellExample {
   std::string file;                      // of the run
-  std::int64_t event_id = 0;             // its first event there
+  EventRowId event_id;                   // its first event there
   std::string stack;                     // the first event's stack, folded: root first, `;`. Empty: none
   std::optional<std::int64_t> first_ns;  // time of the first event since the start of the run
   std::vector<std::string> threads;      // names; first the threads with most of the examined events

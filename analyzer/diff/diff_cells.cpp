@@ -187,8 +187,8 @@ void Comparison::only(const CellRow& row, bool of_normal, OnlyCell cell, const P
     if (!run || part(*run) <= 0) continue;
     cell.runs++;
     cell.events += static_cast<std::uint64_t>(part(*run));
-    const std::int64_t first = cell.error ? run->errnos.at(*cell.error).first_event_id : run->first_event_id;
-    cell.first_event_id = cell.first_event_id == 0 ? first : std::min(cell.first_event_id, first);
+    const EventRowId first = cell.error ? run->errnos.at(*cell.error).first_event_id : run->first_event_id;
+    cell.first_event_id = cell.first_event_id ? std::min(cell.first_event_id, first) : first;
     if (!cell.error || cell.never_returned) cell.open += run->open;
     if (cell.never_returned) continue;
     for (const auto& [error, count] : run->errnos)

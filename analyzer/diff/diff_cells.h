@@ -54,7 +54,7 @@ struct OnlyCell {
   std::uint64_t events = 0;                        // in all runs of its side
   std::map<std::int64_t, std::uint64_t> errors{};  // of these
   std::uint64_t open = 0;                          // of these events, never returned
-  std::int64_t first_event_id = 0;                 // the lowest of all runs
+  EventRowId first_event_id{};                     // the lowest of all runs
   std::size_t runs = 0;                            // number of runs that have the cell
   double score = 0;
 };

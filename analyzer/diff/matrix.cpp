@@ -22,16 +22,16 @@ std::uint64_t unsigned_of(const SqlRow& row, int column) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(column)));
 }
 
-std::int64_t earlier(std::int64_t a, std::int64_t b) {
-  return a == 0 ? b : std::min(a, b);
+EventRowId earlier(EventRowId a, EventRowId b) {
+  return a ? std::min(a, b) : b;
 }
 
 // The names of kinds by id.
-Result<std::unordered_map<std::int64_t, std::string>> read_kinds(const store::Database& database) {
-  std::unordered_map<std::int64_t, std::string> kinds;
+Result<std::unordered_map<KindRowId, std::string>> read_kinds(const store::Database& database) {
+  std::unordered_map<KindRowId, std::string> kinds;
   auto done = each_row(database, "SELECT id, name, abi FROM kind", [&](const SqlRow& row) {
     const std::string abi = text(row, 2);
-    kinds[row.integer(0)] = abi == "x86_64" ? text(row, 1) : abi + ":" + text(row, 1);
+    kinds[KindRowId(row.integer(0))] = abi == "x86_64" ? text(row, 1) : abi + ":" + text(row, 1);
   });
   if (!done) return done.error();
   return kinds;
@@ -57,23 +57,24 @@ class FunctionMatrix {
                     "SELECT c.kind_id, c.trigger_frame_id, c.events, c.errors, c.total_ns, c.open, c.first_event_id, "
                     "f.function, f.module_id FROM cell c LEFT JOIN frame f ON f.id = c.trigger_frame_id",
                     [&](const SqlRow& row) {
+                      const KindRowId kind(row.integer(0));
                       Caller caller;
-                      if (!row.is_null(7)) caller = identity_.caller(row.text(7), row.integer(8));
-                      Cell& cell = matrix_.cells[{kinds_[row.integer(0)], caller.function, caller.module}];
+                      if (!row.is_null(7)) caller = identity_.caller(row.text(7), ModuleRowId(row.integer(8)));
+                      Cell& cell = matrix_.cells[{kinds_[kind], caller.function, caller.module}];
                       cell.events += unsigned_of(row, 2);
                       cell.errors += unsigned_of(row, 3);
                       cell.total_ns += unsigned_of(row, 4);
                       cell.open += unsigned_of(row, 5);
-                      cell.first_event_id = earlier(cell.first_event_id, row.integer(6));
-                      cell.sources.push_back({row.integer(0), row.maybe_integer(1), {}});
-                      places_[row.integer(0)][row.integer(1)] = &cell;
+                      cell.first_event_id = earlier(cell.first_event_id, EventRowId(row.integer(6)));
+                      cell.sources.push_back({kind, maybe_id<FrameRowId>(row, 1), {}});
+                      places_[kind][FrameRowId(row.integer(1))] = &cell;
                     });
   }
 
   Cell* place(const SqlRow& row) {
-    const auto kind = places_.find(row.integer(0));
+    const auto kind = places_.find(KindRowId(row.integer(0)));
     if (kind == places_.end()) return nullptr;
-    const auto at = kind->second.find(row.integer(1));
+    const auto at = kind->second.find(FrameRowId(row.integer(1)));
     return at == kind->second.end() ? nullptr : at->second;
   }
 
@@ -84,7 +85,7 @@ class FunctionMatrix {
                       if (!cell) return;
                       ErrorCount& count = cell->errnos[row.integer(2)];
                       count.events += unsigned_of(row, 3);
-                      count.first_event_id = earlier(count.first_event_id, row.integer(4));
+                      count.first_event_id = earlier(count.first_event_id, EventRowId(row.integer(4)));
                     });
   }
 
@@ -105,8 +106,8 @@ class FunctionMatrix {
 
   const store::Database& database_;
   StackIdentity& identity_;
-  std::unordered_map<std::int64_t, std::string> kinds_;
-  std::unordered_map<std::int64_t, std::unordered_map<std::int64_t, Cell*>> places_;  // by kind, trigger (0: none)
+  std::unordered_map<KindRowId, std::string> kinds_;
+  std::unordered_map<KindRowId, std::unordered_map<FrameRowId, Cell*>> places_;  // by kind, trigger (may be none)
   Matrix matrix_;
 };
 
@@ -119,12 +120,12 @@ struct Gathered {
 void gather(Gathered& into, const SqlRow& row) {
   Cell& cell = into.cell;
   if (cell.events++ == 0) {
-    cell.first_event_id = row.integer(0);
-    cell.sources.push_back({row.integer(1), std::nullopt, {}});
+    cell.first_event_id = EventRowId(row.integer(0));
+    cell.sources.push_back({KindRowId(row.integer(1)), std::nullopt, {}});
   }
   auto& stacks = cell.sources.back().stack_ids;
-  const std::int64_t stack = row.integer(2);
-  if (stack != 0 && stacks.size() < kStacksKept && std::find(stacks.begin(), stacks.end(), stack) == stacks.end())
+  const StackRowId stack(row.integer(2));
+  if (stack && stacks.size() < kStacksKept && std::find(stacks.begin(), stacks.end(), stack) == stacks.end())
     stacks.push_back(stack);
   if (!row.is_null(3)) {
     cell.timed++;
@@ -136,7 +137,7 @@ void gather(Gathered& into, const SqlRow& row) {
   if (row.is_null(4) || !syscalls::is_error(row.integer(4))) return;
   cell.errors++;
   ErrorCount& count = cell.errnos[-row.integer(4)];
-  if (count.events++ == 0) count.first_event_id = row.integer(0);
+  if (count.events++ == 0) count.first_event_id = EventRowId(row.integer(0));
 }
 
 Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by, StackIdentity& identity) {
@@ -144,11 +145,11 @@ Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by
   if (!kinds) return kinds.error();
   auto stacks = identity.stacks(by);
   if (!stacks) return stacks.error();
-  std::unordered_map<std::int64_t, std::unordered_map<std::uint32_t, Gathered>> gathered;  // by kind, caller
+  std::unordered_map<KindRowId, std::unordered_map<std::uint32_t, Gathered>> gathered;  // by kind, caller
   auto done =
       each_row(database, "SELECT id, kind_id, stack_id, dur_ns, result, how FROM event", [&](const SqlRow& row) {
-        const auto stack = stacks->find(row.integer(2));
-        gather(gathered[row.integer(1)][stack == stacks->end() ? 0 : stack->second], row);
+        const auto stack = stacks->find(StackRowId(row.integer(2)));
+        gather(gathered[KindRowId(row.integer(1))][stack == stacks->end() ? 0 : stack->second], row);
       });
   if (!done) return done.error();
   Matrix matrix;

@@ -53,14 +53,14 @@ constexpr std::int64_t kUnconnected = 1'000'000;
 
 struct ErrorCount {
   std::uint64_t events = 0;
-  std::int64_t first_event_id = 0;
+  EventRowId first_event_id;
 };
 
 // Locates a cell's events in its store.
 struct CellSource {
-  std::int64_t kind_id = 0;
-  std::optional<std::int64_t> trigger_frame_id;  // for function cells
-  std::vector<std::int64_t> stack_ids;           // for other cells: some of their stacks
+  KindRowId kind_id;
+  std::optional<FrameRowId> trigger_frame_id;  // for function cells
+  std::vector<StackRowId> stack_ids;           // for other cells: some of their stacks
 };
 
 struct Cell {
@@ -70,10 +70,10 @@ struct Cell {
   std::uint64_t total_ns = 0;
   std::uint64_t timed = 0;  // events with a duration
   double median_ns = 0;     // of the timed events, within one step of the store's cell_latency
-  std::int64_t first_event_id = 0;
+  EventRowId first_event_id;
   std::map<std::int64_t, ErrorCount> errnos;
   std::vector<CellSource> sources;
-  std::vector<std::int64_t> unconnected;  // some of these events
+  std::vector<EventRowId> unconnected;  // some of these events
 };
 
 struct Matrix {

@@ -27,11 +27,11 @@ Result<std::vector<ModuleBuild>> read_modules(const store::Database& database, c
 Result<void> StackIdentity::read_modules() {
   return each_row(database_, "SELECT id, path, class FROM module ORDER BY id", [&](const SqlRow& row) {
     const std::string kind = text(row, 2);
-    modules_.append({row.integer(0), renamed(row.text(1), names_), kind == "app", kind == "jit"});
+    modules_.append({ModuleRowId(row.integer(0)), renamed(row.text(1), names_), kind == "app", kind == "jit"});
   });
 }
 
-Caller StackIdentity::caller(std::string_view function, std::int64_t module_id) {
+Caller StackIdentity::caller(std::string_view function, ModuleRowId module_id) {
   const Module* module = modules_.find(module_id);
   Caller caller{std::string(function), module ? module->name : ""};
   if (!is_nameless(function)) {
@@ -48,10 +48,11 @@ Caller StackIdentity::caller(std::string_view function, std::int64_t module_id) 
 Result<void> StackIdentity::read_frames() {
   std::unordered_map<std::string, std::uint32_t> known;
   return each_row(database_, "SELECT id, function, module_id FROM frame ORDER BY id", [&](const SqlRow& row) {
-    const Caller found = caller(row.text(1), row.integer(2));
+    const ModuleRowId module_id(row.integer(2));
+    const Caller found = caller(row.text(1), module_id);
     const auto [at, is_new] = known.try_emplace(found.function, static_cast<std::uint32_t>(texts_.size()));
     if (is_new) texts_.push_back(found.function);
-    frames_.append({row.integer(0), at->second, row.integer(2)});
+    frames_.append({FrameRowId(row.integer(0)), at->second, module_id});
   });
 }
 
@@ -61,7 +62,7 @@ std::uint32_t StackIdentity::number_of(Caller caller) {
   return at->second;
 }
 
-const StackIdentity::Module* StackIdentity::module_of(std::int64_t frame_id) const {
+const StackIdentity::Module* StackIdentity::module_of(FrameRowId frame_id) const {
   const Frame* frame = frames_.find(frame_id);
   return frame ? modules_.find(frame->module_id) : nullptr;
 }
@@ -97,11 +98,11 @@ std::uint32_t StackIdentity::by_path(const std::vector<StackFrame>& stack) {
   return last ? number_of(std::move(caller)) : 0;
 }
 
-Result<std::unordered_map<std::int64_t, std::uint32_t>> StackIdentity::stacks(const MatrixBy& by) {
+Result<std::unordered_map<StackRowId, std::uint32_t>> StackIdentity::stacks(const MatrixBy& by) {
   if (auto done = read_frames(); !done) return done.error();
-  std::unordered_map<std::int64_t, std::uint32_t> numbers;
+  std::unordered_map<StackRowId, std::uint32_t> numbers;
   std::vector<StackFrame> stack;
-  std::int64_t id = 0;
+  StackRowId id;
   const auto finish = [&] {
     if (!stack.empty()) numbers[id] = by.space == MatrixBy::Space::kPath ? by_path(stack) : by_depth(stack, by.depth);
     stack.clear();
@@ -110,9 +111,10 @@ Result<std::unordered_map<std::int64_t, std::uint32_t>> StackIdentity::stacks(co
                        "SELECT sf.stack_id, sf.frame_id, sf.frame_id IS s.trigger_frame_id FROM stack_frame sf "
                        "JOIN stack s ON s.id = sf.stack_id ORDER BY sf.stack_id, sf.position, sf.inline_depth",
                        [&](const SqlRow& row) {
-                         if (row.integer(0) != id) finish();
-                         id = row.integer(0);
-                         stack.push_back({row.integer(1), row.integer(2) != 0});
+                         const StackRowId next(row.integer(0));
+                         if (next != id) finish();
+                         id = next;
+                         stack.push_back({FrameRowId(row.integer(1)), row.integer(2) != 0});
                        });
   if (!done) return done.error();
   finish();

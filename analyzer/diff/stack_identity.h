@@ -27,28 +27,28 @@ class StackIdentity {
   Result<void> read_modules();
 
   // A frame's function and module. Records the modules whose nameless functions became one.
-  Caller caller(std::string_view function, std::int64_t module_id);
+  Caller caller(std::string_view function, ModuleRowId module_id);
 
   // For each stack of the store, the index of its caller in callers(); index 0 means no caller.
-  Result<std::unordered_map<std::int64_t, std::uint32_t>> stacks(const MatrixBy& by);
+  Result<std::unordered_map<StackRowId, std::uint32_t>> stacks(const MatrixBy& by);
   [[nodiscard]] const std::vector<Caller>& callers() const { return callers_; }
 
   [[nodiscard]] const std::set<std::string>& nameless() const { return nameless_; }
 
  private:
   struct Module {
-    std::int64_t id = 0;
+    ModuleRowId id;
     std::string name;
     bool app = false;
     bool memory = false;  // code without a file: its addresses mean nothing in another run
   };
   struct Frame {
-    std::int64_t id = 0;
+    FrameRowId id;
     std::uint32_t text = 0;  // in texts_
-    std::int64_t module_id = 0;
+    ModuleRowId module_id;
   };
   struct StackFrame {
-    std::int64_t frame_id = 0;
+    FrameRowId frame_id;
     bool trigger = false;
   };
 
@@ -56,7 +56,7 @@ class StackIdentity {
   std::uint32_t number_of(Caller caller);
   std::uint32_t by_depth(const std::vector<StackFrame>& stack, std::size_t depth);
   std::uint32_t by_path(const std::vector<StackFrame>& stack);
-  [[nodiscard]] const Module* module_of(std::int64_t frame_id) const;
+  [[nodiscard]] const Module* module_of(FrameRowId frame_id) const;
 
   const store::Database& database_;
   const ModuleNames& names_;

@@ -18,7 +18,7 @@ Result<void> read_meta(const store::Database& database, Catalog& catalog) {
 
 Result<void> read_kinds(const store::Database& database, Catalog& catalog) {
   return each_row(database, "SELECT id, name, class, abi, nr FROM kind ORDER BY id", [&](const SqlRow& row) {
-    catalog.kinds.append({row.integer(0), text(row, 1), text(row, 2), text(row, 3), row.integer(4)});
+    catalog.kinds.append({KindRowId(row.integer(0)), text(row, 1), text(row, 2), text(row, 3), row.integer(4)});
   });
 }
 
@@ -28,17 +28,17 @@ Result<void> read_processes(const store::Database& database, Catalog& catalog) {
                   "FROM process ORDER BY id",
                   [&](const SqlRow& row) {
                     Process process;
-                    process.id = row.integer(0);
+                    process.id = ProcessRowId(row.integer(0));
                     process.pid = row.integer(1);
                     process.ns_pid = row.integer(2);
-                    process.parent_id = row.integer(3);
+                    process.parent_id = ProcessRowId(row.integer(3));
                     process.start_ns = row.maybe_integer(4);
                     process.end_ns = row.maybe_integer(5);
                     process.exit_code = row.maybe_integer(6);
                     process.exit_signal = row.maybe_integer(7);
                     process.uses_io_uring = !row.is_null(8) && row.integer(8) != 0;
                     process.may_use_io_uring = row.is_null(8) || process.uses_io_uring;
-                    process.space = row.integer(9);
+                    process.space = SpaceId(row.integer(9));
                     catalog.processes.append(std::move(process));
                   });
 }
@@ -46,12 +46,12 @@ Result<void> read_processes(const store::Database& database, Catalog& catalog) {
 Result<void> read_images(const store::Database& database, Catalog& catalog) {
   auto done =
       each_row(database, "SELECT id, process_id, ts_ns, path, argv FROM image ORDER BY id", [&](const SqlRow& row) {
-        const Image& image =
-            catalog.images.append({row.integer(0), row.integer(1), row.maybe_integer(2), text(row, 3), text(row, 4)});
+        const Image& image = catalog.images.append({ImageRowId(row.integer(0)), ProcessRowId(row.integer(1)),
+                                                    row.maybe_integer(2), text(row, 3), text(row, 4)});
         if (Process* process = catalog.processes.find(image.process_id)) process->images.push_back(image.id);
       });
   if (!done) return done;
-  const auto earlier = [&](std::int64_t a, std::int64_t b) {
+  const auto earlier = [&](ImageRowId a, ImageRowId b) {
     return catalog.images.find(a)->ts_ns < catalog.images.find(b)->ts_ns;
   };
   for (Process& process : catalog.processes) std::stable_sort(process.images.begin(), process.images.end(), earlier);
@@ -60,8 +60,9 @@ Result<void> read_images(const store::Database& database, Catalog& catalog) {
 
 Result<void> read_threads(const store::Database& database, Catalog& catalog) {
   return each_row(database, "SELECT id, process_id, tid, name FROM thread ORDER BY id", [&](const SqlRow& row) {
-    catalog.threads.append({row.integer(0), row.integer(1), row.integer(2), text(row, 3)});
-    if (Process* process = catalog.processes.find(row.integer(1))) process->threads++;
+    const ProcessRowId process_id(row.integer(1));
+    catalog.threads.append({ThreadRowId(row.integer(0)), process_id, row.integer(2), text(row, 3)});
+    if (Process* process = catalog.processes.find(process_id)) process->threads++;
   });
 }
 

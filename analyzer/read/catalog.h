@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "analyzer/read/ordered.h"
+#include "analyzer/read/row_ids.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {
 
 struct Kind {
-  std::int64_t id = 0;
+  KindRowId id;
   std::string name;
   std::string source;  // kind.class: "syscall", …
   std::string abi;
@@ -24,32 +25,32 @@ struct Kind {
 };
 
 struct Image {
-  std::int64_t id = 0;
-  std::int64_t process_id = 0;
+  ImageRowId id;
+  ProcessRowId process_id;
   std::optional<std::int64_t> ts_ns;  // CLOCK_MONOTONIC
   std::string path;
   std::string argv;
 };
 
 struct Process {
-  std::int64_t id = 0;
+  ProcessRowId id;
   std::int64_t pid = 0;
   std::int64_t ns_pid = 0;
-  std::int64_t parent_id = 0;            // 0 = none
+  ProcessRowId parent_id;                // may be none
   std::optional<std::int64_t> start_ns;  // CLOCK_MONOTONIC
   std::optional<std::int64_t> end_ns;
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> exit_signal;
   bool uses_io_uring = false;
-  bool may_use_io_uring = false;     // it does, or that is unknown
-  std::int64_t space = 0;            // its address space; 0 = unknown
-  std::vector<std::int64_t> images;  // by time
+  bool may_use_io_uring = false;   // it does, or that is unknown
+  SpaceId space;                   // its address space, if known
+  std::vector<ImageRowId> images;  // by time
   std::uint64_t threads = 0;
 };
 
 struct Thread {
-  std::int64_t id = 0;
-  std::int64_t process_id = 0;
+  ThreadRowId id;
+  ProcessRowId process_id;
   std::int64_t tid = 0;
   std::string name;
 };

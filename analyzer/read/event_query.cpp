@@ -103,9 +103,12 @@ class Condition {
     terms_.push_back({term, index});
   }
 
-  void add_ids(const std::string& column, const std::vector<std::int64_t>& ids, const char* index) {
+  // `Number` is an integer or an id.
+  template <typename Number>
+  void add_any_of(const std::string& column, const std::vector<Number>& numbers, const char* index) {
     std::string list = "[";
-    for (const std::int64_t id : ids) list += fmt::format("{}{}", list.size() > 1 ? "," : "", id);
+    for (const Number number : numbers)
+      list += fmt::format("{}{}", list.size() > 1 ? "," : "", trace::number_of(number));
     add(column + " IN (SELECT value FROM json_each(?))", {std::nullopt, list + "]"}, index);
   }
 
@@ -123,17 +126,17 @@ class Condition {
 
   void add_tasks(const EventFilter& filter, const Catalog& catalog) {
     if (!filter.pids.empty() || !filter.tids.empty()) {
-      std::vector<std::int64_t> threads;
+      std::vector<ThreadRowId> threads;
       for (const Thread& thread : catalog.threads) {
         const Process* process = catalog.processes.find(thread.process_id);
         const bool pid_fits = filter.pids.empty() || (process && contains(filter.pids, process->pid));
         const bool tid_fits = filter.tids.empty() || contains(filter.tids, thread.tid);
         if (pid_fits && tid_fits) threads.push_back(thread.id);
       }
-      add_ids("e.thread_id", threads, "event_thread_ts");
+      add_any_of("e.thread_id", threads, "event_thread_ts");
     }
     if (filter.processes.empty()) return;
-    std::vector<std::int64_t> images;
+    std::vector<ImageRowId> images;
     for (const Image& image : catalog.images) {
       const std::string name(base_name(image.path));
       for (const std::string& glob : filter.processes) {
@@ -142,15 +145,15 @@ class Condition {
         break;
       }
     }
-    add_ids("e.image_id", images, nullptr);
+    add_any_of("e.image_id", images, nullptr);
   }
 
   void add_calls(const EventFilter& filter, const Catalog& catalog) {
     if (!filter.calls) return;
-    std::vector<std::int64_t> kinds;
+    std::vector<KindRowId> kinds;
     for (const Kind& kind : catalog.kinds)
       if (contains(*filter.calls, kind.name)) kinds.push_back(kind.id);
-    add_ids("e.kind_id", kinds, "event_kind_a0");
+    add_any_of("e.kind_id", kinds, "event_kind_a0");
   }
 
   void add_results(const EventFilter& filter) {
@@ -161,7 +164,7 @@ class Condition {
     if (!filter.errors.empty()) {
       std::vector<std::int64_t> results;
       for (const std::int64_t number : filter.errors) results.push_back(-number);
-      add_ids("e.result", results, nullptr);
+      add_any_of("e.result", results, nullptr);
     }
     if (filter.slower_ns) add("e.dur_ns >= ?", *filter.slower_ns);
     if (filter.hows.empty()) return;
@@ -287,7 +290,7 @@ class EventReader {
     return EventReader(catalog, std::move(*event), std::move(*strings), std::move(*stack));
   }
 
-  Result<EventRow> read(std::int64_t id) {
+  Result<EventRow> read(EventRowId id) {
     EventRow out;
     out.id = id;
     event_.bind(1, id);
@@ -312,13 +315,13 @@ class EventReader {
     out.ts_ns = difference(row.integer(0), catalog_->start_ns);
     out.dur_ns = row.maybe_integer(1);
     out.how = text(row, 2);
-    if (const Thread* thread = catalog_->threads.find(row.integer(3))) {
+    if (const Thread* thread = catalog_->threads.find(ThreadRowId(row.integer(3)))) {
       out.tid = thread->tid;
       out.thread = thread->name;
       if (const Process* process = catalog_->processes.find(thread->process_id)) out.pid = process->pid;
     }
-    if (const Image* image = catalog_->images.find(row.integer(4))) out.process = base_name(image->path);
-    if (const Kind* kind = catalog_->kinds.find(row.integer(5))) {
+    if (const Image* image = catalog_->images.find(ImageRowId(row.integer(4)))) out.process = base_name(image->path);
+    if (const Kind* kind = catalog_->kinds.find(KindRowId(row.integer(5)))) {
       out.call = kind->name;
       out.source = kind->source;
       out.abi = kind->abi;
@@ -326,7 +329,7 @@ class EventReader {
     }
     out.result = row.maybe_integer(6);
     if (out.result && syscalls::is_error(*out.result)) out.error = error_name(-*out.result);
-    out.stack_id = row.maybe_integer(7);
+    out.stack_id = maybe_id<StackRowId>(row, 7);
     for (int arg = 0; arg < 6; arg++) out.args[static_cast<std::size_t>(arg)] = row.maybe_integer(8 + arg);
   }
 
@@ -356,7 +359,7 @@ class EventReader {
   store::Statement event_;
   store::Statement strings_;
   store::Statement stack_;
-  std::unordered_map<std::int64_t, StackFacts> stacks_;
+  std::unordered_map<StackRowId, StackFacts> stacks_;
 };
 
 }  // namespace
@@ -373,7 +376,7 @@ Result<void> for_each_event(const store::Database& database, const EventFilter& 
     auto more = query->step();
     if (!more) return more.error();
     if (!*more) return {};
-    auto event = reader->read(query->integer(0));
+    auto event = reader->read(EventRowId(query->integer(0)));
     if (!event) return event.error();
     if (!row(*event)) return {};
   }
@@ -381,7 +384,7 @@ Result<void> for_each_event(const store::Database& database, const EventFilter& 
 
 struct StackReader::State {
   store::Statement query;
-  std::unordered_map<std::int64_t, std::vector<StackFrame>> cache;
+  std::unordered_map<StackRowId, std::vector<StackFrame>> cache;
 };
 
 StackReader::StackReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -399,7 +402,7 @@ Result<StackReader> StackReader::create(const store::Database& database) {
   return StackReader(std::make_unique<State>(State{std::move(*query), {}}));
 }
 
-Result<const std::vector<StackFrame>*> StackReader::frames(std::int64_t stack_id) {
+Result<const std::vector<StackFrame>*> StackReader::frames(StackRowId stack_id) {
   const auto at = state_->cache.find(stack_id);
   if (at != state_->cache.end()) return &at->second;
   if (state_->cache.size() >= kCachedStacks) state_->cache.clear();

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/read/row_ids.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -43,7 +44,7 @@ struct EventString {
 };
 
 struct EventRow {
-  std::int64_t id = 0;
+  EventRowId id;
   std::int64_t ts_ns = 0;  // since the trace's start
   std::optional<std::int64_t> dur_ns;
   std::string how;
@@ -59,7 +60,7 @@ struct EventRow {
   std::string error;  // "ENOENT"; empty if the result is not an error
   std::array<std::optional<std::int64_t>, 6> args;
   std::vector<EventString> strings;  // by argument
-  std::optional<std::int64_t> stack_id;
+  std::optional<StackRowId> stack_id;
   std::int64_t depth = 0;
   std::string ended;
   std::string trigger;
@@ -90,7 +91,7 @@ class StackReader {
   ~StackReader();
 
   // Innermost first. The pointer is valid until the next call.
-  [[nodiscard]] Result<const std::vector<StackFrame>*> frames(std::int64_t stack_id);
+  [[nodiscard]] Result<const std::vector<StackFrame>*> frames(StackRowId stack_id);
 
  private:
   struct State;

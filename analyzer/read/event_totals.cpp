@@ -22,7 +22,7 @@ Result<void> read_kinds(const store::Database& database, const Catalog& catalog,
                          totals.events += count_of(row, 1);
                          totals.errors += count_of(row, 2);
                          totals.open += count_of(row, 3);
-                         const Kind* kind = catalog.kinds.find(row.integer(0));
+                         const Kind* kind = catalog.kinds.find(KindRowId(row.integer(0)));
                          if (!kind) return;
                          KindTotals& counts = totals.kinds[catalog.kinds.index_of(*kind)];
                          counts.events = count_of(row, 1);
@@ -34,7 +34,7 @@ Result<void> read_kinds(const store::Database& database, const Catalog& catalog,
   return each_row(database, "SELECT kind_id, up_to_ns, events FROM latency ORDER BY kind_id, up_to_ns",
                   [&](const SqlRow& row) {
                     totals.timed += count_of(row, 2);
-                    const Kind* kind = catalog.kinds.find(row.integer(0));
+                    const Kind* kind = catalog.kinds.find(KindRowId(row.integer(0)));
                     if (!kind) return;
                     KindTotals& counts = totals.kinds[catalog.kinds.index_of(*kind)];
                     counts.timed += count_of(row, 2);
@@ -45,7 +45,7 @@ Result<void> read_kinds(const store::Database& database, const Catalog& catalog,
 Result<void> read_processes(const store::Database& database, const Catalog& catalog, EventTotals& totals) {
   totals.processes.resize(catalog.processes.size());
   return each_row(database, "SELECT thread_id, events, errors FROM thread_total", [&](const SqlRow& row) {
-    const Thread* thread = catalog.threads.find(row.integer(0));
+    const Thread* thread = catalog.threads.find(ThreadRowId(row.integer(0)));
     const Process* process = thread ? catalog.processes.find(thread->process_id) : nullptr;
     if (!process) return;
     ProcessTotals& counts = totals.processes[catalog.processes.index_of(*process)];
@@ -59,7 +59,7 @@ Result<void> read_calls(const store::Database& database, const char* sql, std::s
   auto query = database.prepare(sql);
   if (!query) return query.error();
   query->bind(1, keep);
-  return each(*query, [&](const SqlRow& row) { calls.push_back({row.integer(0), row.integer(1)}); });
+  return each(*query, [&](const SqlRow& row) { calls.push_back({EventRowId(row.integer(0)), row.integer(1)}); });
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct ProcessTotals {
 };
 
 struct SingleCall {
-  std::int64_t event_id = 0;
+  EventRowId event_id;
   std::int64_t ns = 0;
 };
 

@@ -10,26 +10,27 @@
 
 namespace uscope::analyzer {
 
-// `Row` has an `id`.
+// `Row` has an `id`, which is a row's (trace/ids.h).
 template <typename Row>
 class Ordered {
  public:
+  using Id = decltype(Row::id);
+
   // Ids must ascend.
   Row& append(Row row) {
     rows_.push_back(std::move(row));
     return rows_.back();
   }
 
-  [[nodiscard]] Row* find(std::int64_t id) {
+  [[nodiscard]] Row* find(Id id) {
     return const_cast<Row*>(static_cast<const Ordered*>(this)->find(id));  // the row itself is ours and not const
   }
 
-  [[nodiscard]] const Row* find(std::int64_t id) const {
+  [[nodiscard]] const Row* find(Id id) const {
     if (rows_.empty() || id < rows_.front().id || id > rows_.back().id) return nullptr;
-    const auto guess = static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(rows_.front().id);
+    const auto guess = static_cast<std::uint64_t>(id.value()) - static_cast<std::uint64_t>(rows_.front().id.value());
     if (guess < rows_.size() && rows_[guess].id == id) return &rows_[guess];
-    const auto at =
-        std::lower_bound(rows_.begin(), rows_.end(), id, [](const Row& row, std::int64_t x) { return row.id < x; });
+    const auto at = std::lower_bound(rows_.begin(), rows_.end(), id, [](const Row& row, Id x) { return row.id < x; });
     return at != rows_.end() && at->id == id ? &*at : nullptr;
   }
 

@@ -20,10 +20,10 @@ ProcessNode make_node(const Catalog& catalog, const Process& process) {
   node.ns_pid = process.ns_pid;
   const Process* parent = catalog.processes.find(process.parent_id);
   if (parent) node.parent_pid = parent->pid;
-  node.parent_missing = process.parent_id != 0 && !parent;
+  node.parent_missing = process.parent_id && !parent;
   if (const Image* image = catalog.last_image(process)) node.name = base_name(image->path);
   if (const Image* image = catalog.inherited_image(process)) node.inherited_path = image->path;
-  for (const std::int64_t id : process.images) {
+  for (const ImageRowId id : process.images) {
     const Image& image = *catalog.images.find(id);
     node.images.push_back({image.id, catalog.since_start(image.ts_ns), image.path, image.argv});
   }
@@ -97,7 +97,7 @@ Result<ProcessTree> build_tree(const store::Database& database) {
   tree.end_ns = difference(catalog->end_ns, catalog->start_ns);
   for (const Process& process : catalog->processes) tree.nodes.push_back(make_node(*catalog, process));
   auto done = each_row(database, "SELECT thread_id, events FROM thread_total", [&](const SqlRow& row) {
-    const Thread* thread = catalog->threads.find(row.integer(0));
+    const Thread* thread = catalog->threads.find(ThreadRowId(row.integer(0)));
     const Process* process = thread ? catalog->processes.find(thread->process_id) : nullptr;
     if (process) tree.nodes[catalog->processes.index_of(*process)].events += static_cast<std::uint64_t>(row.integer(1));
   });

@@ -11,20 +11,21 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/read/row_ids.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {
 
 struct ImageSpan {
-  std::int64_t id = 0;
+  ImageRowId id;
   std::optional<std::int64_t> ts_ns;  // since the trace's start; nullopt if unknown
   std::string path;
   std::string argv;
 };
 
 struct ProcessNode {
-  std::int64_t id = 0;
+  ProcessRowId id;
   std::int64_t pid = 0;
   std::int64_t ns_pid = 0;
   std::optional<std::int64_t> parent_pid;

@@ -2,6 +2,7 @@
 // Helpers to read rows of a store.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,12 @@ using SqlRow = store::Statement;
 
 [[nodiscard]] inline std::string text(const SqlRow& row, int column) {
   return std::string(row.text(column));
+}
+
+// The id in a column; nullopt for NULL.
+template <typename Id>
+[[nodiscard]] std::optional<Id> maybe_id(const SqlRow& row, int column) {
+  return row.is_null(column) ? std::nullopt : std::optional(Id(row.integer(column)));
 }
 
 // Calls `use(row)` for every row that the bound statement returns.

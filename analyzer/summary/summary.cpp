@@ -107,7 +107,7 @@ Result<void> Summarizer::losses() {
                  LossLine& line = summary_.losses.back();
                  const auto count = static_cast<std::uint64_t>(row.integer(2));
                  line.count += count;
-                 const Process* process = catalog_.processes.find(row.integer(1));
+                 const Process* process = catalog_.processes.find(ProcessRowId(row.integer(1)));
                  line.processes.push_back({process ? std::optional(process->pid) : std::nullopt, count});
                });
   if (!done) return done;
@@ -209,9 +209,9 @@ Result<void> Summarizer::verify() {
   if (!query) return query.error();
   query->bind(1, limits_.lines ? static_cast<std::int64_t>(limits_.lines) : -1);
   done = each(*query, [&](const SqlRow& row) {
-    const Kind* kind = catalog_.kinds.find(row.integer(1));
-    result.differences.push_back(
-        {row.integer(0), kind ? kind->name : "", row.integer(2), row.integer(3), row.maybe_integer(4), text(row, 5)});
+    const Kind* kind = catalog_.kinds.find(KindRowId(row.integer(1)));
+    result.differences.push_back({EventRowId(row.integer(0)), kind ? kind->name : "", row.integer(2), row.integer(3),
+                                  row.maybe_integer(4), text(row, 5)});
   });
   if (!done) return done;
   summary_.verify = std::move(result);
@@ -342,15 +342,16 @@ Result<std::vector<CallInstance>> Summarizer::instances_of(const std::vector<Sin
       instance.event_id = call.event_id;
       instance.ts_ns = difference(row.integer(0), catalog_.start_ns);
       instance.dur_ns = call.ns;
-      if (const Kind* kind = catalog_.kinds.find(row.integer(1))) instance.call = kind->name;
+      if (const Kind* kind = catalog_.kinds.find(KindRowId(row.integer(1)))) instance.call = kind->name;
       instance.how = text(row, 2);
       instance.result = row.maybe_integer(3);
-      if (const Thread* thread = catalog_.threads.find(row.integer(4))) {
+      if (const Thread* thread = catalog_.threads.find(ThreadRowId(row.integer(4)))) {
         instance.tid = thread->tid;
         instance.thread = thread->name;
         if (const Process* process = catalog_.processes.find(thread->process_id)) instance.pid = process->pid;
       }
-      if (const Image* image = catalog_.images.find(row.integer(5))) instance.process = base_name(image->path);
+      if (const Image* image = catalog_.images.find(ImageRowId(row.integer(5))))
+        instance.process = base_name(image->path);
       instance.function = text(row, 6);
       instance.module = text(row, 7);
       instance.fallback = row.integer(8) != 0;

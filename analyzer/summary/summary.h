@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/read/row_ids.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -44,7 +45,7 @@ struct TraceFacts {
 };
 
 struct ProcessLine {
-  std::int64_t id = 0;
+  ProcessRowId id;
   std::int64_t pid = 0;
   std::int64_t ns_pid = 0;
   std::optional<std::int64_t> parent_pid;
@@ -99,7 +100,7 @@ struct ErrorLine {
 };
 
 struct CallInstance {
-  std::int64_t event_id = 0;
+  EventRowId event_id;
   std::int64_t ts_ns = 0;
   std::int64_t dur_ns = 0;  // for an open call: how long it had waited when the trace ended
   std::string call;
@@ -125,7 +126,7 @@ struct EndedLine {
 };
 
 struct VerifyDifference {
-  std::optional<std::int64_t> event_id;  // nullopt: the event itself was lost
+  std::optional<EventRowId> event_id;  // nullopt: the event itself was lost
   std::string call;
   std::int64_t uscope_depth = 0;
   std::int64_t oracle_depth = 0;

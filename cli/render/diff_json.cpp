@@ -44,7 +44,7 @@ void add_example(ordered_json& entry, const analyzer::CellExample& example) {
   entry["strings"] = strings;
   entry["threads"] = threads;
   entry["example_file"] = json_value(example.file);
-  entry["example_event_id"] = example.event_id;
+  entry["example_event_id"] = example.event_id.value();
 }
 
 ordered_json key(const analyzer::CellKey& cell) {

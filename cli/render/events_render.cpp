@@ -67,7 +67,7 @@ nlohmann::ordered_json event_json(const EventRow& event) {
                        {"value", json_value(string.value)},
                        {"late", string.late},
                        {"source", source_name(string.source)}});
-  return {{"id", event.id},
+  return {{"id", event.id.value()},
           {"ts_ns", event.ts_ns},
           {"dur_ns", json_value(event.dur_ns)},
           {"how", json_value(event.how)},

@@ -19,6 +19,14 @@ nlohmann::ordered_json json_value(const std::optional<std::int64_t>& number) {
   return *number;
 }
 
+nlohmann::ordered_json json_value(const std::optional<analyzer::EventRowId>& id) {
+  return json_value(id ? std::optional(id->value()) : std::nullopt);
+}
+
+nlohmann::ordered_json json_value(const std::optional<analyzer::StackRowId>& id) {
+  return json_value(id ? std::optional(id->value()) : std::nullopt);
+}
+
 nlohmann::ordered_json words_json(const std::string& words) {
   auto list = nlohmann::ordered_json::parse(words, nullptr, false);
   const auto is_string = [](const nlohmann::ordered_json& word) { return word.is_string(); };

@@ -7,11 +7,15 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/read/row_ids.h"
+
 namespace uscope::cli {
 
 [[nodiscard]] nlohmann::ordered_json json_value(const std::string& bytes);
 
 [[nodiscard]] nlohmann::ordered_json json_value(const std::optional<std::int64_t>& number);
+[[nodiscard]] nlohmann::ordered_json json_value(const std::optional<analyzer::EventRowId>& id);
+[[nodiscard]] nlohmann::ordered_json json_value(const std::optional<analyzer::StackRowId>& id);
 
 // The words of a command, which the store keeps as a JSON array; any other text becomes one word.
 [[nodiscard]] nlohmann::ordered_json words_json(const std::string& words);

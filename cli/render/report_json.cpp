@@ -42,7 +42,7 @@ ordered_json trace(const analyzer::TraceFacts& facts) {
 }
 
 ordered_json process(const analyzer::ProcessLine& line) {
-  return {{"id", line.id},
+  return {{"id", line.id.value()},
           {"pid", line.pid},
           {"ns_pid", line.ns_pid},
           {"parent_pid", json_value(line.parent_pid)},
@@ -88,7 +88,7 @@ ordered_json error(const analyzer::ErrorLine& line) {
 }
 
 ordered_json instance(const analyzer::CallInstance& line) {
-  return {{"event_id", line.event_id},
+  return {{"event_id", line.event_id.value()},
           {"ts_ns", line.ts_ns},
           {"dur_ns", line.dur_ns},
           {"call", json_value(line.call)},

@@ -230,7 +230,7 @@ std::string verify_line(const Summary& summary, std::size_t width) {
                    {"first difference at", Align::kRight},
                    {"in", Align::kLeft, Shrink::kMiddle}});
   for (const auto& difference : result.differences)
-    table.add_row({difference.event_id ? std::to_string(*difference.event_id) : "lost", difference.call,
+    table.add_row({difference.event_id ? to_string(*difference.event_id) : "lost", difference.call,
                    std::to_string(difference.uscope_depth), std::to_string(difference.oracle_depth),
                    difference.first_difference ? std::to_string(*difference.first_difference) : "",
                    difference.function});
@@ -343,7 +343,7 @@ std::string instances(const std::string& name, const analyzer::TopList<analyzer:
   for (const auto& line : list.lines)
     table.add_row({human_duration(static_cast<double>(line.dur_ns)), seconds(line.ts_ns),
                    fmt::format("{}/{}", line.pid, line.tid), line.process, line.call, trigger(line),
-                   std::to_string(line.event_id)});
+                   to_string(line.event_id)});
   return section(name, list, order, table, width);
 }
 

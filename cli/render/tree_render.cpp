@@ -96,13 +96,13 @@ void add_images(const ProcessNode& node, const std::string& below, TextTable& ta
 nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& node) {
   nlohmann::ordered_json images = nlohmann::ordered_json::array();
   for (const auto& image : node.images)
-    images.push_back({{"id", image.id},
+    images.push_back({{"id", image.id.value()},
                       {"ts_ns", json_value(image.ts_ns)},
                       {"path", json_value(image.path)},
                       {"argv", words_json(image.argv)}});
   nlohmann::ordered_json children = nlohmann::ordered_json::array();
-  for (const std::size_t child : node.children) children.push_back(tree.nodes[child].id);
-  return {{"id", node.id},
+  for (const std::size_t child : node.children) children.push_back(tree.nodes[child].id.value());
+  return {{"id", node.id.value()},
           {"pid", node.pid},
           {"ns_pid", node.ns_pid},
           {"parent_pid", json_value(node.parent_pid)},
@@ -148,7 +148,7 @@ std::string tree_json(const ProcessTree& tree) {
   nlohmann::ordered_json processes = nlohmann::ordered_json::array();
   for (const ProcessNode& node : tree.nodes) processes.push_back(node_json(tree, node));
   nlohmann::ordered_json roots = nlohmann::ordered_json::array();
-  for (const std::size_t root : tree.roots) roots.push_back(tree.nodes[root].id);
+  for (const std::size_t root : tree.roots) roots.push_back(tree.nodes[root].id.value());
   const nlohmann::ordered_json out{
       {"start_ns", tree.start_ns}, {"end_ns", tree.end_ns}, {"roots", roots}, {"processes", processes}};
   return dump(out) + "\n";

@@ -46,8 +46,9 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
 void LivePrinter::on_string(const usc_string& string) {
   constexpr std::size_t kMostTasks = 4096;  // of those that ended in a call something is left
   if (string.kind == USC_STRING_WORDS || string.kind == USC_STRING_PAIR) return;
-  if (strings_.size() >= kMostTasks && strings_.count(string.head.task) == 0) strings_.clear();
-  Strings& call = strings_[string.head.task];
+  const trace::TaskId task(string.head.task);
+  if (strings_.size() >= kMostTasks && strings_.count(task) == 0) strings_.clear();
+  Strings& call = strings_[task];
   if (call.entry_ns != string.entry_ns) call = {string.entry_ns, {}};
   call.list.push_back({string.arg, store::string_text(string, {string.text, string.bytes}),
                        (string.flags & USC_STRING_LATE) != 0, analyzer::EventString::Source::kProgram});
@@ -56,7 +57,8 @@ void LivePrinter::on_string(const usc_string& string) {
 void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& task) {
   if (first_ns_ == 0) first_ns_ = event.entry_ns;
   analyzer::EventRow row = row_of(event, task, first_ns_);
-  if (const auto at = strings_.find(event.head.task); at != strings_.end() && at->second.entry_ns == event.entry_ns) {
+  if (const auto at = strings_.find(trace::TaskId(event.head.task));
+      at != strings_.end() && at->second.entry_ns == event.entry_ns) {
     row.strings = std::move(at->second.list);
     strings_.erase(at);
   }

@@ -29,7 +29,7 @@ class LivePrinter : public tracer::RecordObserver {
 
   StatusLine& status_;
   std::uint64_t first_ns_ = 0;
-  std::unordered_map<std::uint32_t, Strings> strings_;
+  std::unordered_map<trace::TaskId, Strings> strings_;
 };
 
 }  // namespace uscope::cli

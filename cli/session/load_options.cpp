@@ -14,9 +14,10 @@ store::LoadOptions load_options(const std::vector<std::unique_ptr<tracer::File>>
   };
   options.open_module = [&files](const symbolizer::ModuleRequest& request) {
     symbolizer::HeldModule held;
-    if (request.file < files.size() && files[request.file] && files[request.file]->fd) {
-      held.fd.reset(dup(files[request.file]->fd.get()));
-      held.copied = files[request.file]->copied;
+    const std::size_t at = request.file.value();
+    if (at < files.size() && files[at] && files[at]->fd) {
+      held.fd.reset(dup(files[at]->fd.get()));
+      held.copied = files[at]->copied;
     }
     return held;
   };

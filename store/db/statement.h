@@ -21,8 +21,15 @@
 
 #include "store/db/sqlite_handles.h"
 #include "support/result.h"
+#include "trace/ids.h"
 
 namespace uscope::store {
+
+// NULL where there is no id.
+template <typename Kind, typename Number>
+[[nodiscard]] std::optional<std::int64_t> maybe_id(trace::Id<Kind, Number> id) {
+  return id ? std::optional(std::int64_t{id.value()}) : std::nullopt;
+}
 
 class Statement {
  public:
@@ -32,6 +39,14 @@ class Statement {
   // Parameters are numbered from 1. A failing bind (a number out of range, no memory) is reported by the next step().
   // Texts are copied.
   void bind(int parameter, std::integral auto value) { bind_integer(parameter, static_cast<std::int64_t>(value)); }
+  template <typename Kind, typename Number>
+  void bind(int parameter, trace::Id<Kind, Number> id) {
+    bind_integer(parameter, id.value());
+  }
+  template <typename Kind, typename Number>
+  void bind(int parameter, const std::optional<trace::Id<Kind, Number>>& id) {
+    id ? bind(parameter, *id) : bind_null(parameter);
+  }
   void bind(int parameter, std::string_view text);
   void bind(int parameter, double value);
   void bind(int parameter, std::nullptr_t) { bind_null(parameter); }

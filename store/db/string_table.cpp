@@ -43,10 +43,10 @@ Result<void> StringTable::prepare() {
   return {};
 }
 
-Result<std::int64_t> StringTable::intern(std::string_view text) {
+Result<trace::StringRowId> StringTable::intern(std::string_view text) {
   const std::uint64_t hash = std::hash<std::string_view>{}(text);
   const Recent& recent = place_of(hash);
-  if (recent.id != 0 && recent.hash == hash && recent.text == text) return recent.id;
+  if (recent.id && recent.hash == hash && recent.text == text) return recent.id;
   auto found = find(hash, text);
   if (!found) return found.error();
   if (!*found) return insert(hash, text);
@@ -54,7 +54,7 @@ Result<std::int64_t> StringTable::intern(std::string_view text) {
   return **found;
 }
 
-Result<std::optional<std::int64_t>> StringTable::find(std::uint64_t hash, std::string_view text) {
+Result<std::optional<trace::StringRowId>> StringTable::find(std::uint64_t hash, std::string_view text) {
   const auto [first, last] = known_.equal_range(hash);
   std::size_t equal = 0;
   for (auto at = first; at != last; ++at) {
@@ -64,11 +64,11 @@ Result<std::optional<std::int64_t>> StringTable::find(std::uint64_t hash, std::s
     if (!value) return value.error();
     if (*value == text) return std::optional(at->second);
   }
-  if (known_.size() < most_known_) return std::optional<std::int64_t>();
+  if (known_.size() < most_known_) return std::optional<trace::StringRowId>();
   return find_by_index(text);
 }
 
-Result<std::optional<std::int64_t>> StringTable::find_by_index(std::string_view text) {
+Result<std::optional<trace::StringRowId>> StringTable::find_by_index(std::string_view text) {
   if (!look_up_) {
     if (auto done = execute(database_.handle(), "CREATE INDEX string_value ON string(value)"); !done)
       return done.error();
@@ -79,21 +79,21 @@ Result<std::optional<std::int64_t>> StringTable::find_by_index(std::string_view 
   look_up_->bind(1, text);
   auto row = look_up_->step();
   if (!row) return row.error();
-  std::optional<std::int64_t> id;
-  if (*row) id = look_up_->integer(0);
+  std::optional<trace::StringRowId> id;
+  if (*row) id.emplace(look_up_->integer(0));
   look_up_->reset();
   return id;
 }
 
-Result<std::int64_t> StringTable::insert(std::uint64_t hash, std::string_view text) {
-  const std::int64_t id = ++last_;
+Result<trace::StringRowId> StringTable::insert(std::uint64_t hash, std::string_view text) {
+  const trace::StringRowId id(++last_);
   if (auto done = insert_->run(id, text); !done) return done.error();
   if (known_.size() < most_known_) known_.emplace(hash, id);
   place_of(hash) = {hash, id, std::string(text)};
   return id;
 }
 
-Result<std::optional<std::string>> StringTable::text(std::int64_t id) {
+Result<std::optional<std::string>> StringTable::text(trace::StringRowId id) {
   select_->bind(1, id);
   auto row = select_->step();
   if (!row) return row.error();

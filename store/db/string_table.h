@@ -13,6 +13,7 @@
 #include "store/db/database.h"
 #include "support/result.h"
 #include "trace/event_order.h"
+#include "trace/ids.h"
 #include "trace/raw_record.h"
 
 namespace uscope::store {
@@ -31,27 +32,27 @@ class StringTable {
   Result<void> prepare();  // call it first
 
   // Returns the row of a text, and stores the text if it is new.
-  Result<std::int64_t> intern(std::string_view text);
+  Result<trace::StringRowId> intern(std::string_view text);
 
   // Returns the text of a row; nullopt if there is no such row.
-  Result<std::optional<std::string>> text(std::int64_t id);
+  Result<std::optional<std::string>> text(trace::StringRowId id);
 
  private:
   struct Recent {
     std::uint64_t hash = 0;
-    std::int64_t id = 0;
+    trace::StringRowId id;
     std::string text;
   };
 
   Recent& place_of(std::uint64_t hash) { return recent_[hash % recent_.size()]; }
-  Result<std::optional<std::int64_t>> find(std::uint64_t hash, std::string_view text);
-  Result<std::optional<std::int64_t>> find_by_index(std::string_view text);
-  Result<std::int64_t> insert(std::uint64_t hash, std::string_view text);
+  Result<std::optional<trace::StringRowId>> find(std::uint64_t hash, std::string_view text);
+  Result<std::optional<trace::StringRowId>> find_by_index(std::string_view text);
+  Result<trace::StringRowId> insert(std::uint64_t hash, std::string_view text);
 
   DatabaseWriter& database_;
   std::size_t most_known_;
-  std::vector<Recent> recent_;                                  // by hash: the last text of each slot
-  std::unordered_multimap<std::uint64_t, std::int64_t> known_;  // hash to row
+  std::vector<Recent> recent_;                                        // by hash: the last text of each slot
+  std::unordered_multimap<std::uint64_t, trace::StringRowId> known_;  // by hash
   std::optional<Statement> insert_;
   std::optional<Statement> select_;
   std::optional<Statement> look_up_;  // used once known_ is full

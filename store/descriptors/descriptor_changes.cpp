@@ -49,7 +49,7 @@ bool changes_numbers(std::uint32_t request) {
 
 const trace::OrderedString* path_of(std::span<const trace::OrderedString> strings, int arg) {
   const auto at = std::find_if(strings.begin(), strings.end(),
-                               [arg](const trace::OrderedString& s) { return s.arg == arg && s.string_id != 0; });
+                               [arg](const trace::OrderedString& s) { return s.arg == arg && s.string_id; });
   return at == strings.end() ? nullptr : &*at;
 }
 
@@ -60,7 +60,7 @@ DescriptorTracker::Return DescriptorTracker::at_return(Return::Kind kind, const 
   Return update{.kind = kind};
   update.time = event.head.time;
   update.begun = stamp_;
-  update.task = event.head.task;
+  update.task = trace::TaskId(event.head.task);
   update.table = owner.table;
   return update;
 }
@@ -113,12 +113,12 @@ Result<void> DescriptorTracker::follow(const usc_event& event, DescriptorOwner& 
 void DescriptorTracker::follow_sharing(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts) {
   switch (facts.call) {
     case DescriptorCall::kExec:
-      entered_[event.head.task] = stamp_;
+      entered_[trace::TaskId(event.head.task)] = stamp_;
       // usc_exec gives the time; this is for one that was lost.
       if (returned(event) && event.result == 0) plan(at_return(Return::Kind::kExec, event, owner));
       break;
     case DescriptorCall::kMake:
-      entered_[event.head.task] = stamp_;
+      entered_[trace::TaskId(event.head.task)] = stamp_;
       break;
     case DescriptorCall::kUnshare:
       if (failed(event)) break;
@@ -180,6 +180,7 @@ void DescriptorTracker::follow_copy(const usc_event& event, DescriptorOwner& own
   update.source = from;
   if (const Descriptor* found = known(*owner.table, from)) {
     update.descriptor.name = found->name;
+    update.descriptor.socket = found->socket;
     update.source_stamp = found->stamp;
   }
   update.descriptor.close_on_exec =
@@ -249,7 +250,7 @@ Result<void> DescriptorTracker::follow_folder(const usc_event& event, Descriptor
   SharedFolder& folder = *owner.folder;
   if (folder.under_way++ != 0) folder.unclear = true;
   folder.stamp = ++stamp_;
-  if (!is_root) folder.working = 0;
+  if (!is_root) folder.working = {};
   if (is_root || is_namespace) folder.root_is_plain = false;
   update.folder = owner.folder;
   update.folder_stamp = folder.stamp;
@@ -320,7 +321,7 @@ void DescriptorTracker::apply(Return& update) {
       apply_opened(update);
       break;
     case Return::Kind::kLabel:
-      if (Socket& socket = sockets_[static_cast<std::size_t>(update.fd)]; socket.stamp == update.source_stamp)
+      if (Socket& socket = sockets_[update.descriptor.socket - 1]; socket.stamp == update.source_stamp)
         socket.label = update.descriptor.name;
       break;
     case Return::Kind::kWorking:
@@ -347,7 +348,8 @@ void DescriptorTracker::apply(Return& update) {
 void DescriptorTracker::apply_opened(const Return& update) {
   DescriptorTable& table = update.table->descriptors;
   const bool clear = update.kind == Return::Kind::kOpen ? table.end_open(update.fd) : table.end_replace(update.fd);
-  if (!clear || update.descriptor.name == 0 || !holds(update) || !may_learn(*update.table, update.time)) {
+  const bool known = update.descriptor.name || update.descriptor.socket != 0;
+  if (!clear || !known || !holds(update) || !may_learn(*update.table, update.time)) {
     table.close_range(update.fd, update.fd);
     return;
   }
@@ -359,7 +361,7 @@ void DescriptorTracker::apply_opened(const Return& update) {
 void DescriptorTracker::apply_to_folder(const Return& update) {
   SharedFolder& folder = *update.folder;
   folder.under_way--;
-  const bool clear = !folder.unclear && !folder.unsure && update.descriptor.name != 0 && holds(update);
+  const bool clear = !folder.unclear && !folder.unsure && update.descriptor.name && holds(update);
   if (folder.under_way == 0) folder.unclear = false;
   folder.stamp = ++stamp_;
   if (!clear) return;

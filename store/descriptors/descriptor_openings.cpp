@@ -40,7 +40,7 @@ std::string_view family_name(int family) {
 
 }  // namespace
 
-Result<std::int64_t> DescriptorTracker::intern(std::string_view name) {
+Result<trace::StringRowId> DescriptorTracker::intern(std::string_view name) {
   return strings_.intern(redactor_.hides(name) ? kRedacted : name);
 }
 
@@ -85,16 +85,16 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
   }
   if (path.starts_with('/')) return path;
   if (!sees_folders_) return std::string();
-  std::int64_t base = own.unsure ? 0 : own.working;
+  trace::StringRowId base = own.unsure ? trace::StringRowId() : own.working;
   std::uint64_t stamp = own.working_stamp;
   if (folder != AT_FDCWD) {
     const Descriptor* found = is_said(owner, update.time) ? known(*owner.table, folder) : nullptr;
-    if (!found || found->name <= 0) return std::string();
+    if (!found || !found->name) return std::string();
     base = found->name;
     stamp = update.source_stamp = found->stamp;
     update.source = folder;
   }
-  if (base == 0) return std::string();
+  if (!base) return std::string();
   auto text = strings_.text(base);
   if (!text) return text.error();
   if (!*text || !(*text)->starts_with('/') || (*text)->ends_with("…") || was_moved(**text, stamp)) return std::string();
@@ -114,11 +114,11 @@ Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwne
   if (syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind) == "openat2") {
     const trace::OrderedString* how = find_string(strings, 2);
     // Unknown: whether an exec closes it, or whether an absolute path begins at the folder.
-    is_known = how && how->string_id == 0 && (how->numbers[2] & RESOLVE_IN_ROOT) == 0;
+    is_known = how && !how->string_id && (how->numbers[2] & RESOLVE_IN_ROOT) == 0;
     if (is_known) flags = how->numbers[0];
   }
   const trace::OrderedString* path = find_string(strings, facts.path);
-  is_known = is_known && path && path->string_id != 0 && (flags & O_TMPFILE) != O_TMPFILE;  // an O_TMPFILE has no name
+  is_known = is_known && path && path->string_id && (flags & O_TMPFILE) != O_TMPFILE;  // an O_TMPFILE has no name
   if (!is_known) return open_as(std::move(update), "", false);
   auto text = strings_.text(path->string_id);
   if (!text) return text.error();
@@ -155,7 +155,7 @@ Result<void> DescriptorTracker::follow_opening(const usc_event& event, Descripto
                    (flags & O_CLOEXEC) != 0);
   const trace::OrderedString* name = find_string(strings, 0);
   std::optional<std::string> text;
-  if (name && name->string_id != 0) {
+  if (name && name->string_id) {
     auto found = strings_.text(name->string_id);
     if (!found) return found.error();
     text = *found;
@@ -170,10 +170,11 @@ Result<void> DescriptorTracker::follow_socket(const usc_event& event, Descriptor
   if (facts.call == DescriptorCall::kSocket) {
     auto label = intern("socket:[" + std::string(family_name(descriptor_arg(event, 0))) + "]");
     if (!label) return label.error();
-    update.descriptor = {*label, 0, (event.args[1] & SOCK_CLOEXEC) != 0};
+    update.descriptor = {.name = *label, .close_on_exec = (event.args[1] & SOCK_CLOEXEC) != 0};
     if (sockets_.size() < kMostSockets) {
       sockets_.push_back({*label, 0});
-      update.descriptor.name = -static_cast<std::int64_t>(sockets_.size());
+      update.descriptor.name = {};
+      update.descriptor.socket = static_cast<std::uint32_t>(sockets_.size());
     }
     owner.table->descriptors.begin_open(update.fd);
     plan(std::move(update));
@@ -181,7 +182,7 @@ Result<void> DescriptorTracker::follow_socket(const usc_event& event, Descriptor
   }
   const trace::OrderedString* address = find_string(strings, 1);
   std::string peer;
-  if (address && address->string_id != 0) {
+  if (address && address->string_id) {
     auto text = strings_.text(address->string_id);
     if (!text) return text.error();
     peer = text->value_or("");
@@ -197,12 +198,12 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
   const bool connects = facts.call == DescriptorCall::kConnect;
   if (event.result < 0 && !(connects && event.result == -EINPROGRESS)) return {};
   const Descriptor* found = is_said(owner, event.entry_ns) ? known(*owner.table, descriptor_arg(event, 0)) : nullptr;
-  if (!found || found->name >= 0) return {};
+  if (!found || found->socket == 0) return {};
   Return update = at_return(Return::Kind::kLabel, event, owner);
-  update.fd = static_cast<int>(-found->name - 1);
-  Socket& socket = sockets_[static_cast<std::size_t>(update.fd)];
-  const std::int64_t before = socket.label;
-  socket = {0, ++stamp_};
+  update.descriptor.socket = found->socket;
+  Socket& socket = sockets_[found->socket - 1];
+  const trace::StringRowId before = socket.label;
+  socket = {{}, ++stamp_};
   update.source_stamp = socket.stamp;
   update.descriptor.name = before;
   if (!peer.empty()) {

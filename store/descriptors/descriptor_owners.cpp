@@ -5,12 +5,12 @@
 
 namespace uscope::store {
 
-DescriptorOwner* DescriptorOwners::find(std::uint32_t task) {
+DescriptorOwner* DescriptorOwners::find(trace::TaskId task) {
   const auto at = owners_.find(task);
   return at == owners_.end() ? nullptr : &at->second;
 }
 
-DescriptorOwner* DescriptorOwners::first_of(std::uint32_t process) {
+DescriptorOwner* DescriptorOwners::first_of(trace::ProcessId process) {
   const auto at = first_.find(process);
   return at == first_.end() ? nullptr : find(at->second);
 }
@@ -22,7 +22,7 @@ void DescriptorOwners::doubt(SharedTable& table) {
 
 void DescriptorOwners::doubt(SharedFolder& folder) {
   folder.unsure = true;
-  folder.working = 0;
+  folder.working = {};
   folder.root_is_plain = false;
 }
 
@@ -121,7 +121,7 @@ void DescriptorOwners::begin(const TaskStart& start, std::optional<std::uint64_t
   if ((start.flags & (USC_TASK_PROCESS | USC_TASK_EXEC_TID)) != 0) first_[start.process] = start.task;
 }
 
-void DescriptorOwners::end(std::uint32_t task, bool goes_on) {
+void DescriptorOwners::end(trace::TaskId task, bool goes_on) {
   const auto at = owners_.find(task);
   if (at == owners_.end()) return;
   const DescriptorOwner owner = std::move(at->second);
@@ -144,7 +144,7 @@ void DescriptorOwners::unshare_folder(DescriptorOwner& owner, std::optional<std:
   if (owner.folder->users > 1 || owner.folder->unsure) take(owner, copy_of(*owner.folder, stamp));
 }
 
-void DescriptorOwners::exec(std::uint32_t task, std::optional<std::uint64_t> stamp) {
+void DescriptorOwners::exec(trace::TaskId task, std::optional<std::uint64_t> stamp) {
   DescriptorOwner* owner = find(task);
   if (!owner) return;
   unshare_table(*owner, stamp);
@@ -156,7 +156,7 @@ void DescriptorOwners::supervise(DescriptorOwner& owner) {
   doubt(*owner.table);
 }
 
-void DescriptorOwners::doubt_shared_between_processes(std::uint32_t process) {
+void DescriptorOwners::doubt_shared_between_processes(trace::ProcessId process) {
   std::unordered_map<const SharedTable*, std::uint32_t> own;
   each(process, [&own](const DescriptorOwner& owner) { own[owner.table.get()]++; });
   each(process, [&own](const DescriptorOwner& owner) {
@@ -164,13 +164,13 @@ void DescriptorOwners::doubt_shared_between_processes(std::uint32_t process) {
   });
 }
 
-void DescriptorOwners::silence(std::uint32_t process, std::uint64_t until) {
+void DescriptorOwners::silence(trace::ProcessId process, std::uint64_t until) {
   std::uint64_t& silent = unknown_[process];
   silent = std::max(silent, until);
   each(process, [silent](DescriptorOwner& owner) {
     owner.table->descriptors.forget();
     owner.table->unknown_until = std::max(owner.table->unknown_until, silent);
-    owner.folder->working = 0;
+    owner.folder->working = {};
   });
 }
 

@@ -24,7 +24,7 @@ struct SharedTable {
 };
 
 struct SharedFolder {
-  std::int64_t working = 0;         // row of `string`, 0: unknown
+  trace::StringRowId working;       // none: unknown
   std::uint64_t working_stamp = 0;  // when it was set
   bool root_is_plain = false;       // the root is that of the mount namespace: an absolute path is what it looks like
   std::uint64_t root_stamp = 0;     // when that was found
@@ -36,7 +36,7 @@ struct SharedFolder {
 };
 
 struct DescriptorOwner {
-  std::uint32_t process = 0;
+  trace::ProcessId process;
   std::shared_ptr<SharedTable> table;    // never null
   std::shared_ptr<SharedFolder> folder;  // never null
   bool supervised = false;               // a supervisor may change its table
@@ -50,14 +50,14 @@ class DescriptorOwners {
   void set_sees_unsharing(bool sees) { sees_unsharing_ = sees; }
 
   // Returns null if the trace has no such task. Valid until the next change.
-  [[nodiscard]] DescriptorOwner* find(std::uint32_t task);
-  [[nodiscard]] DescriptorOwner* first_of(std::uint32_t process);
+  [[nodiscard]] DescriptorOwner* find(trace::TaskId task);
+  [[nodiscard]] DescriptorOwner* first_of(trace::ProcessId process);
 
   // A task enters the trace. `stamp`: of the entry of the call that made it, if known.
   void begin(const TaskStart& start, std::optional<std::uint64_t> stamp);
-  void end(std::uint32_t task, bool goes_on);
+  void end(trace::TaskId task, bool goes_on);
   // From here on the task alone has what existed at `stamp` and has not been changed since.
-  void exec(std::uint32_t task, std::optional<std::uint64_t> stamp);
+  void exec(trace::TaskId task, std::optional<std::uint64_t> stamp);
   void unshare_table(DescriptorOwner& owner, std::optional<std::uint64_t> stamp);
   void unshare_folder(DescriptorOwner& owner, std::optional<std::uint64_t> stamp);
 
@@ -66,19 +66,19 @@ class DescriptorOwners {
   static void doubt(SharedTable& table);
   static void doubt(SharedFolder& folder);
 
-  // Visits the tasks of one process, or all tasks (0).
+  // Visits the tasks of one process; of no process: all tasks.
   template <typename Visitor>
-  void each(std::uint32_t process, Visitor visit) {
-    if (process == 0) {
+  void each(trace::ProcessId process, Visitor visit) {
+    if (!process) {
       for (auto& [task, owner] : owners_) visit(owner);
     } else if (const auto tasks = tasks_.find(process); tasks != tasks_.end()) {
-      for (const std::uint32_t task : tasks->second) visit(owners_.at(task));
+      for (const trace::TaskId task : tasks->second) visit(owners_.at(task));
     }
   }
   // Nothing is known of this process before that time, whatever table its tasks will have.
-  void silence(std::uint32_t process, std::uint64_t until);
+  void silence(trace::ProcessId process, std::uint64_t until);
   // An exec of this process may have been lost: anything that it shares with another one may now be its own.
-  void doubt_shared_between_processes(std::uint32_t process);
+  void doubt_shared_between_processes(trace::ProcessId process);
 
  private:
   std::shared_ptr<SharedTable> copy_of(const SharedTable& table, std::optional<std::uint64_t> stamp);
@@ -90,10 +90,10 @@ class DescriptorOwners {
   DescriptorOwner unknown();
 
   bool sees_unsharing_ = true;
-  std::unordered_map<std::uint32_t, DescriptorOwner> owners_;                   // by task
-  std::unordered_map<std::uint32_t, std::unordered_set<std::uint32_t>> tasks_;  // by process
-  std::unordered_map<std::uint32_t, std::uint32_t> first_;                      // tasks, by process
-  std::unordered_map<std::uint32_t, std::uint64_t> unknown_;                    // by process
+  std::unordered_map<trace::TaskId, DescriptorOwner> owners_;
+  std::unordered_map<trace::ProcessId, std::unordered_set<trace::TaskId>> tasks_;
+  std::unordered_map<trace::ProcessId, trace::TaskId> first_;
+  std::unordered_map<trace::ProcessId, std::uint64_t> unknown_;
 };
 
 }  // namespace uscope::store

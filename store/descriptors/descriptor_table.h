@@ -17,13 +17,15 @@
 #include <utility>
 
 #include "support/persistent_map.h"
+#include "trace/ids.h"
 
 namespace uscope::store {
 
 struct Descriptor {
-  std::int64_t name = 0;       // row of `string`; negative: a socket, by its index (DescriptorTracker)
+  trace::StringRowId name;     // none if it is not known, or of a socket
   std::uint64_t stamp = 0;     // when it was set: unique, and later ones are larger
   bool close_on_exec = false;  // when it was set
+  std::uint32_t socket = 0;    // DescriptorTracker's number of it, from 1; 0 = no socket, or not one of these
 };
 
 class DescriptorTable {

@@ -105,10 +105,12 @@ void DescriptorTracker::plan_happenings() {
   for (std::size_t i = 0; i < definitions_.task_ends.size(); i++)
     tasks.push_back({Happening::Kind::kEnd, definitions_.task_ends[i].time, i});
   for (const auto& [serial, image] : definitions_.images)
-    if (image.task != 0) tasks.push_back({Happening::Kind::kExec, image.time, image.task});
+    if (image.task) tasks.push_back({.kind = Happening::Kind::kExec, .time = image.time, .task = image.task});
   for (const auto& [serial, process] : definitions_.processes)
     if (process.may_use_io_uring)
-      tasks.push_back({Happening::Kind::kRing, std::max(process.io_uring_ns, process.start_ns.value_or(0)), serial});
+      tasks.push_back({.kind = Happening::Kind::kRing,
+                       .time = std::max(process.io_uring_ns, process.start_ns.value_or(0)),
+                       .process = serial});
   for (std::size_t i = 0; i < definitions_.losses.size(); i++) {
     const std::uint64_t from = definitions_.losses[i].from_ns;
     tasks.push_back({Happening::Kind::kLoss, from > kBeforeLossNs ? from - kBeforeLossNs : 0, i});
@@ -135,7 +137,7 @@ Result<void> DescriptorTracker::apply_until(std::uint64_t time) {
 }
 
 Result<void> DescriptorTracker::happen(const Happening& happening) {
-  const auto entered = [this](std::uint32_t task) {
+  const auto entered = [this](trace::TaskId task) {
     const auto at = entered_.find(task);
     return at == entered_.end() ? std::nullopt : std::optional(at->second);
   };
@@ -151,17 +153,14 @@ Result<void> DescriptorTracker::happen(const Happening& happening) {
       entered_.erase(end.task);
       break;
     }
-    case Happening::Kind::kExec: {
-      const auto task = static_cast<std::uint32_t>(happening.place);
-      owners_.exec(task, entered(task));
+    case Happening::Kind::kExec:
+      owners_.exec(happening.task, entered(happening.task));
       break;
-    }
     case Happening::Kind::kLoss:
       lose(definitions_.losses[happening.place]);
       break;
     case Happening::Kind::kRing:
-      if (const auto* owner = owners_.first_of(static_cast<std::uint32_t>(happening.place)))
-        DescriptorOwners::doubt(*owner->table);
+      if (const auto* owner = owners_.first_of(happening.process)) DescriptorOwners::doubt(*owner->table);
       break;
     case Happening::Kind::kProcBegins:
       begin_proc(proc_[happening.place]);
@@ -201,7 +200,8 @@ Result<void> DescriptorTracker::end_proc(ProcFacts& proc, std::uint64_t time) {
       DescriptorOwners::doubt(*table);
     } else if (learns && !table->unsure && !table->descriptors.was_changed(fact.fd) &&
                !table->descriptors.find(fact.fd)) {
-      table->descriptors.set(fact.fd, {*id, ++stamp_, (fact.flags & USC_FD_CLOEXEC) != 0});
+      table->descriptors.set(fact.fd,
+                             {.name = *id, .stamp = ++stamp_, .close_on_exec = (fact.flags & USC_FD_CLOEXEC) != 0});
     }
   }
   table->descriptors.end_watch();
@@ -213,13 +213,13 @@ void DescriptorTracker::lose(const LossFacts& loss) {
     case USC_LOSS_RING_FULL_EVENT:
       owners_.silence(loss.process, loss.until_ns);
       moved_all_ = ++stamp_;
-      if (loss.process != 0) break;
+      if (loss.process) break;
       unknown_until_ = std::max(unknown_until_, loss.until_ns);
       doubt_all();
       break;
     case USC_LOSS_RING_FULL_RECORD:  // possibly of a new task, which is then unknown to the trace, or of an exec
-      if (loss.process != 0) owners_.silence(loss.process, loss.until_ns);
-      if (loss.process != 0) owners_.doubt_shared_between_processes(loss.process);
+      if (loss.process) owners_.silence(loss.process, loss.until_ns);
+      if (loss.process) owners_.doubt_shared_between_processes(loss.process);
       break;
     case USC_LOSS_TASK_MAP_FULL:  // that task may share anything with the existing ones
       owners_.each(loss.process, [](const DescriptorOwner& owner) {
@@ -266,7 +266,7 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
     if (facts.call != DescriptorCall::kNone) doubt_all();
     return std::span<const Named>();
   }
-  DescriptorOwner* owner = owners_.find(event.head.task);
+  DescriptorOwner* owner = owners_.find(trace::TaskId(event.head.task));
   if (!owner) {
     observe_untraced(event, facts.call);
     return std::span<const Named>();
@@ -282,9 +282,8 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
     if ((facts.descriptors >> arg & 1) == 0) continue;
     const Descriptor* found = known(*owner.table, static_cast<int>(event.args[arg]));
     if (!found) continue;
-    const std::int64_t name =
-        found->name < 0 ? sockets_[static_cast<std::size_t>(-found->name - 1)].label : found->name;
-    if (name != 0) named_.push_back({arg, name});
+    const trace::StringRowId name = found->socket != 0 ? sockets_[found->socket - 1].label : found->name;
+    if (name) named_.push_back({arg, name});
   }
 }
 

@@ -41,7 +41,7 @@ class DescriptorTracker {
   // A descriptor argument, and what it stood for when the call was entered.
   struct Named {
     int arg;
-    std::int64_t string_id;
+    trace::StringRowId string_id;
   };
 
   // Both must outlive this object.
@@ -62,7 +62,9 @@ class DescriptorTracker {
   struct Happening {
     enum class Kind : std::uint8_t { kBegin, kEnd, kExec, kLoss, kRing, kProcBegins, kProcEnds } kind;
     std::uint64_t time = 0;
-    std::size_t place = 0;  // in the definitions' list of such events; kExec: the task; kRing: the process
+    std::size_t place = 0;          // in the definitions' list of such events
+    trace::TaskId task = {};        // kExec
+    trace::ProcessId process = {};  // kRing
   };
 
   // The effect of a call at its return.
@@ -90,8 +92,8 @@ class DescriptorTracker {
     std::uint64_t time = 0;
     std::uint64_t order = 0;  // of two at the same time, the one met first comes first
     std::uint64_t begun = 0;  // the last stamp at the entry
-    std::uint32_t task = 0;
-    int fd = 0;  // kLabel: the socket's number
+    trace::TaskId task = {};
+    int fd = 0;
     int last = 0;
     Descriptor descriptor{};
     std::shared_ptr<SharedTable> table = {};
@@ -107,14 +109,14 @@ class DescriptorTracker {
   struct ProcFacts {
     std::size_t first = 0;
     std::size_t count = 0;
-    std::uint32_t process = 0;
+    trace::ProcessId process = {};
     std::shared_ptr<SharedTable> table = {};  // while the data is processed
     std::shared_ptr<SharedFolder> folder = {};
     std::uint64_t folder_stamp = 0;
   };
 
   struct Socket {
-    std::int64_t label = 0;  // 0: unknown
+    trace::StringRowId label = {};  // none: unknown
     std::uint64_t stamp = 0;
   };
 
@@ -174,7 +176,7 @@ class DescriptorTracker {
                            std::span<const trace::OrderedString> strings);
   Result<void> open_as(Return update, std::string_view name, bool cloexec);
   Result<std::string> absolute(const std::string& path, const DescriptorOwner& owner, int folder, Return& update);
-  Result<std::int64_t> intern(std::string_view name);
+  Result<trace::StringRowId> intern(std::string_view name);
 
   const Definitions& definitions_;
   StringTable& strings_;
@@ -189,7 +191,7 @@ class DescriptorTracker {
   std::vector<ProcFacts> proc_;
   std::priority_queue<Return, std::vector<Return>, std::greater<>> returns_;
   std::uint64_t planned_ = 0;
-  std::unordered_map<std::uint32_t, std::uint64_t> entered_;  // stamp at the entry of each task's last clone or exec
+  std::unordered_map<trace::TaskId, std::uint64_t> entered_;  // stamp at the entry of each task's last clone or exec
   std::vector<Socket> sockets_;
   std::unordered_map<std::string, std::uint64_t> moved_;  // last components of paths that were renamed: stamps
   std::uint64_t moved_any_ = 0;                           // stamp of the last renaming

@@ -27,7 +27,7 @@ void Definitions::add(const trace::RawRecord& record) {
     case USC_RECORD_STACK: {
       const auto stack = record.as<usc_stack>();
       trace::frames_of(record, frames_);
-      stacks.define(stack.stack, stack.ended, stack.mm, frames_);
+      stacks.define(trace::StackId(stack.stack), stack.ended, trace::MmId(stack.mm), frames_);
       break;
     }
     case USC_RECORD_TASK:
@@ -41,13 +41,13 @@ void Definitions::add(const trace::RawRecord& record) {
       break;
     case USC_RECORD_TASK_NAME: {
       const auto name = record.as<usc_task_name>();
-      add_name(name.head.task, name.head.time, trace::fixed_text(name.name, sizeof(name.name)));
+      add_name(trace::TaskId(name.head.task), name.head.time, trace::fixed_text(name.name, sizeof(name.name)));
       break;
     }
     case USC_RECORD_FILE: {
       const auto file = record.as<usc_file>();
       if (file.file > kMostFiles) break;
-      FileFacts& facts = files[file.file];
+      FileFacts& facts = files[trace::FileId(file.file)];
       facts.key = file.key;
       if (facts.path.empty()) facts.path = to_utf8(trace::file_path_of(record));
       break;
@@ -92,13 +92,13 @@ void Definitions::add(const trace::RawRecord& record) {
 }
 
 void Definitions::add_io_uring(const usc_io_uring& user) {
-  ProcessFacts& process = processes[user.process];
+  ProcessFacts& process = processes[trace::ProcessId(user.process)];
   if (!process.may_use_io_uring || user.head.time < process.io_uring_ns) process.io_uring_ns = user.head.time;
   process.may_use_io_uring = true;
   if (user.not_known == 0) process.uses_io_uring = true;
 }
 
-void Definitions::add_space(std::uint32_t process, std::uint32_t space, std::uint64_t time) {
+void Definitions::add_space(trace::ProcessId process, trace::MmId space, std::uint64_t time) {
   ProcessFacts& facts = processes[process];
   if (time < facts.space_ns) return;
   facts.space = space;
@@ -106,67 +106,74 @@ void Definitions::add_space(std::uint32_t process, std::uint32_t space, std::uin
 }
 
 void Definitions::add_task(const usc_task& task) {
-  task_starts.push_back({task.head.time, task.head.task, task.process, task.parent_task, task.flags});
-  ThreadFacts& thread = threads[task.head.task];
-  thread.process = task.process;
+  const trace::TaskId serial(task.head.task);
+  const trace::ProcessId process_serial(task.process);
+  const trace::TaskId parent(task.parent_task);
+  task_starts.push_back({task.head.time, serial, process_serial, parent, task.flags});
+  ThreadFacts& thread = threads[serial];
+  thread.process = process_serial;
   thread.tid = task.tid;
   thread.ns_tid = task.ns_tid;
   thread.defined = true;
   // The kernel's start time is the thread's; under the leader's tid it is there from the exec on.
   thread.start_ns = (task.flags & USC_TASK_EXEC_TID) ? task.head.time : task.start_ns;
-  add_name(task.head.task, task.head.time, trace::fixed_text(task.name, sizeof(task.name)));
-  ProcessFacts& process = processes[task.process];
+  add_name(serial, task.head.time, trace::fixed_text(task.name, sizeof(task.name)));
+  ProcessFacts& process = processes[process_serial];
   process.pid = task.pid;
   process.ns_pid = task.ns_pid;
-  add_space(task.process, task.mm, task.head.time);
+  add_space(process_serial, trace::MmId(task.mm), task.head.time);
   if (task.flags & USC_TASK_EXEC_TID) {
-    auto& before = threads[task.parent_task];
+    auto& before = threads[parent];
     if (!before.end_ns) before.end_ns = task.head.time;
     return;
   }
   if (task.flags & USC_TASK_PROCESS) {
     process.started = true;
     process.start_ns = task.start_ns;
-    process.parent_task = task.parent_task;
-    process.parent_pid = task.parent_task == 0 ? task.parent_pid : 0;
-    process.image = task.image;
+    process.parent_task = parent;
+    process.parent_pid = parent ? 0 : task.parent_pid;
+    process.image = trace::ImageId(task.image);
   } else if (!process.started) {
     process.start_ns = std::min<std::uint64_t>(process.start_ns.value_or(task.start_ns), task.start_ns);
-    if (process.image == 0) process.image = task.image;
+    if (!process.image) process.image = trace::ImageId(task.image);
   }
 }
 
 void Definitions::add_exec(const trace::RawRecord& record) {
   const auto exec = record.as<usc_exec>();
-  if (exec.process == 0) return;  // damaged
-  ImageFacts& image = images[exec.image];
-  image.process = exec.process;
-  image.task = exec.old_tid != 0 ? exec.head.task : 0;
-  image.exe_file = exec.exe_file;
+  const trace::ProcessId process_serial(exec.process);
+  if (!process_serial) return;  // damaged
+  const trace::TaskId task(exec.head.task);
+  ImageFacts& image = images[trace::ImageId(exec.image)];
+  image.process = process_serial;
+  image.task = exec.old_tid != 0 ? task : trace::TaskId();
+  image.exe_file = trace::FileId(exec.exe_file);
   image.time = exec.head.time;
   image.path = to_utf8(record.data<usc_exec>(0, exec.path_bytes));
   image.argv = argv_json(record.data<usc_exec>(exec.path_bytes, exec.argv_bytes), exec.argv_total > exec.argv_bytes);
-  add_name(exec.head.task, exec.head.time, trace::fixed_text(exec.name, sizeof(exec.name)));
-  if (exec.exe_file >= USC_FILE_FIRST && exec.exe_file <= kMostFiles) files[exec.exe_file].executed = true;
-  ProcessFacts& process = processes[exec.process];
+  add_name(task, exec.head.time, trace::fixed_text(exec.name, sizeof(exec.name)));
+  if (exec.exe_file >= USC_FILE_FIRST && exec.exe_file <= kMostFiles) files[image.exe_file].executed = true;
+  ProcessFacts& process = processes[process_serial];
   if (process.pid == 0) process.pid = exec.tid;
-  add_space(exec.process, exec.mm, exec.head.time);
+  add_space(process_serial, trace::MmId(exec.mm), exec.head.time);
 }
 
 void Definitions::add_exit(const usc_task_exit& exit) {
-  ThreadFacts& thread = threads[exit.head.task];
-  if (thread.process == 0) thread.process = exit.process;
-  task_ends.push_back({exit.head.time, exit.head.task, (exit.flags & USC_EXIT_LEFT) != 0});
+  const trace::TaskId task(exit.head.task);
+  const trace::ProcessId process_serial(exit.process);
+  ThreadFacts& thread = threads[task];
+  if (!thread.process) thread.process = process_serial;
+  task_ends.push_back({exit.head.time, task, (exit.flags & USC_EXIT_LEFT) != 0});
   if ((exit.flags & USC_EXIT_LEFT) != 0) return;  // it goes on, untraced
   thread.end_ns = exit.head.time;
   if ((exit.flags & USC_EXIT_GROUP_DEAD) == 0) return;
-  ProcessFacts& process = processes[exit.process];
+  ProcessFacts& process = processes[process_serial];
   process.end_ns = exit.head.time;
   process.exit_code = exit.code;
 }
 
 // The latest name stays; at one time, the one that came last.
-void Definitions::add_name(std::uint32_t task, std::uint64_t time, std::string_view name) {
+void Definitions::add_name(trace::TaskId task, std::uint64_t time, std::string_view name) {
   ThreadFacts& thread = threads[task];
   if (!thread.name.empty() && time < thread.name_time) return;
   thread.name = to_utf8(name);
@@ -176,7 +183,7 @@ void Definitions::add_name(std::uint32_t task, std::uint64_t time, std::string_v
 void Definitions::add_file_info(const trace::RawRecord& record) {
   const auto info = record.as<usc_file_info>();
   if (info.file > kMostFiles) return;
-  FileFacts& facts = files[info.file];
+  FileFacts& facts = files[trace::FileId(info.file)];
   facts.classes = info.classes;
   trace::FileInfoTail tail = trace::file_info_tail(record);
   facts.segments = std::move(tail.segments);
@@ -195,12 +202,12 @@ void Definitions::add_jit_name(const trace::RawRecord& record) {
   const auto jit = record.as<usc_jit_name>();
   const std::string name = to_utf8(record.data<usc_jit_name>(0, jit.name_bytes));
   if (name.empty() || jit.address < jit.start || jit.address - jit.start >= jit.size) return;
-  jit_names.try_emplace({jit.mm, jit.address}, JitName{name, jit.start});
+  jit_names.try_emplace({trace::MmId(jit.mm), jit.address}, JitName{name, jit.start});
 }
 
 void Definitions::add_loss(const usc_loss& loss) {
   if (loss.count == 0) return;
-  losses.push_back({loss.from_ns, loss.head.time, loss.count, loss.cause, loss.process});
+  losses.push_back({loss.from_ns, loss.head.time, loss.count, loss.cause, trace::ProcessId(loss.process)});
 }
 
 // What is beyond the bound is not known.
@@ -208,43 +215,44 @@ void Definitions::add_descriptor(const trace::RawRecord& record) {
   constexpr std::size_t kMostBytes = std::size_t{16} << 20;
   const auto fd = record.as<usc_fd>();
   descriptor_bytes_ += sizeof(DescriptorFacts) + fd.target_bytes;
-  if (fd.process == 0 || descriptor_bytes_ > kMostBytes) return;
-  descriptors.push_back({fd.process, fd.head.time, fd.fd, fd.flags, to_utf8(record.data<usc_fd>(0, fd.target_bytes))});
+  const trace::ProcessId process(fd.process);
+  if (!process || descriptor_bytes_ > kMostBytes) return;
+  descriptors.push_back({process, fd.head.time, fd.fd, fd.flags, to_utf8(record.data<usc_fd>(0, fd.target_bytes))});
 }
 
 void Definitions::finish() {
   logged_stacks.finish(stacks);
   for (const auto& [serial, thread] : threads)
-    if (thread.process != 0) processes[thread.process];
+    if (thread.process) processes[thread.process];
   for (const auto& [serial, image] : images) processes[image.process];
-  processes.erase(0);
-  threads.erase(0);
-  images.erase(0);
+  processes.erase(trace::ProcessId());
+  threads.erase(trace::TaskId());
+  images.erase(trace::ImageId());
   for (const auto& [serial, process] : processes)
     if (process.pid != 0) by_pid_.emplace(process.pid, serial);
 }
 
-const FileFacts& Definitions::file(std::uint32_t serial) const {
+const FileFacts& Definitions::file(trace::FileId serial) const {
   const auto at = files.find(serial);
   return at == files.end() ? unknown_ : at->second;
 }
 
-std::uint32_t Definitions::process_of_task(std::uint32_t task) const {
+trace::ProcessId Definitions::process_of_task(trace::TaskId task) const {
   const auto at = threads.find(task);
-  return at == threads.end() ? 0 : at->second.process;
+  return at == threads.end() ? trace::ProcessId() : at->second.process;
 }
 
-std::uint32_t Definitions::parent_of(const ProcessFacts& process) const {
-  if (process.parent_task != 0) return process_of_task(process.parent_task);
-  if (process.parent_pid == 0) return 0;
+trace::ProcessId Definitions::parent_of(const ProcessFacts& process) const {
+  if (process.parent_task) return process_of_task(process.parent_task);
+  if (process.parent_pid == 0) return {};
   // The youngest of its pid that is older than the child: pids are given out again.
-  std::uint32_t found = 0;
+  trace::ProcessId found;
   std::uint64_t found_start = 0;
   const auto [first, last] = by_pid_.equal_range(process.parent_pid);
   for (auto at = first; at != last; ++at) {
     const ProcessFacts& candidate = processes.at(at->second);
     const std::uint64_t start = candidate.start_ns.value_or(0);
-    if (&candidate == &process || start > process.start_ns.value_or(0) || (found != 0 && start < found_start)) continue;
+    if (&candidate == &process || start > process.start_ns.value_or(0) || (found && start < found_start)) continue;
     // Ended before there was a child to make.
     if (candidate.end_ns && *candidate.end_ns < process.start_ns.value_or(0)) continue;
     found = at->second;

@@ -12,6 +12,7 @@
 
 #include "store/model/logged_stacks.h"
 #include "store/model/stack_table.h"
+#include "trace/ids.h"
 #include "trace/raw_record.h"
 
 namespace uscope::store {
@@ -19,9 +20,9 @@ namespace uscope::store {
 struct ProcessFacts {
   std::uint32_t pid = 0;
   std::uint32_t ns_pid = 0;
-  std::uint32_t parent_task = 0;
+  trace::TaskId parent_task;
   std::uint32_t parent_pid = 0;  // where the task is not known
-  std::uint32_t image = 0;       // inherited
+  trace::ImageId image;          // inherited
   std::optional<std::uint64_t> start_ns;
   std::optional<std::uint64_t> end_ns;
   std::uint32_t exit_code = 0;  // as wait(2) has it; where end_ns is set
@@ -29,12 +30,12 @@ struct ProcessFacts {
   bool uses_io_uring = false;
   bool may_use_io_uring = false;  // it does, or nothing tells
   std::uint64_t io_uring_ns = 0;  // since when that is known
-  std::uint32_t space = 0;        // its address space, the last one that is recorded
+  trace::MmId space;              // its address space, the last one that is recorded
   std::uint64_t space_ns = 0;     // when that was
 };
 
 struct ThreadFacts {
-  std::uint32_t process = 0;
+  trace::ProcessId process;
   std::uint32_t tid = 0;
   std::uint32_t ns_tid = 0;
   std::string name;
@@ -45,9 +46,9 @@ struct ThreadFacts {
 };
 
 struct ImageFacts {
-  std::uint32_t process = 0;
-  std::uint32_t task = 0;  // that called exec, 0 = it was running when tracing began
-  std::uint32_t exe_file = 0;
+  trace::ProcessId process;
+  trace::TaskId task;  // that called exec, 0 = it was running when tracing began
+  trace::FileId exe_file;
   std::uint64_t time = 0;
   std::string path;
   std::string argv;  // JSON
@@ -76,7 +77,7 @@ struct JitName {
 
 // What /proc said of a descriptor when its process came into the trace.
 struct DescriptorFacts {
-  std::uint32_t process = 0;
+  trace::ProcessId process;
   std::uint64_t time = 0;
   int fd = 0;  // USC_FD_CWD: the working directory; USC_FD_END: the list of the process is complete
   std::uint32_t flags = 0;
@@ -86,15 +87,15 @@ struct DescriptorFacts {
 // A task comes into the trace, and leaves it: each time.
 struct TaskStart {
   std::uint64_t time = 0;
-  std::uint32_t task = 0;
-  std::uint32_t process = 0;
-  std::uint32_t parent_task = 0;
+  trace::TaskId task;
+  trace::ProcessId process;
+  trace::TaskId parent_task;
   std::uint32_t flags = 0;  // USC_TASK_*
 };
 
 struct TaskEnd {
   std::uint64_t time = 0;
-  std::uint32_t task = 0;
+  trace::TaskId task;
   bool goes_on = false;  // untraced
 };
 
@@ -103,7 +104,7 @@ struct LossFacts {
   std::uint64_t until_ns = 0;
   std::uint64_t count = 0;
   std::uint32_t cause = 0;
-  std::uint32_t process = 0;
+  trace::ProcessId process;
 };
 
 class Definitions {
@@ -115,17 +116,17 @@ class Definitions {
   void finish();
 
   // The file's, empty ones for a file that the trace does not describe.
-  [[nodiscard]] const FileFacts& file(std::uint32_t serial) const;
+  [[nodiscard]] const FileFacts& file(trace::FileId serial) const;
 
-  // The serial of the process that the task belongs to; 0 = the trace has no such task.
-  [[nodiscard]] std::uint32_t process_of_task(std::uint32_t task) const;
-  // The process that made this one; 0 = none in the trace. After finish().
-  [[nodiscard]] std::uint32_t parent_of(const ProcessFacts& process) const;
+  // The process that the task belongs to; none if the trace has no such task.
+  [[nodiscard]] trace::ProcessId process_of_task(trace::TaskId task) const;
+  // The process that made this one, if it is in the trace. After finish().
+  [[nodiscard]] trace::ProcessId parent_of(const ProcessFacts& process) const;
 
-  std::map<std::uint32_t, ProcessFacts> processes;
-  std::map<std::uint32_t, ThreadFacts> threads;
-  std::map<std::uint32_t, ImageFacts> images;
-  std::map<std::uint32_t, FileFacts> files;
+  std::map<trace::ProcessId, ProcessFacts> processes;
+  std::map<trace::TaskId, ThreadFacts> threads;
+  std::map<trace::ImageId, ImageFacts> images;
+  std::map<trace::FileId, FileFacts> files;
   std::map<std::string, std::string> meta;
   std::vector<LossFacts> losses;
   bool records_missing = false;  // though no loss says so: set by the loader
@@ -133,7 +134,7 @@ class Definitions {
   std::vector<TaskStart> task_starts;
   std::vector<TaskEnd> task_ends;
   // By address space and by the address of an instruction: a return address less 1.
-  std::map<std::pair<std::uint32_t, std::uint64_t>, JitName> jit_names;
+  std::map<std::pair<trace::MmId, std::uint64_t>, JitName> jit_names;
   StackTable stacks;
   LoggedStacks logged_stacks;
   std::map<std::pair<std::uint8_t, std::uint32_t>, std::string> kind_names;  // by source and kind; not of calls
@@ -142,9 +143,9 @@ class Definitions {
   void add_task(const usc_task& task);
   void add_exec(const trace::RawRecord& record);
   void add_io_uring(const usc_io_uring& user);
-  void add_space(std::uint32_t process, std::uint32_t space, std::uint64_t time);
+  void add_space(trace::ProcessId process, trace::MmId space, std::uint64_t time);
   void add_exit(const usc_task_exit& exit);
-  void add_name(std::uint32_t task, std::uint64_t time, std::string_view name);
+  void add_name(trace::TaskId task, std::uint64_t time, std::string_view name);
   void add_file_info(const trace::RawRecord& record);
   void add_jit_name(const trace::RawRecord& record);
   void add_loss(const usc_loss& loss);
@@ -153,7 +154,7 @@ class Definitions {
   std::vector<std::uint64_t> frames_;
   FileFacts unknown_;
   std::size_t descriptor_bytes_ = 0;
-  std::multimap<std::uint32_t, std::uint32_t> by_pid_;  // to serials of processes
+  std::multimap<std::uint32_t, trace::ProcessId> by_pid_;
 };
 
 }  // namespace uscope::store

@@ -50,44 +50,44 @@ std::optional<KernelPlace> parse_kernel_place(std::string_view text) {
 
 LoggedStacks::Key LoggedStacks::key_of(const trace::RawRecord& logged) {
   const auto record = logged.as<usc_logged>();
-  std::vector<std::uint32_t> places(record.places);
-  const std::string_view bytes = logged.data<usc_logged>(0, places.size() * sizeof(std::uint32_t));
+  Places places(record.places);
+  const std::string_view bytes = logged.data<usc_logged>(0, places.size() * sizeof(trace::PlaceId));
   if (!places.empty()) std::memcpy(places.data(), bytes.data(), bytes.size());
-  return {record.stack, std::move(places)};
+  return {trace::StackId(record.stack), std::move(places)};
 }
 
 void LoggedStacks::add(const trace::RawRecord& logged) {
   Key key = key_of(logged);
-  if (!key.second.empty() && by_raw_.size() < kMost) by_raw_.emplace(std::move(key), 0);
+  if (!key.second.empty() && by_raw_.size() < kMost) by_raw_.emplace(std::move(key), LoggedStackNumber());
 }
 
 void LoggedStacks::add_place(const trace::RawRecord& place) {
   const auto record = place.as<usc_kernel_place>();
   if (auto parsed = parse_kernel_place(place.data<usc_kernel_place>(0, record.text_bytes)))
-    places_.emplace(record.place, std::move(*parsed));
+    places_.emplace(trace::PlaceId(record.place), std::move(*parsed));
 }
 
 // Each processor has ids of its own for one user stack.
 void LoggedStacks::finish(const StackTable& stacks) {
-  constexpr std::uint32_t kUndefined = ~std::uint32_t{0};
-  std::map<Key, std::uint32_t> numbers;
+  constexpr StackNumber kUndefined(~std::uint32_t{0});
+  std::map<std::pair<StackNumber, Places>, LoggedStackNumber> numbers;
   for (auto& [key, number] : by_raw_) {
-    const std::uint32_t user = stacks.find(key.first);
-    const bool undefined = key.first != 0 && user == 0;
-    const auto [at, fresh] =
-        numbers.emplace(Key(undefined ? kUndefined : user, key.second), static_cast<std::uint32_t>(stacks_.size() + 1));
+    const StackNumber user = stacks.find(key.first);
+    const bool undefined = key.first && !user;
+    const LoggedStackNumber next(static_cast<std::uint32_t>(stacks_.size() + 1));
+    const auto [at, fresh] = numbers.emplace(std::pair(undefined ? kUndefined : user, key.second), next);
     if (fresh) stacks_.push_back({user, undefined, key.second});
     number = at->second;
   }
 }
 
-std::uint32_t LoggedStacks::find(const trace::RawRecord& logged) const {
+LoggedStackNumber LoggedStacks::find(const trace::RawRecord& logged) const {
   const auto at = by_raw_.find(key_of(logged));
-  return at == by_raw_.end() ? 0 : at->second;
+  return at == by_raw_.end() ? LoggedStackNumber() : at->second;
 }
 
-const KernelPlace* LoggedStacks::place(std::uint32_t number) const {
-  const auto at = places_.find(number);
+const KernelPlace* LoggedStacks::place(trace::PlaceId id) const {
+  const auto at = places_.find(id);
   return at == places_.end() ? nullptr : &at->second;
 }
 

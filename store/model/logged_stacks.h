@@ -12,14 +12,17 @@
 #include <vector>
 
 #include "store/model/stack_table.h"
+#include "trace/ids.h"
 #include "trace/raw_record.h"
 
 namespace uscope::store {
 
+using trace::LoggedStackNumber;
+
 struct LoggedStack {
-  std::uint32_t user = 0;             // number in the StackTable; 0 = none
-  bool user_undefined = false;        // one was taken, and its definition is missing
-  std::vector<std::uint32_t> places;  // of usc_kernel_place, innermost first; 0 = could not be named
+  StackNumber user;
+  bool user_undefined = false;         // one was taken, and its definition is missing
+  std::vector<trace::PlaceId> places;  // innermost first; none: could not be named
 };
 
 // What a usc_kernel_place says.
@@ -40,21 +43,22 @@ class LoggedStacks {
   // Once all records have been added: user stacks have their numbers then.
   void finish(const StackTable& stacks);
 
-  // From 1; 0: the record has no kernel frames.
-  [[nodiscard]] std::uint32_t find(const trace::RawRecord& logged) const;
+  // None if the record has no kernel frames.
+  [[nodiscard]] LoggedStackNumber find(const trace::RawRecord& logged) const;
   [[nodiscard]] std::size_t size() const { return stacks_.size(); }
-  [[nodiscard]] const LoggedStack& stack(std::uint32_t number) const { return stacks_[number - 1]; }
+  [[nodiscard]] const LoggedStack& stack(LoggedStackNumber number) const { return stacks_[number.value() - 1]; }
   // Null where the trace does not tell of it.
-  [[nodiscard]] const KernelPlace* place(std::uint32_t number) const;
+  [[nodiscard]] const KernelPlace* place(trace::PlaceId id) const;
 
  private:
-  using Key = std::pair<std::uint32_t, std::vector<std::uint32_t>>;  // id or number of the user stack, places
+  using Places = std::vector<trace::PlaceId>;
+  using Key = std::pair<trace::StackId, Places>;
 
   static Key key_of(const trace::RawRecord& logged);
 
-  std::map<Key, std::uint32_t> by_raw_;  // to numbers
+  std::map<Key, LoggedStackNumber> by_raw_;
   std::vector<LoggedStack> stacks_;
-  std::map<std::uint32_t, KernelPlace> places_;
+  std::map<trace::PlaceId, KernelPlace> places_;
 };
 
 // "ext4+0x1234 ext4_sync_file+0x10": nothing where it is none.

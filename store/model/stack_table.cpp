@@ -20,25 +20,25 @@ std::uint64_t mix(std::uint64_t word) {
 
 std::uint32_t hash_of(const StoredStack& stack, std::span<const std::uint64_t> frames) {
   static const std::uint64_t kSeed = std::uint64_t{std::random_device{}()} << 32 | std::random_device{}();
-  std::uint64_t hash = mix(kSeed ^ (std::uint64_t{stack.mm} << 9 | (stack.guessed ? 256U : 0U) | stack.ended));
+  std::uint64_t hash = mix(kSeed ^ (std::uint64_t{stack.mm.value()} << 9 | (stack.guessed ? 256U : 0U) | stack.ended));
   for (const std::uint64_t frame : frames) hash = mix(hash ^ frame) + kSeed;
   return static_cast<std::uint32_t>(hash ^ hash >> 32);
 }
 
 bool is_anonymous(std::uint64_t frame) {
-  return USC_FRAME_FILE(frame) == USC_FILE_NONE;
+  return trace::file_of(frame) == trace::kNoFile;
 }
 
 // The stack as it is stored, made from what the walk reported. Nothing was guessed where it ended at the one frame
 // without a file.
-StoredStack stored_stack_of(std::uint8_t ended, std::uint32_t mm, std::span<const std::uint64_t> frames) {
+StoredStack stored_stack_of(std::uint8_t ended, trace::MmId mm, std::span<const std::uint64_t> frames) {
   StoredStack stack;
   stack.depth = static_cast<std::uint16_t>(frames.size());
   stack.ended = ended;
   const auto anonymous = std::count_if(frames.begin(), frames.end(), is_anonymous);
   const bool at_the_end = !frames.empty() && is_anonymous(frames.back());
-  stack.mm = anonymous != 0 ? mm : 0;
-  stack.guessed = anonymous != 0 ? anonymous > 1 || !at_the_end : mm != 0;
+  stack.mm = anonymous != 0 ? mm : trace::MmId();
+  stack.guessed = anonymous != 0 ? anonymous > 1 || !at_the_end : bool{mm};
   // The guess led to no code at all.
   if (at_the_end && ended == USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING})
     stack.ended = USC_ENDED_BROKEN + int{USC_BROKEN_FRAME_POINTER};
@@ -47,16 +47,15 @@ StoredStack stored_stack_of(std::uint8_t ended, std::uint32_t mm, std::span<cons
 
 }  // namespace
 
-void StackTable::define(std::uint32_t raw, std::uint8_t ended, std::uint32_t mm,
-                        std::span<const std::uint64_t> frames) {
-  if (raw == 0 || by_raw_.find(raw) != 0) return;
+void StackTable::define(trace::StackId raw, std::uint8_t ended, trace::MmId mm, std::span<const std::uint64_t> frames) {
+  if (!raw || by_raw_.find(raw)) return;
   StoredStack stored = stored_stack_of(ended, mm, frames);
   if ((stacks_.size() + 1) * 4 > buckets_.size() * 3) grow();
   const std::uint32_t hash = hash_of(stored, frames);
   std::size_t at = hash & (buckets_.size() - 1);
-  while (buckets_[at] != 0) {
-    const std::uint32_t number = buckets_[at];
-    if (hashes_[number - 1] == hash && equal(stack(number), stored, frames)) {
+  while (buckets_[at]) {
+    const StackNumber number = buckets_[at];
+    if (hashes_[number.value() - 1] == hash && equal(stack(number), stored, frames)) {
       by_raw_.insert(raw, number);
       return;
     }
@@ -66,7 +65,7 @@ void StackTable::define(std::uint32_t raw, std::uint8_t ended, std::uint32_t mm,
   stacks_.push_back(stored);
   hashes_.push_back(hash);
   frames_.insert(frames_.end(), frames.begin(), frames.end());
-  const auto number = static_cast<std::uint32_t>(stacks_.size());
+  const StackNumber number(static_cast<std::uint32_t>(stacks_.size()));
   buckets_[at] = number;
   by_raw_.insert(raw, number);
 }
@@ -79,11 +78,11 @@ bool StackTable::equal(const StoredStack& known, const StoredStack& other,
 }
 
 void StackTable::grow() {
-  buckets_.assign(buckets_.empty() ? 64 : buckets_.size() * 2, 0);
+  buckets_.assign(buckets_.empty() ? 64 : buckets_.size() * 2, StackNumber());
   for (std::uint32_t number = 1; number <= stacks_.size(); number++) {
     std::size_t at = hashes_[number - 1] & (buckets_.size() - 1);
-    while (buckets_[at] != 0) at = (at + 1) & (buckets_.size() - 1);
-    buckets_[at] = number;
+    while (buckets_[at]) at = (at + 1) & (buckets_.size() - 1);
+    buckets_[at] = StackNumber(number);
   }
 }
 

@@ -6,8 +6,9 @@
 namespace uscope::store {
 
 void EventTotals::add_duration(const Facts& event) {
-  if (event.kind > latencies_.size()) latencies_.resize(event.kind);
-  latencies_[event.kind - 1].add(*event.duration);
+  const std::uint32_t kind = event.kind.value();
+  if (kind > latencies_.size()) latencies_.resize(kind);
+  latencies_[kind - 1].add(*event.duration);
   const Slow slow{*event.duration, event.id};
   if (slowest_.size() == kSlowestKept) {
     if (!slower(slow, slowest_.front())) return;
@@ -33,15 +34,14 @@ Result<void> EventTotals::write(DatabaseWriter& database) {
   if (!error) return error.error();
   for (const auto& [key, errors] : errors_) {
     const auto& [kind, number, trigger] = key;
-    done = error->run(kind, number, trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, errors.events,
-                      errors.first);
+    done = error->run(kind, number, maybe_id(trigger), errors.events, errors.first);
     if (!done) return done;
   }
   auto notable = database.prepare("INSERT INTO notable_event VALUES(?1, ?2)");
   if (!notable) return notable.error();
   for (const Slow& slow : slowest_)
     if (done = notable->run(std::string_view("slowest"), slow.id); !done) return done;
-  for (const std::int64_t id : open_)
+  for (const EventRowId id : open_)
     if (done = notable->run(std::string_view("open"), id); !done) return done;
   return {};
 }

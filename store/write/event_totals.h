@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "store/db/database.h"
+#include "store/model/row_ids.h"
 #include "trace/latency.h"
 
 namespace uscope::store {
@@ -19,9 +20,9 @@ constexpr std::size_t kSlowestKept = 1000;
 class EventTotals {
  public:
   struct Facts {
-    std::int64_t id = 0;
-    std::uint32_t kind = 0;                 // row ids, from 1
-    std::uint32_t trigger = 0;              // 0: none
+    EventRowId id;
+    KindRowId kind;
+    FrameRowId trigger;                     // may be none
     std::optional<std::uint64_t> duration;  // of calls that returned
     std::int64_t error = 0;                 // positive; 0: it did not fail
     bool open = false;                      // never returned
@@ -39,14 +40,14 @@ class EventTotals {
  private:
   struct Slow {
     std::uint64_t duration = 0;
-    std::int64_t id = 0;
+    EventRowId id;
   };
   static bool slower(const Slow& a, const Slow& b) {
     return a.duration != b.duration ? a.duration > b.duration : a.id < b.id;
   }
   struct Errors {
     std::uint64_t events = 0;
-    std::int64_t first = 0;
+    EventRowId first;
   };
   void add_duration(const Facts& event);
   void add_error(const Facts& event) {
@@ -54,10 +55,10 @@ class EventTotals {
     if (errors.events++ == 0) errors.first = event.id;
   }
 
-  std::vector<trace::LatencySketch> latencies_;                                      // by kind - 1
-  std::map<std::tuple<std::uint32_t, std::int64_t, std::uint32_t>, Errors> errors_;  // by kind, error, trigger
-  std::vector<Slow> slowest_;                                                        // a heap, the fastest first
-  std::vector<std::int64_t> open_;
+  std::vector<trace::LatencySketch> latencies_;                               // by kind - 1
+  std::map<std::tuple<KindRowId, std::int64_t, FrameRowId>, Errors> errors_;  // by kind, error, trigger
+  std::vector<Slow> slowest_;                                                 // a heap, the fastest first
+  std::vector<EventRowId> open_;
 };
 
 }  // namespace uscope::store

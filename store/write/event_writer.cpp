@@ -25,7 +25,7 @@ bool is_unfinished(const usc_event& event) {
 
 constexpr std::size_t kMostKinds = 2048;  // Linux has fewer than 500 in each ABI
 constexpr std::size_t kMostUndefined = std::size_t{1} << 17;
-constexpr std::int64_t kOtherTask = std::int64_t{1} << 32;  // above every serial
+constexpr ThreadRowId kOtherTask(std::int64_t{1} << 32);  // above every serial
 
 std::int64_t as_signed(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
@@ -62,7 +62,7 @@ Result<void> EventWriter::prepare() {
 }
 
 Result<void> EventWriter::write(const trace::OrderedCall& call) {
-  std::int64_t id = 0;
+  EventRowId id;
   bool attached = false;
   const trace::OrderedEvent* unfinished = nullptr;
   bool finished = false;
@@ -94,10 +94,10 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
   return {};
 }
 
-Result<std::int64_t> EventWriter::write_event(const trace::OrderedEvent& event, bool attached) {
+Result<EventRowId> EventWriter::write_event(const trace::OrderedEvent& event, bool attached) {
   auto kind = kind_of(event);
   if (!kind) return kind.error();
-  Task& task = task_of(event.head.task);
+  Task& task = task_of(trace::TaskId(event.head.task));
   if (!task.defined) lose(USC_LOSS_TASK_UNDEFINED, task.process, event.entry_ns);
   const auto [stack, user_stack, undefined] = stacks_of(event);
   if (undefined) lose(USC_LOSS_STACK_UNDEFINED, task.process, event.entry_ns);
@@ -110,28 +110,28 @@ Result<std::int64_t> EventWriter::write_event(const trace::OrderedEvent& event, 
   }
   // A call that was attached to and returned stays `attached`: its duration is known from the attachment on only.
   const std::uint8_t how = attached && (returned || is_unfinished(event)) ? std::uint8_t{USC_HOW_ATTACHED} : event.how;
-  const std::uint32_t image = image_of(event, task);
+  const trace::ImageId image = image_of(event, task);
   last_ns_ = std::max<std::uint64_t>({last_ns_, event.entry_ns, event.head.time});
 
   sqlite3_stmt* row = insert_event_->handle();
-  const auto id = static_cast<std::int64_t>(++events_);
-  sqlite3_bind_int64(row, 1, id);
+  const EventRowId id(static_cast<std::int64_t>(++events_));
+  sqlite3_bind_int64(row, 1, id.value());
   sqlite3_bind_int64(row, 2, as_time(event.entry_ns));
   returned ? sqlite3_bind_int64(row, 3, as_signed(duration)) : sqlite3_bind_null(row, 3);
   const std::string_view ended = trace::how_name(how);
   sqlite3_bind_text(row, 4, ended.data(), static_cast<int>(ended.size()), SQLITE_STATIC);
-  sqlite3_bind_int64(row, 5, task.row);
-  image ? sqlite3_bind_int64(row, 6, image) : sqlite3_bind_null(row, 6);
-  sqlite3_bind_int64(row, 7, *kind);
+  sqlite3_bind_int64(row, 5, task.row.value());
+  image ? sqlite3_bind_int64(row, 6, image.value()) : sqlite3_bind_null(row, 6);
+  sqlite3_bind_int64(row, 7, kind->value());
   has_result ? sqlite3_bind_int64(row, 8, event.result) : sqlite3_bind_null(row, 8);
-  stack ? sqlite3_bind_int64(row, 9, stack) : sqlite3_bind_null(row, 9);
+  stack ? sqlite3_bind_int64(row, 9, stack.value()) : sqlite3_bind_null(row, 9);
   for (int i = 0; i < 6; i++) sqlite3_bind_int64(row, 10 + i, as_signed(event.args[i]));
   if (sqlite3_step(row) != SQLITE_DONE) return insert_event_->failure();
   sqlite3_reset(row);
 
-  const std::uint32_t trigger = stack ? frames_.trigger(stack) : 0;
+  const FrameRowId trigger = stack ? frames_.trigger(stack) : FrameRowId();
   const bool failed = has_result && syscalls::is_error(event.result);
-  Cell& cell = cells_[std::uint64_t{*kind} << 32 | trigger];
+  Cell& cell = cells_[{*kind, trigger}];
   if (cell.events++ == 0) cell.first = id;
   if (returned) cell.latency.add(duration);
   cell.errors += failed;
@@ -154,13 +154,13 @@ Result<std::int64_t> EventWriter::write_event(const trace::OrderedEvent& event, 
 }
 
 EventWriter::EventStack EventWriter::stacks_of(const trace::OrderedEvent& event) const {
-  if (event.kernel_stack != 0) {
+  if (event.kernel_stack) {
     const LoggedStack& logged = definitions_.logged_stacks.stack(event.kernel_stack);
-    const auto row = static_cast<std::uint32_t>(definitions_.stacks.size()) + event.kernel_stack;
-    return {row, logged.user, logged.user_undefined};
+    return {frames_.row_of(event.kernel_stack), logged.user, logged.user_undefined};
   }
-  const std::uint32_t stack = event.stack ? definitions_.stacks.find(event.stack) : 0;
-  return {stack, stack, event.stack != 0 && stack == 0};
+  const trace::StackId raw(event.stack);
+  const StackNumber stack = raw ? definitions_.stacks.find(raw) : StackNumber();
+  return {FrameWriter::row_of(stack), stack, raw && !stack};
 }
 
 std::string EventWriter::kind_name(const usc_event& event) const {
@@ -171,24 +171,24 @@ std::string EventWriter::kind_name(const usc_event& event) const {
 }
 
 // A kind is known by its source and number; a system call's by its ABI, too.
-Result<std::uint32_t> EventWriter::kind_of(const usc_event& event) {
-  const std::uint64_t key = std::uint64_t{event.source} << 40 | std::uint64_t{event.abi} << 32 | event.kind;
+Result<KindRowId> EventWriter::kind_of(const usc_event& event) {
+  const KindKey key{std::uint32_t{event.source} << 8 | event.abi, event.kind};
   if (kinds_.size() >= kMostKinds && kinds_.count(key) == 0) {
-    if (other_kind_ != 0) return other_kind_;
-    other_kind_ = static_cast<std::uint32_t>(kinds_.size() + 1);
+    if (other_kind_) return other_kind_;
+    other_kind_ = KindRowId(static_cast<std::uint32_t>(kinds_.size() + 1));
     auto done = insert_kind_->run(other_kind_, std::string_view("syscall_other"), std::string_view("other"), -1,
                                   trace::source_name(USC_SOURCE_SYSCALL));
     if (!done) return done.error();
     return other_kind_;
   }
-  std::uint32_t& id = kinds_[key];
-  if (id != 0) return id;
+  KindRowId& id = kinds_[key];
+  if (id) return id;
   std::string abi = "none";
   if (event.source == USC_SOURCE_SYSCALL) {
     abi = trace::abi_name(event.abi);
     if (abi.empty()) abi = fmt::format("abi_{}", event.abi);
   }
-  const auto next = static_cast<std::uint32_t>(kinds_.size());
+  const KindRowId next(static_cast<std::uint32_t>(kinds_.size()));
   const std::string name = kind_name(event);
   if (auto done = insert_kind_->run(next, std::string_view(name), std::string_view(abi), event.kind,
                                     trace::source_name(event.source));
@@ -198,12 +198,12 @@ Result<std::uint32_t> EventWriter::kind_of(const usc_event& event) {
   return id;
 }
 
-EventWriter::Task& EventWriter::task_of(std::uint32_t serial) {
+EventWriter::Task& EventWriter::task_of(trace::TaskId serial) {
   std::uint32_t place = task_places_.find(serial);
   if (place == 0) {
     const auto thread = definitions_.threads.find(serial);
     const bool unknown = thread == definitions_.threads.end();
-    if (serial == 0 || (unknown && undefined_tasks_.size() >= kMostUndefined)) {
+    if (!serial || (unknown && undefined_tasks_.size() >= kMostUndefined)) {
       if (other_task_ == 0) {
         tasks_.push_back({.row = kOtherTask});
         undefined_tasks_.push_back(kOtherTask);
@@ -211,24 +211,24 @@ EventWriter::Task& EventWriter::task_of(std::uint32_t serial) {
       }
       return tasks_[other_task_ - 1];
     }
-    Task task{.row = serial, .process = definitions_.process_of_task(serial)};
+    Task task{.row = ThreadRowId(serial.value()), .process = definitions_.process_of_task(serial)};
     task.defined = thread != definitions_.threads.end() && thread->second.defined;
     const auto process = definitions_.processes.find(task.process);
     if (process != definitions_.processes.end()) task.inherited_image = process->second.image;
-    if (unknown) undefined_tasks_.push_back(serial);
+    if (unknown) undefined_tasks_.push_back(task.row);
     tasks_.push_back(task);
     place = task_places_.insert(serial, static_cast<std::uint32_t>(tasks_.size()));
   }
   return tasks_[place - 1];
 }
 
-// 0 where the trace does not tell of the image.
-std::uint32_t EventWriter::image_of(const usc_event& event, const Task& task) const {
-  const std::uint32_t image = event.image ? event.image : task.inherited_image;
-  return images_.find(image) ? image : 0;
+// None where the trace does not tell of the image.
+trace::ImageId EventWriter::image_of(const usc_event& event, const Task& task) const {
+  const trace::ImageId image = event.image ? trace::ImageId(event.image) : task.inherited_image;
+  return images_.find(image) ? image : trace::ImageId();
 }
 
-void EventWriter::lose(std::uint32_t cause, std::uint32_t process, std::uint64_t time) {
+void EventWriter::lose(std::uint32_t cause, trace::ProcessId process, std::uint64_t time) {
   LossFacts& loss = losses_[{cause, process}];
   if (loss.count == 0) loss = {time, time, 0, cause, process};
   loss.from_ns = std::min(loss.from_ns, time);
@@ -236,10 +236,9 @@ void EventWriter::lose(std::uint32_t cause, std::uint32_t process, std::uint64_t
   loss.count++;
 }
 
-Result<void> EventWriter::write_verify(const usc_verify& verify, std::int64_t event_id) {
+Result<void> EventWriter::write_verify(const usc_verify& verify, EventRowId event_id) {
   const bool equal = verify.first_difference < 0;
-  return insert_verify_->run(event_id ? std::optional(event_id) : std::nullopt, equal, verify.uscope_depth,
-                             verify.oracle_depth,
+  return insert_verify_->run(maybe_id(event_id), equal, verify.uscope_depth, verify.oracle_depth,
                              equal ? std::nullopt : std::optional(std::int64_t{verify.first_difference}));
 }
 
@@ -247,7 +246,7 @@ Result<void> EventWriter::finish() {
   // Of a task that events name only, the thread's row has its id alone.
   auto thread = database_.prepare("INSERT INTO thread(id) VALUES(?1)");
   if (!thread) return thread.error();
-  for (const std::int64_t row : undefined_tasks_)
+  for (const ThreadRowId row : undefined_tasks_)
     if (auto done = thread->run(row); !done) return done;
   for (const auto step : {&EventWriter::write_cells, &EventWriter::write_threads, &EventWriter::write_stack_ends})
     if (auto done = (this->*step)(); !done) return done;
@@ -259,16 +258,15 @@ Result<void> EventWriter::write_cells() {
   if (!insert) return insert.error();
   auto latency = database_.prepare("INSERT INTO cell_latency VALUES(?1, ?2, ?3, ?4)");
   if (!latency) return latency.error();
-  std::vector<std::uint64_t> keys;
+  std::vector<CellKey> keys;
   for (const auto& [key, cell] : cells_) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
-  for (const std::uint64_t key : keys) {
+  for (const CellKey& key : keys) {
     const Cell& cell = cells_[key];
-    const auto number = static_cast<std::int64_t>(key & 0xffffffffU);
-    const auto trigger = number ? std::optional(number) : std::nullopt;
-    auto done = insert->run(key >> 32, trigger, cell.events, cell.errors, cell.total_ns, cell.open, cell.first);
+    const auto trigger = maybe_id(key.second);
+    auto done = insert->run(key.first, trigger, cell.events, cell.errors, cell.total_ns, cell.open, cell.first);
     cell.latency.each([&](std::uint64_t up_to, std::uint64_t events) {
-      if (done) done = latency->run(key >> 32, trigger, up_to, events);
+      if (done) done = latency->run(key.first, trigger, up_to, events);
     });
     if (!done) return done;
   }
@@ -286,7 +284,7 @@ Result<void> EventWriter::write_threads() {
 Result<void> EventWriter::write_stack_ends() {
   std::array<std::uint64_t, 256> stacks{};
   for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
-    stacks[definitions_.stacks.stack(number).ended]++;
+    stacks[definitions_.stacks.stack(StackNumber(number)).ended]++;
   auto insert = database_.prepare("INSERT INTO stack_end VALUES(?1, ?2, ?3)");
   if (!insert) return insert.error();
   for (std::size_t ended = 0; ended < stacks.size(); ended++) {

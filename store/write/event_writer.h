@@ -14,6 +14,7 @@
 #include "store/db/database.h"
 #include "store/model/definitions.h"
 #include "store/model/flat_map.h"
+#include "store/model/row_ids.h"
 #include "store/write/cell_latency.h"
 #include "store/write/event_totals.h"
 #include "store/write/frame_writer.h"
@@ -25,6 +26,8 @@ namespace uscope::store {
 
 class EventWriter {
  public:
+  using LossKey = trace::IdPair<std::uint32_t, trace::ProcessId>;  // cause, process
+
   // All must outlive this object; `frames` has run.
   EventWriter(DatabaseWriter& database, const Definitions& definitions, const FrameWriter& frames, StringTable& strings,
               std::int64_t utc_offset_ns);
@@ -41,41 +44,43 @@ class EventWriter {
   [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
 
   // Losses found on the way: undefined stacks and tasks, by cause and process.
-  [[nodiscard]] const std::map<std::pair<std::uint32_t, std::uint32_t>, LossFacts>& losses() const { return losses_; }
+  [[nodiscard]] const std::map<LossKey, LossFacts>& losses() const { return losses_; }
 
  private:
+  using KindKey = trace::IdPair<std::uint32_t, std::uint32_t>;  // source << 8 | ABI, number
+  using CellKey = trace::IdPair<KindRowId, FrameRowId>;         // kind, trigger
   struct Cell {
     std::uint64_t events = 0;
     std::uint64_t errors = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t open = 0;
-    std::int64_t first = 0;
+    EventRowId first;
     CellLatency latency;
   };
   // What a task's events need to know of it, and how many there are.
   struct Task {
-    std::int64_t row = 0;
-    std::uint32_t process = 0;
-    std::uint32_t inherited_image = 0;
+    ThreadRowId row;
+    trace::ProcessId process = {};
+    trace::ImageId inherited_image = {};
     bool defined = false;
     std::uint64_t events = 0;
     std::uint64_t errors = 0;
   };
 
   struct EventStack {
-    std::uint32_t row = 0;   // 0 = there is none
-    std::uint32_t user = 0;  // number of its user part, 0 = there is none
+    StackRowId row;
+    StackNumber user;        // its user part
     bool undefined = false;  // a definition is missing
   };
 
-  Result<std::int64_t> write_event(const trace::OrderedEvent& event, bool attached);
+  Result<EventRowId> write_event(const trace::OrderedEvent& event, bool attached);
   [[nodiscard]] EventStack stacks_of(const trace::OrderedEvent& event) const;
   [[nodiscard]] std::string kind_name(const usc_event& event) const;
-  Result<std::uint32_t> kind_of(const usc_event& event);
-  Task& task_of(std::uint32_t serial);
-  std::uint32_t image_of(const usc_event& event, const Task& task) const;
-  void lose(std::uint32_t cause, std::uint32_t process, std::uint64_t time);
-  Result<void> write_verify(const usc_verify& verify, std::int64_t event_id);
+  Result<KindRowId> kind_of(const usc_event& event);
+  Task& task_of(trace::TaskId serial);
+  trace::ImageId image_of(const usc_event& event, const Task& task) const;
+  void lose(std::uint32_t cause, trace::ProcessId process, std::uint64_t time);
+  Result<void> write_verify(const usc_verify& verify, EventRowId event_id);
   Result<void> write_cells();
   Result<void> write_threads();
   Result<void> write_stack_ends();
@@ -89,18 +94,18 @@ class EventWriter {
   StringWriter strings_;
   FutexWriter futexes_;
   std::vector<Task> tasks_;
-  FlatMap task_places_;                                     // serial to place in tasks_ + 1
-  std::unordered_map<std::uint64_t, std::uint32_t> kinds_;  // by source, ABI and number
-  std::unordered_map<std::uint64_t, Cell> cells_;           // by kind << 32 | trigger
-  FlatMap images_;                                          // those that the trace defines: serial to 1
-  std::uint32_t other_kind_ = 0;
-  std::vector<std::int64_t> undefined_tasks_;
+  FlatMap<trace::TaskId, std::uint32_t> task_places_;  // place in tasks_ + 1
+  std::unordered_map<KindKey, KindRowId> kinds_;       // by source, ABI and number
+  std::unordered_map<CellKey, Cell> cells_;
+  FlatMap<trace::ImageId, std::uint32_t> images_;  // those that the trace defines: to 1
+  KindRowId other_kind_;
+  std::vector<ThreadRowId> undefined_tasks_;
   std::uint32_t other_task_ = 0;                           // place in tasks_ + 1
   std::array<std::uint64_t, 256> end_events_{};            // by how the stack ended
-  std::map<std::uint32_t, std::uint64_t> guessed_;         // events by row of a stack that rests on a guess
+  std::map<StackRowId, std::uint64_t> guessed_;            // events of each stack that rests on a guess
   std::uint64_t duration_left_ = std::uint64_t{1} << 63U;  // see event_writer.cpp
   EventTotals totals_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, LossFacts> losses_;
+  std::map<LossKey, LossFacts> losses_;
   std::uint64_t events_ = 0;
   std::uint64_t last_ns_ = 0;
 };

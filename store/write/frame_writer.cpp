@@ -40,9 +40,9 @@ Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
   if (auto done = name_all([&](double part) { progress(part * 0.9); }); !done) return done;
   triggers_.resize(definitions_.stacks.size() + definitions_.logged_stacks.size());
   for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
-    if (auto done = write_stack(number); !done) return done;
+    if (auto done = write_stack(StackNumber(number)); !done) return done;
   for (std::uint32_t number = 1; number <= definitions_.logged_stacks.size(); number++)
-    if (auto done = write_logged_stack(number); !done) return done;
+    if (auto done = write_logged_stack(LoggedStackNumber(number)); !done) return done;
   // Only the triggers are asked for from now on.
   physical_.clear();
   by_raw_ = {};
@@ -52,65 +52,66 @@ Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
   return {};
 }
 
-FrameWriter::RawFrame FrameWriter::raw_frame(std::uint64_t frame, std::uint32_t mm) {
-  return {frame, USC_FRAME_FILE(frame) == USC_FILE_NONE ? mm : 0};
+FrameWriter::RawFrame FrameWriter::raw_frame(std::uint64_t frame, trace::MmId mm) {
+  return {frame, trace::file_of(frame) == trace::kNoFile ? mm : trace::MmId()};
 }
 
 // What the perf map said of a frame without a file, null where it said nothing.
-const JitName* FrameWriter::jit_name(std::uint32_t mm, std::uint64_t pc, bool exact) const {
+const JitName* FrameWriter::jit_name(trace::MmId mm, std::uint64_t pc, bool exact) const {
   const auto found = definitions_.jit_names.find({mm, pc - (exact ? 0 : 1)});
   return found == definitions_.jit_names.end() ? nullptr : &found->second;
 }
 
-symbolizer::ModuleRequest FrameWriter::request_for(std::uint32_t serial, const std::string& path,
+symbolizer::ModuleRequest FrameWriter::request_for(trace::FileId serial, const std::string& path,
                                                    const FileFacts& file) {
   return {serial, path, {file.build_id, file.key, file.segments}};
 }
 
-Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
-  const std::uint32_t serial = USC_FRAME_FILE(raw.frame);
-  const bool named = serial == USC_FILE_NONE &&
+Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
+  const trace::FileId serial = trace::file_of(raw.frame);
+  const bool named = serial == trace::kNoFile &&
                      jit_name(raw.mm, USC_FRAME_OFFSET(raw.frame), (raw.frame & USC_FRAME_EXACT) != 0) != nullptr;
-  std::uint32_t& id = module_ids_[{serial, raw.mm, named}];
-  if (id != 0) return id;
+  ModuleRowId& id = module_ids_[{serial, raw.mm, named}];
+  if (id) return id;
   const FileFacts& file = definitions_.file(serial);
   Module module;
   module.file = serial;
   module.path = file.path;
   module.app = file.executed || (file.classes & USC_CLASS_APP) != 0;
   const char* kind = module.app ? "app" : "library";
-  if (serial == USC_FILE_NONE) {
+  if (serial == trace::kNoFile) {
     module.path = named ? "[jit]" : "[anon]";
     module.mm = raw.mm;
     kind = "jit";
-  } else if (serial == USC_FILE_VDSO) {
+  } else if (serial == trace::kVdsoFile) {
     module.path = "[vdso]";
     kind = "vdso";
   } else if (module.path.empty()) {
-    module.path = fmt::format("[file {}]", serial);
+    module.path = fmt::format("[file {}]", serial.value());
     if (!module.app) kind = "unknown";
   }
-  module.runtime = serial == USC_FILE_VDSO || trace::is_runtime(module.path);
+  module.runtime = serial == trace::kVdsoFile || trace::is_runtime(module.path);
   // A file that was changed under its build-id is not one with what it was before: its addresses mean something else.
-  const bool changed = serial >= USC_FILE_FIRST &&
+  const bool changed = serial >= trace::kFirstFile &&
                        namer_.state_of(request_for(serial, module.path, file)) == symbolizer::ModuleState::kChanged;
   if (changed) changed_files_++;
   if (!file.build_id.empty()) {
-    std::uint32_t& same = module_identities_[{module.path, file.build_id, changed}];
-    if (same != 0) {
+    ModuleRowId& same = module_identities_[{module.path, file.build_id, changed}];
+    if (same) {
       id = same;
-      if (module.app && !modules_[id - 1].app) {
-        modules_[id - 1].app = true;
-        if (auto done = execute(database_.handle(), fmt::format("UPDATE module SET class='app' WHERE id={}", id));
+      if (module.app && !modules_[id.value() - 1].app) {
+        modules_[id.value() - 1].app = true;
+        if (auto done =
+                execute(database_.handle(), fmt::format("UPDATE module SET class='app' WHERE id={}", id.value()));
             !done)
           return done.error();
       }
       return id;
     }
-    same = static_cast<std::uint32_t>(modules_.size() + 1);
+    same = ModuleRowId(static_cast<std::uint32_t>(modules_.size() + 1));
   }
   modules_.push_back(module);
-  id = static_cast<std::uint32_t>(modules_.size());
+  id = ModuleRowId(static_cast<std::uint32_t>(modules_.size()));
   const std::string build_id = hex_of(file.build_id);
   insert_module_->bind(1, id);
   insert_module_->bind(2, std::string_view(module.path));
@@ -125,8 +126,9 @@ Result<std::uint32_t> FrameWriter::module_of(const RawFrame& raw) {
 }
 
 Result<void> FrameWriter::gather() {
-  for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++) {
-    const std::uint32_t mm = definitions_.stacks.stack(number).mm;
+  for (std::uint32_t each = 1; each <= definitions_.stacks.size(); each++) {
+    const StackNumber number(each);
+    const trace::MmId mm = definitions_.stacks.stack(number).mm;
     for (const std::uint64_t frame : definitions_.stacks.frames(number)) {
       const RawFrame raw = raw_frame(frame, mm);
       const Physical*& known = by_raw_[raw];
@@ -134,7 +136,7 @@ Result<void> FrameWriter::gather() {
       auto module = module_of(raw);
       if (!module) return module.error();
       const bool exact = (frame & USC_FRAME_EXACT) != 0;
-      const auto& segments = definitions_.file(USC_FRAME_FILE(frame)).segments;
+      const auto& segments = definitions_.file(trace::file_of(frame)).segments;
       const std::uint64_t address = trace::elf_address(segments, USC_FRAME_OFFSET(frame), exact);
       Physical& physical = physical_[{*module, address, exact}];
       physical.module = *module;
@@ -148,18 +150,18 @@ Result<void> FrameWriter::name_all(const std::function<void(double)>& progress) 
   std::size_t done_count = 0;
   for (auto& [key, physical] : physical_) {
     const auto& [module, address, exact] = key;
-    physical.first_row = static_cast<std::uint32_t>(functions_.size() + 1);
+    physical.first_row = FrameRowId(static_cast<std::uint32_t>(functions_.size() + 1));
     if (auto done = write_frame(module, address, exact); !done) return done;
-    physical.rows = static_cast<std::uint32_t>(functions_.size() + 1) - physical.first_row;
+    physical.rows = static_cast<std::uint32_t>(functions_.size() + 1) - physical.first_row.value();
     if (++done_count % 1024 == 0) progress(static_cast<double>(done_count) / static_cast<double>(physical_.size()));
   }
   return {};
 }
 
-Result<void> FrameWriter::write_frame(std::uint32_t module, std::uint64_t rel_pc, bool exact) {
-  const Module& facts = modules_[module - 1];
+Result<void> FrameWriter::write_frame(ModuleRowId module, std::uint64_t rel_pc, bool exact) {
+  const Module& facts = modules_[module.value() - 1];
   std::vector<symbolizer::NamedFrame> names;
-  if (facts.file == USC_FILE_NONE) {
+  if (facts.file == trace::kNoFile) {
     if (const JitName* jit = jit_name(facts.mm, rel_pc, exact))
       names.push_back({jit->name, rel_pc - jit->start, "", 0, false});
     else
@@ -189,46 +191,45 @@ Result<void> FrameWriter::write_frame(std::uint32_t module, std::uint64_t rel_pc
   return {};
 }
 
-std::vector<FrameWriter::Physical> FrameWriter::frames_of(std::uint32_t number) const {
+std::vector<FrameWriter::Physical> FrameWriter::frames_of(StackNumber number) const {
   std::vector<Physical> frames;
-  const std::uint32_t mm = definitions_.stacks.stack(number).mm;
+  const trace::MmId mm = definitions_.stacks.stack(number).mm;
   for (const std::uint64_t frame : definitions_.stacks.frames(number))
     frames.push_back(*by_raw_.at(raw_frame(frame, mm)));
   return frames;
 }
 
-Result<void> FrameWriter::write_stack(std::uint32_t number) {
+Result<void> FrameWriter::write_stack(StackNumber number) {
   const StoredStack& stack = definitions_.stacks.stack(number);
   const std::vector<Physical> frames = frames_of(number);
   const auto [trigger, fallback] = find_trigger(frames);
-  triggers_[number - 1] = trigger;
-  if (auto done = insert_stack_->run(number, stack.depth, std::string_view(trace::ended_text(stack.ended)),
-                                     trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, fallback,
-                                     std::string_view(folded(frames)));
+  const StackRowId row = row_of(number);
+  triggers_[row.value() - 1] = trigger;
+  if (auto done = insert_stack_->run(row, stack.depth, std::string_view(trace::ended_text(stack.ended)),
+                                     maybe_id(trigger), fallback, std::string_view(folded(frames)));
       !done)
     return done;
-  return write_user_frames(number, 0, frames);
+  return write_user_frames(row, 0, frames);
 }
 
 // From position `first` on.
-Result<void> FrameWriter::write_user_frames(std::uint32_t row, std::uint32_t first,
-                                            const std::vector<Physical>& frames) {
+Result<void> FrameWriter::write_user_frames(StackRowId row, std::uint32_t first, const std::vector<Physical>& frames) {
   for (std::uint32_t at = 0; at < frames.size(); at++)
     for (std::uint32_t depth = 0; depth < frames[at].rows; depth++)
-      if (auto done =
-              insert_stack_frame_->run(row, first + at, depth, frames[at].first_row + depth, std::string_view("user"));
+      if (auto done = insert_stack_frame_->run(row, first + at, depth, frames[at].first_row.value() + depth,
+                                               std::string_view("user"));
           !done)
         return done;
   return {};
 }
 
-// The trigger's frame row, 0 = none, and whether it is a fallback.
-std::pair<std::uint32_t, bool> FrameWriter::find_trigger(const std::vector<Physical>& frames) const {
+// The trigger, which may be none, and whether it is a fallback.
+std::pair<FrameRowId, bool> FrameWriter::find_trigger(const std::vector<Physical>& frames) const {
   const auto trigger = trace::find_trigger(frames, [&](const Physical& frame) {
-    const Module& module = modules_[frame.module - 1];
+    const Module& module = modules_[frame.module.value() - 1];
     return trace::TriggerModule{module.app, module.runtime};
   });
-  if (!trigger) return {0, false};
+  if (!trigger) return {};
   return {frames[trigger->position].first_row, trigger->fallback};
 }
 
@@ -239,7 +240,7 @@ std::string FrameWriter::folded(const std::vector<Physical>& frames) const {
     for (std::uint32_t depth = frame->rows; depth > 0; depth--) {
       if (!text.empty()) text += ';';
       const std::size_t start = text.size();
-      text += functions_[frame->first_row + depth - 2];
+      text += functions_[frame->first_row.value() + depth - 2];
       std::replace(text.begin() + static_cast<std::ptrdiff_t>(start), text.end(), ';', ':');
     }
   }

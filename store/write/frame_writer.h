@@ -14,6 +14,7 @@
 
 #include "store/db/database.h"
 #include "store/model/definitions.h"
+#include "store/model/row_ids.h"
 #include "symbolizer/names/frame_namer.h"
 
 namespace uscope::store {
@@ -27,50 +28,55 @@ class FrameWriter {
   // them. `progress` gets 0 … 1.
   Result<void> run(const std::function<void(double)>& progress);
 
-  // Frame row that is the trigger of a stack, 0 = none; to be asked after run().
-  [[nodiscard]] std::uint32_t trigger(std::uint32_t stack) const { return triggers_[stack - 1]; }
+  // Rows of stacks.
+  [[nodiscard]] static StackRowId row_of(StackNumber user) { return StackRowId(user.value()); }
+  [[nodiscard]] StackRowId row_of(LoggedStackNumber logged) const {
+    return StackRowId(static_cast<std::uint32_t>(definitions_.stacks.size()) + logged.value());
+  }
+  // The trigger of a stack, if it has one; to be asked after run().
+  [[nodiscard]] FrameRowId trigger(StackRowId stack) const { return triggers_[stack.value() - 1]; }
   // How many files that stacks have frames in no longer hold what was mapped.
   [[nodiscard]] std::uint64_t changed_files() const { return changed_files_; }
 
  private:
   struct Module {
-    std::uint32_t file = 0;
+    trace::FileId file;
     std::string path;
-    std::uint32_t mm = 0;  // of memory without a file
+    trace::MmId mm;  // of memory without a file
     bool app = false;
     bool runtime = false;  // libc, the loader, the vdso
   };
   // Frame rows of one physical frame, innermost inlined call first.
   struct Physical {
-    std::uint32_t module = 0;
-    std::uint32_t first_row = 0;
+    ModuleRowId module;
+    FrameRowId first_row;
     std::uint32_t rows = 0;
   };
   struct RawFrame {
     std::uint64_t frame = 0;
-    std::uint32_t mm = 0;  // where the frame has no file
+    trace::MmId mm;  // where the frame has no file
     bool operator==(const RawFrame&) const = default;
   };
   struct RawFrameHash {
     std::size_t operator()(const RawFrame& raw) const {
-      return static_cast<std::size_t>((raw.frame ^ std::uint64_t{raw.mm} << 48) * 0x9e3779b97f4a7c15ULL >> 16);
+      return static_cast<std::size_t>((raw.frame ^ std::uint64_t{raw.mm.value()} << 48) * 0x9e3779b97f4a7c15ULL >> 16);
     }
   };
 
-  static RawFrame raw_frame(std::uint64_t frame, std::uint32_t mm);
-  [[nodiscard]] const JitName* jit_name(std::uint32_t mm, std::uint64_t pc, bool exact) const;
-  Result<std::uint32_t> module_of(const RawFrame& raw);
-  static symbolizer::ModuleRequest request_for(std::uint32_t serial, const std::string& path, const FileFacts& file);
+  static RawFrame raw_frame(std::uint64_t frame, trace::MmId mm);
+  [[nodiscard]] const JitName* jit_name(trace::MmId mm, std::uint64_t pc, bool exact) const;
+  Result<ModuleRowId> module_of(const RawFrame& raw);
+  static symbolizer::ModuleRequest request_for(trace::FileId serial, const std::string& path, const FileFacts& file);
   Result<void> gather();
   Result<void> name_all(const std::function<void(double)>& progress);
-  Result<void> write_frame(std::uint32_t module, std::uint64_t rel_pc, bool exact);
-  [[nodiscard]] std::vector<Physical> frames_of(std::uint32_t number) const;
-  Result<void> write_stack(std::uint32_t number);
-  Result<void> write_user_frames(std::uint32_t row, std::uint32_t first, const std::vector<Physical>& frames);
-  Result<void> write_logged_stack(std::uint32_t number);
-  Result<std::uint32_t> kernel_frame(std::uint32_t place);
-  Result<std::uint32_t> kernel_module(const std::string& name);
-  [[nodiscard]] std::pair<std::uint32_t, bool> find_trigger(const std::vector<Physical>& frames) const;
+  Result<void> write_frame(ModuleRowId module, std::uint64_t rel_pc, bool exact);
+  [[nodiscard]] std::vector<Physical> frames_of(StackNumber number) const;
+  Result<void> write_stack(StackNumber number);
+  Result<void> write_user_frames(StackRowId row, std::uint32_t first, const std::vector<Physical>& frames);
+  Result<void> write_logged_stack(LoggedStackNumber number);
+  Result<FrameRowId> kernel_frame(trace::PlaceId place);
+  Result<ModuleRowId> kernel_module(const std::string& name);
+  [[nodiscard]] std::pair<FrameRowId, bool> find_trigger(const std::vector<Physical>& frames) const;
   [[nodiscard]] std::string folded(const std::vector<Physical>& frames) const;
 
   DatabaseWriter& database_;
@@ -80,17 +86,17 @@ class FrameWriter {
   std::optional<Statement> insert_frame_;
   std::optional<Statement> insert_stack_;
   std::optional<Statement> insert_stack_frame_;
-  std::vector<Module> modules_;                                                            // by row id - 1
-  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::uint32_t> module_ids_;     // by file, mm, named
-  std::map<std::tuple<std::string, std::string, bool>, std::uint32_t> module_identities_;  // by path, build-id, changed
+  std::vector<Module> modules_;                                                          // by row id - 1
+  std::map<std::tuple<trace::FileId, trace::MmId, bool>, ModuleRowId> module_ids_;       // by file, mm, named
+  std::map<std::tuple<std::string, std::string, bool>, ModuleRowId> module_identities_;  // by path, build-id, changed
   std::uint64_t changed_files_ = 0;
-  std::map<std::tuple<std::uint32_t, std::uint64_t, bool>, Physical> physical_;  // by module, address, exact
+  std::map<std::tuple<ModuleRowId, std::uint64_t, bool>, Physical> physical_;  // by module, address, exact
   std::unordered_map<RawFrame, const Physical*, RawFrameHash> by_raw_;
-  std::vector<std::string> functions_;  // by frame row id - 1
-  std::vector<std::uint32_t> triggers_;
-  std::map<std::string, std::uint32_t> kernel_modules_;       // rows, by the kernel's name
-  std::map<std::uint32_t, std::uint32_t> kernel_frames_;      // rows, by place
-  std::map<std::string, std::uint32_t> kernel_frame_places_;  // rows, by what a place says
+  std::vector<std::string> functions_;                 // by frame row id - 1
+  std::vector<FrameRowId> triggers_;                   // by stack row id - 1
+  std::map<std::string, ModuleRowId> kernel_modules_;  // by the kernel's name
+  std::map<trace::PlaceId, FrameRowId> kernel_frames_;
+  std::map<std::string, FrameRowId> kernel_frame_places_;  // by what a place says
 };
 
 }  // namespace uscope::store

@@ -10,33 +10,33 @@
 
 namespace uscope::store {
 
-Result<std::uint32_t> FrameWriter::kernel_module(const std::string& name) {
-  std::uint32_t& id = kernel_modules_[name];
-  if (id != 0) return id;
+Result<ModuleRowId> FrameWriter::kernel_module(const std::string& name) {
+  ModuleRowId& id = kernel_modules_[name];
+  if (id) return id;
   Module module;
   module.path = name.empty() ? "[kernel: made at run time]" : "[" + name + "]";
   modules_.push_back(module);
-  id = static_cast<std::uint32_t>(modules_.size());
+  id = ModuleRowId(static_cast<std::uint32_t>(modules_.size()));
   auto done = insert_module_->run(id, std::string_view(module.path), std::nullopt, std::string_view("kernel"));
   if (!done) return done.error();
   return id;
 }
 
 // One address may have been announced as two places.
-Result<std::uint32_t> FrameWriter::kernel_frame(std::uint32_t place) {
-  std::uint32_t& row = kernel_frames_[place];
-  if (row != 0) return row;
+Result<FrameRowId> FrameWriter::kernel_frame(trace::PlaceId place) {
+  FrameRowId& row = kernel_frames_[place];
+  if (row) return row;
   static const KernelPlace kUnknown{.module = "", .offset = 0, .function = "[unknown]", .function_offset = {}};
   const KernelPlace* known = definitions_.logged_stacks.place(place);
   const KernelPlace& facts = known != nullptr ? *known : kUnknown;
   const std::string text =
       fmt::format("{}+{} {}+{}", facts.module, facts.offset, facts.function, facts.function_offset.value_or(0));
-  std::uint32_t& same = kernel_frame_places_[text];
-  if (same == 0) {
+  FrameRowId& same = kernel_frame_places_[text];
+  if (!same) {
     auto module = kernel_module(facts.module);
     if (!module) return module.error();
     functions_.push_back(facts.function);
-    same = static_cast<std::uint32_t>(functions_.size());
+    same = FrameRowId(static_cast<std::uint32_t>(functions_.size()));
     const auto offset = facts.function_offset ? std::optional(static_cast<std::int64_t>(*facts.function_offset))
                                               : std::optional<std::int64_t>();
     auto done = insert_frame_->run(same, *module, static_cast<std::int64_t>(facts.offset),
@@ -48,25 +48,24 @@ Result<std::uint32_t> FrameWriter::kernel_frame(std::uint32_t place) {
 }
 
 // Depth, end and trigger are the user stack's.
-Result<void> FrameWriter::write_logged_stack(std::uint32_t number) {
+Result<void> FrameWriter::write_logged_stack(LoggedStackNumber number) {
   const LoggedStack& stack = definitions_.logged_stacks.stack(number);
-  const auto row = static_cast<std::uint32_t>(definitions_.stacks.size() + number);
+  const StackRowId row = row_of(number);
   const std::vector<Physical> frames = stack.user ? frames_of(stack.user) : std::vector<Physical>();
   const auto [trigger, fallback] = find_trigger(frames);
-  triggers_[row - 1] = trigger;
-  std::vector<std::uint32_t> kernel;
-  for (const std::uint32_t place : stack.places) {
+  triggers_[row.value() - 1] = trigger;
+  std::vector<FrameRowId> kernel;
+  for (const trace::PlaceId place : stack.places) {
     auto frame = kernel_frame(place);
     if (!frame) return frame.error();
     kernel.push_back(*frame);
   }
   std::string text = folded(frames);
   for (auto frame = kernel.rbegin(); frame != kernel.rend(); ++frame)
-    text += (text.empty() ? "" : ";") + functions_[*frame - 1] + "_[k]";
+    text += (text.empty() ? "" : ";") + functions_[frame->value() - 1] + "_[k]";
   const std::string ended = stack.user ? trace::ended_text(definitions_.stacks.stack(stack.user).ended) : "kernel";
   if (auto done = insert_stack_->run(row, static_cast<std::uint32_t>(frames.size()), std::string_view(ended),
-                                     trigger ? std::optional(std::int64_t{trigger}) : std::nullopt, fallback,
-                                     std::string_view(text));
+                                     maybe_id(trigger), fallback, std::string_view(text));
       !done)
     return done;
   for (std::uint32_t position = 0; position < kernel.size(); position++)

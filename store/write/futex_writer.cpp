@@ -36,7 +36,7 @@ void bind_key(sqlite3_stmt* row, int parameter, const trace::OrderedFutex& futex
 }  // namespace
 
 std::optional<std::string> futex_key_text(const trace::OrderedFutex& futex) {
-  if (futex.key == USC_FUTEX_PRIVATE) return fmt::format("mm:{}:{:#x}", futex.mm, futex.address);
+  if (futex.key == USC_FUTEX_PRIVATE) return fmt::format("mm:{}:{:#x}", futex.mm.value(), futex.address);
   if (futex.key == USC_FUTEX_SHARED) return fmt::format("file:{}:{}:{:#x}", futex.dev, futex.ino, futex.offset);
   return std::nullopt;
 }
@@ -53,7 +53,7 @@ Result<void> FutexWriter::prepare() {
   return {};
 }
 
-Result<void> FutexWriter::write(std::int64_t event_id, const usc_event& event,
+Result<void> FutexWriter::write(EventRowId event_id, const usc_event& event,
                                 std::span<const trace::OrderedFutex> futexes) {
   const trace::OrderedFutex* entered = nullptr;
   const trace::OrderedFutex* seen = nullptr;
@@ -80,12 +80,12 @@ std::optional<std::int64_t> FutexWriter::time_left(const trace::OrderedFutex& wa
   return static_cast<std::int64_t>(left < kMost ? left : kMost);
 }
 
-Result<void> FutexWriter::write_wait(std::int64_t event_id, std::uint64_t entry_ns, const trace::OrderedFutex* entered,
+Result<void> FutexWriter::write_wait(EventRowId event_id, std::uint64_t entry_ns, const trace::OrderedFutex* entered,
                                      const trace::OrderedFutex* seen) {
   const trace::OrderedFutex& wait = entered != nullptr ? *entered : *seen;
   const auto timeout = time_left(wait, entry_ns);
   sqlite3_stmt* row = insert_wait_->handle();
-  sqlite3_bind_int64(row, 1, event_id);
+  sqlite3_bind_int64(row, 1, event_id.value());
   sqlite3_bind_int64(row, 2, static_cast<std::int64_t>(wait.address));
   sqlite3_bind_int64(row, 3, wait.op);
   sqlite3_bind_int64(row, 4, wait.expected);
@@ -107,9 +107,9 @@ Result<void> FutexWriter::write_wait(std::int64_t event_id, std::uint64_t entry_
   return {};
 }
 
-Result<void> FutexWriter::write_wake(std::int64_t event_id, const trace::OrderedFutex& wake) {
+Result<void> FutexWriter::write_wake(EventRowId event_id, const trace::OrderedFutex& wake) {
   sqlite3_stmt* row = insert_wake_->handle();
-  sqlite3_bind_int64(row, 1, event_id);
+  sqlite3_bind_int64(row, 1, event_id.value());
   sqlite3_bind_int64(row, 2, static_cast<std::int64_t>(wake.address));
   sqlite3_bind_int64(row, 3, wake.expected);
   bind_key(row, 4, wake);

@@ -9,6 +9,7 @@
 
 #include "store/db/database.h"
 #include "store/db/statement.h"
+#include "store/model/row_ids.h"
 #include "trace/event_order.h"
 
 namespace uscope::store {
@@ -23,12 +24,12 @@ class FutexWriter {
 
   // Writes all futex records of one call, whose row is `event_id`; they may be in any order. A look at a wait that has
   // ended by now says nothing of its end and is left out.
-  Result<void> write(std::int64_t event_id, const usc_event& event, std::span<const trace::OrderedFutex> futexes);
+  Result<void> write(EventRowId event_id, const usc_event& event, std::span<const trace::OrderedFutex> futexes);
 
  private:
-  Result<void> write_wait(std::int64_t event_id, std::uint64_t entry_ns, const trace::OrderedFutex* entered,
+  Result<void> write_wait(EventRowId event_id, std::uint64_t entry_ns, const trace::OrderedFutex* entered,
                           const trace::OrderedFutex* seen);
-  Result<void> write_wake(std::int64_t event_id, const trace::OrderedFutex& wake);
+  Result<void> write_wake(EventRowId event_id, const trace::OrderedFutex& wake);
   std::optional<std::int64_t> time_left(const trace::OrderedFutex& wait, std::uint64_t entry_ns) const;
 
   DatabaseWriter& database_;

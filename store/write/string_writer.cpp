@@ -26,7 +26,7 @@ Result<void> StringWriter::prepare() {
   if (const auto taken = definitions_.meta.find("strings"); taken != definitions_.meta.end() && taken->second == "0")
     return {};  // none are wanted, not even an exec's
   for (const auto& [serial, image] : definitions_.images)
-    if (image.task != 0) execs_[image.task].push_back(&image);
+    if (image.task) execs_[image.task].push_back(&image);
   for (auto& [task, images] : execs_)
     std::stable_sort(images.begin(), images.end(),
                      [](const ImageFacts* a, const ImageFacts* b) { return a->time < b->time; });
@@ -42,12 +42,11 @@ Result<void> StringWriter::prepare() {
   return {};
 }
 
-Result<void> StringWriter::insert(std::int64_t event_id, int arg, std::int64_t string_id, bool late,
-                                  StringSource source) {
+Result<void> StringWriter::insert(EventRowId event_id, int arg, StringRowId string_id, bool late, StringSource source) {
   sqlite3_stmt* row = insert_->handle();
-  sqlite3_bind_int64(row, 1, event_id);
+  sqlite3_bind_int64(row, 1, event_id.value());
   sqlite3_bind_int(row, 2, arg);
-  sqlite3_bind_int64(row, 3, string_id);
+  sqlite3_bind_int64(row, 3, string_id.value());
   sqlite3_bind_int(row, 4, late ? 1 : 0);
   sqlite3_bind_int(row, 5, static_cast<int>(source));
   if (sqlite3_step(row) != SQLITE_DONE) return insert_->failure();
@@ -55,14 +54,14 @@ Result<void> StringWriter::insert(std::int64_t event_id, int arg, std::int64_t s
   return {};
 }
 
-Result<void> StringWriter::write(std::int64_t event_id, const usc_event& event,
+Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
                                  std::span<const trace::OrderedString> strings) {
   auto named = descriptors_.observe(event, strings);
   if (!named) return named.error();
   for (const auto& [arg, string_id] : *named)
     if (auto done = insert(event_id, arg, string_id, false, StringSource::kDescriptor); !done) return done;
   for (const trace::OrderedString& string : strings) {
-    if (string.string_id == 0) continue;
+    if (!string.string_id) continue;
     const auto source = is_from_kernel(string.kind) ? StringSource::kKernel : StringSource::kProgram;
     if (auto done = insert(event_id, string.arg, string.string_id, (string.flags & USC_STRING_LATE) != 0, source);
         !done)
@@ -80,7 +79,7 @@ const StringWriter::ExecArgs& StringWriter::exec_args(const usc_event& event) {
   return exec_args_[event.abi * syscalls::kSyscallNumbers + event.kind];
 }
 
-Result<void> StringWriter::write_exec(std::int64_t event_id, const usc_event& event, ExecArgs args) {
+Result<void> StringWriter::write_exec(EventRowId event_id, const usc_event& event, ExecArgs args) {
   const ImageFacts* image = image_of(event);
   if (image == nullptr) return {};
   for (const auto& [arg, text] : {std::pair(args.path, &image->path), std::pair(args.argv, &image->argv)}) {
@@ -94,7 +93,7 @@ Result<void> StringWriter::write_exec(std::int64_t event_id, const usc_event& ev
 
 // The image that this exec made: of the same task, while the call was under way.
 const ImageFacts* StringWriter::image_of(const usc_event& event) const {
-  const auto at = execs_.find(event.head.task);
+  const auto at = execs_.find(trace::TaskId(event.head.task));
   if (at == execs_.end()) return nullptr;
   const auto first = std::lower_bound(at->second.begin(), at->second.end(), event.entry_ns,
                                       [](const ImageFacts* image, std::uint64_t time) { return image->time < time; });

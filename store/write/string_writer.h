@@ -12,6 +12,7 @@
 #include "store/db/string_table.h"
 #include "store/descriptors/descriptor_tracker.h"
 #include "store/model/definitions.h"
+#include "store/model/row_ids.h"
 #include "trace/event_order.h"
 
 namespace uscope::store {
@@ -29,7 +30,7 @@ class StringWriter {
 
   // What one call's arguments pointed to and its descriptors stood for; of an exec that succeeded, the image's path and
   // arguments. `event_id` is its row.
-  Result<void> write(std::int64_t event_id, const usc_event& event, std::span<const trace::OrderedString> strings);
+  Result<void> write(EventRowId event_id, const usc_event& event, std::span<const trace::OrderedString> strings);
 
  private:
   // Where the call's path and argument list stand, if it is an exec.
@@ -38,8 +39,8 @@ class StringWriter {
     std::int8_t argv = -1;
   };
 
-  Result<void> insert(std::int64_t event_id, int arg, std::int64_t string_id, bool late, StringSource source);
-  Result<void> write_exec(std::int64_t event_id, const usc_event& event, ExecArgs args);
+  Result<void> insert(EventRowId event_id, int arg, StringRowId string_id, bool late, StringSource source);
+  Result<void> write_exec(EventRowId event_id, const usc_event& event, ExecArgs args);
   const ExecArgs& exec_args(const usc_event& event);
   const ImageFacts* image_of(const usc_event& event) const;
 
@@ -49,7 +50,7 @@ class StringWriter {
   DescriptorTracker descriptors_;
   std::optional<Statement> insert_;
   std::vector<ExecArgs> exec_args_;                                          // by ABI and number
-  std::unordered_map<std::uint32_t, std::vector<const ImageFacts*>> execs_;  // by the task that called
+  std::unordered_map<trace::TaskId, std::vector<const ImageFacts*>> execs_;  // by the task that called
 };
 
 }  // namespace uscope::store

@@ -26,7 +26,7 @@ class SymbolNamer : public FrameNamer {
 
   std::vector<NamedFrame> name(const ModuleRequest& module, std::uint64_t address, bool exact) override {
     const auto frames = resolver_.resolve(
-        std::to_string(module.file), module.path, [&] { return open(module); }, address, exact);
+        to_string(module.file), module.path, [&] { return open(module); }, address, exact);
     std::vector<NamedFrame> named;
     for (const auto& frame : frames) {
       // A name that is only the address has the offset 0, which is not an offset in a function.
@@ -38,7 +38,7 @@ class SymbolNamer : public FrameNamer {
   }
 
   ModuleState state_of(const ModuleRequest& module) override {
-    if (module.file == USC_FILE_VDSO) return ModuleState::kUsable;
+    if (module.file == trace::kVdsoFile) return ModuleState::kUsable;
     ModuleState state = ModuleState::kGone;
     (void)open_file(module, state);
     return state;
@@ -56,7 +56,7 @@ class SymbolNamer : public FrameNamer {
   }
 
   Result<std::unique_ptr<ModuleSymbols>> open(const ModuleRequest& module) const {
-    if (module.file == USC_FILE_VDSO) {
+    if (module.file == trace::kVdsoFile) {
       if (!same_kernel_) return Error{"the trace is of another kernel", ""};
       return ModuleSymbols::open_image(vdso_image(), "[vdso]");
     }

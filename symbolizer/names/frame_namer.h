@@ -12,14 +12,15 @@
 #include "support/unique_fd.h"
 #include "symbolizer/debug_files/debug_files.h"
 #include "symbolizer/names/traced_file.h"
+#include "trace/ids.h"
 #include "uscope/record.h"
 
 namespace uscope::symbolizer {
 
 // A file of the trace for which names are needed.
 struct ModuleRequest {
-  std::uint32_t file = 0;  // its serial in the raw trace
-  std::string path;        // as seen by the process that mapped it first
+  trace::FileId file;
+  std::string path;  // as seen by the process that mapped it first
   TracedFile traced;
 };
 

@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     met.head.size = sizeof(met);
     met.file = serial;
     (void)files.add_announced(met);  // not to be opened: a slot
-    tracer::File& file = *files.find(serial);
+    tracer::File& file = *files.find(trace::FileId(serial));
     file.state = static_cast<usc_file_state>(input.count(USC_FILE_STATE_COUNT - 1));
     file.classes = input.take<std::uint8_t>() & 3;
     if (file.state == USC_FILE_READY) file.rows = take_table(input);
@@ -110,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       record.offset = take_address(input, 0);
       mappings.add(record);
     }
-    if (what == 7) mappings.fork(1, 2, time);
+    if (what == 7) mappings.fork(trace::MmId(1), trace::MmId(2), time);
   }
   usc_scope scope{};
   scope.mode = USC_MODE_APP_LAST + static_cast<std::uint32_t>(input.count(3));

@@ -60,13 +60,13 @@ class StoredRows final : public tracer::UnwindTableSource {
       tables_[{file.serial, RowDetail::kAllRegisters}] = std::make_shared<const UnwindTable>(table_of(file.all));
     }
   }
-  std::shared_ptr<const UnwindTable> get(std::uint32_t serial, RowDetail detail) override {
+  std::shared_ptr<const UnwindTable> get(trace::FileId serial, RowDetail detail) override {
     const auto found = tables_.find({serial, detail});
     return found == tables_.end() ? nullptr : found->second;
   }
 
  private:
-  std::map<std::pair<std::uint32_t, RowDetail>, std::shared_ptr<const UnwindTable>> tables_;
+  std::map<std::pair<trace::FileId, RowDetail>, std::shared_ptr<const UnwindTable>> tables_;
 };
 
 std::uint64_t word_at(const GoldenStack& stack, std::uint64_t address) {
@@ -108,6 +108,12 @@ std::vector<char> sample_of(const GoldenStack& stack, RowDetail detail) {
   return bytes;
 }
 
+trace::FileId read_file_id(std::istream& in) {
+  std::uint32_t serial = 0;
+  in >> serial;
+  return trace::FileId(serial);
+}
+
 // One line's words into `stack`; false where it is not understood.
 bool read_line(const std::string& line, GoldenStack& stack) {
   std::istringstream in(line);
@@ -127,10 +133,12 @@ bool read_line(const std::string& line, GoldenStack& stack) {
     in >> address >> stack.words[address];
   } else if (word == "map") {
     tracer::Mapping& map = stack.mappings.emplace_back();
-    in >> map.start >> map.end >> map.offset >> map.file;
+    in >> map.start >> map.end >> map.offset;
+    map.file = read_file_id(in);
   } else if (word == "file") {
     GoldenFile& made = stack.files.emplace_back();
-    in >> made.serial >> made.name >> made.state;
+    made.serial = read_file_id(in);
+    in >> made.name >> made.state;
   } else if (word == "row" || word == "rule") {
     std::string detail;
     std::string rule;
@@ -185,9 +193,9 @@ std::string to_text(const GoldenStack& stack) {
   if (stack.end_base != 0) out += "end " + hex(stack.end_base) + "\n";
   for (const auto& [address, word] : stack.words) out += "word " + hex(address) + " " + hex(word) + "\n";
   for (const tracer::Mapping& map : stack.mappings)
-    out += "map " + hex(map.start) + " " + hex(map.end) + " " + hex(map.offset) + " " + hex(map.file) + "\n";
+    out += "map " + hex(map.start) + " " + hex(map.end) + " " + hex(map.offset) + " " + hex(map.file.value()) + "\n";
   for (const GoldenFile& file : stack.files) {
-    out += "file " + hex(file.serial) + " " + file.name + " " + hex(file.state) + "\n";
+    out += "file " + hex(file.serial.value()) + " " + file.name + " " + hex(file.state) + "\n";
     write_rows(out, "stack", file.stack);
     write_rows(out, "all", file.all);
   }
@@ -215,7 +223,7 @@ tracer::UserStack walk(const GoldenStack& stack, RowDetail detail) {
   for (const GoldenFile& golden : stack.files) {
     usc_file met{};
     met.head.size = sizeof(met);
-    met.file = golden.serial;
+    met.file = golden.serial.value();
     (void)files.add_announced(met);  // cannot be opened: a slot
     files.find(golden.serial)->state = static_cast<usc_file_state>(golden.state);
   }
@@ -223,7 +231,7 @@ tracer::UserStack walk(const GoldenStack& stack, RowDetail detail) {
     usc_map record{};
     record.head.time = 1;
     record.mm = kMm;
-    record.file = map.file;
+    record.file = map.file.value();
     record.start = map.start;
     record.end = map.end;
     record.offset = map.offset;

@@ -24,8 +24,8 @@ struct GoldenRows {
 };
 
 struct GoldenFile {
-  std::uint32_t serial = 0;  // from USC_FILE_FIRST on, also the vdso's
-  std::string name;          // without folders
+  trace::FileId serial;  // from USC_FILE_FIRST on, also the vdso's
+  std::string name;      // without folders
   std::uint32_t state = 0;
   GoldenRows stack;  // RowDetail::kStack
   GoldenRows all;    // RowDetail::kAllRegisters

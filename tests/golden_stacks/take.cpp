@@ -149,13 +149,13 @@ class Taker final : public tracer::CompareObserver {
     stack.ended = compared.ended;
     stack.oracle = static_cast<std::uint32_t>(std::min(compared.oracle_frames.size(), compared.uscope_frames.size()));
     take_words(sample, stack);
-    for (const tracer::Mapping& map : compared.mappings.all(sample.mm, sample.head.time))
+    for (const tracer::Mapping& map : compared.mappings.all(trace::MmId(sample.mm), sample.head.time))
       if (holds_frame(map, compared.uscope_frames)) stack.mappings.push_back(map);
     for (const std::uint64_t frame : compared.uscope_frames) {
-      const std::uint32_t serial = USC_FRAME_FILE(frame);
+      const trace::FileId serial = trace::file_of(frame);
       const auto known = std::find_if(stack.files.begin(), stack.files.end(),
                                       [&](const GoldenFile& file) { return file.serial == serial; });
-      if (serial != USC_FILE_NONE && known == stack.files.end()) add_file(compared, serial, candidate);
+      if (serial != trace::kNoFile && known == stack.files.end()) add_file(compared, serial, candidate);
     }
     renumber(stack);
     add_features(candidate);
@@ -163,15 +163,16 @@ class Taker final : public tracer::CompareObserver {
 
   // Files are numbered in the order of their frames, so that the vdso is one like others.
   static void renumber(GoldenStack& stack) {
-    std::map<std::uint32_t, std::uint32_t> serials = {{USC_FILE_NONE, USC_FILE_NONE}};
+    std::map<trace::FileId, trace::FileId> serials = {{trace::kNoFile, trace::kNoFile}};
     std::uint32_t next = USC_FILE_FIRST;
     for (GoldenFile& file : stack.files) {
-      serials[file.serial] = next;
-      file.serial = next++;
+      serials[file.serial] = trace::FileId(next);
+      file.serial = trace::FileId(next++);
     }
     for (tracer::Mapping& map : stack.mappings) map.file = serials[map.file];
     for (std::uint64_t& frame : stack.frames)
-      frame = USC_FRAME(serials[USC_FRAME_FILE(frame)], USC_FRAME_OFFSET(frame), (frame & USC_FRAME_EXACT) != 0);
+      frame =
+          USC_FRAME(serials[trace::file_of(frame)].value(), USC_FRAME_OFFSET(frame), (frame & USC_FRAME_EXACT) != 0);
   }
 
   static void take_words(const usc_sample& sample, GoldenStack& stack) {
@@ -188,12 +189,12 @@ class Taker final : public tracer::CompareObserver {
   static bool holds_frame(const tracer::Mapping& map, const std::vector<std::uint64_t>& frames) {
     return std::any_of(frames.begin(), frames.end(), [&](std::uint64_t frame) {
       const std::uint64_t offset = USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1);
-      if (USC_FRAME_FILE(frame) == USC_FILE_NONE) return offset >= map.start && offset < map.end;
-      return USC_FRAME_FILE(frame) == map.file && offset >= map.offset && offset - map.offset < map.end - map.start;
+      if (trace::file_of(frame) == trace::kNoFile) return offset >= map.start && offset < map.end;
+      return trace::file_of(frame) == map.file && offset >= map.offset && offset - map.offset < map.end - map.start;
     });
   }
 
-  void add_file(const tracer::Compared& compared, std::uint32_t serial, Candidate& candidate) {
+  void add_file(const tracer::Compared& compared, trace::FileId serial, Candidate& candidate) {
     const tracer::File* known = compared.files.find(serial);
     if (known == nullptr) return;
     GoldenFile& file = candidate.stack.files.emplace_back();
@@ -202,7 +203,7 @@ class Taker final : public tracer::CompareObserver {
     file.state = known->state;
     std::vector<std::uint64_t> offsets;
     for (const std::uint64_t frame : compared.uscope_frames)
-      if (USC_FRAME_FILE(frame) == serial)
+      if (trace::file_of(frame) == serial)
         offsets.push_back(USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1));
     if (!rows_) rows_ = std::make_unique<tracer::WalkTables>(compared.files, maker_);
     const auto stack = rows_->get(serial, RowDetail::kStack);

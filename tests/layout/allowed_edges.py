@@ -31,21 +31,21 @@ ALLOWED = {
     "symbolizer/debug_files": "support symbolizer/elf",
     "symbolizer/elf": "include/uscope support",
     "symbolizer/go": "support symbolizer/cfi symbolizer/code symbolizer/elf",
-    "symbolizer/names": "include/uscope support symbolizer/cfi symbolizer/debug_files symbolizer/elf symbolizer/go",
+    "symbolizer/names": "include/uscope support symbolizer/cfi symbolizer/debug_files symbolizer/elf symbolizer/go trace",
     "symbolizer/oracle": "support symbolizer/elf symbolizer/go",
     "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
     "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
-    "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows tracer/host tracer/scouts",
+    "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows trace tracer/host tracer/scouts",
     "tracer/collect": (
         "include/uscope include/uscope/lists support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model "
         "tracer/process tracer/scouts tracer/walk"),
     "tracer/files": (
-        "include/uscope support symbolizer/elf symbolizer/reader symbolizer/rows tracer/backend tracer/jit tracer/process "
-        "tracer/scouts"),
+        "include/uscope support symbolizer/elf symbolizer/reader symbolizer/rows trace tracer/backend tracer/jit "
+        "tracer/process tracer/scouts"),
     "tracer/futex": "include/uscope support trace tracer/model tracer/process tracer/scouts",
     "tracer/host": "support",
     "tracer/jit": "include/uscope support trace tracer/model tracer/scouts",
-    "tracer/model": "include/uscope support",
+    "tracer/model": "include/uscope support trace",
     "tracer/preflight": "include/uscope support tracer/backend tracer/host",
     "tracer/process": "include/uscope support symbolizer/elf",
     "tracer/recorder": (

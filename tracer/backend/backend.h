@@ -13,6 +13,7 @@
 
 #include "support/result.h"
 #include "symbolizer/rows/row_builder.h"
+#include "trace/ids.h"
 #include "tracer/scouts/scouts.h"
 #include "uscope/control.h"
 
@@ -70,7 +71,7 @@ class Backend {
   // The calls that adopted threads were found in and still are in.
   virtual Result<void> list_attached_calls(const AttachedHandler& handle) = 0;
   // A stack id that the kernel side will not use.
-  virtual Result<std::uint32_t> reserve_stack() = 0;
+  virtual Result<trace::StackId> reserve_stack() = 0;
 
   // Hands every record that is ready to `handle`, processor by processor, and returns how many there were.
   virtual Result<std::size_t> drain(const RecordHandler& handle) = 0;
@@ -85,15 +86,15 @@ class Backend {
 
   // Unwind rows of a file; then its state and classes take effect. A table that was published before, for another
   // file, takes no room again. kNoRoom: nothing was published.
-  virtual Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
+  virtual Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                        std::uint32_t classes) = 0;
-  virtual Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) = 0;
+  virtual Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) = 0;
 
   // The kernel's key of the file behind one of our own mappings.
   virtual Result<usc_file_key> own_file_key(const void* address) = 0;
   // Gives a file a serial before it is met, so that its rows can be there first; none where the kernel has met it
   // already.
-  virtual Result<std::uint32_t> reserve_file(const usc_file_key& key) = 0;
+  virtual Result<trace::FileId> reserve_file(const usc_file_key& key) = 0;
 
   // Counters of every processor, and losses by process, both from the beginning on.
   virtual Result<std::vector<usc_stats>> stats() = 0;

@@ -93,7 +93,7 @@ class BpfBackend : public Backend {
   void set_scouts(Scouts& scouts) override { scouts_ = &scouts; }
   Result<void> announce_mappings(std::uint32_t pid) override;
   Result<void> list_attached_calls(const AttachedHandler& handle) override;
-  Result<std::uint32_t> reserve_stack() override;
+  Result<trace::StackId> reserve_stack() override;
   void close_entries() override;
   void detach() override;
   Result<void> set_launched(int pid) override;
@@ -101,11 +101,11 @@ class BpfBackend : public Backend {
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return epoll_.get(); }
   Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
-  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
+  Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override;
-  Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override;
+  Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) override;
   Result<usc_file_key> own_file_key(const void* address) override;
-  Result<std::uint32_t> reserve_file(const usc_file_key& key) override;
+  Result<trace::FileId> reserve_file(const usc_file_key& key) override;
   Result<std::vector<usc_stats>> stats() override;
   Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override;
   Result<std::vector<std::uint32_t>> sequence_numbers() override;
@@ -117,7 +117,7 @@ class BpfBackend : public Backend {
   std::uint64_t missed_probes();
   // What a BPF iterator writes, in pieces of `item` bytes.
   static Result<void> read_iterator(bpf_link* link, std::size_t item, const std::function<void(const char*)>& handle);
-  Result<void> put_file(std::uint32_t file, const usc_file_entry& entry);
+  Result<void> put_file(trace::FileId file, const usc_file_entry& entry);
   Result<usc_file_rows> copy_rows(const symbolizer::UnwindTable& table);
   static int on_record(void* self, void* data, std::size_t bytes);
 
@@ -371,13 +371,14 @@ Result<void> BpfBackend::list_attached_calls(const AttachedHandler& handle) {
                        [&](const char* bytes) { handle(*reinterpret_cast<const usc_attached_call*>(bytes)); });
 }
 
-Result<std::uint32_t> BpfBackend::reserve_stack() {
-  return __atomic_add_fetch(&skeleton_->bss->last_stack, 1, __ATOMIC_SEQ_CST);
+Result<trace::StackId> BpfBackend::reserve_stack() {
+  return trace::StackId(__atomic_add_fetch(&skeleton_->bss->last_stack, 1, __ATOMIC_SEQ_CST));
 }
 
-Result<void> BpfBackend::put_file(std::uint32_t file, const usc_file_entry& entry) {
-  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.files), &file, &entry, BPF_ANY) != 0)
-    return errno_error(fmt::format("cannot publish file {} to the BPF programs", file), errno);
+Result<void> BpfBackend::put_file(trace::FileId file, const usc_file_entry& entry) {
+  const std::uint32_t serial = file.value();
+  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.files), &serial, &entry, BPF_ANY) != 0)
+    return errno_error(fmt::format("cannot publish file {} to the BPF programs", serial), errno);
   return {};
 }
 
@@ -404,7 +405,7 @@ Result<usc_file_rows> BpfBackend::copy_rows(const symbolizer::UnwindTable& table
   return place;
 }
 
-Result<Publish> BpfBackend::publish_rows(std::uint32_t file,
+Result<Publish> BpfBackend::publish_rows(trace::FileId file,
                                          const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                          std::uint32_t classes) {
   auto published = published_.find(table);
@@ -428,7 +429,7 @@ Result<Publish> BpfBackend::publish_rows(std::uint32_t file,
   return Publish::kDone;
 }
 
-Result<void> BpfBackend::publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) {
+Result<void> BpfBackend::publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) {
   usc_file_entry entry{};
   entry.classes = classes;
   if (auto put = put_file(file, entry); !put) return put;
@@ -451,12 +452,12 @@ Result<usc_file_key> BpfBackend::own_file_key(const void* address) {
   return key;
 }
 
-Result<std::uint32_t> BpfBackend::reserve_file(const usc_file_key& key) {
+Result<trace::FileId> BpfBackend::reserve_file(const usc_file_key& key) {
   const std::uint32_t serial = __atomic_add_fetch(&skeleton_->data->last_file, 1, __ATOMIC_SEQ_CST);
   if (serial >= USC_FILE_MAX) return Error{"no file serials are left", ""};
   if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.file_serials), &key, &serial, BPF_NOEXIST) != 0)
     return errno_error("cannot reserve a file serial", errno);
-  return serial;
+  return trace::FileId(serial);
 }
 
 Result<std::vector<usc_stats>> BpfBackend::stats() {

@@ -45,16 +45,16 @@ class KmodBackend : public Backend {
   Result<void> adopt() override { return plain(USC_DEVICE_ADOPT, "look at the tasks that run"); }
   Result<void> announce_mappings(std::uint32_t pid) override;
   Result<void> list_attached_calls(const AttachedHandler& handle) override;
-  Result<std::uint32_t> reserve_stack() override;
+  Result<trace::StackId> reserve_stack() override;
   Result<std::size_t> drain(const RecordHandler& handle) override;
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return device_.get(); }
   Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
-  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
+  Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override;
-  Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override;
+  Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) override;
   Result<usc_file_key> own_file_key(const void* address) override;
-  Result<std::uint32_t> reserve_file(const usc_file_key& key) override;
+  Result<trace::FileId> reserve_file(const usc_file_key& key) override;
   Result<std::vector<usc_stats>> stats() override;
   Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override;
   Result<std::vector<std::uint32_t>> sequence_numbers() override;
@@ -66,7 +66,7 @@ class KmodBackend : public Backend {
   template <typename Request>
   Result<void> ask(unsigned long command, Request& request, const char* what);
   Result<usc_device_stats> cpu_stats(std::uint32_t cpu);
-  Result<void> publish(std::uint32_t file, std::uint32_t table, usc_file_state state, std::uint32_t classes);
+  Result<void> publish(trace::FileId file, std::uint32_t table, usc_file_state state, std::uint32_t classes);
 
   std::uint32_t cpus_ = 0;
   UniqueFd device_;
@@ -216,10 +216,10 @@ Result<void> KmodBackend::list_attached_calls(const AttachedHandler& handle) {
   return {};
 }
 
-Result<std::uint32_t> KmodBackend::reserve_stack() {
+Result<trace::StackId> KmodBackend::reserve_stack() {
   usc_device_stack request{};
   if (auto asked = ask(USC_DEVICE_STACK, request, "reserve a stack id"); !asked) return asked.error();
-  return std::uint32_t{request.stack};
+  return trace::StackId(request.stack);
 }
 
 Result<std::size_t> KmodBackend::drain(const RecordHandler& handle) {
@@ -253,17 +253,17 @@ Result<std::uint64_t> KmodBackend::list_open_calls(std::uint64_t before_ns, cons
   return std::uint64_t{request.traced};
 }
 
-Result<void> KmodBackend::publish(std::uint32_t file, std::uint32_t table, usc_file_state state,
+Result<void> KmodBackend::publish(trace::FileId file, std::uint32_t table, usc_file_state state,
                                   std::uint32_t classes) {
   usc_device_file request{};
-  request.file = file;
+  request.file = file.value();
   request.table = table;
   request.state = state;
   request.classes = classes;
   return ask(USC_DEVICE_FILE, request, "take what is known of a file");
 }
 
-Result<Publish> KmodBackend::publish_rows(std::uint32_t file,
+Result<Publish> KmodBackend::publish_rows(trace::FileId file,
                                           const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                           std::uint32_t classes) {
   auto published = published_.find(table);
@@ -289,7 +289,7 @@ Result<Publish> KmodBackend::publish_rows(std::uint32_t file,
   return Publish::kDone;
 }
 
-Result<void> KmodBackend::publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) {
+Result<void> KmodBackend::publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) {
   return publish(file, 0, state, classes);
 }
 
@@ -300,11 +300,11 @@ Result<usc_file_key> KmodBackend::own_file_key(const void* address) {
   return request.key;
 }
 
-Result<std::uint32_t> KmodBackend::reserve_file(const usc_file_key& key) {
+Result<trace::FileId> KmodBackend::reserve_file(const usc_file_key& key) {
   usc_device_reserve request{};
   request.key = key;
   if (auto asked = ask(USC_DEVICE_RESERVE, request, "reserve a file serial"); !asked) return asked.error();
-  return std::uint32_t{request.file};
+  return trace::FileId(request.file);
 }
 
 Result<usc_device_stats> KmodBackend::cpu_stats(std::uint32_t cpu) {

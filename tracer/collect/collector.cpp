@@ -78,7 +78,7 @@ Result<std::size_t> Collector::round() {
   // What is drained from now on, and what waits, is of a time after this.
   const std::uint64_t asked_from = std::min(last_round_ns_, samples_.held_since_ns());
   mappings_.settle(asked_from);
-  for (const std::uint32_t mm : tasks_.reap(asked_from)) {
+  for (const trace::MmId mm : tasks_.reap(asked_from)) {
     mappings_.forget(mm);
     jit_names_.forget(mm);
   }
@@ -92,26 +92,26 @@ void Collector::on_record(const usc_record& record) {
     case USC_RECORD_EVENT:
       figures_.events++;
       futexes_.observe(as<usc_event>(record));
-      if (observer_ != nullptr) observer_->on_event(as<usc_event>(record), tasks_.find(record.task));
+      if (observer_ != nullptr) observer_->on_event(as<usc_event>(record), tasks_.find(trace::TaskId(record.task)));
       break;
     case USC_RECORD_STACK:
       on_stack(as<usc_stack>(record));
       break;
     case USC_RECORD_TASK:
       tasks_.start(as<usc_task>(record));
-      mappings_.fork(as<usc_task>(record).mm, as<usc_task>(record).parent_mm, record.time);
+      mappings_.fork(trace::MmId(as<usc_task>(record).mm), trace::MmId(as<usc_task>(record).parent_mm), record.time);
       if ((as<usc_task>(record).flags & USC_TASK_LAUNCHED) != 0)
-        write_descriptors(as<usc_task>(record).process, record.time, record.time,
+        write_descriptors(trace::ProcessId(as<usc_task>(record).process), record.time, record.time,
                           std::exchange(command_descriptors_, {}));
       else if ((as<usc_task>(record).flags & (USC_TASK_FORKED | USC_TASK_PROCESS)) == USC_TASK_PROCESS)
-        unread_descriptors_.insert(as<usc_task>(record).process);
+        unread_descriptors_.insert(trace::ProcessId(as<usc_task>(record).process));
       break;
     case USC_RECORD_EXEC:
       on_exec(as<usc_exec>(record));
       return;
     case USC_RECORD_TASK_EXIT:
       if ((as<usc_task_exit>(record).flags & USC_EXIT_GROUP_DEAD) != 0)
-        jit_names_.read_map_soon(tasks_.find(record.task).mm);
+        jit_names_.read_map_soon(tasks_.find(trace::TaskId(record.task)).mm);
       tasks_.exit(as<usc_task_exit>(record));
       break;
     case USC_RECORD_TASK_NAME:
@@ -142,10 +142,11 @@ void Collector::on_record(const usc_record& record) {
 // are too long are cut, as the kernel side cuts them.
 void Collector::on_exec(const usc_exec& exec) {
   if (observer_ != nullptr) observer_->on_image(exec);
-  const std::uint32_t pid = tasks_.find(exec.head.task).pid;
-  const bool unread = unread_descriptors_.erase(exec.process) != 0;
+  const std::uint32_t pid = tasks_.find(trace::TaskId(exec.head.task)).pid;
+  const trace::ProcessId process(exec.process);
+  const bool unread = unread_descriptors_.erase(process) != 0;
   if (exec.old_tid != 0) {
-    if (unread) read_descriptors(exec.process, pid);
+    if (unread) read_descriptors(process, pid);
     jit_names_.leave(exec);
     tasks_.exec(exec);
     pass_on(strings_.filter(exec.head));
@@ -161,7 +162,7 @@ void Collector::on_exec(const usc_exec& exec) {
     record_error(writer_.append_own(user, USC_RECORD_IO_URING));
   }
   ProcessPortrait portrait = std::move(answer).value_or(ProcessPortrait());
-  write_descriptors(exec.process, portrait.descriptors_ns, monotonic_ns(), portrait.descriptors);
+  write_descriptors(process, portrait.descriptors_ns, monotonic_ns(), portrait.descriptors);
   std::string path = std::move(portrait.path);
   std::string arguments = std::move(portrait.arguments);
   // It has gone, is something else by now, or does not answer: then its name is all there is.
@@ -199,20 +200,20 @@ void Collector::on_string(const usc_record& record) {
 }
 
 // Of a process that has come into the trace in the middle of its life.
-void Collector::read_descriptors(std::uint32_t process, std::uint32_t pid) {
+void Collector::read_descriptors(trace::ProcessId process, std::uint32_t pid) {
   if (!strings_.takes_strings()) return;
   const std::uint64_t from = monotonic_ns();
   const std::vector<OpenDescriptor> descriptors = looks_.descriptors_of(pid);
   write_descriptors(process, from, monotonic_ns(), descriptors);
 }
 
-void Collector::write_descriptors(std::uint32_t process, std::uint64_t time, std::uint64_t until,
+void Collector::write_descriptors(trace::ProcessId process, std::uint64_t time, std::uint64_t until,
                                   const std::vector<OpenDescriptor>& descriptors) {
   for (const OpenDescriptor& descriptor : descriptors) {
     const std::string target = strings_.filter_text(descriptor.target);
     usc_fd fd{};
     fd.head.time = time;
-    fd.process = process;
+    fd.process = process.value();
     fd.fd = descriptor.fd;
     fd.flags = descriptor.flags;
     fd.target_bytes = static_cast<__u16>(target.size());
@@ -221,7 +222,7 @@ void Collector::write_descriptors(std::uint32_t process, std::uint64_t time, std
   if (descriptors.empty()) return;
   usc_fd end{};
   end.head.time = until;
-  end.process = process;
+  end.process = process.value();
   end.fd = USC_FD_END;
   record_error(writer_.append_own(end, USC_RECORD_FD));
 }
@@ -235,7 +236,7 @@ void Collector::lose_sample(const usc_sample& sample) {
   loss.from_ns = sample.head.time;
   loss.count = 1;
   loss.cause = sample.verify != 0 ? USC_LOSS_VERIFY_SKIPPED : USC_LOSS_DEFERRED_GIVEN_UP;
-  loss.process = tasks_.find(sample.head.task).process;
+  loss.process = tasks_.find(trace::TaskId(sample.head.task)).process.value();
   if (usc_loss_is_numbered(loss.cause) != 0)
     record_error(writer_.append_own(loss, USC_RECORD_LOSS));
   else
@@ -251,7 +252,7 @@ void Collector::on_stack(const usc_stack& stack) {
 void Collector::take_rows() {
   record_error(files_.open_more());
   record_error(maker_.hand_over());
-  for (const std::uint32_t serial : maker_.take_settled()) samples_.rows_came(serial);
+  for (const trace::FileId serial : maker_.take_settled()) samples_.rows_came(serial);
 }
 
 // Not for long: thousands of walks may have waited for one file, and meanwhile the rings fill.
@@ -268,7 +269,7 @@ void Collector::process_samples() {
 }
 
 void Collector::finish_walk(HeldSample held) {
-  const std::uint32_t task = held.head().head.task;
+  const trace::TaskId task(held.head().head.task);
   const auto done = walks_.finish(std::move(held));
   if (!done) return record_error(done.error());
   if (!*done) return;
@@ -298,13 +299,13 @@ UserStack Collector::walk_attached(const AttachedCall& call, const usc_sample& s
   if (call.event.abi == USC_ABI_I386) return walked;
   walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
   // The rings are emptied meanwhile.
-  while (walked.waits_for != 0 && (maker_.is_busy() || files_.is_opening()) && monotonic_ns() < until_ns &&
+  while (walked.waits_for && (maker_.is_busy() || files_.is_opening()) && monotonic_ns() < until_ns &&
          !end_is_asked_for()) {
     if (auto seen = round(); !seen) break;
     poll(nullptr, 0, kAttachedPollMs);
     walked = walk_sample(sample, mappings_, files_, rows_, config_.scope);
   }
-  if (walked.waits_for != 0) given_up_[tasks_.find(sample.head.task).process]++;
+  if (walked.waits_for) given_up_[tasks_.find(trace::TaskId(sample.head.task)).process]++;
   return walked;
 }
 
@@ -316,24 +317,24 @@ Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& ca
     std::vector<char> copy = call.sample;
     auto& sample = *reinterpret_cast<usc_sample*>(copy.data());
     const UserStack walked = walk_attached(call, sample, until);
-    sample.stack = *id;
+    sample.stack = id->value();
     const std::vector<char> bytes = define_stack(sample, walked);
     on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
     usc_stack head{};
     std::memcpy(&head, bytes.data(), sizeof(head));
     record_error(writer_.append_own(head, USC_RECORD_STACK, std::span<const char>(bytes).subspan(sizeof(head))));
     usc_event event = call.event;
-    event.stack = *id;
+    event.stack = id->value();
     figures_.events++;
     futexes_.observe(event);
-    if (observer_ != nullptr) observer_->on_event(event, tasks_.find(event.head.task));
+    if (observer_ != nullptr) observer_->on_event(event, tasks_.find(trace::TaskId(event.head.task)));
     record_error(writer_.append_own(event, USC_RECORD_EVENT));
   }
   return trouble_;
 }
 
 void Collector::verify(HeldSample held) {
-  if (const auto serial = samples_.who_waits(held.head().stack)) {
+  if (const auto serial = samples_.who_waits(trace::StackId(held.head().stack))) {
     samples_.let_wait(std::move(held), *serial);
     return;
   }
@@ -352,20 +353,20 @@ void Collector::verify(HeldSample held) {
 }
 
 void Collector::write_file_news() {
-  for (const std::uint32_t serial : files_.take_changed()) {
+  for (const trace::FileId serial : files_.take_changed()) {
     const File& file = *files_.find(serial);
     if (observer_ != nullptr) observer_->on_file(serial, file);
     if (!file.announced) {
       usc_file known{};
       known.head.time = monotonic_ns();
-      known.file = serial;
+      known.file = serial.value();
       known.key = file.key;
       known.links = 1;
       record_error(writer_.append_own(known, USC_RECORD_FILE));
     }
     usc_file_info info{};
     info.head.time = monotonic_ns();
-    info.file = serial;
+    info.file = serial.value();
     info.classes = file.classes;
     info.rows = file.figures.rows;
     info.rules = file.figures.rules;
@@ -387,7 +388,7 @@ void Collector::write_file_news() {
     tail.insert(tail.end(), file.path.begin(), file.path.begin() + info.path_bytes);
     tail.insert(tail.end(), file.trouble.begin(), file.trouble.begin() + info.trouble_bytes);
     record_error(writer_.append_own(info, USC_RECORD_FILE_INFO, tail));
-    if (file.state == USC_FILE_USER_ONLY) record_error(losses_.record(USC_LOSS_ROWS_MEMORY, 0, losses_.from_ns()));
+    if (file.state == USC_FILE_USER_ONLY) record_error(losses_.record(USC_LOSS_ROWS_MEMORY, {}, losses_.from_ns()));
   }
 }
 
@@ -398,7 +399,7 @@ void Collector::write_jit_news() {
     if (observer_ != nullptr) observer_->on_jit_name(mm, entry);
     usc_jit_name name{};
     name.head.time = now;
-    name.mm = mm;
+    name.mm = mm.value();
     name.name_bytes = static_cast<__u16>(entry.name.size());
     name.address = entry.address;
     name.start = entry.start;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "trace/ids.h"
 #include "trace/raw_writer.h"
 #include "tracer/backend/backend.h"
 #include "tracer/collect/loss_recorder.h"
@@ -55,8 +56,8 @@ class RecordObserver {
   virtual void on_stack(const usc_stack& /*stack*/) {}
   virtual void on_image(const usc_exec& /*exec*/) {}
   virtual void on_string(const usc_string& /*string*/) {}  // most often before its call's event
-  virtual void on_file(std::uint32_t /*serial*/, const File& /*file*/) {}
-  virtual void on_jit_name(std::uint32_t /*mm*/, const PerfMapEntry& /*name*/) {}
+  virtual void on_file(trace::FileId /*serial*/, const File& /*file*/) {}
+  virtual void on_jit_name(trace::MmId /*mm*/, const PerfMapEntry& /*name*/) {}
 };
 
 class Collector {
@@ -100,8 +101,8 @@ class Collector {
   void lose_sample(const usc_sample& sample);
   void on_stack(const usc_stack& stack);
   void on_string(const usc_record& record);
-  void read_descriptors(std::uint32_t process, std::uint32_t pid);
-  void write_descriptors(std::uint32_t process, std::uint64_t time, std::uint64_t until,
+  void read_descriptors(trace::ProcessId process, std::uint32_t pid);
+  void write_descriptors(trace::ProcessId process, std::uint64_t time, std::uint64_t until,
                          const std::vector<OpenDescriptor>& descriptors);
   void record_error(const Result<void>& result);
   void pass_on(const usc_record& record) { record_error(writer_.append(record)); }
@@ -128,17 +129,17 @@ class Collector {
   JitNames jit_names_{tasks_, scouts_};
   FutexWatch futexes_;
   std::unique_ptr<Verifier> verifier_;
-  std::vector<std::uint32_t> adopted_;  // processes that ran before, whose mappings are to be announced
+  std::vector<std::uint32_t> adopted_;  // pids of processes that ran before, whose mappings are to be announced
   std::uint64_t round_ns_ = 0;          // when this round began
   std::uint64_t last_round_ns_ = 0;     // and the one before
   SampleQueue samples_;
   DeferredWalks walks_;
   StringFilter strings_;
-  std::vector<OpenDescriptor> command_descriptors_;       // until the command's process is announced
-  std::unordered_set<std::uint32_t> unread_descriptors_;  // processes whose image comes next
+  std::vector<OpenDescriptor> command_descriptors_;          // until the command's process is announced
+  std::unordered_set<trace::ProcessId> unread_descriptors_;  // processes whose image comes next
   TraceFigures figures_;
   LossRecorder losses_;
-  std::unordered_map<std::uint32_t, std::uint64_t> given_up_;  // deferred walks without an end, by process
+  std::unordered_map<trace::ProcessId, std::uint64_t> given_up_;  // deferred walks without an end
   bool closing_ = false;
   bool rows_given_up_ = false;
   Result<void> trouble_;

@@ -8,7 +8,7 @@
 
 namespace uscope::tracer {
 
-Result<void> LossRecorder::write(std::uint32_t cause, std::uint32_t process, std::uint64_t count,
+Result<void> LossRecorder::write(std::uint32_t cause, trace::ProcessId process, std::uint64_t count,
                                  std::uint64_t from_ns) {
   if (count == 0) return {};
   usc_loss loss{};
@@ -16,15 +16,15 @@ Result<void> LossRecorder::write(std::uint32_t cause, std::uint32_t process, std
   loss.from_ns = from_ns;
   loss.count = count;
   loss.cause = cause;
-  loss.process = process;
+  loss.process = process.value();
   return writer_.append_own(loss, USC_RECORD_LOSS);
 }
 
-Result<void> LossRecorder::record(usc_loss_cause cause, std::uint32_t process, std::uint64_t from_ns) {
+Result<void> LossRecorder::record(usc_loss_cause cause, trace::ProcessId process, std::uint64_t from_ns) {
   return write(cause, process, 1, from_ns);
 }
 
-Result<void> LossRecorder::record_counted(const std::unordered_map<std::uint32_t, std::uint64_t>& given_up) {
+Result<void> LossRecorder::record_counted(const std::unordered_map<trace::ProcessId, std::uint64_t>& given_up) {
   const auto stats = backend_.stats();
   if (!stats) return stats.error();
   const auto by_process = backend_.process_losses();
@@ -37,18 +37,19 @@ Result<void> LossRecorder::record_counted(const std::unordered_map<std::uint32_t
     recorded_[cause] = total;
   }
   Result<void> result;
-  const auto tell = [&](std::uint32_t cause, std::uint32_t process, std::uint64_t count) {
+  const auto tell = [&](std::uint32_t cause, trace::ProcessId process, std::uint64_t count) {
     if (auto done = write(cause, process, count, from_ns_); !done && result) result = done;
   };
   for (const auto& [key, total] : *by_process) {
-    std::uint64_t& recorded = process_recorded_[std::uint64_t{key.process} << 32 | key.cause];
+    const trace::ProcessId process(key.process);
+    std::uint64_t& recorded = process_recorded_[{process, key.cause}];
     // The two counters are read one after the other: never more of a process than of all.
     const std::uint64_t count = key.cause < fresh.size() ? std::min(total - recorded, fresh[key.cause]) : 0;
     recorded += count;
-    tell(key.cause, key.process, count);
+    tell(key.cause, process, count);
     if (key.cause < fresh.size()) fresh[key.cause] -= count;
   }
-  for (std::uint32_t cause = 0; cause < fresh.size(); cause++) tell(cause, 0, fresh[cause]);
+  for (std::uint32_t cause = 0; cause < fresh.size(); cause++) tell(cause, {}, fresh[cause]);
   for (const auto& [process, count] : given_up) tell(USC_LOSS_DEFERRED_GIVEN_UP, process, count);
   from_ns_ = monotonic_ns();
   return result;

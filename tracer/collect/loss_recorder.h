@@ -8,6 +8,7 @@
 
 #include "support/clock.h"
 #include "support/result.h"
+#include "trace/ids.h"
 #include "trace/raw_writer.h"
 #include "tracer/backend/backend.h"
 
@@ -18,10 +19,10 @@ class LossRecorder {
   LossRecorder(Backend& backend, trace::RawWriter& writer)
       : backend_(backend), writer_(writer), from_ns_(monotonic_ns()) {}
 
-  // One loss of the collector's own, since `from_ns`; 0 where it is of no process.
-  Result<void> record(usc_loss_cause cause, std::uint32_t process, std::uint64_t from_ns);
+  // One loss of the collector's own, since `from_ns`; without an id where it is of no process.
+  Result<void> record(usc_loss_cause cause, trace::ProcessId process, std::uint64_t from_ns);
   // The kernel side's, and walks that were given up, by process, since the last call.
-  Result<void> record_counted(const std::unordered_map<std::uint32_t, std::uint64_t>& given_up);
+  Result<void> record_counted(const std::unordered_map<trace::ProcessId, std::uint64_t>& given_up);
 
   // When the last records were written.
   [[nodiscard]] std::uint64_t from_ns() const { return from_ns_; }
@@ -29,12 +30,12 @@ class LossRecorder {
   [[nodiscard]] std::uint64_t events() const;
 
  private:
-  Result<void> write(std::uint32_t cause, std::uint32_t process, std::uint64_t count, std::uint64_t from_ns);
+  Result<void> write(std::uint32_t cause, trace::ProcessId process, std::uint64_t count, std::uint64_t from_ns);
 
   Backend& backend_;
   trace::RawWriter& writer_;
   std::array<std::uint64_t, USC_LOSS_COUNT> recorded_{};
-  std::unordered_map<std::uint64_t, std::uint64_t> process_recorded_;  // by process and cause
+  std::unordered_map<trace::IdPair<trace::ProcessId, std::uint32_t>, std::uint64_t> process_recorded_;  // by cause, too
   std::uint64_t from_ns_;
 };
 

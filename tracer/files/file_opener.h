@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "support/unique_fd.h"
+#include "trace/ids.h"
 #include "tracer/backend/backend.h"
 #include "tracer/scouts/process_looks.h"
 #include "tracer/scouts/scouts.h"
@@ -28,7 +29,7 @@
 namespace uscope::tracer {
 
 struct FileToOpen {
-  std::uint32_t serial = 0;
+  trace::FileId serial;
   std::uint32_t pid = 0;  // of a process that maps it
   std::uint64_t start = 0;
   std::uint64_t end = 0;  // the mapping in that process
@@ -38,7 +39,7 @@ struct FileToOpen {
 };
 
 struct FoundFile {
-  std::uint32_t serial = 0;
+  trace::FileId serial;
   std::uint32_t pid = 0;
   UniqueFd fd;
   bool is_copy = false;          // see OpenedFile

@@ -92,21 +92,22 @@ void FileTable::keep_or_close(File& file) {
     open_++;
 }
 
-File& FileTable::slot(std::uint32_t serial) {
-  if (serial >= files_.size()) files_.resize(serial + 1);
-  if (!files_[serial]) files_[serial] = std::make_unique<File>();
-  return *files_[serial];
+File& FileTable::slot(trace::FileId serial) {
+  const std::size_t at = serial.value();
+  if (at >= files_.size()) files_.resize(at + 1);
+  if (!files_[at]) files_[at] = std::make_unique<File>();
+  return *files_[at];
 }
 
-const File* FileTable::find(std::uint32_t serial) const {
-  return serial < files_.size() ? files_[serial].get() : nullptr;
+const File* FileTable::find(trace::FileId serial) const {
+  return serial.value() < files_.size() ? files_[serial.value()].get() : nullptr;
 }
 
-File* FileTable::find(std::uint32_t serial) {
-  return serial < files_.size() ? files_[serial].get() : nullptr;
+File* FileTable::find(trace::FileId serial) {
+  return serial.value() < files_.size() ? files_[serial.value()].get() : nullptr;
 }
 
-std::vector<std::uint32_t> FileTable::take_changed() {
+std::vector<trace::FileId> FileTable::take_changed() {
   return std::exchange(changed_, {});
 }
 
@@ -125,7 +126,7 @@ bool FileTable::is_unchanged(const File& file) const {
   return is_unwritten_since(backend_, file.fd.get(), file.key, !file.facts.build_id.empty());
 }
 
-Result<void> FileTable::finish(std::uint32_t serial, File file) {
+Result<void> FileTable::finish(trace::FileId serial, File file) {
   file.met = true;
   keep_or_close(file);
   file.classes = classify(file.path);
@@ -153,7 +154,7 @@ Result<void> FileTable::publish_vdso() {
     file.rows = std::make_shared<const symbolizer::UnwindTable>(std::move(*rows));
   else
     file.trouble = rows.error().what;
-  return finish(USC_FILE_VDSO, std::move(file));
+  return finish(trace::kVdsoFile, std::move(file));
 }
 
 Result<void> FileTable::add_announced(const usc_file& record) {
@@ -163,7 +164,7 @@ Result<void> FileTable::add_announced(const usc_file& record) {
   file.key = record.key;
   file.memory = record.links == 0;
   FileToOpen wanted;
-  wanted.serial = record.file;
+  wanted.serial = trace::FileId(record.file);
   wanted.pid = record.pid;
   wanted.start = record.start;
   wanted.end = record.end;
@@ -173,7 +174,7 @@ Result<void> FileTable::add_announced(const usc_file& record) {
   if (auto found = opener_.open(std::move(wanted))) return take_opened(std::move(*found), std::move(file));
   file.coming = true;
   file.classes = classify(file.path);
-  slot(record.file) = std::move(file);
+  slot(trace::FileId(record.file)) = std::move(file);
   return {};
 }
 
@@ -196,7 +197,7 @@ Result<void> FileTable::take_opened(FoundFile found, File file) {
 Result<void> FileTable::take_late(std::vector<FoundFile> all) {
   Result<void> result;
   for (FoundFile& found : all) {
-    const std::uint32_t serial = found.serial;
+    const trace::FileId serial = found.serial;
     File file = std::move(slot(serial));
     file.coming = false;
     if (auto done = take_opened(std::move(found), std::move(file)); !done && result) result = done;
@@ -215,7 +216,7 @@ void FileTable::end_opening() {
 
 // Handles memory for code made at run time. Until it is settled, each content that is met is another file to the kernel
 // side; only the first one is written to the trace.
-Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchanged) {
+Result<void> FileTable::finish_code(trace::FileId serial, File file, bool unchanged) {
   const usc_file_key key = MemoryFiles::key_of(file.key);
   file.state = USC_FILE_JIT;
   file.fd.reset();
@@ -224,7 +225,7 @@ Result<void> FileTable::finish_code(std::uint32_t serial, File file, bool unchan
   if (auto finished = finish(serial, std::move(file)); !finished) return finished;
   if (!seen.first) changed_.pop_back();
   if (!seen.settled) return {};
-  const Result<std::uint32_t> whole = backend_.reserve_file(key);
+  const Result<trace::FileId> whole = backend_.reserve_file(key);
   if (!whole) return {};
   File memory;
   memory.state = USC_FILE_JIT;
@@ -257,7 +258,7 @@ Result<bool> FileTable::has_descriptors() {
   return true;
 }
 
-Result<void> FileTable::begin(std::uint32_t serial, File file) {
+Result<void> FileTable::begin(trace::FileId serial, File file) {
   if (given_up_) {
     file.trouble = kGivenUp;
     return finish(serial, std::move(file));
@@ -279,7 +280,7 @@ Result<void> FileTable::begin(std::uint32_t serial, File file) {
 }
 
 // Continues with the facts.
-Result<void> FileTable::go_on(std::uint32_t serial, const symbolizer::FactsAnswer& answer) {
+Result<void> FileTable::go_on(trace::FileId serial, const symbolizer::FactsAnswer& answer) {
   File& file = slot(serial);
   const bool unchanged = !file.memory || is_unchanged(file);
   if (!answer.elf && file.memory) {
@@ -308,14 +309,14 @@ Result<void> FileTable::go_on(std::uint32_t serial, const symbolizer::FactsAnswe
   return look_ahead(std::move(asked), ahead);
 }
 
-void FileTable::stop_reading(std::uint32_t serial, File& file) {
+void FileTable::stop_reading(trace::FileId serial, File& file) {
   file.coming = false;
   coming_--;
   maker_.settle(serial);
 }
 
 // Finishes a file without rows.
-Result<void> FileTable::end(std::uint32_t serial, File file) {
+Result<void> FileTable::end(trace::FileId serial, File file) {
   stop_reading(serial, file);
   return finish(serial, std::move(file));
 }
@@ -325,9 +326,10 @@ Result<void> FileTable::end(std::uint32_t serial, File file) {
 Result<void> FileTable::give_up_rows() {
   given_up_ = true;
   if (auto done = take_late(opener_.give_up()); !done) return done;
-  for (std::uint32_t serial = 0; serial < files_.size(); serial++) {
-    if (!files_[serial] || !files_[serial]->coming) continue;
-    File file = std::move(*files_[serial]);
+  for (std::uint32_t at = 0; at < files_.size(); at++) {
+    if (!files_[at] || !files_[at]->coming) continue;
+    const trace::FileId serial(at);
+    File file = std::move(*files_[at]);
     file.coming = false;
     coming_--;
     file.trouble = kGivenUp;
@@ -393,7 +395,7 @@ Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<Lo
   file.look_ahead = std::move(ahead);
   file.key = *key;
   file.announced = false;
-  const Result<std::uint32_t> serial = backend_.reserve_file(*key);
+  const Result<trace::FileId> serial = backend_.reserve_file(*key);
   if (!serial) return {};
   return begin(*serial, std::move(file));
 }

@@ -16,6 +16,7 @@
 #include "support/unique_fd.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/rows/row_builder.h"
+#include "trace/ids.h"
 #include "tracer/backend/backend.h"
 #include "tracer/files/file_opener.h"
 #include "tracer/files/memory_file.h"
@@ -67,8 +68,8 @@ struct File {
 };
 
 // Whether a mapping is memory for code made at run time: anonymous, or of a file that exists only in memory.
-[[nodiscard]] inline bool is_jit(std::uint32_t serial, const File* file) {
-  return serial == USC_FILE_NONE || (file != nullptr && file->met && file->state == USC_FILE_JIT);
+[[nodiscard]] inline bool is_jit(trace::FileId serial, const File* file) {
+  return serial == trace::kNoFile || (file != nullptr && file->met && file->state == USC_FILE_JIT);
 }
 
 class FileTable final : public UnwindTableReceiver {
@@ -98,8 +99,8 @@ class FileTable final : public UnwindTableReceiver {
   // Gives up the files that are being opened, the rows that are being built, and those of all files met later.
   Result<void> give_up_rows();
 
-  [[nodiscard]] const File* find(std::uint32_t serial) const;
-  [[nodiscard]] File* find(std::uint32_t serial);
+  [[nodiscard]] const File* find(trace::FileId serial) const;
+  [[nodiscard]] File* find(trace::FileId serial);
   // Whether a file whose descriptor is held still holds what was mapped. If so, everything read from it since belongs
   // to that content.
   [[nodiscard]] bool is_unchanged(const File& file) const;
@@ -107,22 +108,22 @@ class FileTable final : public UnwindTableReceiver {
   // Returns all files, by serial; null for unused serials. The table is empty afterwards.
   std::vector<std::unique_ptr<File>> take_all() { return std::exchange(files_, {}); }
   // Serials whose usc_file_info must still be written to the trace; each is returned once.
-  std::vector<std::uint32_t> take_changed();
+  std::vector<trace::FileId> take_changed();
 
  private:
-  Result<void> begin(std::uint32_t serial, File file);
-  Result<void> go_on(std::uint32_t serial, const symbolizer::FactsAnswer& answer);
-  void stop_reading(std::uint32_t serial, File& file);
-  Result<void> end(std::uint32_t serial, File file);
-  Result<void> finish(std::uint32_t serial, File file);
+  Result<void> begin(trace::FileId serial, File file);
+  Result<void> go_on(trace::FileId serial, const symbolizer::FactsAnswer& answer);
+  void stop_reading(trace::FileId serial, File& file);
+  Result<void> end(trace::FileId serial, File file);
+  Result<void> finish(trace::FileId serial, File file);
   [[nodiscard]] bool has_room() const;
   Result<bool> has_descriptors();
   Result<void> look_ahead(std::vector<std::string> paths, const std::shared_ptr<LookAhead>& ahead);
   Result<void> expect(UniqueFd fd, std::string path, std::shared_ptr<LookAhead> ahead);
-  Result<void> finish_code(std::uint32_t serial, File file, bool unchanged);
+  Result<void> finish_code(trace::FileId serial, File file, bool unchanged);
   void hold_copy(File& file) const;
   void wait_for_rows();
-  File& slot(std::uint32_t serial);
+  File& slot(trace::FileId serial);
   std::uint32_t classify(const std::string& path) const;
   void keep_or_close(File& file);
   Result<void> take_opened(FoundFile found, File file);
@@ -135,7 +136,7 @@ class FileTable final : public UnwindTableReceiver {
   FileOpener opener_;
   std::vector<std::unique_ptr<File>> files_;
   std::vector<UniqueFd> lent_;  // of files that were given up while being read; the queue may still use them
-  std::vector<std::uint32_t> changed_;
+  std::vector<trace::FileId> changed_;
   std::unordered_set<std::string> expected_;  // paths that were looked up ahead
   std::size_t coming_ = 0;
   bool stuck_ = false;               // no descriptor was freed when one was needed

@@ -172,7 +172,7 @@ Result<bool> RowBuildQueue::wait(std::chrono::milliseconds most) {
   return true;
 }
 
-std::vector<std::uint32_t> RowBuildQueue::take_settled() {
+std::vector<trace::FileId> RowBuildQueue::take_settled() {
   return std::exchange(settled_, {});
 }
 

@@ -25,6 +25,7 @@
 #include "symbolizer/reader/elf_reader.h"
 #include "symbolizer/reader/row_cache.h"
 #include "symbolizer/rows/row_builder.h"
+#include "trace/ids.h"
 
 namespace uscope::tracer {
 
@@ -32,7 +33,7 @@ enum class RowWork : std::uint8_t { kFacts, kRows };
 
 // The result of a job: facts or rows, depending on its work.
 struct BuiltTable {
-  std::uint32_t serial = 0;
+  trace::FileId serial;
   symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
   Result<std::shared_ptr<const symbolizer::UnwindTable>> rows;
   std::optional<symbolizer::FactsAnswer> facts = {};
@@ -46,7 +47,7 @@ class UnwindTableReceiver {
 };
 
 struct RowJob {
-  std::uint32_t serial = 0;  // of the file
+  trace::FileId serial;
   symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
   int fd = -1;       // the user's; must be open until the rows are handed over or the queue is destroyed
   std::string name;  // for messages
@@ -83,9 +84,9 @@ class RowBuildQueue {
   // After this time no further reading is started: pending jobs are refused.
   void end_by(std::chrono::steady_clock::time_point time);
   // Nothing more will be done for this file: as if its rows had been handed over.
-  void settle(std::uint32_t serial) { settled_.push_back(serial); }
+  void settle(trace::FileId serial) { settled_.push_back(serial); }
   // Serials of the files whose rows were handed over; each is returned once.
-  std::vector<std::uint32_t> take_settled();
+  std::vector<trace::FileId> take_settled();
   // Whether any job has not been handed over yet.
   [[nodiscard]] bool is_busy() const { return open_ != 0; }
 
@@ -119,7 +120,7 @@ class RowBuildQueue {
   const ReadingLimits limits_;
   const unsigned most_of_one_;  // threads for one payer
   std::size_t open_ = 0;
-  std::vector<std::uint32_t> settled_;
+  std::vector<trace::FileId> settled_;
   std::mutex guard_;  // protects all members below except the threads
   std::condition_variable asked_;
   std::condition_variable done_;

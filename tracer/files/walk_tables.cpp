@@ -13,13 +13,13 @@ using symbolizer::UnwindTable;
 WalkTables::WalkTables(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes)
     : files_(files), maker_(maker), most_bytes_(most_bytes) {}
 
-std::shared_ptr<const UnwindTable> WalkTables::get(std::uint32_t serial, RowDetail detail) {
+std::shared_ptr<const UnwindTable> WalkTables::get(trace::FileId serial, RowDetail detail) {
   const File* file = files_.find(serial);
   if (file == nullptr || !file->met) return nullptr;
   if (detail == RowDetail::kStack && file->state != USC_FILE_USER_ONLY) return file->rows;
   if (const auto* rows = find(serial, detail)) return *rows;
   if (are_coming(serial, detail)) return nullptr;
-  if (serial == USC_FILE_VDSO) {
+  if (serial == trace::kVdsoFile) {
     auto rows = symbolizer::vdso_rows(detail);
     insert(serial, detail, rows ? std::make_shared<const UnwindTable>(std::move(*rows)) : nullptr);
   } else if (!file->fd) {
@@ -33,7 +33,7 @@ std::shared_ptr<const UnwindTable> WalkTables::get(std::uint32_t serial, RowDeta
   return rows != nullptr ? *rows : nullptr;
 }
 
-bool WalkTables::are_coming(std::uint32_t serial, RowDetail detail) const {
+bool WalkTables::are_coming(trace::FileId serial, RowDetail detail) const {
   return asked_.count({serial, detail}) != 0;
 }
 
@@ -45,14 +45,14 @@ Result<void> WalkTables::on_made(const BuiltTable& made) {
   return {};
 }
 
-std::shared_ptr<const UnwindTable>* WalkTables::find(std::uint32_t serial, RowDetail detail) {
+std::shared_ptr<const UnwindTable>* WalkTables::find(trace::FileId serial, RowDetail detail) {
   const auto found = by_file_.find({serial, detail});
   if (found == by_file_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, found->second);
   return &entries_.front().rows;
 }
 
-void WalkTables::insert(std::uint32_t serial, RowDetail detail, std::shared_ptr<const UnwindTable> rows) {
+void WalkTables::insert(trace::FileId serial, RowDetail detail, std::shared_ptr<const UnwindTable> rows) {
   if (rows) bytes_ += rows->bytes();
   entries_.push_front({serial, detail, std::move(rows)});
   by_file_[{serial, detail}] = entries_.begin();

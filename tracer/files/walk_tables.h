@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "symbolizer/rows/row_builder.h"
+#include "trace/ids.h"
 #include "tracer/files/file_table.h"
 #include "tracer/files/row_build_queue.h"
 
@@ -22,9 +23,9 @@ class UnwindTableSource {
  public:
   virtual ~UnwindTableSource() = default;
   // Returns null if the file has no rows, cannot be read any more, or its rows are still being built.
-  virtual std::shared_ptr<const symbolizer::UnwindTable> get(std::uint32_t serial, symbolizer::RowDetail detail) = 0;
+  virtual std::shared_ptr<const symbolizer::UnwindTable> get(trace::FileId serial, symbolizer::RowDetail detail) = 0;
   // Whether the rows for which get() just returned null are being built.
-  [[nodiscard]] virtual bool are_coming(std::uint32_t, symbolizer::RowDetail) const { return false; }
+  [[nodiscard]] virtual bool are_coming(trace::FileId, symbolizer::RowDetail) const { return false; }
 };
 
 class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
@@ -34,22 +35,22 @@ class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
   // Both must outlive this object.
   WalkTables(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes = kMostBytes);
 
-  std::shared_ptr<const symbolizer::UnwindTable> get(std::uint32_t serial, symbolizer::RowDetail detail) override;
-  [[nodiscard]] bool are_coming(std::uint32_t serial, symbolizer::RowDetail detail) const override;
+  std::shared_ptr<const symbolizer::UnwindTable> get(trace::FileId serial, symbolizer::RowDetail detail) override;
+  [[nodiscard]] bool are_coming(trace::FileId serial, symbolizer::RowDetail detail) const override;
   Result<void> on_made(const BuiltTable& made) override;
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   struct Entry {
-    std::uint32_t serial = 0;
+    trace::FileId serial;
     symbolizer::RowDetail detail = symbolizer::RowDetail::kStack;
     std::shared_ptr<const symbolizer::UnwindTable> rows;  // null: there are none, which is remembered as well
   };
-  using Asked = std::pair<std::uint32_t, symbolizer::RowDetail>;
+  using Asked = std::pair<trace::FileId, symbolizer::RowDetail>;
 
-  std::shared_ptr<const symbolizer::UnwindTable>* find(std::uint32_t serial, symbolizer::RowDetail detail);
-  void insert(std::uint32_t serial, symbolizer::RowDetail detail, std::shared_ptr<const symbolizer::UnwindTable> rows);
+  std::shared_ptr<const symbolizer::UnwindTable>* find(trace::FileId serial, symbolizer::RowDetail detail);
+  void insert(trace::FileId serial, symbolizer::RowDetail detail, std::shared_ptr<const symbolizer::UnwindTable> rows);
 
   const FileTable& files_;
   RowBuildQueue& maker_;

@@ -151,14 +151,14 @@ bool FutexLook::read(std::size_t number, Seen& seen) {
     usc_futex_take_first(&call, &first);
   }
   usc_futex& futex = seen.futex;
-  futex.head.task = question.task;
+  futex.head.task = question.task.value();
   futex.head.time = monotonic_ns();
   futex.entry_ns = question.entry_ns;
   futex.address = call.address;
   futex.timeout = read_timeout(question.tid, call);
   futex.op = call.op;
   futex.expected = call.expected;
-  futex.mm = question.mm;
+  futex.mm = question.mm.value();
   futex.untraced_sharers = USC_FUTEX_SHARERS_UNKNOWN;
   futex.futexes = call.futexes;
   futex.flags = static_cast<__u8>(call.flags | USC_FUTEX_AT_STOP);
@@ -222,14 +222,14 @@ void FutexLook::find_untraced_sharers(std::vector<Seen>& all) {
 
 void FutexLook::find_sharers(std::vector<Seen>& all) {
   SpaceSharers sharers(around_);
-  std::map<std::uint32_t, std::uint32_t> counted;  // by address space
+  std::map<trace::MmId, std::uint32_t> counted;
   for (Seen& seen : all) {
     usc_futex& futex = seen.futex;
     if (futex.key != USC_FUTEX_PRIVATE) continue;
     futex.untraced_sharers = seen.question->sharers;
     if (seen.question->counts_sharers == 0) continue;
-    auto known = counted.find(futex.mm);
-    if (known == counted.end()) known = counted.emplace(futex.mm, sharers.count(seen.question->pid)).first;
+    auto known = counted.find(seen.question->mm);
+    if (known == counted.end()) known = counted.emplace(seen.question->mm, sharers.count(seen.question->pid)).first;
     futex.untraced_sharers = known->second;
   }
 }
@@ -247,7 +247,7 @@ void FutexWatch::observe(const usc_event& event) {
   std::memcpy(static_cast<void*>(args), &event.args, sizeof(args));
   if (usc_futex_describe(&call, event.abi, event.kind, args) == 0 || (call.flags & USC_FUTEX_WAKE) != 0) return;
   if (is_unfinished(event)) {
-    Wait wait{.task = event.head.task,
+    Wait wait{.task = trace::TaskId(event.head.task),
               .entry_ns = event.entry_ns,
               .nr = event.kind,
               .abi = event.abi,
@@ -256,7 +256,7 @@ void FutexWatch::observe(const usc_event& event) {
     waits_[wait.task] = wait;
     return;
   }
-  const auto at = waits_.find(event.head.task);
+  const auto at = waits_.find(trace::TaskId(event.head.task));
   if (at != waits_.end() && at->second.entry_ns == event.entry_ns) waits_.erase(at);
 }
 
@@ -266,7 +266,7 @@ WaitSet FutexWatch::waits_before(std::uint64_t before_ns) const {
   for (const auto& [task, wait] : waits_) {
     if (wait.entry_ns >= before_ns) continue;
     set.count++;
-    set.mark += (wait.entry_ns ^ std::uint64_t{task} << 40U) * kOdd;
+    set.mark += (wait.entry_ns ^ std::uint64_t{task.value()} << 40U) * kOdd;
   }
   return set;
 }
@@ -397,14 +397,14 @@ Result<void> FutexWatch::let_be(const FutexQuestion& question) {
   std::memcpy(static_cast<void*>(args), static_cast<const void*>(question.args), sizeof(args));
   if (!entered || usc_futex_describe(&call, question.abi, question.nr, args) == 0) return {};
   usc_futex futex{};
-  futex.head.task = question.task;
+  futex.head.task = question.task.value();
   futex.head.time = monotonic_ns();
   futex.entry_ns = question.entry_ns;
   futex.address = call.address;
   futex.timeout = USC_FUTEX_NO_TIMEOUT;
   futex.op = call.op;
   futex.expected = call.expected;
-  futex.mm = question.mm;
+  futex.mm = question.mm.value();
   futex.untraced_sharers = 1;
   futex.futexes = call.futexes;
   futex.key = USC_FUTEX_UNKNOWN;
@@ -418,7 +418,8 @@ Result<void> FutexWatch::write(const std::vector<ScoutMessage>& seen) {
     ScoutReader reader(message.bytes);
     const auto futex = reader.get<usc_futex>();
     const auto words = reader.get_bytes();
-    if (futex.key == USC_FUTEX_PRIVATE && tasks_.was_adopted(futex.mm)) sharers_[futex.mm] = futex.untraced_sharers;
+    const trace::MmId mm(futex.mm);
+    if (futex.key == USC_FUTEX_PRIVATE && tasks_.was_adopted(mm)) sharers_[mm] = futex.untraced_sharers;
     if (auto done = writer_.append_own(futex, USC_RECORD_FUTEX,
                                        std::span(reinterpret_cast<const char*>(words.data()), words.size()));
         !done)

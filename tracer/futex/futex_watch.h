@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "trace/ids.h"
 #include "trace/raw_writer.h"
 #include "tracer/model/task_table.h"
 #include "tracer/scouts/scouts.h"
@@ -33,10 +34,10 @@ struct FutexQuestion {
   enum class Depth : std::uint32_t { kAround, kPage, kNone };
   std::uint64_t entry_ns = 0;
   std::uint64_t args[6] = {};
-  std::uint32_t task = 0;
+  trace::TaskId task;
   std::uint32_t tid = 0;
   std::uint32_t pid = 0;
-  std::uint32_t mm = 0;
+  trace::MmId mm;
   std::uint32_t nr = 0;
   std::uint32_t abi = 0;
   Depth depth = Depth::kAround;
@@ -78,7 +79,7 @@ class FutexWatch {
 
  private:
   struct Wait {
-    std::uint32_t task = 0;
+    trace::TaskId task = {};
     std::uint64_t entry_ns = 0;
     std::uint64_t args[6] = {};
     std::uint32_t nr = 0;
@@ -90,7 +91,7 @@ class FutexWatch {
   struct Look {
     bool at_once = false;
     std::vector<FutexQuestion> questions;
-    std::vector<std::uint32_t> silent;  // processes that are not queried
+    std::vector<std::uint32_t> silent;  // pids of processes that are not queried
     std::uint32_t hung = 0;             // how often it was started again
     std::optional<Errand> errand;
     std::vector<ScoutMessage> seen;  // results so far
@@ -107,9 +108,9 @@ class FutexWatch {
   trace::RawWriter& writer_;
   Scouts* scouts_;
   std::optional<Look> look_;
-  bool all_asked_ = false;                                    // begin another look when this one is over
-  std::unordered_map<std::uint32_t, Wait> waits_;             // by task
-  std::unordered_map<std::uint32_t, std::uint32_t> sharers_;  // by address space: untraced processes
+  bool all_asked_ = false;  // begin another look when this one is over
+  std::unordered_map<trace::TaskId, Wait> waits_;
+  std::unordered_map<trace::MmId, std::uint32_t> sharers_;  // number of untraced processes
 };
 
 }  // namespace uscope::tracer

@@ -27,18 +27,19 @@ constexpr std::size_t kMostAddresses = 1U << 21;
 }  // namespace
 
 void JitNames::observe(const usc_stack& stack) {
-  if (stack.mm == 0) return;
-  Space& space = spaces_[stack.mm];
-  if (space.task == 0) {
-    space.task = stack.head.task;
+  const trace::MmId mm(stack.mm);
+  if (!mm) return;
+  Space& space = spaces_[mm];
+  if (!space.task) {
+    space.task = trace::TaskId(stack.head.task);
     space.seen_ns = stack.head.time;
-    unmet_.push_back(stack.mm);
+    unmet_.push_back(mm);
   }
   if (space.met && !space.file) return;  // no names will be found
   const std::size_t room = (stack.head.size - sizeof(usc_stack)) / sizeof(std::uint64_t);
   for (std::size_t i = 0; i < std::min<std::size_t>(stack.depth, room); i++) {
     const std::uint64_t frame = stack.frames[i];
-    if (USC_FRAME_FILE(frame) != USC_FILE_NONE) continue;
+    if (trace::file_of(frame) != trace::kNoFile) continue;
     const std::uint64_t address = USC_FRAME_OFFSET(frame) - ((frame & USC_FRAME_EXACT) != 0 ? 0 : 1);
     if (!space.found.contains(address)) insert(space, address);
   }
@@ -51,7 +52,7 @@ void JitNames::insert(Space& space, std::uint64_t address) {
   space.fresh = true;
 }
 
-void JitNames::forget(std::uint32_t mm) {
+void JitNames::forget(trace::MmId mm) {
   const auto found = spaces_.find(mm);
   if (found == spaces_.end()) return;
   addresses_ -= found->second.wanted.size() + found->second.found.size();
@@ -59,14 +60,14 @@ void JitNames::forget(std::uint32_t mm) {
   spaces_.erase(found);
 }
 
-void JitNames::read_map_soon(std::uint32_t mm) {
+void JitNames::read_map_soon(trace::MmId mm) {
   const auto found = spaces_.find(mm);
   if (found != spaces_.end()) found->second.next_ns = 0;
 }
 
 // A vfork's child leaves its parent's address space, so nothing ends.
 void JitNames::leave(const usc_exec& exec) {
-  const TaskInfo& task = tasks_.find(exec.head.task);
+  const TaskInfo& task = tasks_.find(trace::TaskId(exec.head.task));
   const auto found = spaces_.find(task.mm);
   if (found == spaces_.end() || task.maps().empty() || task.maps()[0].pid != task.pid) return;
   found->second.left_ns = exec.head.time;
@@ -75,7 +76,7 @@ void JitNames::leave(const usc_exec& exec) {
 
 JitNews JitNames::work(std::uint64_t now, bool closing) {
   JitNews news;
-  std::erase_if(unmet_, [&](std::uint32_t mm) {
+  std::erase_if(unmet_, [&](trace::MmId mm) {
     const auto found = spaces_.find(mm);
     if (found == spaces_.end()) return true;
     Space& space = found->second;
@@ -85,7 +86,7 @@ JitNews JitNames::work(std::uint64_t now, bool closing) {
     if (space.met && !space.file) addresses_ -= std::exchange(space.wanted, {}).size();
     return space.met;
   });
-  for (const std::uint32_t mm : open_) {
+  for (const trace::MmId mm : open_) {
     Space& space = spaces_.at(mm);
     if (space.wanted.empty() || (now < space.next_ns && !closing)) continue;
     // The rings come first; maps that have been read rest, so that the others have their turn.
@@ -115,7 +116,7 @@ void JitNames::open_map(Space& space, JitNews& news) {
   if (!space.file && command_ && pid == space.owners[0].ns_pid) space.file = command_->again();
 }
 
-void JitNames::read_maps(std::uint32_t mm, Space& space, JitNews& news) {
+void JitNames::read_maps(trace::MmId mm, Space& space, JitNews& news) {
   for (std::size_t i = 0; i < space.owners.size(); i++) {
     const MapOwner& owner = space.owners[i];
     const Lifetime lifetime{owner.from_ns, i == 0 ? space.left_ns : std::nullopt};
@@ -125,7 +126,7 @@ void JitNames::read_maps(std::uint32_t mm, Space& space, JitNews& news) {
   space.fresh = false;
 }
 
-void JitNames::read_map(std::uint32_t mm, Space& space, const std::string& name, const Lifetime& lifetime,
+void JitNames::read_map(trace::MmId mm, Space& space, const std::string& name, const Lifetime& lifetime,
                         JitNews& news) {
   if (space.wanted.empty()) return;
   const PerfMapBytes map = space.file->read(name, lifetime, !space.fresh);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/clock.h"
+#include "trace/ids.h"
 #include "trace/raw_writer.h"
 #include "tracer/jit/perf_map.h"
 #include "tracer/jit/perf_map_file.h"
@@ -25,12 +26,12 @@ namespace uscope::tracer {
 
 struct JitNews {
   struct Name {
-    std::uint32_t mm = 0;
+    trace::MmId mm;
     PerfMapEntry entry;
   };
   struct Trouble {
     usc_loss_cause cause{};
-    std::uint32_t process = 0;
+    trace::ProcessId process;
   };
   std::vector<Name> names;
   std::vector<Trouble> troubles;  // each once for an address space
@@ -54,23 +55,23 @@ class JitNames {
   // Call it for every stack definition.
   void observe(const usc_stack& stack);
   // The last thread of a process that used the address space has ended: its map is complete.
-  void read_map_soon(std::uint32_t mm);
+  void read_map_soon(trace::MmId mm);
   // A process leaves its address space by exec: from now on its map describes the next one. Call it before the task
   // table processes the exec.
   void leave(const usc_exec& exec);
   // No more stacks of this address space will come.
-  void forget(std::uint32_t mm);
+  void forget(trace::MmId mm);
 
   // Reads the maps that are due; with `closing`, all maps in which addresses are still to be found.
   [[nodiscard]] JitNews work(std::uint64_t now, bool closing);
 
  private:
   struct Space {
-    std::uint32_t task = 0;
+    trace::TaskId task;
     std::uint64_t seen_ns = 0;  // when the first stack with such code was taken
     bool met = false;           // a `file` was searched
     std::optional<PerfMapFile> file;
-    std::uint32_t process = 0;
+    trace::ProcessId process;
     std::vector<MapOwner> owners;  // the process itself, then its ancestors
     std::optional<std::uint64_t> left_ns;
     std::set<std::uint64_t> wanted;  // not found yet
@@ -82,18 +83,18 @@ class JitNames {
   };
 
   void open_map(Space& space, JitNews& news);
-  void read_maps(std::uint32_t mm, Space& space, JitNews& news);
-  void read_map(std::uint32_t mm, Space& space, const std::string& name, const Lifetime& lifetime, JitNews& news);
+  void read_maps(trace::MmId mm, Space& space, JitNews& news);
+  void read_map(trace::MmId mm, Space& space, const std::string& name, const Lifetime& lifetime, JitNews& news);
 
   const TaskTable& tasks_;
   ProcessLooks looks_;
   std::optional<PerfMapFile> command_;
   void insert(Space& space, std::uint64_t address);
 
-  std::unordered_map<std::uint32_t, Space> spaces_;
-  std::vector<std::uint32_t> unmet_;  // spaces whose process must still be opened
-  std::set<std::uint32_t> open_;      // spaces with an open file: at most kMostOpen
-  std::size_t addresses_ = 0;         // of all spaces, wanted and found
+  std::unordered_map<trace::MmId, Space> spaces_;
+  std::vector<trace::MmId> unmet_;  // spaces whose process must still be opened
+  std::set<trace::MmId> open_;      // spaces with an open file: at most kMostOpen
+  std::size_t addresses_ = 0;       // of all spaces, wanted and found
 };
 
 }  // namespace uscope::tracer

@@ -53,28 +53,29 @@ MappingTimeline::~MappingTimeline() {
   }
 }
 
-const std::shared_ptr<MappingTimeline::Space>& MappingTimeline::space(std::uint32_t mm) {
+const std::shared_ptr<MappingTimeline::Space>& MappingTimeline::space(trace::MmId mm) {
   std::shared_ptr<Space>& found = spaces_[mm];
   if (!found) found = std::make_shared<Space>(blocks_);
   return found;
 }
 
-const MappingTimeline::Space* MappingTimeline::find_space(std::uint32_t mm) const {
+const MappingTimeline::Space* MappingTimeline::find_space(trace::MmId mm) const {
   const auto found = spaces_.find(mm);
   return found == spaces_.end() ? nullptr : found->second.get();
 }
 
 void MappingTimeline::add(const usc_map& record) {
-  change(record.mm, {record.start, record.end, record.offset, record.file}, record.head.time, false);
+  change(trace::MmId(record.mm), {record.start, record.end, record.offset, trace::FileId(record.file)},
+         record.head.time, false);
 }
 
 // Records the change even if nothing is known to be mapped: the record of the mapping that it removes may come later.
 // The kernel side does not announce calls that can only have unmapped data.
 void MappingTimeline::remove(const usc_unmap& record) {
-  change(record.mm, {record.start, record.end, 0, 0}, record.head.time, true);
+  change(trace::MmId(record.mm), {record.start, record.end, 0, {}}, record.head.time, true);
 }
 
-void MappingTimeline::change(std::uint32_t mm, const Mapping& mapping, std::uint64_t time, bool gone) {
+void MappingTimeline::change(trace::MmId mm, const Mapping& mapping, std::uint64_t time, bool gone) {
   if (mapping.start >= mapping.end) return;
   const std::shared_ptr<Space>& target = space(mm);
   const When when{time, ++number_};
@@ -97,8 +98,8 @@ void MappingTimeline::limit(Space& space) {
   settle(space, middle->first.time);
 }
 
-void MappingTimeline::fork(std::uint32_t mm, std::uint32_t parent, std::uint64_t time) {
-  if (parent == 0 || parent == mm) return;
+void MappingTimeline::fork(trace::MmId mm, trace::MmId parent, std::uint64_t time) {
+  if (!parent || parent == mm) return;
   const std::shared_ptr<Space> from = space(parent);
   const std::shared_ptr<Space>& child = space(mm);
   if (child->parent || !child->settled.empty()) return;
@@ -113,7 +114,7 @@ void MappingTimeline::fork(std::uint32_t mm, std::uint32_t parent, std::uint64_t
   queue(from, time);
 }
 
-void MappingTimeline::forget(std::uint32_t mm) {
+void MappingTimeline::forget(trace::MmId mm) {
   spaces_.erase(mm);
 }
 
@@ -207,7 +208,7 @@ MappingTimeline::Found MappingTimeline::latest(const Space& space, std::uint64_t
   return best;
 }
 
-std::optional<Mapping> MappingTimeline::find(std::uint32_t mm, std::uint64_t address, std::uint64_t time) const {
+std::optional<Mapping> MappingTimeline::find(trace::MmId mm, std::uint64_t address, std::uint64_t time) const {
   const Space* space = find_space(mm);
   for (int forebears = 0; space != nullptr && forebears < kMostForebears; forebears++) {
     if (time < space->settled_until.time) return std::nullopt;
@@ -223,7 +224,7 @@ std::optional<Mapping> MappingTimeline::find(std::uint32_t mm, std::uint64_t add
   return std::nullopt;
 }
 
-std::optional<Mapping> MappingTimeline::find_announced_later(std::uint32_t mm, std::uint64_t address,
+std::optional<Mapping> MappingTimeline::find_announced_later(trace::MmId mm, std::uint64_t address,
                                                              std::uint64_t time) const {
   const Space* space = find_space(mm);
   if (space == nullptr || time < space->settled_until.time) return std::nullopt;
@@ -239,7 +240,7 @@ std::optional<Mapping> MappingTimeline::find_announced_later(std::uint32_t mm, s
   return first.second == nullptr || first.second->gone ? std::nullopt : std::optional(first.second->mapping);
 }
 
-std::vector<Mapping> MappingTimeline::all(std::uint32_t mm, std::uint64_t time) const {
+std::vector<Mapping> MappingTimeline::all(trace::MmId mm, std::uint64_t time) const {
   // Each announced stretch is looked up as of `time`; most mappings are whole, so their start decides.
   std::map<std::uint64_t, Mapping> whole;
   const auto ask = [&](std::uint64_t start) {
@@ -263,7 +264,7 @@ std::vector<Mapping> MappingTimeline::all(std::uint32_t mm, std::uint64_t time) 
   return mappings;
 }
 
-std::uint64_t MappingTimeline::version(std::uint32_t mm, std::uint64_t time) const {
+std::uint64_t MappingTimeline::version(trace::MmId mm, std::uint64_t time) const {
   std::uint64_t hash = 0;
   const Space* space = find_space(mm);
   for (int forebears = 0; space != nullptr && forebears < kMostForebears; forebears++) {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "support/persistent_map.h"
+#include "trace/ids.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -30,7 +31,7 @@ struct Mapping {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint64_t offset = 0;  // file offset of start
-  std::uint32_t file = 0;
+  trace::FileId file;
 };
 
 class MappingTimeline {
@@ -52,24 +53,24 @@ class MappingTimeline {
 
   void add(const usc_map& record);
   void remove(const usc_unmap& record);
-  // An address space starts as a copy of `parent` (0: empty) at `time`.
-  void fork(std::uint32_t mm, std::uint32_t parent, std::uint64_t time);
+  // An address space starts as a copy of `parent` (none: empty) at `time`.
+  void fork(trace::MmId mm, trace::MmId parent, std::uint64_t time);
   // No task uses the address space any more: it is forgotten as soon as no forked one refers to it.
-  void forget(std::uint32_t mm);
+  void forget(trace::MmId mm);
   // No look-up will ask for a time before this one.
   void settle(std::uint64_t time);
 
   // The mapping that held `address` at `time`.
-  [[nodiscard]] std::optional<Mapping> find(std::uint32_t mm, std::uint64_t address, std::uint64_t time) const;
+  [[nodiscard]] std::optional<Mapping> find(trace::MmId mm, std::uint64_t address, std::uint64_t time) const;
   // If no mapping is known for that time: the first one announced later. A mapping made while others were locked is
   // announced late.
-  [[nodiscard]] std::optional<Mapping> find_announced_later(std::uint32_t mm, std::uint64_t address,
+  [[nodiscard]] std::optional<Mapping> find_announced_later(trace::MmId mm, std::uint64_t address,
                                                             std::uint64_t time) const;
   // All mappings at `time`, by address.
-  [[nodiscard]] std::vector<Mapping> all(std::uint32_t mm, std::uint64_t time) const;
+  [[nodiscard]] std::vector<Mapping> all(trace::MmId mm, std::uint64_t time) const;
   // A number for the mappings at `time`. It differs before and after each change of the mappings of the address space
   // or of those it was forked from, and changes when a further change is announced.
-  [[nodiscard]] std::uint64_t version(std::uint32_t mm, std::uint64_t time) const;
+  [[nodiscard]] std::uint64_t version(trace::MmId mm, std::uint64_t time) const;
 
   [[nodiscard]] std::size_t spaces() const { return spaces_.size(); }
   // Memory grows with the blocks of changes that are kept, and the stretches of what was mapped before them.
@@ -124,9 +125,9 @@ class MappingTimeline {
   using Found = std::pair<When, const Change*>;
   using Due = std::pair<std::uint64_t, std::shared_ptr<Space>>;
 
-  const std::shared_ptr<Space>& space(std::uint32_t mm);
-  [[nodiscard]] const Space* find_space(std::uint32_t mm) const;
-  void change(std::uint32_t mm, const Mapping& mapping, std::uint64_t time, bool gone);
+  const std::shared_ptr<Space>& space(trace::MmId mm);
+  [[nodiscard]] const Space* find_space(trace::MmId mm) const;
+  void change(trace::MmId mm, const Mapping& mapping, std::uint64_t time, bool gone);
   void limit(Space& space);
   void queue(const std::shared_ptr<Space>& space, std::uint64_t time);
   void resolve(Space& space);
@@ -135,7 +136,7 @@ class MappingTimeline {
   static Found latest(const Space& space, std::uint64_t address, std::uint64_t time);
 
   std::size_t blocks_ = 0;  // declared before the spaces, which subtract theirs
-  std::unordered_map<std::uint32_t, std::shared_ptr<Space>> spaces_;
+  std::unordered_map<trace::MmId, std::shared_ptr<Space>> spaces_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;  // by the time of the first change to be settled
   std::uint64_t number_ = 0;
 };

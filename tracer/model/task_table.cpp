@@ -22,36 +22,36 @@ std::shared_ptr<std::vector<MapOwner>> owned_by(const MapOwner& owner) {
 
 }  // namespace
 
-TaskInfo& TaskTable::slot(std::uint32_t serial) {
+TaskInfo& TaskTable::slot(trace::TaskId serial) {
   return tasks_[serial];
 }
 
 void TaskTable::start(const usc_task& record) {
-  TaskInfo& task = slot(record.head.task);
-  task.process = record.process;
+  TaskInfo& task = slot(trace::TaskId(record.head.task));
+  task.process = trace::ProcessId(record.process);
   task.pid = record.pid;
   task.ns_pid = record.ns_pid;
   task.tid = record.tid;
   if (task.name.empty()) task.name = text_of(record.name);
   // An exec that arrived before its task's start has already set the address space, but did not know the pids.
-  if (task.mm != 0) {
+  if (task.mm) {
     const std::uint64_t from_ns = task.maps().empty() ? record.start_ns : task.maps()[0].from_ns;
     task.owners = owned_by({record.pid, record.ns_pid, from_ns});
   } else {
-    task.mm = record.mm;
+    task.mm = trace::MmId(record.mm);
     task.owners = owners_of(record);
-    mm_users_[record.mm]++;
+    mm_users_[task.mm]++;
     if ((record.flags & USC_TASK_ATTACHED) != 0) share_owners(task, (record.flags & USC_TASK_PROCESS) != 0);
   }
   if ((record.flags & USC_TASK_PROCESS) != 0) processes_++;
   // The same thread continued under another serial.
-  if ((record.flags & USC_TASK_EXEC_TID) != 0) ended_.push_back({record.parent_task, record.head.time});
+  if ((record.flags & USC_TASK_EXEC_TID) != 0) ended_.push_back({trace::TaskId(record.parent_task), record.head.time});
 }
 
 // Tasks that share an address space have the same owners; a forked process has its own and, for the code that it
 // inherited, its parent's.
 TaskTable::Owners TaskTable::owners_of(const usc_task& record) const {
-  const auto parent = tasks_.find(record.parent_task);
+  const auto parent = tasks_.find(trace::TaskId(record.parent_task));
   const bool known = parent != tasks_.end();
   if (known && record.parent_mm == record.mm) return parent->second.owners;
   Owners owners = owned_by({record.pid, record.ns_pid, record.start_ns});
@@ -79,24 +79,24 @@ void TaskTable::share_owners(TaskInfo& task, bool is_process) {
 }
 
 void TaskTable::exec(const usc_exec& record) {
-  TaskInfo& task = slot(record.head.task);
-  if (task.mm != 0) release(task.mm, record.head.time);
-  task.mm = record.mm;
+  TaskInfo& task = slot(trace::TaskId(record.head.task));
+  if (task.mm) release(task.mm, record.head.time);
+  task.mm = trace::MmId(record.mm);
   task.owners = owned_by({task.pid, task.ns_pid, record.head.time});
-  mm_users_[record.mm]++;
+  mm_users_[task.mm]++;
   task.name = text_of(record.name);
 }
 
 void TaskTable::rename(const usc_task_name& record) {
-  slot(record.head.task).name = text_of(record.name);
+  slot(trace::TaskId(record.head.task)).name = text_of(record.name);
 }
 
 void TaskTable::exit(const usc_task_exit& record) {
   if ((record.flags & USC_EXIT_GROUP_DEAD) != 0) processes_--;
-  ended_.push_back({record.head.task, record.head.time});
+  ended_.push_back({trace::TaskId(record.head.task), record.head.time});
 }
 
-const TaskInfo& TaskTable::find(std::uint32_t serial) const {
+const TaskInfo& TaskTable::find(trace::TaskId serial) const {
   const auto found = tasks_.find(serial);
   return found == tasks_.end() ? unknown_ : found->second;
 }
@@ -107,28 +107,28 @@ std::set<std::uint32_t> TaskTable::living() const {
   return pids;
 }
 
-std::uint32_t TaskTable::process_of(std::uint32_t pid) const {
+trace::ProcessId TaskTable::process_of(std::uint32_t pid) const {
   const auto found =
       std::find_if(tasks_.begin(), tasks_.end(), [&](const auto& task) { return pid != 0 && task.second.pid == pid; });
-  return found == tasks_.end() ? 0 : found->second.process;
+  return found == tasks_.end() ? trace::ProcessId() : found->second.process;
 }
 
-void TaskTable::release(std::uint32_t mm, std::uint64_t time) {
+void TaskTable::release(trace::MmId mm, std::uint64_t time) {
   if (--mm_users_[mm] <= 0) left_.push_back({mm, time});
 }
 
-std::vector<std::uint32_t> TaskTable::reap(std::uint64_t now) {
+std::vector<trace::MmId> TaskTable::reap(std::uint64_t now) {
   while (!ended_.empty() && ended_.front().time + kGraceNs < now) {
     const Ended ended = ended_.front();
     ended_.pop_front();
-    const auto task = tasks_.find(ended.serial);
+    const auto task = tasks_.find(ended.task);
     if (task == tasks_.end()) continue;
     release(task->second.mm, ended.time);
     tasks_.erase(task);
   }
-  std::vector<std::uint32_t> unused;
+  std::vector<trace::MmId> unused;
   while (!left_.empty() && left_.front().time + kGraceNs < now) {
-    const std::uint32_t mm = left_.front().serial;
+    const trace::MmId mm = left_.front().mm;
     left_.pop_front();
     // A late start may have taken it into use in the meantime.
     const auto users = mm_users_.find(mm);

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/ids.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
@@ -23,11 +24,11 @@ struct MapOwner {
 };
 
 struct TaskInfo {
-  std::uint32_t process = 0;  // serial
+  trace::ProcessId process;
   std::uint32_t pid = 0;
   std::uint32_t ns_pid = 0;  // in the innermost namespace
   std::uint32_t tid = 0;
-  std::uint32_t mm = 0;
+  trace::MmId mm;
   std::string name;
   // The map owners of its address space: its process, then those whose mappings it started with, nearest first; if
   // processes shared it before the trace, these processes, the eldest first.
@@ -43,37 +44,42 @@ class TaskTable {
   void exit(const usc_task_exit& record);
 
   // Never null: a task whose start has not arrived yet has no name.
-  [[nodiscard]] const TaskInfo& find(std::uint32_t serial) const;
+  [[nodiscard]] const TaskInfo& find(trace::TaskId serial) const;
   // Whether the address space existed before the trace: an untraced process may share it.
-  [[nodiscard]] bool was_adopted(std::uint32_t mm) const { return adopted_.count(mm) != 0; }
+  [[nodiscard]] bool was_adopted(trace::MmId mm) const { return adopted_.count(mm) != 0; }
   // Pids of processes that are alive, or ended a short time ago.
   [[nodiscard]] std::set<std::uint32_t> living() const;
-  // The serial of the process with a pid; 0 if there is none.
-  [[nodiscard]] std::uint32_t process_of(std::uint32_t pid) const;
+  // The process with a pid, if there is one.
+  [[nodiscard]] trace::ProcessId process_of(std::uint32_t pid) const;
   [[nodiscard]] std::uint64_t processes() const { return processes_ > 0 ? static_cast<std::uint64_t>(processes_) : 0; }
 
   // Forgets tasks that ended more than kGraceNs before `now`, and returns the address spaces that no task uses any
   // more. The grace time is for records of other CPUs that still refer to them.
-  std::vector<std::uint32_t> reap(std::uint64_t now);
+  std::vector<trace::MmId> reap(std::uint64_t now);
 
  private:
   static constexpr std::uint64_t kGraceNs = 2'000'000'000;
   struct Ended {
-    std::uint32_t serial = 0;
+    trace::TaskId task;
+    std::uint64_t time = 0;
+  };
+  // An address space without users.
+  struct Left {
+    trace::MmId mm;
     std::uint64_t time = 0;
   };
 
-  TaskInfo& slot(std::uint32_t serial);
+  TaskInfo& slot(trace::TaskId serial);
   using Owners = std::shared_ptr<std::vector<MapOwner>>;
   [[nodiscard]] Owners owners_of(const usc_task& record) const;
   void share_owners(TaskInfo& task, bool is_process);
-  void release(std::uint32_t mm, std::uint64_t time);
+  void release(trace::MmId mm, std::uint64_t time);
 
-  std::unordered_map<std::uint32_t, TaskInfo> tasks_;
-  std::unordered_map<std::uint32_t, std::int64_t> mm_users_;
-  std::unordered_map<std::uint32_t, Owners> adopted_;  // by address space
-  std::deque<Ended> ended_;                            // tasks
-  std::deque<Ended> left_;                             // address spaces without users
+  std::unordered_map<trace::TaskId, TaskInfo> tasks_;
+  std::unordered_map<trace::MmId, std::int64_t> mm_users_;
+  std::unordered_map<trace::MmId, Owners> adopted_;
+  std::deque<Ended> ended_;
+  std::deque<Left> left_;
   std::int64_t processes_ = 0;
   TaskInfo unknown_;
 };

@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "trace/ids.h"
 #include "tracer/walk/stack_copy.h"
 
 namespace uscope::tracer {
@@ -186,12 +187,12 @@ Result<std::vector<AttachedCall>> copy_attached_calls(Backend& backend, Scouts* 
     std::memcpy(&head, call.sample.data(), sizeof(head));
     call.sample = make_sample(head, stacks[request.number]);
   }
-  std::set<std::pair<std::uint32_t, std::uint64_t>> there;
+  std::set<std::pair<trace::TaskId, std::uint64_t>> there;
   listed = backend.list_attached_calls(
-      [&](const usc_attached_call& call) { there.emplace(call.event.head.task, call.event.entry_ns); });
+      [&](const usc_attached_call& call) { there.emplace(trace::TaskId(call.event.head.task), call.event.entry_ns); });
   if (!listed) return listed.error();
   std::erase_if(calls, [&](const AttachedCall& call) {
-    return there.count({call.event.head.task, call.event.entry_ns}) == 0;
+    return there.count({trace::TaskId(call.event.head.task), call.event.entry_ns}) == 0;
   });
   return calls;
 }

@@ -41,7 +41,7 @@ std::vector<char> define_stack(const usc_sample& sample, const UserStack& walked
 bool DeferredWalks::is_time_to_ask(const HeldSample& held) const {
   if (held.asked || closing_) return !held.asked;
   const std::uint64_t now = monotonic_ns();
-  const auto before = asked_.find(held.head().mm);
+  const auto before = asked_.find(trace::MmId(held.head().mm));
   const bool rests =
       before != asked_.end() && before->second.ns <= held.head().head.time && now < before->second.rest_until_ns;
   return !rests && now - held.head().head.time >= kAskAfterNs;
@@ -56,17 +56,17 @@ Result<void> DeferredWalks::ask_for_mappings(HeldSample& held) {
   const usc_sample& sample = held.head();
   held.asked = true;
   if (asked_.size() > kMostAsked) asked_.clear();
-  Asked& asked = asked_[sample.mm];
+  Asked& asked = asked_[trace::MmId(sample.mm)];
   if (asked.ns > sample.head.time) return {};
   asked.ns = monotonic_ns();
-  auto announced = backend_.announce_mappings(tasks_.find(sample.head.task).pid);
+  auto announced = backend_.announce_mappings(tasks_.find(trace::TaskId(sample.head.task)).pid);
   const std::uint64_t now = monotonic_ns();
   asked.rest_until_ns = now + kRest * (now - asked.ns);
   return announced;
 }
 
 Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
-  const std::uint64_t version = mappings_.version(held.head().mm, held.head().head.time) + 1;
+  const std::uint64_t version = mappings_.version(trace::MmId(held.head().mm), held.head().head.time) + 1;
   if (held.unmapped_version == version && may_be_mapped_late(held) && !is_time_to_ask(held)) {
     samples_.put_back(std::move(held));
     return std::optional<FinishedWalk>();
@@ -74,7 +74,7 @@ Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
   const std::vector<char> whole = held.whole();
   const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
   const UserStack walked = walk_sample(sample, mappings_, files_, rows_, scope_);
-  if (walked.waits_for != 0 && samples_.may_wait(held)) {
+  if (walked.waits_for && samples_.may_wait(held)) {
     samples_.let_wait(std::move(held), walked.waits_for);
     return std::optional<FinishedWalk>();
   }
@@ -91,7 +91,7 @@ Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
   }
   FinishedWalk done;
   done.stack = define_stack(sample, walked);
-  done.given_up = unmapped || walked.waits_for != 0;
+  done.given_up = unmapped || walked.waits_for;
   return std::optional(std::move(done));
 }
 

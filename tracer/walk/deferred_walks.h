@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "trace/ids.h"
 #include "tracer/backend/backend.h"
 #include "tracer/files/walk_tables.h"
 #include "tracer/model/mapping_timeline.h"
@@ -59,7 +60,7 @@ class DeferredWalks {
     std::uint64_t ns = 0;
     std::uint64_t rest_until_ns = 0;
   };
-  std::unordered_map<std::uint32_t, Asked> asked_;  // by address space
+  std::unordered_map<trace::MmId, Asked> asked_;
   bool closing_ = false;
 };
 

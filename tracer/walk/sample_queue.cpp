@@ -37,24 +37,24 @@ void SampleQueue::let_go(const HeldSample& sample) {
   if (--count->second == 0) held_since_.erase(count);
 }
 
-void SampleQueue::let_wait(HeldSample sample, std::uint32_t serial) {
+void SampleQueue::let_wait(HeldSample sample, trace::FileId file) {
   sample.waits++;
   hold(sample);
-  if (sample.head().verify == 0) stacks_[sample.head().stack] = serial;
-  waiting_[serial].push_back(std::move(sample));
+  if (sample.head().verify == 0) stacks_[trace::StackId(sample.head().stack)] = file;
+  waiting_[file].push_back(std::move(sample));
 }
 
-std::optional<std::uint32_t> SampleQueue::who_waits(std::uint32_t stack) const {
+std::optional<trace::FileId> SampleQueue::who_waits(trace::StackId stack) const {
   const auto found = stacks_.find(stack);
   return found == stacks_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void SampleQueue::rows_came(std::uint32_t serial) {
-  const auto found = waiting_.find(serial);
+void SampleQueue::rows_came(trace::FileId file) {
+  const auto found = waiting_.find(file);
   if (found == waiting_.end()) return;
   // Before those that are due, which may be comparisons with what these will come to.
   for (auto sample = found->second.rbegin(); sample != found->second.rend(); ++sample) {
-    if (sample->head().verify == 0) stacks_.erase(sample->head().stack);
+    if (sample->head().verify == 0) stacks_.erase(trace::StackId(sample->head().stack));
     due_.push_front(std::move(*sample));
   }
   waiting_.erase(found);

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/ids.h"
 #include "tracer/walk/sample_pages.h"
 
 namespace uscope::tracer {
@@ -34,11 +35,11 @@ class SampleQueue {
   [[nodiscard]] bool may_wait(const HeldSample& sample) const {
     return !stopped_ && mirror_.bytes() <= most_bytes_ + mirror_.own_bytes() && sample.waits < kMostWaits;
   }
-  // Until rows_came(serial).
-  void let_wait(HeldSample sample, std::uint32_t serial);
+  // Until rows_came(file).
+  void let_wait(HeldSample sample, trace::FileId file);
   // The file that the walk waits for which is to define the stack; nothing where none waits.
-  [[nodiscard]] std::optional<std::uint32_t> who_waits(std::uint32_t stack) const;
-  void rows_came(std::uint32_t serial);
+  [[nodiscard]] std::optional<trace::FileId> who_waits(trace::StackId stack) const;
+  void rows_came(trace::FileId file);
   // From here on none waits for rows.
   void stop_waiting();
 
@@ -57,9 +58,9 @@ class SampleQueue {
 
   std::vector<HeldSample> fresh_;
   std::deque<HeldSample> due_;
-  std::unordered_map<std::uint32_t, std::vector<HeldSample>> waiting_;  // by file
-  std::unordered_map<std::uint32_t, std::uint32_t> stacks_;             // stack id to file, of walks that wait
-  std::map<std::uint64_t, std::size_t> held_since_;                     // samples by since_ns
+  std::unordered_map<trace::FileId, std::vector<HeldSample>> waiting_;
+  std::unordered_map<trace::StackId, trace::FileId> stacks_;  // of walks that wait
+  std::map<std::uint64_t, std::size_t> held_since_;           // samples by since_ns
   bool stopped_ = false;
 };
 

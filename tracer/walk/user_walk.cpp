@@ -94,8 +94,9 @@ class Walk {
 
 std::optional<Mapping> Walk::find_mapping() const {
   const std::uint64_t address = lookup_address(frame_);
-  auto mapping = mappings_.find(sample_.mm, address, sample_.head.time);
-  return mapping ? mapping : mappings_.find_announced_later(sample_.mm, address, sample_.head.time);
+  const trace::MmId mm(sample_.mm);
+  auto mapping = mappings_.find(mm, address, sample_.head.time);
+  return mapping ? mapping : mappings_.find_announced_later(mm, address, sample_.head.time);
 }
 
 // Nothing where the file is not known.
@@ -109,7 +110,7 @@ std::optional<PcLookup> Walk::look_up_pc(const Mapping& mapping) const {
   }
   if (file == nullptr || (!file->met && !file->coming)) return std::nullopt;
   const std::uint64_t offset = lookup_address(frame_) - mapping.start + mapping.offset;
-  lookup.frame = USC_FRAME(mapping.file, (offset + (frame_.exact != 0 ? 0 : 1)) & (USC_FRAME_EXACT - 1), 0);
+  lookup.frame = USC_FRAME(mapping.file.value(), (offset + (frame_.exact != 0 ? 0 : 1)) & (USC_FRAME_EXACT - 1), 0);
   lookup.classes = file->classes;
   lookup.table = rows_.get(mapping.file, detail_);
   lookup.coming = file->coming || (!lookup.table && rows_.are_coming(mapping.file, detail_));
@@ -139,9 +140,9 @@ std::optional<std::uint8_t> Walk::pass_frame(UserStack& stack) {
   if (!mapping) return broken(USC_BROKEN_NO_MAPPING);
   const auto lookup = look_up_pc(*mapping);
   if (!lookup) return broken(USC_BROKEN_FILE_GONE);
-  const std::uint32_t file = USC_FRAME_FILE(lookup->frame);
-  if (file == USC_FILE_NONE) stack.has_jit = true;
-  const int admitted = usc_scope_admit(&scope_, &state_, file, sample_.exe_file, lookup->classes);
+  const trace::FileId file = trace::file_of(lookup->frame);
+  if (file == trace::kNoFile) stack.has_jit = true;
+  const int admitted = usc_scope_admit(&scope_, &state_, file.value(), sample_.exe_file, lookup->classes);
   if ((admitted & USC_SCOPE_KEEP) != 0)
     stack.frames.push_back(lookup->frame | (frame_.exact != 0 ? USC_FRAME_EXACT : 0));
   if ((admitted & USC_SCOPE_STOP) != 0) return static_cast<std::uint8_t>(usc_scope_ended(&scope_));
@@ -179,7 +180,7 @@ UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings,
   using symbolizer::RowDetail;
   if (sample.reason != USC_DEFER_REGISTER) {
     UserStack stack = Walk(sample, mappings, files, rows, scope, RowDetail::kStack).run();
-    if (stack.waits_for != 0 || stack.ended != broken(USC_BROKEN_REGISTER)) return stack;
+    if (stack.waits_for || stack.ended != broken(USC_BROKEN_REGISTER)) return stack;
   }
   return Walk(sample, mappings, files, rows, scope, RowDetail::kAllRegisters).run();
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "trace/ids.h"
 #include "tracer/files/file_table.h"
 #include "tracer/files/walk_tables.h"
 #include "tracer/model/mapping_timeline.h"
@@ -18,7 +19,7 @@ struct UserStack {
   std::vector<std::uint64_t> frames;  // USC_FRAME words, innermost first
   std::uint8_t ended = 0;             // as in usc_stack
   bool has_jit = false;
-  std::uint32_t waits_for = 0;  // not 0: the serial of a file whose rows are being made; frames and end are unfinished
+  trace::FileId waits_for;  // a file whose rows are being made, if any; then frames and end are unfinished
 };
 
 // Where compact rows have lost a register that a rule needs, the walk is made anew with rows that tell of all of them.

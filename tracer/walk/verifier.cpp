@@ -22,25 +22,27 @@ void Verifier::remember(const usc_stack& stack) {
   const std::size_t room = (stack.head.size - sizeof(usc_stack)) / sizeof(std::uint64_t);
   kept.frames.assign(stack.frames, stack.frames + std::min<std::size_t>(stack.depth, room));
   kept.ended = stack.ended;
-  if (!stacks_.emplace(stack.stack, std::move(kept)).second) return;
-  order_.push_back(stack.stack);
+  const trace::StackId id(stack.stack);
+  if (!stacks_.emplace(id, std::move(kept)).second) return;
+  order_.push_back(id);
   if (order_.size() <= kStacks) return;
   stacks_.erase(order_.front());
   order_.pop_front();
 }
 
 bool Verifier::load_modules(const usc_sample& sample) {
-  const std::uint64_t version = mappings_.version(sample.mm, sample.head.time);
+  const trace::MmId mm(sample.mm);
+  const std::uint64_t version = mappings_.version(mm, sample.head.time);
   if (oracle_.has(sample.mm, version)) return true;
   std::vector<symbolizer::OracleModule> modules;
-  for (const Mapping& mapping : mappings_.all(sample.mm, sample.head.time)) {
+  for (const Mapping& mapping : mappings_.all(mm, sample.head.time)) {
     const File* file = files_.find(mapping.file);
-    const bool vdso = mapping.file == USC_FILE_VDSO;
+    const bool vdso = mapping.file == trace::kVdsoFile;
     if (is_jit(mapping.file, file) || file == nullptr || (!vdso && !file->fd)) continue;
     symbolizer::OracleModule module;
     module.name = file->path;
     module.fd = file->fd.get();
-    module.file = mapping.file;
+    module.file = mapping.file.value();
     module.start = mapping.start;
     module.end = mapping.end;
     module.offset = mapping.offset;
@@ -64,14 +66,14 @@ std::vector<std::uint64_t> Verifier::scoped(const symbolizer::OracleWalk& walk, 
   for (std::size_t i = 0; i < count; i++) {
     const symbolizer::OracleFrame& frame = walk.frames[i];
     const std::uint64_t address = frame.pc - (frame.exact ? 0 : 1);
-    const auto mapping = mappings_.find(sample.mm, address, sample.head.time);
+    const auto mapping = mappings_.find(trace::MmId(sample.mm), address, sample.head.time);
     if (!mapping) {
       whole = false;
       return words;
     }
     const File* file = files_.find(mapping->file);
     const bool jit = is_jit(mapping->file, file);
-    const std::uint32_t serial = jit ? USC_FILE_NONE : mapping->file;
+    const std::uint32_t serial = jit ? USC_FILE_NONE : mapping->file.value();
     const std::uint32_t classes = file != nullptr && !jit ? file->classes : 0;
     const int admitted = usc_scope_admit(&scope_, &state, serial, sample.exe_file, classes);
     const std::uint64_t offset = jit ? frame.pc : frame.pc - mapping->start + mapping->offset;
@@ -86,7 +88,7 @@ std::vector<std::uint64_t> Verifier::scoped(const symbolizer::OracleWalk& walk, 
 }
 
 std::optional<usc_verify> Verifier::check(const usc_sample& sample) {
-  const auto kept = stacks_.find(sample.stack);
+  const auto kept = stacks_.find(trace::StackId(sample.stack));
   if (kept == stacks_.end() || !load_modules(sample)) return std::nullopt;
   symbolizer::OracleSample copy;
   std::copy(std::begin(sample.regs), std::end(sample.regs), copy.registers.begin());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "symbolizer/oracle/oracle.h"
+#include "trace/ids.h"
 #include "tracer/files/file_table.h"
 #include "tracer/model/mapping_timeline.h"
 #include "uscope/record.h"
@@ -64,8 +65,8 @@ class Verifier {
   const usc_scope scope_;
   CompareObserver* observer_;
   symbolizer::Oracle oracle_;
-  std::unordered_map<std::uint32_t, Kept> stacks_;
-  std::deque<std::uint32_t> order_;
+  std::unordered_map<trace::StackId, Kept> stacks_;
+  std::deque<trace::StackId> order_;
 };
 
 }  // namespace uscope::tracer

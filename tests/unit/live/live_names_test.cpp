@@ -19,7 +19,8 @@ namespace {
 using live::LiveNames;
 using std::chrono::seconds;
 
-constexpr std::uint32_t kFile = 7;
+constexpr trace::FileId kFile(7);
+constexpr trace::FileId kOther(8);
 
 class LiveNamesTest : public testing::Test {
  protected:
@@ -55,9 +56,9 @@ TEST_F(LiveNamesTest, ComeFromAnotherProcess) {
   EXPECT_EQ(names_->ask(kFile, address(), true), std::nullopt);
   names_->wait(seconds(60));
   EXPECT_EQ(names_->ask(kFile, address(), true), "named_for_top");
-  EXPECT_EQ(names_->ask(kFile + 1, 0x10, true), std::nullopt);
+  EXPECT_EQ(names_->ask(kOther, 0x10, true), std::nullopt);
   names_->wait(seconds(60));
-  EXPECT_NE(names_->ask(kFile + 1, 0x10, true), std::nullopt);
+  EXPECT_NE(names_->ask(kOther, 0x10, true), std::nullopt);
   EXPECT_FALSE(names_->trouble());
 }
 

@@ -204,8 +204,8 @@ TEST_F(LoaderTest, ChangedFilesAreCountedAndAModuleOfTheirOwn) {
   class Namer : public FakeNamer {
    public:
     symbolizer::ModuleState state_of(const symbolizer::ModuleRequest& module) override {
-      return module.file == 3 || module.file == 5 ? symbolizer::ModuleState::kChanged
-                                                  : symbolizer::ModuleState::kUsable;
+      return module.file == trace::FileId(3) || module.file == trace::FileId(5) ? symbolizer::ModuleState::kChanged
+                                                                                : symbolizer::ModuleState::kUsable;
     }
   };
   usual();

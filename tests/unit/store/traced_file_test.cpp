@@ -146,7 +146,7 @@ TEST_F(TracedFileTest, ACopyWithTheSameBuildIdNamesByPath) {
 
 TEST_F(TracedFileTest, TheNamerTellsAChangedFileFromOneThatIsGone) {
   trace(true);
-  const symbolizer::ModuleRequest module{7, path(), traced_};
+  const symbolizer::ModuleRequest module{trace::FileId(7), path(), traced_};
   bool copied = false;
   const auto held = symbolizer::make_symbol_namer(
       [&](const symbolizer::ModuleRequest&) {

@@ -83,7 +83,7 @@ class FakeBackend : public Backend {
     for (const usc_attached_call& call : attached_calls) handle(call);
     return {};
   }
-  Result<std::uint32_t> reserve_stack() override { return next_stack++; }
+  Result<trace::StackId> reserve_stack() override { return trace::StackId(next_stack++); }
   void close_entries() override {}
   void detach() override {}
   Result<void> set_launched(int) override { return {}; }
@@ -98,14 +98,14 @@ class FakeBackend : public Backend {
     for (const usc_event& event : open_calls) handle(event.head);
     return std::uint64_t{open_calls.size()};
   }
-  Result<Publish> publish_rows(std::uint32_t file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
+  Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override {
     if (!has_room) return Publish::kNoRoom;
-    published[file] = {USC_FILE_READY, classes, table};
+    published[file.value()] = {USC_FILE_READY, classes, table};
     return Publish::kDone;
   }
-  Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override {
-    published[file] = {state, classes, nullptr};
+  Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) override {
+    published[file.value()] = {state, classes, nullptr};
     return {};
   }
   Result<usc_file_key> own_file_key(const void* address) override {
@@ -118,9 +118,9 @@ class FakeBackend : public Backend {
       }
     return Error{"no mapping there", ""};
   }
-  Result<std::uint32_t> reserve_file(const usc_file_key&) override {
+  Result<trace::FileId> reserve_file(const usc_file_key&) override {
     if (!reserves) return Error{"the file was met before", ""};
-    return next_serial++;
+    return trace::FileId(next_serial++);
   }
   Result<std::vector<usc_stats>> stats() override { return counters; }
   Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override { return losses_by_process; }

@@ -92,7 +92,7 @@ TEST_F(DiffTest, AnErrorThatWasNeverThereIsACellOfItsOwn) {
   EXPECT_EQ(first.example.strings[0].events, 12U);
   // After 88 + 100 + 300 + 50 + 100 events before it, a microsecond each.
   EXPECT_EQ(first.example.first_ns, 639'000);
-  EXPECT_EQ(first.example.event_id, 639);
+  EXPECT_EQ(first.example.event_id, EventRowId(639));
   EXPECT_EQ(found.abnormal_only.entries[1].cell.key, (CellKey{"writev", "log_error", "server"}));
   EXPECT_EQ(found.normal_only.total, 0U);
   EXPECT_EQ(found.changed.total, 0U);
@@ -254,7 +254,7 @@ TEST_F(DiffTest, CallsThatNeverReturnedAreTold) {
   EXPECT_TRUE(found.abnormal_only.entries[0].cell.never_returned);
   EXPECT_EQ(found.abnormal_only.entries[0].cell.open, 3U);
   EXPECT_EQ(found.abnormal_only.entries[0].cell.events, 3U);
-  EXPECT_EQ(found.abnormal_only.entries[0].example.event_id, 651);
+  EXPECT_EQ(found.abnormal_only.entries[0].example.event_id, EventRowId(651));
 }
 
 // One connection: begun, told of by getsockopt, and closed, used or not.
@@ -283,7 +283,7 @@ TEST_F(DiffTest, ConnectionsThatNeverCameAboutAreErrorsOfConnect) {
   ASSERT_EQ(first.example.strings.size(), 1U);
   EXPECT_EQ(first.example.strings[0].value, "10.0.0.1:80");
   EXPECT_EQ(first.example.threads, std::vector<std::string>{"worker"});
-  EXPECT_EQ(first.example.event_id, 1);
+  EXPECT_EQ(first.example.event_id, EventRowId(1));
 }
 
 // A function that looks for a file in several folders fails in good health too.
@@ -302,7 +302,7 @@ TEST_F(DiffTest, AnErrorOfANewFileIsTold) {
   EXPECT_EQ(first.cell.events, 3U);
   ASSERT_EQ(first.example.strings.size(), 1U);
   EXPECT_EQ(first.example.strings[0].value, "/srv/page");
-  EXPECT_EQ(first.example.event_id, 948);
+  EXPECT_EQ(first.example.event_id, EventRowId(948));
 }
 
 TEST_F(DiffTest, NewFilesOfEachRunAreNoSign) {

@@ -16,7 +16,7 @@ class EventQuery : public test::SampleTrace {
     const auto database = open();
     Ids found;
     auto done = for_each_event(database, filter, [&](const EventRow& row) {
-      found.push_back(row.id);
+      found.push_back(row.id.value());
       return true;
     });
     EXPECT_TRUE(done) << done.error().what;
@@ -27,8 +27,8 @@ class EventQuery : public test::SampleTrace {
     const auto database = open();
     EventRow found;
     auto done = for_each_event(database, {}, [&](const EventRow& event) {
-      if (event.id == id) found = event;
-      return event.id != id;
+      if (event.id.value() == id) found = event;
+      return event.id.value() != id;
     });
     EXPECT_TRUE(done) << done.error().what;
     return found;
@@ -84,7 +84,7 @@ TEST_F(EventQuery, RowsAreComplete) {
   EXPECT_EQ(event.strings[0].arg, 1);
   EXPECT_EQ(event.strings[0].value, "/etc/passwd");
   EXPECT_FALSE(event.strings[0].late);
-  EXPECT_EQ(event.stack_id, 2);
+  EXPECT_EQ(event.stack_id, StackRowId(2));
   EXPECT_EQ(event.depth, 2);
   EXPECT_EQ(event.ended, "broken:no_rows");
   EXPECT_EQ(event.trigger, "compile");
@@ -123,7 +123,7 @@ TEST_F(EventQuery, FramesComeInnermostFirstWithInlinedOnes) {
   const auto database = open();
   auto reader = StackReader::create(database);
   ASSERT_TRUE(reader) << reader.error().what;
-  auto frames = reader->frames(1);
+  auto frames = reader->frames(StackRowId(1));
   ASSERT_TRUE(frames);
   ASSERT_EQ((*frames)->size(), 5U);
   const StackFrame& read = (**frames)[0];
@@ -139,7 +139,7 @@ TEST_F(EventQuery, FramesComeInnermostFirstWithInlinedOnes) {
   EXPECT_EQ((**frames)[2].line, 42);
   EXPECT_EQ((**frames)[2].position, 1);
   EXPECT_EQ((**frames)[4].function, "__libc_start_main");
-  auto none = reader->frames(4711);
+  auto none = reader->frames(StackRowId(4711));
   ASSERT_TRUE(none);
   EXPECT_TRUE((*none)->empty());
 }
@@ -194,7 +194,7 @@ TEST(EventQueryWays, AllFindTheSame) {
         limited.limit = limit;
         std::vector<std::int64_t> found;
         done = for_each_event(database, limited, [&](const EventRow& event) {
-          found.push_back(event.id);
+          found.push_back(event.id.value());
           return true;
         });
         ASSERT_TRUE(done) << done.error().what;

@@ -157,17 +157,17 @@ TEST_F(SummaryTest, SlowestAndOpenCallsAreNamed) {
   EXPECT_EQ(s.slowest.total, 9U);
   const std::vector<std::int64_t> expected{11, 4, 3, 5, 2, 6, 1, 9, 14};
   std::vector<std::int64_t> found;
-  for (const CallInstance& call : s.slowest.lines) found.push_back(call.event_id);
+  for (const CallInstance& call : s.slowest.lines) found.push_back(call.event_id.value());
   EXPECT_EQ(found, expected);
   EXPECT_EQ(s.slowest.lines[1].dur_ns, 4000);
   EXPECT_EQ(s.slowest.lines[1].ts_ns, 130'000'000);
   EXPECT_EQ(s.slowest.lines[1].function, "run_job");
   EXPECT_EQ(s.slowest.lines[1].result, -11);
   ASSERT_EQ(s.open.lines.size(), 2U);
-  EXPECT_EQ(s.open.lines[0].event_id, 12);
+  EXPECT_EQ(s.open.lines[0].event_id, EventRowId(12));
   EXPECT_EQ(s.open.lines[0].how, "attached");
   EXPECT_EQ(s.open.lines[0].dur_ns, 1'999'999'999);
-  EXPECT_EQ(s.open.lines[1].event_id, 8);
+  EXPECT_EQ(s.open.lines[1].event_id, EventRowId(8));
   EXPECT_EQ(s.open.lines[1].dur_ns, 1'840'000'000);
   EXPECT_EQ(s.open.lines[1].pid, 100);
   EXPECT_EQ(s.open.lines[1].tid, 110);
@@ -217,7 +217,7 @@ TEST_F(SummaryTest, VerifyNamesTheDifference) {
   EXPECT_EQ(s.verify->samples, 3U);
   EXPECT_EQ(s.verify->equal, 2U);
   ASSERT_EQ(s.verify->differences.size(), 1U);
-  EXPECT_EQ(s.verify->differences[0].event_id, 4);
+  EXPECT_EQ(s.verify->differences[0].event_id, EventRowId(4));
   EXPECT_EQ(s.verify->differences[0].call, "read");
   EXPECT_EQ(s.verify->differences[0].uscope_depth, 4);
   EXPECT_EQ(s.verify->differences[0].oracle_depth, 5);
@@ -232,7 +232,7 @@ TEST_F(SummaryTest, ALimitCutsListsAndKeepsTotals) {
   EXPECT_EQ(s.triggers.lines.size(), 2U);
   EXPECT_EQ(s.triggers.total, 10U);
   ASSERT_EQ(s.slowest.lines.size(), 2U);
-  EXPECT_EQ(s.slowest.lines[1].event_id, 4);
+  EXPECT_EQ(s.slowest.lines[1].event_id, EventRowId(4));
   EXPECT_EQ(s.slowest.total, 9U);
 }
 

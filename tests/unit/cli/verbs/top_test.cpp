@@ -33,7 +33,7 @@ class TopTest : public CommandTest {
     tracer::File file;
     file.met = true;
     file.path = path;
-    calls_.on_file(serial, file);
+    calls_.on_file(trace::FileId(serial), file);
   }
 
   void stack(std::uint32_t number, std::vector<std::uint64_t> frames) {
@@ -124,7 +124,7 @@ TEST_F(TopTest, CodeWithoutAFileHasTheNameOfItsPerfMap) {
   std::memcpy(bytes.data(), &record, sizeof(record));
   std::memcpy(bytes.data() + sizeof(record), &jit, sizeof(jit));
   calls_.on_stack(*reinterpret_cast<const usc_stack*>(bytes.data()));
-  calls_.on_jit_name(3, {0x6fff, 0x6000, 0x2000, "compiled"});
+  calls_.on_jit_name(trace::MmId(3), {0x6fff, 0x6000, 0x2000, "compiled"});
   call(1, 100);
   EXPECT_EQ(calls_.lines().front().function, "compiled");
 }

@@ -108,11 +108,11 @@ TEST(StringTableTest, StoresEachTextOnceWhateverItRemembers) {
     StringTable strings(*writer, most);
     ASSERT_TRUE(strings.prepare());
     constexpr int kTexts = 6000;  // more than are remembered as recent
-    std::vector<std::int64_t> ids;
+    std::vector<trace::StringRowId> ids;
     for (int i = 0; i < kTexts; i++) {
       auto id = strings.intern("text " + std::to_string(i));
       ASSERT_TRUE(id) << id.error().what;
-      EXPECT_EQ(*id, i + 1);
+      EXPECT_EQ(*id, trace::StringRowId(i + 1));
       ids.push_back(*id);
     }
     for (int i = 0; i < kTexts; i++) {
@@ -120,10 +120,10 @@ TEST(StringTableTest, StoresEachTextOnceWhateverItRemembers) {
       ASSERT_TRUE(id) << id.error().what;
       EXPECT_EQ(*id, ids[static_cast<std::size_t>(i)]);
     }
-    auto text = strings.text(17);
+    auto text = strings.text(trace::StringRowId(17));
     ASSERT_TRUE(text);
     EXPECT_EQ(*text, "text 16");
-    text = strings.text(kTexts + 1);
+    text = strings.text(trace::StringRowId(kTexts + 1));
     ASSERT_TRUE(text);
     EXPECT_FALSE(*text);
   }

@@ -76,7 +76,7 @@ class FileOpenerTest : public testing::Test {
   FileOpener opener(OpeningLimits limits = {}) { return {backend_, scouts_.get(), limits, open_as_named}; }
   [[nodiscard]] FileToOpen wanted(std::uint32_t serial, const char* name, std::uint32_t pid = kNobody) const {
     FileToOpen file;
-    file.serial = serial;
+    file.serial = trace::FileId(serial);
     file.pid = pid;
     file.key = key_;
     file.path = file_.path(name);
@@ -115,7 +115,7 @@ TEST_F(FileOpenerTest, AnOrdinaryFileIsOpenAtOnce) {
   FileOpener files = opener(limits);
   auto found = files.open(wanted(7, "/plain", static_cast<std::uint32_t>(getpid())));
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->serial, 7U);
+  EXPECT_EQ(found->serial.value(), 7U);
   EXPECT_EQ(found->pid, static_cast<std::uint32_t>(getpid()));
   EXPECT_TRUE(found->shares_our_root);
   expect_the_file(*found);
@@ -144,7 +144,7 @@ TEST_F(FileOpenerTest, NobodyWaitsForALateFile) {
   EXPECT_TRUE(files.is_busy());
   const auto found = rest(files);
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].serial, 7U);
+  EXPECT_EQ(found[0].serial.value(), 7U);
   expect_the_file(found[0]);
   EXPECT_TRUE(scouts_->take_unresponsive().empty());
 }
@@ -166,7 +166,7 @@ TEST_F(FileOpenerTest, AProcessThatIsSilentIsLetBe) {
   EXPECT_FALSE(files.open(wanted(20, "/late", kNobody + 1)));
   int silent = 0;
   for (const FoundFile& found : rest(files)) {
-    if (found.serial == 20) {
+    if (found.serial.value() == 20) {
       expect_the_file(found);
       continue;
     }
@@ -223,7 +223,7 @@ TEST_F(FileOpenerTest, ProcessesTakeTurns) {
   std::size_t place = 0;
   const auto found = rest(files);
   ASSERT_EQ(found.size(), 21U);
-  while (found[place].serial != 20) place++;
+  while (found[place].serial.value() != 20) place++;
   EXPECT_LE(place, 6U);
   for (const FoundFile& one : found) expect_the_file(one);
 }

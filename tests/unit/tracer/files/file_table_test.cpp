@@ -22,6 +22,8 @@
 namespace uscope::tracer {
 namespace {
 
+using trace::FileId;
+
 // A file of a test's own, mapped so that the kernel has a key for it.
 class MappedFile {
  public:
@@ -74,7 +76,7 @@ class FileTableTest : public testing::Test {
 TEST_F(FileTableTest, PublishesTheRowsOfAFile) {
   const OwnMapping libc = own_mapping("libc.so");
   ASSERT_TRUE(announce(files_, 2, libc));
-  const File* file = files_.find(2);
+  const File* file = files_.find(FileId(2));
   ASSERT_NE(file, nullptr);
   EXPECT_EQ(file->state, USC_FILE_READY);
   EXPECT_EQ(file->path, libc.path);
@@ -84,26 +86,26 @@ TEST_F(FileTableTest, PublishesTheRowsOfAFile) {
   EXPECT_GT(file->figures.rows, 10'000U);
   EXPECT_EQ(file->figures.bytes, file->rows->bytes());
   EXPECT_EQ(backend_.published[2].rows, file->rows);
-  EXPECT_EQ(files_.take_changed(), std::vector<std::uint32_t>{2});
+  EXPECT_EQ(files_.take_changed(), std::vector{FileId(2)});
   EXPECT_TRUE(files_.take_changed().empty());
 }
 
 TEST_F(FileTableTest, RowsWithoutRoomStayInUserSpace) {
   backend_.has_room = false;
   ASSERT_TRUE(announce(files_, 2, own_mapping("libc.so")));
-  EXPECT_EQ(files_.find(2)->state, USC_FILE_USER_ONLY);
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_USER_ONLY);
   EXPECT_EQ(backend_.published[2].state, USC_FILE_USER_ONLY);
-  EXPECT_EQ(files_.find(2)->rows, nullptr);
-  EXPECT_GT(files_.find(2)->figures.rows, 10'000U);
+  EXPECT_EQ(files_.find(FileId(2))->rows, nullptr);
+  EXPECT_GT(files_.find(FileId(2))->figures.rows, 10'000U);
 }
 
 TEST_F(FileTableTest, WhatIsNoElfFileIsRefusedByName) {
   const MappedFile text("not a program\n", "plain-text");
   ASSERT_TRUE(announce(files_, 2, text.mapping()));
-  EXPECT_EQ(files_.find(2)->state, USC_FILE_WITHOUT);
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_WITHOUT);
   EXPECT_EQ(backend_.published[2].state, USC_FILE_WITHOUT);
-  EXPECT_NE(files_.find(2)->trouble.find("ELF"), std::string::npos) << files_.find(2)->trouble;
-  EXPECT_EQ(files_.find(2)->open_error, 0);
+  EXPECT_NE(files_.find(FileId(2))->trouble.find("ELF"), std::string::npos) << files_.find(FileId(2))->trouble;
+  EXPECT_EQ(files_.find(FileId(2))->open_error, 0);
 }
 
 TEST_F(FileTableTest, AProgramCutOffIsRefusedByName) {
@@ -112,8 +114,8 @@ TEST_F(FileTableTest, AProgramCutOffIsRefusedByName) {
   own.read(head.data(), static_cast<std::streamsize>(head.size()));
   const MappedFile cut(head, "cut-off");
   ASSERT_TRUE(announce(files_, 2, cut.mapping()));
-  EXPECT_EQ(files_.find(2)->state, USC_FILE_WITHOUT);
-  EXPECT_NE(files_.find(2)->trouble, "");
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_WITHOUT);
+  EXPECT_NE(files_.find(FileId(2))->trouble, "");
 }
 
 TEST_F(FileTableTest, AFileThatIsGoneOrAnotherOneIsUnreachable) {
@@ -121,17 +123,17 @@ TEST_F(FileTableTest, AFileThatIsGoneOrAnotherOneIsUnreachable) {
   gone.path = "/nowhere/at/all";
   gone.start = gone.end = 0;  // nor in map_files
   ASSERT_TRUE(announce(files_, 2, gone));
-  EXPECT_EQ(files_.find(2)->state, USC_FILE_UNREACHABLE);
-  EXPECT_EQ(files_.find(2)->open_error, ENOENT);
-  EXPECT_EQ(files_.find(2)->path, "/nowhere/at/all");
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_UNREACHABLE);
+  EXPECT_EQ(files_.find(FileId(2))->open_error, ENOENT);
+  EXPECT_EQ(files_.find(FileId(2))->path, "/nowhere/at/all");
 
   const MappedFile other("another file's content\n", "replaced");
   OwnMapping replaced = own_mapping("libc.so");
   replaced.path = other.path();
   replaced.start = replaced.end = 0;
   ASSERT_TRUE(announce(files_, 3, replaced));
-  EXPECT_EQ(files_.find(3)->state, USC_FILE_UNREACHABLE);
-  EXPECT_EQ(files_.find(3)->open_error, ESTALE);
+  EXPECT_EQ(files_.find(FileId(3))->state, USC_FILE_UNREACHABLE);
+  EXPECT_EQ(files_.find(FileId(3))->open_error, ESTALE);
 }
 
 TEST_F(FileTableTest, NeverWaitsForAFifo) {
@@ -141,17 +143,17 @@ TEST_F(FileTableTest, NeverWaitsForAFifo) {
   mapping.path = path;
   mapping.start = mapping.end = 0;
   ASSERT_TRUE(announce(files_, 2, mapping));
-  EXPECT_EQ(files_.find(2)->state, USC_FILE_UNREACHABLE);
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_UNREACHABLE);
   unlink(path.c_str());
 }
 
 TEST_F(FileTableTest, DeletedMemoryIsCodeMadeAtRunTime) {
   const MappedFile code(std::string(4096, '\xc3'));
   ASSERT_TRUE(announce(files_, 2, code.mapping(), 0));
-  EXPECT_EQ(files_.find(2)->state, USC_FILE_JIT);
-  EXPECT_TRUE(is_jit(2, files_.find(2)));
-  EXPECT_TRUE(is_jit(USC_FILE_NONE, nullptr));
-  EXPECT_FALSE(is_jit(3, files_.find(3)));
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_JIT);
+  EXPECT_TRUE(is_jit(FileId(2), files_.find(FileId(2))));
+  EXPECT_TRUE(is_jit(trace::kNoFile, nullptr));
+  EXPECT_FALSE(is_jit(FileId(3), files_.find(FileId(3))));
 }
 
 std::string own_library() {
@@ -164,7 +166,7 @@ TEST_F(FileTableTest, ALibraryInMemoryIsReadFromACopy) {
   const std::string content = own_library();
   const MappedFile library(content);
   ASSERT_TRUE(announce(files_, 2, library.mapping(), 0));
-  const File& file = *files_.find(2);
+  const File& file = *files_.find(FileId(2));
   EXPECT_EQ(file.state, USC_FILE_READY);
   EXPECT_TRUE(file.copied);
   std::string held(content.size() + 1, '\0');
@@ -177,7 +179,7 @@ TEST_F(FileTableTest, ALibraryInMemoryThatHasChangedByNowHasNoRows) {
   const MappedFile library(own_library());
   backend_.on_asked_for_key = [](usc_file_key& key) { key.generation++; };
   ASSERT_TRUE(announce(files_, 2, library.mapping(), 0));
-  const File& file = *files_.find(2);
+  const File& file = *files_.find(FileId(2));
   EXPECT_EQ(file.state, USC_FILE_WITHOUT);
   EXPECT_FALSE(file.copied);
   EXPECT_EQ(file.rows, nullptr);
@@ -190,7 +192,7 @@ TEST_F(FileTableTest, RowsOfAFileThatWasWrittenToMeanwhileAreNotTaken) {
   int asked = 0;
   backend_.on_asked_for_key = [&](usc_file_key& key) { key.ctime_nsec = asked++ == 0 ? 0 : 1; };
   ASSERT_TRUE(announce(files_, 2, library.mapping()));
-  const File& file = *files_.find(2);
+  const File& file = *files_.find(FileId(2));
   EXPECT_EQ(file.state, USC_FILE_WITHOUT);
   EXPECT_EQ(file.rows, nullptr);
   EXPECT_TRUE(file.facts.build_id.empty());
@@ -203,18 +205,18 @@ TEST_F(FileTableTest, MemoryForCodeIsSettled) {
   const MappedFile code(std::string(4096, '\xc3'));
   ASSERT_TRUE(announce(files_, 2, code.mapping(), 0));
   ASSERT_TRUE(announce(files_, 3, code.mapping(), 0));
-  EXPECT_EQ(files_.find(2)->state, USC_FILE_JIT);
-  EXPECT_EQ(files_.find(3)->state, USC_FILE_JIT);
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_JIT);
+  EXPECT_EQ(files_.find(FileId(3))->state, USC_FILE_JIT);
   EXPECT_EQ(backend_.published[1000].state, USC_FILE_JIT);
   EXPECT_EQ(backend_.published.count(1001), 0U);
-  EXPECT_EQ(files_.take_changed(), std::vector<std::uint32_t>{2});
+  EXPECT_EQ(files_.take_changed(), std::vector{FileId(2)});
 }
 
 // That cannot say what the memory of MemoryForCodeIsSettled is.
 class RefusingBackend final : public FakeBackend {
  public:
-  Result<void> publish_state(std::uint32_t file, usc_file_state state, std::uint32_t classes) override {
-    if (file >= 1000) return Error{"refused", ""};
+  Result<void> publish_state(FileId file, usc_file_state state, std::uint32_t classes) override {
+    if (file >= FileId(1000)) return Error{"refused", ""};
     return FakeBackend::publish_state(file, state, classes);
   }
 };
@@ -225,7 +227,7 @@ TEST_F(FileTableTest, WhereMemoryCannotBeSettledTheOtherFilesAreToldOf) {
   FileTable files(backend, maker_, {});
   const MappedFile code(std::string(4096, '\xc3'));
   EXPECT_FALSE(announce(files, 2, code.mapping(), 0));
-  EXPECT_EQ(files.take_changed(), std::vector<std::uint32_t>{2});
+  EXPECT_EQ(files.take_changed(), std::vector{FileId(2)});
 }
 
 TEST(MemoryFilesTest, WhatChangesAllTheTimeIsSettledAfterAWhile) {
@@ -246,7 +248,7 @@ TEST(MemoryFilesTest, WhatChangesAllTheTimeIsSettledAfterAWhile) {
 std::vector<std::string> ready_paths(FileTable& files, RowBuildQueue& maker) {
   while (maker.is_busy()) EXPECT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
   std::vector<std::string> paths;
-  for (const std::uint32_t serial : files.take_changed())
+  for (const FileId serial : files.take_changed())
     if (files.find(serial)->state == USC_FILE_READY) paths.push_back(files.find(serial)->path);
   return paths;
 }
@@ -281,14 +283,14 @@ TEST_F(FileTableTest, AFileIsNotMetBeforeItsRowsAreThere) {
   RowBuildQueue maker(cache_, 1);
   FileTable files(backend_, maker, {});
   ASSERT_TRUE(announce(files, 2, own_mapping("libc.so")));
-  EXPECT_TRUE(files.find(2)->coming);
-  EXPECT_FALSE(files.find(2)->met);
+  EXPECT_TRUE(files.find(FileId(2))->coming);
+  EXPECT_FALSE(files.find(FileId(2))->met);
   EXPECT_TRUE(files.take_changed().empty());
   EXPECT_TRUE(backend_.published.empty());
   while (maker.is_busy()) ASSERT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
-  EXPECT_FALSE(files.find(2)->coming);
-  EXPECT_EQ(files.find(2)->state, USC_FILE_READY);
-  EXPECT_EQ(maker.take_settled(), std::vector<std::uint32_t>{2});
+  EXPECT_FALSE(files.find(FileId(2))->coming);
+  EXPECT_EQ(files.find(FileId(2))->state, USC_FILE_READY);
+  EXPECT_EQ(maker.take_settled(), std::vector{FileId(2)});
   EXPECT_FALSE(maker.is_busy());
 }
 
@@ -316,21 +318,21 @@ TEST_F(FileTableTest, NobodyWaitsForTheFactsOfAFile) {
   RowBuildQueue maker(cache_, 2, reader);
   FileTable files(backend_, maker, {});
   ASSERT_TRUE(announce(files, 2, own_mapping("libc.so")));
-  EXPECT_TRUE(files.find(2)->coming);
+  EXPECT_TRUE(files.find(FileId(2))->coming);
   const MappedFile text("not a program\n", "plain-text");
   ASSERT_TRUE(announce(files, 3, text.mapping()));
   ASSERT_TRUE(maker.hand_over());
   EXPECT_TRUE(backend_.published.empty());
   reader.go_on();
   while (maker.is_busy()) ASSERT_TRUE(maker.wait(std::chrono::milliseconds(1000)));
-  EXPECT_EQ(files.find(2)->state, USC_FILE_READY);
-  EXPECT_FALSE(files.find(2)->facts.build_id.empty());
-  EXPECT_EQ(files.find(3)->state, USC_FILE_WITHOUT);
-  EXPECT_NE(files.find(3)->trouble.find("ELF"), std::string::npos);
+  EXPECT_EQ(files.find(FileId(2))->state, USC_FILE_READY);
+  EXPECT_FALSE(files.find(FileId(2))->facts.build_id.empty());
+  EXPECT_EQ(files.find(FileId(3))->state, USC_FILE_WITHOUT);
+  EXPECT_NE(files.find(FileId(3))->trouble.find("ELF"), std::string::npos);
   // Walks that wait learn of both.
-  std::vector<std::uint32_t> told = maker.take_settled();
+  std::vector<FileId> told = maker.take_settled();
   std::sort(told.begin(), told.end());
-  EXPECT_EQ(told, (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_EQ(told, (std::vector{FileId(2), FileId(3)}));
 }
 
 // With at most so many descriptors for files.
@@ -363,8 +365,8 @@ TEST_F(FileTableTest, AFileThatWasReadMakesRoomForTheNext) {
   }
   std::size_t held = 0;
   for (serial = 2; serial < 2 + names.size(); serial++) {
-    EXPECT_EQ(files.find(serial)->state, USC_FILE_READY) << files.find(serial)->trouble;
-    if (files.find(serial)->fd) held++;
+    EXPECT_EQ(files.find(FileId(serial))->state, USC_FILE_READY) << files.find(FileId(serial))->trouble;
+    if (files.find(FileId(serial))->fd) held++;
   }
   EXPECT_LE(held, 1U);
 }
@@ -379,11 +381,11 @@ TEST_F(FileTableTest, WhatIsGivenUpStaysOpenWhileItIsRead) {
     files.emplace(backend_, maker, ModuleGlobs());
   }
   ASSERT_TRUE(announce(*files, 2, libc));
-  const int number = files->find(2)->fd.get();
+  const int number = files->find(FileId(2))->fd.get();
   struct stat before {};
   ASSERT_EQ(fstat(number, &before), 0);
   ASSERT_TRUE(files->give_up_rows());
-  EXPECT_EQ(files->find(2)->state, USC_FILE_WITHOUT);
+  EXPECT_EQ(files->find(FileId(2))->state, USC_FILE_WITHOUT);
   struct stat after {};
   ASSERT_EQ(fstat(number, &after), 0);
   EXPECT_EQ(before.st_ino, after.st_ino);
@@ -398,10 +400,10 @@ TEST_F(FileTableTest, AFileThatIsMetAfterAllWereGivenUpIsToldOf) {
   ASSERT_TRUE(announce(*files, 2, own_mapping("libc.so")));
   ASSERT_TRUE(files->give_up_rows());
   ASSERT_TRUE(announce(*files, 3, own_mapping("libm.so")));
-  EXPECT_EQ(files->take_changed(), (std::vector<std::uint32_t>{2, 3}));
-  EXPECT_EQ(files->find(3)->state, USC_FILE_WITHOUT);
-  EXPECT_EQ(files->find(3)->trouble, files->find(2)->trouble);
-  EXPECT_TRUE(files->find(3)->fd);
+  EXPECT_EQ(files->take_changed(), (std::vector{FileId(2), FileId(3)}));
+  EXPECT_EQ(files->find(FileId(3))->state, USC_FILE_WITHOUT);
+  EXPECT_EQ(files->find(FileId(3))->trouble, files->find(FileId(2))->trouble);
+  EXPECT_TRUE(files->find(FileId(3))->fd);
   reader.go_on();
 }
 

@@ -48,13 +48,14 @@ class TestReader final : public symbolizer::ElfReader {
 class RowMakerTest : public testing::Test, public UnwindTableReceiver {
  protected:
   Result<void> on_made(const BuiltTable& made) override {
-    came_.push_back(made.serial);
+    came_.push_back(made.serial.value());
     troubles_.push_back(made.facts && !made.facts->facts ? made.facts->facts.error().what : "");
     return {};
   }
   static UniqueFd file() { return UniqueFd(memfd_create("x", MFD_CLOEXEC)); }
   void ask(RowBuildQueue& maker, std::uint32_t serial, const std::string& name, const std::string& payer, int fd) {
-    ASSERT_TRUE(maker.ask({serial, symbolizer::RowDetail::kStack, fd, name, this, RowWork::kFacts, payer}));
+    ASSERT_TRUE(
+        maker.ask({trace::FileId(serial), symbolizer::RowDetail::kStack, fd, name, this, RowWork::kFacts, payer}));
   }
   void all(RowBuildQueue& maker) {
     while (maker.is_busy()) ASSERT_TRUE(maker.wait(milliseconds(1000)));

@@ -14,6 +14,8 @@
 namespace uscope::tracer {
 namespace {
 
+using trace::MmId;
+
 usc_map map_record(std::uint32_t mm, std::uint64_t start, std::uint64_t end, std::uint32_t file, std::uint64_t time,
                    std::uint64_t offset = 0) {
   usc_map record{};
@@ -36,8 +38,8 @@ usc_unmap unmap_record(std::uint32_t mm, std::uint64_t start, std::uint64_t end,
 }
 
 std::uint32_t file_at(const MappingTimeline& timeline, std::uint32_t mm, std::uint64_t address, std::uint64_t time) {
-  const auto found = timeline.find(mm, address, time);
-  return found ? found->file : 0;
+  const auto found = timeline.find(MmId(mm), address, time);
+  return found ? found->file.value() : 0;
 }
 
 TEST(MappingTimeline, HoldsFromItsTimeOnAndInsideItsBounds) {
@@ -48,7 +50,7 @@ TEST(MappingTimeline, HoldsFromItsTimeOnAndInsideItsBounds) {
   EXPECT_EQ(file_at(timeline, 1, 0x2fff, 100), 7u);
   EXPECT_EQ(file_at(timeline, 1, 0x3000, 100), 0u);
   EXPECT_EQ(file_at(timeline, 2, 0x1000, 100), 0u);
-  EXPECT_EQ(timeline.find(1, 0x1800, 100)->offset, 0x5000u);
+  EXPECT_EQ(timeline.find(MmId(1), 0x1800, 100)->offset, 0x5000u);
 }
 
 TEST(MappingTimeline, ANewLibraryAtTheSameAddressDoesNotChangeThePast) {
@@ -74,7 +76,7 @@ TEST(MappingTimeline, APartlyUnmappedStretchKeepsItsRest) {
 TEST(MappingTimeline, AForkedSpaceSeesItsParentAsOfTheFork) {
   MappingTimeline timeline;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));
-  timeline.fork(2, 1, 200);
+  timeline.fork(MmId(2), MmId(1), 200);
   timeline.add(map_record(1, 0x8000, 0x9000, 9, 300));  // after the fork: the parent's alone
   timeline.remove(unmap_record(1, 0x1000, 0x2000, 400));
   EXPECT_EQ(file_at(timeline, 2, 0x1000, 500), 7u);
@@ -88,10 +90,10 @@ TEST(MappingTimeline, AForkedSpaceSeesItsParentAsOfTheFork) {
 TEST(MappingTimeline, AParentIsRememberedAsLongAsAChildNeedsIt) {
   MappingTimeline timeline;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));
-  timeline.fork(2, 1, 200);
-  timeline.fork(3, 2, 300);
-  timeline.forget(1);
-  timeline.forget(2);
+  timeline.fork(MmId(2), MmId(1), 200);
+  timeline.fork(MmId(3), MmId(2), 300);
+  timeline.forget(MmId(1));
+  timeline.forget(MmId(2));
   EXPECT_EQ(timeline.spaces(), 1u);
   EXPECT_EQ(file_at(timeline, 3, 0x1000, 400), 7u);
 }
@@ -99,7 +101,7 @@ TEST(MappingTimeline, AParentIsRememberedAsLongAsAChildNeedsIt) {
 TEST(MappingTimeline, RecordsMayComeInAnyOrder) {
   MappingTimeline timeline;
   timeline.add(map_record(2, 0x8000, 0x9000, 9, 250));  // the child's, before its fork is known
-  timeline.fork(2, 1, 200);
+  timeline.fork(MmId(2), MmId(1), 200);
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));  // the parent's, later still
   EXPECT_EQ(file_at(timeline, 2, 0x8000, 300), 9u);
   EXPECT_EQ(file_at(timeline, 2, 0x1000, 300), 7u);
@@ -132,14 +134,14 @@ TEST(MappingTimeline, VersionsAreThoseOfATime) {
   MappingTimeline timeline;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));
   timeline.add(map_record(1, 0x4000, 0x5000, 8, 200));
-  timeline.fork(2, 1, 250);
-  EXPECT_NE(timeline.version(1, 150), timeline.version(1, 250));
-  EXPECT_EQ(timeline.version(1, 100), timeline.version(1, 199));
-  EXPECT_EQ(timeline.version(1, 200), timeline.version(1, 900));
-  EXPECT_EQ(timeline.version(2, 250), timeline.version(2, 900));
-  const std::uint64_t before = timeline.version(2, 900);
+  timeline.fork(MmId(2), MmId(1), 250);
+  EXPECT_NE(timeline.version(MmId(1), 150), timeline.version(MmId(1), 250));
+  EXPECT_EQ(timeline.version(MmId(1), 100), timeline.version(MmId(1), 199));
+  EXPECT_EQ(timeline.version(MmId(1), 200), timeline.version(MmId(1), 900));
+  EXPECT_EQ(timeline.version(MmId(2), 250), timeline.version(MmId(2), 900));
+  const std::uint64_t before = timeline.version(MmId(2), 900);
   timeline.add(map_record(1, 0x6000, 0x7000, 9, 300));
-  EXPECT_NE(timeline.version(2, 900), before);  // told of more: asked again
+  EXPECT_NE(timeline.version(MmId(2), 900), before);  // told of more: asked again
 }
 
 TEST(MappingTimeline, ListsWhatIsMappedAtATime) {
@@ -147,14 +149,14 @@ TEST(MappingTimeline, ListsWhatIsMappedAtATime) {
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));
   timeline.add(map_record(1, 0x4000, 0x5000, 8, 100));
   timeline.remove(unmap_record(1, 0x1000, 0x2000, 300));
-  timeline.fork(2, 1, 200);
-  const auto child = timeline.all(2, 400);
+  timeline.fork(MmId(2), MmId(1), 200);
+  const auto child = timeline.all(MmId(2), 400);
   ASSERT_EQ(child.size(), 2u);
-  EXPECT_EQ(child[0].file, 7u);
-  EXPECT_EQ(child[1].file, 8u);
-  const auto parent = timeline.all(1, 400);
+  EXPECT_EQ(child[0].file, trace::FileId(7));
+  EXPECT_EQ(child[1].file, trace::FileId(8));
+  const auto parent = timeline.all(MmId(1), 400);
   ASSERT_EQ(parent.size(), 1u);
-  EXPECT_EQ(parent[0].file, 8u);
+  EXPECT_EQ(parent[0].file, trace::FileId(8));
 }
 
 // What the timeline must say, by looking through all that was ever told.
@@ -213,7 +215,7 @@ TEST(MappingTimeline, AnswersAsAListOfAllChangesDoes) {
       if (below(20) == 0 && spaces < 30) {
         // The parent's records up to then may still come. Who forks was forked before.
         const std::uint64_t forked = std::max(time, born[mm]);
-        timeline.fork(++spaces, mm, forked);
+        timeline.fork(MmId(++spaces), MmId(mm), forked);
         reference.fork(spaces, mm, forked);
         born[spaces] = forked;
       } else if (below(2) == 0) {
@@ -304,9 +306,9 @@ TEST(MappingTimeline, AChainOfForksIsNoLongerThanWhatIsKept) {
   timeline.add(map_record(1, 0x1000, 0x2000, 7, now));
   for (std::uint32_t mm = 2; mm <= kGenerations; mm++) {
     now += 20'000'000;
-    timeline.fork(mm, mm - 1, now);
+    timeline.fork(MmId(mm), MmId(mm - 1), now);
     timeline.settle(now);
-    if (mm > 200) timeline.forget(mm - 200);
+    if (mm > 200) timeline.forget(MmId(mm - 200));
     ASSERT_EQ(file_at(timeline, mm, 0x1800, now), 7u) << mm;
   }
 }
@@ -315,15 +317,15 @@ TEST(MappingTimeline, AChainThatIsNotSettledEndsInNoRecursion) {
   MappingTimeline timeline;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, kSecondNs));
   for (std::uint32_t mm = 2; mm < 200'000; mm++) {
-    timeline.fork(mm, mm - 1, kSecondNs + mm);
-    timeline.forget(mm - 1);
+    timeline.fork(MmId(mm), MmId(mm - 1), kSecondNs + mm);
+    timeline.forget(MmId(mm - 1));
   }
   EXPECT_EQ(file_at(timeline, 199'999, 0x1800, 2 * kSecondNs), 0u);  // too far
   timeline.settle(5 * kSecondNs);
   EXPECT_EQ(file_at(timeline, 199'999, 0x1800, 6 * kSecondNs), 7u);
   for (std::uint32_t mm = 200'000; mm < 400'000; mm++) {
-    timeline.fork(mm, mm - 1, 6 * kSecondNs + mm);
-    timeline.forget(mm - 1);
+    timeline.fork(MmId(mm), MmId(mm - 1), 6 * kSecondNs + mm);
+    timeline.forget(MmId(mm - 1));
   }
 }
 

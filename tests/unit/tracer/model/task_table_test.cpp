@@ -10,6 +10,9 @@
 namespace uscope::tracer {
 namespace {
 
+using trace::MmId;
+using trace::TaskId;
+
 usc_task start_of(std::uint32_t task, std::uint32_t process, std::uint32_t mm, std::uint32_t flags,
                   std::uint64_t time = 0) {
   usc_task record{};
@@ -38,10 +41,10 @@ TEST(TaskTable, KnowsTasksAndCountsProcesses) {
   tasks.start(start_of(2, 1, 1, 0));
   tasks.start(start_of(3, 2, 2, USC_TASK_PROCESS));
   EXPECT_EQ(tasks.processes(), 2u);
-  EXPECT_EQ(tasks.find(2).pid, 101u);
-  EXPECT_EQ(tasks.find(2).tid, 102u);
-  EXPECT_EQ(tasks.find(2).name, "worker");
-  EXPECT_EQ(tasks.find(77).pid, 0u);
+  EXPECT_EQ(tasks.find(TaskId(2)).pid, 101u);
+  EXPECT_EQ(tasks.find(TaskId(2)).tid, 102u);
+  EXPECT_EQ(tasks.find(TaskId(2)).name, "worker");
+  EXPECT_EQ(tasks.find(TaskId(77)).pid, 0u);
   tasks.exit(exit_of(3, USC_EXIT_GROUP_DEAD, 5));
   EXPECT_EQ(tasks.processes(), 1u);
 }
@@ -52,10 +55,10 @@ TEST(TaskTable, AnAddressSpaceIsUnusedWhenItsLastTaskHasEndedAndTheGraceTimeIsOv
   tasks.start(start_of(2, 1, 9, 0));
   tasks.exit(exit_of(1, 0, kSecondNs));
   EXPECT_TRUE(tasks.reap(20 * kSecondNs).empty());
-  EXPECT_EQ(tasks.find(1).pid, 0u);  // buried
+  EXPECT_EQ(tasks.find(TaskId(1)).pid, 0u);  // buried
   tasks.exit(exit_of(2, USC_EXIT_GROUP_DEAD, 20 * kSecondNs));
   EXPECT_TRUE(tasks.reap(21 * kSecondNs).empty());
-  EXPECT_EQ(tasks.reap(30 * kSecondNs), std::vector<std::uint32_t>{9});
+  EXPECT_EQ(tasks.reap(30 * kSecondNs), std::vector{MmId(9)});
 }
 
 // Attached to: the eldest process's perf map tells first, whichever is met first.
@@ -66,13 +69,13 @@ TEST(TaskTable, ProcessesThatRanBeforeMayShareAnAddressSpace) {
   usc_task parent = start_of(1, 1, 9, USC_TASK_PROCESS | USC_TASK_ATTACHED);
   parent.start_ns = 10;
   tasks.start(child);
-  EXPECT_TRUE(tasks.was_adopted(9));
-  EXPECT_FALSE(tasks.was_adopted(8));
+  EXPECT_TRUE(tasks.was_adopted(MmId(9)));
+  EXPECT_FALSE(tasks.was_adopted(MmId(8)));
   tasks.start(parent);
   for (const std::uint32_t task : {1U, 2U}) {
-    ASSERT_EQ(tasks.find(task).maps().size(), 2U);
-    EXPECT_EQ(tasks.find(task).maps()[0].pid, 101U);
-    EXPECT_EQ(tasks.find(task).maps()[1].pid, 102U);
+    ASSERT_EQ(tasks.find(TaskId(task)).maps().size(), 2U);
+    EXPECT_EQ(tasks.find(TaskId(task)).maps()[0].pid, 101U);
+    EXPECT_EQ(tasks.find(TaskId(task)).maps()[1].pid, 102U);
   }
 }
 
@@ -89,9 +92,9 @@ TEST(TaskTable, OfManyProcessesWithOneAddressSpaceTheEldestTell) {
   thread.start_ns = 1;
   tasks.start(thread);
   for (const std::uint32_t task : {1U, kMany / 2, kMany, kMany + 1}) {
-    ASSERT_EQ(tasks.find(task).maps().size(), 5U);
-    for (std::uint32_t i = 0; i < 5; i++) EXPECT_EQ(tasks.find(task).maps()[i].pid, i + 101);
-    EXPECT_EQ(&tasks.find(task).maps(), &tasks.find(1).maps());  // one list for all
+    ASSERT_EQ(tasks.find(TaskId(task)).maps().size(), 5U);
+    for (std::uint32_t i = 0; i < 5; i++) EXPECT_EQ(tasks.find(TaskId(task)).maps()[i].pid, i + 101);
+    EXPECT_EQ(&tasks.find(TaskId(task)).maps(), &tasks.find(TaskId(1)).maps());  // one list for all
   }
 }
 
@@ -108,9 +111,9 @@ TEST(TaskTable, AnExecDoesNotChangeTheOwnersOfWhatItLeaves) {
   exec.head.time = kSecondNs;
   exec.mm = 10;
   tasks.exec(exec);
-  ASSERT_EQ(tasks.find(1).maps().size(), 1U);
-  EXPECT_EQ(tasks.find(1).maps()[0].from_ns, kSecondNs);
-  EXPECT_EQ(tasks.find(2).maps().size(), 2U);
+  ASSERT_EQ(tasks.find(TaskId(1)).maps().size(), 1U);
+  EXPECT_EQ(tasks.find(TaskId(1)).maps()[0].from_ns, kSecondNs);
+  EXPECT_EQ(tasks.find(TaskId(2)).maps().size(), 2U);
 }
 
 TEST(TaskTable, AnExecLeavesTheOldAddressSpace) {
@@ -122,9 +125,9 @@ TEST(TaskTable, AnExecLeavesTheOldAddressSpace) {
   exec.mm = 5;
   std::memcpy(exec.name, "ls", 3);
   tasks.exec(exec);
-  EXPECT_EQ(tasks.find(1).mm, 5u);
-  EXPECT_EQ(tasks.find(1).name, "ls");
-  EXPECT_EQ(tasks.reap(10 * kSecondNs), std::vector<std::uint32_t>{4});
+  EXPECT_EQ(tasks.find(TaskId(1)).mm, MmId(5));
+  EXPECT_EQ(tasks.find(TaskId(1)).name, "ls");
+  EXPECT_EQ(tasks.reap(10 * kSecondNs), std::vector{MmId(4)});
 }
 
 TEST(TaskTable, RecordsOfOtherProcessorsMayComeFirst) {
@@ -136,8 +139,8 @@ TEST(TaskTable, RecordsOfOtherProcessorsMayComeFirst) {
   tasks.exit(exit_of(1, USC_EXIT_GROUP_DEAD, kSecondNs));
   tasks.start(start_of(1, 1, 4, USC_TASK_PROCESS));  // its start, last of all
   EXPECT_EQ(tasks.processes(), 0u);
-  EXPECT_EQ(tasks.find(1).mm, 5u);
-  EXPECT_EQ(tasks.reap(10 * kSecondNs), std::vector<std::uint32_t>{5});
+  EXPECT_EQ(tasks.find(TaskId(1)).mm, MmId(5));
+  EXPECT_EQ(tasks.reap(10 * kSecondNs), std::vector{MmId(5)});
 }
 
 }  // namespace

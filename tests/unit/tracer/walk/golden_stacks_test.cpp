@@ -36,7 +36,7 @@ std::string frames_text(const GoldenStack& stack, const std::vector<std::uint64_
   for (const std::uint64_t frame : frames) {
     std::string name = "?";
     for (const GoldenFile& file : stack.files)
-      if (file.serial == USC_FRAME_FILE(frame)) name = file.name;
+      if (file.serial == trace::file_of(frame)) name = file.name;
     out << name << "+0x" << std::hex << USC_FRAME_OFFSET(frame) << ((frame & USC_FRAME_EXACT) != 0 ? " exact\n" : "\n");
   }
   out << "ended " << std::dec << ended << "\n";

@@ -9,6 +9,9 @@
 namespace uscope::tracer {
 namespace {
 
+using trace::FileId;
+using trace::StackId;
+
 usc_sample sample_of(std::uint32_t stack, std::uint32_t verify = 0) {
   usc_sample sample{};
   sample.head.size = sizeof(sample);
@@ -57,16 +60,16 @@ TEST(SampleQueue, WaitsForTheRowsOfItsFileAndKeepsItsOrder) {
   queue.add(sample_of(1), 100);
   queue.add(sample_of(1, 1), 100);
   queue.begin_round();
-  queue.let_wait(*queue.take(), 7);
-  EXPECT_EQ(queue.who_waits(1), 7U);
-  queue.let_wait(*queue.take(), *queue.who_waits(1));
+  queue.let_wait(*queue.take(), FileId(7));
+  EXPECT_EQ(queue.who_waits(StackId(1)), FileId(7));
+  queue.let_wait(*queue.take(), *queue.who_waits(StackId(1)));
   EXPECT_EQ(queue.held_since_ns(), 100U);
   queue.add(sample_of(2), 200);
   queue.begin_round();
-  queue.rows_came(6);
-  EXPECT_EQ(queue.who_waits(1), 7U);
-  queue.rows_came(7);
-  EXPECT_EQ(queue.who_waits(1), std::nullopt);
+  queue.rows_came(FileId(6));
+  EXPECT_EQ(queue.who_waits(StackId(1)), FileId(7));
+  queue.rows_came(FileId(7));
+  EXPECT_EQ(queue.who_waits(StackId(1)), std::nullopt);
   EXPECT_EQ(queue.held_since_ns(), 100U);
   EXPECT_EQ(take_all(queue), (std::vector<int>{1, -1, 2}));
   EXPECT_EQ(queue.held_since_ns(), ~std::uint64_t{0});
@@ -78,15 +81,15 @@ TEST(SampleQueue, KnowsTheOldestThatItHolds) {
   SampleQueue queue;
   queue.add(sample_of(1), 100);
   queue.begin_round();
-  queue.let_wait(*queue.take(), 7);
+  queue.let_wait(*queue.take(), FileId(7));
   queue.add(sample_of(2), 200);
   queue.begin_round();
   auto second = queue.take();
-  queue.let_wait(*second, 8);
-  queue.rows_came(7);
+  queue.let_wait(*second, FileId(8));
+  queue.rows_came(FileId(7));
   (void)queue.take();
   EXPECT_EQ(queue.held_since_ns(), 200U);
-  queue.rows_came(8);
+  queue.rows_came(FileId(8));
   queue.put_back(*queue.take());
   EXPECT_EQ(queue.held_since_ns(), 200U);
 }
@@ -97,9 +100,9 @@ TEST(SampleQueue, FilesThatComeOneByOneCostNoMoreThanTheirSamples) {
   SampleQueue queue;
   for (std::uint32_t i = 1; i <= 2 * kMany; i++) queue.add(sample_of(i), 100);
   queue.begin_round();
-  for (std::uint32_t i = 1; i <= kMany; i++) queue.let_wait(*queue.take(), i);
+  for (std::uint32_t i = 1; i <= kMany; i++) queue.let_wait(*queue.take(), FileId(i));
   const auto begin = std::chrono::steady_clock::now();
-  for (std::uint32_t i = 1; i <= kMany; i++) queue.rows_came(i);
+  for (std::uint32_t i = 1; i <= kMany; i++) queue.rows_came(FileId(i));
   EXPECT_EQ(take_all(queue).size(), 2 * kMany);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
 }
@@ -120,8 +123,8 @@ TEST(SampleQueue, NoneMayWaitBeyondTheBound) {
   auto next = queue.take();
   EXPECT_TRUE(queue.may_wait(*next));
   for (unsigned i = 0; i < SampleQueue::kMostWaits; i++) {
-    queue.let_wait(std::move(*next), 7);
-    queue.rows_came(7);
+    queue.let_wait(std::move(*next), FileId(7));
+    queue.rows_came(FileId(7));
     next = queue.take();
   }
   EXPECT_EQ(next->head().stack, 2U);

@@ -135,8 +135,8 @@ TEST(WalkTables, DropsWhatWasUsedLongestAgo) {
   ASSERT_GE(process.files().size(), 2U);
   for (const auto& [serial, mapping] : process.files()) ASSERT_TRUE(announce(files, serial, mapping));
   WalkTables rows(files, maker, 1);  // the bound holds nothing but what is asked for
-  const std::uint32_t first = process.files()[0].first;
-  const std::uint32_t second = process.files()[1].first;
+  const trace::FileId first(process.files()[0].first);
+  const trace::FileId second(process.files()[1].first);
   const auto table = rows.get(first, symbolizer::RowDetail::kStack);
   ASSERT_NE(table, nullptr);
   EXPECT_EQ(rows.get(first, symbolizer::RowDetail::kStack), table);
@@ -144,7 +144,7 @@ TEST(WalkTables, DropsWhatWasUsedLongestAgo) {
   ASSERT_NE(other, nullptr);
   EXPECT_EQ(rows.bytes(), other->bytes());
   EXPECT_NE(rows.get(first, symbolizer::RowDetail::kAllRegisters)->bytes(), table->bytes());
-  EXPECT_EQ(rows.get(77, symbolizer::RowDetail::kStack), nullptr);
+  EXPECT_EQ(rows.get(trace::FileId(77), symbolizer::RowDetail::kStack), nullptr);
 }
 
 }  // namespace
