@@ -155,6 +155,7 @@ void Collector::set_command(int pid) {
 }
 
 void Collector::take_rows() {
+  record_error(files_.open_more());
   record_error(maker_.hand_over());
   for (const trace::FileId serial : maker_.take_settled()) walks_.rows_came(serial);
 }
@@ -162,6 +163,7 @@ void Collector::take_rows() {
 void Collector::close() {
   closing_ = true;
   walks_.close();
+  files_.end_opening();
   maker_.end_by(std::chrono::steady_clock::now() + kLastReadings);
 }
 
@@ -183,13 +185,14 @@ void Collector::forget_the_dead() {
 
 // The rings are emptied while a walk waits for rows. Returns false if none will come.
 bool Collector::wait_for_rows() {
-  if (!maker_.is_busy() || end_is_asked_for() || !round()) return false;
+  if ((!maker_.is_busy() && !files_.is_opening()) || end_is_asked_for() || !round()) return false;
   poll(nullptr, 0, kRowsPollMs);
   return true;
 }
 
-Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& calls) {
-  AttachedWalks walks(backend_, inputs_, [this] { return wait_for_rows(); });
+Result<void> Collector::write_attached_calls(const std::vector<AttachedCall>& calls, std::uint64_t end_ns) {
+  AttachedWalks walks(
+      backend_, inputs_, [this] { return wait_for_rows(); }, end_ns);
   for (const AttachedCall& call : calls) {
     auto walked = walks.finish(call);
     if (!walked) return walked.error();

@@ -49,8 +49,8 @@ class Collector {
   void close();
   // Walks that wait for a file's rows are finished without them.
   void give_up_rows();
-  // Writes calls that threads were found in, with their stacks.
-  Result<void> write_attached_calls(const std::vector<AttachedCall>& calls);
+  // Writes calls that threads were found in, with their stacks. No stack waits for its files after `end_ns`.
+  Result<void> write_attached_calls(const std::vector<AttachedCall>& calls, std::uint64_t end_ns);
   // Writes what was lost since the last call.
   Result<void> write_losses();
   // The command that is about to be started, and that it has been.
@@ -61,7 +61,9 @@ class Collector {
   // Writes counters and sequence totals, at the end.
   Result<void> write_totals();
 
-  [[nodiscard]] bool has_pending() const { return !walks_.empty() || (maker_.is_busy() && !rows_given_up_); }
+  [[nodiscard]] bool has_pending() const {
+    return !walks_.empty() || files_.is_opening() || (maker_.is_busy() && !rows_given_up_);
+  }
   // Walks could be finished now, but the rings come first.
   [[nodiscard]] bool is_behind() const { return walks_.has_due(); }
   [[nodiscard]] TraceFigures figures() const;

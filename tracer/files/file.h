@@ -32,9 +32,16 @@ struct RowFigures {
   std::size_t bytes = 0;
 };
 
+// Files that a program will map, looked up ahead.
+struct LookAhead {
+  std::size_t left = 0;   // how many more may be looked up for this program
+  std::uint32_t pid = 0;  // the process that may block this, 0: none
+  int wait_ms = 5;        // for each file; the first one that takes longer is the last one looked up
+};
+
 struct File {
   bool met = false;     // all members below are known
-  bool coming = false;  // path and classes are known; facts, and then rows, are being read
+  bool coming = false;  // path and classes are known; the file is being opened, or facts, and then rows, are being read
   usc_file_state state = USC_FILE_PENDING;
   std::uint32_t classes = 0;  // USC_CLASS_*
   std::string path;           // as seen by the process that mapped it first
@@ -50,8 +57,7 @@ struct File {
   int open_error = 0;
   bool memory = false;  // exists only in memory (memory_file.h): its content may be replaced at any time
   std::string payer;    // the user to whom its reading time is charged
-  // How many more files may be looked up for the program that needs this one; null: none.
-  std::shared_ptr<std::size_t> look_ahead;
+  std::shared_ptr<LookAhead> look_ahead;  // for the program that needs this one; null: nothing is looked up
 };
 
 // Whether a mapping is memory for code made at run time: anonymous, or of a file that exists only in memory.

@@ -3,26 +3,22 @@
 
 #include <fmt/core.h>
 #include <fnmatch.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <iterator>
 #include <set>
 #include <string_view>
 
+#include "support/clock.h"
 #include "support/text.h"
-#include "symbolizer/elf/file_writes.h"
 #include "symbolizer/reader/file_owner.h"
 #include "symbolizer/rows/vdso.h"
 #include "trace/raw_record.h"
 #include "trace/record_type.h"
+#include "tracer/files/file_identity.h"
 #include "tracer/jit/jit_names.h"
 #include "tracer/process/library_search.h"
 #include "tracer/process/process_list.h"
@@ -35,6 +31,10 @@ constexpr std::size_t kReservedDescriptors = 72 + JitNames::kDescriptors;
 constexpr std::size_t kMostExpected = 1U << 14;            // paths that are looked up ahead
 constexpr std::chrono::milliseconds kDescriptorWait{20};   // for a file that is being read
 constexpr std::chrono::milliseconds kPreloadTime{40'000};  // for the rows of the files that are about to be traced
+constexpr int kPreloadWaitMs = 30;                         // for a file of a running process
+constexpr int kMostInVain = 3;                             // such waits for one process
+constexpr int kCommandWaitMs = 250;                        // for a file of the command that is about to be started
+constexpr std::uint64_t kLastOpeningsNs = 500'000'000;     // of files, when no call is recorded any more
 
 bool matches(const std::string& glob, const std::string& path) {
   const std::string base(base_name(path));
@@ -42,15 +42,6 @@ bool matches(const std::string& glob, const std::string& path) {
 }
 
 constexpr const char* kGivenUp = "tracing ended before its unwind rows were made";
-constexpr const char* kChanged = "changed after it was mapped: what it holds now is something else";
-
-bool is_same(const usc_file_key& a, const usc_file_key& b) {
-  return std::memcmp(&a, &b, sizeof(a)) == 0;
-}
-
-bool is_same_inode(const usc_file_key& a, const usc_file_key& b) {
-  return a.dev == b.dev && a.ino == b.ino;
-}
 
 bool holds_rules(const symbolizer::UnwindTable& table) {
   return std::any_of(table.rows.begin(), table.rows.end(),
@@ -64,18 +55,6 @@ std::string trouble_with(const Result<std::shared_ptr<const symbolizer::UnwindTa
   return damage.empty() && !holds_rules(**rows) ? "no unwind information" : damage;
 }
 
-// The same comparison with the result of stat, for a file of which only a copy may be held.
-bool has_key(const struct stat& status, const usc_file_key& key) {
-  constexpr unsigned kMinorBits = 20;  // as the kernel packs a device's two numbers
-  const std::uint64_t device = std::uint64_t{major(status.st_dev)} << kMinorBits | minor(status.st_dev);
-  return device == key.dev && status.st_ino == key.ino && static_cast<std::uint64_t>(status.st_size) == key.size &&
-         status.st_ctim.tv_sec == key.ctime_sec && status.st_ctim.tv_nsec == key.ctime_nsec;
-}
-
-std::string map_files_entry(std::uint32_t pid, const usc_file& record) {
-  return fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, record.start, record.end);
-}
-
 }  // namespace
 
 std::string path_of(const usc_file& record) {
@@ -84,7 +63,7 @@ std::string path_of(const usc_file& record) {
 }
 
 FileTable::FileTable(Backend& backend, RowBuildQueue& maker, ModuleGlobs globs, Scouts* scouts)
-    : backend_(backend), maker_(maker), globs_(std::move(globs)), looks_(scouts) {
+    : backend_(backend), maker_(maker), globs_(std::move(globs)), looks_(scouts), opener_(backend, scouts) {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   most_open_ = limit.rlim_cur > kReservedDescriptors ? limit.rlim_cur - kReservedDescriptors : 0;
@@ -133,54 +112,9 @@ std::uint32_t FileTable::classify(const std::string& path) const {
   return classes;
 }
 
-std::optional<usc_file_key> FileTable::key_of(int fd) const {
-  void* page = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (page == MAP_FAILED) return std::nullopt;
-  const Result<usc_file_key> own = backend_.own_file_key(page);
-  munmap(page, 1);
-  return own ? std::optional(*own) : std::nullopt;
-}
-
 bool FileTable::is_unchanged(const File& file) const {
   if (file.copied || !file.fd) return file.copied;
-  const auto key = key_of(file.fd.get());
-  if (!key || !is_same_inode(*key, file.key)) return false;
-  if (is_same(*key, file.key)) return true;
-  // Loaded and deleted at once, as compilers do that build libraries.
-  struct stat status {};
-  return fstat(file.fd.get(), &status) == 0 && symbolizer::is_unwritten(status, file.key) &&
-         (status.st_nlink == 0 || !file.facts.build_id.empty());
-}
-
-// For memory (a record without links) the same inode is enough here: its content may have changed since.
-bool FileTable::is_met(const OpenedFile& opened, const usc_file& record) const {
-  if (opened.is_copy) return has_key(opened.status, record.key);
-  const auto key = key_of(opened.fd.get());
-  if (!key) return false;
-  if (is_same(*key, record.key)) return true;
-  if (!is_same_inode(*key, record.key)) return false;
-  // Or nothing but its name has changed since, see is_unchanged().
-  return (record.links == 0 && is_on_memory(opened.fd.get())) || symbolizer::is_unwritten(opened.status, record.key);
-}
-
-// Sets the descriptor, or the error.
-void FileTable::bind(const usc_file& record, File& file) {
-  const std::uint32_t pid = living_thread_of(record.pid);
-  const std::string process = fmt::format("/proc/{}", pid);
-  const std::array<std::string, 4> candidates = {map_files_entry(pid, record), process + "/exe",
-                                                 process + "/root" + file.path, file.path};
-  file.open_error = ENOENT;
-  for (const std::string& candidate : candidates) {
-    OpenedFile opened = looks_.open_file(record.pid, candidate);
-    if (opened.fd && is_met(opened, record)) {
-      file.open_error = 0;
-      file.fd = std::move(opened.fd);
-      file.copied = opened.is_copy;
-      return;
-    }
-    file.open_error = opened.fd ? ESTALE : opened.error;
-    if (opened.error == ETIMEDOUT) return;  // the other candidates would not answer either
-  }
+  return is_unwritten_since(backend_, file.fd.get(), file.key, !file.facts.build_id.empty());
 }
 
 Result<void> FileTable::finish(trace::FileId serial, File file) {
@@ -219,17 +153,56 @@ Result<void> FileTable::add_announced(const usc_file& record) {
   File file;
   file.path = path_of(record);
   file.key = record.key;
-  bind(record, file);
+  file.memory = record.links == 0;
+  FileToOpen wanted;
+  wanted.serial = trace::FileId(record.file);
+  wanted.pid = record.pid;
+  wanted.start = record.start;
+  wanted.end = record.end;
+  wanted.key = record.key;
+  wanted.deleted = record.links == 0;
+  wanted.path = file.path;
+  if (auto found = opener_.open(std::move(wanted))) return take_opened(std::move(*found), std::move(file));
+  file.coming = true;
+  file.classes = classify(file.path);
+  slot(trace::FileId(record.file)) = std::move(file);
+  return {};
+}
+
+Result<void> FileTable::take_opened(FoundFile found, File file) {
   file.state = USC_FILE_WITHOUT;
+  file.open_error = found.error;
+  file.fd = std::move(found.fd);
+  file.copied = found.is_copy;
   if (!file.fd) {
     file.state = USC_FILE_UNREACHABLE;
-    file.trouble = file.open_error == ESTALE ? kChanged : std::strerror(file.open_error);
-    return finish(trace::FileId(record.file), std::move(file));
+    file.trouble = std::move(found.trouble);
+    return finish(found.serial, std::move(file));
   }
-  file.memory = record.links == 0 && is_on_memory(file.fd.get());
+  file.memory = file.memory && is_on_memory(file.fd.get());
   if (file.memory && !file.copied) hold_copy(file);
-  if (looks_.shares_our_root(record.pid)) file.look_ahead = std::make_shared<std::size_t>(kMostFiles);
-  return begin(trace::FileId(record.file), std::move(file));
+  if (found.shares_our_root) file.look_ahead = std::make_shared<LookAhead>(LookAhead{kMostFiles, found.pid});
+  return begin(found.serial, std::move(file));
+}
+
+Result<void> FileTable::take_late(std::vector<FoundFile> all) {
+  Result<void> result;
+  for (FoundFile& found : all) {
+    const trace::FileId serial = found.serial;
+    File file = std::move(slot(serial));
+    file.coming = false;
+    if (auto done = take_opened(std::move(found), std::move(file)); !done && result) result = done;
+    if (!slot(serial).coming) maker_.settle(serial);
+  }
+  return result;
+}
+
+Result<void> FileTable::open_more() {
+  return take_late(opener_.take());
+}
+
+void FileTable::end_opening() {
+  opener_.end_by(monotonic_ns() + kLastOpeningsNs);
 }
 
 // Handles memory for code made at run time. Until it is settled, each content that is met is another file to the kernel
@@ -258,7 +231,7 @@ Result<void> FileTable::finish_code(trace::FileId serial, File file, bool unchan
 // was made.
 void FileTable::hold_copy(File& file) const {
   UniqueFd copy = copy_memory_file(file.fd.get());
-  const auto key = copy ? key_of(file.fd.get()) : std::nullopt;
+  const auto key = copy ? key_of(backend_, file.fd.get()) : std::nullopt;
   if (!key || !is_same(*key, file.key)) return;
   file.fd = std::move(copy);
   file.copied = true;
@@ -316,14 +289,15 @@ Result<void> FileTable::go_on(trace::FileId serial, const symbolizer::FactsAnswe
     return end(serial, std::move(file));
   }
   file.facts = *answer.facts;
-  const std::shared_ptr<std::size_t> left = std::exchange(file.look_ahead, nullptr);
+  const std::shared_ptr<LookAhead> ahead = std::exchange(file.look_ahead, nullptr);
   std::vector<std::string> asked;
   // Libraries are followed only for an executable, which names an interpreter, if the program mapped the file itself;
   // for files that were looked up ahead, always.
-  if (left && (!file.facts.interpreter.empty() || *left < kMostFiles)) asked = looks_.asked_for(file.facts, file.path);
+  if (ahead && (!file.facts.interpreter.empty() || ahead->left < kMostFiles))
+    asked = looks_.asked_for(ahead->pid, file.facts, file.path);
   RowJob job{serial, symbolizer::RowDetail::kStack, file.fd.get(), file.path, this, RowWork::kRows, file.payer};
   if (auto made = maker_.ask(std::move(job)); !made) return made;
-  return look_ahead(std::move(asked), left);
+  return look_ahead(std::move(asked), ahead);
 }
 
 void FileTable::stop_reading(trace::FileId serial, File& file) {
@@ -342,6 +316,7 @@ Result<void> FileTable::end(trace::FileId serial, File file) {
 // with this table.
 Result<void> FileTable::give_up_rows() {
   given_up_ = true;
+  if (auto done = take_late(opener_.give_up()); !done) return done;
   for (std::uint32_t at = 0; at < files_.size(); at++) {
     if (!files_[at] || !files_[at]->coming) continue;
     const trace::FileId serial(at);
@@ -377,29 +352,29 @@ Result<void> FileTable::on_made(const BuiltTable& made) {
 }
 
 // Best effort: a file that is not found here is met later, and its first walks are finished in user space.
-Result<void> FileTable::look_ahead(std::vector<std::string> paths, const std::shared_ptr<std::size_t>& left) {
-  for (std::size_t i = 0; left && i < paths.size() && *left > 0; i++) {
+Result<void> FileTable::look_ahead(std::vector<std::string> paths, const std::shared_ptr<LookAhead>& ahead) {
+  for (std::size_t i = 0; ahead && i < paths.size() && ahead->left > 0; i++) {
     const std::string path = paths[i];
     if (expected_.size() >= kMostExpected || !expected_.insert(path).second) continue;
-    (*left)--;
-    OpenedFile opened = looks_.open_file(0, path);
-    UniqueFd fd = std::move(opened.fd);
-    if (!fd || opened.is_copy) continue;  // the kernel's key of a copy is not the file's
-    if (const std::string interpreter = script_interpreter(fd.get()); !interpreter.empty()) {
+    ahead->left--;
+    auto opened = opener_.try_open({.path = path, .copy_ms = 0}, ahead->wait_ms);
+    if (!opened) ahead->left = 0;
+    if (!opened || !opened->fd || opened->is_copy) continue;  // the kernel's key of a copy is not the file's
+    if (const std::string interpreter = script_interpreter(opened->fd.get()); !interpreter.empty()) {
       paths.push_back(interpreter);
       continue;
     }
-    const std::string real = opened.path.empty() ? path : opened.path;
-    if (auto done = expect(std::move(fd), real, left); !done) return done;
+    const std::string real = opened->path.empty() ? path : opened->path;
+    if (auto done = expect(std::move(opened->fd), real, ahead); !done) return done;
   }
   return {};
 }
 
 // Gives a file that is about to be mapped its serial, and has it read. A file that the kernel has met has both already.
 // If no descriptor is left, the file is handled when it is met.
-Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<std::size_t> look_ahead) {
+Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<LookAhead> ahead) {
   if (given_up_ || !has_room()) return {};
-  const auto key = key_of(fd.get());  // before anything is read: see on_made()
+  const auto key = key_of(backend_, fd.get());  // before anything is read: see on_made()
   struct stat status {};
   if (!key || fstat(fd.get(), &status) != 0) return {};
   if (status.st_nlink == 0 && is_on_memory(fd.get()))
@@ -408,7 +383,7 @@ Result<void> FileTable::expect(UniqueFd fd, std::string path, std::shared_ptr<st
   file.path = std::move(path);
   file.state = USC_FILE_WITHOUT;
   file.fd = std::move(fd);
-  file.look_ahead = std::move(look_ahead);
+  file.look_ahead = std::move(ahead);
   file.key = *key;
   file.announced = false;
   const Result<trace::FileId> serial = backend_.reserve_file(*key);
@@ -424,23 +399,26 @@ void FileTable::wait_for_rows() {
 }
 
 void FileTable::preload(const std::string& executable) {
-  if (look_ahead({executable}, std::make_shared<std::size_t>(kMostFiles))) wait_for_rows();
+  const auto ahead = std::make_shared<LookAhead>(LookAhead{kMostFiles, 0, kCommandWaitMs});
+  if (look_ahead({executable}, ahead)) wait_for_rows();
+  ahead->wait_ms = LookAhead().wait_ms;  // tracing begins
 }
 
 void FileTable::preload_process(std::uint32_t pid) {
   const std::uint32_t living = living_thread_of(pid);
+  int in_vain = 0;
   for (const ExecutableMapping& mapping : looks_.executable_mappings_of(pid)) {
     if (end_is_asked_for()) return;
-    usc_file record{};
-    record.start = mapping.start;
-    record.end = mapping.end;
-    OpenedFile opened = looks_.open_file(pid, map_files_entry(living, record));
-    if (!opened.fd || opened.is_copy) continue;
-    const struct stat& status = opened.status;
+    if (in_vain >= kMostInVain) break;
+    auto opened =
+        opener_.try_open({.path = map_files_entry(living, mapping.start, mapping.end), .copy_ms = 0}, kPreloadWaitMs);
+    if (!opened) in_vain++;
+    if (!opened || !opened->fd || opened->is_copy) continue;
+    const struct stat& status = opened->status;
     // Servers have hundreds of processes with the same files.
     if (!preloaded_.insert(fmt::format("{}:{}", status.st_dev, status.st_ino)).second) continue;
     if (!has_descriptors()) return;
-    if (auto done = expect(std::move(opened.fd), mapping.path, nullptr); !done) return;
+    if (auto done = expect(std::move(opened->fd), mapping.path, nullptr); !done) return;
   }
   wait_for_rows();
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The files behind the traced mappings. Each is bound once to an open descriptor, after the kernel has confirmed that
-// it is the same file; a RowBuildQueue builds its unwind rows, which are then passed to the kernel.
-//
-// Binding: candidates are /proc/PID/map_files, /proc/PID/exe, the path inside the process's root, the path itself. Each
-// one that opens is mapped, and the kernel tells whether the key of that mapping is the key that it recorded. Device
-// and inode numbers of stat are not compared: on btrfs and overlayfs they differ. A file on FUSE is held as a copy in
-// memory (process_looks.h) and identified by these numbers, which are the same there.
+// The files behind the traced mappings. A FileOpener binds each once to an open descriptor, after the kernel has
+// confirmed that it is the same file; a RowBuildQueue builds its unwind rows, which are then passed to the kernel.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +19,7 @@
 #include "trace/ids.h"
 #include "tracer/backend/backend.h"
 #include "tracer/files/file.h"
+#include "tracer/files/file_opener.h"
 #include "tracer/files/memory_file.h"
 #include "tracer/files/row_build_queue.h"
 #include "tracer/scouts/process_looks.h"
@@ -40,15 +36,22 @@ class FileTable final : public UnwindTableReceiver {
   // libraries. On return all are in the kernel.
   Result<void> publish_vdso();
   void preload(const std::string& executable);
-  // Publishes the rows of the files that a running process has mapped.
+  // Publishes the rows of the files that a running process has mapped. A file that is slow to open is left until it is
+  // met.
   void preload_process(std::uint32_t pid);
 
   // Handles a file that the kernel met. Errors of one file are stored with it (File::trouble) and are not errors here.
-  // Its facts and rows arrive later (File::coming), from the queue, so that a slow file blocks nothing. The libraries
-  // that an executable needs are looked up as soon as they are known, before they are mapped.
+  // Its facts and rows arrive later (File::coming), from the queue, and a file that is slow to open is opened by later
+  // calls of open_more(), so that a slow file blocks nothing. The libraries that an executable needs are looked up as
+  // soon as they are known, before they are mapped.
   Result<void> add_announced(const usc_file& record);
+  Result<void> open_more();
+  // Whether files are being opened.
+  [[nodiscard]] bool is_opening() const { return opener_.is_busy(); }
+  // Files that are not open soon after this call are given up.
+  void end_opening();
   Result<void> on_made(const BuiltTable& made) override;
-  // Gives up the rows that are being built, and those of all files met later.
+  // Gives up the files that are being opened, the rows that are being built, and those of all files met later.
   Result<void> give_up_rows();
 
   [[nodiscard]] const File* find(trace::FileId serial) const;
@@ -70,22 +73,22 @@ class FileTable final : public UnwindTableReceiver {
   Result<void> finish(trace::FileId serial, File file);
   [[nodiscard]] bool has_room() const;
   Result<bool> has_descriptors();
-  Result<void> look_ahead(std::vector<std::string> paths, const std::shared_ptr<std::size_t>& left);
-  Result<void> expect(UniqueFd fd, std::string path, std::shared_ptr<std::size_t> look_ahead);
+  Result<void> look_ahead(std::vector<std::string> paths, const std::shared_ptr<LookAhead>& ahead);
+  Result<void> expect(UniqueFd fd, std::string path, std::shared_ptr<LookAhead> ahead);
   Result<void> finish_code(trace::FileId serial, File file, bool unchanged);
   void hold_copy(File& file) const;
   void wait_for_rows();
   File& slot(trace::FileId serial);
   std::uint32_t classify(const std::string& path) const;
-  [[nodiscard]] std::optional<usc_file_key> key_of(int fd) const;
   void keep_or_close(File& file);
-  [[nodiscard]] bool is_met(const OpenedFile& opened, const usc_file& record) const;
-  void bind(const usc_file& record, File& file);
+  Result<void> take_opened(FoundFile found, File file);
+  Result<void> take_late(std::vector<FoundFile> all);
 
   Backend& backend_;
   RowBuildQueue& maker_;
   ModuleGlobs globs_;
   ProcessLooks looks_;
+  FileOpener opener_;
   std::vector<std::unique_ptr<File>> files_;
   std::vector<UniqueFd> lent_;  // of files that were given up while being read; the queue may still use them
   std::vector<trace::FileId> changed_;

@@ -166,6 +166,10 @@ class Recording {
   Result<void> finish();
   Result<bool> each_second(std::uint64_t now);
   int next_wait(std::uint64_t now);
+  // When options_.duration_ns ends.
+  [[nodiscard]] std::uint64_t limit_ns() const {
+    return options_.duration_ns != 0 ? start_ns_ + options_.duration_ns : ~std::uint64_t{0};
+  }
   void on_signals();
   void check_limits(std::uint64_t now);
   void stop(StopReason reason) {
@@ -263,8 +267,10 @@ Result<void> Recording::prepare_target() {
   const __u32 kinds = options_.config.target.kinds;
   if ((kinds & USC_TARGET_APP) != 0 && !command_) {
     ProcessLooks looks(scouts_.get());
-    for (const std::uint32_t pid : running_processes())
+    for (const std::uint32_t pid : running_processes()) {
+      if (end_is_asked_for()) return interrupted();
       if (pid != static_cast<std::uint32_t>(getpid()) && looks.goes_by_name(pid, names.apps)) names.pids.push_back(pid);
+    }
   }
   for (const std::uint32_t pid : names.pids) files_->preload_process(pid);
   if (end_is_asked_for()) return interrupted();
@@ -283,7 +289,7 @@ Result<void> Recording::adopt() {
     return seen ? Result<void>() : seen.error();
   });
   if (!calls) return calls.error();
-  if (auto done = collector_->write_attached_calls(*calls); !done) return done;
+  if (auto done = collector_->write_attached_calls(*calls, limit_ns()); !done) return done;
   const auto tasks = collector_->write_open_calls(0);
   if (!tasks) return tasks.error();
   if (*tasks == 0 && options_.config.target.kinds == USC_TARGET_PID)
@@ -321,7 +327,7 @@ void Recording::on_signals() {
 }
 
 void Recording::check_limits(std::uint64_t now) {
-  if (options_.duration_ns != 0 && now - start_ns_ >= options_.duration_ns) stop(StopReason::kDuration);
+  if (now >= limit_ns()) stop(StopReason::kDuration);
   if (options_.max_bytes != 0 && writer_->bytes() >= options_.max_bytes) stop(StopReason::kMaxSize);
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMostArguments = std::size_t{1} << 20;
 constexpr std::size_t kMostCopied = std::size_t{256} << 20;
-constexpr std::uint64_t kLongestCopyNs = 500'000'000;
+constexpr std::uint64_t kMs = 1'000'000;
 
 std::vector<std::byte> request_for(std::uint32_t pid) {
   const auto bytes = std::as_bytes(std::span(&pid, 1));
@@ -82,14 +82,12 @@ void list_mappings(ScoutDesk& desk) {
   desk.answer(out.bytes());
 }
 
-void compare_roots(ScoutDesk& desk) {
-  ScoutReader in(desk.request().bytes);
+bool has_our_root(std::uint32_t pid) {
   struct stat own {};
   struct stat other {};
-  const std::string root = fmt::format("/proc/{}/root", in.get<std::uint32_t>());
-  const bool same = stat("/", &own) == 0 && stat(root.c_str(), &other) == 0 && own.st_dev == other.st_dev &&
-                    own.st_ino == other.st_ino;
-  desk.answer(ScoutWriter().put(same).bytes());
+  const std::string root = fmt::format("/proc/{}/root", pid);
+  return stat("/", &own) == 0 && stat(root.c_str(), &other) == 0 && own.st_dev == other.st_dev &&
+         own.st_ino == other.st_ino;
 }
 
 void search_libraries(ScoutDesk& desk) {
@@ -108,6 +106,7 @@ void search_libraries(ScoutDesk& desk) {
 struct OpenAnswer {
   int error = 0;
   bool is_copy = false;
+  bool shares_our_root = false;
   struct stat status {};
 };
 
@@ -127,13 +126,13 @@ bool disown(int copy, mode_t mode) {
   return fchown(copy, kNobody, kNobody) == 0 || errno == EPERM || errno == EINVAL;
 }
 
-UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, int* error) {
+UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, std::uint32_t most_ms, int* error) {
   UniqueFd copy(memfd_create("uscope-copy", MFD_CLOEXEC));
   *error = EFBIG;
   if (status.st_size < 0 || static_cast<std::size_t>(status.st_size) > kMostCopied) return {};
   std::vector<char> room(std::size_t{1} << 20);
   off_t at = 0;
-  const std::uint64_t until = monotonic_ns() + kLongestCopyNs;
+  const std::uint64_t until = monotonic_ns() + most_ms * kMs;
   while (copy && at < status.st_size) {
     desk.goes_to(0);
     if (monotonic_ns() > until) {
@@ -157,15 +156,13 @@ UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, int*
 }
 
 // Accepts only a regular file: by now a path may name a device or a FIFO.
-void answer_opened(ScoutDesk& desk, UniqueFd fd, int error) {
-  OpenAnswer answer;
-  answer.error = error;
+void answer_opened(ScoutDesk& desk, UniqueFd fd, OpenAnswer answer, std::uint32_t copy_ms) {
   if (fd && (fstat(fd.get(), &answer.status) != 0 || !S_ISREG(answer.status.st_mode))) answer.error = ENOENT;
   UniqueFd copy;
   if (fd && is_served(fd.get())) {
     desk.be_last();  // its exit closes the file, which requires an answer from the serving program
     answer.is_copy = true;
-    if (answer.error == 0) copy = copy_in_memory(desk, fd.get(), answer.status, &answer.error);
+    if (answer.error == 0) copy = copy_in_memory(desk, fd.get(), answer.status, copy_ms, &answer.error);
   }
   std::array<char, 4096> where{};
   if (fd) (void)!readlink(fmt::format("/proc/self/fd/{}", fd.get()).c_str(), where.data(), where.size() - 1);
@@ -176,13 +173,6 @@ void answer_opened(ScoutDesk& desk, UniqueFd fd, int error) {
 }
 
 constexpr int kReadOnly = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // O_NONBLOCK: FIFOs do not block
-
-void open_path(ScoutDesk& desk) {
-  ScoutReader in(desk.request().bytes);
-  UniqueFd fd(open(in.get_text().c_str(), kReadOnly));
-  const int error = fd ? 0 : errno;
-  answer_opened(desk, std::move(fd), error);
-}
 
 UniqueFd open_below(ScoutMessage& request, int flags, std::uint64_t resolve) {
   if (request.fds.empty()) return {};
@@ -196,8 +186,9 @@ UniqueFd open_below(ScoutMessage& request, int flags, std::uint64_t resolve) {
 void open_name(ScoutDesk& desk) {
   errno = 0;
   UniqueFd fd = open_below(desk.request(), kReadOnly | O_NOFOLLOW, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-  const int error = fd ? 0 : errno;
-  answer_opened(desk, std::move(fd), error);
+  OpenAnswer answer;
+  answer.error = fd ? 0 : errno;
+  answer_opened(desk, std::move(fd), answer, OpenRequest::kCopyMs);
 }
 
 void open_folder_below(ScoutDesk& desk) {
@@ -206,7 +197,28 @@ void open_folder_below(ScoutDesk& desk) {
   desk.answer({}, fd ? std::span(&given, 1) : std::span<const int>());
 }
 
-OpenedFile opened_of(std::optional<ScoutMessage> answer) {
+}  // namespace
+
+std::vector<std::byte> OpenRequest::bytes() const {
+  ScoutWriter request;
+  const auto bytes = request.put_text(path).put(pid).put(copy_ms).bytes();
+  return {bytes.begin(), bytes.end()};
+}
+
+void open_file(ScoutDesk& desk) {
+  ScoutReader in(desk.request().bytes);
+  const std::string path = in.get_text();
+  const auto pid = in.get<std::uint32_t>();
+  const auto copy_ms = in.get<std::uint32_t>();
+  UniqueFd fd(open(path.c_str(), kReadOnly));
+  OpenAnswer answer;
+  answer.error = fd ? 0 : errno;
+  desk.goes_to(0);
+  answer.shares_our_root = fd && pid != 0 && has_our_root(pid);
+  answer_opened(desk, std::move(fd), answer, copy_ms);
+}
+
+OpenedFile opened_file(std::optional<ScoutMessage> answer) {
   OpenedFile file;
   file.error = ETIMEDOUT;
   if (!answer) return file;
@@ -214,14 +226,13 @@ OpenedFile opened_of(std::optional<ScoutMessage> answer) {
   const auto opened = in.get<OpenAnswer>();
   file.error = opened.error;
   file.is_copy = opened.is_copy;
+  file.shares_our_root = opened.shares_our_root;
   file.status = opened.status;
   file.path = in.get_text();
   if (!answer->fds.empty()) file.fd = std::move(answer->fds.front());
   if (!file.fd && file.error == 0) file.error = EMFILE;
   return file;
 }
-
-}  // namespace
 
 std::optional<ProcessPortrait> ProcessLooks::portrait_of(std::uint32_t pid, bool with_descriptors) {
   const auto answer = ask(scouts_, pid, look_at_process, ScoutWriter().put(pid).put(with_descriptors).bytes());
@@ -266,17 +277,13 @@ std::vector<ExecutableMapping> ProcessLooks::executable_mappings_of(std::uint32_
   return all;
 }
 
-bool ProcessLooks::shares_our_root(std::uint32_t pid) {
-  const auto answer = ask(scouts_, pid, compare_roots, request_for(pid));
-  return answer && ScoutReader(answer->bytes).get<bool>();
-}
-
-std::vector<std::string> ProcessLooks::asked_for(const symbolizer::ElfFacts& facts, const std::string& path) {
+std::vector<std::string> ProcessLooks::asked_for(std::uint32_t pid, const symbolizer::ElfFacts& facts,
+                                                 const std::string& path) {
   ScoutWriter request;
   request.put_text(path).put_text(facts.interpreter).put(static_cast<std::uint32_t>(facts.needed.size()));
   for (const std::string& name : facts.needed) request.put_text(name);
   for (const std::string& folder : facts.runpath) request.put_text(folder);
-  const auto answer = ask(scouts_, 0, search_libraries, request.bytes());
+  const auto answer = ask(scouts_, pid, search_libraries, request.bytes());
   std::vector<std::string> all;
   if (!answer) return all;
   ScoutReader in(answer->bytes);
@@ -284,12 +291,8 @@ std::vector<std::string> ProcessLooks::asked_for(const symbolizer::ElfFacts& fac
   return all;
 }
 
-OpenedFile ProcessLooks::open_file(std::uint32_t pid, const std::string& path) {
-  return opened_of(ask(scouts_, pid, open_path, ScoutWriter().put_text(path).bytes()));
-}
-
 OpenedFile ProcessLooks::open_in_folder(std::uint32_t pid, int folder, const std::string& name) {
-  return opened_of(ask(scouts_, pid, open_name, ScoutWriter().put_text(name).bytes(), std::span(&folder, 1)));
+  return opened_file(ask(scouts_, pid, open_name, ScoutWriter().put_text(name).bytes(), std::span(&folder, 1)));
 }
 
 UniqueFd ProcessLooks::open_folder(std::uint32_t pid, int root, const std::string& path) {

@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,7 +29,23 @@ struct OpenedFile {
   bool is_copy = false;
   struct stat status {};  // of the file itself
   std::string path;       // its present path
+  // Whether a path means the same file to the process of the OpenRequest as to uscope: not if the process has another
+  // root (a container's).
+  bool shares_our_root = false;
 };
+
+// A file to open for reading if it is a regular one, by a scout or by the caller's thread: the work `open_file` gets
+// the request's bytes, and its answer holds the file.
+struct OpenRequest {
+  std::string path;
+  std::uint32_t pid = 0;            // its root is compared with uscope's; 0: none is
+  std::uint32_t copy_ms = kCopyMs;  // the most time that a copy may take; 0: the file is not copied
+
+  static constexpr std::uint32_t kCopyMs = 500;
+  [[nodiscard]] std::vector<std::byte> bytes() const;
+};
+void open_file(ScoutDesk& desk);
+[[nodiscard]] OpenedFile opened_file(std::optional<ScoutMessage> answer);
 
 class ProcessLooks final : public PortraitSource {
  public:
@@ -39,15 +56,11 @@ class ProcessLooks final : public PortraitSource {
   std::vector<OpenDescriptor> descriptors_of(std::uint32_t pid) override;
   bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names);
   std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid);
-  // Whether a path means the same file to that process as to uscope: not if the process has another root (a
-  // container's).
-  bool shares_our_root(std::uint32_t pid);
-  // Calls the function of library_search.h.
-  std::vector<std::string> asked_for(const symbolizer::ElfFacts& facts, const std::string& path);
+  // Calls the function of library_search.h. `pid`: the process that needs these files and may block this.
+  std::vector<std::string> asked_for(std::uint32_t pid, const symbolizer::ElfFacts& facts, const std::string& path);
 
-  // Opens a file for reading if it is a regular one. `pid`: the process that may block this, 0 = none in particular.
-  OpenedFile open_file(std::uint32_t pid, const std::string& path);
-  // The same for a name in a folder, which may not be a link; `status` shows if it is not a regular file.
+  // Opens a file for reading by its name in a folder, which may not be a link; `status` shows if it is not a regular
+  // file. `pid`: the process that may block this.
   OpenedFile open_in_folder(std::uint32_t pid, int folder, const std::string& name);
   // Opens a folder (O_PATH) below another one that serves as the root; empty if there is none.
   UniqueFd open_folder(std::uint32_t pid, int root, const std::string& path);

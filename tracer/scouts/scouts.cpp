@@ -36,8 +36,11 @@ constexpr int kKeeperMs = 5'000;  // the keeper never does anything that may blo
 // A scout that is silent for this long hangs even though it runs, on something endless.
 constexpr int kTimesWhileRunning = 4;
 constexpr int kShortPatienceMs = 30;
-constexpr double kMostDebtMs = 600;
-constexpr double kForgottenPart = 0.1;
+// ask() waits no more than this lately: for one process, and for all of them together. Shorter waits are not counted.
+constexpr double kMostOfOneMs = 600;
+constexpr double kMostOfAllMs = 1000;
+constexpr std::uint64_t kFreeNs = 20 * kMs;
+constexpr std::uint64_t kLongestAskNs = kSecond;
 constexpr std::uint64_t kRest = 20;  // as a multiple of the time waited
 constexpr std::uint64_t kLeastRestNs = 5 * kSecond;
 constexpr std::uint64_t kLongestRestNs = 600 * kSecond;
@@ -226,12 +229,12 @@ bool end_is_asked_for() {
                      [&](int number) { return sigismember(&pending, number) == 1; });
 }
 
-Errand::Errand(Scouts& scouts, Scout scout)
+Errand::Errand(Scouts& scouts, Scout scout, int patience_ms)
     : scouts_(&scouts),
       scout_(std::move(scout)),
       began_ns_(monotonic_ns()),
       moved_ns_(began_ns_),
-      patience_ms_(scouts.patience_ms()) {}
+      patience_ms_(patience_ms) {}
 
 Errand::~Errand() {
   if (!scout_.socket) return;
@@ -258,15 +261,19 @@ Errand::Came Errand::next(ScoutMessage& answer) {
   return Came::kDone;
 }
 
-void Errand::wait(int milliseconds) const {
-  (void)is_readable(scout_.socket.get(), milliseconds);
+bool Errand::wait(int milliseconds) const {
+  return is_readable(scout_.socket.get(), milliseconds);
+}
+
+bool Errand::is_running() const {
+  return tracer::is_running(scout_.pid);
 }
 
 bool Errand::hangs() const {
   const std::uint64_t silent_ms = (monotonic_ns() - moved_ns_) / kMs;
   const auto patience = static_cast<std::uint64_t>(patience_ms_);
   if (done_ || silent_ms < patience || is_readable(scout_.socket.get(), 0)) return false;
-  return silent_ms >= patience * kTimesWhileRunning || !is_running(scout_.pid);
+  return silent_ms >= patience * kTimesWhileRunning || !is_running();
 }
 
 Result<std::unique_ptr<Scouts>> Scouts::start() {
@@ -343,11 +350,20 @@ std::size_t Scouts::count_lost() {
 
 // Scouts get little time if tracing has stood still for long lately, or is about to end.
 int Scouts::patience_ms() const {
-  return debt_left_ms() > kMostDebtMs || end_is_asked_for() ? kShortPatienceMs : kPatienceMs;
+  return debt_.left_ms() > kMostOfAllMs || end_is_asked_for() ? kShortPatienceMs : kPatienceMs;
 }
 
-double Scouts::debt_left_ms() const {
-  return std::max(0.0, debt_ms_ - static_cast<double>(monotonic_ns() - debt_ns_) / kMs * kForgottenPart);
+bool Scouts::owes_too_much(std::uint32_t pid) const {
+  if (debt_.left_ms() > kMostOfAllMs + kPatienceMs) return true;
+  const auto found = debts_.find(pid);
+  return found != debts_.end() && found->second.left_ms() > kMostOfOneMs;
+}
+
+void Scouts::owe(std::uint32_t pid, std::uint64_t waited_ns) {
+  debt_.add(waited_ns);
+  if (pid == 0) return;
+  if (debts_.size() >= kMostSilent) debts_.clear();
+  debts_[pid].add(waited_ns);
 }
 
 void Scouts::add_unresponsive(std::uint32_t pid, std::uint64_t waited_ns) {
@@ -365,46 +381,67 @@ bool Scouts::is_let_be(std::uint32_t pid) const {
 }
 
 // An idle scout may have been killed from outside: then another one is tried.
-std::optional<Errand> Scouts::send(ScoutWork work, std::span<const std::byte> request, std::span<const int> fds) {
+std::optional<Errand> Scouts::send(ScoutWork work, std::span<const std::byte> request, std::span<const int> fds,
+                                   std::optional<int> patience_ms) {
   std::vector<std::byte> bytes(request.begin(), request.end());
   const auto address = std::as_bytes(std::span(&work, 1));
   bytes.insert(bytes.end(), address.begin(), address.end());
   for (std::size_t i = 0; i <= kMostIdle; i++) {
     auto scout = take();
     if (!scout) break;
-    Errand errand(*this, std::move(*scout));
+    Errand errand(*this, std::move(*scout), patience_ms.value_or(this->patience_ms()));
     if (send_message(errand.scout_.socket.get(), bytes, fds)) return errand;
   }
   return std::nullopt;
 }
 
+namespace {
+
+struct Awaited {
+  std::optional<ScoutMessage> answer;
+  bool in_vain = false;
+  std::uint64_t blocked_ns = 0;  // without the time in which the scout, or the caller, only waited for a processor
+};
+
+Awaited await(Errand& errand) {
+  constexpr int kWaitMs = 10;
+  Awaited awaited;
+  while (true) {
+    ScoutMessage message;
+    const Errand::Came came = errand.next(message);
+    const std::uint64_t now = monotonic_ns();
+    if (came == Errand::Came::kAnswer) awaited.answer = std::move(message);
+    if (came == Errand::Came::kDone) return awaited;
+    const bool too_long = awaited.blocked_ns > kLongestAskNs;
+    if (came == Errand::Came::kLost || (came == Errand::Came::kNothing && (too_long || errand.hangs()))) break;
+    if (came != Errand::Came::kNothing) continue;
+    if (errand.wait(kWaitMs) || !errand.is_running())
+      awaited.blocked_ns += std::min(monotonic_ns() - now, kWaitMs * kMs);
+  }
+  awaited.in_vain = !awaited.answer;
+  return awaited;
+}
+
+}  // namespace
+
 std::optional<ScoutMessage> Scouts::ask(std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
                                         std::span<const int> fds) {
   if (is_let_be(pid)) return std::nullopt;
-  if (debt_left_ms() > kMostDebtMs + kPatienceMs) {
+  if (owes_too_much(pid)) {
     note_unresponsive(pid);
     return std::nullopt;
   }
   auto errand = send(work, request, fds);
   if (!errand) return std::nullopt;
-  std::optional<ScoutMessage> answer;
-  while (true) {
-    ScoutMessage message;
-    const Errand::Came came = errand->next(message);
-    if (came == Errand::Came::kAnswer) answer = std::move(message);
-    if (came == Errand::Came::kDone) return answer;
-    const bool lost = came == Errand::Came::kLost || (came == Errand::Came::kNothing && errand->hangs());
-    if (lost && answer) return answer;
-    if (lost) break;
-    constexpr int kWaitMs = 10;
-    if (came == Errand::Came::kNothing) errand->wait(kWaitMs);
+  Awaited awaited = await(*errand);
+  if (awaited.in_vain) {
+    const std::uint64_t waited = monotonic_ns() - errand->began_ns();
+    owe(pid, waited);
+    add_unresponsive(pid, waited);
+  } else if (awaited.blocked_ns > kFreeNs) {
+    owe(pid, awaited.blocked_ns);
   }
-  const std::uint64_t now = monotonic_ns();
-  const std::uint64_t waited = now - errand->began_ns();
-  debt_ms_ = debt_left_ms() + static_cast<double>(waited) / kMs;
-  debt_ns_ = now;
-  add_unresponsive(pid, waited);
-  return std::nullopt;
+  return std::move(awaited.answer);
 }
 
 }  // namespace uscope::tracer

@@ -26,6 +26,7 @@
 #include "support/byte_reader.h"
 #include "support/result.h"
 #include "support/unique_fd.h"
+#include "tracer/scouts/waiting_debt.h"
 
 namespace uscope::tracer {
 
@@ -63,8 +64,10 @@ class Errand {
 
   // Returns the next answer, if it has arrived.
   Came next(ScoutMessage& answer);
-  // Waits until something arrives, or this time is over.
-  void wait(int milliseconds) const;
+  // Waits until something arrives, or this time is over: then it returns false.
+  bool wait(int milliseconds) const;
+  // Whether the scout runs or waits for a processor: then only load on the processors delays it.
+  [[nodiscard]] bool is_running() const;
   // Whether nothing has arrived for longer than the request can take; kLost counts as that, too.
   [[nodiscard]] bool hangs() const;
   // The last number passed to goes_to().
@@ -78,7 +81,7 @@ class Errand {
     UniqueFd process;  // pidfd
     pid_t pid = 0;
   };
-  Errand(Scouts& scouts, Scout scout);
+  Errand(Scouts& scouts, Scout scout, int patience_ms);
 
   Scouts* scouts_;
   Scout scout_;
@@ -102,10 +105,12 @@ class Scouts {
   Scouts& operator=(const Scouts&) = delete;
   ~Scouts();
 
-  // Returns nullopt if no scout is available: too many did not return.
-  std::optional<Errand> send(ScoutWork work, std::span<const std::byte> request, std::span<const int> fds = {});
+  // Returns nullopt if no scout is available: too many did not return. `patience_ms`: in place of kPatienceMs, for an
+  // errand that the caller does not wait for.
+  std::optional<Errand> send(ScoutWork work, std::span<const std::byte> request, std::span<const int> fds = {},
+                             std::optional<int> patience_ms = std::nullopt);
   // Waits for the single answer to a request about process `pid` (0: about none). Returns nullopt if it did not come,
-  // if this process has lately not answered, or if too much time was lately spent waiting for others.
+  // if this process has lately not answered, or if too much time was lately spent waiting for this process, or for all.
   std::optional<ScoutMessage> ask(std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
                                   std::span<const int> fds = {});
 
@@ -132,15 +137,16 @@ class Scouts {
   void give_up(Errand::Scout scout);
   std::size_t count_lost();
   [[nodiscard]] int patience_ms() const;
-  [[nodiscard]] double debt_left_ms() const;
+  [[nodiscard]] bool owes_too_much(std::uint32_t pid) const;
+  void owe(std::uint32_t pid, std::uint64_t waited_ns);
 
   pid_t keeper_pid_ = -1;
   UniqueFd keeper_;
   std::list<Errand::Scout> idle_;
   std::list<UniqueFd> lost_;  // pidfds of killed scouts
   std::unordered_map<std::uint32_t, Silence> silent_;
-  double debt_ms_ = 0;  // time waited in vain; a tenth of the time that passes is deducted
-  std::uint64_t debt_ns_ = 0;
+  WaitingDebt debt_;  // of ask(), for all processes
+  std::unordered_map<std::uint32_t, WaitingDebt> debts_;
   std::vector<std::uint32_t> unreported_;
 };
 

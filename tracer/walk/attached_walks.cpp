@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/walk/attached_walks.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -13,8 +14,12 @@ constexpr std::uint64_t kLongestNs = 5'000'000'000;  // of waiting for rows, for
 
 }  // namespace
 
-AttachedWalks::AttachedWalks(Backend& backend, const WalkInputs& inputs, std::function<bool()> wait)
-    : backend_(backend), inputs_(inputs), wait_(std::move(wait)), until_ns_(monotonic_ns() + kLongestNs) {}
+AttachedWalks::AttachedWalks(Backend& backend, const WalkInputs& inputs, std::function<bool()> wait,
+                             std::uint64_t end_ns)
+    : backend_(backend),
+      inputs_(inputs),
+      wait_(std::move(wait)),
+      until_ns_(std::min(monotonic_ns() + kLongestNs, end_ns)) {}
 
 UserStack AttachedWalks::walk(const AttachedCall& call, const usc_sample& sample) {
   UserStack walked;

@@ -18,7 +18,8 @@ class AttachedWalks {
  public:
   // `wait` is called while rows that a walk needs are being made. It returns false if none will come any more; then,
   // and after 5 seconds for all walks together, a walk ends without them.
-  AttachedWalks(Backend& backend, const WalkInputs& inputs, std::function<bool()> wait);
+  // No stack waits for its files after `end_ns`.
+  AttachedWalks(Backend& backend, const WalkInputs& inputs, std::function<bool()> wait, std::uint64_t end_ns);
 
   // The stack of a call, under a number that the kernel side does not use.
   Result<FinishedWalk> finish(const AttachedCall& call);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""What a traced program holds back costs the tracer's own time only: memory behind userfaultfd or a FUSE server that has fallen silent, a
-locked mm, a locked epoll. Ctrl-C ends tracing, and another process's calls are all there. Needs root and a backend; usage:
+"""What a traced program holds back costs the tracer's own time only: memory behind userfaultfd or a FUSE server that has fallen silent or is
+slow, a locked mm, a locked epoll. Ctrl-C and --duration end tracing, and another process's calls are all there. Needs root and a backend; usage:
 holdouts.py USCOPE FIXTURES"""
 import json
 import os
@@ -21,6 +21,9 @@ CALLS = 20000
 LIFE = str(int(60 * SLOWNESS))
 END = 8 * SLOWNESS
 ATTACH = 20 * SLOWNESS
+# With a server that is slow: a tracer that waited for each of its answers would begin after 12 s and end 30 s late.
+SOON = 4 * SLOWNESS
+DURATION = 6 * SLOWNESS
 
 
 class Holdouts(AttachCase):
@@ -84,6 +87,49 @@ class Holdouts(AttachCase):
 
     def test_a_file(self):
         self.check("file", self.folder_for("served"), LIFE)
+
+    def attach_to_slow(self, *options):
+        held = self.ready("slow", self.folder_for("served"), LIFE)
+        counter = self.ready("count", str(CALLS))
+        began = time.monotonic()
+        tracer = self.attach("--pid", str(held.pid), "--pid", str(counter.pid), *options)
+        attached = time.monotonic()
+        print(f"slow: attached in {attached - began:.2f} s")
+        self.assertLess(attached - began, SOON)
+        counter.stdin.write(b"x")
+        counter.stdin.flush()
+        self.assertEqual(counter.wait(WAIT), 0)
+        return held, counter, tracer, attached
+
+    def check_slow(self, held, counter):
+        self.assertIsNone(held.poll())
+        self.assertEqual(self.rows(f"SELECT count(*) FROM v_event WHERE pid = {counter.pid} AND kind = 'getppid'"), [(CALLS,)])
+        losses = {cause for cause, in self.rows("SELECT DISTINCT cause FROM loss")}
+        self.assertLessEqual(losses, {"no_answer", "deferred_given_up"})
+        states = dict(self.rows("SELECT state, count(*) FROM unwind_table WHERE path LIKE '%/served/%' GROUP BY state"))
+        print(f"slow: files {states}")
+        self.assertLessEqual(set(states), {"none", "unreachable"})
+        self.assertGreater(states.get("none", 0), 10, "its files are opened late, but they are")
+        for trouble, in self.rows("SELECT DISTINCT trouble FROM unwind_table WHERE state = 'unreachable'"):
+            self.assertTrue(trouble.startswith("not opened: "), trouble)
+
+    def test_a_server_that_is_slow(self):
+        held, counter, tracer, attached = self.attach_to_slow("--duration", str(DURATION))
+        self.assertEqual(tracer.wait(WAIT + DURATION), 0, self.text())
+        took = time.monotonic() - attached
+        print(f"slow: ended after {took:.2f} s of {DURATION} s")
+        self.assertLess(took, DURATION + SOON)
+        self.check_slow(held, counter)
+
+    def test_an_interrupt_with_a_server_that_is_slow(self):
+        held, counter, tracer, _ = self.attach_to_slow()
+        began = time.monotonic()
+        tracer.send_signal(2)
+        self.assertEqual(tracer.wait(WAIT), 0, self.text())
+        took = time.monotonic() - began
+        print(f"slow: ended in {took:.2f} s")
+        self.assertLess(took, END)
+        self.check_slow(held, counter)
 
     def test_the_lock_of_the_mappings(self):
         self.check("lock", self.folder_for("served"), LIFE)

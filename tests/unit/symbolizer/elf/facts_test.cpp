@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "symbolizer/elf/elf_facts.h"
-#include "tests/support/system_files.h"
 #include "symbolizer/elf/vdso_image.h"
+#include "tests/support/system_files.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {

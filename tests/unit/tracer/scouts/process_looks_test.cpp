@@ -117,7 +117,7 @@ class Server {
   close(fuse);
   std::string text;
   for (const char* name : {"/one", "/two"}) {
-    const OpenedFile file = ProcessLooks().open_file(0, folder + name);
+    const OpenedFile file = opened_file(ask(nullptr, 0, open_file, OpenRequest{.path = folder + name}.bytes()));
     struct stat status {};
     if (!file.fd || !file.is_copy || fstat(file.fd.get(), &status) != 0) {
       kill(server, SIGKILL);

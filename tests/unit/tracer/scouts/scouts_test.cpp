@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include "support/clock.h"
@@ -155,6 +156,60 @@ TEST_F(ScoutsTest, WhoeverCannotBeWaitedForIsNotAskedAndCounted) {
   wait_for_next();
 }
 
+void answers_late(ScoutDesk& desk) {
+  usleep(150'000);
+  desk.answer({});
+}
+
+void works_for_long(ScoutDesk& desk) {
+  const std::uint64_t until = monotonic_ns() + 150'000'000;
+  while (monotonic_ns() < until) {
+  }
+  desk.answer({});
+}
+
+void answers_step_by_step(ScoutDesk& desk) {
+  for (std::uint32_t i = 0; i < 100; i++) {
+    desk.goes_to(i);
+    usleep(50'000);
+  }
+  desk.answer({});
+}
+
+TEST_F(ScoutsTest, AProcessWhoseAnswersAreSlowIsLetBeWithoutHarmToOthers) {
+  constexpr std::uint32_t kSlow = 1234;
+  std::size_t answers = 0;
+  for (int i = 0; i < 20; i++) answers += scouts_->ask(kSlow, answers_late, {}) ? 1 : 0;
+  EXPECT_GE(answers, 1U);
+  EXPECT_LE(answers, 10U);  // each takes 150 ms
+  EXPECT_TRUE(scouts_->ask(kSlow + 1, turns_around, {}));
+  const std::vector<std::uint32_t> silent = scouts_->take_unresponsive();
+  EXPECT_EQ(silent.size(), 20 - answers);
+  EXPECT_TRUE(std::all_of(silent.begin(), silent.end(), [](std::uint32_t pid) { return pid == kSlow; }));
+  // It is not one that hangs: its files are still opened.
+  EXPECT_FALSE(scouts_->is_let_be(kSlow));
+}
+
+TEST_F(ScoutsTest, ScoutsThatWorkOweNothing) {
+  for (int i = 0; i < 10; i++) EXPECT_TRUE(scouts_->ask(1234, works_for_long, {})) << i;
+  EXPECT_TRUE(scouts_->take_unresponsive().empty());
+}
+
+TEST_F(ScoutsTest, OneThatMovesOnForLongIsGivenUpToo) {
+  const std::uint64_t before = monotonic_ns();
+  EXPECT_FALSE(scouts_->ask(1234, answers_step_by_step, {}));
+  EXPECT_LT(monotonic_ns() - before, 4 * kSecond);
+  EXPECT_EQ(scouts_->take_unresponsive(), std::vector<std::uint32_t>{1234});
+}
+
+TEST_F(ScoutsTest, AnErrandMayHaveMorePatience) {
+  auto errand = scouts_->send([](ScoutDesk&) { pause(); }, {}, {}, 600);
+  ASSERT_TRUE(errand);
+  const std::uint64_t before = monotonic_ns();
+  while (!errand->hangs()) usleep(10'000);
+  EXPECT_GE(monotonic_ns() - before, 550'000'000U);
+}
+
 TEST_F(ScoutsTest, AProcessIsLookedAtAsWithoutScouts) {
   const auto pid = static_cast<std::uint32_t>(getpid());
   const auto own = ProcessLooks().portrait_of(pid, false);
@@ -168,16 +223,18 @@ TEST_F(ScoutsTest, AProcessIsLookedAtAsWithoutScouts) {
 }
 
 TEST_F(ScoutsTest, OnlyRegularFilesAreOpened) {
-  ProcessLooks looks(scouts_.get());
-  const OpenedFile own = looks.open_file(0, "/proc/self/exe");
+  const auto open = [&](const char* path) {
+    return opened_file(scouts_->ask(0, open_file, OpenRequest{.path = path}.bytes()));
+  };
+  const OpenedFile own = open("/proc/self/exe");
   ASSERT_TRUE(own.fd);
   struct stat status {};
   ASSERT_EQ(fstat(own.fd.get(), &status), 0);
   EXPECT_EQ(status.st_ino, own.status.st_ino);
   EXPECT_FALSE(own.is_copy);
   EXPECT_EQ(own.path, ProcessLooks().portrait_of(static_cast<std::uint32_t>(getpid()), false)->path);
-  EXPECT_EQ(looks.open_file(0, "/dev/null").error, ENOENT);
-  EXPECT_EQ(looks.open_file(0, "/nothing/here").error, ENOENT);
+  EXPECT_EQ(open("/dev/null").error, ENOENT);
+  EXPECT_EQ(open("/nothing/here").error, ENOENT);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class AttachedWalksTest : public testing::Test {
 
   OwnWalks own_;
   int waits_ = 0;
-  AttachedWalks walks_{own_.backend, own_.inputs, [this] { return ++waits_ < 3; }};
+  AttachedWalks walks_{own_.backend, own_.inputs, [this] { return ++waits_ < 3; }, UINT64_MAX};
 };
 
 TEST_F(AttachedWalksTest, TheStackHasANumberThatTheKernelSideDoesNotUse) {
@@ -54,8 +54,9 @@ TEST_F(AttachedWalksTest, AWalkWhoseRowsDoNotComeIsGivenUp) {
   WalkTables rows(files, maker);
   for (const usc_map& map : own_.process.maps()) own_.mappings.add(map);
   for (const auto& [serial, mapping] : own_.process.files()) ASSERT_TRUE(announce(files, serial, mapping));
-  AttachedWalks walks(own_.backend, {own_.mappings, files, rows, own_.tasks, own_.inputs.scope},
-                      [this] { return ++waits_ < 3; });
+  AttachedWalks walks(
+      own_.backend, {own_.mappings, files, rows, own_.tasks, own_.inputs.scope}, [this] { return ++waits_ < 3; },
+      UINT64_MAX);
   auto walked = walks.finish(call());
   ASSERT_TRUE(walked);
   EXPECT_TRUE(walked->given_up);
