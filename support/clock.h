@@ -8,6 +8,7 @@
 namespace uscope {
 
 inline constexpr std::int64_t kSecondNs = 1'000'000'000;
+inline constexpr std::uint64_t kMillisecondNs = 1'000'000;
 
 // CLOCK_MONOTONIC: the clock of every record's time.
 [[nodiscard]] inline std::uint64_t monotonic_ns() {

@@ -125,4 +125,13 @@ std::string human_duration(double nanoseconds) {
   return fmt::format("{:.3f} s", nanoseconds / 1e9);
 }
 
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char byte : escape_terminal(text)) {
+    if (byte == '"') out += '\\';
+    out += byte;
+  }
+  return out + "\"";
+}
+
 }  // namespace uscope

@@ -16,6 +16,8 @@ namespace uscope {
 
 // Printable and safe on a terminal: unsafe characters and invalid UTF-8 become \xNN, byte by byte, a backslash \\.
 [[nodiscard]] std::string escape_terminal(std::string_view text);
+// The same within double quotes, with quotes inside escaped.
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 // Valid UTF-8 (for JSON, SQLite TEXT): invalid bytes become \xNN; all else stays.
 [[nodiscard]] std::string to_utf8(std::string_view bytes);

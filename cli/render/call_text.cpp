@@ -63,15 +63,6 @@ std::string escape_with(std::string_view text, std::string_view marks) {
   return out;
 }
 
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char byte : escape_terminal(text)) {
-    if (byte == '"') out += '\\';
-    out += byte;
-  }
-  return out + "\"";
-}
-
 // `["echo","a b"]` as `["echo", "a b"]`.
 std::string list_text(const std::string& json) {
   const auto list = nlohmann::json::parse(json, nullptr, false);

@@ -13,15 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string in_quotes(std::string_view bytes) {
-  std::string text = "\"";
-  for (const char c : escape_terminal(bytes)) {
-    if (c == '"') text += '\\';
-    text += c;
-  }
-  return text + "\"";
-}
-
 struct AsText {
   std::string operator()(std::uint64_t number) const { return std::to_string(number); }
   std::string operator()(std::int64_t number) const { return std::to_string(number); }

@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::size_t kMostArguments = std::size_t{1} << 20;
 constexpr std::size_t kMostCopied = std::size_t{256} << 20;
-constexpr std::uint64_t kMs = 1'000'000;
 
 std::vector<std::byte> request_for(std::uint32_t pid) {
   const auto bytes = std::as_bytes(std::span(&pid, 1));
@@ -132,7 +131,7 @@ UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, std:
   if (status.st_size < 0 || static_cast<std::size_t>(status.st_size) > kMostCopied) return {};
   std::vector<char> room(std::size_t{1} << 20);
   off_t at = 0;
-  const std::uint64_t until = monotonic_ns() + most_ms * kMs;
+  const std::uint64_t until = monotonic_ns() + most_ms * kMillisecondNs;
   while (copy && at < status.st_size) {
     desk.goes_to(0);
     if (monotonic_ns() > until) {

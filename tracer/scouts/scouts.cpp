@@ -26,7 +26,6 @@
 namespace uscope::tracer {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::size_t kMostInPacket = std::size_t{48} << 10;
 constexpr std::size_t kMostIdle = 2;
@@ -39,7 +38,7 @@ constexpr int kShortPatienceMs = 30;
 // ask() waits no more than this lately: for one process, and for all of them together. Shorter waits are not counted.
 constexpr double kMostOfOneMs = 600;
 constexpr double kMostOfAllMs = 1000;
-constexpr std::uint64_t kFreeNs = 20 * kMs;
+constexpr std::uint64_t kFreeNs = 20 * kMillisecondNs;
 constexpr std::uint64_t kLongestAskNs = kSecond;
 constexpr std::uint64_t kRest = 20;  // as a multiple of the time waited
 constexpr std::uint64_t kLeastRestNs = 5 * kSecond;
@@ -270,7 +269,7 @@ bool Errand::is_running() const {
 }
 
 bool Errand::hangs() const {
-  const std::uint64_t silent_ms = (monotonic_ns() - moved_ns_) / kMs;
+  const std::uint64_t silent_ms = (monotonic_ns() - moved_ns_) / kMillisecondNs;
   const auto patience = static_cast<std::uint64_t>(patience_ms_);
   if (done_ || silent_ms < patience || is_readable(scout_.socket.get(), 0)) return false;
   return silent_ms >= patience * kTimesWhileRunning || !is_running();
@@ -416,7 +415,7 @@ Awaited await(Errand& errand) {
     if (came == Errand::Came::kLost || (came == Errand::Came::kNothing && (too_long || errand.hangs()))) break;
     if (came != Errand::Came::kNothing) continue;
     if (errand.wait(kWaitMs) || !errand.is_running())
-      awaited.blocked_ns += std::min(monotonic_ns() - now, kWaitMs * kMs);
+      awaited.blocked_ns += std::min(monotonic_ns() - now, kWaitMs * kMillisecondNs);
   }
   awaited.in_vain = !awaited.answer;
   return awaited;
