@@ -12,8 +12,8 @@ using analyzer::Diagnosis;
 using analyzer::FindingType;
 using analyzer::Verdict;
 
-constexpr std::uint64_t kA = 0x555500001000;
-constexpr std::uint64_t kB = 0x555500002000;
+constexpr std::uint64_t kLockA = 0x555500001000;
+constexpr std::uint64_t kLockB = 0x555500002000;
 constexpr std::uint32_t kNormal = 0;
 constexpr std::uint32_t kRecursive = 1;
 
@@ -53,7 +53,7 @@ class InheritedNumbersTest : public testing::Test {
   static HungTrace child(const std::string& origin, std::uint32_t number, std::uint32_t kind = kRecursive) {
     HungTrace trace{
         .threads = {elsewhere(100, "main", "wait4"), elsewhere(101, "other", "poll"),
-                    elsewhere(200, "child", "clock_nanosleep"), mutex_waiter(201, "waits", kA, number)},
+                    elsewhere(200, "child", "clock_nanosleep"), mutex_waiter(201, "waits", kLockA, number)},
         .processes = {{.pid = 100}, {.pid = 200, .parent = 1, .executed = origin == "exec", .origin = origin}},
         .more_sql = began_in_trace(200)};
     trace.threads[2].process = trace.threads[3].process = 2;
@@ -99,7 +99,7 @@ TEST_F(InheritedNumbersTest, ANumberThatAThreadHasMayBeTheFirstThreadsToo) {
 // Each process between is made by clone(); the first one has executed a program.
 TEST_F(InheritedNumbersTest, ANumberGoesOnThroughGenerations) {
   HungTrace trace{.threads = {elsewhere(100, "main", "wait4"), elsewhere(200, "between", "wait4"),
-                              elsewhere(300, "child", "poll"), mutex_waiter(301, "waits", kA, 100)},
+                              elsewhere(300, "child", "poll"), mutex_waiter(301, "waits", kLockA, 100)},
                   .processes = {{.pid = 100},
                                 {.pid = 200, .parent = 1, .executed = false, .origin = "clone"},
                                 {.pid = 300, .parent = 2, .executed = false, .origin = "clone"}},
@@ -130,7 +130,7 @@ TEST_F(InheritedNumbersTest, OfAChildThatWasThereBeforeAnyNumberMayBe) {
 
 // A mutex that processes share: 101 waits for it, and 100 joins 101. The number in it is that of 100, or of its child.
 TEST_F(InheritedNumbersTest, ASharedLockMayBeTheChilds) {
-  HungTrace trace{.threads = {joiner(100, "main", 101), mutex_waiter(101, "waits", kA, 100),
+  HungTrace trace{.threads = {joiner(100, "main", 101), mutex_waiter(101, "waits", kLockA, 100),
                               elsewhere(200, "child", "clock_nanosleep")},
                   .processes = {{.pid = 100}, {.pid = 200, .parent = 1, .executed = false, .origin = "clone"}},
                   .more_sql = began_in_trace(200)};
@@ -158,11 +158,11 @@ TEST_F(InheritedNumbersTest, ASharedLockMayBeTheChilds) {
 TEST_F(InheritedNumbersTest, TheChildsFirstThreadMayUnlockWhatItsParentHadLocked) {
   expect_none(child("fork", 100, kNormal));
   HungTrace stuck = child("fork", 100, kNormal);
-  stuck.threads[2] = mutex_waiter(200, "child", kB, 201);
+  stuck.threads[2] = mutex_waiter(200, "child", kLockB, 201);
   stuck.threads[2].process = 2;
   expect(stuck, FindingType::kOwnerGone, Verdict::kDeadlock);
   HungTrace itself = child("fork", 100, kNormal);
-  itself.threads[2] = mutex_waiter(200, "child", kA, 100);
+  itself.threads[2] = mutex_waiter(200, "child", kLockA, 100);
   itself.threads[2].process = 2;
   itself.threads.pop_back();
   expect(itself, FindingType::kOwnerGone, Verdict::kDeadlock);

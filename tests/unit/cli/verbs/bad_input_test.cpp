@@ -15,7 +15,7 @@
 namespace uscope::test {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 class BadInput : public CommandTest {
  protected:
@@ -139,7 +139,7 @@ TEST_F(BadInput, ARawTraceCutOffAnywhereLoadsWhatIsWhole) {
   std::size_t before = 0;
   for (std::size_t size = sizeof(usc_raw_header); size < whole.size(); size += 29) {
     std::ofstream(folder_ / "cut.raw", std::ios::binary | std::ios::trunc) << whole.substr(0, size);
-    const json loaded = json::parse(output({"load", "cut.raw", "-o", "cut.db", "--format", "json"}));
+    const Json loaded = Json::parse(output({"load", "cut.raw", "-o", "cut.db", "--format", "json"}));
     // Whole events up to here, counted by the lengths alone.
     std::size_t events = 0;
     for (std::size_t at = sizeof(usc_raw_header); at + sizeof(usc_record) <= size;) {

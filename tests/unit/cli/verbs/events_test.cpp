@@ -7,7 +7,7 @@
 namespace uscope::test {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
 class EventsTest : public CommandTest {
@@ -15,9 +15,9 @@ class EventsTest : public CommandTest {
   // Ids of the events that the options leave.
   std::vector<int> ids(Words options) {
     options.insert(options.begin(), {"events", "sample.db", "--format", "json"});
-    const json document = json::parse(output(options));
+    const Json document = Json::parse(output(options));
     std::vector<int> found;
-    for (const json& event : document["events"]) found.push_back(event["id"]);
+    for (const Json& event : document["events"]) found.push_back(event["id"]);
     return found;
   }
 
@@ -42,11 +42,11 @@ TEST_F(EventsTest, AsJson) {
   const std::string text = output({"events", "sample.db", "--format", "json", "--stack"});
   expect_schema(text, "events");
   expect_harmless(text, true);
-  const json events = json::parse(text)["events"];
+  const Json events = Json::parse(text)["events"];
   ASSERT_EQ(events.size(), 14U);
   EXPECT_EQ(events[0]["how"], "attached");
   EXPECT_EQ(events[0]["dur_ns"], nullptr);
-  EXPECT_EQ(events[0]["frames"], json::array());
+  EXPECT_EQ(events[0]["frames"], Json::array());
   EXPECT_EQ(events[1]["args"][1], "0x7f544a44c000");
   EXPECT_EQ(events[1]["frames"][2]["function"], "run_job");
   EXPECT_EQ(events[1]["frames"][2]["line"], 42);
@@ -59,7 +59,7 @@ TEST_F(EventsTest, AsJson) {
 TEST_F(EventsTest, NoEventIsAnEmptyDocument) {
   const std::string text = output({"events", "sample.db", "--format", "json", "--pid", "4711"});
   expect_schema(text, "events");
-  EXPECT_EQ(json::parse(text)["events"].size(), 0U);
+  EXPECT_EQ(Json::parse(text)["events"].size(), 0U);
   EXPECT_EQ(output({"events", "sample.db", "--pid", "4711"}), "");
 }
 

@@ -8,7 +8,7 @@
 namespace uscope::test {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 // One process with one failed openat; tracing did not end in order.
 void write_raw(const std::filesystem::path& path) {
@@ -21,12 +21,12 @@ TEST_F(CommandTest, LoadMakesAStoreOfARawTrace) {
   write_raw(folder_ / "trace.raw");
   const std::string text = output({"load", "trace.raw", "-o", "loaded.db", "--format", "json"});
   expect_schema(text, "load");
-  const json loaded = json::parse(text);
+  const Json loaded = Json::parse(text);
   EXPECT_EQ(loaded["output"], "loaded.db");
   EXPECT_EQ(loaded["events"], 1);
   EXPECT_EQ(loaded["processes"], 1);
   EXPECT_EQ(loaded["complete"], false);
-  const json events = json::parse(output({"events", "loaded.db", "--format", "json"}))["events"];
+  const Json events = Json::parse(output({"events", "loaded.db", "--format", "json"}))["events"];
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0]["pid"], 4321);
   EXPECT_EQ(events[0]["ts_ns"], 3000);
@@ -41,7 +41,7 @@ TEST_F(CommandTest, LoadTellsWhatDebuginfodGave) {
   const std::string text =
       output({"load", "trace.raw", "-o", "loaded.db", "--debuginfod=http://127.0.0.1:1", "--format", "json"});
   expect_schema(text, "load");
-  const json figures = json::parse(text)["debuginfod"];
+  const Json figures = Json::parse(text)["debuginfod"];
   EXPECT_EQ(figures["asked"], 0);
   EXPECT_EQ(figures["problem"], "");
   EXPECT_NE(output({"load", "--debuginfod=http://127.0.0.1:1", "trace.raw", "-o", "again.db"})

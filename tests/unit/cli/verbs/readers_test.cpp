@@ -7,7 +7,7 @@
 namespace uscope::test {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
 TEST_F(CommandTest, ReportAsText) {
@@ -20,7 +20,7 @@ TEST_F(CommandTest, ReportAsJson) {
   const std::string text = output({"report", "sample.db", "--format", "json"});
   expect_schema(text, "report");
   expect_harmless(text, true);
-  const json report = json::parse(text);
+  const Json report = Json::parse(text);
   EXPECT_EQ(report["losses"][0]["cause"], "ring_full_event");
   EXPECT_EQ(report["losses"][0]["count"], 17);
   EXPECT_EQ(report["losses"][0]["processes"][1]["pid"], nullptr);
@@ -36,7 +36,7 @@ TEST_F(CommandTest, ReportAsJson) {
 }
 
 TEST_F(CommandTest, ReportsListsCanBeCut) {
-  const json report = json::parse(output({"report", "sample.db", "--format", "json", "--top", "1"}));
+  const Json report = Json::parse(output({"report", "sample.db", "--format", "json", "--top", "1"}));
   EXPECT_EQ(report["calls"]["lines"].size(), 1U);
   EXPECT_EQ(report["calls"]["total"], 6);
 }
@@ -62,9 +62,9 @@ TEST_F(CommandTest, TreeAsJson) {
   const std::string text = output({"tree", "sample.db", "--format", "json"});
   expect_schema(text, "tree");
   expect_harmless(text, true);
-  const json tree = json::parse(text);
-  EXPECT_EQ(tree["roots"], json({1, 5, 6}));
-  EXPECT_EQ(tree["processes"][0]["children"], json({2, 3}));
+  const Json tree = Json::parse(text);
+  EXPECT_EQ(tree["roots"], Json({1, 5, 6}));
+  EXPECT_EQ(tree["processes"][0]["children"], Json({2, 3}));
   EXPECT_EQ(tree["processes"][0]["images"][1]["path"], "/usr/bin/make");
 }
 
@@ -85,10 +85,10 @@ TEST_F(CommandTest, SqlAsJson) {
                                    "SELECT 1 AS a, NULL, 1.5, 'x', x'0aff'; SELECT name FROM thread WHERE id = 5"});
   expect_schema(text, "sql");
   expect_harmless(text, true);
-  const json results = json::parse(text)["results"];
+  const Json results = Json::parse(text)["results"];
   ASSERT_EQ(results.size(), 2U);
   EXPECT_EQ(results[0]["columns"][0], "a");
-  EXPECT_EQ(results[0]["rows"], json::array({json::array({1, nullptr, 1.5, "x", {{"blob", "x'0aff'"}}})}));
+  EXPECT_EQ(results[0]["rows"], Json::array({Json::array({1, nullptr, 1.5, "x", {{"blob", "x'0aff'"}}})}));
   EXPECT_EQ(results[1]["rows"][0][0], "\x1b[31mred\n\\xff;</script>");
 }
 
