@@ -346,12 +346,13 @@ TEST_F(RawTest, ARecordOfAnUnknownTypeIsAGapButNoDamage) {
   {
     RawTrace trace(raw());
     trace.event({});
-    usc_cpu_total unknown{};
-    unknown.head = trace.head(0x300, 0, 0, kStart);
+    usc_cpu_total unknown{};  // its type is changed below
+    unknown.head = trace.head(USC_RECORD_CPU_TOTAL, 0, 0, kStart);
     trace.put(unknown);
     trace.event({.source = USC_SOURCE_COUNT});
     trace.event({});
   }
+  overwrite(kHeader + kEvent + offsetof(usc_record, type), std::string("\0\x03", 2));
   auto reader = RawReader::open(raw());
   ASSERT_TRUE(reader);
   std::vector<RawGap> gaps;
