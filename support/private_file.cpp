@@ -38,6 +38,11 @@ Result<UniqueFd> duplicate(int fd) {
   return copy;
 }
 
+UniqueFd reopen(int there) {
+  const std::string same = fmt::format("/proc/self/fd/{}", there);
+  return UniqueFd(open(same.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
 Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::string& give) {
   const auto failed = [&] {
     const int number = errno;
@@ -51,8 +56,7 @@ Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::stri
   struct stat status {};
   if (fstat(there.get(), &status) != 0) return errno_error("cannot look at " + path.string(), errno);
   if (!S_ISREG(status.st_mode)) return Error{path.string() + " is not a regular file", give};
-  const std::string same = fmt::format("/proc/self/fd/{}", there.get());
-  UniqueFd file(open(same.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  UniqueFd file = reopen(there.get());
   if (file) return file;
   if (errno == ENOENT && access("/proc/self/fd", F_OK) != 0)
     return Error{"cannot open " + path.string() + ": /proc is not there", "mount it: mount -t proc none /proc"};

@@ -13,6 +13,10 @@ namespace uscope {
 // Returns another descriptor of the same open file, close-on-exec.
 Result<UniqueFd> duplicate(int fd);
 
+// Opens for reading the file that a descriptor of O_PATH refers to, without waiting; empty, with errno, if that fails.
+// Needs /proc.
+[[nodiscard]] UniqueFd reopen(int there);
+
 // Opens a regular file for reading. A FIFO, device, socket or folder in its place is an error and is itself never
 // opened, so that nothing blocks and no device notices. `give`: the remedy of every error but a missing permission.
 Result<UniqueFd> open_regular(const std::filesystem::path& path, const std::string& give);

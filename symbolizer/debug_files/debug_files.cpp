@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "support/byte_reader.h"
+#include "support/private_file.h"
 #include "support/text.h"
 #include "symbolizer/elf/elf_facts.h"
 
@@ -71,7 +72,8 @@ std::unique_ptr<DebugFile> debug_file(UniqueFd fd, const std::string& path, Debu
 }
 
 std::unique_ptr<DebugFile> debug_file_at(const std::string& path, DebugFileKind kind = DebugFileKind::kDebug) {
-  return debug_file(UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)), path, kind);
+  auto file = open_regular(path, "");
+  return debug_file(file ? std::move(*file) : UniqueFd(), path, kind);
 }
 
 std::unique_ptr<DebugFile> with_build_id(std::unique_ptr<DebugFile> file, const std::string& build_id) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "support/private_file.h"
 #include "support/result.h"
 #include "symbolizer/elf/vdso_image.h"
 #include "symbolizer/names/symbol_resolver.h"
@@ -48,7 +49,13 @@ class SymbolNamer : public FrameNamer {
   UniqueFd open_file(const ModuleRequest& module, ModuleState& state) const {
     HeldModule held = opener_ ? opener_(module) : HeldModule();
     const bool was_held = static_cast<bool>(held.fd);
-    if (!was_held) held.fd.reset(::open(module.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!was_held) {
+      errno = 0;
+      if (auto opened = open_regular(module.path, ""))
+        held.fd = std::move(*opened);
+      else if (errno == 0)
+        errno = EINVAL;  // not a regular file
+    }
     const bool usable =
         held.copied || (held.fd && holds_what_was_traced(held.fd.get(), module.traced, was_held, module.path));
     state = usable ? ModuleState::kUsable : held.fd ? ModuleState::kChanged : ModuleState::kGone;

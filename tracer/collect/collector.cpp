@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 
 #include "support/clock.h"
 #include "trace/record_type.h"
@@ -239,8 +240,10 @@ Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
 // Processes that did not answer a question in time.
 void Collector::record_unresponsive() {
   if (scouts_ == nullptr) return;
-  for (const std::uint32_t pid : scouts_->take_unresponsive())
-    record_error(losses_.record(USC_LOSS_NO_ANSWER, tasks_.process_of(pid), monotonic_ns()));
+  std::map<trace::ProcessId, std::uint64_t> counts;
+  for (const std::uint32_t pid : scouts_->take_unresponsive()) counts[tasks_.process_of(pid)]++;
+  for (const auto& [process, count] : counts)
+    record_error(losses_.record(USC_LOSS_NO_ANSWER, process, monotonic_ns(), count));
 }
 
 Result<void> Collector::write_losses() {

@@ -20,8 +20,9 @@ Result<void> LossRecorder::write(std::uint32_t cause, trace::ProcessId process, 
   return sink_.append_own(loss);
 }
 
-Result<void> LossRecorder::record(usc_loss_cause cause, trace::ProcessId process, std::uint64_t from_ns) {
-  return write(cause, process, 1, from_ns);
+Result<void> LossRecorder::record(usc_loss_cause cause, trace::ProcessId process, std::uint64_t from_ns,
+                                  std::uint64_t count) {
+  return write(cause, process, count, from_ns);
 }
 
 Result<void> LossRecorder::record_counted(const std::unordered_map<trace::ProcessId, std::uint64_t>& given_up) {

@@ -18,8 +18,8 @@ class LossRecorder {
  public:
   LossRecorder(Backend& backend, trace::RecordSink& sink) : backend_(backend), sink_(sink), from_ns_(monotonic_ns()) {}
 
-  // One loss of the collector's own, since `from_ns`; without an id where it is of no process.
-  Result<void> record(usc_loss_cause cause, trace::ProcessId process, std::uint64_t from_ns);
+  // `count` losses of the collector's own, since `from_ns`; without an id where they are of no process.
+  Result<void> record(usc_loss_cause cause, trace::ProcessId process, std::uint64_t from_ns, std::uint64_t count = 1);
   // The kernel side's, and walks that were given up, by process, since the last call.
   Result<void> record_counted(const std::unordered_map<trace::ProcessId, std::uint64_t>& given_up);
 

@@ -162,7 +162,7 @@ std::optional<FoundFile> FileOpener::follow(Opening& opening, Step* step) {
   if (!opening.errand) {
     if (opening.next == opening.candidates.size()) return not_found(opening.file, opening.error);
     if (scouts_->is_let_be(pid)) return give_up_file(*scouts_, opening.file, kLetBe);
-    auto errand = scouts_->send(work_, request_for(opening).bytes(), {}, limits_.silence_ms);
+    auto errand = scouts_->send(pid, work_, request_for(opening).bytes(), {}, limits_.silence_ms);
     if (!errand) return std::nullopt;  // none is available at present
     opening.errand.emplace(std::move(*errand));
   }
@@ -276,7 +276,7 @@ std::optional<OpenedFile> FileOpener::try_open(const OpenRequest& request, int m
     return answers.empty() ? std::nullopt : std::optional(opened_file(std::move(answers.back())));
   }
   if (debt_.left_ms() > limits_.most_debt_ms) return std::nullopt;
-  auto errand = scouts_->send(work_, request.bytes(), {}, milliseconds);
+  auto errand = scouts_->send(request.pid, work_, request.bytes(), {}, milliseconds);
   if (!errand) return std::nullopt;
   const std::uint64_t until = errand->began_ns() + static_cast<std::uint64_t>(milliseconds) * kMs;
   std::optional<ScoutMessage> answer;

@@ -333,7 +333,7 @@ Result<void> FutexWatch::send() {
   request.put_bytes(std::as_bytes(std::span(known)));
   look_->seen.clear();
   if (scouts_ == nullptr) return write(run_here(scan_waits, request.bytes()));
-  if (auto errand = scouts_->send(scan_waits, request.bytes()))
+  if (auto errand = scouts_->send(0, scan_waits, request.bytes()))
     look_->errand.emplace(std::move(*errand));
   else
     give_up();
@@ -355,6 +355,9 @@ Result<void> FutexWatch::work() {
   }
   const std::uint32_t place = look_->errand->at();
   const std::uint64_t waited_ns = monotonic_ns() - look_->errand->began_ns();
+  look_->errand->blame(place < look_->questions.size()
+                           ? look_->questions[place].pid
+                           : place - std::min(place, static_cast<std::uint32_t>(kPlaceOfProcess)));
   look_->errand.reset();
   if (place >= kPlaceOfProcess && place - kPlaceOfProcess != 0)
     scouts_->add_unresponsive(place - kPlaceOfProcess, waited_ns);

@@ -15,6 +15,7 @@
 #include <cerrno>
 
 #include "support/clock.h"
+#include "support/private_file.h"
 #include "tracer/process/library_search.h"
 #include "tracer/process/outsiders.h"
 
@@ -154,9 +155,16 @@ UniqueFd copy_in_memory(ScoutDesk& desk, int fd, const struct stat& status, std:
   return copy;
 }
 
-// Accepts only a regular file: by now a path may name a device or a FIFO.
-void answer_opened(ScoutDesk& desk, UniqueFd fd, OpenAnswer answer, std::uint32_t copy_ms) {
-  if (fd && (fstat(fd.get(), &answer.status) != 0 || !S_ISREG(answer.status.st_mode))) answer.error = ENOENT;
+// Opens what `there` (O_PATH) refers to only if it is a regular file: a path that a program chose may name a device,
+// which would notice that it is opened, or a FIFO.
+void answer_opened(ScoutDesk& desk, const UniqueFd& there, OpenAnswer answer, std::uint32_t copy_ms) {
+  UniqueFd fd;
+  if (there && (fstat(there.get(), &answer.status) != 0 || !S_ISREG(answer.status.st_mode))) {
+    answer.error = ENOENT;
+  } else if (there) {
+    fd = reopen(there.get());
+    answer.error = fd ? 0 : errno;
+  }
   UniqueFd copy;
   if (fd && is_served(fd.get())) {
     desk.be_last();  // its exit closes the file, which requires an answer from the serving program
@@ -164,14 +172,12 @@ void answer_opened(ScoutDesk& desk, UniqueFd fd, OpenAnswer answer, std::uint32_
     if (answer.error == 0) copy = copy_in_memory(desk, fd.get(), answer.status, copy_ms, &answer.error);
   }
   std::array<char, 4096> where{};
-  if (fd) (void)!readlink(fmt::format("/proc/self/fd/{}", fd.get()).c_str(), where.data(), where.size() - 1);
+  if (there) (void)!readlink(fmt::format("/proc/self/fd/{}", there.get()).c_str(), where.data(), where.size() - 1);
   const int given = answer.is_copy ? copy.get() : fd.get();
   const auto fds = answer.error == 0 ? std::span(&given, 1) : std::span<const int>();
   desk.answer(ScoutWriter().put(answer).put_text(where.data()).bytes(), fds);
   if (answer.is_copy) (void)fd.release();
 }
-
-constexpr int kReadOnly = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // O_NONBLOCK: FIFOs do not block
 
 UniqueFd open_below(ScoutMessage& request, int flags, std::uint64_t resolve) {
   if (request.fds.empty()) return {};
@@ -184,10 +190,10 @@ UniqueFd open_below(ScoutMessage& request, int flags, std::uint64_t resolve) {
 
 void open_name(ScoutDesk& desk) {
   errno = 0;
-  UniqueFd fd = open_below(desk.request(), kReadOnly | O_NOFOLLOW, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+  const UniqueFd there = open_below(desk.request(), O_PATH, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
   OpenAnswer answer;
-  answer.error = fd ? 0 : errno;
-  answer_opened(desk, std::move(fd), answer, OpenRequest::kCopyMs);
+  answer.error = there ? 0 : errno;
+  answer_opened(desk, there, answer, OpenRequest::kCopyMs);
 }
 
 void open_folder_below(ScoutDesk& desk) {
@@ -209,12 +215,12 @@ void open_file(ScoutDesk& desk) {
   const std::string path = in.get_text();
   const auto pid = in.get<std::uint32_t>();
   const auto copy_ms = in.get<std::uint32_t>();
-  UniqueFd fd(open(path.c_str(), kReadOnly));
+  const UniqueFd there(open(path.c_str(), O_PATH | O_CLOEXEC));
   OpenAnswer answer;
-  answer.error = fd ? 0 : errno;
+  answer.error = there ? 0 : errno;
   desk.goes_to(0);
-  answer.shares_our_root = fd && pid != 0 && has_our_root(pid);
-  answer_opened(desk, std::move(fd), answer, copy_ms);
+  answer.shares_our_root = there && pid != 0 && has_our_root(pid);
+  answer_opened(desk, there, answer, copy_ms);
 }
 
 OpenedFile opened_file(std::optional<ScoutMessage> answer) {

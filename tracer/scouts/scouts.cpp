@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -30,8 +31,9 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::size_t kMostInPacket = std::size_t{48} << 10;
 constexpr std::size_t kMostIdle = 2;
 constexpr std::size_t kMostLost = 64;
-constexpr int kNice = -20;        // as the collector, which may wait for them
-constexpr int kKeeperMs = 5'000;  // the keeper never does anything that may block
+constexpr std::size_t kMostLostOfUser = 16;  // what programs of one user can take of them
+constexpr int kNice = -20;                   // as the collector, which may wait for them
+constexpr int kKeeperMs = 5'000;             // the keeper never does anything that may block
 // A scout that is silent for this long hangs even though it runs, on something endless.
 constexpr int kTimesWhileRunning = 4;
 constexpr int kShortPatienceMs = 30;
@@ -175,6 +177,16 @@ bool is_running(pid_t pid) {
   return at != std::string_view::npos && at + 2 < line.size() && line[at + 2] == 'R';
 }
 
+// The real user of a process: of a set-user-ID program, the one who started it. Reading this waits for no lock.
+std::optional<std::uint32_t> user_of(std::uint32_t pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string word; status >> word;) {
+    std::uint32_t user = 0;
+    if (word == "Uid:" && status >> user) return user;
+  }
+  return std::nullopt;
+}
+
 bool is_readable(int fd, int milliseconds) {
   pollfd wanted{fd, POLLIN, 0};
   return poll(&wanted, 1, milliseconds) > 0;
@@ -240,7 +252,7 @@ Errand::~Errand() {
   if (done_ && !last_)
     scouts_->give_back(std::move(scout_));
   else
-    scouts_->give_up(std::move(scout_));
+    scouts_->give_up(std::move(scout_), blamed_);
 }
 
 Errand::Came Errand::next(ScoutMessage& answer) {
@@ -335,16 +347,21 @@ void Scouts::give_back(Errand::Scout scout) {
     give_up(std::move(scout));
 }
 
-void Scouts::give_up(Errand::Scout scout) {
+void Scouts::give_up(Errand::Scout scout, std::uint32_t pid) {
   if (!scout.process) return;
   (void)syscall(SYS_pidfd_send_signal, scout.process.get(), SIGKILL, nullptr, 0);
-  lost_.push_back(std::move(scout.process));
+  lost_.push_back({std::move(scout.process), pid == 0 ? std::nullopt : user_of(pid)});
 }
 
-// How many killed scouts still exist.
 std::size_t Scouts::count_lost() {
-  std::erase_if(lost_, [](const UniqueFd& process) { return is_readable(process.get(), 0); });
+  std::erase_if(lost_, [](const Lost& scout) { return is_readable(scout.process.get(), 0); });
   return lost_.size();
+}
+
+std::size_t Scouts::count_lost_of(std::uint32_t user) {
+  if (count_lost() < kMostLostOfUser) return 0;
+  return static_cast<std::size_t>(
+      std::count_if(lost_.begin(), lost_.end(), [&](const Lost& scout) { return scout.user == user; }));
 }
 
 // Scouts get little time if tracing has stood still for long lately, or is about to end.
@@ -380,15 +397,18 @@ bool Scouts::is_let_be(std::uint32_t pid) const {
 }
 
 // An idle scout may have been killed from outside: then another one is tried.
-std::optional<Errand> Scouts::send(ScoutWork work, std::span<const std::byte> request, std::span<const int> fds,
-                                   std::optional<int> patience_ms) {
+std::optional<Errand> Scouts::send(std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
+                                   std::span<const int> fds, std::optional<int> patience_ms) {
   std::vector<std::byte> bytes(request.begin(), request.end());
   const auto address = std::as_bytes(std::span(&work, 1));
   bytes.insert(bytes.end(), address.begin(), address.end());
+  if (pid != 0 && lost_.size() >= kMostLostOfUser)
+    if (const auto user = user_of(pid); user && count_lost_of(*user) >= kMostLostOfUser) return std::nullopt;
   for (std::size_t i = 0; i <= kMostIdle; i++) {
     auto scout = take();
     if (!scout) break;
     Errand errand(*this, std::move(*scout), patience_ms.value_or(this->patience_ms()));
+    errand.blame(pid);
     if (send_message(errand.scout_.socket.get(), bytes, fds)) return errand;
   }
   return std::nullopt;
@@ -425,13 +445,11 @@ Awaited await(Errand& errand) {
 
 std::optional<ScoutMessage> Scouts::ask(std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
                                         std::span<const int> fds) {
-  if (is_let_be(pid)) return std::nullopt;
-  if (owes_too_much(pid)) {
+  auto errand = is_let_be(pid) || owes_too_much(pid) ? std::nullopt : send(pid, work, request, fds);
+  if (!errand) {
     note_unresponsive(pid);
     return std::nullopt;
   }
-  auto errand = send(work, request, fds);
-  if (!errand) return std::nullopt;
   Awaited awaited = await(*errand);
   if (awaited.in_vain) {
     const std::uint64_t waited = monotonic_ns() - errand->began_ns();

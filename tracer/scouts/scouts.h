@@ -73,6 +73,8 @@ class Errand {
   // The last number passed to goes_to().
   [[nodiscard]] std::uint32_t at() const { return at_; }
   [[nodiscard]] std::uint64_t began_ns() const { return began_ns_; }
+  // Charges the scout, should it be given up, to the user of this process, which holds it up.
+  void blame(std::uint32_t pid) { blamed_ = pid; }
 
  private:
   friend class Scouts;
@@ -87,6 +89,7 @@ class Errand {
   Scout scout_;
   ScoutMessage partial_;
   std::uint32_t at_ = 0;
+  std::uint32_t blamed_ = 0;
   std::uint64_t began_ns_;
   std::uint64_t moved_ns_;
   int patience_ms_;
@@ -105,10 +108,11 @@ class Scouts {
   Scouts& operator=(const Scouts&) = delete;
   ~Scouts();
 
-  // Returns nullopt if no scout is available: too many did not return. `patience_ms`: in place of kPatienceMs, for an
-  // errand that the caller does not wait for.
-  std::optional<Errand> send(ScoutWork work, std::span<const std::byte> request, std::span<const int> fds = {},
-                             std::optional<int> patience_ms = std::nullopt);
+  // Sends a scout to do work about process `pid` (0: about none, or about several: see Errand::blame). Returns nullopt
+  // if no scout is available: too many did not return, of this process's user or of all. `patience_ms`: in place of
+  // kPatienceMs, for an errand that the caller does not wait for.
+  std::optional<Errand> send(std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
+                             std::span<const int> fds = {}, std::optional<int> patience_ms = std::nullopt);
   // Waits for the single answer to a request about process `pid` (0: about none). Returns nullopt if it did not come,
   // if this process has lately not answered, or if too much time was lately spent waiting for this process, or for all.
   std::optional<ScoutMessage> ask(std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
@@ -134,8 +138,10 @@ class Scouts {
   Scouts() = default;
   std::optional<Errand::Scout> take();
   void give_back(Errand::Scout scout);
-  void give_up(Errand::Scout scout);
+  void give_up(Errand::Scout scout, std::uint32_t pid = 0);
+  // How many killed scouts still exist: all, and those charged to one user.
   std::size_t count_lost();
+  std::size_t count_lost_of(std::uint32_t user);
   [[nodiscard]] int patience_ms() const;
   [[nodiscard]] bool owes_too_much(std::uint32_t pid) const;
   void owe(std::uint32_t pid, std::uint64_t waited_ns);
@@ -143,7 +149,11 @@ class Scouts {
   pid_t keeper_pid_ = -1;
   UniqueFd keeper_;
   std::list<Errand::Scout> idle_;
-  std::list<UniqueFd> lost_;  // pidfds of killed scouts
+  struct Lost {
+    UniqueFd process;  // pidfd of a killed scout
+    std::optional<std::uint32_t> user;
+  };
+  std::list<Lost> lost_;
   std::unordered_map<std::uint32_t, Silence> silent_;
   WaitingDebt debt_;  // of ask(), for all processes
   std::unordered_map<std::uint32_t, WaitingDebt> debts_;

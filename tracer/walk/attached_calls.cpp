@@ -119,7 +119,7 @@ Result<void> StackCopies::copy(std::vector<StackRequest> left, const std::functi
       for (const ScoutMessage& message : run_here(copy_stacks, bytes)) add(message);
       return {};
     }
-    auto errand = scouts_->send(copy_stacks, bytes);
+    auto errand = scouts_->send(0, copy_stacks, bytes);
     if (!errand) return {};
     while (true) {
       ScoutMessage message;
@@ -135,6 +135,8 @@ Result<void> StackCopies::copy(std::vector<StackRequest> left, const std::functi
       errand->wait(kWaitMs);
     }
     if (end_is_asked_for()) return {};
+    for (const StackRequest& request : left)
+      if (request.number == errand->at()) errand->blame(request.pid);
     avoid(left, errand->at());
   }
   return {};
