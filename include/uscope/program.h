@@ -40,8 +40,6 @@ enum usc_field {
 	USC_FIELD_COUNT
 };
 
-#define USC_FIELD_ROOM 16 /* fields that there is room for: a power of two */
-
 /* ADMIT and REFUSE have 0 in all else. */
 struct usc_insn {
 	__u8 op;       /* enum usc_op */
@@ -61,7 +59,7 @@ struct usc_program {
 };
 
 struct usc_program_input {
-	__u64 field[USC_FIELD_ROOM]; /* by enum usc_field; those that there are none of: 0 */
+	__u64 field[USC_FIELD_COUNT]; /* by enum usc_field; those that there are none of: 0 */
 };
 
 /* Why a program is refused. */
@@ -153,13 +151,15 @@ USC_INLINE int usc_program_admits(const volatile struct usc_program *program, co
 
 	for (step = 0; step < USC_PROGRAM_MOST && at < USC_PROGRAM_MOST; step++) {
 		const volatile struct usc_insn *insn = &program->insn[at];
-		__u32 op = insn->op;
+		__u32 op = insn->op, field = insn->field;
 
 		if (op == USC_OP_ADMIT)
 			return 1;
 		if (op == USC_OP_REFUSE)
 			return 0;
-		if (usc_insn_holds(op, insn->bits, input->field[insn->field % USC_FIELD_ROOM], insn->value))
+		if (field >= USC_FIELD_COUNT)
+			return 1;
+		if (usc_insn_holds(op, insn->bits, input->field[field], insn->value))
 			at += 1 + insn->on_true;
 		else
 			at += 1 + insn->on_false;
@@ -167,7 +167,6 @@ USC_INLINE int usc_program_admits(const volatile struct usc_program *program, co
 	return 1;
 }
 
-USC_ASSERT(USC_FIELD_COUNT <= USC_FIELD_ROOM, "each field has its room");
 USC_ASSERT_SIZE(usc_insn, 16);
 USC_ASSERT_SIZE(usc_program, 1032);
 
