@@ -38,6 +38,14 @@ def family_of(pid):
     return found
 
 
+def targets_of(pid):
+    """What a process has open: files by path, others by kind."""
+    try:
+        return {os.readlink(f"/proc/{pid}/fd/{fd}").split(":")[0] for fd in os.listdir(f"/proc/{pid}/fd")}
+    except FileNotFoundError:  # closed meanwhile
+        return set()
+
+
 class Readers(AttachCase):
     def tracer(self, *arguments):
         return self.start(USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, *arguments, stderr=subprocess.DEVNULL)
@@ -55,8 +63,8 @@ class Readers(AttachCase):
                 self.assertEqual((status["Uid"], status["Gid"], status["Groups"].strip()), (NOBODY, NOBODY, ""))
                 self.assertEqual({int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")}, {0})
                 self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
-                targets = {os.readlink(f"/proc/{pid}/fd/{fd}").split(":")[0] for fd in os.listdir(f"/proc/{pid}/fd")}
-                self.assertEqual(targets, {"/dev/null", "socket"})
+                # While a reader reads, it has that file, too.
+                self.wait_for(lambda pid=pid: targets_of(pid) == {"/dev/null", "socket"}, "the reader has other files")
         self.assertEqual(recording.wait(WAIT), 0)
         self.assertEqual(self.rows("SELECT cause, count FROM loss"), [])
 
