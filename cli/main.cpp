@@ -85,7 +85,7 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace uscope::cli
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(USCOPE_SANITIZED)
 // LeakSanitizer stops all threads as a debugger does, which a confined process may not do.
 extern "C" const char* __asan_default_options() {
   return "detect_leaks=0";

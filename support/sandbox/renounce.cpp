@@ -24,7 +24,7 @@
 namespace uscope {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(USCOPE_SANITIZED)
 constexpr bool kBoundsMemory = false;  // AddressSanitizer's shadow takes terabytes of addresses
 #else
 constexpr bool kBoundsMemory = true;

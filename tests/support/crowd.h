@@ -6,7 +6,7 @@
 
 namespace uscope::test {
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef USCOPE_SANITIZED
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;

@@ -13,7 +13,7 @@
 namespace uscope::include {
 namespace {
 
-usc_insn compare(usc_op op, usc_field field, std::uint64_t value, int on_true, int on_false, int bits = 64) {
+usc_insn compare(int op, int field, std::uint64_t value, int on_true, int on_false, int bits = 64) {
   usc_insn insn{};
   insn.op = static_cast<__u8>(op);
   insn.field = static_cast<__u8>(field);
@@ -173,8 +173,8 @@ TEST(Program, EndsWhateverItHolds) {
     for (__u32 i = 0; i < USC_PROGRAM_MOST; i++) {
       program.insn[i] = random() % 2
                             ? end(random() % 2 ? USC_OP_ADMIT : USC_OP_REFUSE)
-                            : compare(static_cast<usc_op>(random() % 10), static_cast<usc_field>(random() % 17),
-                                      random(), static_cast<int>(random() % 3), static_cast<int>(random() % 3));
+                            : compare(static_cast<int>(random() % 10), static_cast<int>(random() % 17), random(),
+                                      static_cast<int>(random() % 3), static_cast<int>(random() % 3));
       if (round % 8 == 0) program.insn[i].on_true = static_cast<__u8>(random());
     }
     usc_program cut = program;

@@ -340,7 +340,7 @@ TEST_F(LoaderTest, UnwindTablesAreKeptWithTheirTrouble) {
   trace_->unwind_data(40, "/opt/bin/good", USC_FILE_READY, 120);
   trace_->unwind_data(41, "/opt/bin/large", USC_FILE_USER_ONLY, 5000);
   trace_->unwind_data(42, "/opt/bin/bad\xff", USC_FILE_WITHOUT, 0, "/opt/bin/bad\xff is not an ELF file");
-  trace_->unwind_data(43, "/opt/bin/later", static_cast<usc_file_state>(77), 0);
+  trace_->unwind_data(43, "/opt/bin/later", 77, 0);
   load();
   EXPECT_EQ(rows("SELECT id, path, state, rows, rules, bytes, trouble FROM unwind_table WHERE id >= 40 ORDER BY id"),
             "40|/opt/bin/good|kernel|120|12|960|-\n41|/opt/bin/large|user|5000|500|40000|-\n"

@@ -229,7 +229,7 @@ class RawTrace {
   }
 
   // A file without text, with what became of its unwind data.
-  void unwind_data(std::uint32_t serial, const std::string& path, usc_file_state state, std::uint32_t rows,
+  void unwind_data(std::uint32_t serial, const std::string& path, std::uint32_t state, std::uint32_t rows,
                    const std::string& trouble = "") {
     usc_file_info info{};
     info.head = head(USC_RECORD_FILE_INFO, USC_CPU_USER, 0, kStart);

@@ -79,7 +79,7 @@ TEST(Renounce, RunsNoOtherCode) {
 }
 
 TEST(Renounce, MemoryIsBounded) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(USCOPE_SANITIZED)
   GTEST_SKIP() << "AddressSanitizer needs more addresses than any limit";
 #endif
   const auto takes = [](std::size_t bytes) {
