@@ -29,7 +29,7 @@ class Id {
   [[nodiscard]] constexpr Number value() const { return number_; }
   // True if this is an id.
   explicit constexpr operator bool() const { return number_ != 0; }
-  friend constexpr auto operator<=>(Id, Id) = default;
+  friend constexpr auto operator<=>(Id, Id) = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 sees a pointer
 
   friend std::string to_string(Id id) { return std::to_string(id.number_); }
   template <typename Traits>
@@ -84,7 +84,7 @@ struct IdPair {
   static_assert(sizeof(First) == sizeof(std::uint32_t) && sizeof(Second) == sizeof(std::uint32_t));
   First first{};
   Second second{};
-  friend constexpr auto operator<=>(const IdPair&, const IdPair&) = default;
+  friend constexpr auto operator<=>(const IdPair&, const IdPair&) = default;  // NOLINT(modernize-use-nullptr): as above
 };
 
 }  // namespace uscope::trace

@@ -47,6 +47,7 @@ constexpr FieldInfo describe(std::uint16_t type, std::string_view name, std::siz
           form};
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type and a field cannot be in parentheses
 constexpr FieldInfo kFields[] = {
 #define USC_X(record, field, form)                                                                    \
   describe<std::remove_reference_t<decltype(std::declval<record&>().field)>>(kTypeOf<record>, #field, \
@@ -54,6 +55,7 @@ constexpr FieldInfo kFields[] = {
 #include "uscope/lists/record_field.def"
 #undef USC_X
 };
+// NOLINTEND(bugprone-macro-parentheses)
 
 std::uint64_t read_number(const std::byte* at, std::size_t bytes, bool is_signed) {
   std::uint64_t number = 0;
@@ -130,6 +132,7 @@ void add_frames(Tail& tail) {
   std::vector<std::uint64_t> frames;
   frames_of(tail.record(), frames);
   std::vector<RecordValue> texts;
+  texts.reserve(frames.size());
   for (const std::uint64_t frame : frames)
     texts.emplace_back(std::to_string(USC_FRAME_FILE(frame)) + "+" + hex_number(USC_FRAME_OFFSET(frame)) +
                        ((frame & USC_FRAME_EXACT) != 0 ? "!" : ""));
