@@ -7,14 +7,14 @@
 
 namespace uscope::analyzer {
 
-using EventRowId = trace::RowId<struct EventRowKind>;
-using KindRowId = trace::RowId<struct KindRowKind>;
-using ProcessRowId = trace::RowId<struct ProcessRowKind>;
-using ThreadRowId = trace::RowId<struct ThreadRowKind>;
-using ImageRowId = trace::RowId<struct ImageRowKind>;
-using StackRowId = trace::RowId<struct StackRowKind>;
-using FrameRowId = trace::RowId<struct FrameRowKind>;
-using ModuleRowId = trace::RowId<struct ModuleRowKind>;
+using EventRowId = trace::RowId<struct EventReadKind>;
+using KindRowId = trace::RowId<struct KindReadKind>;
+using ProcessRowId = trace::RowId<struct ProcessReadKind>;
+using ThreadRowId = trace::RowId<struct ThreadReadKind>;
+using ImageRowId = trace::RowId<struct ImageReadKind>;
+using StackRowId = trace::RowId<struct StackReadKind>;
+using FrameRowId = trace::RowId<struct FrameReadKind>;
+using ModuleRowId = trace::RowId<struct ModuleReadKind>;
 using SpaceId = trace::RowId<struct SpaceKind>;  // an address space; no table has a row for it
 
 }  // namespace uscope::analyzer
