@@ -87,6 +87,9 @@ int run(int argc, char** argv) {
 
 #if defined(USCOPE_SANITIZED)
 // LeakSanitizer stops all threads as a debugger does, which a confined process may not do.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wreserved-identifier"  // the sanitizer's own name
+#endif
 extern "C" const char* __asan_default_options() {
   return "detect_leaks=0";
 }
