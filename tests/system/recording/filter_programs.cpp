@@ -16,11 +16,16 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/program_maker.h"
 #include "trace/raw_reader.h"
 #include "tracer/recorder/recorder.h"
 
 namespace uscope::tracer {
 namespace {
+
+using test::compare;
+using test::end;
+using test::program_of;
 
 constexpr int kGetppid = 3;
 constexpr int kClosed = 4;
@@ -31,30 +36,6 @@ int make_calls() {
   // The upper half of the register is what the kernel does not look at.
   for (const long fd : kDescriptors) syscall(SYS_close, (fd & 0xffffffff) | 0x1200000000);
   return 0;
-}
-
-usc_insn compare(usc_op op, usc_field field, std::uint64_t value, int on_true, int on_false, int bits = 64) {
-  usc_insn insn{};
-  insn.op = static_cast<__u8>(op);
-  insn.field = static_cast<__u8>(field);
-  insn.on_true = static_cast<__u8>(on_true);
-  insn.on_false = static_cast<__u8>(on_false);
-  insn.bits = static_cast<__u8>(bits);
-  insn.value = value;
-  return insn;
-}
-
-usc_insn end(usc_op op) {
-  usc_insn insn{};
-  insn.op = static_cast<__u8>(op);
-  return insn;
-}
-
-usc_program program_of(std::initializer_list<usc_insn> instructions) {
-  usc_program program{};
-  program.version = USC_PROGRAM_VERSION;
-  for (const usc_insn& insn : instructions) program.insn[program.length++] = insn;
-  return program;
 }
 
 class FilterPrograms : public testing::Test {

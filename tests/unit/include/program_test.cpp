@@ -8,34 +8,15 @@
 #include <random>
 #include <utility>
 
+#include "tests/support/program_maker.h"
 #include "uscope/control.h"
 
 namespace uscope::include {
 namespace {
 
-usc_insn compare(int op, int field, std::uint64_t value, int on_true, int on_false, int bits = 64) {
-  usc_insn insn{};
-  insn.op = static_cast<__u8>(op);
-  insn.field = static_cast<__u8>(field);
-  insn.on_true = static_cast<__u8>(on_true);
-  insn.on_false = static_cast<__u8>(on_false);
-  insn.bits = static_cast<__u8>(bits);
-  insn.value = value;
-  return insn;
-}
-
-usc_insn end(usc_op op) {
-  usc_insn insn{};
-  insn.op = static_cast<__u8>(op);
-  return insn;
-}
-
-usc_program program_of(std::initializer_list<usc_insn> instructions) {
-  usc_program program{};
-  program.version = USC_PROGRAM_VERSION;
-  for (const usc_insn& insn : instructions) program.insn[program.length++] = insn;
-  return program;
-}
+using test::compare;
+using test::end;
+using test::program_of;
 
 usc_program_error error_of(const usc_program& program, __u32* where = nullptr) {
   __u32 at = 0;
