@@ -51,7 +51,7 @@ void CallCounts::on_stack(const usc_stack& stack) {
 }
 
 void CallCounts::on_image(const usc_exec& exec) {
-  executed_.insert(trace::FileId(exec.exe_file));
+  if (const trace::FileId file(exec.exe_file); file != trace::kNoFile) executed_.insert(file);
 }
 
 void CallCounts::on_file(trace::FileId serial, const tracer::File& file) {

@@ -80,4 +80,9 @@ std::string socket_address_text(std::string_view bytes) {
   return fmt::format("family {}:{}", *family, hex_of(bytes.substr(sizeof(sa_family_t))));
 }
 
+bool is_unspecified_address(std::string_view text) {
+  static const std::string kStart = fmt::format("family {}:", AF_UNSPEC);
+  return text.starts_with(kStart);
+}
+
 }  // namespace uscope

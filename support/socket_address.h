@@ -13,4 +13,7 @@ namespace uscope {
 // not even the family is there). Names are copied byte by byte, unescaped.
 [[nodiscard]] std::string socket_address_text(std::string_view bytes);
 
+// Whether such a text is that of an AF_UNSPEC address: connect() to one dissolves the connection.
+[[nodiscard]] bool is_unspecified_address(std::string_view text);
+
 }  // namespace uscope

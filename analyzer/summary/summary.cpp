@@ -210,7 +210,7 @@ Result<void> Summarizer::verify() {
   query->bind(1, limits_.lines ? static_cast<std::int64_t>(limits_.lines) : -1);
   done = each(*query, [&](const SqlRow& row) {
     const Kind* kind = catalog_.kinds.find(KindRowId(row.integer(1)));
-    result.differences.push_back({EventRowId(row.integer(0)), kind ? kind->name : "", row.integer(2), row.integer(3),
+    result.differences.push_back({maybe_id<EventRowId>(row, 0), kind ? kind->name : "", row.integer(2), row.integer(3),
                                   row.maybe_integer(4), text(row, 5)});
   });
   if (!done) return done;

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "store/descriptors/descriptor_tracker.h"
+#include "support/socket_address.h"
 #include "syscalls/syscall_table.h"
 
 #include "store/descriptors/descriptor_calls.h"
@@ -172,7 +173,7 @@ Result<void> DescriptorTracker::follow_socket(const usc_event& event, Descriptor
     if (!label) return label.error();
     update.descriptor = {.name = *label, .close_on_exec = (event.args[1] & SOCK_CLOEXEC) != 0};
     if (sockets_.size() < kMostSockets) {
-      sockets_.push_back({*label, 0});
+      sockets_.push_back({.label = *label, .unconnected = *label});
       update.descriptor.name = {};
       update.descriptor.socket = static_cast<std::uint32_t>(sockets_.size());
     }
@@ -203,13 +204,17 @@ Result<void> DescriptorTracker::label_socket(const usc_event& event, DescriptorO
   update.descriptor.socket = found->socket;
   Socket& socket = sockets_[found->socket - 1];
   const trace::StringRowId before = socket.label;
-  socket = {{}, ++stamp_};
+  socket.label = {};
+  socket.stamp = ++stamp_;
   update.source_stamp = socket.stamp;
   update.descriptor.name = before;
-  if (!peer.empty()) {
+  if (connects && is_unspecified_address(peer)) {
+    update.descriptor.name = socket.unconnected;
+  } else if (!peer.empty()) {
     auto label = intern("socket:[" + std::string(connects ? "to " : "at ") + peer + "]");
     if (!label) return label.error();
     update.descriptor.name = *label;
+    if (!connects) socket.unconnected = *label;
   }
   plan(std::move(update));
   return {};

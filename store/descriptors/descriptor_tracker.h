@@ -116,7 +116,8 @@ class DescriptorTracker {
   };
 
   struct Socket {
-    trace::StringRowId label = {};  // none: unknown
+    trace::StringRowId label = {};        // none: unknown
+    trace::StringRowId unconnected = {};  // its label without a peer: of socket() or bind()
     std::uint64_t stamp = 0;
   };
 

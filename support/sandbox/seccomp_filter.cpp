@@ -56,6 +56,18 @@ void SeccompFilter::allow_without(long call, unsigned argument, std::uint32_t bi
   add(SCMP_ACT_ALLOW, call, &condition);
 }
 
+void SeccompFilter::refuse_with(long call, unsigned argument, std::uint32_t bits) {
+  for (std::uint32_t rest = bits; rest != 0; rest &= rest - 1) {
+    const std::uint32_t bit = rest & -rest;
+    const scmp_arg_cmp condition{argument, SCMP_CMP_MASKED_EQ, bit, bit};
+    add(kRefuse, call, &condition);
+  }
+}
+
+void SeccompFilter::hide(long call) {
+  add(SCMP_ACT_ERRNO(ENOSYS), call, nullptr);
+}
+
 Result<void> SeccompFilter::install() {
   if (error_ == 0) note(seccomp_load(context_.get()));
   if (error_ != 0) return errno_error("cannot limit the system calls of this process", error_);

@@ -24,6 +24,10 @@ class SeccompFilter {
   // Allows the call if the low half of an argument (0 … 5) equals `value`, or has none of `bits`.
   void allow_if_equal(long call, unsigned argument, std::uint32_t value);
   void allow_without(long call, unsigned argument, std::uint32_t bits);
+  // Refuses the call if the argument has any of `bits`.
+  void refuse_with(long call, unsigned argument, std::uint32_t bits);
+  // The call fails as on a kernel that does not have it (ENOSYS), so that libraries make an older call in its place.
+  void hide(long call);
 
   // Loads the filter into the kernel; permanent, for this thread and its children. Sets no_new_privs. Returns an error
   // if the kernel refuses the filter, or if a rule could not be added.

@@ -135,6 +135,7 @@ void Collector::on_exec(const usc_exec& exec) {
   if (observer_ != nullptr) observer_->on_image(exec);
   record_error(arrivals_.write_image(exec, tasks_.find(trace::TaskId(exec.head.task)).pid));
   if (exec.old_tid == 0) return;  // the image of a process that ran before
+  program_starts_++;
   jit_names_.leave(exec);
   tasks_.exec(exec);
 }
@@ -260,6 +261,7 @@ Result<void> Collector::write_totals() {
 TraceFigures Collector::figures() const {
   TraceFigures now;
   now.events = events_;
+  now.program_starts = program_starts_;
   now.lost = losses_.events();
   now.processes = tasks_.processes();
   now.deferred = walks_.figures().finished;

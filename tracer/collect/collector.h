@@ -111,6 +111,7 @@ class Collector {
   std::uint64_t round_ns_ = 0;       // when this round began
   std::uint64_t last_round_ns_ = 0;  // and the one before
   std::uint64_t events_ = 0;
+  std::uint64_t program_starts_ = 0;
   bool closing_ = false;
   bool rows_given_up_ = false;
   Result<void> trouble_;

@@ -380,8 +380,10 @@ Result<void> Recording::loop() {
       const auto idle = each_second(now);
       if (!idle) return idle.error();
       if (is_over(*idle)) {
-        if (collector_->figures().events > 0 || !command_) return {};
-        return Error{"the command ran, but the trace has no event of it",
+        if (const TraceFigures seen_now = collector_->figures();
+            !command_ || seen_now.events > 0 || seen_now.program_starts > 0)
+          return {};
+        return Error{"the command ran, but the trace has nothing of it",
                      "this is a fault of uscope: please report it with `uscope doctor`"};
       }
       next_second = now + (outcome_.command ? kSecond / 20 : kSecond);

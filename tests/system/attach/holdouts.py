@@ -131,6 +131,30 @@ class Holdouts(AttachCase):
         self.assertLess(took, END)
         self.check_slow(held, counter)
 
+    def test_a_crowd_of_one_user(self):
+        """Scouts that open such a file die of no signal. What processes of one user can take of them leaves enough for another's."""
+        held = self.ready("crowd", self.folder_for("served"), LIFE)
+        shell = self.start("/bin/sh", stdin=subprocess.PIPE)
+        tracer = self.attach("--pid", str(held.pid), "--pid", str(shell.pid))
+        time.sleep(3)  # scouts go on being lost
+        shell.stdin.write(b"ls /proc/self/ns\nexit\n")
+        shell.stdin.flush()
+        self.assertEqual(shell.wait(WAIT), 0)
+        began = time.monotonic()
+        tracer.send_signal(2)
+        self.assertEqual(tracer.wait(WAIT), 0, self.text())
+        print(f"crowd: ended in {time.monotonic() - began:.2f} s")
+        self.assertLess(time.monotonic() - began, END)
+        self.assertEqual(self.rows("SELECT DISTINCT trouble FROM unwind_table WHERE state = 'unreachable' AND path NOT LIKE '%/served/%'"), [])
+        self.assertGreater(self.count("unwind_table WHERE state = 'unreachable'"), 0)
+        self.assertEqual(self.rows("SELECT DISTINCT ended FROM v_event WHERE process = 'ls'"), [("root",)])
+        # Whom the question concerned that nobody answered.
+        users = "SELECT DISTINCT process.pid FROM loss JOIN process ON process.id = process_id WHERE cause = 'no_answer'"
+        crowd = {pid for pid, in self.rows(users)}
+        self.assertGreater(len(crowd), 10)
+        self.assertNotIn(shell.pid, crowd)
+        self.assertFalse(crowd & {pid for pid, in self.rows("SELECT DISTINCT pid FROM v_event WHERE process = 'ls'")})
+
     def test_the_lock_of_the_mappings(self):
         self.check("lock", self.folder_for("served"), LIFE)
         # What it maps would tell, and cannot be asked for.

@@ -48,6 +48,11 @@ class Recording(unittest.TestCase):
         self.assertEqual(self.record("sh", "-c", "exit 7").returncode, 7)
         self.assertEqual(self.rows("SELECT exit_code FROM process"), [(7,)])
 
+    def test_a_command_that_makes_none_of_the_calls_asked_for_is_no_failure(self):
+        done = self.record("true", options=["-e", "getppid"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.rows("SELECT (SELECT count(*) FROM event), count(*) FROM image"), [(0, 1)])
+
     def test_raises_the_signal_that_ended_the_command(self):
         self.assertEqual(self.record("sh", "-c", "kill -TERM $$").returncode, -signal.SIGTERM)
         self.assertEqual(self.rows("SELECT exit_signal FROM process"), [(signal.SIGTERM,)])

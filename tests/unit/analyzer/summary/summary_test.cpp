@@ -225,6 +225,16 @@ TEST_F(SummaryTest, VerifyNamesTheDifference) {
   EXPECT_EQ(s.verify->differences[0].function, "main");
 }
 
+TEST_F(SummaryTest, AComparedStackWhoseEventWasLostNamesNoEvent) {
+  test::write_store(folder_ / "lost.db",
+                    "INSERT INTO meta VALUES('verify_every', '1'); INSERT INTO verify VALUES(NULL, 0, 3, 4, 1);");
+  const auto summary = summarize(test::open_store(folder_ / "lost.db"), {});
+  ASSERT_TRUE(summary) << summary.error().what;
+  ASSERT_TRUE(summary->verify);
+  ASSERT_EQ(summary->verify->differences.size(), 1U);
+  EXPECT_EQ(summary->verify->differences[0].event_id, std::nullopt);
+}
+
 TEST_F(SummaryTest, ALimitCutsListsAndKeepsTotals) {
   const Summary s = summary(2);
   EXPECT_EQ(s.processes.lines.size(), 2U);

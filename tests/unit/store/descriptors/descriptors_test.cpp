@@ -559,5 +559,24 @@ TEST_F(DescriptorsTest, ASocketsLabelIsThatOfAllItsNumbers) {
   EXPECT_EQ(reads(), "socket:[to unix:/run/x]");
 }
 
+TEST_F(DescriptorsTest, ASocketLosesItsPeerByConnectingToAnUnspecifiedAddress) {
+  const auto connect = [this](const char* address) {
+    call("connect", 0, 3);
+    text(1, address);
+    read(3);
+  };
+  call("socket", 3, AF_INET, SOCK_DGRAM);
+  connect("inet:127.0.0.1:53");
+  connect("family 0:0000");
+  call("bind", 0, 3);
+  text(1, "inet:127.0.0.1:7");
+  connect("inet:127.0.0.1:53");
+  connect("family 0:0000");
+  load();
+  EXPECT_EQ(
+      reads(),
+      "socket:[to inet:127.0.0.1:53]\nsocket:[inet]\nsocket:[to inet:127.0.0.1:53]\nsocket:[at inet:127.0.0.1:7]");
+}
+
 }  // namespace
 }  // namespace uscope::store

@@ -116,7 +116,7 @@ std::string text_of(std::uint32_t answer) {
 
 constexpr std::uint64_t kForkFlags = 0x1200011;
 constexpr std::uint64_t kHigh = std::uint64_t{1} << 32;
-constexpr std::array<std::uint64_t, 18> kArguments = {0,
+constexpr std::array<std::uint64_t, 19> kArguments = {0,
                                                       1,
                                                       2,
                                                       3,
@@ -126,6 +126,7 @@ constexpr std::array<std::uint64_t, 18> kArguments = {0,
                                                       kForkFlags,
                                                       kForkFlags | 0x100,
                                                       kForkFlags - 1,
+                                                      0x10000000,  // CLONE_NEWUSER
                                                       0xffffffff,
                                                       kHigh,
                                                       kHigh + 1,
