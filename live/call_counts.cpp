@@ -30,14 +30,19 @@ std::string in_module(const std::string& path, std::uint64_t address) {
 
 }  // namespace
 
-void CallCounts::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
+void CallCounts::on_event(const usc_event& event, const tracer::TaskInfo& task) {
   if (event.source != USC_SOURCE_SYSCALL) return;
   if (event.how != USC_HOW_RETURNED && event.how != USC_HOW_NO_ENTRY) return;
   Counts& counts = counts_[{event.abi, event.kind, trace::StackId(event.stack)}];
   counts.calls++;
-  if ((event.flags & USC_EVENT_NO_RESULT) == 0 && syscalls::is_error(event.result)) counts.errors++;
-  if (event.how == USC_HOW_RETURNED && (event.flags & USC_EVENT_ATTACHED) == 0)
-    counts.times.add(event.head.time - std::min(event.head.time, event.entry_ns));
+  const bool error = (event.flags & USC_EVENT_NO_RESULT) == 0 && syscalls::is_error(event.result);
+  if (error) counts.errors++;
+  std::uint64_t time_ns = 0;
+  if (event.how == USC_HOW_RETURNED && (event.flags & USC_EVENT_ATTACHED) == 0) {
+    time_ns = event.head.time - std::min(event.head.time, event.entry_ns);
+    counts.times.add(time_ns);
+  }
+  threads_.add(event, task, error, time_ns);
 }
 
 void CallCounts::on_stack(const usc_stack& stack) {
@@ -149,13 +154,13 @@ std::vector<CallLine> CallCounts::lines() {
   std::vector<CallLine> lines;
   lines.reserve(merged.size());
   for (auto& [key, line] : merged) lines.push_back(std::move(line));
-  std::stable_sort(lines.begin(), lines.end(), [](const CallLine& a, const CallLine& b) { return a.calls > b.calls; });
   return lines;
 }
 
 // Stacks that nobody referred to are kept for one more time: their events may still come.
 void CallCounts::take() {
   counts_.clear();
+  threads_.take();
   constexpr std::size_t kMostFresh = 100000;
   if (fresh_.size() <= kMostFresh) return;
   std::vector<trace::StackId> all;

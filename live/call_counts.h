@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What `uscope top` counts: calls, errors and times by call and trigger, while tracing.
+// What `uscope top` counts while tracing: calls, errors and times, by call and trigger, and by thread.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "live/live_names.h"
+#include "live/thread_counts.h"
 #include "trace/ids.h"
 #include "trace/latency.h"
 #include "tracer/collect/observer.h"
@@ -39,8 +40,11 @@ class CallCounts : public tracer::RecordObserver {
   void on_file(trace::FileId serial, const tracer::File& file) override;
   void on_jit_name(trace::MmId mm, const tracer::PerfMapEntry& name) override;
 
-  // What was counted since the last take(), most calls first; functions that have no name yet are `module+0xADDRESS`.
+  // What was counted since the last take(), in no order that means anything; functions that have no name yet are
+  // `module+0xADDRESS`.
   [[nodiscard]] std::vector<CallLine> lines();
+  // The same calls by thread, in no order.
+  [[nodiscard]] std::vector<ThreadLine> threads() const { return threads_.lines(); }
   void take();
 
  private:
@@ -88,6 +92,7 @@ class CallCounts : public tracer::RecordObserver {
 
   LiveNames& names_;
   std::unordered_map<Key, Counts, KeyHash> counts_;
+  ThreadCounts threads_;
   std::unordered_map<trace::StackId, Stack> fresh_;  // stacks whose trigger was not asked for yet
   std::vector<std::uint32_t> trigger_of_;            // by stack: a number in triggers_ + 1; 0 = not known
   std::vector<Trigger> triggers_;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
@@ -14,6 +16,8 @@
 
 namespace uscope::cli {
 namespace {
+
+using nlohmann::ordered_json;
 
 constexpr double kMedian = 50;
 constexpr double kNearlyAll = 99;
@@ -24,68 +28,211 @@ std::string rate(std::uint64_t count, double seconds) {
   return each < 1 ? "< 1" : group_digits(static_cast<std::uint64_t>(std::llround(each)));
 }
 
+std::string time_rate(std::uint64_t time_ns, double seconds) {
+  return time_ns == 0 || seconds <= 0 ? "" : human_duration(static_cast<double>(time_ns) / seconds);
+}
+
 std::string time(const live::CallLine& line, std::uint64_t nanoseconds) {
   return line.times.count() == 0 ? "" : human_duration(static_cast<double>(nanoseconds));
 }
 
-std::string function(const live::CallLine& line) {
-  if (line.function.empty()) return "(no application frame)";
-  return line.function + (line.fallback ? " *" : "");
+// A column, and after how many others it is left out where there is too little room; 0: it stays.
+struct Column {
+  TableColumn column;
+  unsigned leaves = 0;
+};
+
+const std::vector<Column>& function_columns() {
+  static const std::vector<Column> kColumns = {{{"calls/s", Align::kRight}},
+                                               {{"errors/s", Align::kRight}},
+                                               {{"time/s", Align::kRight}},
+                                               {{"median", Align::kRight}, 3},
+                                               {{"99 %", Align::kRight}, 1},
+                                               {{"longest", Align::kRight}, 2},
+                                               {{"call", Align::kLeft, Shrink::kEnd}},
+                                               {{"from function", Align::kLeft, Shrink::kEnd, 16}},
+                                               {{"in", Align::kLeft, Shrink::kMiddle}, 4}};
+  return kColumns;
+}
+
+std::vector<std::string> cells(const live::CallLine& line, double seconds) {
+  return {rate(line.calls, seconds),
+          rate(line.errors, seconds),
+          time_rate(line.times.total(), seconds),
+          time(line, line.times.percentile(kMedian)),
+          time(line, line.times.percentile(kNearlyAll)),
+          time(line, line.times.max()),
+          top_call(line.call, line.abi),
+          top_function(line),
+          std::string(base_name(line.module))};
+}
+
+const std::vector<Column>& thread_columns() {
+  static const std::vector<Column> kColumns = {{{"calls/s", Align::kRight}},
+                                               {{"errors/s", Align::kRight}},
+                                               {{"time/s", Align::kRight}},
+                                               {{"pid", Align::kRight}},
+                                               {{"tid", Align::kRight}},
+                                               {{"name", Align::kLeft, Shrink::kEnd, 8}},
+                                               {{"most often", Align::kLeft, Shrink::kEnd}}};
+  return kColumns;
+}
+
+std::vector<std::string> cells(const live::ThreadLine& line, double seconds) {
+  const auto number = [](std::uint32_t id) { return id == 0 ? std::string("?") : std::to_string(id); };
+  return {rate(line.calls, seconds),           rate(line.errors, seconds),
+          time_rate(line.time_ns, seconds),    line.others ? "" : number(line.pid),
+          line.others ? "" : number(line.tid), line.others ? "(other threads)" : line.name,
+          top_call(line.call, line.abi)};
+}
+
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+// With the columns that fit.
+std::vector<std::string> fitting_table(const std::vector<Column>& columns,
+                                       const std::vector<std::vector<std::string>>& rows, std::size_t width) {
+  const unsigned most = std::max_element(columns.begin(), columns.end(), [](const Column& a, const Column& b) {
+                          return a.leaves < b.leaves;
+                        })->leaves;
+  std::vector<std::string> lines;
+  for (unsigned left_out = 0; left_out <= most; left_out++) {
+    const auto stays = [&](const Column& column) { return column.leaves == 0 || column.leaves > left_out; };
+    std::vector<TableColumn> shown;
+    for (const Column& column : columns)
+      if (stays(column)) shown.push_back(column.column);
+    TextTable table(shown);
+    for (const auto& row : rows) {
+      std::vector<std::string> kept;
+      for (std::size_t i = 0; i < row.size(); i++)
+        if (stays(columns[i])) kept.push_back(row[i]);
+      table.add_row(std::move(kept));
+    }
+    lines = split_lines(table.render(width));
+    if (std::all_of(lines.begin(), lines.end(), [&](const auto& line) { return display_width(line) <= width; })) break;
+  }
+  for (std::string& line : lines) line = shorten(line, width, Shrink::kEnd);
+  return lines;
+}
+
+ordered_json json_line(const live::CallLine& line, double seconds) {
+  const auto spent = [&](std::uint64_t value) {
+    return line.times.count() == 0 ? ordered_json() : ordered_json(value);
+  };
+  return {{"call", line.call},
+          {"abi", line.abi},
+          {"function", line.function.empty() ? ordered_json() : json_value(line.function)},
+          {"module", line.module.empty() ? ordered_json() : json_value(line.module)},
+          {"fallback", line.fallback},
+          {"calls", line.calls},
+          {"errors", line.errors},
+          {"total_ns", line.times.total()},
+          {"time_per_s_ns", seconds <= 0 ? 0 : static_cast<double>(line.times.total()) / seconds},
+          {"median_ns", spent(line.times.percentile(kMedian))},
+          {"p99_ns", spent(line.times.percentile(kNearlyAll))},
+          {"max_ns", spent(line.times.max())}};
+}
+
+ordered_json json_line(const live::ThreadLine& line, double seconds) {
+  const auto number = [](std::uint32_t id) { return id == 0 ? ordered_json() : ordered_json(id); };
+  return {{"pid", number(line.pid)},
+          {"tid", number(line.tid)},
+          {"name", line.others ? ordered_json() : json_value(line.name)},
+          {"calls", line.calls},
+          {"errors", line.errors},
+          {"total_ns", line.time_ns},
+          {"time_per_s_ns", seconds <= 0 ? 0 : static_cast<double>(line.time_ns) / seconds},
+          {"most_frequent_call", line.call},
+          {"abi", line.abi}};
 }
 
 }  // namespace
 
-std::string top_text(const TopPicture& picture, std::size_t most, std::size_t width, bool quits) {
+std::string order_name(live::Order order) {
+  return order == live::Order::kTime ? "time" : order == live::Order::kErrors ? "errors" : "calls";
+}
+
+std::string by_name(TopBy by) {
+  return by == TopBy::kThread ? "thread" : "function";
+}
+
+std::string top_call(const std::string& call, const std::string& abi) {
+  return abi.empty() || abi == "x86_64" ? call : call + " (" + abi + ")";
+}
+
+std::string top_function(const live::CallLine& line) {
+  if (line.function.empty()) return "(no application frame)";
+  return line.function + (line.fallback ? " *" : "");
+}
+
+std::vector<std::size_t> top_places(const TopPicture& picture, const TopChoice& choice) {
+  return choice.by == TopBy::kThread ? live::chosen(picture.threads, choice.lines)
+                                     : live::chosen(picture.lines, choice.lines);
+}
+
+std::size_t top_line_count(const TopPicture& picture, TopBy by) {
+  return by == TopBy::kThread ? picture.threads.size() : picture.lines.size();
+}
+
+std::string top_title(const TopPicture& picture, const std::string& more, std::size_t width) {
   const std::string calls = rate(picture.calls, picture.seconds);
-  const std::string head =
-      fmt::format("{}  {} s  {}  {} calls/s  {} lost{}", picture.target,
-                  group_digits(static_cast<std::uint64_t>(picture.at_s)), plural(picture.processes, "process"),
-                  calls.empty() ? "0" : calls, group_digits(picture.lost), quits ? "  q quits" : "");
-  std::string text = shorten(escape_terminal(head), width, Shrink::kEnd) + "\n\n";
-  TextTable table({{"calls/s", Align::kRight},
-                   {"errors/s", Align::kRight},
-                   {"median", Align::kRight},
-                   {"99 %", Align::kRight},
-                   {"longest", Align::kRight},
-                   {"call"},
-                   {"from function", Align::kLeft, Shrink::kEnd, 20},
-                   {"in", Align::kLeft, Shrink::kMiddle}});
-  const std::size_t shown = std::min(most, picture.lines.size());
-  for (std::size_t i = 0; i < shown; i++) {
-    const live::CallLine& line = picture.lines[i];
-    table.add_row({rate(line.calls, picture.seconds), rate(line.errors, picture.seconds),
-                   time(line, line.times.percentile(kMedian)), time(line, line.times.percentile(kNearlyAll)),
-                   time(line, line.times.max()), line.call + (line.abi == "x86_64" ? "" : " (" + line.abi + ")"),
-                   function(line), std::string(base_name(line.module))});
-  }
-  if (shown != 0) text += table.render(width);
-  if (shown < picture.lines.size()) text += "  " + group_digits(picture.lines.size() - shown) + " more\n";
+  const std::string figures =
+      fmt::format("  {} s  {}  {} calls/s{}", group_digits(static_cast<std::uint64_t>(picture.at_s)),
+                  plural(picture.processes, "process"), calls.empty() ? "0" : calls, more);
+  const std::size_t room = width - std::min(width, display_width(figures));
+  return shorten(shorten(escape_terminal(picture.target), room, Shrink::kEnd) + figures, width, Shrink::kEnd);
+}
+
+std::vector<std::string> top_table(const TopPicture& picture, TopBy by, const std::vector<std::size_t>& places,
+                                   std::size_t width) {
+  if (places.empty()) return {};
+  std::vector<std::vector<std::string>> rows;
+  for (const std::size_t place : places)
+    rows.push_back(by == TopBy::kThread ? cells(picture.threads[place], picture.seconds)
+                                        : cells(picture.lines[place], picture.seconds));
+  return fitting_table(by == TopBy::kThread ? thread_columns() : function_columns(), rows, width);
+}
+
+std::string top_text(const TopPicture& picture, const TopChoice& choice, std::size_t most, std::size_t width) {
+  std::string text = top_title(picture, fmt::format("  {} lost", group_digits(picture.lost)), width) + "\n\n";
+  std::vector<std::size_t> places = top_places(picture, choice);
+  const std::size_t matching = places.size();
+  places.resize(std::min(most, matching));
+  for (const std::string& line : top_table(picture, choice.by, places, width)) text += line + "\n";
+  if (places.size() < matching) text += "  " + group_digits(matching - places.size()) + " more\n";
+  if (!choice.lines.filter.empty())
+    text += shorten(fmt::format("  {} of {} match {}", group_digits(matching),
+                                plural(top_line_count(picture, choice.by), "line"), in_quotes(choice.lines.filter)),
+                    width, Shrink::kEnd) +
+            "\n";
   return text;
 }
 
-std::string top_json(const TopPicture& picture, std::size_t most) {
-  nlohmann::ordered_json lines = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < std::min(most, picture.lines.size()); i++) {
-    const live::CallLine& line = picture.lines[i];
-    const auto spent = [&](std::uint64_t value) {
-      return line.times.count() == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
-    };
-    lines.push_back({{"call", line.call},
-                     {"abi", line.abi},
-                     {"function", line.function.empty() ? nlohmann::ordered_json() : json_value(line.function)},
-                     {"module", line.module.empty() ? nlohmann::ordered_json() : json_value(line.module)},
-                     {"fallback", line.fallback},
-                     {"calls", line.calls},
-                     {"errors", line.errors},
-                     {"total_ns", line.times.total()},
-                     {"median_ns", spent(line.times.percentile(kMedian))},
-                     {"p99_ns", spent(line.times.percentile(kNearlyAll))},
-                     {"max_ns", spent(line.times.max())}});
-  }
-  const nlohmann::ordered_json document = {
-      {"target", json_value(picture.target)}, {"at_s", picture.at_s},     {"seconds", picture.seconds},
-      {"processes", picture.processes},       {"calls", picture.calls},   {"lost", picture.lost},
-      {"line_count", picture.lines.size()},   {"lines", std::move(lines)}};
+std::string top_json(const TopPicture& picture, const TopChoice& choice, std::size_t most) {
+  const std::vector<std::size_t> places = top_places(picture, choice);
+  ordered_json lines = ordered_json::array();
+  for (std::size_t i = 0; i < std::min(most, places.size()); i++)
+    lines.push_back(choice.by == TopBy::kThread ? json_line(picture.threads[places[i]], picture.seconds)
+                                                : json_line(picture.lines[places[i]], picture.seconds));
+  const ordered_json document = {
+      {"target", json_value(picture.target)},
+      {"at_s", picture.at_s},
+      {"seconds", picture.seconds},
+      {"processes", picture.processes},
+      {"calls", picture.calls},
+      {"lost", picture.lost},
+      {"by", by_name(choice.by)},
+      {"sort", order_name(choice.lines.order)},
+      {"filter", choice.lines.filter.empty() ? ordered_json() : json_value(choice.lines.filter)},
+      {"line_count", places.size()},
+      {"lines", std::move(lines)}};
   return dump(document, false) + "\n";
 }
 

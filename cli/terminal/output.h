@@ -2,6 +2,7 @@
 // The output stream of a verb's result, and its width.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <string_view>
@@ -21,6 +22,9 @@ class Output {
 
   // Flushes. Returns an error if any output did not reach the stream.
   [[nodiscard]] Result<void> finish();
+
+  // What failed was that nobody reads any more (`| head`).
+  [[nodiscard]] bool has_no_reader() const { return error_ == EPIPE; }
 
  private:
   std::FILE* stream_;

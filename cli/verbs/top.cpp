@@ -2,18 +2,21 @@
 #include "cli/verbs/top.h"
 
 #include <poll.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <utility>
 
-#include "cli/render/top_render.h"
+#include "cli/render/top_screen.h"
+#include "cli/render/top_view.h"
 #include "cli/render/units.h"
 #include "cli/session/record_target.h"
+#include "cli/terminal/screen.h"
 #include "cli/verbs/shared_options.h"
 #include "support/text.h"
 #include "tracer/recorder/recorder.h"
@@ -23,94 +26,92 @@ namespace {
 
 constexpr int kAllLast = 3;  // enough to find the trigger
 constexpr std::size_t kPlainLines = 20;
-constexpr std::size_t kAround = 4;  // lines of the screen outside of the table
 constexpr std::int64_t kLeastInterval = 250'000'000;
 constexpr auto kNamesWait = std::chrono::seconds(10);
-
-// The terminal while it shows pictures: an alternate screen, keys without Enter. The destructor restores the former
-// state.
-class Screen {
- public:
-  Screen() {
-    if (isatty(STDIN_FILENO) != 0 && tcgetattr(STDIN_FILENO, &before_) == 0) {
-      termios raw = before_;
-      raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-      keys_ = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
-    }
-    std::fputs("\x1b[?1049h\x1b[?25l", stdout);
-    std::fflush(stdout);
-  }
-  Screen(const Screen&) = delete;
-  Screen& operator=(const Screen&) = delete;
-  ~Screen() {
-    std::fputs("\x1b[?25h\x1b[?1049l", stdout);
-    std::fflush(stdout);
-    if (keys_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-  }
-  [[nodiscard]] bool keys() const { return keys_; }
-  [[nodiscard]] bool quit_was_typed() const {
-    pollfd input{STDIN_FILENO, POLLIN, 0};
-    char key = 0;
-    while (keys_ && poll(&input, 1, 0) > 0 && read(STDIN_FILENO, &key, 1) == 1)
-      if (key == 'q' || key == 'Q') return true;
-    return false;
-  }
-  static std::size_t rows() {
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row <= kAround + 1) return kPlainLines;
-    return size.ws_row - kAround;
-  }
-
- private:
-  termios before_{};
-  bool keys_ = false;
-};
 
 class Top {
  public:
   Top(const TopVerbOptions& options, std::int64_t interval_ns, live::LiveNames& names)
       : options_(options), interval_s_(static_cast<double>(interval_ns) / 1e9), names_(names) {
     picture_.target = describe_target(options.record);
+    view_.choice = options.choice;
+    view_.most = options.lines;
   }
 
   Result<int> run(const tracer::RecordOptions& recorder) {
-    const bool refreshes = !options_.once && options_.format == Format::kText && isatty(STDOUT_FILENO) != 0;
-    if (refreshes) screen_.emplace();
     tracer::RecordHooks hooks;
     hooks.observer = &calls_;
+    hooks.attached = [this](std::uint64_t threads) { begin(threads); };
     hooks.status = [this](const tracer::TraceFigures& now, double seconds) { refresh(now, seconds); };
-    hooks.wants_end = [this] { return over_ || (screen_ && screen_->quit_was_typed()); };
-    hooks.attached = [this](std::uint64_t threads) { say_attached(threads); };
+    hooks.each_round = [this] { attend(); };
+    hooks.wants_end = [this] { return over_; };
+    hooks.ending = [this] {
+      screen_.reset();
+      return true;
+    };
     const auto outcome = tracer::record(recorder, hooks, nullptr);
-    if (options_.once && outcome) show_last(*outcome);
     screen_.reset();
+    if (options_.once && outcome && !failed_) show_last(*outcome);
     if (const auto trouble = names_.trouble()) print_error(*trouble);
     if (!outcome) return outcome.error();
     if (!outcome->trouble.empty()) return Error{outcome->trouble, ""};
-    if (auto done = output_.finish(); !done) return done.error();
+    if (auto done = output_.finish(); !done && !output_.has_no_reader()) return done.error();
     return 0;
   }
 
  private:
-  void say_attached(std::uint64_t threads) {
-    if (threads == 0 && !screen_)
+  // The processes that trace have been forked: the terminal is taken now and not before.
+  void begin(std::uint64_t threads) {
+    if (!options_.once && options_.format == Format::kText && isatty(STDOUT_FILENO) != 0) {
+      auto screen = Screen::open();
+      if (screen) {
+        screen_ = std::move(*screen);
+        view_.keys = screen_->has_keys();
+        show();
+        return;
+      }
+      print_error({screen.error().what + ": one display follows another", screen.error().remedy});
+    }
+    if (threads == 0)
       std::fprintf(stderr, "uscope: nothing of %s runs yet: waiting for it; Ctrl-C ends tracing\n",
                    escape_terminal(picture_.target).c_str());
   }
 
+  // Keys, a new size of the terminal, a reader that has gone.
+  void attend() {
+    if (over_) return;
+    if (!screen_) {
+      pollfd output{STDOUT_FILENO, 0, 0};
+      if (poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP)) != 0) fail();
+      return;
+    }
+    while (const auto key = screen_->key()) {
+      const std::size_t lines = top_places(picture_, view_.choice).size();
+      const KeyEffect effect = press(view_, *key, lines, top_page(view_, size_.rows));
+      if (effect == KeyEffect::kQuit) {
+        over_ = true;
+        return;
+      }
+      if (effect == KeyEffect::kChanged) stale_ = true;
+    }
+    if (screen_->is_gone()) over_ = true;
+    if (stale_ || screen_->size() != size_) draw();
+  }
+
   void refresh(const tracer::TraceFigures& now, double seconds) {
-    if (over_ || seconds - picture_.at_s < interval_s_) return;
-    fill(now, seconds);
+    if (over_ || seconds - begun_s_ < interval_s_) return;
+    if (!view_.paused) fill(now, seconds);
+    begun_s_ = seconds;
     if (options_.once) {
       over_ = true;
       return;
     }
-    show();
+    if (!view_.paused) show();
     calls_.take();
   }
 
   void fill(const tracer::TraceFigures& now, double seconds) {
-    picture_.seconds = seconds - picture_.at_s;
+    picture_.seconds = seconds - begun_s_;
     picture_.at_s = seconds;
     picture_.lost = now.lost;
     picture_.processes = now.processes;
@@ -119,6 +120,7 @@ class Top {
 
   void set_lines() {
     picture_.lines = calls_.lines();
+    picture_.threads = calls_.threads();
     picture_.calls = 0;
     for (const live::CallLine& line : picture_.lines) picture_.calls += line.calls;
   }
@@ -126,7 +128,6 @@ class Top {
   // With --once, the picture may wait for its names, and covers the whole recording.
   void show_last(const tracer::RecordOutcome& outcome) {
     const double seconds = static_cast<double>(outcome.duration_ns) / 1e9;
-    if (!over_) picture_.at_s = 0;
     picture_.seconds = seconds;
     picture_.at_s = seconds;
     picture_.lost = outcome.figures.lost;
@@ -138,27 +139,67 @@ class Top {
   }
 
   void show() {
-    const std::size_t fit = screen_ ? Screen::rows() : kPlainLines;
-    if (options_.format == Format::kJson) {
-      output_.write(top_json(picture_, options_.lines != 0 ? options_.lines : picture_.lines.size()));
-    } else {
-      if (screen_) output_.write("\x1b[H\x1b[J");
-      output_.write(top_text(picture_, options_.lines != 0 ? options_.lines : fit, text_width(stdout),
-                             screen_ && screen_->keys()));
-      if (!screen_ && !options_.once) output_.write("\n");
+    if (screen_) {
+      draw();
+      return;
     }
-    std::fflush(stdout);
+    if (options_.format == Format::kJson) {
+      const std::size_t all = top_line_count(picture_, view_.choice.by);
+      output_.write(top_json(picture_, view_.choice, options_.lines != 0 ? options_.lines : all));
+    } else {
+      const std::size_t most = options_.lines != 0 ? options_.lines : kPlainLines;
+      output_.write(top_text(picture_, view_.choice, most, text_width(stdout)));
+      if (!options_.once) output_.write("\n");
+    }
+    if (!output_.finish()) fail();
+  }
+
+  // A terminal that takes nothing now is drawn on when it does: whoever waited for it would not read the rings.
+  void draw() {
+    stale_ = !Screen::takes_output();
+    if (stale_) return;
+    size_ = screen_->size();
+    screen_->draw(top_screen(picture_, view_, size_));
+  }
+
+  // The output cannot be written, or nobody reads it.
+  void fail() {
+    failed_ = true;
+    over_ = true;
   }
 
   const TopVerbOptions& options_;
   double interval_s_;
   live::LiveNames& names_;
   live::CallCounts calls_{names_};
-  std::optional<Screen> screen_;
+  std::unique_ptr<Screen> screen_;
   Output output_{stdout};
   TopPicture picture_;
+  TopView view_;
+  ScreenSize size_;      // that was drawn for
+  double begun_s_ = 0;   // when the time of the next picture began
+  bool stale_ = false;   // what the terminal shows
+  bool failed_ = false;  // the output
   bool over_ = false;
 };
+
+void add_choice(CLI::App& verb, TopChoice& choice) {
+  static const std::map<std::string, live::Order> kOrders{
+      {"calls", live::Order::kCalls}, {"time", live::Order::kTime}, {"errors", live::Order::kErrors}};
+  static const std::map<std::string, TopBy> kBy{{"function", TopBy::kFunction}, {"thread", TopBy::kThread}};
+  verb.add_option_function<std::string>(
+          "--sort", [&choice](const std::string& name) { choice.lines.order = kOrders.at(name); },
+          "what there is most of in the first line")
+      ->check(CLI::IsMember({"calls", "time", "errors"}))
+      ->default_str("calls");
+  verb.add_option_function<std::string>(
+          "--by", [&choice](const std::string& name) { choice.by = kBy.at(name); },
+          "a line for each call and the function that made it, or for each thread")
+      ->check(CLI::IsMember({"function", "thread"}))
+      ->default_str("function");
+  verb.add_option("--filter", choice.lines.filter, "only lines with this text in call, function or module")
+      ->type_name("TEXT");
+}
 
 }  // namespace
 
@@ -166,7 +207,7 @@ void add_top(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TopVerbOptions>();
   options->record.mode = kAllLast;
   CLI::App* verb =
-      app.add_subcommand("top", "show continuously what running applications call, and from where; q quits");
+      app.add_subcommand("top", "show continuously what running applications call, and from where; q quits, ? helps");
   add_running_target(*verb, options->record);
   verb->add_option("-e,--calls", options->record.calls, "calls to count: names, %file %network ..., all; ! excludes")
       ->type_name("SET")
@@ -174,8 +215,8 @@ void add_top(CLI::App& app, Invocation& invocation) {
   verb->add_option("--interval", options->interval, "how often to refresh, at least 250ms")
       ->type_name("T")
       ->capture_default_str();
-  verb->add_option("--lines", options->lines, "number of lines; by default as many as fit the terminal")
-      ->type_name("N");
+  add_choice(*verb, options->choice);
+  verb->add_option("--lines", options->lines, "number of lines; by default as many as fit the terminal")->type_name("N");
   verb->add_flag("--once", options->once, "print one display, of one interval");
   verb->add_option("--duration", options->record.duration, "end after this time: 30s, 5m")->type_name("T");
   verb->add_option("--backend", options->record.backend,

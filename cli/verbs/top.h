@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cli/render/top_render.h"
 #include "cli/session/record_plan.h"
 #include "cli/terminal/output.h"
 #include "cli/verbs/invocation.h"
@@ -14,6 +15,7 @@ struct TopVerbOptions {
   RecordVerbOptions record;  // only target, calls, backend, modules, duration
   std::string interval = "1s";
   bool once = false;
+  TopChoice choice;    // what is shown at first
   unsigned lines = 0;  // 0: as many as fit on the terminal, or 20
   Format format = Format::kText;
 };

@@ -66,7 +66,8 @@ ALLOWED = {
     "analyzer/read": "store/db store/write support syscalls trace",
     "analyzer/summary": "analyzer/read include/uscope/lists store/db support trace",
     "live": (
-        "support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files tracer/jit"),
+        "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
+        "tracer/jit tracer/model"),
     "exporters": "analyzer/read store/db support",
     "cli": "cli/terminal cli/verbs",
     "cli/render": "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/terminal live support syscalls trace",

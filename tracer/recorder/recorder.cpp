@@ -390,9 +390,11 @@ Result<void> Recording::loop() {
     }
     if (hooks_.status && now >= next_status) {
       hooks_.status(collector_->figures(), static_cast<double>(now - start_ns_) / 1e9);
-      if (hooks_.wants_end && hooks_.wants_end()) stop(StopReason::kInterrupted);
       next_status = now + kStatusEveryNs;
     }
+    if (hooks_.each_round) hooks_.each_round();
+    if (hooks_.wants_end && hooks_.wants_end()) stop(StopReason::kInterrupted);
+    if (stopping_) break;
     const int wait_ms = next_wait(now);
     std::array<pollfd, 2> fds = {{{backend_->wait_fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}}};
     if (poll(fds.data(), fds.size(), wait_ms) > 0 && (fds[0].revents & POLLIN) != 0) backend_->wait(0);

@@ -68,9 +68,11 @@ struct RecordHooks {
   std::function<void(std::uint64_t)> attached;  // running processes are now traced; the argument is their number of
                                                 // threads
   std::function<void(const TraceFigures&, double)>
-      status;                       // about four times a second, with the seconds since the start
-  StallCheck* stall = nullptr;      // with RecordOptions.stall_ns
-  std::function<bool()> wants_end;  // called as often; true: the observer has seen enough
+      status;                        // about four times a second, with the seconds since the start
+  StallCheck* stall = nullptr;       // with RecordOptions.stall_ns
+  std::function<void()> each_round;  // after each round of the collector, some ten milliseconds apart or less: what
+                                     // has to answer at once, as keys do
+  std::function<bool()> wants_end;   // called as often; true: the observer has seen enough
 };
 
 // Records until the command and all its descendants have ended, or until a limit or signal ends it. Returns an error if

@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "cli/terminal/text_width.h"
+#include "live/line_choice.h"
 #include "tests/unit/cli/run_command.h"
 #include "trace/record_builder.h"
 #include "tracer/files/file.h"
@@ -48,6 +50,14 @@ class TopTest : public CommandTest {
     calls_.on_stack(trace::RecordBuilder<usc_stack>(record).add_values(std::span(std::as_const(frames))).record());
   }
 
+  // Most calls first.
+  std::vector<CallLine> lines() {
+    const std::vector<CallLine> all = calls_.lines();
+    std::vector<CallLine> ordered;
+    for (const std::size_t place : live::chosen(all, {})) ordered.push_back(all[place]);
+    return ordered;
+  }
+
   void call(std::uint32_t number, std::uint64_t took, std::int64_t result = 0, std::uint8_t how = USC_HOW_RETURNED) {
     usc_event event{};
     event.kind = 0;  // read
@@ -77,7 +87,7 @@ TEST_F(TopTest, CountsByCallAndTrigger) {
   call(4, 500);
   call(1, 600, 0, USC_HOW_OPEN);  // has not ended
   call(9, 700);                   // a stack that is not defined
-  const std::vector<CallLine> lines = calls_.lines();
+  const std::vector<CallLine> lines = this->lines();
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[0].call, "read");
   EXPECT_EQ(lines[0].module, "/usr/sbin/server");
@@ -91,6 +101,12 @@ TEST_F(TopTest, CountsByCallAndTrigger) {
   EXPECT_EQ(lines[1].function, "");
   EXPECT_EQ(lines[2].module, "/usr/lib/libssl.so.3");
   EXPECT_TRUE(lines[2].fallback);
+  const std::vector<live::ThreadLine> threads = calls_.threads();
+  ASSERT_EQ(threads.size(), 1U);
+  EXPECT_EQ(threads[0].calls, 6U);
+  EXPECT_EQ(threads[0].errors, 1U);
+  EXPECT_EQ(threads[0].time_ns, 2200U);
+  EXPECT_EQ(threads[0].call, "read");
 }
 
 TEST_F(TopTest, BeginsAnewAfterEachPicture) {
@@ -98,6 +114,7 @@ TEST_F(TopTest, BeginsAnewAfterEachPicture) {
   EXPECT_EQ(calls_.lines().size(), 1U);
   calls_.take();
   EXPECT_TRUE(calls_.lines().empty());
+  EXPECT_TRUE(calls_.threads().empty());
   // A stack may be defined after the call that refers to it, and before it.
   stack(1, {frame(kApp, 0x20)});
   call(1, 100);
@@ -145,20 +162,47 @@ cli::TopPicture picture() {
   made.lines[1].call = "write";
   made.lines[1].abi = "i386";
   made.lines[1].calls = 4;
+  made.threads = {{41, 42, "work\ner", 4000, 1, 1000, "read", "x86_64"}, {0, 0, "", 4, 0, 0, "write", "i386", true}};
   return made;
 }
 
 TEST_F(TopTest, AsText) {
-  EXPECT_EQ(cli::top_text(picture(), 9, 110, true),
-            "app ser\\x1bver  12 s  3 processes  2,002 calls/s  0 lost  q quits\n\n"
-            "  calls/s  errors/s  median  99 %  longest  call          from function           in\n"
-            "    2,000       < 1    1 µs  1 µs     1 µs  read          next\\x0arequest         server\n"
-            "        2                                   write (i386)  (no application frame)\n");
-  EXPECT_NE(cli::top_text(picture(), 1, 110, false).find("  1 more\n"), std::string::npos);
+  EXPECT_EQ(cli::top_text(picture(), {}, 9, 110),
+            "app ser\\x1bver  12 s  3 processes  2,002 calls/s  0 lost\n\n"
+            "  calls/s  errors/s  time/s  median  99 %  longest  call          from function           in\n"
+            "    2,000       < 1  500 ns    1 µs  1 µs     1 µs  read          next\\x0arequest         server\n"
+            "        2                                           write (i386)  (no application frame)\n");
+  EXPECT_NE(cli::top_text(picture(), {}, 1, 110).find("  1 more\n"), std::string::npos);
+}
+
+TEST_F(TopTest, AsTextByThread) {
+  EXPECT_EQ(cli::top_text(picture(), {cli::TopBy::kThread, {}}, 9, 110),
+            "app ser\\x1bver  12 s  3 processes  2,002 calls/s  0 lost\n\n"
+            "  calls/s  errors/s  time/s  pid  tid  name             most often\n"
+            "    2,000       < 1  500 ns   41   42  work\\x0aner      read\n"
+            "        2                              (other threads)  write (i386)\n");
+}
+
+TEST_F(TopTest, TextSaysWhatTheFilterLeavesOut) {
+  cli::TopChoice choice;
+  choice.lines.filter = "WRI";
+  const std::string text = cli::top_text(picture(), choice, 9, 110);
+  EXPECT_EQ(text.find("request"), std::string::npos);
+  EXPECT_NE(text.find("write (i386)"), std::string::npos);
+  EXPECT_NE(text.find("  1 of 2 lines match \"WRI\"\n"), std::string::npos);
+}
+
+TEST_F(TopTest, TheTitleKeepsItsFiguresWhateverTheTarget) {
+  cli::TopPicture made = picture();
+  made.target = std::string(200, 'x');
+  made.lost = 7;
+  const std::string title = cli::top_title(made, "  7 lost", 80);
+  EXPECT_TRUE(title.ends_with("…  12 s  3 processes  2,002 calls/s  7 lost")) << title;
+  EXPECT_EQ(cli::display_width(title), 80U);
 }
 
 TEST_F(TopTest, AsJson) {
-  const std::string json = cli::top_json(picture(), 9);
+  const std::string json = cli::top_json(picture(), {}, 9);
   EXPECT_EQ(json.find('\n'), json.size() - 1);
   expect_schema(json, "top");
   const auto document = nlohmann::json::parse(json);
@@ -166,12 +210,37 @@ TEST_F(TopTest, AsJson) {
   EXPECT_EQ(document["lines"][0]["median_ns"], 1000);
   EXPECT_TRUE(document["lines"][1]["function"].is_null());
   EXPECT_TRUE(document["lines"][1]["max_ns"].is_null());
-  EXPECT_EQ(nlohmann::json::parse(cli::top_json(picture(), 1))["lines"].size(), 1U);
+  EXPECT_EQ(document["lines"][0]["time_per_s_ns"], 500);
+  EXPECT_EQ(document["by"], "function");
+  EXPECT_TRUE(document["filter"].is_null());
+  const auto shortened = nlohmann::json::parse(cli::top_json(picture(), {}, 1));
+  EXPECT_EQ(shortened["lines"].size(), 1U);
+  EXPECT_EQ(shortened["line_count"], 2);
+}
+
+TEST_F(TopTest, AsJsonByThread) {
+  cli::TopChoice choice{cli::TopBy::kThread, {live::Order::kTime, ""}};
+  const std::string json = cli::top_json(picture(), choice, 9);
+  expect_schema(json, "top");
+  const auto document = nlohmann::json::parse(json);
+  EXPECT_EQ(document["by"], "thread");
+  EXPECT_EQ(document["sort"], "time");
+  EXPECT_EQ(document["lines"][0]["tid"], 42);
+  EXPECT_EQ(document["lines"][0]["most_frequent_call"], "read");
+  EXPECT_EQ(document["lines"][0]["time_per_s_ns"], 500);
+  EXPECT_TRUE(document["lines"][1]["tid"].is_null());
+  EXPECT_TRUE(document["lines"][1]["name"].is_null());
+  choice.lines.filter = "worK";
+  const std::string filtered = cli::top_json(picture(), choice, 9);
+  expect_schema(filtered, "top");
+  EXPECT_EQ(nlohmann::json::parse(filtered)["line_count"], 1);
 }
 
 TEST_F(TopTest, WrongValuesAreNamed) {
   EXPECT_NE(uscope({"top"}).err.find("nothing to trace"), std::string::npos);
   EXPECT_NE(uscope({"top", "--app", "x", "--interval", "1ms"}).err.find("--interval"), std::string::npos);
+  EXPECT_NE(uscope({"top", "--app", "x", "--sort", "name"}).err.find("--sort"), std::string::npos);
+  EXPECT_NE(uscope({"top", "--app", "x", "--by", "call"}).err.find("--by"), std::string::npos);
 }
 
 }  // namespace

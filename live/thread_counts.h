@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What `uscope top --by thread` counts. An event costs a comparison where it is of the same thread as the one before,
+// and a look into a hash table otherwise. Threads are counted for one picture only, so that those that have ended go.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/ids.h"
+#include "tracer/model/task_table.h"
+#include "uscope/record.h"
+
+namespace uscope::live {
+
+struct ThreadLine {
+  std::uint32_t pid = 0;  // 0 where the thread's start has not been seen yet
+  std::uint32_t tid = 0;
+  std::string name;
+  std::uint64_t calls = 0;  // that ended
+  std::uint64_t errors = 0;
+  std::uint64_t time_ns = 0;  // of those that were traced from entry to return
+  std::string call;           // the most frequent one
+  std::string abi;            // of that call
+  bool others = false;        // all threads for which there was no room, together; they have no pid, tid and name
+};
+
+class ThreadCounts {
+ public:
+  static constexpr std::size_t kMostThreads = 1U << 16;
+  // Kinds of calls of a thread. With more of them, a call that is more than one of kMostKinds is still found.
+  static constexpr std::size_t kMostKinds = 32;
+
+  // A call that ended. `time_ns` is 0 where it was not traced from its entry.
+  void add(const usc_event& event, const tracer::TaskInfo& task, bool error, std::uint64_t time_ns);
+
+  // What was counted since the last take(), in no order.
+  [[nodiscard]] std::vector<ThreadLine> lines() const;
+  void take();
+
+ private:
+  struct Kind {
+    std::uint32_t abi = 0;
+    std::uint32_t nr = 0;
+    std::uint64_t calls = 0;
+  };
+  struct Counts {
+    std::uint32_t pid = 0;
+    std::uint32_t tid = 0;
+    std::string name;
+    std::uint64_t calls = 0;
+    std::uint64_t errors = 0;
+    std::uint64_t time_ns = 0;
+    std::vector<Kind> kinds;
+  };
+
+  Counts& counts_of(trace::TaskId serial, const tracer::TaskInfo& task);
+  static void add_kind(std::vector<Kind>& kinds, std::uint32_t abi, std::uint32_t nr);
+  static ThreadLine line(const Counts& counts);
+
+  std::unordered_map<trace::TaskId, Counts> threads_;
+  Counts others_;  // of threads beyond kMostThreads
+  trace::TaskId last_{};
+  Counts* last_counts_ = nullptr;  // those of last_; null after take()
+};
+
+}  // namespace uscope::live

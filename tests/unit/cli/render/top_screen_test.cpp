@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "cli/render/top_screen.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "cli/terminal/text_width.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr ScreenSize kSizes[] = {{60, 15}, {80, 24}, {200, 60}};
+
+// A server with a hundred lines: long names, errors, hostile ones.
+TopPicture busy() {
+  TopPicture made;
+  made.target = "app redis-server";
+  made.at_s = 3723;
+  made.seconds = 1;
+  made.processes = 1234;
+  for (std::uint64_t i = 0; i < 100; i++) {
+    live::CallLine line;
+    line.call = i % 7 == 0 ? "rt_tgsigqueueinfo" : "read";
+    line.abi = i == 50 ? "i386" : "x86_64";
+    line.function = fmt::format("std::vector<connection, std::allocator<connection>>::function_{:02}\x1b[2J", i);
+    line.module = "/usr/lib/x86_64-linux-gnu/a-library-with-a-long-name.so.6";
+    line.calls = 1234567 - 1000 * i;
+    line.errors = i;
+    line.times.add(123456789 * (i % 10));
+    made.calls += line.calls;
+    made.lines.push_back(line);
+    made.threads.push_back({4000000, static_cast<std::uint32_t>(4000001 + i), fmt::format("worker-{:02}", i),
+                            line.calls, i, 1000 * i, "read", "x86_64"});
+  }
+  return made;
+}
+
+void expect_fits(const std::vector<ScreenLine>& lines, ScreenSize size) {
+  EXPECT_EQ(lines.size(), size.rows);
+  for (const ScreenLine& line : lines) {
+    EXPECT_LE(display_width(line.text), size.columns) << line.text;
+    EXPECT_EQ(line.text.find_first_of("\x1b\n"), std::string::npos) << line.text;
+  }
+}
+
+std::string all_text(const std::vector<ScreenLine>& lines) {
+  std::string text;
+  for (const ScreenLine& line : lines) text += line.text + "\n";
+  return text;
+}
+
+TEST(TopScreen, FitsAtEachSizeWithTitleAndLosses) {
+  for (const ScreenSize size : kSizes) {
+    SCOPED_TRACE(size.columns);
+    for (const TopBy by : {TopBy::kFunction, TopBy::kThread}) {
+      for (const bool help : {false, true}) {
+        TopPicture picture = busy();
+        picture.lost = 1234567;
+        TopView view;
+        view.choice.by = by;
+        view.help = help;
+        const auto lines = top_screen(picture, view, size);
+        expect_fits(lines, size);
+        EXPECT_TRUE(lines[0].text.starts_with("app redis-ser")) << lines[0].text;
+        EXPECT_TRUE(lines[0].text.ends_with("  3,723 s  1,234 processes  118,506,700 calls/s")) << lines[0].text;
+        EXPECT_TRUE(lines[1].text.starts_with("LOST 1,234,567 events  ")) << lines[1].text;
+        EXPECT_EQ(lines[1].look, Look::kReverse);
+        EXPECT_NE(lines.back().text, "");
+        if (help) EXPECT_NE(all_text(lines).find("q              quit"), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST(TopScreen, ShowsAsManyLinesAsFit) {
+  for (const ScreenSize size : kSizes) {
+    const std::string text = all_text(top_screen(busy(), {}, size));
+    std::size_t shown = 0;
+    for (std::size_t at = text.find("std::v"); at != std::string::npos; at = text.find("std::v", at + 1)) shown++;
+    EXPECT_EQ(shown, size.rows - 4);
+    EXPECT_NE(text.find("\nLOST nothing  functions by calls  100 lines\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("\nq quit  c/t/e sort  v threads  / filter  p pause  ? help\n"), std::string::npos) << text;
+  }
+  TopView few;
+  few.most = 3;
+  EXPECT_EQ(top_screen(busy(), few, {80, 24})[6].text, "");
+  EXPECT_NE(top_screen(busy(), few, {80, 24})[5].text, "");
+}
+
+// The columns that say most stay.
+TEST(TopScreen, NarrowTerminalsLeaveColumnsOut) {
+  TopPicture picture = busy();
+  picture.lines.resize(1);
+  picture.lines[0].call = "read";
+  picture.lines[0].function = "main";
+  EXPECT_EQ(top_screen(picture, {}, {60, 15})[2].text, "    calls/s  time/s  call  from function  in");
+  EXPECT_EQ(top_screen(picture, {}, {200, 60})[2].text,
+            "    calls/s  time/s  median  99 %  longest  call  from function  in");
+  picture.lines[0].errors = 5;
+  const auto lines = top_screen(busy(), {}, {60, 15});
+  EXPECT_TRUE(lines[2].text.starts_with("    calls/s  errors/s  time/s  call")) << lines[2].text;
+  EXPECT_NE(lines[2].text.find("from function"), std::string::npos);
+  EXPECT_EQ(lines[2].look, Look::kStrong);
+}
+
+TEST(TopScreen, OrderFilterAndPauseAreNamed) {
+  TopView view;
+  view.choice.lines = {live::Order::kErrors, "_07"};
+  view.paused = true;
+  const auto lines = top_screen(busy(), view, {80, 24});
+  EXPECT_EQ(lines[1].text, "LOST nothing  PAUSED  functions by errors  1 of 100 lines with \"_07\"");
+  EXPECT_EQ(lines[1].look, Look::kPlain);
+  EXPECT_NE(lines[3].text.find("rt_tgsigq"), std::string::npos) << lines[3].text;
+  EXPECT_EQ(lines[4].text, "");
+  view.choice.lines.filter = "\x1b]0;";
+  EXPECT_EQ(top_screen(busy(), view, {80, 24})[3].text, "  no line has \"\\x1b]0;\"");
+  view.typing = true;
+  EXPECT_TRUE(top_screen(busy(), view, {80, 24}).back().text.starts_with("/\\x1b]0;_"));
+}
+
+TEST(TopScreen, OrderChangesWhatComesFirst) {
+  TopView view;
+  view.choice.by = TopBy::kThread;
+  EXPECT_NE(top_screen(busy(), view, {80, 24})[3].text.find("4000001"), std::string::npos);
+  view.choice.lines.order = live::Order::kErrors;
+  EXPECT_NE(top_screen(busy(), view, {80, 24})[3].text.find("4000100"), std::string::npos);
+}
+
+TEST(TopScreen, TheSelectedLineIsInSightAndInFullBelow) {
+  for (const ScreenSize size : kSizes) {
+    SCOPED_TRACE(size.columns);
+    TopView view;
+    view.selected = 99;
+    const auto lines = top_screen(busy(), view, size);
+    expect_fits(lines, size);
+    EXPECT_EQ(lines[size.rows - 2].look, Look::kReverse);
+    EXPECT_TRUE(lines.back().text.starts_with("read from std::vector<connec")) << lines.back().text;
+    EXPECT_TRUE(lines.back().text.ends_with("/a-library-with-a-long-name.so.6") || size.columns < 80);
+    view.selected = 0;
+    EXPECT_EQ(top_screen(busy(), view, size)[3].look, Look::kReverse);
+    view.selected = 100000;  // there were more lines before
+    EXPECT_EQ(top_screen(busy(), view, size)[size.rows - 2].look, Look::kReverse);
+  }
+}
+
+TEST(TopScreen, NothingToShowIsExplained) {
+  TopPicture picture;
+  picture.target = "app x\x1by";
+  EXPECT_EQ(top_screen(picture, {}, {60, 15})[3].text, "  nothing of app x\\x1by runs: waiting for it");
+  picture.processes = 1;
+  EXPECT_EQ(top_screen(picture, {}, {60, 15})[3].text, "  counting");
+  picture.seconds = 1;
+  EXPECT_EQ(top_screen(picture, {}, {60, 15})[3].text, "  no call ended in this time");
+}
+
+TEST(TopScreen, ASmallTerminalIsToldWhatItLacks) {
+  EXPECT_EQ(all_text(top_screen(busy(), {}, {40, 10})),
+            "uscope top needs 60 columns and 15\nlines; this terminal has 40 and 10. q\nquits\n");
+  for (std::size_t columns = 0; columns < 60; columns++)
+    for (const std::size_t rows : {0, 1, 3, 60}) {
+      const auto lines = top_screen(busy(), {}, {columns, rows});
+      EXPECT_LE(lines.size(), rows);
+      for (const ScreenLine& line : lines) EXPECT_LE(display_width(line.text), columns);
+    }
+}
+
+}  // namespace
+}  // namespace uscope::cli
