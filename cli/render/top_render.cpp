@@ -50,7 +50,7 @@ const std::vector<Column>& function_columns() {
                                                {{"99 %", Align::kRight}, 1},
                                                {{"longest", Align::kRight}, 2},
                                                {{"call", Align::kLeft, Shrink::kEnd}},
-                                               {{"from function", Align::kLeft, Shrink::kEnd, 16}},
+                                               {{"from function", Align::kLeft, Shrink::kEnd, 24}},
                                                {{"in", Align::kLeft, Shrink::kMiddle}, 4}};
   return kColumns;
 }

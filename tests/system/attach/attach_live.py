@@ -57,7 +57,7 @@ class Live(AttachCase):
         self.assertIn("sleeps", self.top("--pid", str(process.pid), "--interval", "300ms", "--duration", "2s"))
 
     def on_a_terminal(self, command, until):
-        """A program on a terminal of its own; what it printed before and after `until` was typed."""
+        """A program on a terminal of its own, which gets a Ctrl-C when `until` is so; what it printed before and after."""
         pid, terminal = pty.fork()
         if pid == 0:
             os.environ["TERM"] = "xterm"
@@ -72,23 +72,26 @@ class Live(AttachCase):
                 except OSError:
                     break  # it has ended
             if not typed and until(text):
-                os.write(terminal, b"xq" if command[1] == "top" else b"\x03")
+                os.write(terminal, b"\x03")
                 typed = True
         os.close(terminal)
         if time.monotonic() >= end:
             os.kill(pid, signal.SIGKILL)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), text.decode(errors="replace")
 
-    def test_top_refreshes_until_q(self):
+    def test_top_by_thread(self):
         process = self.waiting()
-        code, text = self.on_a_terminal([USCOPE, "top", *BACKEND_OPTIONS, "--pid", str(process.pid), "--interval", "300ms"],
-                                        lambda text: text.count(b"\x1b[H\x1b[J") >= 3)
-        self.assertEqual(code, 0, text)
-        self.assertIn("q quits", text)
-        self.assertIn("sleeps", text)
-        self.assertTrue(text.startswith("\x1b[?1049h\x1b[?25l"), text[:40])
-        self.assertTrue(text.endswith("\x1b[?25h\x1b[?1049l"), text[-40:])
-        self.assertIsNone(process.poll())
+        picture = json.loads(self.top("--pid", str(process.pid), "--once", "--interval", "2s", "--by", "thread", "--format", "json"))
+        (line,) = picture["lines"]  # the other threads' calls do not end
+        self.assertIn(str(line["tid"]), os.listdir(f"/proc/{process.pid}/task"))
+        self.assertEqual((line["pid"], line["name"], line["most_frequent_call"], line["errors"]), (process.pid, NAME[:15], "clock_nanosleep", 0))
+        # One thread, whose first call was under way when tracing began.
+        self.assertGreaterEqual(line["total_ns"], (line["calls"] - 1) * 100_000_000)
+        self.assertLessEqual(line["time_per_s_ns"], 1e9)
+        self.assertAlmostEqual(line["time_per_s_ns"], line["total_ns"] / picture["seconds"], delta=1)
+        text = self.top("--pid", str(process.pid), "--once", "--interval", "2s", "--by", "thread", "--sort", "time", "--filter", "NANO")
+        self.assertRegex(text, rf"time/s +pid +tid +name +most often\n.* {process.pid} +{line['tid']} +{NAME[:15]} +clock_nanosleep\n")
+        self.assertIn('1 of 1 line match "NANO"', text)
 
     def test_the_status_line(self):
         process = self.waiting()
