@@ -21,6 +21,7 @@ using nlohmann::ordered_json;
 
 constexpr double kMedian = 50;
 constexpr double kNearlyAll = 99;
+constexpr std::size_t kLeast = 8;  // columns of a name, where no other column can be left out
 
 std::string rate(std::uint64_t count, double seconds) {
   if (count == 0 || seconds <= 0) return "";
@@ -29,7 +30,7 @@ std::string rate(std::uint64_t count, double seconds) {
 }
 
 std::string time_rate(std::uint64_t time_ns, double seconds) {
-  return time_ns == 0 || seconds <= 0 ? "" : human_duration(static_cast<double>(time_ns) / seconds);
+  return seconds <= 0 ? "" : human_duration(static_cast<double>(time_ns) / seconds);
 }
 
 std::string time(const live::CallLine& line, std::uint64_t nanoseconds) {
@@ -49,16 +50,16 @@ const std::vector<Column>& function_columns() {
                                                {{"median", Align::kRight}, 3},
                                                {{"99 %", Align::kRight}, 1},
                                                {{"longest", Align::kRight}, 2},
-                                               {{"call", Align::kLeft, Shrink::kEnd}},
-                                               {{"from function", Align::kLeft, Shrink::kEnd, 24}},
-                                               {{"in", Align::kLeft, Shrink::kMiddle}, 4}};
+                                               {{"call", Align::kLeft, Shrink::kEnd, 15}},
+                                               {{"from function", Align::kLeft, Shrink::kEnd, 20}},
+                                               {{"in", Align::kLeft, Shrink::kMiddle, 8}, 4}};
   return kColumns;
 }
 
 std::vector<std::string> cells(const live::CallLine& line, double seconds) {
   return {rate(line.calls, seconds),
           rate(line.errors, seconds),
-          time_rate(line.times.total(), seconds),
+          line.times.count() == 0 ? "" : time_rate(line.times.total(), seconds),
           time(line, line.times.percentile(kMedian)),
           time(line, line.times.percentile(kNearlyAll)),
           time(line, line.times.max()),
@@ -80,9 +81,12 @@ const std::vector<Column>& thread_columns() {
 
 std::vector<std::string> cells(const live::ThreadLine& line, double seconds) {
   const auto number = [](std::uint32_t id) { return id == 0 ? std::string("?") : std::to_string(id); };
-  return {rate(line.calls, seconds),           rate(line.errors, seconds),
-          time_rate(line.time_ns, seconds),    line.others ? "" : number(line.pid),
-          line.others ? "" : number(line.tid), line.others ? "(other threads)" : line.name,
+  return {rate(line.calls, seconds),
+          rate(line.errors, seconds),
+          line.time_ns == 0 ? "" : time_rate(line.time_ns, seconds),
+          line.others ? "" : number(line.pid),
+          line.others ? "" : number(line.tid),
+          line.others ? "(other threads)" : line.name,
           top_call(line.call, line.abi)};
 }
 
@@ -106,8 +110,11 @@ std::vector<std::string> fitting_table(const std::vector<Column>& columns,
   for (unsigned left_out = 0; left_out <= most; left_out++) {
     const auto stays = [&](const Column& column) { return column.leaves == 0 || column.leaves > left_out; };
     std::vector<TableColumn> shown;
-    for (const Column& column : columns)
-      if (stays(column)) shown.push_back(column.column);
+    for (const Column& column : columns) {
+      if (!stays(column)) continue;
+      shown.push_back(column.column);
+      if (left_out == most) shown.back().narrowest = std::min(kLeast, shown.back().narrowest);
+    }
     TextTable table(shown);
     for (const auto& row : rows) {
       std::vector<std::string> kept;

@@ -61,7 +61,7 @@ TEST(TopScreen, FitsAtEachSizeWithTitleAndLosses) {
         view.help = help;
         const auto lines = top_screen(picture, view, size);
         expect_fits(lines, size);
-        EXPECT_TRUE(lines[0].text.starts_with("app redis-ser")) << lines[0].text;
+        EXPECT_TRUE(lines[0].text.starts_with("app redis-se")) << lines[0].text;
         EXPECT_TRUE(lines[0].text.ends_with("  3,723 s  1,234 processes  118,506,700 calls/s")) << lines[0].text;
         EXPECT_TRUE(lines[1].text.starts_with("LOST 1,234,567 events  ")) << lines[1].text;
         EXPECT_EQ(lines[1].look, Look::kReverse);
@@ -93,12 +93,12 @@ TEST(TopScreen, NarrowTerminalsLeaveColumnsOut) {
   picture.lines.resize(1);
   picture.lines[0].call = "read";
   picture.lines[0].function = "main";
-  EXPECT_EQ(top_screen(picture, {}, {60, 15})[2].text, "    calls/s  time/s  call  from function  in");
+  EXPECT_EQ(top_screen(picture, {}, {60, 15})[2].text, "    calls/s  time/s  median  call  from function  in");
   EXPECT_EQ(top_screen(picture, {}, {200, 60})[2].text,
             "    calls/s  time/s  median  99 %  longest  call  from function  in");
   picture.lines[0].errors = 5;
   const auto lines = top_screen(busy(), {}, {60, 15});
-  EXPECT_TRUE(lines[2].text.starts_with("    calls/s  errors/s  time/s  call")) << lines[2].text;
+  EXPECT_TRUE(lines[2].text.starts_with("    calls/s  errors/s   time/s  call")) << lines[2].text;
   EXPECT_NE(lines[2].text.find("from function"), std::string::npos);
   EXPECT_EQ(lines[2].look, Look::kStrong);
 }

@@ -179,7 +179,7 @@ TEST_F(TopTest, AsTextByThread) {
   EXPECT_EQ(cli::top_text(picture(), {cli::TopBy::kThread, {}}, 9, 110),
             "app ser\\x1bver  12 s  3 processes  2,002 calls/s  0 lost\n\n"
             "  calls/s  errors/s  time/s  pid  tid  name             most often\n"
-            "    2,000       < 1  500 ns   41   42  work\\x0aner      read\n"
+            "    2,000       < 1  500 ns   41   42  work\\x0aer       read\n"
             "        2                              (other threads)  write (i386)\n");
 }
 
