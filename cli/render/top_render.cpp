@@ -201,6 +201,7 @@ std::vector<std::string> top_table(const TopPicture& picture, TopBy by, const st
                                    std::size_t width) {
   if (places.empty()) return {};
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(places.size());
   for (const std::size_t place : places)
     rows.push_back(by == TopBy::kThread ? cells(picture.threads[place], picture.seconds)
                                         : cells(picture.lines[place], picture.seconds));

@@ -136,10 +136,10 @@ void Screen::draw(const std::vector<ScreenLine>& lines) {
   erase();
   for (std::size_t row = 0; row < lines.size() && row < now.rows; row++) {
     const std::wstring text = fitting(lines[row].text, static_cast<int>(now.columns));
-    attrset(attribute(lines[row].look));
+    attr_set(attribute(lines[row].look), 0, nullptr);
     mvaddnwstr(static_cast<int>(row), 0, text.data(), static_cast<int>(text.size()));
   }
-  attrset(A_NORMAL);
+  attr_set(A_NORMAL, 0, nullptr);
   refresh();
 }
 

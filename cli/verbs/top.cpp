@@ -99,7 +99,11 @@ class Top {
   }
 
   void refresh(const tracer::TraceFigures& now, double seconds) {
-    if (over_ || seconds - begun_s_ < interval_s_) return;
+    if (over_) return;
+    if (seconds - begun_s_ < interval_s_) {
+      if (screen_ && !view_.paused) show_figures(now, seconds);
+      return;
+    }
     if (!view_.paused) fill(now, seconds);
     begun_s_ = seconds;
     if (options_.once) {
@@ -110,11 +114,22 @@ class Top {
     calls_.take();
   }
 
-  void fill(const tracer::TraceFigures& now, double seconds) {
-    picture_.seconds = seconds - begun_s_;
+  // A loss is shown at once, however long the interval is.
+  void show_figures(const tracer::TraceFigures& now, double seconds) {
+    if (picture_.seconds > 0 && now.lost == picture_.lost && now.processes == picture_.processes) return;
+    set_figures(now, seconds);
+    draw();
+  }
+
+  void set_figures(const tracer::TraceFigures& now, double seconds) {
     picture_.at_s = seconds;
     picture_.lost = now.lost;
     picture_.processes = now.processes;
+  }
+
+  void fill(const tracer::TraceFigures& now, double seconds) {
+    picture_.seconds = seconds - begun_s_;
+    set_figures(now, seconds);
     set_lines();
   }
 
@@ -216,7 +231,8 @@ void add_top(CLI::App& app, Invocation& invocation) {
       ->type_name("T")
       ->capture_default_str();
   add_choice(*verb, options->choice);
-  verb->add_option("--lines", options->lines, "number of lines; by default as many as fit the terminal")->type_name("N");
+  verb->add_option("--lines", options->lines, "number of lines; by default as many as fit the terminal")
+      ->type_name("N");
   verb->add_flag("--once", options->once, "print one display, of one interval");
   verb->add_option("--duration", options->record.duration, "end after this time: 30s, 5m")->type_name("T");
   verb->add_option("--backend", options->record.backend,

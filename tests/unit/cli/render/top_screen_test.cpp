@@ -146,6 +146,8 @@ TEST(TopScreen, TheSelectedLineIsInSightAndInFullBelow) {
 TEST(TopScreen, NothingToShowIsExplained) {
   TopPicture picture;
   picture.target = "app x\x1by";
+  EXPECT_EQ(top_screen(picture, {}, {60, 15})[3].text, "  counting");
+  picture.at_s = 1;
   EXPECT_EQ(top_screen(picture, {}, {60, 15})[3].text, "  nothing of app x\\x1by runs: waiting for it");
   picture.processes = 1;
   EXPECT_EQ(top_screen(picture, {}, {60, 15})[3].text, "  counting");
