@@ -35,6 +35,7 @@ class CallCounts : public tracer::RecordObserver {
   explicit CallCounts(LiveNames& names) : names_(names) {}
 
   void on_event(const usc_event& event, const tracer::TaskInfo& task) override;
+  void on_task(const usc_task& task) override { threads_.start(task); }
   void on_stack(const usc_stack& stack) override;
   void on_image(const usc_exec& exec) override;
   void on_file(trace::FileId serial, const tracer::File& file) override;

@@ -2,6 +2,7 @@
 #include "live/thread_counts.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "syscalls/syscall_table.h"
@@ -33,6 +34,14 @@ ThreadCounts::Counts& ThreadCounts::counts_of(trace::TaskId serial, const tracer
   counts.tid = task.tid;
   counts.name = task.name;
   return counts;
+}
+
+void ThreadCounts::start(const usc_task& task) {
+  const auto found = threads_.find(trace::TaskId(task.head.task));
+  if (found == threads_.end()) return;
+  found->second.pid = task.pid;
+  found->second.tid = task.tid;
+  if (found->second.name.empty()) found->second.name.assign(task.name, strnlen(task.name, sizeof(task.name)));
 }
 
 // Frequent kinds move to the front, where they are found first. In a full list the rarest kind gives way, and the new

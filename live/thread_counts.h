@@ -16,7 +16,7 @@
 namespace uscope::live {
 
 struct ThreadLine {
-  std::uint32_t pid = 0;  // 0 where the thread's start has not been seen yet
+  std::uint32_t pid = 0;  // 0 where the thread's start has not come yet
   std::uint32_t tid = 0;
   std::string name;
   std::uint64_t calls = 0;  // that ended
@@ -35,6 +35,9 @@ class ThreadCounts {
 
   // A call that ended. `time_ns` is 0 where it was not traced from its entry.
   void add(const usc_event& event, const tracer::TaskInfo& task, bool error, std::uint64_t time_ns);
+
+  // A thread's start, which may come later than its calls: another processor made the thread.
+  void start(const usc_task& task);
 
   // What was counted since the last take(), in no order.
   [[nodiscard]] std::vector<ThreadLine> lines() const;

@@ -126,6 +126,7 @@ void Collector::on_stack(const usc_stack& stack) {
 }
 
 void Collector::on_task(const usc_task& task) {
+  if (observer_ != nullptr) observer_->on_task(task);
   tasks_.start(task);
   mappings_.fork(trace::MmId(task.mm), trace::MmId(task.parent_mm), task.head.time);
   record_error(arrivals_.start(task));

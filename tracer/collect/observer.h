@@ -17,6 +17,7 @@ class RecordObserver {
   virtual ~RecordObserver() = default;
   virtual void on_event(const usc_event& event, const TaskInfo& task) = 0;
   // Definitions, which may come later than what refers to them.
+  virtual void on_task(const usc_task& /*task*/) {}
   virtual void on_stack(const usc_stack& /*stack*/) {}
   virtual void on_image(const usc_exec& /*exec*/) {}
   virtual void on_string(const usc_string& /*string*/) {}  // most often before its call's event

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "syscalls/syscall_table.h"
 
@@ -64,6 +65,28 @@ TEST(ThreadCounts, AThreadsNameIsTheLatest) {
   EXPECT_EQ(lines[0].pid, 10U);
   EXPECT_EQ(lines[0].name, "make");
   EXPECT_EQ(lines[0].calls, 3U);
+}
+
+// A thread may have lived and ended before the other processor's records are read.
+TEST(ThreadCounts, AStartThatComesLaterNamesTheThread) {
+  ThreadCounts counts;
+  counts.add(call_of(1, 0), task(0, 0, ""), false, 0);
+  counts.add(call_of(2, 0), task(0, 0, "renamed"), false, 0);
+  for (const std::uint32_t serial : {1U, 2U, 3U}) {
+    usc_task start{};
+    start.head.task = serial;
+    start.pid = 10;
+    start.tid = 10 + serial;
+    std::memcpy(start.name, "a-name-of-15-by", 16);
+    counts.start(start);
+  }
+  const std::vector<ThreadLine> lines = by_tid(counts);
+  ASSERT_EQ(lines.size(), 2U);  // the third made no call
+  EXPECT_EQ(lines[0].pid, 10U);
+  EXPECT_EQ(lines[0].tid, 11U);
+  EXPECT_EQ(lines[0].name, "a-name-of-15-by");
+  EXPECT_EQ(lines[1].tid, 12U);
+  EXPECT_EQ(lines[1].name, "renamed");
 }
 
 TEST(ThreadCounts, TheMostFrequentCallIsFoundAmongAnyNumberOfOthers) {
