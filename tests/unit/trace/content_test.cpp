@@ -18,7 +18,7 @@ usc_string string_of(std::uint8_t kind, std::uint16_t flags = 0) {
 std::string vector_of(std::uint64_t count, const std::string& data) {
   usc_vector vector{};
   vector.count = count;
-  for (std::uint64_t& length : vector.length) length = 3;
+  for (__u64& length : vector.length) length = 3;
   return std::string(reinterpret_cast<const char*>(&vector), sizeof(vector)) + data;
 }
 

@@ -68,6 +68,7 @@ static __always_inline long read_text(struct string_scratch *room, __u64 from)
 /* Where other strings lie. */
 struct string_place {
 	__u64 from;
+	__u64 next;  /* the call's next argument */
 	__u64 bytes; /* 0: there is no string */
 };
 
@@ -96,11 +97,6 @@ static __always_inline int find_message(struct string_place *place, __u32 abi, _
 	place->from = head[0];
 	place->bytes = head[0] ? (__u32)head[1] : 0;
 	return 0;
-}
-
-static __always_inline __u64 next_argument(const struct task_entry *t, __u32 arg)
-{
-	return arg < USC_STRING_ARGS - 1 ? t->args[arg + 1] : 0;
 }
 
 /* Of a structure or an array of them, as much as there is. `next`: the call's next argument. */
@@ -136,13 +132,10 @@ static __always_inline __u64 structure_bytes(__u32 kind, __u64 next, __s64 resul
 }
 
 /* Not 0: it could not be read. */
-static __always_inline int find_string(struct string_place *place, struct task_entry *t, __u32 arg, __u32 kind,
-				       __s64 result)
+static __always_inline int find_string(struct string_place *place, __u32 abi, __u32 kind, __s64 result)
 {
-	__u64 next = next_argument(t, arg);
+	__u64 next = place->next;
 
-	place->from = t->args[arg];
-	place->bytes = 0;
 	switch (kind) {
 	case USC_STRING_ADDRESS:
 		place->bytes = (__u32)next;
@@ -152,7 +145,7 @@ static __always_inline int find_string(struct string_place *place, struct task_e
 		break;
 	case USC_STRING_MESSAGE:
 	case USC_STRING_MESSAGE_OUT:
-		return find_message(place, t->abi, place->from);
+		return find_message(place, abi, place->from);
 	case USC_STRING_RESULT:
 		place->bytes = result;
 		break;
@@ -260,8 +253,8 @@ static __always_inline int find_buffers(struct string_scratch *room, __u64 from)
 
 /* struct usc_vector and the bytes of the first buffers. -1: not even the first buffer's length could be read, or, at
  * entry, something that may be there at return. */
-static __always_inline long read_vector(struct string_scratch *room, struct task_entry *t, __u32 arg, __u32 kind,
-					__s64 result)
+static __always_inline long read_vector(struct string_scratch *room, const struct string_place *place, __u32 abi,
+					__u32 kind, __s64 result)
 {
 	bool is_filled = kind == USC_STRING_VECTOR_OUT || kind == USC_STRING_BUFFERS_OUT;
 	struct buffer_walk *walk = &room->buffers;
@@ -269,14 +262,14 @@ static __always_inline long read_vector(struct string_scratch *room, struct task
 
 	__builtin_memset(&room->vector, 0, sizeof(room->vector));
 	__builtin_memset(walk, 0, sizeof(*walk));
-	walk->is_narrow = t->abi == USC_ABI_I386;
+	walk->is_narrow = abi == USC_ABI_I386;
 	walk->left = is_filled ? (__u64)result : ~0ull;
 	if (kind == USC_STRING_BUFFERS || kind == USC_STRING_BUFFERS_OUT) {
-		if (find_buffers(room, t->args[arg]))
+		if (find_buffers(room, place->from))
 			return -1;
 	} else {
-		walk->next = t->args[arg];
-		room->vector.count = next_argument(t, arg);
+		walk->next = place->from;
+		room->vector.count = place->next;
 	}
 	for (i = 0; i < USC_VECTOR_LENGTHS; i++) {
 		if (i >= room->vector.count)
@@ -299,19 +292,18 @@ static __always_inline bool is_vector(__u32 kind)
 }
 
 /* Bytes read into the room; 0: there is no string; -1: it could not be read. */
-static __always_inline long read_string(struct string_scratch *room, struct task_entry *t, __u32 arg, __u32 kind,
+static __always_inline long read_string(struct string_scratch *room, struct string_place *place, __u32 abi, __u32 kind,
 					__s64 result)
 {
-	struct string_place place = {};
 	__u64 bytes, most;
 
 	if (kind == USC_STRING_TEXT || kind == USC_STRING_EXEC)
-		return read_text(room, t->args[arg]);
+		return read_text(room, place->from);
 	if (is_vector(kind))
-		return read_vector(room, t, arg, kind, result);
-	if (find_string(&place, t, arg, kind, result))
+		return read_vector(room, place, abi, kind, result);
+	if (find_string(place, abi, kind, result))
 		return -1;
-	bytes = place.bytes;
+	bytes = place->bytes;
 	most = most_of(kind, bytes);
 	if (bytes > most) {
 		room->string.flags |= USC_STRING_TRUNCATED;
@@ -321,7 +313,7 @@ static __always_inline long read_string(struct string_scratch *room, struct task
 	__asm__ volatile("" : "+r"(bytes));
 	if (!bytes || bytes > USC_DATA_MOST)
 		return 0;
-	return read_user(room->text, bytes, (const void *)place.from) ? -1 : bytes;
+	return read_user(room->text, bytes, (const void *)place->from) ? -1 : bytes;
 }
 
 /* Does a string of no bytes say something? */
@@ -338,17 +330,21 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	__u32 cpu_number = current_cpu();
 	struct cpu_state *cpu = cpu_state_of(cpu_number);
 	struct string_scratch *room = string_at(cpu_number);
+	struct string_place place = {};
 	__u64 bytes, last;
 	long got;
 
 	if (!t || arg >= USC_STRING_ARGS)
 		return 0;
+	place.from = t->args[arg];
+	if (arg < USC_STRING_ARGS - 1)
+		place.next = t->args[arg + 1];
 	if (!cpu || !room) {
 		count_loss(cpu, USC_LOSS_SCRATCH_BUSY_STRING, t->process);
 		return 0;
 	}
 	room->string.flags = flags;
-	got = read_string(room, t, arg, kind, result);
+	got = read_string(room, &place, t->abi, kind, result);
 	if (got <= 0 && !(got == 0 && may_be_empty(kind)))
 		return got < 0;
 	bytes = got;
