@@ -3,7 +3,7 @@
 """One command under `strace -f -s N` and then under `uscope record --data N`: the data that calls carried, and the structures that
 they were given, must be equal, call by call. {} in the command is a folder that is empty at each run.
 
-usage: contents_against_strace.py --uscope PROGRAM [--data N] [--least N] -- COMMAND [ARG...]
+usage: contents_against_strace.py --uscope PROGRAM [--data N] [--least N] [--without CALL]… -- COMMAND [ARG...]
 Prints each difference and, last, `N calls compared, N differ`; exits with 1 where anything differs."""
 
 import argparse
@@ -29,8 +29,9 @@ RESUMED = re.compile(r"^(\d+) +<\.\.\. ([a-z_0-9]+) resumed>(.*)$")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.|…)?')
 
 
-def calls_of(text):
-    """Calls by process, in the order of the processes' numbers: (name, what stands behind the opening parenthesis)."""
+def calls_of(text, names):
+    """Calls by process: (name, what stands behind the opening parenthesis). Processes are in the order of what they call, since their
+    numbers may be used again in the middle of a run."""
     calls, pending = collections.defaultdict(list), {}
     for line in text.splitlines():
         if resumed := RESUMED.match(line):
@@ -39,11 +40,11 @@ def calls_of(text):
                 begun[1] += resumed[3]
         elif call := LINE.match(line):
             entry = [call[2], call[3].removesuffix(" <unfinished ...>").removesuffix("<unfinished ...>")]
-            if call[2] in CONTENTS:
+            if call[2] in names:
                 calls[int(call[1])].append(entry)
             if line.endswith("<unfinished ...>"):
                 pending[call[1]] = entry
-    return [calls[process] for process in sorted(calls)]
+    return sorted(calls.values(), key=lambda process: ([name for name, _ in process], [contents(*call) for call in process]))
 
 
 def plain(text):
@@ -75,7 +76,7 @@ def normal(text):
     text = text.replace("...", "…")
     text = re.sub(r"\bu32=\d+, ", "", text)
     text = re.sub(r"events=(EPOLL[A-Z|]+), data=", r"\1, ", text)
-    text = re.sub(r"msg_name(len)?=(NULL|\d+|\{[^}]*\}), ", "", text)
+    text = re.sub(r"msg_name(len)?=(NULL|0x\w+|\d+( => \d+)?|\{[^}]*\}), ", "", text)
     text = re.sub(r"stx_attributes=\w+, |stx_mask=[A-Z_|0-9x]+, ", "", text)
     text = re.sub(r" /\* [^*]* \*/", "", text)
     text = re.sub(r"si_pid=\d+", "si_pid=N", text)
@@ -110,7 +111,7 @@ class Comparison:
                 self.tell(name, f"{contents(name, theirs)} of {theirs}", f"{contents(name, ours)} of {ours}")
 
 
-def run(uscope, command, data):
+def run(uscope, command, data, names):
     same = {"preexec_fn": without_randomness, "env": environment(), "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
             "stderr": subprocess.PIPE, "check": False, "timeout": 120 * SLOWNESS}
     with tempfile.TemporaryDirectory(prefix="uscope-contents-") as folder:
@@ -126,7 +127,7 @@ def run(uscope, command, data):
             raise SystemExit(recorded.stderr.decode())
         lines = subprocess.run([uscope, "events", trace], capture_output=True, check=True, timeout=120 * SLOWNESS).stdout
         with open(log, "rb") as text:
-            return (calls_of(text.read().decode("utf-8", "surrogateescape")), calls_of(lines.decode("utf-8", "surrogateescape")))
+            return tuple(calls_of(side.decode("utf-8", "surrogateescape"), names) for side in (text.read(), lines))
 
 
 def main():
@@ -134,9 +135,11 @@ def main():
     parser.add_argument("--uscope", required=True)
     parser.add_argument("--data", type=int, default=64)
     parser.add_argument("--least", type=int, default=5, help="so many calls must have been compared")
+    parser.add_argument("--without", action="append", default=[], metavar="CALL", help="leave out this call, whose number depends on timing")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
-    strace, uscope = run(os.path.abspath(options.uscope), options.command[1:], options.data)
+    strace, uscope = run(os.path.abspath(options.uscope), options.command[1:], options.data,
+                         set(CONTENTS) - set(options.without))
     comparison = Comparison()
     if len(strace) != len(uscope):
         comparison.tell("processes", len(strace), len(uscope))
