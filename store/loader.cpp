@@ -246,12 +246,14 @@ Result<void> Loader::write_unwind_tables() {
 
 Result<void> Loader::write_events(const FrameWriter& frames) {
   StringTable strings(database_);
+  ContentTable contents(database_);
   EventWriter writer(database_, definitions_, frames, strings, reader_.header().utc_offset_ns);
   if (auto done = strings.prepare(); !done) return done;
+  if (auto done = contents.prepare(); !done) return done;
   if (auto done = writer.prepare(); !done) return done;
   trace::EventOrder order(
       reader_, std::move(late_), [&writer](const trace::OrderedCall& call) { return writer.write(call); },
-      [&strings](const trace::RawRecord& record) { return intern_string(record, strings); },
+      [&](const trace::RawRecord& record) { return intern_string(record, strings, contents); },
       [this](const trace::RawRecord& record) { return event_of_logged(record, definitions_.logged_stacks); });
   reader_.rewind();
   trace::RawRecord record;

@@ -134,4 +134,35 @@ std::string in_quotes(std::string_view text) {
   return out + "\"";
 }
 
+std::string data_in_quotes(std::string_view bytes) {
+  constexpr std::string_view kControls("\n\t\r\v\f\0", 6);
+  constexpr std::string_view kLetters = "ntrvf0";
+  std::string out;
+  while (!bytes.empty()) {
+    const std::size_t plain = bytes.find_first_of(kControls);
+    const std::string quoted = in_quotes(bytes.substr(0, plain));
+    out += quoted.substr(1, quoted.size() - 2);
+    if (plain == std::string_view::npos) break;
+    const char control = bytes[plain];
+    bytes.remove_prefix(plain + 1);
+    const bool before_digit = !bytes.empty() && bytes.front() >= '0' && bytes.front() <= '9';
+    if (control == '\0' && before_digit)
+      out += "\\x00";  // \0 and a digit would be read as one octal number
+    else
+      out += {'\\', kLetters[kControls.find(control)]};
+  }
+  return "\"" + out + "\"";
+}
+
+std::string escape_with(std::string_view text, std::string_view marks) {
+  std::string out;
+  for (const char byte : escape_terminal(text)) {
+    if (marks.find(byte) == std::string_view::npos)
+      out += byte;
+    else
+      append_hex(out, static_cast<unsigned char>(byte));
+  }
+  return out;
+}
+
 }  // namespace uscope

@@ -19,6 +19,13 @@ namespace uscope {
 // The same within double quotes, with quotes inside escaped.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
+// Data in double quotes, as strace writes it: as above, but \n, \t, \r, \v, \f and \0 where C has a letter for the
+// byte.
+[[nodiscard]] std::string data_in_quotes(std::string_view bytes);
+// Printable as by escape_terminal, with the bytes in `marks` as \xNN, so that they differ from the same bytes used as
+// delimiters around the text.
+[[nodiscard]] std::string escape_with(std::string_view text, std::string_view marks);
+
 // Valid UTF-8 (for JSON, SQLite TEXT): invalid bytes become \xNN; all else stays.
 [[nodiscard]] std::string to_utf8(std::string_view bytes);
 

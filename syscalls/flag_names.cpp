@@ -129,6 +129,18 @@ const FlagSet* flags_of_option(std::uint64_t level) {
   return level == IPPROTO_TCP ? &kTcpOption : nullptr;
 }
 
+const FlagSet& poll_events() {
+  return kPollEvents;
+}
+
+const FlagSet& epoll_events() {
+  return kEpollEvents;
+}
+
+const FlagSet& child_codes() {
+  return kChildCodes;
+}
+
 std::string flags_text(const FlagSet& set, std::uint64_t value) {
   std::string out;
   const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : "|") + text; };

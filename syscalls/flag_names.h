@@ -31,6 +31,11 @@ struct FlagSet {
 [[nodiscard]] const FlagSet* flags_of_fcntl(std::uint64_t command);
 [[nodiscard]] const FlagSet* flags_of_option(std::uint64_t level);
 
+// Of fields of structures: `events` of struct pollfd and of struct epoll_event, and si_code of a child's siginfo_t.
+[[nodiscard]] const FlagSet& poll_events();
+[[nodiscard]] const FlagSet& epoll_events();
+[[nodiscard]] const FlagSet& child_codes();
+
 // "O_WRONLY|O_CREAT|0x800000": what has no name is a hexadecimal number. "0" for nothing.
 [[nodiscard]] std::string flags_text(const FlagSet& set, std::uint64_t value);
 

@@ -11,7 +11,9 @@
 #include <linux/prctl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
@@ -216,6 +218,18 @@ constexpr FlagName kEventFdFlags[] = {{1, "EFD_SEMAPHORE"}, {O_CLOEXEC, "EFD_CLO
 constexpr FlagSet kEventFd{0, {}, kEventFdFlags};
 constexpr FlagName kEpollFlags[] = {N(EPOLL_CLOEXEC)};
 constexpr FlagSet kEpoll{0, {}, kEpollFlags};
+constexpr FlagName kPollEventFlags[] = {N(POLLIN),     N(POLLPRI),    N(POLLOUT),  N(POLLRDNORM), N(POLLRDBAND),
+                                        N(POLLWRNORM), N(POLLWRBAND), N(POLLMSG),  N(POLLERR),    N(POLLHUP),
+                                        N(POLLNVAL),   N(POLLREMOVE), N(POLLRDHUP)};
+constexpr FlagSet kPollEvents{0, {}, kPollEventFlags};
+constexpr FlagName kEpollEventFlags[] = {N(EPOLLIN),     N(EPOLLPRI),     N(EPOLLOUT),    N(EPOLLRDNORM),
+                                         N(EPOLLRDBAND), N(EPOLLWRNORM),  N(EPOLLWRBAND), N(EPOLLMSG),
+                                         N(EPOLLERR),    N(EPOLLHUP),     N(EPOLLRDHUP),  N(EPOLLEXCLUSIVE),
+                                         N(EPOLLWAKEUP), N(EPOLLONESHOT), N(EPOLLET)};
+constexpr FlagSet kEpollEvents{0, {}, kEpollEventFlags};
+constexpr FlagName kChildCodeNumbers[] = {N(CLD_EXITED),  N(CLD_KILLED),  N(CLD_DUMPED),
+                                          N(CLD_TRAPPED), N(CLD_STOPPED), N(CLD_CONTINUED)};
+constexpr FlagSet kChildCodes{kAll, kChildCodeNumbers, {}};
 constexpr FlagName kTimerFdFlags[] = {{O_CLOEXEC, "TFD_CLOEXEC"}, {O_NONBLOCK, "TFD_NONBLOCK"}};
 constexpr FlagSet kTimerFd{0, {}, kTimerFdFlags};
 constexpr FlagName kSignalFdFlags[] = {{O_CLOEXEC, "SFD_CLOEXEC"}, {O_NONBLOCK, "SFD_NONBLOCK"}};

@@ -115,16 +115,34 @@ const Call* wide_entry(std::string_view name) {
   return nullptr;
 }
 
-std::uint8_t string_kind(char letter) {
-  switch (letter) {
-#define USC_X(name, text, sign, at_entry, by_kernel, holds, meaning) \
-  case sign:                                                         \
-    return USC_STRING_##name;
+struct StringKind {
+  std::string_view letters;
+  bool on_demand;
+};
+
+constexpr StringKind kStringKinds[] = {
+#define USC_X(name, text, letters, at_entry, by_kernel, holds, on_demand, meaning) {letters, (on_demand) != 0},
 #include "uscope/lists/string_kind.def"
 #undef USC_X
-    default:
-      return USC_STRING_NONE;
+};
+
+// Whether 32-bit programs have another layout of what the kernel side reads.
+bool differs_in_i386(std::uint32_t kind) {
+  return kind == USC_STRING_TIME || kind == USC_STRING_TIME_OUT || kind == USC_STRING_TIMES ||
+         kind == USC_STRING_SIGINFO || kind == USC_STRING_STAT;
+}
+
+// The kinds of an argument's letter, in their slots.
+std::uint64_t string_slots(usc_abi abi, std::size_t arg, char letter, bool contents) {
+  std::uint64_t slots = 0;
+  auto slot = static_cast<std::uint32_t>(arg);
+  for (std::uint32_t kind = 0; kind < USC_STRING_KIND_COUNT; kind++) {
+    if (kStringKinds[kind].letters.find(letter) == std::string_view::npos) continue;
+    if (kStringKinds[kind].on_demand && (!contents || (abi == USC_ABI_I386 && differs_in_i386(kind)))) continue;
+    slots |= usc_string_slot(slot, kind);
+    slot += USC_STRING_ARGS;
   }
+  return slots;
 }
 
 // Edits that turn `a` into `b`: insert, delete, replace, swap two neighbours.
@@ -224,15 +242,15 @@ std::optional<std::string_view> syscall_arguments(usc_abi abi, std::uint32_t nr)
   return call->arguments;
 }
 
-std::uint32_t syscall_strings(usc_abi abi, std::uint32_t nr) {
+std::uint64_t syscall_strings(usc_abi abi, std::uint32_t nr, bool contents) {
   const Call* call = named_entry(abi, nr);
   if (call == nullptr || (abi == USC_ABI_X32 && (nr & ~kX32Bit) >= kFirstX32)) return 0;
   if (abi == USC_ABI_I386) call = wide_entry(call->name);
   if (call == nullptr) return 0;
-  std::uint32_t kinds = 0;
+  std::uint64_t slots = 0;
   for (std::size_t arg = 0; arg < call->arguments.size(); arg++)
-    kinds |= std::uint32_t{string_kind(call->arguments[arg])} << 4 * arg;
-  return kinds;
+    slots |= string_slots(abi, arg, call->arguments[arg], contents);
+  return slots;
 }
 
 bool SyscallSet::contains(usc_abi abi, std::uint32_t nr) const {

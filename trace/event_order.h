@@ -43,7 +43,9 @@ struct LateItem {
 
 // What an argument of a call pointed to.
 struct OrderedString {
-  StringRowId string_id{};                 // none: numbers
+  StringRowId string_id{};                 // none: numbers or contents
+  ContentRowId structure_id{};             // of contents
+  ContentRowId data_id{};                  // of contents; none where they were redacted, or hold no data
   std::array<std::uint64_t, 3> numbers{};  // of USC_STRING_WORDS and, two 32-bit ones, USC_STRING_PAIR
   std::uint16_t flags = 0;                 // USC_STRING_LATE …
   std::uint8_t arg = 0;

@@ -67,6 +67,7 @@ template <typename Table, std::integral Number = std::int64_t>
 using RowId = Id<Table, Number>;
 
 using StringRowId = RowId<struct StringRowKind>;
+using ContentRowId = RowId<struct ContentRowKind>;
 
 // The integer of an id, and an integer itself.
 template <typename Kind, typename Number>

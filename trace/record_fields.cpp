@@ -10,6 +10,7 @@
 #include "support/text.h"
 #include "trace/loss_class.h"
 #include "trace/names.h"
+#include "trace/string_kind.h"
 
 namespace uscope::trace {
 namespace {
@@ -173,9 +174,10 @@ void add_places(Tail& tail) {
 void add_string(Tail& tail) {
   const auto string = tail.record().as<usc_string>();
   const std::string_view bytes = tail.bytes<usc_string>(string.bytes);
-  const bool is_text = string.kind == USC_STRING_TEXT || string.kind == USC_STRING_EXEC ||
-                       string.kind == USC_STRING_RESULT || (string.flags & USC_STRING_REDACTED) != 0;
-  if (is_text)
+  const StringHolds holds = string_holds(string.kind);
+  const bool is_redacted = (string.flags & USC_STRING_REDACTED) != 0;
+  const bool is_text = holds == StringHolds::TEXT || holds == StringHolds::TEXT_NUL || holds == StringHolds::DATA;
+  if (is_text || (holds == StringHolds::ADDRESS && is_redacted))
     tail.text("text", bytes);
   else
     tail.hex("text", bytes);

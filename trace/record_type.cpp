@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "support/byte_reader.h"
+#include "trace/string_kind.h"
 
 namespace uscope::trace {
 namespace {
@@ -89,7 +90,9 @@ bool values_hold(const usc_log_kind& named, std::string_view tail) {
          is_exact(named, tail);
 }
 bool values_hold(const usc_string& string, std::string_view tail) {
-  return string.arg < 6 && string.kind != USC_STRING_NONE && is_exact(string, tail);
+  const std::size_t least = string_holds(string.kind) == StringHolds::VECTOR ? sizeof(usc_vector) : 0;
+  return string.arg < USC_STRING_ARGS && string.kind != USC_STRING_NONE && string.bytes >= least &&
+         is_exact(string, tail);
 }
 bool values_hold(const usc_fd& descriptor, std::string_view tail) {
   return is_exact(descriptor, tail);

@@ -39,16 +39,19 @@ const usc_record& StringFilter::filter(const usc_record& record) {
 
 const usc_record& StringFilter::filter_string(const usc_string& string) {
   const StringHolds holds = string_holds(string.kind);
-  if (holds == StringHolds::NUMBERS) return string.head;
+  if (holds == StringHolds::NUMBERS || holds == StringHolds::STRUCTURE) return string.head;
   std::string_view text = part_of(tail_of(string), 0, string.bytes);
+  const std::string_view head = holds == StringHolds::VECTOR ? text.substr(0, sizeof(usc_vector)) : std::string_view();
+  text.remove_prefix(head.size());
   if (holds == StringHolds::TEXT_NUL && text.ends_with('\0')) text.remove_suffix(1);  // getcwd's
   const bool is_cut = (string.flags & USC_STRING_TRUNCATED) != 0;
   if (!redactor_.hides(holds == StringHolds::ADDRESS ? socket_address_text(text) : text, is_cut)) return string.head;
   usc_string fixed{};
   std::memcpy(static_cast<void*>(&fixed), &string, sizeof(fixed));
   fixed.flags = static_cast<__u16>((fixed.flags & ~USC_STRING_TRUNCATED) | USC_STRING_REDACTED);
-  fixed.bytes = static_cast<__u16>(kRedacted.size());
-  return rebuild(bytes_, fixed, std::string(kRedacted));
+  const std::string tail = is_content(string.kind) ? std::string(head) : std::string(kRedacted);
+  fixed.bytes = static_cast<__u16>(tail.size());
+  return rebuild(bytes_, fixed, tail);
 }
 
 const usc_record& StringFilter::filter_exec(const usc_exec& exec) {

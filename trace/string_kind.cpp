@@ -12,7 +12,8 @@ struct Kind {
 };
 
 constexpr std::array kKinds{
-#define USC_X(name, text, letter, at_entry, by_kernel, holds, meaning) Kind{StringHolds::holds, (by_kernel) != 0},
+#define USC_X(name, text, letters, at_entry, by_kernel, holds, on_demand, meaning) \
+  Kind{StringHolds::holds, (by_kernel) != 0},
 #include "uscope/lists/string_kind.def"
 #undef USC_X
 };
@@ -21,6 +22,11 @@ constexpr std::array kKinds{
 
 StringHolds string_holds(std::uint32_t kind) {
   return kind < kKinds.size() ? kKinds[kind].holds : StringHolds::NOTHING;
+}
+
+bool is_content(std::uint32_t kind) {
+  const StringHolds holds = string_holds(kind);
+  return holds == StringHolds::DATA || holds == StringHolds::VECTOR || holds == StringHolds::STRUCTURE;
 }
 
 bool is_from_kernel(std::uint32_t kind) {

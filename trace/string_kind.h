@@ -9,10 +9,13 @@
 namespace uscope::trace {
 
 // Explained in string_kind.def.
-enum class StringHolds : std::uint8_t { NOTHING, TEXT, TEXT_NUL, ADDRESS, NUMBERS };
+enum class StringHolds : std::uint8_t { NOTHING, TEXT, TEXT_NUL, ADDRESS, NUMBERS, DATA, VECTOR, STRUCTURE };
 
 // NOTHING for a number that is no usc_string_kind.
 [[nodiscard]] StringHolds string_holds(std::uint32_t kind);
+
+// Whether strings of this kind are contents: data, vectors, structures.
+[[nodiscard]] bool is_content(std::uint32_t kind);
 
 // Whether the kernel wrote the string; false if the program passed it.
 [[nodiscard]] bool is_from_kernel(std::uint32_t kind);

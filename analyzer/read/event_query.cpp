@@ -270,6 +270,17 @@ EventString::Source source_of(std::int64_t number) {
   return number == 2 ? EventString::Source::kDescriptor : EventString::Source::kProgram;
 }
 
+EventContent content_of(const SqlRow& row) {
+  EventContent out;
+  out.arg = static_cast<int>(row.integer(0));
+  out.holds = row.integer(1) == 0 ? EventContent::Holds::kData : EventContent::Holds::kStructure;
+  out.source = source_of(row.integer(2));
+  if (!row.is_null(3)) out.bytes = text(row, 3);
+  out.late = row.integer(4) != 0;
+  out.cut = row.integer(5) != 0;
+  return out;
+}
+
 class EventReader {
  public:
   static Result<EventReader> create(const store::Database& database, const Catalog& catalog) {
@@ -281,13 +292,21 @@ class EventReader {
         "SELECT es.arg, s.value, es.late, es.source FROM event_string es "
         "JOIN string s ON s.id = es.string_id WHERE es.event_id = ?1 ORDER BY es.arg");
     if (!strings) return strings.error();
+    auto contents = database.prepare(
+        "SELECT ec.arg, ec.holds, ec.source, c.value, ec.late, ec.cut FROM event_content ec "
+        "LEFT JOIN content c ON c.id = ec.content_id WHERE ec.event_id = ?1 ORDER BY ec.arg, ec.holds, ec.source");
+    if (!contents) return contents.error();
+    auto has_contents = one_number(database.prepare("SELECT EXISTS (SELECT * FROM event_content)"));
+    if (!has_contents) return has_contents.error();
     auto stack = database.prepare(
         "SELECT s.depth, s.ended, f.function, m.path, s.trigger_fallback, "
         "EXISTS (SELECT 1 FROM guessed_stack g WHERE g.stack_id = s.id) FROM stack s "
         "LEFT JOIN frame f ON f.id = s.trigger_frame_id "
         "LEFT JOIN module m ON m.id = f.module_id WHERE s.id = ?1");
     if (!stack) return stack.error();
-    return EventReader(catalog, std::move(*event), std::move(*strings), std::move(*stack));
+    EventReader reader(catalog, std::move(*event), std::move(*strings), std::move(*contents), std::move(*stack));
+    reader.has_contents_ = *has_contents != 0;
+    return reader;
   }
 
   Result<EventRow> read(EventRowId id) {
@@ -302,14 +321,24 @@ class EventReader {
           {static_cast<int>(row.integer(0)), text(row, 1), row.integer(2) != 0, source_of(row.integer(3))});
     });
     if (!done) return done.error();
+    if (has_contents_) {
+      contents_.bind(1, id);
+      done = each(contents_, [&](const SqlRow& row) { out.contents.push_back(content_of(row)); });
+      if (!done) return done.error();
+    }
     done = add_stack(out);
     if (!done) return done.error();
     return out;
   }
 
  private:
-  EventReader(const Catalog& catalog, store::Statement event, store::Statement strings, store::Statement stack)
-      : catalog_(&catalog), event_(std::move(event)), strings_(std::move(strings)), stack_(std::move(stack)) {}
+  EventReader(const Catalog& catalog, store::Statement event, store::Statement strings, store::Statement contents,
+              store::Statement stack)
+      : catalog_(&catalog),
+        event_(std::move(event)),
+        strings_(std::move(strings)),
+        contents_(std::move(contents)),
+        stack_(std::move(stack)) {}
 
   void fill(const SqlRow& row, EventRow& out) const {
     out.ts_ns = difference(row.integer(0), catalog_->start_ns);
@@ -358,6 +387,8 @@ class EventReader {
   const Catalog* catalog_;
   store::Statement event_;
   store::Statement strings_;
+  store::Statement contents_;
+  bool has_contents_ = false;  // else none is looked for
   store::Statement stack_;
   std::unordered_map<StackRowId, StackFacts> stacks_;
 };

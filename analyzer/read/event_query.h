@@ -43,6 +43,17 @@ struct EventString {
   Source source = Source::kProgram;
 };
 
+// What a call carried, or a structure that it was given.
+struct EventContent {
+  enum class Holds { kData, kStructure };
+  int arg = 0;  // the argument that points to it
+  Holds holds = Holds::kData;
+  EventString::Source source = EventString::Source::kProgram;
+  std::optional<std::string> bytes;  // nullopt: redacted
+  bool late = false;                 // as in EventString
+  bool cut = false;                  // there was more
+};
+
 struct EventRow {
   EventRowId id;
   std::int64_t ts_ns = 0;  // since the trace's start
@@ -59,7 +70,8 @@ struct EventRow {
   std::optional<std::int64_t> result;
   std::string error;  // "ENOENT"; empty if the result is not an error
   std::array<std::optional<std::int64_t>, 6> args;
-  std::vector<EventString> strings;  // by argument
+  std::vector<EventString> strings;    // by argument
+  std::vector<EventContent> contents;  // by argument
   std::optional<StackRowId> stack_id;
   std::int64_t depth = 0;
   std::string ended;

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 
+#include "cli/render/content_text.h"
 #include "cli/render/units.h"
 #include "support/text.h"
 #include "syscalls/flag_names.h"
@@ -24,10 +25,6 @@ namespace {
 
 using analyzer::EventRow;
 using analyzer::EventString;
-
-std::string octal(std::uint32_t value) {
-  return fmt::format("{:#o}", value);
-}
 
 // The kernel's restart codes: programs never see them, since the call is restarted or returns EINTR.
 const char* restart_name(std::int64_t result) {
@@ -47,20 +44,6 @@ const char* restart_name(std::int64_t result) {
 
 usc_abi abi_of(const std::string& name) {
   return trace::abi_of_name(name).value_or(USC_ABI_X86_64);
-}
-
-// Escaped, with the bytes in `marks` as \xNN, so that they differ from the same bytes used as delimiters around the
-// text.
-std::string escape_with(std::string_view text, std::string_view marks) {
-  std::string out;
-  for (const char byte : escape_terminal(text)) {
-    if (marks.find(byte) == std::string_view::npos) {
-      out += byte;
-      continue;
-    }
-    out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-  }
-  return out;
 }
 
 // `["echo","a b"]` as `["echo", "a b"]`.
@@ -90,15 +73,6 @@ std::string string_text(char letter, const EventString& string) {
     default:
       return in_quotes(string.value);
   }
-}
-
-std::string mode_text(std::uint32_t mode) {
-  constexpr std::pair<std::uint32_t, const char*> kTypes[] = {{S_IFREG, "S_IFREG"},   {S_IFCHR, "S_IFCHR"},
-                                                              {S_IFBLK, "S_IFBLK"},   {S_IFIFO, "S_IFIFO"},
-                                                              {S_IFSOCK, "S_IFSOCK"}, {S_IFDIR, "S_IFDIR"}};
-  for (const auto& [type, name] : kTypes)
-    if ((mode & S_IFMT) == type) return fmt::format("{}|{}", name, octal(mode & ~S_IFMT));
-  return octal(mode);
 }
 
 const syscalls::FlagSet* set_of(const EventRow& event, std::size_t arg) {
@@ -189,6 +163,10 @@ std::string arguments_text(const EventRow& event) {
     const char letter = kinds ? (*kinds)[i] : 'p';
     const auto string = std::find_if(event.strings.begin(), event.strings.end(),
                                      [&](const EventString& s) { return s.arg == static_cast<int>(i); });
+    if (const auto contents = contents_text(event, i, letter)) {
+      out += *contents;
+      continue;
+    }
     const bool has_string = string != event.strings.end();
     const bool is_descriptor = has_string && string->source == EventString::Source::kDescriptor;
     if (has_string && !is_descriptor) {
@@ -211,7 +189,7 @@ std::string result_text(const EventRow& event) {
   if (const char* restart = restart_name(*event.result)) return fmt::format("? {} (to be restarted)", restart);
   if (event.error.empty())
     return returns_address(event.call) ? hex_number(static_cast<std::uint64_t>(*event.result))
-                                       : std::to_string(*event.result);
+                                       : std::to_string(*event.result) + found_text(event);
   const char* meaning = strerrordesc_np(static_cast<int>(-*event.result));
   std::string text = "-1 " + event.error;
   if (meaning) text += fmt::format(" ({})", meaning);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/render/call_text.h"
+#include "cli/render/content_text.h"
 #include "cli/render/json.h"
 #include "cli/render/units.h"
 #include "support/text.h"
@@ -13,6 +14,7 @@
 namespace uscope::cli {
 namespace {
 
+using analyzer::EventContent;
 using analyzer::EventRow;
 using analyzer::EventString;
 using analyzer::StackFrame;
@@ -67,6 +69,15 @@ nlohmann::ordered_json event_json(const EventRow& event) {
                        {"value", json_value(string.value)},
                        {"late", string.late},
                        {"source", source_name(string.source)}});
+  nlohmann::ordered_json contents = nlohmann::ordered_json::array();
+  for (const auto& content : event.contents)
+    contents.push_back({{"arg", content.arg},
+                        {"holds", content.holds == EventContent::Holds::kData ? "data" : "structure"},
+                        {"text", json_value(content_text(event, content))},
+                        {"bytes", content.bytes ? nlohmann::ordered_json(hex_of(*content.bytes)) : nullptr},
+                        {"cut", content.cut},
+                        {"late", content.late},
+                        {"source", source_name(content.source)}});
   return {{"id", event.id.value()},
           {"ts_ns", event.ts_ns},
           {"dur_ns", json_value(event.dur_ns)},
@@ -83,6 +94,7 @@ nlohmann::ordered_json event_json(const EventRow& event) {
           {"args", args},
           {"arguments", json_value(arguments_text(event))},
           {"strings", strings},
+          {"contents", contents},
           {"stack_id", json_value(event.stack_id)},
           {"depth", event.depth},
           {"ended", json_value(event.ended)},

@@ -2,6 +2,7 @@
 #include "cli/render/units.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <charconv>
@@ -31,6 +32,15 @@ Result<std::int64_t> parse_duration(const std::string& text) {
 std::string signal_name(std::int64_t number) {
   const char* name = number > 0 && number < NSIG ? sigabbrev_np(static_cast<int>(number)) : nullptr;
   return name ? std::string("SIG") + name : "signal " + std::to_string(number);
+}
+
+std::string mode_text(std::uint32_t mode) {
+  constexpr std::pair<std::uint32_t, const char*> kTypes[] = {
+      {S_IFREG, "S_IFREG"},   {S_IFCHR, "S_IFCHR"}, {S_IFBLK, "S_IFBLK"}, {S_IFIFO, "S_IFIFO"},
+      {S_IFSOCK, "S_IFSOCK"}, {S_IFDIR, "S_IFDIR"}, {S_IFLNK, "S_IFLNK"}};
+  for (const auto& [type, name] : kTypes)
+    if ((mode & S_IFMT) == type) return fmt::format("{}|{:#o}", name, mode & ~S_IFMT);
+  return fmt::format("{:#o}", mode);
 }
 
 std::string describe_exit(std::optional<std::int64_t> code, std::optional<std::int64_t> signal) {

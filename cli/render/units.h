@@ -20,6 +20,9 @@ namespace uscope::cli {
 // "SIGKILL" for 9, "signal 77" for a signal without a name.
 [[nodiscard]] std::string signal_name(std::int64_t number);
 
+// A file's type and permissions: "S_IFREG|0644".
+[[nodiscard]] std::string mode_text(std::uint32_t mode);
+
 // A share for people: "100 %", "99.98 %"; never rounded up to 100 or down to 0.
 [[nodiscard]] std::string percent(std::uint64_t part, std::uint64_t whole);
 

@@ -9,6 +9,7 @@
 #include "store/db/string_table.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
+#include "trace/content.h"
 #include "trace/names.h"
 #include "trace/string_kind.h"
 #include "tracer/model/task_table.h"
@@ -41,6 +42,20 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
   return row;
 }
 
+void add_contents(const usc_string& string, std::vector<analyzer::EventContent>& contents) {
+  using Holds = analyzer::EventContent::Holds;
+  const trace::ContentParts parts = trace::content_parts(string, {string.text, string.bytes});
+  const auto add = [&](Holds holds, std::optional<std::string_view> bytes) {
+    contents.push_back({string.arg, holds,
+                        trace::is_from_kernel(string.kind) ? analyzer::EventString::Source::kKernel
+                                                           : analyzer::EventString::Source::kProgram,
+                        bytes ? std::optional<std::string>(*bytes) : std::nullopt,
+                        (string.flags & USC_STRING_LATE) != 0, (string.flags & USC_STRING_TRUNCATED) != 0});
+  };
+  if (parts.structure) add(Holds::kStructure, parts.structure);
+  if (parts.data || parts.redacted) add(Holds::kData, parts.data);
+}
+
 }  // namespace
 
 // A call is printed at its end, its strings have mostly come by then: from another processor they may come later, and
@@ -51,7 +66,8 @@ void LivePrinter::on_string(const usc_string& string) {
   const trace::TaskId task(string.head.task);
   if (strings_.size() >= kMostTasks && strings_.count(task) == 0) strings_.clear();
   Strings& call = strings_[task];
-  if (call.entry_ns != string.entry_ns) call = {string.entry_ns, {}};
+  if (call.entry_ns != string.entry_ns) call = {string.entry_ns, {}, {}};
+  if (trace::is_content(string.kind)) return add_contents(string, call.contents);
   call.list.push_back({string.arg, store::string_text(string, {string.text, string.bytes}),
                        (string.flags & USC_STRING_LATE) != 0, analyzer::EventString::Source::kProgram});
 }
@@ -62,6 +78,7 @@ void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& task)
   if (const auto at = strings_.find(trace::TaskId(event.head.task));
       at != strings_.end() && at->second.entry_ns == event.entry_ns) {
     row.strings = std::move(at->second.list);
+    row.contents = std::move(at->second.contents);
     strings_.erase(at);
   }
   status_.clear();

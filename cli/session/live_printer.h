@@ -25,6 +25,7 @@ class LivePrinter : public tracer::RecordObserver {
   struct Strings {
     std::uint64_t entry_ns = 0;
     std::vector<analyzer::EventString> list;
+    std::vector<analyzer::EventContent> contents;
   };
 
   StatusLine& status_;

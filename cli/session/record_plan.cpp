@@ -41,9 +41,10 @@ Result<std::uint64_t> parse_size(const std::string& text) {
 // Futexes are recorded even without strings.
 void choose_strings(const RecordVerbOptions& options, usc_config& config) {
   if (!options.no_strings) config.string_bytes = options.string_bytes;
+  config.data_bytes = options.data_bytes;
   const auto chosen = [&](usc_abi abi, std::uint32_t nr) {
-    const std::uint32_t kinds = syscalls::syscall_strings(abi, nr);
-    return options.no_strings && kinds != USC_STRING_FUTEX ? 0 : kinds;
+    const std::uint64_t kinds = syscalls::syscall_strings(abi, nr, options.data_bytes != 0);
+    return options.no_strings && kinds != usc_string_slot(0, USC_STRING_FUTEX) ? 0 : kinds;
   };
   for (std::uint32_t nr = 0; nr < USC_SYSCALL_BITS; nr++) {
     config.strings_x86_64[nr] = chosen(USC_ABI_X86_64, nr);
@@ -77,6 +78,9 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
     if (calls->x86_64[nr]) out.config.calls_x86_64[nr / 64] |= 1ull << nr % 64;
     if (calls->i386[nr]) out.config.calls_i386[nr / 64] |= 1ull << nr % 64;
   }
+  if (options.no_strings && options.data_bytes != 0)
+    return Error{"--data records what calls carry, and --no-strings asks for no contents of memory",
+                 "leave one of the two out"};
   choose_strings(options, out.config);
   out.redact = options.redact;
   out.modules = {options.app_modules, options.excluded_modules};
@@ -117,6 +121,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
               {"target", to_utf8(Redactor(options.redact).hides(describe_target(options)) ? std::string(kRedacted)
                                                                                           : describe_target(options))},
               {"strings", std::to_string(out.config.string_bytes)},
+              {"data", std::to_string(out.config.data_bytes)},
               {"redact", joined(options.redact)},
               {"follow", options.follow},
               {"app_modules", joined(options.app_modules)},

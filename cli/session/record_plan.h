@@ -31,6 +31,7 @@ struct RecordVerbOptions {
   bool no_strings = false;
   std::vector<std::string> redact;
   unsigned string_bytes = USC_STRING_DEFAULT;
+  unsigned data_bytes = 0;  // 0: no contents
   bool print = false;
   std::string duration;
   std::string max_size;

@@ -61,6 +61,10 @@ void add_record(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(1, USC_STRING_MOST))
       ->type_name("N")
       ->capture_default_str();
+  verb->add_option("--data", options->data_bytes,
+                   "keep the first N bytes of what reads and writes carry, and the structures that calls are given")
+      ->check(CLI::Range(1, USC_DATA_MOST))
+      ->type_name("N");
   verb->add_flag("--print", options->print, "print each call when it ends, as strace does");
   verb->add_option("--duration", options->duration, "stop tracing after this time: 30s, 5m")->type_name("T");
   verb->add_option("--max-size", options->max_size, "stop tracing when the raw trace is this large: 500M, 2G")

@@ -12,7 +12,7 @@
 #include "scope.h"
 #include "target.h"
 
-#define USC_CONTROL_ABI 9 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 10 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 
@@ -24,12 +24,12 @@ struct usc_config {
 	__u64 calls_x86_64[USC_SYSCALL_BITS /
 			   64]; /* calls to record; others are not walked. x32 by its number without bit 30 */
 	__u64 calls_i386[USC_SYSCALL_BITS / 64];
-	/* What arguments point to, by number of the call: enum usc_string_kind, four bits for each argument; 0: nothing
-	 * is read. x32 as above. */
-	__u32 strings_x86_64[USC_SYSCALL_BITS];
-	__u32 strings_i386[USC_SYSCALL_BITS];
+	/* What arguments point to, by number of the call: words as usc_string_slot() makes them; 0: nothing is read. x32 as
+	 * above. */
+	__u64 strings_x86_64[USC_SYSCALL_BITS];
+	__u64 strings_i386[USC_SYSCALL_BITS];
 	__u32 string_bytes; /* taken of each, at most: 1 … USC_STRING_MOST */
-	__u32 pad;
+	__u32 data_bytes;   /* taken of what a call carries, at most: 1 … USC_DATA_MOST; 0: no kind asks for it */
 	struct usc_program program; /* which of these calls are recorded; the others are not walked */
 };
 
@@ -70,7 +70,7 @@ struct usc_loss_key {
 	__u32 cause;
 };
 
-USC_ASSERT_SIZE(usc_config, 5288);
+USC_ASSERT_SIZE(usc_config, 9384);
 USC_ASSERT_SIZE(usc_file_entry, 40);
 USC_ASSERT_SIZE(usc_loss_key, 8);
 

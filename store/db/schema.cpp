@@ -55,6 +55,11 @@ CREATE TABLE event_string(
   event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL,
   string_id INTEGER NOT NULL REFERENCES string(id), late INTEGER NOT NULL,
   source INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (event_id, arg)) WITHOUT ROWID;
+CREATE TABLE content(id INTEGER PRIMARY KEY, value BLOB NOT NULL);
+CREATE TABLE event_content(
+  event_id INTEGER NOT NULL REFERENCES event(id), arg INTEGER NOT NULL, holds INTEGER NOT NULL,
+  source INTEGER NOT NULL, content_id INTEGER REFERENCES content(id), late INTEGER NOT NULL, cut INTEGER NOT NULL,
+  PRIMARY KEY (event_id, arg, holds, source)) WITHOUT ROWID;
 CREATE TABLE futex_wait(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, op INTEGER NOT NULL,
   expected INTEGER, timeout_ns INTEGER, words BLOB, words_at_stop BLOB, key TEXT, words_from INTEGER,

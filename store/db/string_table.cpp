@@ -5,9 +5,11 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "support/socket_address.h"
 #include "support/text.h"
+#include "trace/content.h"
 #include "trace/string_kind.h"
 
 namespace uscope::store {
@@ -101,12 +103,24 @@ Result<std::optional<std::string>> StringTable::text(trace::StringRowId id) {
   return text;
 }
 
-Result<trace::OrderedString> intern_string(const trace::RawRecord& record, StringTable& strings) {
+Result<trace::OrderedString> intern_string(const trace::RawRecord& record, StringTable& strings,
+                                           ContentTable& contents) {
   const auto head = record.as<usc_string>();
   const std::string_view bytes = record.data<usc_string>(0, head.bytes);
   trace::OrderedString out{.flags = head.flags, .arg = head.arg, .kind = head.kind};
-  if (trace::string_holds(head.kind) == trace::StringHolds::NUMBERS) {
+  const trace::StringHolds holds = trace::string_holds(head.kind);
+  if (holds == trace::StringHolds::NUMBERS || holds == trace::StringHolds::STRUCTURE)
     std::memcpy(out.numbers.data(), bytes.data(), std::min(bytes.size(), sizeof(out.numbers)));
+  if (holds == trace::StringHolds::NUMBERS) return out;
+  if (trace::is_content(head.kind)) {
+    const trace::ContentParts parts = trace::content_parts(head, bytes);
+    for (const auto& [part, id] :
+         {std::pair(parts.structure, &out.structure_id), std::pair(parts.data, &out.data_id)}) {
+      if (!part) continue;
+      auto row = contents.intern(*part);
+      if (!row) return row.error();
+      *id = *row;
+    }
     return out;
   }
   auto id = strings.intern(string_text(head, bytes));

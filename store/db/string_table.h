@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "store/db/content_table.h"
 #include "store/db/database.h"
 #include "support/result.h"
 #include "trace/event_order.h"
@@ -62,7 +63,8 @@ class StringTable {
 // The text of a usc_string as it is stored: addresses by name, other bytes as UTF-8; a truncated text ends with "…".
 [[nodiscard]] std::string string_text(const usc_string& head, std::string_view bytes);
 
-// The content of a usc_string: the row of its text, or its numbers.
-Result<trace::OrderedString> intern_string(const trace::RawRecord& record, StringTable& strings);
+// What a usc_string holds: the row of its text, its numbers, or the rows of its contents.
+Result<trace::OrderedString> intern_string(const trace::RawRecord& record, StringTable& strings,
+                                           ContentTable& contents);
 
 }  // namespace uscope::store

@@ -19,6 +19,9 @@ Result<void> StringWriter::prepare() {
   auto insert = database_.prepare("INSERT OR IGNORE INTO event_string VALUES(?1, ?2, ?3, ?4, ?5)");
   if (!insert) return insert.error();
   insert_.emplace(std::move(*insert));
+  auto insert_content = database_.prepare("INSERT OR IGNORE INTO event_content VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+  if (!insert_content) return insert_content.error();
+  insert_content_.emplace(std::move(*insert_content));
   exec_args_.resize(kAbis * syscalls::kSyscallNumbers);
   if (const auto taken = definitions_.meta.find("strings"); taken != definitions_.meta.end() && taken->second == "0")
     return {};  // none are wanted, not even an exec's
@@ -51,6 +54,21 @@ Result<void> StringWriter::insert(EventRowId event_id, int arg, StringRowId stri
   return {};
 }
 
+Result<void> StringWriter::write_contents(EventRowId event_id, const trace::OrderedString& string) {
+  const trace::StringHolds holds = trace::string_holds(string.kind);
+  const bool late = (string.flags & USC_STRING_LATE) != 0;
+  const bool cut = (string.flags & USC_STRING_TRUNCATED) != 0;
+  const auto source = trace::is_from_kernel(string.kind) ? StringSource::kKernel : StringSource::kProgram;
+  const auto insert = [&](ContentHolds part, trace::ContentRowId id) {
+    return insert_content_->run(event_id, static_cast<int>(string.arg), static_cast<int>(part),
+                                static_cast<int>(source), maybe_id(id), late, cut);
+  };
+  if (holds != trace::StringHolds::DATA)
+    if (auto done = insert(ContentHolds::kStructure, string.structure_id); !done) return done;
+  if (holds == trace::StringHolds::STRUCTURE) return {};
+  return insert(ContentHolds::kData, string.data_id);
+}
+
 Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
                                  std::span<const trace::OrderedString> strings) {
   auto named = descriptors_.observe(event, strings);
@@ -58,6 +76,8 @@ Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
   for (const auto& [arg, string_id] : *named)
     if (auto done = insert(event_id, arg, string_id, false, StringSource::kDescriptor); !done) return done;
   for (const trace::OrderedString& string : strings) {
+    if (trace::is_content(string.kind))
+      if (auto done = write_contents(event_id, string); !done) return done;
     if (!string.string_id) continue;
     const auto source = trace::is_from_kernel(string.kind) ? StringSource::kKernel : StringSource::kProgram;
     if (auto done = insert(event_id, string.arg, string.string_id, (string.flags & USC_STRING_LATE) != 0, source);

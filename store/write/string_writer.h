@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Writes which argument of a call pointed to which text, or was a descriptor of what: the table `event_string`.
+// Writes which argument of a call pointed to which text, or was a descriptor of what (the table `event_string`), and
+// which pointed to which data or structure (`event_content`).
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,9 @@ namespace uscope::store {
 
 // event_string.source
 enum class StringSource : std::uint8_t { kProgram = 0, kKernel = 1, kDescriptor = 2 };
+
+// event_content.holds
+enum class ContentHolds : std::uint8_t { kData = 0, kStructure = 1 };
 
 class StringWriter {
  public:
@@ -40,6 +44,7 @@ class StringWriter {
   };
 
   Result<void> insert(EventRowId event_id, int arg, StringRowId string_id, bool late, StringSource source);
+  Result<void> write_contents(EventRowId event_id, const trace::OrderedString& string);
   Result<void> write_exec(EventRowId event_id, const usc_event& event, ExecArgs args);
   const ExecArgs& exec_args(const usc_event& event);
   const ImageFacts* image_of(const usc_event& event) const;
@@ -49,6 +54,7 @@ class StringWriter {
   StringTable& strings_;
   DescriptorTracker descriptors_;
   std::optional<Statement> insert_;
+  std::optional<Statement> insert_content_;
   std::vector<ExecArgs> exec_args_;                                          // by ABI and number
   std::unordered_map<trace::TaskId, std::vector<const ImageFacts*>> execs_;  // by the task that called
 };

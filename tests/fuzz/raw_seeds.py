@@ -18,6 +18,7 @@ USER = 0xFFFF  # cpu of the collector's own records
 EVENT, STACK, TASK, EXEC, EXIT, NAME, MAP, UNMAP, FILE, INFO = range(1, 11)
 VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX, LOG_KIND = range(12, 24)
 TEXT, ADDRESS, RESULT, WORDS, PAIR = 1, 3, 7, 8, 9  # kinds of strings
+DATA, DATA_OUT, VECTOR, POLL, POLL_OUT = 11, 12, 13, 17, 18
 ROOT, BROKEN = 0, 3
 SYSCALL, BY_MODULE = range(2)  # sources
 RETURNED, NORETURN, KILLED, OPEN, ATTACHED, NO_ENTRY = range(6)
@@ -87,6 +88,10 @@ def strings(raw):
     cases = ((2, (b"/etc/\xff\x1b", 0, TEXT, 0)), (2, (b"cut", 0, TEXT, 2)), (42, (b"\2\0\0\x50\x7f\0\0\1" + bytes(8), 1, ADDRESS, 0)),
              (42, (b"\1", 1, ADDRESS, 0)), (79, (b"/tmp\0", 0, RESULT, 0)), (437, (bytes(24), 2, WORDS, 0)),
              (22, (struct.pack("<ii", 3, -1), 0, PAIR, 0)), (80, (b"sub", 0, TEXT, 1)), (3, (b"", 0, TEXT, 0)),
+             (1, (b"a\n\xff\0", 1, DATA, 2)), (0, (b"", 1, DATA_OUT, 0)), (1, (b"", 1, DATA, 4)),
+             (20, (struct.pack("<QQII8Q", 2, 0, 0, 0, 1, 2, *[0] * 6) + b"abc", 1, VECTOR, 0)),
+             (20, (struct.pack("<QQII8Q", 1 << 63, 1, 1, 0, *[(1 << 64) - 1] * 8), 1, VECTOR, 1)),
+             (7, (struct.pack("<ihh", 3, 1, 0), 0, POLL, 0)), (7, (struct.pack("<ihhi", 3, 1, 1, -1), 0, POLL_OUT, 2)),
              (33, (b"", 1, TEXT, 0)), (425, (b"", 1, TEXT, 0)), (0, (b"", 1, TEXT, 0)))
     for i, (nr, (text, arg, kind, flags)) in enumerate(cases):
         entry = START + 1000 + 20 * i

@@ -64,10 +64,9 @@ struct task_entry {
 	__u32 stack;
 	__u32 call_serial; /* serial and image at entry: an exec may change them */
 	__u32 call_image;
+	__u16 strings_left; /* bits of the slots (usc_string_slot) that are read at its return */
 	__u8 abi;
-	__u8 strings_left; /* bits of the arguments whose strings are read at its return */
 	__u8 event_flags;
-	__u8 pad1;
 	/* What restart_syscall would continue. */
 	__u32 restart_nr;
 	__u32 mapping_nr;  /* or MAPPING_I386 */
@@ -207,18 +206,38 @@ struct text_scratch {
 	};
 };
 
-/* Room for a string's record, of the hooks of calls alone; a word more, for its padding. Or for a futex's. */
+#define STRING_BYTES_MOST (sizeof(struct usc_vector) + USC_DATA_MOST)
+
+/* How far the buffers of a call have been gone through. Not on the stack: what a program reads from memory the verifier
+ * need not follow. */
+struct buffer_walk {
+	__u64 next; /* address of the next struct iovec */
+	__u64 left; /* bytes that the call carries, without those of the buffers before */
+	__u32 number;
+	__u32 taken; /* bytes, of all buffers before */
+	__u32 is_narrow;
+	__u32 is_cut; /* something was left out */
+};
+
+/* Room for a string's record, of the hooks of calls alone; a word more, for its padding. Or for a futex's. Behind a
+ * vector there is room for twice what is taken, since the verifier sees only where a piece begins and how long it is. */
 struct string_scratch {
 	union {
 		struct {
 			struct usc_string string;
-			char text[USC_STRING_MOST + 16];
+			char text[STRING_BYTES_MOST + 16];
+		};
+		struct {
+			struct usc_string vector_string;
+			struct usc_vector vector;
+			char vector_data[2 * USC_DATA_MOST];
 		};
 		struct {
 			struct usc_futex futex;
 			char words[USC_FUTEX_WORDS];
 		};
 	};
+	struct buffer_walk buffers;
 };
 
 #define SAMPLE_BYTES (2 * USC_SAMPLE_PAGES * PAGE_BYTES)

@@ -44,7 +44,7 @@ struct usc_event {
 
 /* What an argument of a call points to. */
 enum usc_string_kind {
-#define USC_X(name, text, letter, at_entry, by_kernel, holds, meaning) USC_STRING_##name,
+#define USC_X(name, text, letters, at_entry, by_kernel, holds, on_demand, meaning) USC_STRING_##name,
 #include "uscope/lists/string_kind.def"
 #undef USC_X
 	USC_STRING_KIND_COUNT
@@ -54,7 +54,8 @@ enum usc_string_kind {
 USC_INLINE int usc_string_is_read_at_entry(__u32 kind)
 {
 	const __u32 at_entry_kinds = 0
-#define USC_X(name, text, letter, at_entry, by_kernel, holds, meaning) | ((at_entry##u) << USC_STRING_##name)
+#define USC_X(name, text, letters, at_entry, by_kernel, holds, on_demand, meaning)                                     \
+	| ((at_entry##u) << USC_STRING_##name)
 #include "uscope/lists/string_kind.def"
 #undef USC_X
 		;
@@ -64,10 +65,35 @@ USC_INLINE int usc_string_is_read_at_entry(__u32 kind)
 
 #define USC_STRING_LATE 1      /* read at return, though the program passed it: it was not in memory before */
 #define USC_STRING_TRUNCATED 2 /* it was longer */
-#define USC_STRING_REDACTED 4  /* the tracer has put `[redacted]` in its place */
+#define USC_STRING_REDACTED 4  /* the tracer has put `[redacted]` in its place; of contents it has left the data out */
 
 #define USC_STRING_DEFAULT 256 /* bytes taken of each */
-#define USC_STRING_MOST 1024
+#define USC_STRING_MOST 1024   /* also of structures */
+#define USC_DATA_MOST 4096     /* of the bytes that a call carries */
+
+#define USC_STRING_KIND_BITS 5
+#define USC_STRING_ARGS 6
+#define USC_STRING_SLOTS (2 * USC_STRING_ARGS)
+
+/*
+ * What the arguments of one call point to: a word with USC_STRING_SLOTS kinds, five bits each. The first six are one for
+ * each argument; the other six are a second kind of each.
+ */
+USC_INLINE __u64 usc_string_slot(__u32 slot, __u32 kind)
+{
+	return (__u64)kind << slot * USC_STRING_KIND_BITS;
+}
+
+#define USC_VECTOR_LENGTHS 8
+
+/* What is known of several buffers; the bytes in them follow, those of one behind those of the other. */
+struct usc_vector {
+	__u64 count;   /* buffers, as the program says */
+	__u64 control; /* of a struct msghdr: length of its control data */
+	__u32 flags;   /* of a struct msghdr: msg_flags */
+	__u32 pad;
+	__u64 length[USC_VECTOR_LENGTHS]; /* of the first buffers, as the program says; 0 of those that there are not */
+};
 
 /* What an argument of a call points to; the call is known by head.task and entry_ns. No NUL. */
 struct usc_string {
@@ -127,9 +153,10 @@ struct usc_futex {
 	char words[];
 };
 
-USC_ASSERT(USC_STRING_KIND_COUNT <= 16, "usc_config has four bits for a kind");
+USC_ASSERT(USC_STRING_KIND_COUNT <= 1 << USC_STRING_KIND_BITS, "usc_config has five bits for a kind");
 USC_ASSERT_SIZE(usc_event, 104);
 USC_ASSERT_SIZE(usc_string, 40);
+USC_ASSERT_SIZE(usc_vector, 88);
 USC_ASSERT_SIZE(usc_futex, 104);
 
 #endif

@@ -95,6 +95,8 @@ INSERT INTO event VALUES
   (14, 1000530000000, 90, 'returned', 6, 5, 6, 5, 3, 0, 0, 0, 0, 0, 0);
 INSERT INTO string VALUES(1, '/etc/passwd'), (2, CAST(x'HOSTILE' AS TEXT)), (3, '/tmp/c');
 INSERT INTO event_string VALUES(2, 1, 1, 0, 0), (5, 1, 2, 1, 0), (6, 1, 3, 0, 0);
+INSERT INTO content VALUES(1, x'HOSTILE');
+INSERT INTO event_content VALUES(1, 1, 0, 1, 1, 0, 1), (9, 1, 0, 1, NULL, 0, 0), (9, 1, 1, 0, 1, 1, 0);
 INSERT INTO verify VALUES(1, 1, 4, 4, NULL), (3, 1, 4, 4, NULL), (4, 0, 4, 5, 2);
 INSERT INTO unwind_table VALUES
   (2, '/usr/bin/make', 'aa', 'kernel', 3000, 20, 24000, NULL), (3, '/usr/lib/x86_64-linux-gnu/libc.so.6', 'bb', 'user', 28000, 5, 240000, NULL),

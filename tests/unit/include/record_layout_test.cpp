@@ -156,6 +156,10 @@ std::vector<Layout> other_layouts() {
        sizeof(usc_string),
        {FIELD(usc_string, head), FIELD(usc_string, entry_ns), FIELD(usc_string, bytes), FIELD(usc_string, flags),
         FIELD(usc_string, arg), FIELD(usc_string, kind), FIELD(usc_string, pad), TAIL(usc_string, text)}},
+      {"usc_vector",
+       sizeof(usc_vector),
+       {FIELD(usc_vector, count), FIELD(usc_vector, control), FIELD(usc_vector, flags), FIELD(usc_vector, pad),
+        FIELD(usc_vector, length)}},
       {"usc_fd",
        sizeof(usc_fd),
        {FIELD(usc_fd, head), FIELD(usc_fd, process), FIELD(usc_fd, fd), FIELD(usc_fd, flags),
@@ -233,7 +237,7 @@ void describe_constants(std::ostream& out) {
 #define USC_X(name, text, counted, meaning) LINE(USC_DEFER_##name);
 #include "uscope/lists/defer_reason.def"
 #undef USC_X
-#define USC_X(name, text, letter, at_entry, by_kernel, holds, meaning) LINE(USC_STRING_##name);
+#define USC_X(name, text, letters, at_entry, by_kernel, holds, on_demand, meaning) LINE(USC_STRING_##name);
 #include "uscope/lists/string_kind.def"
 #undef USC_X
   LINE(USC_STRING_LATE);

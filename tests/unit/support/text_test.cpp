@@ -43,6 +43,20 @@ TEST(Text, Utf8KeepsControlsAndBackslashes) {
   EXPECT_EQ(to_utf8(""), "");
 }
 
+TEST(Text, DataHasTheLettersOfC) {
+  EXPECT_EQ(data_in_quotes(std::string_view("a\0b\n\t\r\v\f\x1b\"\\", 11)), R"("a\0b\n\t\r\v\f\x1b\"\\")");
+  EXPECT_EQ(data_in_quotes(std::string_view("\0\0"
+                                            "7",
+                                            3)),
+            R"("\0\x007")");
+  EXPECT_EQ(data_in_quotes("\xc3\xa4\xc3"), "\"\xc3\xa4\\xc3\"");  // the last one was cut in half
+  EXPECT_EQ(data_in_quotes(""), "\"\"");
+}
+
+TEST(Text, EscapesMarksToo) {
+  EXPECT_EQ(escape_with("a<b>\n", "<>"), R"(a\x3cb\x3e\x0a)");
+}
+
 TEST(Text, DigitsAreGroupedByThree) {
   EXPECT_EQ(group_digits(0), "0");
   EXPECT_EQ(group_digits(999), "999");

@@ -110,23 +110,44 @@ TEST(SyscallTable, TheThreeAbis) {
 }
 
 TEST(SyscallTable, Strings) {
-  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 39), 0U);                                             // getpid
-  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 2), USC_STRING_TEXT);                                 // open
-  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 316), USC_STRING_TEXT << 4 | USC_STRING_TEXT << 12);  // renameat2
-  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 59), USC_STRING_EXEC);                                // execve
-  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 44), USC_STRING_ADDRESS << 16);                       // sendto
-  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 89), USC_STRING_TEXT | USC_STRING_RESULT << 4);       // readlink
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 39), 0U);              // getpid
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 2), USC_STRING_TEXT);  // open
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 316),
+            usc_string_slot(1, USC_STRING_TEXT) | usc_string_slot(3, USC_STRING_TEXT));    // renameat2
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 59), USC_STRING_EXEC);                         // execve
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 44), usc_string_slot(4, USC_STRING_ADDRESS));  // sendto
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 89),
+            (USC_STRING_TEXT | usc_string_slot(1, USC_STRING_RESULT)));  // readlink
   for (const std::uint32_t nr : {202, 449, 454, 455}) EXPECT_EQ(syscall_strings(USC_ABI_X86_64, nr), USC_STRING_FUTEX);
   for (const std::uint32_t nr : {240, 422, 449, 454, 455})
     EXPECT_EQ(syscall_strings(USC_ABI_I386, nr), USC_STRING_FUTEX);
-  EXPECT_EQ(syscall_strings(USC_ABI_I386, 5), USC_STRING_TEXT);         // open
-  EXPECT_EQ(syscall_strings(USC_ABI_I386, 195), USC_STRING_TEXT);       // stat64
-  EXPECT_EQ(syscall_strings(USC_ABI_I386, 300), USC_STRING_TEXT << 4);  // fstatat64
-  EXPECT_EQ(syscall_strings(USC_ABI_I386, 412), USC_STRING_TEXT << 4);  // utimensat_time64
-  EXPECT_EQ(syscall_strings(USC_ABI_I386, 102), 0U);                    // socketcall: in memory
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 5), USC_STRING_TEXT);                        // open
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 195), USC_STRING_TEXT);                      // stat64
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 300), usc_string_slot(1, USC_STRING_TEXT));  // fstatat64
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 412), usc_string_slot(1, USC_STRING_TEXT));  // utimensat_time64
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 102), 0U);                                   // socketcall: in memory
   EXPECT_EQ(syscall_strings(USC_ABI_X32, 0x40000000 + 2), USC_STRING_TEXT);
   EXPECT_EQ(syscall_strings(USC_ABI_X32, 518), 0U);  // its struct msghdr is another one
   EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 511), 0U);
+}
+
+TEST(SyscallTable, ContentsAreOnDemand) {
+  const auto slot = [](std::uint32_t number, std::uint32_t kind) { return usc_string_slot(number, kind); };
+  for (const std::uint32_t nr : {0, 1, 7, 19, 61, 230, 232}) EXPECT_EQ(syscall_strings(USC_ABI_X86_64, nr), 0U) << nr;
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 0, true), slot(1, USC_STRING_DATA_OUT));
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 1, true), slot(1, USC_STRING_DATA));
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 44, true), slot(1, USC_STRING_DATA) | slot(4, USC_STRING_ADDRESS));
+  // Two kinds of one argument: a poll is asked and answers; a struct msghdr has an address and buffers.
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 7, true), slot(0, USC_STRING_POLL) | slot(6, USC_STRING_POLL_OUT));
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 46, true), slot(1, USC_STRING_MESSAGE) | slot(7, USC_STRING_BUFFERS));
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 47, true),
+            slot(1, USC_STRING_MESSAGE_OUT) | slot(7, USC_STRING_BUFFERS_OUT));
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 202, true), slot(0, USC_STRING_FUTEX) | slot(3, USC_STRING_TIME));
+  EXPECT_EQ(syscall_strings(USC_ABI_X86_64, 22, true), syscall_strings(USC_ABI_X86_64, 22));  // pipe's pair: always
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 3, true), slot(1, USC_STRING_DATA_OUT));
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 162, true), 0U);                        // nanosleep: of 32 bits
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 195, true), slot(0, USC_STRING_TEXT));  // stat64: another layout
+  EXPECT_EQ(syscall_strings(USC_ABI_I386, 240, true), slot(0, USC_STRING_FUTEX));
 }
 
 TEST(SyscallTable, ArgumentsAreOfKnownKinds) {
@@ -134,7 +155,7 @@ TEST(SyscallTable, ArgumentsAreOfKnownKinds) {
     const auto arguments = syscall_arguments(USC_ABI_X86_64, nr);
     if (!arguments) continue;
     EXPECT_LE(arguments->size(), 6u);
-    EXPECT_EQ(arguments->find_first_not_of("dDspiulzfmgoxvraAnNwPq"), std::string_view::npos) << nr;
+    EXPECT_EQ(arguments->find_first_not_of("dDspiulzfmgoxvraAnNwPqbBeEUyYtTkhjWISX"), std::string_view::npos) << nr;
   }
 }
 

@@ -108,6 +108,13 @@ TEST(RecordType, ValuesThatNoReaderCanTake) {
                           r.kind = USC_STRING_TEXT;
                         }),
                         "abcabcabc"));  // more than its length says
+  for (const std::size_t bytes : {sizeof(usc_vector) - 8, sizeof(usc_vector)})
+    EXPECT_EQ(is_sound(made<usc_string>([&](auto& r) {
+                         r.bytes = static_cast<__u16>(bytes);
+                         r.kind = USC_STRING_VECTOR;
+                       }),
+                       std::string(bytes, '\0')),
+              bytes == sizeof(usc_vector));
   EXPECT_FALSE(is_sound(made<usc_fd>([](auto& r) { r.target_bytes = 3; }), "abcabcabc"));
   EXPECT_FALSE(is_sound(made<usc_kernel_place>([](auto& r) { r.place = 0; })));
   EXPECT_FALSE(is_sound(made<usc_log_kind>([](auto& r) {

@@ -47,6 +47,44 @@ TEST(StringFilter, ReplacesWhatMatches) {
   EXPECT_EQ(text_of(filter.filter(head_of(cut))), "[redacted]");
 }
 
+std::vector<char> content_of(std::uint8_t kind, const std::string& bytes, std::uint16_t flags = 0) {
+  usc_string string{};
+  string.bytes = static_cast<__u16>(bytes.size());
+  string.flags = flags;
+  string.kind = kind;
+  return record_of(string, bytes);
+}
+
+TEST(StringFilter, LeavesOutDataThatMatches) {
+  StringFilter filter(Redactor({"*password=*"}));
+  const auto harmless = content_of(USC_STRING_DATA, std::string("user=\0me", 8));
+  EXPECT_EQ(&filter.filter(head_of(harmless)), &head_of(harmless));
+  const auto secret = content_of(USC_STRING_DATA_OUT, std::string("user=\0me&password=x\n", 20));
+  const usc_record& left_out = filter.filter(head_of(secret));
+  EXPECT_EQ(text_of(left_out), "");
+  EXPECT_EQ(left_out.size, sizeof(usc_string));
+  EXPECT_EQ(reinterpret_cast<const usc_string&>(left_out).flags, USC_STRING_REDACTED);
+  // What was cut could be anything.
+  const auto cut = content_of(USC_STRING_DATA, "user", USC_STRING_TRUNCATED);
+  EXPECT_EQ(text_of(filter.filter(head_of(cut))), "");
+}
+
+TEST(StringFilter, KeepsTheLengthsOfBuffersWhoseDataItLeavesOut) {
+  StringFilter filter(Redactor({"secret*"}));
+  usc_vector vector{};
+  vector.count = 1;
+  vector.length[0] = 7;
+  const std::string head(reinterpret_cast<const char*>(&vector), sizeof(vector));
+  const auto secret = content_of(USC_STRING_VECTOR, head + "secrets");
+  EXPECT_EQ(text_of(filter.filter(head_of(secret))), head);
+  const auto other = content_of(USC_STRING_VECTOR, head + "a thing");
+  EXPECT_EQ(&filter.filter(head_of(other)), &head_of(other));
+  // Numbers are no text, even where a pattern matches everything.
+  StringFilter all(Redactor({"*"}));
+  const auto time = content_of(USC_STRING_TIME, std::string(16, '\1'));
+  EXPECT_EQ(&all.filter(head_of(time)), &head_of(time));
+}
+
 std::vector<char> exec_of(const std::string& path, const std::string& arguments, std::uint32_t total) {
   usc_exec exec{};
   exec.path_bytes = static_cast<__u16>(path.size());

@@ -26,18 +26,38 @@ TEST(StringKind, WhatItsBytesAre) {
   EXPECT_EQ(that_hold(StringHolds::TEXT_NUL), Kinds{USC_STRING_RESULT});
   EXPECT_EQ(that_hold(StringHolds::ADDRESS),
             (Kinds{USC_STRING_ADDRESS, USC_STRING_ADDRESS_OUT, USC_STRING_MESSAGE, USC_STRING_MESSAGE_OUT}));
-  EXPECT_EQ(that_hold(StringHolds::NUMBERS), (Kinds{USC_STRING_WORDS, USC_STRING_PAIR}));
+  EXPECT_EQ(that_hold(StringHolds::NUMBERS), Kinds{USC_STRING_WORDS});
+  EXPECT_EQ(that_hold(StringHolds::DATA), (Kinds{USC_STRING_DATA, USC_STRING_DATA_OUT}));
+  EXPECT_EQ(that_hold(StringHolds::VECTOR),
+            (Kinds{USC_STRING_VECTOR, USC_STRING_VECTOR_OUT, USC_STRING_BUFFERS, USC_STRING_BUFFERS_OUT}));
+  EXPECT_EQ(that_hold(StringHolds::STRUCTURE),
+            (Kinds{USC_STRING_PAIR, USC_STRING_POLL, USC_STRING_POLL_OUT, USC_STRING_EPOLL, USC_STRING_EPOLL_OUT,
+                   USC_STRING_TIME, USC_STRING_TIME_OUT, USC_STRING_TIMES, USC_STRING_STATUS, USC_STRING_SIGINFO,
+                   USC_STRING_STAT, USC_STRING_STATX}));
   EXPECT_EQ(that_hold(StringHolds::NOTHING), (Kinds{USC_STRING_NONE, USC_STRING_FUTEX, USC_STRING_KIND_COUNT}));
 }
 
+TEST(StringKind, WhatContentsAre) {
+  for (std::uint32_t kind = 0; kind <= USC_STRING_KIND_COUNT; kind++) {
+    const StringHolds holds = string_holds(kind);
+    const bool wanted = holds == StringHolds::DATA || holds == StringHolds::VECTOR || holds == StringHolds::STRUCTURE;
+    EXPECT_EQ(is_content(kind), wanted) << kind;
+  }
+}
+
 TEST(StringKind, WhoWroteIt) {
-  EXPECT_EQ(kinds_that(is_from_kernel),
-            (Kinds{USC_STRING_ADDRESS_OUT, USC_STRING_MESSAGE_OUT, USC_STRING_RESULT, USC_STRING_PAIR}));
+  EXPECT_EQ(
+      kinds_that(is_from_kernel),
+      (Kinds{USC_STRING_ADDRESS_OUT, USC_STRING_MESSAGE_OUT, USC_STRING_RESULT, USC_STRING_PAIR, USC_STRING_DATA_OUT,
+             USC_STRING_VECTOR_OUT, USC_STRING_BUFFERS_OUT, USC_STRING_POLL_OUT, USC_STRING_EPOLL_OUT,
+             USC_STRING_TIME_OUT, USC_STRING_STATUS, USC_STRING_SIGINFO, USC_STRING_STAT, USC_STRING_STATX}));
 }
 
 TEST(StringKind, WhenTheKernelSideReadsIt) {
   EXPECT_EQ(kinds_that(usc_string_is_read_at_entry),
-            (Kinds{USC_STRING_TEXT, USC_STRING_ADDRESS, USC_STRING_MESSAGE, USC_STRING_WORDS}));
+            (Kinds{USC_STRING_TEXT, USC_STRING_ADDRESS, USC_STRING_MESSAGE, USC_STRING_WORDS, USC_STRING_DATA,
+                   USC_STRING_VECTOR, USC_STRING_BUFFERS, USC_STRING_POLL, USC_STRING_EPOLL, USC_STRING_TIME,
+                   USC_STRING_TIMES}));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * What a call's arguments point to: paths, names, socket addresses. What the program passes is read at entry, so that a
- * call that hangs shows it; where that is not in memory (nothing here may fault), at return, marked late. What the
- * kernel writes is read at return. Which argument points to what is the configuration's: a call without strings pays
- * one look at it.
+ * What a call's arguments point to: paths, names, socket addresses; and on demand contents: data, and structures. What
+ * the program passes is read at entry, so that a call that hangs shows it; where that is not in memory (nothing here may
+ * fault), at return, marked late. What the kernel writes is read at return. Which argument points to what is the
+ * configuration's: a call without strings pays one look at it.
  */
 #ifndef USCOPE_CORE_STRINGS_H
 #define USCOPE_CORE_STRINGS_H
@@ -11,12 +11,19 @@
 #include "uscope/core/calls/futexes.h"
 #include "uscope/core/numbers.h"
 
-#define STRING_KIND_BITS 4
-#define STRING_ARGS 6
 #define ADDRESS_BYTES 128 /* sizeof(struct sockaddr_storage): the kernel takes no more */
+#define KIND_MASK ((1ull << USC_STRING_KIND_BITS) - 1)
 
-/* Of a call: a kind for each argument, 0 = no strings. */
-static __always_inline __u32 string_kinds(const struct task_entry *t)
+/* Bytes of structures in memory; of those of which there are arrays, of one. */
+#define POLL_BYTES 8	 /* struct pollfd */
+#define EPOLL_BYTES 12	 /* struct epoll_event, which is packed */
+#define TIME_BYTES 16	 /* struct timespec, struct timeval */
+#define SIGINFO_BYTES 48 /* the part that waitid writes */
+#define STAT_BYTES 144
+#define STATX_BYTES 256
+
+/* Of a call: its word as usc_string_slot() makes it, 0 = no strings. */
+static __always_inline __u64 string_kinds(const struct task_entry *t)
 {
 	__u32 nr = t->nr;
 
@@ -32,6 +39,13 @@ static __always_inline __u64 most_string_bytes(void)
 	__u64 most = config.string_bytes;
 
 	return most > USC_STRING_MOST ? USC_STRING_MOST : most;
+}
+
+static __always_inline __u64 most_data_bytes(void)
+{
+	__u64 most = config.data_bytes;
+
+	return most > USC_DATA_MOST ? USC_DATA_MOST : most;
 }
 
 /* A text, up to its NUL. Two bytes more than are taken say whether it is longer. Its length, or -1. */
@@ -54,6 +68,7 @@ static __always_inline long read_text(struct string_scratch *room, __u64 from)
 /* Where other strings lie. */
 struct string_place {
 	__u64 from;
+	__u64 next;  /* the call's next argument */
 	__u64 bytes; /* 0: there is no string */
 };
 
@@ -84,14 +99,43 @@ static __always_inline int find_message(struct string_place *place, __u32 abi, _
 	return 0;
 }
 
-/* Not 0: it could not be read. */
-static __always_inline int find_string(struct string_place *place, struct task_entry *t, __u32 arg, __u32 kind,
-				       __s64 result)
+/* Of a structure or an array of them, as much as there is. `next`: the call's next argument. */
+static __always_inline __u64 structure_bytes(__u32 kind, __u64 next, __s64 result)
 {
-	__u64 next = arg < STRING_ARGS - 1 ? t->args[arg + 1] : 0;
+	switch (kind) {
+	case USC_STRING_PAIR:
+		return 8;
+	case USC_STRING_POLL:
+		return (__u64)(__u32)next * POLL_BYTES;
+	case USC_STRING_POLL_OUT:
+		return result > 0 ? (__u64)(__u32)next * POLL_BYTES : 0;
+	case USC_STRING_EPOLL:
+		return EPOLL_BYTES;
+	case USC_STRING_EPOLL_OUT:
+		return (__u64)(__u32)result * EPOLL_BYTES;
+	case USC_STRING_TIME:
+	case USC_STRING_TIME_OUT:
+		return TIME_BYTES;
+	case USC_STRING_TIMES:
+		return 2 * TIME_BYTES;
+	case USC_STRING_STATUS:
+		return result > 0 ? 4 : 0;
+	case USC_STRING_SIGINFO:
+		return SIGINFO_BYTES;
+	case USC_STRING_STAT:
+		return STAT_BYTES;
+	case USC_STRING_STATX:
+		return STATX_BYTES;
+	default:
+		return 0;
+	}
+}
 
-	place->from = t->args[arg];
-	place->bytes = 0;
+/* Not 0: it could not be read. */
+static __always_inline int find_string(struct string_place *place, __u32 abi, __u32 kind, __s64 result)
+{
+	__u64 next = place->next;
+
 	switch (kind) {
 	case USC_STRING_ADDRESS:
 		place->bytes = (__u32)next;
@@ -101,42 +145,165 @@ static __always_inline int find_string(struct string_place *place, struct task_e
 		break;
 	case USC_STRING_MESSAGE:
 	case USC_STRING_MESSAGE_OUT:
-		return find_message(place, t->abi, place->from);
+		return find_message(place, abi, place->from);
 	case USC_STRING_RESULT:
 		place->bytes = result;
 		break;
 	case USC_STRING_WORDS:
 		place->bytes = 24;
 		break;
-	case USC_STRING_PAIR:
-		place->bytes = 8;
+	case USC_STRING_DATA:
+		place->bytes = next;
+		break;
+	case USC_STRING_DATA_OUT: /* a datagram may have been longer than the room for it */
+		place->bytes = (__u64)result < next ? (__u64)result : next;
 		break;
 	default:
+		place->bytes = structure_bytes(kind, next, result);
 		break;
 	}
 	return 0;
 }
 
-/* Of an address that is too long nothing is taken: no kernel takes it. */
+/* Of an address that is too long nothing is taken: no kernel takes it. Of an array, whole structures. */
 static __always_inline __u64 most_of(__u32 kind, __u64 bytes)
 {
-	if (kind == USC_STRING_RESULT)
+	switch (kind) {
+	case USC_STRING_RESULT:
 		return most_string_bytes();
-	return bytes > ADDRESS_BYTES ? 0 : ADDRESS_BYTES;
+	case USC_STRING_DATA:
+	case USC_STRING_DATA_OUT:
+		return most_data_bytes();
+	case USC_STRING_ADDRESS:
+	case USC_STRING_ADDRESS_OUT:
+	case USC_STRING_MESSAGE:
+	case USC_STRING_MESSAGE_OUT:
+		return bytes > ADDRESS_BYTES ? 0 : ADDRESS_BYTES;
+	case USC_STRING_EPOLL_OUT:
+		return USC_STRING_MOST / EPOLL_BYTES * EPOLL_BYTES;
+	default:
+		return USC_STRING_MOST;
+	}
+}
+
+/*
+ * Takes what lies in the next buffer of a vector. Not 0: it could not be read. A function of its own for the verifier,
+ * which goes through it once.
+ */
+USC_SUBPROGRAM int take_buffer(struct string_scratch *room)
+{
+	__u64 buffer[2] = {}, bytes, taken, number, most = most_data_bytes();
+	struct buffer_walk *walk;
+
+	if (!room)
+		return -1;
+	walk = &room->buffers;
+	if (read_user(buffer, walk->is_narrow ? 8 : 16, (const void *)walk->next))
+		return -1;
+	walk->next += walk->is_narrow ? 8 : 16;
+	if (walk->is_narrow) {
+		buffer[1] = buffer[0] >> 32;
+		buffer[0] = (__u32)buffer[0];
+	}
+	number = walk->number++;
+	if (number >= USC_VECTOR_LENGTHS)
+		return -1;
+	room->vector.length[number] = buffer[1];
+	bytes = buffer[1] < walk->left ? buffer[1] : walk->left;
+	walk->left -= bytes;
+	taken = walk->taken;
+	if (taken > most)
+		return -1;
+	if (bytes > most - taken) {
+		walk->is_cut = 1;
+		bytes = most - taken;
+	}
+	/* For the verifier: from here on the bounds are those of these registers. */
+	__asm__ volatile("" : "+r"(bytes), "+r"(taken));
+	if (!bytes)
+		return 0;
+	if (bytes > USC_DATA_MOST || taken > USC_DATA_MOST ||
+	    read_user(room->vector_data + taken, bytes, (const void *)buffer[0]))
+		return -1;
+	walk->taken = taken + bytes;
+	return 0;
+}
+
+/* Where the buffers of a struct msghdr are. Not 0: it could not be read. */
+static __always_inline int find_buffers(struct string_scratch *room, __u64 from)
+{
+	__u64 head[7] = {};
+	__u32 *narrow = (__u32 *)head;
+
+	if (read_user(head, room->buffers.is_narrow ? 28 : 56, (const void *)from))
+		return -1;
+	if (room->buffers.is_narrow) {
+		room->buffers.next = narrow[2];
+		room->vector.count = narrow[3];
+		room->vector.control = narrow[5];
+		room->vector.flags = narrow[6];
+	} else {
+		room->buffers.next = head[2];
+		room->vector.count = head[3];
+		room->vector.control = head[5];
+		room->vector.flags = head[6];
+	}
+	return 0;
+}
+
+/* struct usc_vector and the bytes of the first buffers. -1: not even the first buffer's length could be read, or, at
+ * entry, something that may be there at return. */
+static __always_inline long read_vector(struct string_scratch *room, const struct string_place *place, __u32 abi,
+					__u32 kind, __s64 result)
+{
+	bool is_filled = kind == USC_STRING_VECTOR_OUT || kind == USC_STRING_BUFFERS_OUT;
+	struct buffer_walk *walk = &room->buffers;
+	__u32 i;
+
+	__builtin_memset(&room->vector, 0, sizeof(room->vector));
+	__builtin_memset(walk, 0, sizeof(*walk));
+	walk->is_narrow = abi == USC_ABI_I386;
+	walk->left = is_filled ? (__u64)result : ~0ull;
+	if (kind == USC_STRING_BUFFERS || kind == USC_STRING_BUFFERS_OUT) {
+		if (find_buffers(room, place->from))
+			return -1;
+	} else {
+		walk->next = place->from;
+		room->vector.count = place->next;
+	}
+	for (i = 0; i < USC_VECTOR_LENGTHS; i++) {
+		if (i >= room->vector.count)
+			break;
+		if (!take_buffer(room))
+			continue;
+		if (!walk->number || !(is_filled || room->string.flags & USC_STRING_LATE))
+			return -1;
+		walk->is_cut = 1;
+		break;
+	}
+	if (walk->is_cut || (room->vector.count > USC_VECTOR_LENGTHS && walk->left))
+		room->string.flags |= USC_STRING_TRUNCATED;
+	return sizeof(room->vector) + walk->taken;
+}
+
+static __always_inline bool is_vector(__u32 kind)
+{
+	return kind >= USC_STRING_VECTOR && kind <= USC_STRING_BUFFERS_OUT;
 }
 
 /* Bytes read into the room; 0: there is no string; -1: it could not be read. */
-static __always_inline long read_string(struct string_scratch *room, struct task_entry *t, __u32 arg, __u32 kind,
+static __always_inline long read_string(struct string_scratch *room, struct string_place *place, __u32 abi, __u32 kind,
 					__s64 result)
 {
-	struct string_place place = {};
 	__u64 bytes, most;
 
 	if (kind == USC_STRING_TEXT || kind == USC_STRING_EXEC)
-		return read_text(room, t->args[arg]);
-	if (find_string(&place, t, arg, kind, result))
+		return read_text(room, place->from);
+	if (is_vector(kind))
+		return read_vector(room, place, abi, kind, result);
+	if (find_string(place, abi, kind, result))
 		return -1;
-	bytes = place.bytes;
+	bytes = place->bytes;
 	most = most_of(kind, bytes);
 	if (bytes > most) {
 		room->string.flags |= USC_STRING_TRUNCATED;
@@ -144,9 +311,16 @@ static __always_inline long read_string(struct string_scratch *room, struct task
 	}
 	/* For the verifier: from here on the bounds are those of this register. */
 	__asm__ volatile("" : "+r"(bytes));
-	if (!bytes || bytes > USC_STRING_MOST)
+	if (!bytes || bytes > USC_DATA_MOST)
 		return 0;
-	return read_user(room->text, bytes, (const void *)place.from) ? -1 : bytes;
+	return read_user(room->text, bytes, (const void *)place->from) ? -1 : bytes;
+}
+
+/* Does a string of no bytes say something? */
+static __always_inline bool may_be_empty(__u32 kind)
+{
+	return kind == USC_STRING_TEXT || kind == USC_STRING_DATA || kind == USC_STRING_DATA_OUT ||
+	       kind == USC_STRING_EPOLL_OUT;
 }
 
 /* Reads and sends one string. Not 0: it could not be read. A function of its own for the verifier, which goes through
@@ -156,21 +330,25 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	__u32 cpu_number = current_cpu();
 	struct cpu_state *cpu = cpu_state_of(cpu_number);
 	struct string_scratch *room = string_at(cpu_number);
+	struct string_place place = {};
 	__u64 bytes, last;
 	long got;
 
-	if (!t || arg >= STRING_ARGS)
+	if (!t || arg >= USC_STRING_ARGS)
 		return 0;
+	place.from = t->args[arg];
+	if (arg < USC_STRING_ARGS - 1)
+		place.next = t->args[arg + 1];
 	if (!cpu || !room) {
 		count_loss(cpu, USC_LOSS_SCRATCH_BUSY_STRING, t->process);
 		return 0;
 	}
 	room->string.flags = flags;
-	got = read_string(room, t, arg, kind, result);
-	if (got <= 0 && !(got == 0 && kind == USC_STRING_TEXT))
+	got = read_string(room, &place, t->abi, kind, result);
+	if (got <= 0 && !(got == 0 && may_be_empty(kind)))
 		return got < 0;
 	bytes = got;
-	if (bytes > USC_STRING_MOST)
+	if (bytes > STRING_BYTES_MOST)
 		return 0;
 	/* What lies behind it in its last word is another string's. */
 	last = bytes & ~7ull;
@@ -187,18 +365,25 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	return 0;
 }
 
-static __noinline int take_strings_at_entry(struct task_entry *t, __u32 kinds)
+/* The argument of a slot of usc_string_slot(). */
+static __always_inline __u32 arg_of_slot(__u32 slot)
 {
-	__u32 arg, kind, left = 0;
+	return slot < USC_STRING_ARGS ? slot : slot - USC_STRING_ARGS;
+}
+
+static __noinline int take_strings_at_entry(struct task_entry *t, __u64 kinds)
+{
+	__u32 slot, arg, kind, left = 0;
 
 	if (!t)
 		return 0;
-	for (arg = 0; arg < STRING_ARGS; arg++) {
-		kind = kinds >> arg * STRING_KIND_BITS & 15;
+	for (slot = 0; slot < USC_STRING_SLOTS && kinds; slot++, kinds >>= USC_STRING_KIND_BITS) {
+		kind = kinds & KIND_MASK;
+		arg = arg_of_slot(slot);
 		if (!kind || !t->args[arg])
 			continue;
 		if (!usc_string_is_read_at_entry(kind) || take_string(t, arg, kind, 0, 0))
-			left |= 1u << arg;
+			left |= 1u << slot;
 	}
 	t->strings_left = left;
 	return 0;
@@ -206,27 +391,33 @@ static __noinline int take_strings_at_entry(struct task_entry *t, __u32 kinds)
 
 static __always_inline void strings_at_entry(struct task_entry *t)
 {
-	__u32 kinds = string_kinds(t);
+	__u64 kinds = string_kinds(t);
 
-	if (kinds == USC_STRING_FUTEX)
+	if (!kinds)
+		return;
+	if ((kinds & KIND_MASK) == USC_STRING_FUTEX) {
 		take_futex(t);
-	else if (kinds)
+		kinds &= ~KIND_MASK;
+	}
+	if (kinds)
 		take_strings_at_entry(t, kinds);
 }
 
 /* What the kernel writes is there where the call did not fail; an exec that did has its path still. */
 static __noinline int take_strings_at_return(struct task_entry *t, __s64 result)
 {
-	__u32 arg, kind, kinds, left;
+	__u32 slot, arg, kind, left;
+	__u64 kinds;
 
 	if (!t)
 		return 0;
 	kinds = string_kinds(t);
 	left = t->strings_left;
 	t->strings_left = 0;
-	for (arg = 0; arg < STRING_ARGS; arg++) {
-		kind = kinds >> arg * STRING_KIND_BITS & 15;
-		if (!(left >> arg & 1) || !kind || kind == USC_STRING_FUTEX || !t->args[arg])
+	for (slot = 0; slot < USC_STRING_SLOTS && kinds; slot++, kinds >>= USC_STRING_KIND_BITS) {
+		kind = kinds & KIND_MASK;
+		arg = arg_of_slot(slot);
+		if (!(left >> slot & 1) || !kind || kind == USC_STRING_FUTEX || !t->args[arg])
 			continue;
 		if (usc_string_is_read_at_entry(kind))
 			take_string(t, arg, kind, USC_STRING_LATE, 0);
@@ -245,7 +436,7 @@ static __always_inline void strings_at_return(struct task_entry *t, __s64 result
 /* Of a call whose entry was not seen: all at its return. */
 static __always_inline void leave_strings(struct task_entry *t)
 {
-	t->strings_left = string_kinds(t) ? (1u << STRING_ARGS) - 1 : 0;
+	t->strings_left = string_kinds(t) ? (1u << USC_STRING_SLOTS) - 1 : 0;
 }
 
 #endif

@@ -54,6 +54,8 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"event", "id ts_ns dur_ns how thread_id image_id kind_id result stack_id a0 a1 a2 a3 a4 a5"},
       {"event_string", "event_id arg string_id late source"},
       {"string", "id value"},
+      {"event_content", "event_id arg holds source content_id late cut"},
+      {"content", "id value"},
       {"futex_wait",
        "event_id address op expected timeout_ns words words_at_stop key words_from words_at_stop_from asleep "
        "strangers futexes handlers open_to_others"},
@@ -98,7 +100,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "8");
+  EXPECT_EQ(one("PRAGMA user_version"), "9");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "cli/render/content_text.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "cli/render/units.h"
+#include "support/byte_reader.h"
+#include "support/redactor.h"
+#include "support/text.h"
+#include "syscalls/flag_names.h"
+#include "syscalls/syscall_table.h"
+#include "trace/names.h"
+
+namespace uscope::cli {
+namespace {
+
+using analyzer::EventContent;
+using analyzer::EventRow;
+using analyzer::EventString;
+using Holds = analyzer::EventContent::Holds;
+using Source = analyzer::EventString::Source;
+
+constexpr std::string_view kMore = "…";
+
+ByteReader reader_of(std::string_view bytes) {
+  return ByteReader(std::as_bytes(std::span(bytes)));
+}
+
+const EventContent* find_content(const EventRow& event, std::size_t arg, Holds holds) {
+  const auto at = std::find_if(event.contents.begin(), event.contents.end(), [&](const EventContent& content) {
+    return content.arg == static_cast<int>(arg) && content.holds == holds;
+  });
+  return at == event.contents.end() ? nullptr : &*at;
+}
+
+const EventContent* find_structure(const EventRow& event, std::size_t arg, Source source) {
+  const auto at = std::find_if(event.contents.begin(), event.contents.end(), [&](const EventContent& content) {
+    return content.arg == static_cast<int>(arg) && content.holds == Holds::kStructure && content.source == source;
+  });
+  return at == event.contents.end() ? nullptr : &*at;
+}
+
+std::string data_text(const EventContent& data) {
+  if (!data.bytes) return in_quotes(kRedacted);
+  return data_in_quotes(*data.bytes) + (data.cut ? std::string(kMore) : "");
+}
+
+// "[a, b]", or "[a, b, …]" if there were more.
+std::string list_text(const std::vector<std::string>& items, bool cut) {
+  std::string out;
+  for (const std::string& item : items) out += (out.empty() ? "" : ", ") + item;
+  if (cut) out += (out.empty() ? "" : ", ") + std::string(kMore);
+  return "[" + out + "]";
+}
+
+// Each whole element of an array.
+template <typename Element, typename Text>
+std::vector<std::string> elements(std::string_view bytes, Text text) {
+  std::vector<std::string> out;
+  ByteReader in = reader_of(bytes);
+  while (in.left() >= sizeof(Element)) {
+    std::string item = text(in.fixed<Element>());
+    if (!item.empty()) out.push_back(std::move(item));
+  }
+  return out;
+}
+
+std::string poll_text(std::string_view bytes, bool cut) {
+  return list_text(elements<pollfd>(bytes,
+                                    [](const pollfd& asked) {
+                                      if (asked.fd < 0) return fmt::format("{{fd={}}}", asked.fd);
+                                      const auto events = static_cast<std::uint16_t>(asked.events);
+                                      return fmt::format("{{fd={}, events={}}}", asked.fd,
+                                                         syscalls::flags_text(syscalls::poll_events(), events));
+                                    }),
+                   cut);
+}
+
+// Only those that are ready.
+std::string poll_found_text(std::string_view bytes, bool cut) {
+  return list_text(elements<pollfd>(bytes,
+                                    [](const pollfd& found) {
+                                      if (found.revents == 0) return std::string();
+                                      const auto events = static_cast<std::uint16_t>(found.revents);
+                                      return fmt::format("{{fd={}, revents={}}}", found.fd,
+                                                         syscalls::flags_text(syscalls::poll_events(), events));
+                                    }),
+                   cut);
+}
+
+std::vector<std::string> epoll_texts(std::string_view bytes) {
+  return elements<epoll_event>(bytes, [](const epoll_event& event) {
+    const std::uint64_t data = event.data.u64;  // a copy: the structure is packed
+    return fmt::format("{{{}, {{u64={}}}}}", syscalls::flags_text(syscalls::epoll_events(), event.events), data);
+  });
+}
+
+std::string time_text(const timespec& time, std::string_view fraction = "tv_nsec") {
+  return fmt::format("{{tv_sec={}, {}={}}}", time.tv_sec, fraction, time.tv_nsec);
+}
+
+std::string file_time_text(const timespec& time) {
+  if (time.tv_nsec == UTIME_NOW) return "UTIME_NOW";
+  return time.tv_nsec == UTIME_OMIT ? "UTIME_OMIT" : time_text(time);
+}
+
+// As the macros of wait(2) would ask.
+std::string status_text(int status) {
+  if (WIFEXITED(status)) return fmt::format("[{{WIFEXITED(s) && WEXITSTATUS(s) == {}}}]", WEXITSTATUS(status));
+  if (WIFSIGNALED(status)) {
+    const char* core = WCOREDUMP(status) ? " && WCOREDUMP(s)" : "";
+    return fmt::format("[{{WIFSIGNALED(s) && WTERMSIG(s) == {}{}}}]", signal_name(WTERMSIG(status)), core);
+  }
+  if (WIFCONTINUED(status)) return "[{WIFCONTINUED(s)}]";
+  if (WIFSTOPPED(status)) return fmt::format("[{{WIFSTOPPED(s) && WSTOPSIG(s) == {}}}]", signal_name(WSTOPSIG(status)));
+  return fmt::format("[{:#x}]", static_cast<unsigned>(status));
+}
+
+// The fields that waitid writes.
+std::string siginfo_text(std::string_view bytes) {
+  struct {
+    std::int32_t signal, error, code, pad, pid;
+    std::uint32_t user;
+    std::int32_t status;
+  } info{};
+  ByteReader in = reader_of(bytes);
+  info = in.fixed<decltype(info)>();
+  if (info.signal == 0) return "{}";
+  const bool exited = info.code == CLD_EXITED;
+  return fmt::format("{{si_signo={}, si_code={}, si_pid={}, si_uid={}, si_status={}, …}}", signal_name(info.signal),
+                     syscalls::flags_text(syscalls::child_codes(), static_cast<std::uint32_t>(info.code)), info.pid,
+                     info.user, exited ? std::to_string(info.status) : signal_name(info.status));
+}
+
+std::string stat_text(std::string_view bytes) {
+  ByteReader in = reader_of(bytes);
+  const auto file = in.fixed<struct stat>();
+  const std::string what = S_ISCHR(file.st_mode) || S_ISBLK(file.st_mode)
+                               ? fmt::format("st_rdev=makedev({:#x}, {:#x})", major(file.st_rdev), minor(file.st_rdev))
+                               : fmt::format("st_size={}", file.st_size);
+  return fmt::format("{{st_mode={}, {}, …}}", mode_text(file.st_mode), what);
+}
+
+std::string statx_text(std::string_view bytes) {
+  ByteReader in = reader_of(bytes);
+  const auto file = in.fixed<struct statx>();
+  const std::uint64_t size = file.stx_size;
+  return fmt::format("{{stx_mask={}, stx_mode={}, stx_size={}, …}}",
+                     syscalls::flags_text(*syscalls::flags_of("statx", 3), file.stx_mask), mode_text(file.stx_mode),
+                     size);
+}
+
+// struct usc_vector as the store has it: cut behind the last length.
+struct Buffers {
+  std::uint64_t count = 0;
+  std::uint64_t control = 0;
+  std::uint32_t flags = 0;
+  std::vector<std::uint64_t> lengths;  // of the first
+};
+
+Buffers buffers_of(std::string_view bytes) {
+  Buffers out;
+  ByteReader in = reader_of(bytes);
+  out.count = in.fixed<std::uint64_t>();
+  out.control = in.fixed<std::uint64_t>();
+  out.flags = in.fixed<std::uint32_t>();
+  in.fixed<std::uint32_t>();
+  while (in.ok() && in.left() >= sizeof(std::uint64_t) && out.lengths.size() < out.count)
+    out.lengths.push_back(in.fixed<std::uint64_t>());
+  return out;
+}
+
+// The buffers with what is known of the bytes in them: `carried` bytes went through them, the first ones first.
+std::string buffers_text(const Buffers& buffers, const EventContent* data, std::uint64_t carried) {
+  std::vector<std::string> items;
+  std::string_view bytes = data != nullptr && data->bytes ? std::string_view(*data->bytes) : std::string_view();
+  for (const std::uint64_t length : buffers.lengths) {
+    const std::uint64_t wanted = std::min(length, carried);
+    const std::string_view here = bytes.substr(0, wanted);
+    carried -= wanted;
+    bytes.remove_prefix(here.size());
+    std::string text = data != nullptr && !data->bytes ? in_quotes(kRedacted) : data_in_quotes(here);
+    if (here.size() < wanted && (data == nullptr || data->bytes))
+      text = (here.empty() ? "" : text) + std::string(kMore);
+    items.push_back(fmt::format("{{iov_base={}, iov_len={}}}", text, length));
+  }
+  return list_text(items, buffers.count > buffers.lengths.size());
+}
+
+std::string vector_text(const EventRow& event, const EventContent& vector, char letter) {
+  const bool is_filled = vector.source == Source::kKernel;
+  const std::uint64_t carried = is_filled
+                                    ? static_cast<std::uint64_t>(std::max<std::int64_t>(event.result.value_or(0), 0))
+                                    : std::numeric_limits<std::uint64_t>::max();
+  const Buffers buffers = buffers_of(*vector.bytes);
+  const EventContent* data = find_content(event, static_cast<std::size_t>(vector.arg), Holds::kData);
+  const std::string list = buffers_text(buffers, data, carried);
+  if (letter == 'e' || letter == 'E') return list;
+  return fmt::format("msg_iov={}, msg_iovlen={}, msg_controllen={}, msg_flags={}", list, buffers.count, buffers.control,
+                     syscalls::flags_text(*syscalls::flags_of("recvmsg", 2), buffers.flags));
+}
+
+// A struct msghdr: the address is a string of its own.
+std::string message_text(const EventRow& event, const EventContent& vector, char letter) {
+  const auto name = std::find_if(event.strings.begin(), event.strings.end(), [&](const EventString& string) {
+    return string.arg == vector.arg && string.source != Source::kDescriptor;
+  });
+  const std::string address =
+      name == event.strings.end() ? "" : fmt::format("msg_name={{{}}}, ", escape_with(name->value, "{}"));
+  return fmt::format("{{{}{}}}", address, vector_text(event, vector, letter));
+}
+
+// The structure that a letter stands for; nothing for a letter that stands for none, or if not all of it is there.
+std::optional<std::string> structure_text(const EventRow& event, const EventContent& content, char letter) {
+  const std::string_view bytes = *content.bytes;
+  const auto has = [&](std::size_t least) { return bytes.size() >= least; };
+  ByteReader in = reader_of(bytes);
+  switch (letter) {
+    case 'e':
+    case 'E':
+      if (has(sizeof(std::uint64_t))) return vector_text(event, content, letter);
+      break;
+    case 'n':
+    case 'N':
+      if (has(sizeof(std::uint64_t))) return message_text(event, content, letter);
+      break;
+    case 'U':
+      return content.source == Source::kKernel ? poll_found_text(bytes, content.cut) : poll_text(bytes, content.cut);
+    case 'y':
+      if (has(sizeof(epoll_event))) return epoll_texts(bytes).front();
+      break;
+    case 'Y':
+      return list_text(epoll_texts(bytes), content.cut);
+    case 't':
+    case 'T':
+      if (has(sizeof(timespec))) return time_text(in.fixed<timespec>());
+      break;
+    case 'k':
+      if (has(sizeof(timespec))) return time_text(in.fixed<timespec>(), "tv_usec");
+      break;
+    case 'h':
+    case 'j':
+      if (has(sizeof(itimerspec))) {
+        const auto times = in.fixed<itimerspec>();
+        if (letter == 'h')
+          return fmt::format("[{}, {}]", file_time_text(times.it_interval), file_time_text(times.it_value));
+        return fmt::format("{{it_interval={}, it_value={}}}", time_text(times.it_interval), time_text(times.it_value));
+      }
+      break;
+    case 'W':
+      if (has(sizeof(int))) return status_text(in.fixed<int>());
+      break;
+    case 'I':
+      return siginfo_text(bytes);
+    case 'S':
+      if (has(sizeof(struct stat))) return stat_text(bytes);
+      break;
+    case 'X':
+      if (has(sizeof(struct statx))) return statx_text(bytes);
+      break;
+    case 'P':
+      return list_text(elements<std::int32_t>(bytes, [](std::int32_t number) { return std::to_string(number); }),
+                       false);
+    default:
+      break;
+  }
+  return std::nullopt;
+}
+
+char letter_of(const EventRow& event, int arg) {
+  const auto abi = trace::abi_of_name(event.abi).value_or(USC_ABI_X86_64);
+  const auto letters = syscalls::syscall_arguments(abi, static_cast<std::uint32_t>(event.nr)).value_or("");
+  return arg >= 0 && static_cast<std::size_t>(arg) < letters.size() ? letters[static_cast<std::size_t>(arg)] : '\0';
+}
+
+}  // namespace
+
+std::optional<std::string> contents_text(const EventRow& event, std::size_t arg, char letter) {
+  if (event.contents.empty()) return std::nullopt;
+  if (letter == 'b' || letter == 'B') {
+    const EventContent* data = find_content(event, arg, Holds::kData);
+    if (data == nullptr) return std::nullopt;
+    return data_text(*data);
+  }
+  // What a poll was asked stands at its argument, what it found behind its result.
+  const EventContent* structure =
+      letter == 'U' ? find_structure(event, arg, Source::kProgram) : find_content(event, arg, Holds::kStructure);
+  if (structure == nullptr || !structure->bytes) return std::nullopt;
+  return structure_text(event, *structure, letter);
+}
+
+std::string content_text(const EventRow& event, const EventContent& content) {
+  if (content.holds == Holds::kData) return data_text(content);
+  if (!content.bytes) return in_quotes(kRedacted);
+  return structure_text(event, content, letter_of(event, content.arg)).value_or(hex_of(*content.bytes));
+}
+
+std::string found_text(const EventRow& event) {
+  if (event.contents.empty() || letter_of(event, 0) != 'U') return "";
+  const EventContent* found = find_structure(event, 0, Source::kKernel);
+  if (found == nullptr || !found->bytes) return "";
+  return fmt::format(" ({})", poll_found_text(*found->bytes, found->cut));
+}
+
+}  // namespace uscope::cli
