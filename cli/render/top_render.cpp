@@ -42,6 +42,8 @@ std::string top_text(const TopPicture& picture, std::size_t most, std::size_t wi
                   group_digits(static_cast<std::uint64_t>(picture.at_s)), plural(picture.processes, "process"),
                   calls.empty() ? "0" : calls, group_digits(picture.lost), quits ? "  q quits" : "");
   std::string text = shorten(escape_terminal(head), width, Shrink::kEnd) + "\n\n";
+  if (picture.processes == 0 && picture.lines.empty() && !picture.waiting.empty())
+    text += shorten(picture.waiting, width, Shrink::kEnd) + "\n";
   TextTable table({{"calls/s", Align::kRight},
                    {"errors/s", Align::kRight},
                    {"median", Align::kRight},

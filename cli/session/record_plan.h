@@ -32,6 +32,7 @@ struct RecordVerbOptions {
   std::vector<std::string> redact;
   unsigned string_bytes = USC_STRING_DEFAULT;
   bool print = false;
+  bool quiet = false;  // neither status nor summary
   std::string duration;
   std::string max_size;
   std::string until_stall;  // "" = option not given

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <memory>
 
 #include "cli/render/top_render.h"
@@ -80,7 +81,7 @@ class Top {
     hooks.observer = &calls_;
     hooks.status = [this](const tracer::TraceFigures& now, double seconds) { refresh(now, seconds); };
     hooks.wants_end = [this] { return over_ || (screen_ && screen_->quit_was_typed()); };
-    hooks.attached = [this](std::uint64_t threads) { say_attached(threads); };
+    hooks.attached = [this](const tracer::FoundRunning& found) { say_found(found); };
     const auto outcome = tracer::record(recorder, hooks, nullptr);
     if (options_.once && outcome) show_last(*outcome);
     screen_.reset();
@@ -92,10 +93,12 @@ class Top {
   }
 
  private:
-  void say_attached(std::uint64_t threads) {
-    if (threads == 0 && !screen_)
-      std::fprintf(stderr, "uscope: nothing of %s runs yet: waiting for it; Ctrl-C ends tracing\n",
-                   escape_terminal(picture_.target).c_str());
+  void say_found(const tracer::FoundRunning& found) {
+    if (found.threads != 0) return;
+    if (screen_)
+      picture_.waiting = "nothing of it runs yet: waiting for it. " + near_misses(found.missing);
+    else
+      print_found(options_.record, found);
   }
 
   void refresh(const tracer::TraceFigures& now, double seconds) {
@@ -168,13 +171,12 @@ void add_top(CLI::App& app, Invocation& invocation) {
   CLI::App* verb =
       app.add_subcommand("top", "show continuously what running applications call, and from where; q quits");
   add_running_target(*verb, options->record);
-  verb->add_option("-e,--calls", options->record.calls, "calls to count: names, %file %network ..., all; ! excludes")
-      ->type_name("SET")
-      ->capture_default_str();
+  add_calls(*verb, options->record.calls, "calls to count: names, %file %network ..., all; ! excludes");
   verb->add_option("--interval", options->interval, "how often to refresh, at least 250ms")
       ->type_name("T")
       ->capture_default_str();
-  verb->add_option("--lines", options->lines, "number of lines; by default as many as fit the terminal")
+  take_number(verb->add_option("--lines", options->lines, "number of lines; by default as many as fit the terminal"), 1,
+              std::numeric_limits<unsigned>::max())
       ->type_name("N");
   verb->add_flag("--once", options->once, "print one display, of one interval");
   verb->add_option("--duration", options->record.duration, "end after this time: 30s, 5m")->type_name("T");
