@@ -19,6 +19,9 @@ namespace uscope {
 // The same within double quotes, with quotes inside escaped.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
+// A word of a command line as a shell takes it: in single quotes unless it is plain.
+[[nodiscard]] std::string shell_quoted(std::string_view word);
+
 // Valid UTF-8 (for JSON, SQLite TEXT): invalid bytes become \xNN; all else stays.
 [[nodiscard]] std::string to_utf8(std::string_view bytes);
 
