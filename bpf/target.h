@@ -81,21 +81,29 @@ static long argument_scan(__u32 i, struct name_scan *scan)
 	return usc_scan_argument(&scan->s->scan, scan->s->text, i);
 }
 
-/* The name given to exec: of a script it is its own. */
-static __noinline int file_name_matches(struct name_scratch *s, const char *path)
+/* Is the path that stands in scratch, up to its first zero, one of a target's? Inline: calls may be eight deep. */
+static __always_inline int path_matches(struct name_scratch *s)
 {
 	struct name_scan scan = {.s = s};
 
-	if (!s || bpf_probe_read_kernel_str(s->text, NAME_TEXT_BYTES, path) <= 1)
+	if (!s)
 		return 0;
 	s->scan.base = 0;
 	bpf_loop(NAME_TEXT_BYTES, path_scan, &scan, 0);
 	return is_target_name(s, s->text + (s->scan.base & (NAME_TEXT_BYTES - 1)));
 }
 
-/* What the current process's interpreter was told to interpret. Like the next one a function on its own for the
- * verifier, which looks at its many branches once. */
-__noinline int script_matches(void)
+/* The name given to exec: of a script it is its own, of a link the link's. */
+static __noinline int file_name_matches(struct name_scratch *s, const char *path)
+{
+	if (!s || bpf_probe_read_kernel_str(s->text, NAME_TEXT_BYTES, path) <= 1)
+		return 0;
+	return path_matches(s);
+}
+
+/* The current process's argument 0 and, where it `interprets`, what it was told to interpret. Like the next one a
+ * function on its own for the verifier, which looks at its many branches once. */
+__noinline int arguments_match(int interprets)
 {
 	struct name_scratch *s = name_scratch_here();
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -109,6 +117,10 @@ __noinline int script_matches(void)
 	if (bpf_probe_read_user(s->text, bytes, (void *)start))
 		return 0;
 	s->text[bytes & (USC_ARGUMENT_BYTES - 1)] = 0;
+	if (path_matches(s))
+		return 1;
+	if (!interprets)
+		return 0;
 	__builtin_memset(&s->scan, 0, sizeof(s->scan));
 	bpf_loop(USC_ARGUMENT_BYTES, argument_scan, &scan, 0);
 	return s->scan.found && is_target_name(s, s->text + (s->scan.base & (USC_ARGUMENT_BYTES - 1)));
@@ -119,7 +131,7 @@ __noinline int is_interpreter(__u64 word)
 	return usc_is_interpreter(word);
 }
 
-/* By the executable's name and, of the current process, the script's. */
+/* By the executable's name and, of the current process, by its arguments. */
 static __noinline int executable_matches(struct task_struct *task)
 {
 	struct name_scratch *s = name_scratch_here();
@@ -130,7 +142,7 @@ static __noinline int executable_matches(struct task_struct *task)
 		return 1;
 	if (BPF_CORE_READ(task, tgid) != bpf_get_current_pid_tgid() >> 32)
 		return 0;
-	return is_interpreter(*(__u64 *)s->name.name) && script_matches();
+	return arguments_match(is_interpreter(*(__u64 *)s->name.name));
 }
 
 /* In on_exec: does the new image match? */
@@ -183,12 +195,16 @@ static __noinline int number_matches(struct task_struct *leader)
 }
 
 /* Does the process itself match, whatever its ancestors do? Numbers count with names too: the tracer gives those of
- * scripts that it has found. */
+ * processes that it has found. */
 static __always_inline int process_matches(struct task_struct *leader, struct task_struct *task)
 {
 	if (config.target.kinds & USC_TARGET_CGROUP)
 		return cgroup_matches(task);
-	return number_matches(leader) || ((config.target.kinds & USC_TARGET_APP) && executable_matches(task));
+	if (number_matches(leader))
+		return 1;
+	if (!(config.target.kinds & USC_TARGET_APP))
+		return 0;
+	return is_target_name(name_scratch_here(), leader->comm) || executable_matches(task);
 }
 
 struct ancestor_walk {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cli/terminal/output.h"
+#include "cli/verbs/command_line.h"
 #include "cli/verbs/completion.h"
 #include "cli/verbs/deadlock.h"
 #include "cli/verbs/diff.h"
@@ -65,15 +66,16 @@ int run(int argc, char** argv) {
                "uscope");
   app.set_version_flag("--version", std::string("uscope ") + USCOPE_VERSION);
   app.require_subcommand(1);
+  set_help_format(app);
   Invocation invocation;
   add_verbs(app, invocation);
+  refuse_forgotten_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& request) {
     return app.exit(request);  // --help, --version
   } catch (const CLI::ParseError& problem) {
-    print_error({problem.what(), argc > 1 ? "`uscope --help` and `uscope VERB --help` list verbs and options"
-                                          : "`uscope --help` lists the verbs"});
+    print_error(usage_error(app, problem));
     return usage_code(argc, argv);
   }
   const Result<int> result = invocation.run();

@@ -162,8 +162,9 @@ static int read_executable_name(struct task_struct *task, char *name)
 	return 0;
 }
 
-/* What the current process's interpreter was told to interpret. `text`: USC_ARGUMENT_BYTES to work in. */
-static bool script_matches(char *text)
+/* The current process's argument 0 and, where it `interprets`, what it was told to interpret. `text`:
+ * USC_ARGUMENT_BYTES to work in. */
+static bool arguments_match(char *text, bool interprets)
 {
 	u64 start = current->mm->arg_start, bytes = current->mm->arg_end - start;
 	struct usc_argument_scan scan = {};
@@ -173,6 +174,10 @@ static bool script_matches(char *text)
 	if (start > TASK_SIZE_MAX - USC_ARGUMENT_BYTES || copy_from_user_nofault(text, (void __user *)start, bytes))
 		return false;
 	text[bytes] = 0;
+	if (is_target_name(kbasename(text)))
+		return true;
+	if (!interprets)
+		return false;
 	for (i = 0; i <= bytes; i++)
 		if (usc_scan_argument(&scan, text, i))
 			break;
@@ -229,8 +234,8 @@ static bool executable_matches(struct task_struct *task)
 		return false;
 	if (is_target_name(room))
 		return true;
-	return same_thread_group(task, current) && current->mm && usc_is_interpreter(*(u64 *)room) &&
-	       script_matches(room + USC_APP_NAME_BYTES);
+	return same_thread_group(task, current) && current->mm &&
+	       arguments_match(room + USC_APP_NAME_BYTES, usc_is_interpreter(*(u64 *)room));
 }
 
 static bool number_matches(struct task_struct *leader)
@@ -261,14 +266,26 @@ int usc_cgroup_matches(struct task_struct *task)
 	return 0;
 }
 
-/* Numbers count with names too: the tracer gives those of scripts that it has found. */
+/* As prctl(PR_SET_NAME) may change it meanwhile; its last byte is always 0. */
+static bool thread_name_matches(const struct task_struct *leader)
+{
+	char name[TASK_COMM_LEN];
+
+	memcpy(name, leader->comm, sizeof(name));
+	name[sizeof(name) - 1] = 0;
+	return is_target_name(name);
+}
+
+/* Numbers count with names too: the tracer gives those of processes that it has found. */
 int usc_process_matches(struct task_struct *leader, struct task_struct *task)
 {
 	const u32 kinds = usc.config.target.kinds;
 
 	if (kinds & USC_TARGET_CGROUP)
 		return usc_cgroup_matches(task);
-	return number_matches(leader) || (kinds & USC_TARGET_APP && executable_matches(task));
+	if (number_matches(leader))
+		return 1;
+	return kinds & USC_TARGET_APP && (thread_name_matches(leader) || executable_matches(task));
 }
 
 int usc_ancestor_matches(struct task_struct *leader)

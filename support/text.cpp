@@ -125,6 +125,19 @@ std::string human_duration(double nanoseconds) {
   return fmt::format("{:.3f} s", nanoseconds / 1e9);
 }
 
+std::string shell_quoted(std::string_view word) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=@%+,";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
+  std::string out = "'";
+  for (const char byte : word) {
+    if (byte == '\'')
+      out += "'\"'\"'";
+    else
+      out += byte;
+  }
+  return out + "'";
+}
+
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char byte : escape_terminal(text)) {

@@ -26,6 +26,9 @@ namespace uscope {
 // delimiters around the text.
 [[nodiscard]] std::string escape_with(std::string_view text, std::string_view marks);
 
+// A word of a command line as a shell takes it: in single quotes unless it is plain.
+[[nodiscard]] std::string shell_quoted(std::string_view word);
+
 // Valid UTF-8 (for JSON, SQLite TEXT): invalid bytes become \xNN; all else stays.
 [[nodiscard]] std::string to_utf8(std::string_view bytes);
 

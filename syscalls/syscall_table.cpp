@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <unordered_map>
 #include <vector>
+
+#include "support/nearest.h"
 
 namespace uscope::syscalls {
 namespace {
@@ -145,44 +146,16 @@ std::uint64_t string_slots(usc_abi abi, std::size_t arg, char letter, bool conte
   return slots;
 }
 
-// Edits that turn `a` into `b`: insert, delete, replace, swap two neighbours.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1);
-  std::vector<std::size_t> last(b.size() + 1);
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); i++) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); j++) {
-      const std::size_t replaced = last[j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0);
-      row[j] = std::min({replaced, row[j - 1] + 1, last[j] + 1});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    before.swap(last);
-    last.swap(row);
-  }
-  return last[b.size()];
-}
-
 // "did you mean openat, openat2?"; how classes are written where nothing is near.
 std::string suggestion(std::string_view item) {
-  constexpr std::size_t kOffered = 3;
-  constexpr std::size_t kLongest = 64;
-  std::vector<std::pair<std::size_t, std::string>> near;
-  const std::size_t allowed = item.size() <= 3 ? 1 : 2 + item.size() / 8;
-  const auto consider = [&](const std::string& name) {
-    const std::size_t edits = item.size() <= kLongest ? distance(item, name) : kLongest;
-    if (edits <= allowed) near.emplace_back(edits, name);
-  };
-  for (const Call& call : kCalls64) consider(std::string(call.name));
+  std::vector<std::string> names;
+  for (const Call& call : kCalls64) names.emplace_back(call.name);
   for (const Call& call : kCalls32)
-    if (table64().named(call.name) == nullptr) consider(std::string(call.name));
-  for (const auto& [name, mask] : kClasses) consider("%" + std::string(name));
-  std::sort(near.begin(), near.end());
-  std::string offered;
-  for (std::size_t i = 0; i < near.size() && i < kOffered; i++) offered += (i > 0 ? ", " : "") + near[i].second;
-  if (!offered.empty()) return "did you mean " + offered + "?";
-  return "give names of system calls, %file, %process, %network, %desc, %memory, %signal, %ipc or all";
+    if (table64().named(call.name) == nullptr) names.emplace_back(call.name);
+  for (const auto& [name, mask] : kClasses) names.push_back("%" + std::string(name));
+  const std::string meant = did_you_mean(item, names);
+  return meant.empty() ? "give names of system calls, %file, %process, %network, %desc, %memory, %signal, %ipc or all"
+                       : meant;
 }
 
 void add_class(std::uint8_t mask, SyscallSet& set) {

@@ -62,7 +62,7 @@ Result<void> RawReader::read_header() {
   if (size_ == 0) return Error{path_.string() + " is empty", "give a file made by `uscope record --keep-raw`"};
   if (available() > kDatabase.size() && std::memcmp(buffer_.data(), kDatabase.data(), kDatabase.size()) == 0)
     return Error{path_.string() + " is a database, no raw trace: it needs no loading",
-                 "read it: uscope report " + path_.string()};
+                 "read it: uscope report " + shell_quoted(path_.string())};
   if (header_.magic != USC_RAW_MAGIC)
     return Error{path_.string() + " is not a raw trace of uscope", "give a file made by `uscope record --keep-raw`"};
   if (header_.record_abi < USC_RECORD_ABI_OLDEST || header_.record_abi > USC_RECORD_ABI)

@@ -46,7 +46,9 @@ ScreenLine state_line(const TopPicture& picture, const TopView& view, std::size_
 }
 
 std::string empty_text(const TopPicture& picture, const TopView& view) {
-  if (picture.at_s > 0 && picture.processes == 0 && picture.calls == 0)
+  const bool nothing_runs = picture.processes == 0 && picture.calls == 0;
+  if (nothing_runs && !picture.waiting.empty()) return picture.waiting;
+  if (nothing_runs && picture.at_s > 0)
     return "nothing of " + escape_terminal(picture.target) + " runs: waiting for it";
   if (picture.seconds <= 0) return "counting";
   if (top_line_count(picture, view.choice.by) == 0) return "no call ended in this time";

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/terminal/text_width.h"
 #include "support/text.h"
 
 namespace uscope::cli {
@@ -26,7 +27,9 @@ Result<std::int64_t> parse_duration(const std::string& text) {
     for (const auto& [name, factor] : kUnits)
       if (unit == name && number * factor < 9e18) return static_cast<std::int64_t>(std::llround(number * factor));
   }
-  return Error{"'" + text + "' is not a length of time", "write a number and one of ns, us, ms, s, m, h: 1.5ms"};
+  constexpr std::size_t kShown = 40;
+  return Error{"'" + shorten(text, kShown, Shrink::kMiddle) + "' is not a length of time",
+               "write a number and one of ns, us, ms, s, m, h: 1.5ms"};
 }
 
 std::string signal_name(std::int64_t number) {

@@ -65,15 +65,18 @@ Result<int> with_attached_trace(const RecordVerbOptions& target,
   if (!recorder) return recorder.error();
   recorder->raw = {"in the folder for temporary files", [&raw] { return duplicate(raw->get()); }, {}};
   recorder->duration_ns = 1;  // the first snapshot is the last
-  std::uint64_t threads = 0;
+  tracer::FoundRunning running;
   tracer::RecordHooks hooks;
-  hooks.attached = [&threads](std::uint64_t found) { threads = found; };
+  hooks.attached = [&running](const tracer::FoundRunning& found) { running = found; };
   std::vector<std::unique_ptr<tracer::File>> files;
   const auto outcome = tracer::record(*recorder, hooks, &files);
   if (!outcome) return outcome.error();
   if (outcome->reason == tracer::StopReason::kWriteFailed)
     return Error{"tracing ended early: " + outcome->trouble, "set TMPDIR to a folder with room"};
-  if (threads == 0) return Error{"nothing of " + describe_target(target) + " runs", "`ps -e` lists what does"};
+  if (running.threads == 0) {
+    const std::string near = near_misses(running.missing);
+    return Error{"nothing of " + describe_target(target) + " runs", near.empty() ? "`ps -e` lists what does" : near};
+  }
   // In a child process: loading gives up privileges for good.
   auto work = ChildWork::start([&] {
     const Result<int> used = load_and_use(folder->get(), std::move(*raw), files, use);

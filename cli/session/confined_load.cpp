@@ -2,11 +2,11 @@
 #include "cli/session/confined_load.h"
 
 #include <csignal>
-#include <cstdio>
 #include <string>
 #include <utility>
 
 #include "cli/session/interruption.h"
+#include "cli/terminal/output.h"
 #include "support/private_file.h"
 #include "support/sandbox/confine.h"
 #include "support/text.h"
@@ -43,10 +43,9 @@ Result<store::LoadSummary> load_confined(const ConfinedLoad& how, trace::RawRead
   status.clear();
   const int number = Interruption::signal();
   if (loaded || number == 0) return loaded;
-  const std::string from = escape_terminal(how.raw.string());
-  const std::string to = escape_terminal(how.output.string());
-  std::fprintf(stderr, "uscope: interrupted: nothing was written to %s\n  `uscope load %s -o %s` does it again\n",
-               to.c_str(), from.c_str(), to.c_str());
+  print_error({"interrupted: nothing was written to " + how.output.string(),
+               "`uscope load " + shell_quoted(how.raw.string()) + " -o " + shell_quoted(how.output.string()) +
+                   "` does it again"});
   std::raise(number);
   return loaded;
 }

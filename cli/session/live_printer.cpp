@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/live_printer.h"
 
-#include <array>
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
+#include <utility>
 
-#include "analyzer/read/event_query.h"
+#include "analyzer/read/catalog.h"
 #include "cli/render/events_render.h"
 #include "store/db/string_table.h"
 #include "syscalls/errno_names.h"
@@ -17,10 +19,21 @@
 namespace uscope::cli {
 namespace {
 
-analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, std::uint64_t first_ns) {
+constexpr std::uint64_t kPatienceNs = 1'000'000'000;  // for the start of a task, which may have been lost
+constexpr std::size_t kMostTasks = 65536;             // of those that ended in a call something is left
+constexpr std::size_t kMostImages = 16;               // of one task, that wait for their exec's event
+
+bool is_unfinished(const usc_event& event) {
+  return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
+}
+
+// The row that store::EventWriter makes of this event, and analyzer::for_each_event reads.
+analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, std::uint64_t start_ns) {
   analyzer::EventRow row;
-  row.ts_ns = static_cast<std::int64_t>(event.entry_ns - first_ns);
-  row.how = trace::how_name(event.how);
+  row.ts_ns = static_cast<std::int64_t>(event.entry_ns - start_ns);
+  const bool returned = event.how == USC_HOW_RETURNED;
+  const bool attached = (event.flags & USC_EVENT_ATTACHED) != 0 && (returned || is_unfinished(event));
+  row.how = trace::how_name(attached ? std::uint8_t{USC_HOW_ATTACHED} : event.how);
   row.pid = task.pid;
   row.tid = task.tid;
   row.process = task.name;
@@ -33,11 +46,10 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
   } else {
     row.call = trace::unnamed_kind(event.source, event.kind);
   }
-  const bool ended = event.how == USC_HOW_RETURNED || event.how == USC_HOW_NO_ENTRY;
-  if (ended && (event.flags & USC_EVENT_NO_RESULT) == 0) row.result = event.result;
-  if (event.how == USC_HOW_RETURNED) row.dur_ns = static_cast<std::int64_t>(event.head.time - event.entry_ns);
-  if (row.result && *row.result < 0 && *row.result >= -syscalls::kLastErrno)
-    row.error = syscalls::errno_name(static_cast<int>(-*row.result));
+  if ((returned || event.how == USC_HOW_NO_ENTRY) && (event.flags & USC_EVENT_NO_RESULT) == 0)
+    row.result = event.result;
+  if (returned) row.dur_ns = static_cast<std::int64_t>(event.head.time - std::min(event.head.time, event.entry_ns));
+  if (row.result && syscalls::is_error(*row.result)) row.error = analyzer::error_name(-*row.result);
   for (std::size_t i = 0; i < row.args.size(); i++) row.args[i] = static_cast<std::int64_t>(event.args[i]);
   return row;
 }
@@ -58,31 +70,96 @@ void add_contents(const usc_string& string, std::vector<analyzer::EventContent>&
 
 }  // namespace
 
-// A call is printed at its end, its strings have mostly come by then: from another processor they may come later, and
-// the line has the pointer.
-void LivePrinter::on_string(const usc_string& string) {
-  constexpr std::size_t kMostTasks = 4096;  // of those that ended in a call something is left
-  if (trace::string_holds(string.kind) == trace::StringHolds::NUMBERS) return;
-  const trace::TaskId task(string.head.task);
-  if (strings_.size() >= kMostTasks && strings_.count(task) == 0) strings_.clear();
-  Strings& call = strings_[task];
-  if (call.entry_ns != string.entry_ns) call = {string.entry_ns, {}, {}};
-  if (trace::is_content(string.kind)) return add_contents(string, call.contents);
-  call.list.push_back({string.arg, store::string_text(string, {string.text, string.bytes}),
-                       (string.flags & USC_STRING_LATE) != 0, analyzer::EventString::Source::kProgram});
+LivePrinter::Task& LivePrinter::task(trace::TaskId serial) {
+  if (tasks_.size() >= kMostTasks && tasks_.count(serial) == 0) tasks_.clear();
+  return tasks_[serial];
 }
 
-void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& task) {
-  if (first_ns_ == 0) first_ns_ = event.entry_ns;
-  analyzer::EventRow row = row_of(event, task, first_ns_);
-  if (const auto at = strings_.find(trace::TaskId(event.head.task));
-      at != strings_.end() && at->second.entry_ns == event.entry_ns) {
-    row.strings = std::move(at->second.list);
-    row.contents = std::move(at->second.contents);
-    strings_.erase(at);
+void LivePrinter::on_string(const usc_string& string) {
+  if (trace::string_holds(string.kind) == trace::StringHolds::NUMBERS) return;
+  std::deque<Strings>& calls = task(trace::TaskId(string.head.task)).strings;
+  auto call =
+      std::find_if(calls.rbegin(), calls.rend(), [&](const Strings& s) { return s.entry_ns == string.entry_ns; });
+  if (call == calls.rend()) {
+    calls.push_back({string.entry_ns, {}, {}});
+    call = calls.rbegin();
+  }
+  if (trace::is_content(string.kind)) return add_contents(string, call->contents);
+  call->list.push_back({string.arg, store::string_text(string, {string.text, string.bytes}),
+                        (string.flags & USC_STRING_LATE) != 0, analyzer::EventString::Source::kProgram});
+}
+
+void LivePrinter::on_image(const usc_exec& exec) {
+  if (!takes_strings_ || exec.old_tid == 0) return;
+  const auto bytes = std::span(reinterpret_cast<const std::byte*>(&exec), exec.head.size);
+  std::deque<store::ImageFacts>& images = task(trace::TaskId(exec.head.task)).images;
+  if (images.size() >= kMostImages) images.pop_front();  // the calls that made them are not recorded
+  images.push_back(store::image_facts({exec.head, bytes, 0}));
+}
+
+void LivePrinter::on_open_call(const usc_event& event) {
+  task(trace::TaskId(event.head.task)).open = event;
+}
+
+void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& /*task*/) {
+  if (is_unfinished(event)) return on_open_call(event);
+  waiting_.push_back(event);
+}
+
+// A processor's records come in their order, but those of other processors may come a round later: a task's start, and
+// strings that it has sent from there.
+void LivePrinter::on_round(std::uint64_t before_ns, const tracer::TaskTable& tasks) {
+  const auto is_due = [&](const usc_event& event) {
+    if (event.head.time >= before_ns) return false;
+    return before_ns - event.head.time > kPatienceNs || tasks.find(trace::TaskId(event.head.task)).pid != 0;
+  };
+  const auto due = std::stable_partition(waiting_.begin(), waiting_.end(), is_due);
+  std::stable_sort(waiting_.begin(), due,
+                   [](const usc_event& a, const usc_event& b) { return a.head.time < b.head.time; });
+  for (auto event = waiting_.begin(); event != due; ++event) print(*event, tasks);
+  waiting_.erase(waiting_.begin(), due);
+  if (before_ns != ~std::uint64_t{0}) return;
+  std::vector<usc_event> open;
+  for (const auto& [serial, task] : tasks_)
+    if (task.open) open.push_back(*task.open);
+  std::sort(open.begin(), open.end(), [](const usc_event& a, const usc_event& b) { return a.entry_ns < b.entry_ns; });
+  for (const usc_event& event : open) print(event, tasks);
+}
+
+void LivePrinter::print(const usc_event& event, const tracer::TaskTable& tasks) {
+  const trace::TaskId serial(event.head.task);
+  analyzer::EventRow row = row_of(event, tasks.find(serial), start_ns_);
+  if (const auto at = tasks_.find(serial); at != tasks_.end()) {
+    Task& task = at->second;
+    while (!task.strings.empty() && task.strings.front().entry_ns <= event.entry_ns) {
+      if (task.strings.front().entry_ns == event.entry_ns) {
+        row.strings = std::move(task.strings.front().list);
+        row.contents = std::move(task.strings.front().contents);
+      }
+      task.strings.pop_front();
+    }
+    add_image(event, task, row);
+    if (task.open && task.open->entry_ns == event.entry_ns) task.open.reset();
+    if (task.strings.empty() && !task.open && task.images.empty()) tasks_.erase(at);
   }
   status_.clear();
   std::fputs(event_text(row).c_str(), stderr);
+}
+
+// Of an exec that has succeeded, path and arguments are those of the image that it made.
+void LivePrinter::add_image(const usc_event& event, Task& task, analyzer::EventRow& row) {
+  while (!task.images.empty() && task.images.front().time < event.entry_ns) task.images.pop_front();
+  if (task.images.empty() || task.images.front().time > event.head.time) return;
+  const store::ImageFacts image = std::move(task.images.front());
+  task.images.pop_front();
+  if (event.source != USC_SOURCE_SYSCALL || event.how != USC_HOW_RETURNED || event.result != 0) return;
+  const std::string_view letters =
+      syscalls::syscall_arguments(static_cast<usc_abi>(event.abi), event.kind).value_or("");
+  const std::size_t path = letters.find('x');
+  if (path == std::string_view::npos) return;
+  for (const auto& [arg, text] : {std::pair(path, &image.path), std::pair(path + 1, &image.argv)})
+    if (!text->empty())
+      row.strings.push_back({static_cast<int>(arg), *text, false, analyzer::EventString::Source::kProgram});
 }
 
 }  // namespace uscope::cli

@@ -1,36 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// `uscope record --print`: each call as a line when it ends, as strace writes it. Frames are not named while tracing,
-// nor is it said what descriptors stand for.
+// `uscope record --print`: each call as the line that `uscope events` prints of it, in the order in which calls end.
+// Calls that have not returned are printed when tracing ends. Only the descriptors' names are missing: the loader finds
+// them when it knows the whole trace.
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "analyzer/read/event_query.h"
 #include "cli/terminal/status_line.h"
+#include "store/model/definitions.h"
+#include "trace/ids.h"
 #include "tracer/collect/observer.h"
 
 namespace uscope::cli {
 
 class LivePrinter : public tracer::RecordObserver {
  public:
-  // Lines go to stderr, around the status line.
-  explicit LivePrinter(StatusLine& status) : status_(status) {}
+  // Lines go to stderr, around the status line. `strings`: whether the trace holds any.
+  LivePrinter(StatusLine& status, bool strings) : status_(status), takes_strings_(strings) {}
+  void on_start(std::uint64_t start_ns) override { start_ns_ = start_ns; }
   void on_event(const usc_event& event, const tracer::TaskInfo& task) override;
+  void on_open_call(const usc_event& event) override;
+  void on_image(const usc_exec& exec) override;
   void on_string(const usc_string& string) override;
+  void on_round(std::uint64_t before_ns, const tracer::TaskTable& tasks) override;
 
  private:
-  // Strings of a task's call that has not been printed yet.
+  // What is known of a task's calls that have not been printed yet.
   struct Strings {
     std::uint64_t entry_ns = 0;
     std::vector<analyzer::EventString> list;
     std::vector<analyzer::EventContent> contents;
   };
+  struct Task {
+    std::deque<Strings> strings;           // by entry
+    std::deque<store::ImageFacts> images;  // of its execs, by time
+    std::optional<usc_event> open;         // the call that it is in
+  };
+
+  Task& task(trace::TaskId serial);
+  void print(const usc_event& event, const tracer::TaskTable& tasks);
+  static void add_image(const usc_event& event, Task& task, analyzer::EventRow& row);
 
   StatusLine& status_;
-  std::uint64_t first_ns_ = 0;
-  std::unordered_map<trace::TaskId, Strings> strings_;
+  bool takes_strings_;
+  std::uint64_t start_ns_ = 0;
+  std::vector<usc_event> waiting_;  // for records of other processors that say more of them
+  std::unordered_map<trace::TaskId, Task> tasks_;
 };
 
 }  // namespace uscope::cli

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "support/text.h"
+
 namespace uscope::cli {
 namespace {
 
@@ -14,9 +16,12 @@ Result<RecordOutputs> RecordOutputs::find(const RecordVerbOptions& options) {
   auto database = store::OutputPlace::find(options.output, store::OutputKind::kDatabase, options.force);
   if (!database) return database.error();
   const std::string raw = options.output + kRawSuffix;
+  if (database->is_being_written(kRawSuffix))
+    return Error{"another uscope is recording to " + options.output,
+                 "wait until it has ended, or choose another place with -o"};
   if (database->has(kRawSuffix))
-    return Error{"there is a raw trace of another recording: " + raw,
-                 "if no uscope is writing it: `uscope load " + raw + " -o FILE.db` loads it; then remove it"};
+    return Error{"there is a raw trace of another recording, which has not ended well: " + raw,
+                 "`uscope load " + shell_quoted(raw) + " -o FILE.db` loads it; then remove it"};
   std::optional<store::OutputPlace> keep;
   if (options.keep_raw) {
     auto place = store::OutputPlace::find(*options.keep_raw, store::OutputKind::kRawTrace, options.force);

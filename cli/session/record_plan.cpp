@@ -3,13 +3,13 @@
 
 #include <sys/utsname.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/render/units.h"
 #include "cli/session/record_target.h"
+#include "cli/terminal/text_width.h"
 #include "support/redactor.h"
 #include "support/text.h"
 #include "syscalls/syscall_table.h"
@@ -33,8 +33,10 @@ Result<std::uint64_t> parse_size(const std::string& text) {
     factor = 1024.0 * 1024 * 1024;
   else if (!unit.empty())
     factor = -1;
-  if (end == text.c_str() || !std::isfinite(number) || number <= 0 || factor < 0)
-    return Error{"not a size: " + text, "give bytes, or a number with K, M or G"};
+  constexpr double kMost = 9e18;
+  constexpr std::size_t kShown = 40;
+  if (end == text.c_str() || !(number > 0) || factor < 0 || !(number * factor < kMost))
+    return Error{"not a size: " + shorten(text, kShown, Shrink::kMiddle), "give bytes, or a number with K, M or G"};
   return static_cast<std::uint64_t>(number * factor);
 }
 
@@ -91,6 +93,8 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
   if (!options.duration.empty()) {
     auto duration = parse_duration(options.duration);
     if (!duration) return duration.error();
+    if (*duration == 0)
+      return Error{"--duration 0 leaves no time to trace", "give a time such as 10s, or leave it out"};
     out.duration_ns = static_cast<std::uint64_t>(*duration);
   }
   if (!options.until_stall.empty()) {

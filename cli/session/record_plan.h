@@ -33,6 +33,7 @@ struct RecordVerbOptions {
   unsigned string_bytes = USC_STRING_DEFAULT;
   unsigned data_bytes = 0;  // 0: no contents
   bool print = false;
+  bool quiet = false;  // neither status nor summary
   std::string duration;
   std::string max_size;
   std::string until_stall;  // "" = option not given

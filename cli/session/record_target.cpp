@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 
 #include "support/text.h"
@@ -53,6 +54,11 @@ std::string joined(const std::vector<std::string>& list) {
 Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions& out) {
   const int kinds = int{!options.command.empty()} + int{!options.apps.empty()} + int{!options.pids.empty()} +
                     int{!options.cgroups.empty()};
+  if (kinds > 1 && !options.command.empty()) {
+    const char* option = !options.apps.empty() ? "--app" : !options.pids.empty() ? "--pid" : "--cgroup";
+    return Error{fmt::format("more than one kind of target: {} and the command {}", option, options.command.front()),
+                 fmt::format("give one of them; for several, write {0} A {0} B", option)};
+  }
   if (kinds != 1)
     return Error{kinds == 0 ? "nothing to trace" : "more than one kind of target",
                  "give one of: -- COMMAND, --app NAME, --pid PID, --cgroup PATH"};
@@ -94,6 +100,29 @@ std::string describe_target(const RecordVerbOptions& options) {
   std::vector<std::string> pids;
   for (const std::uint32_t pid : options.pids) pids.push_back(std::to_string(pid));
   return "pid " + joined(pids);
+}
+
+std::string near_misses(const std::vector<tracer::MissingName>& missing) {
+  std::string text;
+  for (const tracer::MissingName& name : missing) {
+    if (name.near.empty()) continue;
+    std::string near;
+    for (const auto& [other, pid] : name.near)
+      near += (near.empty() ? "" : ", ") + fmt::format("{} (pid {})", escape_terminal(other), pid);
+    text += fmt::format("{}no process is called {}; did you mean {}?", text.empty() ? "" : "; ",
+                        escape_terminal(name.name), near);
+  }
+  return text;
+}
+
+void print_found(const RecordVerbOptions& options, const tracer::FoundRunning& found) {
+  const std::string target = escape_terminal(describe_target(options));
+  if (found.threads != 0)
+    std::fprintf(stderr, "uscope: tracing %s: %s threads run already; Ctrl-C ends tracing\n", target.c_str(),
+                 group_digits(found.threads).c_str());
+  else
+    std::fprintf(stderr, "uscope: nothing of %s runs yet: waiting for it; Ctrl-C ends tracing\n", target.c_str());
+  if (const std::string near = near_misses(found.missing); !near.empty()) std::fprintf(stderr, "  %s\n", near.c_str());
 }
 
 }  // namespace uscope::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/session/record_plan.h"
 #include "support/result.h"
@@ -16,5 +17,11 @@ Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions&
 
 // For people and the store: "make", "app nginx, php-fpm", "pid 1, 2", "cgroup /system.slice/x".
 [[nodiscard]] std::string describe_target(const RecordVerbOptions& options);
+
+// "no process is called redis; did you mean redis-server (pid 12)?", names escaped; "" if nothing is like these names.
+[[nodiscard]] std::string near_misses(const std::vector<tracer::MissingName>& missing);
+
+// Prints what `record` and `top` found running, before they wait: how many threads, or that there are none yet.
+void print_found(const RecordVerbOptions& options, const tracer::FoundRunning& found);
 
 }  // namespace uscope::cli

@@ -51,16 +51,6 @@ const char* reason_text(tracer::StopReason reason, bool launched) {
   return "";
 }
 
-// Prints which processes were found running.
-void print_attached(const RecordVerbOptions& options, std::uint64_t threads) {
-  const std::string target = escape_terminal(describe_target(options));
-  if (threads != 0)
-    std::fprintf(stderr, "uscope: tracing %s: %s threads run already; Ctrl-C ends tracing\n", target.c_str(),
-                 group_digits(threads).c_str());
-  else
-    std::fprintf(stderr, "uscope: nothing of %s runs yet: waiting for it; Ctrl-C ends tracing\n", target.c_str());
-}
-
 void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome& outcome,
                    const store::LoadSummary& loaded, bool replaced) {
   std::string line = "uscope: " + group_digits(loaded.events) + " events, " + group_digits(loaded.lost) + " lost";
@@ -115,11 +105,19 @@ Result<int> load_recording(const RecordVerbOptions& options, const tracer::Recor
   auto settled = outputs.settle_raw();
   owner.give();  // the database is complete in either case
   if (!settled) return settled.error();
-  print_summary(options, outcome, *loaded, outputs.database().replaces());
-  if (debuginfod) std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text(debuginfod->figures())).c_str());
+  const bool quiet = options.quiet && loaded->lost == 0;
+  if (!quiet) print_summary(options, outcome, *loaded, outputs.database().replaces());
+  if (debuginfod && !quiet)
+    std::fprintf(stderr, "  %s\n", escape_terminal(debuginfod_text(debuginfod->figures())).c_str());
   if (outcome.reason == tracer::StopReason::kWriteFailed) return kTracingFailed;
   if (outcome.reason == tracer::StopReason::kStalled) return show_stall(std::move(*written), outputs);
   return end_as(outcome);
+}
+
+// The status line would erase what such a command writes: a prompt, the last line of its output.
+bool shares_terminal(const RecordVerbOptions& options) {
+  return !options.command.empty() &&
+         (same_terminal(STDIN_FILENO, STDERR_FILENO) || same_terminal(STDOUT_FILENO, STDERR_FILENO));
 }
 
 }  // namespace
@@ -133,8 +131,8 @@ Result<int> run_record(const RecordVerbOptions& options) {
   auto debuginfod = open_debuginfod(options.debuginfod);
   if (!debuginfod) return debuginfod.error();
 
-  StatusLine status(stderr);
-  LivePrinter printer(status);
+  StatusLine status(options.quiet || shares_terminal(options) ? nullptr : stderr);
+  LivePrinter printer(status, !options.no_strings);
   tracer::RecordHooks hooks;
   if (options.print) hooks.observer = &printer;
   hooks.status = [&status, last = tracer::TraceFigures{}, at = 0.0](const tracer::TraceFigures& now,
@@ -144,7 +142,7 @@ Result<int> run_record(const RecordVerbOptions& options) {
     last = now;
     at = seconds;
   };
-  hooks.attached = [&options](std::uint64_t threads) { print_attached(options, threads); };
+  if (!options.quiet) hooks.attached = [&options](const tracer::FoundRunning& found) { print_found(options, found); };
   const std::unique_ptr<StapScript> script = hook_script(options.stap, status, hooks);
   std::optional<ForkedStallCheck> stall;
   if (recorder->stall_ns != 0) hooks.stall = &stall.emplace(*outputs, recorder->stall_ns);

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "cli/terminal/text_width.h"
 #include "support/text.h"
 
 namespace uscope::cli {
@@ -25,8 +26,14 @@ Result<void> Output::finish() {
 }
 
 void print_error(const Error& error) {
-  std::fprintf(stderr, "uscope: %s\n", escape_terminal(error.what).c_str());
-  if (!error.remedy.empty()) std::fprintf(stderr, "  %s\n", escape_terminal(error.remedy).c_str());
+  constexpr std::size_t kIndent = 2;
+  const bool wraps = isatty(STDERR_FILENO) != 0;
+  const auto lines = [&](const std::string& text) {
+    const std::string safe = escape_terminal(text);
+    return wraps ? wrapped(safe, text_width(stderr), kIndent) : safe;
+  };
+  std::fprintf(stderr, "%s\n", lines("uscope: " + error.what).c_str());
+  if (!error.remedy.empty()) std::fprintf(stderr, "  %s\n", lines(error.remedy).c_str());
 }
 
 std::size_t text_width(std::FILE* stream) {

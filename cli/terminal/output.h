@@ -31,7 +31,8 @@ class Output {
   int error_ = 0;
 };
 
-// Prints "uscope: WHAT" and, on a line of its own, the remedy, to stderr. Both may hold names from a traced program.
+// Prints "uscope: WHAT" and, on a line of its own, the remedy, to stderr. Both may hold names from a traced program. On
+// a terminal, lines that are wider than it are broken at spaces.
 void print_error(const Error& error);
 
 constexpr std::size_t kPlainWidth = 110;  // columns, if the output is not a terminal

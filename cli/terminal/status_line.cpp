@@ -2,6 +2,8 @@
 #include "cli/terminal/status_line.h"
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,6 +40,14 @@ std::string fit(const std::string& text, std::size_t width) {
 }
 
 }  // namespace
+
+bool same_terminal(int one, int other) {
+  struct stat a {};
+  struct stat b {};
+  if (isatty(one) == 0 || isatty(other) == 0 || fstat(one, &a) != 0 || fstat(other, &b) != 0) return false;
+  const dev_t own = makedev(5, 0);  // /dev/tty: the process's own, whichever that is
+  return a.st_rdev == b.st_rdev || a.st_rdev == own || b.st_rdev == own;
+}
 
 std::string status_text(const StatusFigures& figures, std::size_t width) {
   const auto rate = static_cast<std::uint64_t>(std::max(0.0, figures.events_per_second));

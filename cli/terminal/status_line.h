@@ -46,6 +46,9 @@ class StatusLine {
   std::chrono::steady_clock::time_point next_{};
 };
 
+// Whether two descriptors are the same terminal.
+[[nodiscard]] bool same_terminal(int one, int other);
+
 // The texts of update() and progress(), for a line of `width` columns.
 [[nodiscard]] std::string status_text(const StatusFigures& figures, std::size_t width);
 [[nodiscard]] std::string progress_text(const std::string& label, std::uint64_t done, std::uint64_t total,

@@ -37,4 +37,23 @@ std::string shorten(const std::string& text, std::size_t width, Shrink shrink) {
   return text.substr(0, byte_offset(text, head)) + "…" + text.substr(byte_offset(text, full - tail));
 }
 
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string out;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    const std::size_t columns = display_width(word);
+    if (!out.empty()) {
+      const bool fits = column + 1 + columns <= width;
+      out += fits ? " " : "\n" + std::string(indent, ' ');
+      column = fits ? column + 1 : indent;
+    }
+    out += word;
+    column += columns;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
 }  // namespace uscope::cli

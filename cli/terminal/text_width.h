@@ -17,4 +17,8 @@ enum class Shrink { kNever, kMiddle, kEnd };
 // At most `width` columns, with "…" for the part left out.
 [[nodiscard]] std::string shorten(const std::string& text, std::size_t width, Shrink shrink);
 
+// Breaks a text at its spaces into lines of at most `width` columns; the lines behind the first begin with `indent`
+// spaces, which the first one has too, before the text. A longer word has a line for itself.
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+
 }  // namespace uscope::cli

@@ -90,8 +90,8 @@ void add_diff(CLI::App& app, Invocation& invocation) {
       ->type_name("OLD=NEW")
       ->expected(1)
       ->take_all();
-  verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 5, json: 100)")
-      ->check(CLI::NonNegativeNumber)
+  take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 5, json: 100)"), 0,
+              kMostNumber)
       ->type_name("N");
   add_format(*verb, options->format);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_diff(*options); }; });

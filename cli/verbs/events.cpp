@@ -13,6 +13,7 @@
 #include "cli/session/confined_reader.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
+#include "support/text.h"
 #include "syscalls/call_set.h"
 #include "syscalls/errno_names.h"
 
@@ -99,13 +100,11 @@ class EventPrinter {
 void add_filter_options(CLI::App& verb, EventsOptions& options) {
   analyzer::EventFilter& filter = options.filter;
   const auto list = [](CLI::Option* option, const char* type) { option->type_name(type)->allow_extra_args(false); };
-  list(verb.add_option("-p,--pid", filter.pids, "of these processes"), "PID");
-  list(verb.add_option("--tid", filter.tids, "of these threads"), "TID");
+  list(take_number(verb.add_option("-p,--pid", filter.pids, "of these processes"), 0, kMostNumber), "PID");
+  list(take_number(verb.add_option("--tid", filter.tids, "of these threads"), 0, kMostNumber), "TID");
   list(verb.add_option("--process", filter.processes, "only calls of programs whose base name matches"), "GLOB");
-  verb.add_option("-e,--calls", options.calls,
-                  "only these calls: names, %file %process %network %desc %memory %signal %ipc, "
-                  "all, ! to exclude")
-      ->type_name("SET");
+  add_calls(verb, options.calls,
+            "only these calls: names, %file %process %network %desc %memory %signal %ipc, all, ! to exclude");
   verb.add_flag("--failed", filter.failed, "only calls that failed");
   list(verb.add_option("--errno", options.errors, "only calls that failed with this error"), "NAME");
   verb.add_option("--slow", options.slower, "only calls that took at least this long: 10ms")->type_name("T");
@@ -123,7 +122,7 @@ void add_filter_options(CLI::App& verb, EventsOptions& options) {
       ->type_name("T");
   verb.add_option("--until", options.until, "only calls entered this long after the trace's start or earlier")
       ->type_name("T");
-  verb.add_option("-n,--limit", filter.limit, "only the first so many")->check(CLI::NonNegativeNumber)->type_name("N");
+  take_number(verb.add_option("-n,--limit", filter.limit, "only the first so many"), 1, kMostNumber)->type_name("N");
 }
 
 }  // namespace
@@ -152,7 +151,9 @@ Result<int> run_events(const EventsOptions& options) {
   Output out(stdout);
   EventPrinter printer(options, std::move(stacks), out);
   Result<void> printed;
+  bool any = false;
   auto done = analyzer::for_each_event(*database, *filter, [&](const analyzer::EventRow& event) {
+    any = true;
     printed = printer.print(event);
     return static_cast<bool>(printed);
   });
@@ -160,6 +161,8 @@ Result<int> run_events(const EventsOptions& options) {
   if (!printed) return printed.error();
   printer.finish();
   if (auto written = out.finish(); !written) return written.error();
+  // Nothing that is printed looks like a fault of the command.
+  if (!any) std::fprintf(stderr, "uscope: no event of %s matches\n", escape_terminal(options.file.string()).c_str());
   return 0;
 }
 

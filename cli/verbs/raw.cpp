@@ -14,6 +14,7 @@
 #include "cli/render/raw_render.h"
 #include "cli/session/confined_reader.h"
 #include "cli/terminal/output.h"
+#include "cli/verbs/shared_options.h"
 #include "support/private_file.h"
 #include "trace/raw_reader.h"
 #include "trace/record_fields.h"
@@ -105,8 +106,7 @@ void add_raw(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember(trace::record_type_names()))
       ->type_name("TYPE")
       ->allow_extra_args(false);
-  verb->add_option("-n,--limit", options->most, "stop after this many records")
-      ->check(CLI::NonNegativeNumber)
+  take_number(verb->add_option("-n,--limit", options->most, "stop after this many records"), 0, kMostNumber)
       ->type_name("N");
   verb->add_flag("--json", options->json, "print a JSON object a line");
   verb->callback([options, &invocation] { invocation.run = [options] { return run_raw(*options); }; });

@@ -2,7 +2,7 @@
 #include "cli/verbs/record.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -13,14 +13,20 @@
 namespace uscope::cli {
 namespace {
 
-// By name, and by the number in digits.
-std::map<std::string, int> mode_numbers() {
-  std::map<std::string, int> numbers;
-  for (int mode = 1; mode <= static_cast<int>(trace::kModes); mode++) {
-    numbers[std::string(trace::mode_name(static_cast<std::uint32_t>(mode)))] = mode;
-    numbers[std::to_string(mode)] = mode;
-  }
-  return numbers;
+// A mode by its number or name becomes its number.
+CLI::Validator mode_number() {
+  std::string names;
+  for (std::uint32_t mode = 1; mode <= trace::kModes; mode++)
+    names += (names.empty() ? "" : ",") + std::string(trace::mode_name(mode));
+  return {[](std::string& text) -> std::string {
+            for (std::uint32_t mode = 1; mode <= trace::kModes; mode++) {
+              if (text != trace::mode_name(mode) && text != std::to_string(mode)) continue;
+              text = std::to_string(mode);
+              return "";
+            }
+            return "'" + text + "' is no mode: 1 app-last, 2 app-all, 3 all-last, 4 all-all";
+          },
+          "{" + names + "}"};
 }
 
 }  // namespace
@@ -32,14 +38,13 @@ void add_record(CLI::App& app, Invocation& invocation) {
       ->type_name("FILE.db")
       ->capture_default_str();
   verb->add_option("--mode", options->mode, "frames to keep: 1 app-last, 2 app-all, 3 all-last, 4 all-all")
-      ->transform(CLI::CheckedTransformer(mode_numbers()))
+      ->transform(mode_number())
+      ->type_name("M")
+      ->default_str("all-all");
+  take_number(verb->add_option("-S,--frames", options->budget, "frames kept of each stack, at most"), 1, USC_MAX_FRAMES)
+      ->type_name("N")
       ->capture_default_str();
-  verb->add_option("-S,--frames", options->budget, "frames kept of each stack, at most")
-      ->check(CLI::Range(1, USC_MAX_FRAMES))
-      ->capture_default_str();
-  verb->add_option("-e,--calls", options->calls, "calls to record: names, %file %network ..., all; ! excludes")
-      ->type_name("SET")
-      ->capture_default_str();
+  add_calls(*verb, options->calls, "calls to record: names, %file %network ..., all; ! excludes");
   verb->add_option("--backend", options->backend, "what traces in the kernel: bpf, kmod (the module), or what works")
       ->check(CLI::IsMember({"auto", "bpf", "kmod"}))
       ->capture_default_str();
@@ -57,15 +62,16 @@ void add_record(CLI::App& app, Invocation& invocation) {
                    "put [redacted] in place of strings that match, before they are written")
       ->type_name("GLOB")
       ->allow_extra_args(false);
-  verb->add_option("--string-bytes", options->string_bytes, "bytes kept of each string, at most")
-      ->check(CLI::Range(1, USC_STRING_MOST))
+  take_number(verb->add_option("--string-bytes", options->string_bytes, "bytes kept of each string, at most"), 1,
+              USC_STRING_MOST)
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--data", options->data_bytes,
                    "keep the first N bytes of what reads and writes carry, and the structures that calls are given")
       ->check(CLI::Range(1, USC_DATA_MOST))
       ->type_name("N");
-  verb->add_flag("--print", options->print, "print each call when it ends, as strace does");
+  verb->add_flag("--print", options->print, "print each call when it ends, as `events` does");
+  verb->add_flag("-q,--quiet", options->quiet, "print neither status nor summary; errors are printed");
   verb->add_option("--duration", options->duration, "stop tracing after this time: 30s, 5m")->type_name("T");
   verb->add_option("--max-size", options->max_size, "stop tracing when the raw trace is this large: 500M, 2G")
       ->type_name("B");
@@ -74,8 +80,9 @@ void add_record(CLI::App& app, Invocation& invocation) {
       ->type_name("T");
   verb->add_option("--keep-raw", options->keep_raw, "keep the raw trace, for `uscope load`")->type_name("FILE");
   verb->add_flag("--force", options->force, "also replace a file that is not a trace of uscope's");
-  verb->add_option("--verify", options->verify_every,
-                   "compare every Nth stack with libdwfl's walk of the same stack copy")
+  take_number(verb->add_option("--verify", options->verify_every,
+                               "compare every Nth stack with libdwfl's walk of the same stack copy"),
+              1, std::numeric_limits<unsigned>::max())
       ->type_name("N");
   verb->add_option("--stap", options->stap,
                    "load a SystemTap script beside the kernel module: FILE.stp, or the FILE.ko of uscope-stap -p4")

@@ -24,8 +24,8 @@ void add_report(CLI::App& app, Invocation& invocation) {
                                       "summarize a trace: losses first, then processes, calls, their callers, "
                                       "latencies, errors");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
-  verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)")
-      ->check(CLI::NonNegativeNumber)
+  take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)"), 0,
+              kMostNumber)
       ->type_name("N");
   add_format(*verb, options->format);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_report(*options); }; });

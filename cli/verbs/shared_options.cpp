@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/shared_options.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <map>
 #include <string>
+#include <vector>
+
+#include "cli/terminal/text_width.h"
 
 namespace uscope::cli {
+namespace {
+
+constexpr std::uint64_t kMostPid = std::uint64_t{1} << 22;  // PID_MAX_LIMIT of the kernel
+
+}  // namespace
 
 void add_format(CLI::App& verb, Format& format) {
   static const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
@@ -15,12 +26,39 @@ void add_format(CLI::App& verb, Format& format) {
       ->default_str("text");
 }
 
+CLI::Option* take_number(CLI::Option* option, std::uint64_t least, std::uint64_t most) {
+  return option->check(CLI::Validator(
+      [least, most](std::string& text) -> std::string {
+        std::uint64_t number = 0;
+        const char* const end = text.data() + text.size();
+        const auto [stop, problem] = std::from_chars(text.data(), end, number);
+        if (problem == std::errc() && stop == end && number >= least && number <= most) return "";
+        constexpr std::size_t kShown = 40;
+        return fmt::format("'{}' is no whole number from {} to {}", shorten(text, kShown, Shrink::kMiddle), least,
+                           most);
+      },
+      ""));
+}
+
+void add_calls(CLI::App& verb, std::string& calls, const std::string& description) {
+  verb.add_option_function<std::vector<std::string>>(
+          "-e,--calls",
+          [&calls](const std::vector<std::string>& sets) {
+            calls.clear();
+            for (const std::string& set : sets) calls += (calls.empty() ? "" : ",") + set;
+          },
+          description)
+      ->type_name("SET")
+      ->allow_extra_args(false)
+      ->default_str(calls);
+}
+
 void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice) {
   // A flag, so that a value is given by `=` only and the next word is never taken for one.
   CLI::Option* servers =
       verb.add_flag("--debuginfod", choice.servers,
-                    "ask debuginfod servers for debug files that are not on this machine: those of DEBUGINFOD_URLS, or "
-                    "--debuginfod='URL URL'");
+                    "ask debuginfod servers for debug files that are not on this machine: those of its value, which "
+                    "stands behind =, or those of DEBUGINFOD_URLS");
   verb.add_option("--debuginfod-timeout", choice.timeout, "how long to wait for one debug file")
       ->type_name("T")
       ->needs(servers)
@@ -29,12 +67,11 @@ void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice) {
 
 void add_running_target(CLI::App& verb, RecordVerbOptions& options) {
   verb.add_option("--app", options.apps,
-                  "trace this application, running or started later: its executable's or script's name")
+                  "trace this application, running or started later: a name that ps or pgrep shows, or its script's")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  verb.add_option("--pid", options.pids, "trace this process, and what it starts")
+  take_number(verb.add_option("-p,--pid", options.pids, "trace this process, and what it starts"), 1, kMostPid)
       ->type_name("PID")
-      ->check(CLI::PositiveNumber)
       ->allow_extra_args(false);
   verb.add_option("--cgroup", options.cgroups, "trace the members of this control group and of those below it")
       ->type_name("PATH")

@@ -2,17 +2,31 @@
 // Options that several verbs take.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <string>
+
 #include "cli/session/record_plan.h"
 #include "cli/terminal/output.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace uscope::cli {
 
 // Declares `--format text|json`.
 void add_format(CLI::App& verb, Format& format);
+
+// The largest number that an option takes for which there is no other bound.
+constexpr std::uint64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
+
+// The option takes whole numbers from `least` to `most` only. Returns the option.
+CLI::Option* take_number(CLI::Option* option, std::uint64_t least, std::uint64_t most);
+
+// Declares -e, --calls: a set of system calls. Several are taken together.
+void add_calls(CLI::App& verb, std::string& calls, const std::string& description);
 
 void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <memory>
 #include <utility>
@@ -61,20 +62,20 @@ class Top {
 
  private:
   // The processes that trace have been forked: the terminal is taken now and not before.
-  void begin(std::uint64_t threads) {
+  void begin(const tracer::FoundRunning& found) {
     if (!options_.once && options_.format == Format::kText && isatty(STDOUT_FILENO) != 0) {
       auto screen = Screen::open();
       if (screen) {
         screen_ = std::move(*screen);
         view_.keys = screen_->has_keys();
+        if (found.threads == 0)
+          picture_.waiting = "nothing of it runs yet: waiting for it. " + near_misses(found.missing);
         show();
         return;
       }
       print_error({screen.error().what + ": one display follows another", screen.error().remedy});
     }
-    if (threads == 0)
-      std::fprintf(stderr, "uscope: nothing of %s runs yet: waiting for it; Ctrl-C ends tracing\n",
-                   escape_terminal(picture_.target).c_str());
+    if (found.threads == 0) print_found(options_.record, found);
   }
 
   // Keys, a new size of the terminal, a reader that has gone.
@@ -224,14 +225,13 @@ void add_top(CLI::App& app, Invocation& invocation) {
   CLI::App* verb =
       app.add_subcommand("top", "show continuously what running applications call, and from where; q quits, ? helps");
   add_running_target(*verb, options->record);
-  verb->add_option("-e,--calls", options->record.calls, "calls to count: names, %file %network ..., all; ! excludes")
-      ->type_name("SET")
-      ->capture_default_str();
+  add_calls(*verb, options->record.calls, "calls to count: names, %file %network ..., all; ! excludes");
   verb->add_option("--interval", options->interval, "how often to refresh, at least 250ms")
       ->type_name("T")
       ->capture_default_str();
   add_choice(*verb, options->choice);
-  verb->add_option("--lines", options->lines, "number of lines; by default as many as fit the terminal")
+  take_number(verb->add_option("--lines", options->lines, "number of lines; by default as many as fit the terminal"), 1,
+              std::numeric_limits<unsigned>::max())
       ->type_name("N");
   verb->add_flag("--once", options->once, "print one display, of one interval");
   verb->add_option("--duration", options->record.duration, "end after this time: 30s, 5m")->type_name("T");

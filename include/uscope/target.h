@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * Which processes a trace is of (docs/architecture.md, "What runs already"). A name is that of the executable or of the
- * script that it interprets, without folders.
+ * Which processes a trace is of (docs/architecture.md, "What runs already"). A process goes by several names, all
+ * without folders, and each of them counts:
+ * - that of its executable, whatever link led to it;
+ * - the one that it was executed by, which may be a link's (redis-server, python3). The name of its first thread (comm)
+ *   begins as that one, cut to 15 bytes;
+ * - its argument number 0, as it was given to exec;
+ * - that of the script that it interprets.
+ * At an exec, all four are looked at. Of processes that run already, the tracer looks at them (tracer/process/
+ * process_list.h, `ProcessNames`) and gives the numbers of those that match. The kernel side looks at the first thread's
+ * name and the executable's, and of the current process at its arguments, for those that have come since.
  */
 #ifndef USCOPE_TARGET_H
 #define USCOPE_TARGET_H

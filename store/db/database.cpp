@@ -14,6 +14,7 @@
 #include "store/db/schema.h"
 #include "store/files/trace_file.h"
 #include "support/private_file.h"
+#include "support/text.h"
 
 namespace uscope::store {
 namespace {
@@ -53,7 +54,8 @@ Result<void> check_start(int file, const std::string& name) {
   if (!start) return start.error().in(name);
   switch (start->kind) {
     case FileKind::kRawTrace:
-      return Error{name + " is a raw trace, which has to be loaded first", "uscope load " + name + " -o FILE.db"};
+      return Error{name + " is a raw trace, which has to be loaded first",
+                   "uscope load " + shell_quoted(name) + " -o FILE.db"};
     case FileKind::kEmpty:
       return Error{name + " is empty", kGive};
     case FileKind::kOther:

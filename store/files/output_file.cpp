@@ -272,6 +272,12 @@ bool OutputPlace::has(std::string_view suffix) const {
   return fstatat(folder(), (name_ + std::string(suffix)).c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+bool OutputPlace::is_being_written(std::string_view suffix) const {
+  const std::string name = name_ + std::string(suffix);
+  const UniqueFd file(openat(folder(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  return file && flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 bool OutputPlace::same_place(const OutputPlace& other) const {
   return folder_ && other.folder_ && name_ == other.name_ && is_same_folder(folder(), other.folder());
 }

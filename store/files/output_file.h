@@ -45,6 +45,8 @@ class OutputPlace {
   [[nodiscard]] Result<OutputFile> begin(std::string_view suffix = ".part", bool replaces = true) const;
   // Whether anything exists under the place's name with `suffix`.
   [[nodiscard]] bool has(std::string_view suffix) const;
+  // Whether a living uscope writes to that.
+  [[nodiscard]] bool is_being_written(std::string_view suffix) const;
 
   // Whether this open file has the place's name now.
   [[nodiscard]] bool is(int file) const;

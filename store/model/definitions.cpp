@@ -22,6 +22,18 @@ std::string argv_json(std::string_view bytes, bool cut) {
 
 }  // namespace
 
+ImageFacts image_facts(const trace::RawRecord& record) {
+  const auto exec = record.as<usc_exec>();
+  ImageFacts image;
+  image.process = trace::ProcessId(exec.process);
+  image.task = exec.old_tid != 0 ? trace::TaskId(exec.head.task) : trace::TaskId();
+  image.exe_file = trace::FileId(exec.exe_file);
+  image.time = exec.head.time;
+  image.path = to_utf8(record.data<usc_exec>(0, exec.path_bytes));
+  image.argv = argv_json(record.data<usc_exec>(exec.path_bytes, exec.argv_bytes), exec.argv_total > exec.argv_bytes);
+  return image;
+}
+
 void Definitions::add(const trace::RawRecord& record) {
   switch (record.head.type) {
     case USC_RECORD_STACK: {
@@ -115,8 +127,11 @@ void Definitions::add_task(const usc_task& task) {
   thread.tid = task.tid;
   thread.ns_tid = task.ns_tid;
   thread.defined = true;
-  // The kernel's start time is the thread's; under the leader's tid it is there from the exec on.
-  thread.start_ns = (task.flags & USC_TASK_EXEC_TID) ? task.head.time : task.start_ns;
+  // The kernel's start time is the thread's; under the leader's tid it is there from the exec on, and the command that
+  // uscope has launched from its first exec on: what was before is uscope's own.
+  const bool begins_here = (task.flags & (USC_TASK_EXEC_TID | USC_TASK_LAUNCHED)) != 0;
+  const std::uint64_t start_ns = begins_here ? task.head.time : task.start_ns;
+  thread.start_ns = start_ns;
   add_name(serial, task.head.time, trace::fixed_text(task.name, sizeof(task.name)));
   ProcessFacts& process = processes[process_serial];
   process.pid = task.pid;
@@ -130,7 +145,7 @@ void Definitions::add_task(const usc_task& task) {
   if (task.flags & USC_TASK_PROCESS) {
     process.started = true;
     process.number_flags |= task.flags & (USC_TASK_EXECUTED | USC_TASK_OWN_TID);
-    process.start_ns = task.start_ns;
+    process.start_ns = start_ns;
     process.parent_task = parent;
     process.parent_pid = parent ? 0 : task.parent_pid;
     process.image = trace::ImageId(task.image);
@@ -144,16 +159,10 @@ void Definitions::add_exec(const trace::RawRecord& record) {
   const auto exec = record.as<usc_exec>();
   const trace::ProcessId process_serial(exec.process);
   if (!process_serial) return;  // damaged
-  const trace::TaskId task(exec.head.task);
-  ImageFacts& image = images[trace::ImageId(exec.image)];
-  image.process = process_serial;
-  image.task = exec.old_tid != 0 ? task : trace::TaskId();
-  image.exe_file = trace::FileId(exec.exe_file);
-  image.time = exec.head.time;
-  image.path = to_utf8(record.data<usc_exec>(0, exec.path_bytes));
-  image.argv = argv_json(record.data<usc_exec>(exec.path_bytes, exec.argv_bytes), exec.argv_total > exec.argv_bytes);
-  add_name(task, exec.head.time, trace::fixed_text(exec.name, sizeof(exec.name)));
-  if (exec.exe_file >= USC_FILE_FIRST && exec.exe_file <= kMostFiles) files[image.exe_file].executed = true;
+  images[trace::ImageId(exec.image)] = image_facts(record);
+  add_name(trace::TaskId(exec.head.task), exec.head.time, trace::fixed_text(exec.name, sizeof(exec.name)));
+  if (exec.exe_file >= USC_FILE_FIRST && exec.exe_file <= kMostFiles)
+    files[trace::FileId(exec.exe_file)].executed = true;
   ProcessFacts& process = processes[process_serial];
   if (exec.old_tid != 0) process.number_flags |= USC_TASK_EXECUTED;
   if (process.pid == 0) process.pid = exec.tid;

@@ -108,6 +108,9 @@ struct LossFacts {
   trace::ProcessId process;
 };
 
+// What a usc_exec says of an image.
+[[nodiscard]] ImageFacts image_facts(const trace::RawRecord& record);
+
 class Definitions {
  public:
   // Takes what a record defines; of events only what was logged, for its kernel frames.

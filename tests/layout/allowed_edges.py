@@ -72,7 +72,7 @@ ALLOWED = {
     "cli": "cli/terminal cli/verbs",
     "cli/render": "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/terminal live support syscalls trace",
     "cli/session": (
-        "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope store store/db store/files "
+        "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope store store/db store/files store/model "
         "support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
         "tracer/model tracer/recorder"),
     "cli/terminal": "support",

@@ -68,7 +68,7 @@ const char* bpf_remedy(int number) {
   if (number == ENOMEM)
     return "raise the memory limit of the control group that uscope runs in (memory.max; MemoryMax= in a unit of "
            "systemd)";
-  return "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_RESOURCE; `uscope doctor` says more";
+  return "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN; `uscope doctor` says more";
 }
 
 Error load_failure(int number, std::string_view log, const std::vector<Check>& checks) {

@@ -100,6 +100,7 @@ Result<std::size_t> Collector::round() {
   record_error(walks_.work());
   write_jit_news();
   record_error(futexes_.work());
+  if (observer_ != nullptr) observer_->on_round(last_round_ns_, tasks_);
   forget_the_dead();
   if (!trouble_) return trouble_.error();
   return count;
@@ -133,7 +134,7 @@ void Collector::on_task(const usc_task& task) {
 }
 
 void Collector::on_exec(const usc_exec& exec) {
-  if (observer_ != nullptr) observer_->on_image(exec);
+  if (observer_ != nullptr) observer_->on_image(as<usc_exec>(strings_.filter(exec.head)));
   record_error(arrivals_.write_image(exec, tasks_.find(trace::TaskId(exec.head.task)).pid));
   if (exec.old_tid == 0) return;  // the image of a process that ran before
   program_starts_++;
@@ -161,6 +162,10 @@ void Collector::take_rows() {
   record_error(files_.open_more());
   record_error(maker_.hand_over());
   for (const trace::FileId serial : maker_.take_settled()) walks_.rows_came(serial);
+}
+
+void Collector::end_observation() {
+  if (observer_ != nullptr) observer_->on_round(~std::uint64_t{0}, tasks_);
 }
 
 void Collector::close() {
@@ -233,6 +238,7 @@ void Collector::write_jit_news() {
 Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
   Result<std::uint64_t> tasks = backend_.list_open_calls(before_ns, [this](const usc_record& record) {
     futexes_.observe(as<usc_event>(record));
+    if (observer_ != nullptr) observer_->on_open_call(as<usc_event>(record));
     record_error(sink_.append_own(as<usc_event>(record)));
   });
   if (!trouble_) return trouble_.error();

@@ -58,6 +58,8 @@ class Collector {
   void command_started() { jit_names_.command_started(); }
   // Decides what becomes of strings; to be called before the first round.
   void set_string_filter(trace::StringFilter filter) { strings_ = std::move(filter); }
+  // Nothing more will be seen; once the rings are empty.
+  void end_observation();
   // Writes counters and sequence totals, at the end.
   Result<void> write_totals();
 

@@ -17,11 +17,10 @@ struct Capability {
   const char* name;
   const char* why;
 };
-constexpr std::array<Capability, 4> kCapabilities = {{
+constexpr std::array<Capability, 3> kCapabilities = {{
     {39, "CAP_BPF", "to load programs and maps"},
     {38, "CAP_PERFMON", "to read user memory and kernel types in them"},
     {21, "CAP_SYS_ADMIN", "to open the files behind mappings of other processes (/proc/PID/map_files)"},
-    {24, "CAP_SYS_RESOURCE", "to lock memory on kernels that count it"},
 }};
 
 Check check_capabilities(const Host& host) {
@@ -32,7 +31,7 @@ Check check_capabilities(const Host& host) {
     check.found +=
         (check.found.empty() ? "missing " : ", ") + std::string(capability.name) + " (" + capability.why + ")";
   }
-  if (check.ok) check.found = "CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN, CAP_SYS_RESOURCE";
+  if (check.ok) check.found = "CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN";
   check.remedy = "run uscope as root (sudo), or in a container started with these capabilities";
   return check;
 }

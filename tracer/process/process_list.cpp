@@ -140,13 +140,30 @@ std::string executable_of(std::uint32_t pid) {
   return path_behind(tid, proc_path(tid, "exe"));
 }
 
-bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names) {
-  const std::string name = std::string(base_name(executable_of(pid)));
-  const auto among = [&](const std::string& wanted) {
-    return !wanted.empty() && std::find(names.begin(), names.end(), wanted) != names.end();
-  };
-  if (among(name)) return true;
-  return interprets(name) && among(std::string(base_name(script_of(command_line_of(pid)))));
+ProcessNames names_of(std::uint32_t pid) {
+  ProcessNames names;
+  names.executable = base_name(executable_of(pid));
+  if (names.executable.empty()) return names;
+  const std::string arguments = command_line_of(pid);
+  names.comm = name_of(pid);
+  names.title = arguments.c_str();
+  if (interprets(names.executable)) names.script = base_name(script_of(arguments));
+  return names;
+}
+
+std::vector<std::string> ProcessNames::all() const {
+  std::string_view first_word = std::string_view(title).substr(0, title.find(' '));
+  if (first_word.ends_with(':')) first_word.remove_suffix(1);
+  std::vector<std::string> names;
+  for (const std::string_view name : {base_name(first_word), std::string_view(comm), base_name(title),
+                                      std::string_view(executable), std::string_view(script)})
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  return names;
+}
+
+bool ProcessNames::has(std::string_view name) const {
+  const std::vector<std::string> names = all();
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {

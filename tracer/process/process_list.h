@@ -32,9 +32,20 @@ inline constexpr std::string_view kDeleted = " (deleted)";
 // deleted file, the path that it had.
 [[nodiscard]] std::string executable_of(std::uint32_t pid);
 
-// Whether a process has one of these names: its executable's base name or, if that is an interpreter
-// (include/uscope/target.h), the base name of its script.
-[[nodiscard]] bool goes_by_name(std::uint32_t pid, const std::vector<std::string>& names);
+// The names that a process goes by (include/uscope/target.h), all "" for kernel threads and processes that have ended.
+struct ProcessNames {
+  std::string executable;  // base name of its executable, whatever link led to it
+  std::string comm;        // of its first thread, at most 15 bytes: at first that of the file that it executed
+  std::string title;       // its argument number 0, which some programs change into a description of themselves
+  std::string script;      // base name of what it interprets, if its executable is an interpreter
+
+  // Whether it goes by this name. Of the title, the part behind the last slash counts, or that of its first word:
+  // "redis-server" of "/usr/bin/redis-server *:6379".
+  [[nodiscard]] bool has(std::string_view name) const;
+  // Those names, each once. The name of the first thread may be cut, and is not the first one.
+  [[nodiscard]] std::vector<std::string> all() const;
+};
+[[nodiscard]] ProcessNames names_of(std::uint32_t pid);
 
 // An executable mapping of a file; the path is as from executable_of().
 struct ExecutableMapping {

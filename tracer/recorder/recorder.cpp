@@ -21,6 +21,7 @@
 #include "trace/raw_writer.h"
 #include "tracer/backend/backend.h"
 #include "tracer/collect/collector.h"
+#include "tracer/collect/observer.h"
 #include "tracer/files/file_table.h"
 #include "tracer/host/host.h"
 #include "tracer/process/process_list.h"
@@ -193,6 +194,7 @@ class Recording {
   std::unique_ptr<RowBuildQueue> maker_;  // used by files and collector, and reads from both: destroyed before them
   std::optional<LaunchedCommand> command_;
   RecordOutcome outcome_;
+  FoundRunning found_;
   std::uint64_t start_ns_ = 0;
   std::uint64_t stop_ns_ = 0;
   ClockOffsets offsets_;
@@ -259,18 +261,21 @@ Result<void> Recording::prepare() {
   return {};
 }
 
-// Running processes are examined before the hooks are in place: scripts are recognised by their arguments, which the
-// kernel side cannot read of another process, and rows are available from the first call on.
+// Running processes are examined before the hooks are in place: the kernel side cannot read the arguments of another
+// process, by which some are recognised, and rows are available from the first call on.
 Result<void> Recording::prepare_target() {
   if (command_) files_->preload(command_->path());
   TargetNames names = options_.target;
   const __u32 kinds = options_.config.target.kinds;
   if ((kinds & USC_TARGET_APP) != 0 && !command_) {
     ProcessLooks looks(scouts_.get());
+    NameSearch search(names.apps);
     for (const std::uint32_t pid : running_processes()) {
       if (end_is_asked_for()) return interrupted();
-      if (pid != static_cast<std::uint32_t>(getpid()) && looks.goes_by_name(pid, names.apps)) names.pids.push_back(pid);
+      if (pid != static_cast<std::uint32_t>(getpid()) && search.take(pid, looks.names_of(pid)))
+        names.pids.push_back(pid);
     }
+    found_.missing = search.missing();
   }
   for (const std::uint32_t pid : names.pids) files_->preload_process(pid);
   if (end_is_asked_for()) return interrupted();
@@ -297,7 +302,8 @@ Result<void> Recording::adopt() {
                      ? fmt::format("process {} has ended before tracing began", options_.target.pids.front())
                      : "all processes had ended before tracing began",
                  "with --app, uscope waits for the next one of a name"};
-  if (hooks_.attached) hooks_.attached(*tasks);
+  found_.threads = *tasks;
+  if (hooks_.attached) hooks_.attached(found_);
   return {};
 }
 
@@ -452,6 +458,7 @@ Result<void> Recording::finish() {
   if (auto done = empty_rings(false); !done) return done;
   backend_->detach();
   if (auto done = empty_rings(true); !done) return done;
+  collector_->end_observation();
   if (auto done = collector_->write_losses(); !done) return done;
   if (auto done = writer_->append_meta("duration_ns", std::to_string(monotonic_ns() - start_ns_)); !done) return done;
   const ClockOffsets now = clock_offsets();
@@ -465,6 +472,7 @@ Result<void> Recording::finish() {
 Result<void> Recording::begin() {
   start_ns_ = monotonic_ns();
   offsets_ = clock_offsets();
+  if (hooks_.observer != nullptr) hooks_.observer->on_start(start_ns_);
   // The raw trace was begun before the programs were loaded, which may take a second.
   if (auto done = writer_->append_meta("start_ns", std::to_string(start_ns_)); !done) return done;
   if (!command_) return adopt();

@@ -16,6 +16,7 @@
 #include "tracer/collect/figures.h"
 #include "tracer/files/file.h"
 #include "tracer/process/launcher.h"
+#include "tracer/process/name_search.h"
 #include "uscope/control.h"
 
 namespace uscope::tracer {
@@ -60,13 +61,18 @@ struct RecordOutcome {
   std::uint64_t duration_ns = 0;
 };
 
+// What ran already when tracing began.
+struct FoundRunning {
+  std::uint64_t threads = 0;         // that are traced
+  std::vector<MissingName> missing;  // names (--app) that no process has
+};
+
 struct RecordHooks {
   RecordObserver* observer = nullptr;           // receives each event
   CompareObserver* compare_observer = nullptr;  // receives each comparison of --verify
   std::function<void()> ready;                  // the kernel side is in place, and nothing is traced yet
   std::function<bool()> ending;                 // the kernel side is about to be removed; called until it returns true
-  std::function<void(std::uint64_t)> attached;  // running processes are now traced; the argument is their number of
-                                                // threads
+  std::function<void(const FoundRunning&)> attached;  // running processes are now traced
   std::function<void(const TraceFigures&, double)>
       status;                        // about four times a second, with the seconds since the start
   StallCheck* stall = nullptr;       // with RecordOptions.stall_ns

@@ -66,12 +66,12 @@ void list_descriptors(ScoutDesk& desk) {
   desk.answer(out.bytes());
 }
 
-void compare_name(ScoutDesk& desk) {
+void look_at_names(ScoutDesk& desk) {
   ScoutReader in(desk.request().bytes);
-  const auto pid = in.get<std::uint32_t>();
-  std::vector<std::string> names;
-  while (!in.empty()) names.push_back(in.get_text());
-  desk.answer(ScoutWriter().put(uscope::tracer::goes_by_name(pid, names)).bytes());
+  const ProcessNames names = uscope::tracer::names_of(in.get<std::uint32_t>());
+  ScoutWriter out;
+  out.put_text(names.executable).put_text(names.comm).put_text(names.title).put_text(names.script);
+  desk.answer(out.bytes());
 }
 
 void list_mappings(ScoutDesk& desk) {
@@ -260,12 +260,16 @@ std::vector<OpenDescriptor> ProcessLooks::descriptors_of(std::uint32_t pid) {
   return get_descriptors(in);
 }
 
-bool ProcessLooks::goes_by_name(std::uint32_t pid, const std::vector<std::string>& names) {
-  ScoutWriter request;
-  request.put(pid);
-  for (const std::string& name : names) request.put_text(name);
-  const auto answer = ask(scouts_, pid, compare_name, request.bytes());
-  return answer && ScoutReader(answer->bytes).get<bool>();
+ProcessNames ProcessLooks::names_of(std::uint32_t pid) {
+  ProcessNames names;
+  const auto answer = ask(scouts_, pid, look_at_names, request_for(pid));
+  if (!answer) return names;
+  ScoutReader in(answer->bytes);
+  names.executable = in.get_text();
+  names.comm = in.get_text();
+  names.title = in.get_text();
+  names.script = in.get_text();
+  return names;
 }
 
 std::vector<ExecutableMapping> ProcessLooks::executable_mappings_of(std::uint32_t pid) {

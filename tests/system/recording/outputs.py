@@ -96,7 +96,8 @@ class Outputs(AttachCase):
         self.wait_for(lambda: os.path.exists(self.db + ".raw.part"), "it does not begin")
         second = record(self.db)
         self.assertEqual(second.returncode, FAILED)
-        self.assertIn("trace.db.raw.part", second.stderr)
+        self.assertIn(f"another uscope is recording to {self.db}", second.stderr)
+        self.assertIn("wait until it has ended, or choose another place with -o", second.stderr)
         self.assertEqual(first.wait(WAIT), 0)
         self.assertEqual(os.listdir(self.folder.name), ["trace.db"])
 

@@ -48,6 +48,12 @@ class Recording(unittest.TestCase):
         self.assertEqual(self.record("sh", "-c", "exit 7").returncode, 7)
         self.assertEqual(self.rows("SELECT exit_code FROM process"), [(7,)])
 
+    def test_its_life_begins_with_its_first_exec(self):
+        """uscope forks it before it loads its programs, which takes longer."""
+        self.assertEqual(self.record("sh", "-c", "exit 0").returncode, 0)
+        self.assertEqual(self.rows("SELECT p.start_ns BETWEEN CAST(m.value AS INTEGER) AND (SELECT min(ts_ns) FROM event), "
+                                   "p.start_ns = t.start_ns FROM process p, thread t, meta m WHERE m.key = 'start_ns'"), [(1, 1)])
+
     def test_a_command_that_makes_none_of_the_calls_asked_for_is_no_failure(self):
         done = self.record("true", options=["-e", "getppid"])
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -45,6 +45,17 @@ TEST_F(LoaderTest, EveryHowKeepsItsMeaning) {
   EXPECT_TRUE(summary_.complete);
 }
 
+// What comes before is uscope's: it forks the command long before it lets it go.
+TEST_F(LoaderTest, ALaunchedCommandBeginsWithItsFirstExec) {
+  trace_->task({.flags = USC_TASK_PROCESS | USC_TASK_LAUNCHED, .time = kStart + 30});
+  trace_->exec(1, 1, 1, 2, "/opt/bin/app", std::string("app\0", 4), kStart + 40);
+  trace_->task({.task = 2, .process = 2, .parent_task = 1, .pid = 101, .tid = 101, .time = kStart + 50});
+  trace_->totals();
+  load();
+  EXPECT_EQ(rows("SELECT pid, start_ns - 1000000000000 FROM process ORDER BY id"), "100|30\n101|45");
+  EXPECT_EQ(rows("SELECT tid, start_ns - 1000000000000 FROM thread ORDER BY id"), "100|30\n101|45");
+}
+
 TEST_F(LoaderTest, AReturnReplacesTheOpenRecordInEitherOrder) {
   usual();
   trace_->event({.entry = kStart + 10, .end = kStart + 2'000'000'000, .how = USC_HOW_OPEN});

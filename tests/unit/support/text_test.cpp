@@ -57,6 +57,14 @@ TEST(Text, EscapesMarksToo) {
   EXPECT_EQ(escape_with("a<b>\n", "<>"), R"(a\x3cb\x3e\x0a)");
 }
 
+TEST(Text, AWordForAShellIsQuotedIfItIsNotPlain) {
+  EXPECT_EQ(shell_quoted("/tmp/a-b_c.db"), "/tmp/a-b_c.db");
+  EXPECT_EQ(shell_quoted("my trace.db"), "'my trace.db'");
+  EXPECT_EQ(shell_quoted("$(id)`id`"), "'$(id)`id`'");
+  EXPECT_EQ(shell_quoted("it's"), R"('it'"'"'s')");
+  EXPECT_EQ(shell_quoted(""), "''");
+}
+
 TEST(Text, DigitsAreGroupedByThree) {
   EXPECT_EQ(group_digits(0), "0");
   EXPECT_EQ(group_digits(999), "999");

@@ -57,10 +57,14 @@ TEST_F(EventsTest, AsJson) {
 }
 
 TEST_F(EventsTest, NoEventIsAnEmptyDocument) {
-  const std::string text = output({"events", "sample.db", "--format", "json", "--pid", "4711"});
-  expect_schema(text, "events");
-  EXPECT_EQ(Json::parse(text)["events"].size(), 0U);
-  EXPECT_EQ(output({"events", "sample.db", "--pid", "4711"}), "");
+  const Finished json = uscope({"events", "sample.db", "--format", "json", "--pid", "4711"});
+  EXPECT_EQ(json.code, 0);
+  expect_schema(json.out, "events");
+  EXPECT_EQ(Json::parse(json.out)["events"].size(), 0U);
+  const Finished text = uscope({"events", "sample.db", "--pid", "4711"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.out, "");
+  for (const Finished& run : {json, text}) EXPECT_EQ(run.err, "uscope: no event of sample.db matches\n");
 }
 
 TEST_F(EventsTest, OptionsReachTheFilter) {

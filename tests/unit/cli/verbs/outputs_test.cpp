@@ -60,14 +60,14 @@ TEST_F(Outputs, LoadReplacesDatabasesOnly) {
 }
 
 TEST_F(Outputs, NamesThatAreNone) {
-  expect_failure({"load", "trace.raw", "-o", ""}, "the output has an empty name");
+  expect_failure({"load", "trace.raw", "-o", ""}, "needs a value, and an empty one is given");
   expect_failure({"load", "trace.raw", "-o", "none/"}, "the output is a folder: none/");
   expect_failure({"load", "trace.raw", "-o", "."}, "the output is a folder: .");
   expect_failure({"load", "trace.raw", "-o", "-"}, "a database cannot be written to it");
   expect_failure({"load", "trace.raw", "-o", "/dev/stdout"}, "a database cannot be written to it");
   expect_failure({"load", "trace.raw", "-o", std::string(300, 'x')}, "File name too long");
   expect_failure({"load", "trace.raw", "-o", std::string(252, 'x')}, "File name too long");
-  expect_failure({"export", "sample.db", "-o", ""}, "the output has an empty name");
+  expect_failure({"export", "sample.db", "-o", ""}, "needs a value, and an empty one is given");
 }
 
 TEST_F(Outputs, ExportWritesToDescriptorsPipesAndDevices) {

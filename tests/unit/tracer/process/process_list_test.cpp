@@ -20,13 +20,16 @@ namespace {
 // A copy of `sleep` under some path, running.
 class Sleeper {
  public:
-  explicit Sleeper(const std::string& path) : path_(path) {
+  explicit Sleeper(const std::string& path, std::string name = "sleep") : Sleeper(path, path, std::move(name)) {}
+  // Executed by a link to it.
+  Sleeper(const std::string& path, const std::string& link, std::string name) : path_(path) {
     std::filesystem::copy_file("/usr/bin/sleep", path_);
-    std::string name = "sleep";
+    if (link != path) std::filesystem::create_symlink(path_, link);
     std::string time = "100";
     std::vector<char*> arguments{name.data(), time.data(), nullptr};
-    EXPECT_EQ(posix_spawn(&pid_, path_.c_str(), nullptr, nullptr, arguments.data(), environ), 0);
-    // posix_spawn() returns after the exec.
+    EXPECT_EQ(posix_spawn(&pid_, link.c_str(), nullptr, nullptr, arguments.data(), environ), 0);
+    // posix_spawn() returns in the exec, before the kernel has noted where the arguments are.
+    while (command_line_of(pid()).empty() && kill(pid_, 0) == 0) usleep(1000);
   }
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
@@ -51,10 +54,21 @@ class ProcessList : public testing::Test {
 };
 
 TEST_F(ProcessList, AProgramReallyNamedDeletedHasThatName) {
-  const Sleeper sleeper(folder_ + "/sleep (deleted)");
+  const Sleeper sleeper(folder_ + "/sleep (deleted)", folder_ + "/other");
   EXPECT_EQ(executable_of(sleeper.pid()), folder_ + "/sleep (deleted)");
-  EXPECT_TRUE(goes_by_name(sleeper.pid(), {"sleep (deleted)"}));
-  EXPECT_FALSE(goes_by_name(sleeper.pid(), {"sleep"}));
+  EXPECT_TRUE(names_of(sleeper.pid()).has("sleep (deleted)"));
+  EXPECT_FALSE(names_of(sleeper.pid()).has("sleep"));
+}
+
+// As redis-server is a link to redis-check-rdb: ps shows the link's name, and so does pgrep.
+TEST_F(ProcessList, OneGoesByItsLinksNameAndByItsArgument) {
+  const Sleeper sleeper(folder_ + "/real-sleeper", folder_ + "/linked", "named-so");
+  const ProcessNames names = names_of(sleeper.pid());
+  EXPECT_EQ(names.executable, "real-sleeper");
+  EXPECT_EQ(names.comm, "linked");
+  EXPECT_EQ(names.title, "named-so");
+  for (const char* name : {"real-sleeper", "linked", "named-so"}) EXPECT_TRUE(names.has(name)) << name;
+  EXPECT_FALSE(names.has("sleep"));
 }
 
 TEST_F(ProcessList, ADeletedOneHasTheNameItHad) {

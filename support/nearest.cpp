@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "support/nearest.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+namespace uscope {
+namespace {
+
+// Edits that turn `a` into `b`: insert, delete, replace, swap two neighbours.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); i++) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); j++) {
+      const std::size_t replaced = last[j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0);
+      row[j] = std::min({replaced, row[j - 1] + 1, last[j] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  constexpr std::size_t kOffered = 3;
+  constexpr std::size_t kLongest = 64;
+  if (word.size() > kLongest) return {};
+  const std::size_t allowed = word.size() <= 3 ? 1 : 2 + word.size() / 8;
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > word.size() + allowed) continue;
+    if (const std::size_t edits = distance(word, candidate); edits <= allowed) near.emplace_back(edits, candidate);
+  }
+  std::sort(near.begin(), near.end());
+  near.erase(std::unique(near.begin(), near.end()), near.end());
+  std::vector<std::string> offered;
+  for (std::size_t i = 0; i < near.size() && i < kOffered; i++) offered.push_back(std::move(near[i].second));
+  return offered;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string offered;
+  for (const std::string& name : nearest(word, candidates)) offered += (offered.empty() ? "" : ", ") + name;
+  return offered.empty() ? "" : "did you mean " + offered + "?";
+}
+
+}  // namespace uscope

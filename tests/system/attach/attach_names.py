@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""--app: every name that ps, pgrep and systemctl show for a process finds it, whether it runs already or is started later; names that
+no process has come with those that are like them. Needs root and a backend; usage: attach_names.py USCOPE FIXTURES"""
+import os
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from attaching import AttachCase, USCOPE, WAIT, WAITERS  # noqa: E402
+from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
+
+RENAMES_ITSELF = """
+import ctypes, sys, time
+ctypes.CDLL(None).prctl(15, sys.argv[1].encode(), 0, 0, 0)
+print("renamed", flush=True)
+time.sleep(100)
+"""
+
+
+class Names(AttachCase):
+    def setUp(self):
+        super().setUp()
+        self.number = os.getpid()
+
+    def link(self, name):
+        """As redis-server is a link to redis-check-rdb: the executable has another name."""
+        path = os.path.join(self.folder.name, name)
+        os.symlink(WAITERS, path)
+        return path
+
+    def check_running(self, name, *command, **kwargs):
+        running = self.start(*command, **kwargs)
+        self.wait_until_asleep(running.pid, 5)
+        tracer = self.attach("--app", name)
+        self.assertIn("5 threads run already", self.text())
+        self.finish(tracer)
+        self.assertEqual(self.rows("SELECT pid FROM process"), [(running.pid,)])
+
+    def check_later(self, name, *command, options=(), **kwargs):
+        tracer = self.attach("--app", name, *options)
+        self.assertIn("waiting for it", self.text())
+        later = self.start(*command, **kwargs)
+        self.assertEqual(later.wait(WAIT), 0)
+        self.finish(tracer)
+        self.assertEqual(self.rows("SELECT pid FROM process"), [(later.pid,)])
+        # From its first instruction on.
+        self.assertGreater(self.rows("SELECT count(*) FROM v_event WHERE kind = 'brk'")[0][0], 0)
+
+    def test_a_running_one_by_the_links_name(self):
+        name = f"linked-{self.number}"
+        self.check_running(name, self.link(name), "60000")
+
+    def test_a_running_one_by_a_links_name_that_is_longer_than_a_threads(self):
+        name = f"linked-by-a-long-name-{self.number}"
+        self.check_running(name, self.link(name), "60000")
+
+    def test_a_later_one_by_the_links_name(self):
+        name = f"linked-by-a-long-name-{self.number}"
+        self.check_later(name, self.link(name), "200")
+
+    def test_a_running_one_by_its_argument_0(self):
+        name = f"named-{self.number}"
+        self.check_running(name, f"/no/such/folder/{name}", "60000", executable=WAITERS)
+
+    def test_a_later_one_by_its_argument_0(self):
+        name = f"named-{self.number}"
+        self.check_later(name, f"/no/such/folder/{name}", "200", executable=WAITERS)
+
+    def test_a_later_one_stays_with_follow_image(self):
+        name = f"named-{self.number}"
+        self.check_later(name, name, "200", executable=WAITERS, options=("--follow", "image"))
+
+    def test_a_running_one_by_the_name_that_it_gave_itself(self):
+        name = f"own-{self.number}"
+        running = self.start(sys.executable, "-c", RENAMES_ITSELF, name, stdout=subprocess.PIPE)
+        self.assertEqual(running.stdout.readline(), b"renamed\n")
+        tracer = self.attach("--app", name)
+        self.assertIn("1 threads run already", self.text())
+        self.finish(tracer)
+        self.assertEqual(self.rows("SELECT pid FROM process"), [(running.pid,)])
+
+    def test_another_argument_is_no_name(self):
+        name = f"argument-{self.number}"
+        running = self.start("sleep", "100", f"/{name}")
+        running.kill()
+        bystander = self.start("sh", "-c", "sleep 100", "sh", name)
+        time.sleep(0.2)
+        tracer = self.attach("--app", name)
+        self.assertIn("waiting for it", self.text())
+        self.finish(tracer)
+        self.assertIsNone(bystander.poll())
+        self.assertEqual(self.rows("SELECT count(*) FROM process"), [(0,)])
+
+    def test_near_misses_are_named(self):
+        name = f"nearly-{self.number}"
+        running = self.start(self.link(name + "-server"), "60000")
+        self.wait_until_asleep(running.pid, 5)
+        tracer = self.attach("--app", name)
+        near = f"no process is called {name}; did you mean {name}-server (pid {running.pid})?"
+        self.wait_for(lambda: near in self.text(), "the near miss is not named")
+        self.assertIn("waiting for it", self.text())
+        self.finish(tracer)
+        done = subprocess.run([USCOPE, "deadlock", *BACKEND_OPTIONS, "--app", name], capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(near, done.stderr)
+        done = subprocess.run([USCOPE, "top", "--once", "--duration", "1", *BACKEND_OPTIONS, "--app", name], capture_output=True, text=True,
+                              timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(near, done.stderr)
+
+    def test_a_misspelt_name_beside_one_that_runs(self):
+        name = f"beside-{self.number}"
+        running = self.start(self.link(name), "60000")
+        self.wait_until_asleep(running.pid, 5)
+        misspelt = name.replace("side", "sdie")
+        tracer = self.attach("--app", name, "--app", misspelt)
+        self.wait_for(lambda: f"no process is called {misspelt}; did you mean {name} (pid {running.pid})?" in self.text(), "it is not named")
+        self.assertIn("5 threads run already", self.text())
+        self.finish(tracer)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
