@@ -6,6 +6,7 @@
 
 #include "analyzer/read/event_query.h"
 #include "cli/render/events_render.h"
+#include "cli/render/units.h"
 #include "store/db/string_table.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
@@ -65,7 +66,7 @@ void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& task)
     strings_.erase(at);
   }
   status_.clear();
-  std::fputs(event_text(row).c_str(), stderr);
+  std::fputs(event_text(row, seconds(row.ts_ns)).c_str(), stderr);
 }
 
 }  // namespace uscope::cli

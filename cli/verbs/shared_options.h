@@ -2,6 +2,9 @@
 // Options that several verbs take.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "cli/session/record_plan.h"
 #include "cli/terminal/output.h"
 
@@ -13,6 +16,9 @@ namespace uscope::cli {
 
 // Declares `--format text|json`.
 void add_format(CLI::App& verb, Format& format);
+
+// Declares an option that may be given more than once, each time with one GLOB.
+void add_globs(CLI::App& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help);
 
 void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice);
 
