@@ -22,6 +22,7 @@ struct KindFacts {
   std::string name;
   syscalls::Transfer transfer;
   bool opens = false;
+  bool waits = false;
 };
 
 bool matches(const std::vector<std::string>& globs, const std::string& text) {
@@ -46,6 +47,7 @@ void add(FileLine& line, const FileLine& more) {
   line.bytes_read += more.bytes_read;
   line.bytes_written += more.bytes_written;
   line.total_ns += more.total_ns;
+  line.wait_ns += more.wait_ns;
 }
 
 // One row of object_total.
@@ -62,6 +64,7 @@ FileLine counts_of(const SqlRow& row, const KindFacts& kind) {
   line.calls = events;
   line.failures = count_of(row, 6);
   line.total_ns = count_of(row, 7);
+  line.wait_ns = kind.waits ? line.total_ns : 0;
   line.opens = kind.opens ? events : 0;
   line.reads = reads_here ? events : 0;
   line.writes = kind.transfer.writes ? events : 0;
@@ -79,7 +82,7 @@ std::uint64_t weight(const FileLine& line, FileOrder order) {
     case FileOrder::kFailures:
       return line.failures;
     default:
-      return line.total_ns;
+      return line.total_ns - line.wait_ns;
   }
 }
 
@@ -88,7 +91,7 @@ std::uint64_t weight(const FileLine& line, FileOrder order) {
 Result<FileTable> read_files(const store::Database& database, const Catalog& catalog, const FileQuery& query) {
   std::unordered_map<KindRowId, KindFacts> kinds;
   for (const Kind& kind : catalog.kinds)
-    kinds[kind.id] = {kind.name, syscalls::transfer_of(kind.name), syscalls::opens(kind.name)};
+    kinds[kind.id] = {kind.name, syscalls::transfer_of(kind.name), syscalls::opens(kind.name), kind.waits};
   static const KindFacts kUnknown;
   std::unordered_set<ImageRowId> images;
   for (const Image& image : catalog.images)

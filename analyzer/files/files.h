@@ -28,9 +28,15 @@ struct FileLine {
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
   std::uint64_t total_ns = 0;  // inside the calls
+  std::uint64_t wait_ns = 0;   // the part of it in calls that wait (epoll_wait, accept, …)
 };
 
-enum class FileOrder { kTime, kBytes, kCalls, kFailures };
+enum class FileOrder {
+  kTime,  // total_ns without wait_ns
+  kBytes,
+  kCalls,
+  kFailures
+};
 
 // GLOBs are SQLite's. Values of one list are alternatives.
 struct FileQuery {

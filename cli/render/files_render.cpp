@@ -17,15 +17,12 @@ std::string number(std::uint64_t count) {
 
 std::vector<std::string> cells(const analyzer::FileLine& line, const std::string& name) {
   const auto bytes = [](std::uint64_t count) { return count == 0 ? "" : human_bytes(count); };
-  return {number(line.calls),
-          number(line.failures),
-          number(line.opens),
-          number(line.reads),
-          number(line.writes),
-          bytes(line.bytes_read),
-          bytes(line.bytes_written),
-          line.total_ns == 0 ? "" : human_duration(static_cast<double>(line.total_ns)),
-          name};
+  const auto time = [](std::uint64_t ns) { return ns == 0 ? "" : human_duration(static_cast<double>(ns)); };
+  return {number(line.calls),        number(line.failures),
+          number(line.opens),        number(line.reads),
+          number(line.writes),       bytes(line.bytes_read),
+          bytes(line.bytes_written), time(line.total_ns - line.wait_ns),
+          time(line.wait_ns),        name};
 }
 
 nlohmann::ordered_json counts_json(const analyzer::FileLine& line) {
@@ -36,7 +33,8 @@ nlohmann::ordered_json counts_json(const analyzer::FileLine& line) {
           {"writes", line.writes},
           {"bytes_read", line.bytes_read},
           {"bytes_written", line.bytes_written},
-          {"total_ns", line.total_ns}};
+          {"total_ns", line.total_ns},
+          {"wait_ns", line.wait_ns}};
 }
 
 }  // namespace
@@ -50,6 +48,7 @@ TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files) {
                    {"read", Align::kRight},
                    {"written", Align::kRight},
                    {"time", Align::kRight},
+                   {"waiting", Align::kRight},
                    {"path, address or kind", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : files.lines) table.add_row(cells(line, line.name.value_or("(unknown)")));
   return table;

@@ -395,7 +395,7 @@ std::string instances(const std::string& name, const analyzer::TopList<analyzer:
 
 std::string hints(const Summary& summary, const std::string& file) {
   const std::string name = escape_terminal(file);
-  std::string out = fmt::format("\nMore: uscope tree {0}; uscope events {0} --stack; uscope files {0}", name);
+  std::string out = fmt::format("\nMore: uscope tree {0}; uscope files {0}; uscope events {0} --stack", name);
   if (summary.trace.errors) out += "; … --failed";
   if (summary.trace.open) out += "; … --how open";
   return out + "\n";

@@ -94,10 +94,12 @@ void StringWriter::find_object(const usc_event& event, std::span<const Descripto
     return arg < 0 || at == strings.end() ? trace::StringRowId() : at->string_id;
   };
   if (args.path >= 0) {
-    const bool is_null = event.args[args.path] == 0 && args.folder >= 0;
     object_.is_about_any = true;
-    object_.name = is_null ? descriptor(args.folder) : text(args.path);
-    if (object_.name && !is_null) object_.folder = descriptors_.folder();
+    object_.name = text(args.path);
+    if (object_.name)
+      object_.folder = descriptors_.folder();
+    else if (event.args[args.path] == 0)
+      object_.name = descriptor(args.folder);
     return;
   }
   // Of an optional descriptor, -1 means none: mmap of anonymous memory.

@@ -93,6 +93,18 @@ TEST_F(FilesTest, OneObjectIsOneLine) {
   EXPECT_EQ(found.all.calls, 7U);
 }
 
+// A descriptor on which a server waits is not the one with most work.
+TEST_F(FilesTest, WaitingIsNoWork) {
+  test::write_store(folder_ / "waits.db", R"sql(
+    INSERT INTO kind VALUES(1, 'epoll_wait', 'syscall', 'x86_64', 232), (2, 'read', 'syscall', 'x86_64', 0);
+    INSERT INTO string VALUES(1, 'anon_inode:[eventpoll]'), (2, '/a');
+    INSERT INTO object_total VALUES (1, NULL, NULL, 1, 'call', 1, 0, 1000, 0), (2, NULL, NULL, 2, 'call', 1, 0, 10, 5);)sql");
+  const FileTable found = table(test::open_store(folder_ / "waits.db"), {});
+  EXPECT_EQ(names(found), (Names{"/a", "anon_inode:[eventpoll]"}));
+  EXPECT_EQ(found.all.total_ns, 1010U);
+  EXPECT_EQ(found.all.wait_ns, 1000U);
+}
+
 // A store from elsewhere.
 TEST_F(FilesTest, DanglingIdsAreSurvived) {
   test::write_store(folder_ / "odd.db", "INSERT INTO object_total VALUES(77, 78, 79, 80, 'call', -5, 1, 2, 3);");

@@ -29,7 +29,7 @@ TEST(TextTable, LeavesOutWhatIsDispensableIfItMust) {
   table.add_row({"read", "1", "2", "/etc/passwd"});
   EXPECT_EQ(table.render(31), "  call  mean  half  file\n  read     1     2  /etc/passwd\n");
   EXPECT_EQ(table.render(24), "  call  mean  half  file\n  read     1     2  /et…\n");
-  EXPECT_EQ(table.render(23), "  call  mean  file\n  read     1  /etc/passwd\n");
+  EXPECT_EQ(table.render(23), "  call  mean  file\n  read     1  /etc/pas…\n");
   EXPECT_EQ(table.render(17), "  call  file\n  read  /etc/pas…\n");
 }
 

@@ -63,7 +63,7 @@ TEST_F(EventsTest, TimesAreRelativeOrOfTheDay) {
     words.insert(words.end(), more.begin(), more.end());
     std::istringstream lines(output(words));
     std::string found;
-    for (std::string line; std::getline(lines, line);) found += line.substr(13, line.find(" openat") - 13) + "|";
+    for (std::string line; std::getline(lines, line);) found += line.substr(12, line.find(" openat") - 12) + "|";
     return found;
   };
   EXPECT_EQ(times({}), " 0.220000| 0.230000|");

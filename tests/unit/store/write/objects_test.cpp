@@ -4,6 +4,7 @@
 
 #include "store/write/object_totals.h"
 #include "syscalls/syscall_table.h"
+#include "tests/unit/analyzer/sample_trace.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
