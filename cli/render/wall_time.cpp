@@ -69,7 +69,7 @@ std::optional<WallTime> parse_wall_time(std::string_view text) {
   if (!hours || !take(text, ':')) return std::nullopt;
   const auto minutes = take_number(text, 59);
   if (!minutes) return std::nullopt;
-  time.of_day_ns = (*hours * 60 + *minutes) * 60 * kSecond;
+  time.of_day_ns = (std::int64_t{*hours} * 60 + *minutes) * 60 * kSecond;
   if (text.empty()) return time;
   if (!take(text, ':')) return std::nullopt;
   double seconds = 0;

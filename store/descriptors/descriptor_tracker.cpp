@@ -19,7 +19,7 @@ constexpr std::size_t kAbis = 3;
 constexpr std::uint64_t kBeforeLossNs = 100'000'000;
 
 char letter_at(std::string_view letters, std::size_t arg) {
-  return arg < letters.size() ? letters[arg] : 0;
+  return arg < letters.size() ? letters[arg] : '\0';
 }
 
 }  // namespace
