@@ -17,6 +17,7 @@
 #include "cli/verbs/doctor.h"
 #include "cli/verbs/events.h"
 #include "cli/verbs/export.h"
+#include "cli/verbs/files.h"
 #include "cli/verbs/invocation.h"
 #include "cli/verbs/load.h"
 #include "cli/verbs/raw.h"
@@ -36,6 +37,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_raw(app, invocation);
   add_report(app, invocation);
   add_events(app, invocation);
+  add_files(app, invocation);
   add_tree(app, invocation);
   add_sql(app, invocation);
   add_diff(app, invocation);

@@ -15,8 +15,10 @@ namespace {
 
 using analyzer::Image;
 using analyzer::Kind;
+using analyzer::Process;
 using analyzer::SqlRow;
 using analyzer::text;
+using analyzer::Thread;
 
 // Without control characters, line ends, and what turns the direction of writing.
 std::string one_line(std::string_view text) {
@@ -36,48 +38,85 @@ std::string one_frame(std::string_view name) {
   return clean;
 }
 
-std::string folded_line(const std::string& process, const SqlRow& row, const std::string* call) {
-  std::string line = process.empty() ? "[unknown]" : one_frame(process);
-  if (row.is_null(4)) {
-    line += ";[no stack]";
-  } else {
-    const std::string ended = text(row, 4);
-    if (ended.starts_with("broken:")) line += ";[" + ended + "]";
-    const std::string stack = one_line(text(row, 5));
-    if (!stack.empty()) line += ";" + stack;
+// The query's columns.
+enum Column : int { kImage, kThread, kKind, kEvents, kTotal, kTimed, kEnded, kFolded };
+
+void append(std::string& line, const std::string& frame) {
+  line += (line.empty() ? "" : ";") + frame;
+}
+
+class Folder {
+ public:
+  Folder(const analyzer::Catalog& catalog, const FoldedLevels& levels) : catalog_(catalog), levels_(levels) {}
+
+  [[nodiscard]] std::string line(const SqlRow& row) const {
+    std::string line = tasks(row);
+    if (row.is_null(kEnded)) {
+      append(line, "[no stack]");
+    } else {
+      const std::string ended = text(row, kEnded);
+      if (ended.starts_with("broken:")) append(line, "[" + ended + "]");
+      const std::string stack = one_line(text(row, kFolded));
+      if (!stack.empty()) append(line, stack);
+    }
+    const Kind* kind = levels_.call ? catalog_.kinds.find(analyzer::KindRowId(row.integer(kKind))) : nullptr;
+    if (kind) append(line, one_frame(kind->name));
+    return line;
   }
-  if (call) line += ";" + one_frame(*call);
-  return line;
+
+ private:
+  [[nodiscard]] std::string tasks(const SqlRow& row) const {
+    std::string line;
+    if (levels_.process) {
+      const Image* image = catalog_.images.find(analyzer::ImageRowId(row.integer(kImage)));
+      const std::string name = image ? std::string(base_name(image->path)) : "";
+      append(line, name.empty() ? "[unknown]" : one_frame(name));
+    }
+    if (!levels_.pid && !levels_.thread) return line;
+    const Thread* thread = catalog_.threads.find(analyzer::ThreadRowId(row.integer(kThread)));
+    const Process* process = thread ? catalog_.processes.find(thread->process_id) : nullptr;
+    if (levels_.pid) append(line, process ? "pid " + std::to_string(process->pid) : "[unknown]");
+    if (levels_.thread)
+      append(line, thread ? one_frame(thread->name) + "/" + std::to_string(thread->tid) : "[unknown]");
+    return line;
+  }
+
+  const analyzer::Catalog& catalog_;
+  const FoldedLevels& levels_;
+};
+
+// The columns of event by which lines differ. Threads are of processes, so their pid needs no column of its own.
+std::string columns(const FoldedLevels& levels) {
+  const auto column = [](bool wanted, const std::string& name) { return wanted ? "e." + name : "0 AS " + name; };
+  return column(levels.process, "image_id") + ", " + column(levels.pid || levels.thread, "thread_id") + ", " +
+         column(levels.call, "kind_id") +
+         ", e.stack_id AS stack_id, count(*) AS events, coalesce(sum(e.dur_ns), 0) AS total_ns, "
+         "count(e.dur_ns) AS timed";
 }
 
 }  // namespace
 
-Result<FoldedTotals> fold_stacks(const store::Database& database, const FoldedOptions& options,
+Result<FoldedTotals> fold_stacks(const store::Database& database, const analyzer::Catalog& catalog,
+                                 const FoldedOptions& options,
                                  const std::function<void(const std::string&, std::uint64_t)>& line) {
-  auto catalog = analyzer::read_catalog(database);
-  if (!catalog) return catalog.error();
-  const std::string group = options.with_call ? "image_id, stack_id, kind_id" : "image_id, stack_id";
-  auto query = database.prepare(
-      "SELECT g.image_id, g.kind_id, g.events, g.total_ns, s.ended, s.folded, g.timed FROM (SELECT image_id, "
-      "stack_id, " +
-      std::string(options.with_call ? "kind_id" : "0 AS kind_id") +
-      ", count(*) AS events, coalesce(sum(dur_ns), 0) AS total_ns, count(dur_ns) AS timed FROM event GROUP BY " +
-      group + ") g LEFT JOIN stack s ON s.id = g.stack_id");
+  auto query = analyzer::select_events(
+      database, catalog, options.filter,
+      "SELECT g.image_id, g.thread_id, g.kind_id, g.events, g.total_ns, g.timed, s.ended, s.folded FROM (SELECT " +
+          columns(options.levels),
+      "GROUP BY 1, 2, 3, 4) g LEFT JOIN stack s ON s.id = g.stack_id");
   if (!query) return query.error();
   FoldedTotals totals;
+  const Folder folder(catalog, options.levels);
   auto done = analyzer::each(*query, [&](const SqlRow& row) {
-    const Image* image = catalog->images.find(analyzer::ImageRowId(row.integer(0)));
-    const Kind* kind = options.with_call ? catalog->kinds.find(analyzer::KindRowId(row.integer(1))) : nullptr;
-    const auto events = static_cast<std::uint64_t>(row.integer(2));
+    const auto events = static_cast<std::uint64_t>(row.integer(kEvents));
     const bool by_time = options.weight == FoldedWeight::kTime;
-    const auto counted = by_time ? static_cast<std::uint64_t>(row.integer(6)) : events;
-    const auto weight = by_time ? static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(3))) : events;
+    const auto counted = by_time ? static_cast<std::uint64_t>(row.integer(kTimed)) : events;
+    const auto weight = by_time ? static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(kTotal))) : events;
     totals.events += counted;
     totals.events_left_out += events - counted;
     if (weight == 0) return;
     totals.lines++;
-    const std::string name = image ? std::string(base_name(image->path)) : "";
-    line(folded_line(name, row, kind ? &kind->name : nullptr), weight);
+    line(folder.line(row), weight);
   });
   if (!done) return done.error();
   return totals;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Folded stacks, the input of flame graphs: `process;root;…;leaf weight`, one line for each distinct stack.
+// Folded stacks, the input of flame graphs: `process;root;…;leaf weight`, one line for each distinct stack and for what
+// stands around it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "analyzer/read/catalog.h"
+#include "analyzer/read/event_query.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -16,9 +19,18 @@ enum class FoldedWeight {
   kTime,    // nanoseconds inside calls that returned
 };
 
+// What stands around a stack, in this order: program, pid and thread before it, the call behind it.
+struct FoldedLevels {
+  bool process = true;  // the program's name
+  bool pid = false;     // `pid 123`
+  bool thread = false;  // `worker/124`: name and tid
+  bool call = false;    // the system call as the innermost frame
+};
+
 struct FoldedOptions {
   FoldedWeight weight = FoldedWeight::kEvents;
-  bool with_call = false;  // the system call as the innermost frame
+  FoldedLevels levels{};
+  analyzer::EventFilter filter{};  // without `limit`
 };
 
 struct FoldedTotals {
@@ -28,8 +40,10 @@ struct FoldedTotals {
 };
 
 // Calls `line` with the stack (no weight, no newline; a `;` or control character in a name is replaced) and its weight.
-// A broken stack starts with `[broken:reason]` behind the process, an event without a stack is `process;[no stack]`.
-[[nodiscard]] Result<FoldedTotals> fold_stacks(const store::Database& database, const FoldedOptions& options,
+// A broken stack starts with `[broken:reason]` behind the levels before it, an event without a stack is `process;[no
+// stack]`.
+[[nodiscard]] Result<FoldedTotals> fold_stacks(const store::Database& database, const analyzer::Catalog& catalog,
+                                               const FoldedOptions& options,
                                                const std::function<void(const std::string&, std::uint64_t)>& line);
 
 }  // namespace uscope::exporters

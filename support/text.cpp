@@ -107,6 +107,13 @@ std::string hex_or_zero(std::uint64_t number) {
   return number == 0 ? "0" : hex_number(number);
 }
 
+std::string joined_path(std::string_view folder, std::string_view path) {
+  if (path.starts_with('/')) return std::string(path);
+  while (path.starts_with("./")) path.remove_prefix(2);
+  if (path.empty() || path == ".") return std::string(folder);
+  return std::string(folder) + (folder.ends_with('/') ? "" : "/") + std::string(path);
+}
+
 std::string_view base_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string_view::npos || slash + 1 == path.size()) return path;

@@ -43,6 +43,10 @@ namespace uscope {
 // What follows the last slash of a path; the whole path if nothing follows it.
 [[nodiscard]] std::string_view base_name(std::string_view path);
 
+// A path that begins at a folder: "/srv" and "./a" give "/srv/a", "/srv" and "." or "" give "/srv". An absolute path
+// stays as it is.
+[[nodiscard]] std::string joined_path(std::string_view folder, std::string_view path);
+
 // "1 call", "1,234 calls", "2 processes". The noun is a regular one, in the singular.
 [[nodiscard]] std::string plural(std::uint64_t count, std::string_view noun);
 

@@ -215,14 +215,18 @@ std::optional<std::string_view> syscall_arguments(usc_abi abi, std::uint32_t nr)
   return call->arguments;
 }
 
-std::uint64_t syscall_strings(usc_abi abi, std::uint32_t nr, bool contents) {
+std::string_view syscall_wide_arguments(usc_abi abi, std::uint32_t nr) {
   const Call* call = named_entry(abi, nr);
-  if (call == nullptr || (abi == USC_ABI_X32 && (nr & ~kX32Bit) >= kFirstX32)) return 0;
-  if (abi == USC_ABI_I386) call = wide_entry(call->name);
-  if (call == nullptr) return 0;
+  if (call != nullptr && abi == USC_ABI_I386) call = wide_entry(call->name);
+  if (call != nullptr && abi == USC_ABI_X32) call = table64().named(call->name);
+  return call == nullptr ? std::string_view() : call->arguments;
+}
+
+std::uint64_t syscall_strings(usc_abi abi, std::uint32_t nr, bool contents) {
+  if (abi == USC_ABI_X32 && (nr & ~kX32Bit) >= kFirstX32) return 0;
+  const std::string_view letters = syscall_wide_arguments(abi, nr);
   std::uint64_t slots = 0;
-  for (std::size_t arg = 0; arg < call->arguments.size(); arg++)
-    slots |= string_slots(abi, arg, call->arguments[arg], contents);
+  for (std::size_t arg = 0; arg < letters.size(); arg++) slots |= string_slots(abi, arg, letters[arg], contents);
   return slots;
 }
 

@@ -41,9 +41,12 @@ inline constexpr std::size_t kSyscallNumbers = 512;
 // that name where there is one. Nothing for calls that are not known.
 [[nodiscard]] std::optional<std::string_view> syscall_arguments(usc_abi abi, std::uint32_t nr);
 
-// What the arguments of a call point to, as usc_config has it (usc_string_slot). 0 = nothing is recorded. `contents`:
-// also the kinds that are recorded on demand. For i386 as above; a call that is another one's with numbers of 32 or 64
-// bits (stat64) has that one's.
+// The same; an i386 call that is another one's with numbers of 32 or 64 bits (stat64) has that one's. Empty for calls
+// that are not known.
+[[nodiscard]] std::string_view syscall_wide_arguments(usc_abi abi, std::uint32_t nr);
+
+// What the arguments of a call point to, by syscall_wide_arguments, as usc_config has it (usc_string_slot). 0 = nothing
+// is recorded. `contents`: also the kinds that are recorded on demand.
 [[nodiscard]] std::uint64_t syscall_strings(usc_abi abi, std::uint32_t nr, bool contents = false);
 
 // The calls of a set, by number; the same names in both ABIs, and what has no name.

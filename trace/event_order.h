@@ -50,6 +50,7 @@ struct OrderedString {
   std::uint16_t flags = 0;                 // USC_STRING_LATE …
   std::uint8_t arg = 0;
   std::uint8_t kind = 0;  // enum usc_string_kind
+  char first = 0;         // the first byte of the text; 0: the text is empty, or there is none
 };
 
 // What a usc_futex record says of a call.

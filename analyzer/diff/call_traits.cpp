@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/diff/call_traits.h"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
+
+#include "syscalls/call_traits.h"
 
 namespace uscope::analyzer {
 
 bool waits(std::string_view kind) {
-  constexpr std::array<std::string_view, 33> kWaiting{
-      "accept",         "accept4",         "clock_nanosleep", "epoll_pwait",   "epoll_pwait2",    "epoll_wait",
-      "flock",          "futex",           "futex_wait",      "futex_waitv",   "io_getevents",    "io_pgetevents",
-      "io_uring_enter", "mq_timedreceive", "msgrcv",          "nanosleep",     "pause",           "poll",
-      "ppoll",          "pselect6",        "restart_syscall", "rt_sigsuspend", "rt_sigtimedwait", "sched_yield",
-      "select",         "semop",           "semtimedop",      "wait4",         "waitid",          "waitpid",
-      "recvmmsg",       "signalfd",        "_newselect"};
   const std::size_t colon = kind.find(':');  // "i386:poll"
   if (colon != std::string_view::npos) kind.remove_prefix(colon + 1);
-  return std::find(kWaiting.begin(), kWaiting.end(), kind) != kWaiting.end();
+  return syscalls::waits(kind);
 }
 
 bool is_passing(std::string_view kind, std::int64_t error) {

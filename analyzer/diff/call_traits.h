@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Properties of a call that hold for every application: whether it waits, and which results only mean "later".
+// Whether a kind of calls, as a matrix names it, waits (syscalls/call_traits.h), and which results only mean "later".
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "analyzer/read/query.h"
+#include "syscalls/call_traits.h"
 #include "syscalls/errno_names.h"
+#include "trace/names.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -18,7 +20,8 @@ Result<void> read_meta(const store::Database& database, Catalog& catalog) {
 
 Result<void> read_kinds(const store::Database& database, Catalog& catalog) {
   return each_row(database, "SELECT id, name, class, abi, nr FROM kind ORDER BY id", [&](const SqlRow& row) {
-    catalog.kinds.append({KindRowId(row.integer(0)), text(row, 1), text(row, 2), text(row, 3), row.integer(4)});
+    const bool waits = row.text(2) == trace::source_name(USC_SOURCE_SYSCALL) && syscalls::waits(row.text(1));
+    catalog.kinds.append({KindRowId(row.integer(0)), text(row, 1), text(row, 2), text(row, 3), row.integer(4), waits});
   });
 }
 
@@ -131,6 +134,12 @@ std::optional<std::int64_t> Catalog::meta_number(const std::string& key) const {
   const long long value = std::strtoll(at->second.c_str(), &end, 10);
   if (end == at->second.c_str()) return std::nullopt;
   return value;
+}
+
+std::optional<std::int64_t> Catalog::since_1970(std::int64_t since_start_ns) const {
+  const auto offset = meta_number("utc_offset_ns");
+  if (!offset) return std::nullopt;
+  return difference(difference(start_ns, difference(0, since_start_ns)), difference(0, *offset));
 }
 
 std::optional<std::int64_t> Catalog::since_start(std::optional<std::int64_t> ts_ns) const {

@@ -22,6 +22,7 @@ struct Kind {
   std::string source;  // kind.class: "syscall", …
   std::string abi;
   std::int64_t nr = 0;
+  bool waits = false;  // a call that waits for others (syscalls/call_traits.h)
 };
 
 struct Image {
@@ -75,6 +76,9 @@ struct Catalog {
   [[nodiscard]] const Image* inherited_image(const Process& process) const;
   // A value of meta as a number; nullopt if the key is missing or the value does not begin with a number.
   [[nodiscard]] std::optional<std::int64_t> meta_number(const std::string& key) const;
+  // Converts time since the trace's start to time since 1970, by what the system clock showed when tracing began;
+  // nullopt if the store does not say.
+  [[nodiscard]] std::optional<std::int64_t> since_1970(std::int64_t since_start_ns) const;
   // Converts CLOCK_MONOTONIC to time since the trace's start.
   [[nodiscard]] std::optional<std::int64_t> since_start(std::optional<std::int64_t> ts_ns) const;
 };

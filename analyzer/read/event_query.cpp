@@ -32,14 +32,47 @@ bool contains(const std::vector<Value>& values, const Value& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
+// The texts that match a path filter: alone, and as a folder with what begins there. As JSON arrays of ids.
+struct PathMatches {
+  std::string texts = "[]";
+  std::string pairs = "[]";
+};
+
+// The store's distinct texts, and pairs of them, are far fewer than its events.
+Result<PathMatches> match_paths(const store::Database& database, const std::vector<std::string>& globs) {
+  PathMatches matches;
+  if (globs.empty()) return matches;
+  const auto fits = [&](const std::string& text) {
+    return std::any_of(globs.begin(), globs.end(),
+                       [&](const std::string& glob) { return sqlite3_strglob(glob.c_str(), text.c_str()) == 0; });
+  };
+  const auto append = [](std::string& list, const std::string& item) {
+    list.insert(list.size() - 1, (list.size() > 2 ? "," : "") + item);
+  };
+  auto done = each_row(database, "SELECT id, value FROM string", [&](const SqlRow& row) {
+    if (fits(text(row, 1))) append(matches.texts, std::to_string(row.integer(0)));
+  });
+  if (!done) return done.error();
+  done = each_row(database,
+                  "SELECT DISTINCT o.folder_id, o.string_id, f.value, s.value FROM object_total o "
+                  "JOIN string f ON f.id = o.folder_id JOIN string s ON s.id = o.string_id",
+                  [&](const SqlRow& row) {
+                    if (fits(joined_path(text(row, 2), text(row, 3))))
+                      append(matches.pairs, fmt::format("[{},{}]", row.integer(0), row.integer(1)));
+                  });
+  if (!done) return done.error();
+  return matches;
+}
+
 // The WHERE clause of a filter. Each list of numbers is bound as one JSON array.
 class Condition {
  public:
-  Condition(const EventFilter& filter, const Catalog& catalog) {
+  Condition(const EventFilter& filter, const Catalog& catalog, const PathMatches& paths) {
     add_tasks(filter, catalog);
     add_calls(filter, catalog);
     add_results(filter);
     add_stacks(filter);
+    if (!filter.paths.empty()) add_paths(paths);
     if (filter.since_ns) add("e.ts_ns >= ?", difference(*filter.since_ns, difference(0, catalog.start_ns)));
     if (filter.until_ns) add("e.ts_ns <= ?", difference(*filter.until_ns, difference(0, catalog.start_ns)));
   }
@@ -180,6 +213,19 @@ class Condition {
                   "e.stack_id IN (SELECT sf.stack_id FROM frame f JOIN stack_frame sf ON sf.frame_id = f.id WHERE ");
   }
 
+  // A folder stands one argument before the path that begins there.
+  void add_paths(const PathMatches& paths) {
+    terms_.push_back(
+        {"e.id IN (SELECT es.event_id FROM event_string es WHERE es.string_id IN (SELECT value FROM json_each(" +
+             keep({std::nullopt, paths.texts}) +
+             ")) UNION SELECT es.event_id FROM event_string es JOIN event_string folder ON folder.event_id = "
+             "es.event_id "
+             "AND folder.arg = es.arg - 1 AND folder.source = 2 WHERE es.source != 2 AND (folder.string_id, "
+             "es.string_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(" +
+             keep({std::nullopt, paths.pairs}) + ")))",
+         nullptr});
+  }
+
   std::vector<Term> terms_;
   std::vector<Value> values_;
 };
@@ -232,7 +278,9 @@ Result<std::int64_t> first_id_at(const store::Database& database, std::int64_t t
 // The ids of the events that match the filter, by time.
 Result<store::Statement> find_events(const store::Database& database, const EventFilter& filter,
                                      const Catalog& catalog) {
-  Condition condition(filter, catalog);
+  auto paths = match_paths(database, filter.paths);
+  if (!paths) return paths.error();
+  Condition condition(filter, catalog, *paths);
   auto last = one_number(database.prepare("SELECT max(id) FROM event"));
   if (!last) return last.error();
   auto index = choose_index(database, condition, *last);
@@ -395,13 +443,11 @@ class EventReader {
 
 }  // namespace
 
-Result<void> for_each_event(const store::Database& database, const EventFilter& filter,
+Result<void> for_each_event(const store::Database& database, const Catalog& catalog, const EventFilter& filter,
                             const std::function<bool(const EventRow&)>& row) {
-  auto catalog = read_catalog(database);
-  if (!catalog) return catalog.error();
-  auto query = find_events(database, filter, *catalog);
+  auto query = find_events(database, filter, catalog);
   if (!query) return query.error();
-  auto reader = EventReader::create(database, *catalog);
+  auto reader = EventReader::create(database, catalog);
   if (!reader) return reader.error();
   while (true) {
     auto more = query->step();
@@ -411,6 +457,69 @@ Result<void> for_each_event(const store::Database& database, const EventFilter& 
     if (!event) return event.error();
     if (!row(*event)) return {};
   }
+}
+
+Result<void> for_each_event(const store::Database& database, const EventFilter& filter,
+                            const std::function<bool(const EventRow&)>& row) {
+  auto catalog = read_catalog(database);
+  return catalog ? for_each_event(database, *catalog, filter, row) : catalog.error();
+}
+
+Result<void> for_event_and_neighbours(const store::Database& database, const Catalog& catalog, EventRowId id,
+                                      std::size_t around, const std::function<bool(const EventRow&)>& row) {
+  const auto neighbours = [&](const std::string& side, const std::string& order) -> Result<std::vector<EventRowId>> {
+    auto query = database.prepare(
+        "SELECT n.id FROM event e JOIN event n INDEXED BY event_thread_ts ON n.thread_id = "
+        "e.thread_id AND (n.ts_ns, n.id) " +
+        side +
+        " (e.ts_ns, e.id) WHERE e.id = ?1 "
+        "ORDER BY n.ts_ns " +
+        order + ", n.id " + order + " LIMIT ?2");
+    if (!query) return query.error();
+    query->bind(1, id);
+    query->bind(2, static_cast<std::int64_t>(std::min<std::size_t>(around, std::numeric_limits<std::int64_t>::max())));
+    std::vector<EventRowId> ids;
+    auto done = each(*query, [&](const SqlRow& found) { ids.emplace_back(found.integer(0)); });
+    if (!done) return done.error();
+    return ids;
+  };
+  auto exists = database.prepare("SELECT count(*) FROM event WHERE id = ?1");
+  if (!exists) return exists.error();
+  exists->bind(1, id);
+  auto count = one_number(std::move(*exists));
+  if (!count) return count.error();
+  if (*count == 0)
+    return Error{"the trace has no event " + to_string(id),
+                 "`uscope report` and `events --format json` give events' ids"};
+  auto before = neighbours("<", "DESC");
+  if (!before) return before.error();
+  auto after = neighbours(">", "ASC");
+  if (!after) return after.error();
+  std::vector<EventRowId> ids(before->rbegin(), before->rend());
+  ids.push_back(id);
+  ids.insert(ids.end(), after->begin(), after->end());
+  auto reader = EventReader::create(database, catalog);
+  if (!reader) return reader.error();
+  for (const EventRowId one : ids) {
+    auto event = reader->read(one);
+    if (!event) return event.error();
+    if (!row(*event)) return {};
+  }
+  return {};
+}
+
+Result<store::Statement> select_events(const store::Database& database, const Catalog& catalog,
+                                       const EventFilter& filter, const std::string& head, const std::string& tail) {
+  auto paths = match_paths(database, filter.paths);
+  if (!paths) return paths.error();
+  const Condition condition(filter, catalog, *paths);
+  auto events = one_number(database.prepare("SELECT max(id) FROM event"));
+  if (!events) return events.error();
+  auto index = choose_index(database, condition, *events);
+  if (!index) return index.error();
+  return condition.prepare(database, head + " FROM event e " +
+                                         (*index ? "INDEXED BY " + std::string(*index) : "NOT INDEXED") +
+                                         condition.where() + " " + tail);
 }
 
 struct StackReader::State {

@@ -13,6 +13,7 @@
 
 #include "analyzer/read/row_ids.h"
 #include "store/db/database.h"
+#include "store/db/statement.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {
@@ -28,12 +29,15 @@ struct EventFilter {
   std::vector<std::int64_t> errors{};               // errno, positive
   std::optional<std::int64_t> slower_ns{};          // least duration; calls that never returned have none
   std::vector<std::string> hows{};                  // "open", "killed", …
+  std::vector<std::string> paths{};                 // GLOB on an argument's text, or what a descriptor refers to
   std::vector<std::string> triggers{};              // GLOB on the trigger's function
   std::vector<std::string> functions{};             // GLOB on any function of the stack
   std::optional<std::int64_t> since_ns{};           // entry time, since the trace's start
   std::optional<std::int64_t> until_ns{};
   std::optional<std::uint64_t> limit{};  // only this many events, from the first on
 };
+
+struct Catalog;
 
 struct EventString {
   enum class Source { kProgram, kKernel, kDescriptor };  // kDescriptor: the object that it stands for
@@ -112,7 +116,21 @@ class StackReader {
 };
 
 // Calls `row` for each event that matches the filter, by entry time; stops when it returns false.
+[[nodiscard]] Result<void> for_each_event(const store::Database& database, const Catalog& catalog,
+                                          const EventFilter& filter, const std::function<bool(const EventRow&)>& row);
 [[nodiscard]] Result<void> for_each_event(const store::Database& database, const EventFilter& filter,
                                           const std::function<bool(const EventRow&)>& row);
+
+// The same for one event with `around` events of its thread before it, and as many after it. An error if the store has
+// no such event.
+[[nodiscard]] Result<void> for_event_and_neighbours(const store::Database& database, const Catalog& catalog,
+                                                    EventRowId id, std::size_t around,
+                                                    const std::function<bool(const EventRow&)>& row);
+
+// Prepares `head` ("SELECT columns"), FROM event e WHERE the filter's conditions, and `tail` (GROUP BY …). The filter's
+// limit is ignored, and the order is any.
+[[nodiscard]] Result<store::Statement> select_events(const store::Database& database, const Catalog& catalog,
+                                                     const EventFilter& filter, const std::string& head,
+                                                     const std::string& tail);
 
 }  // namespace uscope::analyzer

@@ -2,6 +2,7 @@
 #include "analyzer/read/event_totals.h"
 
 #include <algorithm>
+#include <string>
 
 #include "analyzer/read/query.h"
 #include "store/write/event_totals.h"
@@ -42,24 +43,67 @@ Result<void> read_kinds(const store::Database& database, const Catalog& catalog,
                   });
 }
 
-Result<void> read_processes(const store::Database& database, const Catalog& catalog, EventTotals& totals) {
-  totals.processes.resize(catalog.processes.size());
-  return each_row(database, "SELECT thread_id, events, errors FROM thread_total", [&](const SqlRow& row) {
-    const Thread* thread = catalog.threads.find(ThreadRowId(row.integer(0)));
-    const Process* process = thread ? catalog.processes.find(thread->process_id) : nullptr;
-    if (!process) return;
-    ProcessTotals& counts = totals.processes[catalog.processes.index_of(*process)];
-    counts.events += count_of(row, 1);
-    counts.errors += count_of(row, 2);
-  });
+Result<void> read_bytes(const store::Database& database, const Catalog& catalog, EventTotals& totals) {
+  return each_row(database, "SELECT kind_id, sum(bytes) FROM object_total WHERE part = 'call' GROUP BY kind_id",
+                  [&](const SqlRow& row) {
+                    const Kind* kind = catalog.kinds.find(KindRowId(row.integer(0)));
+                    if (kind) totals.kinds[catalog.kinds.index_of(*kind)].bytes = count_of(row, 1);
+                  });
 }
 
-Result<void> read_calls(const store::Database& database, const char* sql, std::size_t keep,
+Result<void> read_tasks(const store::Database& database, const Catalog& catalog, EventTotals& totals) {
+  totals.processes.resize(catalog.processes.size());
+  totals.threads.resize(catalog.threads.size());
+  return each_row(database, "SELECT thread_id, events, errors, total_ns, wait_ns, gaps, gap_ns FROM thread_total",
+                  [&](const SqlRow& row) {
+                    totals.gaps += count_of(row, 5);
+                    const Thread* thread = catalog.threads.find(ThreadRowId(row.integer(0)));
+                    if (!thread) return;
+                    totals.threads[catalog.threads.index_of(*thread)] = {
+                        count_of(row, 1), count_of(row, 2), count_of(row, 3), count_of(row, 4), count_of(row, 6)};
+                    const Process* process = catalog.processes.find(thread->process_id);
+                    if (!process) return;
+                    ProcessTotals& counts = totals.processes[catalog.processes.index_of(*process)];
+                    counts.events += count_of(row, 1);
+                    counts.errors += count_of(row, 2);
+                  });
+}
+
+Result<void> read_calls(const store::Database& database, const std::string& sql, std::size_t keep,
                         std::vector<SingleCall>& calls) {
   auto query = database.prepare(sql);
   if (!query) return query.error();
   query->bind(1, keep);
   return each(*query, [&](const SqlRow& row) { calls.push_back({EventRowId(row.integer(0)), row.integer(1)}); });
+}
+
+// The slowest calls that wait, or that do not.
+Result<void> read_slowest(const store::Database& database, const Catalog& catalog, std::size_t keep, bool waiting,
+                          std::vector<SingleCall>& calls) {
+  if (keep <= store::kSlowestKept)
+    return read_calls(database,
+                      "SELECT e.id, e.dur_ns FROM notable_event n CROSS JOIN event e ON e.id = n.event_id "
+                      "WHERE n.list = " +
+                          std::string(waiting ? "'wait'" : "'slowest'") + " ORDER BY e.dur_ns DESC, e.id LIMIT ?1",
+                      keep, calls);
+  std::string kinds;
+  for (const Kind& kind : catalog.kinds)
+    if (kind.waits) kinds += (kinds.empty() ? "" : ",") + to_string(kind.id);
+  return read_calls(database,
+                    "SELECT id, dur_ns FROM event WHERE dur_ns IS NOT NULL AND kind_id " +
+                        std::string(waiting ? "IN (" : "NOT IN (") + kinds + ") ORDER BY dur_ns DESC, id LIMIT ?1",
+                    keep, calls);
+}
+
+Result<void> read_gaps(const store::Database& database, std::size_t keep, std::vector<SingleGap>& gaps) {
+  auto query = database.prepare(
+      "SELECT before_event_id, after_event_id, dur_ns, doubtful FROM gap "
+      "ORDER BY dur_ns DESC, after_event_id LIMIT ?1");
+  if (!query) return query.error();
+  query->bind(1, keep);
+  return each(*query, [&](const SqlRow& row) {
+    gaps.push_back({EventRowId(row.integer(0)), EventRowId(row.integer(1)), row.integer(2), row.integer(3) != 0});
+  });
 }
 
 }  // namespace
@@ -78,14 +122,11 @@ std::uint64_t KindTotals::percentile(double percent) const {
 Result<EventTotals> read_totals(const store::Database& database, const Catalog& catalog, std::size_t keep) {
   EventTotals totals;
   auto done = read_kinds(database, catalog, totals);
-  if (done) done = read_processes(database, catalog, totals);
-  if (done)
-    done = read_calls(database,
-                      keep <= store::kSlowestKept
-                          ? "SELECT e.id, e.dur_ns FROM notable_event n CROSS JOIN event e ON e.id = n.event_id "
-                            "WHERE n.list = 'slowest' ORDER BY e.dur_ns DESC, e.id LIMIT ?1"
-                          : "SELECT id, dur_ns FROM event WHERE dur_ns IS NOT NULL ORDER BY dur_ns DESC, id LIMIT ?1",
-                      keep, totals.slowest);
+  if (done) done = read_bytes(database, catalog, totals);
+  if (done) done = read_tasks(database, catalog, totals);
+  if (done) done = read_slowest(database, catalog, keep, false, totals.slowest);
+  if (done) done = read_slowest(database, catalog, keep, true, totals.longest_waits);
+  if (done) done = read_gaps(database, keep, totals.longest_gaps);
   if (done)
     done = read_calls(database,
                       "SELECT e.id, e.ts_ns FROM notable_event n CROSS JOIN event e ON e.id = n.event_id "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The totals that the loader counted over all events (cell, latency, thread_total, notable_event), so that a summary
+// The totals that the loader counted over all events (cell, latency, thread_total, object_total,
+// notable_event, gap), so that a summary
 // need not read each event.
 #pragma once
 
@@ -22,6 +23,7 @@ struct KindTotals {
   std::uint64_t open = 0;
   std::uint64_t total_ns = 0;
   std::uint64_t timed = 0;         // events with a duration
+  std::uint64_t bytes = 0;         // that calls transferred through descriptors
   std::vector<LatencyStep> steps;  // by duration
 
   // The value of the smallest step that at least `percent` of the durations do not exceed; 0 if there are none.
@@ -31,6 +33,21 @@ struct KindTotals {
 struct ProcessTotals {
   std::uint64_t events = 0;
   std::uint64_t errors = 0;
+};
+
+struct ThreadTotals {
+  std::uint64_t events = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t total_ns = 0;
+  std::uint64_t wait_ns = 0;  // in calls that wait
+  std::uint64_t gap_ns = 0;   // between calls
+};
+
+struct SingleGap {
+  EventRowId before;
+  EventRowId after;
+  std::int64_t ns = 0;
+  bool doubtful = false;  // calls of the thread may have been lost there
 };
 
 struct SingleCall {
@@ -43,14 +60,18 @@ struct EventTotals {
   std::uint64_t errors = 0;
   std::uint64_t open = 0;
   std::uint64_t timed = 0;
-  std::vector<KindTotals> kinds;         // like Catalog::kinds
-  std::vector<ProcessTotals> processes;  // like Catalog::processes
-  std::vector<SingleCall> slowest;       // by duration
-  std::vector<SingleCall> waiting;       // open calls, by time waited until the trace's end
+  std::vector<KindTotals> kinds;          // like Catalog::kinds
+  std::vector<ProcessTotals> processes;   // like Catalog::processes
+  std::vector<ThreadTotals> threads;      // like Catalog::threads
+  std::uint64_t gaps = 0;                 // times between two calls of a thread
+  std::vector<SingleCall> slowest;        // by duration, of calls that do not wait
+  std::vector<SingleCall> longest_waits;  // by duration, of those that do
+  std::vector<SingleGap> longest_gaps;    // at most as many as the loader stored (1000)
+  std::vector<SingleCall> waiting;        // open calls, by time waited until the trace's end
 };
 
-// Keeps `keep` single calls in each list. If that is more than the loader stored (1000), the slowest are searched in
-// all events.
+// Keeps `keep` single calls in each list. If that is more than the loader stored (1000), the slowest, and the longest
+// waits, are searched in all events.
 [[nodiscard]] Result<EventTotals> read_totals(const store::Database& database, const Catalog& catalog,
                                               std::size_t keep);
 

@@ -12,6 +12,7 @@
 #include "analyzer/read/event_totals.h"
 #include "analyzer/read/query.h"
 #include "support/text.h"
+#include "syscalls/call_traits.h"
 #include "trace/loss_class.h"
 
 namespace uscope::analyzer {
@@ -37,16 +38,6 @@ std::string meaning_of(const Table& table, std::string_view name) {
   return "";
 }
 
-template <typename Line, typename Less>
-TopList<Line> top(std::vector<Line> lines, std::size_t limit, Less less) {
-  TopList<Line> list;
-  list.total = lines.size();
-  std::sort(lines.begin(), lines.end(), less);
-  if (limit != 0 && lines.size() > limit) lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(limit), lines.end());
-  list.lines = std::move(lines);
-  return list;
-}
-
 class Summarizer {
  public:
   Summarizer(const store::Database& database, const SummaryLimits& limits) : database_(database), limits_(limits) {}
@@ -58,9 +49,10 @@ class Summarizer {
     auto totals = read_totals(database_, catalog_, instances());
     if (!totals) return totals.error();
     totals_ = std::move(*totals);
-    for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
-                            &Summarizer::unwind, &Summarizer::verify, &Summarizer::processes, &Summarizer::calls,
-                            &Summarizer::triggers, &Summarizer::errors, &Summarizer::single_calls}) {
+    for (const auto step :
+         {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks, &Summarizer::unwind,
+          &Summarizer::verify, &Summarizer::processes, &Summarizer::threads, &Summarizer::calls, &Summarizer::files,
+          &Summarizer::triggers, &Summarizer::errors, &Summarizer::single_calls, &Summarizer::gaps}) {
       auto done = (this->*step)();
       if (!done) return done.error();
     }
@@ -77,10 +69,13 @@ class Summarizer {
   Result<void> unwind();
   Result<void> verify();
   Result<void> processes();
+  Result<void> threads();
   Result<void> calls();
+  Result<void> files();
   Result<void> triggers();
   Result<void> errors();
   Result<void> single_calls();
+  Result<void> gaps();
   [[nodiscard]] ProcessLine process_line(const Process& process) const;
   Result<std::vector<CallInstance>> instances_of(const std::vector<SingleCall>& calls);
 
@@ -121,6 +116,7 @@ Result<void> Summarizer::trace() {
   TraceFacts& facts = summary_.trace;
   facts.meta = catalog_.meta;
   facts.start_ns = catalog_.start_ns;
+  facts.began_ns = catalog_.since_1970(0);
   facts.duration_ns = difference(catalog_.end_ns, catalog_.start_ns);
   facts.events = totals_.events;
   facts.errors = totals_.errors;
@@ -253,27 +249,65 @@ Result<void> Summarizer::processes() {
   return {};
 }
 
+Result<void> Summarizer::threads() {
+  std::vector<ThreadLine> lines;
+  for (const Thread& thread : catalog_.threads) {
+    const ThreadTotals& totals = totals_.threads[catalog_.threads.index_of(thread)];
+    ThreadLine line{.pid = 0,
+                    .tid = thread.tid,
+                    .process = "",
+                    .thread = thread.name,
+                    .events = totals.events,
+                    .errors = totals.errors,
+                    .total_ns = totals.total_ns,
+                    .wait_ns = totals.wait_ns,
+                    .between_ns = totals.gap_ns};
+    if (const Process* process = catalog_.processes.find(thread.process_id)) {
+      line.pid = process->pid;
+      if (const Image* image = catalog_.last_image(*process)) line.process = base_name(image->path);
+    }
+    lines.push_back(std::move(line));
+  }
+  summary_.threads = top(std::move(lines), limits_.lines, [](const ThreadLine& a, const ThreadLine& b) {
+    return std::tie(b.events, b.total_ns, a.tid) < std::tie(a.events, a.total_ns, b.tid);
+  });
+  return {};
+}
+
+Result<void> Summarizer::files() {
+  auto table = read_files(database_, catalog_, {.lines = limits_.lines});
+  if (!table) return table.error();
+  summary_.files = std::move(table->files);
+  return {};
+}
+
 Result<void> Summarizer::calls() {
   std::vector<CallLine> lines;
+  std::vector<CallLine> waits;
   for (const Kind& kind : catalog_.kinds) {
     const KindTotals& totals = totals_.kinds[catalog_.kinds.index_of(kind)];
     if (totals.events == 0) continue;
-    lines.push_back({.call = kind.name,
-                     .abi = kind.abi,
-                     .events = totals.events,
-                     .errors = totals.errors,
-                     .open = totals.open,
-                     .timed = totals.timed,
-                     .total_ns = totals.total_ns,
-                     .mean_ns = totals.timed ? totals.total_ns / totals.timed : 0,
-                     .max_ns = totals.steps.empty() ? 0 : totals.steps.back().up_to_ns,
-                     .p50_ns = totals.percentile(50),
-                     .p95_ns = totals.percentile(95),
-                     .p99_ns = totals.percentile(99)});
+    const bool transfers = syscalls::transfer_of(kind.name).counts_bytes;
+    (kind.waits ? waits : lines)
+        .push_back({.call = kind.name,
+                    .abi = kind.abi,
+                    .events = totals.events,
+                    .errors = totals.errors,
+                    .open = totals.open,
+                    .timed = totals.timed,
+                    .total_ns = totals.total_ns,
+                    .mean_ns = totals.timed ? totals.total_ns / totals.timed : 0,
+                    .max_ns = totals.steps.empty() ? 0 : totals.steps.back().up_to_ns,
+                    .p50_ns = totals.percentile(50),
+                    .p95_ns = totals.percentile(95),
+                    .p99_ns = totals.percentile(99),
+                    .bytes = transfers ? std::optional(totals.bytes) : std::nullopt});
   }
-  summary_.calls = top(std::move(lines), limits_.lines, [](const CallLine& a, const CallLine& b) {
+  const auto more_time = [](const CallLine& a, const CallLine& b) {
     return std::tie(b.total_ns, b.events, a.call, a.abi) < std::tie(a.total_ns, a.events, b.call, b.abi);
-  });
+  };
+  summary_.calls = top(std::move(lines), limits_.lines, more_time);
+  summary_.waits = top(std::move(waits), limits_.lines, more_time);
   return {};
 }
 
@@ -320,10 +354,33 @@ Result<void> Summarizer::errors() {
 Result<void> Summarizer::single_calls() {
   auto slowest = instances_of(totals_.slowest);
   if (!slowest) return slowest.error();
+  auto waits = instances_of(totals_.longest_waits);
+  if (!waits) return waits.error();
   auto open = instances_of(totals_.waiting);
   if (!open) return open.error();
-  summary_.slowest = {std::move(*slowest), totals_.timed};
+  std::uint64_t waited = 0;
+  for (const Kind& kind : catalog_.kinds)
+    if (kind.waits) waited += totals_.kinds[catalog_.kinds.index_of(kind)].timed;
+  summary_.slowest = {std::move(*slowest), totals_.timed - std::min(waited, totals_.timed)};
+  summary_.longest_waits = {std::move(*waits), waited};
   summary_.open = {std::move(*open), totals_.open};
+  return {};
+}
+
+// Of a gap, both calls are looked up together: the first one before the second one.
+Result<void> Summarizer::gaps() {
+  summary_.gaps.total = totals_.gaps;
+  const auto calls = catalog_.meta.find("calls");
+  summary_.calls_left_out = calls != catalog_.meta.end() && calls->second != "all";
+  for (const SingleGap& gap : totals_.longest_gaps) {
+    auto ends = instances_of({{gap.before, 0}, {gap.after, 0}});
+    if (!ends) return ends.error();
+    if (ends->size() != 2) continue;  // a store from elsewhere
+    GapLine line{
+        .dur_ns = gap.ns, .before = std::move((*ends)[0]), .after = std::move((*ends)[1]), .doubtful = gap.doubtful};
+    line.ts_ns = difference(line.after.ts_ns, gap.ns);
+    summary_.gaps.lines.push_back(std::move(line));
+  }
   return {};
 }
 

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/files/files.h"
 #include "analyzer/read/row_ids.h"
+#include "analyzer/read/top_list.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -33,6 +35,7 @@ struct LossLine {
 struct TraceFacts {
   std::map<std::string, std::string> meta;  // copy of the meta table
   std::int64_t start_ns = 0;                // CLOCK_MONOTONIC; all relative times count from here
+  std::optional<std::int64_t> began_ns;     // the same moment since 1970, by the system clock; nullopt: not known
   std::int64_t duration_ns = 0;
   std::uint64_t events = 0;
   std::uint64_t errors = 0;
@@ -75,6 +78,7 @@ struct CallLine {
   std::uint64_t p50_ns = 0;
   std::uint64_t p95_ns = 0;
   std::uint64_t p99_ns = 0;
+  std::optional<std::uint64_t> bytes;  // that it transferred through descriptors; nullopt: it transfers none
 };
 
 // One cell of the dual-space matrix: a call and the application function that it comes from.
@@ -162,11 +166,25 @@ struct UnwindTables {
   std::uint64_t without = 0;            // number of files with trouble
 };
 
-// A list cut to a limit, and its full length.
-template <typename Line>
-struct TopList {
-  std::vector<Line> lines;
-  std::uint64_t total = 0;
+// A thread's time between two of its calls: it computed, or it waited for a processor.
+struct GapLine {
+  std::int64_t ts_ns = 0;  // when the first call returned
+  std::int64_t dur_ns = 0;
+  CallInstance before;
+  CallInstance after;
+  bool doubtful = false;  // events were lost meanwhile, so that calls may be missing there
+};
+
+struct ThreadLine {
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  std::string process;  // base name of its process's last image
+  std::string thread;
+  std::uint64_t events = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t total_ns = 0;    // in calls that returned
+  std::uint64_t wait_ns = 0;     // part of it, in calls that wait
+  std::uint64_t between_ns = 0;  // between calls
 };
 
 struct Summary {
@@ -175,19 +193,24 @@ struct Summary {
   std::vector<EndedLine> stack_ends;  // by events
   std::optional<WalkFigures> walks;   // nullopt: the tracer counted none
   UnwindTables unwind;
-  std::optional<VerifyResult> verify;  // nullopt: recorded without --verify
-  std::vector<ProcessLine> io_uring;   // processes whose I/O may bypass system calls
-  TopList<ProcessLine> processes;      // by events
-  TopList<CallLine> calls;             // by total time
-  TopList<TriggerLine> triggers;       // by events
-  TopList<ErrorLine> errors;           // by events
-  TopList<CallInstance> slowest;       // by duration
-  TopList<CallInstance> open;          // by waiting time
+  std::optional<VerifyResult> verify;   // nullopt: recorded without --verify
+  std::vector<ProcessLine> io_uring;    // processes whose I/O may bypass system calls
+  TopList<ProcessLine> processes;       // by events
+  TopList<ThreadLine> threads;          // by events
+  TopList<CallLine> calls;              // by total time, without those that wait
+  TopList<CallLine> waits;              // by total time: calls that wait for other threads, peers and timers
+  TopList<TriggerLine> triggers;        // by events
+  TopList<ErrorLine> errors;            // by events
+  TopList<FileLine> files;              // by time inside calls
+  TopList<CallInstance> slowest;        // by duration, without calls that wait
+  TopList<CallInstance> longest_waits;  // by duration, calls that wait
+  TopList<GapLine> gaps;                // by duration; at most 1000
+  bool calls_left_out = false;          // not all calls were recorded, so a gap may hold some that were not
+  TopList<CallInstance> open;           // by waiting time
 };
 
 struct SummaryLimits {
-  std::size_t lines = 20;  // of each list; 0 = no limit (but slowest calls: 1000, and their total is then the number of
-                           // timed events)
+  std::size_t lines = 20;  // of each list; 0 = no limit (but single calls and gaps: 1000)
 };
 
 // Reads the totals that the loader counted, and a few small tables; single events only for lines that show them.

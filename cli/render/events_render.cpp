@@ -5,10 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analyzer/read/catalog.h"
 #include "cli/render/call_text.h"
 #include "cli/render/content_text.h"
 #include "cli/render/json.h"
 #include "cli/render/units.h"
+#include "cli/render/wall_time.h"
 #include "support/text.h"
 
 namespace uscope::cli {
@@ -32,8 +34,22 @@ const char* source_name(EventString::Source source) {
 
 }  // namespace
 
-std::string event_text(const EventRow& event) {
-  std::string out = fmt::format("{}/{} {} {}", event.pid, event.tid, seconds(event.ts_ns), escape_terminal(event.call));
+std::string TimeColumn::text(std::int64_t ts_ns) {
+  if (times_ == Times::kWall) return time_of_day(moment(ts_ns).value_or(0));
+  if (times_ == Times::kRelative) return seconds(ts_ns);
+  const std::int64_t since = analyzer::difference(ts_ns, before_.value_or(ts_ns));
+  before_ = ts_ns;
+  return seconds(since);
+}
+
+std::optional<std::int64_t> TimeColumn::moment(std::int64_t ts_ns) const {
+  if (!began_ns_) return std::nullopt;
+  return analyzer::difference(*began_ns_, analyzer::difference(0, ts_ns));
+}
+
+std::string event_text(const EventRow& event, const std::string& time) {
+  const std::string name = event.process.empty() ? "?" : escape_terminal(event.process);
+  std::string out = fmt::format("{}[{}/{}] {} {}", name, event.pid, event.tid, time, escape_terminal(event.call));
   if (!is_call(event)) return fmt::format("{}({}) [{}]\n", out, arguments_text(event), escape_terminal(event.how));
   if (event.abi != "x86_64" && !event.abi.empty()) out += fmt::format("[{}]", escape_terminal(event.abi));
   out += fmt::format("({}) = {}", arguments_text(event), result_text(event));
@@ -59,7 +75,7 @@ std::string frames_text(const std::vector<StackFrame>& frames, const std::string
   return out;
 }
 
-nlohmann::ordered_json event_json(const EventRow& event) {
+nlohmann::ordered_json event_json(const EventRow& event, std::optional<std::int64_t> moment_ns) {
   nlohmann::ordered_json args = nlohmann::ordered_json::array();
   for (const auto& arg : event.args)
     args.push_back(arg ? nlohmann::ordered_json(hex_number(static_cast<std::uint64_t>(*arg))) : nullptr);
@@ -80,6 +96,7 @@ nlohmann::ordered_json event_json(const EventRow& event) {
                         {"source", source_name(content.source)}});
   return {{"id", event.id.value()},
           {"ts_ns", event.ts_ns},
+          {"time", moment_ns ? nlohmann::ordered_json(iso_time(*moment_ns)) : nlohmann::ordered_json()},
           {"dur_ns", json_value(event.dur_ns)},
           {"how", json_value(event.how)},
           {"pid", event.pid},

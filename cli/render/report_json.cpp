@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include <nlohmann/json.hpp>
 
+#include "cli/render/files_render.h"
 #include "cli/render/json.h"
 #include "cli/render/report_render.h"
+#include "cli/render/wall_time.h"
 #include "support/text.h"
 
 namespace uscope::cli {
@@ -29,6 +31,7 @@ ordered_json trace(const analyzer::TraceFacts& facts) {
   ordered_json meta = ordered_json::object();
   for (const auto& [key, value] : facts.meta) meta[to_utf8(key)] = json_value(value);
   return {{"start_ns", facts.start_ns},
+          {"began", facts.began_ns ? ordered_json(iso_time(*facts.began_ns)) : ordered_json()},
           {"duration_ns", facts.duration_ns},
           {"events", facts.events},
           {"errors", facts.errors},
@@ -60,10 +63,31 @@ ordered_json process(const analyzer::ProcessLine& line) {
 }
 
 ordered_json call(const analyzer::CallLine& line) {
-  return {{"call", json_value(line.call)}, {"abi", json_value(line.abi)}, {"events", line.events},
-          {"errors", line.errors},         {"open", line.open},           {"timed", line.timed},
-          {"total_ns", line.total_ns},     {"mean_ns", line.mean_ns},     {"p50_ns", line.p50_ns},
-          {"p95_ns", line.p95_ns},         {"p99_ns", line.p99_ns},       {"max_ns", line.max_ns}};
+  return {{"call", json_value(line.call)},
+          {"abi", json_value(line.abi)},
+          {"events", line.events},
+          {"errors", line.errors},
+          {"open", line.open},
+          {"timed", line.timed},
+          {"total_ns", line.total_ns},
+          {"mean_ns", line.mean_ns},
+          {"p50_ns", line.p50_ns},
+          {"p95_ns", line.p95_ns},
+          {"p99_ns", line.p99_ns},
+          {"max_ns", line.max_ns},
+          {"bytes", line.bytes ? ordered_json(*line.bytes) : ordered_json()}};
+}
+
+ordered_json thread(const analyzer::ThreadLine& line) {
+  return {{"pid", line.pid},
+          {"tid", line.tid},
+          {"process", json_value(line.process)},
+          {"thread", json_value(line.thread)},
+          {"events", line.events},
+          {"errors", line.errors},
+          {"total_ns", line.total_ns},
+          {"wait_ns", line.wait_ns},
+          {"between_ns", line.between_ns}};
 }
 
 ordered_json trigger(const analyzer::TriggerLine& line) {
@@ -101,6 +125,25 @@ ordered_json instance(const analyzer::CallInstance& line) {
           {"function", json_value(line.function)},
           {"module", json_value(line.module)},
           {"fallback", line.fallback}};
+}
+
+ordered_json gap(const analyzer::GapLine& line) {
+  const auto end = [](const analyzer::CallInstance& call) -> ordered_json {
+    return {{"event_id", call.event_id.value()},
+            {"call", json_value(call.call)},
+            {"function", json_value(call.function)},
+            {"module", json_value(call.module)},
+            {"fallback", call.fallback}};
+  };
+  return {{"ts_ns", line.ts_ns},
+          {"dur_ns", line.dur_ns},
+          {"pid", line.after.pid},
+          {"tid", line.after.tid},
+          {"process", json_value(line.after.process)},
+          {"thread", json_value(line.after.thread)},
+          {"before", end(line.before)},
+          {"after", end(line.after)},
+          {"doubtful", line.doubtful}};
 }
 
 ordered_json verify(const std::optional<analyzer::VerifyResult>& result) {
@@ -151,6 +194,8 @@ std::string report_json(const analyzer::Summary& summary) {
                     {"guessed", line.guessed}});
   ordered_json io_uring = ordered_json::array();
   for (const auto& line : summary.io_uring) io_uring.push_back(process(line));
+  ordered_json gaps = top_list(summary.gaps, gap);
+  gaps["calls_left_out"] = summary.calls_left_out;
   const ordered_json report{{"losses", losses(summary)},
                             {"trace", trace(summary.trace)},
                             {"stack_ends", ends},
@@ -159,10 +204,15 @@ std::string report_json(const analyzer::Summary& summary) {
                             {"verify", verify(summary.verify)},
                             {"io_uring", io_uring},
                             {"processes", top_list(summary.processes, process)},
+                            {"threads", top_list(summary.threads, thread)},
                             {"calls", top_list(summary.calls, call)},
+                            {"waits", top_list(summary.waits, call)},
+                            {"files", top_list(summary.files, file_json)},
                             {"triggers", top_list(summary.triggers, trigger)},
                             {"errors", top_list(summary.errors, error)},
                             {"slowest", top_list(summary.slowest, instance)},
+                            {"longest_waits", top_list(summary.longest_waits, instance)},
+                            {"gaps", gaps},
                             {"open", top_list(summary.open, instance)}};
   return dump(report) + "\n";
 }

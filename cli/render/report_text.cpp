@@ -9,8 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "cli/render/files_render.h"
 #include "cli/render/text_table.h"
 #include "cli/render/units.h"
+#include "cli/render/wall_time.h"
 #include "support/text.h"
 #include "trace/names.h"
 
@@ -50,9 +52,16 @@ bool any_fallback(const analyzer::TopList<Line>& list) {
                      [](const Line& line) { return line.fallback && !line.function.empty(); });
 }
 
+bool any_gap_fallback(const Summary& summary) {
+  const auto starred = [](const analyzer::CallInstance& call) { return call.fallback && !call.function.empty(); };
+  return std::any_of(summary.gaps.lines.begin(), summary.gaps.lines.end(),
+                     [&](const analyzer::GapLine& line) { return starred(line.before) || starred(line.after); });
+}
+
 std::string legend(const Summary& summary) {
   const bool starred = any_fallback(summary.triggers) || any_fallback(summary.errors) ||
-                       any_fallback(summary.slowest) || any_fallback(summary.open);
+                       any_fallback(summary.slowest) || any_fallback(summary.longest_waits) ||
+                       any_fallback(summary.open) || any_gap_fallback(summary);
   return starred ? "\n* no frame of the application's own binaries in the stack: the innermost other function\n" : "";
 }
 
@@ -146,7 +155,7 @@ std::string trace_line(const Summary& summary, std::size_t width) {
                                       group_digits(static_cast<std::uint64_t>(facts.events_per_second)),
                                       plural(facts.processes, "process"), plural(facts.threads, "thread"),
                                       plural(facts.images, "program start"), plural(facts.stacks, "distinct stack"));
-  std::string how;
+  std::string how = facts.began_ns ? "began " + date_and_time(*facts.began_ns) : "";
   const auto add = [&](const std::string& label, const std::string& key) {
     const std::string value = key == "mode" ? mode_name(meta(summary, key)) : meta(summary, key);
     if (!value.empty()) how += fmt::format("{}{} {}", how.empty() ? "" : ", ", label, value);
@@ -250,18 +259,14 @@ std::string io_uring_line(const Summary& summary) {
                      names);
 }
 
-// "CALLS  12, the 8 that took most time" and the table; empty if the list is empty.
 template <typename Line>
 std::string section(const std::string& name, const analyzer::TopList<Line>& list, const std::string& order,
                     const TextTable& table, std::size_t width) {
-  if (list.lines.empty()) return "";
-  std::string out = fmt::format("\n{}  {}", name, group_digits(list.total));
-  if (list.lines.size() < list.total) {
-    out += fmt::format(", the {} {}:", list.lines.size(), order);
-  } else if (list.total > 1) {
-    out += fmt::format(", {} first:", order);
-  }
-  return out + "\n" + table.render(width);
+  return list.lines.empty() ? "" : "\n" + section_head(name, list, order) + table.render(width);
+}
+
+std::string files_section(const analyzer::TopList<analyzer::FileLine>& files, std::size_t width) {
+  return section("FILES", files, "with most time inside calls", files_table(files), width);
 }
 
 std::string ended(const analyzer::ProcessLine& line) {
@@ -285,25 +290,66 @@ std::string processes(const Summary& summary, std::size_t width) {
   return section("PROCESSES", summary.processes, "with most events", table, width);
 }
 
-std::string calls(const Summary& summary, std::size_t width) {
+std::string threads(const Summary& summary, std::size_t width) {
+  TextTable table({{"pid/tid", Align::kRight},
+                   {"process", Align::kLeft, Shrink::kMiddle},
+                   {"thread", Align::kLeft, Shrink::kMiddle},
+                   {"events", Align::kRight},
+                   {"errors", Align::kRight, Shrink::kNever, 0, 1},
+                   {"in calls", Align::kRight},
+                   {"of it waiting", Align::kRight},
+                   {"between calls", Align::kRight}});
+  for (const auto& line : summary.threads.lines)
+    table.add_row({fmt::format("{}/{}", line.pid, line.tid), line.process, line.thread, number(line.events),
+                   number(line.errors), line.total_ns ? duration(line.total_ns) : "",
+                   line.total_ns ? percent(line.wait_ns, line.total_ns) : "",
+                   line.between_ns ? duration(line.between_ns) : ""});
+  return section("THREADS", summary.threads, "with most events", table, width);
+}
+
+std::string calls(const std::string& name, const analyzer::TopList<analyzer::CallLine>& list, std::size_t width) {
   TextTable table({{"call"},
                    {"abi"},
                    {"events", Align::kRight},
-                   {"errors", Align::kRight},
-                   {"open", Align::kRight},
+                   {"errors", Align::kRight, Shrink::kNever, 0, 1},
+                   {"open", Align::kRight, Shrink::kNever, 0, 1},
                    {"total", Align::kRight},
-                   {"mean", Align::kRight},
-                   {"half below", Align::kRight},
-                   {"95 % below", Align::kRight},
-                   {"99 % below", Align::kRight},
-                   {"longest", Align::kRight}});
-  for (const auto& line : summary.calls.lines) {
+                   {"mean", Align::kRight, Shrink::kNever, 0, 5},
+                   {"half below", Align::kRight, Shrink::kNever, 0, 3},
+                   {"95 % below", Align::kRight, Shrink::kNever, 0, 4},
+                   {"99 % below", Align::kRight, Shrink::kNever, 0, 2},
+                   {"longest", Align::kRight},
+                   {"bytes", Align::kRight}});
+  for (const auto& line : list.lines) {
     const auto time = [&](std::uint64_t value) { return line.timed ? duration(value) : ""; };
     table.add_row({line.call, line.abi == "x86_64" ? "" : line.abi, number(line.events), number(line.errors),
                    number(line.open), time(line.total_ns), time(line.mean_ns), time(line.p50_ns), time(line.p95_ns),
-                   time(line.p99_ns), time(line.max_ns)});
+                   time(line.p99_ns), time(line.max_ns), line.bytes ? human_bytes(*line.bytes) : ""});
   }
-  return section("CALLS", summary.calls, "with most time inside", table, width);
+  return section(name, list, "with most time inside", table, width);
+}
+
+std::string gaps(const Summary& summary, std::size_t width) {
+  TextTable table({{"lasted", Align::kRight},
+                   {"from", Align::kRight},
+                   {"pid/tid", Align::kRight},
+                   {"process", Align::kLeft, Shrink::kMiddle},
+                   {"after", Align::kLeft, Shrink::kMiddle},
+                   {"before", Align::kLeft, Shrink::kMiddle},
+                   {"event", Align::kRight},
+                   {"doubtful"}});
+  const auto call = [](const analyzer::CallInstance& one) { return one.call + " in " + trigger(one); };
+  bool any_doubtful = false;
+  for (const auto& line : summary.gaps.lines) {
+    any_doubtful = any_doubtful || line.doubtful;
+    table.add_row({duration(static_cast<std::uint64_t>(std::max<std::int64_t>(0, line.dur_ns))), seconds(line.ts_ns),
+                   fmt::format("{}/{}", line.after.pid, line.after.tid), line.after.process, call(line.before),
+                   call(line.after), to_string(line.after.event_id), line.doubtful ? "yes" : ""});
+  }
+  std::string out = section("GAPS BETWEEN CALLS", summary.gaps, "longest", table, width);
+  if (any_doubtful) out += "  doubtful: events were lost meanwhile, and calls may be missing there\n";
+  if (!out.empty() && summary.calls_left_out) out += "  not all calls were recorded: others may lie within\n";
+  return out;
 }
 
 std::string triggers(const Summary& summary, std::size_t width) {
@@ -349,7 +395,7 @@ std::string instances(const std::string& name, const analyzer::TopList<analyzer:
 
 std::string hints(const Summary& summary, const std::string& file) {
   const std::string name = escape_terminal(file);
-  std::string out = fmt::format("\nMore: uscope tree {0}; uscope events {0} --stack", name);
+  std::string out = fmt::format("\nMore: uscope tree {0}; uscope files {0}; uscope events {0} --stack", name);
   if (summary.trace.errors) out += "; … --failed";
   if (summary.trace.open) out += "; … --how open";
   return out + "\n";
@@ -360,8 +406,11 @@ std::string hints(const Summary& summary, const std::string& file) {
 std::string report_text(const Summary& summary, const std::string& file, std::size_t width) {
   return title(summary, width) + losses(summary, width) + trace_line(summary, width) + clock_lines(summary) +
          stack_line(summary, width) + unwind_line(summary, width) + verify_line(summary, width) +
-         io_uring_line(summary) + processes(summary, width) + calls(summary, width) + triggers(summary, width) +
-         errors(summary, width) + instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
+         io_uring_line(summary) + processes(summary, width) + threads(summary, width) +
+         calls("CALLS", summary.calls, width) + calls("CALLS THAT WAIT", summary.waits, width) +
+         files_section(summary.files, width) + triggers(summary, width) + errors(summary, width) +
+         instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
+         instances("LONGEST WAITS", summary.longest_waits, "longest", "took", width) + gaps(summary, width) +
          instances("NEVER RETURNED", summary.open, "longest waiting", "waited", width) + legend(summary) +
          hints(summary, file);
 }

@@ -19,14 +19,40 @@ void TextTable::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+std::vector<std::size_t> TextTable::natural_widths() const {
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i < columns_.size(); i++) {
+    result.push_back(display_width(columns_[i].title));
+    for (const auto& row : rows_) result[i] = std::max(result[i], display_width(row[i]));
+  }
+  return result;
+}
+
+std::vector<bool> TextTable::shown_columns(std::size_t width) const {
+  std::vector<bool> shown(columns_.size());
+  for (std::size_t i = 0; i < columns_.size(); i++)
+    shown[i] = std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return !row[i].empty(); });
+  const std::vector<std::size_t> natural = natural_widths();
+  for (;;) {
+    std::size_t least = kIndent;
+    std::size_t next = columns_.size();
+    for (std::size_t i = 0; i < columns_.size(); i++) {
+      if (!shown[i]) continue;
+      const bool shrinks = columns_[i].shrink != Shrink::kNever;
+      least += (least > kIndent ? kGap : 0) + (shrinks ? std::min(natural[i], columns_[i].narrowest) : natural[i]);
+      if (columns_[i].dispensable > (next < columns_.size() ? columns_[next].dispensable : 0)) next = i;
+    }
+    if (least <= width || next == columns_.size()) return shown;
+    shown[next] = false;
+  }
+}
+
 std::vector<std::size_t> TextTable::widths(std::size_t width, const std::vector<bool>& shown) const {
-  std::vector<std::size_t> result(columns_.size());
+  std::vector<std::size_t> result = natural_widths();
   std::size_t total = kIndent;
   for (std::size_t i = 0; i < columns_.size(); i++) {
-    if (!shown[i]) continue;
-    result[i] = display_width(columns_[i].title);
-    for (const auto& row : rows_) result[i] = std::max(result[i], display_width(row[i]));
-    total += result[i] + kGap;
+    if (!shown[i]) result[i] = 0;
+    if (shown[i]) total += result[i] + kGap;
   }
   total -= std::min(total, kGap);
   while (total > width) {
@@ -43,9 +69,7 @@ std::vector<std::size_t> TextTable::widths(std::size_t width, const std::vector<
 }
 
 std::string TextTable::render(std::size_t width) const {
-  std::vector<bool> shown(columns_.size());
-  for (std::size_t i = 0; i < columns_.size(); i++)
-    shown[i] = std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return !row[i].empty(); });
+  const std::vector<bool> shown = shown_columns(width);
   const std::vector<std::size_t> column_widths = widths(width, shown);
   std::string out;
   const auto line = [&](const std::vector<std::string>& cells) {

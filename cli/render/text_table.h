@@ -3,11 +3,15 @@
 // renderer can forget to.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "analyzer/read/top_list.h"
 #include "cli/terminal/text_width.h"
+#include "support/text.h"
 
 namespace uscope::cli {
 
@@ -18,6 +22,7 @@ struct TableColumn {
   Align align = Align::kLeft;
   Shrink shrink = Shrink::kNever;
   std::size_t narrowest = 12;  // shrinking leaves at least this many columns
+  int dispensable = 0;         // above 0: is left out where the table does not fit otherwise, highest first
 };
 
 class TextTable {
@@ -29,15 +34,31 @@ class TextTable {
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  // Returns lines, each indented by two and ended by a newline. Columns without a value in any row are left out.
+  // Returns lines, each indented by two and ended by a newline. Columns without a value in any row are left out, and
+  // dispensable ones if the others, shrunk, leave no room for them.
   [[nodiscard]] std::string render(std::size_t width) const;
 
  private:
+  [[nodiscard]] std::vector<std::size_t> natural_widths() const;
+  [[nodiscard]] std::vector<bool> shown_columns(std::size_t width) const;
   [[nodiscard]] std::vector<std::size_t> widths(std::size_t width, const std::vector<bool>& shown) const;
 
   std::vector<TableColumn> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+// The line above a list: "CALLS  12, the 8 with most time inside:", where `order` is "with most time inside".
+template <typename Line>
+[[nodiscard]] std::string section_head(const std::string& name, const analyzer::TopList<Line>& list,
+                                       const std::string& order) {
+  std::string out = fmt::format("{}  {}", name, group_digits(list.total));
+  if (list.lines.size() < list.total) {
+    out += fmt::format(", the {} {}:", list.lines.size(), order);
+  } else if (list.total > 1) {
+    out += fmt::format(", {} first:", order);
+  }
+  return out + "\n";
+}
 
 // A heading and a text behind it, broken at blanks into lines that fit `width`; all lines but the first are indented by
 // the heading's length. `text` must be safe for a terminal already (escape_terminal).

@@ -75,11 +75,13 @@ std::string command_line(const std::string& words) {
 }
 
 std::string human_bytes(std::uint64_t bytes) {
-  constexpr std::uint64_t kKiB = 1024;
-  constexpr std::uint64_t kMiB = kKiB * kKiB;
-  if (bytes < kKiB) return std::to_string(bytes) + " bytes";
-  const auto value = static_cast<double>(bytes);
-  return bytes < kMiB ? fmt::format("{:.1f} KiB", value / kKiB) : fmt::format("{:.1f} MiB", value / kMiB);
+  constexpr double kStep = 1024;
+  constexpr std::array kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < static_cast<std::uint64_t>(kStep)) return std::to_string(bytes) + " bytes";
+  double value = static_cast<double>(bytes) / kStep;
+  std::size_t unit = 0;
+  for (; value >= kStep && unit + 1 < kUnits.size(); unit++) value /= kStep;
+  return fmt::format("{:.1f} {}", value, kUnits.at(unit));
 }
 
 std::string seconds(std::int64_t nanoseconds) {

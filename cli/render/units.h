@@ -29,7 +29,7 @@ namespace uscope::cli {
 // Formats meta.command (a JSON array of words) as a shell-like command line; other text is returned unchanged.
 [[nodiscard]] std::string command_line(const std::string& words);
 
-// "512 bytes", "1.5 KiB", "23.4 MiB".
+// "512 bytes", "1.5 KiB", "23.4 MiB", "7.9 GiB".
 [[nodiscard]] std::string human_bytes(std::uint64_t bytes);
 
 // Seconds since the trace's start, with microseconds: "0.001234".

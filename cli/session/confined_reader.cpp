@@ -3,12 +3,14 @@
 
 #include <utility>
 
+#include "cli/render/wall_time.h"
 #include "support/private_file.h"
 #include "support/sandbox/confine.h"
 
 namespace uscope::cli {
 
 Result<void> confine_reader(std::vector<int> folders) {
+  load_time_zone();
   auto temporary = open_temporary_folder();
   if (!temporary) return temporary.error();
   folders.push_back(temporary->get());

@@ -8,6 +8,7 @@
 
 #include "analyzer/read/catalog.h"
 #include "cli/render/events_render.h"
+#include "cli/render/units.h"
 #include "store/db/string_table.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
@@ -143,7 +144,7 @@ void LivePrinter::print(const usc_event& event, const tracer::TaskTable& tasks) 
     if (task.strings.empty() && !task.open && task.images.empty()) tasks_.erase(at);
   }
   status_.clear();
-  std::fputs(event_text(row).c_str(), stderr);
+  std::fputs(event_text(row, seconds(row.ts_ns)).c_str(), stderr);
 }
 
 // Of an exec that has succeeded, path and arguments are those of the image that it made.

@@ -2,24 +2,25 @@
 // `uscope events`: single calls, as strace prints them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <vector>
+#include <optional>
 
-#include "analyzer/read/event_query.h"
+#include "cli/render/events_render.h"
 #include "cli/terminal/output.h"
+#include "cli/verbs/event_options.h"
 #include "cli/verbs/invocation.h"
 
 namespace uscope::cli {
 
 struct EventsOptions {
   std::filesystem::path file;
-  analyzer::EventFilter filter;
-  std::string calls;                // -e, as given; empty = all
-  std::vector<std::string> errors;  // --errno, names or numbers
-  std::string slower;               // durations as given; empty = none
-  std::string since;
-  std::string until;
+  EventOptions events;
+  std::optional<std::uint64_t> limit;
+  std::optional<std::int64_t> id;  // only this event, with others of its thread
+  std::size_t around = 5;          // as many before it and after it
+  Times times = Times::kRelative;
   bool stack = false;
   Format format = Format::kText;
 };

@@ -7,9 +7,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "analyzer/read/catalog.h"
 #include "cli/session/confined_reader.h"
 #include "cli/session/interruption.h"
 #include "cli/session/output_owner.h"
@@ -39,7 +43,14 @@ Result<Stream> stream_over(int fd) {
 
 Result<void> write_folded(const ExportOptions& options, const store::Database& database, std::FILE* stream) {
   Output out(stream);
-  auto totals = exporters::fold_stacks(database, options.folded, [&](const std::string& stack, std::uint64_t weight) {
+  auto catalog = analyzer::read_catalog(database);
+  if (!catalog) return catalog.error();
+  auto filter = event_filter(options.events);
+  if (!filter) return filter.error();
+  if (auto done = complete_times(options.events, *catalog, *filter); !done) return done;
+  exporters::FoldedOptions folded = options.folded;
+  folded.filter = std::move(*filter);
+  auto totals = exporters::fold_stacks(database, *catalog, folded, [&](const std::string& stack, std::uint64_t weight) {
     out.write(fmt::format("{} {}\n", to_utf8(stack), weight));
   });
   if (!totals) return totals.error();
@@ -75,6 +86,7 @@ Result<void> write_file(const ExportOptions& options, const store::Database& dat
 }
 
 Result<void> write_export(const ExportOptions& options) {
+  if (auto filter = event_filter(options.events); !filter) return filter.error();  // before anything is opened
   if (!options.output) {
     auto database = open_confined(options.file);
     return database ? write_folded(options, *database, stdout) : database.error();
@@ -92,6 +104,29 @@ Result<void> write_export(const ExportOptions& options) {
     return Error{"the output is the trace itself: " + options.file.string(), "give another name with -o"};
   auto file = place->begin();
   return file ? write_file(options, *database, std::move(*file)) : file.error();
+}
+
+void add_levels(CLI::App& verb, const std::shared_ptr<ExportOptions>& options) {
+  static const std::map<std::string, bool exporters::FoldedLevels::*> kLevels{
+      {"process", &exporters::FoldedLevels::process},
+      {"pid", &exporters::FoldedLevels::pid},
+      {"thread", &exporters::FoldedLevels::thread},
+      {"call", &exporters::FoldedLevels::call}};
+  CLI::Option* const call = verb.add_flag("--with-call", options->folded.levels.call,
+                                          "the system call as the innermost frame, as --levels process,call");
+  verb.add_option_function<std::vector<std::string>>(
+          "--levels",
+          [options](const std::vector<std::string>& names) {
+            options->folded.levels = {.process = false};
+            for (const std::string& name : names) options->folded.levels.*kLevels.at(name) = true;
+          },
+          "what stands around each stack: process, pid, thread before it, call behind it; with commas between them")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"process", "pid", "thread", "call"}))
+      ->type_name("LEVELS")
+      ->default_str("process")
+      ->excludes(call);
 }
 
 }  // namespace
@@ -112,7 +147,8 @@ void add_export(CLI::App& app, Invocation& invocation) {
           "what the number counts: events, or nanoseconds inside the calls")
       ->check(CLI::IsMember({"events", "time"}))
       ->default_str("events");
-  verb->add_flag("--with-call", options->folded.with_call, "the system call as the innermost frame");
+  add_levels(*verb, options);
+  add_event_options(*verb, options->events);
   verb->add_option("-o,--output", options->output, "write to this file instead of standard output")->type_name("FILE");
   verb->add_flag("--force", options->force, "also replace a file that exists");
   verb->callback([options, &invocation] { invocation.run = [options] { return run_export(*options); }; });

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "cli/verbs/event_options.h"
 #include "cli/verbs/invocation.h"
 #include "exporters/folded.h"
 
@@ -14,7 +15,8 @@ struct ExportOptions {
   std::filesystem::path file;
   std::optional<std::filesystem::path> output;  // nullopt: standard output
   bool force = false;                           // also replace an existing file
-  exporters::FoldedOptions folded;
+  exporters::FoldedOptions folded;              // without the filter
+  EventOptions events;
 };
 
 void add_export(CLI::App& app, Invocation& invocation);

@@ -53,6 +53,10 @@ void add_calls(CLI::App& verb, std::string& calls, const std::string& descriptio
       ->default_str(calls);
 }
 
+void add_globs(CLI::App& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help) {
+  verb.add_option(name, globs, help)->type_name("GLOB")->allow_extra_args(false);
+}
+
 void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice) {
   // A flag, so that a value is given by `=` only and the next word is never taken for one.
   CLI::Option* servers =

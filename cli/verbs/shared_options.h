@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "cli/session/record_plan.h"
 #include "cli/terminal/output.h"
@@ -27,6 +28,9 @@ CLI::Option* take_number(CLI::Option* option, std::uint64_t least, std::uint64_t
 
 // Declares -e, --calls: a set of system calls. Several are taken together.
 void add_calls(CLI::App& verb, std::string& calls, const std::string& description);
+
+// Declares an option that may be given more than once, each time with one GLOB.
+void add_globs(CLI::App& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help);
 
 void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice);
 

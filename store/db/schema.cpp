@@ -82,11 +82,20 @@ CREATE TABLE cell_latency(
   kind_id INTEGER NOT NULL REFERENCES kind(id), trigger_frame_id INTEGER REFERENCES frame(id),
   up_to_ns INTEGER NOT NULL, events INTEGER NOT NULL, UNIQUE (kind_id, trigger_frame_id, up_to_ns));
 CREATE TABLE thread_total(
-  thread_id INTEGER PRIMARY KEY REFERENCES thread(id), events INTEGER NOT NULL, errors INTEGER NOT NULL);
+  thread_id INTEGER PRIMARY KEY REFERENCES thread(id), events INTEGER NOT NULL, errors INTEGER NOT NULL,
+  total_ns INTEGER NOT NULL, wait_ns INTEGER NOT NULL, gaps INTEGER NOT NULL, gap_ns INTEGER NOT NULL);
+CREATE TABLE object_total(
+  kind_id INTEGER NOT NULL REFERENCES kind(id), image_id INTEGER REFERENCES image(id),
+  folder_id INTEGER REFERENCES string(id), string_id INTEGER REFERENCES string(id),
+  part TEXT NOT NULL CHECK (part IN ('call', 'source')), events INTEGER NOT NULL, errors INTEGER NOT NULL,
+  total_ns INTEGER NOT NULL, bytes INTEGER NOT NULL);
+CREATE TABLE gap(
+  before_event_id INTEGER NOT NULL REFERENCES event(id), after_event_id INTEGER PRIMARY KEY REFERENCES event(id),
+  dur_ns INTEGER NOT NULL, doubtful INTEGER NOT NULL);
 CREATE TABLE stack_end(ended TEXT PRIMARY KEY NOT NULL, stacks INTEGER NOT NULL, events INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE guessed_stack(stack_id INTEGER PRIMARY KEY REFERENCES stack(id), events INTEGER NOT NULL);
 CREATE TABLE notable_event(
-  list TEXT NOT NULL CHECK (list IN ('slowest', 'open')), event_id INTEGER NOT NULL REFERENCES event(id),
+  list TEXT NOT NULL CHECK (list IN ('slowest', 'wait', 'open')), event_id INTEGER NOT NULL REFERENCES event(id),
   PRIMARY KEY (list, event_id)) WITHOUT ROWID;
 CREATE TABLE trigger_of_stack(stack_id INTEGER REFERENCES stack(id), frame_id INTEGER REFERENCES frame(id));
 CREATE TABLE verify(

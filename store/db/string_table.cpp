@@ -123,9 +123,11 @@ Result<trace::OrderedString> intern_string(const trace::RawRecord& record, Strin
     }
     return out;
   }
-  auto id = strings.intern(string_text(head, bytes));
+  const std::string text = string_text(head, bytes);
+  auto id = strings.intern(text);
   if (!id) return id.error();
   out.string_id = *id;
+  if (!text.empty()) out.first = text.front();
   return out;
 }
 

@@ -9,6 +9,7 @@
 
 #include "store/descriptors/descriptor_tracker.h"
 #include "support/socket_address.h"
+#include "support/text.h"
 #include "syscalls/syscall_table.h"
 
 #include "store/descriptors/descriptor_calls.h"
@@ -100,10 +101,7 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
   if (!text) return text.error();
   if (!*text || !(*text)->starts_with('/') || (*text)->ends_with("…") || was_moved(**text, stamp)) return std::string();
   update.composed = true;
-  std::string_view rest = path;
-  while (rest.starts_with("./")) rest.remove_prefix(2);
-  if (rest == ".") return **text;
-  return **text + ((*text)->ends_with('/') ? "" : "/") + std::string(rest);
+  return joined_path(**text, path);
 }
 
 Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,

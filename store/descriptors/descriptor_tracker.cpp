@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/descriptors/descriptor_tracker.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "store/descriptors/descriptor_calls.h"
+#include "support/text.h"
 #include "syscalls/syscall_table.h"
 
 namespace uscope::store {
@@ -14,6 +17,10 @@ namespace {
 constexpr std::size_t kAbis = 3;
 // A call may have taken effect this long before its event is lost.
 constexpr std::uint64_t kBeforeLossNs = 100'000'000;
+
+char letter_at(std::string_view letters, std::size_t arg) {
+  return arg < letters.size() ? letters[arg] : '\0';
+}
 
 }  // namespace
 
@@ -74,6 +81,9 @@ void DescriptorTracker::learn_calls() {
       const std::string_view letters = syscalls::syscall_arguments(static_cast<usc_abi>(abi), nr).value_or("");
       facts.call = descriptor_call(name);
       facts.flags = close_on_exec_arg(name);
+      facts.object = syscalls::object_args(static_cast<usc_abi>(abi), nr);
+      facts.letters = letters;
+      facts.has_paths = facts.object.path >= 0;
       for (std::size_t arg = 0; arg < letters.size(); arg++) {
         if (letters[arg] == 'd' || letters[arg] == 'D') facts.descriptors |= static_cast<std::uint8_t>(1U << arg);
         if (facts.path < 0 && letters[arg] == 's') facts.path = static_cast<int>(arg);
@@ -252,12 +262,14 @@ const Descriptor* DescriptorTracker::known(const SharedTable& table, int fd) con
 Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
     const usc_event& event, std::span<const trace::OrderedString> strings) {
   named_.clear();
+  folder_ = {};
   if (!usable_ || event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return std::span<const Named>();
   if (auto done = apply_until(event.entry_ns); !done) return done.error();
   const CallFacts& facts = facts_[event.abi * syscalls::kSyscallNumbers + event.kind];
   const bool in_order = event.entry_ns >= last_entry_;
   last_entry_ = std::max<std::uint64_t>(last_entry_, event.entry_ns);
-  if (event.how == USC_HOW_NO_ENTRY || (facts.call == DescriptorCall::kNone && facts.descriptors == 0))
+  const bool concerns = facts.call != DescriptorCall::kNone || facts.descriptors != 0 || facts.has_paths;
+  if (event.how == USC_HOW_NO_ENTRY || !concerns)
     return std::span<const Named>();  // the kernel did not execute it, or it is of no interest here
   if (!in_order) {
     // By now its descriptors may be others, and its changes took effect some time ago.
@@ -270,6 +282,8 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
     return std::span<const Named>();
   }
   if (facts.descriptors != 0 && is_said(*owner, event.entry_ns)) name_arguments(event, *owner, facts);
+  if (facts.has_paths)
+    if (auto done = name_folders(event, *owner, facts, strings); !done) return done.error();
   if (facts.call != DescriptorCall::kNone)
     if (auto done = follow(event, *owner, facts, strings); !done) return done.error();
   return std::span<const Named>(named_);
@@ -283,6 +297,67 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
     const trace::StringRowId name = found->socket != 0 ? sockets_[found->socket - 1].label : found->name;
     if (name) named_.push_back({arg, name});
   }
+}
+
+// The working directory stands where AT_FDCWD is given for the folder of a relative path, and before a relative path of
+// a call that takes no folder. For a path that is taken from a descriptor's folder, that descriptor has its name
+// already.
+Result<void> DescriptorTracker::name_folders(const usc_event& event, const DescriptorOwner& owner,
+                                             const CallFacts& facts, std::span<const trace::OrderedString> strings) {
+  for (const trace::OrderedString& path : strings) {
+    const int arg = path.arg;
+    const bool is_object = arg == facts.object.path;
+    const bool takes_folder = arg > 0 && letter_at(facts.letters, static_cast<std::size_t>(arg) - 1) == 'D';
+    const bool is_relative = path.string_id && path.first != '/' && (path.flags & USC_STRING_REDACTED) == 0;
+    if ((!is_object && !takes_folder) || !is_relative) continue;
+    const int number = takes_folder ? descriptor_arg(event, static_cast<std::size_t>(arg) - 1) : AT_FDCWD;
+    auto folder = number == AT_FDCWD ? working_folder(owner) : opened_folder(owner, number, event.entry_ns, path);
+    if (!folder) return folder.error();
+    if (!*folder || (number == AT_FDCWD && path.first == 0)) continue;
+    auto hidden = is_hidden(*folder, path);
+    if (!hidden) return hidden.error();
+    if (*hidden) continue;
+    if (takes_folder && number == AT_FDCWD) named_.push_back({arg - 1, *folder});
+    if (is_object) folder_ = *folder;
+  }
+  return {};
+}
+
+// None if it is not known, or if its path need not lead there any more.
+Result<trace::StringRowId> DescriptorTracker::working_folder(const DescriptorOwner& owner) {
+  const SharedFolder& own = *owner.folder;
+  const bool has_root = sees_roots_ && !own.unsure && own.root_is_plain && own.root_stamp > roots_forgotten_;
+  if (!has_root || !sees_folders_ || own.under_way != 0 || !own.working) return trace::StringRowId();
+  const std::uint64_t moved = std::max(moved_any_, moved_all_);
+  if (own.working != checked_.folder || own.working_stamp != checked_.set || moved != checked_.moved) {
+    auto text = strings_.text(own.working);
+    if (!text) return text.error();
+    const bool is_whole = *text && (*text)->starts_with('/') && !(*text)->ends_with("…");
+    checked_ = {own.working, own.working_stamp, moved, is_whole && !was_moved(**text, own.working_stamp)};
+  }
+  return checked_.leads_there ? own.working : trace::StringRowId();
+}
+
+// The same for a descriptor. An empty path is the descriptor itself, which keeps the name by which it was opened.
+Result<trace::StringRowId> DescriptorTracker::opened_folder(const DescriptorOwner& owner, int fd, std::uint64_t time,
+                                                            const trace::OrderedString& path) {
+  const Descriptor* found = is_said(owner, time) ? known(*owner.table, fd) : nullptr;
+  if (!found) return trace::StringRowId();
+  const trace::StringRowId name = found->socket != 0 ? sockets_[found->socket - 1].label : found->name;
+  if (!name || path.first == 0 || found->stamp > std::max(moved_any_, moved_all_)) return name;
+  auto text = strings_.text(name);
+  if (!text) return text.error();
+  return *text && !was_moved(**text, found->stamp) ? name : trace::StringRowId();
+}
+
+// Whether `--redact` hides what the two are together: then the folder is not said.
+Result<bool> DescriptorTracker::is_hidden(trace::StringRowId folder, const trace::OrderedString& path) {
+  if (redactor_.empty()) return false;
+  auto base = strings_.text(folder);
+  if (!base) return base.error();
+  auto rest = strings_.text(path.string_id);
+  if (!rest) return rest.error();
+  return redactor_.hides(joined_path(base->value_or(""), rest->value_or("")), (path.flags & USC_STRING_TRUNCATED) != 0);
 }
 
 // A task whose start is not in the trace may share any table and any folder.

@@ -30,6 +30,7 @@
 #include "store/descriptors/descriptor_owners.h"
 #include "store/model/definitions.h"
 #include "support/redactor.h"
+#include "syscalls/call_traits.h"
 #include "trace/event_order.h"
 
 namespace uscope::store {
@@ -50,12 +51,18 @@ class DescriptorTracker {
   // Processes the next event. The result is valid until the next call.
   Result<std::span<const Named>> observe(const usc_event& event, std::span<const trace::OrderedString> strings);
 
+  // The folder that the relative path of the last observed call begins at; none: unknown, or the path is not relative.
+  [[nodiscard]] trace::StringRowId folder() const { return folder_; }
+
  private:
   struct CallFacts {
     DescriptorCall call{};
     std::uint8_t descriptors = 0;  // bit mask of the arguments that are descriptors
     int path = -1;                 // index of the argument with the path to open
     int flags = -1;                // index of the argument with O_CLOEXEC
+    bool has_paths = false;
+    syscalls::ObjectArgs object{};
+    std::string_view letters{};  // of all arguments
   };
 
   // Events of the trace other than calls, by time.
@@ -136,6 +143,12 @@ class DescriptorTracker {
   [[nodiscard]] const Descriptor* known(const SharedTable& table, int fd) const;
   [[nodiscard]] bool was_moved(std::string_view folder, std::uint64_t since) const;
   void name_arguments(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts);
+  Result<void> name_folders(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts,
+                            std::span<const trace::OrderedString> strings);
+  Result<trace::StringRowId> working_folder(const DescriptorOwner& owner);
+  Result<trace::StringRowId> opened_folder(const DescriptorOwner& owner, int fd, std::uint64_t time,
+                                           const trace::OrderedString& path);
+  Result<bool> is_hidden(trace::StringRowId folder, const trace::OrderedString& path);
   void observe_untraced(const usc_event& event, DescriptorCall call);
 
   // descriptor_changes.cpp: applies calls to tables and folders.
@@ -206,6 +219,14 @@ class DescriptorTracker {
   std::uint64_t last_entry_ = 0;
   Redactor redactor_;  // for names that are composed here
   std::vector<Named> named_;
+  trace::StringRowId folder_;
+  // The last working directory that working_folder() has looked at.
+  struct {
+    trace::StringRowId folder{};
+    std::uint64_t set = 0;
+    std::uint64_t moved = 0;  // stamp of the last renaming then
+    bool leads_there = false;
+  } checked_;
 };
 
 }  // namespace uscope::store

@@ -10,13 +10,14 @@ void EventTotals::add_duration(const Facts& event) {
   if (kind > latencies_.size()) latencies_.resize(kind);
   latencies_[kind - 1].add(*event.duration);
   const Slow slow{*event.duration, event.id};
-  if (slowest_.size() == kSlowestKept) {
-    if (!slower(slow, slowest_.front())) return;
-    std::pop_heap(slowest_.begin(), slowest_.end(), slower);
-    slowest_.pop_back();
+  std::vector<Slow>& heap = event.waits ? longest_waits_ : slowest_;
+  if (heap.size() == kSlowestKept) {
+    if (!slower(slow, heap.front())) return;
+    std::pop_heap(heap.begin(), heap.end(), slower);
+    heap.pop_back();
   }
-  slowest_.push_back(slow);
-  std::push_heap(slowest_.begin(), slowest_.end(), slower);
+  heap.push_back(slow);
+  std::push_heap(heap.begin(), heap.end(), slower);
 }
 
 Result<void> EventTotals::write(DatabaseWriter& database) {
@@ -41,6 +42,8 @@ Result<void> EventTotals::write(DatabaseWriter& database) {
   if (!notable) return notable.error();
   for (const Slow& slow : slowest_)
     if (done = notable->run(std::string_view("slowest"), slow.id); !done) return done;
+  for (const Slow& slow : longest_waits_)
+    if (done = notable->run(std::string_view("wait"), slow.id); !done) return done;
   for (const EventRowId id : open_)
     if (done = notable->run(std::string_view("open"), id); !done) return done;
   return {};

@@ -14,7 +14,7 @@
 
 namespace uscope::store {
 
-// As many of the slowest calls are kept in notable_event.
+// As many of the slowest calls are kept in notable_event; as many of those that wait, and as many of the others.
 constexpr std::size_t kSlowestKept = 1000;
 
 class EventTotals {
@@ -26,6 +26,7 @@ class EventTotals {
     std::optional<std::uint64_t> duration;  // of calls that returned
     std::int64_t error = 0;                 // positive; 0: it did not fail
     bool open = false;                      // never returned
+    bool waits = false;                     // a call that waits (syscalls/call_traits.h)
   };
 
   void add(const Facts& event) {
@@ -58,6 +59,7 @@ class EventTotals {
   std::vector<trace::LatencySketch> latencies_;                               // by kind - 1
   std::map<std::tuple<KindRowId, std::int64_t, FrameRowId>, Errors> errors_;  // by kind, error, trigger
   std::vector<Slow> slowest_;                                                 // a heap, the fastest first
+  std::vector<Slow> longest_waits_;                                           // the same
   std::vector<EventRowId> open_;
 };
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "syscalls/call_traits.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/names.h"
@@ -43,7 +44,9 @@ EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definition
       definitions_(definitions),
       frames_(frames),
       strings_(database, definitions, strings),
-      futexes_(database, utc_offset_ns) {}
+      futexes_(database, utc_offset_ns),
+      objects_(database),
+      gaps_(definitions) {}
 
 Result<void> EventWriter::prepare() {
   auto event =
@@ -58,6 +61,7 @@ Result<void> EventWriter::prepare() {
   insert_verify_.emplace(std::move(*verify));
   for (const auto& [serial, image] : definitions_.images) images_.insert(serial, 1);
   if (auto done = futexes_.prepare(); !done) return done;
+  if (auto done = objects_.prepare(); !done) return done;
   return strings_.prepare();
 }
 
@@ -83,9 +87,11 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
     if (whole.stack == 0 && unfinished) whole.stack = unfinished->stack;
     auto written = write_event(whole, attached);
     if (!written) return written.error();
-    id = *written;
+    id = written->id;
     if (whole.source != USC_SOURCE_SYSCALL) continue;
     if (auto done = strings_.write(id, whole, call.strings); !done) return done;
+    if (const CallObject& object = strings_.object(); object.is_about_any)
+      if (auto done = objects_.add(written->facts, object); !done) return done;
     if (call.futexes.empty()) continue;
     if (auto done = futexes_.write(id, whole, call.futexes); !done) return done;
   }
@@ -94,7 +100,7 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
   return {};
 }
 
-Result<EventRowId> EventWriter::write_event(const trace::OrderedEvent& event, bool attached) {
+Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent& event, bool attached) {
   auto kind = kind_of(event);
   if (!kind) return kind.error();
   Task& task = task_of(trace::TaskId(event.head.task));
@@ -137,8 +143,15 @@ Result<EventRowId> EventWriter::write_event(const trace::OrderedEvent& event, bo
   cell.errors += failed;
   cell.total_ns += returned ? duration : 0;
   cell.open += is_unfinished(event);
-  task.events++;
-  task.errors += failed;
+  const KindTraits& traits = traits_[kind->value() - 1];
+  const bool transfers = traits.counts_bytes && has_result && event.result > 0;
+  const Written written{.id = id,
+                        .facts = {.kind = *kind,
+                                  .image = image,
+                                  .duration = returned ? duration : 0,
+                                  .bytes = transfers ? static_cast<std::uint64_t>(event.result) : 0,
+                                  .failed = failed}};
+  count_for_task(event, task, written);
   if (user_stack) {
     const StoredStack& known = definitions_.stacks.stack(user_stack);
     end_events_[known.ended]++;
@@ -149,8 +162,30 @@ Result<EventRowId> EventWriter::write_event(const trace::OrderedEvent& event, bo
                .trigger = trigger,
                .duration = returned ? std::optional(duration) : std::nullopt,
                .error = failed ? -event.result : 0,
-               .open = is_unfinished(event)});
-  return id;
+               .open = is_unfinished(event),
+               .waits = traits.waits});
+  return written;
+}
+
+// A gap begins when a call returns, and ends when the thread's next one is entered. Calls come by their entry, except
+// those beyond the bound of trace/event_order.h.
+void EventWriter::count_for_task(const trace::OrderedEvent& event, Task& task, const Written& written) {
+  task.events++;
+  task.errors += written.facts.failed;
+  if (event.source != USC_SOURCE_SYSCALL) return;
+  task.total_ns += written.facts.duration;
+  if (traits_[written.facts.kind.value() - 1].waits) task.wait_ns += written.facts.duration;
+  if (task.row == kOtherTask) return;  // several threads
+  if (task.last && event.entry_ns > task.returned_ns) {
+    const std::uint64_t duration = std::min<std::uint64_t>(event.entry_ns - task.returned_ns, gap_left_);
+    gap_left_ -= duration;
+    task.gaps++;
+    task.gap_ns += duration;
+    gaps_.add({task.last, written.id, task.returned_ns, duration, task.process});
+  }
+  const bool ended = event.how == USC_HOW_RETURNED || event.how == USC_HOW_NO_ENTRY;
+  task.last = ended ? written.id : EventRowId();
+  task.returned_ns = std::max<std::uint64_t>(event.entry_ns, event.head.time);
 }
 
 EventWriter::EventStack EventWriter::stacks_of(const trace::OrderedEvent& event) const {
@@ -176,6 +211,7 @@ Result<KindRowId> EventWriter::kind_of(const usc_event& event) {
   if (kinds_.size() >= kMostKinds && kinds_.count(key) == 0) {
     if (other_kind_) return other_kind_;
     other_kind_ = KindRowId(static_cast<std::uint32_t>(kinds_.size() + 1));
+    traits_.emplace_back();
     auto done = insert_kind_->run(other_kind_, std::string_view("syscall_other"), std::string_view("other"), -1,
                                   trace::source_name(USC_SOURCE_SYSCALL));
     if (!done) return done.error();
@@ -194,6 +230,9 @@ Result<KindRowId> EventWriter::kind_of(const usc_event& event) {
                                     trace::source_name(event.source));
       !done)
     return done.error();
+  const bool is_call = event.source == USC_SOURCE_SYSCALL;
+  traits_.push_back(
+      {.waits = is_call && syscalls::waits(name), .counts_bytes = is_call && syscalls::transfer_of(name).counts_bytes});
   id = next;
   return id;
 }
@@ -250,6 +289,8 @@ Result<void> EventWriter::finish() {
     if (auto done = thread->run(row); !done) return done;
   for (const auto step : {&EventWriter::write_cells, &EventWriter::write_threads, &EventWriter::write_stack_ends})
     if (auto done = (this->*step)(); !done) return done;
+  if (auto done = objects_.write(); !done) return done;
+  if (auto done = gaps_.write(database_); !done) return done;
   return totals_.write(database_);
 }
 
@@ -274,10 +315,13 @@ Result<void> EventWriter::write_cells() {
 }
 
 Result<void> EventWriter::write_threads() {
-  auto insert = database_.prepare("INSERT INTO thread_total VALUES(?1, ?2, ?3)");
+  auto insert = database_.prepare("INSERT INTO thread_total VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
   if (!insert) return insert.error();
   for (const Task& task : tasks_)
-    if (auto done = insert->run(task.row, task.events, task.errors); !done) return done;
+    if (auto done =
+            insert->run(task.row, task.events, task.errors, task.total_ns, task.wait_ns, task.gaps, task.gap_ns);
+        !done)
+      return done;
   return {};
 }
 

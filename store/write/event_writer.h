@@ -19,6 +19,8 @@
 #include "store/write/event_totals.h"
 #include "store/write/frame_writer.h"
 #include "store/write/futex_writer.h"
+#include "store/write/gap_writer.h"
+#include "store/write/object_totals.h"
 #include "store/write/string_writer.h"
 #include "trace/event_order.h"
 
@@ -65,6 +67,22 @@ class EventWriter {
     bool defined = false;
     std::uint64_t events = 0;
     std::uint64_t errors = 0;
+    std::uint64_t total_ns = 0;
+    std::uint64_t wait_ns = 0;  // part of it in calls that wait
+    std::uint64_t gaps = 0;     // times between two calls
+    std::uint64_t gap_ns = 0;
+    EventRowId last{};              // its latest call, if that returned
+    std::uint64_t returned_ns = 0;  // when it did
+  };
+  // An event as written.
+  struct Written {
+    EventRowId id;
+    ObjectTotals::Facts facts;
+  };
+
+  struct KindTraits {
+    bool waits = false;
+    bool counts_bytes = false;
   };
 
   struct EventStack {
@@ -73,7 +91,8 @@ class EventWriter {
     bool undefined = false;  // a definition is missing
   };
 
-  Result<EventRowId> write_event(const trace::OrderedEvent& event, bool attached);
+  Result<Written> write_event(const trace::OrderedEvent& event, bool attached);
+  void count_for_task(const trace::OrderedEvent& event, Task& task, const Written& written);
   [[nodiscard]] EventStack stacks_of(const trace::OrderedEvent& event) const;
   [[nodiscard]] std::string kind_name(const usc_event& event) const;
   Result<KindRowId> kind_of(const usc_event& event);
@@ -93,9 +112,12 @@ class EventWriter {
   std::optional<Statement> insert_verify_;
   StringWriter strings_;
   FutexWriter futexes_;
+  ObjectTotals objects_;
+  GapWriter gaps_;
   std::vector<Task> tasks_;
   FlatMap<trace::TaskId, std::uint32_t> task_places_;  // place in tasks_ + 1
   std::unordered_map<KindKey, KindRowId> kinds_;       // by source, ABI and number
+  std::vector<KindTraits> traits_;                     // by kind - 1
   std::unordered_map<CellKey, Cell> cells_;
   FlatMap<trace::ImageId, std::uint32_t> images_;  // those that the trace defines: to 1
   KindRowId other_kind_;
@@ -104,6 +126,7 @@ class EventWriter {
   std::array<std::uint64_t, 256> end_events_{};            // by how the stack ended
   std::map<StackRowId, std::uint64_t> guessed_;            // events of each stack that rests on a guess
   std::uint64_t duration_left_ = std::uint64_t{1} << 63U;  // see event_writer.cpp
+  std::uint64_t gap_left_ = std::uint64_t{1} << 62U;       // the same for gaps
   EventTotals totals_;
   std::map<LossKey, LossFacts> losses_;
   std::uint64_t events_ = 0;

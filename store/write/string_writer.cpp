@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "store/descriptors/descriptor_calls.h"
 #include "syscalls/syscall_table.h"
 #include "trace/string_kind.h"
 
@@ -23,6 +24,10 @@ Result<void> StringWriter::prepare() {
   if (!insert_content) return insert_content.error();
   insert_content_.emplace(std::move(*insert_content));
   exec_args_.resize(kAbis * syscalls::kSyscallNumbers);
+  object_args_.resize(kAbis * syscalls::kSyscallNumbers);
+  for (std::size_t abi = 0; abi < kAbis; abi++)
+    for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++)
+      object_args_[abi * syscalls::kSyscallNumbers + nr] = syscalls::object_args(static_cast<usc_abi>(abi), nr);
   if (const auto taken = definitions_.meta.find("strings"); taken != definitions_.meta.end() && taken->second == "0")
     return {};  // none are wanted, not even an exec's
   for (const auto& [serial, image] : definitions_.images)
@@ -73,6 +78,7 @@ Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
                                  std::span<const trace::OrderedString> strings) {
   auto named = descriptors_.observe(event, strings);
   if (!named) return named.error();
+  find_object(event, *named, strings);
   for (const auto& [arg, string_id] : *named)
     if (auto done = insert(event_id, arg, string_id, false, StringSource::kDescriptor); !done) return done;
   for (const trace::OrderedString& string : strings) {
@@ -89,6 +95,43 @@ Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
   return args.path < 0 ? Result<void>() : write_exec(event_id, event, args);
 }
 
+// A path counts before a descriptor, and so does an address that the program passed. A path that is null stands for its
+// folder (utimensat).
+void StringWriter::find_object(const usc_event& event, std::span<const DescriptorTracker::Named> named,
+                               std::span<const trace::OrderedString> strings) {
+  object_ = {};
+  if (event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return;
+  const syscalls::ObjectArgs& args = object_args_[event.abi * syscalls::kSyscallNumbers + event.kind];
+  if (!args.any()) return;
+  const auto descriptor = [&](int arg) {
+    const auto at =
+        std::find_if(named.begin(), named.end(), [arg](const DescriptorTracker::Named& one) { return one.arg == arg; });
+    return arg < 0 || at == named.end() ? trace::StringRowId() : at->string_id;
+  };
+  const auto text = [&](int arg) {
+    const auto at =
+        std::find_if(strings.begin(), strings.end(), [arg](const trace::OrderedString& one) { return one.arg == arg; });
+    return arg < 0 || at == strings.end() ? trace::StringRowId() : at->string_id;
+  };
+  if (args.path >= 0) {
+    object_.is_about_any = true;
+    object_.name = text(args.path);
+    if (object_.name)
+      object_.folder = descriptors_.folder();
+    else if (event.args[args.path] == 0)
+      object_.name = descriptor(args.folder);
+    return;
+  }
+  // Of an optional descriptor, -1 means none: mmap of anonymous memory.
+  if (args.descriptor > 0 && args.source < 0 && descriptor_arg(event, static_cast<std::size_t>(args.descriptor)) == -1)
+    return;
+  object_.is_about_any = true;
+  object_.name = text(args.address);
+  if (!object_.name) object_.name = descriptor(args.descriptor);
+  object_.has_source = args.source >= 0;
+  object_.source = descriptor(args.source);
+}
+
 const StringWriter::ExecArgs& StringWriter::exec_args(const usc_event& event) {
   static constexpr ExecArgs kNone;
   if (event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return kNone;
@@ -103,6 +146,7 @@ Result<void> StringWriter::write_exec(EventRowId event_id, const usc_event& even
     if (text->empty()) continue;
     auto id = strings_.intern(*text);
     if (!id) return id.error();
+    if (arg == args.path) object_ = {.name = *id, .is_about_any = true};
     if (auto done = insert(event_id, arg, *id, false, StringSource::kProgram); !done) return done;
   }
   return {};

@@ -14,6 +14,8 @@
 #include "store/descriptors/descriptor_tracker.h"
 #include "store/model/definitions.h"
 #include "store/model/row_ids.h"
+#include "store/write/object_totals.h"
+#include "syscalls/call_traits.h"
 #include "trace/event_order.h"
 
 namespace uscope::store {
@@ -36,6 +38,9 @@ class StringWriter {
   // arguments. `event_id` is its row.
   Result<void> write(EventRowId event_id, const usc_event& event, std::span<const trace::OrderedString> strings);
 
+  // What the call written last is about.
+  [[nodiscard]] const CallObject& object() const { return object_; }
+
  private:
   // Where the call's path and argument list stand, if it is an exec.
   struct ExecArgs {
@@ -46,6 +51,8 @@ class StringWriter {
   Result<void> insert(EventRowId event_id, int arg, StringRowId string_id, bool late, StringSource source);
   Result<void> write_contents(EventRowId event_id, const trace::OrderedString& string);
   Result<void> write_exec(EventRowId event_id, const usc_event& event, ExecArgs args);
+  void find_object(const usc_event& event, std::span<const DescriptorTracker::Named> named,
+                   std::span<const trace::OrderedString> strings);
   const ExecArgs& exec_args(const usc_event& event);
   const ImageFacts* image_of(const usc_event& event) const;
 
@@ -55,6 +62,8 @@ class StringWriter {
   DescriptorTracker descriptors_;
   std::optional<Statement> insert_;
   std::optional<Statement> insert_content_;
+  std::vector<syscalls::ObjectArgs> object_args_;  // by ABI and number
+  CallObject object_;
   std::vector<ExecArgs> exec_args_;                                          // by ABI and number
   std::unordered_map<trace::TaskId, std::vector<const ImageFacts*>> execs_;  // by the task that called
 };

@@ -11,9 +11,11 @@
 #include "analyzer/read/query.h"
 #include "analyzer/summary/summary.h"
 #include "cli/render/events_render.h"
+#include "cli/render/files_render.h"
 #include "cli/render/json.h"
 #include "cli/render/report_render.h"
 #include "cli/render/tree_render.h"
+#include "cli/render/units.h"
 #include "exporters/folded.h"
 #include "fuzz.h"
 #include "store/db/database.h"
@@ -106,8 +108,8 @@ void read_everything(const store::Database& database) {
   std::uint64_t events = 0;
   auto done = analyzer::for_each_event(database, {}, [&](const analyzer::EventRow& event) {
     events++;
-    require_harmless(cli::event_text(event));
-    require_json(cli::dump(cli::event_json(event), false));
+    require_harmless(cli::event_text(event, cli::seconds(event.ts_ns)));
+    require_json(cli::dump(cli::event_json(event, event.ts_ns), false));
     if (!event.stack_id) return true;
     const auto* frames = whole(stacks.frames(*event.stack_id));
     require_harmless(cli::frames_text(*frames, event.ended, event.guessed));
@@ -116,8 +118,13 @@ void read_everything(const store::Database& database) {
   });
   require(done && events == static_cast<std::uint64_t>(number(database, "SELECT count(*) FROM event")),
           "every event is listed");
+  const auto catalog = whole(analyzer::read_catalog(database));
+  const auto files = whole(analyzer::read_files(database, catalog, {}));
+  require_harmless(cli::files_text(files, "first", 80));
+  require_json(cli::files_json(files));
+  require(files.all.calls <= events, "a call is about one object");
   const auto folded =
-      whole(exporters::fold_stacks(database, {.weight = exporters::FoldedWeight::kEvents, .with_call = true},
+      whole(exporters::fold_stacks(database, catalog, {.levels = {.pid = true, .thread = true, .call = true}},
                                    [](const std::string& line, std::uint64_t) {
                                      require(line.find('\n') == std::string::npos, "a folded stack is one line");
                                      require_harmless(line);

@@ -63,21 +63,25 @@ ALLOWED = {
         "include/uscope store/db store/descriptors store/model support symbolizer/names syscalls trace"),
     "analyzer/deadlock": "analyzer/read include/uscope store/db support syscalls trace",
     "analyzer/diff": "analyzer/read store/db store/write support syscalls trace",
+    "analyzer/files": "analyzer/read store/db support syscalls",
     "analyzer/read": "store/db store/write support syscalls trace",
-    "analyzer/summary": "analyzer/read include/uscope/lists store/db support trace",
+    "analyzer/summary": "analyzer/files analyzer/read include/uscope/lists store/db support syscalls trace",
     "live": (
         "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
         "tracer/jit tracer/model"),
     "exporters": "analyzer/read store/db support",
     "cli": "cli/terminal cli/verbs",
-    "cli/render": "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/terminal live support syscalls trace",
+    "cli/render": (
+        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/terminal live support syscalls "
+        "trace"),
     "cli/session": (
         "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope store store/db store/files store/model "
         "support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
         "tracer/model tracer/recorder"),
     "cli/terminal": "support",
     "cli/verbs": (
-        "analyzer/deadlock analyzer/diff analyzer/read analyzer/summary cli/render cli/session cli/terminal exporters "
+        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/render cli/session "
+        "cli/terminal exporters "
         "include/uscope/lists store store/db store/files support syscalls trace tracer/preflight tracer/recorder"),
 }
 

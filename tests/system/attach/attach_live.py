@@ -117,7 +117,7 @@ class Live(AttachCase):
     def test_lines_while_tracing(self):
         process = self.waiting()
         self.ends(self.attach("--pid", str(process.pid), "--print", "--duration", "1s"))
-        self.assertRegex(self.text(), rf"{process.pid}/\d+ +[\d.]+ clock_nanosleep\(.*\) = 0 <1\d\d(\.\d+)? ms>")
+        self.assertRegex(self.text(), rf"{process.pid}/\d+\] [\d.]+ clock_nanosleep\(.*\) = 0 <1\d\d(\.\d+)? ms>")
 
 
 if __name__ == "__main__":

@@ -24,9 +24,10 @@ rename renameat renameat2 mkdir mkdirat rmdir link linkat symlink symlinkat chmo
 getxattr lgetxattr""".split()
 DESCRIPTOR_CALLS = """close read write pread64 pwrite64 newfstatat fstat lseek dup dup2 dup3 fcntl mmap ioctl getdents64 openat fadvise64 fchdir
 ftruncate fsync copy_file_range sendto recvfrom connect bind listen accept accept4 epoll_ctl epoll_wait unlinkat""".split()
-LINE = re.compile(r"^(\d+)(?:/\d+ [\d.]+)? +([a-z_0-9]+)\((.*)$")
+LINE = re.compile(r"^(?:.*?\[)?(\d+)(?:/\d+\] [\d.]+)? +([a-z_0-9]+)\((.*)$")
 RESUMED = re.compile(r"^(\d+) +<\.\.\. ([a-z_0-9]+) resumed>(.*)$")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+FOLDER = re.compile(r"AT_FDCWD<([^>]*)>")
 DESCRIPTOR = re.compile(r"(?<![\w\"])(\d+)<([^>]*)>")
 
 
@@ -101,11 +102,13 @@ class Comparison:
             if paths(name, theirs) != paths(name, ours):
                 self.tell(f"strings of {name}", theirs, ours)
         if name in DESCRIPTOR_CALLS:
-            # AT_FDCWD<…> is strace's alone.
             wanted = descriptors(theirs, False)
             self.descriptors += len(wanted)
             if wanted != descriptors(ours, True):
                 self.tell(f"descriptors of {name}", theirs, ours)
+        # strace names the working directory before absolute paths, too.
+        if not {os.path.realpath(folder) for folder in FOLDER.findall(ours)} <= set(FOLDER.findall(theirs)):
+            self.tell(f"folders of {name}", theirs, ours)
 
     def process(self, strace, uscope):
         if [call[0] for call in strace] != [call[0] for call in uscope]:

@@ -126,12 +126,31 @@ CREATE TEMP TABLE step AS WITH RECURSIVE octave(bit) AS (SELECT 4 UNION ALL SELE
 INSERT INTO cell_latency SELECT kind_id, trigger_frame_id, (SELECT min(top) FROM step WHERE top >= dur_ns) AS up_to,
   count(*) FROM counted WHERE dur_ns IS NOT NULL GROUP BY kind_id, trigger_frame_id, up_to;
 DROP TABLE step;
-INSERT INTO thread_total SELECT thread_id, count(*), sum(failed) FROM counted GROUP BY thread_id;
+CREATE TEMP TABLE waiting AS SELECT id FROM kind WHERE name IN ('futex', 'nanosleep', 'epoll_wait', 'accept4', 'poll');
+CREATE TEMP TABLE time_apart AS SELECT thread_id, before, id, ts_ns - ended AS dur_ns FROM (SELECT id, thread_id, ts_ns,
+  lag(id) OVER turn AS before, lag(CASE WHEN how = 'no_entry' THEN ts_ns ELSE ts_ns + dur_ns END) OVER turn AS ended
+  FROM event WINDOW turn AS (PARTITION BY thread_id ORDER BY ts_ns, id)) WHERE ts_ns > ended;
+INSERT INTO gap SELECT before, id, dur_ns, 0 FROM time_apart WHERE true ORDER BY dur_ns DESC, id LIMIT 1000;
+INSERT INTO thread_total SELECT c.thread_id, count(*), sum(failed), coalesce(sum(dur_ns), 0),
+  coalesce(sum(dur_ns) FILTER (WHERE kind_id IN (SELECT id FROM waiting)), 0),
+  (SELECT count(*) FROM time_apart b WHERE b.thread_id = c.thread_id),
+  (SELECT coalesce(sum(dur_ns), 0) FROM time_apart b WHERE b.thread_id = c.thread_id) FROM counted c GROUP BY c.thread_id;
+DROP TABLE time_apart;
 INSERT INTO stack_end SELECT stack.ended, count(DISTINCT stack.id), count(event.id)
   FROM stack LEFT JOIN event ON event.stack_id = stack.id GROUP BY stack.ended;
 INSERT INTO notable_event SELECT 'open', id FROM counted WHERE waits;
 INSERT INTO notable_event SELECT 'slowest', id FROM (SELECT id FROM event WHERE dur_ns IS NOT NULL
-  ORDER BY dur_ns DESC, id LIMIT 1000);
+  AND kind_id NOT IN (SELECT id FROM waiting) ORDER BY dur_ns DESC, id LIMIT 1000);
+INSERT INTO notable_event SELECT 'wait', id FROM (SELECT id FROM event WHERE dur_ns IS NOT NULL
+  AND kind_id IN (SELECT id FROM waiting) ORDER BY dur_ns DESC, id LIMIT 1000);
+DROP TABLE waiting;
+INSERT INTO object_total SELECT c.kind_id, c.image_id,
+  CASE k.name WHEN 'openat' THEN (SELECT string_id FROM event_string s WHERE s.event_id = c.id AND arg = 0) END,
+  (SELECT string_id FROM event_string s WHERE s.event_id = c.id AND arg = (k.name = 'openat')) AS object, 'call',
+  count(*), sum(failed), coalesce(sum(dur_ns), 0),
+  coalesce(sum(result) FILTER (WHERE result > 0 AND k.name IN ('read', 'write')), 0)
+  FROM counted c JOIN kind k ON k.id = c.kind_id WHERE k.name IN ('read', 'write', 'openat', 'close')
+  GROUP BY 1, 2, 3, 4;
 DROP VIEW counted;
 )sql";
 

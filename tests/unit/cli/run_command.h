@@ -33,7 +33,7 @@ inline std::string read_file(const std::filesystem::path& path) {
   return text.str();
 }
 
-// In `folder`, with no terminal anywhere.
+// In `folder`, with no terminal anywhere, in UTC.
 inline Finished run_command(const std::filesystem::path& folder, const std::vector<std::string>& words) {
   const auto out = folder / ".stdout";
   const auto err = folder / ".stderr";
@@ -46,6 +46,7 @@ inline Finished run_command(const std::filesystem::path& folder, const std::vect
     const int error = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     const int from = open("/dev/null", O_RDONLY);
     if (dup2(from, 0) < 0 || dup2(to, 1) < 0 || dup2(error, 2) < 0 || chdir(folder.c_str()) != 0) _exit(126);
+    setenv("TZ", "UTC0", 1);
     execvp(argv[0], argv.data());
     _exit(127);
   }

@@ -15,8 +15,11 @@ class Folded : public test::SampleTrace {
   Lines lines(const exporters::FoldedOptions& options) {
     const auto database = open();
     Lines found;
-    auto totals = exporters::fold_stacks(
-        database, options, [&](const std::string& stack, std::uint64_t weight) { found.emplace(stack, weight); });
+    const auto catalog = read_catalog(database);
+    EXPECT_TRUE(catalog);
+    auto totals =
+        exporters::fold_stacks(database, *catalog, options,
+                               [&](const std::string& stack, std::uint64_t weight) { found.emplace(stack, weight); });
     EXPECT_TRUE(totals) << totals.error().what;
     if (totals) totals_ = *totals;
     return found;
@@ -56,11 +59,26 @@ TEST_F(Folded, WeightedByTimeLeavesOutWhatHasNone) {
 }
 
 TEST_F(Folded, WithTheCallAsInnermostFrame) {
-  const Lines found = lines({.with_call = true});
+  const Lines found = lines({.levels = {.call = true}});
   EXPECT_EQ(found.find("gcc;[broken:no_rows];compile;openat;openat")->second, 3U);
   EXPECT_EQ(found.find("gcc;[broken:no_rows];compile;openat;exit_group")->second, 1U);
   EXPECT_EQ(found.find("true;[no stack];openat")->second, 1U);
   EXPECT_EQ(totals_.events, 14U);
+}
+
+TEST_F(Folded, PidsAndThreadsAreLevels) {
+  const Lines found = lines({.levels = {.pid = true, .thread = true}});
+  EXPECT_EQ(found.find("make;pid 100;make/100;__libc_start_main;main;run_job;helper;read")->second, 2U);
+  EXPECT_EQ(found.find("make;pid 100;worker/110;__libc_start_main;main;run_job;helper;read")->second, 1U);
+  EXPECT_EQ(totals_.events, 14U);
+  const Lines threads = lines({.levels = {.process = false, .thread = true}});
+  EXPECT_EQ(threads.find("gcc/101;[broken:no_rows];compile;openat")->second, 4U);
+}
+
+TEST_F(Folded, OnlyEventsThatPassTheFilter) {
+  const Lines expected{{"gcc;[broken:no_rows];compile;openat", 2}};
+  EXPECT_EQ(lines({.filter = {.pids = {101}, .failed = true}}), expected);
+  EXPECT_EQ(totals_.events, 2U);
 }
 
 }  // namespace

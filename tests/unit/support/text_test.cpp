@@ -116,5 +116,15 @@ TEST(Result, HoldsAValueOrAnError) {
   EXPECT_FALSE(Result<void>(Error{"no", ""}));
 }
 
+TEST(JoinedPath, BeginsAtTheFolder) {
+  EXPECT_EQ(joined_path("/srv", "a/b"), "/srv/a/b");
+  EXPECT_EQ(joined_path("/", "a"), "/a");
+  EXPECT_EQ(joined_path("/srv", "././a"), "/srv/a");
+  EXPECT_EQ(joined_path("/srv", "."), "/srv");
+  EXPECT_EQ(joined_path("/srv", ""), "/srv");
+  EXPECT_EQ(joined_path("/srv", "../a"), "/srv/../a");
+  EXPECT_EQ(joined_path("/srv", "/etc"), "/etc");
+}
+
 }  // namespace
 }  // namespace uscope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/read/event_query.h"
 
+#include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
 
 #include "tests/unit/analyzer/sample_trace.h"
@@ -50,6 +51,8 @@ TEST_F(EventQuery, EachFilterAlone) {
   EXPECT_EQ(ids({.errors = {2, 1}}), (Ids{2, 6, 13}));
   EXPECT_EQ(ids({.slower_ns = 3000}), (Ids{3, 4, 11}));
   EXPECT_EQ(ids({.hows = {"open", "killed"}}), (Ids{8, 7}));
+  EXPECT_EQ(ids({.paths = {"/etc/*"}}), (Ids{2}));
+  EXPECT_EQ(ids({.paths = {"/tmp/c", "/etc/*"}}), (Ids{2, 6}));
   EXPECT_EQ(ids({.triggers = {"comp*"}}), (Ids{2, 5, 6, 10}));
   EXPECT_EQ(ids({.functions = {"helper"}}), (Ids{1, 3, 4, 8, 7}));
   EXPECT_EQ(ids({.since_ns = 500'000'000}), (Ids{13, 14, 10}));
@@ -110,6 +113,58 @@ TEST_F(EventQuery, TheCallerCanStop) {
   auto done = for_each_event(database, {}, [&](const EventRow&) { return ++seen < 4; });
   EXPECT_TRUE(done);
   EXPECT_EQ(seen, 4);
+}
+
+// The folder stands before the path: together they are a path, too.
+TEST(EventQueryPaths, ARelativePathCountsWithItsFolder) {
+  const test::TemporaryFolder folder;
+  test::write_store(folder / "paths.db", R"sql(
+    INSERT INTO thread VALUES(1, NULL, 1, 1, 'a', 0, NULL);
+    INSERT INTO kind VALUES(1, 'openat', 'syscall', 'x86_64', 257), (2, 'read', 'syscall', 'x86_64', 0);
+    INSERT INTO event VALUES(1, 1, 1, 'returned', 1, NULL, 1, 3, NULL, -100, 1, 0, 0, 0, 0),
+      (2, 2, 1, 'returned', 1, NULL, 2, 3, NULL, 3, 1, 0, 0, 0, 0), (3, 3, 1, 'returned', 1, NULL, 1, 3, NULL, -100, 1, 0, 0, 0, 0);
+    INSERT INTO string VALUES(1, '/srv'), (2, 'index.html'), (3, '/srv/index.html'), (4, 'other');
+    INSERT INTO event_string VALUES(1, 0, 1, 0, 2), (1, 1, 2, 0, 0), (2, 0, 3, 0, 2), (3, 0, 1, 0, 2), (3, 1, 4, 0, 0);
+    INSERT INTO object_total VALUES(1, NULL, 1, 2, 'call', 1, 0, 1, 0), (1, NULL, 1, 4, 'call', 1, 0, 1, 0),
+      (2, NULL, NULL, 3, 'call', 1, 0, 1, 3);)sql");
+  const auto database = test::open_store(folder / "paths.db");
+  const auto found = [&](const std::string& glob) {
+    Ids ids;
+    auto done = for_each_event(database, {.paths = {glob}}, [&](const EventRow& event) {
+      ids.push_back(event.id.value());
+      return true;
+    });
+    EXPECT_TRUE(done) << done.error().what;
+    return ids;
+  };
+  EXPECT_EQ(found("/srv/index*"), (Ids{1, 2}));
+  EXPECT_EQ(found("/srv/*"), (Ids{1, 2, 3}));
+  EXPECT_EQ(found("other"), (Ids{3}));
+  EXPECT_EQ(found("/srv"), (Ids{1, 3}));
+  EXPECT_EQ(found("/none"), Ids{});
+}
+
+TEST_F(EventQuery, AnEventHasNeighboursInItsThread) {
+  const auto database = open();
+  const auto catalog = read_catalog(database);
+  ASSERT_TRUE(catalog);
+  const auto around = [&](std::int64_t id, std::size_t count) {
+    Ids found;
+    auto done = for_event_and_neighbours(database, *catalog, EventRowId(id), count, [&](const EventRow& event) {
+      found.push_back(event.id.value());
+      return true;
+    });
+    EXPECT_TRUE(done) << done.error().what;
+    return found;
+  };
+  EXPECT_EQ(around(3, 1), (Ids{1, 3, 4}));
+  EXPECT_EQ(around(3, 0), (Ids{3}));
+  EXPECT_EQ(around(12, 2), (Ids{12, 1, 3}));
+  EXPECT_EQ(around(8, 5), (Ids{8}));
+  const auto none =
+      for_event_and_neighbours(database, *catalog, EventRowId(4711), 1, [](const EventRow&) { return true; });
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().what, "the trace has no event 4711");
 }
 
 // A GLOB is a value, never SQL.

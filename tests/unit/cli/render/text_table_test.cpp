@@ -21,6 +21,18 @@ TEST(TextTable, ShrinksOnlyWhatMay) {
             "  stays-as-it-is-whatever  std::ve…sh_back  a command with …\n");
 }
 
+TEST(TextTable, LeavesOutWhatIsDispensableIfItMust) {
+  TextTable table({{"call"},
+                   {"mean", Align::kRight, Shrink::kNever, 0, 1},
+                   {"half", Align::kRight, Shrink::kNever, 0, 2},
+                   {"file", Align::kLeft, Shrink::kEnd, 4}});
+  table.add_row({"read", "1", "2", "/etc/passwd"});
+  EXPECT_EQ(table.render(31), "  call  mean  half  file\n  read     1     2  /etc/passwd\n");
+  EXPECT_EQ(table.render(24), "  call  mean  half  file\n  read     1     2  /et…\n");
+  EXPECT_EQ(table.render(23), "  call  mean  file\n  read     1  /etc/pas…\n");
+  EXPECT_EQ(table.render(17), "  call  file\n  read  /etc/pas…\n");
+}
+
 TEST(TextTable, MakesCellsSafe) {
   TextTable table({{"name"}});
   table.add_row({"a\x1b[1m\nb\xff"});

@@ -33,6 +33,8 @@ TEST(HumanBytes, HasUnits) {
   EXPECT_EQ(human_bytes(1023), "1023 bytes");
   EXPECT_EQ(human_bytes(1536), "1.5 KiB");
   EXPECT_EQ(human_bytes(7985320), "7.6 MiB");
+  EXPECT_EQ(human_bytes(std::uint64_t{5} << 30U), "5.0 GiB");
+  EXPECT_EQ(human_bytes(~std::uint64_t{0}), "16.0 EiB");
 }
 
 TEST(DescribeExit, NamesSignals) {

@@ -56,6 +56,36 @@ TEST_F(EventsTest, AsJson) {
   expect_schema(output({"events", "sample.db", "--format", "json"}), "events");
 }
 
+TEST_F(EventsTest, TimesAreRelativeOrOfTheDay) {
+  const Words one{"events", "sample.db", "-p", "101", "-n", "2", "-e", "openat"};
+  const auto times = [&](Words more) {
+    Words words = one;
+    words.insert(words.end(), more.begin(), more.end());
+    std::istringstream lines(output(words));
+    std::string found;
+    for (std::string line; std::getline(lines, line);) found += line.substr(12, line.find(" openat") - 12) + "|";
+    return found;
+  };
+  EXPECT_EQ(times({}), " 0.220000| 0.230000|");
+  EXPECT_EQ(times({"-t"}), " 22:30:00.220000| 22:30:00.230000|");
+  EXPECT_EQ(times({"--time", "wall"}), times({"-t"}));
+  EXPECT_EQ(times({"--time", "delta"}), " 0.000000| 0.010000|");
+  EXPECT_EQ(Json::parse(output({"events", "sample.db", "--format", "json", "-n", "1"}))["events"][0]["time"],
+            "2023-11-14T22:30:00.000000001Z");
+  write_store(folder_ / "timeless.db", "INSERT INTO meta VALUES('start_ns', '1');");
+  const Finished run = uscope({"events", "timeless.db", "-t"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("does not say when it began"), std::string::npos) << run.err;
+}
+
+TEST_F(EventsTest, AnEventIsShownWithItsStackAmongItsNeighbours) {
+  const std::string text = output({"events", "sample.db", "--id", "3", "--around", "1"});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8) << text;
+  EXPECT_LT(text.find("bash[100/100] 0.010000"), text.find("make[100/100] 0.120000"));
+  EXPECT_LT(text.find("0.120000"), text.find(" > /usr/bin/make(run_job"));
+  EXPECT_LT(text.find(" > /usr/bin/make(run_job"), text.find("0.130000"));
+}
+
 TEST_F(EventsTest, NoEventIsAnEmptyDocument) {
   const Finished json = uscope({"events", "sample.db", "--format", "json", "--pid", "4711"});
   EXPECT_EQ(json.code, 0);
@@ -79,6 +109,11 @@ TEST_F(EventsTest, OptionsReachTheFilter) {
   EXPECT_EQ(ids({"--slow", "1ms"}), Ids{11});
   EXPECT_EQ(ids({"--how", "open", "--how", "attached"}), (Ids{12, 8}));
   EXPECT_EQ(ids({"--trigger", "compile", "--limit", "2"}), (Ids{2, 5}));
+  EXPECT_EQ(ids({"--path", "/etc/*", "--path", "/tmp/c"}), (Ids{2, 6}));
+  EXPECT_EQ(ids({"--since", "22:30:00.5", "--until", "22:30:00.525"}), Ids{13});
+  EXPECT_EQ(ids({"--since", "2023-11-14 22:30:00.8"}), Ids{10});
+  EXPECT_EQ(ids({"--id", "3", "--around", "1"}), (Ids{1, 3, 4}));
+  EXPECT_EQ(ids({"--id", "11"}), (Ids{12, 1, 3, 4, 11}));
   EXPECT_EQ(ids({"--function", "helper", "--since", "150ms", "--until", "0.2"}), Ids{8});
 }
 
@@ -86,6 +121,12 @@ TEST_F(EventsTest, WrongValuesAreNamed) {
   refuses({"--errno", "ENONSENSE"}, "'ENONSENSE' is no error");
   refuses({"--slow", "soon"}, "'soon' is not a length of time");
   refuses({"--how", "somehow"}, "somehow");
+  refuses({"--since", "25:00"}, "'25:00' is no time");
+  refuses({"--until", "14:05x"}, "'14:05x' is no time");
+  refuses({"--id", "4711"}, "no event 4711");
+  refuses({"--id", "3", "--failed"}, "--id");
+  refuses({"--around", "3"}, "--id");
+  refuses({"-t", "--time", "delta"}, "--time");
   refuses({"--pid", "self"}, "--pid");
   refuses({"--limit", "-1"}, "--limit");
   refuses({"-e", "no_such_call"}, "no_such_call");

@@ -63,10 +63,13 @@ TEST_F(HostileTrace, NoReaderLetsAnythingThrough) {
   const std::vector<std::vector<std::string>> commands{
       {"report", "evil.db"},
       {"report", "evil.db", "--top", "0"},
+      {"files", "evil.db"},
+      {"events", "evil.db", "-t"},
       {"tree", "evil.db"},
       {"tree", "evil.db", "--images"},
       {"events", "evil.db", "-k"},
       {"export", "evil.db", "--with-call"},
+      {"export", "evil.db", "--levels", "process,pid,thread,call"},
       {"export", "evil.db", "--weight", "events"},
       {"sql", "evil.db", "SELECT * FROM v_event; SELECT * FROM image; SELECT * FROM thread; SELECT * FROM module"},
       {"sql", "evil.db",

@@ -26,6 +26,10 @@ TEST_F(CommandTest, ReportAsJson) {
   EXPECT_EQ(report["losses"][0]["processes"][1]["pid"], nullptr);
   EXPECT_EQ(report["trace"]["events"], 14);
   EXPECT_EQ(report["trace"]["meta"]["backend"], "bpf");
+  EXPECT_EQ(report["trace"]["began"], "2023-11-14T22:30:00.000000000Z");
+  EXPECT_EQ(report["files"]["lines"][2]["name"], "/etc/passwd");
+  EXPECT_EQ(report["gaps"]["lines"][0]["before"]["call"], "openat");
+  EXPECT_EQ(report["gaps"]["calls_left_out"], false);
   EXPECT_EQ(report["triggers"]["total"], 10);
   EXPECT_EQ(report["triggers"]["lines"].size(), 10U);
   EXPECT_EQ(report["triggers"]["lines"][0]["function"], "run_job");
@@ -38,7 +42,10 @@ TEST_F(CommandTest, ReportAsJson) {
 TEST_F(CommandTest, ReportsListsCanBeCut) {
   const Json report = Json::parse(output({"report", "sample.db", "--format", "json", "--top", "1"}));
   EXPECT_EQ(report["calls"]["lines"].size(), 1U);
-  EXPECT_EQ(report["calls"]["total"], 6);
+  EXPECT_EQ(report["calls"]["total"], 4);
+  EXPECT_EQ(report["waits"]["total"], 2);
+  EXPECT_EQ(report["gaps"]["lines"].size(), 1U);
+  EXPECT_EQ(report["threads"]["lines"].size(), 1U);
 }
 
 TEST_F(CommandTest, TreeAsText) {
@@ -137,6 +144,34 @@ TEST_F(CommandTest, FoldedExport) {
   EXPECT_EQ(std::filesystem::status(folder_ / "out.folded").permissions(), std::filesystem::perms(0600));
 }
 
+TEST_F(CommandTest, FoldedExportTakesTheFiltersOfEvents) {
+  EXPECT_EQ(output({"export", "sample.db", "-p", "101", "--failed"}), "gcc;[broken:no_rows];compile;openat 2\n");
+  EXPECT_EQ(output({"export", "sample.db", "-e", "openat", "--path", "/etc/*", "--levels", "pid,thread,call"}),
+            "pid 101;gcc/101;[broken:no_rows];compile;openat;openat 1\n");
+  EXPECT_EQ(output({"export", "sample.db", "--since", "22:30:00.53", "--until", "22:30:00.6"}), "true;read 1\n");
+  EXPECT_EQ(uscope({"export", "sample.db", "--levels", "host"}).code, 2);
+  EXPECT_EQ(uscope({"export", "sample.db", "--levels", "call", "--with-call"}).code, 2);
+  EXPECT_EQ(uscope({"export", "sample.db", "--since", "25:00"}).code, 2);
+}
+
+TEST_F(CommandTest, AReportFitsANarrowTerminal) {
+  const std::string script =
+      "import fcntl, os, pty, struct, sys, termios\n"
+      "pid, fd = pty.fork()\n"
+      "if pid == 0:\n"
+      "    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))\n"
+      "    os.execv(sys.argv[1], [sys.argv[1], 'report', 'sample.db'])\n"
+      "text = b''\n"
+      "try:\n"
+      "    while data := os.read(fd, 65536): text += data\n"
+      "except OSError: pass\n"
+      "lists = text.decode().split('PROCESSES')[1]\n"
+      "print(max(len(line) for line in lists.split('\\r\\n') if line.startswith('  ')))\n";
+  const Finished run = run_command(folder_ / ".", {"python3", "-c", script, paths::kUscope});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_LE(std::atoi(run.out.c_str()), 80) << run.out;
+}
+
 TEST_F(CommandTest, AFailedExportLeavesNothingBehind) {
   std::ofstream(folder_ / "kept.folded") << "before";
   const Finished run = uscope({"export", "missing.db", "-o", "kept.folded"});
@@ -152,7 +187,7 @@ TEST_F(CommandTest, EveryReaderRefusesWhatIsNoTrace) {
                "import sqlite3; c = sqlite3.connect('foreign.db'); c.execute('CREATE TABLE t(x)'); c.commit();"
                "import shutil; shutil.copy('sample.db', 'future.db');"
                "c = sqlite3.connect('future.db'); c.execute('PRAGMA user_version = 99'); c.commit()"});
-  for (const Words& verb : {Words{"report"}, {"tree"}, {"sql"}, {"export"}, {"events"}}) {
+  for (const Words& verb : {Words{"report"}, {"files"}, {"tree"}, {"sql"}, {"export"}, {"events"}}) {
     const auto fails = [&](const std::string& file, const std::string& reason) {
       Words words = verb;
       words.push_back(file);

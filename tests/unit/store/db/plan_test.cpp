@@ -96,8 +96,8 @@ TEST_F(LoaderTest, TotalsAreThoseOfTheEvents) {
                    .how = random(50) == 0 ? std::uint8_t{USC_HOW_OPEN} : std::uint8_t{USC_HOW_RETURNED}});
   }
   load();
-  const std::vector<std::string> tables{"cell",         "cell_latency", "latency",      "error_cell",
-                                        "thread_total", "stack_end",    "notable_event"};
+  const std::vector<std::string> tables{"cell",         "cell_latency", "latency",       "error_cell",
+                                        "thread_total", "stack_end",    "notable_event", "gap"};
   database_.reset();
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open((folder_ / "db").c_str(), &raw), SQLITE_OK);

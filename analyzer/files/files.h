@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Which files, sockets and other objects an application used, and how much it transferred: one line for each object.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/read/catalog.h"
+#include "analyzer/read/top_list.h"
+#include "store/db/database.h"
+#include "support/result.h"
+
+namespace uscope::analyzer {
+
+// A call counts at one object: a path that it is given, else an address, else a descriptor; of two descriptors, the one
+// that is written to. For the other one only the reading counts (`reads`, `bytes_read`). So calls, failures and times
+// add up to those of all calls that take a path or a descriptor.
+struct FileLine {
+  std::optional<std::string> name;  // a path, `socket:[to inet:127.0.0.1:80]`, `pipe`, …; nullopt: not known
+  std::uint64_t calls = 0;
+  std::uint64_t failures = 0;
+  std::uint64_t opens = 0;  // attempts to open it, or to connect; connections that were accepted at it
+  std::uint64_t reads = 0;  // calls, failed ones too
+  std::uint64_t writes = 0;
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  std::uint64_t total_ns = 0;  // inside the calls
+  std::uint64_t wait_ns = 0;   // the part of it in calls that wait (epoll_wait, accept, …)
+};
+
+enum class FileOrder {
+  kTime,  // total_ns without wait_ns
+  kBytes,
+  kCalls,
+  kFailures
+};
+
+// GLOBs are SQLite's. Values of one list are alternatives.
+struct FileQuery {
+  std::vector<std::string> paths{};      // on the name; an object without a name matches none
+  std::vector<std::string> processes{};  // on the base name of the image
+  FileOrder order = FileOrder::kTime;
+  std::size_t lines = 0;  // 0 = all
+};
+
+struct FileTable {
+  TopList<FileLine> files;  // largest first
+  FileLine all;             // the sums of all lines, without a name
+};
+
+[[nodiscard]] Result<FileTable> read_files(const store::Database& database, const Catalog& catalog,
+                                           const FileQuery& query);
+
+}  // namespace uscope::analyzer

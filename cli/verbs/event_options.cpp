@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "cli/verbs/event_options.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "cli/render/units.h"
+#include "cli/render/wall_time.h"
+#include "cli/verbs/shared_options.h"
+#include "syscalls/call_set.h"
+#include "syscalls/errno_names.h"
+
+namespace uscope::cli {
+namespace {
+
+Result<std::int64_t> parse_errno(const std::string& text) {
+  int number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem == std::errc() && end == text.data() + text.size() && number > 0 && number <= syscalls::kLastErrno)
+    return number;
+  for (number = 1; number <= syscalls::kLastErrno; number++)
+    if (syscalls::errno_name(number) == text) return number;
+  return Error{"'" + text + "' is no error", "give a name as in errno(3), ENOENT, or a number"};
+}
+
+// Sets a moment of the filter if one was given.
+Result<void> set_moment(const std::string& text, const analyzer::Catalog& catalog,
+                        std::optional<std::int64_t>& target) {
+  if (text.empty()) return {};
+  auto point = parse_time_point(text);
+  if (!point) return point.error();
+  if (const auto* length = std::get_if<std::int64_t>(&*point)) {
+    target = *length;
+    return {};
+  }
+  const auto began = catalog.since_1970(0);
+  if (!began)
+    return Error{"the trace does not say when it began, so '" + text + "' is no moment of it",
+                 "give a length of time since its start: 1.5s"};
+  target = since_start(std::get<WallTime>(*point), *began, analyzer::difference(catalog.end_ns, catalog.start_ns));
+  return {};
+}
+
+}  // namespace
+
+void add_event_options(CLI::App& verb, EventOptions& options) {
+  analyzer::EventFilter& filter = options.filter;
+  const auto list = [](CLI::Option* option, const char* type) { option->type_name(type)->allow_extra_args(false); };
+  list(take_number(verb.add_option("-p,--pid", filter.pids, "of these processes"), 0, kMostNumber), "PID");
+  list(take_number(verb.add_option("--tid", filter.tids, "of these threads"), 0, kMostNumber), "TID");
+  add_globs(verb, "--process", filter.processes, "only calls of programs whose base name matches");
+  add_calls(verb, options.calls,
+            "only these calls: names, %file %process %network %desc %memory %signal %ipc, all, ! to exclude");
+  verb.add_flag("--failed", filter.failed, "only calls that failed");
+  list(verb.add_option("--errno", options.errors, "only calls that failed with this error"), "NAME");
+  verb.add_option("--slow", options.slower, "only calls that took at least this long: 10ms")->type_name("T");
+  verb.add_option("--how", filter.hows, "only calls that ended so")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(std::vector<std::string>{
+#define USC_X(constant, name, meaning) name,
+#include "uscope/lists/how.def"
+#undef USC_X
+      }));
+  add_globs(verb, "--path", filter.paths, "only calls with a matching path or address, or a descriptor of one");
+  add_globs(verb, "--trigger", filter.triggers, "only calls whose application function matches");
+  add_globs(verb, "--function", filter.functions, "only calls with a matching function anywhere in the stack");
+  verb.add_option("--since", options.since,
+                  "only calls entered then or later: 14:05:30, or 1.5s after the trace's start")
+      ->type_name("T");
+  verb.add_option("--until", options.until, "only calls entered then or earlier")->type_name("T");
+}
+
+Result<analyzer::EventFilter> event_filter(const EventOptions& options) {
+  analyzer::EventFilter filter = options.filter;
+  for (const std::string& name : options.errors) {
+    auto number = parse_errno(name);
+    if (!number) return number.error();
+    filter.errors.push_back(*number);
+  }
+  if (!options.slower.empty()) {
+    auto nanoseconds = parse_duration(options.slower);
+    if (!nanoseconds) return nanoseconds.error();
+    filter.slower_ns = *nanoseconds;
+  }
+  for (const std::string& moment : {options.since, options.until})
+    if (auto point = moment.empty() ? Result<TimePoint>(TimePoint()) : parse_time_point(moment); !point)
+      return point.error();
+  if (!options.calls.empty()) {
+    auto calls = syscalls::parse_call_set(options.calls);
+    if (!calls) return calls.error();
+    filter.calls = std::move(*calls);
+  }
+  return filter;
+}
+
+Result<void> complete_times(const EventOptions& options, const analyzer::Catalog& catalog,
+                            analyzer::EventFilter& filter) {
+  auto done = set_moment(options.since, catalog, filter.since_ns);
+  return done ? set_moment(options.until, catalog, filter.until_ns) : done;
+}
+
+}  // namespace uscope::cli

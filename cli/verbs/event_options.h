@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The options by which `events` and `export` choose events.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/read/catalog.h"
+#include "analyzer/read/event_query.h"
+#include "support/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace uscope::cli {
+
+struct EventOptions {
+  analyzer::EventFilter filter;     // what needs no further parsing
+  std::string calls;                // -e, as given; empty = all
+  std::vector<std::string> errors;  // --errno, names or numbers
+  std::string slower;               // times as given; empty = none
+  std::string since;
+  std::string until;
+};
+
+void add_event_options(CLI::App& verb, EventOptions& options);
+
+// The filter that the options mean. Errors: values that mean nothing.
+[[nodiscard]] Result<analyzer::EventFilter> event_filter(const EventOptions& options);
+
+// The same, with --since and --until, which may be times by the clock: these need the trace.
+[[nodiscard]] Result<void> complete_times(const EventOptions& options, const analyzer::Catalog& catalog,
+                                          analyzer::EventFilter& filter);
+
+}  // namespace uscope::cli

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "cli/verbs/files.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "analyzer/read/catalog.h"
+#include "cli/render/files_render.h"
+#include "cli/session/confined_reader.h"
+#include "cli/verbs/shared_options.h"
+#include "store/db/database.h"
+
+namespace uscope::cli {
+namespace {
+
+using analyzer::FileOrder;
+
+std::string describe(FileOrder order) {
+  switch (order) {
+    case FileOrder::kBytes:
+      return "with most bytes";
+    case FileOrder::kCalls:
+      return "with most calls";
+    case FileOrder::kFailures:
+      return "with most failures";
+    default:
+      return "with most time inside calls";
+  }
+}
+
+}  // namespace
+
+void add_files(CLI::App& app, Invocation& invocation) {
+  static const std::map<std::string, FileOrder> kOrders{{"time", FileOrder::kTime},
+                                                        {"bytes", FileOrder::kBytes},
+                                                        {"calls", FileOrder::kCalls},
+                                                        {"failures", FileOrder::kFailures}};
+  auto options = std::make_shared<FilesOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "files", "list files, sockets and other objects: opens, failures, reads and writes, bytes, time");
+  verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
+  add_globs(*verb, "--path", options->query.paths, "only objects whose path, address or kind matches");
+  add_globs(*verb, "--process", options->query.processes, "only calls of programs whose base name matches");
+  verb->add_option_function<std::string>(
+          "--sort", [options](const std::string& name) { options->query.order = kOrders.at(name); },
+          "what the largest come first by")
+      ->check(CLI::IsMember({"time", "bytes", "calls", "failures"}))
+      ->default_str("time");
+  verb->add_option("--top", options->query.lines, "only the first so many, 0 = all (the default)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  add_format(*verb, options->format);
+  verb->callback([options, &invocation] { invocation.run = [options] { return run_files(*options); }; });
+}
+
+Result<int> run_files(const FilesOptions& options) {
+  auto database = open_confined(options.file);
+  if (!database) return database.error();
+  auto catalog = analyzer::read_catalog(*database);
+  if (!catalog) return catalog.error();
+  auto table = analyzer::read_files(*database, *catalog, options.query);
+  if (!table) return table.error();
+  Output out(stdout);
+  out.write(options.format == Format::kText ? files_text(*table, describe(options.query.order), text_width(stdout))
+                                            : files_json(*table));
+  if (auto done = out.finish(); !done) return done.error();
+  return 0;
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// `uscope files`: which files, sockets and other objects an application used.
+#pragma once
+
+#include <filesystem>
+
+#include "analyzer/files/files.h"
+#include "cli/terminal/output.h"
+#include "cli/verbs/invocation.h"
+
+namespace uscope::cli {
+
+struct FilesOptions {
+  std::filesystem::path file;
+  analyzer::FileQuery query;
+  Format format = Format::kText;
+};
+
+void add_files(CLI::App& app, Invocation& invocation);
+[[nodiscard]] Result<int> run_files(const FilesOptions& options);
+
+}  // namespace uscope::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "store/write/object_totals.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace uscope::store {
+
+std::size_t ObjectTotals::KeyHash::operator()(const Key& key) const noexcept {
+  constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
+  std::uint64_t hash = std::uint64_t{key.kind.value()} << 32U | key.image.value();
+  for (const std::uint64_t part : {static_cast<std::uint64_t>(key.name.value()),
+                                   static_cast<std::uint64_t>(key.folder.value()) << 1U | (key.is_source ? 1U : 0U)})
+    hash = (hash ^ hash >> 29U ^ part) * kFactor;
+  return static_cast<std::size_t>(hash ^ hash >> 32U);
+}
+
+Result<void> ObjectTotals::prepare() {
+  auto insert = database_.prepare("INSERT INTO object_total VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
+  if (!insert) return insert.error();
+  insert_.emplace(std::move(*insert));
+  return {};
+}
+
+Result<void> ObjectTotals::add(const Facts& call, const CallObject& object) {
+  const std::uint64_t bytes = std::min(call.bytes, bytes_left_);
+  bytes_left_ -= bytes;
+  Total& total = totals_[{call.kind, call.image, object.folder, object.name, false}];
+  total.events++;
+  total.errors += call.failed;
+  total.total_ns += call.duration;
+  total.bytes += bytes;
+  if (object.has_source) {
+    Total& source = totals_[{call.kind, call.image, {}, object.source, true}];
+    source.events++;
+    source.bytes += bytes;
+  }
+  return totals_.size() >= most_ ? write() : Result<void>();
+}
+
+Result<void> ObjectTotals::write() {
+  for (const auto& [key, total] : totals_) {
+    const std::string_view part = key.is_source ? "source" : "call";
+    auto done = insert_->run(key.kind, maybe_id(key.image), maybe_id(key.folder), maybe_id(key.name), part,
+                             total.events, total.errors, total.total_ns, total.bytes);
+    if (!done) return done;
+  }
+  totals_.clear();
+  return {};
+}
+
+}  // namespace uscope::store

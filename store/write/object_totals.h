@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Counts calls by the file, socket or other object that they are about: the table `object_total`. Memory is bounded:
+// when there are kMost counts, they are written, and counting begins anew, so that one object may have several rows,
+// which add up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "store/db/database.h"
+#include "store/model/row_ids.h"
+#include "trace/ids.h"
+
+namespace uscope::store {
+
+// What a call is about. Both none: it is not known.
+struct CallObject {
+  trace::StringRowId folder{};  // where a relative path begins
+  trace::StringRowId name{};
+  bool is_about_any = false;    // false: the call takes no path and no descriptor
+  bool has_source = false;      // it reads from another object than the one that it writes to
+  trace::StringRowId source{};  // that one's name
+};
+
+class ObjectTotals {
+ public:
+  static constexpr std::size_t kMost = std::size_t{1} << 16;
+
+  // `database` must outlive this object. `most` is for tests.
+  explicit ObjectTotals(DatabaseWriter& database, std::size_t most = kMost) : database_(database), most_(most) {}
+
+  struct Facts {
+    KindRowId kind;
+    trace::ImageId image;
+    std::uint64_t duration = 0;
+    std::uint64_t bytes = 0;  // that the call transferred
+    bool failed = false;
+  };
+
+  Result<void> prepare();  // to be called first
+  Result<void> add(const Facts& call, const CallObject& object);
+  Result<void> write();  // what has not been written yet
+
+ private:
+  struct Key {
+    KindRowId kind;
+    trace::ImageId image;
+    trace::StringRowId folder;
+    trace::StringRowId name;
+    bool is_source = false;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const noexcept;
+  };
+  struct Total {
+    std::uint64_t events = 0;
+    std::uint64_t errors = 0;
+    std::uint64_t total_ns = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  DatabaseWriter& database_;
+  std::size_t most_;
+  std::optional<Statement> insert_;
+  std::unordered_map<Key, Total, KeyHash> totals_;
+  std::uint64_t bytes_left_ = std::uint64_t{1} << 62U;  // so that no reader's sum of both directions overflows
+};
+
+}  // namespace uscope::store

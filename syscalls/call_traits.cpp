@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "syscalls/call_traits.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "syscalls/syscall_table.h"
+
+namespace uscope::syscalls {
+namespace {
+
+struct TransferEntry {
+  std::string_view name;
+  Transfer transfer;
+};
+
+constexpr Transfer kReads{.reads = true, .counts_bytes = true};
+constexpr Transfer kWrites{.writes = true, .counts_bytes = true};
+constexpr Transfer kReadsMessages{.reads = true};  // the result is a number of messages
+constexpr Transfer kWritesMessages{.writes = true};
+
+constexpr Transfer copies(int source, int target) {
+  return {.reads = true, .writes = true, .counts_bytes = true, .source = source, .target = target};
+}
+
+constexpr TransferEntry kTransfers[] = {
+    {"read", kReads},         {"pread64", kReads},           {"readv", kReads},
+    {"preadv", kReads},       {"preadv2", kReads},           {"recvfrom", kReads},
+    {"recvmsg", kReads},      {"recvmmsg", kReadsMessages},  {"mq_timedreceive", kReads},
+    {"write", kWrites},       {"pwrite64", kWrites},         {"writev", kWrites},
+    {"pwritev", kWrites},     {"pwritev2", kWrites},         {"sendto", kWrites},
+    {"sendmsg", kWrites},     {"sendmmsg", kWritesMessages}, {"mq_timedsend", kWritesMessages},  // the result is 0
+    {"vmsplice", kWrites},    {"sendfile", copies(1, 0)},    {"sendfile64", copies(1, 0)},
+    {"splice", copies(0, 2)}, {"tee", copies(0, 1)},         {"copy_file_range", copies(0, 2)},
+};
+
+// Of several paths, the one that the call makes.
+constexpr std::pair<std::string_view, int> kPathArgs[] = {{"symlink", 1}, {"symlinkat", 2}, {"mount", 1}};
+
+// A 32-bit call with wide times is the call without that ending.
+std::string_view without_width(std::string_view name) {
+  constexpr std::string_view kWide = "_time64";
+  return name.ends_with(kWide) ? name.substr(0, name.size() - kWide.size()) : name;
+}
+
+template <std::size_t N>
+bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+int place_of(std::string_view letters, std::string_view wanted) {
+  const std::size_t at = letters.find_first_of(wanted);
+  return at == std::string_view::npos ? -1 : static_cast<int>(at);
+}
+
+}  // namespace
+
+bool waits(std::string_view name) {
+  constexpr std::array<std::string_view, 33> kWaiting{
+      "accept",      "accept4",        "clock_nanosleep", "epoll_pwait",    "epoll_pwait2",
+      "epoll_wait",  "epoll_wait_old", "flock",           "futex",          "futex_wait",
+      "futex_waitv", "io_getevents",   "io_pgetevents",   "io_uring_enter", "mq_timedreceive",
+      "msgrcv",      "nanosleep",      "pause",           "poll",           "ppoll",
+      "pselect6",    "recvmmsg",       "restart_syscall", "rt_sigsuspend",  "rt_sigtimedwait",
+      "sched_yield", "select",         "semop",           "semtimedop",     "wait4",
+      "waitid",      "waitpid",        "_newselect"};
+  return contains(kWaiting, without_width(name));
+}
+
+Transfer transfer_of(std::string_view name) {
+  const auto* const at = std::find_if(std::begin(kTransfers), std::end(kTransfers),
+                                      [&](const TransferEntry& entry) { return entry.name == without_width(name); });
+  return at == std::end(kTransfers) ? Transfer() : at->transfer;
+}
+
+bool opens(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kOpening{"open",    "openat", "openat2", "creat", "open_by_handle_at",
+                                                     "connect", "accept", "accept4"};
+  return contains(kOpening, name);
+}
+
+ObjectArgs object_args(usc_abi abi, std::uint32_t nr) {
+  const std::string_view letters = syscall_wide_arguments(abi, nr);
+  const std::string name = syscall_name(abi, nr);
+  ObjectArgs args;
+  if ((syscall_classes(abi, nr) & kClassFile) != 0) {
+    const auto* const other = std::find_if(std::begin(kPathArgs), std::end(kPathArgs),
+                                           [&](const auto& entry) { return entry.first == name; });
+    args.path = other == std::end(kPathArgs) ? place_of(letters, "sx") : other->second;
+  }
+  if (args.path >= 0) {
+    if (args.path > 0 && letters[static_cast<std::size_t>(args.path) - 1] == 'D') args.folder = args.path - 1;
+    return args;
+  }
+  const Transfer transfer = transfer_of(name);
+  args.descriptor = transfer.target >= 0 ? transfer.target : place_of(letters, "d");
+  if (args.descriptor < 0) return args;
+  args.source = transfer.source;
+  args.address = place_of(letters, "an");
+  return args;
+}
+
+}  // namespace uscope::syscalls

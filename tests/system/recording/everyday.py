@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""What readers say of real programs: the files that were used and the bytes that went through them, the time between calls, times by the
+clock, folders of relative paths. Needs root and a backend; usage: everyday.py USCOPE"""
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+
+USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
+
+# Reads a file in pieces, writes another one, copies one by sendfile, asks for one that is not there, computes, sleeps.
+PROGRAM = """
+import os, time
+with open("input", "rb", buffering=0) as source:
+    while source.read(1000):
+        pass
+source = os.open("input", os.O_RDONLY)
+os.mkdir("sub")
+os.chdir("sub")
+output = os.open("output", os.O_WRONLY | os.O_CREAT, 0o600)
+os.write(output, b"x" * 700)
+os.write(output, b"y" * 77)
+os.sendfile(output, source, 0, 2000)
+for _ in range(3):
+    try:
+        os.open("missing", os.O_RDONLY)
+    except FileNotFoundError:
+        pass
+os.getppid()
+total = 0
+for i in range(5_000_000):
+    total += i
+os.getpgrp()
+time.sleep(0.2)
+"""
+
+
+class Everyday(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="uscope-everyday-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.work = os.path.realpath(cls.folder.name)
+        cls.db = os.path.join(cls.work, "trace.db")
+        with open(os.path.join(cls.work, "input"), "wb") as file:
+            file.write(b"z" * 12345)
+        cls.began = time.time()
+        subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", cls.db, "--", sys.executable, "-S", "-c", PROGRAM], cwd=cls.work,
+                       check=True, capture_output=True, timeout=120 * SLOWNESS)
+        cls.ended = time.time()
+
+    def uscope(self, *words, **environment):
+        done = subprocess.run([USCOPE, *words], capture_output=True, text=True, timeout=60 * SLOWNESS, check=False,
+                              env={**os.environ, "TZ": "UTC0", **environment})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def json(self, *words):
+        return json.loads(self.uscope(*words, "--format", "json"))
+
+    def rows(self, sql):
+        with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as db:
+            return db.execute(sql).fetchall()
+
+    def file(self, path):
+        found = [line for line in self.json("files", self.db)["files"] if line["name"] == path]
+        self.assertEqual(len(found), 1, path)
+        return found[0]
+
+    def test_bytes_are_counted_by_file(self):
+        source = self.file(os.path.join(self.work, "input"))
+        self.assertEqual((source["opens"], source["bytes_read"], source["bytes_written"]), (2, 12345 + 2000, 0))
+        self.assertEqual(source["reads"], 14 + 1)  # 13 pieces, the end, sendfile
+        output = self.file(os.path.join(self.work, "sub", "output"))
+        self.assertEqual((output["opens"], output["writes"], output["bytes_written"], output["bytes_read"]), (1, 3, 2777, 0))
+
+    def test_failures_count_where_they_were_asked_for(self):
+        missing = self.file(os.path.join(self.work, "sub", "missing"))
+        self.assertEqual((missing["opens"], missing["failures"], missing["calls"]), (3, 3, 3))
+        [worst] = self.json("files", self.db, "--path", os.path.join(self.work, "*"), "--sort", "failures", "--top", "1")["files"]
+        self.assertEqual(worst["name"], missing["name"])
+
+    def test_nothing_is_left_out_of_the_sums(self):
+        everything = self.json("files", self.db)["all"]
+        # mmap of anonymous memory is about no file.
+        [(calls, failures, time_inside)] = self.rows(
+            "SELECT count(*), sum(result BETWEEN -4095 AND -1), sum(dur_ns) FROM event JOIN kind ON kind.id = kind_id WHERE kind_id IN "
+            "(SELECT kind_id FROM object_total) AND NOT (name = 'mmap' AND a4 & 0xffffffff = 0xffffffff)")
+        self.assertEqual((everything["calls"], everything["failures"], everything["total_ns"]), (calls, failures, time_inside))
+        [(read,)] = self.rows("SELECT sum(result) FROM event JOIN kind ON kind.id = kind_id WHERE name IN ('read', 'pread64') AND result > 0")
+        self.assertEqual(everything["bytes_read"], read + 2000)
+
+    def test_computing_is_a_gap_and_sleeping_is_a_wait(self):
+        report = self.json("report", self.db)
+        [gap] = [line for line in report["gaps"]["lines"] if line["before"]["call"] == "getppid"]
+        self.assertGreaterEqual(gap["dur_ns"], 20_000_000)
+        self.assertEqual((gap["after"]["call"], gap["doubtful"]), ("getpgrp", False))
+        self.assertIn(report["longest_waits"]["lines"][0]["call"], ("clock_nanosleep", "select", "pselect6"))
+        self.assertNotIn(report["slowest"]["lines"][0]["call"], ("clock_nanosleep", "select", "pselect6"))
+        thread = report["threads"]["lines"][0]
+        self.assertGreaterEqual(thread["wait_ns"], 200_000_000)
+        self.assertGreaterEqual(thread["between_ns"], gap["dur_ns"])
+
+    def test_relative_paths_stand_behind_their_folder(self):
+        text = self.uscope("events", self.db, "--path", os.path.join(self.work, "sub", "missing"))
+        self.assertEqual(text.count("\n"), 3, text)
+        self.assertIn(f'openat(AT_FDCWD<{self.work}/sub>, "missing", ', text)
+
+    def test_times_by_the_clock(self):
+        line = self.uscope("events", self.db, "-t", "-n", "1")
+        self.assertRegex(line, r"^\S+\[\d+/\d+\] \d\d:\d\d:\d\d\.\d{6} execve\(")
+        began = self.json("report", self.db)["trace"]["began"]
+        stamps = [time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) for at in (self.began - 1, self.ended + 1)]
+        self.assertTrue(stamps[0] <= began <= stamps[1], (stamps, began))
+        elsewhere = self.uscope("report", self.db, TZ="XYZ-5")
+        self.assertRegex(elsewhere, r"began \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0500 \(XYZ\)")
+        events = self.json("events", self.db)["events"]
+        since = events[5]["time"][:26].replace("T", " ")  # to the microsecond
+        self.assertIn(len(self.json("events", self.db, "--since", since)["events"]), (len(events) - 5, len(events) - 4))
+
+    def test_an_event_with_its_neighbours(self):
+        [(middle,)] = self.rows("SELECT event.id FROM event JOIN kind ON kind.id = kind_id WHERE name = 'getppid'")
+        events = self.json("events", self.db, "--id", str(middle), "--around", "2")["events"]
+        self.assertEqual(len(events), 5)
+        self.assertEqual([event["id"] for event in events if "frames" in event], [middle])
+        self.assertEqual(events[3]["call"], "getpgrp")
+
+    def test_export_takes_filters_and_levels(self):
+        lines = self.uscope("export", self.db, "-e", "getppid", "--levels", "pid,thread,call").splitlines()
+        self.assertEqual(len(lines), 1)
+        self.assertTrue(re.match(r"pid \d+;\S+/\d+;", lines[0]), lines)
+        self.assertTrue(lines[0].endswith(";getppid 1"), lines)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "analyzer/files/files.h"
+
+#include "analyzer/read/object_name.h"
+#include "tests/unit/analyzer/sample_trace.h"
+
+namespace uscope::analyzer {
+namespace {
+
+class FilesTest : public test::SampleTrace {
+ protected:
+  static FileTable table(const store::Database& database, const FileQuery& query) {
+    const auto catalog = read_catalog(database);
+    EXPECT_TRUE(catalog);
+    auto found = read_files(database, *catalog, query);
+    EXPECT_TRUE(found) << found.error().what;
+    return found ? std::move(*found) : FileTable();
+  }
+
+  static std::vector<std::string> names(const FileTable& table) {
+    std::vector<std::string> names;
+    for (const FileLine& line : table.files.lines) names.push_back(line.name.value_or("?"));
+    return names;
+  }
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(FilesTest, OfTheSample) {
+  const FileTable found = table(open(), {});
+  ASSERT_EQ(found.files.lines.size(), 4U);
+  EXPECT_EQ(names(found), (Names{"?", found.files.lines[1].name.value_or(""), "/etc/passwd", "/tmp/c"}));
+  const FileLine& unknown = found.files.lines[0];
+  EXPECT_EQ(unknown.calls, 5U);
+  EXPECT_EQ(unknown.failures, 2U);
+  EXPECT_EQ(unknown.opens, 1U);
+  EXPECT_EQ(unknown.reads, 4U);
+  EXPECT_EQ(unknown.writes, 0U);
+  EXPECT_EQ(unknown.bytes_read, 12U);
+  EXPECT_EQ(unknown.total_ns, 8500U);
+  EXPECT_EQ(found.files.lines[2].failures, 1U);  // ENOENT counts where it was asked for
+  EXPECT_EQ(found.files.lines[2].opens, 1U);
+}
+
+TEST_F(FilesTest, SumsAreThoseOfAllLines) {
+  for (const std::size_t lines : {0U, 1U}) {
+    const FileTable found = table(open(), {.lines = lines});
+    EXPECT_EQ(found.files.total, 4U);
+    EXPECT_EQ(found.all.calls, 8U);
+    EXPECT_EQ(found.all.failures, 4U);
+    EXPECT_EQ(found.all.opens, 4U);
+    EXPECT_EQ(found.all.reads, 4U);
+    EXPECT_EQ(found.all.bytes_read, 12U);
+    EXPECT_EQ(found.all.total_ns, 14'500U);
+  }
+}
+
+TEST_F(FilesTest, AreFilteredAndSorted) {
+  EXPECT_EQ(names(table(open(), {.paths = {"/*c*"}})), (Names{"/etc/passwd", "/tmp/c"}));
+  EXPECT_EQ(names(table(open(), {.paths = {"/none", "/tmp/?"}})), (Names{"/tmp/c"}));
+  EXPECT_EQ(table(open(), {.processes = {"gc?"}}).all.calls, 3U);
+  EXPECT_EQ(table(open(), {.processes = {"none"}}).files.total, 0U);
+  EXPECT_EQ(names(table(open(), {.order = FileOrder::kFailures, .lines = 2})), (Names{"?", "/etc/passwd"}));
+  EXPECT_EQ(names(table(open(), {.order = FileOrder::kBytes, .lines = 1})), (Names{"?"}));
+}
+
+// Rows of one object add up, whatever texts name it; a transfer between two counts at both.
+TEST_F(FilesTest, OneObjectIsOneLine) {
+  test::write_store(folder_ / "made.db", R"sql(
+    INSERT INTO kind VALUES(1, 'openat', 'syscall', 'x86_64', 257), (2, 'read', 'syscall', 'x86_64', 0),
+      (3, 'sendfile', 'syscall', 'x86_64', 40), (4, 'connect', 'syscall', 'x86_64', 42), (5, 'write', 'syscall', 'x86_64', 1);
+    INSERT INTO string VALUES(1, '/srv'), (2, './a'), (3, '/srv/a'), (4, 'inet:127.0.0.1:80'),
+      (5, 'socket:[to inet:127.0.0.1:80]'), (6, '');
+    INSERT INTO object_total VALUES (1, NULL, 1, 2, 'call', 1, 0, 10, 0), (2, NULL, NULL, 3, 'call', 2, 1, 20, 30),
+      (2, 7, NULL, 3, 'call', 1, 0, 5, 4), (3, NULL, NULL, 5, 'call', 1, 0, 40, 50), (3, NULL, NULL, 3, 'source', 1, 0, 0, 50),
+      (4, NULL, NULL, 4, 'call', 1, 1, 1, 0), (5, NULL, 3, 6, 'call', 1, 0, 2, 9);)sql");
+  const FileTable found = table(test::open_store(folder_ / "made.db"), {});
+  EXPECT_EQ(names(found), (Names{"socket:[to inet:127.0.0.1:80]", "/srv/a"}));
+  const FileLine& socket = found.files.lines[0];
+  EXPECT_EQ(socket.calls, 2U);
+  EXPECT_EQ(socket.opens, 1U);
+  EXPECT_EQ(socket.failures, 1U);
+  EXPECT_EQ(socket.writes, 1U);
+  EXPECT_EQ(socket.reads, 0U);
+  EXPECT_EQ(socket.bytes_written, 50U);
+  EXPECT_EQ(socket.bytes_read, 0U);
+  const FileLine& file = found.files.lines[1];
+  EXPECT_EQ(file.calls, 5U);
+  EXPECT_EQ(file.reads, 4U);
+  EXPECT_EQ(file.bytes_read, 84U);
+  EXPECT_EQ(file.bytes_written, 9U);
+  EXPECT_EQ(file.total_ns, 37U);
+  EXPECT_EQ(found.all.calls, 7U);
+}
+
+// A descriptor on which a server waits is not the one with most work.
+TEST_F(FilesTest, WaitingIsNoWork) {
+  test::write_store(folder_ / "waits.db", R"sql(
+    INSERT INTO kind VALUES(1, 'epoll_wait', 'syscall', 'x86_64', 232), (2, 'read', 'syscall', 'x86_64', 0);
+    INSERT INTO string VALUES(1, 'anon_inode:[eventpoll]'), (2, '/a');
+    INSERT INTO object_total VALUES (1, NULL, NULL, 1, 'call', 1, 0, 1000, 0), (2, NULL, NULL, 2, 'call', 1, 0, 10, 5);)sql");
+  const FileTable found = table(test::open_store(folder_ / "waits.db"), {});
+  EXPECT_EQ(names(found), (Names{"/a", "anon_inode:[eventpoll]"}));
+  EXPECT_EQ(found.all.total_ns, 1010U);
+  EXPECT_EQ(found.all.wait_ns, 1000U);
+}
+
+// A store from elsewhere.
+TEST_F(FilesTest, DanglingIdsAreSurvived) {
+  test::write_store(folder_ / "odd.db", "INSERT INTO object_total VALUES(77, 78, 79, 80, 'call', -5, 1, 2, 3);");
+  const FileTable found = table(test::open_store(folder_ / "odd.db"), {});
+  EXPECT_EQ(names(found), (Names{"?"}));
+  EXPECT_EQ(found.all.calls, 0U);
+}
+
+TEST(ObjectName, IsThePathOrTheSocketsName) {
+  EXPECT_EQ(object_name("openat", "/srv", "a"), "/srv/a");
+  EXPECT_EQ(object_name("newfstatat", "/srv/a", ""), "/srv/a");
+  EXPECT_EQ(object_name("bind", std::nullopt, "unix:/run/x"), "socket:[at unix:/run/x]");
+  EXPECT_EQ(object_name("sendto", std::nullopt, "inet:10.0.0.1:53"), "socket:[to inet:10.0.0.1:53]");
+  EXPECT_EQ(object_name("sendto", std::nullopt, "socket:[pair]"), "socket:[pair]");
+  EXPECT_EQ(object_name("connect", std::nullopt, "[redacted]"), "[redacted]");
+  EXPECT_EQ(object_name("open", std::nullopt, "inet:x"), "inet:x");
+  EXPECT_EQ(object_name("read", std::nullopt, std::nullopt), std::nullopt);
+}
+
+}  // namespace
+}  // namespace uscope::analyzer

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Calls counted by what they are about, and the times between calls.
+#include <fcntl.h>
+
+#include "store/write/object_totals.h"
+#include "syscalls/syscall_table.h"
+#include "tests/unit/analyzer/sample_trace.h"
+#include "tests/unit/store/load_support.h"
+
+namespace uscope::store {
+namespace {
+
+class ObjectsTest : public LoaderTest {
+ protected:
+  void SetUp() override {
+    usual();
+    trace_->descriptor(1, USC_FD_CWD, "/work", kStart);
+    trace_->descriptor(1, USC_FD_END, "", kStart);
+  }
+
+  struct Args {
+    std::uint64_t a0 = 0;
+    std::uint64_t a1 = 0;
+    std::uint64_t a2 = 0;
+  };
+
+  // Each call is entered 10 ns after the one before, and takes 5 ns.
+  void call(const char* name, std::int64_t result, Args args) {
+    next_ += 10;
+    trace_->event({.entry = next_,
+                   .end = next_ + 5,
+                   .result = result,
+                   .nr = syscalls::syscall_number(USC_ABI_X86_64, name).value_or(999),
+                   .a0 = args.a0,
+                   .a1 = args.a1,
+                   .a2 = args.a2});
+  }
+  void text(std::uint8_t arg, const std::string& text) { trace_->string(1, next_, arg, text); }
+  void open(const std::string& path, std::int64_t result) {
+    call("openat", result, {.a0 = static_cast<std::uint64_t>(AT_FDCWD)});
+    text(1, path);
+  }
+
+  // "call folder name part events errors total bytes" of each object.
+  std::string objects() {
+    return rows(
+        "SELECT kind.name, f.value, s.value, part, sum(events), sum(errors), sum(total_ns), sum(bytes) FROM "
+        "object_total "
+        "JOIN kind ON kind.id = kind_id LEFT JOIN string f ON f.id = folder_id LEFT JOIN string s ON s.id = string_id "
+        "GROUP BY 1, 2, 3, 4 ORDER BY 1, 4, 3");
+  }
+
+  std::uint64_t next_ = kStart + 1000;
+};
+
+TEST_F(ObjectsTest, PathsAndDescriptorsAreCountedByName) {
+  open("/etc/none", -2);
+  open("index.html", 3);
+  call("read", 100, {.a0 = 3});
+  call("read", 20, {.a0 = 3});
+  call("read", -11, {.a0 = 3});
+  call("write", 7, {.a0 = 9});
+  call("getpid", 5, {});
+  load();
+  EXPECT_EQ(objects(),
+            "openat|-|/etc/none|call|1|1|5|0\n"
+            "openat|/work|index.html|call|1|0|5|0\n"
+            "read|-|/work/index.html|call|3|1|15|120\n"
+            "write|-|-|call|1|0|5|7");
+}
+
+TEST_F(ObjectsTest, ATransferBetweenTwoCountsAtBoth) {
+  open("/page", 3);
+  open("/copy", 4);
+  call("sendfile", 50, {.a0 = 4, .a1 = 3});
+  load();
+  EXPECT_EQ(rows("SELECT value, part, events, total_ns, bytes FROM object_total JOIN string ON string.id = string_id "
+                 "JOIN kind ON kind.id = kind_id WHERE name = 'sendfile' ORDER BY part"),
+            "/copy|call|1|5|50\n/page|source|1|0|50");
+}
+
+TEST_F(ObjectsTest, ADescriptorBehindAnEmptyPathIsItsFile) {
+  open("/data", 3);
+  call("newfstatat", 0, {.a0 = 3});
+  text(1, "");
+  load();
+  EXPECT_EQ(rows("SELECT f.value, s.value FROM object_total JOIN kind ON kind.id = kind_id JOIN string f ON f.id = "
+                 "folder_id JOIN string s ON s.id = string_id WHERE name = 'newfstatat'"),
+            "/data|");
+}
+
+TEST_F(ObjectsTest, TheFolderOfARelativePathIsNamed) {
+  open("a", 3);
+  open("/b", 4);
+  call("stat", 0, {});
+  text(0, "c");
+  load();
+  EXPECT_EQ(rows("SELECT event_id, arg, value FROM event_string JOIN string ON string.id = string_id WHERE source = 2"),
+            "1|0|/work");
+  EXPECT_EQ(rows("SELECT f.value, s.value FROM object_total JOIN kind ON kind.id = kind_id JOIN string f ON f.id = "
+                 "folder_id JOIN string s ON s.id = string_id WHERE name = 'stat'"),
+            "/work|c");
+}
+
+TEST_F(ObjectsTest, WhatIsHiddenTogetherHasNoFolder) {
+  trace_->meta("redact", R"(["/work/secret*"])");
+  open("secret.key", -2);
+  open("other", -2);
+  load();
+  EXPECT_EQ(objects(), "openat|/work|other|call|1|1|5|0\nopenat|-|secret.key|call|1|1|5|0");
+  EXPECT_EQ(rows("SELECT event_id FROM event_string WHERE source = 2"), "2");
+}
+
+// Whatever the objects are, the counts are those of the calls that have any.
+TEST_F(ObjectsTest, SumsAreThoseOfTheCalls) {
+  for (int i = 0; i < 300; i++) {
+    if (i % 3 == 0) open("/file" + std::to_string(i % 7), i % 5 ? i : -2);
+    call("write", i % 11 ? i : -28, {.a0 = static_cast<std::uint64_t>(i % 40)});
+    if (i % 4 == 0) call("close", 0, {.a0 = static_cast<std::uint64_t>(i % 40)});
+  }
+  load();
+  EXPECT_EQ(rows("SELECT kind_id, sum(events), sum(errors), sum(total_ns), sum(bytes) FROM object_total "
+                 "WHERE part = 'call' GROUP BY 1 ORDER BY 1"),
+            rows("SELECT kind_id, count(*), sum(result < 0), sum(dur_ns), sum(CASE WHEN result > 0 AND kind.name = "
+                 "'write' THEN result ELSE 0 END) FROM event JOIN kind ON kind.id = kind_id GROUP BY 1 ORDER BY 1"));
+}
+
+TEST(ObjectTotalsTest, ManyObjectsAreWrittenInParts) {
+  const test::TemporaryFolder folder;
+  auto database = DatabaseWriter::create(folder / "db");
+  ASSERT_TRUE(database) << database.error().what;
+  auto strings = execute(database->handle(),
+                         "INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0); WITH RECURSIVE n(i) AS (SELECT 1 "
+                         "UNION ALL SELECT i + 1 FROM n WHERE i < 10) INSERT INTO string SELECT i, i FROM n");
+  ASSERT_TRUE(strings) << strings.error().what;
+  ObjectTotals totals(*database, 4);
+  ASSERT_TRUE(totals.prepare());
+  for (int i = 0; i < 100; i++)
+    ASSERT_TRUE(totals.add({.kind = KindRowId(1U), .image = {}, .duration = 2, .bytes = 3, .failed = i % 2 == 0},
+                           {.folder = {}, .name = trace::StringRowId(1 + i % 10), .is_about_any = true}));
+  ASSERT_TRUE(totals.write());
+  auto query = database->prepare(
+      "SELECT count(*) > 10, sum(events), sum(errors), sum(total_ns), sum(bytes), count(DISTINCT string_id) "
+      "FROM object_total");
+  ASSERT_TRUE(query);
+  ASSERT_TRUE(query->step());
+  for (const auto& [column, value] : {std::pair(0, 1), {1, 100}, {2, 50}, {3, 200}, {4, 300}, {5, 10}})
+    EXPECT_EQ(query->integer(column), value) << column;
+}
+
+class GapsTest : public ObjectsTest {
+ protected:
+  std::string gaps() {
+    return rows("SELECT before_event_id, after_event_id, dur_ns, doubtful FROM gap ORDER BY dur_ns DESC, 2");
+  }
+};
+
+TEST_F(GapsTest, AreBetweenAReturnAndTheNextEntryOfTheThread) {
+  trace_->task({.task = 2, .tid = 101, .flags = 0});
+  call("getpid", 1, {});  // returns at 15
+  trace_->event({.task = 2, .entry = next_ + 50, .end = next_ + 60});
+  next_ += 990;
+  call("getpid", 1, {});
+  trace_->event({.task = 2, .entry = next_ + 50, .end = next_ + 60, .how = USC_HOW_OPEN});
+  load();
+  EXPECT_EQ(gaps(), "1|3|995|0\n2|4|990|0");
+  EXPECT_EQ(rows("SELECT thread_id, events, total_ns, wait_ns, gaps, gap_ns FROM thread_total ORDER BY 1"),
+            "1|2|10|0|1|995\n2|2|10|0|1|990");
+}
+
+TEST_F(GapsTest, AfterACallThatDidNotReturnThereIsNone) {
+  trace_->event({.entry = kStart + 10, .how = USC_HOW_OPEN});
+  trace_->event({.entry = kStart + 5000, .end = kStart + 5010});
+  load();
+  EXPECT_EQ(gaps(), "");
+}
+
+TEST_F(GapsTest, AcrossLostEventsAreDoubtful) {
+  call("getpid", 1, {});
+  next_ += 1'000'000;
+  call("getpid", 1, {});
+  next_ += 500'000;
+  call("getpid", 1, {});
+  trace_->loss(USC_LOSS_RING_FULL_EVENT, 3, 1, kStart + 500'000, kStart + 600'000);
+  load();
+  EXPECT_EQ(gaps(), "1|2|1000005|1\n2|3|500005|0");
+}
+
+TEST_F(GapsTest, WaitsAreCountedApart) {
+  call("poll", 1, {});
+  call("getpid", 1, {});
+  load();
+  EXPECT_EQ(rows("SELECT total_ns, wait_ns FROM thread_total"), "10|5");
+  EXPECT_EQ(rows("SELECT list, event_id FROM notable_event ORDER BY 1"), "slowest|2\nwait|1");
+}
+
+}  // namespace
+}  // namespace uscope::store
