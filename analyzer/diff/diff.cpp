@@ -12,6 +12,7 @@
 #include "analyzer/diff/cell_example.h"
 #include "analyzer/diff/connections.h"
 #include "analyzer/diff/failing_arguments.h"
+#include "analyzer/read/app_modules.h"
 #include "support/text.h"
 
 namespace uscope::analyzer {
@@ -23,10 +24,15 @@ struct Side {
   std::vector<Matrix> matrices;
 };
 
-Result<void> open_side(const std::vector<std::filesystem::path>& files, Side& side) {
+// Adds to `matched` how many modules match --app-module.
+Result<void> open_side(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& app_modules,
+                       std::size_t& matched, Side& side) {
   for (const auto& file : files) {
     auto database = store::Database::open(file);
     if (!database) return database.error();
+    auto some = app_modules.empty() ? Result<std::size_t>(0) : count_as_app(*database, app_modules);
+    if (!some) return some.error().in(file.string());
+    matched += *some;
     auto facts = read_run_facts(*database);
     if (!facts) return facts.error().in(file.string());
     side.stores.push_back(std::move(*database));
@@ -269,10 +275,13 @@ Result<Diff> diff(const DiffOptions& options) {
   Side normal;
   Side abnormal;
   std::vector<std::vector<ModuleBuild>> modules;
+  std::size_t matched = 0;
   for (const auto& [files, side] : {std::pair{&options.normal, &normal}, std::pair{&options.abnormal, &abnormal}}) {
-    if (auto done = open_side(*files, *side); !done) return done.error();
+    if (auto done = open_side(*files, options.app_modules, matched, *side); !done) return done.error();
     if (auto done = read_modules_of(*side, options.names, modules); !done) return done.error();
   }
+  if (matched == 0 && !options.app_modules.empty())
+    return no_such_module(options.app_modules, options.normal.front().string());
   const OffsetTrust trust(modules);
   std::set<std::string> nameless;
   for (Side* side : {&normal, &abnormal})

@@ -23,6 +23,7 @@ struct DiffOptions {
   std::vector<std::filesystem::path> normal;    // at least one
   std::vector<std::filesystem::path> abnormal;  // at least one
   ModuleNames names{};                          // renamed modules: old base name to new
+  std::vector<std::string> app_modules{};       // globs: modules that count as the application's, named afterwards
   MatrixBy by{};
   // Calls whose successes are the units of work for rates; empty: rates are per second.
   std::vector<std::string> per{};

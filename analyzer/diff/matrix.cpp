@@ -9,7 +9,6 @@
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
 #include "store/write/cell_latency.h"
-#include "syscalls/errno_names.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -113,31 +112,33 @@ class FunctionMatrix {
 
 // Values gathered for one cell while all events are read.
 struct Gathered {
-  Cell cell;
-  store::CellLatency latency;
+  CellCounts counts;
+  std::vector<StackRowId> stacks;  // some of them
 };
 
 void gather(Gathered& into, const SqlRow& row) {
-  Cell& cell = into.cell;
-  if (cell.events++ == 0) {
-    cell.first_event_id = EventRowId(row.integer(0));
-    cell.sources.push_back({KindRowId(row.integer(1)), std::nullopt, {}});
-  }
-  auto& stacks = cell.sources.back().stack_ids;
+  into.counts.add(EventRowId(row.integer(0)), row.maybe_integer(3), row.maybe_integer(4), row.text(5));
   const StackRowId stack(row.integer(2));
+  auto& stacks = into.stacks;
   if (stack && stacks.size() < kStacksKept && std::find(stacks.begin(), stacks.end(), stack) == stacks.end())
     stacks.push_back(stack);
-  if (!row.is_null(3)) {
-    cell.timed++;
-    cell.total_ns += unsigned_of(row, 3);
-    into.latency.add(unsigned_of(row, 3));
-  } else if (row.text(5) == "open" || row.text(5) == "attached") {
-    cell.open++;
-  }
-  if (row.is_null(4) || !syscalls::is_error(row.integer(4))) return;
-  cell.errors++;
-  ErrorCount& count = cell.errnos[-row.integer(4)];
-  if (count.events++ == 0) count.first_event_id = EventRowId(row.integer(0));
+}
+
+Cell cell_of(KindRowId kind, Gathered gathered) {
+  CellCounts& counts = gathered.counts;
+  Cell cell;
+  cell.events = counts.events;
+  cell.errors = counts.errors;
+  cell.open = counts.open;
+  cell.total_ns = counts.total_ns;
+  cell.timed = counts.timed;
+  cell.first_event_id = counts.first_event_id;
+  cell.errnos = std::move(counts.errnos);
+  std::vector<LatencyStep> steps;
+  counts.latency.each([&](std::uint64_t up_to, std::uint64_t events) { steps.push_back({up_to, events}); });
+  cell.median_ns = median_of_steps(std::move(steps));
+  cell.sources.push_back({kind, std::nullopt, std::move(gathered.stacks)});
+  return cell;
 }
 
 Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by, StackIdentity& identity) {
@@ -155,11 +156,8 @@ Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by
   Matrix matrix;
   for (auto& [kind, callers] : gathered) {
     for (auto& [number, part] : callers) {
-      std::vector<LatencyStep> steps;
-      part.latency.each([&](std::uint64_t up_to, std::uint64_t events) { steps.push_back({up_to, events}); });
-      part.cell.median_ns = median_of_steps(std::move(steps));
       const Caller& caller = identity.callers()[number];
-      matrix.cells[{(*kinds)[kind], caller.function, caller.module}] = std::move(part.cell);
+      matrix.cells[{(*kinds)[kind], caller.function, caller.module}] = cell_of(kind, std::move(part));
     }
   }
   matrix.nameless = identity.nameless();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/diff/identity.h"
+#include "analyzer/read/cell_counts.h"
 #include "analyzer/read/event_totals.h"
 #include "store/db/database.h"
 #include "support/result.h"
@@ -50,11 +51,6 @@ constexpr std::int64_t kUnconnected = 1'000'000;
 
 // error_name(), or "unconnected" for kUnconnected.
 [[nodiscard]] std::string outcome_name(std::int64_t error);
-
-struct ErrorCount {
-  std::uint64_t events = 0;
-  EventRowId first_event_id;
-};
 
 // Locates a cell's events in its store.
 struct CellSource {

@@ -11,6 +11,7 @@
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
 #include "support/text.h"
+#include "trace/trigger.h"
 
 namespace uscope::cli {
 namespace {
@@ -30,7 +31,7 @@ std::string time(const live::CallLine& line, std::uint64_t nanoseconds) {
 
 std::string function(const live::CallLine& line) {
   if (line.function.empty()) return "(no application frame)";
-  return line.function + (line.fallback ? " *" : "");
+  return line.function + (line.fallback && line.function != trace::kCutName ? " *" : "");
 }
 
 }  // namespace

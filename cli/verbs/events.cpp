@@ -134,6 +134,7 @@ void add_events(CLI::App& app, Invocation& invocation) {
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   add_filter_options(*verb, *options);
   verb->add_flag("-k,--stack", options->stack, "the stack below each call");
+  add_app_module(*verb, options->app_modules);
   add_format(*verb, options->format);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_events(*options); }; });
 }
@@ -143,6 +144,7 @@ Result<int> run_events(const EventsOptions& options) {
   if (!filter) return filter.error();
   auto database = open_confined(options.file);
   if (!database) return database.error();
+  if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();
   std::optional<analyzer::StackReader> stacks;
   if (options.stack) {
     auto reader = analyzer::StackReader::create(*database);

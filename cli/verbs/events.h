@@ -20,6 +20,7 @@ struct EventsOptions {
   std::string slower;               // durations as given; empty = none
   std::string since;
   std::string until;
+  std::vector<std::string> app_modules;  // globs
   bool stack = false;
   Format format = Format::kText;
 };

@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "analyzer/read/app_modules.h"
+
 namespace uscope::cli {
 
 void add_format(CLI::App& verb, Format& format) {
@@ -13,6 +15,20 @@ void add_format(CLI::App& verb, Format& format) {
           "--format", [&format](const std::string& name) { format = kFormats.at(name); }, "how to print the result")
       ->check(CLI::IsMember({"text", "json"}))
       ->default_str("text");
+}
+
+void add_app_module(CLI::App& verb, std::vector<std::string>& globs) {
+  verb.add_option("--app-module", globs, "modules that also count as the application, as if recorded so")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+}
+
+Result<void> count_app_modules(const store::Database& database, const std::vector<std::string>& globs) {
+  if (globs.empty()) return {};
+  auto matched = analyzer::count_as_app(database, globs);
+  if (!matched) return matched.error();
+  if (*matched == 0) return analyzer::no_such_module(globs, database.path().string());
+  return {};
 }
 
 void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice) {
