@@ -7,6 +7,16 @@
 
 namespace uscope::analyzer {
 
+namespace {
+
+// "poll" for "i386:poll".
+std::string_view without_abi(std::string_view kind) {
+  const std::size_t colon = kind.find(':');
+  return colon == std::string_view::npos ? kind : kind.substr(colon + 1);
+}
+
+}  // namespace
+
 bool waits(std::string_view kind) {
   constexpr std::array<std::string_view, 33> kWaiting{
       "accept",         "accept4",         "clock_nanosleep", "epoll_pwait",   "epoll_pwait2",    "epoll_wait",
@@ -15,9 +25,11 @@ bool waits(std::string_view kind) {
       "ppoll",          "pselect6",        "restart_syscall", "rt_sigsuspend", "rt_sigtimedwait", "sched_yield",
       "select",         "semop",           "semtimedop",      "wait4",         "waitid",          "waitpid",
       "recvmmsg",       "signalfd",        "_newselect"};
-  const std::size_t colon = kind.find(':');  // "i386:poll"
-  if (colon != std::string_view::npos) kind.remove_prefix(colon + 1);
-  return std::find(kWaiting.begin(), kWaiting.end(), kind) != kWaiting.end();
+  return std::find(kWaiting.begin(), kWaiting.end(), without_abi(kind)) != kWaiting.end();
+}
+
+syscalls::Transfer transfer_of_kind(std::string_view kind) {
+  return syscalls::transfer_of(without_abi(kind));
 }
 
 bool is_passing(std::string_view kind, std::int64_t error) {

@@ -98,6 +98,19 @@ auto cut(const Cells& cells, std::size_t lines) {
   return std::vector(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(kept));
 }
 
+Result<std::vector<ChangedObject>> changed_objects(const Side& normal, const Side& abnormal, const Exposure& exposure) {
+  std::vector<ObjectBytes> before;
+  std::vector<ObjectBytes> after;
+  for (const auto& [side, runs] : {std::pair{&normal, &before}, std::pair{&abnormal, &after}}) {
+    for (std::size_t i = 0; i < side->stores.size(); i++) {
+      auto bytes = read_object_bytes(side->stores[i], side->facts[i]);
+      if (!bytes) return bytes.error().in(side->stores[i].path().string());
+      runs->push_back(std::move(*bytes));
+    }
+  }
+  return compare_objects(before, after, exposure);
+}
+
 std::uint64_t part_of(const CellEvents& events) {
   if (!events.cell) return 0;
   if (events.never_returned) return events.cell->open;
@@ -262,11 +275,12 @@ void add_warnings(const DiffOptions& options, const std::set<std::string>& namel
   const auto note_cut = [&](const char* name, std::size_t shown, std::size_t total) {
     if (shown < total)
       warnings.push_back(
-          fmt::format("{} is cut to the first {} of {} cells: --top 0 has all", name, shown, group_digits(total)));
+          fmt::format("{} is cut to the first {} of {}: --top 0 has all", name, shown, group_digits(total)));
   };
   note_cut("normal_only", diff.normal_only.entries.size(), diff.normal_only.total);
   note_cut("abnormal_only", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
   note_cut("changed", diff.changed.entries.size(), diff.changed.total);
+  note_cut("objects", diff.objects.entries.size(), diff.objects.total);
 }
 
 }  // namespace
@@ -290,8 +304,11 @@ Result<Diff> diff(const DiffOptions& options) {
   if (!before) return before.error();
   auto after = exposure_of(abnormal, options.per);
   if (!after) return after.error();
+  const Exposure exposure{std::move(*before), std::move(*after), !options.per.empty()};
   const std::vector<CellRow> rows = join_cells(normal.matrices, abnormal.matrices);
-  const CellChanges changes = compare_cells(rows, {std::move(*before), std::move(*after), !options.per.empty()});
+  const CellChanges changes = compare_cells(rows, exposure);
+  auto objects = changed_objects(normal, abnormal, exposure);
+  if (!objects) return objects.error();
   Diff result;
   result.tested = changes.tested;
   result.by_work = !options.per.empty();
@@ -308,6 +325,8 @@ Result<Diff> diff(const DiffOptions& options) {
   result.normal_only = std::move(*normal_only);
   result.abnormal_only = std::move(*abnormal_only);
   result.changed = std::move(*changed);
+  result.endings = compare_endings(normal.facts, abnormal.facts);
+  result.objects = {cut(*objects, options.lines), objects->size()};
   result.normal = std::move(normal.facts);
   result.abnormal = std::move(abnormal.facts);
   add_warnings(options, nameless, changes, result);

@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "analyzer/diff/diff_cells.h"
+#include "analyzer/diff/endings.h"
 #include "analyzer/diff/identity.h"
 #include "analyzer/diff/matrix.h"
 #include "analyzer/diff/run_facts.h"
+#include "analyzer/diff/transfers.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {
@@ -72,6 +74,8 @@ struct Diff {
   RankedList<OnlyEntry> normal_only;
   RankedList<OnlyEntry> abnormal_only;
   RankedList<ChangedEntry> changed;
+  std::vector<ChangedEnding> endings;
+  RankedList<ChangedObject> objects;
   std::vector<std::string> warnings;
 };
 

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analyzer/diff/stack_identity.h"
+#include "analyzer/diff/transfers.h"
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
 #include "store/write/cell_latency.h"
@@ -25,15 +27,24 @@ EventRowId earlier(EventRowId a, EventRowId b) {
   return a ? std::min(a, b) : b;
 }
 
-// The names of kinds by id.
-Result<std::unordered_map<KindRowId, std::string>> read_kinds(const store::Database& database) {
-  std::unordered_map<KindRowId, std::string> kinds;
+}  // namespace
+
+Result<KindNames> read_kinds(const store::Database& database) {
+  KindNames kinds;
   auto done = each_row(database, "SELECT id, name, abi FROM kind", [&](const SqlRow& row) {
     const std::string abi = text(row, 2);
     kinds[KindRowId(row.integer(0))] = abi == "x86_64" ? text(row, 1) : abi + ":" + text(row, 1);
   });
   if (!done) return done.error();
   return kinds;
+}
+
+namespace {
+
+void add_transfer(Cell& cell, std::int64_t bytes) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;  // a store may hold any numbers
+  cell.transfers++;
+  cell.bytes = std::min(kMost, cell.bytes + std::min(kMost, static_cast<std::uint64_t>(bytes)));
 }
 
 class FunctionMatrix {
@@ -44,7 +55,8 @@ class FunctionMatrix {
     auto kinds = read_kinds(database_);
     if (!kinds) return kinds.error();
     kinds_ = std::move(*kinds);
-    for (const auto step : {&FunctionMatrix::cells, &FunctionMatrix::errors, &FunctionMatrix::latencies})
+    for (const auto step :
+         {&FunctionMatrix::cells, &FunctionMatrix::errors, &FunctionMatrix::latencies, &FunctionMatrix::transfers})
       if (auto done = (this->*step)(); !done) return done.error();
     matrix_.nameless = identity_.nameless();
     return std::move(matrix_);
@@ -103,9 +115,20 @@ class FunctionMatrix {
     return {};
   }
 
+  Result<void> transfers() {
+    const std::string kinds = transferring_kinds(kinds_);
+    return each_row(database_,
+                    "SELECT e.kind_id, s.trigger_frame_id, e.result FROM event e LEFT JOIN stack s ON s.id = e.stack_id "
+                    "WHERE e.result >= 0 AND e.kind_id IN (" +
+                        kinds + ")",
+                    [&](const SqlRow& row) {
+                      if (Cell* cell = place(row)) add_transfer(*cell, row.integer(2));
+                    });
+  }
+
   const store::Database& database_;
   StackIdentity& identity_;
-  std::unordered_map<KindRowId, std::string> kinds_;
+  KindNames kinds_;
   std::unordered_map<KindRowId, std::unordered_map<FrameRowId, Cell*>> places_;  // by kind, trigger (may be none)
   Matrix matrix_;
 };
@@ -113,10 +136,12 @@ class FunctionMatrix {
 // Values gathered for one cell while all events are read.
 struct Gathered {
   CellCounts counts;
+  Cell transfers;  // only of these
   std::vector<StackRowId> stacks;  // some of them
 };
 
-void gather(Gathered& into, const SqlRow& row) {
+void gather(Gathered& into, const SqlRow& row, bool transfers) {
+  if (transfers && !row.is_null(4) && row.integer(4) >= 0) add_transfer(into.transfers, row.integer(4));
   into.counts.add(EventRowId(row.integer(0)), row.maybe_integer(3), row.maybe_integer(4), row.text(5));
   const StackRowId stack(row.integer(2));
   auto& stacks = into.stacks;
@@ -134,6 +159,8 @@ Cell cell_of(KindRowId kind, Gathered gathered) {
   cell.timed = counts.timed;
   cell.first_event_id = counts.first_event_id;
   cell.errnos = std::move(counts.errnos);
+  cell.transfers = gathered.transfers.transfers;
+  cell.bytes = gathered.transfers.bytes;
   std::vector<LatencyStep> steps;
   counts.latency.each([&](std::uint64_t up_to, std::uint64_t events) { steps.push_back({up_to, events}); });
   cell.median_ns = median_of_steps(std::move(steps));
@@ -147,10 +174,14 @@ Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by
   auto stacks = identity.stacks(by);
   if (!stacks) return stacks.error();
   std::unordered_map<KindRowId, std::unordered_map<std::uint32_t, Gathered>> gathered;  // by kind, caller
+  std::unordered_set<KindRowId> transferring;
+  for (const auto& [kind, name] : *kinds)
+    if (transfer_of_kind(name).counts_bytes) transferring.insert(kind);
   auto done =
       each_row(database, "SELECT id, kind_id, stack_id, dur_ns, result, how FROM event", [&](const SqlRow& row) {
         const auto stack = stacks->find(StackRowId(row.integer(2)));
-        gather(gathered[KindRowId(row.integer(1))][stack == stacks->end() ? 0 : stack->second], row);
+        const KindRowId kind(row.integer(1));
+        gather(gathered[kind][stack == stacks->end() ? 0 : stack->second], row, transferring.contains(kind));
       });
   if (!done) return done.error();
   Matrix matrix;
