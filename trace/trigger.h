@@ -71,8 +71,8 @@ template <typename Frames, typename ModuleOf>
   return outermost.program && !outermost.runtime && module_of(frames[count - 2]).runtime;
 }
 
-// The position of a frame of main() in a library: the one that glibc called, by two functions, for an executable's entry
-// point. (At exit, libc calls handlers through more functions; constructors are called through fewer.)
+// The position of a frame of main() in a library: the one that glibc called, by two functions, for an executable's
+// entry point. (At exit, libc calls handlers through more functions; constructors are called through fewer.)
 template <typename Frames, typename ModuleOf>
 [[nodiscard]] std::optional<std::size_t> main_library(const Frames& frames, const ModuleOf& module_of, StackEnd end) {
   constexpr std::size_t kOutside = 3;  // __libc_start_call_main, __libc_start_main, _start

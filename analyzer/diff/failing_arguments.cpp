@@ -47,8 +47,7 @@ Result<std::optional<OnlyEntry>> new_failing_arguments(const CellRow& row, std::
   for (std::size_t i = 0; i < normal.size(); i++) {
     auto failed = failed_events(row.normal[i], error, normal[i]);
     if (!failed) return failed.error();
-    for (const FailedEvent& event : *failed)
-      known.insert(event.strings.begin(), event.strings.end());
+    for (const FailedEvent& event : *failed) known.insert(event.strings.begin(), event.strings.end());
   }
   NewArguments arguments;
   std::vector<std::vector<FailedEvent>> runs;

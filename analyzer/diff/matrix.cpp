@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analyzer/diff/call_traits.h"
 #include "analyzer/diff/stack_identity.h"
 #include "analyzer/diff/transfers.h"
 #include "analyzer/read/catalog.h"
@@ -117,13 +118,14 @@ class FunctionMatrix {
 
   Result<void> transfers() {
     const std::string kinds = transferring_kinds(kinds_);
-    return each_row(database_,
-                    "SELECT e.kind_id, s.trigger_frame_id, e.result FROM event e LEFT JOIN stack s ON s.id = e.stack_id "
-                    "WHERE e.result >= 0 AND e.kind_id IN (" +
-                        kinds + ")",
-                    [&](const SqlRow& row) {
-                      if (Cell* cell = place(row)) add_transfer(*cell, row.integer(2));
-                    });
+    return each_row(
+        database_,
+        "SELECT e.kind_id, s.trigger_frame_id, e.result FROM event e LEFT JOIN stack s ON s.id = e.stack_id "
+        "WHERE e.result >= 0 AND e.kind_id IN (" +
+            kinds + ")",
+        [&](const SqlRow& row) {
+          if (Cell* cell = place(row)) add_transfer(*cell, row.integer(2));
+        });
   }
 
   const store::Database& database_;
@@ -136,7 +138,7 @@ class FunctionMatrix {
 // Values gathered for one cell while all events are read.
 struct Gathered {
   CellCounts counts;
-  Cell transfers;  // only of these
+  Cell transfers;                  // only of these
   std::vector<StackRowId> stacks;  // some of them
 };
 

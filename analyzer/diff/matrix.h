@@ -65,8 +65,8 @@ struct Cell {
   std::uint64_t errors = 0;
   std::uint64_t open = 0;  // never returned
   std::uint64_t total_ns = 0;
-  std::uint64_t timed = 0;  // events with a duration
-  double median_ns = 0;     // of the timed events, within one step of the store's cell_latency
+  std::uint64_t timed = 0;      // events with a duration
+  double median_ns = 0;         // of the timed events, within one step of the store's cell_latency
   std::uint64_t transfers = 0;  // events that succeeded, of a call whose result is a number of bytes
   std::uint64_t bytes = 0;      // that these moved
   EventRowId first_event_id;
@@ -87,8 +87,8 @@ using KindNames = std::unordered_map<KindRowId, std::string>;
 // The modules of a store, renamed.
 [[nodiscard]] Result<std::vector<ModuleBuild>> read_modules(const store::Database& database, const ModuleNames& names);
 
-// By function: uses the totals that the loader counted, and reads the events that move bytes. Otherwise reads all events
-// once, in order.
+// By function: uses the totals that the loader counted, and reads the events that move bytes. Otherwise reads all
+// events once, in order.
 [[nodiscard]] Result<Matrix> read_matrix(const store::Database& database, const MatrixBy& by, const ModuleNames& names,
                                          const OffsetTrust& trust);
 

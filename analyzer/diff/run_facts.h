@@ -3,8 +3,8 @@
 // missing.
 #pragma once
 
-#include <cstdint>
 #include <compare>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>

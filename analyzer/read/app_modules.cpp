@@ -74,15 +74,15 @@ class Triggers {
 
 Result<std::size_t> Triggers::read_modules(const std::vector<std::string>& globs) {
   std::set<std::string> programs;
-  auto done = each_row(database_, "SELECT DISTINCT path FROM image",
-                       [&](const SqlRow& row) { programs.insert(text(row, 0)); });
+  auto done =
+      each_row(database_, "SELECT DISTINCT path FROM image", [&](const SqlRow& row) { programs.insert(text(row, 0)); });
   if (!done) return done.error();
   std::vector<ModuleRowId> matched;
   done = each_row(database_, "SELECT id, path, class FROM main.module WHERE class != 'kernel'", [&](const SqlRow& row) {
     const ModuleRowId id(row.integer(0));
     const std::string path = text(row, 1);
-    const bool matches =
-        std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return trace::module_matches(glob, path); });
+    const bool matches = std::any_of(globs.begin(), globs.end(),
+                                     [&](const std::string& glob) { return trace::module_matches(glob, path); });
     if (matches) matched.push_back(id);
     modules_[id] = {.app = matches || row.text(2) == "app",
                     .runtime = row.text(2) == "vdso" || trace::is_runtime(path),
@@ -101,10 +101,11 @@ Result<std::size_t> Triggers::read_modules(const std::vector<std::string>& globs
 Result<bool> Triggers::choose() {
   if (auto done = store::execute(database_.handle(), kStacks); !done) return done.error();
   std::vector<std::pair<StackRowId, std::string>> stacks;
-  auto done = each_row(database_,
-                       "SELECT id, ended FROM main.stack WHERE id IN (SELECT sf.stack_id FROM frame f JOIN stack_frame sf "
-                       "ON sf.frame_id = f.id WHERE f.module_id IN (SELECT id FROM temp.app_module))",
-                       [&](const SqlRow& row) { stacks.emplace_back(StackRowId(row.integer(0)), text(row, 1)); });
+  auto done =
+      each_row(database_,
+               "SELECT id, ended FROM main.stack WHERE id IN (SELECT sf.stack_id FROM frame f JOIN stack_frame sf "
+               "ON sf.frame_id = f.id WHERE f.module_id IN (SELECT id FROM temp.app_module))",
+               [&](const SqlRow& row) { stacks.emplace_back(StackRowId(row.integer(0)), text(row, 1)); });
   if (!done) return done.error();
   auto frames = database_.prepare(
       "SELECT sf.frame_id, f.module_id FROM stack_frame sf JOIN frame f ON f.id = sf.frame_id WHERE sf.stack_id = ?1 "
@@ -153,8 +154,8 @@ Result<void> Triggers::count_cells() {
   done = each_row(database_, "SELECT id, kind_id, stack_id, dur_ns, result, how FROM event ORDER BY id",
                   [&](const SqlRow& row) {
                     const auto trigger = triggers.find(StackRowId(row.integer(2)));
-                    CellCounts& cell = cells[{KindRowId(row.integer(1)),
-                                              trigger == triggers.end() ? FrameRowId() : trigger->second}];
+                    CellCounts& cell =
+                        cells[{KindRowId(row.integer(1)), trigger == triggers.end() ? FrameRowId() : trigger->second}];
                     cell.add(EventRowId(row.integer(0)), row.maybe_integer(3), row.maybe_integer(4), row.text(5));
                   });
   if (!done) return done;
@@ -171,8 +172,8 @@ Result<void> Triggers::write_cells(const std::map<std::pair<KindRowId, FrameRowI
   for (const auto& [key, counts] : cells) {
     const auto& [kind, frame] = key;
     const auto trigger = store::maybe_id(frame);
-    auto done = cell->run(kind, trigger, counts.events, counts.errors, counts.total_ns, counts.open,
-                          counts.first_event_id);
+    auto done =
+        cell->run(kind, trigger, counts.events, counts.errors, counts.total_ns, counts.open, counts.first_event_id);
     for (const auto& [number, some] : counts.errnos)
       if (done) done = error->run(kind, number, trigger, some.events, some.first_event_id);
     counts.latency.each([&](std::uint64_t up_to, std::uint64_t events) {
@@ -190,8 +191,9 @@ Result<std::size_t> count_as_app(const store::Database& database, const std::vec
 }
 
 Error no_such_module(const std::vector<std::string>& globs, const std::string& file) {
-  return Error{"no module of the trace matches --app-module " + globs.front() + (globs.size() > 1 ? " or its like" : ""),
-               "uscope sql " + file + " 'SELECT path FROM module' lists them"};
+  return Error{
+      "no module of the trace matches --app-module " + globs.front() + (globs.size() > 1 ? " or its like" : ""),
+      "uscope sql " + file + " 'SELECT path FROM module' lists them"};
 }
 
 }  // namespace uscope::analyzer

@@ -209,12 +209,13 @@ std::string objects(const Diff& diff, std::size_t width) {
     out += fmt::format(", the first {}", diff.objects.entries.size());
   out += "\n";
   for (const analyzer::ChangedObject& change : diff.objects.entries)
-    out += paragraph("      ",
-                     fmt::format("{} {}: {} -> {} bytes{}, {}",
-                                 change.direction == analyzer::Direction::kRead ? "read from" : "written to",
-                                 escape_terminal(change.object), short_number(change.before), short_number(change.after),
-                                 diff.by_work ? " for each piece of work" : " a run", factor(change.effect)),
-                     width);
+    out +=
+        paragraph("      ",
+                  fmt::format("{} {}: {} -> {} bytes{}, {}",
+                              change.direction == analyzer::Direction::kRead ? "read from" : "written to",
+                              escape_terminal(change.object), short_number(change.before), short_number(change.after),
+                              diff.by_work ? " for each piece of work" : " a run", factor(change.effect)),
+                  width);
   return out;
 }
 
@@ -231,9 +232,10 @@ std::string diff_text(const Diff& diff, std::size_t width) {
                  }) +
          section("CHANGED, normal -> abnormal", diff.changed, width,
                  [&](const analyzer::ChangedEntry& entry) { return changed_entry(entry.cell, diff.by_work); }) +
-         section("ONLY IN NORMAL RUNS", diff.normal_only, width, [&](const analyzer::OnlyEntry& entry) {
-           return only_entry(entry, normal, abnormal == 1 ? "the abnormal run" : "the abnormal runs");
-         }) +
+         section("ONLY IN NORMAL RUNS", diff.normal_only, width,
+                 [&](const analyzer::OnlyEntry& entry) {
+                   return only_entry(entry, normal, abnormal == 1 ? "the abnormal run" : "the abnormal runs");
+                 }) +
          objects(diff, width);
 }
 

@@ -45,17 +45,15 @@ std::string trigger(const Line& line) {
 }
 
 std::string legend(const Summary& summary) {
-  const auto any = [&](bool cut) {
-    const auto in = [&](const auto& list) {
-      return std::any_of(list.lines.begin(), list.lines.end(), [&](const auto& line) {
-        return line.fallback && !line.function.empty() && (line.function == trace::kCutName) == cut;
-      });
-    };
+  const auto any = [&](const auto& fits) {
+    const auto in = [&](const auto& list) { return std::any_of(list.lines.begin(), list.lines.end(), fits); };
     return in(summary.triggers) || in(summary.errors) || in(summary.slowest) || in(summary.open);
   };
+  const auto cut = [](const auto& line) { return line.function == trace::kCutName; };
   std::string out;
-  if (any(false)) out += "\n* no frame of the application's own binaries in the stack: the innermost other function\n";
-  if (any(true)) out += "\n(cut): the budget of frames (-S) ended the stack before the application's functions\n";
+  if (any([&](const auto& line) { return line.fallback && !line.function.empty() && !cut(line); }))
+    out += "\n* no frame of the application's own binaries in the stack: the innermost other function\n";
+  if (any(cut)) out += "\n(cut): the budget of frames (-S) ended the stack before the application's functions\n";
   return out;
 }
 

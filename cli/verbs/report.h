@@ -15,7 +15,7 @@ namespace uscope::cli {
 
 struct ReportOptions {
   std::filesystem::path file;
-  std::optional<std::size_t> top;  // lines of each list, 0 = all; nullopt: 8 in text, all in JSON
+  std::optional<std::size_t> top;        // lines of each list, 0 = all; nullopt: 8 in text, all in JSON
   std::vector<std::string> app_modules;  // globs
   Format format = Format::kText;
 };

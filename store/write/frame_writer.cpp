@@ -83,8 +83,8 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
   module.path = file.path;
   module.runtime = serial == trace::kVdsoFile || trace::is_runtime(module.path);
   module.program = file.executed;
-  module.app = file.executed || (file.classes & USC_CLASS_APP) != 0 ||
-               (!module.runtime && own_libraries_.owns(module.path));
+  module.app =
+      file.executed || (file.classes & USC_CLASS_APP) != 0 || (!module.runtime && own_libraries_.owns(module.path));
   const char* kind = module.app ? "app" : "library";
   if (serial == trace::kNoFile) {
     module.path = named ? "[jit]" : "[anon]";

@@ -41,7 +41,8 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-// What is passed in r8 and rcx: nothing since glibc 2.34; before that, addresses of __libc_csu_fini and __libc_csu_init.
+// What is passed in r8 and rcx: nothing since glibc 2.34; before that, addresses of __libc_csu_fini and
+// __libc_csu_init.
 bool take_older_arguments(Reader& code) {
   if (code.take({0x45, 0x31, 0xc0})) return code.take({0x31, 0xc9});  // xor %r8d,%r8d; xor %ecx,%ecx
   if (code.take({0x4c, 0x8d, 0x05})) return code.number() && code.take({0x48, 0x8d, 0x0d}) && code.number();  // lea

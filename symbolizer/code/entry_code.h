@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// _start, the code at the entry of a program that was linked with glibc's crt1.o, Scrt1.o or rcrt1.o. It names main() in
-// a program without symbols: it passes its address to __libc_start_main.
+// _start, the code at the entry of a program that was linked with glibc's crt1.o, Scrt1.o or rcrt1.o. It names main()
+// in a program without symbols: it passes its address to __libc_start_main.
 #pragma once
 
 #include <cstddef>

@@ -62,8 +62,8 @@ class ModuleSymbols {
   //
   // The physical function's name is the first of: the symbol that contains the address (see SymbolTable); DWARF's
   // function; Go's function table; the PLT stub, "name@plt"; "_start" or "main", as glibc's entry code tells; else
-  // "module+0xSTART", where START is the start of the FDE that contains the address; the symbol that starts at the address itself (a signal trampoline); unknown_frame(). Its line
-  // and the inlined calls come from DWARF.
+  // "module+0xSTART", where START is the start of the FDE that contains the address; the symbol that starts at the
+  // address itself (a signal trampoline); unknown_frame(). Its line and the inlined calls come from DWARF.
   std::vector<SymbolizedFrame> resolve(std::uint64_t address, bool exact);
 
   // Estimated memory held, in bytes, including libelf's and libdw's.

@@ -100,7 +100,8 @@ std::vector<trace::FileId> FileTable::take_changed() {
 std::uint32_t FileTable::classify(const std::string& path) const {
   std::uint32_t classes = 0;
   const auto any = [&](const std::vector<std::string>& globs) {
-    return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return trace::module_matches(glob, path); });
+    return std::any_of(globs.begin(), globs.end(),
+                       [&](const std::string& glob) { return trace::module_matches(glob, path); });
   };
   if (any(globs_.app)) classes |= USC_CLASS_APP;
   if (any(globs_.exclude)) classes |= USC_CLASS_EXCLUDED;

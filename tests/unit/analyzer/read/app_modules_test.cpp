@@ -27,7 +27,8 @@ class AppModulesTest : public SampleTrace {
 };
 
 constexpr const char* kSums = "SELECT kind_id, sum(events), sum(errors), sum(total_ns), sum(open) FROM cell GROUP BY 1";
-constexpr const char* kErrorSums = "SELECT kind_id, errno, sum(events), min(first_event_id) FROM error_cell GROUP BY 1, 2";
+constexpr const char* kErrorSums =
+    "SELECT kind_id, errno, sum(events), min(first_event_id) FROM error_cell GROUP BY 1, 2";
 constexpr const char* kLatencySums = "SELECT kind_id, up_to_ns, sum(events) FROM cell_latency GROUP BY 1, 2";
 constexpr const char* kCells =
     "SELECT kind_id, trigger_frame_id, events, errors, total_ns, open, first_event_id FROM cell ORDER BY 1, 2";

@@ -55,7 +55,8 @@ TEST(EntryCode, OtherCodeSaysNothing) {
 
 TEST(EntryCode, NamesMainAndStartOfAStrippedProgram) {
   const TemporaryFolder folder;
-  const std::string source = folder.write("p.c", "#include <stdio.h>\nint main(int c, char** v) { return puts(v[c > 1]); }\n");
+  const std::string source =
+      folder.write("p.c", "#include <stdio.h>\nint main(int c, char** v) { return puts(v[c > 1]); }\n");
   for (const std::string options : {"-O2 -pie -fPIE", "-O2 -no-pie", "-O2 -static"}) {
     const std::string whole = folder.file("whole");
     output_of("cc " + options + " -o '" + whole + "' '" + source + "'");
