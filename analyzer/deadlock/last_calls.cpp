@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -52,7 +53,11 @@ struct ThreadRow {
 class Reader {
  public:
   Reader(const Catalog& catalog, store::Statement calls, store::Statement waits, store::Statement frames)
-      : catalog_(catalog), calls_(std::move(calls)), waits_(std::move(waits)), frames_(std::move(frames)) {}
+      : catalog_(catalog),
+        waits_seen_ns_(catalog.meta_number("waits_seen_ns").value_or(std::numeric_limits<std::int64_t>::max())),
+        calls_(std::move(calls)),
+        waits_(std::move(waits)),
+        frames_(std::move(frames)) {}
 
   static Result<Reader> prepare(const store::Database& database, const Catalog& catalog);
 
@@ -72,6 +77,7 @@ class Reader {
   [[nodiscard]] bool killed_in(const Call& call, const LastProcess& process) const;
 
   const Catalog& catalog_;
+  std::int64_t waits_seen_ns_;
   store::Statement calls_;
   store::Statement waits_;
   store::Statement frames_;
@@ -264,10 +270,12 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
   return refused(calls, thread);
 }
 
-// For a process that has ended: whether the thread ended before it, by itself or by an exec.
+// Whether the thread had ended when all waits were looked at: one that ended later was there, and may have released
+// what others wait for, or was killed with them. For a process that has ended: whether the thread ended before it, by
+// itself or by an exec.
 bool Reader::is_gone(const ThreadRow& row, const LastProcess& process) const {
   const std::vector<Call>& calls = row.calls;
-  if (!process.ended) return row.end_ns.has_value();
+  if (!process.ended) return row.end_ns && *row.end_ns < waits_seen_ns_;
   if (row.end_ns && difference(process.until_ns, *row.end_ns) > kSecondNs) return true;
   if (calls.empty()) return false;
   if (calls[0].how == "noreturn" && calls[0].kind == "exit") return true;

@@ -284,6 +284,8 @@ Result<void> FutexWatch::scan_all() {
     all_asked_ = true;
     return {};
   }
+  // Until here every thread was there that the look finds waited for: who ends later may end a wait first.
+  if (auto done = sink_.append_meta("waits_seen_ns", std::to_string(monotonic_ns())); !done) return done;
   Look look;
   look.at_once = true;
   for (auto& [task, wait] : waits_) {
