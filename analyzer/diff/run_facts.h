@@ -28,7 +28,8 @@ struct Ending {
   std::optional<std::int64_t> exit_code{};
   std::optional<std::int64_t> exit_signal{};
 
-  friend auto operator<=>(const Ending&, const Ending&) = default;
+  friend auto operator<=>(const Ending&,
+                          const Ending&) = default;  // NOLINT(modernize-use-nullptr): of what the compiler makes
 };
 
 struct RunFacts {

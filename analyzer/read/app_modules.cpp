@@ -170,8 +170,8 @@ Result<void> Triggers::write_cells(const std::map<std::pair<KindRowId, FrameRowI
   auto latency = database_.prepare("INSERT INTO temp.cell_latency VALUES(?1, ?2, ?3, ?4)");
   if (!latency) return latency.error();
   for (const auto& [key, counts] : cells) {
-    const auto& [kind, frame] = key;
-    const auto trigger = store::maybe_id(frame);
+    const KindRowId kind = key.first;
+    const auto trigger = store::maybe_id(key.second);
     auto done =
         cell->run(kind, trigger, counts.events, counts.errors, counts.total_ns, counts.open, counts.first_event_id);
     for (const auto& [number, some] : counts.errnos)
