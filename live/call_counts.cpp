@@ -15,7 +15,6 @@
 #include "trace/frame_address.h"
 #include "trace/names.h"
 #include "trace/runtime_modules.h"
-#include "trace/trigger.h"
 #include "tracer/files/file.h"
 #include "tracer/jit/perf_map.h"
 
@@ -49,6 +48,7 @@ void CallCounts::on_stack(const usc_stack& stack) {
   if (stack.stack >= kMostStacks || (stack.head.size - sizeof(stack)) / sizeof(std::uint64_t) < stack.depth) return;
   Stack& kept = fresh_[trace::StackId(stack.stack)];
   kept.mm = trace::MmId(stack.mm);
+  kept.end = trace::stack_end(stack.ended);
   kept.frames.resize(stack.depth);
   if (stack.depth != 0)
     std::memcpy(kept.frames.data(), reinterpret_cast<const char*>(&stack) + sizeof(stack),
@@ -56,7 +56,17 @@ void CallCounts::on_stack(const usc_stack& stack) {
 }
 
 void CallCounts::on_image(const usc_exec& exec) {
-  if (const trace::FileId file(exec.exe_file); file != trace::kNoFile) executed_.insert(file);
+  if (const trace::FileId file(exec.exe_file); file != trace::kNoFile) {
+    executed_.insert(file);
+    note_executable(file);
+  }
+}
+
+// An image and what its file is may come in any order.
+void CallCounts::note_executable(trace::FileId serial) {
+  const auto known = modules_.find(serial);
+  if (known == modules_.end() || known->second.runtime || !executed_.contains(serial)) return;
+  own_libraries_.add_executable(known->second.path);
 }
 
 void CallCounts::on_file(trace::FileId serial, const tracer::File& file) {
@@ -75,6 +85,7 @@ void CallCounts::on_file(trace::FileId serial, const tracer::File& file) {
   symbolizer::HeldModule held;
   if (file.fd) held = {UniqueFd(fcntl(file.fd.get(), F_DUPFD_CLOEXEC, 0)), file.copied};
   names_.add_file(request, std::move(held));
+  note_executable(serial);
 }
 
 void CallCounts::on_jit_name(trace::MmId mm, const tracer::PerfMapEntry& name) {
@@ -83,25 +94,42 @@ void CallCounts::on_jit_name(trace::MmId mm, const tracer::PerfMapEntry& name) {
   jit_names_[{mm, name.address}] = name.name;
 }
 
-const CallCounts::Module& CallCounts::module(trace::FileId serial) {
+CallCounts::Module& CallCounts::module(trace::FileId serial) {
   Module& module = modules_[serial];
   if (serial == trace::kNoFile) module.jit = true;
   if (module.path.empty()) module.path = module.jit ? "[jit]" : fmt::format("[file {}]", serial.value());
   return module;
 }
 
+trace::TriggerModule CallCounts::trigger_module(std::uint64_t frame) {
+  const trace::FileId serial = trace::file_of(frame);
+  Module& of = module(serial);
+  if (of.own_of != own_libraries_.size()) {
+    of.own = !of.runtime && own_libraries_.owns(of.path);
+    of.own_of = own_libraries_.size();
+  }
+  const bool program = executed_.contains(serial);
+  return {of.app || of.own || program, of.runtime, program};
+}
+
+// Of the stacks whose triggers were not asked for yet: what they say of modules holds for each of them.
+void CallCounts::find_main_libraries() {
+  const auto modules = [&](std::uint64_t frame) { return trigger_module(frame); };
+  for (const auto& [id, stack] : fresh_)
+    if (const auto found = trace::main_library(stack.frames, modules, stack.end))
+      if (Module& of = module(trace::file_of(stack.frames[*found])); !of.jit) of.app = true;
+}
+
 CallCounts::Trigger CallCounts::find_trigger(const Stack& stack) {
-  const auto trigger = trace::find_trigger(stack.frames, [&](std::uint64_t frame) {
-    const trace::FileId serial = trace::file_of(frame);
-    const Module& of = module(serial);
-    return trace::TriggerModule{of.app || executed_.contains(serial), of.runtime};
-  });
+  const auto modules = [&](std::uint64_t frame) { return trigger_module(frame); };
+  const auto trigger = trace::find_trigger(stack.frames, modules, stack.end);
   Trigger found;
   found.none = !trigger;
   if (!trigger) return found;
   found.frame = stack.frames[trigger->position];
   found.mm = module(trace::file_of(found.frame)).jit ? stack.mm : trace::MmId();
-  found.fallback = trigger->fallback;
+  found.fallback = trigger->kind != trace::TriggerKind::kApplication;
+  found.cut = trigger->kind == trace::TriggerKind::kCut;
   return found;
 }
 
@@ -120,6 +148,7 @@ const CallCounts::Trigger* CallCounts::trigger_of(trace::StackId stack) {
 }
 
 std::string CallCounts::function_of(const Trigger& trigger) {
+  if (trigger.cut) return trace::kCutName;
   const trace::FileId serial = trace::file_of(trigger.frame);
   const bool exact = (trigger.frame & USC_FRAME_EXACT) != 0;
   const std::uint64_t offset = USC_FRAME_OFFSET(trigger.frame);
@@ -133,6 +162,7 @@ std::string CallCounts::function_of(const Trigger& trigger) {
 }
 
 std::vector<CallLine> CallCounts::lines() {
+  find_main_libraries();
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::string, std::string>, CallLine> merged;
   for (const auto& [key, counts] : counts_) {
     const Trigger* trigger = trigger_of(key.stack);
@@ -163,6 +193,7 @@ void CallCounts::take() {
   threads_.take();
   constexpr std::size_t kMostFresh = 100000;
   if (fresh_.size() <= kMostFresh) return;
+  find_main_libraries();
   std::vector<trace::StackId> all;
   for (const auto& [stack, kept] : fresh_) all.push_back(stack);
   for (const trace::StackId stack : all) (void)trigger_of(stack);

@@ -14,6 +14,8 @@
 #include "live/thread_counts.h"
 #include "trace/ids.h"
 #include "trace/latency.h"
+#include "trace/own_libraries.h"
+#include "trace/trigger.h"
 #include "tracer/collect/observer.h"
 
 namespace uscope::live {
@@ -69,6 +71,7 @@ class CallCounts : public tracer::RecordObserver {
   };
   struct Stack {
     trace::MmId mm;
+    trace::StackEnd end = trace::StackEnd::kOther;
     std::vector<std::uint64_t> frames;
   };
   struct Trigger {
@@ -76,17 +79,23 @@ class CallCounts : public tracer::RecordObserver {
     trace::MmId mm = {};  // where the frame is of memory without a file
     bool none = false;
     bool fallback = false;
+    bool cut = false;
     auto operator<=>(const Trigger&) const = default;  // NOLINT(modernize-use-nullptr): of what the compiler makes
   };
   struct Module {
     std::string path;
     std::vector<usc_segment> segments;
-    bool app = false;
+    bool app = false;  // by --app-module, or since it holds main()
     bool runtime = false;
     bool jit = false;
+    std::size_t own_of = 0;  // how many executables and folders were known when `own` was asked
+    bool own = false;        // an executable's own library
   };
 
-  [[nodiscard]] const Module& module(trace::FileId serial);
+  [[nodiscard]] Module& module(trace::FileId serial);
+  void note_executable(trace::FileId serial);
+  [[nodiscard]] trace::TriggerModule trigger_module(std::uint64_t frame);
+  void find_main_libraries();
   [[nodiscard]] Trigger find_trigger(const Stack& stack);
   [[nodiscard]] const Trigger* trigger_of(trace::StackId stack);
   [[nodiscard]] std::string function_of(const Trigger& trigger);
@@ -100,6 +109,7 @@ class CallCounts : public tracer::RecordObserver {
   std::map<Trigger, std::uint32_t> numbers_;
   std::unordered_map<trace::FileId, Module> modules_;
   std::unordered_set<trace::FileId> executed_;
+  trace::OwnLibraries own_libraries_;
   std::map<std::pair<trace::MmId, std::uint64_t>, std::string> jit_names_;
 };
 

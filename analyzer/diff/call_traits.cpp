@@ -7,10 +7,22 @@
 
 namespace uscope::analyzer {
 
+namespace {
+
+// "poll" for "i386:poll".
+std::string_view without_abi(std::string_view kind) {
+  const std::size_t colon = kind.find(':');
+  return colon == std::string_view::npos ? kind : kind.substr(colon + 1);
+}
+
+}  // namespace
+
 bool waits(std::string_view kind) {
-  const std::size_t colon = kind.find(':');  // "i386:poll"
-  if (colon != std::string_view::npos) kind.remove_prefix(colon + 1);
-  return syscalls::waits(kind);
+  return syscalls::waits(without_abi(kind));
+}
+
+syscalls::Transfer transfer_of_kind(std::string_view kind) {
+  return syscalls::transfer_of(without_abi(kind));
 }
 
 bool is_passing(std::string_view kind, std::int64_t error) {

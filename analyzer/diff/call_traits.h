@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "syscalls/call_traits.h"
+
 namespace uscope::analyzer {
 
 // Whether the call's count and duration depend on when other threads and peers act.
@@ -12,5 +14,8 @@ namespace uscope::analyzer {
 
 // Whether an error only means "not yet": EAGAIN, EINTR, EINPROGRESS, EALREADY; for calls that wait also ETIMEDOUT.
 [[nodiscard]] bool is_passing(std::string_view kind, std::int64_t error);
+
+// What the call transfers through descriptors (syscalls/call_traits.h).
+[[nodiscard]] syscalls::Transfer transfer_of_kind(std::string_view kind);
 
 }  // namespace uscope::analyzer

@@ -2,6 +2,7 @@
 #include "analyzer/diff/cell_example.h"
 
 #include <algorithm>
+#include <set>
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
@@ -224,7 +225,9 @@ Result<EventSample> CellLookup::describe(const std::vector<SampledEvent>& events
     if (!event.thread.empty()) sample.threads[event.thread]++;
     auto values = strings(event.id);
     if (!values) return values.error();
-    for (const std::string& value : *values) sample.strings[value]++;
+    std::set<std::string> identities;
+    for (const std::string& value : *values) identities.insert(identity(value));
+    for (const std::string& value : identities) sample.strings[value]++;
   }
   return sample;
 }

@@ -27,7 +27,7 @@ struct SampledEvent {
 
 struct EventSample {
   std::map<std::string, std::uint64_t> threads;  // events by name
-  std::map<std::string, std::uint64_t> strings;  // events by the data that an argument points to
+  std::map<std::string, std::uint64_t> strings;  // events by the identity of the data that an argument points to
   std::uint64_t events = 0;
 };
 
@@ -49,6 +49,9 @@ class CellLookup {
 
   // Whether the trace has any data that arguments point to.
   Result<bool> has_strings();
+
+  // argument_identity() in this run.
+  [[nodiscard]] std::string identity(std::string_view value) const { return argument_identity(value, facts_.tasks); }
 
   // The data that the arguments of an event point to.
   Result<std::vector<std::string>> strings(EventRowId event);

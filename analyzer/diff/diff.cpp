@@ -12,6 +12,7 @@
 #include "analyzer/diff/cell_example.h"
 #include "analyzer/diff/connections.h"
 #include "analyzer/diff/failing_arguments.h"
+#include "analyzer/read/app_modules.h"
 #include "support/text.h"
 
 namespace uscope::analyzer {
@@ -23,10 +24,15 @@ struct Side {
   std::vector<Matrix> matrices;
 };
 
-Result<void> open_side(const std::vector<std::filesystem::path>& files, Side& side) {
+// Adds to `matched` how many modules match --app-module.
+Result<void> open_side(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& app_modules,
+                       std::size_t& matched, Side& side) {
   for (const auto& file : files) {
     auto database = store::Database::open(file);
     if (!database) return database.error();
+    auto some = app_modules.empty() ? Result<std::size_t>(0) : count_as_app(*database, app_modules);
+    if (!some) return some.error().in(file.string());
+    matched += *some;
     auto facts = read_run_facts(*database);
     if (!facts) return facts.error().in(file.string());
     side.stores.push_back(std::move(*database));
@@ -90,6 +96,19 @@ template <typename Cells>
 auto cut(const Cells& cells, std::size_t lines) {
   const std::size_t kept = lines == 0 ? cells.size() : std::min(lines, cells.size());
   return std::vector(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(kept));
+}
+
+Result<std::vector<ChangedObject>> changed_objects(const Side& normal, const Side& abnormal, const Exposure& exposure) {
+  std::vector<ObjectBytes> before;
+  std::vector<ObjectBytes> after;
+  for (const auto& [side, runs] : {std::pair{&normal, &before}, std::pair{&abnormal, &after}}) {
+    for (std::size_t i = 0; i < side->stores.size(); i++) {
+      auto bytes = read_object_bytes(side->stores[i], side->facts[i]);
+      if (!bytes) return bytes.error().in(side->stores[i].path().string());
+      runs->push_back(std::move(*bytes));
+    }
+  }
+  return compare_objects(before, after, exposure);
 }
 
 std::uint64_t part_of(const CellEvents& events) {
@@ -256,11 +275,12 @@ void add_warnings(const DiffOptions& options, const std::set<std::string>& namel
   const auto note_cut = [&](const char* name, std::size_t shown, std::size_t total) {
     if (shown < total)
       warnings.push_back(
-          fmt::format("{} is cut to the first {} of {} cells: --top 0 has all", name, shown, group_digits(total)));
+          fmt::format("{} is cut to the first {} of {}: --top 0 has all", name, shown, group_digits(total)));
   };
   note_cut("normal_only", diff.normal_only.entries.size(), diff.normal_only.total);
   note_cut("abnormal_only", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
   note_cut("changed", diff.changed.entries.size(), diff.changed.total);
+  note_cut("objects", diff.objects.entries.size(), diff.objects.total);
 }
 
 }  // namespace
@@ -269,10 +289,13 @@ Result<Diff> diff(const DiffOptions& options) {
   Side normal;
   Side abnormal;
   std::vector<std::vector<ModuleBuild>> modules;
+  std::size_t matched = 0;
   for (const auto& [files, side] : {std::pair{&options.normal, &normal}, std::pair{&options.abnormal, &abnormal}}) {
-    if (auto done = open_side(*files, *side); !done) return done.error();
+    if (auto done = open_side(*files, options.app_modules, matched, *side); !done) return done.error();
     if (auto done = read_modules_of(*side, options.names, modules); !done) return done.error();
   }
+  if (matched == 0 && !options.app_modules.empty())
+    return no_such_module(options.app_modules, options.normal.front().string());
   const OffsetTrust trust(modules);
   std::set<std::string> nameless;
   for (Side* side : {&normal, &abnormal})
@@ -281,8 +304,11 @@ Result<Diff> diff(const DiffOptions& options) {
   if (!before) return before.error();
   auto after = exposure_of(abnormal, options.per);
   if (!after) return after.error();
+  const Exposure exposure{std::move(*before), std::move(*after), !options.per.empty()};
   const std::vector<CellRow> rows = join_cells(normal.matrices, abnormal.matrices);
-  const CellChanges changes = compare_cells(rows, {std::move(*before), std::move(*after), !options.per.empty()});
+  const CellChanges changes = compare_cells(rows, exposure);
+  auto objects = changed_objects(normal, abnormal, exposure);
+  if (!objects) return objects.error();
   Diff result;
   result.tested = changes.tested;
   result.by_work = !options.per.empty();
@@ -299,6 +325,8 @@ Result<Diff> diff(const DiffOptions& options) {
   result.normal_only = std::move(*normal_only);
   result.abnormal_only = std::move(*abnormal_only);
   result.changed = std::move(*changed);
+  result.endings = compare_endings(normal.facts, abnormal.facts);
+  result.objects = {cut(*objects, options.lines), objects->size()};
   result.normal = std::move(normal.facts);
   result.abnormal = std::move(abnormal.facts);
   add_warnings(options, nameless, changes, result);

@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "analyzer/diff/diff_cells.h"
+#include "analyzer/diff/endings.h"
 #include "analyzer/diff/identity.h"
 #include "analyzer/diff/matrix.h"
 #include "analyzer/diff/run_facts.h"
+#include "analyzer/diff/transfers.h"
 #include "support/result.h"
 
 namespace uscope::analyzer {
@@ -23,6 +25,7 @@ struct DiffOptions {
   std::vector<std::filesystem::path> normal;    // at least one
   std::vector<std::filesystem::path> abnormal;  // at least one
   ModuleNames names{};                          // renamed modules: old base name to new
+  std::vector<std::string> app_modules{};       // globs: modules that count as the application's, named afterwards
   MatrixBy by{};
   // Calls whose successes are the units of work for rates; empty: rates are per second.
   std::vector<std::string> per{};
@@ -71,6 +74,8 @@ struct Diff {
   RankedList<OnlyEntry> normal_only;
   RankedList<OnlyEntry> abnormal_only;
   RankedList<ChangedEntry> changed;
+  std::vector<ChangedEnding> endings;
+  RankedList<ChangedObject> objects;
   std::vector<std::string> warnings;
 };
 

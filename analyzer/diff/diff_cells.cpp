@@ -20,6 +20,8 @@ constexpr double kWaitingWeight = 0.5;
 constexpr double kLeastLatencyVariance = 0.1;  // of logarithms, between runs
 constexpr double kBriefNs = 1e6;               // less time than this, gained or lost in total, weighs little
 constexpr double kBriefWeight = 0.3;
+constexpr double kLeastBytesVariance = 0.1;  // of logarithms, between runs
+constexpr double kLittleBytes = 1024;        // as kBriefNs, in bytes
 
 using CellOfRuns = std::vector<const Cell*>;
 using Part = std::function<double(const Cell&)>;  // a number of events of a cell
@@ -63,6 +65,21 @@ double timed(const CellOfRuns& runs) {
   return sum;
 }
 
+// Bytes for each transfer, of the runs that have any; none counts as half a byte.
+std::vector<double> mean_bytes(const CellOfRuns& runs) {
+  std::vector<double> values;
+  for (const Cell* cell : runs)
+    if (cell && cell->transfers > 0)
+      values.push_back(std::max(kHalfEvent, static_cast<double>(cell->bytes) / static_cast<double>(cell->transfers)));
+  return values;
+}
+
+double transfers(const CellOfRuns& runs) {
+  double sum = 0;
+  for (const Cell* cell : runs) sum += cell ? static_cast<double>(cell->transfers) : 0;
+  return sum;
+}
+
 double geometric_mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += std::log(value);
@@ -98,6 +115,7 @@ class Comparison {
       outcomes(row);
       changed_rate(row);
       changed_latency(row);
+      changed_bytes(row);
     }
     judge();
     return std::move(changes_);
@@ -116,6 +134,7 @@ class Comparison {
   void only(const CellRow& row, bool of_normal, OnlyCell cell, const Part& part);
   void changed_rate(const CellRow& row);
   void changed_latency(const CellRow& row);
+  void changed_bytes(const CellRow& row);
   void changed_share(const CellRow& row, Shift what, std::optional<std::int64_t> error, const Part& part);
   void judge();
   [[nodiscard]] double tier(const OnlyCell& cell, bool of_normal) const;
@@ -268,6 +287,27 @@ void Comparison::changed_latency(const CellRow& row) {
   const bool brief = std::abs(cell.after - cell.before) * timed_after < kBriefNs;
   cell.score = is_large(ratio) ? std::abs(std::log(cell.effect)) / std::sqrt(spread) * weight_of(row.key.kind) *
                                      (brief ? kBriefWeight : 1)
+                               : -1;
+  changed_.emplace_back(std::move(cell), changes_.tested ? duration_test(before, after, variance) : 1);
+}
+
+// What calls that move bytes returned: fewer bytes of each call, with as many calls, is no shift of a rate.
+void Comparison::changed_bytes(const CellRow& row) {
+  const double least = std::min(transfers(row.normal), transfers(row.abnormal));
+  if (least < kLeastEvents) return;
+  const auto before = mean_bytes(row.normal);
+  const auto after = mean_bytes(row.abnormal);
+  const double variance = std::max(kLeastBytesVariance, own_variance(before, after));
+  ChangedCell cell{.key = row.key, .what = Shift::kBytes};
+  cell.before = geometric_mean(before);
+  cell.after = geometric_mean(after);
+  cell.effect = cell.after / cell.before;
+  const double ratio = changes_.tested ? cell.effect : as_rates(before, after).nearest_ratio();
+  const double spread = variance * (1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size())) +
+                        1 / transfers(row.normal) + 1 / transfers(row.abnormal);
+  const bool little = std::abs(cell.after - cell.before) * least < kLittleBytes;
+  cell.score = is_large(ratio) ? std::abs(std::log(cell.effect)) / std::sqrt(spread) * weight_of(row.key.kind) *
+                                     (little ? kBriefWeight : 1)
                                : -1;
   changed_.emplace_back(std::move(cell), changes_.tested ? duration_test(before, after, variance) : 1);
 }

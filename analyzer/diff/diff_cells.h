@@ -59,13 +59,14 @@ struct OnlyCell {
   double score = 0;
 };
 
-enum class Shift { kRate, kLatency, kErrors, kNeverReturned };
+enum class Shift { kRate, kLatency, kErrors, kNeverReturned, kBytes };
 
 struct ChangedCell {
   CellKey key;
   Shift what = Shift::kRate;
   std::optional<std::int64_t> error{};  // of kErrors
-  double before = 0;  // kRate: per second or unit of work. kLatency: median ns. Others: share of calls
+  // kRate: per second or unit of work. kLatency: median ns. kBytes: of a call that succeeded. Others: share of calls.
+  double before = 0;
   double after = 0;
   double effect = 1;          // after / before
   std::optional<double> q{};  // false discovery rate; none: not tested

@@ -11,7 +11,7 @@ namespace {
 
 struct FailedEvent {
   SampledEvent event;
-  std::vector<std::string> strings;
+  std::vector<std::string> strings;  // identities
 };
 
 Result<std::vector<FailedEvent>> failed_events(const Cell* cell, std::int64_t error, CellLookup& lookup) {
@@ -22,6 +22,7 @@ Result<std::vector<FailedEvent>> failed_events(const Cell* cell, std::int64_t er
   for (SampledEvent& event : *events) {
     auto strings = lookup.strings(event.id);
     if (!strings) return strings.error();
+    for (std::string& string : *strings) string = lookup.identity(string);
     if (!strings->empty()) failed.push_back({std::move(event), std::move(*strings)});
   }
   return failed;
@@ -32,7 +33,7 @@ using NewArguments = std::map<std::string, std::size_t>;
 
 bool is_new(const FailedEvent& event, const NewArguments& arguments, std::size_t least_runs) {
   return std::any_of(event.strings.begin(), event.strings.end(), [&](const std::string& string) {
-    const auto found = arguments.find(argument_identity(string));
+    const auto found = arguments.find(string);
     return found != arguments.end() && found->second >= least_runs;
   });
 }
@@ -46,8 +47,7 @@ Result<std::optional<OnlyEntry>> new_failing_arguments(const CellRow& row, std::
   for (std::size_t i = 0; i < normal.size(); i++) {
     auto failed = failed_events(row.normal[i], error, normal[i]);
     if (!failed) return failed.error();
-    for (const FailedEvent& event : *failed)
-      for (const std::string& string : event.strings) known.insert(argument_identity(string));
+    for (const FailedEvent& event : *failed) known.insert(event.strings.begin(), event.strings.end());
   }
   NewArguments arguments;
   std::vector<std::vector<FailedEvent>> runs;
@@ -57,7 +57,7 @@ Result<std::optional<OnlyEntry>> new_failing_arguments(const CellRow& row, std::
     std::set<std::string> here;
     for (const FailedEvent& event : *failed)
       for (const std::string& string : event.strings)
-        if (known.count(argument_identity(string)) == 0) here.insert(argument_identity(string));
+        if (known.count(string) == 0) here.insert(string);
     for (const std::string& string : here) arguments[string]++;
     runs.push_back(std::move(*failed));
   }
@@ -78,8 +78,7 @@ Result<std::optional<OnlyEntry>> new_failing_arguments(const CellRow& row, std::
     auto sample = abnormal[i].describe(events);
     if (!sample) return sample.error();
     // Arguments that also failed in normal runs (a folder beside the file) are not part of it.
-    std::erase_if(sample->strings,
-                  [&](const auto& counted) { return known.count(argument_identity(counted.first)) != 0; });
+    std::erase_if(sample->strings, [&](const auto& counted) { return known.count(counted.first) != 0; });
     describe_example(*sample, {}, *example);
     entry.example = std::move(*example);
   }

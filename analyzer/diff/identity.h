@@ -8,6 +8,7 @@
 // kNameless.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -30,9 +31,14 @@ constexpr std::string_view kNameless = "[no name]";
 // Whether a function's text is `module+0xADDRESS` instead of a name.
 [[nodiscard]] bool is_nameless(std::string_view function);
 
+// Numbers of processes and threads in one run.
+using TaskNumbers = std::set<std::int64_t>;
+
 // The data that an argument pointed to, with everything that differs from run to run replaced by `*`: client ports
-// (32768 and above) and the numbers of sockets, pipes and processes: "inet:10.0.0.1:*", "socket:[*]", "/proc/*/stat".
-[[nodiscard]] std::string argument_identity(std::string_view value);
+// (32768 and above), the numbers of sockets, pipes and processes, and the random parts of temporary names:
+// "inet:10.0.0.1:*", "socket:[*]", "/proc/*/stat", "/tmp/*.s". `tasks`: what the run had; other numbers of three digits
+// or more are its own if they are one of these ("/run/server.1234"), unless a letter follows.
+[[nodiscard]] std::string argument_identity(std::string_view value, const TaskNumbers& tasks = {});
 
 struct ModuleBuild {
   std::string module;    // module_identity, renamed

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "analyzer/diff/call_traits.h"
 #include "analyzer/diff/stack_identity.h"
+#include "analyzer/diff/transfers.h"
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
 #include "store/write/cell_latency.h"
-#include "syscalls/errno_names.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -26,15 +28,24 @@ EventRowId earlier(EventRowId a, EventRowId b) {
   return a ? std::min(a, b) : b;
 }
 
-// The names of kinds by id.
-Result<std::unordered_map<KindRowId, std::string>> read_kinds(const store::Database& database) {
-  std::unordered_map<KindRowId, std::string> kinds;
+}  // namespace
+
+Result<KindNames> read_kinds(const store::Database& database) {
+  KindNames kinds;
   auto done = each_row(database, "SELECT id, name, abi FROM kind", [&](const SqlRow& row) {
     const std::string abi = text(row, 2);
     kinds[KindRowId(row.integer(0))] = abi == "x86_64" ? text(row, 1) : abi + ":" + text(row, 1);
   });
   if (!done) return done.error();
   return kinds;
+}
+
+namespace {
+
+void add_transfer(Cell& cell, std::int64_t bytes) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;  // a store may hold any numbers
+  cell.transfers++;
+  cell.bytes = std::min(kMost, cell.bytes + std::min(kMost, static_cast<std::uint64_t>(bytes)));
 }
 
 class FunctionMatrix {
@@ -45,7 +56,8 @@ class FunctionMatrix {
     auto kinds = read_kinds(database_);
     if (!kinds) return kinds.error();
     kinds_ = std::move(*kinds);
-    for (const auto step : {&FunctionMatrix::cells, &FunctionMatrix::errors, &FunctionMatrix::latencies})
+    for (const auto step :
+         {&FunctionMatrix::cells, &FunctionMatrix::errors, &FunctionMatrix::latencies, &FunctionMatrix::transfers})
       if (auto done = (this->*step)(); !done) return done.error();
     matrix_.nameless = identity_.nameless();
     return std::move(matrix_);
@@ -104,40 +116,58 @@ class FunctionMatrix {
     return {};
   }
 
+  Result<void> transfers() {
+    const std::string kinds = transferring_kinds(kinds_);
+    return each_row(
+        database_,
+        "SELECT e.kind_id, s.trigger_frame_id, e.result FROM event e LEFT JOIN stack s ON s.id = e.stack_id "
+        "WHERE e.result >= 0 AND e.kind_id IN (" +
+            kinds + ")",
+        [&](const SqlRow& row) {
+          if (Cell* cell = place(row)) add_transfer(*cell, row.integer(2));
+        });
+  }
+
   const store::Database& database_;
   StackIdentity& identity_;
-  std::unordered_map<KindRowId, std::string> kinds_;
+  KindNames kinds_;
   std::unordered_map<KindRowId, std::unordered_map<FrameRowId, Cell*>> places_;  // by kind, trigger (may be none)
   Matrix matrix_;
 };
 
 // Values gathered for one cell while all events are read.
 struct Gathered {
-  Cell cell;
-  store::CellLatency latency;
+  CellCounts counts;
+  Cell transfers;                  // only of these
+  std::vector<StackRowId> stacks;  // some of them
 };
 
-void gather(Gathered& into, const SqlRow& row) {
-  Cell& cell = into.cell;
-  if (cell.events++ == 0) {
-    cell.first_event_id = EventRowId(row.integer(0));
-    cell.sources.push_back({KindRowId(row.integer(1)), std::nullopt, {}});
-  }
-  auto& stacks = cell.sources.back().stack_ids;
+void gather(Gathered& into, const SqlRow& row, bool transfers) {
+  if (transfers && !row.is_null(4) && row.integer(4) >= 0) add_transfer(into.transfers, row.integer(4));
+  into.counts.add(EventRowId(row.integer(0)), row.maybe_integer(3), row.maybe_integer(4), row.text(5));
   const StackRowId stack(row.integer(2));
+  auto& stacks = into.stacks;
   if (stack && stacks.size() < kStacksKept && std::find(stacks.begin(), stacks.end(), stack) == stacks.end())
     stacks.push_back(stack);
-  if (!row.is_null(3)) {
-    cell.timed++;
-    cell.total_ns += unsigned_of(row, 3);
-    into.latency.add(unsigned_of(row, 3));
-  } else if (row.text(5) == "open" || row.text(5) == "attached") {
-    cell.open++;
-  }
-  if (row.is_null(4) || !syscalls::is_error(row.integer(4))) return;
-  cell.errors++;
-  ErrorCount& count = cell.errnos[-row.integer(4)];
-  if (count.events++ == 0) count.first_event_id = EventRowId(row.integer(0));
+}
+
+Cell cell_of(KindRowId kind, Gathered gathered) {
+  CellCounts& counts = gathered.counts;
+  Cell cell;
+  cell.events = counts.events;
+  cell.errors = counts.errors;
+  cell.open = counts.open;
+  cell.total_ns = counts.total_ns;
+  cell.timed = counts.timed;
+  cell.first_event_id = counts.first_event_id;
+  cell.errnos = std::move(counts.errnos);
+  cell.transfers = gathered.transfers.transfers;
+  cell.bytes = gathered.transfers.bytes;
+  std::vector<LatencyStep> steps;
+  counts.latency.each([&](std::uint64_t up_to, std::uint64_t events) { steps.push_back({up_to, events}); });
+  cell.median_ns = median_of_steps(std::move(steps));
+  cell.sources.push_back({kind, std::nullopt, std::move(gathered.stacks)});
+  return cell;
 }
 
 Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by, StackIdentity& identity) {
@@ -146,20 +176,21 @@ Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by
   auto stacks = identity.stacks(by);
   if (!stacks) return stacks.error();
   std::unordered_map<KindRowId, std::unordered_map<std::uint32_t, Gathered>> gathered;  // by kind, caller
+  std::unordered_set<KindRowId> transferring;
+  for (const auto& [kind, name] : *kinds)
+    if (transfer_of_kind(name).counts_bytes) transferring.insert(kind);
   auto done =
       each_row(database, "SELECT id, kind_id, stack_id, dur_ns, result, how FROM event", [&](const SqlRow& row) {
         const auto stack = stacks->find(StackRowId(row.integer(2)));
-        gather(gathered[KindRowId(row.integer(1))][stack == stacks->end() ? 0 : stack->second], row);
+        const KindRowId kind(row.integer(1));
+        gather(gathered[kind][stack == stacks->end() ? 0 : stack->second], row, transferring.contains(kind));
       });
   if (!done) return done.error();
   Matrix matrix;
   for (auto& [kind, callers] : gathered) {
     for (auto& [number, part] : callers) {
-      std::vector<LatencyStep> steps;
-      part.latency.each([&](std::uint64_t up_to, std::uint64_t events) { steps.push_back({up_to, events}); });
-      part.cell.median_ns = median_of_steps(std::move(steps));
       const Caller& caller = identity.callers()[number];
-      matrix.cells[{(*kinds)[kind], caller.function, caller.module}] = std::move(part.cell);
+      matrix.cells[{(*kinds)[kind], caller.function, caller.module}] = cell_of(kind, std::move(part));
     }
   }
   matrix.nameless = identity.nameless();

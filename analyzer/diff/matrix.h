@@ -10,9 +10,11 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/diff/identity.h"
+#include "analyzer/read/cell_counts.h"
 #include "analyzer/read/event_totals.h"
 #include "store/db/database.h"
 #include "support/result.h"
@@ -51,11 +53,6 @@ constexpr std::int64_t kUnconnected = 1'000'000;
 // error_name(), or "unconnected" for kUnconnected.
 [[nodiscard]] std::string outcome_name(std::int64_t error);
 
-struct ErrorCount {
-  std::uint64_t events = 0;
-  EventRowId first_event_id;
-};
-
 // Locates a cell's events in its store.
 struct CellSource {
   KindRowId kind_id;
@@ -68,8 +65,10 @@ struct Cell {
   std::uint64_t errors = 0;
   std::uint64_t open = 0;  // never returned
   std::uint64_t total_ns = 0;
-  std::uint64_t timed = 0;  // events with a duration
-  double median_ns = 0;     // of the timed events, within one step of the store's cell_latency
+  std::uint64_t timed = 0;      // events with a duration
+  double median_ns = 0;         // of the timed events, within one step of the store's cell_latency
+  std::uint64_t transfers = 0;  // events that succeeded, of a call whose result is a number of bytes
+  std::uint64_t bytes = 0;      // that these moved
   EventRowId first_event_id;
   std::map<std::int64_t, ErrorCount> errnos;
   std::vector<CellSource> sources;
@@ -81,10 +80,15 @@ struct Matrix {
   std::set<std::string> nameless;  // modules whose nameless functions became one because their builds differ
 };
 
+// The names of kinds, as a matrix has them.
+using KindNames = std::unordered_map<KindRowId, std::string>;
+[[nodiscard]] Result<KindNames> read_kinds(const store::Database& database);
+
 // The modules of a store, renamed.
 [[nodiscard]] Result<std::vector<ModuleBuild>> read_modules(const store::Database& database, const ModuleNames& names);
 
-// By function: uses the totals that the loader counted. Otherwise reads all events once, in order.
+// By function: uses the totals that the loader counted, and reads the events that move bytes. Otherwise reads all
+// events once, in order.
 [[nodiscard]] Result<Matrix> read_matrix(const store::Database& database, const MatrixBy& by, const ModuleNames& names,
                                          const OffsetTrust& trust);
 

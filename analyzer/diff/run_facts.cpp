@@ -132,6 +132,13 @@ void lengths(const Runs& runs, std::vector<std::string>& warnings) {
                      "): a rate has shifted only where the number of calls has too; --per compares by work done");
 }
 
+void add_process(const Catalog& catalog, const Process& process, RunFacts& facts) {
+  facts.tasks.insert({process.pid, process.ns_pid});
+  const Image* image = catalog.last_image(process);
+  const bool known = process.exit_code || process.exit_signal || !process.end_ns;
+  if (image && known) facts.endings[{std::string(base_name(image->path)), process.exit_code, process.exit_signal}]++;
+}
+
 }  // namespace
 
 Result<RunFacts> read_run_facts(const store::Database& database) {
@@ -143,7 +150,11 @@ Result<RunFacts> read_run_facts(const store::Database& database) {
   facts.duration_ns = std::max<std::int64_t>(0, difference(catalog->end_ns, catalog->start_ns));
   facts.complete = catalog->meta_number("complete").value_or(1) != 0;
   for (const Image& image : catalog->images) facts.programs.insert(std::string(base_name(image.path)));
-  for (const Process& process : catalog->processes) facts.uses_io_uring |= process.uses_io_uring;
+  for (const Process& process : catalog->processes) {
+    facts.uses_io_uring |= process.uses_io_uring;
+    add_process(*catalog, process, facts);
+  }
+  for (const Thread& thread : catalog->threads) facts.tasks.insert({thread.tid, thread.ns_tid});
   facts.meta = std::move(catalog->meta);
   auto done = each_row(database, "SELECT coalesce(sum(events), 0) FROM cell",
                        [&](const SqlRow& row) { facts.events = static_cast<std::uint64_t>(row.integer(0)); });

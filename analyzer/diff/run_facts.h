@@ -3,12 +3,15 @@
 // missing.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "analyzer/diff/identity.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -17,6 +20,16 @@ namespace uscope::analyzer {
 struct RunLoss {
   std::string cause;
   std::uint64_t count = 0;
+};
+
+// How processes of one program ended; without both numbers they were running when tracing ended.
+struct Ending {
+  std::string program;  // base name of the last image
+  std::optional<std::int64_t> exit_code{};
+  std::optional<std::int64_t> exit_signal{};
+
+  friend auto operator<=>(const Ending&,
+                          const Ending&) = default;  // NOLINT(modernize-use-nullptr): of what the compiler makes
 };
 
 struct RunFacts {
@@ -30,6 +43,8 @@ struct RunFacts {
   std::vector<RunLoss> losses;     // all causes that change what is compared, largest first
   std::set<std::string> programs;  // base names of all images
   bool uses_io_uring = false;
+  std::map<Ending, std::uint64_t> endings;  // processes, by how they ended
+  TaskNumbers tasks;                        // of all its processes and threads, in each namespace
 };
 
 [[nodiscard]] Result<RunFacts> read_run_facts(const store::Database& database);

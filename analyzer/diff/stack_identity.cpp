@@ -68,10 +68,10 @@ const StackIdentity::Module* StackIdentity::module_of(FrameRowId frame_id) const
 }
 
 // The trigger, then the application's functions that called it.
-std::uint32_t StackIdentity::by_depth(const std::vector<StackFrame>& stack, std::size_t depth) {
+std::uint32_t StackIdentity::by_depth(const Stack& stack, std::size_t depth) {
   Caller caller;
   std::size_t kept = 0;
-  for (const StackFrame& at : stack) {
+  for (const StackFrame& at : stack.frames) {
     const Module* module = module_of(at.frame_id);
     if (!module || kept == depth || (kept == 0 ? !at.trigger : !module->app)) continue;
     if (kept++ == 0)
@@ -80,13 +80,15 @@ std::uint32_t StackIdentity::by_depth(const std::vector<StackFrame>& stack, std:
       caller.function += " < ";
     caller.function += texts_[frames_.find(at.frame_id)->text];
   }
-  return kept == 0 ? 0 : number_of(std::move(caller));
+  if (kept != 0) return number_of(std::move(caller));
+  const Module* module = module_of(stack.trigger);
+  return module ? number_of({texts_[frames_.find(stack.trigger)->text], module->name}) : 0;
 }
 
-std::uint32_t StackIdentity::by_path(const std::vector<StackFrame>& stack) {
+std::uint32_t StackIdentity::by_path(const Stack& stack) {
   Caller caller;
   const std::string* last = nullptr;
-  for (auto at = stack.rbegin(); at != stack.rend(); ++at) {
+  for (auto at = stack.frames.rbegin(); at != stack.frames.rend(); ++at) {
     const Module* module = module_of(at->frame_id);
     if (!module) continue;
     if (at->trigger) caller.module = module->name;
@@ -101,20 +103,22 @@ std::uint32_t StackIdentity::by_path(const std::vector<StackFrame>& stack) {
 Result<std::unordered_map<StackRowId, std::uint32_t>> StackIdentity::stacks(const MatrixBy& by) {
   if (auto done = read_frames(); !done) return done.error();
   std::unordered_map<StackRowId, std::uint32_t> numbers;
-  std::vector<StackFrame> stack;
+  Stack stack;
   StackRowId id;
   const auto finish = [&] {
-    if (!stack.empty()) numbers[id] = by.space == MatrixBy::Space::kPath ? by_path(stack) : by_depth(stack, by.depth);
-    stack.clear();
+    if (!stack.frames.empty())
+      numbers[id] = by.space == MatrixBy::Space::kPath ? by_path(stack) : by_depth(stack, by.depth);
+    stack.frames.clear();
   };
   auto done = each_row(database_,
-                       "SELECT sf.stack_id, sf.frame_id, sf.frame_id IS s.trigger_frame_id FROM stack_frame sf "
+                       "SELECT sf.stack_id, sf.frame_id, s.trigger_frame_id FROM stack_frame sf "
                        "JOIN stack s ON s.id = sf.stack_id ORDER BY sf.stack_id, sf.position, sf.inline_depth",
                        [&](const SqlRow& row) {
                          const StackRowId next(row.integer(0));
                          if (next != id) finish();
                          id = next;
-                         stack.push_back({FrameRowId(row.integer(1)), row.integer(2) != 0});
+                         stack.trigger = FrameRowId(row.integer(2));
+                         stack.frames.push_back({FrameRowId(row.integer(1)), row.integer(1) == row.integer(2)});
                        });
   if (!done) return done.error();
   finish();

@@ -51,11 +51,15 @@ class StackIdentity {
     FrameRowId frame_id;
     bool trigger = false;
   };
+  struct Stack {
+    std::vector<StackFrame> frames;
+    FrameRowId trigger;  // may be none, or in no stack: one that was cut
+  };
 
   Result<void> read_frames();
   std::uint32_t number_of(Caller caller);
-  std::uint32_t by_depth(const std::vector<StackFrame>& stack, std::size_t depth);
-  std::uint32_t by_path(const std::vector<StackFrame>& stack);
+  std::uint32_t by_depth(const Stack& stack, std::size_t depth);
+  std::uint32_t by_path(const Stack& stack);
   [[nodiscard]] const Module* module_of(FrameRowId frame_id) const;
 
   const store::Database& database_;

@@ -57,6 +57,7 @@ struct Thread {
   ThreadRowId id;
   ProcessRowId process_id;
   std::int64_t tid = 0;
+  std::int64_t ns_tid = 0;
   std::string name;
 };
 

@@ -84,6 +84,31 @@ ordered_json changed_list(const analyzer::RankedList<analyzer::ChangedEntry>& li
   return entries;
 }
 
+ordered_json endings_list(const std::vector<analyzer::ChangedEnding>& endings) {
+  const auto side = [](const analyzer::EndedProcesses& processes) {
+    return ordered_json{{"ended", processes.ended}, {"processes", processes.processes}, {"runs", processes.runs}};
+  };
+  ordered_json list = ordered_json::array();
+  for (const auto& change : endings)
+    list.push_back({{"program", json_value(change.ending.program)},
+                    {"exit_code", json_value(change.ending.exit_code)},
+                    {"exit_signal", json_value(change.ending.exit_signal)},
+                    {"normal", side(change.normal)},
+                    {"abnormal", side(change.abnormal)}});
+  return list;
+}
+
+ordered_json objects_list(const analyzer::RankedList<analyzer::ChangedObject>& objects) {
+  ordered_json list = ordered_json::array();
+  for (const auto& change : objects.entries)
+    list.push_back({{"object", json_value(change.object)},
+                    {"direction", change.direction == analyzer::Direction::kRead ? "read" : "written"},
+                    {"before", change.before},
+                    {"after", change.after},
+                    {"effect", change.effect}});
+  return list;
+}
+
 }  // namespace
 
 std::string shift_name(const analyzer::ChangedCell& cell) {
@@ -94,6 +119,8 @@ std::string shift_name(const analyzer::ChangedCell& cell) {
       return "latency";
     case analyzer::Shift::kErrors:
       return "errors " + analyzer::outcome_name(cell.error.value_or(0));
+    case analyzer::Shift::kBytes:
+      return "bytes";
     case analyzer::Shift::kNeverReturned:
       break;
   }
@@ -108,6 +135,8 @@ std::string diff_json(const analyzer::Diff& diff) {
                            {"normal_only", only_list(diff.normal_only)},
                            {"abnormal_only", only_list(diff.abnormal_only)},
                            {"changed", changed_list(diff.changed)},
+                           {"endings", endings_list(diff.endings)},
+                           {"objects", objects_list(diff.objects)},
                            {"warnings", warnings}};
   return dump(value) + "\n";
 }

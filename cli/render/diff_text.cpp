@@ -158,6 +158,9 @@ std::string changed_entry(const analyzer::ChangedCell& cell, bool by_work) {
     case analyzer::Shift::kNeverReturned:
       text += fmt::format("never returned {} -> {} of calls", share(cell.before), share(cell.after));
       break;
+    case analyzer::Shift::kBytes:
+      text += fmt::format("moves {} -> {} bytes a call", short_number(cell.before), short_number(cell.after));
+      break;
   }
   text += ", " + factor(cell.effect);
   if (cell.q) text += ", q = " + short_number(*cell.q);
@@ -179,21 +182,61 @@ std::string section(const std::string& title, const analyzer::RankedList<Entry>&
   return out;
 }
 
+std::string processes(const analyzer::EndedProcesses& side) {
+  return fmt::format("{} of {}", group_digits(side.ended), group_digits(side.processes));
+}
+
+// Empty if all programs ended alike.
+std::string endings(const Diff& diff, std::size_t width) {
+  std::string out;
+  for (const analyzer::ChangedEnding& change : diff.endings) {
+    const auto& [program, code, signal] = change.ending;
+    std::string text = fmt::format("{} {}: {} -> {} processes", escape_terminal(program), describe_exit(code, signal),
+                                   processes(change.normal), processes(change.abnormal));
+    if (diff.normal.size() + diff.abnormal.size() > 2)
+      text += fmt::format(", in {} of {} -> {} of {} runs", change.normal.runs, diff.normal.size(),
+                          change.abnormal.runs, diff.abnormal.size());
+    out += paragraph("      ", text, width);
+  }
+  return out.empty() ? "" : fmt::format("\nENDED DIFFERENTLY, normal -> abnormal  {}\n", diff.endings.size()) + out;
+}
+
+// Empty if runs moved as many bytes.
+std::string objects(const Diff& diff, std::size_t width) {
+  if (diff.objects.total == 0) return "";
+  std::string out = "\nBYTES MOVED, normal -> abnormal  " + group_digits(diff.objects.total);
+  if (diff.objects.entries.size() < diff.objects.total)
+    out += fmt::format(", the first {}", diff.objects.entries.size());
+  out += "\n";
+  for (const analyzer::ChangedObject& change : diff.objects.entries)
+    out +=
+        paragraph("      ",
+                  fmt::format("{} {}: {} -> {} bytes{}, {}",
+                              change.direction == analyzer::Direction::kRead ? "read from" : "written to",
+                              escape_terminal(change.object), short_number(change.before), short_number(change.after),
+                              diff.by_work ? " for each piece of work" : " a run", factor(change.effect)),
+                  width);
+  return out;
+}
+
 }  // namespace
 
 std::string diff_text(const Diff& diff, std::size_t width) {
   const std::size_t normal = diff.normal.size();
   const std::size_t abnormal = diff.abnormal.size();
   return side("NORMAL    ", diff.normal) + side("ABNORMAL  ", diff.abnormal) + warnings(diff, width) +
+         endings(diff, width) +
          section("ONLY IN ABNORMAL RUNS", diff.abnormal_only, width,
                  [&](const analyzer::OnlyEntry& entry) {
                    return only_entry(entry, abnormal, normal == 1 ? "the normal run" : "the normal runs");
                  }) +
          section("CHANGED, normal -> abnormal", diff.changed, width,
                  [&](const analyzer::ChangedEntry& entry) { return changed_entry(entry.cell, diff.by_work); }) +
-         section("ONLY IN NORMAL RUNS", diff.normal_only, width, [&](const analyzer::OnlyEntry& entry) {
-           return only_entry(entry, normal, abnormal == 1 ? "the abnormal run" : "the abnormal runs");
-         });
+         section("ONLY IN NORMAL RUNS", diff.normal_only, width,
+                 [&](const analyzer::OnlyEntry& entry) {
+                   return only_entry(entry, normal, abnormal == 1 ? "the abnormal run" : "the abnormal runs");
+                 }) +
+         objects(diff, width);
 }
 
 }  // namespace uscope::cli

@@ -14,7 +14,7 @@
 #include "cli/render/units.h"
 #include "cli/render/wall_time.h"
 #include "support/text.h"
-#include "trace/names.h"
+#include "trace/trigger.h"
 
 #include "cli/render/report_render.h"
 
@@ -43,13 +43,7 @@ std::string meta(const Summary& summary, const std::string& key) {
 template <typename Line>
 std::string trigger(const Line& line) {
   if (line.function.empty()) return "(no application frame)";
-  return line.function + (line.fallback ? " *" : "");
-}
-
-template <typename Line>
-bool any_fallback(const analyzer::TopList<Line>& list) {
-  return std::any_of(list.lines.begin(), list.lines.end(),
-                     [](const Line& line) { return line.fallback && !line.function.empty(); });
+  return line.function + (line.fallback && line.function != trace::kCutName ? " *" : "");
 }
 
 bool any_gap_fallback(const Summary& summary) {
@@ -59,10 +53,18 @@ bool any_gap_fallback(const Summary& summary) {
 }
 
 std::string legend(const Summary& summary) {
-  const bool starred = any_fallback(summary.triggers) || any_fallback(summary.errors) ||
-                       any_fallback(summary.slowest) || any_fallback(summary.longest_waits) ||
-                       any_fallback(summary.open) || any_gap_fallback(summary);
-  return starred ? "\n* no frame of the application's own binaries in the stack: the innermost other function\n" : "";
+  const auto any = [&](const auto& fits) {
+    const auto in = [&](const auto& list) { return std::any_of(list.lines.begin(), list.lines.end(), fits); };
+    return in(summary.triggers) || in(summary.errors) || in(summary.slowest) || in(summary.longest_waits) ||
+           in(summary.open);
+  };
+  const auto cut = [](const auto& line) { return line.function == trace::kCutName; };
+  std::string out;
+  if (any_gap_fallback(summary) ||
+      any([&](const auto& line) { return line.fallback && !line.function.empty() && !cut(line); }))
+    out += "\n* no frame of the application's own binaries in the stack: the innermost other function\n";
+  if (any(cut)) out += "\n(cut): the budget of frames (-S) ended the stack before the application's functions\n";
+  return out;
 }
 
 std::string title(const Summary& summary, std::size_t width) {
@@ -172,6 +174,19 @@ std::string trace_line(const Summary& summary, std::size_t width) {
   return how.empty() ? out : out + wrapped(how, width);
 }
 
+// What to record with where the budget of frames cut stacks; empty if it did not, or is as large as it may be.
+std::string budget_hint(const Summary& summary) {
+  const bool cut = std::any_of(summary.stack_ends.begin(), summary.stack_ends.end(), [](const auto& line) {
+    return line.events > 0 && trace::stack_end(line.ended) == trace::StackEnd::kBudget;
+  });
+  constexpr int kMore = 256;
+  int budget = 0;
+  const std::string text = meta(summary, "frames");
+  std::from_chars(text.data(), text.data() + text.size(), budget);
+  if (!cut || budget <= 0 || budget >= USC_MAX_FRAMES) return "";
+  return fmt::format("           `record -S {}` keeps deeper stacks whole\n", budget < kMore ? kMore : USC_MAX_FRAMES);
+}
+
 std::string stack_line(const Summary& summary, std::size_t width) {
   const std::uint64_t events = summary.trace.events;
   std::string out = "STACKS     ";
@@ -196,6 +211,7 @@ std::string stack_line(const Summary& summary, std::size_t width) {
     }
   }
   out += (parts.empty() ? "none" : parts) + "\n";
+  out += budget_hint(summary);
   const std::uint64_t guessed =
       std::accumulate(summary.stack_ends.begin(), summary.stack_ends.end(), std::uint64_t{0},
                       [](std::uint64_t sum, const analyzer::EndedLine& line) { return sum + line.guessed; });

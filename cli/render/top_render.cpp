@@ -13,6 +13,7 @@
 #include "cli/render/json.h"
 #include "cli/render/text_table.h"
 #include "support/text.h"
+#include "trace/trigger.h"
 
 namespace uscope::cli {
 namespace {
@@ -176,7 +177,7 @@ std::string top_call(const std::string& call, const std::string& abi) {
 
 std::string top_function(const live::CallLine& line) {
   if (line.function.empty()) return "(no application frame)";
-  return line.function + (line.fallback ? " *" : "");
+  return line.function + (line.fallback && line.function != trace::kCutName ? " *" : "");
 }
 
 std::vector<std::size_t> top_places(const TopPicture& picture, const TopChoice& choice) {

@@ -67,6 +67,7 @@ Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options) {
     if (!calls) return calls.error();
     parsed.per = std::move(*calls);
   }
+  parsed.app_modules = options.app_modules;
   parsed.lines = options.top.value_or(options.format == Format::kText ? kDiffLines : kJsonLines);
   return parsed;
 }
@@ -93,6 +94,7 @@ void add_diff(CLI::App& app, Invocation& invocation) {
   take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 5, json: 100)"), 0,
               kMostNumber)
       ->type_name("N");
+  add_app_module(*verb, options->app_modules);
   add_format(*verb, options->format);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_diff(*options); }; });
 }

@@ -16,10 +16,11 @@ namespace uscope::cli {
 struct DiffVerbOptions {
   std::vector<std::string> normal;
   std::vector<std::string> abnormal;
-  std::vector<std::string> renamed;  // OLD=NEW
-  std::string per;                   // a set of calls; empty: rates per second
-  std::string by = "function";       // function, depth:N, path
-  std::optional<std::size_t> top;    // lines of each list, 0 = all; nullopt: 5 in text, 100 in JSON
+  std::vector<std::string> renamed;      // OLD=NEW
+  std::vector<std::string> app_modules;  // globs
+  std::string per;                       // a set of calls; empty: rates per second
+  std::string by = "function";           // function, depth:N, path
+  std::optional<std::size_t> top;        // lines of each list, 0 = all; nullopt: 5 in text, 100 in JSON
   Format format = Format::kText;
 };
 

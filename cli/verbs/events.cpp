@@ -118,6 +118,7 @@ void add_events(CLI::App& app, Invocation& invocation) {
       ->needs(id)
       ->capture_default_str();
   add_printing_options(*verb, options);
+  add_app_module(*verb, options->app_modules);
   add_format(*verb, options->format);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_events(*options); }; });
 }
@@ -128,6 +129,7 @@ Result<int> run_events(const EventsOptions& options) {
   filter->limit = options.limit;
   auto database = open_confined(options.file);
   if (!database) return database.error();
+  if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();
   auto catalog = analyzer::read_catalog(*database);
   if (!catalog) return catalog.error();
   if (options.times == Times::kWall && !catalog->since_1970(0))

@@ -17,6 +17,7 @@ namespace uscope::cli {
 struct EventsOptions {
   std::filesystem::path file;
   EventOptions events;
+  std::vector<std::string> app_modules;  // globs
   std::optional<std::uint64_t> limit;
   std::optional<std::int64_t> id;  // only this event, with others of its thread
   std::size_t around = 5;          // as many before it and after it

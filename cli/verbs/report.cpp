@@ -27,6 +27,7 @@ void add_report(CLI::App& app, Invocation& invocation) {
   take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)"), 0,
               kMostNumber)
       ->type_name("N");
+  add_app_module(*verb, options->app_modules);
   add_format(*verb, options->format);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_report(*options); }; });
 }
@@ -34,6 +35,7 @@ void add_report(CLI::App& app, Invocation& invocation) {
 Result<int> run_report(const ReportOptions& options) {
   auto database = open_confined(options.file);
   if (!database) return database.error();
+  if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();
   const bool text = options.format == Format::kText;
   auto summary = analyzer::summarize(*database, {.lines = options.top.value_or(text ? kReportLines : 0)});
   if (!summary) return summary.error();

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/terminal/output.h"
 #include "cli/verbs/invocation.h"
@@ -13,7 +15,8 @@ namespace uscope::cli {
 
 struct ReportOptions {
   std::filesystem::path file;
-  std::optional<std::size_t> top;  // lines of each list, 0 = all; nullopt: 8 in text, all in JSON
+  std::optional<std::size_t> top;        // lines of each list, 0 = all; nullopt: 8 in text, all in JSON
+  std::vector<std::string> app_modules;  // globs
   Format format = Format::kText;
 };
 

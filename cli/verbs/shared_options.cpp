@@ -11,6 +11,8 @@
 
 #include "cli/terminal/text_width.h"
 
+#include "analyzer/read/app_modules.h"
+
 namespace uscope::cli {
 namespace {
 
@@ -55,6 +57,20 @@ void add_calls(CLI::App& verb, std::string& calls, const std::string& descriptio
 
 void add_globs(CLI::App& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help) {
   verb.add_option(name, globs, help)->type_name("GLOB")->allow_extra_args(false);
+}
+
+void add_app_module(CLI::App& verb, std::vector<std::string>& globs) {
+  verb.add_option("--app-module", globs, "modules that also count as the application, as if recorded so")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+}
+
+Result<void> count_app_modules(const store::Database& database, const std::vector<std::string>& globs) {
+  if (globs.empty()) return {};
+  auto matched = analyzer::count_as_app(database, globs);
+  if (!matched) return matched.error();
+  if (*matched == 0) return analyzer::no_such_module(globs, database.path().string());
+  return {};
 }
 
 void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice) {

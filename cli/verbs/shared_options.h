@@ -9,6 +9,8 @@
 
 #include "cli/session/record_plan.h"
 #include "cli/terminal/output.h"
+#include "store/db/database.h"
+#include "support/result.h"
 
 namespace CLI {
 class App;
@@ -31,6 +33,11 @@ void add_calls(CLI::App& verb, std::string& calls, const std::string& descriptio
 
 // Declares an option that may be given more than once, each time with one GLOB.
 void add_globs(CLI::App& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help);
+
+// Declares `--app-module GLOB` of the readers, which count_app_modules() carries out.
+void add_app_module(CLI::App& verb, std::vector<std::string>& globs);
+// An error if no module of the trace matches.
+[[nodiscard]] Result<void> count_app_modules(const store::Database& database, const std::vector<std::string>& globs);
 
 void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice);
 

@@ -80,6 +80,20 @@ USC_INLINE int usc_step_frame_pointer(struct usc_frame *frame, void *memory)
 	return usc_step_compact(frame, USC_RULE_COMPACT(USC_RULE_RBP, 2, 2), memory);
 }
 
+/*
+ * The rule of code without unwind information that is about to return by `add $N,%rsp; ret`, of the eight bytes at its pc.
+ * That is what a trampoline without a frame pointer has behind its call, such as those of Python's `-X perf`. The
+ * instructions say what will happen, so nothing is guessed. USC_RULE_NONE: other code.
+ */
+USC_INLINE __u32 usc_rule_of_return(__u64 code)
+{
+	__u32 bytes = code >> 24 & 0xff; /* 48 83 c4 N c3 */
+
+	if ((code & 0xff00ffffffull) == 0xc300c48348ull && bytes < 0x80 && !(bytes & 7))
+		return USC_RULE_COMPACT(USC_RULE_RSP, bytes / 8 + 1, 0);
+	return USC_RULE_NONE;
+}
+
 /* Across a signal frame: the interrupted code's registers, all of them. The stack may be another one: no progress is
  * asked. */
 USC_INLINE int usc_step_signal(struct usc_frame *frame, const struct usc_rule *rule, void *memory)

@@ -21,6 +21,7 @@
 #include "trace/trigger.h"
 
 namespace uscope::store {
+
 FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definitions, symbolizer::FrameNamer& namer)
     : database_(database), definitions_(definitions), namer_(namer) {}
 
@@ -36,7 +37,10 @@ Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
     if (!prepared) return prepared.error();
     statement->emplace(std::move(*prepared));
   }
+  for (const auto& [serial, file] : definitions_.files)
+    if (file.executed && !trace::is_runtime(file.path)) own_libraries_.add_executable(file.path);
   if (auto done = gather(); !done) return done;
+  if (auto done = find_main_libraries(); !done) return done;
   if (auto done = name_all([&](double part) { progress(part * 0.9); }); !done) return done;
   triggers_.resize(definitions_.stacks.size() + definitions_.logged_stacks.size());
   for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
@@ -77,7 +81,10 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
   Module module;
   module.file = serial;
   module.path = file.path;
-  module.app = file.executed || (file.classes & USC_CLASS_APP) != 0;
+  module.runtime = serial == trace::kVdsoFile || trace::is_runtime(module.path);
+  module.program = file.executed;
+  module.app =
+      file.executed || (file.classes & USC_CLASS_APP) != 0 || (!module.runtime && own_libraries_.owns(module.path));
   const char* kind = module.app ? "app" : "library";
   if (serial == trace::kNoFile) {
     module.path = named ? "[jit]" : "[anon]";
@@ -90,7 +97,7 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
     module.path = fmt::format("[file {}]", serial.value());
     if (!module.app) kind = "unknown";
   }
-  module.runtime = serial == trace::kVdsoFile || trace::is_runtime(module.path);
+  module.library = std::string_view(kind) == "library";
   // A file that was changed under its build-id is not one with what it was before: its addresses mean something else.
   const bool changed = serial >= trace::kFirstFile &&
                        namer_.state_of(request_for(serial, module.path, file)) == symbolizer::ModuleState::kChanged;
@@ -99,13 +106,9 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
     ModuleRowId& same = module_identities_[{module.path, file.build_id, changed}];
     if (same) {
       id = same;
-      if (module.app && !modules_[id.value() - 1].app) {
-        modules_[id.value() - 1].app = true;
-        if (auto done =
-                execute(database_.handle(), fmt::format("UPDATE module SET class='app' WHERE id={}", id.value()));
-            !done)
-          return done.error();
-      }
+      modules_[id.value() - 1].program |= module.program;
+      if (module.app)
+        if (auto done = make_app(id); !done) return done.error();
       return id;
     }
     same = ModuleRowId(static_cast<std::uint32_t>(modules_.size() + 1));
@@ -123,6 +126,32 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
   insert_module_->bind(4, std::string_view(kind));
   if (auto done = insert_module_->execute(); !done) return done.error();
   return id;
+}
+
+Result<void> FrameWriter::make_app(ModuleRowId module) {
+  Module& facts = modules_[module.value() - 1];
+  if (facts.app) return {};
+  facts.app = true;
+  return execute(database_.handle(), fmt::format("UPDATE module SET class='app' WHERE id={}", module.value()));
+}
+
+// Libraries that hold the main() of an executable.
+Result<void> FrameWriter::find_main_libraries() {
+  for (std::uint32_t each = 1; each <= definitions_.stacks.size(); each++) {
+    const StackNumber number(each);
+    const StoredStack& stack = definitions_.stacks.stack(number);
+    const auto frames = definitions_.stacks.frames(number);
+    const auto physical = [&](std::uint64_t frame) -> const Physical& {
+      return *by_raw_.at(raw_frame(frame, stack.mm));
+    };
+    const auto module = [&](std::uint64_t frame) { return trigger_module(physical(frame)); };
+    const auto found = trace::main_library(frames, module, trace::stack_end(stack.ended));
+    if (!found) continue;
+    const ModuleRowId holder = physical(frames[*found]).module;
+    if (!modules_[holder.value() - 1].library) continue;
+    if (auto done = make_app(holder); !done) return done;
+  }
+  return {};
 }
 
 Result<void> FrameWriter::gather() {
@@ -202,7 +231,9 @@ std::vector<FrameWriter::Physical> FrameWriter::frames_of(StackNumber number) co
 Result<void> FrameWriter::write_stack(StackNumber number) {
   const StoredStack& stack = definitions_.stacks.stack(number);
   const std::vector<Physical> frames = frames_of(number);
-  const auto [trigger, fallback] = find_trigger(frames);
+  auto found = find_trigger(frames, stack.ended);
+  if (!found) return found.error();
+  const auto [trigger, fallback] = *found;
   const StackRowId row = row_of(number);
   triggers_[row.value() - 1] = trigger;
   if (auto done = insert_stack_->run(row, stack.depth, std::string_view(trace::ended_name(stack.ended)),
@@ -223,14 +254,36 @@ Result<void> FrameWriter::write_user_frames(StackRowId row, std::uint32_t first,
   return {};
 }
 
-// The trigger, which may be none, and whether it is a fallback.
-std::pair<FrameRowId, bool> FrameWriter::find_trigger(const std::vector<Physical>& frames) const {
-  const auto trigger = trace::find_trigger(frames, [&](const Physical& frame) {
-    const Module& module = modules_[frame.module.value() - 1];
-    return trace::TriggerModule{module.app, module.runtime};
-  });
-  if (!trigger) return {};
-  return {frames[trigger->position].first_row, trigger->fallback};
+trace::TriggerModule FrameWriter::trigger_module(const Physical& frame) const {
+  const Module& module = modules_[frame.module.value() - 1];
+  return {module.app, module.runtime, module.program};
+}
+
+// The trigger, which may be none, and whether it is outside of the application, or cut.
+Result<std::pair<FrameRowId, bool>> FrameWriter::find_trigger(const std::vector<Physical>& frames, std::uint8_t ended) {
+  const auto module = [&](const Physical& each) { return trigger_module(each); };
+  const auto trigger = trace::find_trigger(frames, module, trace::stack_end(ended));
+  if (!trigger) return std::pair(FrameRowId(), false);
+  const Physical& frame = frames[trigger->position];
+  if (trigger->kind != trace::TriggerKind::kCut)
+    return std::pair(frame.first_row, trigger->kind == trace::TriggerKind::kFallback);
+  auto cut = cut_frame(frame.module);
+  if (!cut) return cut.error();
+  return std::pair(*cut, true);
+}
+
+// A row that is in no stack: it stands for the functions of the application that the budget cut off where a module was
+// the innermost one that is left.
+Result<FrameRowId> FrameWriter::cut_frame(ModuleRowId module) {
+  FrameRowId& row = modules_[module.value() - 1].cut;
+  if (row) return row;
+  functions_.emplace_back(trace::kCutName);
+  const FrameRowId next(static_cast<std::uint32_t>(functions_.size()));
+  auto done = insert_frame_->run(next, module, 0, std::string_view(trace::kCutName), std::nullopt, std::nullopt,
+                                 std::nullopt, false);
+  if (!done) return done.error();
+  row = next;
+  return row;
 }
 
 // Root first. A `;` inside a name would be read as the end of a frame: it becomes a `:`.

@@ -16,6 +16,8 @@
 #include "store/model/definitions.h"
 #include "store/model/row_ids.h"
 #include "symbolizer/names/frame_namer.h"
+#include "trace/own_libraries.h"
+#include "trace/trigger.h"
 
 namespace uscope::store {
 
@@ -45,6 +47,9 @@ class FrameWriter {
     trace::MmId mm;  // of memory without a file
     bool app = false;
     bool runtime = false;  // libc, the loader, the vdso
+    bool program = false;  // it was executed
+    bool library = false;  // its class is
+    FrameRowId cut;        // the row that stands for a trigger that was cut, once it is written
   };
   // Frame rows of one physical frame, innermost inlined call first.
   struct Physical {
@@ -66,6 +71,8 @@ class FrameWriter {
   static RawFrame raw_frame(std::uint64_t frame, trace::MmId mm);
   [[nodiscard]] const JitName* jit_name(trace::MmId mm, std::uint64_t pc, bool exact) const;
   Result<ModuleRowId> module_of(const RawFrame& raw);
+  Result<void> make_app(ModuleRowId module);
+  Result<void> find_main_libraries();
   static symbolizer::ModuleRequest request_for(trace::FileId serial, const std::string& path, const FileFacts& file);
   Result<void> gather();
   Result<void> name_all(const std::function<void(double)>& progress);
@@ -76,7 +83,9 @@ class FrameWriter {
   Result<void> write_logged_stack(LoggedStackNumber number);
   Result<FrameRowId> kernel_frame(trace::PlaceId place);
   Result<ModuleRowId> kernel_module(const std::string& name);
-  [[nodiscard]] std::pair<FrameRowId, bool> find_trigger(const std::vector<Physical>& frames) const;
+  [[nodiscard]] trace::TriggerModule trigger_module(const Physical& frame) const;
+  Result<std::pair<FrameRowId, bool>> find_trigger(const std::vector<Physical>& frames, std::uint8_t ended);
+  Result<FrameRowId> cut_frame(ModuleRowId module);
   [[nodiscard]] std::string folded(const std::vector<Physical>& frames) const;
 
   DatabaseWriter& database_;
@@ -86,6 +95,7 @@ class FrameWriter {
   std::optional<Statement> insert_frame_;
   std::optional<Statement> insert_stack_;
   std::optional<Statement> insert_stack_frame_;
+  trace::OwnLibraries own_libraries_;
   std::vector<Module> modules_;                                                          // by row id - 1
   std::map<std::tuple<trace::FileId, trace::MmId, bool>, ModuleRowId> module_ids_;       // by file, mm, named
   std::map<std::tuple<std::string, std::string, bool>, ModuleRowId> module_identities_;  // by path, build-id, changed

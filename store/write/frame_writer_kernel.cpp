@@ -52,7 +52,10 @@ Result<void> FrameWriter::write_logged_stack(LoggedStackNumber number) {
   const LoggedStack& stack = definitions_.logged_stacks.stack(number);
   const StackRowId row = row_of(number);
   const std::vector<Physical> frames = stack.user ? frames_of(stack.user) : std::vector<Physical>();
-  const auto [trigger, fallback] = find_trigger(frames);
+  const std::uint8_t ended = stack.user ? definitions_.stacks.stack(stack.user).ended : std::uint8_t{USC_ENDED_SCOPE};
+  auto found = find_trigger(frames, ended);
+  if (!found) return found.error();
+  const auto [trigger, fallback] = *found;
   triggers_[row.value() - 1] = trigger;
   std::vector<FrameRowId> kernel;
   for (const trace::PlaceId place : stack.places) {
@@ -63,8 +66,8 @@ Result<void> FrameWriter::write_logged_stack(LoggedStackNumber number) {
   std::string text = folded(frames);
   for (auto frame = kernel.rbegin(); frame != kernel.rend(); ++frame)
     text += (text.empty() ? "" : ";") + functions_[frame->value() - 1] + "_[k]";
-  const std::string ended = stack.user ? trace::ended_name(definitions_.stacks.stack(stack.user).ended) : "kernel";
-  if (auto done = insert_stack_->run(row, static_cast<std::uint32_t>(frames.size()), std::string_view(ended),
+  const std::string ended_text = stack.user ? trace::ended_name(ended) : "kernel";
+  if (auto done = insert_stack_->run(row, static_cast<std::uint32_t>(frames.size()), std::string_view(ended_text),
                                      maybe_id(trigger), fallback, std::string_view(text));
       !done)
     return done;

@@ -2,10 +2,13 @@
 #include "symbolizer/names/symbols.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 
 #include "support/text.h"
+#include "symbolizer/code/entry_code.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/elf/elf_sections.h"
 #include "symbolizer/go/go_sections.h"
@@ -90,9 +93,30 @@ void ModuleSymbols::read() {
   debug_ = DebugInfo::open(elf_.get(), alternate);
   if (!debug_ && files_.debug) debug_ = DebugInfo::open(files_.debug->elf.get(), alternate);
   if (fd_) go_ = read_go_names(fd_.get(), name_);
+  if (fd_) read_entry();
   section_bytes_ = held_by_libelf(sections, debug_ != nullptr);
   for (const auto* file : {&mini_, &files_.debug, &files_.alternate})
     if (*file) section_bytes_ += (*file)->image.size() + held_by_libelf((*file)->sections, debug_ != nullptr);
+}
+
+void ModuleSymbols::read_entry() {
+  const auto facts = read_elf_facts(fd_.get(), name_);
+  if (!facts || facts->entry == 0) return;
+  const auto offset = offset_of_address(facts->exec_segments, facts->entry);
+  if (!offset) return;
+  std::array<std::byte, kMostEntryCode> code{};
+  const ssize_t size = pread(fd_.get(), code.data(), code.size(), static_cast<off_t>(*offset));
+  if (size <= 0) return;
+  const auto found = read_entry_code(std::span(code).first(static_cast<std::size_t>(size)), facts->entry);
+  if (!found) return;
+  entry_ = facts->entry;
+  main_ = found->main;
+}
+
+// The name of a function of which only the start is known.
+std::string ModuleSymbols::nameless(std::uint64_t start) const {
+  if (start == main_) return "main";
+  return start == entry_ ? "_start" : address_name(name_, start);
 }
 
 std::vector<SymbolizedFrame> ModuleSymbols::resolve(std::uint64_t address, bool exact) {
@@ -151,7 +175,7 @@ SymbolizedFrame ModuleSymbols::physical(std::uint64_t address, std::uint64_t pc,
     frame.function = stub->function;
     frame.function_offset = address - stub->start;
   } else if (const auto fde = fdes_.containing(pc)) {
-    frame.function = address_name(name_, fde->low);
+    frame.function = nameless(fde->low);
     frame.function_offset = address - fde->low;
   } else if (const auto first = symbols_.containing(address); first && first->start == address) {
     // No call precedes this address, so it was put on the stack directly: a signal trampoline.

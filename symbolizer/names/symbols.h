@@ -61,9 +61,9 @@ class ModuleSymbols {
   // still counts to the address itself, so it can equal a function's size.
   //
   // The physical function's name is the first of: the symbol that contains the address (see SymbolTable); DWARF's
-  // function; Go's function table; the PLT stub, "name@plt"; "module+0xSTART", where START is the start of the FDE that
-  // contains the address; the symbol that starts at the address itself (a signal trampoline); unknown_frame(). Its line
-  // and the inlined calls come from DWARF.
+  // function; Go's function table; the PLT stub, "name@plt"; "_start" or "main", as glibc's entry code tells; else
+  // "module+0xSTART", where START is the start of the FDE that contains the address; the symbol that starts at the
+  // address itself (a signal trampoline); unknown_frame(). Its line and the inlined calls come from DWARF.
   std::vector<SymbolizedFrame> resolve(std::uint64_t address, bool exact);
 
   // Estimated memory held, in bytes, including libelf's and libdw's.
@@ -73,6 +73,8 @@ class ModuleSymbols {
   ModuleSymbols(ElfHandle elf, UniqueFd fd, std::vector<std::byte> image, const std::string& name);
   void read();
   std::vector<SymbolizedFrame> look_up(std::uint64_t address, std::uint64_t pc);
+  void read_entry();
+  [[nodiscard]] std::string nameless(std::uint64_t start) const;
   SymbolizedFrame physical(std::uint64_t address, std::uint64_t pc, const DebugFrame* debug) const;
 
   // Members are in order of their use: the image and the descriptor outlive the Elf, and the Elf outlives everything
@@ -90,6 +92,8 @@ class ModuleSymbols {
   SymbolTable symbols_;
   PltTable plt_;
   std::optional<GoPclntab> go_;
+  std::optional<std::uint64_t> entry_;  // the address of _start, and of main, where glibc's entry code tells
+  std::optional<std::uint64_t> main_;
   std::unique_ptr<DebugInfo> debug_;
   // Answers by address * 2 + exact. When `recent_` is full it becomes `older_`, and the answers in that are dropped.
   std::unordered_map<std::uint64_t, std::vector<SymbolizedFrame>> recent_;

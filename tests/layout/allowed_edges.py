@@ -31,7 +31,8 @@ ALLOWED = {
     "symbolizer/debug_files": "support symbolizer/elf",
     "symbolizer/elf": "include/uscope support",
     "symbolizer/go": "support symbolizer/cfi symbolizer/code symbolizer/elf",
-    "symbolizer/names": "include/uscope support symbolizer/cfi symbolizer/debug_files symbolizer/elf symbolizer/go trace",
+    "symbolizer/names": (
+        "include/uscope support symbolizer/cfi symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go trace"),
     "symbolizer/oracle": "support symbolizer/elf symbolizer/go",
     "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
     "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",

@@ -2,7 +2,6 @@
 #include "tracer/files/file_table.h"
 
 #include <fmt/core.h>
-#include <fnmatch.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -16,6 +15,7 @@
 #include "support/text.h"
 #include "symbolizer/reader/file_owner.h"
 #include "symbolizer/rows/vdso.h"
+#include "trace/own_libraries.h"
 #include "trace/raw_record.h"
 #include "trace/record_type.h"
 #include "tracer/files/file_identity.h"
@@ -35,11 +35,6 @@ constexpr int kPreloadWaitMs = 30;                         // for a file of a ru
 constexpr int kMostInVain = 3;                             // such waits for one process
 constexpr int kCommandWaitMs = 250;                        // for a file of the command that is about to be started
 constexpr std::uint64_t kLastOpeningsNs = 500'000'000;     // of files, when no call is recorded any more
-
-bool matches(const std::string& glob, const std::string& path) {
-  const std::string base(base_name(path));
-  return fnmatch(glob.c_str(), path.c_str(), 0) == 0 || fnmatch(glob.c_str(), base.c_str(), 0) == 0;
-}
 
 constexpr const char* kGivenUp = "tracing ended before its unwind rows were made";
 
@@ -105,7 +100,8 @@ std::vector<trace::FileId> FileTable::take_changed() {
 std::uint32_t FileTable::classify(const std::string& path) const {
   std::uint32_t classes = 0;
   const auto any = [&](const std::vector<std::string>& globs) {
-    return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return matches(glob, path); });
+    return std::any_of(globs.begin(), globs.end(),
+                       [&](const std::string& glob) { return trace::module_matches(glob, path); });
   };
   if (any(globs_.app)) classes |= USC_CLASS_APP;
   if (any(globs_.exclude)) classes |= USC_CLASS_EXCLUDED;

@@ -93,7 +93,7 @@ MODULES = {
 
 class Matcher:
     """Compares stacks with FRAMES. `exe` is the fixture's base name; `static`: libc is part of it; `stripped`: its own
-    functions have no names, so a named one matches any frame of the executable."""
+    functions have no names, except for main and _start, so a named one matches any other frame of the executable."""
 
     def __init__(self, exe, static=False, stripped=False):
         self.exe, self.static, self.stripped = exe, static, stripped
@@ -114,7 +114,7 @@ class Matcher:
             if self.static and self.stripped:
                 return frame.module == self.exe
             return self.token("%libc", frame) and self.plain(frame.function) == self.plain(token[5:])
-        if self.stripped and frame.module == self.exe:
+        if self.stripped and frame.module == self.exe and token not in ("main", "_start"):
             return re.fullmatch(re.escape(self.exe) + r"\+0x[0-9a-f]+", frame.function) is not None
         return re.fullmatch(re.escape(token) + r"( \[clone \.cold[.\d]*\]|\.cold[.\d]*)?", frame.function) is not None
 

@@ -139,6 +139,16 @@ TEST_F(UnwindStep, FramePointerStepIsARuleOfItsOwn) {
   EXPECT_EQ(frame_.regs[kRbp], kStack + 0x200);
 }
 
+TEST_F(UnwindStep, CodeThatIsAboutToReturnSaysHow) {
+  EXPECT_EQ(usc_rule_of_return(0x1234c308c48348), USC_RULE_COMPACT(USC_RULE_RSP, 2, 0));  // add $8,%rsp; ret
+  EXPECT_EQ(usc_rule_of_return(0xc378c48348), USC_RULE_COMPACT(USC_RULE_RSP, 16, 0));
+  EXPECT_EQ(usc_rule_of_return(0xc308c48948), USC_RULE_NONE);  // another instruction
+  EXPECT_EQ(usc_rule_of_return(0xc208c48348), USC_RULE_NONE);  // ret $N
+  EXPECT_EQ(usc_rule_of_return(0xc304c48348), USC_RULE_NONE);
+  EXPECT_EQ(usc_rule_of_return(0xc3f8c48348), USC_RULE_NONE);  // takes room
+  EXPECT_EQ(usc_rule_of_return(0xc3), USC_RULE_NONE);
+}
+
 TEST_F(UnwindStep, FramePointerStepRefusesWhatIsNoFramePointer) {
   for (const __u64 rbp : {kStack - 8, kStack + 0x104, __u64{0}, __u64{1}}) {
     memory_.words = {{rbp + 8, kCaller}, {rbp, kStack + 0x200}};

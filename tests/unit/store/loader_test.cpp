@@ -296,6 +296,47 @@ TEST_F(LoaderTest, TriggersInlinedFramesAndTheirFallbacks) {
             "[vdso]|vdso|-");
 }
 
+constexpr const char* kTriggers =
+    "SELECT s.id, f.function, m.path, trigger_fallback FROM stack s LEFT JOIN frame f ON f.id = trigger_frame_id "
+    "LEFT JOIN module m ON m.id = f.module_id ORDER BY s.id";
+
+TEST_F(LoaderTest, ATriggerThatTheBudgetCutOffIsSaidToBe) {
+  usual();
+  trace_->stack(1, {frame(3, 0x1010, true), frame(4, 0x1030)}, USC_ENDED_BUDGET);
+  trace_->stack(2, {frame(3, 0x1010, true)}, USC_ENDED_BUDGET);
+  trace_->stack(3, {frame(4, 0x1030), frame(4, 0x1040)}, USC_ENDED_BUDGET);
+  trace_->stack(4, {frame(4, 0x1030), frame(2, 0x1600)}, USC_ENDED_BUDGET);
+  for (std::uint32_t stack = 1; stack <= 4; stack++) trace_->event({.entry = kStart + stack, .stack = stack});
+  load();
+  EXPECT_EQ(rows(kTriggers),
+            "1|(cut)|/usr/lib/libz.so.1|1\n2|(cut)|/usr/lib/libc.so.6|1\n3|(cut)|/usr/lib/libz.so.1|1\n"
+            "4|f401600|/opt/bin/app|0");
+  EXPECT_EQ(rows("SELECT count(*) FROM frame WHERE function = '(cut)'"), "2");
+  EXPECT_EQ(rows("SELECT function, module, events FROM dual_space ORDER BY module, function"),
+            "f401600|/opt/bin/app|1\n(cut)|/usr/lib/libc.so.6|1\n(cut)|/usr/lib/libz.so.1|2");
+}
+
+TEST_F(LoaderTest, AProgramsOwnLibrariesAreTheApplications) {
+  usual();
+  trace_->file(5, "/opt/bin/libown.so", "IDO");
+  trace_->stack(1, {frame(3, 0x1010, true), frame(4, 0x1030), frame(5, 0x1040), frame(3, 0x1050), frame(2, 0x1600)},
+                USC_ENDED_ROOT);
+  trace_->event({.entry = kStart + 1, .stack = 1});
+  load();
+  EXPECT_EQ(rows(kTriggers), "1|f401040|/opt/bin/libown.so|0");
+  EXPECT_EQ(rows("SELECT class FROM module WHERE path = '/opt/bin/libown.so'"), "app");
+}
+
+TEST_F(LoaderTest, ALibraryThatHoldsMainIsTheApplications) {
+  usual();
+  trace_->stack(1, {frame(4, 0x1030), frame(3, 0x1050), frame(3, 0x1060), frame(2, 0x1600)}, USC_ENDED_ROOT);
+  trace_->stack(2, {frame(3, 0x1010, true), frame(4, 0x1040)}, USC_ENDED_BUDGET);
+  for (std::uint32_t stack = 1; stack <= 2; stack++) trace_->event({.entry = kStart + stack, .stack = stack});
+  load();
+  EXPECT_EQ(rows(kTriggers), "1|f401030|/usr/lib/libz.so.1|0\n2|f401040|/usr/lib/libz.so.1|0");
+  EXPECT_EQ(rows("SELECT class FROM module WHERE path = '/usr/lib/libz.so.1'"), "app");
+}
+
 TEST_F(LoaderTest, WhatIsUndefinedIsCountedAsLoss) {
   usual();
   trace_->event({.entry = kStart + 10, .stack = 99});

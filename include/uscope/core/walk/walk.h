@@ -230,10 +230,21 @@ static __always_inline void note_step(struct scratch *s, bool by_rbp, bool resto
 	s->deciding |= 1ull << (number & (MEMO_WORDS - 1));
 }
 
+/* Code without a file: by what it is about to do if that can be read and seen, else by the frame pointer. */
 USC_SUBPROGRAM int step_frame_pointer(struct scratch *s)
 {
+	__u64 code;
+	__u32 rule;
+
 	if (!s)
 		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
+	if (!read_word(s, s->frame.pc, &code)) {
+		rule = usc_rule_of_return(code);
+		if (rule != USC_RULE_NONE) {
+			s->memo_ok = 0; /* by the code's bytes, which the memo does not hold */
+			return usc_step_compact(&s->frame, rule, s);
+		}
+	}
 	note_step(s, true, true);
 	return usc_step_frame_pointer(&s->frame, s);
 }

@@ -316,6 +316,114 @@ TEST_F(DiffTest, NewFilesOfEachRunAreNoSign) {
   EXPECT_EQ(compared().abnormal_only.total, 0U);
 }
 
+// A run whose process and thread have another number than the other runs'.
+std::string as_task(int number) {
+  const std::string text = std::to_string(number);
+  return "UPDATE process SET pid = " + text + ", ns_pid = " + text + "; UPDATE thread SET tid = " + text +
+         ", ns_tid = " + text + ";";
+}
+
+TEST_F(DiffTest, NamesThatHoldTheRunsOwnNumbersAreNoSign) {
+  for (const int number : {1001, 1002, 1003}) {
+    const std::string name = "/run/server." + std::to_string(number);
+    MadeRun run{.calls = usual(), .more_sql = as_task(number)};
+    run.calls.push_back({.kind = "unlink", .function = "stop", .count = 20, .result = -2, .argument = name});
+    number == 1003 ? abnormal(run) : normal(run);
+  }
+  Diff found = compared();
+  EXPECT_TRUE(found.abnormal_only.entries.empty());
+  EXPECT_TRUE(found.changed.entries.empty());
+  // What stands out among arguments is told by what is the same in each run.
+  MadeRun run{.calls = usual(), .more_sql = as_task(1004)};
+  run.calls.push_back(
+      {.kind = "unlink", .function = "stop", .count = 100, .result = -2, .argument = "/run/server.1004"});
+  options_.abnormal.clear();
+  abnormal(run);
+  found = compared();
+  ASSERT_EQ(found.changed.entries.size(), 1U);
+  ASSERT_EQ(found.changed.entries[0].example.strings.size(), 1U);
+  EXPECT_EQ(found.changed.entries[0].example.strings[0].value, "/run/server.*");
+}
+
+std::string ended(const std::string& columns) {
+  return "UPDATE process SET end_ns = 9, " + columns + ";";
+}
+
+TEST_F(DiffTest, HowProcessesEndedIsTold) {
+  for (int i = 0; i < 2; i++) normal({.calls = usual(), .more_sql = ended("exit_code = 0")});
+  abnormal({.calls = usual(), .more_sql = ended("exit_code = 0")});
+  EXPECT_TRUE(compared().endings.empty());
+  abnormal({.calls = usual(), .more_sql = ended("exit_signal = 11")});
+  const Diff found = compared();
+  ASSERT_EQ(found.endings.size(), 1U);
+  const ChangedEnding& ending = found.endings[0];
+  EXPECT_EQ(ending.ending.program, "server");
+  EXPECT_EQ(ending.ending.exit_signal, 11);
+  EXPECT_EQ(ending.normal.ended, 0U);
+  EXPECT_EQ(ending.normal.processes, 2U);
+  EXPECT_EQ(ending.abnormal.ended, 1U);
+  EXPECT_EQ(ending.abnormal.processes, 2U);
+  EXPECT_EQ(ending.abnormal.runs, 1U);
+}
+
+TEST_F(DiffTest, EndingsAreInTheOrderOfTheirWeight) {
+  normal({.calls = usual(), .more_sql = ended("exit_code = 0")});
+  abnormal({.calls = usual(), .more_sql = ended("exit_code = 3")});
+  abnormal({.calls = usual(), .more_sql = ended("exit_signal = 9")});
+  abnormal({.calls = usual()});  // still runs
+  const Diff found = compared();
+  ASSERT_EQ(found.endings.size(), 4U);
+  EXPECT_EQ(found.endings[0].ending.exit_signal, 9);
+  EXPECT_EQ(found.endings[1].ending.exit_code, 3);
+  EXPECT_FALSE(found.endings[2].ending.exit_code);
+  EXPECT_EQ(found.endings[3].ending.exit_code, 0);
+  EXPECT_EQ(found.endings[3].normal.ended, 1U);
+}
+
+TEST_F(DiffTest, FewerBytesOfAsManyCallsAreTold) {
+  for (const auto space : {MatrixBy::Space::kFunction, MatrixBy::Space::kDepth}) {
+    options_ = {};
+    options_.by = {space, 2};
+    for (const std::int64_t bytes : {4000, 4400, 400}) {
+      auto calls = usual();
+      calls.push_back({.kind = "sendto", .function = "reply", .count = 100, .result = bytes});
+      calls.push_back({.kind = "lseek", .function = "seek", .count = 100, .result = bytes});  // moves none
+      bytes == 400 ? abnormal({.calls = calls}) : normal({.calls = calls});
+    }
+    const Diff found = compared();
+    ASSERT_EQ(found.changed.entries.size(), 1U);
+    const ChangedCell& cell = found.changed.entries[0].cell;
+    EXPECT_EQ(cell.what, Shift::kBytes);
+    EXPECT_EQ(cell.key.kind, "sendto");
+    EXPECT_NEAR(cell.before, 4195, 1);
+    EXPECT_NEAR(cell.after, 400, 0.1);
+  }
+}
+
+TEST_F(DiffTest, BytesAreToldByFile) {
+  constexpr const char* kDescriptors = "UPDATE event_string SET arg = 0, source = 2;";
+  for (const int count : {50, 55, 5}) {
+    MadeRun run{.calls = {{.kind = "read", .count = 100, .result = 1000, .argument = "/srv/same"},
+                          {.kind = "read", .count = count, .result = 1000, .argument = "/srv/less"},
+                          {.kind = "write", .count = 100, .result = 1, .argument = "/srv/little"},
+                          {.kind = "lseek", .count = count, .result = 100000, .argument = "/srv/none"}},
+                .more_sql = kDescriptors};
+    if (count == 5)
+      run.calls.push_back({.kind = "pwrite64", .result = 8192, .argument = "socket:[to inet:1.2.3.4:55555]"});
+    count == 5 ? abnormal(run) : normal(run);
+  }
+  const Diff found = compared();
+  ASSERT_EQ(found.objects.entries.size(), 2U);
+  EXPECT_EQ(found.objects.entries[0].object, "socket:[to inet:1.2.3.4:*]");
+  EXPECT_EQ(found.objects.entries[0].direction, Direction::kWritten);
+  EXPECT_EQ(found.objects.entries[0].before, 0);
+  EXPECT_EQ(found.objects.entries[0].after, 8192);
+  EXPECT_EQ(found.objects.entries[1].object, "/srv/less");
+  EXPECT_EQ(found.objects.entries[1].direction, Direction::kRead);
+  EXPECT_EQ(found.objects.entries[1].before, 52500);
+  EXPECT_EQ(found.objects.entries[1].after, 5000);
+}
+
 TEST_F(DiffTest, NamelessFunctionsAreTheirOffsetsInTheSameBuild) {
   normal({.calls = {{.function = "server+0x1000", .count = 20}}});
   abnormal({.calls = {{.function = "server+0x1000", .count = 20}, {.function = "server+0x2000", .count = 20}}});

@@ -51,6 +51,37 @@ TEST(ArgumentIdentity, LeavesNumbersThatDifferFromRunToRun) {
   EXPECT_EQ(argument_identity(""), "");
 }
 
+TEST(ArgumentIdentity, LeavesNumbersOfTheRunsTasks) {
+  const TaskNumbers tasks{7, 100, 1234, 54321};
+  EXPECT_EQ(argument_identity("/srv/54321", tasks), "/srv/*");
+  EXPECT_EQ(argument_identity("/run/server.1234.sock", tasks), "/run/server.*.sock");
+  EXPECT_EQ(argument_identity("unix:/run/server.1234", tasks), "unix:/run/server.*");
+  EXPECT_EQ(argument_identity("worker1234", tasks), "worker*");
+  EXPECT_EQ(argument_identity("/srv/54322", tasks), "/srv/54322");
+  EXPECT_EQ(argument_identity("/srv/12345", tasks), "/srv/12345");
+  EXPECT_EQ(argument_identity("a1234f", tasks), "a1234f");
+  EXPECT_EQ(argument_identity("libx.so.7", tasks), "libx.so.7");  // too short to mean it
+  EXPECT_EQ(argument_identity("inet:10.0.0.1:1234", tasks), "inet:10.0.0.1:1234");
+  EXPECT_EQ(argument_identity("99999999999999999999999", tasks), "99999999999999999999999");
+  EXPECT_EQ(argument_identity("/proc/7/task/8/stat"), "/proc/*/task/*/stat");
+  EXPECT_EQ(argument_identity("/proc/self/task/8/stat"), "/proc/self/task/*/stat");
+  EXPECT_EQ(argument_identity("socket:[to inet:10.0.0.1:54321]"), "socket:[to inet:10.0.0.1:*]");
+  EXPECT_EQ(argument_identity("socket:[at unix:/run/x]"), "socket:[at unix:/run/x]");
+}
+
+TEST(ArgumentIdentity, LeavesRandomPartsOfTemporaryNames) {
+  EXPECT_EQ(argument_identity("/tmp/ccXo4MEJ.s"), "/tmp/*.s");
+  EXPECT_EQ(argument_identity("/tmp/tmp.aB3dE5fG1h"), "/tmp/tmp.*");
+  EXPECT_EQ(argument_identity("/tmp/tmpk3j_9x2a/data"), "/tmp/tmp*/data");
+  EXPECT_EQ(argument_identity("/tmp/tmpabcdefgh"), "/tmp/tmp*");
+  EXPECT_EQ(argument_identity("/var/tmp/etilqs_a3f81c09e2b47d55"), "/var/tmp/etilqs_*");
+  EXPECT_EQ(argument_identity("unix:/tmp/ssh-QvBnxkPq/agent.1"), "unix:/tmp/ssh-*/agent.1");
+  EXPECT_EQ(argument_identity("/dev/shm/sem.kQvBnx"), "/dev/shm/sem.*");
+  for (const char* name : {"/tmp/session12", "/tmp/README", "/tmp/FileName.txt", "/tmp/fileName", "/tmp/Makefile",
+                           "/tmp/20260131", "/tmp/data.json", "/tmp/a1b", "/tmp/", "/srv/ccXo4MEJ.s", "ccXo4MEJ"})
+    EXPECT_EQ(argument_identity(name), name);
+}
+
 TEST(OffsetTrust, HoldsWhereTheBuildsAreTheSame) {
   const OffsetTrust trust({{{"same", "aa"}, {"rebuilt", "bb"}, {"bare", ""}, {"once", "cc"}},
                            {{"same", "aa"}, {"rebuilt", "dd"}, {"bare", ""}},

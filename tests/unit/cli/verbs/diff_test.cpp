@@ -46,6 +46,38 @@ TEST_F(DiffCommand, JsonHoldsToItsSchema) {
   }
 }
 
+TEST_F(DiffCommand, TellsHowRunsEndedAndWhatTheyMoved) {
+  const std::string descriptors = "UPDATE event_string SET arg = 0, source = 2;";
+  const auto run = [&](std::int64_t bytes, const std::string& ended) {
+    MadeRun made;
+    made.calls = {{.kind = "read",
+                   .count = 50,
+                   .result = bytes,
+                   .argument = "/srv/\x1b"
+                               "data"}};
+    made.more_sql = descriptors + "UPDATE process SET end_ns = 9, " + ended + ";";
+    return made;
+  };
+  write_run(folder_ / "good.db", run(5000, "exit_code = 0"));
+  write_run(folder_ / "crash.db", run(50, "exit_signal = 11"));
+  const std::vector<std::string> both{"diff", "--normal", "good.db", "--abnormal", "crash.db"};
+  const std::string text = output(both);
+  expect_harmless(text, false);
+  for (const char* part :
+       {"ENDED DIFFERENTLY, normal -> abnormal  2", "server SIGSEGV: 0 of 1 -> 1 of 1 processes",
+        "server exit 0: 1 of 1 -> 0 of 1 processes", "moves 5,000 -> 50 bytes a call, / 100",
+        "BYTES MOVED, normal -> abnormal  1", "read from /srv/\\x1bdata: 250,000 -> 2,500 bytes a run, / 100"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  auto as_json = both;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const std::string json = output(as_json);
+  expect_schema(json, "diff");
+  const auto value = nlohmann::json::parse(json);
+  EXPECT_EQ(value["endings"][0]["exit_signal"], 11);
+  EXPECT_EQ(value["objects"][0]["direction"], "read");
+  EXPECT_EQ(value["changed"][0]["what"], "bytes");
+}
+
 TEST_F(DiffCommand, JsonIsAsTheIssueHasIt) {
   const auto value = nlohmann::json::parse(output(words({"--format", "json"})));
   const auto& cause = value["abnormal_only"][0];

@@ -48,6 +48,18 @@ TEST_F(CommandTest, ReportsListsCanBeCut) {
   EXPECT_EQ(report["threads"]["lines"].size(), 1U);
 }
 
+TEST_F(CommandTest, ModulesCountAsTheApplicationAfterwards) {
+  const Json report = Json::parse(output({"report", "sample.db", "--format", "json", "--app-module", "libc.so*"}));
+  for (const Json& line : report["triggers"]["lines"]) EXPECT_FALSE(line["fallback"]) << line;
+  const Finished none = uscope({"report", "sample.db", "--app-module", "libnone*"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("no module of the trace matches --app-module libnone*"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("SELECT path FROM module"), std::string::npos) << none.err;
+  EXPECT_EQ(uscope({"events", "sample.db", "--app-module", "libnone*"}).code, 2);
+  EXPECT_EQ(uscope({"diff", "--normal", "sample.db", "--abnormal", "sample.db", "--app-module", "libnone*"}).code, 2);
+  EXPECT_EQ(uscope({"diff", "--normal", "sample.db", "--abnormal", "sample.db", "--app-module", "make"}).code, 0);
+}
+
 TEST_F(CommandTest, TreeAsText) {
   expect_golden(output({"tree", "sample.db"}), "tree.txt");
   const std::string images = output({"tree", "sample.db", "--images"});

@@ -43,8 +43,9 @@ class TopTest : public CommandTest {
     calls_.on_file(trace::FileId(serial), file);
   }
 
-  void stack(std::uint32_t number, std::vector<std::uint64_t> frames) {
+  void stack(std::uint32_t number, std::vector<std::uint64_t> frames, std::uint8_t ended = USC_ENDED_SCOPE) {
     usc_stack record{};
+    record.ended = ended;
     record.stack = number;
     record.depth = static_cast<__u16>(frames.size());
     calls_.on_stack(trace::RecordBuilder<usc_stack>(record).add_values(std::span(std::as_const(frames))).record());
@@ -107,6 +108,38 @@ TEST_F(TopTest, CountsByCallAndTrigger) {
   EXPECT_EQ(threads[0].errors, 1U);
   EXPECT_EQ(threads[0].time_ns, 2200U);
   EXPECT_EQ(threads[0].call, "read");
+}
+
+TEST_F(TopTest, ATriggerThatTheBudgetCutOffIsSaidToBe) {
+  stack(1, {frame(kLibc, 0x10), frame(kLibrary, 0x20)}, USC_ENDED_BUDGET);
+  stack(2, {frame(kLibc, 0x10), frame(kLibrary, 0x40)}, USC_ENDED_BUDGET);
+  call(1, 100);
+  call(2, 100);
+  const std::vector<CallLine> lines = calls_.lines();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0].function, "(cut)");
+  EXPECT_EQ(lines[0].module, "/usr/lib/libssl.so.3");
+  EXPECT_EQ(lines[0].calls, 2U);
+}
+
+TEST_F(TopTest, LibrariesOfTheApplicationAreFoundInAnyOrder) {
+  constexpr std::uint32_t kOwn = 8;
+  constexpr std::uint32_t kJava = 9;
+  add_file(kOwn, "/opt/jdk/lib/libjvm.so");
+  stack(1, {frame(kOwn, 0x20), frame(kLibc, 0x10), frame(kLibc, 0x10)}, USC_ENDED_ROOT);
+  usc_exec exec{};
+  exec.exe_file = kJava;
+  calls_.on_image(exec);
+  add_file(kJava, "/opt/jdk/bin/java");
+  call(1, 100);
+  // libssl holds the server's main().
+  stack(2, {frame(kLibrary, 0x20), frame(kLibc, 0x10), frame(kLibc, 0x10), frame(kApp, 0x10)}, USC_ENDED_ROOT);
+  call(2, 100);
+  const std::vector<CallLine> lines = calls_.lines();
+  ASSERT_EQ(lines.size(), 2U);
+  for (const CallLine& line : lines) EXPECT_FALSE(line.fallback) << line.module;
+  EXPECT_EQ(lines[0].module, "/opt/jdk/lib/libjvm.so");
+  EXPECT_EQ(lines[1].module, "/usr/lib/libssl.so.3");
 }
 
 TEST_F(TopTest, BeginsAnewAfterEachPicture) {

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What changes is put into temporary tables and views with the names of the store's own: SQLite looks a name up among
+// these first. Stacks are few and distinct: the triggers of those that hold a frame of a module in question are chosen
+// anew. Cells are counted from all events, in memory as the loader's.
+#include "analyzer/read/app_modules.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "analyzer/read/cell_counts.h"
+#include "analyzer/read/query.h"
+#include "trace/own_libraries.h"
+#include "trace/runtime_modules.h"
+#include "trace/trigger.h"
+
+namespace uscope::analyzer {
+namespace {
+
+constexpr const char* kModules = R"sql(
+CREATE TEMP TABLE app_module(id INTEGER PRIMARY KEY);
+CREATE TEMP VIEW module AS SELECT id, path, build_id,
+  CASE WHEN id IN (SELECT id FROM temp.app_module) THEN 'app' ELSE class END AS class FROM main.module;
+)sql";
+
+constexpr const char* kStacks = R"sql(
+CREATE TEMP TABLE stack_trigger(stack_id INTEGER PRIMARY KEY, frame_id INTEGER, fallback INTEGER NOT NULL);
+INSERT INTO stack_trigger SELECT id, trigger_frame_id, trigger_fallback FROM main.stack;
+)sql";
+
+constexpr const char* kCells = R"sql(
+CREATE INDEX temp.stack_trigger_frame ON stack_trigger(frame_id);
+CREATE TEMP VIEW stack AS SELECT s.id AS id, s.depth AS depth, s.ended AS ended, t.frame_id AS trigger_frame_id,
+  t.fallback AS trigger_fallback, s.folded AS folded
+  FROM main.stack s JOIN temp.stack_trigger t ON t.stack_id = s.id;
+CREATE TEMP TABLE cell(kind_id INTEGER, trigger_frame_id INTEGER, events INTEGER, errors INTEGER, total_ns INTEGER,
+  open INTEGER, first_event_id INTEGER);
+CREATE TEMP TABLE error_cell(kind_id INTEGER, errno INTEGER, trigger_frame_id INTEGER, events INTEGER,
+  first_event_id INTEGER);
+CREATE TEMP TABLE cell_latency(kind_id INTEGER, trigger_frame_id INTEGER, up_to_ns INTEGER, events INTEGER);
+)sql";
+
+struct Choice {
+  std::optional<FrameRowId> frame;
+  bool fallback = false;
+};
+
+class Triggers {
+ public:
+  explicit Triggers(const store::Database& database) : database_(database) {}
+
+  Result<std::size_t> run(const std::vector<std::string>& globs) {
+    auto matched = read_modules(globs);
+    if (!matched || *matched == 0) return matched;
+    auto changed = choose();
+    if (!changed) return changed.error();
+    if (!*changed) return matched;
+    if (auto done = count_cells(); !done) return done.error();
+    return matched;
+  }
+
+ private:
+  Result<std::size_t> read_modules(const std::vector<std::string>& globs);
+  Result<bool> choose();
+  Result<std::optional<Choice>> choice_of(store::Statement& frames, StackRowId stack, std::string_view ended);
+  Result<void> count_cells();
+  Result<void> write_cells(const std::map<std::pair<KindRowId, FrameRowId>, CellCounts>& cells);
+
+  const store::Database& database_;
+  std::unordered_map<ModuleRowId, trace::TriggerModule> modules_;
+};
+
+Result<std::size_t> Triggers::read_modules(const std::vector<std::string>& globs) {
+  std::set<std::string> programs;
+  auto done =
+      each_row(database_, "SELECT DISTINCT path FROM image", [&](const SqlRow& row) { programs.insert(text(row, 0)); });
+  if (!done) return done.error();
+  std::vector<ModuleRowId> matched;
+  done = each_row(database_, "SELECT id, path, class FROM main.module WHERE class != 'kernel'", [&](const SqlRow& row) {
+    const ModuleRowId id(row.integer(0));
+    const std::string path = text(row, 1);
+    const bool matches = std::any_of(globs.begin(), globs.end(),
+                                     [&](const std::string& glob) { return trace::module_matches(glob, path); });
+    if (matches) matched.push_back(id);
+    modules_[id] = {.app = matches || row.text(2) == "app",
+                    .runtime = row.text(2) == "vdso" || trace::is_runtime(path),
+                    .program = programs.contains(path)};
+  });
+  if (!done || matched.empty()) return done ? Result<std::size_t>(0) : done.error();
+  if (done = store::execute(database_.handle(), kModules); !done) return done.error();
+  auto insert = database_.prepare("INSERT INTO temp.app_module VALUES(?1)");
+  if (!insert) return insert.error();
+  for (const ModuleRowId id : matched)
+    if (done = insert->run(id); !done) return done.error();
+  return matched.size();
+}
+
+// Returns whether any stack has another trigger than before.
+Result<bool> Triggers::choose() {
+  if (auto done = store::execute(database_.handle(), kStacks); !done) return done.error();
+  std::vector<std::pair<StackRowId, std::string>> stacks;
+  auto done =
+      each_row(database_,
+               "SELECT id, ended FROM main.stack WHERE id IN (SELECT sf.stack_id FROM frame f JOIN stack_frame sf "
+               "ON sf.frame_id = f.id WHERE f.module_id IN (SELECT id FROM temp.app_module))",
+               [&](const SqlRow& row) { stacks.emplace_back(StackRowId(row.integer(0)), text(row, 1)); });
+  if (!done) return done.error();
+  auto frames = database_.prepare(
+      "SELECT sf.frame_id, f.module_id FROM stack_frame sf JOIN frame f ON f.id = sf.frame_id WHERE sf.stack_id = ?1 "
+      "AND sf.inline_depth = 0 AND sf.space = 'user' ORDER BY sf.position");
+  if (!frames) return frames.error();
+  auto update = database_.prepare(
+      "UPDATE temp.stack_trigger SET frame_id = ?2, fallback = ?3 WHERE stack_id = ?1 AND frame_id IS NOT ?2");
+  if (!update) return update.error();
+  bool changed = false;
+  for (const auto& [stack, ended] : stacks) {
+    auto choice = choice_of(*frames, stack, ended);
+    if (!choice) return choice.error();
+    if (!*choice) continue;
+    if (done = update->run(stack, (*choice)->frame, (*choice)->fallback); !done) return done.error();
+    changed = changed || sqlite3_changes(database_.handle()) != 0;
+  }
+  return changed;
+}
+
+// Empty: the trigger is cut as before.
+Result<std::optional<Choice>> Triggers::choice_of(store::Statement& frames, StackRowId stack, std::string_view ended) {
+  struct Frame {
+    FrameRowId id;
+    ModuleRowId module;
+  };
+  std::vector<Frame> list;
+  frames.bind(1, stack);
+  auto done = each(frames, [&](const SqlRow& row) {
+    list.push_back({FrameRowId(row.integer(0)), ModuleRowId(row.integer(1))});
+  });
+  if (!done) return done.error();
+  const auto module = [&](const Frame& frame) { return modules_[frame.module]; };
+  const auto trigger = trace::find_trigger(list, module, trace::stack_end(ended));
+  if (!trigger) return std::optional(Choice());
+  if (trigger->kind == trace::TriggerKind::kCut) return std::optional<Choice>();
+  return std::optional(Choice{list[trigger->position].id, trigger->kind == trace::TriggerKind::kFallback});
+}
+
+Result<void> Triggers::count_cells() {
+  if (auto done = store::execute(database_.handle(), kCells); !done) return done;
+  std::unordered_map<StackRowId, FrameRowId> triggers;
+  auto done = each_row(database_, "SELECT stack_id, frame_id FROM temp.stack_trigger WHERE frame_id IS NOT NULL",
+                       [&](const SqlRow& row) { triggers[StackRowId(row.integer(0))] = FrameRowId(row.integer(1)); });
+  if (!done) return done;
+  std::map<std::pair<KindRowId, FrameRowId>, CellCounts> cells;
+  done = each_row(database_, "SELECT id, kind_id, stack_id, dur_ns, result, how FROM event ORDER BY id",
+                  [&](const SqlRow& row) {
+                    const auto trigger = triggers.find(StackRowId(row.integer(2)));
+                    CellCounts& cell =
+                        cells[{KindRowId(row.integer(1)), trigger == triggers.end() ? FrameRowId() : trigger->second}];
+                    cell.add(EventRowId(row.integer(0)), row.maybe_integer(3), row.maybe_integer(4), row.text(5));
+                  });
+  if (!done) return done;
+  return write_cells(cells);
+}
+
+Result<void> Triggers::write_cells(const std::map<std::pair<KindRowId, FrameRowId>, CellCounts>& cells) {
+  auto cell = database_.prepare("INSERT INTO temp.cell VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+  if (!cell) return cell.error();
+  auto error = database_.prepare("INSERT INTO temp.error_cell VALUES(?1, ?2, ?3, ?4, ?5)");
+  if (!error) return error.error();
+  auto latency = database_.prepare("INSERT INTO temp.cell_latency VALUES(?1, ?2, ?3, ?4)");
+  if (!latency) return latency.error();
+  for (const auto& [key, counts] : cells) {
+    const KindRowId kind = key.first;
+    const auto trigger = store::maybe_id(key.second);
+    auto done =
+        cell->run(kind, trigger, counts.events, counts.errors, counts.total_ns, counts.open, counts.first_event_id);
+    for (const auto& [number, some] : counts.errnos)
+      if (done) done = error->run(kind, number, trigger, some.events, some.first_event_id);
+    counts.latency.each([&](std::uint64_t up_to, std::uint64_t events) {
+      if (done) done = latency->run(kind, trigger, up_to, events);
+    });
+    if (!done) return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::size_t> count_as_app(const store::Database& database, const std::vector<std::string>& globs) {
+  return Triggers(database).run(globs);
+}
+
+Error no_such_module(const std::vector<std::string>& globs, const std::string& file) {
+  return Error{
+      "no module of the trace matches --app-module " + globs.front() + (globs.size() > 1 ? " or its like" : ""),
+      "uscope sql " + file + " 'SELECT path FROM module' lists them"};
+}
+
+}  // namespace uscope::analyzer

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Triggers do not depend on the budget of frames: the same programs under `record -S 4 … -S 256` have the same trigger wherever it is
+within the budget, and "(cut)" elsewhere. Interpreters, and programs whose main() is in a library. Needs root and BPF; usage:
+triggers.py USCOPE"""
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+USCOPE = os.path.abspath(sys.argv.pop(1))
+BUDGETS = (4, 8, 16, 64, 256)
+CUT = "(cut)"
+RECURSION = """#include <unistd.h>
+#include <sys/syscall.h>
+__attribute__((noinline)) int deep(int n) { return n ? deep(n - 1) + 1 : (int)syscall(SYS_getppid) * 0; }
+"""
+
+
+class Triggers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="uscope-triggers-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def make(self, name, source, *options):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path("source.c"), "w", encoding="ascii") as file:
+            file.write(source)
+        subprocess.run(["cc", "-O1", "-fno-optimize-sibling-calls", "-o", self.path(name), self.path("source.c"), *options], check=True)
+        return self.path(name)
+
+    def record(self, budget, *command):
+        db = self.path(f"{budget}.db")
+        done = subprocess.run([USCOPE, "record", "--force", "-S", str(budget), "-o", db, "--", *command], capture_output=True,
+                              text=True, timeout=120, check=False, env={**os.environ, "PYTHONHASHSEED": "0"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return db
+
+    @staticmethod
+    def rows(db, sql):
+        with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as connection:
+            return connection.execute(sql).fetchall()
+
+    def calls(self, db):
+        """Each call by time: its name, the trigger, and its module; with the frames that are inside of the trigger."""
+        return self.rows(db, """SELECT v.kind, v."trigger", v.trigger_module, (SELECT min(position) FROM stack_frame sf
+                                JOIN stack s ON s.id = sf.stack_id WHERE s.id = v.stack_id AND sf.frame_id = s.trigger_frame_id)
+                                FROM v_event v ORDER BY v.id""")
+
+    def same_under_all_budgets(self, *command):
+        """The calls under the largest budget, compared with those under the others."""
+        whole = self.calls(self.record(BUDGETS[-1], *command))
+        self.assertNotIn(CUT, [call[1] for call in whole])
+        for budget in BUDGETS[:-1]:
+            found = self.calls(self.record(budget, *command))
+            self.assertEqual([call[0] for call in found], [call[0] for call in whole], f"-S {budget}: the program is not the same")
+            for (kind, expected, module, position), (_, trigger, in_module, _) in zip(whole, found):
+                if trigger == CUT:
+                    self.assertFalse(position is not None and position < budget and self.is_app(module),
+                                     f"-S {budget}: {kind} of {expected} in {module}, frame {position}, is said to be cut")
+                else:
+                    self.assertEqual((trigger, in_module), (expected, module), f"-S {budget}: {kind}")
+        return whole
+
+    def is_app(self, module):
+        return self.rows(self.path(f"{BUDGETS[-1]}.db"), f"SELECT count(*) FROM module WHERE path = '{module}' AND class = 'app'") != [(0,)]
+
+    def test_interpreters_and_tools(self):
+        for command in (["/usr/bin/python3", "-SIc", "import os\ndef f(n): return f(n - 1) if n else os.getppid()\nf(30)"],
+                        ["/usr/bin/perl", "-e", "sub f { $_[0] ? f($_[0] - 1) : getppid } f(30)"],
+                        ["/usr/bin/git", "--version"], ["/usr/bin/make", "--version"]):
+            with self.subTest(command[0]):
+                calls = self.same_under_all_budgets(*command)
+                self.assertFalse([call for call in calls if call[1] == "_start" and call[0] not in ("exit_group",)])
+
+    def test_main_in_a_library_beside_the_program(self):
+        self.make("app/libwork.so", RECURSION + "int main(void) { return deep(20) - 20; }\n", "-shared", "-fPIC")
+        program = self.make("app/stub", "extern int main(void);\n", "-L" + self.path("app"), "-Wl,-rpath,$ORIGIN", "-Wl,--no-as-needed",
+                            "-lwork")
+        calls = self.same_under_all_budgets(program)
+        self.assertIn(("getppid", "deep", self.path("app/libwork.so")), [call[:3] for call in calls])
+
+    def test_main_in_a_library_elsewhere(self):
+        self.make("lib/libelsewhere.so", RECURSION + "int main(void) { return deep(20) - 20; }\n", "-shared", "-fPIC")
+        program = self.make("app/stub", "extern int main(void);\n", "-L" + self.path("lib"), "-Wl,-rpath," + self.path("lib"),
+                            "-Wl,--no-as-needed", "-lelsewhere")
+        found = {budget: {call[1] for call in self.calls(self.record(budget, program)) if call[0] == "getppid"} for budget in (4, 256)}
+        # Where no stack shows that the library holds main(), its functions are not said to be the application's.
+        self.assertEqual(found, {4: {CUT}, 256: {"deep"}})
+        told = subprocess.run([USCOPE, "report", self.path("4.db")], capture_output=True, text=True, check=True).stdout
+        self.assertIn("`record -S 256` keeps deeper stacks whole", told)
+        self.assertIn("(cut): the budget of frames", told)
+        # After recording, --app-module names the library.
+        lines = subprocess.run([USCOPE, "events", self.path("4.db"), "--app-module", "libelsewhere*", "--trigger", "deep"],
+                               capture_output=True, text=True, check=True).stdout
+        self.assertIn("getppid()", lines)
+
+    def test_main_of_a_stripped_program(self):
+        program = self.make("app/bare", RECURSION + "int main(void) { return (int)syscall(SYS_getpid) * 0; }\n", "-s")
+        calls = self.same_under_all_budgets(program)
+        self.assertIn(("getpid", "main", program), [call[:3] for call in calls])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
