@@ -127,6 +127,18 @@ constexpr StringKind kStringKinds[] = {
 #undef USC_X
 };
 
+static_assert(
+    [] {
+      for (char letter = 'A'; letter <= 'z'; letter++) {
+        std::size_t kinds = 0;
+        for (const StringKind& kind : kStringKinds)
+          kinds += kind.letters.find(letter) != std::string_view::npos ? 1 : 0;
+        if (kinds > USC_STRING_SLOTS / USC_STRING_ARGS) return false;
+      }
+      return true;
+    }(),
+    "usc_config has two kinds for an argument");
+
 // Whether 32-bit programs have another layout of what the kernel side reads.
 bool differs_in_i386(std::uint32_t kind) {
   return kind == USC_STRING_TIME || kind == USC_STRING_TIME_OUT || kind == USC_STRING_TIMES ||
@@ -137,7 +149,7 @@ bool differs_in_i386(std::uint32_t kind) {
 std::uint64_t string_slots(usc_abi abi, std::size_t arg, char letter, bool contents) {
   std::uint64_t slots = 0;
   auto slot = static_cast<std::uint32_t>(arg);
-  for (std::uint32_t kind = 0; kind < USC_STRING_KIND_COUNT; kind++) {
+  for (std::uint32_t kind = 0; kind < USC_STRING_KIND_COUNT && slot < USC_STRING_SLOTS; kind++) {
     if (kStringKinds[kind].letters.find(letter) == std::string_view::npos) continue;
     if (kStringKinds[kind].on_demand && (!contents || (abi == USC_ABI_I386 && differs_in_i386(kind)))) continue;
     slots |= usc_string_slot(slot, kind);

@@ -207,7 +207,7 @@ std::string vector_text(const EventRow& event, const EventContent& vector, char 
                                     : std::numeric_limits<std::uint64_t>::max();
   const Buffers buffers = buffers_of(*vector.bytes);
   const EventContent* data = find_content(event, static_cast<std::size_t>(vector.arg), Holds::kData);
-  const std::string list = buffers_text(buffers, data, carried);
+  std::string list = buffers_text(buffers, data, carried);
   if (letter == 'e' || letter == 'E') return list;
   return fmt::format("msg_iov={}, msg_iovlen={}, msg_controllen={}, msg_flags={}", list, buffers.count, buffers.control,
                      syscalls::flags_text(*syscalls::flags_of("recvmsg", 2), buffers.flags));

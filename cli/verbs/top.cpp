@@ -42,7 +42,7 @@ class Top {
   Result<int> run(const tracer::RecordOptions& recorder) {
     tracer::RecordHooks hooks;
     hooks.observer = &calls_;
-    hooks.attached = [this](std::uint64_t threads) { begin(threads); };
+    hooks.attached = [this](const tracer::FoundRunning& found) { begin(found); };
     hooks.status = [this](const tracer::TraceFigures& now, double seconds) { refresh(now, seconds); };
     hooks.each_round = [this] { attend(); };
     hooks.wants_end = [this] { return over_; };

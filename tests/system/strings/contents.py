@@ -139,6 +139,12 @@ class Contents(unittest.TestCase):
         self.assertEqual(contents, [{"arg": 1, "holds": "data", "text": '"\\xff\\n<<"…', "bytes": "ff0a3c3c", "cut": True, "late": False,
                                      "source": "program"}])
 
+    def test_a_futex_has_its_record_and_its_timeout(self):
+        self.record("import threading; lock = threading.Lock(); lock.acquire(); lock.acquire(timeout=0.1)", "--data", "8")
+        waits = self.database.execute("SELECT count(*) FROM futex_wait WHERE timeout_ns IS NOT NULL").fetchone()[0]
+        self.assertGreater(waits, 0)
+        self.assertRegex(self.events("-e", "futex"), r"futex\(0x[0-9a-f]+, FUTEX_WAIT[A-Z_|]+, \d+, \{tv_sec=\d+, tv_nsec=\d+\}")
+
     def test_as_much_as_there_can_be(self):
         self.record("import os; n = os.open('/dev/null', 1); os.write(n, b'x' * 4096); os.write(n, b'x' * 4097); "
                     "os.writev(n, [b'y' * 4095, b'z' * 4096])", "--data", "4096")
