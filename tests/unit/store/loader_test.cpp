@@ -47,6 +47,7 @@ TEST_F(LoaderTest, EveryHowKeepsItsMeaning) {
 
 // What comes before is uscope's: it forks the command long before it lets it go.
 TEST_F(LoaderTest, ALaunchedCommandBeginsWithItsFirstExec) {
+  begin();
   trace_->task({.flags = USC_TASK_PROCESS | USC_TASK_LAUNCHED, .time = kStart + 30});
   trace_->exec(1, 1, 1, 2, "/opt/bin/app", std::string("app\0", 4), kStart + 40);
   trace_->task({.task = 2, .process = 2, .parent_task = 1, .pid = 101, .tid = 101, .time = kStart + 50});
