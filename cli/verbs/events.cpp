@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/read/catalog.h"
@@ -40,6 +41,7 @@ class EventPrinter {
       if (!found) return found.error();
       frames = *found;
     }
+    const bool first = !std::exchange(any_, true);
     if (!json_) {
       out_.write(event_text(event, times_.text(event.ts_ns)));
       if (has_stack)
@@ -48,8 +50,7 @@ class EventPrinter {
     }
     nlohmann::ordered_json value = event_json(event, times_.moment(event.ts_ns));
     if (has_stack) value["frames"] = frames ? frames_json(*frames) : nlohmann::ordered_json::array();
-    out_.write((any_ ? ",\n" : "\n") + dump(value, false));
-    any_ = true;
+    out_.write((first ? "\n" : ",\n") + dump(value, false));
     return {};
   }
 

@@ -49,6 +49,16 @@ std::string all_text(const std::vector<ScreenLine>& lines) {
   return text;
 }
 
+TEST(TopScreen, SaysWhatItWaitsForUntilThatComes) {
+  TopPicture picture;
+  picture.target = "app redis";
+  picture.waiting = "nothing of it runs yet: waiting for it";
+  EXPECT_NE(all_text(top_screen(picture, {}, {60, 15})).find(picture.waiting), std::string::npos);
+  TopPicture running = busy();
+  running.waiting = picture.waiting;
+  EXPECT_EQ(all_text(top_screen(running, {}, {60, 15})), all_text(top_screen(busy(), {}, {60, 15})));
+}
+
 TEST(TopScreen, FitsAtEachSizeWithTitleAndLosses) {
   for (const ScreenSize size : kSizes) {
     SCOPED_TRACE(size.columns);

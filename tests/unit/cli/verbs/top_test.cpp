@@ -234,17 +234,6 @@ TEST_F(TopTest, TheTitleKeepsItsFiguresWhateverTheTarget) {
   EXPECT_EQ(cli::display_width(title), 80U);
 }
 
-TEST_F(TopTest, WhatIsWaitedForIsSaidUntilItComes) {
-  cli::TopPicture waits = picture();
-  waits.waiting = "nothing of it runs yet";
-  EXPECT_EQ(cli::top_text(waits, 9, 110, true), cli::top_text(picture(), 9, 110, true));
-  waits.lines.clear();
-  waits.processes = 0;
-  waits.calls = 0;
-  EXPECT_EQ(cli::top_text(waits, 9, 110, false),
-            "app ser\\x1bver  12 s  0 processes  0 calls/s  0 lost\n\nnothing of it runs yet\n");
-}
-
 TEST_F(TopTest, AsJson) {
   const std::string json = cli::top_json(picture(), {}, 9);
   EXPECT_EQ(json.find('\n'), json.size() - 1);

@@ -118,12 +118,18 @@ class FutexWatchTest : public testing::Test {
   }
   void expect_sharers_are_counted();
 
-  // What has been written since the last time: one record, or none.
+  // What has been written since the last time, without the time of the look: one record, or none.
   std::vector<char> written() {
     EXPECT_TRUE(writer_->flush());
     std::ifstream file(path_, std::ios::binary);
     std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
     bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::exchange(read_, bytes.size())));
+    for (usc_record head{}; bytes.size() >= sizeof(head);) {
+      std::memcpy(&head, bytes.data(), sizeof(head));
+      if (head.type != USC_RECORD_META) break;
+      looks_++;
+      bytes.erase(bytes.begin(), bytes.begin() + head.size);
+    }
     return bytes;
   }
   static usc_futex head_of(const std::vector<char>& bytes) {
@@ -135,6 +141,7 @@ class FutexWatchTest : public testing::Test {
 
   std::string path_;
   std::size_t read_ = sizeof(usc_raw_header);
+  int looks_ = 0;  // whose time has been written
   std::optional<trace::RawWriter> writer_;
   TaskTable tasks_;
   std::unique_ptr<Scouts> scouts_;
@@ -151,6 +158,7 @@ TEST_F(FutexWatchTest, AThreadThatSleepsIsSeenAsleepWithTheMemoryAroundItsFutex)
   ASSERT_TRUE(watch_->scan_all());
   const std::vector<char> bytes = written();
   const usc_futex futex = head_of(bytes);
+  EXPECT_EQ(looks_, 1);
   EXPECT_EQ(futex.head.type, USC_RECORD_FUTEX);
   EXPECT_EQ(futex.head.task, kTask);
   EXPECT_EQ(futex.entry_ns, kEntry);
