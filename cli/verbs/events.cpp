@@ -147,7 +147,8 @@ Result<int> run_events(const EventsOptions& options) {
   printer.finish();
   if (auto written = out.finish(); !written) return written.error();
   // Nothing that is printed looks like a fault of the command.
-  if (!printer.any()) std::fprintf(stderr, "uscope: no event of %s matches\n", escape_terminal(options.file.string()).c_str());
+  if (!printer.any())
+    std::fprintf(stderr, "uscope: no event of %s matches\n", escape_terminal(options.file.string()).c_str());
   return 0;
 }
 

@@ -9,9 +9,9 @@ namespace uscope::tracer {
 struct TraceFigures {
   std::uint64_t events = 0;
   std::uint64_t program_starts = 0;  // successful execve calls, whichever calls are recorded
-  std::uint64_t lost = 0;       // events that are missing, by any cause
-  std::uint64_t processes = 0;  // alive
-  std::uint64_t deferred = 0;   // walks finished in user space
+  std::uint64_t lost = 0;            // events that are missing, by any cause
+  std::uint64_t processes = 0;       // alive
+  std::uint64_t deferred = 0;        // walks finished in user space
   std::uint64_t verified = 0;
   std::uint64_t differing = 0;
   std::uint64_t raw_bytes = 0;
