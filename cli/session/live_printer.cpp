@@ -10,6 +10,7 @@
 #include "cli/render/events_render.h"
 #include "cli/render/units.h"
 #include "store/db/string_table.h"
+#include "support/text.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/content.h"
@@ -22,7 +23,8 @@ namespace {
 
 constexpr std::uint64_t kPatienceNs = 1'000'000'000;  // for the start of a task, which may have been lost
 constexpr std::size_t kMostTasks = 65536;             // of those that ended in a call something is left
-constexpr std::size_t kMostImages = 16;               // of one task, that wait for their exec's event
+constexpr std::size_t kMostPrograms = 65536;
+constexpr std::size_t kMostImages = 16;  // of one task, that wait for their exec's event
 
 bool is_unfinished(const usc_event& event) {
   return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
@@ -37,7 +39,6 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
   row.how = trace::how_name(attached ? std::uint8_t{USC_HOW_ATTACHED} : event.how);
   row.pid = task.pid;
   row.tid = task.tid;
-  row.process = task.name;
   row.thread = task.name;
   row.source = trace::source_name(event.source);
   row.nr = event.kind;
@@ -91,6 +92,8 @@ void LivePrinter::on_string(const usc_string& string) {
 }
 
 void LivePrinter::on_image(const usc_exec& exec) {
+  if (programs_.size() >= kMostPrograms) programs_.clear();
+  programs_[trace::ImageId(exec.image)] = base_name({exec.data, exec.path_bytes});
   if (!takes_strings_ || exec.old_tid == 0) return;
   const auto bytes = std::span(reinterpret_cast<const std::byte*>(&exec), exec.head.size);
   std::deque<store::ImageFacts>& images = task(trace::TaskId(exec.head.task)).images;
@@ -130,6 +133,8 @@ void LivePrinter::on_round(std::uint64_t before_ns, const tracer::TaskTable& tas
 void LivePrinter::print(const usc_event& event, const tracer::TaskTable& tasks) {
   const trace::TaskId serial(event.head.task);
   analyzer::EventRow row = row_of(event, tasks.find(serial), start_ns_);
+  if (const auto program = programs_.find(trace::ImageId(event.image)); program != programs_.end())
+    row.process = program->second;
   if (const auto at = tasks_.find(serial); at != tasks_.end()) {
     Task& task = at->second;
     while (!task.strings.empty() && task.strings.front().entry_ns <= event.entry_ns) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -51,6 +52,7 @@ class LivePrinter : public tracer::RecordObserver {
   std::uint64_t start_ns_ = 0;
   std::vector<usc_event> waiting_;  // for records of other processors that say more of them
   std::unordered_map<trace::TaskId, Task> tasks_;
+  std::unordered_map<trace::ImageId, std::string> programs_;  // base name of each image
 };
 
 }  // namespace uscope::cli

@@ -20,7 +20,7 @@ ERASE = b"\r\x1b[K"
 
 def calls_of(text):
     """The lines of calls; the others are uscope's own and the command's."""
-    return [line for line in text.splitlines() if re.match(r"\d+/\d+ -?\d+\.\d{6} ", line)]
+    return [line for line in text.splitlines() if re.match(r".+\[\d+/\d+\] -?\d+\.\d{6} ", line)]
 
 
 class Printing(AttachCase):
@@ -50,7 +50,7 @@ class Printing(AttachCase):
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=WAIT, check=False)
         printed = calls_of(done.stderr)
         self.assertEqual(sorted(printed), sorted(self.events()))
-        self.assertEqual([line for line in printed if line.startswith("0/")], [])
+        self.assertEqual([line for line in printed if "[0/" in line], [])
         self.assertGreater(len({line.split("/")[0] for line in printed}), 4)
 
     def test_calls_that_never_return(self):

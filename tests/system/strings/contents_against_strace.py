@@ -8,7 +8,6 @@ Prints each difference and, last, `N calls compared, N differ`; exits with 1 whe
 
 import argparse
 import codecs
-import collections
 import os
 import re
 import subprocess
@@ -17,6 +16,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from call_lines import calls_of  # noqa: E402
 from traced_command import environment, without_randomness  # noqa: E402
 
 # Which arguments are compared.
@@ -24,27 +24,14 @@ CONTENTS = {"read": [1], "write": [1], "pread64": [1], "pwrite64": [1], "readv":
             "preadv2": [1], "pwritev2": [1], "sendto": [1], "recvfrom": [1], "sendmsg": [1], "recvmsg": [1], "poll": [0],
             "ppoll": [0, 2], "epoll_ctl": [3], "epoll_wait": [1], "wait4": [1], "waitid": [2], "nanosleep": [0], "newfstatat": [2],
             "fstat": [1], "statx": [4], "pipe": [0], "pipe2": [0], "socketpair": [3], "utimensat": [2], "timerfd_settime": [2]}
-LINE = re.compile(r"^(\d+)(?:/\d+ [\d.]+)? +([a-z_0-9]+)\((.*)$")
-RESUMED = re.compile(r"^(\d+) +<\.\.\. ([a-z_0-9]+) resumed>(.*)$")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.|…)?')
 
 
-def calls_of(text, names):
-    """Calls by process: (name, what stands behind the opening parenthesis). Processes are in the order of what they call, since their
-    numbers may be used again in the middle of a run."""
-    calls, pending = collections.defaultdict(list), {}
-    for line in text.splitlines():
-        if resumed := RESUMED.match(line):
-            begun = pending.pop(resumed[1], None)
-            if begun:
-                begun[1] += resumed[3]
-        elif call := LINE.match(line):
-            entry = [call[2], call[3].removesuffix(" <unfinished ...>").removesuffix("<unfinished ...>")]
-            if call[2] in names:
-                calls[int(call[1])].append(entry)
-            if line.endswith("<unfinished ...>"):
-                pending[call[1]] = entry
-    return sorted(calls.values(), key=lambda process: ([name for name, _ in process], [contents(*call) for call in process]))
+def chosen_calls(text, names):
+    """Of each process the calls with these names. Processes are in the order of what they call, since their numbers may be used again in
+    the middle of a run."""
+    calls = [[call for call in process if call[0] in names] for process in calls_of(text)]
+    return sorted(filter(None, calls), key=lambda process: ([name for name, _ in process], [contents(*call) for call in process]))
 
 
 def plain(text):
@@ -127,7 +114,7 @@ def run(uscope, command, data, names):
             raise SystemExit(recorded.stderr.decode())
         lines = subprocess.run([uscope, "events", trace], capture_output=True, check=True, timeout=120 * SLOWNESS).stdout
         with open(log, "rb") as text:
-            return tuple(calls_of(side.decode("utf-8", "surrogateescape"), names) for side in (text.read(), lines))
+            return tuple(chosen_calls(side.decode("utf-8", "surrogateescape"), names) for side in (text.read(), lines))
 
 
 def main():

@@ -9,7 +9,6 @@ Prints each difference and, last, `N calls compared, N strings, N descriptors, N
 
 import argparse
 import codecs
-import collections
 import os
 import re
 import subprocess
@@ -17,6 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from call_lines import calls_of  # noqa: E402
 from traced_command import environment, without_randomness  # noqa: E402
 
 PATH_CALLS = """open openat openat2 creat stat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat chdir unlink unlinkat
@@ -24,27 +24,9 @@ rename renameat renameat2 mkdir mkdirat rmdir link linkat symlink symlinkat chmo
 getxattr lgetxattr""".split()
 DESCRIPTOR_CALLS = """close read write pread64 pwrite64 newfstatat fstat lseek dup dup2 dup3 fcntl mmap ioctl getdents64 openat fadvise64 fchdir
 ftruncate fsync copy_file_range sendto recvfrom connect bind listen accept accept4 epoll_ctl epoll_wait unlinkat""".split()
-LINE = re.compile(r"^(?:.*?\[)?(\d+)(?:/\d+\] [\d.]+)? +([a-z_0-9]+)\((.*)$")
-RESUMED = re.compile(r"^(\d+) +<\.\.\. ([a-z_0-9]+) resumed>(.*)$")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 FOLDER = re.compile(r"AT_FDCWD<([^>]*)>")
 DESCRIPTOR = re.compile(r"(?<![\w\"])(\d+)<([^>]*)>")
-
-
-def calls_of(text):
-    """Calls by process, in the order of entry: (name, what stands behind the opening parenthesis)."""
-    calls, pending = collections.defaultdict(list), {}
-    for line in text.splitlines():
-        if resumed := RESUMED.match(line):
-            begun = pending.pop(resumed[1], None)
-            if begun:
-                begun[1] += resumed[3]
-        elif call := LINE.match(line):
-            entry = [call[2], call[3].removesuffix(" <unfinished ...>")]
-            calls[call[1]].append(entry)
-            if line.endswith("<unfinished ...>"):
-                pending[call[1]] = entry
-    return list(calls.values())
 
 
 def arguments(text):
