@@ -130,11 +130,23 @@ void LivePrinter::on_round(std::uint64_t before_ns, const tracer::TaskTable& tas
   for (const usc_event& event : open) print(event, tasks);
 }
 
+void LivePrinter::on_task(const usc_task& task) {
+  if (inherited_.size() >= kMostPrograms) inherited_.clear();
+  if (task.image != 0) inherited_.try_emplace(trace::ProcessId(task.process), trace::ImageId(task.image));
+}
+
+std::string LivePrinter::program_of(const usc_event& event, const tracer::TaskInfo& task) const {
+  trace::ImageId image(event.image);
+  if (const auto inherited = inherited_.find(task.process); event.image == 0 && inherited != inherited_.end())
+    image = inherited->second;
+  const auto program = programs_.find(image);
+  return program == programs_.end() ? "" : program->second;
+}
+
 void LivePrinter::print(const usc_event& event, const tracer::TaskTable& tasks) {
   const trace::TaskId serial(event.head.task);
   analyzer::EventRow row = row_of(event, tasks.find(serial), start_ns_);
-  if (const auto program = programs_.find(trace::ImageId(event.image)); program != programs_.end())
-    row.process = program->second;
+  row.process = program_of(event, tasks.find(serial));
   if (const auto at = tasks_.find(serial); at != tasks_.end()) {
     Task& task = at->second;
     while (!task.strings.empty() && task.strings.front().entry_ns <= event.entry_ns) {

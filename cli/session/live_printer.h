@@ -26,6 +26,7 @@ class LivePrinter : public tracer::RecordObserver {
   void on_start(std::uint64_t start_ns) override { start_ns_ = start_ns; }
   void on_event(const usc_event& event, const tracer::TaskInfo& task) override;
   void on_open_call(const usc_event& event) override;
+  void on_task(const usc_task& task) override;
   void on_image(const usc_exec& exec) override;
   void on_string(const usc_string& string) override;
   void on_round(std::uint64_t before_ns, const tracer::TaskTable& tasks) override;
@@ -45,6 +46,7 @@ class LivePrinter : public tracer::RecordObserver {
 
   Task& task(trace::TaskId serial);
   void print(const usc_event& event, const tracer::TaskTable& tasks);
+  [[nodiscard]] std::string program_of(const usc_event& event, const tracer::TaskInfo& task) const;
   static void add_image(const usc_event& event, Task& task, analyzer::EventRow& row);
 
   StatusLine& status_;
@@ -52,7 +54,8 @@ class LivePrinter : public tracer::RecordObserver {
   std::uint64_t start_ns_ = 0;
   std::vector<usc_event> waiting_;  // for records of other processors that say more of them
   std::unordered_map<trace::TaskId, Task> tasks_;
-  std::unordered_map<trace::ImageId, std::string> programs_;  // base name of each image
+  std::unordered_map<trace::ImageId, std::string> programs_;        // base name of each image
+  std::unordered_map<trace::ProcessId, trace::ImageId> inherited_;  // image of each process at its start
 };
 
 }  // namespace uscope::cli
