@@ -134,8 +134,10 @@ void Collector::on_task(const usc_task& task) {
 }
 
 void Collector::on_exec(const usc_exec& exec) {
-  if (observer_ != nullptr) observer_->on_image(as<usc_exec>(strings_.filter(exec.head)));
-  record_error(arrivals_.write_image(exec, tasks_.find(trace::TaskId(exec.head.task)).pid));
+  const auto written = [this](const usc_exec& image) {
+    if (observer_ != nullptr) observer_->on_image(image);
+  };
+  record_error(arrivals_.write_image(exec, tasks_.find(trace::TaskId(exec.head.task)).pid, written));
   if (exec.old_tid == 0) return;  // the image of a process that ran before
   program_starts_++;
   jit_names_.leave(exec);

@@ -41,19 +41,25 @@ Result<void> Arrivals::start(const usc_task& task) {
   return {};
 }
 
-Result<void> Arrivals::write_image(const usc_exec& exec, std::uint32_t pid) {
+Result<void> Arrivals::write_image(const usc_exec& exec, std::uint32_t pid, const ImageWritten& written) {
   const bool unread = unread_.erase(trace::ProcessId(exec.process)) != 0 && strings_.takes_strings();
-  if (exec.old_tid == 0) return complete_image(exec, pid, unread);
+  if (exec.old_tid == 0) return complete_image(exec, pid, unread, written);
   if (unread) {
     const std::uint64_t from = monotonic_ns();
     const std::vector<OpenDescriptor> descriptors = portraits_.descriptors_of(pid);
     if (auto done = write_descriptors(trace::ProcessId(exec.process), from, monotonic_ns(), descriptors); !done)
       return done;
   }
-  return sink_.append(strings_.filter(exec.head));
+  return write(strings_.filter(exec.head), written);
 }
 
-Result<void> Arrivals::complete_image(const usc_exec& exec, std::uint32_t pid, bool with_descriptors) {
+Result<void> Arrivals::write(const usc_record& image, const ImageWritten& written) {
+  written(reinterpret_cast<const usc_exec&>(image));
+  return sink_.append(image);
+}
+
+Result<void> Arrivals::complete_image(const usc_exec& exec, std::uint32_t pid, bool with_descriptors,
+                                      const ImageWritten& written) {
   const auto answer = portraits_.portrait_of(pid, with_descriptors);
   if (!answer || answer->has_io_uring) {
     usc_io_uring user{};
@@ -68,7 +74,7 @@ Result<void> Arrivals::complete_image(const usc_exec& exec, std::uint32_t pid, b
       write_descriptors(trace::ProcessId(exec.process), portrait.descriptors_ns, monotonic_ns(), portrait.descriptors);
   if (!done) return done;
   adopted_.push_back(pid);
-  return sink_.append(strings_.filter(completed(exec, portrait).head()));
+  return write(strings_.filter(completed(exec, portrait).head()), written);
 }
 
 Result<void> Arrivals::write_descriptors(trace::ProcessId process, std::uint64_t from_ns, std::uint64_t until_ns,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -30,14 +31,18 @@ class Arrivals {
   // read when its image comes.
   Result<void> start(const usc_task& task);
   // Writes the image (the record of which is not to be written otherwise), and before it what its process has open, if
-  // that was not known. `pid`: of the process, 0 = not known.
-  Result<void> write_image(const usc_exec& exec, std::uint32_t pid);
+  // that was not known. `pid`: of the process, 0 = not known. `written` gets the record as it is written.
+  using ImageWritten = std::function<void(const usc_exec&)>;
+  Result<void> write_image(
+      const usc_exec& exec, std::uint32_t pid, const ImageWritten& written = [](const usc_exec& /*image*/) {});
 
   // Pids of processes that ran before the trace and whose image was written since the last call.
   std::vector<std::uint32_t> take_adopted() { return std::exchange(adopted_, {}); }
 
  private:
-  Result<void> complete_image(const usc_exec& exec, std::uint32_t pid, bool with_descriptors);
+  Result<void> complete_image(const usc_exec& exec, std::uint32_t pid, bool with_descriptors,
+                              const ImageWritten& written);
+  Result<void> write(const usc_record& image, const ImageWritten& written);
   Result<void> write_descriptors(trace::ProcessId process, std::uint64_t from_ns, std::uint64_t until_ns,
                                  const std::vector<OpenDescriptor>& descriptors);
 
