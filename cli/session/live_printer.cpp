@@ -56,6 +56,13 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
   return row;
 }
 
+// The argument that is the path of an exec that succeeded; npos: the event is none.
+std::size_t path_of_exec(const usc_event& event) {
+  if (event.source != USC_SOURCE_SYSCALL || event.how != USC_HOW_RETURNED || event.result != 0)
+    return std::string_view::npos;
+  return syscalls::syscall_arguments(static_cast<usc_abi>(event.abi), event.kind).value_or("").find('x');
+}
+
 void add_contents(const usc_string& string, std::vector<analyzer::EventContent>& contents) {
   using Holds = analyzer::EventContent::Holds;
   const trace::ContentParts parts = trace::content_parts(string, {string.text, string.bytes});
@@ -110,12 +117,21 @@ void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& /*tas
   waiting_.push_back(event);
 }
 
+bool LivePrinter::awaits_image(const usc_event& event) const {
+  if (!takes_strings_ || path_of_exec(event) == std::string_view::npos) return false;
+  const auto at = tasks_.find(trace::TaskId(event.head.task));
+  return at == tasks_.end() || std::none_of(at->second.images.begin(), at->second.images.end(), [&](const auto& image) {
+           return image.time >= event.entry_ns && image.time <= event.head.time;
+         });
+}
+
 // A processor's records come in their order, but those of other processors may come a round later: a task's start, and
 // strings that it has sent from there.
 void LivePrinter::on_round(std::uint64_t before_ns, const tracer::TaskTable& tasks) {
   const auto is_due = [&](const usc_event& event) {
     if (event.head.time >= before_ns) return false;
-    return before_ns - event.head.time > kPatienceNs || tasks.find(trace::TaskId(event.head.task)).pid != 0;
+    if (before_ns - event.head.time > kPatienceNs) return true;
+    return tasks.find(trace::TaskId(event.head.task)).pid != 0 && !awaits_image(event);
   };
   const auto due = std::stable_partition(waiting_.begin(), waiting_.end(), is_due);
   std::stable_sort(waiting_.begin(), due,
@@ -170,10 +186,7 @@ void LivePrinter::add_image(const usc_event& event, Task& task, analyzer::EventR
   if (task.images.empty() || task.images.front().time > event.head.time) return;
   const store::ImageFacts image = std::move(task.images.front());
   task.images.pop_front();
-  if (event.source != USC_SOURCE_SYSCALL || event.how != USC_HOW_RETURNED || event.result != 0) return;
-  const std::string_view letters =
-      syscalls::syscall_arguments(static_cast<usc_abi>(event.abi), event.kind).value_or("");
-  const std::size_t path = letters.find('x');
+  const std::size_t path = path_of_exec(event);
   if (path == std::string_view::npos) return;
   for (const auto& [arg, text] : {std::pair(path, &image.path), std::pair(path + 1, &image.argv)})
     if (!text->empty())

@@ -46,6 +46,7 @@ class LivePrinter : public tracer::RecordObserver {
 
   Task& task(trace::TaskId serial);
   void print(const usc_event& event, const tracer::TaskTable& tasks);
+  [[nodiscard]] bool awaits_image(const usc_event& event) const;
   [[nodiscard]] std::string program_of(const usc_event& event, const tracer::TaskInfo& task) const;
   static void add_image(const usc_event& event, Task& task, analyzer::EventRow& row);
 
