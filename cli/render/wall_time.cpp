@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <limits>
@@ -53,6 +54,12 @@ bool take(std::string_view& text, char wanted) {
   return true;
 }
 
+bool is_date(int year, int month, int day) {
+  return std::chrono::year_month_day(std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                     std::chrono::day(static_cast<unsigned>(day)))
+      .ok();
+}
+
 std::optional<WallTime> parse_wall_time(std::string_view text) {
   constexpr int kLastYear = 2261;  // the last whole one in 64-bit nanoseconds
   WallTime time;
@@ -62,7 +69,7 @@ std::optional<WallTime> parse_wall_time(std::string_view text) {
     const auto month = take_number(text, 12);
     if (!month || *month == 0 || !take(text, '-')) return std::nullopt;
     const auto day = take_number(text, 31);
-    if (!day || *day == 0 || (!take(text, ' ') && !take(text, 'T'))) return std::nullopt;
+    if (!day || !is_date(*year, *month, *day) || (!take(text, ' ') && !take(text, 'T'))) return std::nullopt;
     time = {*year, *month, *day, 0};
   }
   const auto hours = take_number(text, 23);
@@ -149,8 +156,10 @@ std::int64_t since_start(const WallTime& time, std::int64_t began_ns, std::int64
   const std::tm first_day = local(split(began_ns).seconds);
   const std::int64_t first = analyzer::difference(moment_of(first_day, 0, time.of_day_ns), began_ns);
   if (first >= 0) return first;
-  const std::int64_t next = analyzer::difference(moment_of(first_day, 1, time.of_day_ns), began_ns);
-  return next <= duration_ns ? next : first;
+  // Before the trace, unless the trace went on into the next day: then that day's.
+  const std::tm last_day = local(split(began_ns + std::max<std::int64_t>(0, duration_ns)).seconds);
+  const bool one_day = first_day.tm_year == last_day.tm_year && first_day.tm_yday == last_day.tm_yday;
+  return one_day ? first : analyzer::difference(moment_of(first_day, 1, time.of_day_ns), began_ns);
 }
 
 }  // namespace uscope::cli

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
-#include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "support/text.h"
 #include "uscope/trace_map.h"
@@ -22,11 +24,13 @@ Result<void> check_pid(std::uint32_t pid) {
   if (pid == static_cast<std::uint32_t>(getpid())) return Error{"uscope does not trace itself", "give another --pid"};
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)
     return Error{fmt::format("no process has the number {}", pid), "`ps -e` lists those that run"};
-  // kill accepts a thread's number too.
-  std::error_code error;
-  if (std::filesystem::exists(fmt::format("/proc/{}/status", pid), error) &&
-      !std::filesystem::exists(fmt::format("/proc/{0}/task/{0}", pid), error))
-    return Error{fmt::format("{} is not a process", pid), "give the number of a process"};
+  // kill accepts a thread's number too, and /proc has a folder for it.
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string word; status >> word;) {
+    std::uint32_t process = 0;
+    if (word == "Tgid:" && status >> process && process != pid)
+      return Error{fmt::format("{} is a thread of process {}", pid, process), fmt::format("give --pid {}", process)};
+  }
   return {};
 }
 

@@ -49,8 +49,8 @@ void add_files(CLI::App& app, Invocation& invocation) {
           "what the largest come first by")
       ->check(CLI::IsMember({"time", "bytes", "calls", "failures"}))
       ->default_str("time");
-  verb->add_option("--top", options->query.lines, "only the first so many, 0 = all (the default)")
-      ->check(CLI::NonNegativeNumber)
+  take_number(verb->add_option("--top", options->query.lines, "only the first so many, 0 = all (the default)"), 0,
+              kMostNumber)
       ->type_name("N");
   add_format(*verb, options->format);
   verb->callback([options, &invocation] { invocation.run = [options] { return run_files(*options); }; });

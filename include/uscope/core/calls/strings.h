@@ -359,6 +359,10 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	room->string.kind = kind;
 	room->string.pad = 0;
 	bytes = (bytes + 7) & ~7ull;
+	/* For the verifier of Linux 6.1: what it knows of the bounds is lost by the rounding. */
+	__asm__ volatile("" : "+r"(bytes));
+	if (bytes > STRING_BYTES_MOST)
+		return 0;
 	if (send_record(&room->string.head, USC_RECORD_STRING, sizeof(room->string) + bytes, t->call_serial, now_ns(),
 			false))
 		count_loss(cpu, USC_LOSS_RING_FULL_STRING, t->process);
@@ -371,20 +375,55 @@ static __always_inline __u32 arg_of_slot(__u32 slot)
 	return slot < USC_STRING_ARGS ? slot : slot - USC_STRING_ARGS;
 }
 
+/* The kind in a slot; 0: there is nothing that is read, or the argument is NULL. */
+static __always_inline __u32 kind_in_slot(const struct task_entry *t, __u64 kinds, __u32 slot)
+{
+	__u32 arg = arg_of_slot(slot);
+
+	if (arg >= USC_STRING_ARGS || !t->args[arg])
+		return 0;
+	return kinds >> slot * USC_STRING_KIND_BITS & KIND_MASK;
+}
+
+/* 1: it is read at the return. The verifier goes once through this function and the next one: a loop that branched here
+ * would be too much for it. */
+USC_SUBPROGRAM int take_slot_at_entry(struct task_entry *t, __u64 kinds, __u32 slot)
+{
+	__u32 kind;
+
+	if (!t || slot >= USC_STRING_SLOTS)
+		return 0;
+	kind = kind_in_slot(t, kinds, slot);
+	if (!kind)
+		return 0;
+	return !usc_string_is_read_at_entry(kind) || take_string(t, arg_of_slot(slot), kind, 0, 0);
+}
+
+/* What the kernel writes is there where the call did not fail; an exec that did has its path still. */
+USC_SUBPROGRAM int take_slot_at_return(struct task_entry *t, __u64 kinds, __u32 slot, __s64 result)
+{
+	__u32 kind;
+
+	if (!t || slot >= USC_STRING_SLOTS)
+		return 0;
+	kind = kind_in_slot(t, kinds, slot);
+	if (!kind || kind == USC_STRING_FUTEX)
+		return 0;
+	if (usc_string_is_read_at_entry(kind))
+		take_string(t, arg_of_slot(slot), kind, USC_STRING_LATE, 0);
+	else if (kind == USC_STRING_EXEC ? result < 0 : result >= 0)
+		take_string(t, arg_of_slot(slot), kind, 0, result);
+	return 0;
+}
+
 static __noinline int take_strings_at_entry(struct task_entry *t, __u64 kinds)
 {
-	__u32 slot, arg, kind, left = 0;
+	__u32 slot, left = 0;
 
 	if (!t)
 		return 0;
-	for (slot = 0; slot < USC_STRING_SLOTS && kinds; slot++, kinds >>= USC_STRING_KIND_BITS) {
-		kind = kinds & KIND_MASK;
-		arg = arg_of_slot(slot);
-		if (!kind || !t->args[arg])
-			continue;
-		if (!usc_string_is_read_at_entry(kind) || take_string(t, arg, kind, 0, 0))
-			left |= 1u << slot;
-	}
+	for (slot = 0; slot < USC_STRING_SLOTS && kinds >> slot * USC_STRING_KIND_BITS; slot++)
+		left |= (__u32)take_slot_at_entry(t, kinds, slot) << slot;
 	t->strings_left = left;
 	return 0;
 }
@@ -403,10 +442,9 @@ static __always_inline void strings_at_entry(struct task_entry *t)
 		take_strings_at_entry(t, kinds);
 }
 
-/* What the kernel writes is there where the call did not fail; an exec that did has its path still. */
 static __noinline int take_strings_at_return(struct task_entry *t, __s64 result)
 {
-	__u32 slot, arg, kind, left;
+	__u32 slot, left;
 	__u64 kinds;
 
 	if (!t)
@@ -414,16 +452,9 @@ static __noinline int take_strings_at_return(struct task_entry *t, __s64 result)
 	kinds = string_kinds(t);
 	left = t->strings_left;
 	t->strings_left = 0;
-	for (slot = 0; slot < USC_STRING_SLOTS && kinds; slot++, kinds >>= USC_STRING_KIND_BITS) {
-		kind = kinds & KIND_MASK;
-		arg = arg_of_slot(slot);
-		if (!(left >> slot & 1) || !kind || kind == USC_STRING_FUTEX || !t->args[arg])
-			continue;
-		if (usc_string_is_read_at_entry(kind))
-			take_string(t, arg, kind, USC_STRING_LATE, 0);
-		else if (kind == USC_STRING_EXEC ? result < 0 : result >= 0)
-			take_string(t, arg, kind, 0, result);
-	}
+	for (slot = 0; slot < USC_STRING_SLOTS && left >> slot; slot++)
+		if (left >> slot & 1)
+			take_slot_at_return(t, kinds, slot, result);
 	return 0;
 }
 
