@@ -86,13 +86,11 @@ LivePrinter::Task& LivePrinter::task(trace::TaskId serial) {
 
 void LivePrinter::on_string(const usc_string& string) {
   if (trace::string_holds(string.kind) == trace::StringHolds::NUMBERS) return;
+  // A thread that changes its processor may be heard of in another order than that of its calls.
   std::deque<Strings>& calls = task(trace::TaskId(string.head.task)).strings;
-  auto call =
-      std::find_if(calls.rbegin(), calls.rend(), [&](const Strings& s) { return s.entry_ns == string.entry_ns; });
-  if (call == calls.rend()) {
-    calls.push_back({string.entry_ns, {}, {}});
-    call = calls.rbegin();
-  }
+  auto call = std::lower_bound(calls.begin(), calls.end(), string.entry_ns,
+                               [](const Strings& s, std::uint64_t entry_ns) { return s.entry_ns < entry_ns; });
+  if (call == calls.end() || call->entry_ns != string.entry_ns) call = calls.insert(call, {string.entry_ns, {}, {}});
   if (trace::is_content(string.kind)) return add_contents(string, call->contents);
   call->list.push_back({string.arg, store::string_text(string, {string.text, string.bytes}),
                         (string.flags & USC_STRING_LATE) != 0, analyzer::EventString::Source::kProgram});

@@ -18,7 +18,10 @@
 #define POLL_BYTES 8	 /* struct pollfd */
 #define EPOLL_BYTES 12	 /* struct epoll_event, which is packed */
 #define TIME_BYTES 16	 /* struct timespec, struct timeval */
-#define SIGINFO_BYTES 48 /* the part that waitid writes */
+#define SIGINFO_BYTES 28 /* the part that waitid writes, */
+#define SIGINFO_HOLE 12	 /* but for a word here */
+#define MOST_POLLED (1u << 20)
+#define EPOLL_DEL 2 /* EPOLL_CTL_DEL: the event has no meaning */
 #define STAT_BYTES 144
 #define STATX_BYTES 256
 
@@ -105,8 +108,8 @@ static __always_inline __u64 structure_bytes(__u32 kind, __u64 next, __s64 resul
 	switch (kind) {
 	case USC_STRING_PAIR:
 		return 8;
-	case USC_STRING_POLL:
-		return (__u64)(__u32)next * POLL_BYTES;
+	case USC_STRING_POLL: /* of more descriptors than a process can have, there is no array */
+		return (__u32)next <= MOST_POLLED ? (__u64)(__u32)next * POLL_BYTES : 0;
 	case USC_STRING_POLL_OUT:
 		return result > 0 ? (__u64)(__u32)next * POLL_BYTES : 0;
 	case USC_STRING_EPOLL:
@@ -313,7 +316,11 @@ static __always_inline long read_string(struct string_scratch *room, struct stri
 	__asm__ volatile("" : "+r"(bytes));
 	if (!bytes || bytes > USC_DATA_MOST)
 		return 0;
-	return read_user(room->text, bytes, (const void *)place->from) ? -1 : bytes;
+	if (read_user(room->text, bytes, (const void *)place->from))
+		return -1;
+	if (kind == USC_STRING_SIGINFO)
+		*(__u32 *)(room->text + SIGINFO_HOLE) = 0;
+	return bytes;
 }
 
 /* Does a string of no bytes say something? */
@@ -375,14 +382,25 @@ static __always_inline __u32 arg_of_slot(__u32 slot)
 	return slot < USC_STRING_ARGS ? slot : slot - USC_STRING_ARGS;
 }
 
+/* Does the call look at an argument of this kind? What it does not look at may be anything that the program has. */
+static __always_inline bool is_looked_at(const struct task_entry *t, __u32 kind)
+{
+	if (kind == USC_STRING_EPOLL)
+		return t->args[1] != EPOLL_DEL;
+	if (kind == USC_STRING_TIME && usc_futex_is_plain(t->abi, t->nr))
+		return usc_futex_waits(t->args[1]);
+	return true;
+}
+
 /* The kind in a slot; 0: there is nothing that is read, or the argument is NULL. */
 static __always_inline __u32 kind_in_slot(const struct task_entry *t, __u64 kinds, __u32 slot)
 {
+	__u32 kind = kinds >> slot * USC_STRING_KIND_BITS & KIND_MASK;
 	__u32 arg = arg_of_slot(slot);
 
 	if (arg >= USC_STRING_ARGS || !t->args[arg])
 		return 0;
-	return kinds >> slot * USC_STRING_KIND_BITS & KIND_MASK;
+	return is_looked_at(t, kind) ? kind : 0;
 }
 
 /* 1: it is read at the return. The verifier goes once through this function and the next one: a loop that branched here
