@@ -42,7 +42,8 @@ call(writev, null, start + 64, -1, 0)
 call(writev, null, start + 64, 4, 0)
 call(writev, null, start + 4096, 4, 0)
 call(writev, null, start + 64, 1, 0)
-call(poll, start, 2**32 - 1, 0, 0)
+call(poll, start, 2**32 - 1, 0, 0)             # more than there can be
+call(poll, start, 400, 0, 0)
 call(poll, start + 4096, 3, 0, 0)
 room[128:184] = struct.pack("<7Q", 0, 0, start + 64, 2**63, 0, 2**64 - 1, 0)
 call(sendmsg, null, start + 128, 0, 0)
@@ -52,6 +53,31 @@ call(sendmsg, null, start + 4096, 0, 0)
 call(readv, null, start + 64, 2, 0)
 call(epoll_wait, null, start, 2**31 - 1, 0)
 os.write(null, b"the end")
+"""
+
+# What lies in the room is nothing to these calls.
+UNLOOKED = """
+import ctypes, mmap, os, struct
+call = ctypes.CDLL(None).syscall
+call.argtypes = [ctypes.c_long] * 6
+room = mmap.mmap(-1, 4096)
+start = ctypes.addressof(ctypes.c_char.from_buffer(room))
+room[:] = (b"left" + b"here") * 512
+word = mmap.mmap(-1, 4096)
+futex = ctypes.addressof(ctypes.c_char.from_buffer(word))
+epoll_create1, epoll_ctl, sys_futex, waitid = 291, 233, 202, 247
+e = call(epoll_create1, 0, 0, 0, 0, 0)
+word[64:76] = struct.pack("<IQ", 1, 7)
+end = os.pipe()[0]
+call(epoll_ctl, e, 1, end, futex + 64, 0)
+call(epoll_ctl, e, 2, end, start, 0)
+call(sys_futex, futex, 129, 1, start, 0)       # wakes
+word[128:144] = struct.pack("<QQ", 0, 1000)
+call(sys_futex, futex, 128, 0, futex + 128, 0) # waits
+child = os.fork()
+if child == 0:
+    os._exit(3)
+call(waitid, 1, child, start, 4, 0)
 """
 
 
@@ -108,10 +134,22 @@ class Contents(unittest.TestCase):
         self.assertEqual(len(vectors[5][1]), 24 + 8)
         self.assertIn("[{iov_base=\"data\", iov_len=4}], 1) = 4", self.events("-e", "writev"))
         # An array that does not fit is cut behind a whole structure.
-        polls = self.contents("poll", "a1 = 4294967295")
-        self.assertEqual([(len(value), cut) for _, _, _, value, cut in polls], [(1024, 1)])
-        self.assertEqual(self.contents("poll", "a1 = 3"), [])
+        polls = self.contents("poll", "a1 = 400")
+        self.assertEqual([(len(value), cut) for _, _, _, value, cut in polls], [(1024, 1)] * 2)  # asked, and found
+        self.assertEqual(self.contents("poll", "a1 IN (3, 4294967295)"), [])
         self.assertEqual(self.contents("epoll_wait"), [])
+
+    def test_what_a_call_does_not_look_at_is_not_kept(self):
+        self.record(UNLOOKED, "--data", "4096")
+        self.assertEqual(self.contents("epoll_ctl", "a1 = 2"), [])
+        self.assertEqual([len(value) for _, _, _, value, _ in self.contents("epoll_ctl")], [12])
+        self.assertEqual(self.contents("futex", "a1 = 129"), [])
+        self.assertEqual([len(value) for _, _, _, value, _ in self.contents("futex", "a1 = 128")], [16])
+        info = [value for _, _, _, value, _ in self.contents("waitid")]
+        self.assertEqual([(len(value), value[12:16]) for value in info], [(28, bytes(4))])
+        for path in (self.path, self.raw):
+            with open(path, "rb") as file:
+                self.assertEqual(file.read().count(b"lefthere"), 0, path)
 
     def test_a_call_that_hangs_shows_what_it_was_given(self):
         self.record("import os, select; r, w = os.pipe(); p = select.poll(); p.register(r, 1); p.poll(5000)", "--data", "8", "--duration",
