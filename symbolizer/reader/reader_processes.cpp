@@ -29,6 +29,7 @@ constexpr std::chrono::milliseconds kKeeperTime{10'000};  // the keeper never re
 constexpr std::size_t kMostIdle = 4;
 constexpr const char* kUnsound = "the process that read it gave an impossible answer";
 
+constexpr int kMostBegun = 2;                 // readers for one file, until one takes it
 constexpr std::int64_t kLongestPollMs = 100;  // between two checks of `stopped`
 
 // Whether data or the end arrives before the deadline.
@@ -123,11 +124,15 @@ Result<void> ProcessReading::begin() {
     }
   }
   reused_ = false;
-  auto reader = readers_.begin_reader(owner);
-  if (!reader) return reader.error().in(name_);
-  reader_ = std::move(*reader);
-  if (!hand_over()) return give_up("cannot be handed to the process that reads it");
-  return {};
+  // A reader dies with its keeper. Then the next one is begun by the keeper that stands by.
+  for (int begun = 1;; begun++) {
+    auto reader = readers_.begin_reader(owner);
+    if (!reader) return reader.error().in(name_);
+    reader_ = std::move(*reader);
+    if (hand_over()) return {};
+    if (begun == kMostBegun) return give_up("cannot be handed to the process that reads it");
+    kill_reader(reader_);
+  }
 }
 
 ProcessReading::Came ProcessReading::try_receive(std::span<std::byte> bytes) {
