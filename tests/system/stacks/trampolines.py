@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Stacks through trampolines in anonymous memory that keep no frame pointer, as Python's `-X perf` makes them: `sub $8,%rsp; call *%rcx;
-add $8,%rsp; ret`, and the form that saves rbp. Their callers use rbp for something else. Needs root and BPF; usage: trampolines.py USCOPE"""
+add $8,%rsp; ret`, and the form that saves rbp. Their callers use rbp for something else. Needs root and a backend; usage: trampolines.py USCOPE
+FIXTURE"""
 import os
 import sqlite3
 import subprocess
@@ -9,40 +10,12 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+
+FIXTURE = os.path.abspath(sys.argv.pop(2))
 USCOPE = os.path.abspath(sys.argv.pop(1))
-DEPTH = 5
-PROGRAM = r"""
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-static const unsigned char forms[2][16] = {
-    {0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3},
-    {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd1, 0x5d, 0xc3}};
-
-/* Calls the trampoline, its second argument, which calls the first one; rbp is 1 meanwhile. */
-long through(long (*callback)(long), void* trampoline, long argument);
-__asm__(".globl through\n.type through, @function\nthrough:\n.cfi_startproc\npush %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\n"
-        "mov $1, %ebp\nmov %rdi, %rcx\nmov %rdx, %rdi\ncall *%rsi\npop %rbp\n.cfi_def_cfa_offset 8\nret\n.cfi_endproc\n"
-        ".size through, . - through");
-
-static unsigned char* code;
-
-__attribute__((noinline)) long level(long n) {
-  long result = n ? through(level, code + 16 * n, n - 1) : getppid();
-  __asm__ volatile("" : "+r"(result));
-  return result;
-}
-
-int main(int argc, char** argv) {
-  const int form = argc > 1 && argv[1][0] == 'b';
-  code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (code == MAP_FAILED) return 1;
-  for (int i = 0; i < 256; i++) memcpy(code + 16 * i, forms[form], 16);
-  for (int i = 0; i < 3; i++) level(DEPTH);
-  return 0;
-}
-"""
+DEPTH = 5  # as tests/fixtures/trampolines.c has it
 
 
 class Trampolines(unittest.TestCase):
@@ -52,12 +25,9 @@ class Trampolines(unittest.TestCase):
         self.folder = folder.name
 
     def stacks(self, *arguments):
-        source, program, db = (os.path.join(self.folder, name) for name in ("program.c", "program", "trace.db"))
-        with open(source, "w", encoding="ascii") as file:
-            file.write(PROGRAM)
-        subprocess.run(["cc", "-O2", "-fomit-frame-pointer", f"-DDEPTH={DEPTH}", "-o", program, source], check=True)
-        done = subprocess.run([USCOPE, "record", "--force", "-e", "getppid", "-o", db, "--", program, *arguments],
-                              capture_output=True, text=True, timeout=120, check=False)
+        db = os.path.join(self.folder, "trace.db")
+        done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "--force", "-e", "getppid", "-o", db, "--", FIXTURE, *arguments],
+                              capture_output=True, text=True, timeout=120 * SLOWNESS, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as connection:
             return connection.execute("SELECT ended, folded FROM v_event WHERE kind = 'getppid' ORDER BY id").fetchall()
