@@ -14,7 +14,7 @@ class ObjectsTest : public LoaderTest {
  protected:
   void SetUp() override {
     usual();
-    trace_->descriptor(1, USC_FD_CWD, "/work", kStart);
+    trace_->descriptor(1, USC_FD_CWD, "/www", kStart);
     trace_->descriptor(1, USC_FD_END, "", kStart);
   }
 
@@ -64,8 +64,8 @@ TEST_F(ObjectsTest, PathsAndDescriptorsAreCountedByName) {
   load();
   EXPECT_EQ(objects(),
             "openat|-|/etc/none|call|1|1|5|0\n"
-            "openat|/work|index.html|call|1|0|5|0\n"
-            "read|-|/work/index.html|call|3|1|15|120\n"
+            "openat|/www|index.html|call|1|0|5|0\n"
+            "read|-|/www/index.html|call|3|1|15|120\n"
             "write|-|-|call|1|0|5|7");
 }
 
@@ -96,18 +96,18 @@ TEST_F(ObjectsTest, TheFolderOfARelativePathIsNamed) {
   text(0, "c");
   load();
   EXPECT_EQ(rows("SELECT event_id, arg, value FROM event_string JOIN string ON string.id = string_id WHERE source = 2"),
-            "1|0|/work");
+            "1|0|/www");
   EXPECT_EQ(rows("SELECT f.value, s.value FROM object_total JOIN kind ON kind.id = kind_id JOIN string f ON f.id = "
                  "folder_id JOIN string s ON s.id = string_id WHERE name = 'stat'"),
-            "/work|c");
+            "/www|c");
 }
 
 TEST_F(ObjectsTest, WhatIsHiddenTogetherHasNoFolder) {
-  trace_->meta("redact", R"(["/work/secret*"])");
+  trace_->meta("redact", R"(["/www/secret*"])");
   open("secret.key", -2);
   open("other", -2);
   load();
-  EXPECT_EQ(objects(), "openat|/work|other|call|1|1|5|0\nopenat|-|secret.key|call|1|1|5|0");
+  EXPECT_EQ(objects(), "openat|/www|other|call|1|1|5|0\nopenat|-|secret.key|call|1|1|5|0");
   EXPECT_EQ(rows("SELECT event_id FROM event_string WHERE source = 2"), "2");
 }
 
