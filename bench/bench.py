@@ -17,13 +17,13 @@ usage: bench.py --build FOLDER [--rounds N] [--calls N] [--case NAME]... [--json
 import argparse
 import json
 import os
-import platform
 import re
 import sqlite3
-import statistics
 import subprocess
 import sys
 import tempfile
+
+from figures import machine, spread
 
 # name: fixture, its second argument, frames kept (-S, ustack(N)), largest ratio to bpftrace that is accepted, aim
 CASES = {
@@ -139,19 +139,6 @@ class Case:
         }
 
 
-def spread(values, digits=1):
-    ordered = sorted(values)
-    quartiles = statistics.quantiles(ordered, n=4, method="inclusive") if len(ordered) > 1 else ordered * 3
-    low, middle, high = (round(value, digits) for value in quartiles)
-    return {
-        "median": middle,
-        "quartiles": [low, high],
-        "least": round(ordered[0], digits),
-        "most": round(ordered[-1], digits),
-        "runs": len(ordered),
-    }
-
-
 def text(results):
     yield f"{'case':13}{'what':22}{'median ns':>11}{'quartiles':>24}{'runs':>6}"
     for result in results:
@@ -172,19 +159,6 @@ def text(results):
             f"{result['case']:13}{'uscope / bpftrace':22}{ratio['median']:>11.2f}{f'{low:.2f} … {high:.2f}':>24}"
             f"{ratio['runs']:>6}   must be ≤ {result['ratio_bound']}: {met} (aim {result['ratio_aim']}); no event lost"
         )
-
-
-def machine():
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        model = re.search(r"^model name\s*: (.*)$", file.read(), re.MULTILINE)
-    return {
-        "kernel": platform.release(),
-        "processor": model[1] if model else "unknown",
-        "processors": os.cpu_count(),
-        "load_before": os.getloadavg()[0],
-        "bpftrace": run(["bpftrace", "--version"]).stdout.strip(),
-        "strace": run(["strace", "-V"]).stdout.split("\n", 1)[0],
-    }
 
 
 def main():

@@ -14,30 +14,20 @@ Needs root, bpftool and sysbench.
 
 import argparse
 import contextlib
-import ctypes
 import json
 import os
 import re
-import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-BPF_CALL, PROG_LOAD, RAW_TRACEPOINT_OPEN, RAW_TRACEPOINT = 321, 5, 17, 17  # x86-64's bpf(2), include/uapi/linux/bpf.h
-RETURN_ZERO = bytes([0xB7, 0, 0, 0, 0, 0, 0, 0, 0x95, 0, 0, 0, 0, 0, 0, 0])
+from figures import quartiles
+from tracing import Failed, beside, empty_programs
+
 STATISTICS = "/proc/sys/kernel/bpf_stats_enabled"
 NEIGHBOUR_BOUND, NEIGHBOUR_AIM = 40, 20  # ns a call beyond empty programs
 COMPUTATION_BOUND, COMPUTATION_AIM = 1, 0.1  # per cent
-
-
-class Failed(Exception):
-    pass
-
-
-def quartiles(values):
-    return statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
 
 
 class Loop:
@@ -48,47 +38,6 @@ class Loop:
     def ns(self):
         said = subprocess.run(self.command, capture_output=True, text=True, timeout=300, check=True).stdout
         return int(re.search(r"^(\d+)$", said, re.MULTILINE)[1]) / self.calls
-
-
-@contextlib.contextmanager
-def beside(command, begun, folder):
-    """The command runs, and has begun, while `with` lasts."""
-    with open(os.path.join(folder, "said"), "w+", encoding="utf-8") as said:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
-        try:
-            end = time.monotonic() + 60
-            while begun not in open(said.name, encoding="utf-8").read():
-                if process.poll() is not None or time.monotonic() > end:
-                    raise Failed(f"{command[0]} does not begin: {open(said.name, encoding='utf-8').read()[-300:]}")
-                time.sleep(0.05)
-            yield
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(60)
-
-
-def bpf(command, *fields):
-    """bpf(2) with these fields, in order: (value, bytes)."""
-    attributes = b"".join(value.to_bytes(size, "little") for value, size in fields)
-    room = ctypes.create_string_buffer(attributes, 128)
-    result = ctypes.CDLL(None, use_errno=True).syscall(BPF_CALL, command, room, 128)
-    if result < 0:
-        raise OSError(ctypes.get_errno(), "bpf: " + os.strerror(ctypes.get_errno()))
-    return result
-
-
-@contextlib.contextmanager
-def empty_programs():
-    code, license_text = ctypes.create_string_buffer(RETURN_ZERO, 16), ctypes.create_string_buffer(b"GPL")
-    opened = [bpf(PROG_LOAD, (RAW_TRACEPOINT, 4), (2, 4), (ctypes.addressof(code), 8), (ctypes.addressof(license_text), 8))]
-    try:
-        for name in (b"sys_enter", b"sys_exit"):
-            text = ctypes.create_string_buffer(name)
-            opened.append(bpf(RAW_TRACEPOINT_OPEN, (ctypes.addressof(text), 8), (opened[0], 4)))
-        yield
-    finally:
-        for fd in opened:
-            os.close(fd)
 
 
 def neighbours(uscope, loop, rounds, folder):

@@ -18,7 +18,6 @@ import http.client
 import http.server
 import json
 import os
-import pwd
 import shutil
 import signal
 import sqlite3
@@ -29,7 +28,8 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "support", "py"))
-from server_setup import Failed, answers, apache_conf, free_port, run, wait_for  # noqa: E402
+from server_setup import (Failed, answers, apache_command, free_port, mariadb_command, nginx_command, postgres_command,  # noqa: E402
+                          postgres_programs, run, started, wait_for)
 
 MOST_RANK = 5
 LEAST_EVENTS = 10
@@ -175,8 +175,7 @@ CustomLog logs/access.log short
 
     def __init__(self, folder):
         super().__init__(folder)
-        conf = apache_conf(folder, self.port, self.lines, self.pages)
-        self.process = subprocess.Popen(["/usr/sbin/apache2", "-f", conf, "-DFOREGROUND"], stdin=subprocess.DEVNULL)
+        self.process = started(apache_command(folder, self.port, self.lines, self.pages))
         wait_for(lambda: answers(self.port), "apache2 does not serve")
 
     def faults(self):
@@ -187,30 +186,14 @@ CustomLog logs/access.log short
 
 class Nginx(WebServer):
     name = "nginx"
-    conf = """daemon off;
-user nobody nogroup;
-pid {folder}/pid;
-error_log {folder}/error.log;
-worker_processes 1;
-events {{ worker_connections 64; }}
-http {{
-  access_log {folder}/logs/access.log;
-  server {{
-    listen 127.0.0.1:{port};
-    root {folder}/htdocs;
-    location /upstream {{ proxy_pass http://127.0.0.1:{upstream}; }}
-  }}
-}}
-"""
+    lines = "worker_processes 1; events { worker_connections 64; }"
 
     def __init__(self, folder):
         super().__init__(folder)
-        conf = os.path.join(folder, "nginx.conf")
         self.upstream = free_port()
-        with open(conf, "w", encoding="ascii") as file:
-            file.write(self.conf.format(folder=folder, port=self.port, upstream=self.upstream))
         self.start_upstream()
-        self.process = subprocess.Popen(["/usr/sbin/nginx", "-p", folder, "-c", conf], stdin=subprocess.DEVNULL)
+        self.process = started(nginx_command(folder, self.port, self.pages, self.lines, f"access_log {folder}/logs/access.log;",
+                                             f"location /upstream {{ proxy_pass http://127.0.0.1:{self.upstream}; }}"))
         wait_for(lambda: answers(self.port), "nginx does not serve")
 
     def start_upstream(self):
@@ -256,12 +239,8 @@ class MariaDb:
 
     def __init__(self, folder):
         self.socket, self.data = os.path.join(folder, "socket"), os.path.join(folder, "data")
-        shutil.chown(folder, "mysql", "mysql")
         self.disk = SmallDisk(os.path.join(folder, "disk"), "mysql", "16M")
-        run("mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", f"--datadir={self.data}", f"--tmpdir={folder}", "--user=mysql")
-        self.process = subprocess.Popen(["/usr/sbin/mariadbd", "--no-defaults", f"--datadir={self.data}", f"--socket={self.socket}", "--user=mysql",
-                                         "--skip-networking", f"--tmpdir={folder}", f"--log-error={folder}/log"], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = started(mariadb_command(folder))
         wait_for(lambda: os.path.exists(self.socket), "mariadbd does not serve")
         self.sql("CREATE DATABASE bench", database="mysql")
         self.sql("CREATE TABLE plain (id INT PRIMARY KEY, text VARCHAR(100)) ENGINE=InnoDB; INSERT INTO plain VALUES (1, 'one'), (2, 'two');"
@@ -299,32 +278,17 @@ class Postgres:
 
     def __init__(self, folder):
         self.folder, self.port = folder, free_port()
-        self.programs = next(f"/usr/lib/postgresql/{version}/bin" for version in sorted(os.listdir("/usr/lib/postgresql"), reverse=True))
-        self.account = pwd.getpwnam("postgres")
-        data = os.path.join(folder, "pg")
-        os.mkdir(data)
-        shutil.chown(data, "postgres", "postgres")
-        self.data = data
         self.disk = SmallDisk(os.path.join(folder, "disk"), "postgres", "6M")
-        self.as_postgres([f"{self.programs}/initdb", "-D", data, "-A", "trust", "--no-sync"])
-        self.process = subprocess.Popen([f"{self.programs}/postgres", "-D", data, "-p", str(self.port), "-c", "listen_addresses=127.0.0.1",
-                                         "-c", f"unix_socket_directories={data}", "-c", "autovacuum=off", "-c", "fsync=off"],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                        user=self.account.pw_uid, group=self.account.pw_gid, extra_groups=[])
+        self.process = started(postgres_command(folder, "-p", str(self.port), "-c", "listen_addresses=127.0.0.1", "-c", "autovacuum=off",
+                                                "-c", "fsync=off"))
         wait_for(lambda: self.sql("SELECT 1").returncode == 0, "postgres does not serve")
         self.sql("CREATE TABLE plain (id int primary key, text text); INSERT INTO plain SELECT n, repeat('x', 100) FROM generate_series(1, 100) n")
         self.sql(f"CREATE TABLESPACE small LOCATION '{self.disk.folder}'")
         self.sql("CREATE TABLE heavy (text text) TABLESPACE small; ALTER TABLE heavy ALTER text SET STORAGE PLAIN")
-        self.plain = os.path.join(data, self.ask("SELECT pg_relation_filepath('plain')"))
-
-    def as_postgres(self, command):
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, cwd="/", user=self.account.pw_uid,
-                              group=self.account.pw_gid, extra_groups=[], check=False)
-        if done.returncode != 0:
-            raise Failed(done.stderr)
+        self.plain = os.path.join(folder, "data", self.ask("SELECT pg_relation_filepath('plain')"))
 
     def sql(self, text, *options):
-        return subprocess.run([f"{self.programs}/psql", "-X", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", *options, "-c", text, "postgres"],
+        return subprocess.run([f"{postgres_programs()}/psql", "-X", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", *options, "-c", text, "postgres"],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
 
     def ask(self, text):

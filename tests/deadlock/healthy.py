@@ -19,30 +19,20 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "py"))
-from server_setup import answers, apache_conf, free_port, run, wait_for, written  # noqa: E402
+from server_setup import (answers, apache_command, free_port, mariadb_command, nginx_command, postgres_command,  # noqa: E402
+                          redis_command, started as started_by, wait_for)
 
 APACHE_LINES = """StartServers 2
 ThreadsPerChild 25
 """
 
-NGINX = """daemon off;
-pid {folder}/pid;
-error_log {folder}/error.log;
-worker_processes 2;
-thread_pool default threads=16;
-events {{ }}
-http {{
-  access_log off;
-  client_body_temp_path {folder}/body;
-  server {{ listen 127.0.0.1:{port}; root {folder}; aio threads; }}
-}}
-"""
+NGINX_LINES = "worker_processes 2; thread_pool default threads=16; events { }"
 
 NODE = "require('http').createServer((_, answer) => answer.end('x')).listen({port}, '127.0.0.1'); require('fs').readFile('/etc/hostname', () => 0)"
 
 
 def started(*command, **options):
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, **options)
+    return started_by(command, start_new_session=True, **options)
 
 
 def serves(process, port):
@@ -52,37 +42,29 @@ def serves(process, port):
 
 def apache(folder, _):
     port = free_port()
-    return serves(started("/usr/sbin/apache2", "-f", apache_conf(folder, port, APACHE_LINES), "-DFOREGROUND"), port)
+    return serves(started(*apache_command(folder, port, APACHE_LINES)), port)
 
 
 def nginx(folder, _):
     port = free_port()
-    return serves(started("/usr/sbin/nginx", "-p", folder, "-c", written(folder, "nginx.conf", NGINX.format(folder=folder, port=port))), port)
+    return serves(started(*nginx_command(folder, port, folder, NGINX_LINES, server="aio threads;")), port)
 
 
 def redis(folder, _):
     path = os.path.join(folder, "socket")
-    process = started("/usr/bin/redis-server", "--port", "0", "--unixsocket", path, "--dir", folder, "--save", "", user="nobody")
+    process = started(*redis_command(folder, "--port", "0", "--unixsocket", path))
     wait_for(lambda: os.path.exists(path), "redis-server does not serve")
     return process
 
 
 def mariadb(folder, _):
-    data, path = os.path.join(folder, "data"), os.path.join(folder, "socket")
-    shutil.chown(folder, "mysql", "mysql")
-    run("mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", f"--datadir={data}", "--user=mysql")
-    process = started("/usr/sbin/mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={path}", "--user=mysql", "--skip-networking",
-                      f"--log-error={folder}/log")
-    wait_for(lambda: os.path.exists(path), "mariadbd does not serve")
+    process = started(*mariadb_command(folder))
+    wait_for(lambda: os.path.exists(os.path.join(folder, "socket")), "mariadbd does not serve")
     return process
 
 
 def postgres(folder, _):
-    programs = max(os.path.join("/usr/lib/postgresql", version, "bin") for version in os.listdir("/usr/lib/postgresql"))
-    shutil.chown(folder, "postgres", "postgres")
-    data = os.path.join(folder, "data")
-    run(os.path.join(programs, "initdb"), "-D", data, user="postgres", cwd=folder)
-    process = started(os.path.join(programs, "postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", user="postgres", cwd=folder)
+    process = started(*postgres_command(folder, "-c", "listen_addresses="))
     wait_for(lambda: os.path.exists(os.path.join(folder, ".s.PGSQL.5432")), "postgres does not serve")
     return process
 

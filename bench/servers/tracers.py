@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""What is attached to a server, or starts it, while it is loaded; and what it has seen."""
+import contextlib
+import os
+import re
+import sqlite3
+
+from server_setup import Failed, run
+from tracing import beside
+
+WHOLE = "('root', 'scope', 'budget')"  # how a stack ends that lacks nothing that was asked for
+COUNTERS = ("walks", "memo_hits", "mapping_lookups", "deferred_lock", "deferred_no_table", "deferred_mappings", "deferred_register",
+            "deferred_copied")
+
+
+class Uscope:
+    """`record` of one build; `seen` is what the trace tells, once there is one."""
+
+    def __init__(self, build, mode, frames, folder):
+        self.folder, self.trace = folder, os.path.join(folder, "trace.db")
+        self.command = [os.path.join(os.path.abspath(build), "uscope"), "record", "-o", self.trace, "--mode", str(mode), "-S", str(frames)]
+
+    def attached(self, server):
+        def judge(status, said):
+            if status != 0:
+                raise Failed(f"uscope: {said[-400:]}")
+
+        return beside([*self.command, "--app", server.program], "Ctrl-C ends tracing", self.folder, judge)
+
+    def seen(self, window):
+        """Events in all and those of a time (from, to: ns), stacks that are not whole, and the tracer's counters, which are of its whole
+        time. A loss of any kind is a failure."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.trace}?mode=ro", uri=True)) as database:
+            lost = database.execute("SELECT cause, sum(count) FROM loss GROUP BY 1").fetchall()
+            if lost:
+                raise Failed(f"uscope lost: {lost}")
+            (everything,) = database.execute("SELECT count(*) FROM event").fetchone()
+            (events,) = database.execute("SELECT count(*) FROM event WHERE ts_ns BETWEEN ? AND ?", window).fetchone()
+            (broken,) = database.execute(f"SELECT coalesce(sum(events), 0) FROM stack_end WHERE ended NOT IN {WHOLE}").fetchone()
+            wanted = ", ".join(f"'{name}'" for name in COUNTERS)
+            counters = dict(database.execute(f"SELECT key, CAST(value AS INTEGER) FROM meta WHERE key IN ({wanted})"))
+        os.unlink(self.trace)
+        return {"events": events, "events_of_trace": everything, "stacks_not_whole": broken, **counters}
+
+
+class Bpftrace:
+    """Frame-pointer stacks of five frames, counted in the kernel. `events`: how many, also those of the half second before the load."""
+
+    STACKS_MAX = 65536
+    PROGRAM = 'BEGIN {{ printf("begun\\n"); }} tracepoint:raw_syscalls:sys_enter /comm == "{}"/ {{ @[ustack(5)] = count(); }}'
+
+    def __init__(self, folder):
+        self.folder, self.events = folder, None
+
+    def attached(self, server):
+        def judge(status, said):
+            if status != 0:
+                raise Failed(f"bpftrace: {said[-400:]}")
+            self.events = self.counted(said)
+
+        return beside(["bpftrace", "-e", self.PROGRAM.format(server.program)], "begun", self.folder, judge,
+                      env={**os.environ, "BPFTRACE_MAP_KEYS_MAX": str(self.STACKS_MAX)})
+
+    @classmethod
+    def counted(cls, said):
+        counts = [int(count) for count in re.findall(r"\]: (\d+)$", said, re.MULTILINE)]
+        if not counts or len(counts) >= cls.STACKS_MAX:
+            raise Failed(f"bpftrace counted {len(counts)} stacks, of which it has room for {cls.STACKS_MAX}")
+        return sum(counts)
+
+
+def under_strace(server, folder):
+    pids = ",".join(run("pgrep", "-x", server.program).split())
+    return beside(["strace", "-f", "-k", "-o", "/dev/null", "-p", pids], "attached", folder)
