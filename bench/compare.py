@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What got worse between two runs of one benchmark: the JSON of servers.py, bench.py or kmod_cost.py.
 
-A figure is worse where its median is worse and the quartiles of the two runs do not overlap: OLD's upper quartile lies below NEW's lower
-one (all figures are costs). A figure of fewer than three runs has no spread, and is not judged. Figures of peers and of programs alone say what
-machine it was, and are not compared. Only ratios should be compared between machines.
+All figures are costs. One is worse where the quartiles of the two runs do not overlap: OLD's upper one lies below NEW's lower one. A figure
+of fewer than three runs has no spread, and is not judged. Figures of peers and of programs alone say what machine it was, and are
+not compared. Between machines, only ratios mean anything.
 
 usage: compare.py OLD.json NEW.json [--some]
 Exit status 1 if a figure got worse, is missing in NEW (with --some, NEW may lack figures), or NEW says that something failed.
@@ -107,7 +107,8 @@ def read(path):
 
 def facts(report):
     """Of the machine; nothing where the benchmark counts instructions."""
-    return {key: value for key, value in report["machine"].items() if key != "load_before"} if isinstance(report, dict) and "machine" in report else {}
+    told = report.get("machine", {}) if isinstance(report, dict) else {}
+    return {key: value for key, value in told.items() if key != "load_before"}
 
 
 def main():

@@ -24,8 +24,9 @@ def spread(values, digits=1):
     }
 
 
-def version_of(*command):
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True).stdout.split("\n", 1)[0]
+def _version(*command):
+    said = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True).stdout
+    return said.split("\n", 1)[0]
 
 
 def machine():
@@ -36,6 +37,6 @@ def machine():
         "processor": model[1] if model else "unknown",
         "processors": os.cpu_count(),
         "load_before": os.getloadavg()[0],
-        "bpftrace": version_of("bpftrace", "--version"),
-        "strace": version_of("strace", "-V"),
+        "bpftrace": _version("bpftrace", "--version"),
+        "strace": _version("strace", "-V"),
     }

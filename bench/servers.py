@@ -9,10 +9,10 @@ throughput, and what processor time of server and tracer is added, is told again
 rounds. Server, tracer and load share the machine, so the collector's own work is in what is measured. A loss of any kind fails it.
 
 Processor time for each event is what a variant adds to a request, less what empty programs add in the same round, by the events of a
-request. Events are counted in the trace, in the time of the load; bpftrace counts its own. Its ratio to bpftrace's is one of the same round.
+request. Events are counted in the trace, in the time of the load; bpftrace counts its own. Ratios are of two variants in one round.
 
---old measures another build's uscope in the same rounds, and tells the ratio of the two. --attach N attaches N times, while it is busy,
-to one server that is not started anew; with what the walks of each try took. One run under `strace -f -k` is for comparison.
+--old measures another build's uscope in the same rounds. --attach N attaches N times to one server while it is busy, without starting it
+anew, and tells what the walks of each try took. One run under `strace -f -k` is for comparison.
 
 usage: servers.py --build FOLDER [--old FOLDER] [--rounds N] [--seconds N] [--attach N] [--server NAME]... [--variant NAME]... [--json FILE]
                   [--markdown] [--check] [--no-strace]
@@ -48,7 +48,7 @@ def results_of(arguments, kind):
         for load in server.loads:
             yield summary(server, load, measure(arguments, server, load, folder))
     finally:
-        if server and server.process.poll() is None:
+        if server:
             server.stop()
         shutil.rmtree(folder, ignore_errors=True)
 

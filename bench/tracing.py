@@ -17,7 +17,8 @@ RETURN_ZERO = bytes([0xB7, 0, 0, 0, 0, 0, 0, 0, 0x95, 0, 0, 0, 0, 0, 0, 0])
 
 @contextlib.contextmanager
 def beside(command, begun, folder, judge=None, **options):
-    """The command runs, and has printed `begun`, while `with` lasts; yields its pid. `judge` then gets its exit status and what it printed."""
+    """The command runs, and has printed `begun`, while `with` lasts; yields its pid. `judge`: is called with its exit status and what it
+    printed, once it has ended."""
     with open(os.path.join(folder, "said"), "w", encoding="utf-8") as said:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, **options)
 

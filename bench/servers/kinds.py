@@ -31,16 +31,10 @@ class Server:
         if self.process.poll() is not None:
             raise Failed(f"{self.name} does not start: exit status {self.process.returncode}")
 
-    def main(self):
-        pids = named_below(self.process.pid, self.program)
-        if not pids:
-            raise Failed(f"{self.name} has ended")
-        return pids[0]
-
     def stop(self):
         """Its exit status; or that of the tracer that started it, which ends when the server has ended."""
-        if self.process.poll() is None:
-            os.kill(self.main(), self.end_signal)
+        for first in named_below(self.process.pid, self.program)[:1]:
+            os.kill(first, self.end_signal)
         return self.process.wait(300)
 
     def grow(self, load):
