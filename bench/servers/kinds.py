@@ -31,6 +31,10 @@ class Server:
         if self.process.poll() is not None:
             raise Failed(f"{self.name} does not start: exit status {self.process.returncode}")
 
+    def executable(self):
+        """The name that every build's --app knows it by: redis-server, for one, is a link."""
+        return os.path.basename(os.readlink(f"/proc/{named_below(self.process.pid, self.program)[0]}/exe"))
+
     def stop(self):
         """Its exit status; or that of the tracer that started it, which ends when the server has ended."""
         for first in named_below(self.process.pid, self.program)[:1]:

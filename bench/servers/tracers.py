@@ -25,7 +25,7 @@ class Uscope:
             if status != 0:
                 raise Failed(f"uscope: {said[-400:]}")
 
-        return beside([*self.command, "--app", server.program], "Ctrl-C ends tracing", self.folder, judge)
+        return beside([*self.command, "--app", server.executable()], "Ctrl-C ends tracing", self.folder, judge)
 
     def seen(self, window):
         """Events in all and those of a time (from, to: ns), stacks that are not whole, and the tracer's counters, which are of its whole
@@ -36,6 +36,8 @@ class Uscope:
                 raise Failed(f"uscope lost: {lost}")
             (everything,) = database.execute("SELECT count(*) FROM event").fetchone()
             (events,) = database.execute("SELECT count(*) FROM event WHERE ts_ns BETWEEN ? AND ?", window).fetchone()
+            if not events:
+                raise Failed("uscope saw no event while the server was loaded")
             (broken,) = database.execute(f"SELECT coalesce(sum(events), 0) FROM stack_end WHERE ended NOT IN {WHOLE}").fetchone()
             wanted = ", ".join(f"'{name}'" for name in COUNTERS)
             counters = dict(database.execute(f"SELECT key, CAST(value AS INTEGER) FROM meta WHERE key IN ({wanted})"))
@@ -44,9 +46,11 @@ class Uscope:
 
 
 class Bpftrace:
-    """Frame-pointer stacks of five frames, counted in the kernel. `events`: how many, also those of the half second before the load."""
+    """Frame-pointer stacks of five frames, counted in the kernel. `events`: how many, also those of the half second before the load.
 
-    STACKS_MAX = 65536
+    Where a server has no frame pointers, what is found instead differs from call to call: a hundred thousand stacks in seconds."""
+
+    STACKS_MAX = 262144  # more than bpftrace keeps apart: 131072
     PROGRAM = 'BEGIN {{ printf("begun\\n"); }} tracepoint:raw_syscalls:sys_enter /comm == "{}"/ {{ @[ustack(5)] = count(); }}'
 
     def __init__(self, folder):
@@ -59,7 +63,7 @@ class Bpftrace:
             self.events = self.counted(said)
 
         return beside(["bpftrace", "-e", self.PROGRAM.format(server.program)], "begun", self.folder, judge,
-                      env={**os.environ, "BPFTRACE_MAP_KEYS_MAX": str(self.STACKS_MAX)})
+                      env={**os.environ, "BPFTRACE_MAP_KEYS_MAX": str(self.STACKS_MAX), "BPFTRACE_CACHE_USER_SYMBOLS": "1"})
 
     @classmethod
     def counted(cls, said):
