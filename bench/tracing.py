@@ -13,6 +13,7 @@ from server_setup import Failed, wait_for  # noqa: E402
 
 BPF_CALL, PROG_LOAD, RAW_TRACEPOINT_OPEN, RAW_TRACEPOINT = 321, 5, 17, 17  # x86-64's bpf(2), include/uapi/linux/bpf.h
 RETURN_ZERO = bytes([0xB7, 0, 0, 0, 0, 0, 0, 0, 0x95, 0, 0, 0, 0, 0, 0, 0])
+LONGEST_BEGIN = 300  # seconds: a server that is loaded leaves a tracer little time
 
 
 @contextlib.contextmanager
@@ -27,7 +28,7 @@ def beside(command, begun, folder, judge=None, **options):
             return file.read()
 
     try:
-        wait_for(lambda: begun in text() or process.poll() is not None, f"{command[0]} does not begin")
+        wait_for(lambda: begun in text() or process.poll() is not None, f"{command[0]} does not begin", LONGEST_BEGIN)
         if process.poll() is not None:
             raise Failed(f"{command[0]} ended before it had begun: {text()[-400:]}")
         yield process.pid

@@ -7,7 +7,7 @@ import time
 
 from server_setup import (Failed, answers, apache_command, free_port, mariadb_command, nginx_command, postgres_command, postgres_programs,
                           redis_command, run, started, wait_for, written)
-from servers.loads import Ab, RedisBenchmark, pgbench, sysbench
+from servers.loads import Ab, RedisBenchmark, endless, pgbench, sysbench
 from servers.processes import named_below
 
 
@@ -41,9 +41,14 @@ class Server:
             os.kill(first, self.end_signal)
         return self.process.wait(300)
 
-    def grow(self, load):
-        """Loads it until it has the processes that it will have under load."""
-        load.run(part=0.3)
+    def grow(self, load, seconds):
+        """Loads it for so long, and until it has the processes that it will have under load."""
+        with endless(load):
+            time.sleep(seconds)
+            wait_for(self.grown, f"{self.name} does not grow")
+
+    def grown(self):
+        return True
 
 
 def pages_in(folder):
@@ -89,14 +94,8 @@ MinSpareThreads {children * threads}
 MaxSpareThreads {children * threads + threads}
 """
 
-    def grow(self, load):
-        end = time.monotonic() + 60
-        while True:
-            super().grow(load)
-            if len(named_below(self.process.pid, self.program)) == 1 + self.children:
-                return
-            if time.monotonic() > end:
-                raise Failed(f"{self.name} does not grow to {self.children} processes")
+    def grown(self):
+        return len(named_below(self.process.pid, self.program)) == 1 + self.children
 
 
 class Nginx(Server):

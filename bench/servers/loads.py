@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What clients ask of a server, and how much of it was answered."""
+import contextlib
 import dataclasses
 import re
 
-from server_setup import Failed, run
+from server_setup import Failed, run, started
 
 
 @dataclasses.dataclass
@@ -25,6 +26,21 @@ class Load:
     def endless(self):
         """A command that loads the server until it is terminated."""
         raise NotImplementedError
+
+
+@contextlib.contextmanager
+def endless(load):
+    """The load goes on until what is yielded is called, or `with` ends."""
+    client = started(load.endless())
+
+    def end():
+        client.terminate()
+        client.wait(60)
+
+    try:
+        yield end
+    finally:
+        end()
 
 
 class Requests(Load):

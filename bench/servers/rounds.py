@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """One load of one server, alone and with each tracer in turn."""
-import contextlib
 import dataclasses
 import os
 import time
 
-from server_setup import Failed, started
+from server_setup import Failed
+from servers.loads import endless
 from servers.processes import processor_seconds
 from servers.tracers import Bpftrace, Uscope, under_strace
 from tracing import empty_programs
@@ -15,6 +15,7 @@ BUSY, LAUNCHED = "mode 4, attached while busy", "mode 4, launched"
 MODE_2, MODE_4 = "mode 2", "mode 4"
 FRAMES = {2: 5, 4: 64}
 SETTLED = 0.5  # seconds after which a tracer that says that it has begun is at rest
+WARM = 2  # seconds of load after which a server is in its stride
 
 
 @dataclasses.dataclass
@@ -55,22 +56,6 @@ def loaded(server, load, tracer=None):
     return Run(answered.rate, answered.count, 1e6 * (after - before) / answered.count, (begin, end))
 
 
-@contextlib.contextmanager
-def endless(load):
-    """The load goes on until what is yielded is called, or `with` ends."""
-    client = started(load.endless())
-
-    def end():
-        client.terminate()
-        client.wait(60)
-
-    try:
-        time.sleep(2)
-        yield end
-    finally:
-        end()
-
-
 class Bench:
     """One server, which runs alone between two measurements."""
 
@@ -79,7 +64,7 @@ class Bench:
 
     def restarted(self):
         self.server.start()
-        self.server.grow(self.load)
+        self.server.grow(self.load, WARM)
 
     def alone(self):
         return loaded(self.server, self.load)
@@ -101,10 +86,12 @@ class Bench:
 
     def _busy(self, variant):
         tracer = self.uscope(variant)
-        with endless(self.load) as end, tracer.attached(self.server) as pid:
-            time.sleep(SETTLED)
-            end()  # no client tells its rate from a certain time on, so the next one takes over
-            run = loaded(self.server, self.load, pid)
+        with endless(self.load) as end:
+            time.sleep(WARM)
+            with tracer.attached(self.server) as pid:
+                time.sleep(SETTLED)
+                end()  # no client tells its rate from a certain time on, so the next one takes over
+                run = loaded(self.server, self.load, pid)
         return run, tracer.seen(run.window)
 
     def _launched(self, variant):
@@ -112,7 +99,7 @@ class Bench:
         self.server.stop()
         with open(os.path.join(self.folder, "said"), "w+", encoding="utf-8") as said:
             self.server.start([*tracer.command, "--"], stderr=said)
-            self.server.grow(self.load)
+            self.server.grow(self.load, WARM)
             run = loaded(self.server, self.load)
             if self.server.stop() != 0:
                 said.seek(0)
@@ -173,8 +160,8 @@ def measure(arguments, server, load, folder):
     os.makedirs(traces, exist_ok=True)
     bench = Bench(arguments, server, load, traces)
     chosen = [variant for variant in VARIANTS if (arguments.old or not variant.old) and (not arguments.variant or variant.name in arguments.variant)]
+    server.grow(load, WARM)
     load.prepare(arguments.seconds)
-    server.grow(load)
     rounds, alone = [], [bench.alone()]
     for number in range(arguments.rounds):
         shift = number % len(chosen)  # so that none is always the first
