@@ -79,7 +79,9 @@ def _cell(row, figure, digits=0):
     if figure not in row:
         return "–"
     low, high = row[figure]["quartiles"]
-    return f"{row[figure]['median']:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"
+    # + 0: no figure is -0.
+    low, middle, high = (f"{round(value, digits) + 0:,.{digits}f}" for value in (low, row[figure]["median"], high))
+    return f"{middle} ({low} to {high})"
 
 
 def text(results):
@@ -107,14 +109,14 @@ def _line(*cells):
 def markdown(results):
     """The table, with a line for each load; after it, one for each that was attached to again and again."""
     losses = [MODE_2, MODE_4, BUSY, LAUNCHED, BPFTRACE, EMPTY]
-    yield _line("throughput lost, %, median (quartiles)", "alone", *losses, "ns an event, mode 2", "mode 4", "of bpftrace's, mode 2", "mode 4",
-                "of the old build's, mode 2", "mode 4")
-    yield _line(*["---"] * (8 + len(losses)))
+    costs = [("ns_per_event", 0, "ns an event"), ("ratio_to_bpftrace", 2, "of bpftrace's"), ("ratio_to_old", 2, "of the old build's")]
+    header = ["throughput lost, %, median (quartiles)", "alone", *losses, *(f"{what}, {mode}" for _, _, what in costs for mode in losses[:2])]
+    yield _line(*header)
+    yield _line(*["---"] * len(header))
     for result in results:
         rows = [result["variants"].get(name, {}) for name in losses]
         cells = [_cell(row, "loss_percent") for row in rows]
-        for figure, digits in (("ns_per_event", 0), ("ratio_to_bpftrace", 2), ("ratio_to_old", 2)):
-            cells += [_cell(row, figure, digits) for row in rows[:2]]
+        cells += [_cell(row, figure, digits) for figure, digits, _ in costs for row in rows[:2]]
         yield _line(f"{result['server']}, {result['load']}", f"{result['alone']['rate']['median']:,.0f} {result['unit']}", *cells)
     for result in results:
         if "attach" in result:
