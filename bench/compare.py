@@ -111,12 +111,12 @@ def facts(report):
     return {key: value for key, value in told.items() if key != "load_before"}
 
 
-def main():
+def main(command_line=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("old", metavar="OLD.json")
     parser.add_argument("new", metavar="NEW.json")
     parser.add_argument("--some", action="store_true", help="NEW may lack figures of OLD: fewer servers or cases were measured")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(command_line)
     try:
         (old, old_kind, before), (new, new_kind, now) = read(arguments.old), read(arguments.new)
         if old_kind != new_kind:
@@ -133,7 +133,8 @@ def main():
     for verdict, what in lines:
         print(f"{verdict:10} {what}")
     bad = sum(verdict in ("worse", "missing", "failed") for verdict, _ in lines)
-    print(f"{len(lines)} figures, {bad} worse, missing or failed")
+    judged = sum(verdict in ("worse", "better", "equal") for verdict, _ in lines)
+    print(f"{judged} of {len(lines)} figures compared; {bad} worse, missing or failed")
     return 1 if bad else 0
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* Instructions for each getppid, in a guest whose processor counts one tick of the time stamp counter for each
- * instruction. Batches of 50 calls, timed one by one; prints the batches' minimum, lower quartile, median and upper quartile,
- * for one call.
+ * instruction. Batches of 50 calls, timed one by one; prints the batches' minimum, lower quartile, median and upper
+ * quartile, for one call.
  * usage: calls same|sites|depths BATCHES
  *   same    one stack: getppid under main
  *   sites   200 call sites taken in turn: as many stacks, each of one call of a batch

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """bench/compare.py on figures that got worse, got better, are equal, are missing. usage: compare_test.py BENCH_FOLDER"""
+import contextlib
 import copy
+import io
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
 
-BENCH = sys.argv.pop(1)
-sys.path.insert(0, BENCH)
+sys.path.insert(0, sys.argv.pop(1))
+import compare  # noqa: E402
 from figures import spread  # noqa: E402
 
 MACHINE = {"kernel": "6.1.0", "processors": 2, "load_before": 0.1}
@@ -46,12 +47,13 @@ class Comparisons(unittest.TestCase):
             for path, report in zip(paths, (old, new)):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(report if isinstance(report, str) else json.dumps(report))
-            done = subprocess.run([sys.executable, os.path.join(BENCH, "compare.py"), *paths, *options], capture_output=True, text=True, check=False)
-        self.said = done.stderr
-        lines = {}
-        for line in done.stdout.splitlines()[:-1]:
-            lines.setdefault(line[:10].strip(), []).append(line[11:].partition(": ")[0] + ": " + line[11:].split(": ")[1])
-        return done.returncode, lines
+            out, said = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+                status = compare.main([*paths, *options])
+        self.said, lines = said.getvalue(), {}
+        for line in out.getvalue().splitlines()[:-1]:
+            lines.setdefault(line[:10].strip(), []).append(": ".join(line[11:].split(": ")[:2]))
+        return status, lines
 
     def changed(self, report, path, value):
         """A copy with another value there."""
