@@ -34,6 +34,13 @@ def processor_seconds(roots):
     return sum(processes[pid].ticks for pid in _below(processes, roots)) / os.sysconf("SC_CLK_TCK")
 
 
+def named_elsewhere(root, name):
+    """Processes of this name that are neither `root` nor below it."""
+    processes = _all()
+    ours = _below(processes, [root])
+    return [pid for pid, process in processes.items() if process.name == name and pid not in ours]
+
+
 def named_below(root, name):
     """Processes of this name, the first ones started first: `root` itself, or below it."""
     processes = _all()

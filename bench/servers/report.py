@@ -66,7 +66,8 @@ def verdicts(results):
             bound = OLD_BOUNDS.get(result["server"])
             if bound and "ratio_to_old" in row:
                 ratio = row["ratio_to_old"]["median"]
-                yield f"{where}, {name}: {ratio:.2f} of the old build's time for each event, bound {bound[0]}, aim {bound[1]}", ratio <= bound[0]
+                told = f"{ratio:.2f} of the old build's time for each event, bound {bound[0]}, aim {bound[1]}"
+                yield f"{where}, {name}: {told}", ratio <= bound[0]
         points = ATTACH_BOUNDS.get(result["server"])
         if points and "attach" in result:
             launched = result["attach"]["launched"]["median"]

@@ -159,7 +159,8 @@ def measure(arguments, server, load, folder):
     traces = os.path.join(folder, "traces")
     os.makedirs(traces, exist_ok=True)
     bench = Bench(arguments, server, load, traces)
-    chosen = [variant for variant in VARIANTS if (arguments.old or not variant.old) and (not arguments.variant or variant.name in arguments.variant)]
+    wanted = arguments.variant or [variant.name for variant in VARIANTS]
+    chosen = [variant for variant in VARIANTS if variant.name in wanted and (arguments.old or not variant.old)]
     server.grow(load, WARM)
     load.prepare(arguments.seconds)
     rounds, alone = [], [bench.alone()]

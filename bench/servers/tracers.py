@@ -5,12 +5,29 @@ import os
 import re
 import sqlite3
 
-from server_setup import Failed, run
+from server_setup import Failed
+from servers.processes import named_below, named_elsewhere
 from tracing import beside
 
 WHOLE = "('root', 'scope', 'budget')"  # how a stack ends that lacks nothing that was asked for
 COUNTERS = ("walks", "memo_hits", "mapping_lookups", "deferred_lock", "deferred_no_table", "deferred_mappings", "deferred_register",
             "deferred_copied")
+
+
+def check_alone(server):
+    """Tracers find the server by its name: those of others would be traced too."""
+    others = named_elsewhere(server.process.pid, server.program)
+    if others:
+        raise Failed(f"other processes are called {server.program}, and would be traced too: {others[:5]}; stop them first")
+
+
+@contextlib.contextmanager
+def by_name(server, *arguments, **options):
+    """As beside(), for a command that traces all processes of the server's name."""
+    check_alone(server)
+    with beside(*arguments, **options) as pid:
+        yield pid
+        check_alone(server)
 
 
 class Uscope:
@@ -25,7 +42,7 @@ class Uscope:
             if status != 0:
                 raise Failed(f"uscope: {said[-400:]}")
 
-        return beside([*self.command, "--app", server.executable()], "Ctrl-C ends tracing", self.folder, judge)
+        return by_name(server, [*self.command, "--app", server.executable()], "Ctrl-C ends tracing", self.folder, judge)
 
     def seen(self, window):
         """Events in all and those of a time (from, to: ns), stacks that are not whole, and the tracer's counters, which are of its whole
@@ -62,8 +79,8 @@ class Bpftrace:
                 raise Failed(f"bpftrace: {said[-400:]}")
             self.events = self.counted(said)
 
-        return beside(["bpftrace", "-e", self.PROGRAM.format(server.program)], "begun", self.folder, judge,
-                      env={**os.environ, "BPFTRACE_MAP_KEYS_MAX": str(self.STACKS_MAX), "BPFTRACE_CACHE_USER_SYMBOLS": "1"})
+        return by_name(server, ["bpftrace", "-e", self.PROGRAM.format(server.program)], "begun", self.folder, judge,
+                       env={**os.environ, "BPFTRACE_MAP_KEYS_MAX": str(self.STACKS_MAX), "BPFTRACE_CACHE_USER_SYMBOLS": "1"})
 
     @classmethod
     def counted(cls, said):
@@ -74,5 +91,5 @@ class Bpftrace:
 
 
 def under_strace(server, folder):
-    pids = ",".join(run("pgrep", "-x", server.program).split())
+    pids = ",".join(map(str, named_below(server.process.pid, server.program)))
     return beside(["strace", "-f", "-k", "-o", "/dev/null", "-p", pids], "attached", folder)

@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(0, sys.argv.pop(1))
 from servers import report  # noqa: E402
 from servers.loads import Ab, Answered, RedisBenchmark, pgbench, sysbench  # noqa: E402
-from servers.processes import named_below, processor_seconds  # noqa: E402
+from servers.processes import named_below, named_elsewhere, processor_seconds  # noqa: E402
 from servers.tracers import Bpftrace  # noqa: E402
 from tracing import Failed  # noqa: E402
 
@@ -77,7 +77,10 @@ class WhatTracersPrint(unittest.TestCase):
 class Processes(unittest.TestCase):
     def test_this_one(self):
         with open("/proc/self/comm", encoding="utf-8") as file:
-            self.assertIn(os.getpid(), named_below(os.getppid(), file.read().strip()))
+            name = file.read().strip()
+        self.assertIn(os.getpid(), named_below(os.getppid(), name))
+        self.assertNotIn(os.getpid(), named_elsewhere(os.getppid(), name))
+        self.assertEqual(named_elsewhere(os.getpid(), "no process is called so"), [])
         before = processor_seconds([os.getpid()])
         while processor_seconds([os.getpid()]) <= before:
             pass
