@@ -38,11 +38,13 @@
 #define TASK_IN_CALL 1	/* between entry and exit of a recorded call */
 #define TASK_NEWBORN 2	/* its first exit without an entry is its birth */
 #define TASK_SKIPPED 4	/* in a call that -e leaves out */
-#define TASK_MAPPING 8	/* in a call that counts in mm_slot.in_flight */
+#define TASK_MAPPING 8	/* in a call that counts in mm_slot.changing */
 #define TASK_ADOPTED 16 /* came into the map in the middle of its life: maybe in the middle of a call */
 #define TASK_COPIED 32	/* its address space was copied by a fork, and no exec has made another */
 #define TASK_EXECED 64	/* its exec has been seen: where several programs may see one */
 #define TASK_ENDED 128	/* its end has been announced */
+#define TASK_MAKING 256 /* in a call that counts in mm_slot.making */
+#define TASK_MAPS_DATA 512 /* in a call that maps data at an address that the kernel chooses */
 
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
 #define STATE_DECIDING 3
@@ -88,12 +90,14 @@ struct exec_range {
  * The generation of an address space's mappings, and where the executable ones lie: one range for the program, one for
  * what is mapped above SPLIT_ADDRESS (libraries). Slots are shared by address spaces whose serials collide, which costs
  * refills and look-ups, never truth: cached entries carry the serial too, and ranges only grow. As long as the mappings
- * of an adopted address space have not been gone through, they may lie anywhere.
+ * of an address space that is not known from its beginning have not been gone through, they may lie anywhere.
  */
 struct mm_slot {
 	__u32 generation;
-	__u32 in_flight;   /* calls under way that may change mappings */
-	__u32 unannounced; /* serial of the adopted address space that is still to be gone through; ~0: of several */
+	__u32 changing;	   /* calls under way that may change executable mappings */
+	__u32 made;	   /* as `generation`, but only for calls that may make something executable */
+	__u32 making;	   /* those under way */
+	__u32 unannounced; /* serial of the address space that is still to be gone through; ~0: of several */
 	__u32 pad;
 	struct exec_range low;
 	struct exec_range high;
@@ -101,10 +105,9 @@ struct mm_slot {
 
 #define SPLIT_ADDRESS 0x700000000000ull
 
-/* Memory that was mapped without PROT_EXEC under this key: nothing in it is executable as long as the generation
- * stands. */
+/* Memory that was mapped without PROT_EXEC: nothing in it is executable as long as nothing has been made so. */
 struct data_slot {
-	__u64 key; /* as in mapping_slot */
+	__u64 key; /* serial of the address space << 32 | mm_slot.made */
 	__u64 start;
 	__u64 end;
 	__u64 pad;

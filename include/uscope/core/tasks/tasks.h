@@ -95,7 +95,8 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 	if (child->mm && child->mm != parent->mm) {
 		t->mm = space_of(child);
 		t->flags |= TASK_COPIED;
-		copy_exec_ranges(from->mm, t->mm);
+		if (copy_exec_ranges(from->mm, t->mm))
+			flags |= USC_TASK_UNMAPPED;
 	}
 	t->image = from->image;
 	t->exe_file = from->exe_file;
@@ -265,7 +266,7 @@ static __always_inline int core_exit(struct task_struct *task)
 	if (!t || t->state != USC_TRACED || t->flags & TASK_ENDED)
 		return 0;
 	if (t->flags & TASK_MAPPING)
-		mappings_end(t->mm);
+		mappings_end(t);
 	if (t->flags & TASK_IN_CALL)
 		send_event(t, 0, is_exit(t) ? USC_HOW_NORETURN : USC_HOW_KILLED, now);
 	t->flags = TASK_ENDED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * From a pc to file and offset. A VMA look-up takes the mmap lock for an instant (which is only tried), so its
- * answers are cached by address space and generation. The generation moves at entry and return of every call that can
+ * answers are cached by address space and generation. The generation moves at entry and return of every call that may
  * change executable mappings; while such a call is under way in an address space, nothing of it is cached.
  *
  * A call that cannot touch an executable mapping moves nothing: mmap without PROT_EXEC and MAP_FIXED, mprotect without
@@ -51,9 +51,23 @@ static __always_inline __u64 mapping_key(__u32 mm)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
 
-	if (!slot || *(volatile __u32 *)&slot->in_flight)
+	if (!slot || *(volatile __u32 *)&slot->changing)
 		return 0;
 	return (__u64)mm << 32 | *(volatile __u32 *)&slot->generation;
+}
+
+/*
+ * The key under which memory of this address space may be remembered as data now, 0 = not now. A call that may only
+ * have removed mappings leaves it as it is: a server whose threads map and unmap all the time would otherwise forget
+ * with each look-up that found the mappings locked, and so have to look up the more.
+ */
+static __always_inline __u64 data_key(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (!slot || *(volatile __u32 *)&slot->making)
+		return 0;
+	return (__u64)mm << 32 | *(volatile __u32 *)&slot->made;
 }
 
 /* *at = max(*at, value), beside other processors; where they do not let it happen, the largest value there is. */
@@ -91,7 +105,7 @@ static __noinline int widen_exec_range(__u32 mm, __u64 start, __u64 bytes)
 	return 0;
 }
 
-/* Of an address space that has just been adopted nothing is known. */
+/* Of an address space that has just been adopted nothing is known; nor of a copy of it. */
 static __noinline int exec_ranges_unknown(__u32 mm)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
@@ -112,23 +126,26 @@ static __noinline int exec_ranges_known(__u32 mm)
 	return 0;
 }
 
-static __always_inline bool exec_ranges_are_known(const struct mm_slot *slot)
+static __always_inline bool exec_ranges_are_known(const struct mm_slot *slot, __u32 mm)
 {
-	bool known = !*(volatile __u32 *)&slot->unannounced;
+	__u32 unannounced = *(volatile __u32 *)&slot->unannounced;
 
 	barrier();
-	return known;
+	return unannounced != mm && unannounced != ~0u;
 }
 
-/* A forked address space begins with its parent's mappings. */
+/* A forked address space begins with its parent's mappings. Not 0: those are not known yet, so the copy's are to be gone
+ * through, too. */
 static __noinline int copy_exec_ranges(__u32 from, __u32 to)
 {
 	struct mm_slot *source = mm_slot_of(from), *target = mm_slot_of(to);
 
 	if (!source || !target)
 		return 0;
-	if (!exec_ranges_are_known(source))
-		return widen_exec_range(to, 0, ~0ull);
+	if (!exec_ranges_are_known(source, from)) {
+		exec_ranges_unknown(to);
+		return 1;
+	}
 	raise_to(&target->low.below, source->low.below);
 	raise_to(&target->low.end, source->low.end);
 	raise_to(&target->high.below, source->high.below);
@@ -141,24 +158,45 @@ static __always_inline bool overlaps_exec_range(const struct exec_range *range, 
 	return start < range->end && end > ~range->below;
 }
 
-static __always_inline void mappings_begin(__u32 mm)
+/* A call begins that may change executable mappings: `makes`: that may make something executable. */
+static __noinline int mappings_begin(struct task_entry *t, int makes)
 {
-	struct mm_slot *slot = mm_slot_of(mm);
+	struct mm_slot *slot;
 
-	if (slot) {
-		__sync_fetch_and_add(&slot->in_flight, 1);
-		__sync_fetch_and_add(&slot->generation, 1);
+	if (!t)
+		return 0;
+	slot = mm_slot_of(t->mm);
+	if (!slot)
+		return 0;
+	t->flags |= TASK_MAPPING;
+	if (makes) {
+		t->flags |= TASK_MAKING;
+		__sync_fetch_and_add(&slot->making, 1);
+		__sync_fetch_and_add(&slot->made, 1);
 	}
+	__sync_fetch_and_add(&slot->changing, 1);
+	__sync_fetch_and_add(&slot->generation, 1);
+	return 0;
 }
 
-static __always_inline void mappings_end(__u32 mm)
+/* It has ended, or its task has. */
+static __noinline int mappings_end(struct task_entry *t)
 {
-	struct mm_slot *slot = mm_slot_of(mm);
+	struct mm_slot *slot;
 
-	if (slot) {
-		__sync_fetch_and_add(&slot->generation, 1);
-		__sync_fetch_and_add(&slot->in_flight, -1);
+	if (!t)
+		return 0;
+	slot = mm_slot_of(t->mm);
+	if (!slot)
+		return 0;
+	__sync_fetch_and_add(&slot->generation, 1);
+	__sync_fetch_and_add(&slot->changing, -1);
+	if (t->flags & TASK_MAKING) {
+		__sync_fetch_and_add(&slot->made, 1);
+		__sync_fetch_and_add(&slot->making, -1);
 	}
+	t->flags &= ~(TASK_MAPPING | TASK_MAKING);
+	return 0;
 }
 
 /* What was executable where may have changed unseen: nothing cached so far holds. */
@@ -166,8 +204,10 @@ static __always_inline void mappings_expire(__u32 mm)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
 
-	if (slot)
+	if (slot) {
+		__sync_fetch_and_add(&slot->made, 1);
 		__sync_fetch_and_add(&slot->generation, 1);
+	}
 }
 
 struct data_range {
@@ -193,7 +233,7 @@ static __always_inline struct data_slot *data_slot_of(__u32 mm, __u64 start)
 static __noinline int remember_data(__u32 mm, __u64 start, __u64 bytes)
 {
 	struct data_slot *slot = data_slot_of(mm, start);
-	__u64 key = mapping_key(mm);
+	__u64 key = data_key(mm);
 
 	if (!slot || !key)
 		return 0;
@@ -209,7 +249,7 @@ static __noinline int remember_data(__u32 mm, __u64 start, __u64 bytes)
 static __always_inline bool is_remembered_data(__u32 mm, __u64 start, __u64 end)
 {
 	struct data_slot *slot = data_slot_of(mm, start);
-	__u64 key = mapping_key(mm);
+	__u64 key = data_key(mm);
 	bool inside;
 
 	if (!slot || !key || *(volatile __u64 *)&slot->key != key)
@@ -227,7 +267,7 @@ USC_SUBPROGRAM int is_data_range(__u32 mm, __u64 start, __u64 bytes)
 
 	if (range.end < start || !slot)
 		return 0;
-	if (exec_ranges_are_known(slot) && !overlaps_exec_range(&slot->low, start, range.end) &&
+	if (exec_ranges_are_known(slot, mm) && !overlaps_exec_range(&slot->low, start, range.end) &&
 	    !overlaps_exec_range(&slot->high, start, range.end))
 		return 1;
 	bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
