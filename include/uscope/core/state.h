@@ -25,6 +25,7 @@
 #define STACK_WAYS 4
 #define STACK_LOG_WORDS (1u << 18)
 #define MEMO_SLOTS 4096
+#define MEMO_WAYS 4
 #define MEMO_WORDS 64
 #define SCRATCH_LEVELS 3
 #define BLOCK_BYTES 512	      /* read of the stack at once, where it is not known how much is wanted */
@@ -146,7 +147,7 @@ struct stack_slot {
  * A whole walk, remembered: sound as long as the mappings are unchanged (key) and every stack word that decided it is
  * what it was. Places are counted from rsp, and so are values by which a CFA was found (rbp, and words that it was
  * restored from): threads that make a call by the same way share one slot, though each has its own stack. Walks that
- * may have used other registers are not remembered.
+ * may have used other registers are not remembered. A set of MEMO_WAYS slots holds walks that begin alike.
  */
 struct memo_slot {
 	__u64 key;
@@ -159,9 +160,10 @@ struct memo_slot {
 	__u16 frames;
 	__u16 kept;
 	__u16 rbp_used;
-	__u32 candidate; /* the stack that the last walk from here gave */
+	__u32 candidate; /* a stack that a walk from here gave once */
 	__u64 relative;	 /* bits of the words that are counted from rsp */
-	__u64 pad;
+	__u32 turn;	 /* of the first slot of a set: counts the candidates */
+	__u32 pad;
 	__u64 value[MEMO_WORDS];
 	__u16 at[MEMO_WORDS]; /* word number from rsp */
 };

@@ -323,11 +323,10 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 	return 1;
 }
 
-static __always_inline int core_sys_exit(struct pt_regs *regs, long result)
+/* `task`: the current one. `t`: its entry, 0 = none. */
+static __always_inline int core_sys_exit(struct task_struct *task, struct task_entry *t, struct pt_regs *regs,
+					 long result)
 {
-	struct task_struct *task = this_task();
-	struct task_entry *t = entry_of(task);
-
 	if (!t || t->state != USC_TRACED)
 		return 0;
 	if (t->flags & (TASK_MAPPING | TASK_MAPS_DATA))

@@ -36,11 +36,9 @@ static __noinline int announce_adopted(struct task_struct *task, struct pt_regs 
 	return 0;
 }
 
-static __always_inline int core_sys_enter(struct pt_regs *regs, long id)
+/* `task`: the current one. `t`: its entry, 0 = none. */
+static __always_inline int core_sys_enter(struct task_struct *task, struct task_entry *t, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = this_task();
-	struct task_entry *t = entry_of(task);
-
 	if (!t) {
 		if (targets(USC_TARGET_LAUNCH)) {
 			if (!launch_pending || id != NR_execve || !is_launched())
