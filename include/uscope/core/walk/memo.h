@@ -11,12 +11,15 @@ static __always_inline bool has_memo(const struct scratch *s)
 	return s->key && !(s->start_rsp >> 63);
 }
 
-/* Number of the first slot of the set for a call from here: the same for threads that came here by the same way. */
+/*
+ * Number of the first slot of the set for a call from here: the same for threads that came here by the same way. The
+ * address space's number is brought down from the key's upper half, of which spread() uses the lowest bits alone.
+ */
 static __always_inline __u32 memo_set(const struct scratch *s)
 {
 	__u64 place = s->frame.pc + (s->start_rsp & (PAGE_BYTES - 1)) * 31;
 
-	return s->cpu * MEMO_SLOTS + (spread(place ^ s->key << 17) % MEMO_SLOTS & ~(MEMO_WAYS - 1u));
+	return s->cpu * MEMO_SLOTS + (spread(place ^ s->key ^ s->key >> 25) % MEMO_SLOTS & ~(MEMO_WAYS - 1u));
 }
 
 /* May the slot hold the walk from here? Its words are still to be compared. */
