@@ -20,6 +20,9 @@
 #define MM_SLOTS 65536
 #define DATA_SLOTS 16384
 #define MAPPING_SLOTS 1024
+#define SHARED_MAPPING_SLOTS 16384
+#define MAPPING_GRAIN_BITS 16 /* a slot of a mapping is for so much of its code: 64 KiB */
+#define MAPPING_GRAINS 1024   /* of one mapping, at most, that are shared at once */
 #define ROW_SLOTS 4096
 #define STACK_SLOTS 32768
 #define STACK_WAYS 4
@@ -114,7 +117,10 @@ struct data_slot {
 	__u64 pad;
 };
 
-/* A cached executable mapping. key 0 = empty. */
+/*
+ * A cached executable mapping. key 0 = empty. Of each processor; and, for all of them, what was met while mappings were
+ * looked at: where mappings are locked most of the time, a look-up of one's own may take thousands of attempts.
+ */
 struct mapping_slot {
 	__u64 key; /* mm serial << 32 | generation */
 	__u64 start;

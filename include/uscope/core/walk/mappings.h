@@ -46,6 +46,11 @@ static __always_inline struct mm_slot *mm_slot_of(__u32 mm)
 	return mm_slot_at(slot);
 }
 
+static __always_inline __u32 spread(__u64 value)
+{
+	return (value * 0x9e3779b97f4a7c15ull) >> 32;
+}
+
 /* The key under which mappings of this address space may be cached now, 0 = not now. */
 static __always_inline __u64 mapping_key(__u32 mm)
 {
@@ -389,15 +394,74 @@ static __noinline int send_mapping(struct found *found, __u32 again)
 	return 0;
 }
 
+static __always_inline __u32 mapping_hash(__u64 key, __u64 address)
+{
+	return spread(key ^ address >> MAPPING_GRAIN_BITS);
+}
+
+#define SLOT_TAKEN (~0ull) /* mapping_slot.key of a shared slot that one processor is writing */
+
+/* Shares what is known of a mapping with the other processors, for the code around an address. */
+static __always_inline void share_mapping(const struct found *found, __u64 key, __u64 address)
+{
+	struct mapping_slot *slot = shared_mapping_at(mapping_hash(key, address) % SHARED_MAPPING_SLOTS);
+	__u64 old;
+
+	if (!slot || !key)
+		return;
+	old = *(volatile __u64 *)&slot->key;
+	if (old == key || old == SLOT_TAKEN || __sync_val_compare_and_swap(&slot->key, old, SLOT_TAKEN) != old)
+		return;
+	slot->start = found->start;
+	slot->end = found->end;
+	slot->offset = found->offset;
+	slot->file = found->file;
+	barrier();
+	*(volatile __u64 *)&slot->key = key;
+}
+
+/* What has been shared of the mapping that holds found->address. */
+static __always_inline bool find_shared_mapping(struct found *found, __u64 key)
+{
+	struct mapping_slot *slot = shared_mapping_at(mapping_hash(key, found->address) % SHARED_MAPPING_SLOTS);
+
+	if (!slot || !key || *(volatile __u64 *)&slot->key != key)
+		return false;
+	barrier();
+	found->start = slot->start;
+	found->end = slot->end;
+	found->offset = slot->offset;
+	found->file = slot->file;
+	barrier();
+	return *(volatile __u64 *)&slot->key == key && found->address >= found->start && found->address < found->end;
+}
+
+struct share_context {
+	const struct found *found;
+	__u64 key;
+};
+
+static long share_grain(__u32 i, struct share_context *context)
+{
+	__u64 address = context->found->start + ((__u64)i << MAPPING_GRAIN_BITS);
+
+	if (i && address >> MAPPING_GRAIN_BITS > (context->found->end - 1) >> MAPPING_GRAIN_BITS)
+		return 1;
+	share_mapping(context->found, context->key, address);
+	return 0;
+}
+
 /* One that was there before the trace. The caller keeps it from changing. */
 static __always_inline void adopt_mapping(struct task_struct *task, struct task_entry *t, struct vm_area_struct *vma)
 {
 	struct found found = {.mm = t->mm, .serial = t->serial};
+	struct share_context context = {.found = &found, .key = mapping_key(t->mm)};
 
 	widen_exec_range(t->mm, vma->vm_start, vma->vm_end - vma->vm_start);
 	on_vma(task, vma, &found);
-	if (found.status == FOUND)
-		send_mapping(&found, 0);
+	if (found.status != FOUND || send_mapping(&found, 0))
+		return;
+	usc_loop(MAPPING_GRAINS, share_grain, &context);
 }
 
 /* Looks the executable mapping at found->address up in the current task's VMAs. */
