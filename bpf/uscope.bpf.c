@@ -10,29 +10,43 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
+static __always_inline int enter_hook(struct task_struct *task, struct pt_regs *regs, long id)
+{
+	return is_surely_untraced(task) ? 0 : core_sys_enter(task, entry_of(task), regs, id);
+}
+
+static __always_inline int exit_hook_of_call(struct task_struct *task, struct pt_regs *regs, long result)
+{
+	return is_surely_untraced(task) ? 0 : core_sys_exit(task, entry_of(task), regs, result);
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_sys_enter, struct pt_regs *regs, long id)
 {
-	return is_surely_untraced(this_task()) ? 0 : core_sys_enter(regs, id);
+	return enter_hook(this_task(), regs, id);
 }
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 {
-	return is_surely_untraced(this_task()) ? 0 : core_sys_exit(regs, result);
+	return exit_hook_of_call(this_task(), regs, result);
 }
 
 /* The same by perf, for kernels that may preempt the two above (preemption.h). */
 SEC("tp/raw_syscalls/sys_enter")
 int on_sys_enter_perf(struct perf_sys_enter *call)
 {
-	return is_surely_untraced(this_task()) ? 0 : core_sys_enter(user_regs(this_task()), call->id);
+	struct task_struct *task = this_task();
+
+	return enter_hook(task, user_regs(task), call->id);
 }
 
 SEC("tp/raw_syscalls/sys_exit")
 int on_sys_exit_perf(struct perf_sys_exit *call)
 {
-	return is_surely_untraced(this_task()) ? 0 : core_sys_exit(user_regs(this_task()), call->result);
+	struct task_struct *task = this_task();
+
+	return exit_hook_of_call(task, user_regs(task), call->result);
 }
 
 static __always_inline int fork_hook(struct task_struct *parent, struct task_struct *child)

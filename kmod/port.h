@@ -382,17 +382,17 @@ static __always_inline int send_record(struct usc_record *head, __u16 type, __u3
 
 static __always_inline struct usc_event *reserve_event(__u32 cpu)
 {
-	return &usc.cpus[cpu].event;
+	struct usc_event *event = usc_ring_reserve(&usc.cpus[cpu]);
+
+	if (unlikely(!event))
+		usc_ring_wake(&usc.cpus[cpu]);
+	return event;
 }
 
 static __always_inline int submit_event(struct usc_event *event)
 {
-	struct usc_cpu *cpu = container_of(event, struct usc_cpu, event);
-	int error = usc_ring_write(cpu, event, sizeof(*event));
-
-	if (unlikely(error))
-		usc_ring_wake(cpu);
-	return error;
+	usc_ring_submit(&usc.cpus[current_cpu()], event);
+	return 0;
 }
 
 static __always_inline bool ring_is_half_full(__u32 cpu)

@@ -36,9 +36,8 @@ int usc_ring_write(struct usc_cpu *cpu, const void *record, u32 bytes)
 	int error = -ENOSPC;
 
 	local_irq_save(flags);
-	/* Read before any byte of the room that it gives is written over. */
+	/* Read before any byte of the room that it gives is written over: no store comes before this branch. */
 	if (likely(bytes <= usc.ring_bytes - used_bytes(ring))) {
-		smp_mb();
 		at = ring->head & (usc.ring_bytes - 1);
 		first = min(bytes, usc.ring_bytes - at);
 		if (likely(first <= WORDWISE_BYTES))

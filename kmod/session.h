@@ -26,13 +26,13 @@ struct usc_ring {
 	char *data;
 	void *region; /* control page and data */
 	u64 head;
-	u64 lost_wakeups;
+	unsigned long irq_flags; /* before a reservation */
 };
 
 /* What one processor writes often. */
 struct usc_cpu {
 	struct cpu_state state;
-	struct usc_event event; /* being filled */
+	struct usc_event event; /* being filled, where its room is in two parts */
 	struct usc_ring ring;
 	struct irq_work wake;
 	char *path; /* room for paths, USC_PATH_ROOM bytes */

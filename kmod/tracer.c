@@ -39,21 +39,20 @@ static bool logging;
 		preempt_enable_notrace();                                                                              \
 	} while (0)
 
-static noinline void enter_call(struct pt_regs *regs, long id)
+static noinline void enter_call(struct task_entry *t, struct pt_regs *regs, long id)
 {
-	INSIDE(core_sys_enter(regs, id));
+	INSIDE(core_sys_enter(current, t, regs, id));
 }
 
-static noinline void leave_call(struct pt_regs *regs, long result)
+static noinline void leave_call(struct task_entry *t, struct pt_regs *regs, long result)
 {
-	INSIDE(core_sys_exit(regs, result));
+	INSIDE(core_sys_exit(current, t, regs, result));
 }
 
-/* Is there anything to do at a call of the current task? One that runs already may still have to be decided. */
-static __always_inline bool concerns_us(void)
+/* Is there anything to do at a call of the current task, whose entry is `t`? One that runs already may still have to be
+ * decided. */
+static __always_inline bool concerns_us(const struct task_entry *t)
 {
-	struct task_entry *t = entry_of(current);
-
 	if (likely(!t))
 		return unlikely(READ_ONCE(launch_pending)) || !targets(USC_TARGET_LAUNCH);
 	return t->state != USC_UNTRACED || targets(USC_TARGET_CGROUP);
@@ -62,17 +61,23 @@ static __always_inline bool concerns_us(void)
 /* At every call of every task: nothing is called and nothing else is touched before it is known to be traced. */
 static void probe_sys_enter(void *data, struct pt_regs *regs, long id)
 {
+	struct task_entry *t;
+
 	preempt_disable_notrace();
-	if (concerns_us())
-		enter_call(regs, id);
+	t = entry_of(current);
+	if (concerns_us(t))
+		enter_call(t, regs, id);
 	preempt_enable_notrace();
 }
 
 static void probe_sys_exit(void *data, struct pt_regs *regs, long result)
 {
+	struct task_entry *t;
+
 	preempt_disable_notrace();
-	if (entry_of(current))
-		leave_call(regs, result);
+	t = entry_of(current);
+	if (t)
+		leave_call(t, regs, result);
 	preempt_enable_notrace();
 }
 

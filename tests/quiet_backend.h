@@ -12,7 +12,7 @@ class QuietBackend final : public tracer::Backend {
   Result<void> set_target(const tracer::TargetNames&) override { return {}; }
   Result<void> attach() override { return {}; }
   Result<void> adopt() override { return {}; }
-  Result<void> announce_mappings(std::uint32_t) override { return {}; }
+  Result<bool> announce_mappings(std::uint32_t) override { return true; }
   Result<void> list_attached_calls(const AttachedHandler&) override { return {}; }
   Result<trace::StackId> reserve_stack() override { return trace::StackId(1); }
   void close_entries() override {}

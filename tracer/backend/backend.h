@@ -53,9 +53,9 @@ class Backend {
   virtual Result<void> adopt() = 0;
   // Who is sent where a process may keep us waiting; outlives this.
   virtual void set_scouts(Scouts& /*scouts*/) {}
-  // Tells (usc_map) what a process that ran before has mapped; nothing where it has gone, where its mappings are locked
-  // for long, or (module) after detach().
-  virtual Result<void> announce_mappings(std::uint32_t pid) = 0;
+  // Tells (usc_map) what a process that ran before has mapped; nothing where it has gone, or (module) after detach().
+  // Returns false if its mappings are locked for so long that they could not be gone through: ask again.
+  virtual Result<bool> announce_mappings(std::uint32_t pid) = 0;
   using AttachedHandler = std::function<void(const usc_attached_call&)>;
   // The calls that adopted threads were found in and still are in.
   virtual Result<void> list_attached_calls(const AttachedHandler& handle) = 0;

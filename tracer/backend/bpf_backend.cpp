@@ -93,7 +93,7 @@ class BpfBackend : public Backend {
   Result<void> attach() override;
   Result<void> adopt() override;
   void set_scouts(Scouts& scouts) override { scouts_ = &scouts; }
-  Result<void> announce_mappings(std::uint32_t pid) override;
+  Result<bool> announce_mappings(std::uint32_t pid) override;
   Result<void> list_attached_calls(const AttachedHandler& handle) override;
   Result<trace::StackId> reserve_stack() override;
   void close_entries() override;
@@ -349,21 +349,20 @@ Result<void> BpfBackend::adopt() {
   return {};
 }
 
-Result<void> BpfBackend::announce_mappings(std::uint32_t pid) {
+Result<bool> BpfBackend::announce_mappings(std::uint32_t pid) {
   bpf_iter_link_info info{};
   info.task.pid = pid;
   LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
   const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_mappings, &options));
   if (!link) {
-    if (errno == ESRCH) return {};
+    if (errno == ESRCH) return true;
     return errno_error("cannot attach the walk over a process's mappings", errno, bpf_remedy(errno));
   }
   // It waits for the lock of the process's mappings.
   const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link.get())));
   if (!iterator) return errno_error("cannot iterate over the mappings of a process", errno);
   const int fd = iterator.get();
-  (void)ask(scouts_, pid, read_to_end, {}, std::span(&fd, 1));
-  return {};
+  return ask(scouts_, pid, read_to_end, {}, std::span(&fd, 1)).has_value();
 }
 
 Result<void> BpfBackend::list_attached_calls(const AttachedHandler& handle) {

@@ -44,7 +44,7 @@ class KmodBackend : public Backend {
   Result<void> set_launched(int pid) override;
   Result<void> set_target(const TargetNames& names) override;
   Result<void> adopt() override { return plain(USC_DEVICE_ADOPT, "look at the tasks that run"); }
-  Result<void> announce_mappings(std::uint32_t pid) override;
+  Result<bool> announce_mappings(std::uint32_t pid) override;
   Result<void> list_attached_calls(const AttachedHandler& handle) override;
   Result<trace::StackId> reserve_stack() override;
   Result<std::size_t> drain(const RecordHandler& handle) override;
@@ -188,18 +188,19 @@ Result<void> KmodBackend::set_target(const TargetNames& names) {
   return {};
 }
 
-Result<void> KmodBackend::announce_mappings(std::uint32_t pid) {
+Result<bool> KmodBackend::announce_mappings(std::uint32_t pid) {
   usc_device_mappings request{};
   request.size = sizeof(request);
   request.pid = static_cast<__s32>(pid);
   // ESRCH: it has ended; EALREADY: after detach(). The module does not wait for the lock of the mappings, which is most
   // often free soon.
   for (int attempt = 0; attempt < kMappingAttempts; attempt++) {
-    if (ioctl(device_.get(), USC_DEVICE_MAPPINGS, &request) == 0 || errno == ESRCH || errno == EALREADY) return {};
+    if (ioctl(device_.get(), USC_DEVICE_MAPPINGS, &request) == 0 || errno == ESRCH || errno == EALREADY)
+      return true;
     if (errno != EAGAIN) return device_error("tell of a process's mappings", errno);
     poll(nullptr, 0, 1);
   }
-  return {};
+  return false;
 }
 
 Result<void> KmodBackend::list_attached_calls(const AttachedHandler& handle) {

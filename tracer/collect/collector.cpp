@@ -94,7 +94,8 @@ Result<std::size_t> Collector::round() {
   last_round_ns_ = std::exchange(round_ns_, monotonic_ns());
   walks_.begin_round();
   Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
-  for (const std::uint32_t pid : arrivals_.take_adopted()) record_error(backend_.announce_mappings(pid));
+  for (const std::uint32_t pid : arrivals_.take_adopted()) unknown_mappings_.add(pid);
+  record_error(unknown_mappings_.ask(round_ns_));
   take_rows();
   write_file_news();
   record_error(walks_.work());
@@ -130,6 +131,7 @@ void Collector::on_task(const usc_task& task) {
   if (observer_ != nullptr) observer_->on_task(task);
   tasks_.start(task);
   mappings_.fork(trace::MmId(task.mm), trace::MmId(task.parent_mm), task.head.time);
+  if ((task.flags & USC_TASK_UNMAPPED) != 0) unknown_mappings_.add(task.pid);
   record_error(arrivals_.start(task));
 }
 

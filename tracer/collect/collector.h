@@ -19,6 +19,7 @@
 #include "tracer/collect/figures.h"
 #include "tracer/collect/loss_recorder.h"
 #include "tracer/collect/observer.h"
+#include "tracer/collect/unknown_mappings.h"
 #include "tracer/files/file_table.h"
 #include "tracer/files/row_build_queue.h"
 #include "tracer/files/walk_tables.h"
@@ -105,6 +106,7 @@ class Collector {
   TaskTable tasks_;
   ProcessLooks looks_{scouts_};
   Arrivals arrivals_{looks_, strings_, sink_};
+  UnknownMappings unknown_mappings_{backend_};
   JitNames jit_names_{tasks_, scouts_};
   FutexWatch futexes_{tasks_, sink_, scouts_};
   const WalkInputs inputs_;

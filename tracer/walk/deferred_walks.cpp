@@ -55,7 +55,8 @@ Result<void> DeferredWalks::ask_for_mappings(HeldSample& held) {
   auto announced = backend_.announce_mappings(inputs_.tasks.find(trace::TaskId(sample.head.task)).pid);
   const std::uint64_t now = monotonic_ns();
   asked.rest_until_ns = now + kRest * (now - asked.ns);
-  return announced;
+  if (!announced) return announced.error();
+  return {};
 }
 
 Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {

@@ -20,11 +20,15 @@
 #define MM_SLOTS 65536
 #define DATA_SLOTS 16384
 #define MAPPING_SLOTS 1024
+#define SHARED_MAPPING_SLOTS 16384
+#define MAPPING_GRAIN_BITS 16 /* a slot of a mapping is for so much of its code: 64 KiB */
+#define MAPPING_GRAINS 1024   /* of one mapping, at most, that are shared at once */
 #define ROW_SLOTS 4096
 #define STACK_SLOTS 32768
 #define STACK_WAYS 4
 #define STACK_LOG_WORDS (1u << 18)
 #define MEMO_SLOTS 4096
+#define MEMO_WAYS 4
 #define MEMO_WORDS 64
 #define SCRATCH_LEVELS 3
 #define BLOCK_BYTES 512	      /* read of the stack at once, where it is not known how much is wanted */
@@ -38,11 +42,13 @@
 #define TASK_IN_CALL 1	/* between entry and exit of a recorded call */
 #define TASK_NEWBORN 2	/* its first exit without an entry is its birth */
 #define TASK_SKIPPED 4	/* in a call that -e leaves out */
-#define TASK_MAPPING 8	/* in a call that counts in mm_slot.in_flight */
+#define TASK_MAPPING 8	/* in a call that counts in mm_slot.changing */
 #define TASK_ADOPTED 16 /* came into the map in the middle of its life: maybe in the middle of a call */
 #define TASK_COPIED 32	/* its address space was copied by a fork, and no exec has made another */
 #define TASK_EXECED 64	/* its exec has been seen: where several programs may see one */
 #define TASK_ENDED 128	/* its end has been announced */
+#define TASK_MAKING 256 /* in a call that counts in mm_slot.making */
+#define TASK_MAPS_DATA 512 /* in a call that maps data at an address that the kernel chooses */
 
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
 #define STATE_DECIDING 3
@@ -88,12 +94,14 @@ struct exec_range {
  * The generation of an address space's mappings, and where the executable ones lie: one range for the program, one for
  * what is mapped above SPLIT_ADDRESS (libraries). Slots are shared by address spaces whose serials collide, which costs
  * refills and look-ups, never truth: cached entries carry the serial too, and ranges only grow. As long as the mappings
- * of an adopted address space have not been gone through, they may lie anywhere.
+ * of an address space that is not known from its beginning have not been gone through, they may lie anywhere.
  */
 struct mm_slot {
 	__u32 generation;
-	__u32 in_flight;   /* calls under way that may change mappings */
-	__u32 unannounced; /* serial of the adopted address space that is still to be gone through; ~0: of several */
+	__u32 changing;	   /* calls under way that may change executable mappings */
+	__u32 made;	   /* as `generation`, but only for calls that may make something executable */
+	__u32 making;	   /* those under way */
+	__u32 unannounced; /* serial of the address space that is still to be gone through; ~0: of several */
 	__u32 pad;
 	struct exec_range low;
 	struct exec_range high;
@@ -101,16 +109,18 @@ struct mm_slot {
 
 #define SPLIT_ADDRESS 0x700000000000ull
 
-/* Memory that was mapped without PROT_EXEC under this key: nothing in it is executable as long as the generation
- * stands. */
+/* Memory that was mapped without PROT_EXEC: nothing in it is executable as long as nothing has been made so. */
 struct data_slot {
-	__u64 key; /* as in mapping_slot */
+	__u64 key; /* serial of the address space << 32 | mm_slot.made */
 	__u64 start;
 	__u64 end;
 	__u64 pad;
 };
 
-/* A cached executable mapping. key 0 = empty. */
+/*
+ * A cached executable mapping. key 0 = empty. Of each processor; and, for all of them, what was met while mappings were
+ * looked at: where mappings are locked most of the time, a look-up of one's own may take thousands of attempts.
+ */
 struct mapping_slot {
 	__u64 key; /* mm serial << 32 | generation */
 	__u64 start;
@@ -143,7 +153,7 @@ struct stack_slot {
  * A whole walk, remembered: sound as long as the mappings are unchanged (key) and every stack word that decided it is
  * what it was. Places are counted from rsp, and so are values by which a CFA was found (rbp, and words that it was
  * restored from): threads that make a call by the same way share one slot, though each has its own stack. Walks that
- * may have used other registers are not remembered.
+ * may have used other registers are not remembered. A set of MEMO_WAYS slots holds walks that begin alike.
  */
 struct memo_slot {
 	__u64 key;
@@ -156,9 +166,10 @@ struct memo_slot {
 	__u16 frames;
 	__u16 kept;
 	__u16 rbp_used;
-	__u32 candidate; /* the stack that the last walk from here gave */
+	__u32 candidate; /* a stack that a walk from here gave once */
 	__u64 relative;	 /* bits of the words that are counted from rsp */
-	__u64 pad;
+	__u32 turn;	 /* of the first slot of a set: counts the candidates */
+	__u32 pad;
 	__u64 value[MEMO_WORDS];
 	__u16 at[MEMO_WORDS]; /* word number from rsp */
 };

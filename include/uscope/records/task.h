@@ -30,6 +30,8 @@
  */
 #define USC_TASK_EXECUTED 256 /* it has executed a program since it was made */
 #define USC_TASK_OWN_TID 512  /* the kernel was told to write its number into its thread structure */
+/* For the collector: its executable mappings are a copy of mappings that are not known yet. It is to be asked for them. */
+#define USC_TASK_UNMAPPED 1024
 
 /* A task enters the trace; head.task is its serial. */
 struct usc_task {

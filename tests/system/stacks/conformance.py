@@ -7,9 +7,11 @@ Prints each failure and, last, `N passed, N failed`; exits with 1 where anything
 """
 
 import argparse
+import contextlib
 import itertools
 import os
 import shlex
+import sqlite3
 import sys
 import tempfile
 
@@ -29,7 +31,15 @@ def run_one(arguments, fixture, run, folder, number):
     if not os.path.exists(output):
         return [*failures, f"no trace was written: {done.stderr.strip()[-500:]}"]
     matcher = Matcher(os.path.basename(fixture), arguments.static, arguments.stripped)
-    return failures + check_run(run, Trace(output), matcher)
+    failures += check_run(run, Trace(output), matcher)
+    return failures + (unread_files(output) if failures else [])
+
+
+def unread_files(output):
+    """Why a stack may end where a file's code begins: for the eye of whoever looks at a failure."""
+    with contextlib.closing(sqlite3.connect(f"file:{output}?mode=ro", uri=True)) as database:
+        rows = database.execute("SELECT path, state, trouble FROM unwind_table WHERE trouble IS NOT NULL").fetchall()
+    return [f"file {path} ({state}): {trouble}" for path, state, trouble in rows[:10]]
 
 
 def main():

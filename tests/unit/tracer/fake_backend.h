@@ -70,9 +70,9 @@ class FakeBackend : public Backend {
   Result<void> set_target(const TargetNames&) override { return {}; }
   Result<void> attach() override { return {}; }
   Result<void> adopt() override { return {}; }
-  Result<void> announce_mappings(std::uint32_t pid) override {
+  Result<bool> announce_mappings(std::uint32_t pid) override {
     if (on_asked_for_mappings) on_asked_for_mappings(pid);
-    return {};
+    return !mappings_are_locked;
   }
   Result<void> list_attached_calls(const AttachedHandler& handle) override {
     for (const usc_attached_call& call : attached_calls) handle(call);
@@ -130,6 +130,7 @@ class FakeBackend : public Backend {
 
   std::function<void(std::uint32_t pid)> on_asked_for_mappings;
   std::function<void(usc_file_key&)> on_asked_for_key;  // may change it, as writing to a file does
+  bool mappings_are_locked = false;
   bool has_room = true;
   bool reserves = false;
   std::uint32_t next_serial = 1000;

@@ -120,12 +120,8 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	} else {
 		t->flags |= TASK_SKIPPED;
 	}
-	if (t->abi == USC_ABI_I386 ? is_i386_mapping_call(t->nr) : may_change_mappings(t->nr) && changes_mappings(t)) {
-		t->mapping_nr = t->abi == USC_ABI_I386 ? MAPPING_I386 : t->nr;
-		t->mapping_ns = now_ns();
-		t->flags |= TASK_MAPPING;
-		mappings_begin(t->mm);
-	}
+	if (t->abi == USC_ABI_I386 || may_change_mappings(t->nr))
+		mapping_call_begins(t);
 }
 
 #define UNSHARE_TABLE 2 /* linux/close_range.h: CLOSE_RANGE_UNSHARE */
@@ -327,20 +323,14 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 	return 1;
 }
 
-static __always_inline int core_sys_exit(struct pt_regs *regs, long result)
+/* `task`: the current one. `t`: its entry, 0 = none. */
+static __always_inline int core_sys_exit(struct task_struct *task, struct task_entry *t, struct pt_regs *regs,
+					 long result)
 {
-	struct task_struct *task = this_task();
-	struct task_entry *t = entry_of(task);
-
 	if (!t || t->state != USC_TRACED)
 		return 0;
-	if (t->flags & TASK_MAPPING) {
-		t->flags &= ~TASK_MAPPING;
-		mappings_changed(t, result);
-		mappings_end(t->mm);
-	} else if (t->nr == NR_mmap && t->abi == USC_ABI_X86_64 && result > 0 && !makes_executable(t->args[2])) {
-		remember_data(t->mm, result, t->args[1]);
-	}
+	if (t->flags & (TASK_MAPPING | TASK_MAPS_DATA))
+		mapping_call_returns(t, result);
 	if (t->flags & TASK_IN_CALL)
 		call_returns(task, t, result);
 	else if (t->flags & TASK_ADOPTED) {

@@ -150,9 +150,10 @@ static __noinline int begin_process(struct task_struct *leader, struct task_stru
 		t->process = next_serial(SERIAL(process));
 	t->mm = space_of(task);
 	t->image = next_serial(SERIAL(image));
-	/* It may have been traced before, and changed unseen since. */
+	/* It may have been traced before, and changed unseen since. What an exec has just made is announced by the exec. */
 	mappings_expire(t->mm);
-	exec_ranges_unknown(t->mm);
+	if (flags & USC_TASK_ATTACHED)
+		exec_ranges_unknown(t->mm);
 	found.serial = t->serial;
 	exe = hold_image_file(task);
 	t->exe_file = exe ? file_serial(task, exe, &found) : 0;
@@ -269,7 +270,7 @@ static __noinline int leave_trace(struct task_struct *task, struct task_entry *t
 	if (!t)
 		return 0;
 	if (t->flags & TASK_MAPPING)
-		mappings_end(t->mm);
+		mappings_end(t);
 	t->flags = 0;
 	t->state = USC_UNTRACED;
 	/* A first thread that has ended leaves with the others: it has no call of its own to leave at. */

@@ -36,11 +36,9 @@ static __noinline int announce_adopted(struct task_struct *task, struct pt_regs 
 	return 0;
 }
 
-static __always_inline int core_sys_enter(struct pt_regs *regs, long id)
+/* `task`: the current one. `t`: its entry, 0 = none. */
+static __always_inline int core_sys_enter(struct task_struct *task, struct task_entry *t, struct pt_regs *regs, long id)
 {
-	struct task_struct *task = this_task();
-	struct task_entry *t = entry_of(task);
-
 	if (!t) {
 		if (targets(USC_TARGET_LAUNCH)) {
 			if (!launch_pending || id != NR_execve || !is_launched())
@@ -95,7 +93,8 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 	if (child->mm && child->mm != parent->mm) {
 		t->mm = space_of(child);
 		t->flags |= TASK_COPIED;
-		copy_exec_ranges(from->mm, t->mm);
+		if (copy_exec_ranges(from->mm, t->mm))
+			flags |= USC_TASK_UNMAPPED;
 	}
 	t->image = from->image;
 	t->exe_file = from->exe_file;
@@ -265,7 +264,7 @@ static __always_inline int core_exit(struct task_struct *task)
 	if (!t || t->state != USC_TRACED || t->flags & TASK_ENDED)
 		return 0;
 	if (t->flags & TASK_MAPPING)
-		mappings_end(t->mm);
+		mappings_end(t);
 	if (t->flags & TASK_IN_CALL)
 		send_event(t, 0, is_exit(t) ? USC_HOW_NORETURN : USC_HOW_KILLED, now);
 	t->flags = TASK_ENDED;

@@ -23,30 +23,41 @@ static __always_inline bool is_i386_mapping_call(__u32 nr)
 	       nr == 384 || nr == 397 || nr == 398;
 }
 
-/* Can this call make, move or replace executable mappings? */
-static __noinline int changes_mappings(struct task_entry *t)
+/* What a call may do to executable mappings. */
+enum mapping_change {
+	CHANGES_NOTHING,
+	CHANGES_REMOVE, /* take some away, or put data in their place */
+	CHANGES_MAKE,	/* make some, or move them */
+};
+
+static __noinline int change_by_call(struct task_entry *t)
 {
 	if (!t)
-		return 0;
+		return CHANGES_NOTHING;
+	if (t->abi == USC_ABI_I386)
+		return is_i386_mapping_call(t->nr) ? CHANGES_MAKE : CHANGES_NOTHING;
 	switch (t->nr) {
 	case NR_mmap:
 		if (makes_executable(t->args[2]))
-			return 1;
-		return t->args[3] & MAP_FIXED && !is_data_range(t->mm, t->args[0], t->args[1]);
+			return CHANGES_MAKE;
+		return t->args[3] & MAP_FIXED && !is_data_range(t->mm, t->args[0], t->args[1]) ? CHANGES_REMOVE :
+												  CHANGES_NOTHING;
 	case NR_munmap:
-		return !is_data_range(t->mm, t->args[0], t->args[1]);
-	case NR_mremap:
-		return t->args[3] & REMAP_FIXED || !is_data_range(t->mm, t->args[0], t->args[1]);
+		return is_data_range(t->mm, t->args[0], t->args[1]) ? CHANGES_NOTHING : CHANGES_REMOVE;
+	case NR_mremap: /* of no bytes: another mapping of the same memory */
+		return t->args[3] & REMAP_FIXED || !t->args[1] || !is_data_range(t->mm, t->args[0], t->args[1]) ? CHANGES_MAKE :
+												   CHANGES_NOTHING;
 	case NR_mprotect:
 	case NR_pkey_mprotect:
-		return makes_executable(t->args[2]) ? 1 : 0;
+		return makes_executable(t->args[2]) ? CHANGES_MAKE : CHANGES_NOTHING;
 	case NR_shmat:
 	case NR_shmdt:
 	case NR_remap_file_pages:
+		return CHANGES_MAKE;
 	case NR_arch_prctl: /* ARCH_MAP_VDSO_* */
-		return t->nr != NR_arch_prctl || (t->args[0] >= 0x2001 && t->args[0] <= 0x2003);
+		return t->args[0] >= 0x2001 && t->args[0] <= 0x2003 ? CHANGES_MAKE : CHANGES_NOTHING;
 	default:
-		return 0;
+		return CHANGES_NOTHING;
 	}
 }
 
@@ -54,6 +65,24 @@ static __always_inline bool may_change_mappings(__u32 nr)
 {
 	return nr == NR_mmap || nr == NR_munmap || nr == NR_mprotect || nr == NR_mremap || nr == NR_shmat ||
 	       nr == NR_shmdt || nr == NR_remap_file_pages || nr == NR_pkey_mprotect || nr == NR_arch_prctl;
+}
+
+/* A call begins that is one of those above. */
+static __noinline int mapping_call_begins(struct task_entry *t)
+{
+	int change;
+
+	if (!t)
+		return 0;
+	change = change_by_call(t);
+	if (change != CHANGES_NOTHING) {
+		t->mapping_nr = t->abi == USC_ABI_I386 ? MAPPING_I386 : t->nr;
+		t->mapping_ns = now_ns();
+		mappings_begin(t, change == CHANGES_MAKE);
+	} else if (t->abi == USC_ABI_X86_64 && (t->nr == NR_mmap || t->nr == NR_mremap)) {
+		t->flags |= TASK_MAPS_DATA;
+	}
+	return 0;
 }
 
 static __always_inline void announce_unmap(struct task_entry *t, __u64 start, __u64 bytes, __u64 now)
@@ -114,6 +143,21 @@ static __noinline int mappings_changed(struct task_entry *t, __s64 result)
 	default:
 		break;
 	}
+	return 0;
+}
+
+/* The return of a call with TASK_MAPPING or TASK_MAPS_DATA. */
+static __noinline int mapping_call_returns(struct task_entry *t, __s64 result)
+{
+	if (!t)
+		return 0;
+	if (t->flags & TASK_MAPPING) {
+		mappings_changed(t, result);
+		mappings_end(t);
+	} else if (result > 0) {
+		remember_data(t->mm, result, t->nr == NR_mmap ? t->args[1] : t->args[2]);
+	}
+	t->flags &= ~TASK_MAPS_DATA;
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * From a pc to file and offset. A VMA look-up takes the mmap lock for an instant (which is only tried), so its
- * answers are cached by address space and generation. The generation moves at entry and return of every call that can
+ * answers are cached by address space and generation. The generation moves at entry and return of every call that may
  * change executable mappings; while such a call is under way in an address space, nothing of it is cached.
  *
  * A call that cannot touch an executable mapping moves nothing: mmap without PROT_EXEC and MAP_FIXED, mprotect without
@@ -46,14 +46,33 @@ static __always_inline struct mm_slot *mm_slot_of(__u32 mm)
 	return mm_slot_at(slot);
 }
 
+static __always_inline __u32 spread(__u64 value)
+{
+	return (value * 0x9e3779b97f4a7c15ull) >> 32;
+}
+
 /* The key under which mappings of this address space may be cached now, 0 = not now. */
 static __always_inline __u64 mapping_key(__u32 mm)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
 
-	if (!slot || *(volatile __u32 *)&slot->in_flight)
+	if (!slot || *(volatile __u32 *)&slot->changing)
 		return 0;
 	return (__u64)mm << 32 | *(volatile __u32 *)&slot->generation;
+}
+
+/*
+ * The key under which memory of this address space may be remembered as data now, 0 = not now. A call that may only
+ * have removed mappings leaves it as it is: a server whose threads map and unmap all the time would otherwise forget
+ * with each look-up that found the mappings locked, and so have to look up the more.
+ */
+static __always_inline __u64 data_key(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (!slot || *(volatile __u32 *)&slot->making)
+		return 0;
+	return (__u64)mm << 32 | *(volatile __u32 *)&slot->made;
 }
 
 /* *at = max(*at, value), beside other processors; where they do not let it happen, the largest value there is. */
@@ -91,7 +110,7 @@ static __noinline int widen_exec_range(__u32 mm, __u64 start, __u64 bytes)
 	return 0;
 }
 
-/* Of an address space that has just been adopted nothing is known. */
+/* Of an address space that has just been adopted nothing is known; nor of a copy of it. */
 static __noinline int exec_ranges_unknown(__u32 mm)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
@@ -112,23 +131,26 @@ static __noinline int exec_ranges_known(__u32 mm)
 	return 0;
 }
 
-static __always_inline bool exec_ranges_are_known(const struct mm_slot *slot)
+static __always_inline bool exec_ranges_are_known(const struct mm_slot *slot, __u32 mm)
 {
-	bool known = !*(volatile __u32 *)&slot->unannounced;
+	__u32 unannounced = *(volatile __u32 *)&slot->unannounced;
 
 	barrier();
-	return known;
+	return unannounced != mm && unannounced != ~0u;
 }
 
-/* A forked address space begins with its parent's mappings. */
+/* A forked address space begins with its parent's mappings. Not 0: those are not known yet, so the copy's are to be gone
+ * through, too. */
 static __noinline int copy_exec_ranges(__u32 from, __u32 to)
 {
 	struct mm_slot *source = mm_slot_of(from), *target = mm_slot_of(to);
 
 	if (!source || !target)
 		return 0;
-	if (!exec_ranges_are_known(source))
-		return widen_exec_range(to, 0, ~0ull);
+	if (!exec_ranges_are_known(source, from)) {
+		exec_ranges_unknown(to);
+		return 1;
+	}
 	raise_to(&target->low.below, source->low.below);
 	raise_to(&target->low.end, source->low.end);
 	raise_to(&target->high.below, source->high.below);
@@ -141,24 +163,45 @@ static __always_inline bool overlaps_exec_range(const struct exec_range *range, 
 	return start < range->end && end > ~range->below;
 }
 
-static __always_inline void mappings_begin(__u32 mm)
+/* A call begins that may change executable mappings: `makes`: that may make something executable. */
+static __noinline int mappings_begin(struct task_entry *t, int makes)
 {
-	struct mm_slot *slot = mm_slot_of(mm);
+	struct mm_slot *slot;
 
-	if (slot) {
-		__sync_fetch_and_add(&slot->in_flight, 1);
-		__sync_fetch_and_add(&slot->generation, 1);
+	if (!t)
+		return 0;
+	slot = mm_slot_of(t->mm);
+	if (!slot)
+		return 0;
+	t->flags |= TASK_MAPPING;
+	if (makes) {
+		t->flags |= TASK_MAKING;
+		__sync_fetch_and_add(&slot->making, 1);
+		__sync_fetch_and_add(&slot->made, 1);
 	}
+	__sync_fetch_and_add(&slot->changing, 1);
+	__sync_fetch_and_add(&slot->generation, 1);
+	return 0;
 }
 
-static __always_inline void mappings_end(__u32 mm)
+/* It has ended, or its task has. */
+static __noinline int mappings_end(struct task_entry *t)
 {
-	struct mm_slot *slot = mm_slot_of(mm);
+	struct mm_slot *slot;
 
-	if (slot) {
-		__sync_fetch_and_add(&slot->generation, 1);
-		__sync_fetch_and_add(&slot->in_flight, -1);
+	if (!t)
+		return 0;
+	slot = mm_slot_of(t->mm);
+	if (!slot)
+		return 0;
+	__sync_fetch_and_add(&slot->generation, 1);
+	__sync_fetch_and_add(&slot->changing, -1);
+	if (t->flags & TASK_MAKING) {
+		__sync_fetch_and_add(&slot->made, 1);
+		__sync_fetch_and_add(&slot->making, -1);
 	}
+	t->flags &= ~(TASK_MAPPING | TASK_MAKING);
+	return 0;
 }
 
 /* What was executable where may have changed unseen: nothing cached so far holds. */
@@ -166,8 +209,10 @@ static __always_inline void mappings_expire(__u32 mm)
 {
 	struct mm_slot *slot = mm_slot_of(mm);
 
-	if (slot)
+	if (slot) {
+		__sync_fetch_and_add(&slot->made, 1);
 		__sync_fetch_and_add(&slot->generation, 1);
+	}
 }
 
 struct data_range {
@@ -193,7 +238,7 @@ static __always_inline struct data_slot *data_slot_of(__u32 mm, __u64 start)
 static __noinline int remember_data(__u32 mm, __u64 start, __u64 bytes)
 {
 	struct data_slot *slot = data_slot_of(mm, start);
-	__u64 key = mapping_key(mm);
+	__u64 key = data_key(mm);
 
 	if (!slot || !key)
 		return 0;
@@ -209,7 +254,7 @@ static __noinline int remember_data(__u32 mm, __u64 start, __u64 bytes)
 static __always_inline bool is_remembered_data(__u32 mm, __u64 start, __u64 end)
 {
 	struct data_slot *slot = data_slot_of(mm, start);
-	__u64 key = mapping_key(mm);
+	__u64 key = data_key(mm);
 	bool inside;
 
 	if (!slot || !key || *(volatile __u64 *)&slot->key != key)
@@ -227,7 +272,7 @@ USC_SUBPROGRAM int is_data_range(__u32 mm, __u64 start, __u64 bytes)
 
 	if (range.end < start || !slot)
 		return 0;
-	if (exec_ranges_are_known(slot) && !overlaps_exec_range(&slot->low, start, range.end) &&
+	if (exec_ranges_are_known(slot, mm) && !overlaps_exec_range(&slot->low, start, range.end) &&
 	    !overlaps_exec_range(&slot->high, start, range.end))
 		return 1;
 	bytes = (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
@@ -349,15 +394,74 @@ static __noinline int send_mapping(struct found *found, __u32 again)
 	return 0;
 }
 
+static __always_inline __u32 mapping_hash(__u64 key, __u64 address)
+{
+	return spread(key ^ address >> MAPPING_GRAIN_BITS);
+}
+
+#define SLOT_TAKEN (~0ull) /* mapping_slot.key of a shared slot that one processor is writing */
+
+/* Shares what is known of a mapping with the other processors, for the code around an address. */
+static __always_inline void share_mapping(const struct found *found, __u64 key, __u64 address)
+{
+	struct mapping_slot *slot = shared_mapping_at(mapping_hash(key, address) % SHARED_MAPPING_SLOTS);
+	__u64 old;
+
+	if (!slot || !key)
+		return;
+	old = *(volatile __u64 *)&slot->key;
+	if (old == key || old == SLOT_TAKEN || __sync_val_compare_and_swap(&slot->key, old, SLOT_TAKEN) != old)
+		return;
+	slot->start = found->start;
+	slot->end = found->end;
+	slot->offset = found->offset;
+	slot->file = found->file;
+	barrier();
+	*(volatile __u64 *)&slot->key = key;
+}
+
+/* What has been shared of the mapping that holds found->address. */
+static __always_inline bool find_shared_mapping(struct found *found, __u64 key)
+{
+	struct mapping_slot *slot = shared_mapping_at(mapping_hash(key, found->address) % SHARED_MAPPING_SLOTS);
+
+	if (!slot || !key || *(volatile __u64 *)&slot->key != key)
+		return false;
+	barrier();
+	found->start = slot->start;
+	found->end = slot->end;
+	found->offset = slot->offset;
+	found->file = slot->file;
+	barrier();
+	return *(volatile __u64 *)&slot->key == key && found->address >= found->start && found->address < found->end;
+}
+
+struct share_context {
+	const struct found *found;
+	__u64 key;
+};
+
+static long share_grain(__u32 i, struct share_context *context)
+{
+	__u64 address = context->found->start + ((__u64)i << MAPPING_GRAIN_BITS);
+
+	if (i && address >> MAPPING_GRAIN_BITS > (context->found->end - 1) >> MAPPING_GRAIN_BITS)
+		return 1;
+	share_mapping(context->found, context->key, address);
+	return 0;
+}
+
 /* One that was there before the trace. The caller keeps it from changing. */
 static __always_inline void adopt_mapping(struct task_struct *task, struct task_entry *t, struct vm_area_struct *vma)
 {
 	struct found found = {.mm = t->mm, .serial = t->serial};
+	struct share_context context = {.found = &found, .key = mapping_key(t->mm)};
 
 	widen_exec_range(t->mm, vma->vm_start, vma->vm_end - vma->vm_start);
 	on_vma(task, vma, &found);
-	if (found.status == FOUND)
-		send_mapping(&found, 0);
+	if (found.status != FOUND || send_mapping(&found, 0))
+		return;
+	usc_loop(MAPPING_GRAINS, share_grain, &context);
 }
 
 /* Looks the executable mapping at found->address up in the current task's VMAs. */

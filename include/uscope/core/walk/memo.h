@@ -11,28 +11,38 @@ static __always_inline bool has_memo(const struct scratch *s)
 	return s->key && !(s->start_rsp >> 63);
 }
 
-/* The memo's place for a call from here: the same for threads that came here by the same way. */
-static __always_inline struct memo_slot *memo_of(struct scratch *s)
+/*
+ * Number of the first slot of the set for a call from here: the same for threads that came here by the same way. The
+ * address space's number is brought down from the key's upper half, of which spread() uses the lowest bits alone.
+ */
+static __always_inline __u32 memo_set(const struct scratch *s)
 {
-	__u64 way = s->frame.pc + (s->start_rsp & (PAGE_BYTES - 1)) * 31;
+	__u64 place = s->frame.pc + (s->start_rsp & (PAGE_BYTES - 1)) * 31;
 
-	return memo_slot_at(s->cpu * MEMO_SLOTS + spread(way ^ s->key << 17) % MEMO_SLOTS);
+	return s->cpu * MEMO_SLOTS + (spread(place ^ s->key ^ s->key >> 25) % MEMO_SLOTS & ~(MEMO_WAYS - 1u));
 }
 
-/* The stack id of an earlier walk that this one would repeat word by word, 0 = none. Inline, and without callbacks: the
- * hot path. */
-static __always_inline __u32 recall(struct scratch *s, struct cpu_state *cpu)
+/* May the slot hold the walk from here? Its words are still to be compared. */
+static __always_inline bool begins_alike(const struct scratch *s, const struct memo_slot *memo)
 {
-	__u64 rsp = s->start_rsp, value;
-	struct memo_slot *memo;
+	__u64 rsp = s->start_rsp;
+
+	return memo->key == s->key && memo->pc == s->frame.pc && memo->in_page == (rsp & (PAGE_BYTES - 1)) &&
+	       (!memo->rbp_used || memo->rbp == s->frame.regs[USC_REG_RBP] - rsp) && memo->exe_file == s->exe_file;
+}
+
+/*
+ * The stack id in a slot that begins alike, if a walk from here would read the same words; else 0. Without callbacks: the
+ * hot path. A function of its own for the verifier, which goes through it once.
+ */
+USC_SUBPROGRAM __u32 recall_slot(struct scratch *s, struct memo_slot *memo)
+{
+	__u64 rsp, value;
 	__u32 i, id;
 
-	if (!has_memo(s))
+	if (!s || !memo)
 		return 0;
-	memo = memo_of(s);
-	if (!memo || memo->key != s->key || memo->pc != s->frame.pc || memo->in_page != (rsp & (PAGE_BYTES - 1)) ||
-	    (memo->rbp_used && memo->rbp != s->frame.regs[USC_REG_RBP] - rsp) || memo->exe_file != s->exe_file)
-		return 0;
+	rsp = s->start_rsp;
 	id = memo->stack;
 	if (memo->words)
 		s->wanted_end = rsp + (memo->at[(memo->words - 1) & (MEMO_WORDS - 1)] + 1ull) * 8;
@@ -45,12 +55,53 @@ static __always_inline __u32 recall(struct scratch *s, struct cpu_state *cpu)
 			return 0;
 	}
 	barrier();
-	if (memo->key != s->key || memo->stack != id)
+	return memo->key == s->key && memo->stack == id ? id : 0;
+}
+
+/* The stack id of an earlier walk that this one would repeat, 0 = none. */
+static __always_inline __u32 recall(struct scratch *s, struct cpu_state *cpu)
+{
+	struct memo_slot *memo;
+	__u32 set, way, id;
+
+	if (!has_memo(s))
 		return 0;
-	cpu->stats.memo_hits++;
-	cpu->stats.frames_kept += memo->kept;
-	cpu->stats.frames_walked += memo->frames;
-	return id;
+	set = memo_set(s);
+	for (way = 0; way < MEMO_WAYS; way++) {
+		memo = memo_slot_at(set + way);
+		if (!memo || !begins_alike(s, memo))
+			continue;
+		id = recall_slot(s, memo);
+		if (!id)
+			continue;
+		cpu->stats.memo_hits++;
+		cpu->stats.frames_kept += memo->kept;
+		cpu->stats.frames_walked += memo->frames;
+		return id;
+	}
+	return 0;
+}
+
+/*
+ * The slot of the set that is to hold the walk that gave this stack: the one whose candidate it is. 0 where it came for
+ * the first time lately; then it is a candidate from now on, in place of the oldest one.
+ */
+static __always_inline struct memo_slot *slot_to_keep(__u32 set, __u32 id)
+{
+	struct memo_slot *first = memo_slot_at(set), *slot;
+	__u32 way;
+
+	if (!first)
+		return 0;
+	for (way = 0; way < MEMO_WAYS; way++) {
+		slot = memo_slot_at(set + way);
+		if (slot && slot->candidate == id)
+			return slot;
+	}
+	slot = memo_slot_at(set + first->turn++ % MEMO_WAYS);
+	if (slot)
+		slot->candidate = id;
+	return 0;
 }
 
 struct keep_context {
@@ -79,8 +130,8 @@ static long keep_word(__u32 i, struct keep_context *c)
 }
 
 /*
- * Remembers a walk; `pc` and `rbp` are those it began with. Only what comes twice in a row is worth it: where stacks
- * differ from call to call, the words are not even copied.
+ * Remembers a walk; `pc` and `rbp` are those it began with. Only what comes twice within a few walks is worth it: where
+ * stacks differ from call to call, the words are not even copied.
  */
 USC_SUBPROGRAM int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
 {
@@ -90,13 +141,9 @@ USC_SUBPROGRAM int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
 	if (!s || !has_memo(s) || !s->memo_ok || s->reads > MEMO_WORDS)
 		return 0;
 	s->frame.pc = pc;
-	memo = memo_of(s);
+	memo = slot_to_keep(memo_set(s), id);
 	if (!memo)
 		return 0;
-	if (memo->candidate != id) {
-		memo->candidate = id;
-		return 0;
-	}
 	memo->key = 0;
 	barrier();
 	memo->pc = pc;

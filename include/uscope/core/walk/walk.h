@@ -60,15 +60,10 @@ struct pc_lookup {
 #define LOOKUP_DEFER(reason) (reason)
 #define LOOKUP_BROKEN(error) (-1 - (int)(error))
 
-static __always_inline __u32 spread(__u64 value)
-{
-	return (value * 0x9e3779b97f4a7c15ull) >> 32;
-}
-
 /* The mapping that holds an address, by cache or VMA. */
 static __always_inline int find_mapping_of_pc(struct scratch *s, struct found *found)
 {
-	__u32 number = s->cpu * MAPPING_SLOTS + spread(s->key ^ found->address >> 16) % MAPPING_SLOTS;
+	__u32 number = s->cpu * MAPPING_SLOTS + mapping_hash(s->key, found->address) % MAPPING_SLOTS;
 	struct mapping_slot *slot = mapping_slot_at(number);
 
 	if (!slot)
@@ -81,14 +76,18 @@ static __always_inline int find_mapping_of_pc(struct scratch *s, struct found *f
 		if (slot->key == s->key)
 			return LOOKUP_OK;
 	}
-	find_mapping(found);
-	if (found->status == FOUND_BUSY)
-		return LOOKUP_DEFER(USC_DEFER_LOCK);
-	if (found->status == FOUND_LOST)
-		return LOOKUP_DEFER(USC_DEFER_NO_TABLE);
-	if (found->status == FOUND_NONE)
-		return s->copied ? LOOKUP_DEFER(USC_DEFER_COPIED) : LOOKUP_BROKEN(USC_BROKEN_NO_MAPPING);
-	send_mapping(found, 0);
+	if (!find_shared_mapping(found, s->key)) {
+		find_mapping(found);
+		if (found->status == FOUND_BUSY)
+			return LOOKUP_DEFER(USC_DEFER_LOCK);
+		if (found->status == FOUND_LOST)
+			return LOOKUP_DEFER(USC_DEFER_NO_TABLE);
+		if (found->status == FOUND_NONE)
+			return s->copied ? LOOKUP_DEFER(USC_DEFER_COPIED) : LOOKUP_BROKEN(USC_BROKEN_NO_MAPPING);
+		/* What is shared has been announced. */
+		if (!send_mapping(found, 0))
+			share_mapping(found, s->key, found->address);
+	}
 	if (s->key) {
 		slot->key = 0;
 		barrier();

@@ -133,6 +133,33 @@ TEST_F(CollectorTest, AMappingThatNobodyTellsOfIsAskedForAfterSomeTime) {
   EXPECT_EQ(stacks[0].ended, USC_ENDED_BROKEN + int{USC_BROKEN_NO_MAPPING});
 }
 
+TEST_F(CollectorTest, ACopyOfUnknownMappingsIsAskedForUntilItCouldBeGoneThrough) {
+  usc_task child{};
+  child.head.task = 9;
+  child.process = 7;
+  child.pid = 4712;
+  child.flags = USC_TASK_PROCESS | USC_TASK_FORKED;
+  backend_.queue(child);
+  int asked = 0;
+  backend_.on_asked_for_mappings = [&](std::uint32_t pid) {
+    EXPECT_EQ(pid, 4712U);
+    asked++;
+  };
+  ASSERT_TRUE(collector().round());
+  EXPECT_EQ(asked, 0);
+  child.flags |= USC_TASK_UNMAPPED;
+  backend_.queue(child);
+  backend_.mappings_are_locked = true;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (asked < 3 && std::chrono::steady_clock::now() < until) ASSERT_TRUE(collector().round());
+  EXPECT_EQ(asked, 3);
+  backend_.mappings_are_locked = false;
+  while (asked < 4 && std::chrono::steady_clock::now() < until) ASSERT_TRUE(collector().round());
+  const auto rest = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  while (std::chrono::steady_clock::now() < rest) ASSERT_TRUE(collector().round());
+  EXPECT_EQ(asked, 4);
+}
+
 TEST_F(CollectorTest, AWalkThatNothingCanFinishIsToldAsLoss) {
   queue_of_process(6, 1);
   ASSERT_TRUE(collector().round());

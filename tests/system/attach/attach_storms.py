@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Processes whose threads map and unmap memory all the time are traced as cheaply when they are attached to in the middle of it as if they
+had been launched: their walks are not deferred, and their mappings not looked up again and again. Needs root and a backend; usage:
+attach_storms.py USCOPE FIXTURES"""
+import os
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from attaching import AttachCase, own_copy  # noqa: E402
+
+STORM = own_copy("mapping_storm")
+THREADS = 4
+LEAST_WALKS = 2000
+
+
+class Storms(AttachCase):
+    def storm(self, *options):
+        process = self.start(STORM, str(THREADS), *options, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
+    def check(self, before_known=0):
+        """`before_known`: walks that may have been deferred until the mappings of what ran before were known."""
+        figures = dict(self.rows("SELECT key, value FROM meta WHERE key IN ('walks', 'mapping_lookups', 'deferred_lock')"))
+        walks, looked_up, deferred = (int(figures[key]) for key in ("walks", "mapping_lookups", "deferred_lock"))
+        self.assertGreater(walks, LEAST_WALKS, figures)
+        self.assertLess(looked_up, walks * 0.004 + 200 + before_known, figures)
+        self.assertLess(deferred, walks * 0.004 + 20 + before_known, figures)
+        self.assertEqual(self.count("v_event WHERE kind = 'getppid' AND (ended != 'root' OR folded NOT LIKE '%;map_and_unmap;%')"), 0)
+
+    def attach_to(self, *options):
+        return self.attach(*options, "-e", "getppid")
+
+    def test_attached_in_the_middle(self):
+        process = self.storm()
+        tracer = self.attach_to("--pid", str(process.pid))
+        time.sleep(0.5)
+        self.finish(tracer)
+        self.check(before_known=1500)
+
+    def test_forked_while_the_parent_is_attached_to(self):
+        process = self.storm("3")
+        tracer = self.attach_to("--pid", str(process.pid))
+        process.stdin.write(b"x")
+        process.stdin.flush()
+        time.sleep(0.5)
+        self.finish(tracer)
+        self.check(before_known=1500)
+
+    def test_started_while_waited_for(self):
+        tracer = self.attach_to("--app", os.path.basename(STORM))
+        self.storm()
+        time.sleep(0.5)
+        self.finish(tracer)
+        self.check()
+
+
+if __name__ == "__main__":
+    unittest.main()
