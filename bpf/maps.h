@@ -111,7 +111,8 @@ __u32 own_process; /* the tracer's pid */
 __u32 adopted_by;  /* which reader goes through mappings */
 __u32 adopted_mm;  /* whose mappings are being gone through */
 
-/* All tasks have been decided, or wait for nothing but an exec: who is not noted as traced is not traced. */
+/* All tasks have been decided, or wait for nothing but an exec, and the launched command has begun: who is not noted as
+ * traced is not traced. */
 __u32 settled;
 
 /* Set when tracing ends: from here on no entry is seen, so an exit without one says nothing. */

@@ -51,6 +51,12 @@ static __always_inline struct pt_regs *user_regs(struct task_struct *task)
 	return (struct pt_regs *)bpf_task_pt_regs(task);
 }
 
+static __always_inline void launch_begins(void)
+{
+	launch_pending = 0;
+	settled = 1;
+}
+
 static __always_inline struct task_entry *entry_of(struct task_struct *task)
 {
 	return bpf_task_storage_get(&tasks, task, 0, 0);
@@ -79,7 +85,7 @@ static __always_inline bool is_surely_untraced(struct task_struct *task)
 	__u32 pid = task->pid;
 	__u64 *word;
 
-	if (!settled || launch_pending)
+	if (!settled)
 		return false;
 	word = traced_word_at(pid / 64 % TRACED_WORDS);
 	return word && !(*word >> pid % 64 & 1);

@@ -187,6 +187,11 @@ static __always_inline int image_matches(struct task_struct *task, struct linux_
 	return usc_image_matches(task, bprm);
 }
 
+static __always_inline void launch_begins(void)
+{
+	launch_pending = 0;
+}
+
 static __always_inline int is_launched(void)
 {
 	return task_tgid(current) == usc.launched;

@@ -253,7 +253,6 @@ void BpfBackend::detach() {
 
 Result<void> BpfBackend::set_launched(int pid) {
   skeleton_->bss->launch_pending = static_cast<__u32>(pid);
-  skeleton_->bss->settled = 1;
   return {};
 }
 

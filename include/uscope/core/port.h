@@ -43,8 +43,9 @@ static struct task_entry *entry_of(struct task_struct *task);
 static struct task_entry *new_entry(struct task_struct *task);
 /* The task may be traced from now on, whatever its entry says: before it can make a call. Never taken back. */
 static void note_traced(struct task_struct *task);
-/* Is the current task the one whose first execve begins the trace? */
+/* Is the current task the one whose first execve begins the trace? launch_begins: it is in the map now. */
 static int is_launched(void);
+static void launch_begins(void);
 
 /*
  * What config.target says of a process, by its leader (and one of its threads that lives): does it match itself; does

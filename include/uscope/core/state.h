@@ -28,7 +28,7 @@
 #define STACK_WAYS 4
 #define STACK_LOG_WORDS (1u << 18)
 #define MEMO_SLOTS 4096
-#define MEMO_WAYS 4
+#define MEMO_WAYS 2
 #define MEMO_WORDS 64
 #define SCRATCH_LEVELS 3
 #define BLOCK_BYTES 512	      /* read of the stack at once, where it is not known how much is wanted */

@@ -14,7 +14,7 @@ from attaching import AttachCase, own_copy  # noqa: E402
 
 STORM = own_copy("mapping_storm")
 THREADS = 4
-LEAST_WALKS = 2000
+LEAST_WALKS = 500
 
 
 class Storms(AttachCase):
@@ -40,7 +40,7 @@ class Storms(AttachCase):
         tracer = self.attach_to("--pid", str(process.pid))
         time.sleep(0.5)
         self.finish(tracer)
-        self.check(before_known=1500)
+        self.check(before_known=500)
 
     def test_forked_while_the_parent_is_attached_to(self):
         process = self.storm("3")
@@ -49,7 +49,7 @@ class Storms(AttachCase):
         process.stdin.flush()
         time.sleep(0.5)
         self.finish(tracer)
-        self.check(before_known=1500)
+        self.check(before_known=500)
 
     def test_started_while_waited_for(self):
         tracer = self.attach_to("--app", os.path.basename(STORM))

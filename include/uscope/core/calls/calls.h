@@ -97,6 +97,8 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 {
 	__u32 ended = 0;
 
+	if (t->flags & (TASK_MAPPING | TASK_MAPS_DATA))
+		mapping_call_unseen(t);
 	t->flags &= ~(TASK_IN_CALL | TASK_NEWBORN | TASK_SKIPPED | TASK_ADOPTED | TASK_EXECED);
 	if (t->unannounced)
 		announce_later(t, t->unannounced);

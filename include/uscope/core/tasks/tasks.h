@@ -18,7 +18,7 @@ static __noinline int begin_launched(struct task_struct *task)
 	t->process = next_serial(SERIAL(process));
 	t->mm = space_of(task);
 	note_traced(task);
-	launch_pending = 0;
+	launch_begins();
 	t->restart_nr = NO_NUMBER;
 	t->state = USC_TRACED;
 	send_task(task, t, 0, 0, USC_TASK_PROCESS | USC_TASK_LAUNCHED | shared_when_met(task, task));

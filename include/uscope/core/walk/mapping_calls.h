@@ -162,6 +162,23 @@ static __noinline int mapping_call_returns(struct task_entry *t, __s64 result)
 }
 
 /*
+ * A call begins of a task whose last one has not been seen to return: the hook at entries is there before the one at
+ * returns. Without this, two mapping calls in turn would count twice as under way and once as ended, so that nothing of
+ * the address space could ever be cached. What such a call made executable, and where, is not known.
+ */
+static __noinline int mapping_call_unseen(struct task_entry *t)
+{
+	if (!t)
+		return 0;
+	if (t->flags & TASK_MAKING)
+		widen_exec_range(t->mm, 0, ~0ull);
+	if (t->flags & TASK_MAPPING)
+		mappings_end(t);
+	t->flags &= ~TASK_MAPS_DATA;
+	return 0;
+}
+
+/*
  * A call that was under way when its task was adopted: where it made something executable, and when, is not known. Other
  * threads, and processes that share the memory, may have been adopted before.
  */
