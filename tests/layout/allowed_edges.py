@@ -71,7 +71,8 @@ ALLOWED = {
         "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
         "tracer/jit tracer/model"),
     "exporters": "analyzer/read store/db support",
-    "cli": "cli/terminal cli/verbs",
+    "cli": "cli/options cli/terminal cli/verbs",
+    "cli/options": "cli/terminal support",
     "cli/render": (
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/terminal live support syscalls "
         "trace"),
@@ -82,7 +83,7 @@ ALLOWED = {
     "cli/terminal": "support",
     "cli/verbs": (
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/render cli/session "
-        "cli/terminal exporters "
+        "cli/options cli/terminal exporters "
         "include/uscope/lists store store/db store/files support syscalls trace tracer/preflight tracer/recorder"),
 }
 
