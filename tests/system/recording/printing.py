@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -31,6 +32,10 @@ class Printing(AttachCase):
         self.assertEqual(self.rows("SELECT cause FROM loss"), [])
         return done.stderr
 
+    def begin(self, *words, **kwargs):
+        with open(self.said, "w", encoding="utf-8") as said:
+            return self.start(USCOPE, "record", "-o", self.db, *BACKEND_OPTIONS, *words, stdin=subprocess.DEVNULL, stderr=said, **kwargs)
+
     def events(self):
         """Without what descriptors stand for, which is not known while tracing: `3</etc/passwd>`, `AT_FDCWD</root>`."""
         done = subprocess.run([USCOPE, "events", self.db], capture_output=True, text=True, timeout=WAIT, check=True)
@@ -54,14 +59,25 @@ class Printing(AttachCase):
         self.assertGreater(len({line.split("/")[0] for line in printed}), 4)
 
     def test_calls_that_never_return(self):
-        printed = calls_of(self.record("--print", "--duration", "2500ms", "--", "sh", "-c", "sleep 4 & exec sleep 5"))
-        self.assertEqual(sorted(printed), sorted(self.events()))
-        self.assertEqual(len([line for line in printed if "? (has not returned)" in line]), 2)
+        """Of a command that an interrupt does not end: the first one goes to it, the second one ends tracing."""
+        tracer = self.begin("--print", "--", "sh", "-c", "trap '' INT; sleep 600 & exec sleep 601", start_new_session=True)
+        self.addCleanup(os.killpg, tracer.pid, signal.SIGKILL)
+        self.wait_for(lambda: self.text().count("? (has not returned)") == 2, "calls that have not returned are not printed")
+        for _ in range(2):
+            tracer.send_signal(signal.SIGINT)
+            time.sleep(1)
+        self.assertEqual(tracer.wait(WAIT), 0, self.text())
+        self.assertEqual(sorted(calls_of(self.text())), sorted(self.events()))
 
     def test_an_application_that_runs_already(self):
-        waiters = self.start(WAITERS, "1500")
-        self.wait_until_asleep(waiters.pid, 5)
-        printed = calls_of(self.record("--print", "--pid", str(waiters.pid)))
+        """One of its calls returns, and one does not."""
+        program = "import sys, threading, time; threading.Thread(target=time.sleep, args=[600], daemon=True).start(); sys.stdin.read()"
+        waits = self.start("/usr/bin/python3", "-c", program, stdin=subprocess.PIPE)
+        self.wait_until_asleep(waits.pid, 2)
+        tracer = self.attach("--print", "--pid", str(waits.pid))
+        waits.stdin.close()
+        self.ends(tracer)
+        printed = calls_of(self.text())
         self.assertGreater(len(printed), 4)
         self.assertEqual(sorted(printed), sorted(self.events()))
 
