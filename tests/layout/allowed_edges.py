@@ -54,7 +54,8 @@ ALLOWED = {
         "tracer/futex tracer/host tracer/process tracer/scouts tracer/walk"),
     "tracer/scouts": "support support/process symbolizer/elf tracer/process",
     "tracer/walk": (
-        "include/uscope support symbolizer/oracle trace tracer/backend tracer/files tracer/model tracer/scouts"),
+        "include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
+        "tracer/scouts"),
     "store": "store/db store/model store/write support symbolizer/names trace",
     "store/db": "store/files support syscalls trace",
     "store/descriptors": "include/uscope store/db store/model support syscalls trace",

@@ -70,7 +70,9 @@ def in_calls(group):
     for pid, tid in tasks_of(group):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{tid}/syscall", encoding="ascii") as file:
             words = file.read().split()
-            calls[tid] = None if words[0] in ("running", "-1") else [int(words[0]), *(int(word, 16) for word in words[1:])]
+            # -1 is no call: one that waits for a page has a stack then, the first thread that has ended has none.
+            runs = words[0] == "running" or (words[0] == "-1" and int(words[1], 16) != 0)
+            calls[tid] = None if runs else [int(words[0]), *(int(word, 16) for word in words[1:])]
     return calls
 
 
