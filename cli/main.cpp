@@ -3,14 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
 
+#include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
-#include "cli/verbs/command_line.h"
 #include "cli/verbs/completion.h"
 #include "cli/verbs/deadlock.h"
 #include "cli/verbs/diff.h"
@@ -18,7 +17,6 @@
 #include "cli/verbs/events.h"
 #include "cli/verbs/export.h"
 #include "cli/verbs/files.h"
-#include "cli/verbs/invocation.h"
 #include "cli/verbs/load.h"
 #include "cli/verbs/raw.h"
 #include "cli/verbs/record.h"
@@ -30,21 +28,21 @@
 namespace uscope::cli {
 namespace {
 
-void add_verbs(CLI::App& app, Invocation& invocation) {
-  add_record(app, invocation);
-  add_top(app, invocation);
-  add_load(app, invocation);
-  add_raw(app, invocation);
-  add_report(app, invocation);
-  add_events(app, invocation);
-  add_files(app, invocation);
-  add_tree(app, invocation);
-  add_sql(app, invocation);
-  add_diff(app, invocation);
-  add_deadlock(app, invocation);
-  add_export(app, invocation);
-  add_doctor(app, invocation);
-  add_completion(app, invocation);
+void add_verbs(CommandLine& line) {
+  add_record(line);
+  add_top(line);
+  add_load(line);
+  add_raw(line);
+  add_report(line);
+  add_events(line);
+  add_files(line);
+  add_tree(line);
+  add_sql(line);
+  add_diff(line);
+  add_deadlock(line);
+  add_export(line);
+  add_doctor(line);
+  add_completion(line);
 }
 
 // For `record`, 2 would look like the exit status of the traced command.
@@ -64,26 +62,20 @@ void fill_standard_descriptors() {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("uscope traces one application, whole: every process, every system call, and the code that made it.",
-               "uscope");
-  app.set_version_flag("--version", std::string("uscope ") + USCOPE_VERSION);
-  app.require_subcommand(1);
-  set_help_format(app);
-  Invocation invocation;
-  add_verbs(app, invocation);
-  refuse_forgotten_values(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& request) {
-    return app.exit(request);  // --help, --version
-  } catch (const CLI::ParseError& problem) {
-    print_error(usage_error(app, problem));
+  CommandLine line("uscope",
+                   "uscope traces one application, whole: every process, every system call, and the code that made it.",
+                   std::string("uscope ") + USCOPE_VERSION);
+  add_verbs(line);
+  const Result<const Verb*> verb = line.parse(argc, argv);
+  if (!verb) {
+    print_error(verb.error());
     return usage_code(argc, argv);
   }
-  const Result<int> result = invocation.run();
+  if (*verb == nullptr) return 0;  // --help, --version
+  const Result<int> result = (*verb)->run();
   if (result) return *result;
   print_error(result.error());
-  return invocation.error_code;
+  return (*verb)->error_code();
 }
 
 }  // namespace

@@ -4,15 +4,17 @@
 #include <cerrno>
 
 #include "syscalls/call_traits.h"
+#include "trace/names.h"
 
 namespace uscope::analyzer {
 
 namespace {
 
-// "poll" for "i386:poll".
+// "poll" for "i386:poll", but not for "stap:poll", which is no call.
 std::string_view without_abi(std::string_view kind) {
   const std::size_t colon = kind.find(':');
-  return colon == std::string_view::npos ? kind : kind.substr(colon + 1);
+  const bool has_abi = colon != std::string_view::npos && trace::abi_of_name(kind.substr(0, colon));
+  return has_abi ? kind.substr(colon + 1) : kind;
 }
 
 }  // namespace

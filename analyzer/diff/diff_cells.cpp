@@ -18,10 +18,10 @@ constexpr double kAboutTheSame = 2;  // standard deviations
 constexpr double kTier = 1000;       // above every score that is in standard deviations
 constexpr double kWaitingWeight = 0.5;
 constexpr double kLeastLatencyVariance = 0.1;  // of logarithms, between runs
-constexpr double kBriefNs = 1e6;               // less time than this, gained or lost in total, weighs little
-constexpr double kBriefWeight = 0.3;
-constexpr double kLeastBytesVariance = 0.1;  // of logarithms, between runs
-constexpr double kLittleBytes = 1024;        // as kBriefNs, in bytes
+constexpr double kLeastBytesVariance = 0.1;
+constexpr double kBriefNs = 1e6;  // less time than this, gained or lost in total, weighs little
+constexpr double kLittleBytes = 1024;
+constexpr double kLittleWeight = 0.3;
 
 using CellOfRuns = std::vector<const Cell*>;
 using Part = std::function<double(const Cell&)>;  // a number of events of a cell
@@ -129,12 +129,26 @@ class Comparison {
     double p = 1;
   };
 
+  // What calls of a cell take or move, on both sides: one value of each run that has any.
+  struct Values {
+    Shift what;
+    std::vector<double> before;
+    std::vector<double> after;
+    double calls_before = 0;
+    double calls_after = 0;
+    double calls_changed = 0;   // so many times the difference is what was gained or lost in total
+    double usual_variance = 0;  // of logarithms, between runs: no less is tested with
+    double least_variance = 0;  // no less is scored with
+    double little = 0;          // less than this, in total, weighs little
+  };
+
   void learn();
   void outcomes(const CellRow& row);
   void only(const CellRow& row, bool of_normal, OnlyCell cell, const Part& part);
   void changed_rate(const CellRow& row);
   void changed_latency(const CellRow& row);
   void changed_bytes(const CellRow& row);
+  void changed_value(const CellRow& row, const Values& values);
   void changed_share(const CellRow& row, Shift what, std::optional<std::int64_t> error, const Part& part);
   void judge();
   [[nodiscard]] double tier(const OnlyCell& cell, bool of_normal) const;
@@ -270,46 +284,49 @@ void Comparison::changed_rate(const CellRow& row) {
 }
 
 void Comparison::changed_latency(const CellRow& row) {
-  const double timed_before = timed(row.normal);
-  const double timed_after = timed(row.abnormal);
-  if (std::min(timed_before, timed_after) < kLeastEvents) return;
-  const auto before = medians(row.normal);
-  const auto after = medians(row.abnormal);
-  const double variance = std::max(shared_variance_, own_variance(before, after));
-  ChangedCell cell{.key = row.key, .what = Shift::kLatency};
-  cell.before = geometric_mean(before);
-  cell.after = geometric_mean(after);
-  cell.effect = cell.after / cell.before;
-  const double ratio = changes_.tested ? cell.effect : as_rates(before, after).nearest_ratio();
-  const double spread = std::max(variance, kLeastLatencyVariance) *
-                            (1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size())) +
-                        1 / timed_before + 1 / timed_after;
-  const bool brief = std::abs(cell.after - cell.before) * timed_after < kBriefNs;
-  cell.score = is_large(ratio) ? std::abs(std::log(cell.effect)) / std::sqrt(spread) * weight_of(row.key.kind) *
-                                     (brief ? kBriefWeight : 1)
-                               : -1;
-  changed_.emplace_back(std::move(cell), changes_.tested ? duration_test(before, after, variance) : 1);
+  const double after = timed(row.abnormal);
+  changed_value(row, {.what = Shift::kLatency,
+                      .before = medians(row.normal),
+                      .after = medians(row.abnormal),
+                      .calls_before = timed(row.normal),
+                      .calls_after = after,
+                      .calls_changed = after,
+                      .usual_variance = shared_variance_,
+                      .least_variance = kLeastLatencyVariance,
+                      .little = kBriefNs});
 }
 
 // What calls that move bytes returned: fewer bytes of each call, with as many calls, is no shift of a rate.
 void Comparison::changed_bytes(const CellRow& row) {
-  const double least = std::min(transfers(row.normal), transfers(row.abnormal));
-  if (least < kLeastEvents) return;
-  const auto before = mean_bytes(row.normal);
-  const auto after = mean_bytes(row.abnormal);
-  const double variance = std::max(kLeastBytesVariance, own_variance(before, after));
-  ChangedCell cell{.key = row.key, .what = Shift::kBytes};
-  cell.before = geometric_mean(before);
-  cell.after = geometric_mean(after);
+  const double before = transfers(row.normal);
+  const double after = transfers(row.abnormal);
+  changed_value(row, {.what = Shift::kBytes,
+                      .before = mean_bytes(row.normal),
+                      .after = mean_bytes(row.abnormal),
+                      .calls_before = before,
+                      .calls_after = after,
+                      .calls_changed = std::min(before, after),
+                      .usual_variance = kLeastBytesVariance,
+                      .least_variance = kLeastBytesVariance,
+                      .little = kLittleBytes});
+}
+
+void Comparison::changed_value(const CellRow& row, const Values& values) {
+  if (std::min(values.calls_before, values.calls_after) < kLeastEvents) return;
+  const double variance = std::max(values.usual_variance, own_variance(values.before, values.after));
+  ChangedCell cell{.key = row.key, .what = values.what};
+  cell.before = geometric_mean(values.before);
+  cell.after = geometric_mean(values.after);
   cell.effect = cell.after / cell.before;
-  const double ratio = changes_.tested ? cell.effect : as_rates(before, after).nearest_ratio();
-  const double spread = variance * (1 / static_cast<double>(before.size()) + 1 / static_cast<double>(after.size())) +
-                        1 / transfers(row.normal) + 1 / transfers(row.abnormal);
-  const bool little = std::abs(cell.after - cell.before) * least < kLittleBytes;
+  const double ratio = changes_.tested ? cell.effect : as_rates(values.before, values.after).nearest_ratio();
+  const double spread = std::max(variance, values.least_variance) * (1 / static_cast<double>(values.before.size()) +
+                                                                     1 / static_cast<double>(values.after.size())) +
+                        1 / values.calls_before + 1 / values.calls_after;
+  const bool little = std::abs(cell.after - cell.before) * values.calls_changed < values.little;
   cell.score = is_large(ratio) ? std::abs(std::log(cell.effect)) / std::sqrt(spread) * weight_of(row.key.kind) *
-                                     (little ? kBriefWeight : 1)
+                                     (little ? kLittleWeight : 1)
                                : -1;
-  changed_.emplace_back(std::move(cell), changes_.tested ? duration_test(before, after, variance) : 1);
+  changed_.emplace_back(std::move(cell), changes_.tested ? duration_test(values.before, values.after, variance) : 1);
 }
 
 void Comparison::changed_share(const CellRow& row, Shift what, std::optional<std::int64_t> error, const Part& part) {

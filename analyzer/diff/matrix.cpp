@@ -12,6 +12,7 @@
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
 #include "store/write/cell_latency.h"
+#include "trace/names.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -32,9 +33,13 @@ EventRowId earlier(EventRowId a, EventRowId b) {
 
 Result<KindNames> read_kinds(const store::Database& database) {
   KindNames kinds;
-  auto done = each_row(database, "SELECT id, name, abi FROM kind", [&](const SqlRow& row) {
-    const std::string abi = text(row, 2);
-    kinds[KindRowId(row.integer(0))] = abi == "x86_64" ? text(row, 1) : abi + ":" + text(row, 1);
+  const std::string_view calls = trace::source_name(USC_SOURCE_SYSCALL);
+  const std::string_view usual = trace::abi_name(USC_ABI_X86_64);
+  auto done = each_row(database, "SELECT id, name, class, abi FROM kind", [&](const SqlRow& row) {
+    const std::string source = text(row, 2);
+    const std::string abi = text(row, 3);
+    const std::string before = source != calls ? source + ":" : abi != usual ? abi + ":" : "";
+    kinds[KindRowId(row.integer(0))] = before + text(row, 1);
   });
   if (!done) return done.error();
   return kinds;

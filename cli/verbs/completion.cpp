@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // For each verb the script holds its options, the options that take a value, and the choices of those that have some.
-// Everything else that can follow (files, commands) is completed as a file name. Choices are read from the text that
-// CLI11 shows for IsMember in its help: {a,b}.
+// Everything else that can follow (files, commands) is completed as a file name.
 #include "cli/verbs/completion.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -20,25 +18,6 @@ std::string join(const std::vector<std::string>& words, const char* separator) {
   return text;
 }
 
-std::vector<std::string> names_of(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  return names;
-}
-
-// "a b" for an option whose type reads "TEXT:{a,b}"; empty if it has no choices.
-std::string choices(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const std::size_t open = type.find('{');
-  const std::size_t close = type.rfind('}');
-  if (open == std::string::npos || close == std::string::npos || close < open) return "";
-  std::string words = type.substr(open + 1, close - open - 1);
-  for (char& c : words)
-    if (c == ',') c = ' ';
-  return words;
-}
-
 // The words that may appear at the cursor within one verb.
 struct VerbWords {
   std::vector<std::string> options;
@@ -47,17 +26,17 @@ struct VerbWords {
   std::string positional;  // choices of a positional, else empty
 };
 
-VerbWords words_of(const CLI::App& app) {
+VerbWords words_of(const Verb& verb) {
   VerbWords words;
-  for (const CLI::Option* option : app.get_options()) {
-    const std::vector<std::string> names = names_of(*option);
-    const std::string values = choices(*option);
+  for (const auto& option : verb.options()) {
+    const Words names = option->names();
+    const std::string values = join(option->words(), " ");
     if (names.empty()) {
       if (!values.empty()) words.positional = values;
       continue;
     }
     words.options.insert(words.options.end(), names.begin(), names.end());
-    if (option->get_items_expected_max() == 0) continue;
+    if (!option->takes_value()) continue;
     if (values.empty()) {
       words.with_file.insert(words.with_file.end(), names.begin(), names.end());
     } else {
@@ -79,12 +58,12 @@ std::string verb_case(const std::string& name, const VerbWords& words) {
 
 }  // namespace
 
-std::string bash_completion(const CLI::App& app) {
+std::string bash_completion(const CommandLine& line) {
   std::vector<std::string> verbs;
   std::string cases;
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    verbs.push_back(verb->get_name());
-    cases += verb_case(verb->get_name(), words_of(*verb));
+  for (const auto& verb : line.verbs()) {
+    verbs.push_back(verb->name());
+    cases += verb_case(verb->name(), words_of(*verb));
   }
   return R"(# bash completion for uscope, made by `uscope completion bash`. To use it:
 #   source <(uscope completion bash)
@@ -99,7 +78,7 @@ _uscope() {
   done
   case "$verb" in
     "") words=")" +
-         join(verbs, " ") + "\" options=\"" + join(words_of(app).options, " ") + "\" ;;\n" + cases + R"(  esac
+         join(verbs, " ") + "\" options=\"" + join(line.own_options(), " ") + "\" ;;\n" + cases + R"(  esac
   COMPREPLY=()
   if [[ "$current" == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
@@ -114,17 +93,15 @@ complete -F _uscope uscope
 )";
 }
 
-void add_completion(CLI::App& app, Invocation& invocation) {
-  CLI::App* verb =
-      app.add_subcommand("completion", "print a script with which the shell completes uscope's command line");
-  verb->add_option("SHELL", "the shell")->required()->check(CLI::IsMember({"bash"}));
-  verb->callback([&app, &invocation] {
-    invocation.run = [&app]() -> Result<int> {
-      Output out(stdout);
-      out.write(bash_completion(app));
-      if (auto done = out.finish(); !done) return done.error();
-      return 0;
-    };
+void add_completion(CommandLine& line) {
+  const auto shell = std::make_shared<std::string>();
+  Verb* verb = line.add_verb("completion", "print a script with which the shell completes uscope's command line");
+  verb->add_option("SHELL", *shell, "the shell")->required()->one_of({"bash"});
+  verb->runs([&line, shell]() -> Result<int> {
+    Output out(stdout);
+    out.write(bash_completion(line));
+    if (auto done = out.finish(); !done) return done.error();
+    return 0;
   });
 }
 

@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "cli/verbs/invocation.h"
+#include "cli/options/command_line.h"
 
 namespace uscope::cli {
 
-// Call it after all other verbs, with the app that holds them.
-void add_completion(CLI::App& app, Invocation& invocation);
+// Call it after all other verbs, with the command line that holds them.
+void add_completion(CommandLine& line);
 
-[[nodiscard]] std::string bash_completion(const CLI::App& app);
+[[nodiscard]] std::string bash_completion(const CommandLine& line);
 
 }  // namespace uscope::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/deadlock.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
@@ -13,18 +12,18 @@
 
 namespace uscope::cli {
 
-void add_deadlock(CLI::App& app, Invocation& invocation) {
+void add_deadlock(CommandLine& line) {
   auto options = std::make_shared<DeadlockOptions>();
-  CLI::App* verb = app.add_subcommand(
+  Verb* verb = line.add_verb(
       "deadlock", "find threads that wait for each other: at the end of a trace, or in an application that hangs now");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written");
   add_running_target(*verb, options->running);
   verb->add_option("--backend", options->running.backend,
                    "what traces in the kernel: bpf, kmod (the module), or what works")
-      ->check(CLI::IsMember({"auto", "bpf", "kmod"}))
+      ->one_of({"auto", "bpf", "kmod"})
       ->capture_default_str();
   add_format(*verb, options->format);
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_deadlock(*options); }; });
+  verb->runs([options] { return run_deadlock(*options); });
 }
 
 Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, Format format) {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "analyzer/deadlock/deadlock.h"
+#include "cli/options/command_line.h"
 #include "cli/session/record_plan.h"
 #include "cli/terminal/output.h"
-#include "cli/verbs/invocation.h"
 
 namespace uscope::cli {
 
@@ -21,7 +21,7 @@ struct DeadlockOptions {
   Format format = Format::kText;
 };
 
-void add_deadlock(CLI::App& app, Invocation& invocation);
+void add_deadlock(CommandLine& line);
 // Returns 0 if nothing was found, 1 for a deadlock or a stall.
 [[nodiscard]] Result<int> run_deadlock(const DeadlockOptions& options);
 

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
 #include <memory>
@@ -72,14 +71,17 @@ Result<analyzer::DiffOptions> parse_diff(const DiffVerbOptions& options) {
   return parsed;
 }
 
-void add_diff(CLI::App& app, Invocation& invocation) {
+void add_diff(CommandLine& line) {
   auto options = std::make_shared<DiffVerbOptions>();
-  CLI::App* verb =
-      app.add_subcommand("diff", "show what abnormal runs do that normal runs do not: calls by their callers");
+  Verb* verb = line.add_verb("diff", "show what abnormal runs do that normal runs do not: calls by their callers");
   verb->add_option("--normal", options->normal, "traces of normal runs; three or more are tested, not only ranked")
       ->required()
+      ->takes_many()
       ->type_name("FILE.db...");
-  verb->add_option("--abnormal", options->abnormal, "traces of abnormal runs")->required()->type_name("FILE.db...");
+  verb->add_option("--abnormal", options->abnormal, "traces of abnormal runs")
+      ->required()
+      ->takes_many()
+      ->type_name("FILE.db...");
   verb->add_option(
           "--by", options->by,
           "what distinguishes calls: function (of the application), depth:N (with its callers), path (modules)")
@@ -88,15 +90,13 @@ void add_diff(CLI::App& app, Invocation& invocation) {
   verb->add_option("--per", options->per, "rates per successful call of these (accept, %network), not per second")
       ->type_name("SET");
   verb->add_option("--map", options->renamed, "treat a module of one run as a module of another: base names")
-      ->type_name("OLD=NEW")
-      ->expected(1)
-      ->take_all();
+      ->type_name("OLD=NEW");
   take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 5, json: 100)"), 0,
               kMostNumber)
       ->type_name("N");
   add_app_module(*verb, options->app_modules);
   add_format(*verb, options->format);
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_diff(*options); }; });
+  verb->runs([options] { return run_diff(*options); });
 }
 
 Result<int> run_diff(const DiffVerbOptions& options) {

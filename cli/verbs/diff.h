@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzer/diff/diff.h"
+#include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
-#include "cli/verbs/invocation.h"
 
 namespace uscope::cli {
 
@@ -24,7 +24,7 @@ struct DiffVerbOptions {
   Format format = Format::kText;
 };
 
-void add_diff(CLI::App& app, Invocation& invocation);
+void add_diff(CommandLine& line);
 [[nodiscard]] Result<int> run_diff(const DiffVerbOptions& options);
 
 // Parses the options; returns an error if one cannot be understood.

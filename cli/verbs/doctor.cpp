@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/doctor.h"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -37,11 +36,11 @@ nlohmann::json to_json(const tracer::BackendReport& report) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Invocation& invocation) {
+void add_doctor(CommandLine& line) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App* verb = app.add_subcommand("doctor", "show which backend can run here, and what is missing");
+  Verb* verb = line.add_verb("doctor", "show which backend can run here, and what is missing");
   add_format(*verb, options->format);
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_doctor(*options); }; });
+  verb->runs([options] { return run_doctor(*options); });
 }
 
 Result<int> run_doctor(const DoctorOptions& options) {

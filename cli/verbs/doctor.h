@@ -2,12 +2,8 @@
 // `uscope doctor`: which backend can run here, and what exactly is missing.
 #pragma once
 
+#include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
-#include "cli/verbs/invocation.h"
-
-namespace CLI {
-class App;
-}
 
 namespace uscope::cli {
 
@@ -15,7 +11,7 @@ struct DoctorOptions {
   Format format = Format::kText;
 };
 
-void add_doctor(CLI::App& app, Invocation& invocation);
+void add_doctor(CommandLine& line);
 Result<int> run_doctor(const DoctorOptions& options);
 
 }  // namespace uscope::cli

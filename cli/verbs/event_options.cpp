@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/event_options.h"
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 
 #include "cli/render/units.h"
@@ -43,24 +42,22 @@ Result<void> set_moment(const std::string& text, const analyzer::Catalog& catalo
 
 }  // namespace
 
-void add_event_options(CLI::App& verb, EventOptions& options) {
+void add_event_options(Verb& verb, EventOptions& options) {
   analyzer::EventFilter& filter = options.filter;
-  const auto list = [](CLI::Option* option, const char* type) { option->type_name(type)->allow_extra_args(false); };
-  list(take_number(verb.add_option("-p,--pid", filter.pids, "of these processes"), 0, kMostNumber), "PID");
-  list(take_number(verb.add_option("--tid", filter.tids, "of these threads"), 0, kMostNumber), "TID");
+  take_number(verb.add_option("-p,--pid", filter.pids, "of these processes"), 0, kMostNumber)->type_name("PID");
+  take_number(verb.add_option("--tid", filter.tids, "of these threads"), 0, kMostNumber)->type_name("TID");
   add_globs(verb, "--process", filter.processes, "only calls of programs whose base name matches");
   add_calls(verb, options.calls,
             "only these calls: names, %file %process %network %desc %memory %signal %ipc, all, ! to exclude");
   verb.add_flag("--failed", filter.failed, "only calls that failed");
-  list(verb.add_option("--errno", options.errors, "only calls that failed with this error"), "NAME");
+  verb.add_option("--errno", options.errors, "only calls that failed with this error")->type_name("NAME");
   verb.add_option("--slow", options.slower, "only calls that took at least this long: 10ms")->type_name("T");
   verb.add_option("--how", filter.hows, "only calls that ended so")
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(std::vector<std::string>{
+      ->one_of({
 #define USC_X(constant, name, meaning) name,
 #include "uscope/lists/how.def"
 #undef USC_X
-      }));
+      });
   add_globs(verb, "--path", filter.paths, "only calls with a matching path or address, or a descriptor of one");
   add_globs(verb, "--trigger", filter.triggers, "only calls whose application function matches");
   add_globs(verb, "--function", filter.functions, "only calls with a matching function anywhere in the stack");

@@ -7,11 +7,8 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/event_query.h"
+#include "cli/options/command_line.h"
 #include "support/result.h"
-
-namespace CLI {
-class App;
-}
 
 namespace uscope::cli {
 
@@ -24,7 +21,7 @@ struct EventOptions {
   std::string until;
 };
 
-void add_event_options(CLI::App& verb, EventOptions& options);
+void add_event_options(Verb& verb, EventOptions& options);
 
 // The filter that the options mean. Errors: values that mean nothing.
 [[nodiscard]] Result<analyzer::EventFilter> event_filter(const EventOptions& options);

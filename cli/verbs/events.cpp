@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/events.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -70,17 +68,14 @@ class EventPrinter {
   Output& out_;
 };
 
-void add_printing_options(CLI::App& verb, const std::shared_ptr<EventsOptions>& options) {
-  static const std::map<std::string, Times> kTimes{
-      {"relative", Times::kRelative}, {"wall", Times::kWall}, {"delta", Times::kDelta}};
+void add_printing_options(Verb& verb, const std::shared_ptr<EventsOptions>& options) {
   verb.add_flag("-k,--stack", options->stack, "the stack below each call");
-  CLI::Option* const wall = verb.add_flag_callback(
+  Option* const wall = verb.add_flag(
       "-t", [options] { options->times = Times::kWall; }, "the time of the day, as --time wall");
-  verb.add_option_function<std::string>(
-          "--time", [options](const std::string& name) { options->times = kTimes.at(name); },
-          "relative: seconds since the trace's start; wall: the time of the day; delta: seconds since the line before")
-      ->check(CLI::IsMember({"relative", "wall", "delta"}))
-      ->default_str("relative")
+  verb.add_choice(
+          "--time", options->times,
+          "relative: seconds since the trace's start; wall: the time of the day; delta: seconds since the line before",
+          {{"relative", Times::kRelative}, {"wall", Times::kWall}, {"delta", Times::kDelta}})
       ->excludes(wall);
 }
 
@@ -101,27 +96,27 @@ Result<void> print_events(const EventsOptions& options, const store::Database& d
 
 }  // namespace
 
-void add_events(CLI::App& app, Invocation& invocation) {
+void add_events(CommandLine& line) {
   auto options = std::make_shared<EventsOptions>();
-  CLI::App* verb = app.add_subcommand("events", "print single calls in order of time, as strace does");
+  Verb* verb = line.add_verb("events", "print single calls in order of time, as strace does");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   add_event_options(*verb, options->events);
   take_number(verb->add_option("-n,--limit", options->limit, "only the first so many"), 1, kMostNumber)->type_name("N");
-  const std::vector<CLI::Option*> filters = verb->get_options(
-      [](const CLI::Option* option) { return option->nonpositional() && option->get_name() != "--help"; });
-  CLI::Option* id =
-      verb->add_option("--id", options->id, "only this event, with its stack, and the events of its thread around it")
-          ->type_name("N");
-  for (CLI::Option* filter : filters) id->excludes(filter);
-  verb->add_option("--around", options->around, "how many events before and after that of --id")
-      ->check(CLI::NonNegativeNumber)
+  const std::vector<Option*> filters = verb->named_options();
+  Option* id = take_number(verb->add_option("--id", options->id,
+                                            "only this event, with its stack, and the events of its thread around it"),
+                           0, kMostNumber)
+                   ->type_name("N");
+  for (Option* filter : filters) id->excludes(filter);
+  take_number(verb->add_option("--around", options->around, "how many events before and after that of --id"), 0,
+              kMostNumber)
       ->type_name("K")
       ->needs(id)
       ->capture_default_str();
   add_printing_options(*verb, options);
   add_app_module(*verb, options->app_modules);
   add_format(*verb, options->format);
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_events(*options); }; });
+  verb->runs([options] { return run_events(*options); });
 }
 
 Result<int> run_events(const EventsOptions& options) {

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "cli/options/command_line.h"
 #include "cli/render/events_render.h"
 #include "cli/terminal/output.h"
 #include "cli/verbs/event_options.h"
-#include "cli/verbs/invocation.h"
 
 namespace uscope::cli {
 
@@ -26,7 +26,7 @@ struct EventsOptions {
   Format format = Format::kText;
 };
 
-void add_events(CLI::App& app, Invocation& invocation);
+void add_events(CommandLine& line);
 [[nodiscard]] Result<int> run_events(const EventsOptions& options);
 
 }  // namespace uscope::cli

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -106,24 +105,23 @@ Result<void> write_export(const ExportOptions& options) {
   return file ? write_file(options, *database, std::move(*file)) : file.error();
 }
 
-void add_levels(CLI::App& verb, const std::shared_ptr<ExportOptions>& options) {
+void add_levels(Verb& verb, const std::shared_ptr<ExportOptions>& options) {
   static const std::map<std::string, bool exporters::FoldedLevels::*> kLevels{
       {"process", &exporters::FoldedLevels::process},
       {"pid", &exporters::FoldedLevels::pid},
       {"thread", &exporters::FoldedLevels::thread},
       {"call", &exporters::FoldedLevels::call}};
-  CLI::Option* const call = verb.add_flag("--with-call", options->folded.levels.call,
-                                          "the system call as the innermost frame, as --levels process,call");
-  verb.add_option_function<std::vector<std::string>>(
+  Option* const call = verb.add_flag("--with-call", options->folded.levels.call,
+                                     "the system call as the innermost frame, as --levels process,call");
+  verb.add_words(
           "--levels",
-          [options](const std::vector<std::string>& names) {
+          [options](const Words& names) {
             options->folded.levels = {.process = false};
             for (const std::string& name : names) options->folded.levels.*kLevels.at(name) = true;
           },
           "what stands around each stack: process, pid, thread before it, call behind it; with commas between them")
       ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"process", "pid", "thread", "call"}))
+      ->one_of({"process", "pid", "thread", "call"})
       ->type_name("LEVELS")
       ->default_str("process")
       ->excludes(call);
@@ -131,27 +129,22 @@ void add_levels(CLI::App& verb, const std::shared_ptr<ExportOptions>& options) {
 
 }  // namespace
 
-void add_export(CLI::App& app, Invocation& invocation) {
+void add_export(CommandLine& line) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App* verb = app.add_subcommand("export", "write a trace in the format of another tool");
+  Verb* verb = line.add_verb("export", "write a trace in the format of another tool");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
-  verb->add_option("--format", "folded: process;root;…;leaf and a number, for flame graphs")
-      ->check(CLI::IsMember({"folded"}))
+  verb->add_word(
+          "--format", [](const std::string&) {}, "folded: process;root;…;leaf and a number, for flame graphs")
+      ->one_of({"folded"})
       ->default_str("folded");
-  verb->add_option_function<std::string>(
-          "--weight",
-          [options](const std::string& weight) {
-            options->folded.weight =
-                weight == "time" ? exporters::FoldedWeight::kTime : exporters::FoldedWeight::kEvents;
-          },
-          "what the number counts: events, or nanoseconds inside the calls")
-      ->check(CLI::IsMember({"events", "time"}))
-      ->default_str("events");
+  verb->add_choice("--weight", options->folded.weight,
+                   "what the number counts: events, or nanoseconds inside the calls",
+                   {{"events", exporters::FoldedWeight::kEvents}, {"time", exporters::FoldedWeight::kTime}});
   add_levels(*verb, options);
   add_event_options(*verb, options->events);
   verb->add_option("-o,--output", options->output, "write to this file instead of standard output")->type_name("FILE");
   verb->add_flag("--force", options->force, "also replace a file that exists");
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_export(*options); }; });
+  verb->runs([options] { return run_export(*options); });
 }
 
 Result<int> run_export(const ExportOptions& options) {

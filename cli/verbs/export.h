@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "cli/options/command_line.h"
 #include "cli/verbs/event_options.h"
-#include "cli/verbs/invocation.h"
 #include "exporters/folded.h"
 
 namespace uscope::cli {
@@ -19,7 +19,7 @@ struct ExportOptions {
   EventOptions events;
 };
 
-void add_export(CLI::App& app, Invocation& invocation);
+void add_export(CommandLine& line);
 [[nodiscard]] Result<int> run_export(const ExportOptions& options);
 
 }  // namespace uscope::cli

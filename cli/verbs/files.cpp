@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/files.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -33,27 +31,23 @@ std::string describe(FileOrder order) {
 
 }  // namespace
 
-void add_files(CLI::App& app, Invocation& invocation) {
-  static const std::map<std::string, FileOrder> kOrders{{"time", FileOrder::kTime},
-                                                        {"bytes", FileOrder::kBytes},
-                                                        {"calls", FileOrder::kCalls},
-                                                        {"failures", FileOrder::kFailures}};
+void add_files(CommandLine& line) {
   auto options = std::make_shared<FilesOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "files", "list files, sockets and other objects: opens, failures, reads and writes, bytes, time");
+  Verb* verb =
+      line.add_verb("files", "list files, sockets and other objects: opens, failures, reads and writes, bytes, time");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   add_globs(*verb, "--path", options->query.paths, "only objects whose path, address or kind matches");
   add_globs(*verb, "--process", options->query.processes, "only calls of programs whose base name matches");
-  verb->add_option_function<std::string>(
-          "--sort", [options](const std::string& name) { options->query.order = kOrders.at(name); },
-          "what the largest come first by")
-      ->check(CLI::IsMember({"time", "bytes", "calls", "failures"}))
-      ->default_str("time");
+  verb->add_choice("--sort", options->query.order, "what the largest come first by",
+                   {{"time", FileOrder::kTime},
+                    {"bytes", FileOrder::kBytes},
+                    {"calls", FileOrder::kCalls},
+                    {"failures", FileOrder::kFailures}});
   take_number(verb->add_option("--top", options->query.lines, "only the first so many, 0 = all (the default)"), 0,
               kMostNumber)
       ->type_name("N");
   add_format(*verb, options->format);
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_files(*options); }; });
+  verb->runs([options] { return run_files(*options); });
 }
 
 Result<int> run_files(const FilesOptions& options) {

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "analyzer/files/files.h"
+#include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
-#include "cli/verbs/invocation.h"
 
 namespace uscope::cli {
 
@@ -16,7 +16,7 @@ struct FilesOptions {
   Format format = Format::kText;
 };
 
-void add_files(CLI::App& app, Invocation& invocation);
+void add_files(CommandLine& line);
 [[nodiscard]] Result<int> run_files(const FilesOptions& options);
 
 }  // namespace uscope::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/load.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -47,9 +46,9 @@ std::string load_json(const store::LoadSummary& loaded, const Client& debuginfod
 
 }  // namespace
 
-void add_load(CLI::App& app, Invocation& invocation) {
+void add_load(CommandLine& line) {
   auto options = std::make_shared<LoadVerbOptions>();
-  CLI::App* verb = app.add_subcommand("load", "symbolise a raw trace and load it into a database");
+  Verb* verb = line.add_verb("load", "symbolise a raw trace and load it into a database");
   verb->add_option("RAW", options->raw,
                    "a raw trace: of `uscope record --keep-raw`, or the .raw.part of a recording that was killed")
       ->required();
@@ -57,7 +56,7 @@ void add_load(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--force", options->force, "also replace a file that is not a database of uscope's");
   add_format(*verb, options->format);
   add_debuginfod(*verb, options->debuginfod);
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_load(*options); }; });
+  verb->runs([options] { return run_load(*options); });
 }
 
 Result<int> run_load(const LoadVerbOptions& options) {

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
+#include "cli/options/command_line.h"
 #include "cli/session/debuginfod_choice.h"
 #include "cli/terminal/output.h"
-#include "cli/verbs/invocation.h"
 
 namespace uscope::cli {
 
@@ -18,7 +18,7 @@ struct LoadVerbOptions {
   DebuginfodChoice debuginfod;
 };
 
-void add_load(CLI::App& app, Invocation& invocation);
+void add_load(CommandLine& line);
 [[nodiscard]] Result<int> run_load(const LoadVerbOptions& options);
 
 }  // namespace uscope::cli

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -97,19 +96,18 @@ class RawPrinter {
 
 }  // namespace
 
-void add_raw(CLI::App& app, Invocation& invocation) {
+void add_raw(CommandLine& line) {
   auto options = std::make_shared<RawOptions>();
-  CLI::App* verb = app.add_subcommand("raw", "print the records of a raw trace, one a line, for debugging");
+  Verb* verb = line.add_verb("raw", "print the records of a raw trace, one a line, for debugging");
   verb->add_option("RAW", options->file, "a raw trace of `uscope record --keep-raw`; - reads standard input")
       ->required();
   verb->add_option("--type", options->types, "only records of this type; may be given several times")
-      ->check(CLI::IsMember(trace::record_type_names()))
-      ->type_name("TYPE")
-      ->allow_extra_args(false);
+      ->one_of(trace::record_type_names())
+      ->type_name("TYPE");
   take_number(verb->add_option("-n,--limit", options->most, "stop after this many records"), 0, kMostNumber)
       ->type_name("N");
   verb->add_flag("--json", options->json, "print a JSON object a line");
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_raw(*options); }; });
+  verb->runs([options] { return run_raw(*options); });
 }
 
 Result<int> run_raw(const RawOptions& options) {

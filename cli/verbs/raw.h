@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/verbs/invocation.h"
+#include "cli/options/command_line.h"
 
 namespace uscope::cli {
 
@@ -19,7 +19,7 @@ struct RawOptions {
   bool json = false;                  // a JSON object a line
 };
 
-void add_raw(CLI::App& app, Invocation& invocation);
+void add_raw(CommandLine& line);
 [[nodiscard]] Result<int> run_raw(const RawOptions& options);
 
 }  // namespace uscope::cli

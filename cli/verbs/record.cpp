@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/record.h"
 
-#include <CLI/CLI.hpp>
 #include <limits>
 #include <memory>
 #include <string>
@@ -13,32 +12,32 @@
 namespace uscope::cli {
 namespace {
 
+Words mode_names() {
+  Words names;
+  for (std::uint32_t mode = 1; mode <= trace::kModes; mode++) names.emplace_back(trace::mode_name(mode));
+  return names;
+}
+
 // A mode by its number or name becomes its number.
-CLI::Validator mode_number() {
-  std::string names;
-  for (std::uint32_t mode = 1; mode <= trace::kModes; mode++)
-    names += (names.empty() ? "" : ",") + std::string(trace::mode_name(mode));
-  return {[](std::string& text) -> std::string {
-            for (std::uint32_t mode = 1; mode <= trace::kModes; mode++) {
-              if (text != trace::mode_name(mode) && text != std::to_string(mode)) continue;
-              text = std::to_string(mode);
-              return "";
-            }
-            return "'" + text + "' is no mode: 1 app-last, 2 app-all, 3 all-last, 4 all-all";
-          },
-          "{" + names + "}"};
+std::string to_mode_number(std::string& text) {
+  for (std::uint32_t mode = 1; mode <= trace::kModes; mode++) {
+    if (text != trace::mode_name(mode) && text != std::to_string(mode)) continue;
+    text = std::to_string(mode);
+    return "";
+  }
+  return "'" + text + "' is no mode: 1 app-last, 2 app-all, 3 all-last, 4 all-all";
 }
 
 }  // namespace
 
-void add_record(CLI::App& app, Invocation& invocation) {
+void add_record(CommandLine& line) {
   auto options = std::make_shared<RecordVerbOptions>();
-  CLI::App* verb = app.add_subcommand("record", "trace a command or running applications, and write a database");
+  Verb* verb = line.add_verb("record", "trace a command or running applications, and write a database");
   verb->add_option("-o,--output", options->output, "the database to write")
       ->type_name("FILE.db")
       ->capture_default_str();
   verb->add_option("--mode", options->mode, "frames to keep: 1 app-last, 2 app-all, 3 all-last, 4 all-all")
-      ->transform(mode_number())
+      ->convert(mode_names(), to_mode_number)
       ->type_name("M")
       ->default_str("all-all");
   take_number(verb->add_option("-S,--frames", options->budget, "frames kept of each stack, at most"), 1, USC_MAX_FRAMES)
@@ -46,29 +45,27 @@ void add_record(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   add_calls(*verb, options->calls, "calls to record: names, %file %network ..., all; ! excludes");
   verb->add_option("--backend", options->backend, "what traces in the kernel: bpf, kmod (the module), or what works")
-      ->check(CLI::IsMember({"auto", "bpf", "kmod"}))
+      ->one_of({"auto", "bpf", "kmod"})
       ->capture_default_str();
   verb->add_option("-u,--user", options->user, "run the command as this user")->type_name("USER");
   verb->add_option("--app-module", options->app_modules,
                    "modules that also count as the application (a server's plug-ins)")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
+      ->type_name("GLOB");
   verb->add_option("--exclude-module", options->excluded_modules, "modules whose frames are skipped")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
+      ->type_name("GLOB");
   verb->add_flag("--no-strings", options->no_strings,
                  "read no paths, names and addresses that calls are given, and keep no argument lists");
   verb->add_option("--redact", options->redact,
                    "put [redacted] in place of strings that match, before they are written")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
+      ->type_name("GLOB");
   take_number(verb->add_option("--string-bytes", options->string_bytes, "bytes kept of each string, at most"), 1,
               USC_STRING_MOST)
       ->type_name("N")
       ->capture_default_str();
-  verb->add_option("--data", options->data_bytes,
-                   "keep the first N bytes of what reads and writes carry, and the structures that calls are given")
-      ->check(CLI::Range(1, USC_DATA_MOST))
+  take_number(verb->add_option(
+                  "--data", options->data_bytes,
+                  "keep the first N bytes of what reads and writes carry, and the structures that calls are given"),
+              1, USC_DATA_MOST)
       ->type_name("N");
   verb->add_flag("--print", options->print, "print each call when it ends, as `events` does");
   verb->add_flag("-q,--quiet", options->quiet, "print neither status nor summary; errors are printed");
@@ -89,10 +86,7 @@ void add_record(CLI::App& app, Invocation& invocation) {
       ->type_name("FILE");
   add_debuginfod(*verb, options->debuginfod);
   add_target(*verb, *options);
-  verb->callback([options, &invocation] {
-    invocation.error_code = kTracingFailed;
-    invocation.run = [options] { return run_record(*options); };
-  });
+  verb->runs([options] { return run_record(*options); }, kTracingFailed);
 }
 
 }  // namespace uscope::cli

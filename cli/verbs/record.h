@@ -2,14 +2,10 @@
 // `uscope record`: traces a command, or applications that run already, into a database.
 #pragma once
 
-#include "cli/verbs/invocation.h"
-
-namespace CLI {
-class App;
-}
+#include "cli/options/command_line.h"
 
 namespace uscope::cli {
 
-void add_record(CLI::App& app, Invocation& invocation);
+void add_record(CommandLine& line);
 
 }  // namespace uscope::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/report.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
@@ -18,18 +17,18 @@ constexpr std::size_t kReportLines = 8;
 
 }  // namespace
 
-void add_report(CLI::App& app, Invocation& invocation) {
+void add_report(CommandLine& line) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* verb = app.add_subcommand("report",
-                                      "summarize a trace: losses first, then processes, calls, their callers, "
-                                      "latencies, errors");
+  Verb* verb = line.add_verb("report",
+                             "summarize a trace: losses first, then processes, calls, their callers, "
+                             "latencies, errors");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 8, json: all)"), 0,
               kMostNumber)
       ->type_name("N");
   add_app_module(*verb, options->app_modules);
   add_format(*verb, options->format);
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_report(*options); }; });
+  verb->runs([options] { return run_report(*options); });
 }
 
 Result<int> run_report(const ReportOptions& options) {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
-#include "cli/verbs/invocation.h"
 
 namespace uscope::cli {
 
@@ -20,7 +20,7 @@ struct ReportOptions {
   Format format = Format::kText;
 };
 
-void add_report(CLI::App& app, Invocation& invocation);
+void add_report(CommandLine& line);
 [[nodiscard]] Result<int> run_report(const ReportOptions& options);
 
 }  // namespace uscope::cli

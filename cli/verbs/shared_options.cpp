@@ -3,15 +3,12 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "cli/terminal/text_width.h"
-
 #include "analyzer/read/app_modules.h"
+#include "cli/terminal/text_width.h"
 
 namespace uscope::cli {
 namespace {
@@ -20,49 +17,40 @@ constexpr std::uint64_t kMostPid = std::uint64_t{1} << 22;  // PID_MAX_LIMIT of 
 
 }  // namespace
 
-void add_format(CLI::App& verb, Format& format) {
-  static const std::map<std::string, Format> kFormats{{"text", Format::kText}, {"json", Format::kJson}};
-  verb.add_option_function<std::string>(
-          "--format", [&format](const std::string& name) { format = kFormats.at(name); }, "how to print the result")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->default_str("text");
+void add_format(Verb& verb, Format& format) {
+  verb.add_choice("--format", format, "how to print the result", {{"text", Format::kText}, {"json", Format::kJson}});
 }
 
-CLI::Option* take_number(CLI::Option* option, std::uint64_t least, std::uint64_t most) {
-  return option->check(CLI::Validator(
-      [least, most](std::string& text) -> std::string {
-        std::uint64_t number = 0;
-        const char* const end = text.data() + text.size();
-        const auto [stop, problem] = std::from_chars(text.data(), end, number);
-        if (problem == std::errc() && stop == end && number >= least && number <= most) return "";
-        constexpr std::size_t kShown = 40;
-        return fmt::format("'{}' is no whole number from {} to {}", shorten(text, kShown, Shrink::kMiddle), least,
-                           most);
-      },
-      ""));
+Option* take_number(Option* option, std::uint64_t least, std::uint64_t most) {
+  return option->check([least, most](const std::string& text) -> std::string {
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, problem] = std::from_chars(text.data(), end, number);
+    if (problem == std::errc() && stop == end && number >= least && number <= most) return "";
+    constexpr std::size_t kShown = 40;
+    return fmt::format("'{}' is no whole number from {} to {}", shorten(text, kShown, Shrink::kMiddle), least, most);
+  });
 }
 
-void add_calls(CLI::App& verb, std::string& calls, const std::string& description) {
-  verb.add_option_function<std::vector<std::string>>(
+void add_calls(Verb& verb, std::string& calls, const std::string& description) {
+  verb.add_words(
           "-e,--calls",
-          [&calls](const std::vector<std::string>& sets) {
+          [&calls](const Words& sets) {
             calls.clear();
             for (const std::string& set : sets) calls += (calls.empty() ? "" : ",") + set;
           },
           description)
       ->type_name("SET")
-      ->allow_extra_args(false)
       ->default_str(calls);
 }
 
-void add_globs(CLI::App& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help) {
-  verb.add_option(name, globs, help)->type_name("GLOB")->allow_extra_args(false);
+void add_globs(Verb& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help) {
+  verb.add_option(name, globs, help)->type_name("GLOB");
 }
 
-void add_app_module(CLI::App& verb, std::vector<std::string>& globs) {
+void add_app_module(Verb& verb, std::vector<std::string>& globs) {
   verb.add_option("--app-module", globs, "modules that also count as the application, as if recorded so")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
+      ->type_name("GLOB");
 }
 
 Result<void> count_app_modules(const store::Database& database, const std::vector<std::string>& globs) {
@@ -73,9 +61,9 @@ Result<void> count_app_modules(const store::Database& database, const std::vecto
   return {};
 }
 
-void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice) {
+void add_debuginfod(Verb& verb, DebuginfodChoice& choice) {
   // A flag, so that a value is given by `=` only and the next word is never taken for one.
-  CLI::Option* servers =
+  Option* servers =
       verb.add_flag("--debuginfod", choice.servers,
                     "ask debuginfod servers for debug files that are not on this machine: those of its value, which "
                     "stands behind =, or those of DEBUGINFOD_URLS");
@@ -85,24 +73,21 @@ void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice) {
       ->capture_default_str();
 }
 
-void add_running_target(CLI::App& verb, RecordVerbOptions& options) {
+void add_running_target(Verb& verb, RecordVerbOptions& options) {
   verb.add_option("--app", options.apps,
                   "trace this application, running or started later: a name that ps or pgrep shows, or its script's")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+      ->type_name("NAME");
   take_number(verb.add_option("-p,--pid", options.pids, "trace this process, and what it starts"), 1, kMostPid)
-      ->type_name("PID")
-      ->allow_extra_args(false);
+      ->type_name("PID");
   verb.add_option("--cgroup", options.cgroups, "trace the members of this control group and of those below it")
-      ->type_name("PATH")
-      ->allow_extra_args(false);
+      ->type_name("PATH");
   verb.add_option("--follow", options.follow,
                   "tree: all that a traced process starts; image: only while it is that program")
-      ->check(CLI::IsMember({"tree", "image"}))
+      ->one_of({"tree", "image"})
       ->capture_default_str();
 }
 
-void add_target(CLI::App& verb, RecordVerbOptions& options) {
+void add_target(Verb& verb, RecordVerbOptions& options) {
   add_running_target(verb, options);
   verb.add_option("COMMAND", options.command, "the command to trace, after --");
   verb.positionals_at_end();

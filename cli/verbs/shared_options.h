@@ -7,43 +7,39 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/command_line.h"
 #include "cli/session/record_plan.h"
 #include "cli/terminal/output.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
 namespace uscope::cli {
 
 // Declares `--format text|json`.
-void add_format(CLI::App& verb, Format& format);
+void add_format(Verb& verb, Format& format);
 
 // The largest number that an option takes for which there is no other bound.
 constexpr std::uint64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 
 // The option takes whole numbers from `least` to `most` only. Returns the option.
-CLI::Option* take_number(CLI::Option* option, std::uint64_t least, std::uint64_t most);
+Option* take_number(Option* option, std::uint64_t least, std::uint64_t most);
 
 // Declares -e, --calls: a set of system calls. Several are taken together.
-void add_calls(CLI::App& verb, std::string& calls, const std::string& description);
+void add_calls(Verb& verb, std::string& calls, const std::string& description);
 
 // Declares an option that may be given more than once, each time with one GLOB.
-void add_globs(CLI::App& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help);
+void add_globs(Verb& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help);
 
 // Declares `--app-module GLOB` of the readers, which count_app_modules() carries out.
-void add_app_module(CLI::App& verb, std::vector<std::string>& globs);
+void add_app_module(Verb& verb, std::vector<std::string>& globs);
 // An error if no module of the trace matches.
 [[nodiscard]] Result<void> count_app_modules(const store::Database& database, const std::vector<std::string>& globs);
 
-void add_debuginfod(CLI::App& verb, DebuginfodChoice& choice);
+void add_debuginfod(Verb& verb, DebuginfodChoice& choice);
 
 // Adds --app, --pid, --cgroup and --follow: applications that already run.
-void add_running_target(CLI::App& verb, RecordVerbOptions& options);
+void add_running_target(Verb& verb, RecordVerbOptions& options);
 // Adds the same, and a command after --.
-void add_target(CLI::App& verb, RecordVerbOptions& options);
+void add_target(Verb& verb, RecordVerbOptions& options);
 
 }  // namespace uscope::cli

@@ -4,7 +4,6 @@
 // the widths of its columns from the first rows, and a longer value later overflows its column.
 #include "cli/verbs/sql.h"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -199,13 +198,13 @@ Result<void> print_json(store::Statement& statement, bool first, Output& out) {
 
 }  // namespace
 
-void add_sql(CLI::App& app, Invocation& invocation) {
+void add_sql(CommandLine& line) {
   auto options = std::make_shared<SqlOptions>();
-  CLI::App* verb = app.add_subcommand("sql", "query a trace in SQL, read-only; begin with the view v_event");
+  Verb* verb = line.add_verb("sql", "query a trace in SQL, read-only; begin with the view v_event");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   verb->add_option("SQL", options->sql, "SELECT statements, separated by ;")->required();
   add_format(*verb, options->format);
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_sql(*options); }; });
+  verb->runs([options] { return run_sql(*options); });
 }
 
 Result<int> run_sql(const SqlOptions& options) {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
-#include "cli/verbs/invocation.h"
 
 namespace uscope::cli {
 
@@ -16,7 +16,7 @@ struct SqlOptions {
   Format format = Format::kText;
 };
 
-void add_sql(CLI::App& app, Invocation& invocation);
+void add_sql(CommandLine& line);
 [[nodiscard]] Result<int> run_sql(const SqlOptions& options);
 
 }  // namespace uscope::cli

@@ -4,12 +4,10 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <limits>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -199,31 +197,22 @@ class Top {
   bool over_ = false;
 };
 
-void add_choice(CLI::App& verb, TopChoice& choice) {
-  static const std::map<std::string, live::Order> kOrders{
-      {"calls", live::Order::kCalls}, {"time", live::Order::kTime}, {"errors", live::Order::kErrors}};
-  static const std::map<std::string, TopBy> kBy{{"function", TopBy::kFunction}, {"thread", TopBy::kThread}};
-  verb.add_option_function<std::string>(
-          "--sort", [&choice](const std::string& name) { choice.lines.order = kOrders.at(name); },
-          "what there is most of in the first line")
-      ->check(CLI::IsMember({"calls", "time", "errors"}))
-      ->default_str("calls");
-  verb.add_option_function<std::string>(
-          "--by", [&choice](const std::string& name) { choice.by = kBy.at(name); },
-          "a line for each call and the function that made it, or for each thread")
-      ->check(CLI::IsMember({"function", "thread"}))
-      ->default_str("function");
+void add_choice(Verb& verb, TopChoice& choice) {
+  verb.add_choice("--sort", choice.lines.order, "what there is most of in the first line",
+                  {{"calls", live::Order::kCalls}, {"time", live::Order::kTime}, {"errors", live::Order::kErrors}});
+  verb.add_choice("--by", choice.by, "a line for each call and the function that made it, or for each thread",
+                  {{"function", TopBy::kFunction}, {"thread", TopBy::kThread}});
   verb.add_option("--filter", choice.lines.filter, "only lines with this text in call, function or module")
       ->type_name("TEXT");
 }
 
 }  // namespace
 
-void add_top(CLI::App& app, Invocation& invocation) {
+void add_top(CommandLine& line) {
   auto options = std::make_shared<TopVerbOptions>();
   options->record.mode = kAllLast;
-  CLI::App* verb =
-      app.add_subcommand("top", "show continuously what running applications call, and from where; q quits, ? helps");
+  Verb* verb =
+      line.add_verb("top", "show continuously what running applications call, and from where; q quits, ? helps");
   add_running_target(*verb, options->record);
   add_calls(*verb, options->record.calls, "calls to count: names, %file %network ..., all; ! excludes");
   verb->add_option("--interval", options->interval, "how often to refresh, at least 250ms")
@@ -237,13 +226,13 @@ void add_top(CLI::App& app, Invocation& invocation) {
   verb->add_option("--duration", options->record.duration, "end after this time: 30s, 5m")->type_name("T");
   verb->add_option("--backend", options->record.backend,
                    "what traces in the kernel: bpf, kmod (the module), or what works")
-      ->check(CLI::IsMember({"auto", "bpf", "kmod"}))
+      ->one_of({"auto", "bpf", "kmod"})
       ->capture_default_str();
   verb->add_option("--app-module", options->record.app_modules,
                    "modules that also count as the application (a server's plug-ins)")
       ->type_name("GLOB");
   add_format(*verb, options->format);
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_top(*options); }; });
+  verb->runs([options] { return run_top(*options); });
 }
 
 Result<int> run_top(const TopVerbOptions& options) {

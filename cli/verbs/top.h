@@ -4,10 +4,10 @@
 
 #include <string>
 
+#include "cli/options/command_line.h"
 #include "cli/render/top_render.h"
 #include "cli/session/record_plan.h"
 #include "cli/terminal/output.h"
-#include "cli/verbs/invocation.h"
 
 namespace uscope::cli {
 
@@ -20,7 +20,7 @@ struct TopVerbOptions {
   Format format = Format::kText;
 };
 
-void add_top(CLI::App& app, Invocation& invocation);
+void add_top(CommandLine& line);
 Result<int> run_top(const TopVerbOptions& options);
 
 }  // namespace uscope::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/tree.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
@@ -12,14 +11,14 @@
 
 namespace uscope::cli {
 
-void add_tree(CLI::App& app, Invocation& invocation) {
+void add_tree(CommandLine& line) {
   auto options = std::make_shared<TreeOptions>();
-  CLI::App* verb = app.add_subcommand("tree", "show the process tree with images, life times, exit codes, events");
+  Verb* verb = line.add_verb("tree", "show the process tree with images, life times, exit codes, events");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   verb->add_flag("--images", options->images,
                  "print a line for each program that a process executed, with its arguments");
   add_format(*verb, options->format);
-  verb->callback([options, &invocation] { invocation.run = [options] { return run_tree(*options); }; });
+  verb->runs([options] { return run_tree(*options); });
 }
 
 Result<int> run_tree(const TreeOptions& options) {

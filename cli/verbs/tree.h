@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
-#include "cli/verbs/invocation.h"
 
 namespace uscope::cli {
 
@@ -16,7 +16,7 @@ struct TreeOptions {
   Format format = Format::kText;
 };
 
-void add_tree(CLI::App& app, Invocation& invocation);
+void add_tree(CommandLine& line);
 [[nodiscard]] Result<int> run_tree(const TreeOptions& options);
 
 }  // namespace uscope::cli

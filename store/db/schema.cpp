@@ -118,7 +118,7 @@ constexpr const char* kViews = R"sql(
 CREATE VIEW v_event AS
 SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how AS how, process.pid AS pid,
   thread.tid AS tid, substr(image.path, length(rtrim(image.path, replace(image.path, '/', ''))) + 1) AS process,
-  thread.name AS thread, kind.name AS kind, event.result AS result, errno_name.name AS errno,
+  thread.name AS thread, kind.name AS kind, kind.class AS class, event.result AS result, errno_name.name AS errno,
   event.stack_id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS "trigger",
   module.path AS trigger_module, stack.folded AS folded
 FROM event

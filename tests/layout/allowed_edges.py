@@ -54,7 +54,8 @@ ALLOWED = {
         "tracer/futex tracer/host tracer/process tracer/scouts tracer/walk"),
     "tracer/scouts": "support support/process symbolizer/elf tracer/process",
     "tracer/walk": (
-        "include/uscope support symbolizer/oracle trace tracer/backend tracer/files tracer/model tracer/scouts"),
+        "include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
+        "tracer/scouts"),
     "store": "store/db store/model store/write support symbolizer/names trace",
     "store/db": "store/files support syscalls trace",
     "store/descriptors": "include/uscope store/db store/model support syscalls trace",
@@ -71,7 +72,8 @@ ALLOWED = {
         "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
         "tracer/jit tracer/model"),
     "exporters": "analyzer/read store/db support",
-    "cli": "cli/terminal cli/verbs",
+    "cli": "cli/options cli/terminal cli/verbs",
+    "cli/options": "cli/terminal support",
     "cli/render": (
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/terminal live support syscalls "
         "trace"),
@@ -82,7 +84,7 @@ ALLOWED = {
     "cli/terminal": "support",
     "cli/verbs": (
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/render cli/session "
-        "cli/terminal exporters "
+        "cli/options cli/terminal exporters "
         "include/uscope/lists store store/db store/files support syscalls trace tracer/preflight tracer/recorder"),
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "symbolizer/rows/table_access.h"
 #include "tracer/walk/stack_copy.h"
 #include "uscope/unwind.h"
 
@@ -27,21 +28,6 @@ static inline int usc_read_u64(void* memory, __u64 address, __u64* value) {
   }
   std::memcpy(value, found, sizeof(*value));
   return 0;
-}
-
-static inline const usc_row* usc_row_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
-  return number < table->rows.size() ? &table->rows[number] : nullptr;
-}
-
-static inline const __u32* usc_index_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
-  return number < table->index.size() ? &table->index[number] : nullptr;
-}
-
-static inline const usc_rule* usc_rule_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
-  return table != nullptr && number < table->rules.size() ? &table->rules[number] : nullptr;
 }
 
 namespace uscope::tracer {

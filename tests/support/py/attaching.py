@@ -4,14 +4,13 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-import unittest
 
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS
+from trace_case import TraceCase
 
 FIXTURES = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "."
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
@@ -75,12 +74,10 @@ def sleeping(pid):
     return None not in in_calls(pid).values()
 
 
-class AttachCase(unittest.TestCase):
+class AttachCase(TraceCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="uscope-attach-")
-        self.addCleanup(self.folder.cleanup)
-        self.db = os.path.join(self.folder.name, "trace.db")
-        self.said = os.path.join(self.folder.name, "said")
+        super().setUp()
+        self.said = self.path("said")
 
     def start(self, *command, **kwargs):
         kwargs.setdefault("stdout", subprocess.DEVNULL)
@@ -131,10 +128,6 @@ class AttachCase(unittest.TestCase):
     def finish(self, tracer):
         tracer.send_signal(signal.SIGINT)
         self.ends(tracer)
-
-    def rows(self, sql):
-        with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as db:
-            return db.execute(sql).fetchall()
 
     def count(self, what):
         return self.rows("SELECT count(*) FROM " + what)[0][0]

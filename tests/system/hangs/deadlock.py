@@ -65,20 +65,23 @@ def tasks_of(group):
 
 
 def in_calls(group):
-    """{tid: the words of its system call}, as the kernel tells them; None for one that runs."""
+    """{tid: the words of its system call}, as the kernel tells them; None for one that is in none: it runs, or waits for a page."""
     calls = {}
     for pid, tid in tasks_of(group):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{tid}/syscall", encoding="ascii") as file:
             words = file.read().split()
-            calls[tid] = None if words[0] == "running" else [int(words[0]), *(int(word, 16) for word in words[1:])]
+            # -1 is no call: one that waits for a page has a stack then, the first thread that has ended has none.
+            runs = words[0] == "running" or (words[0] == "-1" and int(words[1], 16) != 0)
+            calls[tid] = None if runs else [int(words[0]), *(int(word, 16) for word in words[1:])]
     return calls
 
 
-def hangs(group):
-    """Waits until the same threads have been in the same calls for a while; some programs never are."""
+def hangs(group, in_futex):
+    """Waits until the same threads have been in the same calls for a while; some programs never are. Before, until one of them waits for
+    a futex, if that is to be."""
     end = time.monotonic() + WAIT
-    while not in_calls(group):
-        check(time.monotonic() < end, "the program does not run")
+    while not (any(call and call[0] == FUTEX for call in in_calls(group).values()) if in_futex else in_calls(group)):
+        check(time.monotonic() < end, "the program does not run, or does not hang")
         time.sleep(0.05)
     end, since, before = time.monotonic() + 6 * SLOWNESS, time.monotonic(), None
     while time.monotonic() < end:
@@ -132,7 +135,7 @@ class Run:
                                   start_new_session=True, cwd=os.path.dirname(db), stdin=subprocess.DEVNULL, stdout=file, stderr=file) as tracer:
                 try:
                     if self.way == INTERRUPTED:
-                        hangs(tracer.pid)
+                        hangs(tracer.pid, self.expected.verdict != "none")
                         time.sleep(2 * SLOWNESS)
                         self.press_ctrl_c(tracer)
                     tracer.wait(WAIT)
@@ -163,7 +166,7 @@ class Run:
     def look_at(self, command, folder):
         with subprocess.Popen(command, start_new_session=True, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
             try:
-                hangs(process.pid)
+                hangs(process.pid, self.expected.verdict != "none")
                 if self.way == STOPPED:
                     process.send_signal(signal.SIGSTOP)
                     time.sleep(0.2 * SLOWNESS)

@@ -4,7 +4,6 @@
 
 usage: until_stall.py USCOPE HANGS WAITS CROWD HEALTHY: programs of tests/deadlock"""
 import os
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -13,21 +12,17 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from trace_case import TraceCase  # noqa: E402
 
 USCOPE, HANGS, WAITS, CROWD, HEALTHY = (os.path.abspath(path) for path in sys.argv[1:6])
 del sys.argv[1:6]
 
 
-class UntilStall(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="uscope-stall-")
-        self.addCleanup(self.folder.cleanup)
-        self.output = os.path.join(self.folder.name, "trace.db")
-
+class UntilStall(TraceCase):
     def record(self, *arguments):
         """What was launched may live on, and keeps what it was given for output."""
         with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-            done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.output, *arguments], stdout=output, stderr=errors,
+            done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, *arguments], stdout=output, stderr=errors,
                                   timeout=60 * SLOWNESS, check=False)
             for file in (output, errors):
                 file.seek(0)
@@ -43,10 +38,8 @@ class UntilStall(unittest.TestCase):
 
     def let_go(self):
         """What was launched goes on untraced, and hangs."""
-        database = sqlite3.connect(f"file:{self.output}?mode=ro", uri=True)
-        for (pid,) in database.execute("SELECT pid FROM process WHERE end_ns IS NULL"):
+        for (pid,) in self.rows("SELECT pid FROM process WHERE end_ns IS NULL"):
             os.kill(pid, 9)
-        database.close()
 
     def test_a_launched_program_that_hangs(self):
         began = time.monotonic()
@@ -58,7 +51,7 @@ class UntilStall(unittest.TestCase):
         self.assertIn("threads wait for each other: the command goes on untraced", done.stderr)
         self.assertEqual(done.stdout, "")
         self.assertEqual(os.listdir(self.folder.name), ["trace.db"])
-        again = subprocess.run([USCOPE, "deadlock", self.output], capture_output=True, text=True, check=False)
+        again = subprocess.run([USCOPE, "deadlock", self.db], capture_output=True, text=True, check=False)
         self.assertEqual(again.returncode, 1)
         self.assertIn(again.stdout.split("\n\n")[1], done.stderr)
 
@@ -76,9 +69,7 @@ class UntilStall(unittest.TestCase):
         self.let_go()
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertLess(time.monotonic() - began, 20 * SLOWNESS)
-        database = sqlite3.connect(f"file:{self.output}?mode=ro", uri=True)
-        self.addCleanup(database.close)
-        [(threads, waiting)] = database.execute(
+        [(threads, waiting)] = self.rows(
             "SELECT count(*), count(event_id) FROM thread LEFT JOIN (SELECT thread_id, event_id FROM futex_wait JOIN event ON event.id = event_id "
             "WHERE dur_ns IS NULL) ON thread_id = thread.id WHERE end_ns IS NULL")
         self.assertGreaterEqual(threads, 1000)

@@ -6,13 +6,14 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from attaching import AttachCase, USCOPE, WAIT, WAITERS  # noqa: E402
+from attaching import AttachCase, children_of, sleeping, USCOPE, WAIT, WAITERS  # noqa: E402
 from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
 
 ERASE = b"\r\x1b[K"
@@ -23,6 +24,18 @@ def calls_of(text):
     return [line for line in text.splitlines() if re.match(r".+\[\d+/\d+\] -?\d+\.\d{6} ", line)]
 
 
+def below(pid):
+    return [found for child in children_of(pid) for found in (child, *below(child))]
+
+
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:  # it has ended
+        return ""
+
+
 class Printing(AttachCase):
     def record(self, *words, code=0):
         done = subprocess.run([USCOPE, "record", "-o", self.db, *BACKEND_OPTIONS, *words], stdin=subprocess.DEVNULL, capture_output=True,
@@ -30,6 +43,10 @@ class Printing(AttachCase):
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertEqual(self.rows("SELECT cause FROM loss"), [])
         return done.stderr
+
+    def begin(self, *words, **kwargs):
+        with open(self.said, "w", encoding="utf-8") as said:
+            return self.start(USCOPE, "record", "-o", self.db, *BACKEND_OPTIONS, *words, stdin=subprocess.DEVNULL, stderr=said, **kwargs)
 
     def events(self):
         """Without what descriptors stand for, which is not known while tracing: `3</etc/passwd>`, `AT_FDCWD</root>`."""
@@ -54,14 +71,27 @@ class Printing(AttachCase):
         self.assertGreater(len({line.split("/")[0] for line in printed}), 4)
 
     def test_calls_that_never_return(self):
-        printed = calls_of(self.record("--print", "--duration", "2500ms", "--", "sh", "-c", "sleep 4 & exec sleep 5"))
+        """Of a command that an interrupt does not end: the first one goes to it, the second one ends tracing."""
+        tracer = self.begin("--print", "--", "sh", "-c", "trap '' INT; sleep 600 & exec sleep 601", start_new_session=True)
+        self.addCleanup(os.killpg, tracer.pid, signal.SIGKILL)
+        self.wait_for(lambda: [sleeping(pid) for pid in below(tracer.pid) if name_of(pid) == "sleep"] == [True, True], "nobody sleeps")
+        for _ in range(2):
+            tracer.send_signal(signal.SIGINT)
+            time.sleep(1)
+        self.assertEqual(tracer.wait(WAIT), 0, self.text())
+        printed = calls_of(self.text())
         self.assertEqual(sorted(printed), sorted(self.events()))
         self.assertEqual(len([line for line in printed if "? (has not returned)" in line]), 2)
 
     def test_an_application_that_runs_already(self):
-        waiters = self.start(WAITERS, "1500")
-        self.wait_until_asleep(waiters.pid, 5)
-        printed = calls_of(self.record("--print", "--pid", str(waiters.pid)))
+        """One of its calls returns, and one does not."""
+        program = "import sys, threading, time; threading.Thread(target=time.sleep, args=[600], daemon=True).start(); sys.stdin.read()"
+        waits = self.start("/usr/bin/python3", "-c", program, stdin=subprocess.PIPE)
+        self.wait_until_asleep(waits.pid, 2)
+        tracer = self.attach("--print", "--pid", str(waits.pid))
+        waits.stdin.close()
+        self.ends(tracer)
+        printed = calls_of(self.text())
         self.assertGreater(len(printed), 4)
         self.assertEqual(sorted(printed), sorted(self.events()))
 

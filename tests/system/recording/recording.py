@@ -7,15 +7,14 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import BACKEND, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from trace_case import TraceCase  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
 
@@ -30,19 +29,10 @@ def in_the_kernel():
     return {p["id"] for p in json.loads(listing) if p.get("name", "").startswith(("on_sys_enter", "on_sys_exit"))}
 
 
-class Recording(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="uscope-recording-")
-        self.addCleanup(self.folder.cleanup)
-        self.db = os.path.join(self.folder.name, "trace.db")
-
+class Recording(TraceCase):
     def record(self, *command, options=(), **kwargs):
         return subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, *options, "--", *command],
                               capture_output=True, text=True, timeout=60 * SLOWNESS, check=False, **kwargs)
-
-    def rows(self, sql):
-        with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as db:
-            return db.execute(sql).fetchall()
 
     def test_ends_with_the_commands_exit_code(self):
         self.assertEqual(self.record("sh", "-c", "exit 7").returncode, 7)

@@ -4,14 +4,13 @@
 files that are deleted, code that is nobody's. Needs root and BPF, gcc; usage: changed_files.py USCOPE"""
 import json
 import os
-import sqlite3
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from trace_case import TraceCase  # noqa: E402
+from traced_command import record  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs")
@@ -25,23 +24,10 @@ def compiled(source, output, *options):
     return output
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="uscope-changed-")
-        self.addCleanup(self.folder.cleanup)
-        self.db = self.path("trace.db")
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
+class Folder(TraceCase):
     def record(self, *command):
-        done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "-e", "getppid,execve", "--", *command],
-                              capture_output=True, text=True, timeout=60 * SLOWNESS, check=False)
+        done = record(USCOPE, ["-e", "getppid,execve"], command, self.db)
         self.assertEqual(done.returncode, 0, done.stderr)
-
-    def rows(self, sql):
-        with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as db:
-            return db.execute(sql).fetchall()
 
     def stacks(self, module):
         """Of each getppid that was made in it, in order: the functions of a module (base name), outermost first; None: no name."""

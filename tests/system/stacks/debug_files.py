@@ -6,31 +6,27 @@ import json
 import os
 import shutil
 import socket
-import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from trace_case import TraceCase  # noqa: E402
 
 USCOPE, SOURCE = (os.path.abspath(argument) for argument in (sys.argv.pop(1), sys.argv.pop(1)))
 
 
-class DebugFiles(unittest.TestCase):
+class DebugFiles(TraceCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="uscope-debug-files-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.whole, self.program, self.db, self.raw = (self.path(name) for name in ("whole", "program", "trace.db", "trace.raw"))
+        super().setUp()
+        self.whole, self.program, self.raw = (self.path(name) for name in ("whole", "program", "trace.raw"))
         self.run_tool("cc", "-O2", "-g", "-Wl,--build-id", "-o", self.whole, SOURCE)
         self.debug = self.path("program.debug")
         self.run_tool("objcopy", "--only-keep-debug", self.whole, self.debug)
         self.run_tool("objcopy", "--strip-all", self.whole, self.program)
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("DEBUGINFOD")}
         self.environment["DEBUGINFOD_CACHE_PATH"] = self.path("cache")
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
 
     @staticmethod
     def run_tool(*command):
@@ -47,17 +43,13 @@ class DebugFiles(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stderr, time.monotonic() - begin
 
-    def rows(self, sql):
-        with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as db:
-            return db.execute(sql, (self.program,)).fetchall()
-
     def chains(self):
         """Of each address of the program in a getppid's stack: what the trace says."""
         chains = {}
         for rel_pc, function, file, line in self.rows(
                 "SELECT DISTINCT rel_pc, function, file, line FROM event JOIN kind ON kind.id = kind_id AND kind.name = 'getppid' "
                 "JOIN stack_frame USING (stack_id) JOIN frame ON frame.id = frame_id JOIN module ON module.id = module_id "
-                "WHERE module.path = ? ORDER BY rel_pc, frame.id"):
+                "WHERE module.path = ? ORDER BY rel_pc, frame.id", self.program):
             chains.setdefault(rel_pc, []).append(f"{function} {file}:{line}")
         self.assertGreaterEqual(len(chains), 3)  # innermost in hidden, main, _start
         return chains

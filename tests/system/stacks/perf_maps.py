@@ -3,14 +3,13 @@
 """Names of code without a file: a fixture that makes code of its own (tests/fixtures/jit.c), with perf maps of many kinds, in its own
 namespaces, and after its end. Needs root and BPF; usage: perf_maps.py USCOPE FIXTURE"""
 import os
-import sqlite3
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from trace_case import TraceCase  # noqa: E402
+from traced_command import record  # noqa: E402
 
 FIXTURE = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else "fixture_jit"
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
@@ -23,15 +22,9 @@ def unnamed(*names):
     return [{"jit_outer": OUTER, "jit_inner": INNER}.get(name, name) if name not in names else name for name in NAMED]
 
 
-class PerfMaps(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="uscope-perf-maps-")
-        self.addCleanup(self.folder.cleanup)
-        self.db = os.path.join(self.folder.name, "trace.db")
-
+class PerfMaps(TraceCase):
     def record(self, *command):
-        done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "-e", "getppid,execve", "--", *command],
-                              capture_output=True, text=True, timeout=60 * SLOWNESS, check=False)
+        done = record(USCOPE, ["-e", "getppid,execve"], command, self.db)
         self.assertEqual(done.returncode, 0, done.stderr)
         for (pid,) in self.rows("SELECT pid FROM process"):
             path = f"/tmp/perf-{pid}.map"
@@ -39,10 +32,6 @@ class PerfMaps(unittest.TestCase):
                 os.rmdir(path)
             elif os.path.lexists(path):
                 os.unlink(path)
-
-    def rows(self, sql):
-        with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as db:
-            return db.execute(sql).fetchall()
 
     def stacks(self):
         """The distinct stacks of getppid in the order of their first event, from main to the caller of libc's function."""

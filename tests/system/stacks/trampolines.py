@@ -4,33 +4,23 @@
 add $8,%rsp; ret`, and the form that saves rbp. Their callers use rbp for something else. Needs root and a backend; usage: trampolines.py USCOPE
 FIXTURE"""
 import os
-import sqlite3
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from trace_case import TraceCase  # noqa: E402
+from traced_command import record  # noqa: E402
 
 FIXTURE = os.path.abspath(sys.argv.pop(2))
 USCOPE = os.path.abspath(sys.argv.pop(1))
 DEPTH = 5  # as tests/fixtures/trampolines.c has it
 
 
-class Trampolines(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="uscope-trampolines-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Trampolines(TraceCase):
     def stacks(self, *arguments):
-        db = os.path.join(self.folder, "trace.db")
-        done = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "--force", "-e", "getppid", "-o", db, "--", FIXTURE, *arguments],
-                              capture_output=True, text=True, timeout=120 * SLOWNESS, check=False)
+        done = record(USCOPE, ["-e", "getppid"], [FIXTURE, *arguments], self.db)
         self.assertEqual(done.returncode, 0, done.stderr)
-        with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as connection:
-            return connection.execute("SELECT ended, folded FROM v_event WHERE kind = 'getppid' ORDER BY id").fetchall()
+        return self.rows("SELECT ended, folded FROM v_event WHERE kind = 'getppid' ORDER BY id")
 
     def check(self, *arguments):
         stacks = self.stacks(*arguments)

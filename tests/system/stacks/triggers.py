@@ -4,11 +4,13 @@
 within the budget, and "(cut)" elsewhere. Interpreters, and programs whose main() is in a library. Needs root and BPF; usage:
 triggers.py USCOPE"""
 import os
-import sqlite3
 import subprocess
 import sys
-import tempfile
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from trace_case import TraceCase  # noqa: E402
+from traced_command import record  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv.pop(1))
 BUDGETS = (4, 8, 16, 64, 256)
@@ -19,15 +21,7 @@ __attribute__((noinline)) int deep(int n) { return n ? deep(n - 1) + 1 : (int)sy
 """
 
 
-class Triggers(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="uscope-triggers-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Triggers(TraceCase):
     def make(self, name, source, *options):
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         with open(self.path("source.c"), "w", encoding="ascii") as file:
@@ -36,40 +30,33 @@ class Triggers(unittest.TestCase):
         return self.path(name)
 
     def record(self, budget, *command):
-        db = self.path(f"{budget}.db")
-        done = subprocess.run([USCOPE, "record", "--force", "-S", str(budget), "-o", db, "--", *command], capture_output=True,
-                              text=True, timeout=120, check=False, env={**os.environ, "PYTHONHASHSEED": "0"})
+        """The calls under this budget."""
+        self.db = self.path(f"{budget}.db")
+        done = record(USCOPE, ["-S", str(budget)], command, self.db, env={**os.environ, "PYTHONHASHSEED": "0"})
         self.assertEqual(done.returncode, 0, done.stderr)
-        return db
+        return self.calls()
 
-    @staticmethod
-    def rows(db, sql):
-        with sqlite3.connect(f"file:{db}?mode=ro", uri=True) as connection:
-            return connection.execute(sql).fetchall()
-
-    def calls(self, db):
+    def calls(self):
         """Each call by time: its name, the trigger, and its module; with the frames that are inside of the trigger."""
-        return self.rows(db, """SELECT v.kind, v."trigger", v.trigger_module, (SELECT min(position) FROM stack_frame sf
-                                JOIN stack s ON s.id = sf.stack_id WHERE s.id = v.stack_id AND sf.frame_id = s.trigger_frame_id)
-                                FROM v_event v ORDER BY v.id""")
+        return self.rows("""SELECT v.kind, v."trigger", v.trigger_module, (SELECT min(position) FROM stack_frame sf
+                            JOIN stack s ON s.id = sf.stack_id WHERE s.id = v.stack_id AND sf.frame_id = s.trigger_frame_id)
+                            FROM v_event v ORDER BY v.id""")
 
     def same_under_all_budgets(self, *command):
         """The calls under the largest budget, compared with those under the others."""
-        whole = self.calls(self.record(BUDGETS[-1], *command))
+        whole = self.record(BUDGETS[-1], *command)
         self.assertNotIn(CUT, [call[1] for call in whole])
+        app = [path for (path,) in self.rows("SELECT path FROM module WHERE class = 'app'")]
         for budget in BUDGETS[:-1]:
-            found = self.calls(self.record(budget, *command))
+            found = self.record(budget, *command)
             self.assertEqual([call[0] for call in found], [call[0] for call in whole], f"-S {budget}: the program is not the same")
             for (kind, expected, module, position), (_, trigger, in_module, _) in zip(whole, found):
                 if trigger == CUT:
-                    self.assertFalse(position is not None and position < budget and self.is_app(module),
+                    self.assertFalse(position is not None and position < budget and module in app,
                                      f"-S {budget}: {kind} of {expected} in {module}, frame {position}, is said to be cut")
                 else:
                     self.assertEqual((trigger, in_module), (expected, module), f"-S {budget}: {kind}")
         return whole
-
-    def is_app(self, module):
-        return self.rows(self.path(f"{BUDGETS[-1]}.db"), f"SELECT count(*) FROM module WHERE path = '{module}' AND class = 'app'") != [(0,)]
 
     def test_interpreters_and_tools(self):
         for command in (["/usr/bin/python3", "-SIc", "import os\ndef f(n): return f(n - 1) if n else os.getppid()\nf(30)"],
@@ -90,7 +77,7 @@ class Triggers(unittest.TestCase):
         self.make("lib/libelsewhere.so", RECURSION + "int main(void) { return deep(20) - 20; }\n", "-shared", "-fPIC")
         program = self.make("app/stub", "extern int main(void);\n", "-L" + self.path("lib"), "-Wl,-rpath," + self.path("lib"),
                             "-Wl,--no-as-needed", "-lelsewhere")
-        found = {budget: {call[1] for call in self.calls(self.record(budget, program)) if call[0] == "getppid"} for budget in (4, 256)}
+        found = {budget: {call[1] for call in self.record(budget, program) if call[0] == "getppid"} for budget in (4, 256)}
         # Where no stack shows that the library holds main(), its functions are not said to be the application's.
         self.assertEqual(found, {4: {CUT}, 256: {"deep"}})
         told = subprocess.run([USCOPE, "report", self.path("4.db")], capture_output=True, text=True, check=True).stdout

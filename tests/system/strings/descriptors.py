@@ -4,35 +4,32 @@
 tells the truth. Needs root and BPF (or the module); usage: descriptors.py USCOPE FIXTURE"""
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from trace_case import TraceCase  # noqa: E402
 
 USCOPE, FIXTURE = (os.path.abspath(path) for path in sys.argv[1:3])
 del sys.argv[1:3]
 WAIT = 60 * SLOWNESS
 
 
-class Descriptors(unittest.TestCase):
+class Descriptors(TraceCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="uscope-descriptors-")
-        self.addCleanup(self.folder.cleanup)
-        self.work, self.truth, self.db = (os.path.join(self.folder.name, name) for name in ("work", "truth", "trace.db"))
+        super().setUp()
+        self.work, self.truth = self.path("work"), self.path("truth")
         os.mkdir(self.work)
 
     def said(self):
         """What a read of that length was of, where it is said."""
-        with sqlite3.connect(f"file:{self.db}?mode=ro", uri=True) as database:
-            self.assertEqual(database.execute("SELECT cause, count FROM loss").fetchall(), [])
-            return dict(database.execute(
-                "SELECT a2, value FROM event JOIN kind ON kind.id = kind_id LEFT JOIN event_string ON event_id = event.id AND "
-                "arg = 0 AND source = 2 LEFT JOIN string ON string.id = string_id WHERE name = 'read' AND a2 > 0 ORDER BY a2"))
+        self.assertEqual(self.rows("SELECT cause, count FROM loss"), [])
+        return dict(self.rows(
+            "SELECT a2, value FROM event JOIN kind ON kind.id = kind_id LEFT JOIN event_string ON event_id = event.id AND "
+            "arg = 0 AND source = 2 LEFT JOIN string ON string.id = string_id WHERE name = 'read' AND a2 > 0 ORDER BY a2"))
 
     def check(self, musts):
         said, wrong, missing, named = self.said(), [], [], 0

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What loading costs grows with the trace, whatever a program did often.
-#include <chrono>
 #include <functional>
 
 #include "store/descriptors/descriptor_table.h"
 #include "syscalls/syscall_table.h"
 #include "tests/support/crowd.h"
+#include "tests/support/processor_time.h"
 #include "tests/unit/store/load_support.h"
 
 namespace uscope::store {
@@ -35,10 +35,10 @@ class LoaderBounds : public testing::Test {
     trace.close();
     LoadOptions options;
     options.namer = std::make_unique<FakeNamer>();
-    const auto begin = std::chrono::steady_clock::now();
-    const auto summary = store::load(folder / "raw", folder / "db", options);
-    EXPECT_TRUE(summary) << summary.error().what;
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return test::processor_seconds_of([&] {
+      const auto summary = store::load(folder / "raw", folder / "db", options);
+      EXPECT_TRUE(summary) << summary.error().what;
+    });
   }
   static void expect_linear(const char* what, const Writer& write) {
     const double some = seconds_for(kSome, write);
@@ -121,17 +121,17 @@ TEST(DescriptorTableBounds, ForksCostNothingForEachDescriptor) {
   const auto seconds_for = [](int descriptors) {
     DescriptorTable table;
     for (int fd = 0; fd < descriptors; fd++) table.set(fd, {trace::StringRowId(1), 1, fd % 2 == 0});
-    const auto begin = std::chrono::steady_clock::now();
-    for (std::uint32_t i = 0; i < kMany; i++) {
-      DescriptorTable child;
-      child.take_copy(table, 1);
-      child.set_close_on_exec(3, 3, true);
-      child.close_range(5, descriptors);
-      child.drop_close_on_exec();
-      EXPECT_EQ(child.find(3), nullptr);
-      EXPECT_NE(child.find(1), nullptr);
-    }
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return test::processor_seconds_of([&] {
+      for (std::uint32_t i = 0; i < kMany; i++) {
+        DescriptorTable child;
+        child.take_copy(table, 1);
+        child.set_close_on_exec(3, 3, true);
+        child.close_range(5, descriptors);
+        child.drop_close_on_exec();
+        EXPECT_EQ(child.find(3), nullptr);
+        EXPECT_NE(child.find(1), nullptr);
+      }
+    });
   };
   const double few = seconds_for(64);
   EXPECT_LT(seconds_for(60'000), 8 * few + 1);

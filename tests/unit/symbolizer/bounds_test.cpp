@@ -3,7 +3,6 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "symbolizer/go/go_sections.h"
 #include "symbolizer/names/symbols.h"
 #include "tests/support/crowd.h"
+#include "tests/support/processor_time.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -64,12 +64,6 @@ class Image {
   std::vector<std::byte> bytes_;
 };
 
-double seconds_of(const auto& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 TEST(HostileFiles, LibrariesWhoseNamesDoNotEnd) {
   Image image;
   const std::uint64_t table = image.put(std::vector<char>(kTable, 'a'));
@@ -81,7 +75,7 @@ TEST(HostileFiles, LibrariesWhoseNamesDoNotEnd) {
   const std::uint64_t at = image.put(dynamic);
   image.segments.push_back({PT_DYNAMIC, PF_R, at, at, at, bytes, bytes, 8});
   const auto whole = image.finish();
-  EXPECT_LT(seconds_of([&] {
+  EXPECT_LT(test::processor_seconds_of([&] {
               const auto facts = read_elf_facts_from_memory(whole, "x");
               ASSERT_TRUE(facts) << facts.error().what;
               EXPECT_TRUE(facts->needed.empty());
@@ -95,7 +89,7 @@ TEST(HostileFiles, ThousandsOfHeadersOfTheSameNotes) {
   const std::uint64_t at = image.put(std::vector<char>(size, 0));
   for (int i = 0; i < 4000; i++) image.segments.push_back({PT_NOTE, PF_R, at, at, at, size, size, 4});
   const auto whole = image.finish();
-  EXPECT_LT(seconds_of([&] { EXPECT_TRUE(read_elf_facts_from_memory(whole, "x")); }), kMostSeconds);
+  EXPECT_LT(test::processor_seconds_of([&] { EXPECT_TRUE(read_elf_facts_from_memory(whole, "x")); }), kMostSeconds);
 }
 
 TEST(HostileFiles, SectionsWhoseNamesDoNotEnd) {
@@ -107,7 +101,7 @@ TEST(HostileFiles, SectionsWhoseNamesDoNotEnd) {
   image.names = 1;
   for (std::uint32_t i = 0; i < 60'000; i++) image.sections.push_back({i, SHT_PROGBITS, 0, 0, at, 16, 0, 0, 1, 0});
   const auto whole = image.finish();
-  EXPECT_LT(seconds_of([&] {
+  EXPECT_LT(test::processor_seconds_of([&] {
               const auto elf = open_elf_in_memory(whole, "x");
               ASSERT_TRUE(elf);
               const auto sections = read_sections(elf->get());
@@ -124,7 +118,7 @@ TEST(HostileFiles, BeginningsOfTablesEverywhere) {
   const std::vector<std::uint64_t> heads(std::size_t{2} << 20, 0x08010000fffffff1ULL);
   image.put(heads);
   const auto whole = image.finish();
-  EXPECT_LT(seconds_of([&] {
+  EXPECT_LT(test::processor_seconds_of([&] {
               const auto elf = open_elf_in_memory(whole, "x");
               const auto facts = read_elf_facts_from_memory(whole, "x");
               ASSERT_TRUE(elf && facts);
@@ -148,7 +142,7 @@ TEST(HostileFiles, ThousandsOfSymbolTables) {
   for (int i = 0; i < 5000; i++)
     image.sections.push_back({0, SHT_SYMTAB, 0, 0, at, symbols.size() * sizeof(Elf64_Sym), 1, 0, 8, sizeof(Elf64_Sym)});
   const auto whole = image.finish();
-  EXPECT_LT(seconds_of([&] {
+  EXPECT_LT(test::processor_seconds_of([&] {
               const auto opened = ModuleSymbols::open_image(whole, "x");
               ASSERT_TRUE(opened);
               EXPECT_EQ((*opened)->resolve(0x100, true).front().function, "f");

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "support/unique_fd.h"
-#include "symbolizer/rows/row_builder.h"
+#include "symbolizer/rows/table_access.h"
 #include "uscope/unwind.h"
 
 namespace uscope::symbolizer {
@@ -35,19 +35,4 @@ static inline int usc_read_u64(void* memory, __u64 address, __u64* value) {
   if (!(*static_cast<uscope::symbolizer::TestMemory*>(memory))(address, &word)) return -1;
   *value = word;
   return 0;
-}
-
-static inline const usc_row* usc_row_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
-  return number < table->rows.size() ? &table->rows[number] : nullptr;
-}
-
-static inline const __u32* usc_index_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
-  return number < table->index.size() ? &table->index[number] : nullptr;
-}
-
-static inline const usc_rule* usc_rule_at(void* tables, __u32 number) {
-  const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
-  return number < table->rules.size() ? &table->rules[number] : nullptr;
 }

@@ -1,46 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Locks of a process made by clone(): its first thread writes the number of the thread that called clone() into them.
-#include <gtest/gtest.h>
-
-#include "analyzer/deadlock/deadlock.h"
-#include "tests/unit/analyzer/hung_store.h"
+#include "tests/unit/analyzer/deadlock/diagnosis_test.h"
 
 namespace uscope::test {
 namespace {
 
-using analyzer::Diagnosis;
-using analyzer::FindingType;
-using analyzer::Verdict;
-
-constexpr std::uint64_t kLockA = 0x555500001000;
-constexpr std::uint64_t kLockB = 0x555500002000;
 constexpr std::uint32_t kNormal = 0;
 constexpr std::uint32_t kRecursive = 1;
 
-class InheritedNumbersTest : public testing::Test {
+class InheritedNumbersTest : public DeadlockTest {
  protected:
-  Diagnosis diagnose(const HungTrace& trace) {
-    const auto path = folder_ / ("hung" + std::to_string(count_++) + ".db");
-    write_hung(path, trace);
-    auto diagnosis = analyzer::diagnose(open_store(path));
-    if (!diagnosis) {
-      ADD_FAILURE() << diagnosis.error().what;
-      return {};
-    }
-    return *diagnosis;
-  }
-
   void expect(const HungTrace& trace, FindingType type, Verdict verdict) {
     const Diagnosis diagnosis = diagnose(trace);
     ASSERT_EQ(diagnosis.findings.size(), 1U) << diagnosis.reason;
     EXPECT_EQ(finding_name(diagnosis.findings[0].type), finding_name(type)) << diagnosis.findings[0].explanation;
     EXPECT_EQ(diagnosis.verdict, verdict);
-  }
-
-  void expect_none(const HungTrace& trace) {
-    const Diagnosis diagnosis = diagnose(trace);
-    EXPECT_EQ(diagnosis.verdict, Verdict::kNone);
-    for (const auto& finding : diagnosis.findings) ADD_FAILURE() << finding.explanation;
   }
 
   // Began 3 seconds after the trace did.
@@ -53,16 +27,13 @@ class InheritedNumbersTest : public testing::Test {
   static HungTrace child(const std::string& origin, std::uint32_t number, std::uint32_t kind = kRecursive) {
     HungTrace trace{
         .threads = {elsewhere(100, "main", "wait4"), elsewhere(101, "other", "poll"),
-                    elsewhere(200, "child", "clock_nanosleep"), mutex_waiter(201, "waits", kLockA, number)},
+                    elsewhere(200, "child", "clock_nanosleep"), mutex_waiter(201, "waits", kA, number)},
         .processes = {{.pid = 100}, {.pid = 200, .parent = 1, .executed = origin == "exec", .origin = origin}},
         .more_sql = began_in_trace(200)};
     trace.threads[2].process = trace.threads[3].process = 2;
     trace.threads[3].words = mutex_words(number, kind);
     return trace;
   }
-
-  TemporaryFolder folder_;
-  int count_ = 0;
 };
 
 TEST_F(InheritedNumbersTest, TheNumberOfTheThreadThatCalledCloneMayBeTheFirstThreads) {
@@ -99,7 +70,7 @@ TEST_F(InheritedNumbersTest, ANumberThatAThreadHasMayBeTheFirstThreadsToo) {
 // Each process between is made by clone(); the first one has executed a program.
 TEST_F(InheritedNumbersTest, ANumberGoesOnThroughGenerations) {
   HungTrace trace{.threads = {elsewhere(100, "main", "wait4"), elsewhere(200, "between", "wait4"),
-                              elsewhere(300, "child", "poll"), mutex_waiter(301, "waits", kLockA, 100)},
+                              elsewhere(300, "child", "poll"), mutex_waiter(301, "waits", kA, 100)},
                   .processes = {{.pid = 100},
                                 {.pid = 200, .parent = 1, .executed = false, .origin = "clone"},
                                 {.pid = 300, .parent = 2, .executed = false, .origin = "clone"}},
@@ -130,7 +101,7 @@ TEST_F(InheritedNumbersTest, OfAChildThatWasThereBeforeAnyNumberMayBe) {
 
 // A mutex that processes share: 101 waits for it, and 100 joins 101. The number in it is that of 100, or of its child.
 TEST_F(InheritedNumbersTest, ASharedLockMayBeTheChilds) {
-  HungTrace trace{.threads = {joiner(100, "main", 101), mutex_waiter(101, "waits", kLockA, 100),
+  HungTrace trace{.threads = {joiner(100, "main", 101), mutex_waiter(101, "waits", kA, 100),
                               elsewhere(200, "child", "clock_nanosleep")},
                   .processes = {{.pid = 100}, {.pid = 200, .parent = 1, .executed = false, .origin = "clone"}},
                   .more_sql = began_in_trace(200)};
@@ -158,11 +129,11 @@ TEST_F(InheritedNumbersTest, ASharedLockMayBeTheChilds) {
 TEST_F(InheritedNumbersTest, TheChildsFirstThreadMayUnlockWhatItsParentHadLocked) {
   expect_none(child("fork", 100, kNormal));
   HungTrace stuck = child("fork", 100, kNormal);
-  stuck.threads[2] = mutex_waiter(200, "child", kLockB, 201);
+  stuck.threads[2] = mutex_waiter(200, "child", kB, 201);
   stuck.threads[2].process = 2;
   expect(stuck, FindingType::kOwnerGone, Verdict::kDeadlock);
   HungTrace itself = child("fork", 100, kNormal);
-  itself.threads[2] = mutex_waiter(200, "child", kLockA, 100);
+  itself.threads[2] = mutex_waiter(200, "child", kA, 100);
   itself.threads[2].process = 2;
   itself.threads.pop_back();
   expect(itself, FindingType::kOwnerGone, Verdict::kDeadlock);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
+#include "analyzer/diff/call_traits.h"
 #include "tests/unit/analyzer/run_store.h"
 
 namespace uscope::analyzer {
@@ -66,6 +68,22 @@ TEST_F(DiffTest, RunsThatDoTheSameDoNotDiffer) {
   EXPECT_TRUE(found.tested);
   EXPECT_EQ(found.normal_only.total + found.abnormal_only.total + found.changed.total, 0U);
   EXPECT_TRUE(found.warnings.empty()) << found.warnings[0];
+}
+
+// What another kernel module logs has its source before its name, and is no call, whatever its name is.
+TEST_F(DiffTest, KindsOfOtherSourcesAndAbisAreTold) {
+  three_normal();
+  auto calls = usual();
+  for (const char* kind : {"poll", "select", "getpid"}) calls.push_back({.kind = kind, .function = "work", .count = 9});
+  abnormal({.calls = std::move(calls),
+            .more_sql = "UPDATE kind SET class = 'stap', abi = 'none' WHERE name = 'poll';"
+                        "UPDATE kind SET abi = 'i386' WHERE name = 'select';"});
+  const Diff found = compared();
+  std::set<std::string> kinds;
+  for (const OnlyEntry& entry : found.abnormal_only.entries) kinds.insert(entry.cell.key.kind);
+  EXPECT_EQ(kinds, (std::set<std::string>{"stap:poll", "i386:select", "getpid"}));
+  EXPECT_TRUE(waits("i386:select"));
+  EXPECT_FALSE(waits("stap:poll"));
 }
 
 TEST_F(DiffTest, AnErrorThatWasNeverThereIsACellOfItsOwn) {

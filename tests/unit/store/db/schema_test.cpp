@@ -76,7 +76,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"unwind_table", "id path build_id state rows rules bytes trouble"},
       {"errno_name", "number name"},
       {"v_event",
-       "id ts_ns dur_ns how pid tid process thread kind result errno stack_id depth ended trigger trigger_module "
+       "id ts_ns dur_ns how pid tid process thread kind class result errno stack_id depth ended trigger trigger_module "
        "folded"},
       {"dual_space", "kind function module events errors total_ns open"}};
   for (const auto& [table, names] : expected) EXPECT_EQ(columns(table), names) << table;

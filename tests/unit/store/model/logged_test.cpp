@@ -32,9 +32,9 @@ TEST_F(LoggedTest, AnEventWithValuesAndOneStackFromTheKernelToTheProgram) {
             "getpid|syscall|x86_64|39\nlogged_5|stap|none|5");
   EXPECT_EQ(rows("SELECT ts_ns - 1000000000000, dur_ns, how, result, a0, a1, a2, image_id, thread_id FROM event"),
             "10|20|returned|0|0|0|0|1|1\n20|-|logged|-|11|12|0|1|1");
-  EXPECT_EQ(rows("SELECT kind, depth, ended, \"trigger\", folded FROM v_event"),
-            "getpid|2|root|f401020|f401020;f401010!\n"
-            "logged_5|2|root|f401020|f401020;f401010!;vfs_read_[k];ext4_file_read_iter_[k]");
+  EXPECT_EQ(rows("SELECT kind, class, depth, ended, \"trigger\", folded FROM v_event"),
+            "getpid|syscall|2|root|f401020|f401020;f401010!\n"
+            "logged_5|stap|2|root|f401020|f401020;f401010!;vfs_read_[k];ext4_file_read_iter_[k]");
   EXPECT_EQ(rows("SELECT position, space, function, function_offset, rel_pc, module.path, class FROM stack_frame "
                  "JOIN frame ON frame.id = frame_id JOIN module ON module.id = module_id "
                  "JOIN event USING (stack_id) WHERE how = 'logged' ORDER BY position"),

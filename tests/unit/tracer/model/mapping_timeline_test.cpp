@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <random>
 
 #include "support/clock.h"
 #include "tests/support/crowd.h"
+#include "tests/support/processor_time.h"
 
 namespace uscope::tracer {
 namespace {
@@ -240,12 +240,6 @@ TEST(MappingTimeline, AnswersAsAListOfAllChangesDoes) {
   }
 }
 
-double seconds_of(const auto& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 // Maps and unmaps `count` pages, at `distinct` addresses in turn, a microsecond each; asks for each one.
 void churn(std::uint64_t count, std::uint64_t distinct) {
   MappingTimeline timeline;
@@ -270,8 +264,8 @@ void churn(std::uint64_t count, std::uint64_t distinct) {
 TEST(MappingTimeline, CostGrowsWithTheChangesAndMemoryDoesNot) {
   for (const std::uint64_t distinct : {std::uint64_t{1}, std::uint64_t{512}, std::uint64_t{1} << 30}) {
     churn(1000, distinct);  // warm
-    const double some = seconds_of([&] { churn(test::crowd(16'000), distinct); });
-    const double many = seconds_of([&] { churn(test::crowd(128'000), distinct); });
+    const double some = test::processor_seconds_of([&] { churn(test::crowd(16'000), distinct); });
+    const double many = test::processor_seconds_of([&] { churn(test::crowd(128'000), distinct); });
     EXPECT_LT(many, 24 * some + 0.2) << distinct;
   }
   const std::size_t before = MappingTimeline::stretches();

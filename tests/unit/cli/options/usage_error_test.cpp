@@ -41,6 +41,8 @@ TEST_F(UsageTest, AMisspeltOptionIsGuessed) {
   expect_refused({"report", "--frobnicate=x", "sample.db"}, "`report` has no option --frobnicate",
                  "`uscope report --help` lists its options");
   expect_refused({"report", "sample.db", "other.db"}, "`report` does not take other.db", "`uscope report --help`");
+  expect_refused({"diff", "--normal", "sample.db", "--abnormal", "sample.db", "--map", "a=b", "c=d"},
+                 "`diff` does not take c=d", "`uscope diff --help`");
 }
 
 TEST_F(UsageTest, AForgottenValueIsNoticed) {
@@ -57,13 +59,21 @@ TEST_F(UsageTest, AForgottenValueIsNoticed) {
 
 TEST_F(UsageTest, NumbersOutOfRangeAreRefusedInShort) {
   const std::string long_number(309, '9');
-  const Words with_number[] = {
-      {"record", "-S", long_number, "--", "true"},         {"record", "--string-bytes", long_number, "--", "true"},
-      {"record", "--verify", long_number, "--", "true"},   {"record", "--pid", long_number},
-      {"record", "--duration", long_number, "--", "true"}, {"record", "--max-size", long_number, "--", "true"},
-      {"top", "--pid", "1", "--lines", long_number},       {"events", "sample.db", "-n", long_number},
-      {"events", "sample.db", "--tid", long_number},       {"events", "sample.db", "--slow", long_number},
-      {"report", "sample.db", "--top", long_number},       {"raw", "sample.db", "-n", long_number}};
+  const Words with_number[] = {{"record", "-S", long_number, "--", "true"},
+                               {"record", "--string-bytes", long_number, "--", "true"},
+                               {"record", "--verify", long_number, "--", "true"},
+                               {"record", "--pid", long_number},
+                               {"record", "--duration", long_number, "--", "true"},
+                               {"record", "--max-size", long_number, "--", "true"},
+                               {"top", "--pid", "1", "--lines", long_number},
+                               {"events", "sample.db", "-n", long_number},
+                               {"events", "sample.db", "--tid", long_number},
+                               {"events", "sample.db", "--slow", long_number},
+                               {"events", "sample.db", "--id", long_number},
+                               {"events", "sample.db", "--id", "1", "--around", long_number},
+                               {"record", "--data", long_number, "--", "true"},
+                               {"report", "sample.db", "--top", long_number},
+                               {"raw", "sample.db", "-n", long_number}};
   for (const Words& words : with_number) {
     expect_refused(words, "99…99", "");
     EXPECT_LT(uscope(words).err.size(), 250U) << words[0] << " " << words[1];
@@ -73,6 +83,8 @@ TEST_F(UsageTest, NumbersOutOfRangeAreRefusedInShort) {
   expect_refused({"record", "--duration", "0", "--", "true"}, "--duration 0 leaves no time to trace", "give a time");
   expect_refused({"events", "sample.db", "-n", "0"}, "'0' is no whole number from 1", "");
   expect_refused({"events", "sample.db", "-n", "-1"}, "'-1' is no whole number", "");
+  expect_refused({"events", "sample.db", "--id", "1", "--around", "-1"}, "'-1' is no whole number from 0", "");
+  expect_refused({"record", "--data", "0", "--", "true"}, "'0' is no whole number from 1", "");
 }
 
 TEST_F(UsageTest, ACommandBesideAnotherTargetIsNamed) {

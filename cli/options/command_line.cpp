@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "cli/options/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/options/help_text.h"
+#include "cli/options/usage_error.h"
+
+namespace uscope::cli {
+namespace {
+
+class HelpFormat final : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    return help_line(make_option_name(option, is_positional) + make_option_opts(option), make_option_desc(option));
+  }
+  std::string make_subcommand(const CLI::App* verb) const override {
+    return help_line(verb->get_name(), verb->get_description());
+  }
+  std::string make_description(const CLI::App* app) const override { return help_heading(app->get_description()); }
+};
+
+Words names_of(const CLI::Option& option) {
+  Words names;
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  return names;
+}
+
+Words option_names(const CLI::App& app) {
+  Words names;
+  for (const CLI::Option* option : app.get_options())
+    for (std::string& name : names_of(*option)) names.push_back(std::move(name));
+  return names;
+}
+
+void refuse_forgotten_values(CLI::App& verb) {
+  const Words names = option_names(verb);
+  for (CLI::Option* option : verb.get_options()) {
+    if (option->get_positional() || option->get_items_expected_min() == 0) continue;
+    // Before the option's own checks, which say what a value has to be.
+    option->transform(CLI::Validator(
+        [names](std::string& value) -> std::string {
+          if (value.empty()) return "needs a value, and an empty one is given";
+          if (value == "--" || std::find(names.begin(), names.end(), value) != names.end())
+            return "needs a value, and " + value + " follows";
+          return "";
+        },
+        ""));
+  }
+}
+
+std::string in_braces(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+  return "{" + text + "}";
+}
+
+}  // namespace
+
+Option* Option::required() {
+  parser_->required();
+  return this;
+}
+
+Option* Option::takes_many() {
+  parser_->allow_extra_args();
+  return this;
+}
+
+Option* Option::delimiter(char delimiter) {
+  parser_->delimiter(delimiter);
+  return this;
+}
+
+Option* Option::check(Check check) {
+  parser_->check(std::move(check));
+  return this;
+}
+
+Option* Option::one_of(Words words) {
+  words_ = words;
+  parser_->check(CLI::IsMember(std::move(words)));
+  return this;
+}
+
+Option* Option::convert(Words words, Conversion conversion) {
+  parser_->transform(CLI::Validator(std::move(conversion), in_braces(words)));
+  words_ = std::move(words);
+  return this;
+}
+
+Option* Option::needs(Option* other) {
+  parser_->needs(other->parser_);
+  return this;
+}
+
+Option* Option::excludes(Option* other) {
+  parser_->excludes(other->parser_);
+  return this;
+}
+
+Option* Option::type_name(const std::string& name) {
+  parser_->type_name(name);
+  return this;
+}
+
+Option* Option::default_str(const std::string& text) {
+  parser_->default_str(text);
+  return this;
+}
+
+Option* Option::capture_default_str() {
+  parser_->capture_default_str();
+  return this;
+}
+
+Words Option::names() const {
+  return names_of(*parser_);
+}
+
+bool Option::takes_value() const {
+  return parser_->get_items_expected_max() != 0;
+}
+
+Verb::Verb(CLI::App* parser) : parser_(parser) {
+  keep(parser_->get_help_ptr());
+}
+
+Option* Verb::keep(CLI::Option* option) {
+  options_.push_back(std::make_unique<Option>(option));
+  return options_.back().get();
+}
+
+Option* Verb::add(const std::string& names, Place value, const std::string& help) {
+  CLI::Option* option = std::visit([&](auto* place) { return parser_->add_option(names, *place, help); }, value);
+  if (!option->get_positional()) option->allow_extra_args(false);
+  return keep(option);
+}
+
+Option* Verb::add_word(const std::string& names, std::function<void(const std::string&)> take,
+                       const std::string& help) {
+  return keep(parser_->add_option_function<std::string>(names, std::move(take), help));
+}
+
+Option* Verb::add_words(const std::string& names, std::function<void(const Words&)> take, const std::string& help) {
+  return keep(parser_->add_option_function<Words>(names, std::move(take), help)->allow_extra_args(false));
+}
+
+Option* Verb::add_flag(const std::string& names, bool& value, const std::string& help) {
+  return keep(parser_->add_flag(names, value, help));
+}
+
+Option* Verb::add_flag(const std::string& names, std::string& value, const std::string& help) {
+  return keep(parser_->add_flag(names, value, help));
+}
+
+Option* Verb::add_flag(const std::string& names, std::function<void()> given, const std::string& help) {
+  return keep(parser_->add_flag_callback(names, std::move(given), help));
+}
+
+void Verb::positionals_at_end() {
+  parser_->positionals_at_end();
+}
+
+void Verb::runs(std::function<Result<int>()> action, int error_code) {
+  action_ = std::move(action);
+  error_code_ = error_code;
+}
+
+std::string Verb::name() const {
+  return parser_->get_name();
+}
+
+std::vector<Option*> Verb::named_options() const {
+  std::vector<Option*> named;
+  for (std::size_t i = 1; i < options_.size(); i++)
+    if (!options_[i]->names().empty()) named.push_back(options_[i].get());
+  return named;
+}
+
+CommandLine::CommandLine(const std::string& program, const std::string& description, const std::string& version)
+    : parser_(std::make_unique<CLI::App>(description, program)) {
+  parser_->set_version_flag("--version", version);
+  parser_->require_subcommand(1);
+  parser_->formatter(std::make_shared<HelpFormat>());  // verbs inherit it
+}
+
+CommandLine::~CommandLine() = default;
+
+Verb* CommandLine::add_verb(const std::string& name, const std::string& description) {
+  verbs_.push_back(std::make_unique<Verb>(parser_->add_subcommand(name, description)));
+  return verbs_.back().get();
+}
+
+Words CommandLine::own_options() const {
+  return option_names(*parser_);
+}
+
+Result<const Verb*> CommandLine::parse(int argc, const char* const* argv) {
+  for (CLI::App* verb : parser_->get_subcommands([](CLI::App*) { return true; })) refuse_forgotten_values(*verb);
+  const auto chosen = [this]() -> const Verb* {
+    const std::vector<CLI::App*> named = parser_->get_subcommands();
+    if (named.empty()) return nullptr;
+    const auto verb = std::find_if(verbs_.begin(), verbs_.end(),
+                                   [&](const auto& one) { return one->name() == named.front()->get_name(); });
+    return verb == verbs_.end() ? nullptr : verb->get();
+  };
+  try {
+    parser_->parse(argc, argv);
+  } catch (const CLI::Success& request) {
+    (void)parser_->exit(request);  // prints the help or the version
+    return nullptr;
+  } catch (const CLI::ParseError& problem) {
+    const Verb* verb = chosen();
+    const Words left_over = verb ? parser_->get_subcommands().front()->remaining() : parser_->remaining();
+    return usage_error(*this, {problem.what(), verb, left_over});
+  }
+  return chosen();
+}
+
+}  // namespace uscope::cli
