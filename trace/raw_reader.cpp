@@ -185,9 +185,8 @@ Result<void> RawReader::resynchronise() {
   return {};
 }
 
-// Whether a head, or the end, follows. `exact`: the record is as long as its contents need.
-Result<bool> RawReader::chain_holds(const RawRecord& record, bool& exact) {
-  exact = check_record(record) == RecordCheck::kWhole && needed_bytes(record) == record.bytes.size();
+// Whether a head, or the end, follows.
+bool RawReader::chain_holds(const RawRecord& record) const {
   const std::size_t next = record.bytes.size();
   return available() == next ||
          (available() >= next + sizeof(usc_record) && plausible_head(head_at(next), header_.cpus));
@@ -201,13 +200,12 @@ Result<bool> RawReader::next(RawRecord& record) {
     if (head_fits(0)) {
       record = view(0);
       const RecordCheck check = check_record(record);
-      bool exact = false;
-      auto holds = chain_holds(record, exact);
-      if (!holds) return holds.error();
-      if (check != RecordCheck::kDamaged && (*holds || exact)) {
+      const bool is_whole = check == RecordCheck::kWhole;
+      if (check != RecordCheck::kDamaged &&
+          (chain_holds(record) || (is_whole && needed_bytes(record) == record.bytes.size()))) {
         last_time_ = std::max(last_time_, std::min<std::uint64_t>(record.head.time, last_time_ + kNanosecondsPerDay));
         start_ += record.bytes.size();
-        if (check == RecordCheck::kWhole) return true;
+        if (is_whole) return true;
         damage_.unknown++;
         report_gap(record.offset, false, gap_handler_ ? unknown_because(record) : "");
         continue;

@@ -67,7 +67,7 @@ class RawReader {
   [[nodiscard]] usc_record head_at(std::size_t from_start) const;
   [[nodiscard]] RawRecord view(std::size_t from_start) const;
   [[nodiscard]] bool head_fits(std::size_t from_start) const;
-  Result<bool> chain_holds(const RawRecord& record, bool& exact);
+  [[nodiscard]] bool chain_holds(const RawRecord& record) const;
   [[nodiscard]] bool looks_like_record(std::size_t from_start) const;
   Result<void> resynchronise();
   [[nodiscard]] std::string damage_reason() const;
