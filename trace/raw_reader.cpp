@@ -81,6 +81,7 @@ Result<void> RawReader::read_header() {
 void RawReader::rewind() {
   base_ = std::min<std::uint64_t>(header_.header_size, size_);
   start_ = end_ = 0;
+  at_end_ = false;
   last_time_ = header_.start_ns;
   damage_ = {};
 }
@@ -88,6 +89,7 @@ void RawReader::rewind() {
 // True: at least `bytes` are available from start_ on; false: fewer are left in the file.
 Result<bool> RawReader::fill(std::size_t bytes) {
   if (available() >= bytes) return true;
+  if (at_end_) return false;  // asked for each of the last records: nothing is moved for them
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(start_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
             buffer_.begin());
   base_ += start_;
@@ -98,7 +100,8 @@ Result<bool> RawReader::fill(std::size_t bytes) {
         ::pread(file_.get(), buffer_.data() + end_, buffer_.size() - end_, static_cast<off_t>(base_ + end_));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno_error(fmt::format("cannot read {} at {}", path_.string(), base_ + end_), errno);
-    if (count == 0) break;
+    at_end_ = count == 0;
+    if (at_end_) break;
     end_ += static_cast<std::size_t>(count);
   }
   // A file that grows or shrinks meanwhile: what pread gave is the truth.
