@@ -41,8 +41,8 @@ Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
   if (auto done = gather(); !done) return done;
   if (auto done = database_.inserter().settle(); !done) return done;
   if (auto done = find_main_libraries(); !done) return done;
-  database_.inserter().start_thread();
   if (auto done = name_all([&](double part) { progress(part * 0.9); }); !done) return done;
+  database_.inserter().start_thread();  // not before: the namer may fork a process that asks servers
   triggers_.resize(definitions_.stacks.size() + definitions_.logged_stacks.size());
   for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
     if (auto done = write_stack(StackNumber(number)); !done) return done;
