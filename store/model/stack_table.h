@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Distinct stacks by content. The ids of a raw trace are many to one: each processor, and each walk finished in user
-// space, gives a stack an id of its own. Memory grows with the number of distinct stacks and of raw ids: for a stack 24
-// to 40 bytes and four for each frame, for a distinct frame 16 to 24, for an id 11 to 22.
+// space, gives a stack an id of its own. Memory grows with the number of distinct stacks (25 to 51 bytes each, and four
+// for each frame), of distinct frames (13 to 27) and of raw ids (11 to 21).
 #pragma once
 
 #include <cstddef>
