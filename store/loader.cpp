@@ -137,6 +137,7 @@ Result<void> Loader::write_frames_and_events() {
   FrameWriter frames(database_, definitions_, options_.namer ? *options_.namer : *own_namer);
   if (auto done = frames.run([this](double part) { progress(0.15 + 0.25 * part); }); !done) return done.error();
   own_namer.reset();
+  definitions_.stacks.forget_frames();
   changed_files_ = frames.changed_files();
   return write_events(frames);
 }
@@ -255,6 +256,7 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
       reader_, std::move(late_), [&writer](const trace::OrderedCall& call) { return writer.write(call); },
       [&](const trace::RawRecord& record) { return intern_string(record, strings, contents); },
       [this](const trace::RawRecord& record) { return event_of_logged(record, definitions_.logged_stacks); });
+  database_.inserter().start_thread();
   reader_.rewind();
   trace::RawRecord record;
   for (;;) {
@@ -266,6 +268,7 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
   }
   if (auto done = order.finish(); !done) return done;
   if (auto done = writer.finish(); !done) return done;
+  if (auto done = strings.finish(); !done) return done;
   summary_.events = writer.events();
   if (auto done = write_losses(writer); !done) return done;
   return write_meta(writer, order.in_order());

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <cstring>
+
 namespace uscope {
 namespace {
 
@@ -32,6 +34,20 @@ std::size_t utf8_length(std::string_view text) {
   for (std::size_t i = 2; i < length; i++)
     if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
   return length;
+}
+
+// Whether all bytes are below 0x80, eight at a time.
+bool is_ascii(std::string_view bytes) {
+  constexpr std::uint64_t kHigh = 0x8080'8080'8080'8080;
+  std::uint64_t any = 0;
+  std::size_t at = 0;
+  for (; at + sizeof(any) <= bytes.size(); at += sizeof(any)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof(word));
+    any |= word;
+  }
+  for (; at < bytes.size(); at++) any |= static_cast<unsigned char>(bytes[at]);
+  return (any & kHigh) == 0;
 }
 
 void append_hex(std::string& out, unsigned char byte) {
@@ -80,7 +96,7 @@ std::string escape_terminal(std::string_view text) {
 }
 
 std::string to_utf8(std::string_view bytes) {
-  return escape(bytes, false);
+  return is_ascii(bytes) ? std::string(bytes) : escape(bytes, false);
 }
 
 std::string group_digits(std::uint64_t number) {

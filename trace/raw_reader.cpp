@@ -81,6 +81,7 @@ Result<void> RawReader::read_header() {
 void RawReader::rewind() {
   base_ = std::min<std::uint64_t>(header_.header_size, size_);
   start_ = end_ = 0;
+  at_end_ = false;
   last_time_ = header_.start_ns;
   damage_ = {};
 }
@@ -88,6 +89,7 @@ void RawReader::rewind() {
 // True: at least `bytes` are available from start_ on; false: fewer are left in the file.
 Result<bool> RawReader::fill(std::size_t bytes) {
   if (available() >= bytes) return true;
+  if (at_end_) return false;  // asked for each of the last records: nothing is moved for them
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(start_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
             buffer_.begin());
   base_ += start_;
@@ -98,7 +100,8 @@ Result<bool> RawReader::fill(std::size_t bytes) {
         ::pread(file_.get(), buffer_.data() + end_, buffer_.size() - end_, static_cast<off_t>(base_ + end_));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno_error(fmt::format("cannot read {} at {}", path_.string(), base_ + end_), errno);
-    if (count == 0) break;
+    at_end_ = count == 0;
+    if (at_end_) break;
     end_ += static_cast<std::size_t>(count);
   }
   // A file that grows or shrinks meanwhile: what pread gave is the truth.
@@ -185,9 +188,8 @@ Result<void> RawReader::resynchronise() {
   return {};
 }
 
-// Whether a head, or the end, follows. `exact`: the record is as long as its contents need.
-Result<bool> RawReader::chain_holds(const RawRecord& record, bool& exact) {
-  exact = check_record(record) == RecordCheck::kWhole && needed_bytes(record) == record.bytes.size();
+// Whether a head, or the end, follows.
+bool RawReader::chain_holds(const RawRecord& record) const {
   const std::size_t next = record.bytes.size();
   return available() == next ||
          (available() >= next + sizeof(usc_record) && plausible_head(head_at(next), header_.cpus));
@@ -201,13 +203,12 @@ Result<bool> RawReader::next(RawRecord& record) {
     if (head_fits(0)) {
       record = view(0);
       const RecordCheck check = check_record(record);
-      bool exact = false;
-      auto holds = chain_holds(record, exact);
-      if (!holds) return holds.error();
-      if (check != RecordCheck::kDamaged && (*holds || exact)) {
+      const bool is_whole = check == RecordCheck::kWhole;
+      if (check != RecordCheck::kDamaged &&
+          (chain_holds(record) || (is_whole && needed_bytes(record) == record.bytes.size()))) {
         last_time_ = std::max(last_time_, std::min<std::uint64_t>(record.head.time, last_time_ + kNanosecondsPerDay));
         start_ += record.bytes.size();
-        if (check == RecordCheck::kWhole) return true;
+        if (is_whole) return true;
         damage_.unknown++;
         report_gap(record.offset, false, gap_handler_ ? unknown_because(record) : "");
         continue;

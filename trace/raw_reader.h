@@ -67,7 +67,7 @@ class RawReader {
   [[nodiscard]] usc_record head_at(std::size_t from_start) const;
   [[nodiscard]] RawRecord view(std::size_t from_start) const;
   [[nodiscard]] bool head_fits(std::size_t from_start) const;
-  Result<bool> chain_holds(const RawRecord& record, bool& exact);
+  [[nodiscard]] bool chain_holds(const RawRecord& record) const;
   [[nodiscard]] bool looks_like_record(std::size_t from_start) const;
   Result<void> resynchronise();
   [[nodiscard]] std::string damage_reason() const;
@@ -81,6 +81,7 @@ class RawReader {
   std::uint64_t base_ = 0;  // file offset of buffer_[0]
   std::size_t start_ = 0;   // of what is not read yet, in buffer_
   std::size_t end_ = 0;
+  bool at_end_ = false;          // the file has no more than what is in buffer_
   std::uint64_t last_time_ = 0;  // of the records read so far, the latest
   RawDamage damage_;
   std::function<void(const RawGap&)> gap_handler_;

@@ -4,6 +4,8 @@
 // long the readers take to answer.
 //
 //   loader_bench [--events N] [--stacks N] [--rounds N] [--folder F] [--even] [--check]      prints one JSON object
+//   loader_bench --write RAW [--calls server|copies|stats] [--events N] [--stacks N]   writes a trace, and nothing else
+//   loader_bench --load RAW --events N                                        loads it into RAW.db, and nothing else
 //   loader_bench --diff [--events N] [--stacks N] [--folder F] [--even] [--check]            only `uscope diff`
 //
 // Defaults: 1,000,000 events of 5000 stacks, 3 rounds. --even: stacks are equally frequent. --check fails where the
@@ -22,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/loader.h"
@@ -42,6 +45,8 @@ struct Settings {
   std::filesystem::path folder = "/var/tmp";
   bool check = false;
   bool diff = false;
+  std::filesystem::path write;  // a raw trace to be written, and nothing else
+  std::filesystem::path load;   // a raw trace to be loaded, and nothing else
 };
 
 struct Measure {
@@ -184,6 +189,20 @@ int run_diff(const Settings& settings) {
   return settings.check && !good ? 1 : 0;
 }
 
+// For counts of instructions and other tools (bench/loader_count.py): no process but this one.
+int load_only(const Settings& settings) {
+  const auto database = std::filesystem::path(settings.load).concat(".db");
+  std::filesystem::remove(database);
+  load_it(settings.load, database, settings.shape.events);
+  return 0;
+}
+
+int write_only(const Settings& settings) {
+  std::filesystem::remove(settings.write);
+  write_raw(settings.write, settings.shape);
+  return 0;
+}
+
 int run(const Settings& settings) {
   const auto raw = settings.folder / "loader_bench.raw";
   const auto loaded_db = settings.folder / "loader_bench.db";
@@ -245,14 +264,27 @@ int main(int argc, char** argv) {
       settings.rounds = std::atoi(value);
     else if (option == "--folder")
       settings.folder = value;
+    else if (option == "--calls" && std::string_view(value) == "server")
+      settings.shape.calls = uscope::store::Calls::kServer;
+    else if (option == "--calls" && std::string_view(value) == "copies")
+      settings.shape.calls = uscope::store::Calls::kCopies;
+    else if (option == "--calls" && std::string_view(value) == "stats")
+      settings.shape.calls = uscope::store::Calls::kStats;
+    else if (option == "--write")
+      settings.write = value;
+    else if (option == "--load")
+      settings.load = value;
     else
       settings.rounds = 0;
   }
   if (settings.shape.events == 0 || settings.shape.stacks == 0 || settings.rounds < 1) {
     std::fprintf(
         stderr,
-        "usage: loader_bench [--diff] [--events N] [--stacks N] [--rounds N] [--folder F] [--even] [--check]\n");
+        "usage: loader_bench [--diff | --write RAW | --load RAW] [--events N] [--stacks N] [--rounds N] [--folder F] "
+        "[--calls server|copies|stats] [--even] [--check]\n");
     return 2;
   }
+  if (!settings.write.empty()) return uscope::store::write_only(settings);
+  if (!settings.load.empty()) return uscope::store::load_only(settings);
   return settings.diff ? uscope::store::run_diff(settings) : uscope::store::run(settings);
 }

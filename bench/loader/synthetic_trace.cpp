@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -57,10 +58,15 @@ std::uint64_t frame_of(std::uint32_t stack, std::uint32_t position) {
   return USC_FRAME(file, function, false);
 }
 
+// What the thread has open, if it is no server.
+constexpr std::array<std::pair<int, std::string_view>, 4> kDescriptors{
+    {{USC_FD_CWD, "/srv/work"}, {0, "/srv/work/from"}, {1, "/srv/work/to"}, {USC_FD_END, ""}}};
+
 // Returns how many records there are, all of processor 0.
 std::uint32_t write_definitions(trace::RawWriter& writer, const Shape& shape) {
   std::uint32_t seq = 0;
-  for (std::uint32_t serial = 1; serial <= kThreads; serial++) {
+  const bool is_server = shape.calls == Calls::kServer;
+  for (std::uint32_t serial = 1; serial <= (is_server ? kThreads : 1); serial++) {
     usc_task task{};
     task.head = {sizeof(task), USC_RECORD_TASK, 0, seq++, serial, kTraceStart};
     task.process = 1 + (serial - 1) % kProcesses;
@@ -69,6 +75,7 @@ std::uint32_t write_definitions(trace::RawWriter& writer, const Shape& shape) {
     task.start_ns = kTraceStart;
     task.flags = serial <= kProcesses ? USC_TASK_PROCESS : 0;
     std::strcpy(task.name, "server");
+    if (!is_server) task.flags |= USC_TASK_ATTACHED | USC_TASK_SAME_FILES | USC_TASK_SAME_FS;
     check(writer.append(task.head));
   }
   usc_exec exec{};
@@ -77,6 +84,15 @@ std::uint32_t write_definitions(trace::RawWriter& writer, const Shape& shape) {
   exec.exe_file = kExecutable;
   exec.path_bytes = 15;
   check(writer.append(trace::RecordBuilder<usc_exec>(exec).add(std::string_view("/usr/bin/server")).head()));
+  if (!is_server)
+    for (const auto& [fd, target] : kDescriptors) {
+      usc_fd descriptor{};
+      descriptor.head = {0, 0, 0, seq++, 1, kTraceStart};
+      descriptor.process = 1;
+      descriptor.fd = fd;
+      descriptor.target_bytes = static_cast<__u16>(target.size());
+      check(writer.append(trace::RecordBuilder<usc_fd>(descriptor).add(target).head()));
+    }
   for (std::uint32_t number = 1; number <= shape.stacks; number++) {
     const std::uint32_t depth = depth_of(shape, number);
     usc_stack stack{};
@@ -88,6 +104,41 @@ std::uint32_t write_definitions(trace::RawWriter& writer, const Shape& shape) {
     check(writer.append(trace::RecordBuilder<usc_stack>(stack).add_values(std::span(std::as_const(frames))).head()));
   }
   return seq;
+}
+
+// A call of a trace that is no server's, with its path.
+void write_call(trace::RawWriter& writer, const Shape& shape, std::uint64_t number, std::uint32_t& seq) {
+  const std::uint64_t random = mix(number + 1 + (shape.seed << 40U));
+  const bool is_stat = shape.calls == Calls::kStats;
+  usc_event event{};
+  event.head = {sizeof(event), USC_RECORD_EVENT, 0, 0, 1, kTraceStart + 1'000'000'000 + number * 2000};
+  event.entry_ns = event.head.time - 200 - random % 1000;
+  event.image = 1;
+  event.stack = 1 + choose(random >> 8, shape.stacks, shape.even);
+  event.how = USC_HOW_RETURNED;
+  event.kind = is_stat ? 262 : static_cast<__u32>(number % 2);  // newfstatat, read, write
+  if (is_stat) {
+    const auto name = static_cast<std::uint32_t>(random % kPaths);
+    const std::string path = "source/folder_" + std::to_string(name / 100) + "/file_" + std::to_string(name) + ".cpp";
+    event.args[0] = static_cast<__u64>(AT_FDCWD);
+    event.args[1] = 0x7ffc'0000'1000 + name;
+    event.args[2] = 0x7ffc'0000'0000;
+    event.result = name % 3 == 0 ? -ENOENT : 0;
+    usc_string string{};
+    string.head = {0, 0, 0, seq++, 1, event.entry_ns};
+    string.entry_ns = event.entry_ns;
+    string.bytes = static_cast<__u16>(path.size());
+    string.arg = 1;
+    string.kind = USC_STRING_TEXT;
+    check(writer.append(trace::RecordBuilder<usc_string>(string).add(path).head()));
+  } else {
+    event.args[0] = number % 2;
+    event.args[1] = 0x7ffc'0000'0000;
+    event.args[2] = 512;
+    event.result = 512;
+  }
+  event.head.seq = seq++;
+  check(writer.append(event.head));
 }
 
 // One prepared statement of a bare loop.
@@ -175,6 +226,10 @@ void write_raw(const std::filesystem::path& path, const Shape& shape) {
   std::vector<std::uint32_t> seq(kCpus);
   seq[0] = write_definitions(*writer, shape);
   for (std::uint64_t i = 0; i < shape.events; i++) {
+    if (shape.calls != Calls::kServer) {
+      write_call(*writer, shape, i, seq[0]);
+      continue;
+    }
     usc_event event = event_of(shape, i);
     event.head.seq = seq[event.head.cpu]++;
     check(writer->append(event.head));

@@ -12,12 +12,20 @@
 
 namespace uscope::store {
 
+// What the trace's calls are, beside their number.
+enum class Calls : std::uint8_t {
+  kServer,  // see kProcesses
+  kCopies,  // one thread reads one file and writes another, in turn: descriptors that are known
+  kStats,   // one thread asks about kPaths relative paths of a known folder; a third of them do not exist
+};
+
 struct Shape {
   std::uint64_t events = 0;
   std::uint32_t stacks = 0;  // distinct
   std::uint32_t frames = 0;  // of a stack: from half of it to one and a half
   bool even = false;         // stacks are equally frequent; otherwise a few make up most events
   std::uint64_t seed = 0;    // other events of the same kinds
+  Calls calls = Calls::kServer;
 };
 
 // A server: 8 processes with 25 threads each, 59 kinds of calls, 500 triggers, durations of up to 2 ms and, one in
@@ -26,6 +34,7 @@ inline constexpr std::uint32_t kProcesses = 8;
 inline constexpr std::uint32_t kThreads = 200;
 inline constexpr std::uint32_t kKinds = 59;
 inline constexpr std::uint32_t kTriggers = 500;
+inline constexpr std::uint32_t kPaths = 5000;
 inline constexpr std::uint64_t kTraceStart = 1'000'000'000'000;
 
 // Names addresses at no cost: what is measured is the loader, not the symbols.

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +37,7 @@ class ContentTable {
 
   DatabaseWriter& database_;
   std::vector<Recent> recent_;  // by hash: the last of each slot
-  std::optional<Statement> insert_;
+  std::unique_ptr<TableRows> rows_;
   std::int64_t last_ = 0;
 };
 

@@ -2,12 +2,14 @@
 // Access to a store: Database reads one, DatabaseWriter creates one.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "store/db/descriptor_vfs.h"
+#include "store/db/row_inserter.h"
 #include "store/db/sqlite_handles.h"
 #include "store/db/statement.h"
 #include "store/files/output_file.h"
@@ -61,6 +63,16 @@ class DatabaseWriter {
   [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return Statement::prepare(handle_.get(), sql); }
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 
+  // For tables of many rows: adds rows to `table` ("loss" or, for these columns only, "string(value)"), with so many
+  // values each. They are in the table after inserter().settle() at the latest. Where the id is left out, SQLite
+  // numbers the rows from 1, as they come, and need not look whether one is there already. This object must outlive the
+  // result.
+  [[nodiscard]] Result<std::unique_ptr<TableRows>> rows(std::string_view table, std::size_t columns,
+                                                        OnConflict on_conflict = OnConflict::kFail) {
+    return TableRows::prepare(handle_.get(), *inserter_, table, columns, on_conflict);
+  }
+  [[nodiscard]] RowInserter& inserter() { return *inserter_; }
+
   // Creates the indices, ends the transaction, writes everything to disk, and gives the file its name.
   Result<void> commit();
 
@@ -73,6 +85,7 @@ class DatabaseWriter {
   OutputFile file_;
   std::unique_ptr<DescriptorVfs> vfs_;  // destroyed after handle_
   SqliteHandle handle_;
+  std::unique_ptr<RowInserter> inserter_ = std::make_unique<RowInserter>();
 };
 
 }  // namespace uscope::store

@@ -21,21 +21,21 @@ void EventTotals::add_duration(const Facts& event) {
 }
 
 Result<void> EventTotals::write(DatabaseWriter& database) {
-  auto latency = database.prepare("INSERT INTO latency VALUES(?1, ?2, ?3)");
+  auto latency = database.rows("latency", 3);
   if (!latency) return latency.error();
   Result<void> done;
   for (std::size_t i = 0; i < latencies_.size(); i++) {
     latencies_[i].each([&](std::uint64_t up_to, std::uint64_t count) {
-      if (done) done = latency->run(i + 1, up_to, count);
+      if (done) done = (*latency)->add(i + 1, up_to, count);
     });
     if (!done) return done;
     latencies_[i] = {};
   }
-  auto error = database.prepare("INSERT INTO error_cell VALUES(?1, ?2, ?3, ?4, ?5)");
+  auto error = database.rows("error_cell", 5);
   if (!error) return error.error();
   for (const auto& [key, errors] : errors_) {
     const auto& [kind, number, trigger] = key;
-    done = error->run(kind, number, maybe_id(trigger), errors.events, errors.first);
+    done = (*error)->add(kind, number, maybe_id(trigger), errors.events, errors.first);
     if (!done) return done;
   }
   auto notable = database.prepare("INSERT INTO notable_event VALUES(?1, ?2)");
@@ -46,7 +46,7 @@ Result<void> EventTotals::write(DatabaseWriter& database) {
     if (done = notable->run(std::string_view("wait"), slow.id); !done) return done;
   for (const EventRowId id : open_)
     if (done = notable->run(std::string_view("open"), id); !done) return done;
-  return {};
+  return database.inserter().settle();
 }
 
 }  // namespace uscope::store

@@ -49,16 +49,16 @@ EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definition
       gaps_(definitions) {}
 
 Result<void> EventWriter::prepare() {
-  auto event =
-      database_.prepare("INSERT INTO event VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
-  if (!event) return event.error();
-  insert_event_.emplace(std::move(*event));
-  auto kind = database_.prepare("INSERT INTO kind VALUES(?1, ?2, ?5, ?3, ?4)");
-  if (!kind) return kind.error();
-  insert_kind_.emplace(std::move(*kind));
-  auto verify = database_.prepare("INSERT INTO verify VALUES(?1, ?2, ?3, ?4, ?5)");
-  if (!verify) return verify.error();
-  insert_verify_.emplace(std::move(*verify));
+  auto events = database_.rows(
+      "event(ts_ns, dur_ns, how, thread_id, image_id, kind_id, result, stack_id, a0, a1, a2, a3, a4, a5)", 14);
+  if (!events) return events.error();
+  event_rows_ = std::move(*events);
+  auto kinds = database_.rows("kind", 5);
+  if (!kinds) return kinds.error();
+  kind_rows_ = std::move(*kinds);
+  auto verifies = database_.rows("verify", 5);
+  if (!verifies) return verifies.error();
+  verify_rows_ = std::move(*verifies);
   for (const auto& [serial, image] : definitions_.images) images_.insert(serial, 1);
   if (auto done = futexes_.prepare(); !done) return done;
   if (auto done = objects_.prepare(); !done) return done;
@@ -119,21 +119,15 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
   const trace::ImageId image = image_of(event, task);
   last_ns_ = std::max<std::uint64_t>({last_ns_, event.entry_ns, event.head.time});
 
-  sqlite3_stmt* row = insert_event_->handle();
   const EventRowId id(static_cast<std::int64_t>(++events_));
-  sqlite3_bind_int64(row, 1, id.value());
-  sqlite3_bind_int64(row, 2, as_time(event.entry_ns));
-  returned ? sqlite3_bind_int64(row, 3, as_signed(duration)) : sqlite3_bind_null(row, 3);
-  const std::string_view ended = trace::how_name(how);
-  sqlite3_bind_text(row, 4, ended.data(), static_cast<int>(ended.size()), SQLITE_STATIC);
-  sqlite3_bind_int64(row, 5, task.row.value());
-  image ? sqlite3_bind_int64(row, 6, image.value()) : sqlite3_bind_null(row, 6);
-  sqlite3_bind_int64(row, 7, kind->value());
-  has_result ? sqlite3_bind_int64(row, 8, event.result) : sqlite3_bind_null(row, 8);
-  stack ? sqlite3_bind_int64(row, 9, stack.value()) : sqlite3_bind_null(row, 9);
-  for (int i = 0; i < 6; i++) sqlite3_bind_int64(row, 10 + i, as_signed(event.args[i]));
-  if (sqlite3_step(row) != SQLITE_DONE) return insert_event_->failure();
-  sqlite3_reset(row);
+  const auto& args = event.args;
+  if (auto done =
+          event_rows_->add(as_time(event.entry_ns), returned ? std::optional(as_signed(duration)) : std::nullopt,
+                           LastingText{trace::how_name(how)}, task.row, maybe_id(image), *kind,
+                           has_result ? std::optional(std::int64_t{event.result}) : std::nullopt, maybe_id(stack),
+                           args[0], args[1], args[2], args[3], args[4], args[5]);
+      !done)
+    return done.error();
 
   const FrameRowId trigger = stack ? frames_.trigger(stack) : FrameRowId();
   const bool failed = has_result && syscalls::is_error(event.result);
@@ -212,8 +206,8 @@ Result<KindRowId> EventWriter::kind_of(const usc_event& event) {
     if (other_kind_) return other_kind_;
     other_kind_ = KindRowId(static_cast<std::uint32_t>(kinds_.size() + 1));
     traits_.emplace_back();
-    auto done = insert_kind_->run(other_kind_, std::string_view("syscall_other"), std::string_view("other"), -1,
-                                  trace::source_name(USC_SOURCE_SYSCALL));
+    auto done = kind_rows_->add(other_kind_, LastingText{"syscall_other"},
+                                LastingText{trace::source_name(USC_SOURCE_SYSCALL)}, LastingText{"other"}, -1);
     if (!done) return done.error();
     return other_kind_;
   }
@@ -226,8 +220,8 @@ Result<KindRowId> EventWriter::kind_of(const usc_event& event) {
   }
   const KindRowId next(static_cast<std::uint32_t>(kinds_.size()));
   const std::string name = kind_name(event);
-  if (auto done = insert_kind_->run(next, std::string_view(name), std::string_view(abi), event.kind,
-                                    trace::source_name(event.source));
+  if (auto done = kind_rows_->add(next, std::string_view(name), LastingText{trace::source_name(event.source)},
+                                  std::string_view(abi), event.kind);
       !done)
     return done.error();
   const bool is_call = event.source == USC_SOURCE_SYSCALL;
@@ -277,11 +271,13 @@ void EventWriter::lose(std::uint32_t cause, trace::ProcessId process, std::uint6
 
 Result<void> EventWriter::write_verify(const usc_verify& verify, EventRowId event_id) {
   const bool equal = verify.first_difference < 0;
-  return insert_verify_->run(maybe_id(event_id), equal, verify.uscope_depth, verify.oracle_depth,
-                             equal ? std::nullopt : std::optional(std::int64_t{verify.first_difference}));
+  return verify_rows_->add(maybe_id(event_id), equal, verify.uscope_depth, verify.oracle_depth,
+                           equal ? std::nullopt : std::optional(std::int64_t{verify.first_difference}));
 }
 
 Result<void> EventWriter::finish() {
+  if (auto done = objects_.write(); !done) return done;
+  if (auto done = database_.inserter().settle(); !done) return done;
   // Of a task that events name only, the thread's row has its id alone.
   auto thread = database_.prepare("INSERT INTO thread(id) VALUES(?1)");
   if (!thread) return thread.error();
@@ -289,29 +285,28 @@ Result<void> EventWriter::finish() {
     if (auto done = thread->run(row); !done) return done;
   for (const auto step : {&EventWriter::write_cells, &EventWriter::write_threads, &EventWriter::write_stack_ends})
     if (auto done = (this->*step)(); !done) return done;
-  if (auto done = objects_.write(); !done) return done;
   if (auto done = gaps_.write(database_); !done) return done;
   return totals_.write(database_);
 }
 
 Result<void> EventWriter::write_cells() {
-  auto insert = database_.prepare("INSERT INTO cell VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
-  if (!insert) return insert.error();
-  auto latency = database_.prepare("INSERT INTO cell_latency VALUES(?1, ?2, ?3, ?4)");
-  if (!latency) return latency.error();
+  auto rows = database_.rows("cell", 7);
+  if (!rows) return rows.error();
+  auto latencies = database_.rows("cell_latency", 4);
+  if (!latencies) return latencies.error();
   std::vector<CellKey> keys;
   for (const auto& [key, cell] : cells_) keys.push_back(key);
   std::sort(keys.begin(), keys.end());
   for (const CellKey& key : keys) {
     const Cell& cell = cells_[key];
     const auto trigger = maybe_id(key.second);
-    auto done = insert->run(key.first, trigger, cell.events, cell.errors, cell.total_ns, cell.open, cell.first);
+    auto done = (*rows)->add(key.first, trigger, cell.events, cell.errors, cell.total_ns, cell.open, cell.first);
     cell.latency.each([&](std::uint64_t up_to, std::uint64_t events) {
-      if (done) done = latency->run(key.first, trigger, up_to, events);
+      if (done) done = (*latencies)->add(key.first, trigger, up_to, events);
     });
     if (!done) return done;
   }
-  return {};
+  return database_.inserter().settle();
 }
 
 Result<void> EventWriter::write_threads() {

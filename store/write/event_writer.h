@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -107,9 +108,9 @@ class EventWriter {
   DatabaseWriter& database_;
   const Definitions& definitions_;
   const FrameWriter& frames_;
-  std::optional<Statement> insert_event_;
-  std::optional<Statement> insert_kind_;
-  std::optional<Statement> insert_verify_;
+  std::unique_ptr<TableRows> event_rows_;
+  std::unique_ptr<TableRows> kind_rows_;
+  std::unique_ptr<TableRows> verify_rows_;
   StringWriter strings_;
   FutexWriter futexes_;
   ObjectTotals objects_;

@@ -26,38 +26,43 @@ FrameWriter::FrameWriter(DatabaseWriter& database, const Definitions& definition
     : database_(database), definitions_(definitions), namer_(namer) {}
 
 Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
-  const std::array<std::pair<std::optional<Statement>*, std::string_view>, 4> statements{{
-      {&insert_module_, "INSERT INTO module VALUES(?1, ?2, ?3, ?4)"},
-      {&insert_frame_, "INSERT INTO frame VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
-      {&insert_stack_, "INSERT INTO stack VALUES(?1, ?2, ?3, ?4, ?5, ?6)"},
-      {&insert_stack_frame_, "INSERT INTO stack_frame VALUES(?1, ?2, ?3, ?4, ?5)"},
-  }};
-  for (const auto& [statement, sql] : statements) {
-    auto prepared = database_.prepare(sql);
+  const std::array<std::tuple<std::unique_ptr<TableRows>*, std::string_view, std::size_t>, 4> tables{
+      {{&module_rows_, "module", 4},
+       {&frame_rows_, "frame(module_id, rel_pc, function, function_offset, file, line, inlined)", 7},
+       {&stack_rows_, "stack(depth, ended, trigger_frame_id, trigger_fallback, folded)", 5},
+       {&stack_frame_rows_, "stack_frame", 5}}};
+  for (const auto& [rows, table, columns] : tables) {
+    auto prepared = database_.rows(table, columns);
     if (!prepared) return prepared.error();
-    statement->emplace(std::move(*prepared));
+    *rows = std::move(*prepared);
   }
   for (const auto& [serial, file] : definitions_.files)
     if (file.executed && !trace::is_runtime(file.path)) own_libraries_.add_executable(file.path);
   if (auto done = gather(); !done) return done;
+  if (auto done = database_.inserter().settle(); !done) return done;
   if (auto done = find_main_libraries(); !done) return done;
   if (auto done = name_all([&](double part) { progress(part * 0.9); }); !done) return done;
+  database_.inserter().start_thread();  // not before: the namer may fork a process that asks servers
   triggers_.resize(definitions_.stacks.size() + definitions_.logged_stacks.size());
   for (std::uint32_t number = 1; number <= definitions_.stacks.size(); number++)
     if (auto done = write_stack(StackNumber(number)); !done) return done;
   for (std::uint32_t number = 1; number <= definitions_.logged_stacks.size(); number++)
     if (auto done = write_logged_stack(LoggedStackNumber(number)); !done) return done;
+  if (auto done = database_.inserter().settle(); !done) return done;
   // Only the triggers are asked for from now on.
   physical_.clear();
-  by_raw_ = {};
-  functions_ = {};
-  for (const auto& [statement, sql] : statements) statement->reset();
+  decltype(by_number_)().swap(by_number_);
+  decltype(anonymous_)().swap(anonymous_);
+  decltype(functions_)().swap(functions_);
+  for (const auto& [rows, table, columns] : tables) rows->reset();
   progress(1);
   return {};
 }
 
-FrameWriter::RawFrame FrameWriter::raw_frame(std::uint64_t frame, trace::MmId mm) {
-  return {frame, trace::file_of(frame) == trace::kNoFile ? mm : trace::MmId()};
+// The place for what is known of a frame. `mm`: of its stack.
+const FrameWriter::Physical*& FrameWriter::physical_of(FrameNumber number, trace::MmId mm) {
+  const std::uint64_t frame = definitions_.stacks.frame(number);
+  return trace::file_of(frame) == trace::kNoFile ? anonymous_[{frame, mm}] : by_number_[number.value() - 1];
 }
 
 // What the perf map said of a frame without a file, null where it said nothing.
@@ -116,15 +121,8 @@ Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {
   modules_.push_back(module);
   id = ModuleRowId(static_cast<std::uint32_t>(modules_.size()));
   const std::string build_id = hex_of(file.build_id);
-  insert_module_->bind(1, id);
-  insert_module_->bind(2, std::string_view(module.path));
-  if (build_id.empty()) {
-    insert_module_->bind_null(3);
-  } else {
-    insert_module_->bind(3, std::string_view(build_id));
-  }
-  insert_module_->bind(4, std::string_view(kind));
-  if (auto done = insert_module_->execute(); !done) return done.error();
+  auto done = module_rows_->add(id, module.path, build_id.empty() ? std::nullopt : std::optional(build_id), kind);
+  if (!done) return done.error();
   return id;
 }
 
@@ -141,10 +139,8 @@ Result<void> FrameWriter::find_main_libraries() {
     const StackNumber number(each);
     const StoredStack& stack = definitions_.stacks.stack(number);
     const auto frames = definitions_.stacks.frames(number);
-    const auto physical = [&](std::uint64_t frame) -> const Physical& {
-      return *by_raw_.at(raw_frame(frame, stack.mm));
-    };
-    const auto module = [&](std::uint64_t frame) { return trigger_module(physical(frame)); };
+    const auto physical = [&](FrameNumber frame) -> const Physical& { return *physical_of(frame, stack.mm); };
+    const auto module = [&](FrameNumber frame) { return trigger_module(physical(frame)); };
     const auto found = trace::main_library(frames, module, trace::stack_end(stack.ended));
     if (!found) continue;
     const ModuleRowId holder = physical(frames[*found]).module;
@@ -155,18 +151,20 @@ Result<void> FrameWriter::find_main_libraries() {
 }
 
 Result<void> FrameWriter::gather() {
+  by_number_.resize(definitions_.stacks.distinct_frames());
   for (std::uint32_t each = 1; each <= definitions_.stacks.size(); each++) {
     const StackNumber number(each);
     const trace::MmId mm = definitions_.stacks.stack(number).mm;
-    for (const std::uint64_t frame : definitions_.stacks.frames(number)) {
-      const RawFrame raw = raw_frame(frame, mm);
-      const Physical*& known = by_raw_[raw];
+    for (const FrameNumber of_stack : definitions_.stacks.frames(number)) {
+      const Physical*& known = physical_of(of_stack, mm);
       if (known) continue;
-      auto module = module_of(raw);
+      const std::uint64_t frame = definitions_.stacks.frame(of_stack);
+      const trace::FileId file = trace::file_of(frame);
+      auto module = module_of({frame, file == trace::kNoFile ? mm : trace::MmId()});
       if (!module) return module.error();
       const bool exact = (frame & USC_FRAME_EXACT) != 0;
-      const auto& segments = definitions_.file(trace::file_of(frame)).segments;
-      const std::uint64_t address = trace::elf_address(segments, USC_FRAME_OFFSET(frame), exact);
+      const std::uint64_t address =
+          trace::elf_address(definitions_.file(file).segments, USC_FRAME_OFFSET(frame), exact);
       Physical& physical = physical_[{*module, address, exact}];
       physical.module = *module;
       known = &physical;
@@ -200,44 +198,36 @@ Result<void> FrameWriter::write_frame(ModuleRowId module, std::uint64_t rel_pc, 
     names = namer_.name(request_for(facts.file, facts.path, file), rel_pc, exact);
   }
   for (const symbolizer::NamedFrame& name : names) {
-    functions_.push_back(to_utf8(name.function));
-    Statement& insert = *insert_frame_;
-    insert.bind(1, functions_.size());
-    insert.bind(2, module);
-    insert.bind(3, rel_pc);
-    insert.bind(4, std::string_view(functions_.back()));
-    insert.bind(5,
-                name.function_offset ? std::optional(static_cast<std::int64_t>(*name.function_offset)) : std::nullopt);
-    if (name.file.empty()) {
-      insert.bind_null(6);
-    } else {
-      insert.bind(6, std::string_view(to_utf8(name.file)));
-    }
-    insert.bind(7, name.line ? std::optional(std::int64_t{name.line}) : std::nullopt);
-    insert.bind(8, name.inlined);
-    if (auto done = insert.execute(); !done) return done;
+    std::string& function = functions_.emplace_back(to_utf8(name.function));
+    auto done = frame_rows_->add(
+        module, rel_pc, function,
+        name.function_offset ? std::optional(static_cast<std::int64_t>(*name.function_offset)) : std::nullopt,
+        name.file.empty() ? std::nullopt : std::optional(to_utf8(name.file)),
+        name.line ? std::optional(std::int64_t{name.line}) : std::nullopt, name.inlined);
+    if (!done) return done;
+    // Inside of a folded stack, a `;` would be read as the end of a frame.
+    std::replace(function.begin(), function.end(), ';', ':');
   }
   return {};
 }
 
-std::vector<FrameWriter::Physical> FrameWriter::frames_of(StackNumber number) const {
-  std::vector<Physical> frames;
+const std::vector<FrameWriter::Physical>& FrameWriter::frames_of(StackNumber number) {
+  frames_.clear();
   const trace::MmId mm = definitions_.stacks.stack(number).mm;
-  for (const std::uint64_t frame : definitions_.stacks.frames(number))
-    frames.push_back(*by_raw_.at(raw_frame(frame, mm)));
-  return frames;
+  for (const FrameNumber frame : definitions_.stacks.frames(number)) frames_.push_back(*physical_of(frame, mm));
+  return frames_;
 }
 
 Result<void> FrameWriter::write_stack(StackNumber number) {
   const StoredStack& stack = definitions_.stacks.stack(number);
-  const std::vector<Physical> frames = frames_of(number);
+  const std::vector<Physical>& frames = frames_of(number);
   auto found = find_trigger(frames, stack.ended);
   if (!found) return found.error();
   const auto [trigger, fallback] = *found;
   const StackRowId row = row_of(number);
   triggers_[row.value() - 1] = trigger;
-  if (auto done = insert_stack_->run(row, stack.depth, std::string_view(trace::ended_name(stack.ended)),
-                                     maybe_id(trigger), fallback, std::string_view(folded(frames)));
+  if (auto done =
+          stack_rows_->add(stack.depth, trace::ended_name(stack.ended), maybe_id(trigger), fallback, folded(frames));
       !done)
     return done;
   return write_user_frames(row, 0, frames);
@@ -247,8 +237,8 @@ Result<void> FrameWriter::write_stack(StackNumber number) {
 Result<void> FrameWriter::write_user_frames(StackRowId row, std::uint32_t first, const std::vector<Physical>& frames) {
   for (std::uint32_t at = 0; at < frames.size(); at++)
     for (std::uint32_t depth = 0; depth < frames[at].rows; depth++)
-      if (auto done = insert_stack_frame_->run(row, first + at, depth, frames[at].first_row.value() + depth,
-                                               std::string_view("user"));
+      if (auto done =
+              stack_frame_rows_->add(row, first + at, depth, frames[at].first_row.value() + depth, LastingText{"user"});
           !done)
         return done;
   return {};
@@ -279,25 +269,23 @@ Result<FrameRowId> FrameWriter::cut_frame(ModuleRowId module) {
   if (row) return row;
   functions_.emplace_back(trace::kCutName);
   const FrameRowId next(static_cast<std::uint32_t>(functions_.size()));
-  auto done = insert_frame_->run(next, module, 0, std::string_view(trace::kCutName), std::nullopt, std::nullopt,
-                                 std::nullopt, false);
+  auto done =
+      frame_rows_->add(module, 0, LastingText{trace::kCutName}, std::nullopt, std::nullopt, std::nullopt, false);
   if (!done) return done.error();
   row = next;
   return row;
 }
 
-// Root first. A `;` inside a name would be read as the end of a frame: it becomes a `:`.
-std::string FrameWriter::folded(const std::vector<Physical>& frames) const {
-  std::string text;
+// Root first.
+const std::string& FrameWriter::folded(const std::vector<Physical>& frames) {
+  text_.clear();
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     for (std::uint32_t depth = frame->rows; depth > 0; depth--) {
-      if (!text.empty()) text += ';';
-      const std::size_t start = text.size();
-      text += functions_[frame->first_row.value() + depth - 2];
-      std::replace(text.begin() + static_cast<std::ptrdiff_t>(start), text.end(), ';', ':');
+      if (!text_.empty()) text_ += ';';
+      text_ += functions_[frame->first_row.value() + depth - 2];
     }
   }
-  return text;
+  return text_;
 }
 
 }  // namespace uscope::store

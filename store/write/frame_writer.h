@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -59,7 +60,7 @@ class FrameWriter {
   };
   struct RawFrame {
     std::uint64_t frame = 0;
-    trace::MmId mm;  // where the frame has no file
+    trace::MmId mm;  // if the frame has no file
     bool operator==(const RawFrame&) const = default;
   };
   struct RawFrameHash {
@@ -68,7 +69,7 @@ class FrameWriter {
     }
   };
 
-  static RawFrame raw_frame(std::uint64_t frame, trace::MmId mm);
+  [[nodiscard]] const Physical*& physical_of(FrameNumber number, trace::MmId mm);
   [[nodiscard]] const JitName* jit_name(trace::MmId mm, std::uint64_t pc, bool exact) const;
   Result<ModuleRowId> module_of(const RawFrame& raw);
   Result<void> make_app(ModuleRowId module);
@@ -77,7 +78,7 @@ class FrameWriter {
   Result<void> gather();
   Result<void> name_all(const std::function<void(double)>& progress);
   Result<void> write_frame(ModuleRowId module, std::uint64_t rel_pc, bool exact);
-  [[nodiscard]] std::vector<Physical> frames_of(StackNumber number) const;
+  const std::vector<Physical>& frames_of(StackNumber number);  // valid until the next call
   Result<void> write_stack(StackNumber number);
   Result<void> write_user_frames(StackRowId row, std::uint32_t first, const std::vector<Physical>& frames);
   Result<void> write_logged_stack(LoggedStackNumber number);
@@ -86,23 +87,26 @@ class FrameWriter {
   [[nodiscard]] trace::TriggerModule trigger_module(const Physical& frame) const;
   Result<std::pair<FrameRowId, bool>> find_trigger(const std::vector<Physical>& frames, std::uint8_t ended);
   Result<FrameRowId> cut_frame(ModuleRowId module);
-  [[nodiscard]] std::string folded(const std::vector<Physical>& frames) const;
+  const std::string& folded(const std::vector<Physical>& frames);  // valid until the next call
 
   DatabaseWriter& database_;
   const Definitions& definitions_;
   symbolizer::FrameNamer& namer_;
-  std::optional<Statement> insert_module_;
-  std::optional<Statement> insert_frame_;
-  std::optional<Statement> insert_stack_;
-  std::optional<Statement> insert_stack_frame_;
+  std::unique_ptr<TableRows> module_rows_;
+  std::unique_ptr<TableRows> frame_rows_;
+  std::unique_ptr<TableRows> stack_rows_;
+  std::unique_ptr<TableRows> stack_frame_rows_;
   trace::OwnLibraries own_libraries_;
   std::vector<Module> modules_;                                                          // by row id - 1
   std::map<std::tuple<trace::FileId, trace::MmId, bool>, ModuleRowId> module_ids_;       // by file, mm, named
   std::map<std::tuple<std::string, std::string, bool>, ModuleRowId> module_identities_;  // by path, build-id, changed
   std::uint64_t changed_files_ = 0;
   std::map<std::tuple<ModuleRowId, std::uint64_t, bool>, Physical> physical_;  // by module, address, exact
-  std::unordered_map<RawFrame, const Physical*, RawFrameHash> by_raw_;
-  std::vector<std::string> functions_;                 // by frame row id - 1
+  std::vector<const Physical*> by_number_;                                     // of frames with a file, by number - 1
+  std::unordered_map<RawFrame, const Physical*, RawFrameHash> anonymous_;      // of frames without one
+  std::vector<std::string> functions_;                 // by frame row id - 1: as they are in folded stacks
+  std::vector<Physical> frames_;                       // of write_stack(), kept for their memory
+  std::string text_;                                   // the same
   std::vector<FrameRowId> triggers_;                   // by stack row id - 1
   std::map<std::string, ModuleRowId> kernel_modules_;  // by the kernel's name
   std::map<trace::PlaceId, FrameRowId> kernel_frames_;

@@ -17,7 +17,7 @@ Result<ModuleRowId> FrameWriter::kernel_module(const std::string& name) {
   module.path = name.empty() ? "[kernel: made at run time]" : "[" + name + "]";
   modules_.push_back(module);
   id = ModuleRowId(static_cast<std::uint32_t>(modules_.size()));
-  auto done = insert_module_->run(id, std::string_view(module.path), std::nullopt, std::string_view("kernel"));
+  auto done = module_rows_->add(id, module.path, std::nullopt, LastingText{"kernel"});
   if (!done) return done.error();
   return id;
 }
@@ -37,10 +37,8 @@ Result<FrameRowId> FrameWriter::kernel_frame(trace::PlaceId place) {
     if (!module) return module.error();
     functions_.push_back(facts.function);
     same = FrameRowId(static_cast<std::uint32_t>(functions_.size()));
-    const auto offset = facts.function_offset ? std::optional(static_cast<std::int64_t>(*facts.function_offset))
-                                              : std::optional<std::int64_t>();
-    auto done = insert_frame_->run(same, *module, static_cast<std::int64_t>(facts.offset),
-                                   std::string_view(facts.function), offset, std::nullopt, std::nullopt, false);
+    auto done = frame_rows_->add(*module, facts.offset, facts.function, facts.function_offset, std::nullopt,
+                                 std::nullopt, false);
     if (!done) return done.error();
   }
   row = same;
@@ -51,7 +49,8 @@ Result<FrameRowId> FrameWriter::kernel_frame(trace::PlaceId place) {
 Result<void> FrameWriter::write_logged_stack(LoggedStackNumber number) {
   const LoggedStack& stack = definitions_.logged_stacks.stack(number);
   const StackRowId row = row_of(number);
-  const std::vector<Physical> frames = stack.user ? frames_of(stack.user) : std::vector<Physical>();
+  static const std::vector<Physical> kNone;
+  const std::vector<Physical>& frames = stack.user ? frames_of(stack.user) : kNone;
   const std::uint8_t ended = stack.user ? definitions_.stacks.stack(stack.user).ended : std::uint8_t{USC_ENDED_SCOPE};
   auto found = find_trigger(frames, ended);
   if (!found) return found.error();
@@ -67,12 +66,9 @@ Result<void> FrameWriter::write_logged_stack(LoggedStackNumber number) {
   for (auto frame = kernel.rbegin(); frame != kernel.rend(); ++frame)
     text += (text.empty() ? "" : ";") + functions_[frame->value() - 1] + "_[k]";
   const std::string ended_text = stack.user ? trace::ended_name(ended) : "kernel";
-  if (auto done = insert_stack_->run(row, static_cast<std::uint32_t>(frames.size()), std::string_view(ended_text),
-                                     maybe_id(trigger), fallback, std::string_view(text));
-      !done)
-    return done;
+  if (auto done = stack_rows_->add(frames.size(), ended_text, maybe_id(trigger), fallback, text); !done) return done;
   for (std::uint32_t position = 0; position < kernel.size(); position++)
-    if (auto done = insert_stack_frame_->run(row, position, 0, kernel[position], std::string_view("kernel")); !done)
+    if (auto done = stack_frame_rows_->add(row, position, 0, kernel[position], LastingText{"kernel"}); !done)
       return done;
   return write_user_frames(row, static_cast<std::uint32_t>(kernel.size()), frames);
 }

@@ -14,23 +14,14 @@ namespace {
 
 constexpr __int128 kMost = std::numeric_limits<std::int64_t>::max();
 
-// Words as bytes; NULL where there are none.
-void bind_words(sqlite3_stmt* row, int words_parameter, int from_parameter, const trace::OrderedFutex* futex) {
-  if (futex == nullptr || futex->bytes == 0) {
-    sqlite3_bind_null(row, words_parameter);
-    sqlite3_bind_null(row, from_parameter);
-    return;
-  }
-  sqlite3_bind_blob(row, words_parameter, futex->words.data(), futex->bytes, SQLITE_TRANSIENT);
-  sqlite3_bind_int64(row, from_parameter, static_cast<std::int64_t>(futex->words_from));
+// Words as bytes; nothing where there are none.
+std::optional<Blob> words_of(const trace::OrderedFutex* futex) {
+  if (futex == nullptr || futex->bytes == 0) return std::nullopt;
+  return Blob{{futex->words.data(), futex->bytes}};
 }
 
-void bind_key(sqlite3_stmt* row, int parameter, const trace::OrderedFutex& futex) {
-  const auto key = futex_key_text(futex);
-  if (key)
-    sqlite3_bind_text(row, parameter, key->data(), static_cast<int>(key->size()), SQLITE_TRANSIENT);
-  else
-    sqlite3_bind_null(row, parameter);
+std::optional<std::uint64_t> words_from(const trace::OrderedFutex* futex) {
+  return futex == nullptr || futex->bytes == 0 ? std::nullopt : std::optional(futex->words_from);
 }
 
 }  // namespace
@@ -43,13 +34,12 @@ std::optional<std::string> futex_key_text(const trace::OrderedFutex& futex) {
 
 Result<void> FutexWriter::prepare() {
   // A damaged trace may describe one call twice: the first record counts.
-  auto wait = database_.prepare(
-      "INSERT OR IGNORE INTO futex_wait VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)");
-  if (!wait) return wait.error();
-  insert_wait_.emplace(std::move(*wait));
-  auto wake = database_.prepare("INSERT OR IGNORE INTO futex_wake VALUES(?1, ?2, ?3, ?4)");
-  if (!wake) return wake.error();
-  insert_wake_.emplace(std::move(*wake));
+  auto waits = database_.rows("futex_wait", 15, OnConflict::kIgnore);
+  if (!waits) return waits.error();
+  wait_rows_ = std::move(*waits);
+  auto wakes = database_.rows("futex_wake", 4, OnConflict::kIgnore);
+  if (!wakes) return wakes.error();
+  wake_rows_ = std::move(*wakes);
   return {};
 }
 
@@ -83,39 +73,24 @@ std::optional<std::int64_t> FutexWriter::time_left(const trace::OrderedFutex& wa
 Result<void> FutexWriter::write_wait(EventRowId event_id, std::uint64_t entry_ns, const trace::OrderedFutex* entered,
                                      const trace::OrderedFutex* seen) {
   const trace::OrderedFutex& wait = entered != nullptr ? *entered : *seen;
-  const auto timeout = time_left(wait, entry_ns);
-  sqlite3_stmt* row = insert_wait_->handle();
-  sqlite3_bind_int64(row, 1, event_id.value());
-  sqlite3_bind_int64(row, 2, static_cast<std::int64_t>(wait.address));
-  sqlite3_bind_int64(row, 3, wait.op);
-  sqlite3_bind_int64(row, 4, wait.expected);
-  timeout ? sqlite3_bind_int64(row, 5, *timeout) : sqlite3_bind_null(row, 5);
-  bind_words(row, 6, 9, entered);
-  bind_words(row, 7, 10, seen);
   // Mappings that were locked at its entry may have been found later.
-  bind_key(row, 8, wait.key == USC_FUTEX_UNKNOWN && seen != nullptr ? *seen : wait);
-  seen ? sqlite3_bind_int(row, 11, (seen->flags & USC_FUTEX_ASLEEP) != 0) : sqlite3_bind_null(row, 11);
-  seen && seen->untraced_sharers != USC_FUTEX_SHARERS_UNKNOWN ? sqlite3_bind_int64(row, 12, seen->untraced_sharers)
-                                                              : sqlite3_bind_null(row, 12);
-  sqlite3_bind_int64(row, 13, wait.futexes);
-  seen ? sqlite3_bind_int(row, 14, (seen->flags & USC_FUTEX_HANDLERS) != 0) : sqlite3_bind_null(row, 14);
+  const bool is_found_later = wait.key == USC_FUTEX_UNKNOWN && seen != nullptr;
+  const auto if_seen = [seen](auto value) { return seen != nullptr ? std::optional(value(*seen)) : std::nullopt; };
+  const auto has = [](std::uint8_t flag) {
+    return [flag](const trace::OrderedFutex& futex) { return (futex.flags & flag) != 0; };
+  };
+  const bool is_counted = seen != nullptr && seen->untraced_sharers != USC_FUTEX_SHARERS_UNKNOWN;
   // Of what is one process's alone only those who share its address space can come, and they are counted.
-  seen && seen->key == USC_FUTEX_SHARED ? sqlite3_bind_int(row, 15, (seen->flags & USC_FUTEX_OPEN) != 0)
-                                        : sqlite3_bind_null(row, 15);
-  if (sqlite3_step(row) != SQLITE_DONE) return insert_wait_->failure();
-  sqlite3_reset(row);
-  return {};
+  const bool is_shared = seen != nullptr && seen->key == USC_FUTEX_SHARED;
+  return wait_rows_->add(event_id, wait.address, wait.op, wait.expected, time_left(wait, entry_ns), words_of(entered),
+                         words_of(seen), futex_key_text(is_found_later ? *seen : wait), words_from(entered),
+                         words_from(seen), if_seen(has(USC_FUTEX_ASLEEP)),
+                         is_counted ? std::optional(seen->untraced_sharers) : std::nullopt, wait.futexes,
+                         if_seen(has(USC_FUTEX_HANDLERS)), is_shared ? if_seen(has(USC_FUTEX_OPEN)) : std::nullopt);
 }
 
 Result<void> FutexWriter::write_wake(EventRowId event_id, const trace::OrderedFutex& wake) {
-  sqlite3_stmt* row = insert_wake_->handle();
-  sqlite3_bind_int64(row, 1, event_id.value());
-  sqlite3_bind_int64(row, 2, static_cast<std::int64_t>(wake.address));
-  sqlite3_bind_int64(row, 3, wake.expected);
-  bind_key(row, 4, wake);
-  if (sqlite3_step(row) != SQLITE_DONE) return insert_wake_->failure();
-  sqlite3_reset(row);
-  return {};
+  return wake_rows_->add(event_id, wake.address, wake.expected, futex_key_text(wake));
 }
 
 }  // namespace uscope::store

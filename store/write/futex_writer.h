@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "store/db/database.h"
-#include "store/db/statement.h"
 #include "store/model/row_ids.h"
 #include "trace/event_order.h"
 
@@ -34,8 +34,8 @@ class FutexWriter {
 
   DatabaseWriter& database_;
   std::int64_t utc_offset_ns_;
-  std::optional<Statement> insert_wait_;
-  std::optional<Statement> insert_wake_;
+  std::unique_ptr<TableRows> wait_rows_;
+  std::unique_ptr<TableRows> wake_rows_;
 };
 
 // "mm:3:0x7f0000001000", "file:1:2049:0x40"; nothing where it is not known.

@@ -2,7 +2,7 @@
 #include "store/write/object_totals.h"
 
 #include <algorithm>
-#include <string_view>
+#include <utility>
 
 namespace uscope::store {
 
@@ -16,9 +16,9 @@ std::size_t ObjectTotals::KeyHash::operator()(const Key& key) const noexcept {
 }
 
 Result<void> ObjectTotals::prepare() {
-  auto insert = database_.prepare("INSERT INTO object_total VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
-  if (!insert) return insert.error();
-  insert_.emplace(std::move(*insert));
+  auto rows = database_.rows("object_total", 9);
+  if (!rows) return rows.error();
+  rows_ = std::move(*rows);
   return {};
 }
 
@@ -40,9 +40,9 @@ Result<void> ObjectTotals::add(const Facts& call, const CallObject& object) {
 
 Result<void> ObjectTotals::write() {
   for (const auto& [key, total] : totals_) {
-    const std::string_view part = key.is_source ? "source" : "call";
-    auto done = insert_->run(key.kind, maybe_id(key.image), maybe_id(key.folder), maybe_id(key.name), part,
-                             total.events, total.errors, total.total_ns, total.bytes);
+    const LastingText part{key.is_source ? "source" : "call"};
+    auto done = rows_->add(key.kind, maybe_id(key.image), maybe_id(key.folder), maybe_id(key.name), part, total.events,
+                           total.errors, total.total_ns, total.bytes);
     if (!done) return done;
   }
   totals_.clear();

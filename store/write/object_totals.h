@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <unordered_map>
 
 #include "store/db/database.h"
@@ -41,7 +41,7 @@ class ObjectTotals {
 
   Result<void> prepare();  // to be called first
   Result<void> add(const Facts& call, const CallObject& object);
-  Result<void> write();  // what has not been written yet
+  Result<void> write();  // what has not been written yet: adds its rows, see DatabaseWriter::rows()
 
  private:
   struct Key {
@@ -64,7 +64,7 @@ class ObjectTotals {
 
   DatabaseWriter& database_;
   std::size_t most_;
-  std::optional<Statement> insert_;
+  std::unique_ptr<TableRows> rows_;
   std::unordered_map<Key, Total, KeyHash> totals_;
   std::uint64_t bytes_left_ = std::uint64_t{1} << 62U;  // so that no reader's sum of both directions overflows
 };

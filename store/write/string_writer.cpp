@@ -17,12 +17,12 @@ constexpr std::size_t kAbis = USC_ABI_COUNT;
 
 Result<void> StringWriter::prepare() {
   // Of a damaged trace one argument may have two texts: the first counts.
-  auto insert = database_.prepare("INSERT OR IGNORE INTO event_string VALUES(?1, ?2, ?3, ?4, ?5)");
-  if (!insert) return insert.error();
-  insert_.emplace(std::move(*insert));
-  auto insert_content = database_.prepare("INSERT OR IGNORE INTO event_content VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
-  if (!insert_content) return insert_content.error();
-  insert_content_.emplace(std::move(*insert_content));
+  auto rows = database_.rows("event_string", 5, OnConflict::kIgnore);
+  if (!rows) return rows.error();
+  rows_ = std::move(*rows);
+  auto content_rows = database_.rows("event_content", 7, OnConflict::kIgnore);
+  if (!content_rows) return content_rows.error();
+  content_rows_ = std::move(*content_rows);
   exec_args_.resize(kAbis * syscalls::kSyscallNumbers);
   object_args_.resize(kAbis * syscalls::kSyscallNumbers);
   for (std::size_t abi = 0; abi < kAbis; abi++)
@@ -48,15 +48,7 @@ Result<void> StringWriter::prepare() {
 }
 
 Result<void> StringWriter::insert(EventRowId event_id, int arg, StringRowId string_id, bool late, StringSource source) {
-  sqlite3_stmt* row = insert_->handle();
-  sqlite3_bind_int64(row, 1, event_id.value());
-  sqlite3_bind_int(row, 2, arg);
-  sqlite3_bind_int64(row, 3, string_id.value());
-  sqlite3_bind_int(row, 4, late ? 1 : 0);
-  sqlite3_bind_int(row, 5, static_cast<int>(source));
-  if (sqlite3_step(row) != SQLITE_DONE) return insert_->failure();
-  sqlite3_reset(row);
-  return {};
+  return rows_->add(event_id, arg, string_id, late, static_cast<int>(source));
 }
 
 Result<void> StringWriter::write_contents(EventRowId event_id, const trace::OrderedString& string) {
@@ -65,8 +57,8 @@ Result<void> StringWriter::write_contents(EventRowId event_id, const trace::Orde
   const bool cut = (string.flags & USC_STRING_TRUNCATED) != 0;
   const auto source = trace::is_from_kernel(string.kind) ? StringSource::kKernel : StringSource::kProgram;
   const auto insert = [&](ContentHolds part, trace::ContentRowId id) {
-    return insert_content_->run(event_id, static_cast<int>(string.arg), static_cast<int>(part),
-                                static_cast<int>(source), maybe_id(id), late, cut);
+    return content_rows_->add(event_id, string.arg, static_cast<int>(part), static_cast<int>(source), maybe_id(id),
+                              late, cut);
   };
   if (holds != trace::StringHolds::DATA)
     if (auto done = insert(ContentHolds::kStructure, string.structure_id); !done) return done;

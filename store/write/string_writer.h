@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -60,8 +60,8 @@ class StringWriter {
   const Definitions& definitions_;
   StringTable& strings_;
   DescriptorTracker descriptors_;
-  std::optional<Statement> insert_;
-  std::optional<Statement> insert_content_;
+  std::unique_ptr<TableRows> rows_;
+  std::unique_ptr<TableRows> content_rows_;
   std::vector<syscalls::ObjectArgs> object_args_;  // by ABI and number
   CallObject object_;
   std::vector<ExecArgs> exec_args_;                                          // by ABI and number

@@ -139,6 +139,7 @@ TEST(ObjectTotalsTest, ManyObjectsAreWrittenInParts) {
     ASSERT_TRUE(totals.add({.kind = KindRowId(1U), .image = {}, .duration = 2, .bytes = 3, .failed = i % 2 == 0},
                            {.folder = {}, .name = trace::StringRowId(1 + i % 10), .is_about_any = true}));
   ASSERT_TRUE(totals.write());
+  ASSERT_TRUE(database->inserter().settle());
   auto query = database->prepare(
       "SELECT count(*) > 10, sum(events), sum(errors), sum(total_ns), sum(bytes), count(DISTINCT string_id) "
       "FROM object_total");

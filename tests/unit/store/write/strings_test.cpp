@@ -101,32 +101,58 @@ TEST_F(StringsTest, TheSameArgumentTwiceCountsOnce) {
 
 // Bounds so small that every way of finding a text is gone.
 TEST(StringTableTest, StoresEachTextOnceWhateverItRemembers) {
-  for (const std::size_t most : {std::size_t{0}, std::size_t{10}, StringTable::kMostKnown}) {
+  const std::vector<std::pair<std::size_t, std::size_t>> bounds{
+      {0, 0}, {10, 5}, {10, 1000}, {StringTable::kMostKnown, 0}, {StringTable::kMostKnown, StringTable::kKeptTexts}};
+  for (const auto& [most, kept] : bounds) {
     TempFolder folder;
     auto writer = DatabaseWriter::create(folder / "db");
     ASSERT_TRUE(writer) << writer.error().what;
-    StringTable strings(*writer, most);
-    ASSERT_TRUE(strings.prepare());
-    constexpr int kTexts = 6000;  // more than are remembered as recent
-    std::vector<trace::StringRowId> ids;
-    for (int i = 0; i < kTexts; i++) {
-      auto id = strings.intern("text " + std::to_string(i));
-      ASSERT_TRUE(id) << id.error().what;
-      EXPECT_EQ(*id, trace::StringRowId(i + 1));
-      ids.push_back(*id);
+    {
+      StringTable strings(*writer, most, kept);
+      ASSERT_TRUE(strings.prepare());
+      writer->inserter().start_thread();
+      constexpr int kTexts = 6000;  // more than are remembered as recent
+      std::vector<trace::StringRowId> ids;
+      for (int i = 0; i < kTexts; i++) {
+        auto id = strings.intern("text " + std::to_string(i));
+        ASSERT_TRUE(id) << id.error().what;
+        EXPECT_EQ(*id, trace::StringRowId(i + 1));
+        ids.push_back(*id);
+      }
+      for (int i = 0; i < kTexts; i++) {
+        auto id = strings.intern("text " + std::to_string(i));
+        ASSERT_TRUE(id) << id.error().what;
+        EXPECT_EQ(*id, ids[static_cast<std::size_t>(i)]);
+      }
+      for (const int i : {16, kTexts - 1}) {
+        auto text = strings.text(trace::StringRowId(i + 1));
+        ASSERT_TRUE(text) << text.error().what;
+        EXPECT_EQ(*text, "text " + std::to_string(i));
+      }
+      auto text = strings.text(trace::StringRowId(kTexts + 1));
+      ASSERT_TRUE(text);
+      EXPECT_FALSE(*text);
+      ASSERT_TRUE(strings.finish());
     }
-    for (int i = 0; i < kTexts; i++) {
-      auto id = strings.intern("text " + std::to_string(i));
-      ASSERT_TRUE(id) << id.error().what;
-      EXPECT_EQ(*id, ids[static_cast<std::size_t>(i)]);
-    }
-    auto text = strings.text(trace::StringRowId(17));
-    ASSERT_TRUE(text);
-    EXPECT_EQ(*text, "text 16");
-    text = strings.text(trace::StringRowId(kTexts + 1));
-    ASSERT_TRUE(text);
-    EXPECT_FALSE(*text);
+    const auto done = writer->commit();
+    ASSERT_TRUE(done) << done.error().what;
+    const auto database = Database::open(folder / "db");  // which refuses one with an index too many
+    EXPECT_TRUE(database) << database.error().what;
   }
+}
+
+// Longer texts than a block of memory for texts.
+TEST(StringTableTest, KeepsLongTextsApart) {
+  TempFolder folder;
+  auto writer = DatabaseWriter::create(folder / "db");
+  ASSERT_TRUE(writer) << writer.error().what;
+  StringTable strings(*writer);
+  ASSERT_TRUE(strings.prepare());
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < 40; i++) texts.emplace_back(i * i * 100, static_cast<char>('a' + i % 26));
+  for (const std::string& text : texts) ASSERT_TRUE(strings.intern(text));
+  for (std::size_t i = 0; i < texts.size(); i++)
+    EXPECT_EQ(*strings.text(trace::StringRowId(static_cast<std::int64_t>(i + 1))), texts[i]);
 }
 
 }  // namespace
