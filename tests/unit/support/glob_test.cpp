@@ -38,7 +38,9 @@ TEST(Glob, IsFnmatch) {
   };
   int matches = 0;
   for (int i = 0; i < 300'000; i++) {
-    const std::string pattern = text_of("aab*?[]!-^\\", 9);
+    std::string pattern = text_of("aab*?[]!-^\\", 9);
+    // Where a set without an end ends in a range without one, glibc matches nothing.
+    if (pattern.ends_with('-')) pattern += ']';
     const std::string text = text_of("aab-]![", 6);
     const bool expected = fnmatch(pattern.c_str(), text.c_str(), FNM_NOESCAPE) == 0;
     matches += expected;
