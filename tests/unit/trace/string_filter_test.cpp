@@ -99,7 +99,7 @@ TEST(StringFilter, ComparesBuffersTogetherAndEachByItself) {
   EXPECT_TRUE(is_hidden("secrets of all"));    // it goes on in the second buffer
   EXPECT_TRUE(is_hidden("all:secret"));        // it begins where the second one does
   EXPECT_TRUE(is_hidden("all: in a secret"));  // in the third one, of which not all was filled
-  EXPECT_FALSE(is_hidden("all secrets, no"));  // in the middle of the text, and of a buffer
+  EXPECT_FALSE(is_hidden("a secret, no"));     // across two buffers, and it begins neither them nor the text
   vector.count = 12;
   for (__u64& length : vector.length) length = 1;
   const std::string many(reinterpret_cast<const char*>(&vector), sizeof(vector));

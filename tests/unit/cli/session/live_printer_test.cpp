@@ -89,7 +89,7 @@ TEST_F(LivePrinterTest, TheExecThatStartsTheCommandIsTheCommands) {
   event(1, "execve", kBegin + 5, 0);
   EXPECT_EQ(round(kBegin + 100), "");  // the image comes from another processor
   exec(1, 1, "/usr/bin/cat", kBegin + 7);
-  EXPECT_EQ(round(kBegin + 200), "cat[1001/1001] 0.000000 execve(\"/usr/bin/cat\", NULL, NULL) = 0 <10 ns>\n");
+  EXPECT_EQ(round(kBegin + 200), "cat[1001/1001] 0.000000 execve(\"/usr/bin/cat\", [], NULL) = 0 <10 ns>\n");
 }
 
 // However many other tasks have something to be printed: nothing of a task that lives is forgotten.
