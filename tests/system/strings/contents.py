@@ -6,10 +6,12 @@ module).
 usage: contents.py USCOPE [CLASS]"""
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
@@ -84,6 +86,18 @@ child = os.fork()
 if child == 0:
     os._exit(3)
 call(waitid, 1, child, start, 4, 0)
+"""
+
+BURST = """
+import os, sys, time
+ready, go = sys.argv[1:]
+null = os.open("/dev/null", os.O_WRONLY)
+os.mkdir(ready)
+while not os.path.exists(go):
+    time.sleep(0.01)
+for _ in range(8000):
+    os.write(null, b"x" * 4096)
+os.rmdir(go)
 """
 
 
@@ -201,6 +215,30 @@ class Contents(unittest.TestCase):
         sizes = [(len(value), cut) for _, _, _, value, cut in self.contents("write") if value and set(value) == {ord("x")}]
         self.assertEqual(sizes, [(4096, 0), (4096, 1)])
         self.assertIn((1, DATA, PROGRAM, b"y" * 4095 + b"z", 1), self.contents("writev"))
+
+    def test_a_burst_finds_room(self):
+        """8000 writes of 4 KiB, 33 MB, while the tracer does not run: more than a ring holds without --data."""
+        folder = tempfile.TemporaryDirectory(prefix="uscope-contents-")
+        self.addCleanup(folder.cleanup)
+        path, go, ready = (os.path.join(folder.name, name) for name in ("trace.db", "go", "ready"))
+        tracer = subprocess.Popen([USCOPE, "record", *BACKEND_OPTIONS, "--data", "4096", "-e", "write", "-o", path, "--", "/usr/bin/python3",
+                                   "-I", "-S", "-c", BURST, ready, go], stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: (tracer.kill(), tracer.wait()))
+        for begins in (lambda: os.path.exists(ready), lambda: not os.path.exists(go)):
+            end = time.monotonic() + 60 * SLOWNESS
+            while not begins():
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.02)
+            if not os.path.exists(ready + "-seen"):
+                os.mkdir(ready + "-seen")
+                time.sleep(0.3)
+                tracer.send_signal(signal.SIGSTOP)
+                os.mkdir(go)
+        tracer.send_signal(signal.SIGCONT)
+        self.assertEqual(tracer.wait(60 * SLOWNESS), 0)
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+            self.assertEqual(database.execute("SELECT cause, count FROM loss").fetchall(), [])
+            self.assertEqual(database.execute("SELECT count(*) FROM event_content").fetchone()[0], 8000)
 
     def test_refused(self):
         for options, said in ((("--data", "0"), "--data"), (("--data", "4097"), "--data"), (("--data", "9", "--no-strings"), "--no-strings")):
