@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "support/redactor.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
+
+#include "support/glob.h"
 
 namespace uscope {
 
 bool Redactor::hides(std::string_view text, bool is_cut) const {
   if (patterns_.empty()) return false;
   if (is_cut) return true;
-  std::string whole(text);
-  std::replace(whole.begin(), whole.end(), '\0', ' ');  // fnmatch would stop at a NUL
-  return std::any_of(patterns_.begin(), patterns_.end(), [&](const std::string& pattern) {
-    return fnmatch(pattern.c_str(), whole.c_str(), FNM_NOESCAPE) == 0;
-  });
+  return std::any_of(patterns_.begin(), patterns_.end(),
+                     [&](const std::string& pattern) { return glob_matches(pattern, text); });
 }
 
 std::string Redactor::redact_list(std::string_view list, bool is_cut) const {

@@ -13,7 +13,7 @@ inline constexpr std::string_view kRedacted = "[redacted]";
 class Redactor {
  public:
   Redactor() = default;
-  // Patterns of fnmatch(3): * ? [set], against the whole text; * and ? match / and a leading dot too.
+  // Patterns of support/glob.h, against the whole text.
   explicit Redactor(std::vector<std::string> patterns) : patterns_(std::move(patterns)) {}
 
   [[nodiscard]] bool empty() const { return patterns_.empty(); }

@@ -122,6 +122,9 @@ constexpr FlagName kMessageFlags[] = {
     N(MSG_RST),      N(MSG_ERRQUEUE), N(MSG_NOSIGNAL),    N(MSG_MORE),   N(MSG_WAITFORONE), N(MSG_BATCH),
     N(MSG_ZEROCOPY), N(MSG_FASTOPEN), N(MSG_CMSG_CLOEXEC)};
 constexpr FlagSet kMessage{0, {}, kMessageFlags};
+constexpr FlagName kReadWrites[] = {{1, "RWF_HIPRI"},   {2, "RWF_DSYNC"},     {4, "RWF_SYNC"},   {8, "RWF_NOWAIT"},
+                                    {16, "RWF_APPEND"}, {32, "RWF_NOAPPEND"}, {64, "RWF_ATOMIC"}};
+constexpr FlagSet kReadWrite{0, {}, kReadWrites};
 constexpr FlagName kShutdowns[] = {N(SHUT_RD), N(SHUT_WR), N(SHUT_RDWR)};
 constexpr FlagSet kShutdown{kAll, kShutdowns, {}};
 constexpr FlagName kLevels[] = {{0, "SOL_IP"},   N(SOL_SOCKET),        {6, "SOL_TCP"},

@@ -104,6 +104,19 @@ const Call* full_entry(usc_abi abi, std::uint32_t nr) {
   return abi == USC_ABI_X32 ? table64().named(call->name) : call;
 }
 
+// Calls that pass an offset in another way than the 64-bit call of their name: 32-bit programs in two halves, x32
+// whole.
+struct OtherArguments {
+  usc_abi abi;
+  std::string_view name;
+  std::string_view arguments;
+};
+
+constexpr OtherArguments kOtherArguments[] = {
+    {USC_ABI_I386, "pread64", "dBzlH"}, {USC_ABI_I386, "pwrite64", "dbzlH"}, {USC_ABI_I386, "preadv", "dEzlH"},
+    {USC_ABI_I386, "pwritev", "dezlH"}, {USC_ABI_X32, "preadv2", "dEzlf"},   {USC_ABI_X32, "pwritev2", "dezlf"},
+};
+
 // The 64-bit call of a 32-bit one's name, also where that names the width of its numbers.
 const Call* wide_entry(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kOthers[] = {
@@ -222,7 +235,11 @@ std::uint8_t syscall_classes(usc_abi abi, std::uint32_t nr) {
 
 std::optional<std::string_view> syscall_arguments(usc_abi abi, std::uint32_t nr) {
   const Call* call = named_entry(abi, nr);
-  if (call != nullptr && abi != USC_ABI_X86_64) call = table64().named(call->name);
+  if (call != nullptr && abi != USC_ABI_X86_64) {
+    for (const OtherArguments& other : kOtherArguments)
+      if (other.abi == abi && other.name == call->name) return other.arguments;
+    call = table64().named(call->name);
+  }
   if (call == nullptr) return std::nullopt;
   return call->arguments;
 }

@@ -37,6 +37,20 @@ const usc_record& StringFilter::filter(const usc_record& record) {
   return record;
 }
 
+// The buffers of one call are compared together, as one text, and each by itself; those behind the last known length
+// as if they were one. `head` is a usc_vector, `bytes` are those in the buffers.
+bool StringFilter::hides_buffers(std::string_view head, std::string_view bytes, bool is_cut) const {
+  if (redactor_.hides(bytes, is_cut)) return true;
+  usc_vector vector{};
+  std::memcpy(&vector, head.data(), std::min(head.size(), sizeof(vector)));
+  for (const std::uint64_t length : vector.length) {
+    const std::string_view buffer = bytes.substr(0, length);
+    if (!buffer.empty() && redactor_.hides(buffer)) return true;
+    bytes.remove_prefix(buffer.size());
+  }
+  return !bytes.empty() && redactor_.hides(bytes);
+}
+
 const usc_record& StringFilter::filter_string(const usc_string& string) {
   const StringHolds holds = string_holds(string.kind);
   if (holds == StringHolds::NUMBERS || holds == StringHolds::STRUCTURE) return string.head;
@@ -45,7 +59,10 @@ const usc_record& StringFilter::filter_string(const usc_string& string) {
   text.remove_prefix(head.size());
   if (holds == StringHolds::TEXT_NUL && text.ends_with('\0')) text.remove_suffix(1);  // getcwd's
   const bool is_cut = (string.flags & USC_STRING_TRUNCATED) != 0;
-  if (!redactor_.hides(holds == StringHolds::ADDRESS ? socket_address_text(text) : text, is_cut)) return string.head;
+  const bool hides = holds == StringHolds::VECTOR    ? hides_buffers(head, text, is_cut)
+                     : holds == StringHolds::ADDRESS ? redactor_.hides(socket_address_text(text), is_cut)
+                                                     : redactor_.hides(text, is_cut);
+  if (!hides) return string.head;
   usc_string fixed{};
   std::memcpy(static_cast<void*>(&fixed), &string, sizeof(fixed));
   fixed.flags = static_cast<__u16>((fixed.flags & ~USC_STRING_TRUNCATED) | USC_STRING_REDACTED);

@@ -30,6 +30,7 @@ class StringFilter {
 
  private:
   const usc_record& filter_string(const usc_string& string);
+  [[nodiscard]] bool hides_buffers(std::string_view head, std::string_view bytes, bool is_cut) const;
   const usc_record& filter_exec(const usc_exec& exec);
 
   Redactor redactor_;

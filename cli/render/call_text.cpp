@@ -111,6 +111,15 @@ std::string argument_text(char kind, std::int64_t value) {
   }
 }
 
+// The number of two arguments that are its halves; of another one, that argument.
+std::int64_t whole_number(const EventRow& event, std::size_t arg, std::optional<std::string_view> kinds) {
+  const std::int64_t value = event.args[arg].value_or(0);
+  const bool has_halves = event.abi == "i386" && kinds && arg + 1 < kinds->size() && (*kinds)[arg + 1] == 'H';
+  if (!has_halves) return value;
+  const auto high = static_cast<std::uint64_t>(event.args[arg + 1].value_or(0));
+  return static_cast<std::int64_t>(high << 32 | (static_cast<std::uint64_t>(value) & 0xffffffffU));
+}
+
 // How many arguments are meaningful: some calls use their last ones only with certain flags.
 std::size_t meaningful(const EventRow& event, std::size_t count) {
   const auto word = [&](std::size_t i) { return static_cast<std::uint32_t>(event.args[i].value_or(0)); };
@@ -159,8 +168,9 @@ std::string arguments_text(const EventRow& event) {
   std::string out;
   for (std::size_t i = 0; i < count && i < event.args.size(); i++) {
     if (!event.args[i]) break;
-    if (i) out += ", ";
     const char letter = kinds ? (*kinds)[i] : 'p';
+    if (letter == 'H') continue;
+    if (i) out += ", ";
     const auto string = std::find_if(event.strings.begin(), event.strings.end(),
                                      [&](const EventString& s) { return s.arg == static_cast<int>(i); });
     if (const auto contents = contents_text(event, i, letter)) {
@@ -175,7 +185,7 @@ std::string arguments_text(const EventRow& event) {
     }
     const syscalls::FlagSet* set = letter == 'D' ? nullptr : set_of(event, i);
     out += set ? syscalls::flags_text(*set, static_cast<std::uint32_t>(*event.args[i]))
-               : argument_text(letter, *event.args[i]);
+               : argument_text(letter, whole_number(event, i, kinds));
     if (is_descriptor) out += string_text(letter, *string);
   }
   return out;

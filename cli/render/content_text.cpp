@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <csignal>
 #include <ctime>
-#include <limits>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/render/units.h"
@@ -89,16 +89,14 @@ std::string poll_text(std::string_view bytes, bool cut) {
                    cut);
 }
 
-// Only those that are ready.
-std::string poll_found_text(std::string_view bytes, bool cut) {
-  return list_text(elements<pollfd>(bytes,
-                                    [](const pollfd& found) {
-                                      if (found.revents == 0) return std::string();
-                                      const auto events = static_cast<std::uint16_t>(found.revents);
-                                      return fmt::format("{{fd={}, revents={}}}", found.fd,
-                                                         syscalls::flags_text(syscalls::poll_events(), events));
-                                    }),
-                   cut);
+// Only those that are ready; the result says how many there are. Behind the copy's end there may be some of them.
+std::string poll_found_text(const EventRow& event, const EventContent& found) {
+  const auto ready = elements<pollfd>(*found.bytes, [](const pollfd& one) {
+    if (one.revents == 0) return std::string();
+    const auto events = static_cast<std::uint16_t>(one.revents);
+    return fmt::format("{{fd={}, revents={}}}", one.fd, syscalls::flags_text(syscalls::poll_events(), events));
+  });
+  return list_text(ready, found.cut && std::cmp_less(ready.size(), event.result.value_or(0)));
 }
 
 std::vector<std::string> epoll_texts(std::string_view bytes) {
@@ -183,14 +181,15 @@ Buffers buffers_of(std::string_view bytes) {
   return out;
 }
 
-// The buffers with what is known of the bytes in them: `carried` bytes went through them, the first ones first.
-std::string buffers_text(const Buffers& buffers, const EventContent* data, std::uint64_t carried) {
+// The buffers with what is known of the bytes in them. `filled`: so many bytes the kernel has written, into the first
+// buffers first; nothing: the program filled all of them.
+std::string buffers_text(const Buffers& buffers, const EventContent* data, std::optional<std::uint64_t> filled) {
   std::vector<std::string> items;
   std::string_view bytes = data != nullptr && data->bytes ? std::string_view(*data->bytes) : std::string_view();
   for (const std::uint64_t length : buffers.lengths) {
-    const std::uint64_t wanted = std::min(length, carried);
+    const std::uint64_t wanted = std::min(length, filled.value_or(length));
     const std::string_view here = bytes.substr(0, wanted);
-    carried -= wanted;
+    if (filled) *filled -= wanted;
     bytes.remove_prefix(here.size());
     std::string text = data != nullptr && !data->bytes ? in_quotes(kRedacted) : data_in_quotes(here);
     if (here.size() < wanted && (data == nullptr || data->bytes))
@@ -201,13 +200,12 @@ std::string buffers_text(const Buffers& buffers, const EventContent* data, std::
 }
 
 std::string vector_text(const EventRow& event, const EventContent& vector, char letter) {
-  const bool is_filled = vector.source == Source::kKernel;
-  const std::uint64_t carried = is_filled
-                                    ? static_cast<std::uint64_t>(std::max<std::int64_t>(event.result.value_or(0), 0))
-                                    : std::numeric_limits<std::uint64_t>::max();
+  std::optional<std::uint64_t> filled;
+  if (vector.source == Source::kKernel)
+    filled = static_cast<std::uint64_t>(std::max<std::int64_t>(event.result.value_or(0), 0));
   const Buffers buffers = buffers_of(*vector.bytes);
   const EventContent* data = find_content(event, static_cast<std::size_t>(vector.arg), Holds::kData);
-  std::string list = buffers_text(buffers, data, carried);
+  std::string list = buffers_text(buffers, data, filled);
   if (letter == 'e' || letter == 'E') return list;
   return fmt::format("msg_iov={}, msg_iovlen={}, msg_controllen={}, msg_flags={}", list, buffers.count, buffers.control,
                      syscalls::flags_text(*syscalls::flags_of("recvmsg", 2), buffers.flags));
@@ -238,7 +236,7 @@ std::optional<std::string> structure_text(const EventRow& event, const EventCont
       if (has(sizeof(std::uint64_t))) return message_text(event, content, letter);
       break;
     case 'U':
-      return content.source == Source::kKernel ? poll_found_text(bytes, content.cut) : poll_text(bytes, content.cut);
+      return content.source == Source::kKernel ? poll_found_text(event, content) : poll_text(bytes, content.cut);
     case 'y':
       if (has(sizeof(epoll_event))) return epoll_texts(bytes).front();
       break;
@@ -312,7 +310,7 @@ std::string found_text(const EventRow& event) {
   if (event.contents.empty() || letter_of(event, 0) != 'U') return "";
   const EventContent* found = find_structure(event, 0, Source::kKernel);
   if (found == nullptr || !found->bytes) return "";
-  return fmt::format(" ({})", poll_found_text(*found->bytes, found->cut));
+  return fmt::format(" ({})", poll_found_text(event, *found));
 }
 
 }  // namespace uscope::cli

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -22,9 +23,8 @@ namespace uscope::cli {
 namespace {
 
 constexpr std::uint64_t kPatienceNs = 1'000'000'000;  // for the start of a task, which may have been lost
-constexpr std::size_t kMostTasks = 65536;             // of those that ended in a call something is left
-constexpr std::size_t kMostPrograms = 65536;
-constexpr std::size_t kMostImages = 16;  // of one task, that wait for their exec's event
+constexpr std::size_t kMostImages = 16;               // of one task, that wait for their exec's event
+constexpr std::size_t kFewTasks = 1024;               // not worth looking for those that have ended
 
 bool is_unfinished(const usc_event& event) {
   return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
@@ -79,15 +79,30 @@ void add_contents(const usc_string& string, std::vector<analyzer::EventContent>&
 
 }  // namespace
 
-LivePrinter::Task& LivePrinter::task(trace::TaskId serial) {
-  if (tasks_.size() >= kMostTasks && tasks_.count(serial) == 0) tasks_.clear();
-  return tasks_[serial];
+// Of tasks that ended, events that were lost leave strings behind, and a call that was open. Looked for each time that
+// the number of tasks has doubled.
+void LivePrinter::forget_ended(const tracer::TaskTable& tasks) {
+  if (tasks_.size() < std::max(kFewTasks, 2 * looked_at_)) return;
+  std::erase_if(tasks_, [&](const auto& entry) {
+    const auto& [serial, task] = entry;
+    std::uint64_t entered = task.open ? task.open->entry_ns : 0;
+    if (!task.strings.empty()) entered = std::max(entered, task.strings.back().entry_ns);
+    return tasks.find(serial).pid == 0 && entered + kPatienceNs < seen_ns_;
+  });
+  looked_at_ = tasks_.size();
+}
+
+std::size_t LivePrinter::kept_calls() const {
+  return std::accumulate(tasks_.begin(), tasks_.end(), std::size_t{0},
+                         [](std::size_t sum, const auto& entry) { return sum + entry.second.strings.size(); });
 }
 
 void LivePrinter::on_string(const usc_string& string) {
   if (trace::string_holds(string.kind) == trace::StringHolds::NUMBERS) return;
-  // A thread that changes its processor may be heard of in another order than that of its calls.
   std::deque<Strings>& calls = task(trace::TaskId(string.head.task)).strings;
+  // A call is over when the next one begins. If that was long ago, its event has been printed, or was lost.
+  while (calls.size() > 1 && calls[1].entry_ns + kPatienceNs < seen_ns_) calls.pop_front();
+  // A thread that changes its processor may be heard of in another order than that of its calls.
   auto call = std::lower_bound(calls.begin(), calls.end(), string.entry_ns,
                                [](const Strings& s, std::uint64_t entry_ns) { return s.entry_ns < entry_ns; });
   if (call == calls.end() || call->entry_ns != string.entry_ns) call = calls.insert(call, {string.entry_ns, {}, {}});
@@ -97,8 +112,13 @@ void LivePrinter::on_string(const usc_string& string) {
 }
 
 void LivePrinter::on_image(const usc_exec& exec) {
-  if (programs_.size() >= kMostPrograms) programs_.clear();
-  programs_[trace::ImageId(exec.image)] = base_name({exec.data, exec.path_bytes});
+  programs_.define(trace::ImageId(exec.image), {exec.data, exec.path_bytes});
+  // Of the launched command, the exec that starts it is already its own.
+  programs_.inherit(trace::ProcessId(exec.process), trace::ImageId(exec.image));
+  if (programs_.is_full() && !std::exchange(told_of_names_, true)) {
+    status_.clear();
+    std::fputs("uscope: too many different programs for --print: further ones have ? for their name\n", stderr);
+  }
   if (!takes_strings_ || exec.old_tid == 0) return;
   const auto bytes = std::span(reinterpret_cast<const std::byte*>(&exec), exec.head.size);
   std::deque<store::ImageFacts>& images = task(trace::TaskId(exec.head.task)).images;
@@ -115,8 +135,10 @@ void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& /*tas
   waiting_.push_back(event);
 }
 
-bool LivePrinter::awaits_image(const usc_event& event) const {
-  if (!takes_strings_ || path_of_exec(event) == std::string_view::npos) return false;
+bool LivePrinter::awaits_image(const usc_event& event, const tracer::TaskInfo& task) const {
+  if (path_of_exec(event) == std::string_view::npos) return false;
+  if (!programs_.knows(trace::ImageId(event.image), task.process) && !programs_.is_full()) return true;
+  if (!takes_strings_) return false;
   const auto at = tasks_.find(trace::TaskId(event.head.task));
   return at == tasks_.end() || std::none_of(at->second.images.begin(), at->second.images.end(), [&](const auto& image) {
            return image.time >= event.entry_ns && image.time <= event.head.time;
@@ -129,14 +151,19 @@ void LivePrinter::on_round(std::uint64_t before_ns, const tracer::TaskTable& tas
   const auto is_due = [&](const usc_event& event) {
     if (event.head.time >= before_ns) return false;
     if (before_ns - event.head.time > kPatienceNs) return true;
-    return tasks.find(trace::TaskId(event.head.task)).pid != 0 && !awaits_image(event);
+    const tracer::TaskInfo& task = tasks.find(trace::TaskId(event.head.task));
+    return task.pid != 0 && !awaits_image(event, task);
   };
   const auto due = std::stable_partition(waiting_.begin(), waiting_.end(), is_due);
   std::stable_sort(waiting_.begin(), due,
                    [](const usc_event& a, const usc_event& b) { return a.head.time < b.head.time; });
   for (auto event = waiting_.begin(); event != due; ++event) print(*event, tasks);
   waiting_.erase(waiting_.begin(), due);
-  if (before_ns != ~std::uint64_t{0}) return;
+  if (before_ns != ~std::uint64_t{0}) {
+    seen_ns_ = before_ns;
+    forget_ended(tasks);
+    return;
+  }
   std::vector<usc_event> open;
   for (const auto& [serial, task] : tasks_)
     if (task.open) open.push_back(*task.open);
@@ -145,22 +172,13 @@ void LivePrinter::on_round(std::uint64_t before_ns, const tracer::TaskTable& tas
 }
 
 void LivePrinter::on_task(const usc_task& task) {
-  if (inherited_.size() >= kMostPrograms) inherited_.clear();
-  if (task.image != 0) inherited_.try_emplace(trace::ProcessId(task.process), trace::ImageId(task.image));
-}
-
-std::string LivePrinter::program_of(const usc_event& event, const tracer::TaskInfo& task) const {
-  trace::ImageId image(event.image);
-  if (const auto inherited = inherited_.find(task.process); event.image == 0 && inherited != inherited_.end())
-    image = inherited->second;
-  const auto program = programs_.find(image);
-  return program == programs_.end() ? "" : program->second;
+  programs_.inherit(trace::ProcessId(task.process), trace::ImageId(task.image));
 }
 
 void LivePrinter::print(const usc_event& event, const tracer::TaskTable& tasks) {
   const trace::TaskId serial(event.head.task);
   analyzer::EventRow row = row_of(event, tasks.find(serial), start_ns_);
-  row.process = program_of(event, tasks.find(serial));
+  row.process = programs_.of(trace::ImageId(event.image), tasks.find(serial).process);
   if (const auto at = tasks_.find(serial); at != tasks_.end()) {
     Task& task = at->second;
     while (!task.strings.empty() && task.strings.front().entry_ns <= event.entry_ns) {

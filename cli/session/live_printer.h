@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope record --print`: each call as the line that `uscope events` prints of it, in the order in which calls end.
 // Calls that have not returned are printed when tracing ends. Only the descriptors' names are missing: the loader finds
-// them when it knows the whole trace.
+// them when it knows the whole trace. Memory: what is left of calls that were not printed yet, of living tasks and of
+// those that ended lately; names (program_names.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "analyzer/read/event_query.h"
+#include "cli/session/program_names.h"
 #include "cli/terminal/status_line.h"
 #include "store/model/definitions.h"
 #include "trace/ids.h"
@@ -31,6 +33,9 @@ class LivePrinter : public tracer::RecordObserver {
   void on_string(const usc_string& string) override;
   void on_round(std::uint64_t before_ns, const tracer::TaskTable& tasks) override;
 
+  // Calls that something is kept of until they are printed.
+  [[nodiscard]] std::size_t kept_calls() const;
+
  private:
   // What is known of a task's calls that have not been printed yet.
   struct Strings {
@@ -44,10 +49,10 @@ class LivePrinter : public tracer::RecordObserver {
     std::optional<usc_event> open;         // the call that it is in
   };
 
-  Task& task(trace::TaskId serial);
+  Task& task(trace::TaskId serial) { return tasks_[serial]; }
+  void forget_ended(const tracer::TaskTable& tasks);
   void print(const usc_event& event, const tracer::TaskTable& tasks);
-  [[nodiscard]] bool awaits_image(const usc_event& event) const;
-  [[nodiscard]] std::string program_of(const usc_event& event, const tracer::TaskInfo& task) const;
+  [[nodiscard]] bool awaits_image(const usc_event& event, const tracer::TaskInfo& task) const;
   static void add_image(const usc_event& event, Task& task, analyzer::EventRow& row);
 
   StatusLine& status_;
@@ -55,8 +60,10 @@ class LivePrinter : public tracer::RecordObserver {
   std::uint64_t start_ns_ = 0;
   std::vector<usc_event> waiting_;  // for records of other processors that say more of them
   std::unordered_map<trace::TaskId, Task> tasks_;
-  std::unordered_map<trace::ImageId, std::string> programs_;        // base name of each image
-  std::unordered_map<trace::ProcessId, trace::ImageId> inherited_;  // image of each process at its start
+  std::size_t looked_at_ = 0;  // tasks that were left when those that had ended were forgotten
+  std::uint64_t seen_ns_ = 0;  // what was sent before this time has been seen
+  ProgramNames programs_;
+  bool told_of_names_ = false;
 };
 
 }  // namespace uscope::cli

@@ -19,6 +19,9 @@
 namespace uscope::cli {
 namespace {
 
+// With contents, a call may take forty times the room.
+constexpr std::uint32_t kContentsRingBytes = 64U << 20;
+
 // Parses bytes: "10M", "1.5G", "4096".
 Result<std::uint64_t> parse_size(const std::string& text) {
   char* end = nullptr;
@@ -84,6 +87,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
     return Error{"--data records what calls carry, and --no-strings asks for no contents of memory",
                  "leave one of the two out"};
   choose_strings(options, out.config);
+  if (options.data_bytes != 0) out.sizes.ring_bytes = kContentsRingBytes;
   out.redact = options.redact;
   out.modules = {options.app_modules, options.excluded_modules};
   if (options.backend == "bpf") out.backend = tracer::BackendChoice::kBpf;

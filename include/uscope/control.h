@@ -12,7 +12,7 @@
 #include "scope.h"
 #include "target.h"
 
-#define USC_CONTROL_ABI 10 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 11 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 

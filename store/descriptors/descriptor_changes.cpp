@@ -226,7 +226,8 @@ Result<void> DescriptorTracker::name_of_folder(const usc_event& event, const Des
     if (!text) return text.error();
     auto found = absolute(text->value_or(""), owner, AT_FDCWD, update);
     if (!found) return found.error();
-    name = *found;
+    // A child has the folder, too, for whom such a path leads elsewhere.
+    if (!is_own_path(*found)) name = *found;
   }
   update.plain = name == "/";
   if (name.empty()) return {};

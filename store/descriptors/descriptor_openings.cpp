@@ -6,6 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <system_error>
 
 #include "store/descriptors/descriptor_tracker.h"
 #include "support/socket_address.h"
@@ -23,6 +27,32 @@ const trace::OrderedString* find_string(std::span<const trace::OrderedString> st
   for (const trace::OrderedString& string : strings)
     if (string.arg == arg) return &string;
   return nullptr;
+}
+
+// What /proc says of whoever looks: a path through it leads elsewhere in another process.
+constexpr std::string_view kOwn[] = {"/proc/self", "/proc/thread-self", "/dev/fd",
+                                     "/dev/stdin", "/dev/stdout",       "/dev/stderr"};
+
+// A path through a descriptor of the process itself: "/proc/self/fd/3/sub".
+struct OwnDescriptor {
+  int fd = 0;
+  std::string rest;  // "." if nothing follows
+};
+
+std::optional<OwnDescriptor> own_descriptor(std::string_view path) {
+  for (const std::string_view folder : {"/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    path.remove_prefix(folder.size());
+    OwnDescriptor found;
+    const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), found.fd);
+    if (error != std::errc() || found.fd < 0) return std::nullopt;
+    path.remove_prefix(static_cast<std::size_t>(end - path.data()));
+    if (!path.empty() && path.front() != '/') return std::nullopt;
+    path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+    found.rest = path.empty() ? "." : path;
+    return found;
+  }
+  return std::nullopt;
 }
 
 std::string_view family_name(int family) {
@@ -85,6 +115,12 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
     update.folder = owner.folder;
     update.folder_stamp = own.stamp;
   }
+  if (const auto own_fd = own_descriptor(path)) {
+    const Return before = update;
+    auto found = absolute(own_fd->rest, owner, own_fd->fd, update);
+    if (!found || !found->empty()) return found;
+    update = before;
+  }
   if (path.starts_with('/')) return path;
   if (!sees_folders_) return std::string();
   trace::StringRowId base = own.unsure ? trace::StringRowId() : own.working;
@@ -99,9 +135,17 @@ Result<std::string> DescriptorTracker::absolute(const std::string& path, const D
   if (!base) return std::string();
   auto text = strings_.text(base);
   if (!text) return text.error();
-  if (!*text || !(*text)->starts_with('/') || (*text)->ends_with("…") || was_moved(**text, stamp)) return std::string();
+  if (!*text || was_moved(**text, stamp)) return std::string();
+  const bool is_base = (*text)->starts_with('/') && !(*text)->ends_with("…") && !is_own_path(**text);
+  if (!is_base && !(is_itself && folder != AT_FDCWD)) return std::string();
   update.composed = true;
   return joined_path(**text, path);
+}
+
+bool DescriptorTracker::is_own_path(std::string_view path) {
+  return std::any_of(std::begin(kOwn), std::end(kOwn), [&](std::string_view own) {
+    return path.starts_with(own) && (path.size() == own.size() || path[own.size()] == '/');
+  });
 }
 
 Result<void> DescriptorTracker::open_path(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,

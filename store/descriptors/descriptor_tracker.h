@@ -9,8 +9,9 @@
 //   by a call that is not recorded; nor while events are missing; nor at all in a damaged trace.
 //
 // A file's name is the path by which it was opened, made absolute if the working directory is known; links in it are
-// not followed. It stays when the file is renamed or removed, and after a folder is renamed, paths below it are not
-// given. An object without a name is named as in /proc, or by its kind and address: "socket:[to inet:127.0.0.1:80]".
+// not followed, but for /proc/self/fd/N, which is what descriptor N refers to. It stays when the file is renamed or
+// removed, and after a folder is renamed, paths below it are not given. An object without a name is named as in /proc,
+// or by its kind and address: "socket:[to inet:127.0.0.1:80]".
 //
 // Limits: another thread may change a path after the tracer has read it and before the kernel reads it; folders may be
 // renamed by untraced processes, or through links.
@@ -189,6 +190,7 @@ class DescriptorTracker {
   Result<void> follow_pair(const usc_event& event, DescriptorOwner& owner, const CallFacts& facts,
                            std::span<const trace::OrderedString> strings);
   Result<void> open_as(Return update, std::string_view name, bool cloexec);
+  [[nodiscard]] static bool is_own_path(std::string_view path);
   Result<std::string> absolute(const std::string& path, const DescriptorOwner& owner, int folder, Return& update);
   Result<trace::StringRowId> intern(std::string_view name);
 

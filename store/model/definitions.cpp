@@ -165,6 +165,10 @@ void Definitions::add_exec(const trace::RawRecord& record) {
     files[trace::FileId(exec.exe_file)].executed = true;
   ProcessFacts& process = processes[process_serial];
   if (exec.old_tid != 0) process.number_flags |= USC_TASK_EXECUTED;
+  if (!process.first_exec || exec.head.time < process.first_exec_ns) {
+    process.first_exec = trace::ImageId(exec.image);
+    process.first_exec_ns = exec.head.time;
+  }
   if (process.pid == 0) process.pid = exec.tid;
   add_space(process_serial, trace::MmId(exec.mm), exec.head.time);
 }

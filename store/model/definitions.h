@@ -23,6 +23,8 @@ struct ProcessFacts {
   trace::TaskId parent_task;
   std::uint32_t parent_pid = 0;  // where the task is not known
   trace::ImageId image;          // inherited
+  trace::ImageId first_exec;     // the image of its first exec in the trace
+  std::uint64_t first_exec_ns = 0;
   std::optional<std::uint64_t> start_ns;
   std::optional<std::uint64_t> end_ns;
   std::uint32_t exit_code = 0;     // as wait(2) has it; where end_ns is set

@@ -247,7 +247,9 @@ EventWriter::Task& EventWriter::task_of(trace::TaskId serial) {
     Task task{.row = ThreadRowId(serial.value()), .process = definitions_.process_of_task(serial)};
     task.defined = thread != definitions_.threads.end() && thread->second.defined;
     const auto process = definitions_.processes.find(task.process);
-    if (process != definitions_.processes.end()) task.inherited_image = process->second.image;
+    // The launched command inherits none: the exec that starts it is already its own.
+    if (process != definitions_.processes.end())
+      task.inherited_image = process->second.image ? process->second.image : process->second.first_exec;
     if (unknown) undefined_tasks_.push_back(task.row);
     tasks_.push_back(task);
     place = task_places_.insert(serial, static_cast<std::uint32_t>(tasks_.size()));

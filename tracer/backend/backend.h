@@ -62,7 +62,8 @@ class Backend {
   // A stack id that the kernel side will not use.
   virtual Result<trace::StackId> reserve_stack() = 0;
 
-  // Hands every record that is ready to `handle`, processor by processor, and returns how many there were.
+  // Hands every record to `handle` that was ready when it began, and maybe later ones, processor by processor. Returns
+  // how many there were.
   virtual Result<std::size_t> drain(const RecordHandler& handle) = 0;
   // Waits for an urgent record, or `milliseconds`.
   virtual void wait(int milliseconds) = 0;

@@ -133,7 +133,8 @@ class BpfBackend : public Backend {
   UniqueFd epoll_;
   LinkHandle open_calls_;
   std::vector<std::uint32_t> pids_;  // of the target
-  std::uint32_t batch_ = 0;
+  std::uint32_t batch_ = 0;          // records of the ring at hand
+  std::uint64_t batch_bytes_ = 0;    // with their heads in it
   MapMemory rows_;
   MapMemory index_;
   std::uint32_t rows_used_ = 0;
@@ -260,14 +261,17 @@ int BpfBackend::on_record(void* self, void* data, std::size_t bytes) {
   const auto* record = static_cast<const usc_record*>(data);
   auto* backend = static_cast<BpfBackend*>(self);
   if (bytes >= sizeof(usc_record) && record->size <= bytes) (*backend->handler_)(*record);
-  return ++backend->batch_ < kMostInBatch ? 0 : -EAGAIN;
+  backend->batch_++;
+  backend->batch_bytes_ += BPF_RINGBUF_HDR_SZ + (bytes + 7) / 8 * 8;
+  // Nothing that was there at first is left, and a ring that is filled as fast as it is read does not keep the reader.
+  return backend->batch_bytes_ < backend->sizes_.ring_bytes ? 0 : -EAGAIN;
 }
 
 Result<std::size_t> BpfBackend::drain(const RecordHandler& handle) {
   handler_ = &handle;
   std::size_t total = 0;
   for (const RingBufferHandle& ring : rings_) {
-    batch_ = 0;
+    batch_ = batch_bytes_ = 0;
     const int count = ring_buffer__consume(ring.get());
     if (count < 0 && count != -EAGAIN) return errno_error("cannot read the rings", -count);
     total += batch_;

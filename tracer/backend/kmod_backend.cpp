@@ -227,7 +227,7 @@ Result<trace::StackId> KmodBackend::reserve_stack() {
 Result<std::size_t> KmodBackend::drain(const RecordHandler& handle) {
   std::size_t total = 0;
   for (RingReader& ring : rings_) {
-    total += ring.drain(handle, kMostInBatch);
+    total += ring.drain(handle);
     if (ring.damaged())
       return Error{"a ring of the kernel module is damaged", "please report this as a fault of uscope"};
   }

@@ -6,9 +6,6 @@
 
 namespace uscope::tracer {
 
-// A ring that is filled as fast as it is read must not keep the reader from all other work.
-inline constexpr std::uint32_t kMostInBatch = 1u << 16;
-
 // The size of one ring: `asked`, halved until all rings together stay within 256 MiB, but not below 1 MiB.
 [[nodiscard]] constexpr std::uint32_t bounded_ring_bytes(std::uint32_t asked, std::uint64_t cpus) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;

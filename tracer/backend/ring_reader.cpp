@@ -3,11 +3,11 @@
 
 namespace uscope::tracer {
 
-std::size_t RingReader::drain(const RecordHandler& handle, std::size_t most) {
+std::size_t RingReader::drain(const RecordHandler& handle) {
   std::size_t count = 0;
-  while (!damaged_ && count < most) {
-    const std::uint64_t ready = __atomic_load_n(&control_->head, __ATOMIC_ACQUIRE) - tail_;
-    if (ready == 0) break;
+  const std::uint64_t head = __atomic_load_n(&control_->head, __ATOMIC_ACQUIRE);
+  while (!damaged_ && head != tail_) {
+    const std::uint64_t ready = head - tail_;
     const auto& record = *reinterpret_cast<const usc_record*>(data_ + (tail_ & (bytes_ - 1)));
     if (ready < sizeof(usc_record) || ready > bytes_ || record.size < sizeof(usc_record) || record.size % 8 != 0 ||
         record.size > ready) {

@@ -18,9 +18,9 @@ class RingReader {
   RingReader(usc_ring_control* control, const char* data, std::uint32_t bytes)
       : control_(control), data_(data), bytes_(bytes) {}
 
-  // Hands over what is complete, at most `most` records, and gives its room back. Damaged lengths end the ring: nothing
-  // behind one can be found.
-  std::size_t drain(const RecordHandler& handle, std::size_t most);
+  // Hands over what was complete when it began, and gives its room back: a ring that is filled as fast as it is read
+  // does not keep the reader. Damaged lengths end the ring: nothing behind one can be found.
+  std::size_t drain(const RecordHandler& handle);
   [[nodiscard]] bool damaged() const { return damaged_; }
 
  private:

@@ -78,7 +78,7 @@ Collector::Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, t
       sink_(sink),
       observer_(observer),
       scouts_(scouts),
-      inputs_{mappings_, files_, rows_, tasks_, config.scope},
+      inputs_{mappings_, files_, rows_, tasks_, config.scope, &jit_code_},
       walks_(
           backend, sink, inputs_, [this](const usc_stack& stack) { on_stack(stack); }, config.verify_every != 0,
           compare_observer),

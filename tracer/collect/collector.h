@@ -109,6 +109,7 @@ class Collector {
   UnknownMappings unknown_mappings_{backend_};
   JitNames jit_names_{tasks_, scouts_};
   FutexWatch futexes_{tasks_, sink_, scouts_};
+  JitCode jit_code_{scouts_};
   const WalkInputs inputs_;
   SampleWalks walks_;
   LossRecorder losses_;

@@ -29,6 +29,15 @@ trace::RecordBuilder<usc_stack> define_stack(const usc_sample& sample, const Use
   return std::move(trace::RecordBuilder<usc_stack>(stack).add_values(std::span(walked.frames)));
 }
 
+UserStack walk_sample(const usc_sample& sample, const WalkInputs& inputs) {
+  CodeReader code;
+  if (inputs.code != nullptr)
+    code = [&](std::uint64_t pc) {
+      return inputs.code->at(trace::MmId(sample.mm), inputs.tasks.find(trace::TaskId(sample.head.task)).pid, pc);
+    };
+  return walk_sample(sample, inputs.mappings, inputs.files, inputs.rows, inputs.scope, code);
+}
+
 // A mapping is announced at the next call of the task that made it, which may not come for long, or ever; or find the
 // mappings locked again, up to the task's last call. Then the process's mappings are asked for, before it may be gone.
 bool DeferredWalks::is_time_to_ask(const HeldSample& held) const {
@@ -67,7 +76,7 @@ Result<std::optional<FinishedWalk>> DeferredWalks::finish(HeldSample held) {
   }
   const std::vector<char> whole = held.whole();
   const auto& sample = *reinterpret_cast<const usc_sample*>(whole.data());
-  const UserStack walked = walk_sample(sample, inputs_.mappings, inputs_.files, inputs_.rows, inputs_.scope);
+  const UserStack walked = walk_sample(sample, inputs_);
   if (walked.waits_for && samples_.may_wait(held)) {
     samples_.let_wait(std::move(held), walked.waits_for);
     return std::optional<FinishedWalk>();

@@ -19,6 +19,9 @@ namespace uscope::tracer {
 // A usc_stack record, its frames behind it, as the kernel side would have sent it.
 trace::RecordBuilder<usc_stack> define_stack(const usc_sample& sample, const UserStack& walked);
 
+// walk_sample() with all inputs; the code is read from the sample's process.
+[[nodiscard]] UserStack walk_sample(const usc_sample& sample, const WalkInputs& inputs);
+
 struct FinishedWalk {
   trace::RecordBuilder<usc_stack> stack;  // the record that defines it
   bool given_up = false;                  // something that it needed never came

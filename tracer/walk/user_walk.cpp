@@ -56,14 +56,15 @@ std::uint64_t lookup_address(const usc_frame& frame) {
 class Walk {
  public:
   Walk(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files, UnwindTableSource& rows,
-       const usc_scope& scope, symbolizer::RowDetail detail)
-      : sample_(sample), mappings_(mappings), files_(files), rows_(rows), scope_(scope), detail_(detail) {}
+       const usc_scope& scope, const CodeReader& code, symbolizer::RowDetail detail)
+      : sample_(sample), mappings_(mappings), files_(files), rows_(rows), scope_(scope), code_(code), detail_(detail) {}
 
   UserStack run();
 
  private:
   std::optional<Mapping> find_mapping() const;
   std::optional<PcLookup> look_up_pc(const Mapping& mapping) const;
+  [[nodiscard]] std::uint32_t rule_of_code(std::uint32_t rule) const;
   // Nothing: to the next frame. Otherwise how the stack ends.
   std::optional<std::uint8_t> pass_frame(UserStack& stack);
 
@@ -72,6 +73,7 @@ class Walk {
   const FileTable& files_;
   UnwindTableSource& rows_;
   const usc_scope& scope_;
+  const CodeReader& code_;
   const symbolizer::RowDetail detail_;
   Memory memory_{StackCopy(sample_)};
   usc_frame frame_{};
@@ -121,6 +123,14 @@ std::optional<PcLookup> Walk::look_up_pc(const Mapping& mapping) const {
   return lookup;
 }
 
+// As the kernel side's step_frame_pointer: by what the code is about to do if that can be read and seen.
+std::uint32_t Walk::rule_of_code(std::uint32_t rule) const {
+  if (USC_RULE_KIND(rule) != USC_RULE_FRAME_POINTER || !code_) return rule;
+  const auto code = code_(frame_.pc);
+  const std::uint32_t seen = code ? usc_rule_of_return(*code) : USC_RULE_NONE;
+  return seen != USC_RULE_NONE ? seen : rule;
+}
+
 std::optional<std::uint8_t> Walk::pass_frame(UserStack& stack) {
   const auto mapping = find_mapping();
   if (!mapping) return broken(USC_BROKEN_NO_MAPPING);
@@ -135,8 +145,8 @@ std::optional<std::uint8_t> Walk::pass_frame(UserStack& stack) {
   if (lookup->coming) stack.waits_for = file;
   if (lookup->error) return broken(*lookup->error);
   memory_.left = false;
-  const int result =
-      usc_step(&frame_, lookup->rule, &memory_, const_cast<symbolizer::UnwindTable*>(lookup->table.get()));
+  const int result = usc_step(&frame_, rule_of_code(lookup->rule), &memory_,
+                              const_cast<symbolizer::UnwindTable*>(lookup->table.get()));
   if (result == USC_STEP_ROOT) return USC_ENDED_ROOT;
   if (result == USC_STEP_CALLER) return std::nullopt;
   const int error = -1 - result;
@@ -162,13 +172,13 @@ UserStack Walk::run() {
 }  // namespace
 
 UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
-                      UnwindTableSource& rows, const usc_scope& scope) {
+                      UnwindTableSource& rows, const usc_scope& scope, const CodeReader& code) {
   using symbolizer::RowDetail;
   if (sample.reason != USC_DEFER_REGISTER) {
-    UserStack stack = Walk(sample, mappings, files, rows, scope, RowDetail::kStack).run();
+    UserStack stack = Walk(sample, mappings, files, rows, scope, code, RowDetail::kStack).run();
     if (stack.waits_for || stack.ended != broken(USC_BROKEN_REGISTER)) return stack;
   }
-  return Walk(sample, mappings, files, rows, scope, RowDetail::kAllRegisters).run();
+  return Walk(sample, mappings, files, rows, scope, code, RowDetail::kAllRegisters).run();
 }
 
 }  // namespace uscope::tracer

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "trace/ids.h"
@@ -22,8 +24,12 @@ struct UserStack {
   trace::FileId waits_for;  // a file whose rows are being made, if any; then frames and end are unfinished
 };
 
+// The eight bytes of code at a pc, if they can be read (jit_code.h).
+using CodeReader = std::function<std::optional<std::uint64_t>(std::uint64_t pc)>;
+
 // Where compact rows have lost a register that a rule needs, the walk is made anew with rows that tell of all of them.
+// Without `code`, all code without unwind data is taken to keep a frame pointer.
 [[nodiscard]] UserStack walk_sample(const usc_sample& sample, const MappingTimeline& mappings, const FileTable& files,
-                                    UnwindTableSource& rows, const usc_scope& scope);
+                                    UnwindTableSource& rows, const usc_scope& scope, const CodeReader& code = {});
 
 }  // namespace uscope::tracer

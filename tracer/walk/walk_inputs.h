@@ -6,6 +6,7 @@
 #include "tracer/files/walk_tables.h"
 #include "tracer/model/mapping_timeline.h"
 #include "tracer/model/task_table.h"
+#include "tracer/walk/jit_code.h"
 #include "uscope/scope.h"
 
 namespace uscope::tracer {
@@ -17,6 +18,7 @@ struct WalkInputs {
   WalkTables& rows;
   const TaskTable& tasks;
   usc_scope scope{};
+  JitCode* code = nullptr;  // null: nobody reads it
 };
 
 }  // namespace uscope::tracer

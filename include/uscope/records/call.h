@@ -63,13 +63,26 @@ USC_INLINE int usc_string_is_read_at_entry(__u32 kind)
 	return kind < USC_STRING_KIND_COUNT && at_entry_kinds >> kind & 1;
 }
 
+/* Whether strings of this kind are recorded on demand only. */
+USC_INLINE int usc_string_is_on_demand(__u32 kind)
+{
+	const __u32 on_demand_kinds = 0
+#define USC_X(name, text, letters, at_entry, by_kernel, holds, on_demand, meaning)                                     \
+	| ((on_demand##u) << USC_STRING_##name)
+#include "uscope/lists/string_kind.def"
+#undef USC_X
+		;
+
+	return kind < USC_STRING_KIND_COUNT && on_demand_kinds >> kind & 1;
+}
+
 #define USC_STRING_LATE 1      /* read at return, though the program passed it: it was not in memory before */
 #define USC_STRING_TRUNCATED 2 /* it was longer */
 #define USC_STRING_REDACTED 4  /* the tracer has put `[redacted]` in its place; of contents it has left the data out */
 
 #define USC_STRING_DEFAULT 256 /* bytes taken of each */
 #define USC_STRING_MOST 1024   /* also of structures */
-#define USC_DATA_MOST 4096     /* of the bytes that a call carries */
+#define USC_DATA_MOST 4096     /* of the bytes that a call carries; of arrays of structures */
 
 #define USC_STRING_KIND_BITS 5
 #define USC_STRING_ARGS 6

@@ -16,6 +16,31 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from attaching import AttachCase, children_of, sleeping, USCOPE, WAIT, WAITERS  # noqa: E402
 from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
 
+# On one processor it makes nearly as many calls as a ring holds, and then one that ends on another processor.
+MOVES = """
+import os, sys, time
+folder = sys.argv[1]
+first, second = sorted(os.sched_getaffinity(0))[:2]
+os.sched_setaffinity(0, {first})
+os.mkdir(folder + "/ready")
+while not os.path.exists(folder + "/go"):
+    time.sleep(0.01)
+parent = os.getpid()
+if os.fork() == 0:
+    os.sched_setaffinity(0, {second})
+    while not os.path.exists(folder + "/waits"):
+        time.sleep(0.01)
+    time.sleep(0.3)
+    os.sched_setaffinity(parent, {second})
+    os.open(folder + "/fifo", os.O_WRONLY)
+    os._exit(0)
+for _ in range(140_000):
+    os.getppid()
+os.mkdir(folder + "/waits")
+os.open(folder + "/fifo", os.O_RDONLY)
+os.wait()
+os.mkdir(folder + "/done")
+"""
 ERASE = b"\r\x1b[K"
 
 
@@ -58,6 +83,7 @@ class Printing(AttachCase):
         printed = calls_of(self.record("--print", "--", "/usr/bin/test", "-e", "/no such\nfile", code=1))
         self.assertGreater(len(printed), 20)
         self.assertEqual(printed, self.events())
+        self.assertTrue(printed[0].startswith("test["), printed[0])
         self.assertIn('execve("', printed[0])
         self.assertIn('["/usr/bin/test", "-e", "/no such\\x0afile"]', printed[0])
 
@@ -69,6 +95,27 @@ class Printing(AttachCase):
         self.assertEqual(sorted(printed), sorted(self.events()))
         self.assertEqual([line for line in printed if "[0/" in line], [])
         self.assertGreater(len({line.split("/")[0] for line in printed}), 4)
+
+    def test_a_call_that_moves_while_the_tracer_does_not_run(self):
+        """Its path is behind more records than its return, in the ring of another processor."""
+        self.assertGreaterEqual(len(os.sched_getaffinity(0)), 2, "this needs two processors")
+        os.mkfifo(os.path.join(self.folder.name, "fifo"))
+        said = os.path.join(self.folder.name, "said")
+        with open(said, "w", encoding="utf-8") as stderr:
+            tracer = self.start(USCOPE, "record", "-o", self.db, *BACKEND_OPTIONS, "--print", "-e", "getppid,openat", "--", "/usr/bin/python3",
+                                "-I", "-S", "-c", MOVES, self.folder.name, stderr=stderr)
+        self.wait_for(lambda: os.path.exists(self.folder.name + "/ready"), "the program does not start")
+        time.sleep(0.3)
+        tracer.send_signal(signal.SIGSTOP)
+        os.mkdir(self.folder.name + "/go")
+        self.wait_for(lambda: os.path.exists(self.folder.name + "/done"), "the program does not end")
+        tracer.send_signal(signal.SIGCONT)
+        self.assertEqual(tracer.wait(WAIT), 0)
+        self.assertEqual(self.rows("SELECT cause FROM loss"), [])
+        with open(said, encoding="utf-8") as text:
+            printed = [line for line in calls_of(text.read()) if "openat" in line]
+        self.assertEqual(len([line for line in printed if "/fifo" in line]), 2)
+        self.assertEqual(sorted(printed), sorted(line for line in self.events() if "openat" in line))
 
     def test_calls_that_never_return(self):
         """Of a command that an interrupt does not end: the first one goes to it, the second one ends tracing."""

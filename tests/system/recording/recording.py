@@ -191,7 +191,7 @@ class Recording(TraceCase):
 
     def test_prints_while_tracing(self):
         done = self.record("cat", "/etc/hostname", options=["--print"])
-        self.assertRegex(done.stderr, r"\?\[\d+/\d+\] [0-9.]+ execve\(")
+        self.assertRegex(done.stderr, r"cat\[\d+/\d+\] [0-9.]+ execve\(")
         self.assertIn("exit_group(0", done.stderr)
 
     def test_an_interrupt_goes_to_the_command_first(self):

@@ -6,10 +6,12 @@ module).
 usage: contents.py USCOPE [CLASS]"""
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
@@ -45,6 +47,12 @@ call(writev, null, start + 64, 1, 0)
 call(poll, start, 2**32 - 1, 0, 0)             # more than there can be
 call(poll, start, 400, 0, 0)
 call(poll, start + 4096, 3, 0, 0)
+call(poll, start, 0, 7, 0)                     # none
+wide = mmap.mmap(-1, 8192)
+many = ctypes.addressof(ctypes.c_char.from_buffer(wide))
+wide[:] = struct.pack("<iI", -1, 0) * 1024
+wide[4088:4092] = b"data"
+call(poll, many, 700, 0, 0)
 room[128:184] = struct.pack("<7Q", 0, 0, start + 64, 2**63, 0, 2**64 - 1, 0)
 call(sendmsg, null, start + 128, 0, 0)
 room[128:184] = struct.pack("<7Q", 2**64 - 1, 2**32 - 1, start + 4096, 7, 0, 0, 0)
@@ -78,6 +86,18 @@ child = os.fork()
 if child == 0:
     os._exit(3)
 call(waitid, 1, child, start, 4, 0)
+"""
+
+BURST = """
+import os, sys, time
+ready, go = sys.argv[1:]
+null = os.open("/dev/null", os.O_WRONLY)
+os.mkdir(ready)
+while not os.path.exists(go):
+    time.sleep(0.01)
+for _ in range(8000):
+    os.write(null, b"x" * 4096)
+os.rmdir(go)
 """
 
 
@@ -134,9 +154,12 @@ class Contents(unittest.TestCase):
         self.assertEqual(len(vectors[5][1]), 24 + 8)
         self.assertIn("[{iov_base=\"data\", iov_len=4}], 1) = 4", self.events("-e", "writev"))
         # An array that does not fit is cut behind a whole structure.
-        polls = self.contents("poll", "a1 = 400")
-        self.assertEqual([(len(value), cut) for _, _, _, value, cut in polls], [(1024, 1)] * 2)  # asked, and found
+        polls = self.contents("poll", "a1 = 700")
+        self.assertEqual([(len(value), cut) for _, _, _, value, cut in polls], [(4096, 1)] * 2)  # asked, and found
+        self.assertIn("700, 0) = 1 ([{fd=1635017060, revents=POLLNVAL}])", self.events("-e", "poll"))
+        self.assertEqual([(len(value), cut) for _, _, _, value, cut in self.contents("poll", "a1 = 400")], [(3200, 0)] * 2)
         self.assertEqual(self.contents("poll", "a1 IN (3, 4294967295)"), [])
+        self.assertIn("poll([], 0, 7) = 0", self.events("-e", "poll"))
         self.assertEqual(self.contents("epoll_wait"), [])
 
     def test_what_a_call_does_not_look_at_is_not_kept(self):
@@ -158,14 +181,17 @@ class Contents(unittest.TestCase):
 
     def test_redaction(self):
         self.record("import os, socket\nn = os.open('/dev/null', 1)\nos.write(n, b'my pass' + b'word=x1')\nos.write(n, b'y' * 99)\n"
-                    "os.writev(n, [b'my pass', b'word=x2'])\nos.write(n, b'harmless')", "--data", "64", "--redact", "my*=x[12]")
+                    "os.writev(n, [b'my pass', b'word=x2'])\nos.write(n, b'harmless')\nos.writev(n, [b'before ', b'my p' + b'=x1', b' after'])\n"
+                    "os.writev(n, [b'no secret', b' at all'])\nos.write(n, b'my p')\nos.write(n, b'=x1')",
+                    "--data", "64", "--redact", "my*=x[12]")
         null = "a0 = (SELECT max(result) FROM event JOIN kind ON kind.id = kind_id WHERE name = 'openat')"
-        self.assertEqual([value for _, _, _, value, _ in self.contents("write", null)], [None, None, b"harmless"])
-        self.assertEqual([value for _, holds, _, value, _ in self.contents("writev", null) if holds == DATA], [None])
+        self.assertEqual([value for _, _, _, value, _ in self.contents("write", null)], [None, None, b"harmless", b"my p", b"=x1"])  # spread over calls
+        vectors = [value for _, holds, _, value, _ in self.contents("writev", null) if holds == DATA]
+        self.assertEqual(vectors, [None, None, b"no secret at all"])  # together; one of several
         for path in (self.path, self.raw):
             with open(path, "rb") as file:
                 content = file.read()
-            for hidden in (b"word=x1\0", b"my password", b"yyyy"):
+            for hidden in (b"word=x1\0", b"my password", b"yyyy", b"before my"):
                 self.assertFalse(hidden in content, (path, hidden))
         self.assertIn('iov_base="[redacted]", iov_len=7', self.events("-e", "writev"))
 
@@ -189,6 +215,30 @@ class Contents(unittest.TestCase):
         sizes = [(len(value), cut) for _, _, _, value, cut in self.contents("write") if value and set(value) == {ord("x")}]
         self.assertEqual(sizes, [(4096, 0), (4096, 1)])
         self.assertIn((1, DATA, PROGRAM, b"y" * 4095 + b"z", 1), self.contents("writev"))
+
+    def test_a_burst_finds_room(self):
+        """8000 writes of 4 KiB, 33 MB, while the tracer does not run: more than a ring holds without --data."""
+        folder = tempfile.TemporaryDirectory(prefix="uscope-contents-")
+        self.addCleanup(folder.cleanup)
+        path, go, ready = (os.path.join(folder.name, name) for name in ("trace.db", "go", "ready"))
+        tracer = subprocess.Popen([USCOPE, "record", *BACKEND_OPTIONS, "--data", "4096", "-e", "write", "-o", path, "--", "/usr/bin/python3",
+                                   "-I", "-S", "-c", BURST, ready, go], stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: (tracer.kill(), tracer.wait()))
+        for begins in (lambda: os.path.exists(ready), lambda: not os.path.exists(go)):
+            end = time.monotonic() + 60 * SLOWNESS
+            while not begins():
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.02)
+            if not os.path.exists(ready + "-seen"):
+                os.mkdir(ready + "-seen")
+                time.sleep(0.3)
+                tracer.send_signal(signal.SIGSTOP)
+                os.mkdir(go)
+        tracer.send_signal(signal.SIGCONT)
+        self.assertEqual(tracer.wait(60 * SLOWNESS), 0)
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+            self.assertEqual(database.execute("SELECT cause, count FROM loss").fetchall(), [])
+            self.assertEqual(database.execute("SELECT count(*) FROM event_content").fetchone()[0], 8000)
 
     def test_refused(self):
         for options, said in ((("--data", "0"), "--data"), (("--data", "4097"), "--data"), (("--data", "9", "--no-strings"), "--no-strings")):

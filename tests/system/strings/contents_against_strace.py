@@ -21,7 +21,7 @@ from traced_command import environment, without_randomness  # noqa: E402
 
 # Which arguments are compared.
 CONTENTS = {"read": [1], "write": [1], "pread64": [1], "pwrite64": [1], "readv": [1], "writev": [1], "preadv": [1], "pwritev": [1],
-            "preadv2": [1], "pwritev2": [1], "sendto": [1], "recvfrom": [1], "sendmsg": [1], "recvmsg": [1], "poll": [0],
+            "preadv2": [1, 2, 3, 4], "pwritev2": [1, 2, 3, 4], "sendto": [1], "recvfrom": [1], "sendmsg": [1], "recvmsg": [1], "poll": [0],
             "ppoll": [0, 2], "epoll_ctl": [3], "epoll_wait": [1], "wait4": [1], "waitid": [2], "nanosleep": [0], "newfstatat": [2],
             "fstat": [1], "statx": [4], "pipe": [0], "pipe2": [0], "socketpair": [3], "utimensat": [2], "timerfd_settime": [2]}
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.|…)?')

@@ -21,6 +21,8 @@ def transfers(folder):
     os.pwritev(number, [b"x" * 50, b"y" * 14], 0)
     os.pread(number, 100, 0)
     os.preadv(number, [bytearray(3), bytearray(5)], 2)
+    os.preadv(number, [bytearray(3)], 2, os.RWF_HIPRI)
+    os.pwritev(number, [b"flags"], 5, os.RWF_DSYNC)
     os.lseek(number, 0, os.SEEK_SET)
     os.read(number, 10)
     os.readv(number, [bytearray(4), bytearray(4)])
@@ -72,6 +74,7 @@ def children():
 def times():
     libc.nanosleep((ctypes.c_long * 2)(0, 1000), None)
     libc.ppoll(None, 0, (ctypes.c_long * 2)(0, 2000), None)
+    libc.poll(ctypes.create_string_buffer(8), 0, 0)
     timer = libc.timerfd_create(1, 0)
     libc.timerfd_settime(timer, 0, (ctypes.c_long * 4)(1, 2, 3, 4), None)
     os.close(timer)

@@ -57,6 +57,19 @@ TEST_F(LoaderTest, ALaunchedCommandBeginsWithItsFirstExec) {
   EXPECT_EQ(rows("SELECT tid, start_ns - 1000000000000 FROM thread ORDER BY id"), "100|30\n101|45");
 }
 
+// Before it there was uscope itself, which is not traced.
+TEST_F(LoaderTest, TheExecThatStartsTheCommandIsTheCommands) {
+  begin();
+  trace_->task({.flags = USC_TASK_PROCESS | USC_TASK_LAUNCHED, .time = kStart + 30});
+  trace_->event({.entry = kStart + 30, .end = kStart + 60, .nr = 59, .image = 0});
+  trace_->exec(1, 1, 1, 4, "/bin/first", "", kStart + 50);
+  trace_->event({.entry = kStart + 70, .end = kStart + 90, .nr = 59, .image = 1});
+  trace_->exec(1, 1, 2, 4, "/bin/second", "", kStart + 80);
+  trace_->totals();
+  load();
+  EXPECT_EQ(rows("SELECT process FROM v_event ORDER BY id"), "first\nfirst");
+}
+
 TEST_F(LoaderTest, AReturnReplacesTheOpenRecordInEitherOrder) {
   usual();
   trace_->event({.entry = kStart + 10, .end = kStart + 2'000'000'000, .how = USC_HOW_OPEN});

@@ -106,6 +106,9 @@ TEST(SyscallTable, TheThreeAbis) {
   EXPECT_EQ(syscall_classes(USC_ABI_X32, 0x40000000 + 514), kClassDesc);
   EXPECT_EQ(syscall_classes(USC_ABI_I386, 192), kClassMemory | kClassDesc);  // mmap2
   EXPECT_EQ(syscall_arguments(USC_ABI_X32, 520), "xvp");
+  EXPECT_EQ(syscall_arguments(USC_ABI_X32, 546), "dEzlf");
+  EXPECT_EQ(syscall_arguments(USC_ABI_X86_64, 327), "dEzlHf");
+  EXPECT_EQ(syscall_arguments(USC_ABI_I386, 180), "dBzlH");
   EXPECT_EQ(syscall_arguments(USC_ABI_I386, 295), "Dsfm");
 }
 
@@ -155,7 +158,7 @@ TEST(SyscallTable, ArgumentsAreOfKnownKinds) {
     const auto arguments = syscall_arguments(USC_ABI_X86_64, nr);
     if (!arguments) continue;
     EXPECT_LE(arguments->size(), 6u);
-    EXPECT_EQ(arguments->find_first_not_of("dDspiulzfmgoxvraAnNwPqbBeEUyYtTkhjWISX"), std::string_view::npos) << nr;
+    EXPECT_EQ(arguments->find_first_not_of("dDspiulzfmgoHxvraAnNwPqbBeEUyYtTkhjWISX"), std::string_view::npos) << nr;
   }
 }
 

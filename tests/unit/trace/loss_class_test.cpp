@@ -32,6 +32,7 @@ const std::map<std::string_view, LossClass>& expected() {
       {"stack_undefined", LossClass::STACKS},
       {"ring_full_string", LossClass::STRINGS},
       {"scratch_busy_string", LossClass::STRINGS},
+      {"ring_full_content", LossClass::CONTENTS},
       {"perf_map_refused", LossClass::FACTS},
       {"perf_map_size", LossClass::FACTS},
       {"jit_spaces_full", LossClass::FACTS},
@@ -85,8 +86,8 @@ TEST(LossClass, WhatIsCountedAsLostMakesATraceIncomplete) {
   }
   EXPECT_TRUE(loses_events(LossClass::END));
   EXPECT_FALSE(counts_events(LossClass::END));  // nobody knows how many
-  for (const auto missing : {LossClass::DEFINITIONS, LossClass::STACKS, LossClass::STRINGS, LossClass::FACTS,
-                             LossClass::CHECKS, LossClass::NOTHING}) {
+  for (const auto missing : {LossClass::DEFINITIONS, LossClass::STACKS, LossClass::STRINGS, LossClass::CONTENTS,
+                             LossClass::FACTS, LossClass::CHECKS, LossClass::NOTHING}) {
     EXPECT_FALSE(loses_events(missing));
     EXPECT_FALSE(counts_events(missing));
   }

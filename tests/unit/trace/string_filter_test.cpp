@@ -85,6 +85,28 @@ TEST(StringFilter, KeepsTheLengthsOfBuffersWhoseDataItLeavesOut) {
   EXPECT_EQ(&all.filter(head_of(time)), &head_of(time));
 }
 
+TEST(StringFilter, ComparesBuffersTogetherAndEachByItself) {
+  StringFilter filter(Redactor({"secret*"}));
+  usc_vector vector{};
+  vector.count = 3;
+  vector.length[0] = 4;
+  vector.length[1] = 6;
+  vector.length[2] = 9;
+  const std::string head(reinterpret_cast<const char*>(&vector), sizeof(vector));
+  const auto is_hidden = [&](const std::string& bytes) {
+    return text_of(filter.filter(head_of(content_of(USC_STRING_VECTOR, head + bytes)))) == head;
+  };
+  EXPECT_TRUE(is_hidden("secrets of all"));    // it goes on in the second buffer
+  EXPECT_TRUE(is_hidden("all:secret"));        // it begins where the second one does
+  EXPECT_TRUE(is_hidden("all: in a secret"));  // in the third one, of which not all was filled
+  EXPECT_FALSE(is_hidden("a secret, no"));     // across two buffers, and it begins neither them nor the text
+  vector.count = 12;
+  for (__u64& length : vector.length) length = 1;
+  const std::string many(reinterpret_cast<const char*>(&vector), sizeof(vector));
+  const auto behind = content_of(USC_STRING_VECTOR, many + "12345678secret");
+  EXPECT_EQ(text_of(filter.filter(head_of(behind))), many);
+}
+
 std::vector<char> exec_of(const std::string& path, const std::string& arguments, std::uint32_t total) {
   usc_exec exec{};
   exec.path_bytes = static_cast<__u16>(path.size());

@@ -182,8 +182,11 @@ static __always_inline __u64 most_of(__u32 kind, __u64 bytes)
 	case USC_STRING_MESSAGE:
 	case USC_STRING_MESSAGE_OUT:
 		return bytes > ADDRESS_BYTES ? 0 : ADDRESS_BYTES;
+	case USC_STRING_POLL:
+	case USC_STRING_POLL_OUT:
+		return USC_DATA_MOST / POLL_BYTES * POLL_BYTES;
 	case USC_STRING_EPOLL_OUT:
-		return USC_STRING_MOST / EPOLL_BYTES * EPOLL_BYTES;
+		return USC_DATA_MOST / EPOLL_BYTES * EPOLL_BYTES;
 	default:
 		return USC_STRING_MOST;
 	}
@@ -323,9 +326,11 @@ static __always_inline long read_string(struct string_scratch *room, struct stri
 	return bytes;
 }
 
-/* Does a string of no bytes say something? */
-static __always_inline bool may_be_empty(__u32 kind)
+/* Does a string of no bytes say something? `next`: the call's next argument. */
+static __always_inline bool may_be_empty(__u32 kind, __u64 next)
 {
+	if (kind == USC_STRING_POLL)
+		return !(__u32)next;
 	return kind == USC_STRING_TEXT || kind == USC_STRING_DATA || kind == USC_STRING_DATA_OUT ||
 	       kind == USC_STRING_EPOLL_OUT;
 }
@@ -352,7 +357,7 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	}
 	room->string.flags = flags;
 	got = read_string(room, &place, t->abi, kind, result);
-	if (got <= 0 && !(got == 0 && may_be_empty(kind)))
+	if (got <= 0 && !(got == 0 && may_be_empty(kind, place.next)))
 		return got < 0;
 	bytes = got;
 	if (bytes > STRING_BYTES_MOST)
@@ -372,7 +377,8 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 		return 0;
 	if (send_record(&room->string.head, USC_RECORD_STRING, sizeof(room->string) + bytes, t->call_serial, now_ns(),
 			false))
-		count_loss(cpu, USC_LOSS_RING_FULL_STRING, t->process);
+		count_loss(cpu, usc_string_is_on_demand(kind) ? USC_LOSS_RING_FULL_CONTENT : USC_LOSS_RING_FULL_STRING,
+			   t->process);
 	return 0;
 }
 

@@ -88,6 +88,24 @@ TEST(CallText, Results) {
   EXPECT_EQ(result_text(row), "-1 ENOMEM (Cannot allocate memory)");
 }
 
+// glibc passes the high half of an offset to calls that take it whole; 32-bit programs pass two halves.
+TEST(CallText, OffsetsInHalvesAreOneNumber) {
+  EXPECT_EQ(arguments_text(row_of("preadv2", {3, 16, 1, 5 << 20, 0, 1})), "3, 0x10, 1, 5242880, RWF_HIPRI");
+  EXPECT_EQ(arguments_text(row_of("pwritev2", {3, 16, 1, -1, 0xffffffff, 0})), "3, 0x10, 1, -1, 0");
+  EXPECT_EQ(arguments_text(row_of("pwritev2", {3, 16, 1, 5LL << 32, 5, 0x12})),
+            "3, 0x10, 1, 21474836480, RWF_DSYNC|RWF_APPEND");
+  const auto narrow = [](const char* call, std::initializer_list<std::int64_t> args) {
+    EventRow row = row_of(call, args);
+    row.abi = "i386";
+    row.nr = syscalls::syscall_number(USC_ABI_I386, call).value_or(9999);
+    return arguments_text(row);
+  };
+  EXPECT_EQ(narrow("preadv2", {3, 16, 1, 7, 1, 8}), "3, 0x10, 1, 4294967303, RWF_NOWAIT");
+  EXPECT_EQ(narrow("preadv2", {3, 16, 1, 0xffffffff, 0xffffffff, 0}), "3, 0x10, 1, -1, 0");
+  EXPECT_EQ(narrow("pwritev", {3, 16, 1, 0, 2}), "3, 0x10, 1, 8589934592");
+  EXPECT_EQ(narrow("pread64", {3, 16, 9, 1, 1}), "3, 0x10, 9, 4294967297");
+}
+
 // Every place of the table is an argument that the call has, and one for flags.
 TEST(CallText, FlagsAreOfArgumentsThatCallsHave) {
   std::size_t places = 0;

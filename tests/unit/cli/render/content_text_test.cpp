@@ -75,6 +75,8 @@ TEST(ContentText, Structures) {
   EXPECT_EQ(text_of(call_of("poll", {16, 999, 0}), {structure(0, bytes_of(asked[0]), Source::kProgram, true)}),
             "[{fd=3, events=POLLIN|POLLPRI}, …], 999, 0");
 
+  EXPECT_EQ(text_of(call_of("poll", {16, 0, 5}), {structure(0, "")}), "[], 0, 5");
+
   epoll_event event{};
   event.events = EPOLLIN | EPOLLET;
   event.data.u64 = 5;
@@ -93,6 +95,17 @@ TEST(ContentText, Structures) {
       "AT_FDCWD, NULL, [UTIME_NOW, {tv_sec=7, tv_nsec=0}], 0");
   EXPECT_EQ(text_of(call_of("pipe", {16}), {structure(0, std::string("\3\0\0\0\4\0\0\0", 8), Source::kKernel)}),
             "[3, 4]");
+}
+
+// Whether a ready one may lie behind the copy's end, the result says.
+TEST(ContentText, OfAPollAllThatWasFound) {
+  std::string bytes;
+  for (int fd = 0; fd < 300; fd++) bytes += bytes_of(pollfd{fd, POLLIN, static_cast<short>(fd >= 298 ? POLLIN : 0)});
+  EventRow poll = call_of("poll", {16, 999, 0}, 2);
+  poll.contents = {structure(0, bytes, Source::kKernel, true)};
+  EXPECT_EQ(result_text(poll), "2 ([{fd=298, revents=POLLIN}, {fd=299, revents=POLLIN}])");
+  poll.result = 3;
+  EXPECT_EQ(result_text(poll), "3 ([{fd=298, revents=POLLIN}, {fd=299, revents=POLLIN}, …])");
 }
 
 TEST(ContentText, WaitStatus) {
@@ -146,6 +159,12 @@ TEST(ContentText, Buffers) {
             R"(1, [{iov_base="[redacted]", iov_len=5}], 1)");
   EXPECT_EQ(text_of(call_of("writev", {1, 16, -1}), {data(1, ""), structure(1, vector_of(~0ULL, {~0ULL}))}),
             "1, [{iov_base=…, iov_len=18446744073709551615}, …], 18446744073709551615");
+  // Lengths that no memory has, one after the other.
+  EXPECT_EQ(text_of(call_of("writev", {1, 16, 3}),
+                    {data(1, "abc", Source::kProgram, true), structure(1, vector_of(3, {~0ULL - 1, 9, ~0ULL}))}),
+            R"(1, [{iov_base="abc"…, iov_len=18446744073709551614}, {iov_base=…, iov_len=9}, )"
+            "{iov_base=…, iov_len=18446744073709551615}], 3");
+  EXPECT_EQ(text_of(call_of("writev", {1, 16, 0}), {data(1, ""), structure(1, vector_of(0, {}))}), "1, [], 0");
   EventRow send = call_of("sendmsg", {3, 16, 0}, 2);
   send.strings = {{1, "inet:127.0.0.1:80", false, Source::kProgram}};
   EXPECT_EQ(text_of(send, {data(1, "ab"), structure(1, vector_of(1, {2}))}),

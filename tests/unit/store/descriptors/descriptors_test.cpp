@@ -189,6 +189,52 @@ TEST_F(DescriptorsTest, AreNamedFromOpenToClose) {
             "0|/etc/passwd|0|2");
 }
 
+// A path through /proc/self leads elsewhere in another process, which may have inherited the folder.
+TEST_F(DescriptorsTest, AWorkingDirectoryBehindOnesOwnDescriptorIsThatDescriptors) {
+  open("/srv/data", 3);
+  call("chdir", 0);
+  text(0, "/proc/self/fd/3");
+  call("close", 0, 3);
+  open("/other", 3);
+  call("fork", 101);
+  make(2, 2);
+  of_task(2);
+  open("file", 4);
+  read(4);
+  call("chdir", 0);
+  text(0, "/dev/fd/3/below");
+  open("file", 5);
+  read(5);
+  call("chdir", 0);
+  text(0, "/proc/self/cwd");  // nothing is said of it
+  open("file", 6);
+  read(6);
+  call("chdir", 0);
+  text(0, "/proc/self/fd/77");  // not known
+  open("file", 7);
+  read(7);
+  load();
+  EXPECT_EQ(reads(), "/srv/data/file\n/other/below/file\n?\n?");
+}
+
+TEST_F(DescriptorsTest, WhatIsOpenedThroughADescriptorIsWhatThatIs) {
+  open("/etc/passwd", 3);
+  open("/proc/self/fd/3", 4);
+  read(4);
+  call("pipe", 0);
+  trace_->string(task_, next_, 0, std::string("\5\0\0\0\6\0\0\0", 8), USC_STRING_PAIR);
+  open("/dev/fd/5", 7);
+  read(7);
+  open("/dev/fd/99", 8);  // not known: the path by which it was opened
+  read(8);
+  open("/proc/self", 9);
+  call("openat", 10, 9);
+  text(1, "fd/3");  // another process's, if it inherits descriptor 9
+  read(10);
+  load();
+  EXPECT_EQ(reads(), "/etc/passwd\npipe\n/dev/fd/99\n?");
+}
+
 TEST_F(DescriptorsTest, AreCopied) {
   open("/a", 3);
   call("dup", 4, 3);

@@ -3,10 +3,15 @@
 #include "tracer/walk/user_walk.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <thread>
 
 #include "tests/unit/tracer/own_process.h"
+#include "tracer/model/task_table.h"
+#include "tracer/walk/deferred_walks.h"
+#include "tracer/walk/jit_code.h"
 
 namespace uscope::tracer {
 namespace {
@@ -123,6 +128,79 @@ TEST_F(UserWalk, MemoryWithoutAFileIsWalkedByFramePointers) {
   ASSERT_GE(stack.frames.size(), 2U);
   EXPECT_EQ(stack.frames[0], USC_FRAME(USC_FILE_NONE, kCode + 8, 1));
   EXPECT_EQ(USC_FRAME_OFFSET(stack.frames[1]), USC_FRAME_OFFSET(whole.frames[0]) + 1);
+}
+
+// Unless the code says that it returns by `add $8,%rsp; ret`, whatever rbp holds.
+TEST_F(UserWalk, CodeThatSaysHowItReturnsIsWalkedByThat) {
+  OwnSample sample = take_sample();
+  const UserStack whole = walk(sample);
+  constexpr std::uint64_t kCode = 0x7e0000000000;
+  usc_map jit{};
+  jit.mm = kOwnMm;
+  jit.start = kCode;
+  jit.end = kCode + 4096;
+  mappings_.add(jit);
+  const std::array<std::uint64_t, 2> frame = {77, sample.record().pc + 1};  // pushed by nobody; the return address
+  std::memcpy(sample.bytes.data() + sizeof(usc_sample), frame.data(), sizeof(frame));
+  sample.record().regs[USC_REG_RSP] = sample.record().base;
+  sample.record().regs[USC_REG_RBP] = 1;
+  sample.record().pc = kCode + 8;
+  const auto walk_with = [&](const CodeReader& code) {
+    return walk_sample(sample.record(), mappings_, files_, rows_, {USC_MODE_ALL_ALL, 256}, code);
+  };
+  const UserStack stack = walk_with([&](std::uint64_t pc) {
+    EXPECT_EQ(pc, kCode + 8);
+    return 0x909090c308c48348ULL;
+  });
+  EXPECT_TRUE(stack.has_jit);
+  ASSERT_GE(stack.frames.size(), 2U);
+  EXPECT_EQ(USC_FRAME_OFFSET(stack.frames[1]), USC_FRAME_OFFSET(whole.frames[0]) + 1);
+  // Other code, and code that cannot be read: by rbp, which is none.
+  for (const auto code : {std::optional<std::uint64_t>(0x9090909090909090), std::optional<std::uint64_t>()})
+    EXPECT_EQ(walk_with([&](std::uint64_t) { return code; }).ended, broken(USC_BROKEN_FRAME_POINTER));
+}
+
+TEST_F(UserWalk, TheCodeIsReadFromTheSamplesProcess) {
+  OwnSample sample = take_sample();
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  const std::uint64_t code = 0xc308c48348;
+  std::memcpy(page, &code, sizeof(code));
+  usc_map jit{};
+  jit.mm = kOwnMm;
+  jit.start = reinterpret_cast<std::uint64_t>(page);
+  jit.end = jit.start + 4096;
+  mappings_.add(jit);
+  const std::array<std::uint64_t, 2> frame = {77, sample.record().pc + 1};
+  std::memcpy(sample.bytes.data() + sizeof(usc_sample), frame.data(), sizeof(frame));
+  sample.record().regs[USC_REG_RSP] = sample.record().base;
+  sample.record().regs[USC_REG_RBP] = 1;
+  sample.record().pc = jit.start;
+  sample.record().head.task = 3;
+  TaskTable tasks;
+  usc_task task{};
+  task.head.task = 3;
+  task.pid = static_cast<std::uint32_t>(getpid());
+  tasks.start(task);
+  JitCode reader;
+  WalkInputs inputs{mappings_, files_, rows_, tasks, {USC_MODE_ALL_ALL, 256}};
+  EXPECT_EQ(walk_sample(sample.record(), inputs).ended, broken(USC_BROKEN_FRAME_POINTER));
+  inputs.code = &reader;
+  EXPECT_GE(walk_sample(sample.record(), inputs).frames.size(), 2U);
+  munmap(page, 4096);
+}
+
+TEST(JitCode, IsReadFromTheProcessOnce) {
+  static volatile std::uint64_t code = 0x1122334455667788;
+  const auto at = reinterpret_cast<std::uint64_t>(&code);
+  const auto own = static_cast<std::uint32_t>(getpid());
+  JitCode reader;
+  EXPECT_EQ(reader.at(trace::MmId(1), own, at), 0x1122334455667788U);
+  code = 7;
+  EXPECT_EQ(reader.at(trace::MmId(1), own, at), 0x1122334455667788U);
+  EXPECT_EQ(reader.at(trace::MmId(2), own, at), 7U);
+  EXPECT_EQ(reader.at(trace::MmId(1), own, 16), std::nullopt);
+  EXPECT_EQ(reader.at(trace::MmId(1), 0, 24), std::nullopt);
 }
 
 TEST(WalkTables, DropsWhatWasUsedLongestAgo) {
