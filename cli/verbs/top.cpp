@@ -222,6 +222,7 @@ void add_choice(CLI::App& verb, TopChoice& choice) {
 void add_top(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<TopVerbOptions>();
   options->record.mode = kAllLast;
+  options->record.takes_command = false;
   CLI::App* verb =
       app.add_subcommand("top", "show continuously what running applications call, and from where; q quits, ? helps");
   add_running_target(*verb, options->record);
