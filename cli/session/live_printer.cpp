@@ -39,7 +39,7 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
   row.how = trace::how_name(attached ? std::uint8_t{USC_HOW_ATTACHED} : event.how);
   row.pid = task.pid;
   row.tid = task.tid;
-  row.thread = task.name;
+  row.thread = trace_text(task.name);
   row.source = trace::source_name(event.source);
   row.nr = event.kind;
   if (event.source == USC_SOURCE_SYSCALL) {
@@ -98,7 +98,7 @@ void LivePrinter::on_string(const usc_string& string) {
 
 void LivePrinter::on_image(const usc_exec& exec) {
   if (programs_.size() >= kMostPrograms) programs_.clear();
-  programs_[trace::ImageId(exec.image)] = base_name({exec.data, exec.path_bytes});
+  programs_[trace::ImageId(exec.image)] = trace_text(base_name({exec.data, exec.path_bytes}));
   if (!takes_strings_ || exec.old_tid == 0) return;
   const auto bytes = std::span(reinterpret_cast<const std::byte*>(&exec), exec.head.size);
   std::deque<store::ImageFacts>& images = task(trace::TaskId(exec.head.task)).images;

@@ -12,6 +12,7 @@
 #include "cli/terminal/text_width.h"
 
 #include "analyzer/read/app_modules.h"
+#include "support/text.h"
 
 namespace uscope::cli {
 namespace {
@@ -56,7 +57,18 @@ void add_calls(CLI::App& verb, std::string& calls, const std::string& descriptio
 }
 
 void add_globs(CLI::App& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help) {
-  verb.add_option(name, globs, help)->type_name("GLOB")->allow_extra_args(false);
+  verb.add_option_function<std::vector<std::string>>(
+          name,
+          [&globs](const std::vector<std::string>& given) {
+            globs.clear();
+            for (const std::string& glob : given) {
+              globs.push_back(glob);
+              if (const std::string text = trace_text(glob); text != glob) globs.push_back(text);
+            }
+          },
+          help)
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
 }
 
 void add_app_module(CLI::App& verb, std::vector<std::string>& globs) {
