@@ -49,18 +49,26 @@ class NamesTest : public CommandTest {
     RawTrace trace(folder_ / "names.raw", 1);
     trace.task({});
     trace.file(2, "/opt/bin/app", "IDA");
+    trace.descriptor(1, USC_FD_CWD, "/work", kStart + 5);
+    for (std::uint32_t i = 0; i < kNames.size(); i++) trace.descriptor(1, descriptor(i), path(i), kStart + 6);
+    trace.descriptor(1, USC_FD_END, "", kStart + 7);
     for (std::uint32_t i = 0; i < kNames.size(); i++) {
       const std::uint64_t entry = kStart + 100 + 100 * std::uint64_t{i};
       trace.exec(1, 1, i + 1, 2, path(i), path(i) + std::string(1, '\0'), entry - 10);
       trace.string(1, entry, 0, path(i));
-      trace.event({.entry = entry, .end = entry + 10, .result = 3, .nr = kOpen, .image = i + 1});
-      trace.event({.entry = entry + 20, .end = entry + 30, .nr = kClose, .image = i + 1, .a0 = 3});
+      trace.event({.entry = entry, .end = entry + 10, .result = 99, .nr = kOpen, .image = i + 1});
+      trace.event({.entry = entry + 20,
+                   .end = entry + 30,
+                   .nr = kClose,
+                   .image = i + 1,
+                   .a0 = static_cast<std::uint64_t>(descriptor(i))});
     }
     trace.totals();
     trace.close();
     output({"load", "names.raw", "-o", "names.db"});
   }
 
+  static int descriptor(std::uint32_t i) { return static_cast<int>(100 + i); }
   static std::string path(std::size_t i) { return "/d/" + kNames[i]; }
 
   static constexpr std::uint32_t kOpen = 2;
@@ -88,8 +96,8 @@ TEST_F(NamesTest, OfEventsAreTheBytesAgain) {
   ASSERT_EQ(opens.size(), kNames.size());
   ASSERT_EQ(closes.size(), kNames.size());
   for (std::size_t i = 0; i < kNames.size(); i++) {
-    EXPECT_EQ(bytes_of(between(opens[i], "open(\"", "\", 0")), path(i)) << opens[i];
-    EXPECT_EQ(bytes_of(between(closes[i], "close(3<", ">)")), path(i)) << closes[i];
+    EXPECT_EQ(bytes_of(between(opens[i], "open(\"", "\", O_")), path(i)) << opens[i];
+    EXPECT_EQ(bytes_of(between(closes[i], "close(" + std::to_string(100 + i) + "<", ">)")), path(i)) << closes[i];
     EXPECT_EQ(bytes_of(between(opens[i], "", "[100/100]")), kNames[i]) << opens[i];
   }
   EXPECT_NE(opens[0].find(R"("/d/a\\xffb")"), std::string::npos) << opens[0];
