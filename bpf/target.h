@@ -7,6 +7,7 @@
 #define USCOPE_BPF_TARGET_H
 
 #include "transport.h"
+#include "uscope/interpreter.h"
 
 #define MOST_ANCESTORS 64
 #define MOST_CGROUP_LEVELS 32
@@ -101,9 +102,9 @@ static __noinline int file_name_matches(struct name_scratch *s, const char *path
 	return path_matches(s);
 }
 
-/* The current process's argument 0 and, where it `interprets`, what it was told to interpret. Like the next one a
+/* The current process's argument 0 and, where it has a `language`, what it was told to interpret. Like the next one a
  * function on its own for the verifier, which looks at its many branches once. */
-__noinline int arguments_match(int interprets)
+__noinline int arguments_match(__u32 language)
 {
 	struct name_scratch *s = name_scratch_here();
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -119,16 +120,17 @@ __noinline int arguments_match(int interprets)
 	s->text[bytes & (USC_ARGUMENT_BYTES - 1)] = 0;
 	if (path_matches(s))
 		return 1;
-	if (!interprets)
+	if (!language)
 		return 0;
 	__builtin_memset(&s->scan, 0, sizeof(s->scan));
+	s->scan.language = language;
 	bpf_loop(USC_ARGUMENT_BYTES, argument_scan, &scan, 0);
 	return s->scan.found && is_target_name(s, s->text + (s->scan.base & (USC_ARGUMENT_BYTES - 1)));
 }
 
-__noinline int is_interpreter(__u64 word)
+__noinline __u32 language_of(__u64 word)
 {
-	return usc_is_interpreter(word);
+	return usc_language_of(word);
 }
 
 /* By the executable's name and, of the current process, by its arguments. */
@@ -142,13 +144,14 @@ static __noinline int executable_matches(struct task_struct *task)
 		return 1;
 	if (BPF_CORE_READ(task, tgid) != bpf_get_current_pid_tgid() >> 32)
 		return 0;
-	return arguments_match(is_interpreter(*(__u64 *)s->name.name));
+	return arguments_match(language_of(*(__u64 *)s->name.name));
 }
 
 /* In on_exec: does the new image match? */
 static __noinline int image_matches(struct task_struct *task, struct linux_binprm *bprm)
 {
-	return file_name_matches(name_scratch_here(), BPF_CORE_READ(bprm, filename)) || executable_matches(task);
+	return file_name_matches(name_scratch_here(), BPF_CORE_READ(bprm, filename)) ||
+	       is_target_name(name_scratch_here(), task->comm) || executable_matches(task);
 }
 
 struct cgroup_walk {

@@ -22,6 +22,7 @@
 #include "compat.h"
 #include "session.h"
 #include "target.h"
+#include "uscope/interpreter.h"
 
 #define MOST_NAMES 64u
 #define MOST_GROUPS 64u
@@ -162,12 +163,12 @@ static int read_executable_name(struct task_struct *task, char *name)
 	return 0;
 }
 
-/* The current process's argument 0 and, where it `interprets`, what it was told to interpret. `text`:
+/* The current process's argument 0 and, where it has a `language`, what it was told to interpret. `text`:
  * USC_ARGUMENT_BYTES to work in. */
-static bool arguments_match(char *text, bool interprets)
+static bool arguments_match(char *text, u32 language)
 {
 	u64 start = current->mm->arg_start, bytes = current->mm->arg_end - start;
-	struct usc_argument_scan scan = {};
+	struct usc_argument_scan scan = {.language = language};
 	u32 i;
 
 	bytes = min_t(u64, bytes, USC_ARGUMENT_BYTES - 1);
@@ -176,7 +177,7 @@ static bool arguments_match(char *text, bool interprets)
 	text[bytes] = 0;
 	if (is_target_name(kbasename(text)))
 		return true;
-	if (!interprets)
+	if (!language)
 		return false;
 	for (i = 0; i <= bytes; i++)
 		if (usc_scan_argument(&scan, text, i))
@@ -235,7 +236,7 @@ static bool executable_matches(struct task_struct *task)
 	if (is_target_name(room))
 		return true;
 	return same_thread_group(task, current) && current->mm &&
-	       arguments_match(room + USC_APP_NAME_BYTES, usc_is_interpreter(*(u64 *)room));
+	       arguments_match(room + USC_APP_NAME_BYTES, usc_language_of(*(u64 *)room));
 }
 
 static bool number_matches(struct task_struct *leader)
@@ -306,5 +307,5 @@ int usc_ancestor_matches(struct task_struct *leader)
 
 int usc_image_matches(struct task_struct *task, struct linux_binprm *bprm)
 {
-	return is_target_name(kbasename(bprm->filename)) || executable_matches(task);
+	return is_target_name(kbasename(bprm->filename)) || thread_name_matches(task) || executable_matches(task);
 }

@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint32_t kMostStacks = 1U << 26;
 
 std::string in_module(const std::string& path, std::uint64_t address) {
-  return std::string(base_name(path)) + "+" + hex_number(address);
+  return trace_text(base_name(path)) + "+" + hex_number(address);
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ void CallCounts::on_file(trace::FileId serial, const tracer::File& file) {
 void CallCounts::on_jit_name(trace::MmId mm, const tracer::PerfMapEntry& name) {
   constexpr std::size_t kMostNames = 100000;  // compilers that make code for days
   if (jit_names_.size() >= kMostNames) jit_names_.clear();
-  jit_names_[{mm, name.address}] = name.name;
+  jit_names_[{mm, name.address}] = trace_text(name.name);
 }
 
 CallCounts::Module& CallCounts::module(trace::FileId serial) {
@@ -174,7 +174,7 @@ std::vector<CallLine> CallCounts::lines() {
       line.call = syscalls::syscall_name(static_cast<usc_abi>(key.abi), key.nr);
       line.abi = trace::abi_name(key.abi);
       line.function = function;
-      line.module = path;
+      line.module = trace_text(path);
       line.fallback = named && trigger->fallback;
     }
     line.calls += counts.calls;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "support/text.h"
 #include "syscalls/syscall_table.h"
 #include "trace/names.h"
 
@@ -63,7 +64,8 @@ void ThreadCounts::add_kind(std::vector<Kind>& kinds, std::uint32_t abi, std::ui
 }
 
 ThreadLine ThreadCounts::line(const Counts& counts) {
-  ThreadLine line{counts.pid, counts.tid, counts.name, counts.calls, counts.errors, counts.time_ns, "", "", false};
+  ThreadLine line{counts.pid, counts.tid, trace_text(counts.name), counts.calls, counts.errors, counts.time_ns, "",
+                  "",         false};
   const auto most = std::max_element(counts.kinds.begin(), counts.kinds.end(),
                                      [](const Kind& a, const Kind& b) { return a.calls < b.calls; });
   if (most == counts.kinds.end()) return line;

@@ -40,6 +40,10 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
     if (candidate.size() > word.size() + allowed) continue;
     if (const std::size_t edits = distance(word, candidate); edits <= allowed) near.emplace_back(edits, candidate);
   }
+  constexpr std::size_t kShortest = 2;
+  if (near.empty() && word.size() >= kShortest)
+    for (const std::string& candidate : candidates)
+      if (candidate.starts_with(word)) near.emplace_back(candidate.size(), candidate);
   std::sort(near.begin(), near.end());
   near.erase(std::unique(near.begin(), near.end()), near.end());
   std::vector<std::string> offered;

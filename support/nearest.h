@@ -8,7 +8,8 @@
 
 namespace uscope {
 
-// The candidates that differ from `word` by few letters, the nearest first; at most three.
+// The candidates that differ from `word` by few letters, the nearest first; if there is none, those that begin with it.
+// At most three.
 [[nodiscard]] std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 // "did you mean openat, openat2?"; empty if no candidate is near.

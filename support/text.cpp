@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <cstring>
 
 namespace uscope {
@@ -54,8 +55,13 @@ void append_hex(std::string& out, unsigned char byte) {
   out += fmt::format("\\x{:02x}", byte);
 }
 
-// Copies `text`, with bytes that are not UTF-8 as \xNN; with `printable` also unsafe characters and the backslash.
-std::string escape(std::string_view text, bool printable) {
+// What is escaped beside bytes that are not UTF-8.
+struct Escapes {
+  bool unsafe = false;  // characters that must not reach a terminal
+  bool backslash = false;
+};
+
+std::string escape(std::string_view text, Escapes also) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
@@ -66,9 +72,9 @@ std::string escape(std::string_view text, bool printable) {
       text.remove_prefix(1);
       continue;
     }
-    if (printable && unsafe_length(text) != 0) {
+    if (also.unsafe && unsafe_length(text) != 0) {
       for (std::size_t i = 0; i < length; i++) append_hex(out, static_cast<unsigned char>(text[i]));
-    } else if (printable && first == '\\') {
+    } else if (also.backslash && first == '\\') {
       out += "\\\\";
     } else {
       out += text.substr(0, length);
@@ -91,12 +97,45 @@ std::size_t unsafe_length(std::string_view text) {
   return byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9 ? 3 : 0;
 }
 
-std::string escape_terminal(std::string_view text) {
-  return escape(text, true);
+std::string trace_text(std::string_view bytes) {
+  if (is_ascii(bytes) && bytes.find('\\') == std::string_view::npos) return std::string(bytes);
+  return escape(bytes, {.backslash = true});
 }
 
-std::string to_utf8(std::string_view bytes) {
-  return is_ascii(bytes) ? std::string(bytes) : escape(bytes, false);
+std::string bytes_of(std::string_view text) {
+  constexpr std::size_t kCode = 4;  // \xNN
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = text.find('\\'); at != std::string_view::npos; at = text.find('\\')) {
+    out += text.substr(0, at);
+    text.remove_prefix(at);
+    unsigned byte = 0;
+    const auto read = [&] {
+      const char* const end = text.data() + kCode;
+      return std::from_chars(text.data() + 2, end, byte, 16).ptr == end;
+    };
+    if (text.size() >= kCode && text[1] == 'x' && read()) {
+      out += static_cast<char>(byte);
+      text.remove_prefix(kCode);
+    } else {
+      const bool escaped = text.size() > 1 && (text[1] == '\\' || text[1] == '"');
+      out += text[escaped ? 1 : 0];
+      text.remove_prefix(escaped ? 2 : 1);
+    }
+  }
+  return out.append(text);
+}
+
+std::string printable(std::string_view text) {
+  return escape(text, {.unsafe = true});
+}
+
+std::string escape_terminal(std::string_view bytes) {
+  return escape(bytes, {.unsafe = true, .backslash = true});
+}
+
+std::string to_utf8(std::string_view text) {
+  return is_ascii(text) ? std::string(text) : escape(text, {});
 }
 
 std::string group_digits(std::uint64_t number) {
@@ -161,13 +200,17 @@ std::string shell_quoted(std::string_view word) {
   return out + "'";
 }
 
-std::string in_quotes(std::string_view text) {
+std::string printable_in_quotes(std::string_view text) {
   std::string out = "\"";
-  for (const char byte : escape_terminal(text)) {
+  for (const char byte : printable(text)) {
     if (byte == '"') out += '\\';
     out += byte;
   }
   return out + "\"";
+}
+
+std::string in_quotes(std::string_view bytes) {
+  return printable_in_quotes(trace_text(bytes));
 }
 
 std::string data_in_quotes(std::string_view bytes) {
@@ -192,7 +235,7 @@ std::string data_in_quotes(std::string_view bytes) {
 
 std::string escape_with(std::string_view text, std::string_view marks) {
   std::string out;
-  for (const char byte : escape_terminal(text)) {
+  for (const char byte : printable(text)) {
     if (marks.find(byte) == std::string_view::npos)
       out += byte;
     else

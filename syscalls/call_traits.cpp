@@ -59,14 +59,14 @@ int place_of(std::string_view letters, std::string_view wanted) {
 }  // namespace
 
 bool waits(std::string_view name) {
-  constexpr std::array<std::string_view, 33> kWaiting{
+  constexpr std::array<std::string_view, 34> kWaiting{
       "accept",      "accept4",        "clock_nanosleep", "epoll_pwait",    "epoll_pwait2",
       "epoll_wait",  "epoll_wait_old", "flock",           "futex",          "futex_wait",
       "futex_waitv", "io_getevents",   "io_pgetevents",   "io_uring_enter", "mq_timedreceive",
       "msgrcv",      "nanosleep",      "pause",           "poll",           "ppoll",
       "pselect6",    "recvmmsg",       "restart_syscall", "rt_sigsuspend",  "rt_sigtimedwait",
-      "sched_yield", "select",         "semop",           "semtimedop",     "wait4",
-      "waitid",      "waitpid",        "_newselect"};
+      "sched_yield", "select",         "semop",           "semtimedop",     "vfork",
+      "wait4",       "waitid",         "waitpid",         "_newselect"};
   return contains(kWaiting, without_width(name));
 }
 

@@ -270,8 +270,9 @@ void add_warnings(const DiffOptions& options, const std::set<std::string>& namel
         fmt::format("ranked by effect, not tested: a test across runs takes {} on each side, here are {} and {}",
                     kRunsToTest, options.normal.size(), options.abnormal.size()));
   if (changes.unsteady != 0)
-    warnings.push_back(group_digits(changes.unsteady) +
-                       " cells are left out: only some runs of their side have them, which is no sign of it");
+    warnings.push_back(fmt::format("{} {} left out: only some runs of one side have {}, which is no sign of it",
+                                   plural(changes.unsteady, "cell"), changes.unsteady == 1 ? "is" : "are",
+                                   changes.unsteady == 1 ? "it" : "them"));
   const auto note_cut = [&](const char* name, std::size_t shown, std::size_t total) {
     if (shown < total)
       warnings.push_back(

@@ -12,6 +12,7 @@
 
 #include "analyzer/read/cell_counts.h"
 #include "analyzer/read/query.h"
+#include "support/text.h"
 #include "trace/own_libraries.h"
 #include "trace/runtime_modules.h"
 #include "trace/trigger.h"
@@ -81,8 +82,9 @@ Result<std::size_t> Triggers::read_modules(const std::vector<std::string>& globs
   done = each_row(database_, "SELECT id, path, class FROM main.module WHERE class != 'kernel'", [&](const SqlRow& row) {
     const ModuleRowId id(row.integer(0));
     const std::string path = text(row, 1);
-    const bool matches = std::any_of(globs.begin(), globs.end(),
-                                     [&](const std::string& glob) { return trace::module_matches(glob, path); });
+    const bool matches = std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+      return trace::module_matches(glob, bytes_of(path));
+    });
     if (matches) matched.push_back(id);
     modules_[id] = {.app = matches || row.text(2) == "app",
                     .runtime = row.text(2) == "vdso" || trace::is_runtime(path),

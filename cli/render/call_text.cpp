@@ -49,12 +49,12 @@ usc_abi abi_of(const std::string& name) {
 // `["echo","a b"]` as `["echo", "a b"]`.
 std::string list_text(const std::string& json) {
   const auto list = nlohmann::json::parse(json, nullptr, false);
-  if (!list.is_array()) return in_quotes(json);
+  if (!list.is_array()) return printable_in_quotes(json);
   std::string out;
   for (const auto& item : list) {
     if (!out.empty()) out += ", ";
     const bool is_end = item == "…" && &item == &list.back();  // the list was cut
-    out += is_end || !item.is_string() ? "…" : in_quotes(item.get<std::string>());
+    out += is_end || !item.is_string() ? "…" : printable_in_quotes(item.get<std::string>());
   }
   return "[" + out + "]";
 }
@@ -71,7 +71,7 @@ std::string string_text(char letter, const EventString& string) {
     case 'v':
       return list_text(string.value);
     default:
-      return in_quotes(string.value);
+      return printable_in_quotes(string.value);
   }
 }
 

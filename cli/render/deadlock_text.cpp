@@ -27,8 +27,8 @@ std::string waited(const BlockedThread& thread) {
 
 std::string header(const BlockedThread& thread) {
   std::string text = fmt::format("thread {}", thread.tid);
-  if (!thread.name.empty()) text += fmt::format(" `{}`", escape_terminal(thread.name));
-  if (!thread.process.empty()) text += fmt::format(" of {} (pid {})", escape_terminal(thread.process), thread.pid);
+  if (!thread.name.empty()) text += fmt::format(" `{}`", printable(thread.name));
+  if (!thread.process.empty()) text += fmt::format(" of {} (pid {})", printable(thread.process), thread.pid);
   text += ", waiting for " + waited(thread);
   for (std::size_t i = 0; i < thread.held_by.size(); i++) {
     if (i == kFrames) return text + " …";
@@ -38,9 +38,9 @@ std::string header(const BlockedThread& thread) {
 }
 
 std::string frame(const StackLine& line) {
-  std::string text = escape_terminal(line.function);
-  if (!line.module.empty() && !line.function.starts_with(line.module)) text += "  " + escape_terminal(line.module);
-  if (!line.file.empty()) text += fmt::format("  {}:{}", escape_terminal(line.file), line.line);
+  std::string text = printable(line.function);
+  if (!line.module.empty() && !line.function.starts_with(line.module)) text += "  " + printable(line.module);
+  if (!line.file.empty()) text += fmt::format("  {}:{}", printable(line.file), line.line);
   return text;
 }
 
@@ -61,7 +61,7 @@ std::string stack(const BlockedThread& thread) {
   std::string through;
   std::string last;
   for (auto line = thread.stack.begin(); line != first; ++line) {
-    const std::string name = escape_terminal(line->function);
+    const std::string name = printable(line->function);
     if (name != last) through += (through.empty() ? "" : " ← ") + name;
     last = name;
   }
@@ -79,7 +79,7 @@ std::string heading_cell(const char* heading) {
 std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
   const bool deadlock = finding.verdict == analyzer::Verdict::kDeadlock;
   std::string out =
-      paragraph(heading_cell(deadlock ? "DEADLOCK" : "STALL"), escape_terminal(finding.explanation), width) + "\n";
+      paragraph(heading_cell(deadlock ? "DEADLOCK" : "STALL"), printable(finding.explanation), width) + "\n";
   for (std::size_t i = 0; i < finding.threads.size(); i++) {
     if (i == kThreads) {
       out += fmt::format("    and {} more threads (--format json has all)\n", finding.threads.size() - i);
@@ -93,7 +93,7 @@ std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
 std::string blocked_line(const BlockedThread& thread) {
   std::string text = header(thread) + ": " + std::string(analyzer::primitive_phrase(thread.primitive));
   const StackLine* line = analyzer::application_frame(thread.stack);
-  if (line) text += ", in " + escape_terminal(line->function);
+  if (line) text += ", in " + printable(line->function);
   return "    " + text + "\n";
 }
 
@@ -122,10 +122,10 @@ std::string others(const analyzer::Diagnosis& diagnosis) {
 std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width) {
   std::string out;
   for (const auto& finding : diagnosis.findings) out += finding_text(finding, width);
-  if (diagnosis.findings.empty()) out += paragraph(heading_cell("NONE"), escape_terminal(diagnosis.reason), width);
+  if (diagnosis.findings.empty()) out += paragraph(heading_cell("NONE"), printable(diagnosis.reason), width);
   out += others(diagnosis);
   for (const std::string& warning : diagnosis.warnings)
-    out += paragraph(heading_cell("WARNING"), escape_terminal(warning), width);
+    out += paragraph(heading_cell("WARNING"), printable(warning), width);
   return out;
 }
 

@@ -41,15 +41,15 @@ std::string side(const std::string& head, const std::vector<analyzer::RunFacts>&
 
 std::string warnings(const Diff& diff, std::size_t width) {
   std::string out;
-  for (const std::string& warning : diff.warnings) out += paragraph("  ! ", escape_terminal(warning), width);
+  for (const std::string& warning : diff.warnings) out += paragraph("  ! ", printable(warning), width);
   return out;
 }
 
 std::string caller(const analyzer::CellKey& key) {
   if (key.function.empty()) return "from no application function";
   const std::string function =
-      key.function == analyzer::kNameless ? "functions without a name" : escape_terminal(key.function);
-  return key.module.empty() ? "in " + function : fmt::format("in {} ({})", function, escape_terminal(key.module));
+      key.function == analyzer::kNameless ? "functions without a name" : printable(key.function);
+  return key.module.empty() ? "in " + function : fmt::format("in {} ({})", function, printable(key.module));
 }
 
 std::string errors(const std::map<std::int64_t, std::uint64_t>& counts) {
@@ -96,8 +96,7 @@ std::string example(const analyzer::CellExample& example, std::size_t width) {
   if (!example.strings.empty()) {
     std::string text;
     for (const auto& string : example.strings)
-      text += fmt::format("{}{} ({})", text.empty() ? "" : "  ", escape_terminal(string.value),
-                          group_digits(string.events));
+      text += fmt::format("{}{} ({})", text.empty() ? "" : "  ", printable(string.value), group_digits(string.events));
     out += paragraph(indent + "arguments  ", text, width);
   }
   std::string first;
@@ -105,19 +104,17 @@ std::string example(const analyzer::CellExample& example, std::size_t width) {
     first = fmt::format("first at {} s of {}", seconds(*example.first_ns), escape_terminal(example.file));
   if (!example.threads.empty()) {
     first += first.empty() ? "threads " : ", threads ";
-    for (std::size_t i = 0; i < example.threads.size(); i++)
-      first += (i ? ", " : "") + escape_terminal(example.threads[i]);
+    for (std::size_t i = 0; i < example.threads.size(); i++) first += (i ? ", " : "") + printable(example.threads[i]);
   }
   if (!first.empty()) out += paragraph(indent + "seen       ", first, width);
-  if (!example.stack.empty())
-    out += paragraph(indent + "stack      ", escape_terminal(short_stack(example.stack)), width);
+  if (!example.stack.empty()) out += paragraph(indent + "stack      ", printable(short_stack(example.stack)), width);
   return out;
 }
 
 std::string only_entry(const analyzer::OnlyEntry& entry, std::size_t runs, const std::string& other) {
   const analyzer::OnlyCell& cell = entry.cell;
   const bool new_arguments = entry.new_arguments;
-  std::string text = escape_terminal(cell.key.kind) + " ";
+  std::string text = printable(cell.key.kind) + " ";
   const std::string where = caller(cell.key);
   if (cell.error) {
     if (*cell.error == analyzer::kUnconnected) {
@@ -141,7 +138,7 @@ std::string only_entry(const analyzer::OnlyEntry& entry, std::size_t runs, const
 }
 
 std::string changed_entry(const analyzer::ChangedCell& cell, bool by_work) {
-  std::string text = fmt::format("{} {}: ", escape_terminal(cell.key.kind), caller(cell.key));
+  std::string text = fmt::format("{} {}: ", printable(cell.key.kind), caller(cell.key));
   const auto share = [](double value) { return short_number(100 * value) + " %"; };
   switch (cell.what) {
     case analyzer::Shift::kRate:
@@ -191,7 +188,7 @@ std::string endings(const Diff& diff, std::size_t width) {
   std::string out;
   for (const analyzer::ChangedEnding& change : diff.endings) {
     const auto& [program, code, signal] = change.ending;
-    std::string text = fmt::format("{} {}: {} -> {} processes", escape_terminal(program), describe_exit(code, signal),
+    std::string text = fmt::format("{} {}: {} -> {} processes", printable(program), describe_exit(code, signal),
                                    processes(change.normal), processes(change.abnormal));
     if (diff.normal.size() + diff.abnormal.size() > 2)
       text += fmt::format(", in {} of {} -> {} of {} runs", change.normal.runs, diff.normal.size(),
@@ -209,13 +206,12 @@ std::string objects(const Diff& diff, std::size_t width) {
     out += fmt::format(", the first {}", diff.objects.entries.size());
   out += "\n";
   for (const analyzer::ChangedObject& change : diff.objects.entries)
-    out +=
-        paragraph("      ",
-                  fmt::format("{} {}: {} -> {} bytes{}, {}",
-                              change.direction == analyzer::Direction::kRead ? "read from" : "written to",
-                              escape_terminal(change.object), short_number(change.before), short_number(change.after),
-                              diff.by_work ? " for each piece of work" : " a run", factor(change.effect)),
-                  width);
+    out += paragraph("      ",
+                     fmt::format("{} {}: {} -> {} bytes{}, {}",
+                                 change.direction == analyzer::Direction::kRead ? "read from" : "written to",
+                                 printable(change.object), short_number(change.before), short_number(change.after),
+                                 diff.by_work ? " for each piece of work" : " a run", factor(change.effect)),
+                     width);
   return out;
 }
 

@@ -48,10 +48,10 @@ std::optional<std::int64_t> TimeColumn::moment(std::int64_t ts_ns) const {
 }
 
 std::string event_text(const EventRow& event, const std::string& time) {
-  const std::string name = event.process.empty() ? "?" : escape_terminal(event.process);
-  std::string out = fmt::format("{}[{}/{}] {} {}", name, event.pid, event.tid, time, escape_terminal(event.call));
-  if (!is_call(event)) return fmt::format("{}({}) [{}]\n", out, arguments_text(event), escape_terminal(event.how));
-  if (event.abi != "x86_64" && !event.abi.empty()) out += fmt::format("[{}]", escape_terminal(event.abi));
+  const std::string name = event.process.empty() ? "?" : printable(event.process);
+  std::string out = fmt::format("{}[{}/{}] {} {}", name, event.pid, event.tid, time, printable(event.call));
+  if (!is_call(event)) return fmt::format("{}({}) [{}]\n", out, arguments_text(event), printable(event.how));
+  if (event.abi != "x86_64" && !event.abi.empty()) out += fmt::format("[{}]", printable(event.abi));
   out += fmt::format("({}) = {}", arguments_text(event), result_text(event));
   if (event.dur_ns) out += fmt::format(" <{}>", human_duration(static_cast<double>(*event.dur_ns)));
   return out + "\n";
@@ -62,16 +62,16 @@ std::string frames_text(const std::vector<StackFrame>& frames, const std::string
   for (const StackFrame& frame : frames) {
     const std::string within =
         frame.inlined ? " [inlined]" : "+" + hex_number(static_cast<std::uint64_t>(frame.function_offset));
-    out += fmt::format(" > {}({}{}) [{}]", escape_terminal(frame.module), escape_terminal(frame.function), within,
+    out += fmt::format(" > {}({}{}) [{}]", printable(frame.module), printable(frame.function), within,
                        hex_number(static_cast<std::uint64_t>(frame.rel_pc)));
     if (frame.kernel) out += " [kernel]";
-    if (!frame.file.empty()) out += " " + escape_terminal(frame.file);
+    if (!frame.file.empty()) out += " " + printable(frame.file);
     if (!frame.file.empty() && frame.line > 0) out += fmt::format(":{}", frame.line);
     out += "\n";
   }
   if (frames.empty()) return " > (no stack)\n";
   if (guessed) out += " > (callers of code without unwind data may be missing)\n";
-  if (ended != "root") out += " > (" + escape_terminal(ended) + ")\n";
+  if (ended != "root") out += " > (" + printable(ended) + ")\n";
   return out;
 }
 

@@ -60,7 +60,7 @@ nlohmann::ordered_json file_json(const analyzer::FileLine& line) {
   return value;
 }
 
-std::string files_text(const analyzer::FileTable& table, const std::string& order, std::size_t width) {
+std::string files_text(const analyzer::FileTable& table, const std::string& order, TextWidth width) {
   if (table.files.lines.empty()) return "FILES  none\n";
   TextTable lines = files_table(table.files);
   if (table.files.total > 1) lines.add_row(cells(table.all, "(all " + group_digits(table.files.total) + ")"));

@@ -17,7 +17,7 @@ namespace uscope::cli {
 [[nodiscard]] nlohmann::ordered_json file_json(const analyzer::FileLine& line);
 
 // The output of `uscope files`. `order`: "with most time inside calls".
-[[nodiscard]] std::string files_text(const analyzer::FileTable& table, const std::string& order, std::size_t width);
+[[nodiscard]] std::string files_text(const analyzer::FileTable& table, const std::string& order, TextWidth width);
 [[nodiscard]] std::string files_json(const analyzer::FileTable& table);
 
 }  // namespace uscope::cli

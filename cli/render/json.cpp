@@ -10,8 +10,8 @@
 
 namespace uscope::cli {
 
-nlohmann::ordered_json json_value(const std::string& bytes) {
-  return to_utf8(bytes);
+nlohmann::ordered_json json_value(const std::string& text) {
+  return to_utf8(text);
 }
 
 nlohmann::ordered_json json_value(const std::optional<std::int64_t>& number) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// JSON values for names that may hold any byte, and for numbers that may be missing.
+// JSON values for texts of a trace (support/text.h), and for numbers that may be missing.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace uscope::cli {
 
-[[nodiscard]] nlohmann::ordered_json json_value(const std::string& bytes);
+[[nodiscard]] nlohmann::ordered_json json_value(const std::string& text);
 
 [[nodiscard]] nlohmann::ordered_json json_value(const std::optional<std::int64_t>& number);
 [[nodiscard]] nlohmann::ordered_json json_value(const std::optional<analyzer::EventRowId>& id);

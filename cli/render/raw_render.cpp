@@ -24,7 +24,7 @@ struct AsJson {
   Json operator()(std::uint64_t number) const { return number; }
   Json operator()(std::int64_t number) const { return number; }
   Json operator()(const trace::HexNumber& hex) const { return hex_number(hex.number); }
-  Json operator()(const std::string& bytes) const { return json_value(bytes); }
+  Json operator()(const std::string& bytes) const { return trace_text(bytes); }
 };
 
 std::string field_text(const trace::RecordField& field) {

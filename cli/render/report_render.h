@@ -6,11 +6,12 @@
 #include <string>
 
 #include "analyzer/summary/summary.h"
+#include "cli/terminal/text_width.h"
 
 namespace uscope::cli {
 
 // `file` appears in the hints at the end; `width` is in columns.
-[[nodiscard]] std::string report_text(const analyzer::Summary& summary, const std::string& file, std::size_t width);
+[[nodiscard]] std::string report_text(const analyzer::Summary& summary, const std::string& file, TextWidth width);
 
 [[nodiscard]] std::string report_json(const analyzer::Summary& summary);
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/read/completeness.h"
 #include "cli/render/files_render.h"
 #include "cli/render/text_table.h"
 #include "cli/render/units.h"
@@ -36,7 +37,7 @@ std::string number(std::uint64_t count) {
 
 std::string meta(const Summary& summary, const std::string& key) {
   const auto at = summary.trace.meta.find(key);
-  return at == summary.trace.meta.end() ? "" : escape_terminal(at->second);
+  return at == summary.trace.meta.end() ? "" : printable(at->second);
 }
 
 // A trigger as a table cell; the star is explained below the tables.
@@ -67,11 +68,12 @@ std::string legend(const Summary& summary) {
   return out;
 }
 
-std::string title(const Summary& summary, std::size_t width) {
+std::string title(const Summary& summary, TextWidth width) {
   const auto command = summary.trace.meta.find("command");
-  std::string name = command == summary.trace.meta.end() ? "" : escape_terminal(command_line(command->second));
+  std::string name = command == summary.trace.meta.end() ? "" : printable(command_line(command->second));
   if (name.empty()) name = meta(summary, "target");
-  return shorten("uscope report  " + name, width, Shrink::kEnd) + "\n\n";
+  const std::string whole = "uscope report  " + name;
+  return (width.cuts ? shorten(whole, width.columns, Shrink::kEnd) : whole) + "\n\n";
 }
 
 // The processes that had the loss: "(pid 12: 34, 13: 2, unknown: 1)".
@@ -88,14 +90,14 @@ std::string owners(const analyzer::LossLine& loss) {
   return text;
 }
 
-std::string losses(const Summary& summary, std::size_t width) {
+std::string losses(const Summary& summary, TextWidth width) {
   const bool missing = std::any_of(summary.losses.begin(), summary.losses.end(),
                                    [](const analyzer::LossLine& loss) { return loss.events_missing; });
   std::string out = "LOST     ";
   if (summary.losses.empty()) {
     return out + "  nothing: no loss was counted in " + plural(summary.trace.processes, "process") + "\n";
   }
-  out += missing ? "  THIS TRACE IS NOT COMPLETE:\n" : "  no event; but:\n";
+  out += missing ? fmt::format("  {}:\n", analyzer::kNotComplete) : "  no event; but:\n";
   TextTable table({{"count", Align::kRight}, {"cause"}, {"what it means", Align::kLeft, Shrink::kEnd}, {"where"}});
   for (const auto& loss : summary.losses)
     table.add_row({group_digits(loss.count), loss.cause, loss.meaning, owners(loss)});
@@ -110,14 +112,14 @@ std::string mode_name(const std::string& mode) {
 }
 
 // A list of facts below a heading, broken at commas.
-std::string wrapped(const std::string& list, std::size_t width) {
+std::string wrapped(const std::string& list, TextWidth width) {
   const std::string indent(11, ' ');
   std::string out;
   std::string line = indent;
   for (std::size_t at = 0; at < list.size();) {
     const std::size_t comma = std::min(list.find(", ", at), list.size());
     const std::string item = list.substr(at, comma - at) + (comma < list.size() ? "," : "");
-    if (line != indent && display_width(line) + 1 + display_width(item) > width) {
+    if (line != indent && display_width(line) + 1 + display_width(item) > width.columns) {
       out += line + "\n";
       line = indent;
     }
@@ -150,7 +152,7 @@ std::string clock_lines(const Summary& summary) {
   return out;
 }
 
-std::string trace_line(const Summary& summary, std::size_t width) {
+std::string trace_line(const Summary& summary, TextWidth width) {
   const auto& facts = summary.trace;
   const std::string out = fmt::format("TRACED     {} in {} ({}/s), {}, {}, {}, {}\n", plural(facts.events, "event"),
                                       human_duration(static_cast<double>(facts.duration_ns)),
@@ -165,7 +167,8 @@ std::string trace_line(const Summary& summary, std::size_t width) {
   add("target", "target");
   add("scope", "mode");
   add("at most", "frames");
-  if (!meta(summary, "frames").empty()) how += " frames a stack";
+  if (const std::string frames = meta(summary, "frames"); !frames.empty())
+    how += frames == "1" ? " frame a stack" : " frames a stack";
   if (meta(summary, "calls") != "all") add("calls", "calls");
   add("backend", "backend");
   add("host", "host");
@@ -187,7 +190,7 @@ std::string budget_hint(const Summary& summary) {
   return fmt::format("           `record -S {}` keeps deeper stacks whole\n", budget < kMore ? kMore : USC_MAX_FRAMES);
 }
 
-std::string stack_line(const Summary& summary, std::size_t width) {
+std::string stack_line(const Summary& summary, TextWidth width) {
   const std::uint64_t events = summary.trace.events;
   std::string out = "STACKS     ";
   std::string parts;
@@ -205,9 +208,9 @@ std::string stack_line(const Summary& summary, std::size_t width) {
     } else if (line.ended == "scope") {
       parts += share + " stop at the scope";
     } else if (line.ended == "none") {
-      parts += group_digits(line.events) + " events without a stack";
+      parts += plural(line.events, "event") + " without a stack";
     } else {
-      parts += share + " " + escape_terminal(line.ended);
+      parts += share + " " + printable(line.ended);
     }
   }
   out += (parts.empty() ? "none" : parts) + "\n";
@@ -230,7 +233,7 @@ std::string stack_line(const Summary& summary, std::size_t width) {
   return broken.empty() ? out : out + broken.render(width);
 }
 
-std::string unwind_line(const Summary& summary, std::size_t width) {
+std::string unwind_line(const Summary& summary, TextWidth width) {
   const auto& tables = summary.unwind;
   if (tables.files == 0 && tables.without == 0) return "";
   std::string out = fmt::format("UNWIND     data of {}: {}, {} in the kernel", plural(tables.files, "file"),
@@ -242,7 +245,7 @@ std::string unwind_line(const Summary& summary, std::size_t width) {
   return out + table.render(width);
 }
 
-std::string verify_line(const Summary& summary, std::size_t width) {
+std::string verify_line(const Summary& summary, TextWidth width) {
   if (!summary.verify) return "";
   const auto& result = *summary.verify;
   const std::string out =
@@ -267,7 +270,7 @@ std::string io_uring_line(const Summary& summary) {
   std::string names;
   for (std::size_t i = 0; i < std::min(summary.io_uring.size(), kProcessesNamed); i++) {
     const auto& process = summary.io_uring[i];
-    names += fmt::format("{}{} {}", i ? ", " : "", process.pid, escape_terminal(process.name));
+    names += fmt::format("{}{} {}", i ? ", " : "", process.pid, printable(process.name));
   }
   if (summary.io_uring.size() > kProcessesNamed)
     names += fmt::format(" and {} more", summary.io_uring.size() - kProcessesNamed);
@@ -277,11 +280,11 @@ std::string io_uring_line(const Summary& summary) {
 
 template <typename Line>
 std::string section(const std::string& name, const analyzer::TopList<Line>& list, const std::string& order,
-                    const TextTable& table, std::size_t width) {
+                    const TextTable& table, TextWidth width) {
   return list.lines.empty() ? "" : "\n" + section_head(name, list, order) + table.render(width);
 }
 
-std::string files_section(const analyzer::TopList<analyzer::FileLine>& files, std::size_t width) {
+std::string files_section(const analyzer::TopList<analyzer::FileLine>& files, TextWidth width) {
   return section("FILES", files, "with most time inside calls", files_table(files), width);
 }
 
@@ -290,7 +293,7 @@ std::string ended(const analyzer::ProcessLine& line) {
   return describe_exit(line.exit_code, line.exit_signal);
 }
 
-std::string processes(const Summary& summary, std::size_t width) {
+std::string processes(const Summary& summary, TextWidth width) {
   TextTable table({{"pid", Align::kRight},
                    {"name", Align::kLeft, Shrink::kMiddle},
                    {"lived", Align::kRight},
@@ -306,7 +309,7 @@ std::string processes(const Summary& summary, std::size_t width) {
   return section("PROCESSES", summary.processes, "with most events", table, width);
 }
 
-std::string threads(const Summary& summary, std::size_t width) {
+std::string threads(const Summary& summary, TextWidth width) {
   TextTable table({{"pid/tid", Align::kRight},
                    {"process", Align::kLeft, Shrink::kMiddle},
                    {"thread", Align::kLeft, Shrink::kMiddle},
@@ -323,7 +326,7 @@ std::string threads(const Summary& summary, std::size_t width) {
   return section("THREADS", summary.threads, "with most events", table, width);
 }
 
-std::string calls(const std::string& name, const analyzer::TopList<analyzer::CallLine>& list, std::size_t width) {
+std::string calls(const std::string& name, const analyzer::TopList<analyzer::CallLine>& list, TextWidth width) {
   TextTable table({{"call"},
                    {"abi"},
                    {"events", Align::kRight},
@@ -345,7 +348,7 @@ std::string calls(const std::string& name, const analyzer::TopList<analyzer::Cal
   return section(name, list, "with most time inside", table, width);
 }
 
-std::string gaps(const Summary& summary, std::size_t width) {
+std::string gaps(const Summary& summary, TextWidth width) {
   TextTable table({{"lasted", Align::kRight},
                    {"from", Align::kRight},
                    {"pid/tid", Align::kRight},
@@ -368,7 +371,7 @@ std::string gaps(const Summary& summary, std::size_t width) {
   return out;
 }
 
-std::string triggers(const Summary& summary, std::size_t width) {
+std::string triggers(const Summary& summary, TextWidth width) {
   TextTable table({{"events", Align::kRight},
                    {"errors", Align::kRight},
                    {"open", Align::kRight},
@@ -382,7 +385,7 @@ std::string triggers(const Summary& summary, std::size_t width) {
   return section("TRIGGERS", summary.triggers, "with most events", table, width);
 }
 
-std::string errors(const Summary& summary, std::size_t width) {
+std::string errors(const Summary& summary, TextWidth width) {
   TextTable table({{"events", Align::kRight},
                    {"call"},
                    {"error"},
@@ -394,7 +397,7 @@ std::string errors(const Summary& summary, std::size_t width) {
 }
 
 std::string instances(const std::string& name, const analyzer::TopList<analyzer::CallInstance>& list,
-                      const std::string& order, const std::string& time_title, std::size_t width) {
+                      const std::string& order, const std::string& time_title, TextWidth width) {
   TextTable table({{time_title, Align::kRight},
                    {"at", Align::kRight},
                    {"pid/tid", Align::kRight},
@@ -419,7 +422,7 @@ std::string hints(const Summary& summary, const std::string& file) {
 
 }  // namespace
 
-std::string report_text(const Summary& summary, const std::string& file, std::size_t width) {
+std::string report_text(const Summary& summary, const std::string& file, TextWidth width) {
   return title(summary, width) + losses(summary, width) + trace_line(summary, width) + clock_lines(summary) +
          stack_line(summary, width) + unwind_line(summary, width) + verify_line(summary, width) +
          io_uring_line(summary) + processes(summary, width) + threads(summary, width) +

@@ -14,7 +14,7 @@ constexpr std::size_t kGap = 2;
 }  // namespace
 
 void TextTable::add_row(std::vector<std::string> cells) {
-  for (std::string& cell : cells) cell = escape_terminal(cell);
+  for (std::string& cell : cells) cell = printable(cell);
   cells.resize(columns_.size());
   rows_.push_back(std::move(cells));
 }
@@ -28,10 +28,11 @@ std::vector<std::size_t> TextTable::natural_widths() const {
   return result;
 }
 
-std::vector<bool> TextTable::shown_columns(std::size_t width) const {
+std::vector<bool> TextTable::shown_columns(TextWidth width) const {
   std::vector<bool> shown(columns_.size());
   for (std::size_t i = 0; i < columns_.size(); i++)
     shown[i] = std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return !row[i].empty(); });
+  if (!width.cuts) return shown;
   const std::vector<std::size_t> natural = natural_widths();
   for (;;) {
     std::size_t least = kIndent;
@@ -42,7 +43,7 @@ std::vector<bool> TextTable::shown_columns(std::size_t width) const {
       least += (least > kIndent ? kGap : 0) + (shrinks ? std::min(natural[i], columns_[i].narrowest) : natural[i]);
       if (columns_[i].dispensable > (next < columns_.size() ? columns_[next].dispensable : 0)) next = i;
     }
-    if (least <= width || next == columns_.size()) return shown;
+    if (least <= width.columns || next == columns_.size()) return shown;
     shown[next] = false;
   }
 }
@@ -68,15 +69,15 @@ std::vector<std::size_t> TextTable::widths(std::size_t width, const std::vector<
   return result;
 }
 
-std::string TextTable::render(std::size_t width) const {
+std::string TextTable::render(TextWidth width) const {
   const std::vector<bool> shown = shown_columns(width);
-  const std::vector<std::size_t> column_widths = widths(width, shown);
+  const std::vector<std::size_t> column_widths = widths(width.columns, shown);
   std::string out;
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string text(kIndent, ' ');
     for (std::size_t i = 0; i < columns_.size(); i++) {
       if (!shown[i]) continue;
-      const std::string cell = shorten(cells[i], column_widths[i], columns_[i].shrink);
+      const std::string cell = width.cuts ? shorten(cells[i], column_widths[i], columns_[i].shrink) : cells[i];
       const std::string padding(column_widths[i] - std::min(column_widths[i], display_width(cell)), ' ');
       text += columns_[i].align == Align::kRight ? padding + cell : cell + padding;
       text.append(kGap, ' ');

@@ -36,11 +36,11 @@ class TextTable {
 
   // Returns lines, each indented by two and ended by a newline. Columns without a value in any row are left out, and
   // dispensable ones if the others, shrunk, leave no room for them.
-  [[nodiscard]] std::string render(std::size_t width) const;
+  [[nodiscard]] std::string render(TextWidth width) const;
 
  private:
   [[nodiscard]] std::vector<std::size_t> natural_widths() const;
-  [[nodiscard]] std::vector<bool> shown_columns(std::size_t width) const;
+  [[nodiscard]] std::vector<bool> shown_columns(TextWidth width) const;
   [[nodiscard]] std::vector<std::size_t> widths(std::size_t width, const std::vector<bool>& shown) const;
 
   std::vector<TableColumn> columns_;
@@ -61,7 +61,7 @@ template <typename Line>
 }
 
 // A heading and a text behind it, broken at blanks into lines that fit `width`; all lines but the first are indented by
-// the heading's length. `text` must be safe for a terminal already (escape_terminal).
+// the heading's length. `text` must be safe for a terminal already (printable).
 [[nodiscard]] std::string paragraph(const std::string& head, const std::string& text, std::size_t width);
 
 }  // namespace uscope::cli

@@ -103,7 +103,7 @@ std::vector<std::string> split_lines(std::string_view text) {
 
 // With the columns that fit.
 std::vector<std::string> fitting_table(const std::vector<Column>& columns,
-                                       const std::vector<std::vector<std::string>>& rows, std::size_t width) {
+                                       const std::vector<std::vector<std::string>>& rows, TextWidth width) {
   const unsigned most = std::max_element(columns.begin(), columns.end(), [](const Column& a, const Column& b) {
                           return a.leaves < b.leaves;
                         })->leaves;
@@ -124,9 +124,10 @@ std::vector<std::string> fitting_table(const std::vector<Column>& columns,
       table.add_row(std::move(kept));
     }
     lines = split_lines(table.render(width));
-    if (std::all_of(lines.begin(), lines.end(), [&](const auto& line) { return display_width(line) <= width; })) break;
+    const auto fits = [&](const std::string& line) { return display_width(line) <= width.columns; };
+    if (!width.cuts || std::all_of(lines.begin(), lines.end(), fits)) return lines;
   }
-  for (std::string& line : lines) line = shorten(line, width, Shrink::kEnd);
+  for (std::string& line : lines) line = shorten(line, width.columns, Shrink::kEnd);
   return lines;
 }
 
@@ -199,7 +200,7 @@ std::string top_title(const TopPicture& picture, const std::string& more, std::s
 }
 
 std::vector<std::string> top_table(const TopPicture& picture, TopBy by, const std::vector<std::size_t>& places,
-                                   std::size_t width) {
+                                   TextWidth width) {
   if (places.empty()) return {};
   std::vector<std::vector<std::string>> rows;
   rows.reserve(places.size());
@@ -209,8 +210,8 @@ std::vector<std::string> top_table(const TopPicture& picture, TopBy by, const st
   return fitting_table(by == TopBy::kThread ? thread_columns() : function_columns(), rows, width);
 }
 
-std::string top_text(const TopPicture& picture, const TopChoice& choice, std::size_t most, std::size_t width) {
-  std::string text = top_title(picture, fmt::format("  {} lost", group_digits(picture.lost)), width) + "\n\n";
+std::string top_text(const TopPicture& picture, const TopChoice& choice, std::size_t most, TextWidth width) {
+  std::string text = top_title(picture, fmt::format("  {} lost", group_digits(picture.lost)), width.columns) + "\n\n";
   std::vector<std::size_t> places = top_places(picture, choice);
   const std::size_t matching = places.size();
   places.resize(std::min(most, matching));
@@ -219,7 +220,7 @@ std::string top_text(const TopPicture& picture, const TopChoice& choice, std::si
   if (!choice.lines.filter.empty())
     text += shorten(fmt::format("  {} of {} match {}", group_digits(matching),
                                 plural(top_line_count(picture, choice.by), "line"), in_quotes(choice.lines.filter)),
-                    width, Shrink::kEnd) +
+                    width.columns, Shrink::kEnd) +
             "\n";
   return text;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/terminal/text_width.h"
 #include "live/call_counts.h"
 #include "live/line_choice.h"
 
@@ -36,7 +37,7 @@ struct TopChoice {
 
 // At most `most` lines.
 [[nodiscard]] std::string top_text(const TopPicture& picture, const TopChoice& choice, std::size_t most,
-                                   std::size_t width);
+                                   TextWidth width);
 // docs/json/top.schema.json, on one line.
 [[nodiscard]] std::string top_json(const TopPicture& picture, const TopChoice& choice, std::size_t most);
 
@@ -47,10 +48,10 @@ struct TopChoice {
 [[nodiscard]] std::size_t top_line_count(const TopPicture& picture, TopBy by);
 // Target, time, processes, calls a second, and `more`, in at most `width` columns: the target gives way.
 [[nodiscard]] std::string top_title(const TopPicture& picture, const std::string& more, std::size_t width);
-// A line of titles, and one for each place; none is longer than `width`. Where not all columns have room, those that
-// tell the least are left out. Empty where `places` is.
+// A line of titles, and one for each place; none is longer than `width`, if that cuts. Where not all columns have room,
+// those that tell the least are left out. Empty where `places` is.
 [[nodiscard]] std::vector<std::string> top_table(const TopPicture& picture, TopBy by,
-                                                 const std::vector<std::size_t>& places, std::size_t width);
+                                                 const std::vector<std::size_t>& places, TextWidth width);
 // "call (i386)"; without the ABI where it is the usual one.
 [[nodiscard]] std::string top_call(const std::string& call, const std::string& abi);
 [[nodiscard]] std::string top_function(const live::CallLine& line);

@@ -71,7 +71,7 @@ std::string bottom_text(const TopPicture& picture, const TopView& view, const st
   if (!view.keys) return "Ctrl-C quits";
   if (view.help) return "any key goes back";
   if (view.selected && !places.empty())
-    return escape_terminal(selected_text(picture, view.choice.by, places[std::min(*view.selected, places.size() - 1)]));
+    return printable(selected_text(picture, view.choice.by, places[std::min(*view.selected, places.size() - 1)]));
   return fmt::format("q quit  c/t/e sort  v {}  / filter  p {}  ? help",
                      view.choice.by == TopBy::kThread ? "functions" : "threads", view.paused ? "go on" : "pause");
 }

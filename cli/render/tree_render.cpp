@@ -123,7 +123,7 @@ nlohmann::ordered_json node_json(const ProcessTree& tree, const ProcessNode& nod
 
 }  // namespace
 
-std::string tree_text(const ProcessTree& tree, bool images, std::size_t width) {
+std::string tree_text(const ProcessTree& tree, bool images, TextWidth width) {
   TextTable table({{"process", Align::kLeft, Shrink::kEnd, 48},
                    {"started", Align::kRight},
                    {"lived", Align::kRight},

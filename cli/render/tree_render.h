@@ -6,10 +6,11 @@
 #include <string>
 
 #include "analyzer/read/process_tree.h"
+#include "cli/terminal/text_width.h"
 
 namespace uscope::cli {
 
-[[nodiscard]] std::string tree_text(const analyzer::ProcessTree& tree, bool images, std::size_t width);
+[[nodiscard]] std::string tree_text(const analyzer::ProcessTree& tree, bool images, TextWidth width);
 // docs/json/tree.schema.json
 [[nodiscard]] std::string tree_json(const analyzer::ProcessTree& tree);
 

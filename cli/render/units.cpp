@@ -77,7 +77,7 @@ std::string command_line(const std::string& words) {
 std::string human_bytes(std::uint64_t bytes) {
   constexpr double kStep = 1024;
   constexpr std::array kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < static_cast<std::uint64_t>(kStep)) return std::to_string(bytes) + " bytes";
+  if (bytes < static_cast<std::uint64_t>(kStep)) return plural(bytes, "byte");
   double value = static_cast<double>(bytes) / kStep;
   std::size_t unit = 0;
   for (; value >= kStep && unit + 1 < kUnits.size(); unit++) value /= kStep;

@@ -40,6 +40,12 @@ std::tm local(std::time_t seconds) {
   return fields;
 }
 
+std::tm in_utc(std::time_t seconds) {
+  std::tm fields{};
+  gmtime_r(&seconds, &fields);
+  return fields;
+}
+
 std::optional<int> take_number(std::string_view& text, int most) {
   int number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -63,6 +69,10 @@ bool is_date(int year, int month, int day) {
 std::optional<WallTime> parse_wall_time(std::string_view text) {
   constexpr int kLastYear = 2261;  // the last whole one in 64-bit nanoseconds
   WallTime time;
+  if (text.ends_with('Z')) {
+    time.utc = true;
+    text.remove_suffix(1);
+  }
   if (text.find('-') != std::string_view::npos) {
     const auto year = take_number(text, kLastYear);
     if (!year || *year < 1970 || !take(text, '-')) return std::nullopt;
@@ -70,7 +80,7 @@ std::optional<WallTime> parse_wall_time(std::string_view text) {
     if (!month || *month == 0 || !take(text, '-')) return std::nullopt;
     const auto day = take_number(text, 31);
     if (!day || !is_date(*year, *month, *day) || (!take(text, ' ') && !take(text, 'T'))) return std::nullopt;
-    time = {*year, *month, *day, 0};
+    time = {*year, *month, *day, 0, time.utc};
   }
   const auto hours = take_number(text, 23);
   if (!hours || !take(text, ':')) return std::nullopt;
@@ -89,7 +99,8 @@ std::optional<WallTime> parse_wall_time(std::string_view text) {
 }
 
 // `days` after the day of `date`, whose other fields are ignored.
-std::int64_t moment_of(const std::tm& date, int days, std::int64_t of_day_ns) {
+std::int64_t moment_of(const std::tm& date, int days, const WallTime& time) {
+  const std::int64_t of_day_ns = time.of_day_ns;
   std::tm fields{};
   fields.tm_year = date.tm_year;
   fields.tm_mon = date.tm_mon;
@@ -100,7 +111,8 @@ std::int64_t moment_of(const std::tm& date, int days, std::int64_t of_day_ns) {
   fields.tm_sec = static_cast<int>(seconds % 60);
   fields.tm_isdst = -1;
   constexpr std::time_t kLast = std::numeric_limits<std::int64_t>::max() / kSecond - 1;
-  return std::clamp<std::time_t>(std::mktime(&fields), -kLast, kLast) * kSecond + of_day_ns % kSecond;
+  return std::clamp<std::time_t>(time.utc ? timegm(&fields) : std::mktime(&fields), -kLast, kLast) * kSecond +
+         of_day_ns % kSecond;
 }
 
 }  // namespace
@@ -125,8 +137,7 @@ std::string date_and_time(std::int64_t moment_ns) {
 
 std::string iso_time(std::int64_t moment_ns) {
   const Split parts = split(moment_ns);
-  std::tm fields{};
-  gmtime_r(&parts.seconds, &fields);
+  const std::tm fields = in_utc(parts.seconds);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:09}Z", fields.tm_year + 1900, fields.tm_mon + 1,
                      fields.tm_mday, fields.tm_hour, fields.tm_min, fields.tm_sec, parts.nanoseconds);
 }
@@ -140,8 +151,8 @@ Result<TimePoint> parse_time_point(const std::string& text) {
   const auto time = parse_wall_time(text);
   if (!time)
     return Error{"'" + text + "' is no time",
-                 "write a time of the day as 14:05 or 14:05:30.5, a moment as '2026-11-22 14:05', or a length of time "
-                 "since the trace's start as 1.5s"};
+                 "write a time of the day as 14:05 or 14:05:30.5, a moment as '2026-11-22 14:05', both with Z behind "
+                 "them for UTC, or a length of time since the trace's start as 1.5s"};
   return TimePoint(*time);
 }
 
@@ -151,15 +162,19 @@ std::int64_t since_start(const WallTime& time, std::int64_t began_ns, std::int64
     date.tm_year = time.year - 1900;
     date.tm_mon = time.month - 1;
     date.tm_mday = time.day;
-    return analyzer::difference(moment_of(date, 0, time.of_day_ns), began_ns);
+    return analyzer::difference(moment_of(date, 0, time), began_ns);
   }
-  const std::tm first_day = local(split(began_ns).seconds);
-  const std::int64_t first = analyzer::difference(moment_of(first_day, 0, time.of_day_ns), began_ns);
+  const auto day_of = [&](std::int64_t moment_ns) {
+    const std::time_t seconds = split(moment_ns).seconds;
+    return time.utc ? in_utc(seconds) : local(seconds);
+  };
+  const std::tm first_day = day_of(began_ns);
+  const std::int64_t first = analyzer::difference(moment_of(first_day, 0, time), began_ns);
   if (first >= 0) return first;
   // Before the trace, unless the trace went on into the next day: then that day's.
-  const std::tm last_day = local(split(began_ns + std::max<std::int64_t>(0, duration_ns)).seconds);
+  const std::tm last_day = day_of(began_ns + std::max<std::int64_t>(0, duration_ns));
   const bool one_day = first_day.tm_year == last_day.tm_year && first_day.tm_yday == last_day.tm_yday;
-  return one_day ? first : analyzer::difference(moment_of(first_day, 1, time.of_day_ns), began_ns);
+  return one_day ? first : analyzer::difference(moment_of(first_day, 1, time), began_ns);
 }
 
 }  // namespace uscope::cli

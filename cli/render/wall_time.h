@@ -24,12 +24,13 @@ struct WallTime {
   int month = 0;
   int day = 0;
   std::int64_t of_day_ns = 0;
+  bool utc = false;  // a Z stands behind it; otherwise it is in the user's time zone
 };
 
 // A length of time, or a time by the clock.
 using TimePoint = std::variant<std::int64_t, WallTime>;
 
-// "1.5s" (as parse_duration), "14:05", "14:05:30.5", "2026-11-22 14:05", "2026-11-22T14:05:30".
+// "1.5s" (as parse_duration), "14:05", "14:05:30.5", "2026-11-22 14:05", "2026-11-22T14:05:30", "2026-11-22T13:05:30Z".
 [[nodiscard]] Result<TimePoint> parse_time_point(const std::string& text);
 
 // Converts to time since the trace's start, which began at `began_ns` and lasted `duration_ns`. A time without a date

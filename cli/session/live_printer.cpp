@@ -39,7 +39,7 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
   row.how = trace::how_name(attached ? std::uint8_t{USC_HOW_ATTACHED} : event.how);
   row.pid = task.pid;
   row.tid = task.tid;
-  row.thread = task.name;
+  row.thread = trace_text(task.name);
   row.source = trace::source_name(event.source);
   row.nr = event.kind;
   if (event.source == USC_SOURCE_SYSCALL) {

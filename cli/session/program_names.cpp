@@ -7,7 +7,7 @@ namespace uscope::cli {
 
 void ProgramNames::define(trace::ImageId image, std::string_view path) {
   if (!image) return;
-  const std::string name(base_name(path));
+  const std::string name = trace_text(base_name(path));
   auto at = numbers_.find(name);
   if (at == numbers_.end()) {
     if (names_.size() >= most_) {

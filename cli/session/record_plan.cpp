@@ -104,6 +104,10 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
   if (!options.until_stall.empty()) {
     auto duration = parse_duration(options.until_stall);
     if (!duration) return duration.error();
+    constexpr std::int64_t kLeast = 1'000'000'000;  // younger waits are not looked at (tracer/futex/futex_watch.h)
+    if (*duration < kLeast)
+      return Error{"--until-stall is too short: " + options.until_stall,
+                   "give at least 1s: shorter waits are not looked at"};
     out.stall_ns = static_cast<std::uint64_t>(*duration);
     if (!calls->x86_64[USC_FUTEX_X86_64])
       return Error{"--until-stall looks at futex calls, which -e " + options.calls + " leaves out", "add futex to -e"};
@@ -115,27 +119,28 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
   }
   const auto joined = [](const std::vector<std::string>& list) {
     nlohmann::json array = nlohmann::json::array();
-    for (const std::string& item : list) array.push_back(to_utf8(item));
+    for (const std::string& item : list) array.push_back(trace_text(item));
     return array.dump();
   };
   utsname system{};
   uname(&system);
-  out.meta = {{"uscope_version", USCOPE_VERSION},
-              {"host", to_utf8(system.nodename)},
-              {"kernel", std::string(system.sysname) + " " + system.release},
-              {"mode", std::to_string(options.mode)},
-              {"frames", std::to_string(options.budget)},
-              {"calls", options.calls},
-              {"target", to_utf8(Redactor(options.redact).hides(describe_target(options)) ? std::string(kRedacted)
-                                                                                          : describe_target(options))},
-              {"strings", std::to_string(out.config.string_bytes)},
-              {"data", std::to_string(out.config.data_bytes)},
-              {"redact", joined(options.redact)},
-              {"follow", options.follow},
-              {"app_modules", joined(options.app_modules)},
-              {"excluded_modules", joined(options.excluded_modules)},
-              {"verify_every", std::to_string(options.verify_every)}};
-  if (!options.stap.empty()) out.meta.emplace_back("stap", to_utf8(options.stap));
+  out.meta = {
+      {"uscope_version", USCOPE_VERSION},
+      {"host", trace_text(system.nodename)},
+      {"kernel", std::string(system.sysname) + " " + system.release},
+      {"mode", std::to_string(options.mode)},
+      {"frames", std::to_string(options.budget)},
+      {"calls", options.calls},
+      {"target", trace_text(Redactor(options.redact).hides(describe_target(options)) ? std::string(kRedacted)
+                                                                                     : describe_target(options))},
+      {"strings", std::to_string(out.config.string_bytes)},
+      {"data", std::to_string(out.config.data_bytes)},
+      {"redact", joined(options.redact)},
+      {"follow", options.follow},
+      {"app_modules", joined(options.app_modules)},
+      {"excluded_modules", joined(options.excluded_modules)},
+      {"verify_every", std::to_string(options.verify_every)}};
+  if (!options.stap.empty()) out.meta.emplace_back("stap", trace_text(options.stap));
   if (!options.command.empty()) out.meta.emplace_back("command", joined(recorded_command(options)));
   return out;
 }

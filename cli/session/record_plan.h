@@ -40,6 +40,7 @@ struct RecordVerbOptions {
   unsigned verify_every = 0;
   std::string stap;  // a SystemTap script, or its compiled module; "" = none
   DebuginfodChoice debuginfod;
+  bool takes_command = true;         // false: a verb that only looks at what runs
   std::vector<std::string> command;  // either this or one of the next three
   std::vector<std::string> apps;
   std::vector<std::uint32_t> pids;

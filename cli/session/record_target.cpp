@@ -8,12 +8,15 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <utility>
 
+#include "cli/terminal/text_width.h"
 #include "support/text.h"
 #include "uscope/trace_map.h"
 
@@ -47,6 +50,18 @@ Result<std::uint64_t> cgroup_id(const std::string& path) {
   return std::uint64_t{status.st_ino};
 }
 
+constexpr std::size_t kMostNames = 8;     // names that no process has, in one message
+constexpr std::size_t kNameWidth = 40;    // of a name, so that its line fits 80 columns
+constexpr std::size_t kTargetWidth = 32;  // of the names that are waited for
+
+std::string short_name(const std::string& name) {
+  return shorten(escape_terminal(name), kNameWidth, Shrink::kMiddle);
+}
+
+std::string process_text(const std::pair<std::string, std::uint32_t>& process) {
+  return fmt::format("{} (pid {})", short_name(process.first), process.second);
+}
+
 std::string joined(const std::vector<std::string>& list) {
   std::string text;
   for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;
@@ -65,7 +80,8 @@ Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions&
   }
   if (kinds != 1)
     return Error{kinds == 0 ? "nothing to trace" : "more than one kind of target",
-                 "give one of: -- COMMAND, --app NAME, --pid PID, --cgroup PATH"};
+                 fmt::format("give one of: {}--app NAME, --pid PID, --cgroup PATH",
+                             options.takes_command ? "-- COMMAND, " : "")};
   if (!options.user.empty() && options.command.empty())
     return Error{"--user is for a command that uscope starts", "leave it out"};
   usc_target& target = out.config.target;
@@ -108,25 +124,44 @@ std::string describe_target(const RecordVerbOptions& options) {
 
 std::string near_misses(const std::vector<tracer::MissingName>& missing) {
   std::string text;
+  std::size_t named = 0;
   for (const tracer::MissingName& name : missing) {
-    if (name.near.empty()) continue;
+    if (name.near.empty() || ++named > kMostNames) continue;
     std::string near;
-    for (const auto& [other, pid] : name.near)
-      near += (near.empty() ? "" : ", ") + fmt::format("{} (pid {})", escape_terminal(other), pid);
-    text += fmt::format("{}no process is called {}; did you mean {}?", text.empty() ? "" : "; ",
-                        escape_terminal(name.name), near);
+    for (const auto& process : name.near) near += (near.empty() ? "" : ", ") + process_text(process);
+    text += fmt::format("{}no process is called {}; did you mean {}?", text.empty() ? "" : "; ", short_name(name.name),
+                        near);
   }
   return text;
 }
 
+std::string missing_lines(const std::vector<tracer::MissingName>& missing) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(missing.size(), kMostNames); i++) {
+    const tracer::MissingName& name = missing[i];
+    text +=
+        fmt::format("  no process is called {}{}\n", short_name(name.name), name.near.empty() ? "" : "; did you mean");
+    for (const auto& process : name.near)
+      text += fmt::format("    {}{}\n", process_text(process), &process == &name.near.back() ? "?" : "");
+  }
+  if (missing.size() > kMostNames) text += fmt::format("  nor {} more names\n", missing.size() - kMostNames);
+  return text;
+}
+
+std::string found_text(const RecordVerbOptions& options, const tracer::FoundRunning& found) {
+  const std::string target = shorten(escape_terminal(describe_target(options)), kTargetWidth, Shrink::kEnd);
+  const std::string first =
+      found.threads == 0 ? fmt::format("uscope: nothing of {} runs yet: waiting for it;", target)
+                         : fmt::format("uscope: tracing {}: {} already;", target,
+                                       plural(found.threads, "thread") + (found.threads == 1 ? " runs" : " run"));
+  constexpr std::string_view kHowToEnd = "Ctrl-C ends tracing";
+  constexpr std::size_t kLineWidth = 80;
+  const bool fits = display_width(first) + 1 + kHowToEnd.size() <= kLineWidth;
+  return fmt::format("{}{}{}\n{}", first, fits ? " " : "\n  ", kHowToEnd, missing_lines(found.missing));
+}
+
 void print_found(const RecordVerbOptions& options, const tracer::FoundRunning& found) {
-  const std::string target = escape_terminal(describe_target(options));
-  if (found.threads != 0)
-    std::fprintf(stderr, "uscope: tracing %s: %s threads run already; Ctrl-C ends tracing\n", target.c_str(),
-                 group_digits(found.threads).c_str());
-  else
-    std::fprintf(stderr, "uscope: nothing of %s runs yet: waiting for it; Ctrl-C ends tracing\n", target.c_str());
-  if (const std::string near = near_misses(found.missing); !near.empty()) std::fprintf(stderr, "  %s\n", near.c_str());
+  std::fputs(found_text(options, found).c_str(), stderr);
 }
 
 }  // namespace uscope::cli

@@ -21,7 +21,10 @@ Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions&
 // "no process is called redis; did you mean redis-server (pid 12)?", names escaped; "" if nothing is like these names.
 [[nodiscard]] std::string near_misses(const std::vector<tracer::MissingName>& missing);
 
-// Prints what `record` and `top` found running, before they wait: how many threads, or that there are none yet.
+// What `record` and `top` found running, before they wait: how many threads, or that there are none yet, and which
+// names no process has. Every line fits 80 columns.
+[[nodiscard]] std::string found_text(const RecordVerbOptions& options, const tracer::FoundRunning& found);
+// Prints that.
 void print_found(const RecordVerbOptions& options, const tracer::FoundRunning& found);
 
 }  // namespace uscope::cli

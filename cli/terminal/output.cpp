@@ -30,15 +30,15 @@ void print_error(const Error& error) {
   const bool wraps = isatty(STDERR_FILENO) != 0;
   const auto lines = [&](const std::string& text) {
     const std::string safe = escape_terminal(text);
-    return wraps ? wrapped(safe, text_width(stderr), kIndent) : safe;
+    return wraps ? wrapped(safe, text_width(stderr).columns, kIndent) : safe;
   };
   std::fprintf(stderr, "%s\n", lines("uscope: " + error.what).c_str());
   if (!error.remedy.empty()) std::fprintf(stderr, "  %s\n", lines(error.remedy).c_str());
 }
 
-std::size_t text_width(std::FILE* stream) {
+TextWidth text_width(std::FILE* stream) {
   const int fd = fileno(stream);
-  if (fd < 0 || isatty(fd) == 0) return kPlainWidth;
+  if (fd < 0 || isatty(fd) == 0) return {kPlainWidth, false};
   winsize size{};
   if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kPlainWidth;
   return std::max<std::size_t>(size.ws_col, 80);

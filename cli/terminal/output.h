@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "cli/terminal/text_width.h"
 #include "support/result.h"
 
 namespace uscope::cli {
@@ -37,7 +38,7 @@ void print_error(const Error& error);
 
 constexpr std::size_t kPlainWidth = 110;  // columns, if the output is not a terminal
 
-// Columns of the terminal behind a stream, at least 80; kPlainWidth if it is not a terminal.
-[[nodiscard]] std::size_t text_width(std::FILE* stream);
+// Columns of the terminal behind a stream, at least 80; kPlainWidth, and nothing is cut, if it is not a terminal.
+[[nodiscard]] TextWidth text_width(std::FILE* stream);
 
 }  // namespace uscope::cli

@@ -11,6 +11,15 @@ namespace uscope::cli {
 // The part that a text loses if it is too wide.
 enum class Shrink { kNever, kMiddle, kEnd };
 
+// The columns that a text is laid out for. On a terminal, what is wider is cut or broken. Elsewhere nothing is cut: a
+// long cell of a table moves the rest of its line to the right, and no column is left out.
+struct TextWidth {
+  std::size_t columns;
+  bool cuts = true;
+  // NOLINTNEXTLINE(google-explicit-constructor): a number of columns is a width that cuts
+  constexpr TextWidth(std::size_t of, bool is_cut = true) : columns(of), cuts(is_cut) {}
+};
+
 // Columns of a text: code points of UTF-8 (wide characters count as one).
 [[nodiscard]] std::size_t display_width(std::string_view text);
 

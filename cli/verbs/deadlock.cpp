@@ -14,6 +14,7 @@ namespace uscope::cli {
 
 void add_deadlock(CommandLine& line) {
   auto options = std::make_shared<DeadlockOptions>();
+  options->running.takes_command = false;
   Verb* verb = line.add_verb(
       "deadlock", "find threads that wait for each other: at the end of a trace, or in an application that hangs now");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written");
@@ -28,7 +29,7 @@ void add_deadlock(CommandLine& line) {
 
 Result<int> show_diagnosis(const analyzer::Diagnosis& diagnosis, Format format) {
   Output out(stdout);
-  out.write(format == Format::kText ? deadlock_text(diagnosis, text_width(stdout)) : deadlock_json(diagnosis));
+  out.write(format == Format::kText ? deadlock_text(diagnosis, text_width(stdout).columns) : deadlock_json(diagnosis));
   if (auto done = out.finish(); !done) return done.error();
   return diagnosis.verdict == analyzer::Verdict::kNone ? 0 : 1;
 }

@@ -106,7 +106,7 @@ Result<int> run_diff(const DiffVerbOptions& options) {
   auto found = analyzer::diff(*parsed);
   if (!found) return found.error();
   Output out(stdout);
-  out.write(options.format == Format::kText ? diff_text(*found, text_width(stdout)) : diff_json(*found));
+  out.write(options.format == Format::kText ? diff_text(*found, text_width(stdout).columns) : diff_json(*found));
   if (auto done = out.finish(); !done) return done.error();
   return 0;
 }

@@ -123,7 +123,7 @@ Result<int> run_events(const EventsOptions& options) {
   auto filter = event_filter(options.events);
   if (!filter) return filter.error();
   filter->limit = options.limit;
-  auto database = open_confined(options.file);
+  auto database = open_and_warn(options.file);
   if (!database) return database.error();
   if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();
   auto catalog = analyzer::read_catalog(*database);

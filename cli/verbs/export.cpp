@@ -41,6 +41,7 @@ Result<Stream> stream_over(int fd) {
 }
 
 Result<void> write_folded(const ExportOptions& options, const store::Database& database, std::FILE* stream) {
+  if (auto warned = warn_of_missing_events(database); !warned) return warned;
   Output out(stream);
   auto catalog = analyzer::read_catalog(database);
   if (!catalog) return catalog.error();
@@ -54,9 +55,12 @@ Result<void> write_folded(const ExportOptions& options, const store::Database& d
   });
   if (!totals) return totals.error();
   if (totals->events_left_out > 0)
-    std::fprintf(stderr, "uscope: %s of %s events have no duration (they never returned) and no weight here\n",
-                 group_digits(totals->events_left_out).c_str(),
-                 group_digits(totals->events + totals->events_left_out).c_str());
+    std::fputs(
+        fmt::format("uscope: {} of {} {} no duration (never returned) and no weight here\n",
+                    group_digits(totals->events_left_out), plural(totals->events + totals->events_left_out, "event"),
+                    totals->events_left_out == 1 ? "has" : "have")
+            .c_str(),
+        stderr);
   return out.finish();
 }
 

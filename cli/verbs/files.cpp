@@ -51,7 +51,7 @@ void add_files(CommandLine& line) {
 }
 
 Result<int> run_files(const FilesOptions& options) {
-  auto database = open_confined(options.file);
+  auto database = open_and_warn(options.file);
   if (!database) return database.error();
   auto catalog = analyzer::read_catalog(*database);
   if (!catalog) return catalog.error();

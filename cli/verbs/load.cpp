@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/verbs/load.h"
 
+#include <fmt/core.h>
+
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -29,7 +31,9 @@ std::string load_text(const store::LoadSummary& loaded, const Client& debuginfod
                      (replaced ? ", in place of an older file\n" : "\n");
   if (loaded.lost_beside) text += lost_beside_text(loaded.lost_beside) + "\n";
   if (!loaded.complete) text += "  the raw trace breaks off: its recording was not ended in order\n";
-  if (loaded.damaged_bytes) text += "  " + group_digits(loaded.damaged_bytes) + " bytes of it are damaged\n";
+  if (loaded.damaged_bytes)
+    text += fmt::format("  {} of it {} damaged\n", plural(loaded.damaged_bytes, "byte"),
+                        loaded.damaged_bytes == 1 ? "is" : "are");
   if (debuginfod) text += "  " + escape_terminal(debuginfod_text(debuginfod->figures())) + "\n";
   return text;
 }

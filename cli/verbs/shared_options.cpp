@@ -9,6 +9,7 @@
 
 #include "analyzer/read/app_modules.h"
 #include "cli/terminal/text_width.h"
+#include "support/text.h"
 
 namespace uscope::cli {
 namespace {
@@ -45,7 +46,17 @@ void add_calls(Verb& verb, std::string& calls, const std::string& description) {
 }
 
 void add_globs(Verb& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help) {
-  verb.add_option(name, globs, help)->type_name("GLOB");
+  verb.add_words(
+          name,
+          [&globs](const Words& given) {
+            globs.clear();
+            for (const std::string& glob : given) {
+              globs.push_back(glob);
+              if (const std::string text = trace_text(glob); text != glob) globs.push_back(text);
+            }
+          },
+          help)
+      ->type_name("GLOB");
 }
 
 void add_app_module(Verb& verb, std::vector<std::string>& globs) {

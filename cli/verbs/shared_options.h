@@ -27,7 +27,8 @@ Option* take_number(Option* option, std::uint64_t least, std::uint64_t most);
 // Declares -e, --calls: a set of system calls. Several are taken together.
 void add_calls(Verb& verb, std::string& calls, const std::string& description);
 
-// Declares an option that may be given more than once, each time with one GLOB.
+// Declares an option that may be given more than once, each time with one GLOB. Names are compared with it as they are,
+// and as readers print them: a GLOB with a backslash stands in the list in both forms.
 void add_globs(Verb& verb, const std::string& name, std::vector<std::string>& globs, const std::string& help);
 
 // Declares `--app-module GLOB` of the readers, which count_app_modules() carries out.

@@ -83,7 +83,7 @@ std::string text_cell(const store::Statement& row, int column) {
     case SQLITE_BLOB:
       return hex(row.text(column));
     default:
-      return escape_terminal(row.text(column));
+      return printable(row.text(column));
   }
 }
 
@@ -208,7 +208,7 @@ void add_sql(CommandLine& line) {
 }
 
 Result<int> run_sql(const SqlOptions& options) {
-  auto database = open_confined(options.file);
+  auto database = open_and_warn(options.file);
   if (!database) return database.error();
   sqlite3_set_authorizer(database->handle(), authorize, nullptr);
   std::vector<std::string> statements;  // all are compiled before the first one runs

@@ -211,6 +211,7 @@ void add_choice(Verb& verb, TopChoice& choice) {
 void add_top(CommandLine& line) {
   auto options = std::make_shared<TopVerbOptions>();
   options->record.mode = kAllLast;
+  options->record.takes_command = false;
   Verb* verb =
       line.add_verb("top", "show continuously what running applications call, and from where; q quits, ? helps");
   add_running_target(*verb, options->record);

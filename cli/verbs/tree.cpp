@@ -22,7 +22,7 @@ void add_tree(CommandLine& line) {
 }
 
 Result<int> run_tree(const TreeOptions& options) {
-  auto database = open_confined(options.file);
+  auto database = open_and_warn(options.file);
   if (!database) return database.error();
   auto tree = analyzer::build_tree(*database);
   if (!tree) return tree.error();

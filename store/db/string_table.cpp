@@ -22,7 +22,7 @@ constexpr std::size_t kMostOfOneHash = 8;
 std::string string_text(const usc_string& head, std::string_view bytes) {
   switch (trace::string_holds(head.kind)) {
     case trace::StringHolds::ADDRESS:
-      if ((head.flags & USC_STRING_REDACTED) == 0) return to_utf8(socket_address_text(bytes));
+      if ((head.flags & USC_STRING_REDACTED) == 0) return trace_text(socket_address_text(bytes));
       break;
     case trace::StringHolds::TEXT_NUL:  // getcwd's result includes the NUL
       if (bytes.ends_with('\0')) bytes.remove_suffix(1);
@@ -30,7 +30,7 @@ std::string string_text(const usc_string& head, std::string_view bytes) {
     default:
       break;
   }
-  return to_utf8(bytes) + ((head.flags & USC_STRING_TRUNCATED) != 0 ? "…" : "");
+  return trace_text(bytes) + ((head.flags & USC_STRING_TRUNCATED) != 0 ? "…" : "");
 }
 
 Result<void> StringTable::prepare() {

@@ -73,7 +73,7 @@ std::string_view family_name(int family) {
 }  // namespace
 
 Result<trace::StringRowId> DescriptorTracker::intern(std::string_view name) {
-  return strings_.intern(redactor_.hides(name) ? kRedacted : name);
+  return strings_.intern(redactor_.hides(bytes_of(name)) ? kRedacted : name);
 }
 
 // Takes effect at the call's return; an empty `name` means an open descriptor of unknown kind.

@@ -357,7 +357,8 @@ Result<bool> DescriptorTracker::is_hidden(trace::StringRowId folder, const trace
   if (!base) return base.error();
   auto rest = strings_.text(path.string_id);
   if (!rest) return rest.error();
-  return redactor_.hides(joined_path(base->value_or(""), rest->value_or("")), (path.flags & USC_STRING_TRUNCATED) != 0);
+  return redactor_.hides(bytes_of(joined_path(base->value_or(""), rest->value_or(""))),
+                         (path.flags & USC_STRING_TRUNCATED) != 0);
 }
 
 // A task whose start is not in the trace may share any table and any folder.

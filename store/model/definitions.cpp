@@ -15,7 +15,7 @@ constexpr std::size_t kMostNamedKinds = 4096;  // the module gives out fewer
 // Arguments as a JSON array of texts. A list that was cut off ends with "…"; its last argument may be cut too.
 std::string argv_json(std::string_view bytes, bool cut) {
   nlohmann::json array = nlohmann::json::array();
-  for (const std::string_view argument : trace::split_nul(bytes)) array.push_back(to_utf8(argument));
+  for (const std::string_view argument : trace::split_nul(bytes)) array.push_back(trace_text(argument));
   if (cut) array.push_back("…");
   return array.dump();
 }
@@ -29,7 +29,7 @@ ImageFacts image_facts(const trace::RawRecord& record) {
   image.task = exec.old_tid != 0 ? trace::TaskId(exec.head.task) : trace::TaskId();
   image.exe_file = trace::FileId(exec.exe_file);
   image.time = exec.head.time;
-  image.path = to_utf8(record.data<usc_exec>(0, exec.path_bytes));
+  image.path = trace_text(record.data<usc_exec>(0, exec.path_bytes));
   image.argv = argv_json(record.data<usc_exec>(exec.path_bytes, exec.argv_bytes), exec.argv_total > exec.argv_bytes);
   return image;
 }
@@ -61,7 +61,7 @@ void Definitions::add(const trace::RawRecord& record) {
       if (file.file > kMostFiles) break;
       FileFacts& facts = files[trace::FileId(file.file)];
       facts.key = file.key;
-      if (facts.path.empty()) facts.path = to_utf8(trace::file_path_of(record));
+      if (facts.path.empty()) facts.path = trace_text(trace::file_path_of(record));
       break;
     }
     case USC_RECORD_FILE_INFO:
@@ -77,7 +77,7 @@ void Definitions::add(const trace::RawRecord& record) {
       const auto kind = record.as<usc_log_kind>();
       if (kind_names.size() < kMostNamedKinds)
         kind_names.try_emplace({trace::source_of(record), kind.kind},
-                               to_utf8(record.data<usc_log_kind>(0, kind.name_bytes)));
+                               trace_text(record.data<usc_log_kind>(0, kind.name_bytes)));
       break;
     }
     case USC_RECORD_KERNEL_PLACE:
@@ -191,7 +191,7 @@ void Definitions::add_exit(const usc_task_exit& exit) {
 void Definitions::add_name(trace::TaskId task, std::uint64_t time, std::string_view name) {
   ThreadFacts& thread = threads[task];
   if (!thread.name.empty() && time < thread.name_time) return;
-  thread.name = to_utf8(name);
+  thread.name = trace_text(name);
   thread.name_time = time;
 }
 
@@ -203,19 +203,19 @@ void Definitions::add_file_info(const trace::RawRecord& record) {
   trace::FileInfoTail tail = trace::file_info_tail(record);
   facts.segments = std::move(tail.segments);
   facts.build_id = tail.build_id;
-  if (!tail.path.empty()) facts.path = to_utf8(tail.path);
+  if (!tail.path.empty()) facts.path = trace_text(tail.path);
   facts.described = true;
   facts.rows = info.rows;
   facts.rules = info.rules;
   facts.row_bytes = info.row_bytes;
   facts.state = info.state;
-  facts.trouble = to_utf8(tail.trouble);
+  facts.trouble = trace_text(tail.trouble);
 }
 
 // The first name of an address stays: it was taken nearest to the time at which the address was seen.
 void Definitions::add_jit_name(const trace::RawRecord& record) {
   const auto jit = record.as<usc_jit_name>();
-  const std::string name = to_utf8(record.data<usc_jit_name>(0, jit.name_bytes));
+  const std::string name = trace_text(record.data<usc_jit_name>(0, jit.name_bytes));
   if (name.empty() || jit.address < jit.start || jit.address - jit.start >= jit.size) return;
   jit_names.try_emplace({trace::MmId(jit.mm), jit.address}, JitName{name, jit.start});
 }
@@ -232,7 +232,7 @@ void Definitions::add_descriptor(const trace::RawRecord& record) {
   descriptor_bytes_ += sizeof(DescriptorFacts) + fd.target_bytes;
   const trace::ProcessId process(fd.process);
   if (!process || descriptor_bytes_ > kMostBytes) return;
-  descriptors.push_back({process, fd.head.time, fd.fd, fd.flags, to_utf8(record.data<usc_fd>(0, fd.target_bytes))});
+  descriptors.push_back({process, fd.head.time, fd.fd, fd.flags, trace_text(record.data<usc_fd>(0, fd.target_bytes))});
 }
 
 void Definitions::finish() {

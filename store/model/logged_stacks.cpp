@@ -32,17 +32,17 @@ std::optional<KernelPlace> parse_kernel_place(std::string_view text) {
   if (module != "?") {
     const auto parts = split(module);
     if (!parts) return std::nullopt;
-    place.module = to_utf8(parts->first);
+    place.module = trace_text(parts->first);
     place.offset = parts->second;
   }
   // A module's symbol has the module's name behind it once more: "ext4_sync_file+0x10 [ext4]".
   std::string_view function = text.substr(space + 1);
   function = function.substr(0, function.find(' '));
   if (const auto parts = split(function)) {
-    place.function = to_utf8(parts->first);
+    place.function = trace_text(parts->first);
     place.function_offset = parts->second;
   } else {
-    place.function = to_utf8(function);
+    place.function = trace_text(function);
   }
   if (place.function.empty()) return std::nullopt;
   return place;

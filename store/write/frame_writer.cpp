@@ -73,7 +73,7 @@ const JitName* FrameWriter::jit_name(trace::MmId mm, std::uint64_t pc, bool exac
 
 symbolizer::ModuleRequest FrameWriter::request_for(trace::FileId serial, const std::string& path,
                                                    const FileFacts& file) {
-  return {serial, path, {file.build_id, file.key, file.segments}};
+  return {serial, bytes_of(path), {file.build_id, file.key, file.segments}};
 }
 
 Result<ModuleRowId> FrameWriter::module_of(const RawFrame& raw) {

@@ -91,10 +91,10 @@ bool demangle_into(const std::string& mangled, Sink& sink) {
 }  // namespace
 
 std::string bounded_utf8(std::string_view text, std::size_t limit) {
-  if (text.size() <= limit) return to_utf8(text);
+  if (text.size() <= limit) return trace_text(text);
   std::size_t end = limit;
   while (end > 0 && limit - end < 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) end--;
-  return to_utf8(text.substr(0, end)) + "…";
+  return trace_text(text.substr(0, end)) + "…";
 }
 
 std::string demangle(std::string_view name) {
@@ -102,7 +102,7 @@ std::string demangle(std::string_view name) {
   if (may_be_mangled && name.size() <= kMaxMangledName && name.find('\0') == std::string_view::npos) {
     Sink sink;
     sink.text.reserve(256);
-    if (demangle_into(std::string(name), sink)) return to_utf8(sink.text);
+    if (demangle_into(std::string(name), sink)) return trace_text(sink.text);
   }
   return bounded_utf8(name);
 }

@@ -42,7 +42,7 @@ static __attribute__((__noinline__)) int check_step(struct check_tables *tables,
 {
 	struct usc_scope_state state = USC_SCOPE_START;
 	__u32 map = usc_map_exec(USC_TARGET_LAUNCH, USC_FOLLOW_TREE, usc_map_first_event(USC_FOLLOW_TREE, 1, 0), 0);
-	struct usc_argument_scan scan = {};
+	struct usc_argument_scan scan = {.language = usc_language_of(0)};
 	static const struct usc_program program;
 	const struct usc_program_input input = {};
 	__u32 at;

@@ -42,8 +42,8 @@ Check check_btf(const Host& host) {
   if (stat((host.root + kPath).c_str(), &status) != 0)
     return {"kernel BTF", false, std::string(kPath) + " is not there",
             "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"};
-  return {"kernel BTF", true,
-          std::string(kPath) + ", " + group_digits(static_cast<std::uint64_t>(status.st_size)) + " bytes", ""};
+  return {"kernel BTF", true, std::string(kPath) + ", " + plural(static_cast<std::uint64_t>(status.st_size), "byte"),
+          ""};
 }
 
 // Confidentiality forbids reading user memory from BPF.

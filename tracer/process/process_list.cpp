@@ -22,12 +22,10 @@
 
 #include "support/text.h"
 #include "support/unique_fd.h"
-#include "uscope/target.h"
+#include "uscope/interpreter.h"
 
 namespace uscope::tracer {
 namespace {
-
-constexpr int kLastArgument = 3;  // the kernel side searches as many arguments for a script
 
 std::string proc_path(std::uint32_t pid, const std::string& name) {
   return fmt::format("/proc/{}/{}", pid, name);
@@ -84,21 +82,24 @@ std::string path_behind(std::uint32_t pid, const std::string& link) {
   return as_inside(pid, text);
 }
 
-bool interprets(const std::string& name) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, name.data(), std::min(name.size(), sizeof(word)));
-  return usc_is_interpreter(word) != 0;
+// 0: it has ended, or its parent is not in uscope's pid namespace.
+std::uint32_t parent_of(std::uint32_t pid) {
+  std::ifstream file(proc_path(pid, "stat"));
+  std::string line;
+  std::getline(file, line, '\0');
+  const std::size_t name_end = line.rfind(')');  // the name may hold anything
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string state;
+  std::uint32_t parent = 0;
+  fields >> state >> parent;
+  return parent;
 }
 
-// The first argument that is not an option.
-std::string script_of(const std::string& arguments) {
-  std::size_t at = arguments.find('\0');
-  for (int i = 1; i <= kLastArgument && at != std::string::npos; i++) {
-    std::string argument = arguments.c_str() + at + 1;
-    if (argument.empty() || argument[0] != '-') return argument;
-    at = arguments.find('\0', at + 1);
-  }
-  return "";
+std::uint32_t language_of(const std::string& executable) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, executable.data(), std::min(executable.size(), sizeof(word)));
+  return usc_language_of(word);
 }
 
 }  // namespace
@@ -111,6 +112,15 @@ std::string link_target(const std::string& link) {
 
 std::vector<std::uint32_t> running_processes() {
   return numbers_in("/proc");
+}
+
+bool is_own_process(std::uint32_t pid) {
+  constexpr int kGenerations = 8;
+  for (int i = 0; i < kGenerations && pid > 1; i++) {
+    if (pid == static_cast<std::uint32_t>(getpid())) return true;
+    pid = parent_of(pid);
+  }
+  return false;
 }
 
 std::uint32_t living_thread_of(std::uint32_t pid) {
@@ -140,6 +150,17 @@ std::string executable_of(std::uint32_t pid) {
   return path_behind(tid, proc_path(tid, "exe"));
 }
 
+std::string script_of(const std::string& executable, std::string_view arguments) {
+  usc_argument_scan scan{};
+  scan.language = language_of(executable);
+  if (scan.language == USC_NO_LANGUAGE) return "";
+  std::array<char, USC_ARGUMENT_BYTES> text{};
+  const std::size_t bytes = arguments.copy(text.data(), text.size() - 1);
+  for (std::uint32_t i = 0; i <= bytes && usc_scan_argument(&scan, text.data(), i) == 0; i++) {
+  }
+  return scan.found != 0 ? std::string(text.data() + scan.base) : "";
+}
+
 ProcessNames names_of(std::uint32_t pid) {
   ProcessNames names;
   names.executable = base_name(executable_of(pid));
@@ -147,7 +168,7 @@ ProcessNames names_of(std::uint32_t pid) {
   const std::string arguments = command_line_of(pid);
   names.comm = name_of(pid);
   names.title = arguments.c_str();
-  if (interprets(names.executable)) names.script = base_name(script_of(arguments));
+  names.script = script_of(names.executable, arguments);
   return names;
 }
 

@@ -18,6 +18,9 @@ inline constexpr std::string_view kDeleted = " (deleted)";
 // The pids of all running processes, as in uscope's own /proc.
 [[nodiscard]] std::vector<std::uint32_t> running_processes();
 
+// Whether it is this process, or one that this process or a descendant of it has started: uscope's own helpers.
+[[nodiscard]] bool is_own_process(std::uint32_t pid);
+
 // A living thread of the process, through whose tid /proc shows memory and files: `pid` itself, unless its first thread
 // has ended before others.
 [[nodiscard]] std::uint32_t living_thread_of(std::uint32_t pid);
@@ -37,7 +40,7 @@ struct ProcessNames {
   std::string executable;  // base name of its executable, whatever link led to it
   std::string comm;        // of its first thread, at most 15 bytes: at first that of the file that it executed
   std::string title;       // its argument number 0, which some programs change into a description of themselves
-  std::string script;      // base name of what it interprets, if its executable is an interpreter
+  std::string script;      // base name of what it interprets (script_of)
 
   // Whether it goes by this name. Of the title, the part behind the last slash counts, or that of its first word:
   // "redis-server" of "/usr/bin/redis-server *:6379".
@@ -46,6 +49,10 @@ struct ProcessNames {
   [[nodiscard]] std::vector<std::string> all() const;
 };
 [[nodiscard]] ProcessNames names_of(std::uint32_t pid);
+
+// What a program of this name interprets by its arguments, each of which ends with NUL: the base name of a script, or
+// the name of a module or class. "" if it is no interpreter, or is given no script (uscope/interpreter.h).
+[[nodiscard]] std::string script_of(const std::string& executable, std::string_view arguments);
 
 // An executable mapping of a file; the path is as from executable_of().
 struct ExecutableMapping {

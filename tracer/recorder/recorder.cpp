@@ -272,8 +272,7 @@ Result<void> Recording::prepare_target() {
     NameSearch search(names.apps);
     for (const std::uint32_t pid : running_processes()) {
       if (end_is_asked_for()) return interrupted();
-      if (pid != static_cast<std::uint32_t>(getpid()) && search.take(pid, looks.names_of(pid)))
-        names.pids.push_back(pid);
+      if (!is_own_process(pid) && search.take(pid, looks.names_of(pid))) names.pids.push_back(pid);
     }
     found_.missing = search.missing();
   }

@@ -53,7 +53,7 @@ class Containers(AttachCase):
     def trace_running(self, command, program, app, ns_pid, path):
         process = self.inside(command, program, "stay")
         tracer = self.attach("--app", app)
-        self.assertIn("1 threads run already", self.text())
+        self.assertIn("1 thread runs already", self.text())
         process.stdin.close()
         self.assertEqual(process.wait(WAIT), 0)
         self.finish(tracer)

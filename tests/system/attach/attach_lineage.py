@@ -68,7 +68,7 @@ class Lineage(AttachCase):
         for follow in ("tree", "image"):
             with self.subTest(follow):
                 tracer = self.attach("--app", "my-tool", "--follow", follow)
-                self.assertIn("1 threads run already", self.text())
+                self.assertIn("1 thread runs already", self.text())
                 self.run_to_end(script)
                 self.run_to_end("perl", "-e", "1")
                 self.finish(tracer)
@@ -111,7 +111,7 @@ class Lineage(AttachCase):
                            f"echo $$ > {root}/cgroup.procs; {LINEAGE} work; true")
         self.wait_for(lambda: str(member.pid) in text_of(f"{below}/cgroup.procs").split(), "not in the group")
         tracer = self.attach("--cgroup", group)
-        self.assertIn("1 threads run already", self.text())
+        self.assertIn("1 thread runs already", self.text())
         member.stdin.close()
         self.assertEqual(member.wait(WAIT), 0)
         self.finish(tracer)
@@ -183,7 +183,7 @@ class Lineage(AttachCase):
         process = self.ready(LINEAGE, "leaderless")
         self.wait_for(lambda: state_of(process.pid) == "Z", "the first thread goes on")
         tracer = self.attach("--app", APP)
-        self.assertIn("1 threads run already", self.text())
+        self.assertIn("1 thread runs already", self.text())
         process.stdin.close()
         self.assertEqual(process.wait(WAIT), 0)
         self.finish(tracer)

@@ -9,7 +9,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from attaching import AttachCase, USCOPE, WAIT, WAITERS  # noqa: E402
+from attaching import AttachCase, USCOPE, WAIT, WAITERS, sleeping  # noqa: E402
 from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
 
 RENAMES_ITSELF = """
@@ -78,7 +78,7 @@ class Names(AttachCase):
         running = self.start(sys.executable, "-c", RENAMES_ITSELF, name, stdout=subprocess.PIPE)
         self.assertEqual(running.stdout.readline(), b"renamed\n")
         tracer = self.attach("--app", name)
-        self.assertIn("1 threads run already", self.text())
+        self.assertIn("1 thread runs already", self.text())
         self.finish(tracer)
         self.assertEqual(self.rows("SELECT pid FROM process"), [(running.pid,)])
 
@@ -94,13 +94,64 @@ class Names(AttachCase):
         self.assertIsNone(bystander.poll())
         self.assertEqual(self.rows("SELECT count(*) FROM process"), [(0,)])
 
+    def test_a_shells_command_is_no_script(self):
+        name = f"command-{self.number}"
+        running = self.start("sh", "-c", f": /etc/{name}; sleep 100; : /etc/{name}")
+        self.wait_for(lambda: os.path.exists(f"/proc/{running.pid}/task/{running.pid}/children") and sleeping(running.pid), "it does not wait")
+        tracer = self.attach("--app", name)
+        self.assertIn("waiting for it", self.text())
+        self.run_to_end("sh", "-ec", f": /etc/{name}")
+        self.run_to_end(sys.executable, "-c", f"0 #/{name}")
+        self.finish(tracer)
+        self.assertEqual(self.rows("SELECT count(*) FROM process"), [(0,)])
+
+    def script(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def check_script(self, name, *command):
+        """Both while it runs and when it is started later; it ends when its input does."""
+        running = self.start(*command, stdin=subprocess.PIPE)
+        self.wait_until_asleep(running.pid, 1)
+        tracer = self.attach("--app", name)
+        self.assertIn("1 thread runs already", self.text())
+        later = self.start(*command, stdin=subprocess.DEVNULL)
+        self.assertEqual(later.wait(WAIT), 0)
+        self.finish(tracer)
+        self.assertEqual(sorted(self.rows("SELECT pid FROM process")), sorted([(running.pid,), (later.pid,)]))
+
+    def test_a_script_behind_options_and_their_values(self):
+        name = f"script-{self.number}.py"
+        self.check_script(name, sys.executable, "-W", "ignore", "-X", "utf8", "-B", "-s", "-u", self.script(name, "import sys; sys.stdin.read()"))
+
+    def test_a_shells_script_behind_options_and_their_values(self):
+        name = f"script-{self.number}.sh"
+        self.check_script(name, "bash", "--norc", "-eo", "pipefail", "+o", "posix", "-u", self.script(name, "read line || true"))
+
+    def test_a_module_is_a_script(self):
+        name = f"module_{self.number}"
+        self.script(name + ".py", "import sys; sys.stdin.read()")
+        self.check_script(name, "env", "-C", self.folder.name, sys.executable, "-u", "-m", name)
+
+    # The kernel cuts a thread's name to 15 letters. It counts as ps shows it.
+    def test_a_running_one_by_a_threads_name_that_was_cut(self):
+        name = f"cut-{self.number:011}"
+        self.check_running(name, "argument-0", "60000", executable=self.link(name + "-and-more"))
+
+    def test_a_later_one_by_a_threads_name_that_was_cut(self):
+        name = f"cut-{self.number:011}"
+        self.check_later(name, "argument-0", "200", executable=self.link(name + "-and-more"))
+
     def test_near_misses_are_named(self):
         name = f"nearly-{self.number}"
         running = self.start(self.link(name + "-server"), "60000")
         self.wait_until_asleep(running.pid, 5)
         tracer = self.attach("--app", name)
         near = f"no process is called {name}; did you mean {name}-server (pid {running.pid})?"
-        self.wait_for(lambda: near in self.text(), "the near miss is not named")
+        lines = f"  no process is called {name}; did you mean\n    {name}-server (pid {running.pid})?\n"
+        self.wait_for(lambda: lines in self.text(), "the near miss is not named")
         self.assertIn("waiting for it", self.text())
         self.finish(tracer)
         done = subprocess.run([USCOPE, "deadlock", *BACKEND_OPTIONS, "--app", name], capture_output=True, text=True, timeout=WAIT, check=False)
@@ -109,7 +160,7 @@ class Names(AttachCase):
         done = subprocess.run([USCOPE, "top", "--once", "--duration", "1", *BACKEND_OPTIONS, "--app", name], capture_output=True, text=True,
                               timeout=WAIT, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(near, done.stderr)
+        self.assertIn(lines, done.stderr)
 
     def test_a_misspelt_name_beside_one_that_runs(self):
         name = f"beside-{self.number}"
@@ -117,8 +168,20 @@ class Names(AttachCase):
         self.wait_until_asleep(running.pid, 5)
         misspelt = name.replace("side", "sdie")
         tracer = self.attach("--app", name, "--app", misspelt)
-        self.wait_for(lambda: f"no process is called {misspelt}; did you mean {name} (pid {running.pid})?" in self.text(), "it is not named")
+        said = f"  no process is called {misspelt}; did you mean\n    {name} (pid {running.pid})?\n"
+        self.wait_for(lambda: said in self.text(), "it is not named")
         self.assertIn("5 threads run already", self.text())
+        self.finish(tracer)
+
+    def test_uscopes_own_helpers_are_not_offered(self):
+        tracer = self.attach("--app", "uscope-reade")
+        self.assertIn("waiting for it", self.text())
+        self.assertIn("no process is called uscope-reade", self.text())
+        with open(f"/proc/{tracer.pid}/task/{tracer.pid}/children", encoding="ascii") as children:
+            helpers = children.read().split()
+        self.assertTrue(helpers)
+        for pid in helpers:
+            self.assertNotIn(f"(pid {pid})", self.text())
         self.finish(tracer)
 
 

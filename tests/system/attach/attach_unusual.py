@@ -32,7 +32,7 @@ class FirstThreadEnded(AttachCase):
     def test_another_thread_executes(self):
         process = self.leaderless(LINEAGE, "work")
         tracer = self.attach("--pid", str(process.pid))
-        self.assertIn("1 threads run already", self.text())
+        self.assertIn("1 thread runs already", self.text())
         process.stdin.close()
         self.assertEqual(process.wait(WAIT), 0)
         self.ends(tracer)  # by itself: nothing of the process counts as living

@@ -43,6 +43,31 @@ TEST(Text, Utf8KeepsControlsAndBackslashes) {
   EXPECT_EQ(to_utf8(""), "");
 }
 
+TEST(Text, ATracesTextStandsForItsBytesAlone) {
+  EXPECT_EQ(trace_text("a\\xffb"), R"(a\\xffb)");
+  EXPECT_EQ(trace_text("a\xff\x62"), R"(a\xffb)");
+  EXPECT_EQ(trace_text("\x1b\n"), "\x1b\n");
+  EXPECT_EQ(printable(trace_text("\x1b\\\xc2\x85")), R"(\x1b\\\xc2\x85)");
+  EXPECT_EQ(printable_in_quotes(R"(a"\\)"), R"("a\"\\")");
+  std::string all;
+  for (int first = 0; first < 256; first++)
+    for (const char* second : {"", "\\", "x41", "\x80", "\xbf\xbf", "\""}) {
+      const std::string bytes = std::string("\\") + static_cast<char>(first) + second;
+      EXPECT_EQ(bytes_of(trace_text(bytes)), bytes);
+      EXPECT_EQ(to_utf8(trace_text(bytes)), trace_text(bytes));
+      EXPECT_EQ(escape_terminal(bytes), printable(trace_text(bytes)));
+      const std::string quoted = in_quotes(bytes);
+      EXPECT_EQ(bytes_of(std::string_view(quoted).substr(1, quoted.size() - 2)), bytes);
+      EXPECT_EQ(bytes_of(escape_with(trace_text(bytes), "<>")), bytes);
+      all += bytes;
+    }
+  EXPECT_EQ(bytes_of(escape_terminal(all)), all);
+}
+
+TEST(Text, WhatIsNoEscapeStandsForItself) {
+  EXPECT_EQ(bytes_of(R"(\q \x4 \xg0 \)"), R"(\q \x4 \xg0 \)");
+}
+
 TEST(Text, DataHasTheLettersOfC) {
   EXPECT_EQ(data_in_quotes(std::string_view("a\0b\n\t\r\v\f\x1b\"\\", 11)), R"("a\0b\n\t\r\v\f\x1b\"\\")");
   EXPECT_EQ(data_in_quotes(std::string_view("\0\0"

@@ -15,7 +15,7 @@ ObjectArgs of(std::string_view name, usc_abi abi = USC_ABI_X86_64) {
 }
 
 TEST(CallTraits, WaitsAreKnownByName) {
-  for (const char* name : {"poll", "epoll_wait", "accept4", "futex", "wait4", "nanosleep", "io_getevents",
+  for (const char* name : {"poll", "epoll_wait", "accept4", "futex", "wait4", "vfork", "nanosleep", "io_getevents",
                            "rt_sigtimedwait", "select", "futex_time64", "ppoll_time64"})
     EXPECT_TRUE(waits(name)) << name;
   for (const char* name : {"read", "openat", "signalfd", "", "poll_"}) EXPECT_FALSE(waits(name)) << name;

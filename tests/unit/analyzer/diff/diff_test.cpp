@@ -139,7 +139,7 @@ TEST_F(DiffTest, WhatOnlyOneOfSeveralNormalRunsDoesIsNoLoss) {
   abnormal({.calls = usual()});
   const Diff found = compared();
   EXPECT_EQ(found.normal_only.total, 0U);
-  EXPECT_TRUE(warned(found, "1 cells are left out"));
+  EXPECT_TRUE(warned(found, "1 cell is left out"));
 }
 
 TEST_F(DiffTest, WhatAllNormalRunsDoAndNoAbnormalOneIsALoss) {

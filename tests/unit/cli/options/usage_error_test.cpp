@@ -33,11 +33,14 @@ class UsageTest : public CommandTest {
 TEST_F(UsageTest, AMisspeltVerbIsGuessed) {
   expect_refused({}, "no verb is given", "`uscope --help` lists the verbs");
   expect_refused({"reprot", "sample.db"}, "uscope has no verb reprot", "did you mean report?");
+  expect_refused({"rec", "--", "true"}, "uscope has no verb rec", "did you mean record?");
+  expect_refused({"dead"}, "uscope has no verb dead", "did you mean deadlock?");
   expect_refused({"frobnicate"}, "uscope has no verb frobnicate", "`uscope --help` lists the verbs");
 }
 
 TEST_F(UsageTest, AMisspeltOptionIsGuessed) {
   expect_refused({"report", "--tpo", "3", "sample.db"}, "`report` has no option --tpo", "did you mean --top?");
+  expect_refused({"record", "--dur", "3", "--", "true"}, "`record` has no option --dur", "did you mean --duration?");
   expect_refused({"report", "--frobnicate=x", "sample.db"}, "`report` has no option --frobnicate",
                  "`uscope report --help` lists its options");
   expect_refused({"report", "sample.db", "other.db"}, "`report` does not take other.db", "`uscope report --help`");
@@ -55,6 +58,18 @@ TEST_F(UsageTest, AForgottenValueIsNoticed) {
   expect_refused({"export", "sample.db", "-o", "--"}, "needs a value, and -- follows", "");
   expect_refused({"events", "sample.db", "--function", ""}, "needs a value, and an empty one is given", "");
   expect_refused({"diff", "--normal", "sample.db", "--abnormal", "--"}, "needs a value, and -- follows", "");
+}
+
+TEST_F(UsageTest, AStallThatIsTooShortToBeSeenIsRefused) {
+  expect_refused({"record", "--until-stall", "0.1", "--", "true"}, "--until-stall is too short: 0.1",
+                 "give at least 1s");
+}
+
+TEST_F(UsageTest, NothingToTraceIsSaidWithWhatTheVerbTakes) {
+  expect_refused({"record"}, "nothing to trace", "give one of: -- COMMAND, --app NAME, --pid PID, --cgroup PATH");
+  expect_refused({"top"}, "nothing to trace", "give one of: --app NAME, --pid PID, --cgroup PATH");
+  expect_refused({"top", "--app", "a", "--pid", "1"}, "more than one kind of target",
+                 "give one of: --app NAME, --pid PID, --cgroup PATH");
 }
 
 TEST_F(UsageTest, NumbersOutOfRangeAreRefusedInShort) {

@@ -33,6 +33,18 @@ TEST(TextTable, LeavesOutWhatIsDispensableIfItMust) {
   EXPECT_EQ(table.render(17), "  call  file\n  read  /etc/pas…\n");
 }
 
+TEST(TextTable, CutsAndLeavesOutNothingIfItsWidthSaysSo) {
+  TextTable table({{"call"},
+                   {"name", Align::kLeft, Shrink::kMiddle, 4},
+                   {"n", Align::kRight, Shrink::kNever, 0, 1},
+                   {"path", Align::kLeft, Shrink::kMiddle, 4}});
+  table.add_row({"read", "a-long-name", "1", "/etc/passwd"});
+  table.add_row({"read", "name", "2", "/"});
+  EXPECT_EQ(table.render({25, false}),
+            "  call  name  n  path\n  read  a-long-name  1  /etc/passwd\n  read  name  2  /\n");
+  EXPECT_EQ(table.render({25, true}), table.render(25));
+}
+
 TEST(TextTable, MakesCellsSafe) {
   TextTable table({{"name"}});
   table.add_row({"a\x1b[1m\nb\xff"});

@@ -30,7 +30,8 @@ TEST(ParseDuration, RefusesTheRest) {
 
 TEST(HumanBytes, HasUnits) {
   EXPECT_EQ(human_bytes(0), "0 bytes");
-  EXPECT_EQ(human_bytes(1023), "1023 bytes");
+  EXPECT_EQ(human_bytes(1), "1 byte");
+  EXPECT_EQ(human_bytes(1023), "1,023 bytes");
   EXPECT_EQ(human_bytes(1536), "1.5 KiB");
   EXPECT_EQ(human_bytes(7985320), "7.6 MiB");
   EXPECT_EQ(human_bytes(std::uint64_t{5} << 30U), "5.0 GiB");

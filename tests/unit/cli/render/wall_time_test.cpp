@@ -46,7 +46,7 @@ TEST_F(WallTimeTest, TimesAreParsed) {
   EXPECT_EQ(std::get<WallTime>(*time).of_day_ns, ((14 * 60 + 5) * 60 + 30) * kSecond + kSecond / 2);
   EXPECT_EQ(std::get<WallTime>(*time).year, 0);
   for (const char* wrong : {"14:", "24:00", "14:60", "14:05:60", "14:05:xx", "2026-13-01 10:00", "2026-02-30 10:00",
-                            "2026-11-22", ":5", "a:b", "2026-11-22 10:00x", "14:05 ", "1:2:3:4"})
+                            "2026-11-22", ":5", "a:b", "2026-11-22 10:00x", "14:05ZZ", "Z", "14:05 ", "1:2:3:4"})
     EXPECT_FALSE(parse_time_point(wrong)) << wrong;
 }
 
@@ -60,6 +60,11 @@ TEST_F(WallTimeTest, ATimeOfTheDayIsOnTheDayOfTheTrace) {
   EXPECT_EQ(since("00:10", began, 2820 * kSecond), (46 * 60 + 40 + 600) * kSecond);  // it went on into that day
   EXPECT_EQ(since("2023-11-15 00:10", began, 10 * kSecond), (46 * 60 + 40 + 600) * kSecond);
   EXPECT_EQ(since("2023-11-14T23:13:21", began, 0), kSecond);
+  // In UTC, as the JSON writes it.
+  EXPECT_EQ(since("2023-11-14T22:13:21Z", began, 0), kSecond);
+  EXPECT_EQ(since("2023-11-14T22:13:21.500000000Z", began, 0), 3 * kSecond / 2);
+  EXPECT_EQ(since("22:13:25.5Z", began, 10 * kSecond), 5'500'000'000);
+  EXPECT_EQ(since("00:10Z", began, 7200 * kSecond), (106 * 60 + 40 + 600) * kSecond);
 }
 
 }  // namespace

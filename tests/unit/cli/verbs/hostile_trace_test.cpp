@@ -105,11 +105,12 @@ TEST_F(HostileTrace, RawLetsNothingThrough) {
   for (std::string line; std::getline(lines, line);) EXPECT_TRUE(nlohmann::json::accept(line)) << line;
 }
 
-// Hostile names reach SQL and JSON as they were, apart from bytes that are no UTF-8.
+// Hostile names reach SQL and JSON so that their bytes can be had again.
 TEST_F(HostileTrace, NothingIsChangedOnTheWayToPrograms) {
   const auto rows = nlohmann::json::parse(output(
       {"sql", "evil.db", "--format", "json", "SELECT path FROM image; SELECT value FROM meta WHERE key = 'host'"}));
-  EXPECT_EQ(rows["results"][0]["rows"][0][0], "/opt/" + to_utf8(kEvil));
+  EXPECT_EQ(rows["results"][0]["rows"][0][0], "/opt/" + trace_text(kEvil));
+  EXPECT_EQ(bytes_of(rows["results"][0]["rows"][0][0].get<std::string>()), "/opt/" + kEvil);
   EXPECT_EQ(rows["results"][1]["rows"][0][0], to_utf8(kEvil));
 }
 
