@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * The tracer as BPF programs: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, and a task
- * iterator for what is still under way. An untraced task pays one look-up and nothing else.
+ * The tracer as BPF programs: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, if asked
+ * for on the sending and delivery of signals, and a task iterator for what is still under way. An untraced task pays one
+ * look-up and nothing else.
  */
 #include "preemption.h"
 #include "target.h"
 #include "transport.h"
+#include "uscope/core/tasks/signals.h"
 #include "uscope/core/tasks/tasks.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -88,6 +90,21 @@ HOOKS()
 /* For where those before are not run: preemption.h. */
 HOOKS(_2)
 HOOKS(_3)
+
+/* Loaded only where signals are recorded. The lock of the receiver's signals is held, with interrupts off. */
+SEC("tp_btf/signal_generate")
+int BPF_PROG(on_signal_sent, int number, void *info, struct task_struct *receiver, int to_group, int result)
+{
+	if (is_surely_untraced(receiver) && is_surely_untraced(this_task()))
+		return 0;
+	return core_signal_sent(number, info, receiver, to_group, result, true);
+}
+
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(on_signal_delivered, int number, void *info, void *action)
+{
+	return is_surely_untraced(this_task()) ? 0 : core_signal_delivered(number, info, action);
+}
 
 /* Set before each run of the iterator: calls that began before this time are written, all others are too young. */
 __u64 open_before_ns;

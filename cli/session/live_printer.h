@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope record --print`: each call as the line that `uscope events` prints of it, in the order in which calls end.
-// Calls that have not returned are printed when tracing ends. Only the descriptors' names are missing: the loader finds
-// them when it knows the whole trace.
+// Calls that have not returned are printed when tracing ends. Only the names of descriptors and of signals' handlers are
+// missing: the loader finds them when it knows the whole trace.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,7 @@ class LivePrinter : public tracer::RecordObserver {
   void on_task(const usc_task& task) override;
   void on_image(const usc_exec& exec) override;
   void on_string(const usc_string& string) override;
+  void on_signal(const usc_signal& signal) override;
   void on_round(std::uint64_t before_ns, const tracer::TaskTable& tasks) override;
 
  private:
@@ -54,6 +55,9 @@ class LivePrinter : public tracer::RecordObserver {
   bool takes_strings_;
   std::uint64_t start_ns_ = 0;
   std::vector<usc_event> waiting_;  // for records of other processors that say more of them
+  // What waiting_ has events of, by the number in the event's first argument.
+  std::unordered_map<std::uint64_t, usc_signal> signals_;
+  std::uint64_t last_signal_ = 0;
   std::unordered_map<trace::TaskId, Task> tasks_;
   std::unordered_map<trace::ImageId, std::string> programs_;        // base name of each image
   std::unordered_map<trace::ProcessId, trace::ImageId> inherited_;  // image of each process at its start

@@ -47,7 +47,11 @@ Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
     if (auto done = write_stack(StackNumber(number)); !done) return done;
   for (std::uint32_t number = 1; number <= definitions_.logged_stacks.size(); number++)
     if (auto done = write_logged_stack(LoggedStackNumber(number)); !done) return done;
-  // Only the triggers are asked for from now on.
+  // The last one of a place's rows is the function itself; those before are inlined there.
+  for (const auto& [frame, mm] : definitions_.handlers)
+    if (const Physical& place = *by_raw_.at(raw_frame(frame, mm)); place.rows != 0)
+      handlers_[{frame, mm}] = FrameRowId(place.first_row.value() + place.rows - 1);
+  // Only the triggers and handlers are asked for from now on.
   physical_.clear();
   by_raw_ = {};
   functions_ = {};
@@ -158,21 +162,32 @@ Result<void> FrameWriter::gather() {
   for (std::uint32_t each = 1; each <= definitions_.stacks.size(); each++) {
     const StackNumber number(each);
     const trace::MmId mm = definitions_.stacks.stack(number).mm;
-    for (const std::uint64_t frame : definitions_.stacks.frames(number)) {
-      const RawFrame raw = raw_frame(frame, mm);
-      const Physical*& known = by_raw_[raw];
-      if (known) continue;
-      auto module = module_of(raw);
-      if (!module) return module.error();
-      const bool exact = (frame & USC_FRAME_EXACT) != 0;
-      const auto& segments = definitions_.file(trace::file_of(frame)).segments;
-      const std::uint64_t address = trace::elf_address(segments, USC_FRAME_OFFSET(frame), exact);
-      Physical& physical = physical_[{*module, address, exact}];
-      physical.module = *module;
-      known = &physical;
-    }
+    for (const std::uint64_t frame : definitions_.stacks.frames(number))
+      if (auto done = gather_frame(frame, mm); !done) return done;
   }
+  for (const auto& [frame, mm] : definitions_.handlers)
+    if (auto done = gather_frame(frame, mm); !done) return done;
   return {};
+}
+
+Result<void> FrameWriter::gather_frame(std::uint64_t frame, trace::MmId mm) {
+  const RawFrame raw = raw_frame(frame, mm);
+  const Physical*& known = by_raw_[raw];
+  if (known) return {};
+  auto module = module_of(raw);
+  if (!module) return module.error();
+  const bool exact = (frame & USC_FRAME_EXACT) != 0;
+  const auto& segments = definitions_.file(trace::file_of(frame)).segments;
+  const std::uint64_t address = trace::elf_address(segments, USC_FRAME_OFFSET(frame), exact);
+  Physical& physical = physical_[{*module, address, exact}];
+  physical.module = *module;
+  known = &physical;
+  return {};
+}
+
+FrameRowId FrameWriter::handler(std::uint64_t frame, trace::MmId mm) const {
+  const auto found = handlers_.find(handler_key(frame, mm));
+  return found == handlers_.end() ? FrameRowId() : found->second;
 }
 
 Result<void> FrameWriter::name_all(const std::function<void(double)>& progress) {

@@ -37,6 +37,8 @@ class FrameWriter {
   }
   // The trigger of a stack, if it has one; to be asked after run().
   [[nodiscard]] FrameRowId trigger(StackRowId stack) const { return triggers_[stack.value() - 1]; }
+  // The row of a signal's handler (usc_signal), if the trace told of it in time; to be asked after run().
+  [[nodiscard]] FrameRowId handler(std::uint64_t frame, trace::MmId mm) const;
   // How many files that stacks have frames in no longer hold what was mapped.
   [[nodiscard]] std::uint64_t changed_files() const { return changed_files_; }
 
@@ -75,6 +77,7 @@ class FrameWriter {
   Result<void> find_main_libraries();
   static symbolizer::ModuleRequest request_for(trace::FileId serial, const std::string& path, const FileFacts& file);
   Result<void> gather();
+  Result<void> gather_frame(std::uint64_t frame, trace::MmId mm);
   Result<void> name_all(const std::function<void(double)>& progress);
   Result<void> write_frame(ModuleRowId module, std::uint64_t rel_pc, bool exact);
   [[nodiscard]] std::vector<Physical> frames_of(StackNumber number) const;
@@ -104,6 +107,7 @@ class FrameWriter {
   std::unordered_map<RawFrame, const Physical*, RawFrameHash> by_raw_;
   std::vector<std::string> functions_;                 // by frame row id - 1
   std::vector<FrameRowId> triggers_;                   // by stack row id - 1
+  std::map<std::pair<std::uint64_t, trace::MmId>, FrameRowId> handlers_;
   std::map<std::string, ModuleRowId> kernel_modules_;  // by the kernel's name
   std::map<trace::PlaceId, FrameRowId> kernel_frames_;
   std::map<std::string, FrameRowId> kernel_frame_places_;  // by what a place says
