@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /*
- * The hooks: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, and if asked for on the
- * sending and delivery of signals. An untraced task pays one look-up in the trace map's hash and nothing else.
+ * The hooks: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, and if asked for on
+ * the sending and delivery of signals. An untraced task pays one look-up in the trace map's hash and nothing else.
  *
  * Probes run with preemption disabled (the kernel does that up to 6.12; later ones leave it to us), so per-processor
  * state is theirs, and with page faults disabled, so that reading user memory never sleeps.
@@ -122,8 +122,8 @@ static void probe_rename(void *data, struct task_struct *task, const char *comm)
 }
 
 /* In a task, or in an interrupt, which may have hit core at work. */
-static void probe_signal_sent(void *data, int number, struct kernel_siginfo *info, struct task_struct *receiver, int to_group,
-			      int result)
+static void probe_signal_sent(void *data, int number, struct kernel_siginfo *info, struct task_struct *receiver,
+			      int to_group, int result)
 {
 	bool may_walk;
 

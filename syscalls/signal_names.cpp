@@ -19,7 +19,7 @@ struct CodeName {
 #define N(name) \
   { name, #name }
 // Codes that every signal may have.
-constexpr CodeName kAnySignal[] = {N(SI_USER),  N(SI_KERNEL),  N(SI_QUEUE), N(SI_TIMER),    N(SI_MESGQ),
+constexpr CodeName kAnySignal[] = {N(SI_USER),  N(SI_KERNEL),  N(SI_QUEUE), N(SI_TIMER),   N(SI_MESGQ),
                                    N(SI_TKILL), N(SI_ASYNCIO), N(SI_SIGIO), N(SI_ASYNCNL), N(SI_DETHREAD)};
 constexpr CodeName kIll[] = {N(ILL_ILLOPC), N(ILL_ILLOPN), N(ILL_ILLADR), N(ILL_ILLTRP),
                              N(ILL_PRVOPC), N(ILL_PRVREG), N(ILL_COPROC), N(ILL_BADSTK)};

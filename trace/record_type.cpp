@@ -82,14 +82,15 @@ bool values_hold(const usc_meta& /*meta*/, std::string_view tail) {
   return split_meta(tail, key, value);
 }
 bool values_hold(const usc_logged& logged, std::string_view tail) {
-  return logged.source != USC_SOURCE_SIGNAL && logged.values <= USC_LOGGED_VALUES && logged.places <= USC_KERNEL_FRAMES && is_exact(logged, tail);
+  return logged.source != USC_SOURCE_SIGNAL && logged.values <= USC_LOGGED_VALUES &&
+         logged.places <= USC_KERNEL_FRAMES && is_exact(logged, tail);
 }
 bool values_hold(const usc_kernel_place& place, std::string_view tail) {
   return place.place != 0 && is_exact(place, tail);
 }
 bool values_hold(const usc_log_kind& named, std::string_view tail) {
-  return named.source != USC_SOURCE_SIGNAL && (named.kind & USC_KIND_NAMED) != 0 && named.name_bytes > 0 && named.name_bytes <= USC_KIND_NAME_BYTES &&
-         is_exact(named, tail);
+  return named.source != USC_SOURCE_SIGNAL && (named.kind & USC_KIND_NAMED) != 0 && named.name_bytes > 0 &&
+         named.name_bytes <= USC_KIND_NAME_BYTES && is_exact(named, tail);
 }
 bool values_hold(const usc_string& string, std::string_view tail) {
   const std::size_t least = string_holds(string.kind) == StringHolds::VECTOR ? sizeof(usc_vector) : 0;

@@ -12,7 +12,8 @@ namespace uscope::trace {
 
 // The fields of siginfo_t that a signal of this number and code has.
 struct SignalInfo {
-  std::optional<std::int64_t> pid;  // of who sent it; of SIGCHLD the child's. As the receiver's pid namespace numbers it
+  std::optional<std::int64_t>
+      pid;  // of who sent it; of SIGCHLD the child's. As the receiver's pid namespace numbers it
   std::optional<std::int64_t> uid;
   std::optional<std::int64_t> status;   // of SIGCHLD
   std::optional<std::int64_t> value;    // as sigqueue(3) and timers give it

@@ -352,10 +352,10 @@ EventSignal signal_of(const SqlRow& row) {
   out.handler = row.integer(10);
   out.handler_function = text(row, 11);
   int column = 12;
-  for (auto field : {&trace::SignalInfo::pid, &trace::SignalInfo::uid, &trace::SignalInfo::status,
-                     &trace::SignalInfo::value, &trace::SignalInfo::address, &trace::SignalInfo::band,
-                     &trace::SignalInfo::fd, &trace::SignalInfo::timer, &trace::SignalInfo::overrun,
-                     &trace::SignalInfo::syscall})
+  for (auto field :
+       {&trace::SignalInfo::pid, &trace::SignalInfo::uid, &trace::SignalInfo::status, &trace::SignalInfo::value,
+        &trace::SignalInfo::address, &trace::SignalInfo::band, &trace::SignalInfo::fd, &trace::SignalInfo::timer,
+        &trace::SignalInfo::overrun, &trace::SignalInfo::syscall})
     out.info.*field = row.maybe_integer(column++);
   return out;
 }

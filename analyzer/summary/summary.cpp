@@ -51,11 +51,10 @@ class Summarizer {
     auto totals = read_totals(database_, catalog_, instances());
     if (!totals) return totals.error();
     totals_ = std::move(*totals);
-    for (const auto step :
-         {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks, &Summarizer::unwind,
-          &Summarizer::verify, &Summarizer::processes, &Summarizer::threads, &Summarizer::calls, &Summarizer::files,
-          &Summarizer::triggers, &Summarizer::errors, &Summarizer::single_calls, &Summarizer::gaps,
-          &Summarizer::signals}) {
+    for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
+                            &Summarizer::unwind, &Summarizer::verify, &Summarizer::processes, &Summarizer::threads,
+                            &Summarizer::calls, &Summarizer::files, &Summarizer::triggers, &Summarizer::errors,
+                            &Summarizer::single_calls, &Summarizer::gaps, &Summarizer::signals}) {
       auto done = (this->*step)();
       if (!done) return done.error();
     }

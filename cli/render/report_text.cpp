@@ -57,9 +57,8 @@ bool any_signal_fallback(const Summary& summary) {
   const auto starred = [](const std::vector<analyzer::SignalLine::Place>& places) {
     return !places.empty() && places.front().fallback && places.front().function != trace::kCutName;
   };
-  return std::any_of(summary.signals.lines.begin(), summary.signals.lines.end(), [&](const auto& line) {
-    return starred(line.sent_from) || starred(line.interrupted_in);
-  });
+  return std::any_of(summary.signals.lines.begin(), summary.signals.lines.end(),
+                     [&](const auto& line) { return starred(line.sent_from) || starred(line.interrupted_in); });
 }
 
 std::string legend(const Summary& summary) {

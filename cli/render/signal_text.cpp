@@ -101,10 +101,11 @@ nlohmann::ordered_json signal_json(const EventSignal& signal) {
   nlohmann::ordered_json delivered;
   if (signal.delivered) {
     const bool has_handler = signal.handler != kDefaultAction && signal.handler != kIgnored;
-    delivered = {{"action", has_handler ? "handler" : (signal.handler == kIgnored ? "ignored" : "default")},
-                 {"handler", has_handler ? nlohmann::ordered_json(hex_number(static_cast<std::uint64_t>(signal.handler)))
-                                         : nlohmann::ordered_json()},
-                 {"function", json_value(signal.handler_function)}};
+    delivered = {
+        {"action", has_handler ? "handler" : (signal.handler == kIgnored ? "ignored" : "default")},
+        {"handler", has_handler ? nlohmann::ordered_json(hex_number(static_cast<std::uint64_t>(signal.handler)))
+                                : nlohmann::ordered_json()},
+        {"function", json_value(signal.handler_function)}};
   } else {
     sent = {{"result", json_value(signal.result)},
             {"blocked", signal.blocked},

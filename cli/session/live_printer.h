@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope record --print`: each call as the line that `uscope events` prints of it, in the order in which calls end.
-// Calls that have not returned are printed when tracing ends. Only the names of descriptors and of signals' handlers are
-// missing: the loader finds them when it knows the whole trace.
+// Calls that have not returned are printed when tracing ends. Only the names of descriptors and of signals' handlers
+// are missing: the loader finds them when it knows the whole trace.
 #pragma once
 
 #include <cstdint>

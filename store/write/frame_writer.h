@@ -105,8 +105,8 @@ class FrameWriter {
   std::uint64_t changed_files_ = 0;
   std::map<std::tuple<ModuleRowId, std::uint64_t, bool>, Physical> physical_;  // by module, address, exact
   std::unordered_map<RawFrame, const Physical*, RawFrameHash> by_raw_;
-  std::vector<std::string> functions_;                 // by frame row id - 1
-  std::vector<FrameRowId> triggers_;                   // by stack row id - 1
+  std::vector<std::string> functions_;  // by frame row id - 1
+  std::vector<FrameRowId> triggers_;    // by stack row id - 1
   std::map<std::pair<std::uint64_t, trace::MmId>, FrameRowId> handlers_;
   std::map<std::string, ModuleRowId> kernel_modules_;  // by the kernel's name
   std::map<trace::PlaceId, FrameRowId> kernel_frames_;

@@ -22,7 +22,8 @@ class SignalWriter {
 
   Result<void> prepare();  // to be called first
 
-  // The event of a usc_signal. The rest of the record is kept until write(): no longer than the event waits for its turn.
+  // The event of a usc_signal. The rest of the record is kept until write(): no longer than the event waits for its
+  // turn.
   trace::OrderedEvent keep(const trace::RawRecord& record);
   // Writes what was kept of this event, whose row is `event_id`.
   Result<void> write(EventRowId event_id, const trace::OrderedEvent& event);

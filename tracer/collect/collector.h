@@ -65,7 +65,8 @@ class Collector {
   Result<void> write_totals();
 
   [[nodiscard]] bool has_pending() const {
-    return !walks_.empty() || (closing_ && !signals_.empty()) || files_.is_opening() || (maker_.is_busy() && !rows_given_up_);
+    return !walks_.empty() || (closing_ && !signals_.empty()) || files_.is_opening() ||
+           (maker_.is_busy() && !rows_given_up_);
   }
   // Walks could be finished now, but the rings come first.
   [[nodiscard]] bool is_behind() const { return walks_.has_due(); }

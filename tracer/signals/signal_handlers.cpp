@@ -31,8 +31,8 @@ Result<void> SignalHandlers::write(usc_signal signal) {
   if (mapping && mapping->file == trace::kNoFile)
     signal.handler_frame = USC_FRAME(USC_FILE_NONE, signal.handler & (USC_FRAME_EXACT - 1), 1);
   else if (mapping)
-    signal.handler_frame = USC_FRAME(
-        mapping->file.value(), (signal.handler - mapping->start + mapping->offset) & (USC_FRAME_EXACT - 1), 1);
+    signal.handler_frame = USC_FRAME(mapping->file.value(),
+                                     (signal.handler - mapping->start + mapping->offset) & (USC_FRAME_EXACT - 1), 1);
   return sink_.append(signal.head);
 }
 

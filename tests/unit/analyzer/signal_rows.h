@@ -4,8 +4,8 @@
 
 namespace uscope::test {
 
-// `worker` sends SIGTERM twice, the second one to gcc, who has a handler; the kernel sends make a SIGCHLD that it ignores,
-// and the thread with the hostile name a SIGSEGV.
+// `worker` sends SIGTERM twice, the second one to gcc, who has a handler; the kernel sends make a SIGCHLD that it
+// ignores, and the thread with the hostile name a SIGSEGV.
 constexpr const char* kSignalRows = R"sql(
 INSERT INTO kind VALUES
   (20, 'SIGTERM sent', 'signal', 'none', 271), (21, 'SIGTERM delivered', 'signal', 'none', 15),

@@ -48,7 +48,8 @@ static __noinline int is_sent_by_call(const void *from)
 {
 	struct signal_info info = {};
 
-	if (!read_signal_info(&info, from) || info.code > 0 || info.code == SIGNAL_CODE_TIMER || info.code == SIGNAL_CODE_IO)
+	if (!read_signal_info(&info, from) || info.code > 0 || info.code == SIGNAL_CODE_TIMER ||
+	    info.code == SIGNAL_CODE_IO)
 		return 0;
 	/* The C library sends it with the sender's pid, the kernel in an interrupt with an address. */
 	return info.code != SIGNAL_CODE_ASYNC_IO || (__u32)info.data[0] == (__u32)this_task()->tgid;
@@ -111,7 +112,7 @@ static __always_inline struct task_entry *traced_entry(struct task_struct *task)
 }
 
 /* What is told of a sending beside its number; the number and these are passed on in one word. */
-#define SENT_NUMBER(what) ((what) & 0xff)
+#define SENT_NUMBER(what) ((what)&0xff)
 #define SENT_FLAGS(what) ((what) >> 8 & 0xff)
 #define SENT_RESULT(what) ((what) >> 16 & 0xff)
 

@@ -29,7 +29,8 @@ EventSignal terminated() {
 
 TEST(SignalText, WhoSendsAndWhoReceives) {
   EventSignal signal = terminated();
-  EXPECT_EQ(signal_text(signal), "--- SIGTERM {si_code=SI_USER, si_pid=77, si_uid=0} sent by sh[77/78] to server[100] ---");
+  EXPECT_EQ(signal_text(signal),
+            "--- SIGTERM {si_code=SI_USER, si_pid=77, si_uid=0} sent by sh[77/78] to server[100] ---");
   signal.receiver_tid = 101;
   signal.receiver = "a\x1b]b";
   EXPECT_EQ(signal_text(signal),

@@ -96,9 +96,10 @@ TEST_F(SignalsTest, OfOneMomentEachIsKept) {
   for (const int number : {SIGUSR1, SIGUSR2, SIGTERM}) trace_->signal(1, kStart + 20, sent(number));
   trace_->event({.entry = kStart + 20, .nr = 62, .how = USC_HOW_OPEN});
   load();
-  EXPECT_EQ(rows("SELECT name, number FROM event JOIN kind ON kind.id = kind_id LEFT JOIN signal ON event_id = event.id "
-                 "ORDER BY number"),
-            "kill|-\nSIGUSR1 sent|10\nSIGUSR2 sent|12\nSIGTERM sent|15");
+  EXPECT_EQ(
+      rows("SELECT name, number FROM event JOIN kind ON kind.id = kind_id LEFT JOIN signal ON event_id = event.id "
+           "ORDER BY number"),
+      "kill|-\nSIGUSR1 sent|10\nSIGUSR2 sent|12\nSIGTERM sent|15");
 }
 
 TEST_F(SignalsTest, CallsDoNotPassAsSignals) {
