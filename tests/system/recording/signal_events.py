@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Signals as events: who sends them to whom and from where, what becomes of them, what they come with, and where they meet their
 receivers. tests/fixtures/signal_moments.c sends one of each kind; strace says of a second run of it what arrived. Needs root, a backend,
-and strace; usage: signals.py USCOPE FIXTURE"""
+and strace; usage: signal_events.py USCOPE FIXTURE"""
 import json
 import os
 import re
