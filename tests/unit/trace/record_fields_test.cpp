@@ -155,7 +155,9 @@ TEST_F(RecordFieldsOfTrace, EachTypeAppears) {
     trace.string(1, 5, 0, "text");
     trace.log_kind(USC_KIND_NAMED | 1, "kind");
     trace.place(1, "vmlinux+0x10 f+0x1");
-    trace.signal(1, kStart, {.number = 15});
+    usc_signal signal{};
+    signal.number = 15;
+    trace.signal(1, kStart, signal);
     trace.close();
   }
   for (const std::string& text : all()) EXPECT_NE(text, "");

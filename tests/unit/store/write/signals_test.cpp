@@ -80,7 +80,7 @@ TEST_F(SignalsTest, AHandlerIsAFrameThatIsInNoStack) {
   trace_->signal(1, kStart + 40, delivered(SIGUSR2, 0, 0));
   trace_->jit_name(4, 0x7f00, 0x7f00, 0x40, "jit_handler");
   load();
-  EXPECT_EQ(rows("SELECT kind.name, how, handler, function, result, blocked FROM signal "
+  EXPECT_EQ(rows("SELECT kind.name, how, handler, function, signal.result, blocked FROM signal "
                  "JOIN event ON event.id = event_id JOIN kind ON kind.id = kind_id "
                  "LEFT JOIN frame ON frame.id = handler_frame_id ORDER BY event_id"),
             "SIGUSR1 delivered|delivered|5592320|f401500!|-|-\n"
