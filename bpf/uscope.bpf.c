@@ -91,19 +91,33 @@ HOOKS()
 HOOKS(_2)
 HOOKS(_3)
 
+/*
+ * An argument as a plain number. Where there is no siginfo, a 0 or 1 stands in its place, but of an argument that is a
+ * pointer the verifier takes it that it is none of these, and leaves out what looks for them.
+ */
+static __always_inline const void *siginfo_argument(const void *argument)
+{
+	const void *value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), argument);
+	return value;
+}
+
 /* Loaded only where signals are recorded. The lock of the receiver's signals is held, with interrupts off. */
 SEC("tp_btf/signal_generate")
 int BPF_PROG(on_signal_sent, int number, void *info, struct task_struct *receiver, int to_group, int result)
 {
 	if (is_surely_untraced(receiver) && is_surely_untraced(this_task()))
 		return 0;
-	return core_signal_sent(number, info, receiver, to_group, result, true);
+	return core_signal_sent(number, siginfo_argument(&ctx[1]), receiver, to_group, result, true);
 }
 
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(on_signal_delivered, int number, void *info, void *action)
 {
-	return is_surely_untraced(this_task()) ? 0 : core_signal_delivered(number, info, action);
+	if (is_surely_untraced(this_task()))
+		return 0;
+	return core_signal_delivered(number, siginfo_argument(&ctx[1]), action);
 }
 
 /* Set before each run of the iterator: calls that began before this time are written, all others are too young. */
