@@ -226,6 +226,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct sigpending pending;
+	sigset_t blocked;
 	struct fs_struct *fs;
 	struct nsproxy *nsproxy;
 	struct files_struct *files;

@@ -189,6 +189,11 @@ static __always_inline long read_user(void *to, __u32 bytes, const void *from)
 	return bpf_probe_read_user(to, bytes, from);
 }
 
+static __always_inline long read_kernel(void *to, __u32 bytes, const void *from)
+{
+	return bpf_probe_read_kernel(to, bytes, from);
+}
+
 struct page_words {
 	__u64 word[PAGE_BYTES / 8];
 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * The tracer as BPF programs: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, and a task
- * iterator for what is still under way. An untraced task pays one look-up and nothing else.
+ * The tracer as BPF programs: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, if asked
+ * for on the sending and delivery of signals, and a task iterator for what is still under way. An untraced task pays one
+ * look-up and nothing else.
  */
 #include "preemption.h"
 #include "target.h"
 #include "transport.h"
+#include "uscope/core/tasks/signals.h"
 #include "uscope/core/tasks/tasks.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -102,6 +104,35 @@ HOOKS()
 /* For where those before are not run: preemption.h. */
 HOOKS(_2)
 HOOKS(_3)
+
+/*
+ * An argument as a plain number. Where there is no siginfo, a 0 or 1 stands in its place, but of an argument that is a
+ * pointer the verifier takes it that it is none of these, and leaves out what looks for them.
+ */
+static __always_inline const void *siginfo_argument(const void *argument)
+{
+	const void *value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), argument);
+	return value;
+}
+
+/* Loaded only where signals are recorded. The lock of the receiver's signals is held, with interrupts off. */
+SEC("tp_btf/signal_generate")
+int BPF_PROG(on_signal_sent, int number, void *info, struct task_struct *receiver, int to_group, int result)
+{
+	if (is_surely_untraced(receiver) && is_surely_untraced(this_task()))
+		return 0;
+	return core_signal_sent(number, siginfo_argument(&ctx[1]), receiver, to_group, result, true);
+}
+
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(on_signal_delivered, int number, void *info, void *action)
+{
+	if (is_surely_untraced(this_task()))
+		return 0;
+	return core_signal_delivered(number, siginfo_argument(&ctx[1]), action);
+}
 
 /* Set before each run of the iterator: calls that began before this time are written, all others are too young. */
 __u64 open_before_ns;

@@ -217,6 +217,11 @@ static __always_inline long read_user(void *to, __u32 bytes, const void *from)
 	return copy_from_user_nofault(to, (const void __user *)from, bytes);
 }
 
+static __always_inline long read_kernel(void *to, __u32 bytes, const void *from)
+{
+	return copy_from_kernel_nofault(to, from, bytes);
+}
+
 /* Page faults are disabled: strncpy_from_user fails where it would take one. */
 static __always_inline long read_user_text(void *to, __u32 bytes, const void *from)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /*
- * The hooks: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks. An untraced task pays
- * one look-up in the trace map's hash and nothing else.
+ * The hooks: include/uscope/core on sys_enter, sys_exit, fork, exec, exit and renaming of tasks, and if asked for on
+ * the sending and delivery of signals. An untraced task pays one look-up in the trace map's hash and nothing else.
  *
  * Probes run with preemption disabled (the kernel does that up to 6.12; later ones leave it to us), so per-processor
  * state is theirs, and with page faults disabled, so that reading user memory never sleeps.
@@ -15,6 +15,7 @@
 #include "port.h"
 #include "tracer.h"
 
+#include "uscope/core/tasks/signals.h"
 #include "uscope/core/tasks/tasks.h"
 
 #include "app_frame.h"
@@ -125,6 +126,23 @@ static void probe_rename(void *data, struct task_struct *task, const char *comm)
 	PROBE(core_rename(task, comm));
 }
 
+/* In a task, or in an interrupt, which may have hit core at work. */
+static void probe_signal_sent(void *data, int number, struct kernel_siginfo *info, struct task_struct *receiver,
+			      int to_group, int result)
+{
+	bool may_walk;
+
+	preempt_disable_notrace();
+	may_walk = in_task() && !__this_cpu_read(depth);
+	INSIDE(core_signal_sent(number, info, receiver, to_group, result, may_walk));
+	preempt_enable_notrace();
+}
+
+static void probe_signal_delivered(void *data, int number, struct kernel_siginfo *info, struct k_sigaction *action)
+{
+	PROBE(core_signal_delivered(number, info, action));
+}
+
 /* Of every task that is moved. */
 static void probe_cgroup(void *data, struct cgroup *group, const char *path, struct task_struct *task, bool whole)
 {
@@ -136,7 +154,8 @@ static struct hook {
 	void *probe;
 	struct tracepoint *tracepoint;
 	bool attached;
-	u32 kinds; /* of targets that need it; 0 = all */
+	u32 kinds;    /* of targets that need it; 0 = all */
+	bool signals; /* only where signals are recorded */
 } hooks[] = {
 	/* In the order of attaching: what keeps the map up to date comes before what fills it. */
 	{"sched_process_exit", probe_exit},
@@ -144,6 +163,8 @@ static struct hook {
 	{"sched_process_exec", probe_exec},
 	{"task_rename", probe_rename},
 	{"cgroup_attach_task", probe_cgroup, .kinds = USC_TARGET_CGROUP},
+	{"signal_generate", probe_signal_sent, .signals = true},
+	{"signal_deliver", probe_signal_delivered, .signals = true},
 	{"sys_exit", probe_sys_exit},
 	{"sys_enter", probe_sys_enter},
 };
@@ -165,7 +186,7 @@ int usc_hooks_find(void)
 
 	for_each_kernel_tracepoint(compare_tracepoint, NULL);
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		if (!hooks[i].tracepoint && !hooks[i].kinds) {
+		if (!hooks[i].tracepoint && !hooks[i].kinds && !hooks[i].signals) {
 			pr_err("uscope: this kernel has no tracepoint %s\n", hooks[i].name);
 			return -ENODEV;
 		}
@@ -190,7 +211,7 @@ int usc_hooks_attach(void)
 	if (!targets(USC_TARGET_LAUNCH))
 		own_process = current->tgid;
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		if (hooks[i].kinds && !targets(hooks[i].kinds))
+		if ((hooks[i].kinds && !targets(hooks[i].kinds)) || (hooks[i].signals && !config.signals))
 			continue;
 		if (!hooks[i].tracepoint) {
 			usc_hooks_detach();

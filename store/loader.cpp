@@ -255,7 +255,10 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
   trace::EventOrder order(
       reader_, std::move(late_), [&writer](const trace::OrderedCall& call) { return writer.write(call); },
       [&](const trace::RawRecord& record) { return intern_string(record, strings, contents); },
-      [this](const trace::RawRecord& record) { return event_of_logged(record, definitions_.logged_stacks); });
+      [&](const trace::RawRecord& record) {
+        if (record.head.type == USC_RECORD_SIGNAL) return writer.keep_signal(record);
+        return event_of_logged(record, definitions_.logged_stacks);
+      });
   database_.inserter().start_thread();
   reader_.rewind();
   trace::RawRecord record;

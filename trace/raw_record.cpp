@@ -21,6 +21,7 @@ bool has_source(std::uint16_t type) {
 
 std::uint8_t source_of(const RawRecord& record) {
   if (record.head.type == USC_RECORD_EVENT) return record.as<usc_event>().source;
+  if (record.head.type == USC_RECORD_SIGNAL) return USC_SOURCE_SIGNAL;
   const std::uint8_t source =
       record.head.type == USC_RECORD_LOGGED ? record.as<usc_logged>().source : record.as<usc_log_kind>().source;
   return source == USC_SOURCE_SYSCALL ? std::uint8_t{USC_SOURCE_LOGGED} : source;  // version 4 of the records has 0

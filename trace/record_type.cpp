@@ -69,7 +69,9 @@ bool values_hold(const Record& /*record*/, std::string_view /*tail*/) {
   return true;
 }
 bool values_hold(const usc_event& event, std::string_view /*tail*/) {
-  return event.how < USC_HOW_COUNT && event.how != USC_HOW_LOGGED && event.source != USC_SOURCE_LOGGED;
+  const bool is_moment = event.how == USC_HOW_LOGGED || event.how == USC_HOW_SENT || event.how == USC_HOW_DELIVERED;
+  return event.how < USC_HOW_COUNT && !is_moment && event.source != USC_SOURCE_LOGGED &&
+         event.source != USC_SOURCE_SIGNAL;
 }
 bool values_hold(const usc_stack& stack, std::string_view /*tail*/) {
   return stack.depth <= USC_MAX_FRAMES;
@@ -80,14 +82,15 @@ bool values_hold(const usc_meta& /*meta*/, std::string_view tail) {
   return split_meta(tail, key, value);
 }
 bool values_hold(const usc_logged& logged, std::string_view tail) {
-  return logged.values <= USC_LOGGED_VALUES && logged.places <= USC_KERNEL_FRAMES && is_exact(logged, tail);
+  return logged.source != USC_SOURCE_SIGNAL && logged.values <= USC_LOGGED_VALUES &&
+         logged.places <= USC_KERNEL_FRAMES && is_exact(logged, tail);
 }
 bool values_hold(const usc_kernel_place& place, std::string_view tail) {
   return place.place != 0 && is_exact(place, tail);
 }
 bool values_hold(const usc_log_kind& named, std::string_view tail) {
-  return (named.kind & USC_KIND_NAMED) != 0 && named.name_bytes > 0 && named.name_bytes <= USC_KIND_NAME_BYTES &&
-         is_exact(named, tail);
+  return named.source != USC_SOURCE_SIGNAL && (named.kind & USC_KIND_NAMED) != 0 && named.name_bytes > 0 &&
+         named.name_bytes <= USC_KIND_NAME_BYTES && is_exact(named, tail);
 }
 bool values_hold(const usc_string& string, std::string_view tail) {
   const std::size_t least = string_holds(string.kind) == StringHolds::VECTOR ? sizeof(usc_vector) : 0;
@@ -99,6 +102,12 @@ bool values_hold(const usc_fd& descriptor, std::string_view tail) {
 }
 bool values_hold(const usc_futex& futex, std::string_view tail) {
   return futex.bytes <= USC_FUTEX_WORDS && is_exact(futex, tail);
+}
+
+bool values_hold(const usc_signal& signal, std::string_view tail) {
+  constexpr unsigned kLastSignal = 64;
+  return signal.number != 0 && signal.number <= kLastSignal && signal.result < USC_SIGNAL_RESULT_COUNT &&
+         is_exact(signal, tail);
 }
 
 // A copy of the fixed part, which may lie anywhere.

@@ -62,6 +62,8 @@ constexpr std::array kConditions{
     Condition{"app_modules", "different modules counted as the application's (--app-module)", "triggers differ"},
     Condition{"strings", "arguments were read in some runs only, or not as long (--no-strings, --string-bytes)",
               "files and addresses may be missing"},
+    Condition{"signals", "signals were recorded in some runs only (--signals)",
+              "a signal that was not recorded looks missing"},
     Condition{"redact", "different texts were redacted (--redact)", "files and addresses may be missing"},
     Condition{"excluded_modules", "different modules were left out (--exclude-module)", "triggers differ"},
 };

@@ -21,6 +21,7 @@
 #include "analyzer/read/query.h"
 #include "support/text.h"
 #include "syscalls/errno_names.h"
+#include "trace/names.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -329,6 +330,36 @@ EventContent content_of(const SqlRow& row) {
   return out;
 }
 
+constexpr std::string_view kSelectSignal =
+    "SELECT s.number, s.code, s.result, s.blocked, s.sender_pid, s.sender_tid, s.sender, s.receiver_pid, "
+    "s.receiver_tid, s.receiver, s.handler, f.function, s.info_pid, s.info_uid, s.info_status, s.info_value, "
+    "s.info_address, s.info_band, s.info_fd, s.info_timer, s.info_overrun, s.info_syscall FROM signal s "
+    "LEFT JOIN frame f ON f.id = s.handler_frame_id WHERE s.event_id = ?1";
+
+EventSignal signal_of(const SqlRow& row) {
+  EventSignal out;
+  out.number = static_cast<int>(row.integer(0));
+  out.code = static_cast<int>(row.integer(1));
+  out.delivered = row.is_null(2);
+  out.result = text(row, 2);
+  out.blocked = row.integer(3) != 0;
+  out.sender_pid = row.maybe_integer(4);
+  out.sender_tid = row.integer(5);
+  out.sender = text(row, 6);
+  out.receiver_pid = row.integer(7);
+  out.receiver_tid = row.maybe_integer(8);
+  out.receiver = text(row, 9);
+  out.handler = row.integer(10);
+  out.handler_function = text(row, 11);
+  int column = 12;
+  for (auto field :
+       {&trace::SignalInfo::pid, &trace::SignalInfo::uid, &trace::SignalInfo::status, &trace::SignalInfo::value,
+        &trace::SignalInfo::address, &trace::SignalInfo::band, &trace::SignalInfo::fd, &trace::SignalInfo::timer,
+        &trace::SignalInfo::overrun, &trace::SignalInfo::syscall})
+    out.info.*field = row.maybe_integer(column++);
+  return out;
+}
+
 class EventReader {
  public:
   static Result<EventReader> create(const store::Database& database, const Catalog& catalog) {
@@ -352,7 +383,10 @@ class EventReader {
         "LEFT JOIN frame f ON f.id = s.trigger_frame_id "
         "LEFT JOIN module m ON m.id = f.module_id WHERE s.id = ?1");
     if (!stack) return stack.error();
-    EventReader reader(catalog, std::move(*event), std::move(*strings), std::move(*contents), std::move(*stack));
+    auto signal = database.prepare(kSelectSignal);
+    if (!signal) return signal.error();
+    EventReader reader(catalog, std::move(*event), std::move(*strings), std::move(*contents), std::move(*signal),
+                       std::move(*stack));
     reader.has_contents_ = *has_contents != 0;
     return reader;
   }
@@ -374,6 +408,11 @@ class EventReader {
       done = each(contents_, [&](const SqlRow& row) { out.contents.push_back(content_of(row)); });
       if (!done) return done.error();
     }
+    if (out.source == trace::source_name(USC_SOURCE_SIGNAL)) {
+      signal_.bind(1, id);
+      done = each(signal_, [&](const SqlRow& row) { out.signal = signal_of(row); });
+      if (!done) return done.error();
+    }
     done = add_stack(out);
     if (!done) return done.error();
     return out;
@@ -381,11 +420,12 @@ class EventReader {
 
  private:
   EventReader(const Catalog& catalog, store::Statement event, store::Statement strings, store::Statement contents,
-              store::Statement stack)
+              store::Statement signal, store::Statement stack)
       : catalog_(&catalog),
         event_(std::move(event)),
         strings_(std::move(strings)),
         contents_(std::move(contents)),
+        signal_(std::move(signal)),
         stack_(std::move(stack)) {}
 
   void fill(const SqlRow& row, EventRow& out) const {
@@ -436,6 +476,7 @@ class EventReader {
   store::Statement event_;
   store::Statement strings_;
   store::Statement contents_;
+  store::Statement signal_;
   bool has_contents_ = false;  // else none is looked for
   store::Statement stack_;
   std::unordered_map<StackRowId, StackFacts> stacks_;

@@ -15,6 +15,7 @@
 #include "store/db/database.h"
 #include "store/db/statement.h"
 #include "support/result.h"
+#include "trace/signal_info.h"
 
 namespace uscope::analyzer {
 
@@ -58,6 +59,26 @@ struct EventContent {
   bool cut = false;                  // there was more
 };
 
+// What is known of a signal that was sent or delivered.
+struct EventSignal {
+  int number = 0;
+  int code = 0;  // si_code
+  trace::SignalInfo info;
+  bool delivered = false;  // else it was sent
+  // Of a signal that was sent.
+  std::string result;  // "queued", … (include/uscope/lists/signal_result.def)
+  bool blocked = false;
+  std::optional<std::int64_t> sender_pid;  // nullopt: the kernel sent it
+  std::int64_t sender_tid = 0;
+  std::string sender;  // name of the thread
+  std::int64_t receiver_pid = 0;
+  std::optional<std::int64_t> receiver_tid;  // nullopt: to the whole process
+  std::string receiver;
+  // Of one that was delivered.
+  std::int64_t handler = 0;      // its address; 0: the default action, 1: ignored
+  std::string handler_function;  // empty: not known
+};
+
 struct EventRow {
   EventRowId id;
   std::int64_t ts_ns = 0;  // since the trace's start
@@ -76,6 +97,7 @@ struct EventRow {
   std::array<std::optional<std::int64_t>, 6> args;
   std::vector<EventString> strings;    // by argument
   std::vector<EventContent> contents;  // by argument
+  std::optional<EventSignal> signal;
   std::optional<StackRowId> stack_id;
   std::int64_t depth = 0;
   std::string ended;

@@ -11,9 +11,11 @@
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/event_totals.h"
 #include "analyzer/read/query.h"
+#include "analyzer/summary/signals.h"
 #include "support/text.h"
 #include "syscalls/call_traits.h"
 #include "trace/loss_class.h"
+#include "trace/names.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -49,10 +51,10 @@ class Summarizer {
     auto totals = read_totals(database_, catalog_, instances());
     if (!totals) return totals.error();
     totals_ = std::move(*totals);
-    for (const auto step :
-         {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks, &Summarizer::unwind,
-          &Summarizer::verify, &Summarizer::processes, &Summarizer::threads, &Summarizer::calls, &Summarizer::files,
-          &Summarizer::triggers, &Summarizer::errors, &Summarizer::single_calls, &Summarizer::gaps}) {
+    for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
+                            &Summarizer::unwind, &Summarizer::verify, &Summarizer::processes, &Summarizer::threads,
+                            &Summarizer::calls, &Summarizer::files, &Summarizer::triggers, &Summarizer::errors,
+                            &Summarizer::single_calls, &Summarizer::gaps, &Summarizer::signals}) {
       auto done = (this->*step)();
       if (!done) return done.error();
     }
@@ -76,6 +78,7 @@ class Summarizer {
   Result<void> errors();
   Result<void> single_calls();
   Result<void> gaps();
+  Result<void> signals();
   [[nodiscard]] ProcessLine process_line(const Process& process) const;
   Result<std::vector<CallInstance>> instances_of(const std::vector<SingleCall>& calls);
 
@@ -286,7 +289,7 @@ Result<void> Summarizer::calls() {
   std::vector<CallLine> waits;
   for (const Kind& kind : catalog_.kinds) {
     const KindTotals& totals = totals_.kinds[catalog_.kinds.index_of(kind)];
-    if (totals.events == 0) continue;
+    if (totals.events == 0 || kind.source == trace::source_name(USC_SOURCE_SIGNAL)) continue;
     const bool transfers = syscalls::transfer_of(kind.name).counts_bytes;
     (kind.waits ? waits : lines)
         .push_back({.call = kind.name,
@@ -318,7 +321,7 @@ Result<void> Summarizer::triggers() {
       "SELECT kind.name, frame.function, module.path, sum(cell.events), sum(cell.errors), sum(cell.total_ns), "
       "sum(cell.open), min(module.class != 'app') FROM cell JOIN kind ON kind.id = cell.kind_id "
       "LEFT JOIN frame ON frame.id = cell.trigger_frame_id LEFT JOIN module ON module.id = frame.module_id "
-      "GROUP BY 1, 2, 3",
+      "WHERE kind.class <> 'signal' GROUP BY 1, 2, 3",
       [&](const SqlRow& row) {
         lines.push_back({text(row, 0), text(row, 1), text(row, 2), static_cast<std::uint64_t>(row.integer(3)),
                          static_cast<std::uint64_t>(row.integer(4)), static_cast<std::uint64_t>(row.integer(5)),
@@ -381,6 +384,17 @@ Result<void> Summarizer::gaps() {
     line.ts_ns = difference(line.after.ts_ns, gap.ns);
     summary_.gaps.lines.push_back(std::move(line));
   }
+  return {};
+}
+
+Result<void> Summarizer::signals() {
+  auto lines = read_signals(database_);
+  if (!lines) return lines.error();
+  summary_.signals = top(std::move(*lines), limits_.lines, [](const SignalLine& a, const SignalLine& b) {
+    const std::uint64_t a_events = a.sent + a.delivered;
+    const std::uint64_t b_events = b.sent + b.delivered;
+    return std::tie(b_events, a.number) < std::tie(a_events, b.number);
+  });
   return {};
 }
 

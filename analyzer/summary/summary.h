@@ -187,6 +187,28 @@ struct ThreadLine {
   std::uint64_t between_ns = 0;  // between calls
 };
 
+// A signal: how often it was sent, delivered, and by whom.
+struct SignalLine {
+  struct Sender {
+    std::optional<std::int64_t> pid;  // nullopt: the kernel
+    std::string name;
+    std::uint64_t sent = 0;
+  };
+  struct Place {
+    std::string function;  // the trigger; empty: no stack
+    std::string module;
+    bool fallback = false;  // as in TriggerLine
+    std::uint64_t events = 0;
+  };
+  int number = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t ignored = 0;  // of those that were sent
+  std::uint64_t delivered = 0;
+  std::vector<Sender> senders;        // those that sent most first
+  std::vector<Place> sent_from;       // by events
+  std::vector<Place> interrupted_in;  // where the receivers were, by events
+};
+
 struct Summary {
   std::vector<LossLine> losses;  // largest first
   TraceFacts trace;
@@ -207,6 +229,7 @@ struct Summary {
   TopList<GapLine> gaps;                // by duration; at most 1000
   bool calls_left_out = false;          // not all calls were recorded, so a gap may hold some that were not
   TopList<CallInstance> open;           // by waiting time
+  TopList<SignalLine> signals;          // by events
 };
 
 struct SummaryLimits {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "cli/render/content_text.h"
+#include "cli/render/signal_text.h"
 #include "cli/render/units.h"
 #include "support/text.h"
 #include "syscalls/flag_names.h"
@@ -162,6 +163,7 @@ bool is_call(const EventRow& event) {
 }
 
 std::string arguments_text(const EventRow& event) {
+  if (event.signal) return signal_info_text(*event.signal);
   if (!is_call(event)) return values_text(event);
   const auto kinds = syscalls::syscall_arguments(abi_of(event.abi), static_cast<std::uint32_t>(event.nr));
   const std::size_t count = kinds ? meaningful(event, kinds->size()) : event.args.size();

@@ -9,6 +9,7 @@
 #include "cli/render/call_text.h"
 #include "cli/render/content_text.h"
 #include "cli/render/json.h"
+#include "cli/render/signal_text.h"
 #include "cli/render/units.h"
 #include "cli/render/wall_time.h"
 #include "support/text.h"
@@ -49,6 +50,8 @@ std::optional<std::int64_t> TimeColumn::moment(std::int64_t ts_ns) const {
 
 std::string event_text(const EventRow& event, const std::string& time) {
   const std::string name = event.process.empty() ? "?" : printable(event.process);
+  if (event.signal)
+    return fmt::format("{}[{}/{}] {} {}\n", name, event.pid, event.tid, time, signal_text(*event.signal));
   std::string out = fmt::format("{}[{}/{}] {} {}", name, event.pid, event.tid, time, printable(event.call));
   if (!is_call(event)) return fmt::format("{}({}) [{}]\n", out, arguments_text(event), printable(event.how));
   if (event.abi != "x86_64" && !event.abi.empty()) out += fmt::format("[{}]", printable(event.abi));
@@ -112,6 +115,7 @@ nlohmann::ordered_json event_json(const EventRow& event, std::optional<std::int6
           {"arguments", json_value(arguments_text(event))},
           {"strings", strings},
           {"contents", contents},
+          {"signal", event.signal ? signal_json(*event.signal) : nlohmann::ordered_json()},
           {"stack_id", json_value(event.stack_id)},
           {"depth", event.depth},
           {"ended", json_value(event.ended)},

@@ -6,6 +6,7 @@
 #include "cli/render/report_render.h"
 #include "cli/render/wall_time.h"
 #include "support/text.h"
+#include "syscalls/errno_names.h"
 
 namespace uscope::cli {
 namespace {
@@ -146,6 +147,29 @@ ordered_json gap(const analyzer::GapLine& line) {
           {"doubtful", line.doubtful}};
 }
 
+ordered_json signal(const analyzer::SignalLine& line) {
+  ordered_json senders = ordered_json::array();
+  for (const auto& by : line.senders)
+    senders.push_back({{"pid", json_value(by.pid)}, {"name", json_value(by.name)}, {"sent", by.sent}});
+  const auto places = [](const std::vector<analyzer::SignalLine::Place>& list) {
+    ordered_json out = ordered_json::array();
+    for (const auto& place : list)
+      out.push_back({{"function", json_value(place.function)},
+                     {"module", json_value(place.module)},
+                     {"fallback", place.fallback},
+                     {"events", place.events}});
+    return out;
+  };
+  return {{"name", syscalls::signal_name(line.number)},
+          {"number", line.number},
+          {"sent", line.sent},
+          {"ignored", line.ignored},
+          {"delivered", line.delivered},
+          {"senders", senders},
+          {"sent_from", places(line.sent_from)},
+          {"delivered_in", places(line.interrupted_in)}};
+}
+
 ordered_json verify(const std::optional<analyzer::VerifyResult>& result) {
   if (!result) return nullptr;
   ordered_json differences = ordered_json::array();
@@ -213,7 +237,8 @@ std::string report_json(const analyzer::Summary& summary) {
                             {"slowest", top_list(summary.slowest, instance)},
                             {"longest_waits", top_list(summary.longest_waits, instance)},
                             {"gaps", gaps},
-                            {"open", top_list(summary.open, instance)}};
+                            {"open", top_list(summary.open, instance)},
+                            {"signals", top_list(summary.signals, signal)}};
   return dump(report) + "\n";
 }
 

@@ -15,6 +15,7 @@
 #include "cli/render/units.h"
 #include "cli/render/wall_time.h"
 #include "support/text.h"
+#include "syscalls/errno_names.h"
 #include "trace/trigger.h"
 
 #include "cli/render/report_render.h"
@@ -53,6 +54,14 @@ bool any_gap_fallback(const Summary& summary) {
                      [&](const analyzer::GapLine& line) { return starred(line.before) || starred(line.after); });
 }
 
+bool any_signal_fallback(const Summary& summary) {
+  const auto starred = [](const std::vector<analyzer::SignalLine::Place>& places) {
+    return !places.empty() && places.front().fallback && places.front().function != trace::kCutName;
+  };
+  return std::any_of(summary.signals.lines.begin(), summary.signals.lines.end(),
+                     [&](const auto& line) { return starred(line.sent_from) || starred(line.interrupted_in); });
+}
+
 std::string legend(const Summary& summary) {
   const auto any = [&](const auto& fits) {
     const auto in = [&](const auto& list) { return std::any_of(list.lines.begin(), list.lines.end(), fits); };
@@ -61,7 +70,7 @@ std::string legend(const Summary& summary) {
   };
   const auto cut = [](const auto& line) { return line.function == trace::kCutName; };
   std::string out;
-  if (any_gap_fallback(summary) ||
+  if (any_gap_fallback(summary) || any_signal_fallback(summary) ||
       any([&](const auto& line) { return line.fallback && !line.function.empty() && !cut(line); }))
     out += "\n* no frame of the application's own binaries in the stack: the innermost other function\n";
   if (any(cut)) out += "\n(cut): the budget of frames (-S) ended the stack before the application's functions\n";
@@ -412,6 +421,32 @@ std::string instances(const std::string& name, const analyzer::TopList<analyzer:
   return section(name, list, order, table, width);
 }
 
+// The one that stands for most events, and how many others there are.
+template <typename Item, typename Text>
+std::string first_of(const std::vector<Item>& items, const Text& text) {
+  if (items.empty()) return "";
+  return text(items.front()) + (items.size() > 1 ? fmt::format(" +{}", items.size() - 1) : "");
+}
+
+std::string signals(const Summary& summary, std::size_t width) {
+  TextTable table({{"signal"},
+                   {"sent", Align::kRight},
+                   {"ignored", Align::kRight},
+                   {"delivered", Align::kRight},
+                   {"by", Align::kLeft, Shrink::kMiddle},
+                   {"sent from", Align::kLeft, Shrink::kMiddle},
+                   {"delivered in", Align::kLeft, Shrink::kMiddle}});
+  const auto sender = [](const analyzer::SignalLine::Sender& by) {
+    return by.pid ? fmt::format("{}[{}]", by.name.empty() ? "?" : by.name, *by.pid) : std::string("the kernel");
+  };
+  const auto place = [](const analyzer::SignalLine::Place& at) { return trigger(at); };
+  for (const auto& line : summary.signals.lines)
+    table.add_row({syscalls::signal_name(line.number), number(line.sent), number(line.ignored), number(line.delivered),
+                   first_of(line.senders, sender), first_of(line.sent_from, place),
+                   first_of(line.interrupted_in, place)});
+  return section("SIGNALS", summary.signals, "most frequent", table, width);
+}
+
 std::string hints(const Summary& summary, const std::string& file) {
   const std::string name = escape_terminal(file);
   std::string out = fmt::format("\nMore: uscope tree {0}; uscope files {0}; uscope events {0} --stack", name);
@@ -428,7 +463,7 @@ std::string report_text(const Summary& summary, const std::string& file, TextWid
          io_uring_line(summary) + processes(summary, width) + threads(summary, width) +
          calls("CALLS", summary.calls, width) + calls("CALLS THAT WAIT", summary.waits, width) +
          files_section(summary.files, width) + triggers(summary, width) + errors(summary, width) +
-         instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
+         signals(summary, width) + instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
          instances("LONGEST WAITS", summary.longest_waits, "longest", "took", width) + gaps(summary, width) +
          instances("NEVER RETURNED", summary.open, "longest waiting", "waited", width) + legend(summary) +
          hints(summary, file);

@@ -13,9 +13,12 @@
 #include "store/db/string_table.h"
 #include "support/text.h"
 #include "syscalls/errno_names.h"
+#include "syscalls/signal_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/content.h"
 #include "trace/names.h"
+#include "trace/raw_record.h"
+#include "trace/signal_info.h"
 #include "trace/string_kind.h"
 #include "tracer/model/task_table.h"
 
@@ -45,6 +48,8 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
   if (event.source == USC_SOURCE_SYSCALL) {
     row.abi = trace::abi_name(event.abi);
     row.call = syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind);
+  } else if (event.source == USC_SOURCE_SIGNAL) {
+    row.call = syscalls::signal_kind_name(event.kind);
   } else {
     row.call = trace::unnamed_kind(event.source, event.kind);
   }
@@ -54,6 +59,26 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
   if (row.result && syscalls::is_error(*row.result)) row.error = analyzer::error_name(-*row.result);
   for (std::size_t i = 0; i < row.args.size(); i++) row.args[i] = static_cast<std::int64_t>(event.args[i]);
   return row;
+}
+
+// As analyzer::for_each_event reads it, without the name of a handler.
+analyzer::EventSignal signal_of(const usc_signal& signal) {
+  const auto name = [](const char* text) { return trace_text(trace::fixed_text(text, USC_SIGNAL_NAME_BYTES)); };
+  analyzer::EventSignal out;
+  out.number = signal.number;
+  out.code = signal.code;
+  out.info = trace::signal_info(signal);
+  out.delivered = (signal.flags & USC_SIGNAL_DELIVERED) != 0;
+  out.result = trace::signal_result_name(signal.result);
+  out.blocked = (signal.flags & USC_SIGNAL_BLOCKED) != 0;
+  if (signal.sender_pid != 0) out.sender_pid = signal.sender_pid;
+  out.sender_tid = signal.sender_tid;
+  out.sender = name(signal.sender);
+  out.receiver_pid = signal.receiver_pid;
+  if ((signal.flags & USC_SIGNAL_TO_GROUP) == 0) out.receiver_tid = signal.receiver_tid;
+  out.receiver = name(signal.receiver);
+  out.handler = static_cast<std::int64_t>(signal.handler);
+  return out;
 }
 
 // The argument that is the path of an exec that succeeded; npos: the event is none.
@@ -135,6 +160,13 @@ void LivePrinter::on_event(const usc_event& event, const tracer::TaskInfo& /*tas
   waiting_.push_back(event);
 }
 
+void LivePrinter::on_signal(const usc_signal& signal) {
+  usc_event event = trace::event_of_signal(signal);
+  event.args[0] = ++last_signal_;
+  signals_.emplace(last_signal_, signal);
+  waiting_.push_back(event);
+}
+
 bool LivePrinter::awaits_image(const usc_event& event, const tracer::TaskInfo& task) const {
   if (path_of_exec(event) == std::string_view::npos) return false;
   if (!programs_.knows(trace::ImageId(event.image), task.process) && !programs_.is_full()) return true;
@@ -179,6 +211,12 @@ void LivePrinter::print(const usc_event& event, const tracer::TaskTable& tasks) 
   const trace::TaskId serial(event.head.task);
   analyzer::EventRow row = row_of(event, tasks.find(serial), start_ns_);
   row.process = programs_.of(trace::ImageId(event.image), tasks.find(serial).process);
+  if (event.source == USC_SOURCE_SIGNAL) {
+    row.signal = signal_of(signals_.extract(event.args[0]).mapped());
+    status_.clear();
+    std::fputs(event_text(row, seconds(row.ts_ns)).c_str(), stderr);
+    return;
+  }
   if (const auto at = tasks_.find(serial); at != tasks_.end()) {
     Task& task = at->second;
     while (!task.strings.empty() && task.strings.front().entry_ns <= event.entry_ns) {

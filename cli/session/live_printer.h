@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // `uscope record --print`: each call as the line that `uscope events` prints of it, in the order in which calls end.
-// Calls that have not returned are printed when tracing ends. Only the descriptors' names are missing: the loader finds
-// them when it knows the whole trace. Memory: what is left of calls that were not printed yet, of living tasks and of
-// those that ended lately; names (program_names.h).
+// Calls that have not returned are printed when tracing ends. Only the names of descriptors and of signals' handlers
+// are missing: the loader finds them when it knows the whole trace. Memory: what is left of calls that were not printed
+// yet, of living tasks and of those that ended lately; names (program_names.h).
 #pragma once
 
 #include <cstddef>
@@ -31,6 +31,7 @@ class LivePrinter : public tracer::RecordObserver {
   void on_task(const usc_task& task) override;
   void on_image(const usc_exec& exec) override;
   void on_string(const usc_string& string) override;
+  void on_signal(const usc_signal& signal) override;
   void on_round(std::uint64_t before_ns, const tracer::TaskTable& tasks) override;
 
   // Calls that something is kept of until they are printed.
@@ -59,6 +60,9 @@ class LivePrinter : public tracer::RecordObserver {
   bool takes_strings_;
   std::uint64_t start_ns_ = 0;
   std::vector<usc_event> waiting_;  // for records of other processors that say more of them
+  // What waiting_ has events of, by the number in the event's first argument.
+  std::unordered_map<std::uint64_t, usc_signal> signals_;
+  std::uint64_t last_signal_ = 0;
   std::unordered_map<trace::TaskId, Task> tasks_;
   std::size_t looked_at_ = 0;  // tasks that were left when those that had ended were forgotten
   std::uint64_t seen_ns_ = 0;  // what was sent before this time has been seen

@@ -87,6 +87,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
     return Error{"--data records what calls carry, and --no-strings asks for no contents of memory",
                  "leave one of the two out"};
   choose_strings(options, out.config);
+  out.config.signals = options.signals ? 1 : 0;
   if (options.data_bytes != 0) out.sizes.ring_bytes = kContentsRingBytes;
   out.redact = options.redact;
   out.modules = {options.app_modules, options.excluded_modules};
@@ -135,6 +136,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
                                                                                      : describe_target(options))},
       {"strings", std::to_string(out.config.string_bytes)},
       {"data", std::to_string(out.config.data_bytes)},
+      {"signals", std::to_string(out.config.signals)},
       {"redact", joined(options.redact)},
       {"follow", options.follow},
       {"app_modules", joined(options.app_modules)},

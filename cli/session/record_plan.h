@@ -32,6 +32,7 @@ struct RecordVerbOptions {
   std::vector<std::string> redact;
   unsigned string_bytes = USC_STRING_DEFAULT;
   unsigned data_bytes = 0;  // 0: no contents
+  bool signals = false;
   bool print = false;
   bool quiet = false;  // neither status nor summary
   std::string duration;

@@ -2,12 +2,14 @@
 #include "cli/verbs/event_options.h"
 
 #include <charconv>
+#include <sstream>
 
 #include "cli/render/units.h"
 #include "cli/render/wall_time.h"
 #include "cli/verbs/shared_options.h"
 #include "syscalls/call_set.h"
 #include "syscalls/errno_names.h"
+#include "syscalls/signal_names.h"
 
 namespace uscope::cli {
 namespace {
@@ -20,6 +22,23 @@ Result<std::int64_t> parse_errno(const std::string& text) {
   for (number = 1; number <= syscalls::kLastErrno; number++)
     if (syscalls::errno_name(number) == text) return number;
   return Error{"'" + text + "' is no error", "give a name as in errno(3), ENOENT, or a number"};
+}
+
+// The names of the kinds that -e means: those of system calls, and both kinds of each signal that is named.
+Result<std::vector<std::string>> parse_kinds(const std::string& set) {
+  std::vector<std::string> kinds;
+  std::string calls;
+  std::istringstream items(set);
+  for (std::string item; std::getline(items, item, ',');) {
+    const std::vector<std::string> of_signal = syscalls::kinds_of_signal(item);
+    kinds.insert(kinds.end(), of_signal.begin(), of_signal.end());
+    if (of_signal.empty()) calls += (calls.empty() ? "" : ",") + item;
+  }
+  if (!kinds.empty() && calls.empty()) return kinds;
+  auto names = syscalls::parse_call_set(kinds.empty() ? set : calls);
+  if (!names) return names.error();
+  kinds.insert(kinds.end(), names->begin(), names->end());
+  return kinds;
 }
 
 // Sets a moment of the filter if one was given.
@@ -48,7 +67,8 @@ void add_event_options(Verb& verb, EventOptions& options) {
   take_number(verb.add_option("--tid", filter.tids, "of these threads"), 0, kMostNumber)->type_name("TID");
   add_globs(verb, "--process", filter.processes, "only calls of programs whose base name matches");
   add_calls(verb, options.calls,
-            "only these calls: names, %file %process %network %desc %memory %signal %ipc, all, ! to exclude");
+            "only these calls: names, %file %process %network %desc %memory %signal %ipc, all, ! to exclude; and these "
+            "signals: SIGTERM");
   verb.add_flag("--failed", filter.failed, "only calls that failed");
   verb.add_option("--errno", options.errors, "only calls that failed with this error")->type_name("NAME");
   verb.add_option("--slow", options.slower, "only calls that took at least this long: 10ms")->type_name("T");
@@ -82,11 +102,10 @@ Result<analyzer::EventFilter> event_filter(const EventOptions& options) {
   for (const std::string& moment : {options.since, options.until})
     if (auto point = moment.empty() ? Result<TimePoint>(TimePoint()) : parse_time_point(moment); !point)
       return point.error();
-  if (!options.calls.empty()) {
-    auto calls = syscalls::parse_call_set(options.calls);
-    if (!calls) return calls.error();
-    filter.calls = std::move(*calls);
-  }
+  if (options.calls.empty()) return filter;
+  auto kinds = parse_kinds(options.calls);
+  if (!kinds) return kinds.error();
+  filter.calls = std::move(*kinds);
   return filter;
 }
 

@@ -67,6 +67,7 @@ void add_record(CommandLine& line) {
                   "keep the first N bytes of what reads and writes carry, and the structures that calls are given"),
               1, USC_DATA_MOST)
       ->type_name("N");
+  verb->add_flag("--signals", options->signals, "also record signals: who sends them to whom, and their delivery");
   verb->add_flag("--print", options->print, "print each call when it ends, as `events` does");
   verb->add_flag("-q,--quiet", options->quiet, "print neither status nor summary; errors are printed");
   verb->add_option("--duration", options->duration, "stop tracing after this time: 30s, 5m")->type_name("T");

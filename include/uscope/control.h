@@ -30,6 +30,8 @@ struct usc_config {
 	__u64 strings_i386[USC_SYSCALL_BITS];
 	__u32 string_bytes; /* taken of each, at most: 1 … USC_STRING_MOST */
 	__u32 data_bytes;   /* taken of what a call carries, at most: 1 … USC_DATA_MOST; 0: no kind asks for it */
+	__u32 signals;	    /* 1: signals are recorded; the BPF programs of it are loaded only then */
+	__u32 pad;
 	struct usc_program program; /* which of these calls are recorded; the others are not walked */
 };
 
@@ -70,7 +72,7 @@ struct usc_loss_key {
 	__u32 cause;
 };
 
-USC_ASSERT_SIZE(usc_config, 9384);
+USC_ASSERT_SIZE(usc_config, 9392);
 USC_ASSERT_SIZE(usc_file_entry, 40);
 USC_ASSERT_SIZE(usc_loss_key, 8);
 

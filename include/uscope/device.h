@@ -32,7 +32,7 @@
 
 #define USC_DEVICE_NAME "uscope"
 #define USC_DEVICE_PATH "/dev/uscope"
-#define USC_DEVICE_ABI 6 /* moves with every change of this file */
+#define USC_DEVICE_ABI 7 /* moves with every change of this file */
 
 /* What START accepts. */
 #define USC_DEVICE_RING_MIN (1u << 16)
@@ -256,7 +256,7 @@ static inline int usc_device_refusal(unsigned int command, unsigned int phase)
 }
 
 USC_ASSERT_SIZE(usc_device_version, 48);
-USC_ASSERT_SIZE(usc_device_start, 9416);
+USC_ASSERT_SIZE(usc_device_start, 9424);
 USC_ASSERT_SIZE(usc_ring_control, 128);
 USC_ASSERT_SIZE(usc_device_table, 56);
 USC_ASSERT_SIZE(usc_device_file, 24);

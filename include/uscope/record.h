@@ -17,6 +17,7 @@
 #include "uscope/records/file.h"
 #include "uscope/records/head.h"
 #include "uscope/records/probe.h"
+#include "uscope/records/signal.h"
 #include "uscope/records/stack.h"
 #include "uscope/records/task.h"
 #include "uscope/records/trace.h"

@@ -67,6 +67,12 @@ CREATE TABLE futex_wait(
   handlers INTEGER, open_to_others INTEGER);
 CREATE TABLE futex_wake(
   event_id INTEGER PRIMARY KEY REFERENCES event(id), address INTEGER NOT NULL, count INTEGER NOT NULL, key TEXT);
+CREATE TABLE signal(
+  event_id INTEGER PRIMARY KEY REFERENCES event(id), number INTEGER NOT NULL, code INTEGER NOT NULL, result TEXT,
+  blocked INTEGER, sender_pid INTEGER, sender_tid INTEGER, sender TEXT, receiver_pid INTEGER NOT NULL,
+  receiver_tid INTEGER, receiver TEXT, info_pid INTEGER, info_uid INTEGER, info_status INTEGER, info_value INTEGER,
+  info_address INTEGER, info_band INTEGER, info_fd INTEGER, info_timer INTEGER, info_overrun INTEGER,
+  info_syscall INTEGER, handler INTEGER, handler_frame_id INTEGER REFERENCES frame(id));
 CREATE TABLE cell(
   kind_id INTEGER NOT NULL REFERENCES kind(id), trigger_frame_id INTEGER REFERENCES frame(id),
   events INTEGER NOT NULL, errors INTEGER NOT NULL, total_ns INTEGER NOT NULL, open INTEGER NOT NULL,

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t kMostFiles = 0xffff;   // a frame holds 16 bits of its file's number
 constexpr std::size_t kMostNamedKinds = 4096;  // the module gives out fewer
+constexpr std::size_t kMostHandlers = 65536;   // those beyond have no names
 
 // Arguments as a JSON array of texts. A list that was cut off ends with "…"; its last argument may be cut too.
 std::string argv_json(std::string_view bytes, bool cut) {
@@ -21,6 +22,10 @@ std::string argv_json(std::string_view bytes, bool cut) {
 }
 
 }  // namespace
+
+std::pair<std::uint64_t, trace::MmId> handler_key(std::uint64_t frame, trace::MmId mm) {
+  return {frame, trace::file_of(frame) == trace::kNoFile ? mm : trace::MmId()};
+}
 
 ImageFacts image_facts(const trace::RawRecord& record) {
   const auto exec = record.as<usc_exec>();
@@ -73,6 +78,12 @@ void Definitions::add(const trace::RawRecord& record) {
     case USC_RECORD_LOGGED:
       logged_stacks.add(record);
       break;
+    case USC_RECORD_SIGNAL: {
+      const auto signal = record.as<usc_signal>();
+      if (signal.handler_frame != 0 && handlers.size() < kMostHandlers)
+        handlers.insert(handler_key(signal.handler_frame, trace::MmId(signal.mm)));
+      break;
+    }
     case USC_RECORD_LOG_KIND: {
       const auto kind = record.as<usc_log_kind>();
       if (kind_names.size() < kMostNamedKinds)

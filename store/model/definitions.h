@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -113,9 +114,12 @@ struct LossFacts {
 // What a usc_exec says of an image.
 [[nodiscard]] ImageFacts image_facts(const trace::RawRecord& record);
 
+// How a handler of signals is known: in files by its frame alone.
+[[nodiscard]] std::pair<std::uint64_t, trace::MmId> handler_key(std::uint64_t frame, trace::MmId mm);
+
 class Definitions {
  public:
-  // Takes what a record defines; of events only what was logged, for its kernel frames.
+  // Takes what a record defines; of events what was logged, for its kernel frames, and signals, for their handlers.
   void add(const trace::RawRecord& record);
 
   // Once all records have been added.
@@ -141,6 +145,8 @@ class Definitions {
   std::vector<TaskEnd> task_ends;
   // By address space and by the address of an instruction: a return address less 1.
   std::map<std::pair<trace::MmId, std::uint64_t>, JitName> jit_names;
+  // Of handlers of signals: their frames, and where they have no file their address spaces.
+  std::set<std::pair<std::uint64_t, trace::MmId>> handlers;
   StackTable stacks;
   LoggedStacks logged_stacks;
   std::map<std::pair<std::uint8_t, std::uint32_t>, std::string> kind_names;  // by source and kind; not of calls

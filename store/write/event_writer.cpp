@@ -14,6 +14,7 @@
 
 #include "syscalls/call_traits.h"
 #include "syscalls/errno_names.h"
+#include "syscalls/signal_names.h"
 #include "syscalls/syscall_table.h"
 #include "trace/names.h"
 
@@ -45,6 +46,7 @@ EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definition
       frames_(frames),
       strings_(database, definitions, strings),
       futexes_(database, utc_offset_ns),
+      signals_(database, frames),
       objects_(database),
       gaps_(definitions) {}
 
@@ -61,6 +63,7 @@ Result<void> EventWriter::prepare() {
   verify_rows_ = std::move(*verifies);
   for (const auto& [serial, image] : definitions_.images) images_.insert(serial, 1);
   if (auto done = futexes_.prepare(); !done) return done;
+  if (auto done = signals_.prepare(); !done) return done;
   if (auto done = objects_.prepare(); !done) return done;
   return strings_.prepare();
 }
@@ -88,6 +91,8 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
     auto written = write_event(whole, attached);
     if (!written) return written.error();
     id = written->id;
+    if (whole.source == USC_SOURCE_SIGNAL)
+      if (auto done = signals_.write(id, whole); !done) return done;
     if (whole.source != USC_SOURCE_SYSCALL) continue;
     if (auto done = strings_.write(id, whole, call.strings); !done) return done;
     if (const CallObject& object = strings_.object(); object.is_about_any)
@@ -195,6 +200,7 @@ EventWriter::EventStack EventWriter::stacks_of(const trace::OrderedEvent& event)
 std::string EventWriter::kind_name(const usc_event& event) const {
   if (event.source == USC_SOURCE_SYSCALL && !trace::abi_name(event.abi).empty())
     return syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind);
+  if (event.source == USC_SOURCE_SIGNAL) return syscalls::signal_kind_name(event.kind);
   const auto named = definitions_.kind_names.find({event.source, event.kind});
   return named != definitions_.kind_names.end() ? named->second : trace::unnamed_kind(event.source, event.kind);
 }

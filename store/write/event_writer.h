@@ -22,6 +22,7 @@
 #include "store/write/futex_writer.h"
 #include "store/write/gap_writer.h"
 #include "store/write/object_totals.h"
+#include "store/write/signal_writer.h"
 #include "store/write/string_writer.h"
 #include "trace/event_order.h"
 
@@ -39,6 +40,9 @@ class EventWriter {
 
   // One call: of several records of it, an open or attached one counts only where nothing later came.
   Result<void> write(const trace::OrderedCall& call);
+
+  // What the event of a usc_signal is; the rest of the record waits here for it.
+  trace::OrderedEvent keep_signal(const trace::RawRecord& record) { return signals_.keep(record); }
 
   // Cells and totals, and rows of threads that events name but nothing defines.
   Result<void> finish();
@@ -113,6 +117,7 @@ class EventWriter {
   std::unique_ptr<TableRows> verify_rows_;
   StringWriter strings_;
   FutexWriter futexes_;
+  SignalWriter signals_;
   ObjectTotals objects_;
   GapWriter gaps_;
   std::vector<Task> tasks_;

@@ -48,8 +48,12 @@ Result<void> FrameWriter::run(const std::function<void(double)>& progress) {
     if (auto done = write_stack(StackNumber(number)); !done) return done;
   for (std::uint32_t number = 1; number <= definitions_.logged_stacks.size(); number++)
     if (auto done = write_logged_stack(LoggedStackNumber(number)); !done) return done;
+  // The last one of a place's rows is the function itself; those before are inlined there.
+  for (const auto& [key, place] : handler_places_)
+    if (place->rows != 0) handlers_[key] = FrameRowId(place->first_row.value() + place->rows - 1);
   if (auto done = database_.inserter().settle(); !done) return done;
-  // Only the triggers are asked for from now on.
+  // Only the triggers and handlers are asked for from now on.
+  handler_places_.clear();
   physical_.clear();
   decltype(by_number_)().swap(by_number_);
   decltype(anonymous_)().swap(anonymous_);
@@ -158,19 +162,34 @@ Result<void> FrameWriter::gather() {
     for (const FrameNumber of_stack : definitions_.stacks.frames(number)) {
       const Physical*& known = physical_of(of_stack, mm);
       if (known) continue;
-      const std::uint64_t frame = definitions_.stacks.frame(of_stack);
-      const trace::FileId file = trace::file_of(frame);
-      auto module = module_of({frame, file == trace::kNoFile ? mm : trace::MmId()});
-      if (!module) return module.error();
-      const bool exact = (frame & USC_FRAME_EXACT) != 0;
-      const std::uint64_t address =
-          trace::elf_address(definitions_.file(file).segments, USC_FRAME_OFFSET(frame), exact);
-      Physical& physical = physical_[{*module, address, exact}];
-      physical.module = *module;
-      known = &physical;
+      auto place = place_of(definitions_.stacks.frame(of_stack), mm);
+      if (!place) return place.error();
+      known = *place;
     }
   }
+  for (const auto& [frame, mm] : definitions_.handlers) {
+    auto place = place_of(frame, mm);
+    if (!place) return place.error();
+    handler_places_[handler_key(frame, mm)] = *place;
+  }
   return {};
+}
+
+// The place of a frame, which is gathered with this.
+Result<const FrameWriter::Physical*> FrameWriter::place_of(std::uint64_t frame, trace::MmId mm) {
+  const trace::FileId file = trace::file_of(frame);
+  auto module = module_of({frame, file == trace::kNoFile ? mm : trace::MmId()});
+  if (!module) return module.error();
+  const bool exact = (frame & USC_FRAME_EXACT) != 0;
+  const std::uint64_t address = trace::elf_address(definitions_.file(file).segments, USC_FRAME_OFFSET(frame), exact);
+  Physical& physical = physical_[{*module, address, exact}];
+  physical.module = *module;
+  return &physical;
+}
+
+FrameRowId FrameWriter::handler(std::uint64_t frame, trace::MmId mm) const {
+  const auto found = handlers_.find(handler_key(frame, mm));
+  return found == handlers_.end() ? FrameRowId() : found->second;
 }
 
 Result<void> FrameWriter::name_all(const std::function<void(double)>& progress) {

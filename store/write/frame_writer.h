@@ -38,6 +38,8 @@ class FrameWriter {
   }
   // The trigger of a stack, if it has one; to be asked after run().
   [[nodiscard]] FrameRowId trigger(StackRowId stack) const { return triggers_[stack.value() - 1]; }
+  // The row of a signal's handler (usc_signal), if the trace told of it in time; to be asked after run().
+  [[nodiscard]] FrameRowId handler(std::uint64_t frame, trace::MmId mm) const;
   // How many files that stacks have frames in no longer hold what was mapped.
   [[nodiscard]] std::uint64_t changed_files() const { return changed_files_; }
 
@@ -76,6 +78,7 @@ class FrameWriter {
   Result<void> find_main_libraries();
   static symbolizer::ModuleRequest request_for(trace::FileId serial, const std::string& path, const FileFacts& file);
   Result<void> gather();
+  Result<const Physical*> place_of(std::uint64_t frame, trace::MmId mm);
   Result<void> name_all(const std::function<void(double)>& progress);
   Result<void> write_frame(ModuleRowId module, std::uint64_t rel_pc, bool exact);
   const std::vector<Physical>& frames_of(StackNumber number);  // valid until the next call
@@ -104,10 +107,12 @@ class FrameWriter {
   std::map<std::tuple<ModuleRowId, std::uint64_t, bool>, Physical> physical_;  // by module, address, exact
   std::vector<const Physical*> by_number_;                                     // of frames with a file, by number - 1
   std::unordered_map<RawFrame, const Physical*, RawFrameHash> anonymous_;      // of frames without one
-  std::vector<std::string> functions_;                 // by frame row id - 1: as they are in folded stacks
-  std::vector<Physical> frames_;                       // of write_stack(), kept for their memory
-  std::string text_;                                   // the same
-  std::vector<FrameRowId> triggers_;                   // by stack row id - 1
+  std::vector<std::string> functions_;  // by frame row id - 1: as they are in folded stacks
+  std::vector<Physical> frames_;        // of write_stack(), kept for their memory
+  std::string text_;                    // the same
+  std::vector<FrameRowId> triggers_;    // by stack row id - 1
+  std::map<std::pair<std::uint64_t, trace::MmId>, const Physical*> handler_places_;  // of signals, until they are named
+  std::map<std::pair<std::uint64_t, trace::MmId>, FrameRowId> handlers_;
   std::map<std::string, ModuleRowId> kernel_modules_;  // by the kernel's name
   std::map<trace::PlaceId, FrameRowId> kernel_frames_;
   std::map<std::string, FrameRowId> kernel_frame_places_;  // by what a place says

@@ -16,11 +16,11 @@ def record_abi():
 START = 1_000_000_000_000
 USER = 0xFFFF  # cpu of the collector's own records
 EVENT, STACK, TASK, EXEC, EXIT, NAME, MAP, UNMAP, FILE, INFO = range(1, 11)
-VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX, LOG_KIND = range(12, 24)
+VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX, LOG_KIND, SIGNAL = range(12, 25)
 TEXT, ADDRESS, RESULT, WORDS, PAIR = 1, 3, 7, 8, 9  # kinds of strings
 DATA, DATA_OUT, VECTOR, POLL, POLL_OUT = 11, 12, 13, 17, 18
 ROOT, BROKEN = 0, 3
-SYSCALL, BY_MODULE = range(2)  # sources
+SYSCALL, BY_MODULE, A_SIGNAL = range(3)  # sources
 RETURNED, NORETURN, KILLED, OPEN, ATTACHED, NO_ENTRY = range(6)
 
 
@@ -140,6 +140,24 @@ def variable_parts(raw):
     raw.put(LOG_KIND, struct.pack("<IHBB", 0x80000001, 5, BY_MODULE, 0) + b"a \x1b[m")
 
 
+def signals(raw):
+    """Sent and delivered, by others and by the kernel, with handlers in a file and in none, and what cannot be."""
+    def signal(number, flags, code=0, result=0, handler=0, at=0, info=(0, 0), task=1, time=START + 3000, names=(b"", b"")):
+        raw.put(SIGNAL, struct.pack("<IIiIIIII2Q2QBBB5x16s16s", 1, 1, code, 1, 100, 101, 102, 103, *info, handler, at, number, flags,
+                                    result, *names), task=task, time=time)
+
+    for i, number in enumerate((1, 9, 11, 15, 17, 29, 31, 32, 64)):
+        signal(number, 4, code=i - 6, result=i % 5, info=(1 << 63 | i, (1 << 64) - 1), names=(b"\x1b[0m;", b"sixteen-letters-"),
+               time=START + 3000 + i)
+        signal(number, 1, code=i, handler=0x401010 + i, at=frame(2 if i % 2 else 0, 0x1010 + i, True), time=START + 3100 + i)
+    signal(15, 0xFF, code=0x80, handler=1, at=frame(0xFFFF, 5), task=77)
+    signal(15, 0, time=START + 3200)
+    signal(15, 0, time=START + 3200)
+    signal(65, 0)
+    signal(1, 0, result=9)
+    return raw
+
+
 def seeds():
     whole = sound().bytes()
     times = Raw()
@@ -148,7 +166,7 @@ def seeds():
         times.event(entry=entry, end=START + 7 * i)
     ids = Raw()
     ids.event(stack=0xFFFFFFFF, task=0xFFFFFFFF, image=0xFFFFFFFF, nr=0xFFFFFFFF, abi=9)
-    ids.event(source=2)
+    ids.event(source=3)
     ids.put(LOSS, struct.pack("<QQII", 0, (1 << 64) - 1, 999, 0xFFFFFFFF), task=0, cpu=USER)
     ids.put(EXIT, struct.pack("<IIII", 7, 9, 1, 0), task=7)
     ids.task(task=5, process=5, parent=6)
@@ -156,6 +174,6 @@ def seeds():
     totals = Raw()
     totals.put(TOTAL, struct.pack("<Q", (1 << 64) - 1), number=0xFFFFFFFF)
     totals.event(cpu=1)
-    return {"whole": whole, "strings": strings(sound()).bytes(), "futexes": futexes(sound()).bytes(), "cut": whole[:-30],
+    return {"whole": whole, "strings": strings(sound()).bytes(), "futexes": futexes(sound()).bytes(), "signals": signals(sound()).bytes(), "cut": whole[:-30],
             "header": whole[:40], "header_cut": whole[:17], "empty": b"", "flipped": whole[:300] + b"\xff\xff" + whole[302:], "times": times.bytes(), "ids": ids.bytes(),
             "totals": totals.bytes(), "other_version": whole[:12] + b"\7" + whole[13:], "version_4": whole[:12] + b"\4" + whole[13:], "text": b"#!/bin/sh\n" * 9}

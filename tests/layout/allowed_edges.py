@@ -39,7 +39,7 @@ ALLOWED = {
     "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows trace tracer/host tracer/scouts",
     "tracer/collect": (
         "include/uscope support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model tracer/process "
-        "tracer/scouts tracer/walk"),
+        "tracer/scouts tracer/signals tracer/walk"),
     "tracer/files": (
         "include/uscope support symbolizer/elf symbolizer/reader symbolizer/rows trace tracer/backend tracer/jit "
         "tracer/process tracer/scouts"),
@@ -53,6 +53,7 @@ ALLOWED = {
         "include/uscope support support/process symbolizer/reader trace tracer/backend tracer/collect tracer/files "
         "tracer/futex tracer/host tracer/process tracer/scouts tracer/walk"),
     "tracer/scouts": "support support/process symbolizer/elf tracer/process",
+    "tracer/signals": "include/uscope support trace tracer/model",
     "tracer/walk": (
         "include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
         "tracer/scouts"),
@@ -67,7 +68,8 @@ ALLOWED = {
     "analyzer/diff": "analyzer/read store/db store/write support syscalls trace",
     "analyzer/files": "analyzer/read store/db support syscalls",
     "analyzer/read": "store/db store/write support syscalls trace",
-    "analyzer/summary": "analyzer/files analyzer/read include/uscope/lists store/db support syscalls trace",
+    "analyzer/summary": (
+        "analyzer/files analyzer/read include/uscope include/uscope/lists store/db support syscalls trace"),
     "live": (
         "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
         "tracer/jit tracer/model"),

@@ -174,6 +174,8 @@ void BpfBackend::choose_programs(const usc_config& config) {
                                progs.adopt_tasks, progs.adopt_mappings, progs.list_attached_calls})
     bpf_program__set_autoattach(program, false);
   if ((config.target.kinds & USC_TARGET_CGROUP) == 0) bpf_program__set_autoload(progs.on_cgroup_attach, false);
+  for (bpf_program* program : {progs.on_signal_sent, progs.on_signal_delivered})
+    bpf_program__set_autoload(program, config.signals != 0);
   preempted_ = programs_are_preempted();
   const_cast<bool&>(skeleton_->rodata->preemptible) = preempted_;
   for (bpf_program* program : {progs.on_sys_enter, progs.on_sys_exit}) bpf_program__set_autoload(program, !preempted_);

@@ -58,6 +58,7 @@ struct Collector::Handlers {
         on<usc_file, &Collector::on_file>(Then::kPassOn),
         on<usc_string, &Collector::on_string>(Then::kNothing),
         on<usc_sample, &Collector::on_sample>(Then::kNothing),
+        on<usc_signal, &Collector::on_signal>(Then::kNothing),
     };
     static constexpr auto kByType = [] {
       std::array<Handler, trace::kTypeNumbers> by_type{};
@@ -101,6 +102,7 @@ Result<std::size_t> Collector::round() {
   record_error(walks_.work());
   write_jit_news();
   record_error(futexes_.work());
+  record_error(signals_.work());
   if (observer_ != nullptr) observer_->on_round(last_round_ns_, tasks_);
   forget_the_dead();
   if (!trouble_) return trouble_.error();
@@ -155,6 +157,12 @@ void Collector::on_string(const usc_string& string) {
   const usc_record& filtered = strings_.filter(string.head);
   if (observer_ != nullptr) observer_->on_string(as<usc_string>(filtered));
   record_error(sink_.append(filtered));
+}
+
+void Collector::on_signal(const usc_signal& signal) {
+  events_++;
+  if (observer_ != nullptr) observer_->on_signal(signal);
+  record_error(signals_.add(signal));
 }
 
 void Collector::set_command(int pid) {

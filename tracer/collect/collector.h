@@ -29,6 +29,7 @@
 #include "tracer/model/task_table.h"
 #include "tracer/process/arrivals.h"
 #include "tracer/scouts/process_looks.h"
+#include "tracer/signals/signal_handlers.h"
 #include "tracer/walk/attached_calls.h"
 #include "tracer/walk/sample_walks.h"
 
@@ -65,7 +66,8 @@ class Collector {
   Result<void> write_totals();
 
   [[nodiscard]] bool has_pending() const {
-    return !walks_.empty() || files_.is_opening() || (maker_.is_busy() && !rows_given_up_);
+    return !walks_.empty() || (closing_ && !signals_.empty()) || files_.is_opening() ||
+           (maker_.is_busy() && !rows_given_up_);
   }
   // Walks could be finished now, but the rings come first.
   [[nodiscard]] bool is_behind() const { return walks_.has_due(); }
@@ -85,6 +87,7 @@ class Collector {
   void on_unmap(const usc_unmap& unmap) { mappings_.remove(unmap); }
   void on_file(const usc_file& file) { record_error(files_.add_announced(file)); }
   void on_string(const usc_string& string);
+  void on_signal(const usc_signal& signal);
   void on_sample(const usc_sample& sample) { record_error(walks_.add(sample, last_round_ns_)); }
   void record_error(const Result<void>& result);
   void take_rows();
@@ -110,6 +113,7 @@ class Collector {
   JitNames jit_names_{tasks_, scouts_};
   FutexWatch futexes_{tasks_, sink_, scouts_};
   JitCode jit_code_{scouts_};
+  SignalHandlers signals_{mappings_, sink_};
   const WalkInputs inputs_;
   SampleWalks walks_;
   LossRecorder losses_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Processes whose executable mappings the kernel side does not know from their beginning: those that ran before the trace,
-// and their children that were forked meanwhile. As long as it does not know them, it has to take many a call for a change
-// of mappings, which makes every call of such a process dearer. So they are asked for until they could be gone through.
+// Processes whose executable mappings the kernel side does not know from their beginning: those that ran before the
+// trace, and their children that were forked meanwhile. As long as it does not know them, it has to take many a call
+// for a change of mappings, which makes every call of such a process dearer. So they are asked for until they could be
+// gone through.
 #pragma once
 
 #include <cstdint>

@@ -61,6 +61,7 @@ static int image_matches(struct task_struct *task, struct linux_binprm *bprm);
 static long read_kernel_text(void *to, __u32 bytes, const void *from);
 static long read_user_text(void *to, __u32 bytes, const void *from);
 static long read_user(void *to, __u32 bytes, const void *from);
+static long read_kernel(void *to, __u32 bytes, const void *from);
 static int read_word(struct scratch *s, __u64 address, __u64 *value);
 /* Of kernel memory, PAGE_BYTES each. */
 static bool same_pages(const char *a, const char *b);

@@ -144,6 +144,14 @@ std::vector<Layout> other_layouts() {
        {FIELD(usc_logged, head), FIELD(usc_logged, kind), FIELD(usc_logged, stack), FIELD(usc_logged, image),
         FIELD(usc_logged, values), FIELD(usc_logged, source), FIELD(usc_logged, places), FIELD(usc_logged, value),
         TAIL(usc_logged, place)}},
+      {"usc_signal",
+       sizeof(usc_signal),
+       {FIELD(usc_signal, head), FIELD(usc_signal, stack), FIELD(usc_signal, image), FIELD(usc_signal, code),
+        FIELD(usc_signal, mm), FIELD(usc_signal, sender_pid), FIELD(usc_signal, sender_tid),
+        FIELD(usc_signal, receiver_pid), FIELD(usc_signal, receiver_tid), FIELD(usc_signal, info),
+        FIELD(usc_signal, handler), FIELD(usc_signal, handler_frame), FIELD(usc_signal, number),
+        FIELD(usc_signal, flags), FIELD(usc_signal, result), FIELD(usc_signal, pad), FIELD(usc_signal, sender),
+        FIELD(usc_signal, receiver)}},
       {"usc_log_kind",
        sizeof(usc_log_kind),
        {FIELD(usc_log_kind, head), FIELD(usc_log_kind, kind), FIELD(usc_log_kind, name_bytes),
@@ -256,6 +264,15 @@ void describe_constants(std::ostream& out) {
   LINE(USC_FUTEX_ASLEEP);
   LINE(USC_FUTEX_ABSOLUTE);
   LINE(USC_FUTEX_HANDLERS);
+  LINE(USC_SIGNAL_DELIVERED);
+  LINE(USC_SIGNAL_BY_KERNEL);
+  LINE(USC_SIGNAL_TO_GROUP);
+  LINE(USC_SIGNAL_BLOCKED);
+  LINE(USC_SIGNAL_NO_INFO);
+  LINE(USC_SIGNAL_KIND_SENT);
+#define USC_X(name, text, meaning) LINE(USC_SIGNAL_RESULT_##name);
+#include "uscope/lists/signal_result.def"
+#undef USC_X
 }
 
 std::string describe() {

@@ -43,6 +43,7 @@ TEST(Names, OfEachReasonThatIsCounted) {
 TEST(Names, OfEachSource) {
   EXPECT_EQ(source_name(USC_SOURCE_SYSCALL), "syscall");
   EXPECT_EQ(source_name(USC_SOURCE_LOGGED), "stap");
+  EXPECT_EQ(source_name(USC_SOURCE_SIGNAL), "signal");
   EXPECT_EQ(source_name(USC_SOURCE_COUNT), "");
 }
 
@@ -55,6 +56,8 @@ TEST(Names, OfKindsThatHaveNone) {
 TEST(Names, OfEachWayToEnd) {
   EXPECT_EQ(how_name(USC_HOW_RETURNED), "returned");
   EXPECT_EQ(how_name(USC_HOW_OPEN), "open");
+  EXPECT_EQ(how_name(USC_HOW_SENT), "sent");
+  EXPECT_EQ(how_name(USC_HOW_DELIVERED), "delivered");
   EXPECT_EQ(how_name(USC_HOW_COUNT), "");
 }
 

@@ -179,6 +179,12 @@ class RawTrace {
     put(record, {reinterpret_cast<const char*>(places.data()), places.size() * sizeof(places[0])});
   }
 
+  // Its head is put in here.
+  void signal(std::uint32_t task, std::uint64_t time, usc_signal record) {
+    record.head = head(USC_RECORD_SIGNAL, 0, task, time);
+    put(record);
+  }
+
   void log_kind(std::uint32_t kind, const std::string& name, std::uint8_t source = USC_SOURCE_LOGGED) {
     usc_log_kind record{};
     record.head = head(USC_RECORD_LOG_KIND, 0, 1, kStart);

@@ -143,7 +143,7 @@ TEST_F(RecordFieldsOfTrace, EachTypeAppears) {
     RawTrace trace(folder_ / "raw");
 #define USC_X(constant, number, name, type)                                                        \
   if (number != USC_RECORD_META && number != USC_RECORD_STRING && number != USC_RECORD_LOG_KIND && \
-      number != USC_RECORD_KERNEL_PLACE) {                                                         \
+      number != USC_RECORD_KERNEL_PLACE && number != USC_RECORD_SIGNAL) {                          \
     type record{};                                                                                 \
     record.head = trace.head(number, 0, 1, kStart);                                                \
     trace.put(record);                                                                             \
@@ -155,6 +155,9 @@ TEST_F(RecordFieldsOfTrace, EachTypeAppears) {
     trace.string(1, 5, 0, "text");
     trace.log_kind(USC_KIND_NAMED | 1, "kind");
     trace.place(1, "vmlinux+0x10 f+0x1");
+    usc_signal signal{};
+    signal.number = 15;
+    trace.signal(1, kStart, signal);
     trace.close();
   }
   for (const std::string& text : all()) EXPECT_NE(text, "");

@@ -84,6 +84,17 @@ TEST(RecordType, ValuesThatNoReaderCanTake) {
   EXPECT_TRUE(is_sound(made<usc_event>([](auto& r) { r.how = USC_HOW_OPEN; })));
   EXPECT_FALSE(is_sound(made<usc_event>([](auto& r) { r.how = USC_HOW_LOGGED; })));
   EXPECT_FALSE(is_sound(made<usc_event>([](auto& r) { r.how = USC_HOW_COUNT; })));
+  EXPECT_FALSE(is_sound(made<usc_event>([](auto& r) { r.how = USC_HOW_SENT; })));
+  EXPECT_FALSE(is_sound(made<usc_event>([](auto& r) { r.how = USC_HOW_DELIVERED; })));
+  EXPECT_FALSE(is_sound(made<usc_event>([](auto& r) { r.source = USC_SOURCE_SIGNAL; })));
+  EXPECT_FALSE(is_sound(made<usc_logged>([](auto& r) { r.source = USC_SOURCE_SIGNAL; })));
+  EXPECT_TRUE(is_sound(made<usc_signal>([](auto& r) { r.number = 64; })));
+  EXPECT_FALSE(is_sound(made<usc_signal>([](auto& r) { r.number = 65; })));
+  EXPECT_FALSE(is_sound(made<usc_signal>([](auto& r) { r.number = 0; })));
+  EXPECT_FALSE(is_sound(made<usc_signal>([](auto& r) {
+    r.number = 1;
+    r.result = USC_SIGNAL_RESULT_COUNT;
+  })));
   EXPECT_TRUE(is_sound(made<usc_stack>([](auto& r) { r.depth = USC_MAX_FRAMES; })));
   EXPECT_FALSE(is_sound(made<usc_stack>([](auto& r) { r.depth = USC_MAX_FRAMES + 1; })));
   EXPECT_FALSE(is_sound(usc_meta{}, std::string_view("key\0valu", 8)));

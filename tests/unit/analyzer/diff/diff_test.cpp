@@ -486,10 +486,14 @@ TEST_F(DiffTest, ByDepthCallersTellCellsApart) {
 
 TEST_F(DiffTest, WhatMakesRunsHardToCompareIsSaid) {
   normal({.calls = usual()});
-  abnormal(
-      {.calls = {},
-       .meta = {{"mode", "1"}, {"frames", "5"}, {"calls", "%file"}, {"target", "other"}, {"app_modules", "[\"x\"]"}},
-       .programs = {"server", "cleaner"}});
+  abnormal({.calls = {},
+            .meta = {{"mode", "1"},
+                     {"frames", "5"},
+                     {"calls", "%file"},
+                     {"target", "other"},
+                     {"app_modules", "[\"x\"]"},
+                     {"signals", "1"}},
+            .programs = {"server", "cleaner"}});
   abnormal({.calls = usual(),
             .meta = {{"complete", "0"}},
             .more_sql = "INSERT INTO loss VALUES(1, 2, 'ring_full_event', 1, 1234), (1, 2, 'verify_skipped', 1, 9);"});
@@ -502,6 +506,7 @@ TEST_F(DiffTest, WhatMakesRunsHardToCompareIsSaid) {
   EXPECT_TRUE(warned(found, "different calls"));
   EXPECT_TRUE(warned(found, "different targets"));
   EXPECT_TRUE(warned(found, "--app-module"));
+  EXPECT_TRUE(warned(found, "--signals"));
   EXPECT_FALSE(warned(found, "--follow"));
 }
 

@@ -60,6 +60,10 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
        "event_id address op expected timeout_ns words words_at_stop key words_from words_at_stop_from asleep "
        "strangers futexes handlers open_to_others"},
       {"futex_wake", "event_id address count key"},
+      {"signal",
+       "event_id number code result blocked sender_pid sender_tid sender receiver_pid receiver_tid receiver info_pid "
+       "info_uid info_status info_value info_address info_band info_fd info_timer info_overrun info_syscall handler "
+       "handler_frame_id"},
       {"cell", "kind_id trigger_frame_id events errors total_ns open first_event_id"},
       {"latency", "kind_id up_to_ns events"},
       {"error_cell", "kind_id errno trigger_frame_id events first_event_id"},
@@ -102,7 +106,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "9");
+  EXPECT_EQ(one("PRAGMA user_version"), "10");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 

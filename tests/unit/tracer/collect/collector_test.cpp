@@ -328,6 +328,28 @@ TEST_F(CollectorTest, AWalkWaitsForRowsThatAreBeingMade) {
   EXPECT_TRUE(losses().empty());
 }
 
+// Written only when tracing has ended, it waits for the round that looks its handler up.
+TEST_F(CollectorTest, ASignalIsWrittenWithTheFileOfItsHandler) {
+  usc_signal signal{};
+  signal.number = 15;
+  signal.flags = USC_SIGNAL_DELIVERED;
+  const usc_map map = process_.maps().front();
+  signal.mm = map.mm;
+  signal.handler = map.start + 16;
+  signal.head.time = map.head.time + 1;
+  backend_.queue(signal);
+  backend_.queue(map);
+  collector().close();
+  ASSERT_TRUE(collector().round());
+  EXPECT_TRUE(collector().has_pending());
+  ASSERT_TRUE(collector().round());
+  EXPECT_FALSE(collector().has_pending());
+  const auto written = sink_.all<usc_signal>();
+  ASSERT_EQ(written.size(), 1U);
+  EXPECT_EQ(USC_FRAME_FILE(written[0].handler_frame), map.file);
+  EXPECT_EQ(collector().figures().events, 1U);
+}
+
 TEST_F(CollectorTest, RecordsThatAreTooShortAreDropped) {
   usc_record head{};
   head.type = USC_RECORD_EVENT;

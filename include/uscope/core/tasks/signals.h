@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * Signals: one is sent, one is delivered. Both hooks run with interrupts off and the lock of the receiver's signals held.
+ * A sending is also seen in interrupts (timers), in the middle of whatever core was doing on this processor: nothing but the
+ * stack and the ring is used then. A walk whose mappings cannot be looked up with interrupts off is finished by the
+ * collector, like any other.
+ */
+#ifndef USCOPE_CORE_SIGNALS_H
+#define USCOPE_CORE_SIGNALS_H
+
+#include "uscope/core/calls/calls.h"
+
+/* include/linux/sched/signal.h: what stands where there is no siginfo. */
+#define SIGNAL_FROM_USER 0ul   /* SEND_SIG_NOINFO: in a call of the sender, such as SIGPIPE in a write */
+#define SIGNAL_FROM_KERNEL 1ul /* SEND_SIG_PRIV */
+
+/* asm-generic/siginfo.h */
+#define SIGNAL_CODE_USER 0
+#define SIGNAL_CODE_TIMER (-2)
+#define SIGNAL_CODE_ASYNC_IO (-4)
+#define SIGNAL_CODE_IO (-5)
+#define SIGNAL_CODE_KERNEL 0x80
+
+#define USER_CODE_SEGMENT 0x33 /* asm/segment.h: of 64-bit programs */
+
+/* siginfo_t; what `data` is depends on the signal and the code. */
+struct signal_info {
+	__s32 number;
+	__s32 error;
+	__s32 code;
+	__s32 pad;
+	__u64 data[2];
+};
+
+/* 1: the kernel has a siginfo of the signal. What it says by a mark alone is put in its place. */
+static __always_inline int read_signal_info(struct signal_info *info, const void *from)
+{
+	unsigned long mark = (unsigned long)from;
+
+	if (mark > SIGNAL_FROM_KERNEL && !read_kernel(info, sizeof(*info), from))
+		return 1;
+	info->code = mark == SIGNAL_FROM_USER ? SIGNAL_CODE_USER : SIGNAL_CODE_KERNEL;
+	return 0;
+}
+
+/* Did the current task send it, by a call that is made for that? */
+static __noinline int is_sent_by_call(const void *from)
+{
+	struct signal_info info = {};
+
+	if (!read_signal_info(&info, from) || info.code > 0 || info.code == SIGNAL_CODE_TIMER ||
+	    info.code == SIGNAL_CODE_IO)
+		return 0;
+	/* The C library sends it with the sender's pid, the kernel in an interrupt with an address. */
+	return info.code != SIGNAL_CODE_ASYNC_IO || (__u32)info.data[0] == (__u32)this_task()->tgid;
+}
+
+/* The stack of the current task: of the call that it is in, else taken now. */
+USC_SUBPROGRAM __u32 take_stack_at_signal(struct task_entry *t)
+{
+	struct pt_regs *regs = user_regs(this_task());
+	__u32 ended = 0, stack;
+	__u64 entry_ns;
+
+	if (!t)
+		return 0;
+	if (t->flags & TASK_IN_CALL)
+		return t->stack;
+	if (!t->image || !regs->ip) /* a worker of io_uring's has no code of its own */
+		ended = USC_ENDED_SCOPE;
+	else if (regs->cs != USER_CODE_SEGMENT)
+		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
+	/* The time of what this walk sends. A call that is left out, or was found under way, keeps its own. */
+	entry_ns = t->entry_ns;
+	t->entry_ns = now_ns();
+	stack = take_stack(regs, t, ended);
+	t->entry_ns = entry_ns;
+	return stack;
+}
+
+static __always_inline void fill_signal_info(struct usc_signal *record, const void *from)
+{
+	struct signal_info info = {};
+
+	if (!read_signal_info(&info, from))
+		record->flags |= USC_SIGNAL_NO_INFO;
+	record->code = info.code;
+	record->info[0] = info.data[0];
+	record->info[1] = info.data[1];
+}
+
+static __always_inline void fill_signal_receiver(struct usc_signal *record, struct task_struct *receiver)
+{
+	record->receiver_pid = receiver->tgid;
+	record->receiver_tid = receiver->pid;
+	read_kernel_text(record->receiver, sizeof(record->receiver), receiver->comm);
+}
+
+static __always_inline int send_signal_record(struct usc_signal *record, const struct task_entry *t)
+{
+	record->image = t->image;
+	if (send_record(&record->head, USC_RECORD_SIGNAL, sizeof(*record), t->serial, now_ns(), false))
+		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_EVENT, t->process);
+	return 0;
+}
+
+static __always_inline struct task_entry *traced_entry(struct task_struct *task)
+{
+	struct task_entry *t = entry_of(task);
+
+	return t && t->state == USC_TRACED ? t : 0;
+}
+
+/* What is told of a sending beside its number; the number and these are passed on in one word. */
+#define SENT_NUMBER(what) ((what)&0xff)
+#define SENT_FLAGS(what) ((what) >> 8 & 0xff)
+#define SENT_RESULT(what) ((what) >> 16 & 0xff)
+
+/* The record is made here, since the walk before needs all of BPF's stack. */
+static __noinline int send_sent(struct task_struct *receiver, const void *from, __u32 what, __u32 stack)
+{
+	struct task_struct *task = this_task();
+	struct task_entry *t = 0;
+	struct usc_signal record = {};
+
+	record.stack = stack;
+	record.number = SENT_NUMBER(what);
+	record.flags = SENT_FLAGS(what);
+	record.result = SENT_RESULT(what);
+	if (receiver->blocked.sig[0] >> (((record.number - 1) & 63)) & 1)
+		record.flags |= USC_SIGNAL_BLOCKED;
+	fill_signal_info(&record, from);
+	fill_signal_receiver(&record, receiver);
+	if (!(record.flags & USC_SIGNAL_BY_KERNEL)) {
+		record.sender_pid = task->tgid;
+		record.sender_tid = task->pid;
+		read_kernel_text(record.sender, sizeof(record.sender), task->comm);
+		t = traced_entry(task);
+	}
+	if (!t)
+		t = traced_entry(receiver);
+	return t ? send_signal_record(&record, t) : 0;
+}
+
+/* `may_walk`: this is no interrupt that hit core at work. */
+static __always_inline int core_signal_sent(int number, const void *from, struct task_struct *receiver, int to_group,
+					    int result, bool may_walk)
+{
+	struct task_struct *task = this_task();
+	bool by_call = is_sent_by_call(from);
+	struct task_entry *walked = 0;
+	__u32 what, stack = 0;
+
+	/* Its own call has brought a task its signal: SIGPIPE, SIGXFSZ. */
+	if (by_call || ((unsigned long)from == SIGNAL_FROM_USER && task == receiver))
+		walked = traced_entry(task);
+	if (!walked && !traced_entry(receiver))
+		return 0;
+	if (walked && may_walk)
+		stack = take_stack_at_signal(walked);
+	what = (number & 0xff) | (by_call ? 0 : USC_SIGNAL_BY_KERNEL) << 8 | (to_group ? USC_SIGNAL_TO_GROUP : 0) << 8 |
+	       (result & 0xff) << 16;
+	return send_sent(receiver, from, what, stack);
+}
+
+static __noinline int send_delivered(const void *from, const void *action, __u32 number, __u32 stack)
+{
+	struct task_struct *task = this_task();
+	struct task_entry *t = entry_of(task);
+	struct usc_signal record = {};
+
+	if (!t)
+		return 0;
+	record.stack = stack;
+	record.mm = t->mm;
+	record.number = number;
+	record.flags = USC_SIGNAL_DELIVERED;
+	read_kernel(&record.handler, sizeof(record.handler), action); /* the first field of struct sigaction */
+	fill_signal_info(&record, from);
+	fill_signal_receiver(&record, task);
+	return send_signal_record(&record, t);
+}
+
+static __always_inline int core_signal_delivered(int number, const void *from, const void *action)
+{
+	struct task_entry *t = traced_entry(this_task());
+
+	if (!t || t->flags & TASK_ENDED)
+		return 0;
+	return send_delivered(from, action, number, take_stack_at_signal(t));
+}
+
+#endif
