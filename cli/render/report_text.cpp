@@ -428,7 +428,7 @@ std::string first_of(const std::vector<Item>& items, const Text& text) {
   return text(items.front()) + (items.size() > 1 ? fmt::format(" +{}", items.size() - 1) : "");
 }
 
-std::string signals(const Summary& summary, std::size_t width) {
+std::string signals(const Summary& summary, TextWidth width) {
   TextTable table({{"signal"},
                    {"sent", Align::kRight},
                    {"ignored", Align::kRight},
