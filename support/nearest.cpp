@@ -33,17 +33,20 @@ std::size_t distance(std::string_view a, std::string_view b) {
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
   constexpr std::size_t kOffered = 3;
   constexpr std::size_t kLongest = 64;
+  constexpr std::size_t kShortest = 2;     // that a name is known by its beginning
+  constexpr std::size_t kOfBeginning = 1;  // edits that such a name counts as, if it has more
   if (word.size() > kLongest) return {};
   const std::size_t allowed = word.size() <= 3 ? 1 : 2 + word.size() / 8;
   std::vector<std::pair<std::size_t, std::string>> near;
   for (const std::string& candidate : candidates) {
-    if (candidate.size() > word.size() + allowed) continue;
-    if (const std::size_t edits = distance(word, candidate); edits <= allowed) near.emplace_back(edits, candidate);
+    const bool begins = word.size() >= kShortest && candidate.starts_with(word);
+    if (!begins && candidate.size() > word.size() + allowed) continue;
+    const std::size_t edits = candidate.size() > kLongest ? kLongest : distance(word, candidate);
+    if (begins)
+      near.emplace_back(std::min(edits, kOfBeginning), candidate);
+    else if (edits <= allowed)
+      near.emplace_back(edits, candidate);
   }
-  constexpr std::size_t kShortest = 2;
-  if (near.empty() && word.size() >= kShortest)
-    for (const std::string& candidate : candidates)
-      if (candidate.starts_with(word)) near.emplace_back(candidate.size(), candidate);
   std::sort(near.begin(), near.end());
   near.erase(std::unique(near.begin(), near.end()), near.end());
   std::vector<std::string> offered;

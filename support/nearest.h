@@ -8,8 +8,7 @@
 
 namespace uscope {
 
-// The candidates that differ from `word` by few letters, the nearest first; if there is none, those that begin with it.
-// At most three.
+// The candidates that differ from `word` by few letters or begin with it, the nearest first. At most three.
 [[nodiscard]] std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 // "did you mean openat, openat2?"; empty if no candidate is near.

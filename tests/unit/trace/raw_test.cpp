@@ -361,7 +361,7 @@ TEST_F(RawTest, ARecordOfAnUnknownTypeIsAGapButNoDamage) {
   while (*reader->next(record)) continue;
   ASSERT_EQ(gaps.size(), 2U);
   EXPECT_FALSE(gaps[0].damaged || gaps[1].damaged);
-  EXPECT_EQ(gaps[1].reason, "a record of type 1 whose source, 2, is unknown");
+  EXPECT_EQ(gaps[1].reason, "a record of type 1 whose source, 3, is unknown");
   EXPECT_EQ(gaps[0].offset, kHeader + kEvent);
   EXPECT_EQ(gaps[0].bytes, sizeof(usc_cpu_total));
   EXPECT_EQ(gaps[0].reason, "a record of the unknown type 768");

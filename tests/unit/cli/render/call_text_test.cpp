@@ -67,7 +67,7 @@ TEST(CallText, HasTheModeWhereOpenCreates) {
 
 TEST(CallText, EscapesStrings) {
   EventRow open = row_of("openat", {7, 1, 0});
-  open.strings = {{0, "/a<b>\x1b", false, Source::kDescriptor}, {1, "say \"hi\"\n\\", false, Source::kProgram}};
+  open.strings = {{0, "/a<b>\x1b", false, Source::kDescriptor}, {1, "say \"hi\"\n\\\\", false, Source::kProgram}};
   EXPECT_EQ(arguments_text(open), R"(7</a\x3cb\x3e\x1b>, "say \"hi\"\x0a\\", O_RDONLY)");
   EventRow exec = row_of("execve", {1, 2, 3});
   exec.strings = {{0, "/bin/a", false, Source::kProgram},

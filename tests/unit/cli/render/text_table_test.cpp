@@ -41,7 +41,7 @@ TEST(TextTable, CutsAndLeavesOutNothingIfItsWidthSaysSo) {
   table.add_row({"read", "a-long-name", "1", "/etc/passwd"});
   table.add_row({"read", "name", "2", "/"});
   EXPECT_EQ(table.render({25, false}),
-            "  call  name  n  path\n  read  a-long-name  1  /etc/passwd\n  read  name  2  /\n");
+            "  call  name    n  path\n  read  a-long-name  1  /etc/passwd\n  read  name    2  /\n");
   EXPECT_EQ(table.render({25, true}), table.render(25));
 }
 
