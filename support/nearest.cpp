@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace uscope {
@@ -37,20 +38,20 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
   constexpr std::size_t kOfBeginning = 1;  // edits that such a name counts as, if it has more
   if (word.size() > kLongest) return {};
   const std::size_t allowed = word.size() <= 3 ? 1 : 2 + word.size() / 8;
-  std::vector<std::pair<std::size_t, std::string>> near;
+  std::vector<std::tuple<std::size_t, std::size_t, std::string>> near;  // edits, length, name
   for (const std::string& candidate : candidates) {
     const bool begins = word.size() >= kShortest && candidate.starts_with(word);
     if (!begins && candidate.size() > word.size() + allowed) continue;
     const std::size_t edits = candidate.size() > kLongest ? kLongest : distance(word, candidate);
     if (begins)
-      near.emplace_back(std::min(edits, kOfBeginning), candidate);
+      near.emplace_back(std::min(edits, kOfBeginning), candidate.size(), candidate);
     else if (edits <= allowed)
-      near.emplace_back(edits, candidate);
+      near.emplace_back(edits, candidate.size(), candidate);
   }
   std::sort(near.begin(), near.end());
   near.erase(std::unique(near.begin(), near.end()), near.end());
   std::vector<std::string> offered;
-  for (std::size_t i = 0; i < near.size() && i < kOffered; i++) offered.push_back(std::move(near[i].second));
+  for (std::size_t i = 0; i < near.size() && i < kOffered; i++) offered.push_back(std::move(std::get<2>(near[i])));
   return offered;
 }
 

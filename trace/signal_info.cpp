@@ -3,6 +3,8 @@
 // signal; any other says by itself what there is.
 #include "trace/signal_info.h"
 
+#include <linux/audit.h>
+
 #include <array>
 #include <csignal>
 
@@ -46,7 +48,7 @@ void add_own(const usc_signal& signal, SignalInfo& out) {
     out.status = low(signal.info[1]);
   } else if (signal.number == SIGSYS) {
     out.address = static_cast<std::int64_t>(signal.info[0]);
-    out.syscall = low(signal.info[1]);
+    if (signal.info[1] >> 32 == AUDIT_ARCH_X86_64) out.syscall = low(signal.info[1]);
   } else {
     add_poll(signal, out);
   }

@@ -22,7 +22,7 @@ struct SignalInfo {
   std::optional<std::int64_t> fd;
   std::optional<std::int64_t> timer;
   std::optional<std::int64_t> overrun;
-  std::optional<std::int64_t> syscall;  // of SIGSYS
+  std::optional<std::int64_t> syscall;  // of SIGSYS, of x86-64 calls
 };
 
 [[nodiscard]] SignalInfo signal_info(const usc_signal& signal);

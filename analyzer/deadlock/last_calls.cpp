@@ -87,9 +87,9 @@ class Reader {
 
 Result<Reader> Reader::prepare(const store::Database& database, const Catalog& catalog) {
   auto calls = database.prepare(
-      "SELECT event.id, ts_ns, dur_ns, how, kind.name, kind.abi, stack_id, image_id, a0, a1, result, kind.class "
-      "FROM event JOIN kind ON kind.id = event.kind_id WHERE thread_id = ?1 ORDER BY ts_ns DESC, event.id DESC "
-      "LIMIT 16");
+      "SELECT event.id, ts_ns, dur_ns, how, kind.name, kind.abi, stack_id, image_id, a0, a1, result "
+      "FROM event CROSS JOIN kind ON kind.id = event.kind_id WHERE thread_id = ?1 AND kind.class = 'syscall' "
+      "ORDER BY ts_ns DESC, event.id DESC LIMIT 2");
   if (!calls) return calls.error();
   auto waits = database.prepare(
       "SELECT address, op, expected, timeout_ns, key, words, words_from, words_at_stop, words_at_stop_from, asleep, "
@@ -147,12 +147,11 @@ void Reader::find_spaces(LastCalls& out) const {
   }
 }
 
-// Skips kernel events (class not `syscall`), which lie within calls.
+// Not what was logged within them, nor signals, of which a thread that sleeps may get any number.
 Result<std::vector<Call>> Reader::last_two(ThreadRowId thread_id) {
   std::vector<Call> found;
   calls_.bind(1, thread_id);
   auto done = each(calls_, [&](const SqlRow& row) {
-    if (found.size() == 2 || row.text(11) != "syscall") return;
     std::optional<std::int64_t> end_ns;
     if (const auto duration = row.maybe_integer(2)) end_ns = difference(row.integer(1), difference(0, *duration));
     found.push_back({EventRowId(row.integer(0)), row.integer(1), end_ns, text(row, 3), text(row, 4), text(row, 5),

@@ -18,9 +18,11 @@ constexpr std::size_t kNamed = 8;  // names in one sentence
 
 using Runs = std::vector<const RunFacts*>;
 
+// Raw traces from before there were signals do not say that they have none.
 std::string value_of(const RunFacts& run, const std::string& key) {
   const auto found = run.meta.find(key);
-  return found == run.meta.end() ? "" : found->second;
+  if (found != run.meta.end()) return found->second;
+  return key == "signals" ? "0" : "";
 }
 
 template <typename Names>

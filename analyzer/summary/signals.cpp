@@ -31,8 +31,8 @@ Result<std::vector<SignalLine>> read_signals(const store::Database& database) {
   if (!done) return done.error();
   done = each_row(
       database,
-      "SELECT number, sender_pid, max(sender), count(*), total(result = 'ignored') FROM signal "
-      "WHERE result IS NOT NULL GROUP BY number, sender_pid ORDER BY 4 DESC, sender_pid",
+      "SELECT number, sender_pid, sender, count(*), total(result = 'ignored') FROM signal "
+      "WHERE result IS NOT NULL GROUP BY number, sender_pid, sender ORDER BY 4 DESC, sender_pid, sender",
       [&](const SqlRow& row) {
         SignalLine& line = lines[row.integer(0)];
         line.senders.push_back({row.maybe_integer(1), text(row, 2), static_cast<std::uint64_t>(row.integer(3))});

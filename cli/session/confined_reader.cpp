@@ -37,7 +37,7 @@ Result<std::string> missing_events_note(const store::Database& database) {
   if (found->lost != 0) what = group_digits(found->lost) + " lost";
   if (found->cut_off) what += std::string(what.empty() ? "" : ", ") + "tracing did not end in order";
   return fmt::format("uscope: {}{}{}; `uscope report {}` says more\n", analyzer::kNotComplete, what.empty() ? "" : ": ",
-                     what, escape_terminal(shell_quoted(database.path().string())));
+                     what, printable(shell_quoted(database.path().string())));
 }
 
 Result<void> warn_of_missing_events(const store::Database& database) {

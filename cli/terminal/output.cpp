@@ -29,7 +29,7 @@ void print_error(const Error& error) {
   constexpr std::size_t kIndent = 2;
   const bool wraps = isatty(STDERR_FILENO) != 0;
   const auto lines = [&](const std::string& text) {
-    const std::string safe = escape_terminal(text);
+    const std::string safe = printable(text);  // a command in it can be copied
     return wraps ? wrapped(safe, text_width(stderr).columns, kIndent) : safe;
   };
   std::fprintf(stderr, "%s\n", lines("uscope: " + error.what).c_str());

@@ -35,6 +35,8 @@ Result<std::vector<std::string>> parse_kinds(const std::string& set) {
     if (of_signal.empty()) calls += (calls.empty() ? "" : ",") + item;
   }
   if (!kinds.empty() && calls.empty()) return kinds;
+  if (!kinds.empty() && calls.find('!') != std::string::npos)
+    return Error{"-e " + set + " leaves out calls and names signals", "name what is wanted: -e read,write,SIGTERM"};
   auto names = syscalls::parse_call_set(kinds.empty() ? set : calls);
   if (!names) return names.error();
   kinds.insert(kinds.end(), names->begin(), names->end());

@@ -56,7 +56,7 @@ Result<void> write_folded(const ExportOptions& options, const store::Database& d
   if (!totals) return totals.error();
   if (totals->events_left_out > 0)
     std::fputs(
-        fmt::format("uscope: {} of {} {} no duration (never returned) and no weight here\n",
+        fmt::format("uscope: {} of {} {} no duration (never returned, or no calls) and no weight here\n",
                     group_digits(totals->events_left_out), plural(totals->events + totals->events_left_out, "event"),
                     totals->events_left_out == 1 ? "has" : "have")
             .c_str(),

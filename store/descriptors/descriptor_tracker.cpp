@@ -35,7 +35,10 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable
     const auto patterns = nlohmann::json::parse(redact->second, nullptr, false);
     std::vector<std::string> texts;
     for (std::size_t i = 0; patterns.is_array() && i < patterns.size(); i++)
-      if (patterns[i].is_string()) texts.push_back(patterns[i].get<std::string>());
+      if (patterns[i].is_string()) {
+        texts.push_back(patterns[i].get<std::string>());  // as older tracers wrote it
+        texts.push_back(bytes_of(texts.back()));          // a trace's text
+      }
     redactor_ = Redactor(std::move(texts));
   }
 }

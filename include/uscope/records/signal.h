@@ -17,7 +17,7 @@ enum usc_signal_result {
 #define USC_SIGNAL_BY_KERNEL 2 /* sent: no call by which a program sends signals made the kernel do it */
 #define USC_SIGNAL_TO_GROUP 4  /* sent: to a whole process; receiver_tid is the thread that the kernel began with */
 #define USC_SIGNAL_BLOCKED 8   /* sent: that thread blocked it then */
-#define USC_SIGNAL_NO_INFO 16  /* the kernel keeps nothing of it but its number: code and info are 0 */
+#define USC_SIGNAL_NO_INFO 16  /* the kernel keeps nothing of it but its number: info is 0 */
 
 #define USC_SIGNAL_NAME_BYTES 16 /* of a task's name, with its NUL */
 

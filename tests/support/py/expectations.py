@@ -199,13 +199,13 @@ def check_run(run, trace, matcher):
             if event["id"] not in covered:
                 failures.append(f"unexpected: {trace.describe(event)}")
     # A walk that stops at the scope or the budget stops there: it does not walk on and throw frames away. Walks that
-    # were left to user space are not counted by the kernel side.
+    # were left to user space or remembered are not counted so by the kernel side.
     early = sum(
         int(expectation.fields["count"][1])
         for expectation in run.expectations
         if expectation.fields.get("ended", ("=", ""))[1] in ("scope", "budget")
     )
-    early -= sum(trace.figure(key) for key in ("deferred_no_table", "deferred_lock", "deferred_mappings", "deferred_copied"))
+    early -= sum(trace.figure(key) for key in ("deferred_no_table", "deferred_lock", "deferred_mappings", "deferred_copied", "memo_hits"))
     if trace.figure("walks_stopped_early") < early:
         failures.append(f"{trace.figure('walks_stopped_early')} walks ended early, not {early} or more")
     if run.tree and trace.tree() != run.tree:

@@ -265,8 +265,9 @@ class HungStore {
   int events_ = 0;
 };
 
-inline void write_hung(const std::filesystem::path& path, const HungTrace& trace) {
-  write_store(path, HungStore(trace).sql());
+// `also`: SQL for what the trace has beside.
+inline void write_hung(const std::filesystem::path& path, const HungTrace& trace, const std::string& also = "") {
+  write_store(path, HungStore(trace).sql() + also);
 }
 
 }  // namespace uscope::test

@@ -33,6 +33,17 @@ TEST_F(DeadlockTest, TwoMutexesInACircle) {
   EXPECT_EQ(diagnosis.blocked.size(), 2U);
 }
 
+// Which every thread may get while it sleeps, and takes later.
+TEST_F(DeadlockTest, SignalsHideNoWait) {
+  const Diagnosis diagnosis = diagnose(abba(), R"sql(
+    INSERT INTO kind VALUES(900, 'SIGALRM sent', 'signal', 'none', 270);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+    INSERT INTO event(ts_ns, how, thread_id, kind_id, a0, a1, a2, a3, a4, a5)
+      SELECT (SELECT max(ts_ns) FROM event) + i, 'sent', thread.id, 900, 0, 0, 0, 0, 0, 0 FROM n, thread;)sql");
+  ASSERT_EQ(diagnosis.findings.size(), 1U) << diagnosis.reason;
+  EXPECT_EQ(diagnosis.verdict, Verdict::kDeadlock);
+}
+
 TEST_F(DeadlockTest, AThreadThatMayGoOnIsInNoCircle) {
   expect(abba(), FindingType::kCycle, {101, 102});
   const auto change = [&](auto edit) {

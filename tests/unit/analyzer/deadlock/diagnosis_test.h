@@ -24,9 +24,9 @@ constexpr std::uint64_t kC = 0x555500003028;  // a condition variable's futex: 8
 
 class DeadlockTest : public testing::Test {
  protected:
-  Diagnosis diagnose(const HungTrace& trace) {
+  Diagnosis diagnose(const HungTrace& trace, const std::string& also = "") {
     const auto path = folder_ / ("hung" + std::to_string(count_++) + ".db");
-    write_hung(path, trace);
+    write_hung(path, trace, also);
     auto diagnosis = analyzer::diagnose(open_store(path));
     if (!diagnosis) {
       ADD_FAILURE() << diagnosis.error().what;

@@ -383,6 +383,15 @@ TEST_F(DescriptorsTest, NamesThatArePutTogetherAreRedacted) {
   EXPECT_EQ(reads(), "[redacted]\n/work/other");
 }
 
+// The tracer writes its patterns as a trace has texts, with each backslash twice.
+TEST_F(DescriptorsTest, NamesWithABackslashAreRedacted) {
+  trace_->meta("redact", R"(["/work/a\\\\b*"])");
+  open("a\\b", 3);
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "[redacted]");
+}
+
 TEST_F(DescriptorsTest, AThreadSharesTheTableOrHasItsOwn) {
   open("/a", 3);
   call("clone3", 101);
