@@ -171,7 +171,8 @@ TEST_F(CommandTest, FoldedExport) {
   EXPECT_EQ(text.find('\xff'), std::string::npos);
   const Finished timed = uscope({"export", "sample.db", "--format", "folded", "--weight", "time", "-o", "out.folded"});
   EXPECT_EQ(timed.code, 0);
-  EXPECT_TRUE(timed.err.ends_with("uscope: 5 of 14 events have no duration (never returned, or no calls) and no weight here\n"))
+  EXPECT_TRUE(
+      timed.err.ends_with("uscope: 5 of 14 events have no duration (never returned, or no calls) and no weight here\n"))
       << timed.err;
   EXPECT_NE(read_file(folder_ / "out.folded").find("helper;read 7000\n"), std::string::npos);
   EXPECT_EQ(std::filesystem::status(folder_ / "out.folded").permissions(), std::filesystem::perms(0600));
