@@ -92,9 +92,12 @@ struct file {
 	struct path f_path;
 };
 
+struct mm_struct;
+
 struct vm_area_struct {
 	unsigned long vm_start;
 	unsigned long vm_end;
+	struct mm_struct *vm_mm;
 	unsigned long vm_flags;
 	unsigned long vm_pgoff;
 	struct file *vm_file;

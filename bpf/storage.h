@@ -9,6 +9,7 @@
 #define USC_SUBPROGRAM __noinline
 #define usc_loop(count, body, context) bpf_loop(count, body, context, 0)
 #define MM_FIELD(task, field) BPF_CORE_READ(task, mm, field)
+#define VMA_SPACE(vma) BPF_CORE_READ(vma, vm_mm, context.ctx_id)
 #define SERIAL(of) (&last_##of)
 #define with_vma(address, callback, context) bpf_find_vma(bpf_get_current_task_btf(), address, callback, context, 0)
 

@@ -124,7 +124,8 @@ __noinline int arguments_match(__u32 language)
 		return 0;
 	__builtin_memset(&s->scan, 0, sizeof(s->scan));
 	s->scan.language = language;
-	bpf_loop(USC_ARGUMENT_BYTES, argument_scan, &scan, 0);
+	/* With the NUL behind the last one, and no further: what lies there is another process's. */
+	bpf_loop((bytes & (USC_ARGUMENT_BYTES - 1)) + 1, argument_scan, &scan, 0);
 	return s->scan.found && is_target_name(s, s->text + (s->scan.base & (USC_ARGUMENT_BYTES - 1)));
 }
 

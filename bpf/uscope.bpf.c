@@ -200,7 +200,7 @@ int adopt_mappings(struct bpf_iter__task_vma *ctx)
 		return 0;
 	}
 	t = entry_of(task);
-	if (!t || t->state != USC_TRACED)
+	if (!t || t->state != USC_TRACED || !is_mapping_of(t, vma))
 		return 0;
 	adopted_by = reader;
 	adopted_mm = t->mm;

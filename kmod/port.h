@@ -43,6 +43,7 @@
 #define SERIAL(of) (&usc.last_##of)
 
 #define MM_FIELD(of, field) ((of)->mm->field)
+#define VMA_SPACE(vma) ((vma)->vm_mm->context.ctx_id)
 
 #define usc_loop(count, body, context)                                                                                 \
 	do {                                                                                                           \

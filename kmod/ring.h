@@ -9,8 +9,8 @@
 #include "session.h"
 
 /*
- * Room for an event, to be filled in place; NULL = none. Interrupts are off until usc_ring_submit: what they write would
- * come into the same place.
+ * Room for an event, to be filled in place; NULL = none. Interrupts are off until usc_ring_submit: what they write
+ * would come into the same place.
  */
 static __always_inline struct usc_event *usc_ring_reserve(struct usc_cpu *cpu)
 {
@@ -19,15 +19,16 @@ static __always_inline struct usc_event *usc_ring_reserve(struct usc_cpu *cpu)
 	u32 at;
 
 	local_irq_save(flags);
-	/* The reader's word is not trusted: where it is behind `head`, the ring is full. No store into the room comes before
-	 * this branch. */
+	/* The reader's word is not trusted: where it is behind `head`, the ring is full. No store into the room comes
+	 * before this branch. */
 	if (unlikely(ring->head - READ_ONCE(ring->control->tail) > usc.ring_bytes - sizeof(struct usc_event))) {
 		local_irq_restore(flags);
 		return NULL;
 	}
 	ring->irq_flags = flags;
 	at = ring->head & (usc.ring_bytes - 1);
-	return likely(usc.ring_bytes - at >= sizeof(struct usc_event)) ? (struct usc_event *)(ring->data + at) : &cpu->event;
+	return likely(usc.ring_bytes - at >= sizeof(struct usc_event)) ? (struct usc_event *)(ring->data + at)
+								       : &cpu->event;
 }
 
 static __always_inline void usc_ring_submit(struct usc_cpu *cpu, struct usc_event *event)

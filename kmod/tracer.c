@@ -306,7 +306,7 @@ static u32 adopt_mapping_of(struct task_struct *task, struct mm_struct *mm, stru
 	if (!t || t->state != USC_TRACED)
 		return 0;
 	usc_target_lock(task);
-	if (task->mm == mm) {
+	if (task->mm == mm && is_mapping_of(t, vma)) {
 		serial = t->mm;
 		adopt_mapping(task, t, vma);
 	}

@@ -96,7 +96,7 @@ Result<std::size_t> Collector::round() {
   walks_.begin_round();
   Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
   for (const std::uint32_t pid : arrivals_.take_adopted()) unknown_mappings_.add(pid);
-  record_error(unknown_mappings_.ask(round_ns_));
+  record_error(unknown_mappings_.ask(monotonic_ns()));
   take_rows();
   write_file_news();
   record_error(walks_.work());

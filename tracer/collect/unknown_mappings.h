@@ -17,13 +17,15 @@ class UnknownMappings {
  public:
   explicit UnknownMappings(Backend& backend) : backend_(backend) {}
   // `pid`: of the initial namespace.
-  void add(std::uint32_t pid) { asked_.push_back({pid, 0, kFirstRestNs}); }
-  // Asks for those whose time has come: at once, and where their mappings were locked, after a rest that doubles.
+  void add(std::uint32_t pid);
+  // Asks for those whose time has come: at once, and where their mappings were locked, after a rest that doubles. Those
+  // for whom this time would be too long have their turn in the next round.
   Result<void> ask(std::uint64_t now_ns);
 
  private:
   static constexpr std::uint64_t kFirstRestNs = 20'000'000;
   static constexpr std::uint64_t kLongestRestNs = 2'000'000'000;
+  static constexpr std::uint64_t kLongestRoundNs = 20'000'000;
 
   struct Asked {
     std::uint32_t pid = 0;

@@ -20,6 +20,7 @@
 #include "symbolizer/reader/reader_processes.h"
 #include "trace/raw_writer.h"
 #include "tracer/backend/backend.h"
+#include "tracer/backend/ring_limits.h"
 #include "tracer/collect/collector.h"
 #include "tracer/collect/observer.h"
 #include "tracer/files/file_table.h"
@@ -359,7 +360,8 @@ int Recording::next_wait(std::uint64_t now) {
   round_before_ns_ = now;
   if (collector_->is_behind()) return 0;
   if (collector_->has_pending()) return kPendingWaitMs;
-  const double until_eighth_ns = rate > 0 ? options_.sizes.ring_bytes / 8.0 / rate : 1e9;
+  const double ring_bytes = bounded_ring_bytes(options_.sizes.ring_bytes, config_.cpus);
+  const double until_eighth_ns = rate > 0 ? ring_bytes / 8.0 / rate : 1e9;
   return std::clamp(static_cast<int>(until_eighth_ns / 1e6), 1, kLongestWaitMs);
 }
 

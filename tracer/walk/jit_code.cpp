@@ -32,13 +32,12 @@ std::optional<std::uint64_t> JitCode::at(trace::MmId mm, std::uint32_t pid, std:
   const std::uint64_t began = monotonic_ns();
   const auto answer = ask(scouts_, pid, read_code, ScoutWriter().put(pid).put(pc).bytes());
   debt_.add(monotonic_ns() - began);
+  if (!answer) return std::nullopt;  // not now, which is not for ever
   std::optional<std::uint64_t> code;
-  if (answer) {
-    ScoutReader in(answer->bytes);
-    const bool is_read = in.get<bool>();
-    const auto word = in.get<std::uint64_t>();
-    if (is_read) code = word;
-  }
+  ScoutReader in(answer->bytes);
+  const bool is_read = in.get<bool>();
+  const auto word = in.get<std::uint64_t>();
+  if (is_read) code = word;
   if (known_.size() >= kMostKept) known_.clear();
   known_.emplace(std::pair(mm, pc), code);
   return code;

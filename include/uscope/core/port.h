@@ -5,7 +5,7 @@
  * Every function may be called at any of the hooks: none of them sleeps or faults.
  *
  * Macros: USC_SUBPROGRAM (before a function that is not to be inlined), usc_loop(count, body, context) (calls body(i,
- * context) until it returns not 0), MM_FIELD(task, field) (of task->mm), SERIAL(of) (where the last serial number of a
+ * context) until it returns not 0), MM_FIELD(task, field) (of task->mm), VMA_SPACE(vma) (context.ctx_id of its mm), SERIAL(of) (where the last serial number of a
  * task, process, image, stack or file is kept), barrier().
  */
 #ifndef USCOPE_CORE_PORT_H

@@ -39,15 +39,15 @@
 #define MAPPING_I386 ~0u /* task_entry.mapping_nr of a 32-bit program's call */
 
 /* task_entry.flags */
-#define TASK_IN_CALL 1	/* between entry and exit of a recorded call */
-#define TASK_NEWBORN 2	/* its first exit without an entry is its birth */
-#define TASK_SKIPPED 4	/* in a call that -e leaves out */
-#define TASK_MAPPING 8	/* in a call that counts in mm_slot.changing */
-#define TASK_ADOPTED 16 /* came into the map in the middle of its life: maybe in the middle of a call */
-#define TASK_COPIED 32	/* its address space was copied by a fork, and no exec has made another */
-#define TASK_EXECED 64	/* its exec has been seen: where several programs may see one */
-#define TASK_ENDED 128	/* its end has been announced */
-#define TASK_MAKING 256 /* in a call that counts in mm_slot.making */
+#define TASK_IN_CALL 1	   /* between entry and exit of a recorded call */
+#define TASK_NEWBORN 2	   /* its first exit without an entry is its birth */
+#define TASK_SKIPPED 4	   /* in a call that -e leaves out */
+#define TASK_MAPPING 8	   /* in a call that counts in mm_slot.changing */
+#define TASK_ADOPTED 16	   /* came into the map in the middle of its life: maybe in the middle of a call */
+#define TASK_COPIED 32	   /* its address space was copied by a fork, and no exec has made another */
+#define TASK_EXECED 64	   /* its exec has been seen: where several programs may see one */
+#define TASK_ENDED 128	   /* its end has been announced */
+#define TASK_MAKING 256	   /* in a call that counts in mm_slot.making */
 #define TASK_MAPS_DATA 512 /* in a call that maps data at an address that the kernel chooses */
 
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
@@ -76,7 +76,8 @@ struct task_entry {
 	/* What restart_syscall would continue. */
 	__u32 restart_nr;
 	__u32 mapping_nr;  /* or MAPPING_I386 */
-	__u64 mapping_ns;  /* when the call that counts in in_flight began */
+	__u64 mapping_ns;  /* when the call that may change mappings began */
+	__u64 data_key;	   /* TASK_MAPS_DATA: data_key() when it began */
 	__u32 group_asked; /* cgroup_generation when its control group was looked at */
 	__u32 pad2;
 	__u64 unannounced; /* an executable mapping that could not be looked up when it was made */
@@ -127,7 +128,7 @@ struct mapping_slot {
 	__u64 end;
 	__u64 offset; /* file offset of start */
 	__u64 file;
-	__u64 pad;
+	__u64 turn; /* of a shared slot: counts what was written there */
 };
 
 /* A cached pc: its frame word and the rule that holds there. */

@@ -21,7 +21,8 @@
 #define SIGNAL_CODE_IO (-5)
 #define SIGNAL_CODE_KERNEL 0x80
 
-#define USER_CODE_SEGMENT 0x33 /* asm/segment.h: of 64-bit programs */
+#define USER_CODE_SEGMENT 0x33	     /* asm/segment.h: of 64-bit programs */
+#define XEN_USER_CODE_SEGMENT 0xe033 /* xen/interface/xen-x86_64.h: the same in a paravirtual guest */
 
 /* siginfo_t; what `data` is depends on the signal and the code. */
 struct signal_info {
@@ -68,7 +69,7 @@ USC_SUBPROGRAM __u32 take_stack_at_signal(struct task_entry *t)
 		return t->stack;
 	if (!t->image || !regs->ip) /* a worker of io_uring's has no code of its own */
 		ended = USC_ENDED_SCOPE;
-	else if (regs->cs != USER_CODE_SEGMENT)
+	else if (regs->cs != USER_CODE_SEGMENT && regs->cs != XEN_USER_CODE_SEGMENT)
 		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
 	/* The time of what this walk sends. A call that is left out, or was found under way, keeps its own. */
 	entry_ns = t->entry_ns;
@@ -147,10 +148,14 @@ static __always_inline int core_signal_sent(int number, const void *from, struct
 					    int result, bool may_walk)
 {
 	struct task_struct *task = this_task();
-	bool by_call = is_sent_by_call(from);
 	struct task_entry *walked = 0;
 	__u32 what, stack = 0;
+	bool by_call;
 
+	/* Mapping calls are not seen any more: nothing that is cached holds. */
+	if (entries_closed)
+		return 0;
+	by_call = is_sent_by_call(from);
 	/* Its own call has brought a task its signal: SIGPIPE, SIGXFSZ. */
 	if (by_call || ((unsigned long)from == SIGNAL_FROM_USER && task == receiver))
 		walked = traced_entry(task);
@@ -185,7 +190,7 @@ static __always_inline int core_signal_delivered(int number, const void *from, c
 {
 	struct task_entry *t = traced_entry(this_task());
 
-	if (!t || t->flags & TASK_ENDED)
+	if (entries_closed || !t || t->flags & TASK_ENDED)
 		return 0;
 	return send_delivered(from, action, number, take_stack_at_signal(t));
 }

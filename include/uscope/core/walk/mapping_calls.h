@@ -80,6 +80,7 @@ static __noinline int mapping_call_begins(struct task_entry *t)
 		t->mapping_ns = now_ns();
 		mappings_begin(t, change == CHANGES_MAKE);
 	} else if (t->abi == USC_ABI_X86_64 && (t->nr == NR_mmap || t->nr == NR_mremap)) {
+		t->data_key = data_key(t->mm);
 		t->flags |= TASK_MAPS_DATA;
 	}
 	return 0;
@@ -155,7 +156,7 @@ static __noinline int mapping_call_returns(struct task_entry *t, __s64 result)
 		mappings_changed(t, result);
 		mappings_end(t);
 	} else if (result > 0) {
-		remember_data(t->mm, result, t->nr == NR_mmap ? t->args[1] : t->args[2]);
+		remember_data(t->mm, t->data_key, result, t->nr == NR_mmap ? t->args[1] : t->args[2]);
 	}
 	t->flags &= ~TASK_MAPS_DATA;
 	return 0;

@@ -32,11 +32,23 @@ struct found {
  * lower 32). So processes that share memory have one number however each of them came into the trace. The task's memory
  * must not go meanwhile.
  */
-static __always_inline __u32 space_of(struct task_struct *task)
+static __always_inline __u32 space_number(__u64 ctx_id)
 {
-	__u32 number = (__u64)MM_FIELD(task, context.ctx_id);
+	__u32 number = ctx_id;
 
 	return number ? number : 1; /* 0 = none */
+}
+
+static __always_inline __u32 space_of(struct task_struct *task)
+{
+	return space_number((__u64)MM_FIELD(task, context.ctx_id));
+}
+
+/* Is the mapping one of the address space that the trace map has for the task? Not while it executes a program: memory is
+ * replaced first, and the trace map told of it last. */
+static __always_inline bool is_mapping_of(struct task_entry *t, struct vm_area_struct *vma)
+{
+	return space_number(VMA_SPACE(vma)) == t->mm;
 }
 
 static __always_inline struct mm_slot *mm_slot_of(__u32 mm)
@@ -234,13 +246,12 @@ static __always_inline struct data_slot *data_slot_of(__u32 mm, __u64 start)
 	return data_slot_at(number);
 }
 
-/* A mapping without PROT_EXEC was made. */
-static __noinline int remember_data(__u32 mm, __u64 start, __u64 bytes)
+/* A mapping without PROT_EXEC was made by a call that began under this key. */
+static __noinline int remember_data(__u32 mm, __u64 key, __u64 start, __u64 bytes)
 {
 	struct data_slot *slot = data_slot_of(mm, start);
-	__u64 key = data_key(mm);
 
-	if (!slot || !key)
+	if (!slot || !key || key != data_key(mm))
 		return 0;
 	*(volatile __u64 *)&slot->key = 0;
 	barrier();
@@ -412,6 +423,8 @@ static __always_inline void share_mapping(const struct found *found, __u64 key, 
 	old = *(volatile __u64 *)&slot->key;
 	if (old == key || old == SLOT_TAKEN || __sync_val_compare_and_swap(&slot->key, old, SLOT_TAKEN) != old)
 		return;
+	(*(volatile __u64 *)&slot->turn)++;
+	barrier();
 	slot->start = found->start;
 	slot->end = found->end;
 	slot->offset = found->offset;
@@ -424,8 +437,13 @@ static __always_inline void share_mapping(const struct found *found, __u64 key, 
 static __always_inline bool find_shared_mapping(struct found *found, __u64 key)
 {
 	struct mapping_slot *slot = shared_mapping_at(mapping_hash(key, found->address) % SHARED_MAPPING_SLOTS);
+	__u64 turn;
 
-	if (!slot || !key || *(volatile __u64 *)&slot->key != key)
+	if (!slot || !key)
+		return false;
+	turn = *(volatile __u64 *)&slot->turn;
+	barrier();
+	if (*(volatile __u64 *)&slot->key != key)
 		return false;
 	barrier();
 	found->start = slot->start;
@@ -433,7 +451,8 @@ static __always_inline bool find_shared_mapping(struct found *found, __u64 key)
 	found->offset = slot->offset;
 	found->file = slot->file;
 	barrier();
-	return *(volatile __u64 *)&slot->key == key && found->address >= found->start && found->address < found->end;
+	return *(volatile __u64 *)&slot->key == key && *(volatile __u64 *)&slot->turn == turn &&
+	       found->address >= found->start && found->address < found->end;
 }
 
 struct share_context {
@@ -457,6 +476,8 @@ static __always_inline void adopt_mapping(struct task_struct *task, struct task_
 	struct found found = {.mm = t->mm, .serial = t->serial};
 	struct share_context context = {.found = &found, .key = mapping_key(t->mm)};
 
+	if (!is_mapping_of(t, vma))
+		return;
 	widen_exec_range(t->mm, vma->vm_start, vma->vm_end - vma->vm_start);
 	on_vma(task, vma, &found);
 	if (found.status != FOUND || send_mapping(&found, 0))
