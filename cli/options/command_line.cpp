@@ -139,13 +139,14 @@ Option* Verb::add(const std::string& names, Place value, const std::string& help
   return keep(option);
 }
 
-Option* Verb::add_word(const std::string& names, std::function<void(const std::string&)> take,
+Option* Verb::add_word(const std::string& names, const std::function<void(const std::string&)>& take,
                        const std::string& help) {
-  return keep(parser_->add_option_function<std::string>(names, std::move(take), help));
+  return keep(parser_->add_option_function<std::string>(names, take, help));
 }
 
-Option* Verb::add_words(const std::string& names, std::function<void(const Words&)> take, const std::string& help) {
-  return keep(parser_->add_option_function<Words>(names, std::move(take), help)->allow_extra_args(false));
+Option* Verb::add_words(const std::string& names, const std::function<void(const Words&)>& take,
+                        const std::string& help) {
+  return keep(parser_->add_option_function<Words>(names, take, help)->allow_extra_args(false));
 }
 
 Option* Verb::add_flag(const std::string& names, bool& value, const std::string& help) {

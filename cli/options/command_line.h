@@ -99,8 +99,9 @@ class Verb {
     return add_word(names, take, help)->one_of(std::move(words))->default_str(now);
   }
   // `take` gets what was given: one word, or all in their order.
-  Option* add_word(const std::string& names, std::function<void(const std::string&)> take, const std::string& help);
-  Option* add_words(const std::string& names, std::function<void(const Words&)> take, const std::string& help);
+  Option* add_word(const std::string& names, const std::function<void(const std::string&)>& take,
+                   const std::string& help);
+  Option* add_words(const std::string& names, const std::function<void(const Words&)>& take, const std::string& help);
 
   Option* add_flag(const std::string& names, bool& value, const std::string& help);
   // Takes a value only behind `=`; `value` is "true" without one.
