@@ -83,7 +83,7 @@ class Programs(Folder):
 
     def test_replaced_by_renaming_keeps_both_names(self):
         self.build()
-        self.record("sh", "-c", f"cd {self.folder.name}; for v in one two; do cp $v new; mv new program; ./program; done")
+        self.record("sh", "-c", f"cd {self.folder.name}; for v in one two; do cp $v new; mv new program; ./program; sleep 0.3; done")
         self.assertEqual(list(map(self.named, self.stacks("program"))), [["main", *FIRST], ["main", *SECOND]])
         self.assertEqual(self.changed(), 0)
 
