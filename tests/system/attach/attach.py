@@ -55,7 +55,7 @@ class Attach(AttachCase):
         self.assertEqual(self.rows("SELECT kind, how, count(*), sum(tid = pid) FROM v_event"), [("futex", "attached", 2, 0)])
 
     def test_an_application_running_and_started_later(self):
-        first = self.start(WAITERS, str(int(8000 * SLOWNESS)))
+        first = self.start(WAITERS, "600000")
         self.wait_until_asleep(first.pid, 5)
         tracer = self.attach("--app", os.path.basename(WAITERS))
         second = self.start("sh", "-c", f"{WAITERS} 300; true")
