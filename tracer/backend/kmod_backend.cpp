@@ -195,8 +195,7 @@ Result<bool> KmodBackend::announce_mappings(std::uint32_t pid) {
   // ESRCH: it has ended; EALREADY: after detach(). The module does not wait for the lock of the mappings, which is most
   // often free soon.
   for (int attempt = 0; attempt < kMappingAttempts; attempt++) {
-    if (ioctl(device_.get(), USC_DEVICE_MAPPINGS, &request) == 0 || errno == ESRCH || errno == EALREADY)
-      return true;
+    if (ioctl(device_.get(), USC_DEVICE_MAPPINGS, &request) == 0 || errno == ESRCH || errno == EALREADY) return true;
     if (errno != EAGAIN) return device_error("tell of a process's mappings", errno);
     poll(nullptr, 0, 1);
   }

@@ -40,13 +40,14 @@ static __noinline int change_by_call(struct task_entry *t)
 	case NR_mmap:
 		if (makes_executable(t->args[2]))
 			return CHANGES_MAKE;
-		return t->args[3] & MAP_FIXED && !is_data_range(t->mm, t->args[0], t->args[1]) ? CHANGES_REMOVE :
-												  CHANGES_NOTHING;
+		return t->args[3] & MAP_FIXED && !is_data_range(t->mm, t->args[0], t->args[1]) ? CHANGES_REMOVE
+											       : CHANGES_NOTHING;
 	case NR_munmap:
 		return is_data_range(t->mm, t->args[0], t->args[1]) ? CHANGES_NOTHING : CHANGES_REMOVE;
 	case NR_mremap: /* of no bytes: another mapping of the same memory */
-		return t->args[3] & REMAP_FIXED || !t->args[1] || !is_data_range(t->mm, t->args[0], t->args[1]) ? CHANGES_MAKE :
-												   CHANGES_NOTHING;
+		return t->args[3] & REMAP_FIXED || !t->args[1] || !is_data_range(t->mm, t->args[0], t->args[1])
+			       ? CHANGES_MAKE
+			       : CHANGES_NOTHING;
 	case NR_mprotect:
 	case NR_pkey_mprotect:
 		return makes_executable(t->args[2]) ? CHANGES_MAKE : CHANGES_NOTHING;
