@@ -17,7 +17,7 @@ from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
 
 USCOPE, FIXTURE = (os.path.abspath(path) for path in sys.argv[1:3])
 del sys.argv[1:3]
-TIMEOUT = 60 * SLOWNESS
+TIMEOUT = 120 * SLOWNESS
 NAME = os.path.basename(FIXTURE)[:15]
 EVENTS = ("SELECT how, replace(replace(kind, ' sent', ''), ' delivered', '') AS name, tid, folded, v_event.ended AS ended, signal.*, "
           "frame.function AS handler_function FROM v_event JOIN signal ON event_id = v_event.id "
