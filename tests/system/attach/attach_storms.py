@@ -15,6 +15,7 @@ from attaching import AttachCase, own_copy  # noqa: E402
 STORM = own_copy("mapping_storm")
 THREADS = 4
 LEAST_WALKS = 500
+ATTACHES = 3  # what goes wrong while the hooks come into place does not go wrong each time
 
 
 class Storms(AttachCase):
@@ -23,13 +24,14 @@ class Storms(AttachCase):
         self.assertEqual(process.stdout.readline(), b"ready\n")
         return process
 
-    def check(self, before_known=0):
-        """`before_known`: walks that may have been deferred until the mappings of what ran before were known."""
+    def check(self):
+        """A process of which nothing is cached looks its mappings up some four times in each walk. Until a look-up finds the lock of
+        the mappings free for the first time, which in a storm is seldom, walks are deferred: some hundreds to a thousand."""
         figures = dict(self.rows("SELECT key, value FROM meta WHERE key IN ('walks', 'mapping_lookups', 'deferred_lock')"))
         walks, looked_up, deferred = (int(figures[key]) for key in ("walks", "mapping_lookups", "deferred_lock"))
         self.assertGreater(walks, LEAST_WALKS, figures)
-        self.assertLess(looked_up, walks * 0.004 + 200 + before_known, figures)
-        self.assertLess(deferred, walks * 0.004 + 20 + before_known, figures)
+        self.assertLess(looked_up, walks * 0.25 + 1500, figures)
+        self.assertLess(deferred, walks * 0.15 + 1500, figures)
         self.assertEqual(self.count("v_event WHERE kind = 'getppid' AND (ended != 'root' OR folded NOT LIKE '%;map_and_unmap;%')"), 0)
 
     def attach_to(self, *options):
@@ -37,10 +39,12 @@ class Storms(AttachCase):
 
     def test_attached_in_the_middle(self):
         process = self.storm()
-        tracer = self.attach_to("--pid", str(process.pid))
-        time.sleep(0.5)
-        self.finish(tracer)
-        self.check(before_known=500)
+        for _ in range(ATTACHES):
+            tracer = self.attach_to("--pid", str(process.pid))
+            time.sleep(0.5)
+            self.finish(tracer)
+            self.check()
+            os.remove(self.db)
 
     def test_forked_while_the_parent_is_attached_to(self):
         process = self.storm("3")
@@ -49,7 +53,7 @@ class Storms(AttachCase):
         process.stdin.flush()
         time.sleep(0.5)
         self.finish(tracer)
-        self.check(before_known=500)
+        self.check()
 
     def test_started_while_waited_for(self):
         tracer = self.attach_to("--app", os.path.basename(STORM))

@@ -412,6 +412,18 @@ static __always_inline __u32 mapping_hash(__u64 key, __u64 address)
 
 #define SLOT_TAKEN (~0ull) /* mapping_slot.key of a shared slot that one processor is writing */
 
+/* Writes what was found into a slot whose key does not hold meanwhile, and then the key under which it holds. */
+static __always_inline void fill_mapping_slot(struct mapping_slot *slot, const struct found *found, __u64 key)
+{
+	barrier();
+	slot->start = found->start;
+	slot->end = found->end;
+	slot->offset = found->offset;
+	slot->file = found->file;
+	barrier();
+	*(volatile __u64 *)&slot->key = key;
+}
+
 /* Shares what is known of a mapping with the other processors, for the code around an address. */
 static __always_inline void share_mapping(const struct found *found, __u64 key, __u64 address)
 {
@@ -424,13 +436,7 @@ static __always_inline void share_mapping(const struct found *found, __u64 key, 
 	if (old == key || old == SLOT_TAKEN || __sync_val_compare_and_swap(&slot->key, old, SLOT_TAKEN) != old)
 		return;
 	(*(volatile __u64 *)&slot->turn)++;
-	barrier();
-	slot->start = found->start;
-	slot->end = found->end;
-	slot->offset = found->offset;
-	slot->file = found->file;
-	barrier();
-	*(volatile __u64 *)&slot->key = key;
+	fill_mapping_slot(slot, found, key);
 }
 
 /* What has been shared of the mapping that holds found->address. */

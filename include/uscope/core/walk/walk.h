@@ -90,13 +90,7 @@ static __always_inline int find_mapping_of_pc(struct scratch *s, struct found *f
 	}
 	if (s->key) {
 		slot->key = 0;
-		barrier();
-		slot->start = found->start;
-		slot->end = found->end;
-		slot->offset = found->offset;
-		slot->file = found->file;
-		barrier();
-		slot->key = s->key;
+		fill_mapping_slot(slot, found, s->key);
 	}
 	return LOOKUP_OK;
 }

@@ -38,6 +38,16 @@ class UserWalk : public testing::Test {
                                 : std::vector<std::uint64_t>(stack.frames.begin() + 1, stack.frames.end());
   }
 
+  // Executable memory without a file.
+  static constexpr std::uint64_t kCode = 0x7e0000000000;
+  void map_code() {
+    usc_map jit{};
+    jit.mm = kOwnMm;
+    jit.start = kCode;
+    jit.end = kCode + 4096;
+    mappings_.add(jit);
+  }
+
   FakeBackend backend_;
   symbolizer::RowCache cache_{""};
   RowBuildQueue maker_{cache_, 0};
@@ -112,12 +122,7 @@ TEST_F(UserWalk, RowsThatFoundNoRoomInTheKernelAreMadeHere) {
 TEST_F(UserWalk, MemoryWithoutAFileIsWalkedByFramePointers) {
   OwnSample sample = take_sample();
   const UserStack whole = walk(sample);
-  constexpr std::uint64_t kCode = 0x7e0000000000;
-  usc_map jit{};
-  jit.mm = kOwnMm;
-  jit.start = kCode;
-  jit.end = kCode + 4096;
-  mappings_.add(jit);
+  map_code();
   // As if code at kCode + 8 had been interrupted, its frame set up at the sampled function's own stack pointer.
   std::array<std::uint64_t, 2> frame = {sample.record().regs[USC_REG_RBP], sample.record().pc + 1};
   std::memcpy(sample.bytes.data() + sizeof(usc_sample), frame.data(), sizeof(frame));
@@ -134,12 +139,7 @@ TEST_F(UserWalk, MemoryWithoutAFileIsWalkedByFramePointers) {
 TEST_F(UserWalk, CodeThatSaysHowItReturnsIsWalkedByThat) {
   OwnSample sample = take_sample();
   const UserStack whole = walk(sample);
-  constexpr std::uint64_t kCode = 0x7e0000000000;
-  usc_map jit{};
-  jit.mm = kOwnMm;
-  jit.start = kCode;
-  jit.end = kCode + 4096;
-  mappings_.add(jit);
+  map_code();
   const std::array<std::uint64_t, 2> frame = {77, sample.record().pc + 1};  // pushed by nobody; the return address
   std::memcpy(sample.bytes.data() + sizeof(usc_sample), frame.data(), sizeof(frame));
   sample.record().regs[USC_REG_RSP] = sample.record().base;
