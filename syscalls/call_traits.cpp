@@ -46,6 +46,65 @@ std::string_view without_width(std::string_view name) {
   return name.ends_with(kWide) ? name.substr(0, name.size() - kWide.size()) : name;
 }
 
+// Calls by which programs do one thing; those of %sync are another such family.
+constexpr std::string_view kFamilies[] = {
+    "open openat openat2 creat open_by_handle_at",
+    "read pread64 readv preadv preadv2",
+    "write pwrite64 writev pwritev pwritev2",
+    "recvfrom recvmsg recvmmsg",
+    "sendto sendmsg sendmmsg",
+    "sendfile sendfile64 splice copy_file_range",
+    "stat lstat fstat newfstatat statx stat64 lstat64 fstat64 fstatat64 oldstat oldlstat oldfstat",
+    "statfs fstatfs statfs64 fstatfs64",
+    "access faccessat faccessat2",
+    "getdents getdents64 readdir",
+    "lseek _llseek",
+    "truncate ftruncate truncate64 ftruncate64",
+    "rename renameat renameat2",
+    "link linkat",
+    "symlink symlinkat",
+    "readlink readlinkat",
+    "unlink unlinkat rmdir",
+    "mkdir mkdirat",
+    "mknod mknodat",
+    "chmod fchmod fchmodat fchmodat2",
+    "chown fchown lchown fchownat chown32 fchown32 lchown32",
+    "utime utimes utimensat futimesat",
+    "chdir fchdir",
+    "close close_range",
+    "dup dup2 dup3",
+    "fcntl fcntl64",
+    "pipe pipe2",
+    "accept accept4",
+    "poll ppoll select _newselect pselect6 epoll_wait epoll_wait_old epoll_pwait epoll_pwait2",
+    "epoll_create epoll_create1",
+    "eventfd eventfd2",
+    "signalfd signalfd4",
+    "inotify_init inotify_init1",
+    "fork vfork clone clone3",
+    "execve execveat",
+    "exit exit_group",
+    "wait4 waitid waitpid",
+    "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal",
+    "nanosleep clock_nanosleep",
+    "pause rt_sigsuspend rt_sigtimedwait",
+    "futex futex_wait futex_waitv futex_wake futex_requeue",
+    "mmap mmap2",
+    "getrlimit setrlimit prlimit64 ugetrlimit",
+    "time gettimeofday clock_gettime",
+    "getxattr lgetxattr fgetxattr",
+    "setxattr lsetxattr fsetxattr",
+};
+
+bool has_word(std::string_view words, std::string_view word) {
+  if (word.empty()) return false;
+  for (std::size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
+  }
+  return false;
+}
+
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -59,15 +118,15 @@ int place_of(std::string_view letters, std::string_view wanted) {
 }  // namespace
 
 bool waits(std::string_view name) {
-  constexpr std::array<std::string_view, 34> kWaiting{
-      "accept",      "accept4",        "clock_nanosleep", "epoll_pwait",    "epoll_pwait2",
-      "epoll_wait",  "epoll_wait_old", "flock",           "futex",          "futex_wait",
-      "futex_waitv", "io_getevents",   "io_pgetevents",   "io_uring_enter", "mq_timedreceive",
-      "msgrcv",      "nanosleep",      "pause",           "poll",           "ppoll",
-      "pselect6",    "recvmmsg",       "restart_syscall", "rt_sigsuspend",  "rt_sigtimedwait",
-      "sched_yield", "select",         "semop",           "semtimedop",     "vfork",
-      "wait4",       "waitid",         "waitpid",         "_newselect"};
-  return contains(kWaiting, without_width(name));
+  return (syscall_classes(name) & kClassWait) != 0;
+}
+
+bool are_related(std::string_view one, std::string_view other) {
+  if ((syscall_classes(one) & syscall_classes(other) & kClassSync) != 0) return true;
+  one = without_width(one);
+  other = without_width(other);
+  return std::any_of(std::begin(kFamilies), std::end(kFamilies),
+                     [&](std::string_view family) { return has_word(family, one) && has_word(family, other); });
 }
 
 Transfer transfer_of(std::string_view name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Properties of calls that hold for every application: whether a call waits, what it transfers, and which argument
-// names the file, socket or other object that it is about.
+// Properties of calls that hold for every application: whether a call waits, which others do the same, what it
+// transfers, and which argument names the file, socket or other object that it is about.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,13 @@
 
 namespace uscope::syscalls {
 
-// Whether the call's count and duration depend on when other threads and peers act. `name` as in syscalls.def.
+// Whether the call's count and duration depend on when other threads and peers act: the class %wait. `name` as in
+// syscalls.def.
 [[nodiscard]] bool waits(std::string_view name);
+
+// Whether a program may use either call for the same: fsync or fdatasync, open or openat. True of a call and itself, if
+// it has such relatives.
+[[nodiscard]] bool are_related(std::string_view one, std::string_view other);
 
 // What a call transfers through descriptors.
 struct Transfer {

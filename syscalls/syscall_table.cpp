@@ -15,18 +15,20 @@ constexpr std::uint32_t kX32Bit = 0x40000000;
 // The lowest number that only x32 has.
 constexpr std::uint32_t kFirstX32 = 512;
 
-constexpr std::uint8_t NONE = 0;
-constexpr std::uint8_t FILE = kClassFile;
-constexpr std::uint8_t PROCESS = kClassProcess;
-constexpr std::uint8_t NETWORK = kClassNetwork;
-constexpr std::uint8_t DESC = kClassDesc;
-constexpr std::uint8_t MEMORY = kClassMemory;
-constexpr std::uint8_t SIGNAL = kClassSignal;
-constexpr std::uint8_t IPC = kClassIpc;
+constexpr std::uint16_t NONE = 0;
+constexpr std::uint16_t FILE = kClassFile;
+constexpr std::uint16_t PROCESS = kClassProcess;
+constexpr std::uint16_t NETWORK = kClassNetwork;
+constexpr std::uint16_t DESC = kClassDesc;
+constexpr std::uint16_t MEMORY = kClassMemory;
+constexpr std::uint16_t SIGNAL = kClassSignal;
+constexpr std::uint16_t IPC = kClassIpc;
+constexpr std::uint16_t WAIT = kClassWait;
+constexpr std::uint16_t SYNC = kClassSync;
 
 struct Call {
   std::uint32_t nr;
-  std::uint8_t classes;
+  std::uint16_t classes;
   std::string_view name;
   std::string_view arguments;
 };
@@ -44,9 +46,9 @@ constexpr Call kCallsX32[] = {
 #include "syscalls/syscalls.def"
 };
 
-constexpr std::pair<std::string_view, std::uint8_t> kClasses[] = {
-    {"file", FILE},     {"process", PROCESS}, {"network", NETWORK}, {"desc", DESC},
-    {"memory", MEMORY}, {"signal", SIGNAL},   {"ipc", IPC},
+constexpr std::pair<std::string_view, std::uint16_t> kClasses[] = {
+    {"file", FILE},     {"process", PROCESS}, {"network", NETWORK}, {"desc", DESC}, {"memory", MEMORY},
+    {"signal", SIGNAL}, {"ipc", IPC},         {"wait", WAIT},       {"sync", SYNC},
 };
 
 // One ABI's calls, by number and by name.
@@ -179,11 +181,12 @@ std::string suggestion(std::string_view item) {
     if (table64().named(call.name) == nullptr) names.emplace_back(call.name);
   for (const auto& [name, mask] : kClasses) names.push_back("%" + std::string(name));
   const std::string meant = did_you_mean(item, names);
-  return meant.empty() ? "give names of system calls, %file, %process, %network, %desc, %memory, %signal, %ipc or all"
+  return meant.empty() ? "give names of system calls, %file, %process, %network, %desc, %memory, %signal, %ipc, %wait, "
+                         "%sync or all"
                        : meant;
 }
 
-void add_class(std::uint8_t mask, SyscallSet& set) {
+void add_class(std::uint16_t mask, SyscallSet& set) {
   for (const Call& call : kCalls64)
     if ((call.classes & mask) != 0) set.x86_64.set(call.nr);
   for (const Call& call : kCalls32)
@@ -228,8 +231,14 @@ std::optional<std::uint32_t> syscall_number(usc_abi abi, std::string_view name) 
   return call->nr;
 }
 
-std::uint8_t syscall_classes(usc_abi abi, std::uint32_t nr) {
+std::uint16_t syscall_classes(usc_abi abi, std::uint32_t nr) {
   const Call* call = full_entry(abi, nr);
+  return call == nullptr ? NONE : call->classes;
+}
+
+std::uint16_t syscall_classes(std::string_view name) {
+  const Call* call = table64().named(name);
+  if (call == nullptr) call = table32().named(name);
   return call == nullptr ? NONE : call->classes;
 }
 

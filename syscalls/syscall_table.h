@@ -14,8 +14,8 @@
 
 namespace uscope::syscalls {
 
-// Bits of a class mask.
-enum SyscallClass : std::uint8_t {
+// Bits of a class mask. The last two are not strace's.
+enum SyscallClass : std::uint16_t {
   kClassFile = 1,     // %file: take a path
   kClassProcess = 2,  // %process: life of processes
   kClassNetwork = 4,  // %network
@@ -23,6 +23,8 @@ enum SyscallClass : std::uint8_t {
   kClassMemory = 16,  // %memory: mappings
   kClassSignal = 32,  // %signal
   kClassIpc = 64,     // %ipc: System V IPC
+  kClassWait = 128,   // %wait: wait for other threads, peers and timers
+  kClassSync = 256,   // %sync: write to the disk what was written to files
 };
 
 // Numbers above this are no calls of any ABI.
@@ -35,7 +37,8 @@ inline constexpr std::size_t kSyscallNumbers = 512;
 [[nodiscard]] std::optional<std::uint32_t> syscall_number(usc_abi abi, std::string_view name);
 
 // A mask of SyscallClass; 0 for a number without a name.
-[[nodiscard]] std::uint8_t syscall_classes(usc_abi abi, std::uint32_t nr);
+[[nodiscard]] std::uint16_t syscall_classes(usc_abi abi, std::uint32_t nr);
+[[nodiscard]] std::uint16_t syscall_classes(std::string_view name);  // of either ABI
 
 // What each argument is: a letter for each, explained in syscalls.def. For i386, the arguments of the 64-bit call of
 // that name where there is one. Nothing for calls that are not known.
@@ -61,7 +64,7 @@ struct SyscallSet {
 };
 
 // The set that an option's text names: items with commas between them, each a call's name (of either ABI), a class
-// (%file, %process, %network, %desc, %memory, %signal, %ipc) or `all`.
+// (%file, %process, %network, %desc, %memory, %signal, %ipc, %wait, %sync) or `all`.
 // - "!" before the whole text, as with strace: everything but the items. "!read,%file" leaves out read and %file.
 // - "!" before later items: left out, wherever they stand. "%file,!stat" is "!stat" taken from %file.
 // Numbers without a name are in `all` and in "!…" sets. Errors: an unknown item (the remedy offers the nearest names),

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The loader has counted calls by kind, image and texts (object_total), so the work grows with the number of objects
-// and not with that of events. Different texts may name one object: `index.html` in /srv, and /srv/index.html.
+// and of their users, and not with that of events. Different texts may name one object: `index.html` in /srv, and
+// /srv/index.html.
 #include "analyzer/files/files.h"
 
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "analyzer/read/object_name.h"
+#include "analyzer/read/path_filter.h"
 #include "analyzer/read/query.h"
 #include "support/text.h"
 #include "syscalls/call_traits.h"
@@ -38,7 +43,7 @@ std::uint64_t count_of(const SqlRow& row, int column) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.integer(column)));
 }
 
-void add(FileLine& line, const FileLine& more) {
+void add(FileCounts& line, const FileCounts& more) {
   line.calls += more.calls;
   line.failures += more.failures;
   line.opens += more.opens;
@@ -51,19 +56,19 @@ void add(FileLine& line, const FileLine& more) {
 }
 
 // One row of object_total.
-FileLine counts_of(const SqlRow& row, const KindFacts& kind) {
-  FileLine line;
-  const std::uint64_t events = count_of(row, 5);
-  const std::uint64_t bytes = count_of(row, 8);
-  if (row.text(4) == "source") {
+FileCounts counts_of(const SqlRow& row, const KindFacts& kind) {
+  FileCounts line;
+  const std::uint64_t events = count_of(row, 7);
+  const std::uint64_t bytes = count_of(row, 9);
+  if (row.text(5) == "source") {
     line.reads = events;
     line.bytes_read = bytes;
     return line;
   }
   const bool reads_here = kind.transfer.reads && kind.transfer.source < 0;
   line.calls = events;
-  line.failures = count_of(row, 6);
-  line.total_ns = count_of(row, 7);
+  line.failures = row.is_null(6) ? 0 : events;
+  line.total_ns = count_of(row, 8);
   line.wait_ns = kind.waits ? line.total_ns : 0;
   line.opens = kind.opens ? events : 0;
   line.reads = reads_here ? events : 0;
@@ -73,7 +78,7 @@ FileLine counts_of(const SqlRow& row, const KindFacts& kind) {
   return line;
 }
 
-std::uint64_t weight(const FileLine& line, FileOrder order) {
+std::uint64_t weight(const FileCounts& line, FileOrder order) {
   switch (order) {
     case FileOrder::kBytes:
       return line.bytes_read + line.bytes_written;
@@ -86,46 +91,137 @@ std::uint64_t weight(const FileLine& line, FileOrder order) {
   }
 }
 
+constexpr std::string_view kCounts =
+    "SELECT o.kind_id, o.process_id, o.image_id, f.value, s.value, o.part, o.errno, o.events, o.total_ns, o.bytes";
+constexpr std::string_view kTriggers = ", frame.function, module.path, module.class != 'app'";
+constexpr std::string_view kTables =
+    " FROM object_total o LEFT JOIN string f ON f.id = o.folder_id LEFT JOIN string s ON s.id = o.string_id";
+constexpr std::string_view kTriggerTables =
+    " LEFT JOIN frame ON frame.id = o.trigger_frame_id LEFT JOIN module ON module.id = frame.module_id";
+
+class FileReader {
+ public:
+  FileReader(const Catalog& catalog, const FileQuery& query) : catalog_(catalog), query_(query), near_(query.paths) {
+    for (const Kind& kind : catalog.kinds)
+      kinds_[kind.id] = {kind.name, syscalls::transfer_of(kind.name), syscalls::opens(kind.name), kind.waits};
+    for (const Image& image : catalog.images)
+      if (matches(query.processes, std::string(base_name(image.path)))) images_.insert(image.id);
+  }
+
+  void add_row(const SqlRow& row) {
+    const auto kind = kinds_.find(KindRowId(row.integer(0)));
+    const KindFacts& facts = kind == kinds_.end() ? unknown_kind_ : kind->second;
+    const auto name = object_name(facts.name, maybe_text(row, 3), maybe_text(row, 4));
+    if (!query_.paths.empty() && (!name || !path_matches(query_.paths, *name))) {
+      if (name) near_.add(*name);
+      return;
+    }
+    any_ = true;
+    if (!query_.processes.empty() && images_.count(ImageRowId(row.integer(2))) == 0) return;
+    const FileCounts counts = counts_of(row, facts);
+    add(table_.all, counts);
+    const std::size_t place = places_.try_emplace(name, lines_.size()).first->second;
+    if (place == lines_.size()) lines_.emplace_back().line.name = name;
+    Line& line = lines_[place];
+    add(line.line, counts);
+    const auto process = maybe_id<ProcessRowId>(row, 1);
+    const std::string program = program_of(process, ImageRowId(row.integer(2)));
+    add(line.users[{process, program}], counts);
+    if (!row.is_null(6)) line.failed[{facts.name, row.integer(6)}] += counts.failures;
+    if (!query_.callers) return;
+    Caller& caller = callers_[{place, process, program, facts.name, text(row, 10), text(row, 11)}];
+    add(caller.counts, counts);
+    caller.fallback = row.integer(12) != 0;
+  }
+
+  FileTable finish() {
+    std::vector<FailedLine> failed;
+    std::vector<FileLine> files;
+    for (Line& line : lines_) {
+      for (const auto& [key, counts] : line.users) line.line.users.push_back({{counts}, pid_of(key.first), key.second});
+      std::stable_sort(line.line.users.begin(), line.line.users.end(),
+                       [](const FileUser& a, const FileUser& b) { return a.calls > b.calls; });
+      for (const auto& [key, events] : line.failed)
+        failed.push_back({key.first, key.second, error_name(key.second), line.line.name, events});
+      files.push_back(line.line);
+    }
+    std::vector<FileCaller> callers;
+    for (const auto& [key, caller] : callers_) {
+      const auto& [place, process, program, call, function, module] = key;
+      callers.push_back({{{caller.counts}, pid_of(process), program},
+                         lines_[place].line.name,
+                         call,
+                         function,
+                         module,
+                         caller.fallback});
+    }
+    table_.files = top(std::move(files), query_.lines, [&](const FileLine& a, const FileLine& b) {
+      return std::tuple(weight(b, query_.order), b.calls, a.name) <
+             std::tuple(weight(a, query_.order), a.calls, b.name);
+    });
+    table_.callers = top(std::move(callers), query_.lines, [&](const FileCaller& a, const FileCaller& b) {
+      return std::tuple(weight(b, query_.order), b.calls, a.name, a.pid, a.call, a.function, a.module) <
+             std::tuple(weight(a, query_.order), a.calls, b.name, b.pid, b.call, b.function, b.module);
+    });
+    table_.failed = top(std::move(failed), query_.lines, [](const FailedLine& a, const FailedLine& b) {
+      return std::tie(b.events, a.call, a.number, a.name) < std::tie(a.events, b.call, b.number, b.name);
+    });
+    table_.any_path = any_ || query_.paths.empty();
+    if (!table_.any_path) table_.near = near_.found();
+    return std::move(table_);
+  }
+
+ private:
+  using User = std::pair<std::optional<ProcessRowId>, std::string>;  // and the program's name
+  struct Line {
+    FileLine line;
+    std::map<User, FileCounts> users;
+    std::map<std::pair<std::string, std::int64_t>, std::uint64_t> failed;  // by call and error
+  };
+  struct Caller {
+    FileCounts counts;
+    bool fallback = false;
+  };
+  // Place of the object, process, program, call, function, module.
+  using CallerKey =
+      std::tuple<std::size_t, std::optional<ProcessRowId>, std::string, std::string, std::string, std::string>;
+
+  [[nodiscard]] std::optional<std::int64_t> pid_of(const std::optional<ProcessRowId>& id) const {
+    const Process* process = id ? catalog_.processes.find(*id) : nullptr;
+    return process ? std::optional(process->pid) : std::nullopt;
+  }
+
+  [[nodiscard]] std::string program_of(const std::optional<ProcessRowId>& id, ImageRowId image_id) const {
+    const Image* image = catalog_.images.find(image_id);
+    const Process* process = image || !id ? nullptr : catalog_.processes.find(*id);
+    if (process) image = catalog_.last_image(*process);
+    return image ? std::string(base_name(image->path)) : "";
+  }
+
+  const Catalog& catalog_;
+  const FileQuery& query_;
+  NearPaths near_;
+  KindFacts unknown_kind_;
+  std::unordered_map<KindRowId, KindFacts> kinds_;
+  std::unordered_set<ImageRowId> images_;  // that the filter of processes means
+  std::map<std::optional<std::string>, std::size_t> places_;
+  std::vector<Line> lines_;
+  std::map<CallerKey, Caller> callers_;
+  FileTable table_;
+  bool any_ = false;
+};
+
 }  // namespace
 
 Result<FileTable> read_files(const store::Database& database, const Catalog& catalog, const FileQuery& query) {
-  std::unordered_map<KindRowId, KindFacts> kinds;
-  for (const Kind& kind : catalog.kinds)
-    kinds[kind.id] = {kind.name, syscalls::transfer_of(kind.name), syscalls::opens(kind.name), kind.waits};
-  static const KindFacts kUnknown;
-  std::unordered_set<ImageRowId> images;
-  for (const Image& image : catalog.images)
-    if (matches(query.processes, std::string(base_name(image.path)))) images.insert(image.id);
-  FileTable table;
-  std::unordered_map<std::string, std::size_t> places;
-  std::optional<std::size_t> unknown;
-  std::vector<FileLine> lines;
-  auto done =
-      each_row(database,
-               "SELECT o.kind_id, o.image_id, f.value, s.value, o.part, o.events, o.errors, o.total_ns, o.bytes "
-               "FROM object_total o LEFT JOIN string f ON f.id = o.folder_id LEFT JOIN string s ON s.id = o.string_id",
-               [&](const SqlRow& row) {
-                 if (!query.processes.empty() && images.count(ImageRowId(row.integer(1))) == 0) return;
-                 const auto kind = kinds.find(KindRowId(row.integer(0)));
-                 const KindFacts& facts = kind == kinds.end() ? kUnknown : kind->second;
-                 const auto name = object_name(facts.name, maybe_text(row, 2), maybe_text(row, 3));
-                 if (!query.paths.empty() && (!name || !matches(query.paths, *name))) return;
-                 std::size_t place = lines.size();
-                 if (name)
-                   place = places.try_emplace(*name, place).first->second;
-                 else
-                   place = unknown.value_or(place);
-                 if (!name) unknown = place;
-                 if (place == lines.size()) lines.push_back({.name = name});
-                 const FileLine counts = counts_of(row, facts);
-                 add(lines[place], counts);
-                 add(table.all, counts);
-               });
+  FileReader reader(catalog, query);
+  std::string sql(kCounts);
+  if (query.callers) sql += kTriggers;
+  sql += kTables;
+  if (query.callers) sql += kTriggerTables;
+  auto done = each_row(database, sql, [&](const SqlRow& row) { reader.add_row(row); });
   if (!done) return done.error();
-  table.files = top(std::move(lines), query.lines, [&](const FileLine& a, const FileLine& b) {
-    return std::tuple(weight(b, query.order), b.calls, a.name) < std::tuple(weight(a, query.order), a.calls, b.name);
-  });
-  return table;
+  return reader.finish();
 }
 
 }  // namespace uscope::analyzer

@@ -18,8 +18,7 @@ namespace uscope::analyzer {
 // A call counts at one object: a path that it is given, else an address, else a descriptor; of two descriptors, the one
 // that is written to. For the other one only the reading counts (`reads`, `bytes_read`). So calls, failures and times
 // add up to those of all calls that take a path or a descriptor.
-struct FileLine {
-  std::optional<std::string> name;  // a path, `socket:[to inet:127.0.0.1:80]`, `pipe`, …; nullopt: not known
+struct FileCounts {
   std::uint64_t calls = 0;
   std::uint64_t failures = 0;
   std::uint64_t opens = 0;  // attempts to open it, or to connect; connections that were accepted at it
@@ -31,6 +30,33 @@ struct FileLine {
   std::uint64_t wait_ns = 0;   // the part of it in calls that wait (epoll_wait, accept, …)
 };
 
+struct FileUser : FileCounts {
+  std::optional<std::int64_t> pid;  // nullopt: the process is unknown
+  std::string process;              // base name of the image; empty: not known
+};
+
+struct FileLine : FileCounts {
+  std::optional<std::string> name;  // a path, `socket:[to inet:127.0.0.1:80]`, `pipe`, …; nullopt: not known
+  std::vector<FileUser> users;      // most calls first
+};
+
+// A call at an object, by the process and the application's function that made it.
+struct FileCaller : FileUser {
+  std::optional<std::string> name;  // of the object
+  std::string call;
+  std::string function;  // empty: no application function
+  std::string module;
+  bool fallback = false;  // the function is not part of the application
+};
+
+struct FailedLine {
+  std::string call;
+  std::int64_t number = 0;  // of the error
+  std::string error;        // "ENOENT"
+  std::optional<std::string> name;
+  std::uint64_t events = 0;
+};
+
 enum class FileOrder {
   kTime,  // total_ns without wait_ns
   kBytes,
@@ -40,15 +66,20 @@ enum class FileOrder {
 
 // GLOBs are SQLite's. Values of one list are alternatives.
 struct FileQuery {
-  std::vector<std::string> paths{};      // on the name; an object without a name matches none
+  std::vector<std::string> paths{};      // on the name (path_filter.h); an object without a name matches none
   std::vector<std::string> processes{};  // on the base name of the image
   FileOrder order = FileOrder::kTime;
-  std::size_t lines = 0;  // 0 = all
+  std::size_t lines = 0;  // of each list; 0 = all
+  bool callers = false;   // list these, too
 };
 
 struct FileTable {
-  TopList<FileLine> files;  // largest first
-  FileLine all;             // the sums of all lines, without a name
+  TopList<FileLine> files;        // largest first
+  FileCounts all;                 // the sums of all lines
+  TopList<FileCaller> callers;    // in the same order; empty unless wanted
+  TopList<FailedLine> failed;     // most calls first
+  std::vector<std::string> near;  // if no name matches `paths`: names that were perhaps meant
+  bool any_path = true;           // a name matches `paths`, of whatever process
 };
 
 [[nodiscard]] Result<FileTable> read_files(const store::Database& database, const Catalog& catalog,

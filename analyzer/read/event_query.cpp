@@ -18,6 +18,7 @@
 #include <unordered_map>
 
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/path_filter.h"
 #include "analyzer/read/query.h"
 #include "support/text.h"
 #include "syscalls/errno_names.h"
@@ -39,28 +40,19 @@ struct PathMatches {
   std::string pairs = "[]";
 };
 
-// The store's distinct texts, and pairs of them, are far fewer than its events.
 Result<PathMatches> match_paths(const store::Database& database, const std::vector<std::string>& globs) {
   PathMatches matches;
   if (globs.empty()) return matches;
-  const auto fits = [&](const std::string& text) {
-    return std::any_of(globs.begin(), globs.end(),
-                       [&](const std::string& glob) { return sqlite3_strglob(glob.c_str(), text.c_str()) == 0; });
-  };
   const auto append = [](std::string& list, const std::string& item) {
     list.insert(list.size() - 1, (list.size() > 2 ? "," : "") + item);
   };
-  auto done = each_row(database, "SELECT id, value FROM string", [&](const SqlRow& row) {
-    if (fits(text(row, 1))) append(matches.texts, std::to_string(row.integer(0)));
+  auto done = each_path(database, [&](const std::string& name, const PathIds& ids) {
+    if (!path_matches(globs, name)) return;
+    if (ids.folder)
+      append(matches.pairs, fmt::format("[{},{}]", *ids.folder, ids.text));
+    else
+      append(matches.texts, std::to_string(ids.text));
   });
-  if (!done) return done.error();
-  done = each_row(database,
-                  "SELECT DISTINCT o.folder_id, o.string_id, f.value, s.value FROM object_total o "
-                  "JOIN string f ON f.id = o.folder_id JOIN string s ON s.id = o.string_id",
-                  [&](const SqlRow& row) {
-                    if (fits(joined_path(text(row, 2), text(row, 3))))
-                      append(matches.pairs, fmt::format("[{},{}]", row.integer(0), row.integer(1)));
-                  });
   if (!done) return done.error();
   return matches;
 }

@@ -281,6 +281,7 @@ Result<void> Summarizer::files() {
   auto table = read_files(database_, catalog_, {.lines = limits_.lines});
   if (!table) return table.error();
   summary_.files = std::move(table->files);
+  summary_.failed = std::move(table->failed);
   return {};
 }
 

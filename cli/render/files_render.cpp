@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/render/files_render.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/render/json.h"
+#include "cli/render/trigger_cell.h"
 #include "cli/render/units.h"
 #include "support/text.h"
 
@@ -15,17 +19,53 @@ std::string number(std::uint64_t count) {
   return count == 0 ? "" : group_digits(count);
 }
 
-std::vector<std::string> cells(const analyzer::FileLine& line, const std::string& name) {
-  const auto bytes = [](std::uint64_t count) { return count == 0 ? "" : human_bytes(count); };
-  const auto time = [](std::uint64_t ns) { return ns == 0 ? "" : human_duration(static_cast<double>(ns)); };
-  return {number(line.calls),        number(line.failures),
-          number(line.opens),        number(line.reads),
-          number(line.writes),       bytes(line.bytes_read),
-          bytes(line.bytes_written), time(line.total_ns - line.wait_ns),
-          time(line.wait_ns),        name};
+std::string bytes(std::uint64_t count) {
+  return count == 0 ? "" : human_bytes(count);
 }
 
-nlohmann::ordered_json counts_json(const analyzer::FileLine& line) {
+std::string time(std::uint64_t ns) {
+  return ns == 0 ? "" : human_duration(static_cast<double>(ns));
+}
+
+std::string process(const analyzer::FileUser& user) {
+  const std::string pid = user.pid ? std::to_string(*user.pid) : "?";
+  return fmt::format("{}[{}]", user.process.empty() ? "?" : user.process, pid);
+}
+
+std::vector<std::string> cells(const analyzer::FileCounts& line, const std::string& by, const std::string& name) {
+  return {number(line.calls),
+          number(line.failures),
+          number(line.opens),
+          number(line.reads),
+          number(line.writes),
+          bytes(line.bytes_read),
+          bytes(line.bytes_written),
+          time(line.total_ns - line.wait_ns),
+          time(line.wait_ns),
+          by,
+          name};
+}
+
+TextTable callers_table(const analyzer::TopList<analyzer::FileCaller>& callers, bool several_objects) {
+  TextTable table({{"calls", Align::kRight},
+                   {"failed", Align::kRight, Shrink::kNever, 0, 2},
+                   {"read", Align::kRight},
+                   {"written", Align::kRight},
+                   {"time", Align::kRight, Shrink::kNever, 0, 1},
+                   {"waiting", Align::kRight, Shrink::kNever, 0, 3},
+                   {"by", Align::kLeft, Shrink::kMiddle},
+                   {"call"},
+                   {"from function", Align::kLeft, Shrink::kMiddle},
+                   {"in", Align::kLeft, Shrink::kMiddle, 8, 4},
+                   {"path, address or kind", Align::kLeft, Shrink::kMiddle}});
+  for (const auto& line : callers.lines)
+    table.add_row({number(line.calls), number(line.failures), bytes(line.bytes_read), bytes(line.bytes_written),
+                   time(line.total_ns - line.wait_ns), time(line.wait_ns), process(line), line.call, trigger_cell(line),
+                   std::string(base_name(line.module)), several_objects ? line.name.value_or(kUnknownObject) : ""});
+  return table;
+}
+
+nlohmann::ordered_json counts_json(const analyzer::FileCounts& line) {
   return {{"calls", line.calls},
           {"failures", line.failures},
           {"opens", line.opens},
@@ -37,40 +77,76 @@ nlohmann::ordered_json counts_json(const analyzer::FileLine& line) {
           {"wait_ns", line.wait_ns}};
 }
 
-}  // namespace
-
-TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files) {
-  TextTable table({{"calls", Align::kRight},
-                   {"failed", Align::kRight},
-                   {"opens", Align::kRight, Shrink::kNever, 0, 1},
-                   {"reads", Align::kRight, Shrink::kNever, 0, 3},
-                   {"writes", Align::kRight, Shrink::kNever, 0, 2},
-                   {"read", Align::kRight},
-                   {"written", Align::kRight},
-                   {"time", Align::kRight},
-                   {"waiting", Align::kRight},
-                   {"path, address or kind", Align::kLeft, Shrink::kMiddle}});
-  for (const auto& line : files.lines) table.add_row(cells(line, line.name.value_or("(unknown)")));
-  return table;
-}
-
-nlohmann::ordered_json file_json(const analyzer::FileLine& line) {
-  nlohmann::ordered_json value{{"name", line.name ? json_value(*line.name) : nlohmann::ordered_json()}};
+nlohmann::ordered_json caller_json(const analyzer::FileCaller& line) {
+  nlohmann::ordered_json value{{"name", line.name ? json_value(*line.name) : nlohmann::ordered_json()},
+                               {"pid", json_value(line.pid)},
+                               {"process", json_value(line.process)},
+                               {"call", json_value(line.call)},
+                               {"function", json_value(line.function)},
+                               {"module", json_value(line.module)},
+                               {"fallback", line.fallback}};
   value.update(counts_json(line));
   return value;
 }
 
-std::string files_text(const analyzer::FileTable& table, const std::string& order, TextWidth width) {
-  if (table.files.lines.empty()) return "FILES  none\n";
-  TextTable lines = files_table(table.files);
-  if (table.files.total > 1) lines.add_row(cells(table.all, "(all " + group_digits(table.files.total) + ")"));
-  return section_head("FILES", table.files, order) + lines.render(width);
+}  // namespace
+
+TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files, bool several_processes) {
+  TextTable table({{"calls", Align::kRight},
+                   {"failed", Align::kRight},
+                   {"opens", Align::kRight, Shrink::kNever, 0, 2},
+                   {"reads", Align::kRight, Shrink::kNever, 0, 4},
+                   {"writes", Align::kRight, Shrink::kNever, 0, 3},
+                   {"read", Align::kRight},
+                   {"written", Align::kRight},
+                   {"time", Align::kRight},
+                   {"waiting", Align::kRight, Shrink::kNever, 0, 1},
+                   {"by", Align::kLeft, Shrink::kMiddle},
+                   {"path, address or kind", Align::kLeft, Shrink::kMiddle}});
+  for (const auto& line : files.lines)
+    table.add_row(
+        cells(line, several_processes ? first_of(line.users, process) : "", line.name.value_or(kUnknownObject)));
+  return table;
 }
 
-std::string files_json(const analyzer::FileTable& table) {
+nlohmann::ordered_json file_json(const analyzer::FileLine& line) {
+  nlohmann::ordered_json processes = nlohmann::ordered_json::array();
+  for (const auto& user : line.users) {
+    nlohmann::ordered_json one{{"pid", json_value(user.pid)}, {"name", json_value(user.process)}};
+    one.update(counts_json(user));
+    processes.push_back(std::move(one));
+  }
+  nlohmann::ordered_json value{{"name", line.name ? json_value(*line.name) : nlohmann::ordered_json()}};
+  value.update(counts_json(line));
+  value["processes"] = std::move(processes);
+  return value;
+}
+
+std::string files_text(const analyzer::FileTable& table, const FilesLayout& layout, TextWidth width) {
+  if (table.files.lines.empty()) return "FILES  none\n";
+  TextTable lines = files_table(table.files, layout.several_processes);
+  if (table.files.total > 1) lines.add_row(cells(table.all, "", "(all " + group_digits(table.files.total) + ")"));
+  std::string out = section_head("FILES", table.files, layout.order) + lines.render(width);
+  if (layout.callers)
+    out += "\n" + section_head("CALLERS", table.callers, layout.order) +
+           callers_table(table.callers, table.files.total > 1).render(width);
+  if (layout.callers && std::any_of(table.callers.lines.begin(), table.callers.lines.end(), [](const auto& line) {
+        return line.fallback && !line.function.empty() && line.function != trace::kCutName;
+      }))
+    out += kFallbackLegend;
+  return out;
+}
+
+std::string files_json(const analyzer::FileTable& table, bool callers) {
   nlohmann::ordered_json lines = nlohmann::ordered_json::array();
   for (const auto& line : table.files.lines) lines.push_back(file_json(line));
-  return dump({{"total", table.files.total}, {"all", counts_json(table.all)}, {"files", lines}}) + "\n";
+  nlohmann::ordered_json list;
+  if (callers) {
+    list = {{"total", table.callers.total}, {"lines", nlohmann::ordered_json::array()}};
+    for (const auto& line : table.callers.lines) list["lines"].push_back(caller_json(line));
+  }
+  return dump({{"total", table.files.total}, {"all", counts_json(table.all)}, {"files", lines}, {"callers", list}}) +
+         "\n";
 }
 
 }  // namespace uscope::cli

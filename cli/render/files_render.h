@@ -11,13 +11,20 @@
 
 namespace uscope::cli {
 
-// A row for each file; an object that is not known is "(unknown)".
-[[nodiscard]] TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files);
+constexpr const char* kUnknownObject = "(unknown)";
+
+// A row for each file. The processes that used it are named if there are several in all.
+[[nodiscard]] TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files, bool several_processes);
 
 [[nodiscard]] nlohmann::ordered_json file_json(const analyzer::FileLine& line);
 
-// The output of `uscope files`. `order`: "with most time inside calls".
-[[nodiscard]] std::string files_text(const analyzer::FileTable& table, const std::string& order, TextWidth width);
-[[nodiscard]] std::string files_json(const analyzer::FileTable& table);
+// The output of `uscope files`. `order`: "with most time inside calls"; `callers`: whether these are part of it.
+struct FilesLayout {
+  std::string order;
+  bool several_processes = false;
+  bool callers = false;
+};
+[[nodiscard]] std::string files_text(const analyzer::FileTable& table, const FilesLayout& layout, TextWidth width);
+[[nodiscard]] std::string files_json(const analyzer::FileTable& table, bool callers);
 
 }  // namespace uscope::cli

@@ -112,6 +112,14 @@ ordered_json error(const analyzer::ErrorLine& line) {
           {"events", line.events}};
 }
 
+ordered_json failed(const analyzer::FailedLine& line) {
+  return {{"call", json_value(line.call)},
+          {"errno", line.number},
+          {"name", json_value(line.error)},
+          {"object", line.name ? json_value(*line.name) : ordered_json()},
+          {"events", line.events}};
+}
+
 ordered_json instance(const analyzer::CallInstance& line) {
   return {{"event_id", line.event_id.value()},
           {"ts_ns", line.ts_ns},
@@ -234,6 +242,7 @@ std::string report_json(const analyzer::Summary& summary) {
                             {"files", top_list(summary.files, file_json)},
                             {"triggers", top_list(summary.triggers, trigger)},
                             {"errors", top_list(summary.errors, error)},
+                            {"errors_by_file", top_list(summary.failed, failed)},
                             {"slowest", top_list(summary.slowest, instance)},
                             {"longest_waits", top_list(summary.longest_waits, instance)},
                             {"gaps", gaps},

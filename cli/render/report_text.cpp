@@ -12,6 +12,7 @@
 #include "analyzer/read/completeness.h"
 #include "cli/render/files_render.h"
 #include "cli/render/text_table.h"
+#include "cli/render/trigger_cell.h"
 #include "cli/render/units.h"
 #include "cli/render/wall_time.h"
 #include "support/text.h"
@@ -41,13 +42,6 @@ std::string meta(const Summary& summary, const std::string& key) {
   return at == summary.trace.meta.end() ? "" : printable(at->second);
 }
 
-// A trigger as a table cell; the star is explained below the tables.
-template <typename Line>
-std::string trigger(const Line& line) {
-  if (line.function.empty()) return "(no application frame)";
-  return line.function + (line.fallback && line.function != trace::kCutName ? " *" : "");
-}
-
 bool any_gap_fallback(const Summary& summary) {
   const auto starred = [](const analyzer::CallInstance& call) { return call.fallback && !call.function.empty(); };
   return std::any_of(summary.gaps.lines.begin(), summary.gaps.lines.end(),
@@ -72,7 +66,7 @@ std::string legend(const Summary& summary) {
   std::string out;
   if (any_gap_fallback(summary) || any_signal_fallback(summary) ||
       any([&](const auto& line) { return line.fallback && !line.function.empty() && !cut(line); }))
-    out += "\n* no frame of the application's own binaries in the stack: the innermost other function\n";
+    out += kFallbackLegend;
   if (any(cut)) out += "\n(cut): the budget of frames (-S) ended the stack before the application's functions\n";
   return out;
 }
@@ -293,8 +287,8 @@ std::string section(const std::string& name, const analyzer::TopList<Line>& list
   return list.lines.empty() ? "" : "\n" + section_head(name, list, order) + table.render(width);
 }
 
-std::string files_section(const analyzer::TopList<analyzer::FileLine>& files, TextWidth width) {
-  return section("FILES", files, "with most time inside calls", files_table(files), width);
+std::string files_section(const analyzer::TopList<analyzer::FileLine>& files, bool several_processes, TextWidth width) {
+  return section("FILES", files, "with most time inside calls", files_table(files, several_processes), width);
 }
 
 std::string ended(const analyzer::ProcessLine& line) {
@@ -366,7 +360,7 @@ std::string gaps(const Summary& summary, TextWidth width) {
                    {"before", Align::kLeft, Shrink::kMiddle},
                    {"event", Align::kRight},
                    {"doubtful"}});
-  const auto call = [](const analyzer::CallInstance& one) { return one.call + " in " + trigger(one); };
+  const auto call = [](const analyzer::CallInstance& one) { return one.call + " in " + trigger_cell(one); };
   bool any_doubtful = false;
   for (const auto& line : summary.gaps.lines) {
     any_doubtful = any_doubtful || line.doubtful;
@@ -390,7 +384,7 @@ std::string triggers(const Summary& summary, TextWidth width) {
                    {"in", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : summary.triggers.lines)
     table.add_row({number(line.events), number(line.errors), number(line.open), duration(line.total_ns), line.call,
-                   trigger(line), std::string(base_name(line.module))});
+                   trigger_cell(line), std::string(base_name(line.module))});
   return section("TRIGGERS", summary.triggers, "with most events", table, width);
 }
 
@@ -401,8 +395,16 @@ std::string errors(const Summary& summary, TextWidth width) {
                    {"from function", Align::kLeft, Shrink::kMiddle},
                    {"in", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : summary.errors.lines)
-    table.add_row({number(line.events), line.call, line.name, trigger(line), std::string(base_name(line.module))});
+    table.add_row({number(line.events), line.call, line.name, trigger_cell(line), std::string(base_name(line.module))});
   return section("ERRORS", summary.errors, "most frequent", table, width);
+}
+
+std::string failed(const Summary& summary, TextWidth width) {
+  TextTable table(
+      {{"events", Align::kRight}, {"call"}, {"error"}, {"path, address or kind", Align::kLeft, Shrink::kMiddle}});
+  for (const auto& line : summary.failed.lines)
+    table.add_row({number(line.events), line.call, line.error, line.name.value_or(kUnknownObject)});
+  return section("ERRORS BY FILE", summary.failed, "most frequent", table, width);
 }
 
 std::string instances(const std::string& name, const analyzer::TopList<analyzer::CallInstance>& list,
@@ -416,16 +418,9 @@ std::string instances(const std::string& name, const analyzer::TopList<analyzer:
                    {"event", Align::kRight}});
   for (const auto& line : list.lines)
     table.add_row({human_duration(static_cast<double>(line.dur_ns)), seconds(line.ts_ns),
-                   fmt::format("{}/{}", line.pid, line.tid), line.process, line.call, trigger(line),
+                   fmt::format("{}/{}", line.pid, line.tid), line.process, line.call, trigger_cell(line),
                    to_string(line.event_id)});
   return section(name, list, order, table, width);
-}
-
-// The one that stands for most events, and how many others there are.
-template <typename Item, typename Text>
-std::string first_of(const std::vector<Item>& items, const Text& text) {
-  if (items.empty()) return "";
-  return text(items.front()) + (items.size() > 1 ? fmt::format(" +{}", items.size() - 1) : "");
 }
 
 std::string signals(const Summary& summary, TextWidth width) {
@@ -439,7 +434,7 @@ std::string signals(const Summary& summary, TextWidth width) {
   const auto sender = [](const analyzer::SignalLine::Sender& by) {
     return by.pid ? fmt::format("{}[{}]", by.name.empty() ? "?" : by.name, *by.pid) : std::string("the kernel");
   };
-  const auto place = [](const analyzer::SignalLine::Place& at) { return trigger(at); };
+  const auto place = [](const analyzer::SignalLine::Place& at) { return trigger_cell(at); };
   for (const auto& line : summary.signals.lines)
     table.add_row({syscalls::signal_name(line.number), number(line.sent), number(line.ignored), number(line.delivered),
                    first_of(line.senders, sender), first_of(line.sent_from, place),
@@ -462,8 +457,9 @@ std::string report_text(const Summary& summary, const std::string& file, TextWid
          stack_line(summary, width) + unwind_line(summary, width) + verify_line(summary, width) +
          io_uring_line(summary) + processes(summary, width) + threads(summary, width) +
          calls("CALLS", summary.calls, width) + calls("CALLS THAT WAIT", summary.waits, width) +
-         files_section(summary.files, width) + triggers(summary, width) + errors(summary, width) +
-         signals(summary, width) + instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
+         files_section(summary.files, summary.trace.processes > 1, width) + triggers(summary, width) +
+         errors(summary, width) + failed(summary, width) + signals(summary, width) +
+         instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
          instances("LONGEST WAITS", summary.longest_waits, "longest", "took", width) + gaps(summary, width) +
          instances("NEVER RETURNED", summary.open, "longest waiting", "waited", width) + legend(summary) +
          hints(summary, file);

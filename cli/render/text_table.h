@@ -47,6 +47,13 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// "first +2": the first of several items as `text` writes it, and how many others there are.
+template <typename Item, typename Text>
+[[nodiscard]] std::string first_of(const std::vector<Item>& items, const Text& text) {
+  if (items.empty()) return "";
+  return text(items.front()) + (items.size() > 1 ? fmt::format(" +{}", items.size() - 1) : "");
+}
+
 // The line above a list: "CALLS  12, the 8 with most time inside:", where `order` is "with most time inside".
 template <typename Line>
 [[nodiscard]] std::string section_head(const std::string& name, const analyzer::TopList<Line>& list,

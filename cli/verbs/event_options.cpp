@@ -2,11 +2,14 @@
 #include "cli/verbs/event_options.h"
 
 #include <charconv>
+#include <cstdio>
 #include <sstream>
 
+#include "analyzer/read/no_match.h"
 #include "cli/render/units.h"
 #include "cli/render/wall_time.h"
 #include "cli/verbs/shared_options.h"
+#include "support/text.h"
 #include "syscalls/call_set.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/signal_names.h"
@@ -68,9 +71,10 @@ void add_event_options(Verb& verb, EventOptions& options) {
   take_number(verb.add_option("-p,--pid", filter.pids, "of these processes"), 0, kMostNumber)->type_name("PID");
   take_number(verb.add_option("--tid", filter.tids, "of these threads"), 0, kMostNumber)->type_name("TID");
   add_globs(verb, "--process", filter.processes, "only calls of programs whose base name matches");
-  add_calls(verb, options.calls,
-            "only these calls: names, %file %process %network %desc %memory %signal %ipc, all, ! to exclude; and these "
-            "signals: SIGTERM");
+  add_calls(
+      verb, options.calls,
+      "only these calls: names, %file %process %network %desc %memory %signal %ipc %wait %sync, all, ! to exclude; "
+      "and these signals: SIGTERM");
   verb.add_flag("--failed", filter.failed, "only calls that failed");
   verb.add_option("--errno", options.errors, "only calls that failed with this error")->type_name("NAME");
   verb.add_option("--slow", options.slower, "only calls that took at least this long: 10ms")->type_name("T");
@@ -80,7 +84,8 @@ void add_event_options(Verb& verb, EventOptions& options) {
 #include "uscope/lists/how.def"
 #undef USC_X
       });
-  add_globs(verb, "--path", filter.paths, "only calls with a matching path or address, or a descriptor of one");
+  add_globs(verb, "--path", filter.paths,
+            "only calls with a matching path, base name or address, or a descriptor of one");
   add_globs(verb, "--trigger", filter.triggers, "only calls whose application function matches");
   add_globs(verb, "--function", filter.functions, "only calls with a matching function anywhere in the stack");
   verb.add_option("--since", options.since,
@@ -115,6 +120,15 @@ Result<void> complete_times(const EventOptions& options, const analyzer::Catalog
                             analyzer::EventFilter& filter) {
   auto done = set_moment(options.since, catalog, filter.since_ns);
   return done ? set_moment(options.until, catalog, filter.until_ns) : done;
+}
+
+Result<void> say_none_match(const std::string& file, const store::Database& database, const analyzer::Catalog& catalog,
+                            const analyzer::EventFilter& filter) {
+  auto reasons = analyzer::why_none_match(database, catalog, filter);
+  if (!reasons) return reasons.error();
+  std::fprintf(stderr, "uscope: no event of %s matches\n", escape_terminal(file).c_str());
+  for (const std::string& reason : *reasons) std::fprintf(stderr, "uscope: %s\n", printable(reason).c_str());
+  return {};
 }
 
 }  // namespace uscope::cli

@@ -30,4 +30,8 @@ void add_event_options(Verb& verb, EventOptions& options);
 [[nodiscard]] Result<void> complete_times(const EventOptions& options, const analyzer::Catalog& catalog,
                                           analyzer::EventFilter& filter);
 
+// Says on stderr that no event of `file` matches, and what the trace has in place of what the filter names.
+Result<void> say_none_match(const std::string& file, const store::Database& database, const analyzer::Catalog& catalog,
+                            const analyzer::EventFilter& filter);
+
 }  // namespace uscope::cli

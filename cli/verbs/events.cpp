@@ -80,17 +80,16 @@ void add_printing_options(Verb& verb, const std::shared_ptr<EventsOptions>& opti
 }
 
 Result<void> print_events(const EventsOptions& options, const store::Database& database,
-                          const analyzer::Catalog& catalog, analyzer::EventFilter filter, EventPrinter& printer) {
+                          const analyzer::Catalog& catalog, const analyzer::EventFilter& filter,
+                          EventPrinter& printer) {
   Result<void> printed;
   const auto print = [&](const analyzer::EventRow& event) {
     printed = printer.print(event);
     return static_cast<bool>(printed);
   };
-  auto done = complete_times(options.events, catalog, filter);
-  if (!done) return done;
-  done = options.id ? analyzer::for_event_and_neighbours(database, catalog, analyzer::EventRowId(*options.id),
-                                                         options.around, print)
-                    : analyzer::for_each_event(database, catalog, filter, print);
+  auto done = options.id ? analyzer::for_event_and_neighbours(database, catalog, analyzer::EventRowId(*options.id),
+                                                              options.around, print)
+                         : analyzer::for_each_event(database, catalog, filter, print);
   return done ? printed : done;
 }
 
@@ -136,14 +135,15 @@ Result<int> run_events(const EventsOptions& options) {
     if (!reader) return reader.error();
     stacks = std::move(*reader);
   }
+  if (auto done = complete_times(options.events, *catalog, *filter); !done) return done.error();
   Output out(stdout);
   EventPrinter printer(options, *catalog, std::move(stacks), out);
-  if (auto done = print_events(options, *database, *catalog, std::move(*filter), printer); !done) return done.error();
+  if (auto done = print_events(options, *database, *catalog, *filter, printer); !done) return done.error();
   printer.finish();
   if (auto written = out.finish(); !written) return written.error();
   // Nothing that is printed looks like a fault of the command.
   if (!printer.any())
-    std::fprintf(stderr, "uscope: no event of %s matches\n", escape_terminal(options.file.string()).c_str());
+    if (auto said = say_none_match(options.file.string(), *database, *catalog, *filter); !said) return said.error();
   return 0;
 }
 

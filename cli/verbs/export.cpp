@@ -61,6 +61,8 @@ Result<void> write_folded(const ExportOptions& options, const store::Database& d
                     totals->events_left_out == 1 ? "has" : "have")
             .c_str(),
         stderr);
+  if (totals->events + totals->events_left_out == 0)
+    if (auto said = say_none_match(options.file.string(), database, *catalog, folded.filter); !said) return said;
   return out.finish();
 }
 

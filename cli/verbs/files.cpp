@@ -6,10 +6,12 @@
 #include <string>
 
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/path_filter.h"
 #include "cli/render/files_render.h"
 #include "cli/session/confined_reader.h"
 #include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
+#include "support/text.h"
 
 namespace uscope::cli {
 namespace {
@@ -36,7 +38,8 @@ void add_files(CommandLine& line) {
   Verb* verb =
       line.add_verb("files", "list files, sockets and other objects: opens, failures, reads and writes, bytes, time");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
-  add_globs(*verb, "--path", options->query.paths, "only objects whose path, address or kind matches");
+  add_globs(*verb, "--path", options->query.paths,
+            "only objects whose path, address, kind or base name matches, and their callers");
   add_globs(*verb, "--process", options->query.processes, "only calls of programs whose base name matches");
   verb->add_choice("--sort", options->query.order, "what the largest come first by",
                    {{"time", FileOrder::kTime},
@@ -46,6 +49,7 @@ void add_files(CommandLine& line) {
   take_number(verb->add_option("--top", options->query.lines, "only the first so many, 0 = all (the default)"), 0,
               kMostNumber)
       ->type_name("N");
+  verb->add_flag("--callers", options->query.callers, "also who made the calls: process, call, application function");
   add_format(*verb, options->format);
   verb->runs([options] { return run_files(*options); });
 }
@@ -55,12 +59,17 @@ Result<int> run_files(const FilesOptions& options) {
   if (!database) return database.error();
   auto catalog = analyzer::read_catalog(*database);
   if (!catalog) return catalog.error();
-  auto table = analyzer::read_files(*database, *catalog, options.query);
+  analyzer::FileQuery query = options.query;
+  query.callers = query.callers || !query.paths.empty();
+  auto table = analyzer::read_files(*database, *catalog, query);
   if (!table) return table.error();
+  const FilesLayout layout{describe(query.order), catalog->processes.size() > 1, query.callers};
   Output out(stdout);
-  out.write(options.format == Format::kText ? files_text(*table, describe(options.query.order), text_width(stdout))
-                                            : files_json(*table));
+  out.write(options.format == Format::kText ? files_text(*table, layout, text_width(stdout))
+                                            : files_json(*table, query.callers));
   if (auto done = out.finish(); !done) return done.error();
+  if (!table->any_path)
+    std::fprintf(stderr, "uscope: %s\n", printable(analyzer::no_such_path(query.paths, table->near)).c_str());
   return 0;
 }
 

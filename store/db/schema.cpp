@@ -91,9 +91,10 @@ CREATE TABLE thread_total(
   thread_id INTEGER PRIMARY KEY REFERENCES thread(id), events INTEGER NOT NULL, errors INTEGER NOT NULL,
   total_ns INTEGER NOT NULL, wait_ns INTEGER NOT NULL, gaps INTEGER NOT NULL, gap_ns INTEGER NOT NULL);
 CREATE TABLE object_total(
-  kind_id INTEGER NOT NULL REFERENCES kind(id), image_id INTEGER REFERENCES image(id),
+  kind_id INTEGER NOT NULL REFERENCES kind(id), process_id INTEGER REFERENCES process(id),
+  image_id INTEGER REFERENCES image(id), trigger_frame_id INTEGER REFERENCES frame(id),
   folder_id INTEGER REFERENCES string(id), string_id INTEGER REFERENCES string(id),
-  part TEXT NOT NULL CHECK (part IN ('call', 'source')), events INTEGER NOT NULL, errors INTEGER NOT NULL,
+  part TEXT NOT NULL CHECK (part IN ('call', 'source')), errno INTEGER, events INTEGER NOT NULL,
   total_ns INTEGER NOT NULL, bytes INTEGER NOT NULL);
 CREATE TABLE gap(
   before_event_id INTEGER NOT NULL REFERENCES event(id), after_event_id INTEGER PRIMARY KEY REFERENCES event(id),

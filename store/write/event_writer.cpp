@@ -146,10 +146,12 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
   const bool transfers = traits.counts_bytes && has_result && event.result > 0;
   const Written written{.id = id,
                         .facts = {.kind = *kind,
+                                  .process = task.process,
                                   .image = image,
+                                  .trigger = trigger,
                                   .duration = returned ? duration : 0,
                                   .bytes = transfers ? static_cast<std::uint64_t>(event.result) : 0,
-                                  .failed = failed}};
+                                  .error = failed ? -event.result : 0}};
   count_for_task(event, task, written);
   if (user_stack) {
     const StoredStack& known = definitions_.stacks.stack(user_stack);
@@ -170,7 +172,7 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
 // those beyond the bound of trace/event_order.h.
 void EventWriter::count_for_task(const trace::OrderedEvent& event, Task& task, const Written& written) {
   task.events++;
-  task.errors += written.facts.failed;
+  task.errors += written.facts.error != 0;
   if (event.source != USC_SOURCE_SYSCALL) return;
   task.total_ns += written.facts.duration;
   if (traits_[written.facts.kind.value() - 1].waits) task.wait_ns += written.facts.duration;

@@ -2,6 +2,7 @@
 #include "store/write/object_totals.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace uscope::store {
@@ -9,14 +10,16 @@ namespace uscope::store {
 std::size_t ObjectTotals::KeyHash::operator()(const Key& key) const noexcept {
   constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
   std::uint64_t hash = std::uint64_t{key.kind.value()} << 32U | key.image.value();
-  for (const std::uint64_t part : {static_cast<std::uint64_t>(key.name.value()),
-                                   static_cast<std::uint64_t>(key.folder.value()) << 1U | (key.is_source ? 1U : 0U)})
+  for (const std::uint64_t part :
+       {static_cast<std::uint64_t>(key.process.value()), static_cast<std::uint64_t>(key.trigger.value()),
+        static_cast<std::uint64_t>(key.error), static_cast<std::uint64_t>(key.name.value()),
+        static_cast<std::uint64_t>(key.folder.value()) << 1U | (key.is_source ? 1U : 0U)})
     hash = (hash ^ hash >> 29U ^ part) * kFactor;
   return static_cast<std::size_t>(hash ^ hash >> 32U);
 }
 
 Result<void> ObjectTotals::prepare() {
-  auto rows = database_.rows("object_total", 9);
+  auto rows = database_.rows("object_total", 11);
   if (!rows) return rows.error();
   rows_ = std::move(*rows);
   return {};
@@ -25,13 +28,13 @@ Result<void> ObjectTotals::prepare() {
 Result<void> ObjectTotals::add(const Facts& call, const CallObject& object) {
   const std::uint64_t bytes = std::min(call.bytes, bytes_left_);
   bytes_left_ -= bytes;
-  Total& total = totals_[{call.kind, call.image, object.folder, object.name, false}];
+  Total& total =
+      totals_[{call.kind, call.process, call.image, call.trigger, object.folder, object.name, call.error, false}];
   total.events++;
-  total.errors += call.failed;
   total.total_ns += call.duration;
   total.bytes += bytes;
   if (object.has_source) {
-    Total& source = totals_[{call.kind, call.image, {}, object.source, true}];
+    Total& source = totals_[{call.kind, call.process, call.image, call.trigger, {}, object.source, 0, true}];
     source.events++;
     source.bytes += bytes;
   }
@@ -41,8 +44,10 @@ Result<void> ObjectTotals::add(const Facts& call, const CallObject& object) {
 Result<void> ObjectTotals::write() {
   for (const auto& [key, total] : totals_) {
     const LastingText part{key.is_source ? "source" : "call"};
-    auto done = rows_->add(key.kind, maybe_id(key.image), maybe_id(key.folder), maybe_id(key.name), part, total.events,
-                           total.errors, total.total_ns, total.bytes);
+    auto done =
+        rows_->add(key.kind, maybe_id(key.process), maybe_id(key.image), maybe_id(key.trigger), maybe_id(key.folder),
+                   maybe_id(key.name), part, key.error ? std::optional(key.error) : std::nullopt, total.events,
+                   total.total_ns, total.bytes);
     if (!done) return done;
   }
   totals_.clear();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Counts calls by the file, socket or other object that they are about: the table `object_total`. Memory is bounded:
+// Counts calls by the file, socket or other object that they are about, who makes them, and how they fail: the table
+// `object_total`. Memory is bounded:
 // when there are kMost counts, they are written, and counting begins anew, so that one object may have several rows,
 // which add up.
 #pragma once
@@ -33,10 +34,12 @@ class ObjectTotals {
 
   struct Facts {
     KindRowId kind;
+    trace::ProcessId process;
     trace::ImageId image;
+    FrameRowId trigger;
     std::uint64_t duration = 0;
     std::uint64_t bytes = 0;  // that the call transferred
-    bool failed = false;
+    std::int64_t error = 0;   // 0: it did not fail
   };
 
   Result<void> prepare();  // to be called first
@@ -46,9 +49,12 @@ class ObjectTotals {
  private:
   struct Key {
     KindRowId kind;
+    trace::ProcessId process;
     trace::ImageId image;
+    FrameRowId trigger;
     trace::StringRowId folder;
     trace::StringRowId name;
+    std::int64_t error = 0;
     bool is_source = false;
     bool operator==(const Key&) const = default;
   };
@@ -57,7 +63,6 @@ class ObjectTotals {
   };
   struct Total {
     std::uint64_t events = 0;
-    std::uint64_t errors = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t bytes = 0;
   };

@@ -144,13 +144,15 @@ INSERT INTO notable_event SELECT 'slowest', id FROM (SELECT id FROM event WHERE 
 INSERT INTO notable_event SELECT 'wait', id FROM (SELECT id FROM event WHERE dur_ns IS NOT NULL
   AND kind_id IN (SELECT id FROM waiting) ORDER BY dur_ns DESC, id LIMIT 1000);
 DROP TABLE waiting;
-INSERT INTO object_total SELECT c.kind_id, c.image_id,
+INSERT INTO object_total SELECT c.kind_id,
+  (SELECT process_id FROM thread WHERE thread.id = c.thread_id) AS process, c.image_id,
+  c.trigger_frame_id,
   CASE k.name WHEN 'openat' THEN (SELECT string_id FROM event_string s WHERE s.event_id = c.id AND arg = 0) END,
   (SELECT string_id FROM event_string s WHERE s.event_id = c.id AND arg = (k.name = 'openat')) AS object, 'call',
-  count(*), sum(failed), coalesce(sum(dur_ns), 0),
+  iif(failed, -result, NULL) AS error, count(*), coalesce(sum(dur_ns), 0),
   coalesce(sum(result) FILTER (WHERE result > 0 AND k.name IN ('read', 'write')), 0)
   FROM counted c JOIN kind k ON k.id = c.kind_id WHERE k.name IN ('read', 'write', 'openat', 'close')
-  GROUP BY 1, 2, 3, 4;
+  GROUP BY 1, 2, 3, 4, 5, 6, 8;
 DROP VIEW counted;
 )sql";
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "syscalls/syscall_table.h"
 
 namespace uscope::syscalls {
@@ -19,6 +22,25 @@ TEST(CallTraits, WaitsAreKnownByName) {
                            "rt_sigtimedwait", "select", "futex_time64", "ppoll_time64"})
     EXPECT_TRUE(waits(name)) << name;
   for (const char* name : {"read", "openat", "signalfd", "", "poll_"}) EXPECT_FALSE(waits(name)) << name;
+}
+
+TEST(CallTraits, RelativesDoTheSame) {
+  for (const auto& [one, other] : std::vector<std::pair<const char*, const char*>>{{"fsync", "fdatasync"},
+                                                                                   {"syncfs", "msync"},
+                                                                                   {"open", "openat2"},
+                                                                                   {"read", "preadv"},
+                                                                                   {"fstat", "statx"},
+                                                                                   {"poll", "epoll_pwait2"},
+                                                                                   {"ppoll_time64", "select"},
+                                                                                   {"fork", "clone3"}}) {
+    EXPECT_TRUE(are_related(one, other)) << one << " " << other;
+    EXPECT_TRUE(are_related(other, one)) << one << " " << other;
+  }
+  EXPECT_FALSE(are_related("read", "write"));
+  EXPECT_FALSE(are_related("poll", "futex"));    // both wait, but for something else
+  EXPECT_FALSE(are_related("stat", "fstatfs"));  // whole names only
+  EXPECT_FALSE(are_related("", ""));
+  EXPECT_FALSE(are_related("getpid", "getpid"));
 }
 
 TEST(CallTraits, TransfersHaveADirection) {

@@ -232,7 +232,7 @@ class AgainstStrace : public testing::Test {
 };
 
 TEST_F(AgainstStrace, ClassesAreThoseOfStrace) {
-  const std::map<std::string, std::uint8_t> classes = {
+  const std::map<std::string, std::uint16_t> classes = {
       {"%file", kClassFile},     {"%process", kClassProcess}, {"%network", kClassNetwork}, {"%desc", kClassDesc},
       {"%memory", kClassMemory}, {"%signal", kClassSignal},   {"%ipc", kClassIpc}};
   for (const int bits : {64, 32}) {
@@ -283,6 +283,11 @@ TEST(SyscallSets, NamesAndClasses) {
   EXPECT_EQ(names("openat,read,openat"), std::set<std::string>({"openat", "read"}));
   EXPECT_EQ(names("%ipc"), std::set<std::string>({"msgctl", "msgget", "msgrcv", "msgsnd", "semctl", "semget", "semop",
                                                   "semtimedop", "shmat", "shmctl", "shmdt", "shmget"}));
+  EXPECT_EQ(names("%sync"),
+            std::set<std::string>({"fdatasync", "fsync", "msync", "sync", "sync_file_range", "syncfs"}));
+  EXPECT_TRUE(names("%wait").contains("epoll_wait"));
+  EXPECT_FALSE(names("%wait").contains("read"));
+  EXPECT_TRUE(parsed("%wait").contains(USC_ABI_I386, 422));  // futex_time64
   EXPECT_TRUE(names("%file").contains("openat"));
   EXPECT_FALSE(names("%file").contains("read"));
   EXPECT_EQ(parsed("all").x86_64.count(), kSyscallNumbers);
@@ -330,8 +335,9 @@ TEST(SyscallSets, ErrorsOfferTheNearestNames) {
   EXPECT_EQ(fail("network").remedy, "did you mean %network?");
   EXPECT_EQ(fail("%fiel").what, "'%fiel' is no class of system calls");
   EXPECT_EQ(fail("%fiel").remedy, "did you mean %file?");
-  EXPECT_EQ(fail("somethingquitedifferent").remedy,
-            "give names of system calls, %file, %process, %network, %desc, %memory, %signal, %ipc or all");
+  EXPECT_EQ(
+      fail("somethingquitedifferent").remedy,
+      "give names of system calls, %file, %process, %network, %desc, %memory, %signal, %ipc, %wait, %sync or all");
   EXPECT_EQ(fail("").what, "an empty name in a set of system calls");
   EXPECT_EQ(fail("read,,write").what, "an empty name in a set of system calls");
   EXPECT_EQ(fail("read,").what, "an empty name in a set of system calls");

@@ -71,9 +71,10 @@ TEST_F(FilesTest, OneObjectIsOneLine) {
       (3, 'sendfile', 'syscall', 'x86_64', 40), (4, 'connect', 'syscall', 'x86_64', 42), (5, 'write', 'syscall', 'x86_64', 1);
     INSERT INTO string VALUES(1, '/srv'), (2, './a'), (3, '/srv/a'), (4, 'inet:127.0.0.1:80'),
       (5, 'socket:[to inet:127.0.0.1:80]'), (6, '');
-    INSERT INTO object_total VALUES (1, NULL, 1, 2, 'call', 1, 0, 10, 0), (2, NULL, NULL, 3, 'call', 2, 1, 20, 30),
-      (2, 7, NULL, 3, 'call', 1, 0, 5, 4), (3, NULL, NULL, 5, 'call', 1, 0, 40, 50), (3, NULL, NULL, 3, 'source', 1, 0, 0, 50),
-      (4, NULL, NULL, 4, 'call', 1, 1, 1, 0), (5, NULL, 3, 6, 'call', 1, 0, 2, 9);)sql");
+    INSERT INTO object_total VALUES (1, NULL, NULL, NULL, 1, 2, 'call', NULL, 1, 10, 0), (2, NULL, NULL, NULL, NULL, 3, 'call', NULL, 1, 20, 30),
+      (2, NULL, NULL, NULL, NULL, 3, 'call', 2, 1, 0, 0),
+      (2, NULL, 7, NULL, NULL, 3, 'call', NULL, 1, 5, 4), (3, NULL, NULL, NULL, NULL, 5, 'call', NULL, 1, 40, 50), (3, NULL, NULL, NULL, NULL, 3, 'source', NULL, 1, 0, 50),
+      (4, NULL, NULL, NULL, NULL, 4, 'call', 2, 1, 1, 0), (5, NULL, NULL, NULL, 3, 6, 'call', NULL, 1, 2, 9);)sql");
   const FileTable found = table(test::open_store(folder_ / "made.db"), {});
   EXPECT_EQ(names(found), (Names{"socket:[to inet:127.0.0.1:80]", "/srv/a"}));
   const FileLine& socket = found.files.lines[0];
@@ -98,7 +99,7 @@ TEST_F(FilesTest, WaitingIsNoWork) {
   test::write_store(folder_ / "waits.db", R"sql(
     INSERT INTO kind VALUES(1, 'epoll_wait', 'syscall', 'x86_64', 232), (2, 'read', 'syscall', 'x86_64', 0);
     INSERT INTO string VALUES(1, 'anon_inode:[eventpoll]'), (2, '/a');
-    INSERT INTO object_total VALUES (1, NULL, NULL, 1, 'call', 1, 0, 1000, 0), (2, NULL, NULL, 2, 'call', 1, 0, 10, 5);)sql");
+    INSERT INTO object_total VALUES (1, NULL, NULL, NULL, NULL, 1, 'call', NULL, 1, 1000, 0), (2, NULL, NULL, NULL, NULL, 2, 'call', NULL, 1, 10, 5);)sql");
   const FileTable found = table(test::open_store(folder_ / "waits.db"), {});
   EXPECT_EQ(names(found), (Names{"/a", "anon_inode:[eventpoll]"}));
   EXPECT_EQ(found.all.total_ns, 1010U);
@@ -107,7 +108,7 @@ TEST_F(FilesTest, WaitingIsNoWork) {
 
 // A store from elsewhere.
 TEST_F(FilesTest, DanglingIdsAreSurvived) {
-  test::write_store(folder_ / "odd.db", "INSERT INTO object_total VALUES(77, 78, 79, 80, 'call', -5, 1, 2, 3);");
+  test::write_store(folder_ / "odd.db", "INSERT INTO object_total VALUES(77, 76, 78, 75, 79, 80, 'call', 2, -5, 2, 3);");
   const FileTable found = table(test::open_store(folder_ / "odd.db"), {});
   EXPECT_EQ(names(found), (Names{"?"}));
   EXPECT_EQ(found.all.calls, 0U);

@@ -69,7 +69,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"error_cell", "kind_id errno trigger_frame_id events first_event_id"},
       {"cell_latency", "kind_id trigger_frame_id up_to_ns events"},
       {"thread_total", "thread_id events errors total_ns wait_ns gaps gap_ns"},
-      {"object_total", "kind_id image_id folder_id string_id part events errors total_ns bytes"},
+      {"object_total", "kind_id process_id image_id trigger_frame_id folder_id string_id part errno events total_ns bytes"},
       {"gap", "before_event_id after_event_id dur_ns doubtful"},
       {"stack_end", "ended stacks events"},
       {"guessed_stack", "stack_id events"},
@@ -106,7 +106,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "10");
+  EXPECT_EQ(one("PRAGMA user_version"), "11");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 
