@@ -4,7 +4,7 @@
 
 Apache, nginx, MariaDB and PostgreSQL each serve the same work in every run, traced by attaching to them. A fault is made before an
 abnormal run and undone after it: a file is moved away, one may no longer be read, a disk is full (a small tmpfs), an upstream is
-dead, no descriptor is left. Told is at which rank of `abnormal_only` or of `changed` the call stands that failed for it, and whether
+dead, no descriptor is left. Told is at which rank of `only_in_abnormal` or of `changed` the call stands that failed for it, and whether
 the file or address is in its strings. Three more normal runs are compared with the first three: nothing of ten events or more may
 be on one side only, and nothing changed.
 
@@ -348,14 +348,14 @@ class Bench:
     def rank(self, found, fault):
         """Where the call that failed for it stands: rank, list, whether the string is there; None: nowhere."""
         best = None
-        for name in ("abnormal_only", "changed"):
-            for number, cell in enumerate(found[name], 1):
+        for name in ("only_in_abnormal", "changed"):
+            for number, cell in enumerate(found[name]["lines"], 1):
                 failed = fault.error in cell["what"] or fault.error in cell.get("errors", {})
                 if cell["kind"] not in fault.calls or not failed:
                     continue
-                told = any(fault.string in string for string in cell["strings"])
+                told = any(fault.string in string for string in cell["arguments"])
                 if best is None or (told, -number) > (best["told"], -best["rank"]):
-                    best = {"rank": number, "list": name, "told": told, "function": cell["function"], "kind": cell["kind"], "strings": cell["strings"][:3]}
+                    best = {"rank": number, "list": name, "told": told, "function": cell["function"], "kind": cell["kind"], "strings": cell["arguments"][:3]}
         return best
 
     def run(self, kind):
@@ -389,16 +389,16 @@ class Bench:
             strings = database.execute("SELECT EXISTS (SELECT * FROM event_string)").fetchone()[0] != 0
         best = self.rank(found, fault)
         good = best is not None and best["rank"] <= MOST_RANK and (best["told"] or not strings)
-        sizes = {name: len(found[name]) for name in ("abnormal_only", "changed", "normal_only")}
+        sizes = {name: found[name]["total"] for name in ("only_in_abnormal", "changed", "only_in_normal")}
         print(f"  {server.name:9} {fault.name:18} {'found' if good else 'MISSED'}: {best} {sizes}", flush=True)
         return {"good": good, "strings captured": strings, "cause": best, "sizes": sizes}
 
     def judge_null(self, normal, again):
         found = self.diff(normal, again)
         noise = [(name, cell["kind"], cell["function"], cell["what"], cell["events"])
-                 for name in ("normal_only", "abnormal_only") for cell in found[name] if cell["events"] >= LEAST_EVENTS]
-        noise += [("changed", cell["kind"], cell["function"], cell["what"], cell["before"], cell["after"], cell["q"])
-                  for cell in found["changed"] if cell["q"] is not None and cell["q"] < 0.05]
+                 for name in ("only_in_normal", "only_in_abnormal") for cell in found[name]["lines"] if cell["events"] >= LEAST_EVENTS]
+        noise += [("changed", cell["kind"], cell["function"], cell["what"], cell["normal"], cell["abnormal"], cell["q"])
+                  for cell in found["changed"]["lines"] if cell["q"] is not None and cell["q"] < 0.05]
         print(f"  {'three normal against three normal:':28} {'nothing' if not noise else f'NOISE {noise}'}", flush=True)
         return {"good": not noise, "noise": noise}
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include <cstddef>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/render/diff_render.h"
 #include "cli/render/json.h"
@@ -37,11 +39,11 @@ ordered_json errors_json(const std::map<std::int64_t, std::uint64_t>& counts) {
 void add_example(ordered_json& entry, const analyzer::CellExample& example) {
   ordered_json threads = ordered_json::array();
   for (const std::string& thread : example.threads) threads.push_back(json_value(thread));
-  ordered_json strings = ordered_json::array();
-  for (const auto& string : example.strings) strings.push_back(json_value(string.value));
+  ordered_json arguments = ordered_json::array();
+  for (const auto& string : example.strings) arguments.push_back(json_value(string.value));
   entry["example_stack"] = name_or_null(example.stack);
   entry["first_ns"] = json_value(example.first_ns);
-  entry["strings"] = strings;
+  entry["arguments"] = arguments;
   entry["threads"] = threads;
   entry["example_file"] = json_value(example.file);
   entry["example_event_id"] = example.event_id.value();
@@ -51,6 +53,11 @@ ordered_json key(const analyzer::CellKey& cell) {
   return {{"kind", json_value(cell.kind)},
           {"function", name_or_null(cell.function)},
           {"module", name_or_null(cell.module)}};
+}
+
+// As in `report`: how many there are, and those that are shown.
+ordered_json limited(std::size_t total, ordered_json lines) {
+  return {{"total", total}, {"lines", std::move(lines)}};
 }
 
 ordered_json only_list(const analyzer::RankedList<analyzer::OnlyEntry>& list) {
@@ -66,7 +73,7 @@ ordered_json only_list(const analyzer::RankedList<analyzer::OnlyEntry>& list) {
     add_example(entry, example);
     entries.push_back(std::move(entry));
   }
-  return entries;
+  return limited(list.total, std::move(entries));
 }
 
 ordered_json changed_list(const analyzer::RankedList<analyzer::ChangedEntry>& list) {
@@ -74,14 +81,14 @@ ordered_json changed_list(const analyzer::RankedList<analyzer::ChangedEntry>& li
   for (const auto& [cell, example] : list.entries) {
     ordered_json entry = key(cell.key);
     entry["what"] = shift_name(cell);
-    entry["before"] = cell.before;
-    entry["after"] = cell.after;
+    entry["normal"] = cell.before;
+    entry["abnormal"] = cell.after;
     entry["effect"] = cell.effect;
     entry["q"] = cell.q ? ordered_json(*cell.q) : ordered_json();
     add_example(entry, example);
     entries.push_back(std::move(entry));
   }
-  return entries;
+  return limited(list.total, std::move(entries));
 }
 
 ordered_json endings_list(const std::vector<analyzer::ChangedEnding>& endings) {
@@ -95,7 +102,8 @@ ordered_json endings_list(const std::vector<analyzer::ChangedEnding>& endings) {
                     {"exit_signal", json_value(change.ending.exit_signal)},
                     {"normal", side(change.normal)},
                     {"abnormal", side(change.abnormal)}});
-  return list;
+  const std::size_t total = list.size();
+  return limited(total, std::move(list));
 }
 
 ordered_json objects_list(const analyzer::RankedList<analyzer::ChangedObject>& objects) {
@@ -103,10 +111,10 @@ ordered_json objects_list(const analyzer::RankedList<analyzer::ChangedObject>& o
   for (const auto& change : objects.entries)
     list.push_back({{"object", json_value(change.object)},
                     {"direction", change.direction == analyzer::Direction::kRead ? "read" : "written"},
-                    {"before", change.before},
-                    {"after", change.after},
+                    {"normal", change.before},
+                    {"abnormal", change.after},
                     {"effect", change.effect}});
-  return list;
+  return limited(objects.total, std::move(list));
 }
 
 }  // namespace
@@ -132,12 +140,12 @@ std::string diff_json(const analyzer::Diff& diff) {
   for (const std::string& warning : diff.warnings) warnings.push_back(json_value(warning));
   const ordered_json value{{"normal", runs(diff.normal)},
                            {"abnormal", runs(diff.abnormal)},
-                           {"normal_only", only_list(diff.normal_only)},
-                           {"abnormal_only", only_list(diff.abnormal_only)},
+                           {"warnings", warnings},
+                           {"ended_differently", endings_list(diff.endings)},
+                           {"only_in_abnormal", only_list(diff.abnormal_only)},
                            {"changed", changed_list(diff.changed)},
-                           {"endings", endings_list(diff.endings)},
-                           {"objects", objects_list(diff.objects)},
-                           {"warnings", warnings}};
+                           {"only_in_normal", only_list(diff.normal_only)},
+                           {"bytes_moved", objects_list(diff.objects)}};
   return dump(value) + "\n";
 }
 

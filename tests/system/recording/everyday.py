@@ -89,6 +89,20 @@ class Everyday(unittest.TestCase):
         [worst] = self.json("files", self.db, "--path", os.path.join(self.work, "*"), "--sort", "failures", "--top", "1")["files"]
         self.assertEqual(worst["name"], missing["name"])
 
+    def test_a_report_names_what_is_missing(self):
+        found = [line for line in self.json("report", self.db)["errors_by_file"]["lines"] if (line["object"] or "").endswith("/sub/missing")]
+        self.assertEqual([(line["call"], line["name"], line["events"]) for line in found], [("openat", "ENOENT", 3)])
+
+    def test_who_wrote_a_file_is_told_by_its_base_name(self):
+        found = self.json("files", self.db, "--path", "output")
+        [line] = found["files"]
+        [user] = line["processes"]
+        self.assertEqual((line["name"], user["bytes_written"]), (os.path.join(self.work, "sub", "output"), 2777))
+        writers = [caller for caller in found["callers"]["lines"] if caller["bytes_written"] > 0]
+        self.assertEqual(sum(caller["bytes_written"] for caller in writers), 2777)
+        self.assertEqual({(caller["pid"], caller["process"]) for caller in writers}, {(user["pid"], user["name"])})
+        self.assertTrue(all(caller["function"] for caller in writers))
+
     def test_nothing_is_left_out_of_the_sums(self):
         everything = self.json("files", self.db)["all"]
         # mmap of anonymous memory is about no file.

@@ -94,6 +94,57 @@ TEST_F(FilesTest, OneObjectIsOneLine) {
   EXPECT_EQ(found.all.calls, 7U);
 }
 
+// By process, whatever its programs; with its name at the time.
+TEST_F(FilesTest, UsersAreNamed) {
+  const FileTable found = table(open(), {.paths = {"passwd"}});
+  ASSERT_EQ(found.files.lines.size(), 1U);
+  ASSERT_EQ(found.files.lines[0].users.size(), 1U);
+  const FileUser& user = found.files.lines[0].users[0];
+  EXPECT_EQ(user.pid, 101);
+  EXPECT_EQ(user.process, "gcc");
+  EXPECT_EQ(user.failures, 1U);
+  const FileTable all = table(open(), {});
+  ASSERT_EQ(all.files.lines[0].users.size(), 4U);  // bash became make
+  EXPECT_EQ(all.files.lines[0].users[0].process, "make");
+  EXPECT_EQ(all.files.lines[0].users[0].calls, 2U);
+}
+
+TEST_F(FilesTest, CallersAreListedWhereWanted) {
+  EXPECT_EQ(table(open(), {}).callers.total, 0U);
+  const FileTable found = table(open(), {.paths = {"/etc/passwd"}, .callers = true});
+  ASSERT_EQ(found.callers.lines.size(), 1U);
+  const FileCaller& caller = found.callers.lines[0];
+  EXPECT_EQ(caller.name, "/etc/passwd");
+  EXPECT_EQ(caller.pid, 101);
+  EXPECT_EQ(caller.call, "openat");
+  EXPECT_EQ(caller.function, "compile");
+  EXPECT_EQ(caller.module, "/usr/bin/gcc");
+  EXPECT_FALSE(caller.fallback);
+  EXPECT_EQ(caller.failures, 1U);
+  FileCounts sum;
+  const FileTable all = table(open(), {.callers = true});
+  for (const FileCaller& line : all.callers.lines) sum.calls += line.calls;
+  EXPECT_EQ(sum.calls, all.all.calls);
+}
+
+TEST_F(FilesTest, WhatCallsFailedAtIsListed) {
+  const FileTable found = table(open(), {});
+  ASSERT_EQ(found.failed.lines.size(), 4U);
+  for (const FailedLine& line : found.failed.lines) EXPECT_EQ(line.events, 1U);
+  EXPECT_EQ(found.failed.lines[1].call, "openat");
+  EXPECT_EQ(found.failed.lines[1].error, "ENOENT");
+  EXPECT_EQ(found.failed.lines[1].name, "/etc/passwd");
+  EXPECT_EQ(found.failed.lines[2].name, "/tmp/c");
+  EXPECT_EQ(found.failed.lines[3].error, "EAGAIN");
+}
+
+TEST_F(FilesTest, NamesNearThePathAreOffered) {
+  const FileTable none = table(open(), {.paths = {"etc/passwd"}});
+  EXPECT_FALSE(none.any_path);
+  EXPECT_EQ(none.near, Names{"/etc/passwd"});
+  EXPECT_TRUE(table(open(), {.paths = {"passwd"}, .processes = {"none"}}).any_path);  // the path is not the reason
+}
+
 // A descriptor on which a server waits is not the one with most work.
 TEST_F(FilesTest, WaitingIsNoWork) {
   test::write_store(folder_ / "waits.db", R"sql(
@@ -108,7 +159,8 @@ TEST_F(FilesTest, WaitingIsNoWork) {
 
 // A store from elsewhere.
 TEST_F(FilesTest, DanglingIdsAreSurvived) {
-  test::write_store(folder_ / "odd.db", "INSERT INTO object_total VALUES(77, 76, 78, 75, 79, 80, 'call', 2, -5, 2, 3);");
+  test::write_store(folder_ / "odd.db",
+                    "INSERT INTO object_total VALUES(77, 76, 78, 75, 79, 80, 'call', 2, -5, 2, 3);");
   const FileTable found = table(test::open_store(folder_ / "odd.db"), {});
   EXPECT_EQ(names(found), (Names{"?"}));
   EXPECT_EQ(found.all.calls, 0U);

@@ -203,6 +203,12 @@ TEST_F(SummaryTest, ErrorsByCallNumberAndTrigger) {
   EXPECT_EQ(s.errors.lines[2].function, "run_job");
 }
 
+TEST_F(SummaryTest, WhatCallsFailedAtIsListed) {
+  const Summary s = summary();
+  EXPECT_EQ(s.failed.total, 4U);
+  EXPECT_EQ(s.failed.lines[1].name, "/etc/passwd");
+}
+
 TEST_F(SummaryTest, SlowestAndOpenCallsAreNamed) {
   const Summary s = summary();
   EXPECT_EQ(s.slowest.total, 8U);

@@ -73,14 +73,14 @@ TEST_F(DiffCommand, TellsHowRunsEndedAndWhatTheyMoved) {
   const std::string json = output(as_json);
   expect_schema(json, "diff");
   const auto value = nlohmann::json::parse(json);
-  EXPECT_EQ(value["endings"][0]["exit_signal"], 11);
-  EXPECT_EQ(value["objects"][0]["direction"], "read");
-  EXPECT_EQ(value["changed"][0]["what"], "bytes");
+  EXPECT_EQ(value["ended_differently"]["lines"][0]["exit_signal"], 11);
+  EXPECT_EQ(value["bytes_moved"]["lines"][0]["direction"], "read");
+  EXPECT_EQ(value["changed"]["lines"][0]["what"], "bytes");
 }
 
 TEST_F(DiffCommand, JsonIsAsTheIssueHasIt) {
   const auto value = nlohmann::json::parse(output(words({"--format", "json"})));
-  const auto& cause = value["abnormal_only"][0];
+  const auto& cause = value["only_in_abnormal"]["lines"][0];
   EXPECT_EQ(cause["kind"], "openat");
   EXPECT_EQ(cause["function"], "open_page");
   EXPECT_EQ(cause["module"], "server");
@@ -88,14 +88,27 @@ TEST_F(DiffCommand, JsonIsAsTheIssueHasIt) {
   EXPECT_EQ(cause["events"], 15);
   EXPECT_EQ(cause["errors"], (nlohmann::json{{"EACCES", 15}}));
   EXPECT_EQ(cause["example_stack"], "main;open_page");
-  EXPECT_EQ(cause["strings"], (nlohmann::json{"/srv/page"}));
+  EXPECT_EQ(cause["arguments"], (nlohmann::json{"/srv/page"}));
   EXPECT_EQ(cause["threads"], (nlohmann::json{"worker"}));
-  const auto& slower = value["changed"][0];
+  const auto& slower = value["changed"]["lines"][0];
   EXPECT_EQ(slower["what"], "latency");
   EXPECT_EQ(slower["kind"], "fsync");
   EXPECT_TRUE(slower["q"].is_null());
-  EXPECT_EQ(value["normal_only"][0]["function"], "server+0x1f0");
-  EXPECT_EQ(value["normal_only"][0]["runs"], 3);
+  EXPECT_EQ(value["only_in_normal"]["lines"][0]["function"], "server+0x1f0");
+  EXPECT_EQ(value["only_in_normal"]["lines"][0]["runs"], 3);
+}
+
+TEST_F(DiffCommand, JsonSaysHowManyLinesThereAre) {
+  const auto all = nlohmann::json::parse(output(words({"--format", "json"})));
+  const std::string json = output(words({"--format", "json", "--top", "1"}));
+  expect_schema(json, "diff");
+  const auto first = nlohmann::json::parse(json);
+  for (const char* list : {"only_in_abnormal", "changed", "only_in_normal", "bytes_moved"}) {
+    EXPECT_EQ(all[list]["total"], all[list]["lines"].size()) << list;
+    EXPECT_EQ(first[list]["total"], all[list]["total"]) << list;
+    EXPECT_LE(first[list]["lines"].size(), 1U) << list;
+  }
+  EXPECT_GT(first["changed"]["total"].get<int>() + first["only_in_abnormal"]["total"].get<int>(), 1);
 }
 
 TEST_F(DiffCommand, RepeatedOptionsAreOneList) {
@@ -126,9 +139,9 @@ TEST_F(DiffCommand, WrongOptionsSayWhatIsRight) {
 TEST_F(DiffCommand, TheSampleTraceComparesWithItself) {
   const auto value =
       nlohmann::json::parse(output({"diff", "--normal", "sample.db", "--abnormal", "sample.db", "--format", "json"}));
-  EXPECT_TRUE(value["normal_only"].empty());
-  EXPECT_TRUE(value["abnormal_only"].empty());
-  EXPECT_TRUE(value["changed"].empty());
+  EXPECT_TRUE(value["only_in_normal"]["lines"].empty());
+  EXPECT_TRUE(value["only_in_abnormal"]["lines"].empty());
+  EXPECT_TRUE(value["changed"]["lines"].empty());
 }
 
 }  // namespace

@@ -98,6 +98,17 @@ TEST_F(EventsTest, NoEventIsAnEmptyDocument) {
     EXPECT_TRUE(run.err.ends_with("\nuscope: no event of sample.db matches\n")) << run.err;
 }
 
+TEST_F(EventsTest, CallsThatDoNotOccurHaveRelatives) {
+  const std::string reason = "uscope: the trace has no open; related calls in it: openat (4)\n";
+  for (const auto& words : {std::vector<std::string>{"events", "sample.db", "-e", "open"},
+                            std::vector<std::string>{"export", "sample.db", "--format", "folded", "-e", "open"}}) {
+    const Finished run = uscope(words);
+    EXPECT_EQ(run.code, 0);
+    EXPECT_TRUE(run.err.ends_with(reason)) << run.err;
+  }
+  EXPECT_EQ(uscope({"events", "sample.db", "-e", "openat"}).err.find("related"), std::string::npos);
+}
+
 TEST_F(EventsTest, OptionsReachTheFilter) {
   using Ids = std::vector<int>;
   EXPECT_EQ(ids({"-p", "101", "-p", "102"}), (Ids{2, 5, 6, 7, 10}));

@@ -38,5 +38,31 @@ TEST_F(CommandTest, FilesAreChosen) {
   EXPECT_EQ(uscope({"files", "sample.db", "--sort", "name"}).code, 2);
 }
 
+// Who used it: the process, the call, and the function.
+TEST_F(CommandTest, APathIsShownWithItsCallers) {
+  const std::string text = output({"files", "sample.db", "--path", "passwd"});
+  for (const char* part : {"FILES  1\n", "gcc[101]", "/etc/passwd", "CALLERS  1\n", "from function", "compile"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  const std::string json = output({"files", "sample.db", "--path", "passwd", "--format", "json"});
+  expect_schema(json, "files");
+  const Json files = Json::parse(json);
+  EXPECT_EQ(files["files"][0]["processes"][0]["name"], "gcc");
+  EXPECT_EQ(files["callers"]["lines"][0]["function"], "compile");
+  EXPECT_EQ(files["callers"]["lines"][0]["pid"], 101);
+  EXPECT_TRUE(Json::parse(output({"files", "sample.db", "--format", "json"}))["callers"].is_null());
+  const std::string callers = output({"files", "sample.db", "--callers", "--format", "json"});
+  expect_schema(callers, "files");
+  EXPECT_GT(Json::parse(callers)["callers"]["total"], 4);
+  expect_harmless(output({"files", "sample.db", "--callers"}), false);
+}
+
+TEST_F(CommandTest, APathThatNothingMatchesIsExplained) {
+  const Finished run = uscope({"files", "sample.db", "--path", "etc/passwd"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(run.out, "FILES  none\n");
+  EXPECT_TRUE(run.err.ends_with("uscope: no name in the trace matches --path etc/passwd; near it is /etc/passwd\n"))
+      << run.err;
+}
+
 }  // namespace
 }  // namespace uscope::test
