@@ -69,6 +69,18 @@ TEST_F(ObjectsTest, PathsAndDescriptorsAreCountedByName) {
             "write|-|-|call|1|0|5|7");
 }
 
+// There is a row for each process and error; the calls without a stack have no trigger.
+TEST_F(ObjectsTest, WhoCallsAndHowItFailsIsKept) {
+  open("/a", -2);
+  open("/a", -2);
+  open("/a", -13);
+  open("/a", 3);
+  load();
+  EXPECT_EQ(rows("SELECT o.process_id = t.process_id, trigger_frame_id, errno, events FROM object_total o, "
+                 "(SELECT DISTINCT process_id FROM thread WHERE process_id IS NOT NULL) t ORDER BY errno"),
+            "1|-|-|1\n1|-|2|2\n1|-|13|1");
+}
+
 TEST_F(ObjectsTest, ATransferBetweenTwoCountsAtBoth) {
   open("/page", 3);
   open("/copy", 4);
