@@ -44,7 +44,8 @@ class ObjectsTest : public LoaderTest {
   // "call folder name part events errors total bytes" of each object.
   std::string objects() {
     return rows(
-        "SELECT kind.name, f.value, s.value, part, sum(events), sum(iif(errno IS NULL, 0, events)), sum(total_ns), sum(bytes) FROM "
+        "SELECT kind.name, f.value, s.value, part, sum(events), sum(iif(errno IS NULL, 0, events)), sum(total_ns), "
+        "sum(bytes) FROM "
         "object_total "
         "JOIN kind ON kind.id = kind_id LEFT JOIN string f ON f.id = folder_id LEFT JOIN string s ON s.id = string_id "
         "GROUP BY 1, 2, 3, 4 ORDER BY 1, 4, 3");
