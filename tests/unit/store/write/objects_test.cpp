@@ -150,12 +150,19 @@ TEST(ObjectTotalsTest, ManyObjectsAreWrittenInParts) {
   ObjectTotals totals(*database, 4);
   ASSERT_TRUE(totals.prepare());
   for (int i = 0; i < 100; i++)
-    ASSERT_TRUE(totals.add({.kind = KindRowId(1U), .image = {}, .duration = 2, .bytes = 3, .failed = i % 2 == 0},
+    ASSERT_TRUE(totals.add({.kind = KindRowId(1U),
+                            .process = {},
+                            .image = {},
+                            .trigger = {},
+                            .duration = 2,
+                            .bytes = 3,
+                            .error = i % 2 == 0 ? 2 : 0},
                            {.folder = {}, .name = trace::StringRowId(1 + i % 10), .is_about_any = true}));
   ASSERT_TRUE(totals.write());
   ASSERT_TRUE(database->inserter().settle());
   auto query = database->prepare(
-      "SELECT count(*) > 10, sum(events), sum(errors), sum(total_ns), sum(bytes), count(DISTINCT string_id) "
+      "SELECT count(*) > 10, sum(events), sum(events) FILTER (WHERE errno = 2), sum(total_ns), sum(bytes), "
+      "count(DISTINCT string_id) "
       "FROM object_total");
   ASSERT_TRUE(query);
   ASSERT_TRUE(query->step());
