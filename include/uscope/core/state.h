@@ -163,14 +163,16 @@ struct memo_slot {
 	__u32 stack;
 	__u32 exe_file;
 	__u32 in_page; /* rsp % PAGE_BYTES */
-	__u16 words;
 	__u16 frames;
 	__u16 kept;
 	__u16 rbp_used;
+	__u16 fixed;  /* words that are compared as they are: value[0] on */
+	__u16 moving; /* words that are counted from rsp: the last of value[] */
+	__u16 pad;
+	__u32 bytes;	 /* from rsp to behind the last word */
 	__u32 candidate; /* a stack that a walk from here gave once */
-	__u64 relative;	 /* bits of the words that are counted from rsp */
 	__u32 turn;	 /* of the first slot of a set: counts the candidates */
-	__u32 pad;
+	__u32 pad2;
 	__u64 value[MEMO_WORDS];
 	__u16 at[MEMO_WORDS]; /* word number from rsp */
 };
