@@ -79,7 +79,7 @@ struct task_entry {
 	__u64 mapping_ns;  /* when the call that may change mappings began */
 	__u64 data_key;	   /* TASK_MAPS_DATA: data_key() when it began */
 	__u32 group_asked; /* cgroup_generation when its control group was looked at */
-	__u32 pad2;
+	__u32 defaulted;   /* of a process's first thread: the signal whose default action the process took last */
 	__u64 unannounced; /* an executable mapping that could not be looked up when it was made */
 	__u64 restart_args[6];
 };
