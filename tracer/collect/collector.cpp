@@ -9,6 +9,7 @@
 #include <map>
 
 #include "support/clock.h"
+#include "support/end_signals.h"
 #include "trace/record_type.h"
 #include "tracer/collect/totals.h"
 #include "tracer/files/file_records.h"
