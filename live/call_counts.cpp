@@ -112,7 +112,7 @@ trace::TriggerModule CallCounts::trigger_module(std::uint64_t frame) {
   return {of.app || of.own || program, of.runtime, program};
 }
 
-// Of the stacks whose triggers were not asked for yet: what they say of modules holds for each of them.
+// Looks at the stacks whose triggers were not asked for yet. What one of them shows of a module holds for all stacks.
 void CallCounts::find_main_libraries() {
   const auto modules = [&](std::uint64_t frame) { return trigger_module(frame); };
   for (const auto& [id, stack] : fresh_)

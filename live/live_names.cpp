@@ -44,7 +44,7 @@ std::vector<std::byte> packet(const Head& head, const std::string& text) {
   return bytes;
 }
 
-// What is behind the head.
+// What follows the head.
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()) + sizeof(Head), bytes.size() - sizeof(Head)};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What `uscope top --by thread` counts. An event costs a comparison where it is of the same thread as the one before,
-// and a look into a hash table otherwise. Threads are counted for one picture only, so that those that have ended go.
+// Counts for `uscope top --by thread`. An event costs a comparison if it is of the same thread as the one before, and a
+// look into a hash table otherwise. Counting begins anew for each display, so threads that have ended disappear.
 #pragma once
 
 #include <cstddef>

@@ -16,6 +16,7 @@
 #include "support/text.h"
 #include "syscalls/syscall_table.h"
 #include "trace/loss_class.h"
+#include "uscope/futex.h"
 #include "uscope/record.h"
 
 namespace uscope::analyzer {
@@ -24,8 +25,6 @@ namespace {
 constexpr std::int64_t kMostFrames = 512;
 constexpr std::int64_t kDeadlock = -35;           // EDEADLK
 constexpr std::int64_t kDeathSlack = 10'000'000;  // a thread's last wakes come shortly before its end is recorded
-
-constexpr std::uint32_t kFutexNr = 202;  // of x86-64
 
 struct Call {
   EventRowId id;
@@ -357,7 +356,7 @@ Result<void> check_calls(const store::Database& database, const Catalog& catalog
   const auto calls = catalog.meta.find("calls");
   if (calls == catalog.meta.end() || calls->second.empty() || calls->second == "all") return {};
   auto set = syscalls::parse_syscall_set(calls->second);
-  if (set && !set->contains(USC_ABI_X86_64, kFutexNr))
+  if (set && !set->contains(USC_ABI_X86_64, USC_FUTEX_X86_64))
     return Error{database.path().string() + " has no futex calls: it was recorded with -e " + calls->second,
                  "record again with futex among the calls, best with all of them"};
   out.warnings.push_back("only some calls were recorded (-e " + calls->second +

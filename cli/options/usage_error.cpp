@@ -10,7 +10,7 @@
 namespace uscope::cli {
 namespace {
 
-// Of what the user wrote.
+// A word of the command line, short enough for a message.
 std::string shown(const std::string& word) {
   constexpr std::size_t kShown = 40;
   return shorten(word, kShown, Shrink::kMiddle);
@@ -25,7 +25,7 @@ Error unknown_verb(const CommandLine& line, const Words& left_over) {
   return {"uscope has no verb " + shown(left_over.front()), meant.empty() ? list : meant};
 }
 
-// What begins with a dash and is no option of the verb.
+// The error for the first word that begins with a dash and is no option of the verb.
 std::optional<Error> unknown_option(const Verb& verb, const Words& left_over) {
   const auto end = std::find(left_over.begin(), left_over.end(), "--");
   const auto option = std::find_if(left_over.begin(), end,

@@ -104,8 +104,8 @@ void add_contents(const usc_string& string, std::vector<analyzer::EventContent>&
 
 }  // namespace
 
-// Of tasks that ended, events that were lost leave strings behind, and a call that was open. Looked for each time that
-// the number of tasks has doubled.
+// If events of a task were lost, its strings and its open call stay here when it ends. This removes them, each time
+// that the number of tasks has doubled.
 void LivePrinter::forget_ended(const tracer::TaskTable& tasks) {
   if (tasks_.size() < std::max(kFewTasks, 2 * looked_at_)) return;
   std::erase_if(tasks_, [&](const auto& entry) {
@@ -138,7 +138,7 @@ void LivePrinter::on_string(const usc_string& string) {
 
 void LivePrinter::on_image(const usc_exec& exec) {
   programs_.define(trace::ImageId(exec.image), {exec.data, exec.path_bytes});
-  // Of the launched command, the exec that starts it is already its own.
+  // The exec that starts the launched command counts as a call of that command.
   programs_.inherit(trace::ProcessId(exec.process), trace::ImageId(exec.image));
   if (programs_.is_full() && !std::exchange(told_of_names_, true)) {
     status_.clear();

@@ -24,7 +24,7 @@ class Output {
   // Flushes. Returns an error if any output did not reach the stream.
   [[nodiscard]] Result<void> finish();
 
-  // What failed was that nobody reads any more (`| head`).
+  // Whether output failed because its reader has gone (`| head`).
   [[nodiscard]] bool has_no_reader() const { return error_ == EPIPE; }
 
  private:

@@ -68,7 +68,7 @@ Result<void> RowStatements::Rows::insert(const RowValue* first, const std::strin
     failed |= bind(handle, static_cast<int>(i + 1), first[i], bytes);
     bound[i] = first[i];
   }
-  // What could not be bound must not be what was bound before.
+  // A column that could not be bound still holds an older value, so the row is not written then.
   Result<void> done;
   if (failed != SQLITE_OK || sqlite3_step(handle) != SQLITE_DONE) done = statement.failure();
   sqlite3_reset(handle);

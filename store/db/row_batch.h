@@ -26,7 +26,7 @@ struct Blob {
   std::string_view bytes;
 };
 
-// What is in a row in which another one with its key is there already.
+// What happens to a row whose key the table has already.
 enum class OnConflict : std::uint8_t {
   kFail,    // an error, which ends the load: no statement has to be undone
   kIgnore,  // the first row counts

@@ -236,7 +236,7 @@ void Definitions::add_loss(const usc_loss& loss) {
   losses.push_back({loss.from_ns, loss.head.time, loss.count, loss.cause, trace::ProcessId(loss.process)});
 }
 
-// What is beyond the bound is not known.
+// Descriptors beyond the bound are left out: nothing is known of them.
 void Definitions::add_descriptor(const trace::RawRecord& record) {
   constexpr std::size_t kMostBytes = std::size_t{16} << 20;
   const auto fd = record.as<usc_fd>();

@@ -145,7 +145,7 @@ class Definitions {
   std::vector<TaskEnd> task_ends;
   // By address space and by the address of an instruction: a return address less 1.
   std::map<std::pair<trace::MmId, std::uint64_t>, JitName> jit_names;
-  // Of handlers of signals: their frames, and where they have no file their address spaces.
+  // The handlers of signals: the frame of each and, if it has no file, the address space.
   std::set<std::pair<std::uint64_t, trace::MmId>> handlers;
   StackTable stacks;
   LoggedStacks logged_stacks;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A raw trace may hold any number. Times beyond the range of the store's signed ones are brought to its end, and the
 // sum of all durations stays within it, so that no reader's sum overflows. Kinds of calls and tasks without a
-// definition take memory each: of damaged or hostile traces with very many of them the rest is counted under one name.
+// definition take memory each: if a damaged or hostile trace has very many of them, the rest is counted under one name.
 #include "store/write/event_writer.h"
 
 #include <fmt/core.h>
@@ -80,7 +80,7 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
       continue;
     }
     attached = attached || event.how == USC_HOW_ATTACHED;
-    // Of two that are both unfinished the later one says more; an open one never hides that the call was attached to.
+    // If two events are unfinished, the later one says more. That the call was attached to is kept in any case.
     if (!unfinished || event.head.time >= unfinished->head.time) unfinished = &event;
   }
   for (const trace::OrderedEvent& event : call.events) {
@@ -288,7 +288,7 @@ Result<void> EventWriter::write_verify(const usc_verify& verify, EventRowId even
 Result<void> EventWriter::finish() {
   if (auto done = objects_.write(); !done) return done;
   if (auto done = database_.inserter().settle(); !done) return done;
-  // Of a task that events name only, the thread's row has its id alone.
+  // A task that only events name gets a row of `thread` with nothing but its id.
   auto thread = database_.prepare("INSERT INTO thread(id) VALUES(?1)");
   if (!thread) return thread.error();
   for (const ThreadRowId row : undefined_tasks_)

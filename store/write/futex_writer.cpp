@@ -80,7 +80,7 @@ Result<void> FutexWriter::write_wait(EventRowId event_id, std::uint64_t entry_ns
     return [flag](const trace::OrderedFutex& futex) { return (futex.flags & flag) != 0; };
   };
   const bool is_counted = seen != nullptr && seen->untraced_sharers != USC_FUTEX_SHARERS_UNKNOWN;
-  // Of what is one process's alone only those who share its address space can come, and they are counted.
+  // Only processes that share its address space can reach memory that belongs to one process. They are counted.
   const bool is_shared = seen != nullptr && seen->key == USC_FUTEX_SHARED;
   return wait_rows_->add(event_id, wait.address, wait.op, wait.expected, time_left(wait, entry_ns), words_of(entered),
                          words_of(seen), futex_key_text(is_found_later ? *seen : wait), words_from(entered),

@@ -5,6 +5,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <csignal>
+
+#include "support/end_signals.h"
+
 namespace uscope {
 
 int settle_child(int kept, const char* name) {

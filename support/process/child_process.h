@@ -4,13 +4,7 @@
 
 #include <sys/types.h>
 
-#include <array>
-#include <csignal>
-
 namespace uscope {
-
-// Signals with which a user asks a recording to end.
-inline constexpr std::array kEndSignals{SIGINT, SIGTERM, SIGQUIT, SIGHUP};
 
 // Undoes what the child inherited from its parent: signals, all files except `kept`, the terminal. Returns the new
 // number of `kept`.

@@ -20,3 +20,17 @@ static inline const usc_rule* usc_rule_at(void* tables, __u32 number) {
   const auto* table = static_cast<const uscope::symbolizer::UnwindTable*>(tables);
   return table != nullptr && number < table->rules.size() ? &table->rules[number] : nullptr;
 }
+
+namespace uscope::symbolizer {
+
+// Where the rows lie for usc_row_find(), of a table that is searched alone.
+inline usc_file_rows place_of(const UnwindTable& table) {
+  usc_file_rows place{};
+  place.row_count = static_cast<__u32>(table.rows.size());
+  place.rule_count = static_cast<__u32>(table.rules.size());
+  place.text_start = table.text_start;
+  place.text_end = table.text_end;
+  return place;
+}
+
+}  // namespace uscope::symbolizer

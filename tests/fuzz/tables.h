@@ -63,21 +63,12 @@ inline void walk(usc_frame frame, Memory& memory, symbolizer::UnwindTable& table
   }
 }
 
-inline usc_file_rows place_of(const symbolizer::UnwindTable& table) {
-  usc_file_rows place{};
-  place.row_count = static_cast<__u32>(table.rows.size());
-  place.rule_count = static_cast<__u32>(table.rules.size());
-  place.text_start = table.text_start;
-  place.text_end = table.text_end;
-  return place;
-}
-
 // A table that was built or read must hold what rows.h says, and every row of it must be one that can be stepped by.
 inline void check_table(symbolizer::UnwindTable& table, std::span<const std::uint8_t> stack) {
   const auto checked = symbolizer::check_rows(table);
   require(static_cast<bool>(checked), checked ? "" : checked.error().what);
   constexpr std::size_t kMostWalks = 512;
-  const usc_file_rows place = place_of(table);
+  const usc_file_rows place = symbolizer::place_of(table);
   for (std::size_t i = 0; i < table.rows.size() && i < kMostWalks; i++) {
     Memory memory{0x7ffc0000, stack, 0};
     usc_frame frame{};

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What allowed_edges.py finds in small trees with one fault each."""
-import os
-import tempfile
 import unittest
 
 import allowed_edges
+from small_tree import small_tree
 
 TABLE = {"support": "", "store": "support", "store/db": "support"}
 TREE = {
@@ -17,11 +16,7 @@ TREE = {
 
 class FaultsOfATree(unittest.TestCase):
     def faults(self, changes, table=None):
-        with tempfile.TemporaryDirectory() as source:
-            for name, text in {**TREE, **changes}.items():
-                os.makedirs(os.path.dirname(os.path.join(source, name)), exist_ok=True)
-                with open(os.path.join(source, name), "w", encoding="utf-8") as file:
-                    file.write(text)
+        with small_tree({**TREE, **changes}) as source:
             return allowed_edges.faults_of(source, TABLE if table is None else table)
 
     def test_a_tree_as_the_table_says_has_none(self):

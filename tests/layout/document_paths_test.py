@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What document_paths.py finds in small trees with one fault each."""
-import os
-import tempfile
 import unittest
 
 import document_paths
+from small_tree import small_tree
 
 TREE = {
     "docs/guide.md": "# A guide\n\nSee [the other](other.md#one-heading), store/db/table.h, `store/db/table` and store/ROOM/table.h.\n",
@@ -17,11 +16,7 @@ TREE = {
 
 class FaultsOfATree(unittest.TestCase):
     def faults(self, changes):
-        with tempfile.TemporaryDirectory() as source:
-            for name, text in {**TREE, **changes}.items():
-                os.makedirs(os.path.dirname(os.path.join(source, name)), exist_ok=True)
-                with open(os.path.join(source, name), "w", encoding="utf-8") as file:
-                    file.write(text)
+        with small_tree({**TREE, **changes}) as source:
             faults, _ = document_paths.faults_of(source)
         return faults
 

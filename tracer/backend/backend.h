@@ -51,7 +51,7 @@ class Backend {
   // After attach(): decides on every task that runs, and announces those that are traced (usc_task, usc_exec). From
   // here on a pid is not looked at any more.
   virtual Result<void> adopt() = 0;
-  // Who is sent where a process may keep us waiting; outlives this.
+  // Scouts do whatever a process could block. They must outlive this object.
   virtual void set_scouts(Scouts& /*scouts*/) {}
   // Tells (usc_map) what a process that ran before has mapped; nothing where it has gone, or (module) after detach().
   // Returns false if its mappings are locked for so long that they could not be gone through: ask again.

@@ -16,8 +16,8 @@ struct BackendSizes {
   std::uint32_t rules = 1u << 14;
 };
 
-// What the processes to be traced are known by, where it is not one launched command (usc_target says which of these
-// count).
+// Identifies the processes to trace, unless the target is a launched command. usc_target says which of these members
+// count.
 struct TargetNames {
   std::vector<std::string> apps;       // base names of executables and scripts
   std::vector<std::uint32_t> pids;     // in our own pid namespace

@@ -76,7 +76,7 @@ Error load_failure(int number, std::string_view log, const std::vector<Check>& c
   if (const std::string line = decisive_line(log); !line.empty()) failure.what += " (" + line + ")";
   // Whatever else the log says, such as that a map was asked for once more without BTF.
   if (number == ENOMEM) return failure;
-  // What bpf_probe_read_kernel and its kin may do is taken away whole: to the verifier they are not there.
+  // A locked-down kernel takes bpf_probe_read_kernel and its kin away: the verifier does not know these functions then.
   const bool no_reading = log.find("unknown func bpf_probe_read") != std::string_view::npos ||
                           log.find("cannot use helper bpf_probe_read") != std::string_view::npos;
   if (no_reading)

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "support/clock.h"
+#include "support/end_signals.h"
 #include "trace/record_type.h"
 #include "tracer/collect/totals.h"
 #include "tracer/files/file_records.h"
@@ -91,7 +92,7 @@ void Collector::record_error(const Result<void>& result) {
 }
 
 Result<std::size_t> Collector::round() {
-  // What this round brings was sent after the one before had begun: that one emptied the rings.
+  // The round before emptied the rings, so all records of this round were sent after that one had begun.
   last_round_ns_ = std::exchange(round_ns_, monotonic_ns());
   walks_.begin_round();
   Result<std::size_t> count = backend_.drain([this](const usc_record& record) { on_record(record); });
@@ -193,7 +194,7 @@ void Collector::give_up_rows() {
   record_error(files_.give_up_rows());
 }
 
-// What is drained from now on, and what waits, is of a time after this.
+// Forgets tasks and mappings to which no later record, and no walk that waits, can refer.
 void Collector::forget_the_dead() {
   const std::uint64_t asked_from = std::min(last_round_ns_, walks_.held_since_ns());
   mappings_.settle(asked_from);

@@ -2,8 +2,8 @@
 // Turns what the kernel side sends into the raw trace. The collector hands each record to the rooms that need it, by a
 // table of handlers (collector.cpp), passes it on to the trace, and accounts for losses. One thread, bounded memory.
 //
-// Records of different CPUs come in any order within a round (one pass over all rings), and a record may refer to one
-// of another ring. So what needs more than itself, a walk, waits until the round after its own
+// Records of different CPUs come in any order within a round (one pass over all rings). A record may refer to one in a
+// ring that has not been read yet, so a deferred walk, which needs other records, waits for the next round
 // (tracer/walk/sample_walks.h).
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Who sees a trace while it is made: live counts, printed calls.
+// The interface of whoever observes a trace while it is made: live counts, printed calls.
 #pragma once
 
 #include "trace/ids.h"

@@ -178,7 +178,7 @@ std::optional<FoundFile> FileOpener::follow(Opening& opening, Step* step) {
   opening.errand.reset();
   if (is_lost && !opening.answer) {
     // The collector has not waited, so this rest is not longer than after a wait of ask().
-    scouts_->add_unresponsive(pid, Scouts::kPatienceMs * kMs);
+    scouts_->add_unresponsive(pid, kScoutPatienceMs * kMs);
     return give_up_file(*scouts_, opening.file, kSilent);
   }
   OpenedFile opened = opened_file(std::exchange(opening.answer, std::nullopt));

@@ -3,6 +3,7 @@
 // confirmed that it is the same file; a RowBuildQueue builds its unwind rows, which are then passed to the kernel.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,6 +28,7 @@
 
 namespace uscope::tracer {
 
+// The member functions that look files up ahead are in files_ahead.cpp.
 class FileTable final : public UnwindTableReceiver {
  public:
   // All arguments must outlive this object. Scouts, if given, open files.
@@ -66,6 +68,8 @@ class FileTable final : public UnwindTableReceiver {
   std::vector<trace::FileId> take_changed();
 
  private:
+  static constexpr std::chrono::milliseconds kQueueWait{20};  // for a file that is being read
+
   Result<void> begin(trace::FileId serial, File file);
   Result<void> go_on(trace::FileId serial, const symbolizer::FactsAnswer& answer);
   void stop_reading(trace::FileId serial, File& file);

@@ -15,6 +15,7 @@
 #include <ctime>
 
 #include "support/clock.h"
+#include "support/end_signals.h"
 #include "support/process/child_process.h"
 #include "support/unique_fd.h"
 #include "symbolizer/reader/reader_processes.h"

@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "support/end_signals.h"
 #include "trace/record_builder.h"
 #include "tracer/walk/stack_copy.h"
 

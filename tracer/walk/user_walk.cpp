@@ -77,7 +77,7 @@ class Walk {
   const symbolizer::RowDetail detail_;
   Memory memory_{StackCopy(sample_)};
   usc_frame frame_{};
-  usc_scope_state state_ = {0, ~0u};
+  usc_scope_state state_ = USC_SCOPE_START;
 };
 
 std::optional<Mapping> Walk::find_mapping() const {
@@ -109,14 +109,7 @@ std::optional<PcLookup> Walk::look_up_pc(const Mapping& mapping) const {
   } else if (!lookup.table) {
     lookup.error = file->state == USC_FILE_USER_ONLY ? USC_BROKEN_ROW_MEMORY : USC_BROKEN_NO_ROWS;
   } else {
-    const usc_file_rows rows = {.row_base = 0,
-                                .row_count = static_cast<__u32>(lookup.table->rows.size()),
-                                .index_base = 0,
-                                .rule_base = 0,
-                                .rule_count = static_cast<__u32>(lookup.table->rules.size()),
-                                .text_start = lookup.table->text_start,
-                                .text_end = lookup.table->text_end,
-                                .pad = 0};
+    const usc_file_rows rows = symbolizer::place_of(*lookup.table);
     auto* table = const_cast<symbolizer::UnwindTable*>(lookup.table.get());
     lookup.rule = usc_row_find(table, &rows, offset, frame_.exact != 0 ? 1 : 0);
   }

@@ -63,7 +63,7 @@ std::vector<std::uint64_t> Verifier::scoped(const symbolizer::OracleWalk& walk, 
     whole = false;
   }
   std::vector<std::uint64_t> words;
-  usc_scope_state state = {0, ~0u};
+  usc_scope_state state = USC_SCOPE_START;
   for (std::size_t i = 0; i < count; i++) {
     const symbolizer::OracleFrame& frame = walk.frames[i];
     const std::uint64_t address = frame.pc - (frame.exact ? 0 : 1);

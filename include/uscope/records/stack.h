@@ -5,7 +5,7 @@
 
 #include "uscope/records/head.h"
 
-#define USC_STACK_USER 0x80000000u /* stack ids made by the collector have this bit */
+#define USC_STACK_USER 0x80000000u /* no stack id has this bit: its meaning stays reserved */
 #define USC_MAX_FRAMES 1024	   /* largest budget S */
 
 /*

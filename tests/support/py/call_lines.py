@@ -23,3 +23,17 @@ def calls_of(text):
             if line.endswith(UNFINISHED):
                 pending[call[1]] = entry
     return list(calls.values())
+
+
+class Comparison:
+    """Counts what differs between strace and uscope, and prints the first differences."""
+
+    PRINTED = 40
+
+    def __init__(self):
+        self.calls = self.different = 0
+
+    def tell(self, what, strace, uscope):
+        self.different += 1
+        if self.different <= self.PRINTED:
+            print(f"{what}\n  strace: {strace}\n  uscope: {uscope}")

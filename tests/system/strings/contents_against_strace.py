@@ -16,7 +16,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
-from call_lines import calls_of  # noqa: E402
+from call_lines import Comparison, calls_of  # noqa: E402
 from traced_command import environment, without_randomness  # noqa: E402
 
 # Which arguments are compared.
@@ -79,15 +79,7 @@ def contents(name, text):
     return out
 
 
-class Comparison:
-    def __init__(self):
-        self.calls = self.different = 0
-
-    def tell(self, what, strace, uscope):
-        self.different += 1
-        if self.different <= 40:
-            print(f"{what}\n  strace: {strace}\n  uscope: {uscope}")
-
+class Contents(Comparison):
     def process(self, strace, uscope):
         if [call[0] for call in strace] != [call[0] for call in uscope]:
             self.tell("calls of a process", [call[0] for call in strace], [call[0] for call in uscope])
@@ -127,7 +119,7 @@ def main():
     options = parser.parse_args()
     strace, uscope = run(os.path.abspath(options.uscope), options.command[1:], options.data,
                          set(CONTENTS) - set(options.without))
-    comparison = Comparison()
+    comparison = Contents()
     if len(strace) != len(uscope):
         comparison.tell("processes", len(strace), len(uscope))
     for theirs, ours in zip(strace, uscope):

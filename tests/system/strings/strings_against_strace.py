@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from call_lines import calls_of  # noqa: E402
+from call_lines import Comparison, calls_of  # noqa: E402
 from traced_command import environment, without_randomness  # noqa: E402
 
 PATH_CALLS = """open openat openat2 creat stat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat chdir unlink unlinkat
@@ -65,14 +65,10 @@ def descriptors(text, follow):
     return [(int(number), kind(target, follow)) for number, target in DESCRIPTOR.findall(STRING.sub('""', text))]
 
 
-class Comparison:
+class Strings(Comparison):
     def __init__(self):
-        self.calls = self.strings = self.descriptors = self.different = 0
-
-    def tell(self, what, strace, uscope):
-        self.different += 1
-        if self.different <= 40:
-            print(f"{what}\n  strace: {strace}\n  uscope: {uscope}")
+        super().__init__()
+        self.strings = self.descriptors = 0
 
     def call(self, strace, uscope):
         name, text = strace
@@ -120,7 +116,7 @@ def main():
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     strace, uscope = run(os.path.abspath(options.uscope), options.command[1:])
-    comparison = Comparison()
+    comparison = Strings()
     if len(strace) != len(uscope):
         comparison.tell("processes", len(strace), len(uscope))
     for ours, theirs in zip(strace, uscope):

@@ -19,6 +19,7 @@
 
 #include "store/db/database.h"
 #include "store/db/statement.h"
+#include "tests/support/temporary_folder.h"
 
 namespace uscope::test {
 
@@ -155,26 +156,6 @@ INSERT INTO object_total SELECT c.kind_id,
   GROUP BY 1, 2, 3, 4, 5, 6, 8;
 DROP VIEW counted;
 )sql";
-
-// A folder of its own for each test, gone afterwards.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "uscope-test-XXXXXX").string();
-    if (mkdtemp(name.data())) path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Writes a store whose rows are those of `sql`.
 inline void write_store(const std::filesystem::path& path, std::string sql) {

@@ -26,7 +26,7 @@ class LoaderBounds : public testing::Test {
 
   // Seconds to load a process that does something `count` times, a microsecond each.
   static double seconds_for(std::uint32_t count, const Writer& write) {
-    const TempFolder folder;
+    const test::TemporaryFolder folder;
     RawTrace trace(folder / "raw");
     trace.task({});
     trace.exec(1, 1, 1, 2, "/opt/bin/app", std::string("app\0", 4));

@@ -71,7 +71,7 @@ class LoaderTest : public testing::Test {
     }
   }
 
-  TempFolder folder_;
+  test::TemporaryFolder folder_;
   std::optional<RawTrace> trace_;
   std::optional<Database> database_;
   LoadSummary summary_;

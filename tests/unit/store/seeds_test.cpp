@@ -12,7 +12,7 @@ namespace {
 TEST(FuzzSeeds, LoadWithTheirEvents) {
   for (const char* corpus : {"loader", "raw_file"}) {
     for (const char* seed : {"seed_whole", "seed_strings", "seed_futexes"}) {
-      const TempFolder folder;
+      const test::TemporaryFolder folder;
       const auto path = std::filesystem::path(paths::kSourceFolder) / "tests/fuzz/corpus" / corpus / seed;
       LoadOptions options;
       options.namer = std::make_unique<FakeNamer>();

@@ -58,7 +58,7 @@ class TracedFileTest : public testing::Test {
   }
   [[nodiscard]] std::string path() const { return (folder_ / "lib.so").string(); }
 
-  TempFolder folder_;
+  test::TemporaryFolder folder_;
   UniqueFd held_;
   std::vector<usc_segment> segments_;
   symbolizer::TracedFile traced_;

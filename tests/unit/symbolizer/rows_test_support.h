@@ -15,15 +15,6 @@ namespace uscope::symbolizer {
 
 using TestMemory = std::function<bool(std::uint64_t address, std::uint64_t* word)>;
 
-inline usc_file_rows place_of(const UnwindTable& table) {
-  usc_file_rows place{};
-  place.row_count = static_cast<__u32>(table.rows.size());
-  place.rule_count = static_cast<__u32>(table.rules.size());
-  place.text_start = table.text_start;
-  place.text_end = table.text_end;
-  return place;
-}
-
 inline UniqueFd open_to_read(const std::string& path) {
   return UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }

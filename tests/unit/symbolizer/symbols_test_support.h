@@ -18,30 +18,11 @@
 
 #include "support/unique_fd.h"
 #include "symbolizer/names/symbols.h"
+#include "tests/support/temporary_folder.h"
 
 namespace uscope::symbolizer {
 
-// A directory that goes with its object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "uscope-symbols-XXXXXX").string();
-    path_ = mkdtemp(pattern.data()) != nullptr ? pattern : "";
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-
-  [[nodiscard]] std::string write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(file(name), std::ios::binary) << bytes;
-    return file(name);
-  }
-
- private:
-  std::string path_;
-};
+using test::TemporaryFolder;
 
 inline std::string read_file(const std::string& path) {
   std::ostringstream bytes;

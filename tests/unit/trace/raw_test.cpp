@@ -35,6 +35,15 @@ class RawTest : public testing::Test {
     return trace.close();
   }
 
+  // Reads the rest of the file.
+  static std::vector<RawGap> gaps_of(RawReader& reader) {
+    std::vector<RawGap> gaps;
+    reader.on_gap([&](const RawGap& gap) { gaps.push_back(gap); });
+    RawRecord record;
+    while (*reader.next(record)) continue;
+    return gaps;
+  }
+
   struct Contents {
     std::vector<std::uint64_t> entries;  // of events, less kStart
     std::vector<std::uint16_t> others;   // types
@@ -67,7 +76,7 @@ class RawTest : public testing::Test {
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
-  TempFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 using Entries = std::vector<std::uint64_t>;
@@ -321,10 +330,7 @@ TEST_F(RawTest, GapsAreReportedWhereTheyAre) {
   size -= 16;
   auto reader = RawReader::open(raw());
   ASSERT_TRUE(reader);
-  std::vector<RawGap> gaps;
-  reader->on_gap([&](const RawGap& gap) { gaps.push_back(gap); });
-  RawRecord record;
-  while (*reader->next(record)) continue;
+  const std::vector<RawGap> gaps = gaps_of(*reader);
   ASSERT_EQ(gaps.size(), 3U);
   EXPECT_EQ(gaps[0].offset, kHeader);
   EXPECT_EQ(gaps[0].bytes, kEvent);
@@ -355,10 +361,7 @@ TEST_F(RawTest, ARecordOfAnUnknownTypeIsAGapButNoDamage) {
   overwrite(kHeader + kEvent + offsetof(usc_record, type), std::string("\0\x03", 2));
   auto reader = RawReader::open(raw());
   ASSERT_TRUE(reader);
-  std::vector<RawGap> gaps;
-  reader->on_gap([&](const RawGap& gap) { gaps.push_back(gap); });
-  RawRecord record;
-  while (*reader->next(record)) continue;
+  const std::vector<RawGap> gaps = gaps_of(*reader);
   ASSERT_EQ(gaps.size(), 2U);
   EXPECT_FALSE(gaps[0].damaged || gaps[1].damaged);
   EXPECT_EQ(gaps[1].reason, "a record of type 1 whose source, 3, is unknown");

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/trace/new_raw_file.h"
 #include "trace/raw_writer.h"
 #include "uscope/record.h"
@@ -19,19 +20,6 @@
 namespace uscope {
 
 inline constexpr std::uint64_t kStart = 1'000'000'000'000;
-
-class TempFolder {
- public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "uscope-store-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct EventSpec {
   std::uint32_t task = 1;

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <string>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/trace/new_raw_file.h"
 
 namespace uscope::trace {
@@ -18,17 +19,8 @@ namespace {
 
 class RawWriterTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder = testing::TempDir() + "uscope-writer-XXXXXX";
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-  }
-  void TearDown() override {
-    unlink(path().c_str());
-    rmdir(folder_.c_str());
-  }
-  [[nodiscard]] std::string path() const { return folder_ + "/raw"; }
-  std::string folder_;
+  [[nodiscard]] std::string path() const { return folder_.file("raw"); }
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(RawWriterTest, WritesHeaderAndRecordsInOrder) {

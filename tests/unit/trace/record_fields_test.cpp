@@ -82,7 +82,7 @@ class RecordFieldsOfTrace : public testing::Test {
     return texts;
   }
 
-  TempFolder folder_;
+  test::TemporaryFolder folder_;
   std::set<std::uint16_t> types_;
 };
 

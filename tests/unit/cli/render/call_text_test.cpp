@@ -8,23 +8,13 @@
 
 #include "syscalls/flag_names.h"
 #include "syscalls/syscall_table.h"
+#include "tests/unit/cli/render/call_row.h"
 
 namespace uscope::cli {
 namespace {
 
 using analyzer::EventRow;
 using Source = analyzer::EventString::Source;
-
-EventRow row_of(const std::string& call, std::initializer_list<std::int64_t> args) {
-  EventRow row;
-  row.call = call;
-  row.source = "syscall";
-  row.abi = "x86_64";
-  row.nr = syscalls::syscall_number(USC_ABI_X86_64, call).value_or(9999);
-  row.args.fill(0);
-  std::copy(args.begin(), args.end(), row.args.begin());
-  return row;
-}
 
 // As strace 6.1 writes them, but for | between all parts.
 TEST(CallText, NamesFlags) {

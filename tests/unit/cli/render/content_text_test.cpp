@@ -13,7 +13,7 @@
 #include <ctime>
 
 #include "cli/render/call_text.h"
-#include "syscalls/syscall_table.h"
+#include "tests/unit/cli/render/call_row.h"
 #include "uscope/record.h"
 
 namespace uscope::cli {
@@ -25,15 +25,9 @@ using Holds = EventContent::Holds;
 using Source = analyzer::EventString::Source;
 
 EventRow call_of(const std::string& call, std::initializer_list<std::int64_t> args, std::int64_t result = 0) {
-  EventRow row;
-  row.call = call;
-  row.source = "syscall";
-  row.abi = "x86_64";
+  EventRow row = row_of(call, args);
   row.how = "returned";
   row.result = result;
-  row.nr = syscalls::syscall_number(USC_ABI_X86_64, call).value_or(9999);
-  row.args.fill(0);
-  std::copy(args.begin(), args.end(), row.args.begin());
   return row;
 }
 

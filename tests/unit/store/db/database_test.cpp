@@ -51,7 +51,7 @@ class DatabaseTest : public testing::Test {
     ASSERT_TRUE(done) << done.error().what;
   }
 
-  TempFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(DatabaseTest, AStoreIsReadBack) {

@@ -35,7 +35,7 @@ class RowInserterTest : public testing::TestWithParam<bool> {
     return row && *row ? std::string(query->text(0)) : "nothing";
   }
 
-  TempFolder folder_;
+  test::TemporaryFolder folder_;
   Result<DatabaseWriter> writer_;
 };
 

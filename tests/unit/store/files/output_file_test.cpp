@@ -60,7 +60,7 @@ class OutputFileTest : public testing::Test {
     return *found;
   }
 
-  TempFolder folder_;
+  test::TemporaryFolder folder_;
   fs::path path_;
 };
 

@@ -18,8 +18,8 @@ class ContentsTest : public LoaderTest {
   std::string stored() {
     return rows(
         "SELECT kind.name, arg, holds, source, hex(value), late, cut FROM event_content JOIN event ON event.id = "
-        "event_id "
-        "JOIN kind ON kind.id = kind_id LEFT JOIN content ON content.id = content_id ORDER BY event_id, arg, holds, "
+        "event_id JOIN kind ON kind.id = kind_id LEFT JOIN content ON content.id = content_id ORDER BY event_id, arg, "
+        "holds, "
         "source");
   }
 };
@@ -71,7 +71,7 @@ TEST_F(ContentsTest, TheSameTwiceCountsOnce) {
 }
 
 TEST(ContentTableTest, NeighboursShareARow) {
-  TempFolder folder;
+  test::TemporaryFolder folder;
   auto writer = DatabaseWriter::create(folder / "db");
   ASSERT_TRUE(writer) << writer.error().what;
   ContentTable contents(*writer);

@@ -104,7 +104,7 @@ TEST(StringTableTest, StoresEachTextOnceWhateverItRemembers) {
   const std::vector<std::pair<std::size_t, std::size_t>> bounds{
       {0, 0}, {10, 5}, {10, 1000}, {StringTable::kMostKnown, 0}, {StringTable::kMostKnown, StringTable::kKeptTexts}};
   for (const auto& [most, kept] : bounds) {
-    TempFolder folder;
+    test::TemporaryFolder folder;
     auto writer = DatabaseWriter::create(folder / "db");
     ASSERT_TRUE(writer) << writer.error().what;
     {
@@ -143,7 +143,7 @@ TEST(StringTableTest, StoresEachTextOnceWhateverItRemembers) {
 
 // Longer texts than a block of memory for texts.
 TEST(StringTableTest, KeepsLongTextsApart) {
-  TempFolder folder;
+  test::TemporaryFolder folder;
   auto writer = DatabaseWriter::create(folder / "db");
   ASSERT_TRUE(writer) << writer.error().what;
   StringTable strings(*writer);

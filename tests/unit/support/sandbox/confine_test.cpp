@@ -17,32 +17,25 @@
 #include <functional>
 #include <string>
 
+#include "tests/support/temporary_folder.h"
+#include "tests/unit/support/sandbox/in_child.h"
+
 namespace uscope {
 namespace {
 
 class ConfineTest : public testing::Test {
  protected:
   ConfineTest() {
-    std::string name = testing::TempDir() + "confine-XXXXXX";
-    folder_ = mkdtemp(name.data());
     std::filesystem::create_directories(folder_ + "/mine");
     std::filesystem::create_directories(folder_ + "/other");
   }
-  ~ConfineTest() override { std::filesystem::remove_all(folder_); }
 
-  // In a process of its own: 0, or errno, or 255 where it could not be confined.
   int confined(const std::function<bool()>& works, bool network = false) const {
-    const pid_t child = fork();
-    if (child == 0) {
+    const auto confine_it = [&] {
       const int mine = open((folder_ + "/mine").c_str(), O_PATH | O_CLOEXEC);
-      if (!confine({{mine}, network})) _exit(255);
-      errno = 0;
-      _exit(works() ? 0 : errno);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status));
-    return WEXITSTATUS(status);
+      return static_cast<bool>(confine({{mine}, network}));
+    };
+    return in_child(confine_it, works);
   }
   static bool can_write(const std::string& path) {
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -52,7 +45,8 @@ class ConfineTest : public testing::Test {
     return syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
   }
 
-  std::string folder_;
+  const test::TemporaryFolder made_;
+  const std::string folder_ = made_.path();
 };
 
 TEST_F(ConfineTest, WritesBelowItsFoldersOnly) {

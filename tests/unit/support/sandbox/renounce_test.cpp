@@ -19,25 +19,15 @@
 #include <functional>
 
 #include "support/unique_fd.h"
+#include "tests/unit/support/sandbox/in_child.h"
 
 namespace uscope {
 namespace {
 
 constexpr std::uint64_t kMemory = std::uint64_t{64} << 20;
-constexpr int kNotRenounced = 255;
 
-// In a process of its own that has renounced: 0, or errno.
 int renounced(const std::function<bool()>& works) {
-  const pid_t child = fork();
-  if (child == 0) {
-    if (!renounce({kMemory, 16})) _exit(kNotRenounced);
-    errno = 0;
-    _exit(works() ? 0 : errno);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status));
-  return WEXITSTATUS(status);
+  return in_child([] { return static_cast<bool>(renounce({kMemory, 16})); }, works);
 }
 
 TEST(Renounce, OpensNothing) {

@@ -14,6 +14,7 @@
 
 #include "symbolizer/reader/row_cache.h"
 #include "tests/support/system_files.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
@@ -21,14 +22,6 @@ namespace {
 
 class Cache : public testing::Test {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/uscope-cache-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    top_ = name;
-    folder_ = top_ + "/cache";
-  }
-  void TearDown() override { std::filesystem::remove_all(top_); }
-
   UnwindTable get(RowCache& cache, const char* path) {
     const UniqueFd fd = open_to_read(path);
     auto table = cache.get(fd.get(), path);
@@ -42,8 +35,9 @@ class Cache : public testing::Test {
     return found;
   }
 
-  std::string top_;
-  std::string folder_;
+  const test::TemporaryFolder made_;
+  const std::string top_ = made_.path();
+  const std::string folder_ = top_ + "/cache";
 };
 
 void expect_equal(const UnwindTable& a, const UnwindTable& b) {

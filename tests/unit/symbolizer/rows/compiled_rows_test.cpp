@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/symbolizer/rows/rows_against_libdw.h"
 
 namespace uscope::symbolizer {
@@ -10,22 +11,15 @@ namespace {
 
 class Compiled : public testing::Test {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/uscope-rows-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::system(("rm -rf " + folder_).c_str()); }
-
   std::string compile(const std::string& source, const std::string& flags, const std::string& suffix = ".c") {
-    const std::string input = folder_ + "/in" + suffix;
+    const std::string input = folder_.file("in" + suffix);
     std::ofstream(input) << source;
-    const std::string output = folder_ + "/out" + std::to_string(++count_);
+    const std::string output = folder_.file("out" + std::to_string(++count_));
     EXPECT_EQ(std::system(("gcc -w -O2 " + flags + " -o " + output + " " + input).c_str()), 0);
     return output;
   }
 
-  std::string folder_;
+  test::TemporaryFolder folder_;
   int count_ = 0;
 };
 

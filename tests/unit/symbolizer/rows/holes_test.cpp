@@ -17,6 +17,7 @@
 #include "symbolizer/code/crt_code.h"
 #include "symbolizer/code/text_reader.h"
 #include "symbolizer/reader/row_cache.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/symbolizer/rows_test_support.h"
 
 namespace uscope::symbolizer {
@@ -73,20 +74,14 @@ TEST(CrtFunctions, NothingElseIsTaken) {
 
 class Folder : public testing::Test {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/uscope-holes-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    path_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(path_); }
-
   std::string build(const std::string& source, const std::string& flags) {
     std::ofstream(path_ + "/in.c") << source;
     EXPECT_EQ(std::system(("gcc -w " + flags + " -o " + path_ + "/out " + path_ + "/in.c").c_str()), 0);
     return path_ + "/out";
   }
 
-  std::string path_;
+  const test::TemporaryFolder folder_;
+  const std::string path_ = folder_.path();
 };
 
 // What gcc puts into libraries today, found where the symbol table says that it is.

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The name that a descriptor is given by the calls that made it: paths, copies, labels, addresses.
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "tests/unit/store/descriptors/descriptor_trace.h"
+
+namespace uscope::store {
+namespace {
+
+TEST_F(DescriptorsTest, AreNamedFromOpenToClose) {
+  read(3);
+  open("/etc/passwd", 3);
+  read(3);
+  open("relative", 4);
+  read(4);
+  open("/none", -2);
+  call("close", 0, 3);
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "?\n/etc/passwd\n/work/relative\n?");
+  EXPECT_EQ(rows("SELECT arg, value, late, source FROM event_string JOIN event ON event.id = event_id JOIN kind ON "
+                 "kind.id = kind_id JOIN string ON string.id = string_id WHERE name = 'close'"),
+            "0|/etc/passwd|0|2");
+}
+
+// A path through /proc/self leads elsewhere in another process, which may have inherited the folder.
+TEST_F(DescriptorsTest, AWorkingDirectoryBehindOnesOwnDescriptorIsThatDescriptors) {
+  open("/srv/data", 3);
+  call("chdir", 0);
+  text(0, "/proc/self/fd/3");
+  call("close", 0, 3);
+  open("/other", 3);
+  call("fork", 101);
+  make(2, 2);
+  of_task(2);
+  open("file", 4);
+  read(4);
+  call("chdir", 0);
+  text(0, "/dev/fd/3/below");
+  open("file", 5);
+  read(5);
+  call("chdir", 0);
+  text(0, "/proc/self/cwd");  // nothing is said of it
+  open("file", 6);
+  read(6);
+  call("chdir", 0);
+  text(0, "/proc/self/fd/77");  // not known
+  open("file", 7);
+  read(7);
+  load();
+  EXPECT_EQ(reads(), "/srv/data/file\n/other/below/file\n?\n?");
+}
+
+TEST_F(DescriptorsTest, WhatIsOpenedThroughADescriptorIsWhatThatIs) {
+  open("/etc/passwd", 3);
+  open("/proc/self/fd/3", 4);
+  read(4);
+  call("pipe", 0);
+  trace_->string(task_, next_, 0, std::string("\5\0\0\0\6\0\0\0", 8), USC_STRING_PAIR);
+  open("/dev/fd/5", 7);
+  read(7);
+  open("/dev/fd/99", 8);  // not known: the path by which it was opened
+  read(8);
+  open("/proc/self", 9);
+  call("openat", 10, 9);
+  text(1, "fd/3");  // another process's, if it inherits descriptor 9
+  read(10);
+  load();
+  EXPECT_EQ(reads(), "/etc/passwd\npipe\n/dev/fd/99\n?");
+}
+
+TEST_F(DescriptorsTest, AreCopied) {
+  open("/a", 3);
+  call("dup", 4, 3);
+  call("dup2", 9, 4, 9);
+  call("fcntl", 10, 9, F_DUPFD_CLOEXEC, 10);
+  for (const std::uint64_t fd : {4, 9, 10}) read(fd);
+  open("/b", 5);
+  call("dup2", 9, 5, 9);
+  read(9);
+  call("dup2", 9, 77, 9);  // a copy of what is not known
+  read(9);
+  call("close_range", 0, 4, 4);
+  read(4);
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "/a\n/a\n/a\n/b\n?\n?\n/a");
+}
+
+TEST_F(DescriptorsTest, FollowTheWorkingDirectoryAndFolders) {
+  call("chdir", 0);
+  text(0, "sub");
+  open("./a", 3);
+  read(3);
+  open("/lib", 4);
+  call("openat", 5, 4, 0, 0);
+  text(1, "libc.so");
+  read(5);
+  call("fchdir", 0, 4);
+  open("x", 6);
+  read(6);
+  call("openat", 7, 66, 0, 0);  // in a folder that is not known
+  text(1, "y");
+  read(7);
+  load();
+  EXPECT_EQ(reads(), "/work/sub/a\n/lib/libc.so\n/lib/x\n?");
+}
+
+TEST_F(DescriptorsTest, HaveLabelsAndAddresses) {
+  call("epoll_create1", 3);
+  read(3);
+  call("socket", 4, AF_INET, 1);
+  read(4);
+  call("connect", -EINPROGRESS, 4);
+  text(1, "ignored");
+  load();
+  EXPECT_EQ(reads(), "anon_inode:[eventpoll]\nsocket:[inet]");
+}
+
+TEST_F(DescriptorsTest, OfProcAreThereAtOnce) {
+  trace_->descriptor(1, 0, "/dev/null", kStart + 10);
+  trace_->descriptor(1, 7, "socket:[4711]", kStart + 10, USC_FD_CLOEXEC);
+  trace_->descriptor(1, USC_FD_END, "", kStart + 11);
+  read(0);
+  read(7);
+  call("execve", 0);
+  read(7);
+  load();
+  EXPECT_EQ(reads(), "/dev/null\nsocket:[4711]\n?");
+}
+
+// The close was entered before /proc was read, and had not closed by then.
+TEST_F(DescriptorsTest, OfProcGoWithACloseThatWasUnderWay) {
+  call("close", 0, 7);
+  trace_->descriptor(1, 7, "/gone", next_ + 2);
+  trace_->descriptor(1, USC_FD_END, "", next_ + 3);
+  read(7);
+  load();
+  EXPECT_EQ(reads(), "?");
+}
+
+TEST_F(DescriptorsTest, AnOpenThatTakesLongIsThereFromItsReturnOn) {
+  const std::uint64_t entry = next_ + 1;
+  trace_->event({.entry = entry, .end = entry + 35, .result = 3, .nr = 2});
+  trace_->string(1, entry, 0, "/slow");
+  next_ += 10;
+  read(3);
+  next_ += 50;
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "?\n/slow");
+}
+
+TEST_F(DescriptorsTest, ASocketsLabelIsThatOfAllItsNumbers) {
+  call("socket", 3, AF_UNIX, 1);
+  call("dup", 4, 3);
+  call("connect", 0, 4);
+  text(1, "unix:/run/x");
+  read(3);
+  load();
+  EXPECT_EQ(reads(), "socket:[to unix:/run/x]");
+}
+
+TEST_F(DescriptorsTest, ASocketLosesItsPeerByConnectingToAnUnspecifiedAddress) {
+  const auto connect = [this](const char* address) {
+    call("connect", 0, 3);
+    text(1, address);
+    read(3);
+  };
+  call("socket", 3, AF_INET, SOCK_DGRAM);
+  connect("inet:127.0.0.1:53");
+  connect("family 0:0000");
+  call("bind", 0, 3);
+  text(1, "inet:127.0.0.1:7");
+  connect("inet:127.0.0.1:53");
+  connect("family 0:0000");
+  load();
+  EXPECT_EQ(
+      reads(),
+      "socket:[to inet:127.0.0.1:53]\nsocket:[inet]\nsocket:[to inet:127.0.0.1:53]\nsocket:[at inet:127.0.0.1:7]");
+}
+
+}  // namespace
+}  // namespace uscope::store

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// One request to a scout, from the tracer's side.
+#pragma once
+
+#include <cstdint>
+
+#include "tracer/scouts/scout_keeper.h"
+#include "tracer/scouts/scout_work.h"
+
+namespace uscope::tracer {
+
+class Scouts;
+
+// A request in progress. If it is not done, destroying this object gives it up.
+class Errand {
+ public:
+  enum class Came { kAnswer, kNothing, kDone, kLost };
+
+  Errand(Errand&&) = default;
+  Errand& operator=(Errand&&) = delete;
+  Errand(const Errand&) = delete;
+  Errand& operator=(const Errand&) = delete;
+  ~Errand();
+
+  // Returns the next answer, if it has arrived.
+  Came next(ScoutMessage& answer);
+  // Waits until something arrives, or this time is over: then it returns false.
+  bool wait(int milliseconds) const;
+  // Whether the scout runs or waits for a processor: then only load on the processors delays it.
+  [[nodiscard]] bool is_running() const;
+  // Whether nothing has arrived for longer than the request can take; kLost counts as that, too.
+  [[nodiscard]] bool hangs() const;
+  // The last number passed to goes_to().
+  [[nodiscard]] std::uint32_t at() const { return at_; }
+  [[nodiscard]] std::uint64_t began_ns() const { return began_ns_; }
+  // Charges the scout, should it be given up, to the user of this process, which holds it up.
+  void blame(std::uint32_t pid) { blamed_ = pid; }
+
+ private:
+  friend class Scouts;
+  Errand(Scouts& scouts, Scout scout, int patience_ms);
+
+  Scouts* scouts_;
+  Scout scout_;
+  ScoutMessage partial_;
+  std::uint32_t at_ = 0;
+  std::uint32_t blamed_ = 0;
+  std::uint64_t began_ns_;
+  std::uint64_t moved_ns_;
+  int patience_ms_;
+  bool done_ = false;
+  bool last_ = false;
+};
+
+}  // namespace uscope::tracer
