@@ -11,8 +11,8 @@
 #include <unordered_set>
 
 #include "analyzer/read/object_name.h"
+#include "analyzer/read/process_filter.h"
 #include "analyzer/read/query.h"
-#include "support/text.h"
 #include "syscalls/call_traits.h"
 
 namespace uscope::analyzer {
@@ -95,7 +95,7 @@ Result<FileTable> read_files(const store::Database& database, const Catalog& cat
   static const KindFacts kUnknown;
   std::unordered_set<ImageRowId> images;
   for (const Image& image : catalog.images)
-    if (matches(query.processes, std::string(base_name(image.path)))) images.insert(image.id);
+    if (goes_by(image, query.processes)) images.insert(image.id);
   FileTable table;
   std::unordered_map<std::string, std::size_t> places;
   std::optional<std::size_t> unknown;

@@ -37,7 +37,7 @@ void add_files(CommandLine& line) {
       line.add_verb("files", "list files, sockets and other objects: opens, failures, reads and writes, bytes, time");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   add_globs(*verb, "--path", options->query.paths, "only objects whose path, address or kind matches");
-  add_globs(*verb, "--process", options->query.processes, "only calls of programs whose base name matches");
+  add_globs(*verb, "--process", options->query.processes, "only calls of processes that go by such a name: nginx");
   verb->add_choice("--sort", options->query.order, "what the largest come first by",
                    {{"time", FileOrder::kTime},
                     {"bytes", FileOrder::kBytes},
@@ -55,6 +55,7 @@ Result<int> run_files(const FilesOptions& options) {
   if (!database) return database.error();
   auto catalog = analyzer::read_catalog(*database);
   if (!catalog) return catalog.error();
+  warn_of_unknown_processes(options.query.processes, *catalog);
   auto table = analyzer::read_files(*database, *catalog, options.query);
   if (!table) return table.error();
   Output out(stdout);
