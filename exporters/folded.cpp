@@ -8,6 +8,7 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
+#include "support/text.h"
 
 namespace uscope::exporters {
 namespace {

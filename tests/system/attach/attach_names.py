@@ -88,7 +88,7 @@ class Names(AttachCase):
         """The calls that `--process NAME` finds, by the process's name that stands before them."""
         done = subprocess.run([USCOPE, "events", db, "--process", name, "--format", "json"], capture_output=True, text=True, timeout=WAIT, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return {json.loads(line)["process"] for line in done.stdout.splitlines()}
+        return {event["process"] for event in json.loads(done.stdout)["events"]}
 
     def check_one_name(self, name, others, *command, **kwargs):
         """Attached to and launched, it has this name, and is found by the others."""

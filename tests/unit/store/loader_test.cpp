@@ -139,9 +139,9 @@ TEST_F(LoaderTest, AnImageHasTheNamesThatItsProcessGoesBy) {
   load();
   EXPECT_EQ(rows("SELECT id, name FROM image ORDER BY id"), "1|app\n2|python3\n3|py");
   for (const char* name : {"python3", "python3.11", "serve.py"})
-    EXPECT_EQ(rows(std::string("SELECT count(*) FROM image, json_each(names) WHERE image.id = 2 AND value = '") + name +
-                   "'"),
-              "1")
+    EXPECT_EQ(
+        rows(std::string("SELECT count(*) FROM image, json_each(names) WHERE image.id = 2 AND value = '") + name + "'"),
+        "1")
         << name;
   EXPECT_EQ(rows("SELECT process FROM v_event"), "py");
 }
@@ -451,7 +451,7 @@ TEST_F(LoaderTest, MetaHoldsTheHeaderAndWhatTheTraceSays) {
   load();
   EXPECT_EQ(rows("SELECT key, value FROM meta ORDER BY key"),
             "complete|0\ncpus|2\nduration_ns|500\nhost|box\\xff\nordered|1\nraw_skipped_bytes|0\n"
-            "raw_unknown_records|0\nschema|10\nstart_ns|1000000000000\nutc_offset_ns|77");
+            "raw_unknown_records|0\nschema|11\nstart_ns|1000000000000\nutc_offset_ns|77");
 }
 
 TEST_F(LoaderTest, TracingBeganWhenTheTracerSaysOrWithItsFile) {
