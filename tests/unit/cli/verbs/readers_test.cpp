@@ -133,7 +133,7 @@ TEST_F(CommandTest, SqlAsJson) {
 
 TEST_F(CommandTest, SqlMayDescribeTheSchema) {
   EXPECT_NE(output({"sql", "sample.db", "PRAGMA table_info(event)"}).find("thread_id"), std::string::npos);
-  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          10\n");
+  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          11\n");
 }
 
 TEST_F(CommandTest, SqlRefusesEverythingButReading) {
