@@ -69,7 +69,7 @@ class Folder {
     std::string line;
     if (levels_.process) {
       const Image* image = catalog_.images.find(analyzer::ImageRowId(row.integer(kImage)));
-      const std::string name = image ? std::string(base_name(image->path)) : "";
+      const std::string name = image ? image->name : "";
       append(line, name.empty() ? "[unknown]" : one_frame(name));
     }
     if (!levels_.pid && !levels_.thread) return line;

@@ -15,6 +15,7 @@
 #include <charconv>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -34,6 +35,13 @@
 
 namespace uscope::store {
 namespace {
+
+// All names of a process, as a JSON array of texts.
+std::string names_json(const trace::ProcessNames& names) {
+  nlohmann::json array = nlohmann::json::array();
+  for (const std::string& name : names.all()) array.push_back(trace_text(name));
+  return array.dump();
+}
 
 std::optional<std::int64_t> maybe_time(const std::optional<std::uint64_t>& time) {
   return time ? std::optional(static_cast<std::int64_t>(*time)) : std::nullopt;
@@ -213,11 +221,15 @@ Result<void> Loader::write_threads() {
 }
 
 Result<void> Loader::write_images() {
-  auto insert = database_.prepare("INSERT INTO image VALUES(?1, ?2, ?3, ?4, ?5)");
+  auto insert = database_.prepare("INSERT INTO image VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
   if (!insert) return insert.error();
   for (const auto& [serial, image] : definitions_.images) {
-    auto done =
-        insert->run(serial, image.process, image.time, std::string_view(image.path), std::string_view(image.argv));
+    const trace::ProcessNames names = image.names(definitions_.file(image.exe_file).path);
+    const std::string argv = image.argv_json();
+    const std::string name = trace_text(names.name());
+    const std::string all = names_json(names);
+    auto done = insert->run(serial, image.process, image.time, std::string_view(image.path), std::string_view(argv),
+                            std::string_view(name), std::string_view(all));
     if (!done) return done;
   }
   return {};

@@ -25,7 +25,7 @@ struct BlockedThread {
   std::int64_t pid = 0;  // pid and tid of the initial namespace
   std::int64_t tid = 0;
   std::string name;
-  std::string process;  // base name of the program; empty: unknown
+  std::string process;  // its name; empty: unknown
   std::string call;
   Primitive primitive = Primitive::kFutex;
   std::string api;            // the library's function; empty: unknown

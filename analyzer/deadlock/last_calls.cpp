@@ -110,7 +110,7 @@ void Reader::add_processes(LastCalls& out) const {
     last.pid = process.pid;
     last.ns_pid = process.ns_pid;
     last.parent_id = process.parent_id;
-    if (const Image* image = catalog_.last_image(process)) last.program = base_name(image->path);
+    if (const Image* image = catalog_.last_image(process)) last.program = image->name;
     last.ended = process.end_ns.has_value();
     last.until_ns = process.end_ns.value_or(catalog_.end_ns);
     last.start_ns = process.start_ns.value_or(0);

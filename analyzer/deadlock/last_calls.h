@@ -54,7 +54,7 @@ struct LastProcess {
   std::int64_t ns_pid = 0;
   ProcessRowId parent_id;
   std::int64_t start_ns = 0;
-  std::string program;        // base name of its image
+  std::string program;        // name of its image
   std::int64_t until_ns = 0;  // end of the process, or of the trace
   bool ended = false;
   Origin origin = Origin::kUnknown;  // how it got its memory

@@ -140,7 +140,7 @@ void add_process(const Catalog& catalog, const Process& process, RunFacts& facts
   facts.tasks.insert({process.pid, process.ns_pid});
   const Image* image = catalog.last_image(process);
   const bool known = process.exit_code || process.exit_signal || !process.end_ns;
-  if (image && known) facts.endings[{std::string(base_name(image->path)), process.exit_code, process.exit_signal}]++;
+  if (image && known) facts.endings[{image->name, process.exit_code, process.exit_signal}]++;
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ Result<RunFacts> read_run_facts(const store::Database& database) {
   facts.start_ns = catalog->start_ns;
   facts.duration_ns = std::max<std::int64_t>(0, difference(catalog->end_ns, catalog->start_ns));
   facts.complete = catalog->meta_number("complete").value_or(1) != 0;
-  for (const Image& image : catalog->images) facts.programs.insert(std::string(base_name(image.path)));
+  for (const Image& image : catalog->images) facts.programs.insert(image.name);
   for (const Process& process : catalog->processes) {
     facts.uses_io_uring |= process.uses_io_uring;
     add_process(*catalog, process, facts);

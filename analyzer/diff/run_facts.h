@@ -24,7 +24,7 @@ struct RunLoss {
 
 // How processes of one program ended; without both numbers they were running when tracing ended.
 struct Ending {
-  std::string program;  // base name of the last image
+  std::string program;  // name of the last image
   std::optional<std::int64_t> exit_code{};
   std::optional<std::int64_t> exit_signal{};
 
@@ -41,7 +41,7 @@ struct RunFacts {
   bool complete = true;            // tracing ended in an orderly way
   std::uint64_t lost = 0;          // events that are missing
   std::vector<RunLoss> losses;     // all causes that change what is compared, largest first
-  std::set<std::string> programs;  // base names of all images
+  std::set<std::string> programs;  // names of all images
   bool uses_io_uring = false;
   std::map<Ending, std::uint64_t> endings;  // processes, by how they ended
   TaskNumbers tasks;                        // of all its processes and threads, in each namespace

@@ -16,8 +16,8 @@
 
 #include "analyzer/read/object_name.h"
 #include "analyzer/read/path_filter.h"
+#include "analyzer/read/process_filter.h"
 #include "analyzer/read/query.h"
-#include "support/text.h"
 #include "syscalls/call_traits.h"
 
 namespace uscope::analyzer {
@@ -105,7 +105,7 @@ class FileReader {
     for (const Kind& kind : catalog.kinds)
       kinds_[kind.id] = {kind.name, syscalls::transfer_of(kind.name), syscalls::opens(kind.name), kind.waits};
     for (const Image& image : catalog.images)
-      if (matches(query.processes, std::string(base_name(image.path)))) images_.insert(image.id);
+      if (goes_by(image, query.processes)) images_.insert(image.id);
   }
 
   void add_row(const SqlRow& row) {
@@ -195,7 +195,7 @@ class FileReader {
     const Image* image = catalog_.images.find(image_id);
     const Process* process = image || !id ? nullptr : catalog_.processes.find(*id);
     if (process) image = catalog_.last_image(*process);
-    return image ? std::string(base_name(image->path)) : "";
+    return image ? image->name : "";
   }
 
   const Catalog& catalog_;

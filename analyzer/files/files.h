@@ -67,7 +67,7 @@ enum class FileOrder {
 // GLOBs are SQLite's. Values of one list are alternatives.
 struct FileQuery {
   std::vector<std::string> paths{};      // on the name (path_filter.h); an object without a name matches none
-  std::vector<std::string> processes{};  // on the base name of the image
+  std::vector<std::string> processes{};  // on any name of the image (process_filter.h)
   FileOrder order = FileOrder::kTime;
   std::size_t lines = 0;  // of each list; 0 = all
   bool callers = false;   // list these, too

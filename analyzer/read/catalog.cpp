@@ -55,10 +55,11 @@ Result<void> read_processes(const store::Database& database, Catalog& catalog) {
 }
 
 Result<void> read_images(const store::Database& database, Catalog& catalog) {
-  auto done =
-      each_row(database, "SELECT id, process_id, ts_ns, path, argv FROM image ORDER BY id", [&](const SqlRow& row) {
-        const Image& image = catalog.images.append({ImageRowId(row.integer(0)), ProcessRowId(row.integer(1)),
-                                                    row.maybe_integer(2), text(row, 3), text(row, 4)});
+  auto done = each_row(
+      database, "SELECT id, process_id, ts_ns, path, argv, name, names FROM image ORDER BY id", [&](const SqlRow& row) {
+        const Image& image =
+            catalog.images.append({ImageRowId(row.integer(0)), ProcessRowId(row.integer(1)), row.maybe_integer(2),
+                                   text(row, 3), text(row, 4), text(row, 5), text(row, 6)});
         if (Process* process = catalog.processes.find(image.process_id)) process->images.push_back(image.id);
       });
   if (!done) return done;

@@ -31,6 +31,8 @@ struct Image {
   std::optional<std::int64_t> ts_ns;  // CLOCK_MONOTONIC
   std::string path;
   std::string argv;
+  std::string name;   // how a process with this image is called
+  std::string names;  // all names that it goes by, JSON
 };
 
 // How a process got its memory: process.origin in docs/schema.md.

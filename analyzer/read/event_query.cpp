@@ -19,6 +19,7 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/path_filter.h"
+#include "analyzer/read/process_filter.h"
 #include "analyzer/read/query.h"
 #include "support/text.h"
 #include "syscalls/errno_names.h"
@@ -163,14 +164,8 @@ class Condition {
     }
     if (filter.processes.empty()) return;
     std::vector<ImageRowId> images;
-    for (const Image& image : catalog.images) {
-      const std::string name(base_name(image.path));
-      for (const std::string& glob : filter.processes) {
-        if (sqlite3_strglob(glob.c_str(), name.c_str()) != 0) continue;
-        images.push_back(image.id);
-        break;
-      }
-    }
+    for (const Image& image : catalog.images)
+      if (goes_by(image, filter.processes)) images.push_back(image.id);
     add_any_of("e.image_id", images, nullptr);
   }
 
@@ -429,7 +424,7 @@ class EventReader {
       out.thread = thread->name;
       if (const Process* process = catalog_->processes.find(thread->process_id)) out.pid = process->pid;
     }
-    if (const Image* image = catalog_->images.find(ImageRowId(row.integer(4)))) out.process = base_name(image->path);
+    if (const Image* image = catalog_->images.find(ImageRowId(row.integer(4)))) out.process = image->name;
     if (const Kind* kind = catalog_->kinds.find(KindRowId(row.integer(5)))) {
       out.call = kind->name;
       out.source = kind->source;

@@ -24,7 +24,7 @@ namespace uscope::analyzer {
 struct EventFilter {
   std::vector<std::int64_t> pids{};  // of the initial namespace
   std::vector<std::int64_t> tids{};
-  std::vector<std::string> processes{};             // GLOB on the base name of the image
+  std::vector<std::string> processes{};             // GLOB on any name of the image
   std::optional<std::vector<std::string>> calls{};  // names; an empty list matches nothing
   bool failed = false;                              // only events whose result is an error number
   std::vector<std::int64_t> errors{};               // errno, positive
@@ -86,7 +86,7 @@ struct EventRow {
   std::string how;
   std::int64_t pid = 0;
   std::int64_t tid = 0;
-  std::string process;  // base name of the image
+  std::string process;  // name of the image
   std::string thread;
   std::string call;
   std::string source;  // kind.class: "syscall", …; empty if unknown

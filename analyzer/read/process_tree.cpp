@@ -8,7 +8,6 @@
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
-#include "support/text.h"
 
 namespace uscope::analyzer {
 namespace {
@@ -21,11 +20,14 @@ ProcessNode make_node(const Catalog& catalog, const Process& process) {
   const Process* parent = catalog.processes.find(process.parent_id);
   if (parent) node.parent_pid = parent->pid;
   node.parent_missing = process.parent_id && !parent;
-  if (const Image* image = catalog.last_image(process)) node.name = base_name(image->path);
-  if (const Image* image = catalog.inherited_image(process)) node.inherited_path = image->path;
+  if (const Image* image = catalog.last_image(process)) node.name = image->name;
+  if (const Image* image = catalog.inherited_image(process)) {
+    node.inherited_path = image->path;
+    node.inherited_name = image->name;
+  }
   for (const ImageRowId id : process.images) {
     const Image& image = *catalog.images.find(id);
-    node.images.push_back({image.id, catalog.since_start(image.ts_ns), image.path, image.argv});
+    node.images.push_back({image.id, catalog.since_start(image.ts_ns), image.path, image.argv, image.name});
   }
   node.start_ns = catalog.since_start(process.start_ns);
   node.end_ns = catalog.since_start(process.end_ns);

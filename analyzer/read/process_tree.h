@@ -22,6 +22,7 @@ struct ImageSpan {
   std::optional<std::int64_t> ts_ns;  // since the trace's start; nullopt if unknown
   std::string path;
   std::string argv;
+  std::string name;
 };
 
 struct ProcessNode {
@@ -31,8 +32,9 @@ struct ProcessNode {
   std::optional<std::int64_t> parent_pid;
   bool parent_missing = false;  // the store names a parent that it does not hold
   bool in_circle = false;       // its parent links led back to itself
-  std::string name;             // base name of the last image
+  std::string name;             // of the last image
   std::string inherited_path;   // the image at its start: its parent's then; empty if unknown
+  std::string inherited_name;   // of that
   std::vector<ImageSpan> images;
   std::optional<std::int64_t> start_ns;  // since the trace's start
   std::optional<std::int64_t> end_ns;

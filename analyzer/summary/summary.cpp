@@ -12,7 +12,6 @@
 #include "analyzer/read/event_totals.h"
 #include "analyzer/read/query.h"
 #include "analyzer/summary/signals.h"
-#include "support/text.h"
 #include "syscalls/call_traits.h"
 #include "trace/loss_class.h"
 #include "trace/names.h"
@@ -224,7 +223,7 @@ ProcessLine Summarizer::process_line(const Process& process) const {
   line.ns_pid = process.ns_pid;
   if (const Process* parent = catalog_.processes.find(process.parent_id)) line.parent_pid = parent->pid;
   if (const Image* image = catalog_.last_image(process)) {
-    line.name = base_name(image->path);
+    line.name = image->name;
     line.path = image->path;
     line.argv = image->argv;
   }
@@ -267,7 +266,7 @@ Result<void> Summarizer::threads() {
                     .between_ns = totals.gap_ns};
     if (const Process* process = catalog_.processes.find(thread.process_id)) {
       line.pid = process->pid;
-      if (const Image* image = catalog_.last_image(*process)) line.process = base_name(image->path);
+      if (const Image* image = catalog_.last_image(*process)) line.process = image->name;
     }
     lines.push_back(std::move(line));
   }
@@ -422,8 +421,7 @@ Result<std::vector<CallInstance>> Summarizer::instances_of(const std::vector<Sin
         instance.thread = thread->name;
         if (const Process* process = catalog_.processes.find(thread->process_id)) instance.pid = process->pid;
       }
-      if (const Image* image = catalog_.images.find(ImageRowId(row.integer(5))))
-        instance.process = base_name(image->path);
+      if (const Image* image = catalog_.images.find(ImageRowId(row.integer(5)))) instance.process = image->name;
       instance.function = text(row, 6);
       instance.module = text(row, 7);
       instance.fallback = row.integer(8) != 0;

@@ -52,7 +52,7 @@ struct ProcessLine {
   std::int64_t pid = 0;
   std::int64_t ns_pid = 0;
   std::optional<std::int64_t> parent_pid;
-  std::string name;  // base name of its last image
+  std::string name;  // that of its last image
   std::string path;
   std::string argv;
   std::optional<std::int64_t> start_ns;
@@ -178,7 +178,7 @@ struct GapLine {
 struct ThreadLine {
   std::int64_t pid = 0;
   std::int64_t tid = 0;
-  std::string process;  // base name of its process's last image
+  std::string process;  // that of its process's last image
   std::string thread;
   std::uint64_t events = 0;
   std::uint64_t errors = 0;

@@ -18,16 +18,12 @@ namespace {
 using analyzer::ProcessNode;
 using analyzer::ProcessTree;
 
-std::string name_of(const std::string& path) {
-  return std::string(base_name(path));
-}
-
 // The programs of a process in order: "bash → make"; consecutive repetitions count once.
 std::string programs(const ProcessNode& node) {
   std::vector<std::string> names;
-  if (!node.inherited_path.empty()) names.push_back(name_of(node.inherited_path));
+  if (!node.inherited_path.empty()) names.push_back(node.inherited_name);
   for (const auto& image : node.images)
-    if (names.empty() || names.back() != name_of(image.path)) names.push_back(name_of(image.path));
+    if (names.empty() || names.back() != image.name) names.push_back(image.name);
   if (names.empty()) return "?";
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : " → ") + name;

@@ -137,7 +137,9 @@ void LivePrinter::on_string(const usc_string& string) {
 }
 
 void LivePrinter::on_image(const usc_exec& exec) {
-  programs_.define(trace::ImageId(exec.image), {exec.data, exec.path_bytes});
+  const auto bytes = std::span(reinterpret_cast<const std::byte*>(&exec), exec.head.size);
+  const store::ImageFacts image = store::image_facts({exec.head, bytes, 0});
+  programs_.define(trace::ImageId(exec.image), image.names("").name());
   // The exec that starts the launched command counts as a call of that command.
   programs_.inherit(trace::ProcessId(exec.process), trace::ImageId(exec.image));
   if (programs_.is_full() && !std::exchange(told_of_names_, true)) {
@@ -145,10 +147,9 @@ void LivePrinter::on_image(const usc_exec& exec) {
     std::fputs("uscope: too many different programs for --print: further ones have ? for their name\n", stderr);
   }
   if (!takes_strings_ || exec.old_tid == 0) return;
-  const auto bytes = std::span(reinterpret_cast<const std::byte*>(&exec), exec.head.size);
   std::deque<store::ImageFacts>& images = task(trace::TaskId(exec.head.task)).images;
   if (images.size() >= kMostImages) images.pop_front();  // the calls that made them are not recorded
-  images.push_back(store::image_facts({exec.head, bytes, 0}));
+  images.push_back(image);
 }
 
 void LivePrinter::on_open_call(const usc_event& event) {
@@ -242,7 +243,8 @@ void LivePrinter::add_image(const usc_event& event, Task& task, analyzer::EventR
   task.images.pop_front();
   const std::size_t path = path_of_exec(event);
   if (path == std::string_view::npos) return;
-  for (const auto& [arg, text] : {std::pair(path, &image.path), std::pair(path + 1, &image.argv)})
+  const std::string argv = image.argv_json();
+  for (const auto& [arg, text] : {std::pair(path, &image.path), std::pair(path + 1, &argv)})
     if (!text->empty())
       row.strings.push_back({static_cast<int>(arg), *text, false, analyzer::EventString::Source::kProgram});
 }

@@ -5,9 +5,9 @@
 
 namespace uscope::cli {
 
-void ProgramNames::define(trace::ImageId image, std::string_view path) {
+void ProgramNames::define(trace::ImageId image, std::string_view bytes) {
   if (!image) return;
-  const std::string name = trace_text(base_name(path));
+  const std::string name = trace_text(bytes);
   auto at = numbers_.find(name);
   if (at == numbers_.end()) {
     if (names_.size() >= most_) {

@@ -23,11 +23,12 @@ class ProgramNames {
   // `most`: so many different names; images with further ones have none.
   explicit ProgramNames(std::size_t most = kMostNames) : most_(most) {}
 
-  void define(trace::ImageId image, std::string_view path);
+  // `bytes`: its name, as the program gave it.
+  void define(trace::ImageId image, std::string_view bytes);
   // A process's image before its first exec that is seen; the first one that is given stays.
   void inherit(trace::ProcessId process, trace::ImageId image);
 
-  // The base name of an image, of a process's first one if `image` is none; "" if it is not known.
+  // The name of an image, of a process's first one if `image` is none; "" if it is not known.
   [[nodiscard]] const std::string& of(trace::ImageId image, trace::ProcessId process) const;
   [[nodiscard]] bool knows(trace::ImageId image, trace::ProcessId process) const;
 

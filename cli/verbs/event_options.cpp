@@ -70,7 +70,7 @@ void add_event_options(Verb& verb, EventOptions& options) {
   analyzer::EventFilter& filter = options.filter;
   take_number(verb.add_option("-p,--pid", filter.pids, "of these processes"), 0, kMostNumber)->type_name("PID");
   take_number(verb.add_option("--tid", filter.tids, "of these threads"), 0, kMostNumber)->type_name("TID");
-  add_globs(verb, "--process", filter.processes, "only calls of programs whose base name matches");
+  add_globs(verb, "--process", filter.processes, "only calls of processes that go by such a name: nginx");
   add_calls(
       verb, options.calls,
       "only these calls: names, %file %process %network %desc %memory %signal %ipc %wait %sync, all, ! to exclude; "

@@ -128,6 +128,7 @@ Result<int> run_events(const EventsOptions& options) {
   if (!catalog) return catalog.error();
   if (options.times == Times::kWall && !catalog->since_1970(0))
     return Error{"the trace does not say when it began", "leave out -t: times are then relative to its start"};
+  const bool unknown = warn_of_unknown_processes(filter->processes, *catalog);
   std::optional<analyzer::StackReader> stacks;
   if (options.stack || options.id) {
     auto reader = analyzer::StackReader::create(*database);
@@ -141,7 +142,7 @@ Result<int> run_events(const EventsOptions& options) {
   printer.finish();
   if (auto written = out.finish(); !written) return written.error();
   // Nothing that is printed looks like a fault of the command.
-  if (!printer.any())
+  if (!printer.any() && !unknown)
     if (auto said = say_none_match(options.file.string(), *database, *catalog, *filter); !said) return said.error();
   return 0;
 }

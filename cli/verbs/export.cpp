@@ -17,6 +17,7 @@
 #include "cli/session/interruption.h"
 #include "cli/session/output_owner.h"
 #include "cli/terminal/output.h"
+#include "cli/verbs/shared_options.h"
 #include "store/db/database.h"
 #include "store/files/output_file.h"
 #include "support/private_file.h"
@@ -48,6 +49,7 @@ Result<void> write_folded(const ExportOptions& options, const store::Database& d
   auto filter = event_filter(options.events);
   if (!filter) return filter.error();
   if (auto done = complete_times(options.events, *catalog, *filter); !done) return done;
+  warn_of_unknown_processes(filter->processes, *catalog);
   exporters::FoldedOptions folded = options.folded;
   folded.filter = std::move(*filter);
   auto totals = exporters::fold_stacks(database, *catalog, folded, [&](const std::string& stack, std::uint64_t weight) {

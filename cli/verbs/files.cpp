@@ -40,7 +40,7 @@ void add_files(CommandLine& line) {
   verb->add_option("FILE.db", options->file, "a trace that `uscope record` or `uscope load` has written")->required();
   add_globs(*verb, "--path", options->query.paths,
             "only objects whose path, address, kind or base name matches, and their callers");
-  add_globs(*verb, "--process", options->query.processes, "only calls of programs whose base name matches");
+  add_globs(*verb, "--process", options->query.processes, "only calls of processes that go by such a name: nginx");
   verb->add_choice("--sort", options->query.order, "what the largest come first by",
                    {{"time", FileOrder::kTime},
                     {"bytes", FileOrder::kBytes},
@@ -59,6 +59,7 @@ Result<int> run_files(const FilesOptions& options) {
   if (!database) return database.error();
   auto catalog = analyzer::read_catalog(*database);
   if (!catalog) return catalog.error();
+  warn_of_unknown_processes(options.query.processes, *catalog);
   analyzer::FileQuery query = options.query;
   query.callers = query.callers || !query.paths.empty();
   auto table = analyzer::read_files(*database, *catalog, query);

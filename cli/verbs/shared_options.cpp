@@ -3,11 +3,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "analyzer/read/app_modules.h"
+#include "analyzer/read/process_filter.h"
 #include "cli/terminal/text_width.h"
 #include "support/text.h"
 
@@ -57,6 +60,20 @@ void add_globs(Verb& verb, const std::string& name, std::vector<std::string>& gl
           },
           help)
       ->type_name("GLOB");
+}
+
+bool warn_of_unknown_processes(const std::vector<std::string>& globs, const analyzer::Catalog& catalog) {
+  if (globs.empty()) return false;
+  const std::vector<std::string> names = analyzer::names_instead_of(globs, catalog);
+  if (names.empty()) return false;
+  constexpr std::size_t kShown = 20;
+  std::string text = fmt::format("uscope: no process goes by the name {}\nhint: those of this recording are ",
+                                 printable_in_quotes(to_utf8(globs.front())));
+  for (std::size_t i = 0; i < std::min(kShown, names.size()); i++)
+    text += (i == 0 ? "" : ", ") + printable(to_utf8(names[i]));
+  if (names.size() > kShown) text += fmt::format(" and {} more", group_digits(names.size() - kShown));
+  std::fputs((text + "\n").c_str(), stderr);
+  return true;
 }
 
 void add_app_module(Verb& verb, std::vector<std::string>& globs) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/read/catalog.h"
 #include "cli/options/command_line.h"
 #include "cli/session/record_plan.h"
 #include "cli/terminal/output.h"
@@ -35,6 +36,10 @@ void add_globs(Verb& verb, const std::string& name, std::vector<std::string>& gl
 void add_app_module(Verb& verb, std::vector<std::string>& globs);
 // An error if no module of the trace matches.
 [[nodiscard]] Result<void> count_app_modules(const store::Database& database, const std::vector<std::string>& globs);
+
+// Says on stderr that no process of the trace goes by one of the GLOBs of --process, and which processes there are.
+// Returns whether it did.
+bool warn_of_unknown_processes(const std::vector<std::string>& globs, const analyzer::Catalog& catalog);
 
 void add_debuginfod(Verb& verb, DebuginfodChoice& choice);
 

@@ -7,8 +7,8 @@
  *   is that one, cut to 15 bytes, and counts as it is;
  * - its argument number 0, as it was given to exec;
  * - that of the script that it interprets (uscope/interpreter.h).
- * At an exec, all of these are looked at. Of processes that run already, the tracer looks at them (tracer/process/
- * process_list.h, `ProcessNames`) and gives the numbers of those that match. The kernel side looks at the first thread's
+ * At an exec, all of these are looked at. Of processes that run already, the tracer looks at them (trace/process_names.h,
+ * `ProcessNames`) and gives the numbers of those that match. The kernel side looks at the first thread's
  * name and the executable's, and of the current process at its arguments, for those that have come since.
  */
 #ifndef USCOPE_TARGET_H

@@ -24,7 +24,7 @@ CREATE TABLE process(
   space INTEGER, origin TEXT CHECK (origin IN ('exec', 'fork', 'clone')));
 CREATE TABLE image(
   id INTEGER PRIMARY KEY, process_id INTEGER NOT NULL REFERENCES process(id), ts_ns INTEGER NOT NULL,
-  path TEXT NOT NULL, argv TEXT NOT NULL);
+  path TEXT NOT NULL, argv TEXT NOT NULL, name TEXT NOT NULL, names TEXT NOT NULL);
 CREATE TABLE thread(
   id INTEGER PRIMARY KEY, process_id INTEGER REFERENCES process(id), tid INTEGER, ns_tid INTEGER, name TEXT,
   start_ns INTEGER, end_ns INTEGER);
@@ -117,15 +117,13 @@ CREATE TABLE unwind_table(
 CREATE TABLE errno_name(number INTEGER PRIMARY KEY, name TEXT NOT NULL);
 )sql";
 
-// The base name of a path: what remains when everything up to the last slash is cut off. rtrim() removes from the end
-// all characters that are not a slash. v_event uses inner joins for everything that each event has, so that SQLite can
+// v_event uses inner joins for everything that each event has, so that SQLite can
 // start with any of these tables: with a call, a process, or with a trigger, through trigger_of_stack, which also has a
 // row for "no stack".
 constexpr const char* kViews = R"sql(
 CREATE VIEW v_event AS
 SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how AS how, process.pid AS pid,
-  thread.tid AS tid, substr(image.path, length(rtrim(image.path, replace(image.path, '/', ''))) + 1) AS process,
-  thread.name AS thread, kind.name AS kind, kind.class AS class, event.result AS result, errno_name.name AS errno,
+  thread.tid AS tid, image.name AS process, thread.name AS thread, kind.name AS kind, kind.class AS class, event.result AS result, errno_name.name AS errno,
   event.stack_id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS "trigger",
   module.path AS trigger_module, stack.folded AS folded
 FROM event

@@ -13,14 +13,6 @@ constexpr std::uint32_t kMostFiles = 0xffff;   // a frame holds 16 bits of its f
 constexpr std::size_t kMostNamedKinds = 4096;  // the module gives out fewer
 constexpr std::size_t kMostHandlers = 65536;   // those beyond have no names
 
-// Arguments as a JSON array of texts. A list that was cut off ends with "…"; its last argument may be cut too.
-std::string argv_json(std::string_view bytes, bool cut) {
-  nlohmann::json array = nlohmann::json::array();
-  for (const std::string_view argument : trace::split_nul(bytes)) array.push_back(trace_text(argument));
-  if (cut) array.push_back("…");
-  return array.dump();
-}
-
 }  // namespace
 
 std::pair<std::uint64_t, trace::MmId> handler_key(std::uint64_t frame, trace::MmId mm) {
@@ -35,8 +27,27 @@ ImageFacts image_facts(const trace::RawRecord& record) {
   image.exe_file = trace::FileId(exec.exe_file);
   image.time = exec.head.time;
   image.path = trace_text(record.data<usc_exec>(0, exec.path_bytes));
-  image.argv = argv_json(record.data<usc_exec>(exec.path_bytes, exec.argv_bytes), exec.argv_total > exec.argv_bytes);
+  image.comm = trace::fixed_text(exec.name, sizeof(exec.name));
+  image.arguments = record.data<usc_exec>(exec.path_bytes, exec.argv_bytes);
+  image.cut = exec.argv_total > exec.argv_bytes;
   return image;
+}
+
+std::string ImageFacts::argv_json() const {
+  nlohmann::json array = nlohmann::json::array();
+  for (const std::string_view argument : trace::split_nul(arguments)) array.push_back(trace_text(argument));
+  if (cut) array.push_back("…");
+  return array.dump();
+}
+
+trace::ProcessNames ImageFacts::names(std::string_view executable) const {
+  trace::ProcessNames names;
+  names.executable = base_name(bytes_of(executable));
+  names.comm = comm;
+  names.title = arguments.substr(0, arguments.find('\0'));
+  names.script = trace::script_of(names.executable, arguments);
+  names.path = bytes_of(path);
+  return names;
 }
 
 void Definitions::add(const trace::RawRecord& record) {

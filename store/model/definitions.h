@@ -14,6 +14,7 @@
 #include "store/model/logged_stacks.h"
 #include "store/model/stack_table.h"
 #include "trace/ids.h"
+#include "trace/process_names.h"
 #include "trace/raw_record.h"
 
 namespace uscope::store {
@@ -54,8 +55,15 @@ struct ImageFacts {
   trace::TaskId task;  // that called exec, 0 = it was running when tracing began
   trace::FileId exe_file;
   std::uint64_t time = 0;
-  std::string path;
-  std::string argv;  // JSON
+  std::string path;       // trace's text
+  std::string comm;       // of its first thread, then
+  std::string arguments;  // NUL-separated, as the kernel side read them
+  bool cut = false;       // there were more
+
+  // The arguments as a JSON array of texts. A list that was cut off ends with "…"; its last argument may be cut too.
+  [[nodiscard]] std::string argv_json() const;
+  // How a process with this image is called; `executable`: the path of its file, a trace's text.
+  [[nodiscard]] trace::ProcessNames names(std::string_view executable) const;
 };
 
 struct FileFacts {

@@ -134,7 +134,8 @@ const StringWriter::ExecArgs& StringWriter::exec_args(const usc_event& event) {
 Result<void> StringWriter::write_exec(EventRowId event_id, const usc_event& event, ExecArgs args) {
   const ImageFacts* image = image_of(event);
   if (image == nullptr) return {};
-  for (const auto& [arg, text] : {std::pair(args.path, &image->path), std::pair(args.argv, &image->argv)}) {
+  const std::string argv = image->argv_json();
+  for (const auto& [arg, text] : {std::pair(args.path, &image->path), std::pair(args.argv, &argv)}) {
     if (text->empty()) continue;
     auto id = strings_.intern(*text);
     if (!id) return id.error();

@@ -33,7 +33,7 @@ NameSearch::NameSearch(const std::vector<std::string>& wanted) {
   for (const std::string& name : wanted) wanted_.push_back({name, false});
 }
 
-bool NameSearch::take(std::uint32_t pid, const ProcessNames& names) {
+bool NameSearch::take(std::uint32_t pid, const trace::ProcessNames& names) {
   bool matches = false;
   for (Wanted& wanted : wanted_) {
     if (!names.has(wanted.name)) continue;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tracer/process/process_list.h"
+#include "trace/process_names.h"
 
 namespace uscope::tracer {
 
@@ -22,7 +22,7 @@ class NameSearch {
   explicit NameSearch(const std::vector<std::string>& wanted);
 
   // Takes a running process; returns whether it goes by one of the names.
-  bool take(std::uint32_t pid, const ProcessNames& names);
+  bool take(std::uint32_t pid, const trace::ProcessNames& names);
 
   // The names that no process had which was taken.
   [[nodiscard]] std::vector<MissingName> missing() const;

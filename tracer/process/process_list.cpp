@@ -2,6 +2,7 @@
 #include "tracer/process/process_list.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/openat2.h>
@@ -22,7 +23,7 @@
 
 #include "support/text.h"
 #include "support/unique_fd.h"
-#include "uscope/interpreter.h"
+#include "uscope/record.h"
 
 namespace uscope::tracer {
 namespace {
@@ -96,10 +97,21 @@ std::uint32_t parent_of(std::uint32_t pid) {
   return parent;
 }
 
-std::uint32_t language_of(const std::string& executable) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, executable.data(), std::min(executable.size(), sizeof(word)));
-  return usc_language_of(word);
+// The address of the path that exec was given, from the auxiliary vector: pairs of words as wide as the program's, the
+// first of a type. 0: there is none.
+template <typename Word>
+std::uint64_t address_of_executed_path(const std::string& vector) {
+  struct Entry {
+    Word type;
+    Word value;
+  };
+  for (std::size_t at = 0; at + sizeof(Entry) <= vector.size(); at += sizeof(Entry)) {
+    Entry entry{};
+    std::memcpy(&entry, vector.data() + at, sizeof(entry));
+    if (entry.type == AT_NULL) return 0;
+    if (entry.type == AT_EXECFN) return entry.value;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -150,41 +162,32 @@ std::string executable_of(std::uint32_t pid) {
   return path_behind(tid, proc_path(tid, "exe"));
 }
 
-std::string script_of(const std::string& executable, std::string_view arguments) {
-  usc_argument_scan scan{};
-  scan.language = language_of(executable);
-  if (scan.language == USC_NO_LANGUAGE) return "";
-  std::array<char, USC_ARGUMENT_BYTES> text{};
-  const std::size_t bytes = arguments.copy(text.data(), text.size() - 1);
-  for (std::uint32_t i = 0; i <= bytes && usc_scan_argument(&scan, text.data(), i) == 0; i++) {
-  }
-  return scan.found != 0 ? std::string(text.data() + scan.base) : "";
+std::string executed_path_of(std::uint32_t pid) {
+  const std::uint32_t tid = living_thread_of(pid);
+  std::ifstream file(proc_path(tid, "auxv"), std::ios::binary);
+  constexpr std::size_t kMostBytes = 4096;
+  std::string vector(kMostBytes, '\0');
+  file.read(vector.data(), kMostBytes);
+  vector.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  std::uint64_t address = address_of_executed_path<std::uint64_t>(vector);
+  if (address == 0) address = address_of_executed_path<std::uint32_t>(vector);
+  if (address == 0) return "";
+  const UniqueFd memory(open(proc_path(tid, "mem").c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, USC_PATH_BYTES> text{};
+  const ssize_t bytes = pread(memory.get(), text.data(), text.size(), static_cast<off_t>(address));
+  return bytes <= 0 ? "" : std::string(text.data(), strnlen(text.data(), static_cast<std::size_t>(bytes)));
 }
 
-ProcessNames names_of(std::uint32_t pid) {
-  ProcessNames names;
+trace::ProcessNames names_of(std::uint32_t pid) {
+  trace::ProcessNames names;
   names.executable = base_name(executable_of(pid));
   if (names.executable.empty()) return names;
   const std::string arguments = command_line_of(pid);
   names.comm = name_of(pid);
   names.title = arguments.c_str();
-  names.script = script_of(names.executable, arguments);
+  names.script = trace::script_of(names.executable, arguments);
+  names.path = executed_path_of(pid);
   return names;
-}
-
-std::vector<std::string> ProcessNames::all() const {
-  std::string_view first_word = std::string_view(title).substr(0, title.find(' '));
-  if (first_word.ends_with(':')) first_word.remove_suffix(1);
-  std::vector<std::string> names;
-  for (const std::string_view name : {base_name(first_word), std::string_view(comm), base_name(title),
-                                      std::string_view(executable), std::string_view(script)})
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
-  return names;
-}
-
-bool ProcessNames::has(std::string_view name) const {
-  const std::vector<std::string> names = all();
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {

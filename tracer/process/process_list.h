@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/process_names.h"
+
 namespace uscope::tracer {
 
 // What /proc appends to the path of a file that has been deleted.
@@ -35,24 +37,12 @@ inline constexpr std::string_view kDeleted = " (deleted)";
 // deleted file, the path that it had.
 [[nodiscard]] std::string executable_of(std::uint32_t pid);
 
-// The names that a process goes by (include/uscope/target.h), all "" for kernel threads and processes that have ended.
-struct ProcessNames {
-  std::string executable;  // base name of its executable, whatever link led to it
-  std::string comm;        // of its first thread, at most 15 bytes: at first that of the file that it executed
-  std::string title;       // its argument number 0, which some programs change into a description of themselves
-  std::string script;      // base name of what it interprets (script_of)
+// The path that was given to the exec which made its image, from where exec left it in the process's memory. "" if that
+// cannot be read. A process can write there, as it can change its arguments.
+[[nodiscard]] std::string executed_path_of(std::uint32_t pid);
 
-  // Whether it goes by this name. Of the title, the part behind the last slash counts, or that of its first word:
-  // "redis-server" of "/usr/bin/redis-server *:6379".
-  [[nodiscard]] bool has(std::string_view name) const;
-  // Those names, each once. The name of the first thread may be cut, and is not the first one.
-  [[nodiscard]] std::vector<std::string> all() const;
-};
-[[nodiscard]] ProcessNames names_of(std::uint32_t pid);
-
-// What a program of this name interprets by its arguments, each of which ends with NUL: the base name of a script, or
-// the name of a module or class. "" if it is no interpreter, or is given no script (uscope/interpreter.h).
-[[nodiscard]] std::string script_of(const std::string& executable, std::string_view arguments);
+// The names that a process goes by; all "" for kernel threads and processes that have ended.
+[[nodiscard]] trace::ProcessNames names_of(std::uint32_t pid);
 
 // An executable mapping of a file; the path is as from executable_of().
 struct ExecutableMapping {

@@ -13,7 +13,7 @@ namespace uscope::tracer {
 
 struct ProcessPortrait {
   std::string name;  // of its first thread
-  std::string path;
+  std::string path;  // given to exec; its executable's if that is not known
   std::string arguments;
   std::uint64_t descriptors_ns = 0;  // when they were read
   std::vector<OpenDescriptor> descriptors;

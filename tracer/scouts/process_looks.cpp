@@ -52,7 +52,11 @@ void look_at_process(ScoutDesk& desk) {
   ScoutWriter out;
   const std::uint64_t now = monotonic_ns();
   const auto descriptors = with_descriptors ? open_descriptors_of(pid) : std::vector<OpenDescriptor>();
-  out.put_text(executable_of(pid)).put_text(command_line_of(pid, kMostArguments)).put_text(name_of(pid)).put(now);
+  const std::string executed = executed_path_of(pid);
+  out.put_text(executed.empty() ? executable_of(pid) : executed)
+      .put_text(command_line_of(pid, kMostArguments))
+      .put_text(name_of(pid))
+      .put(now);
   desk.goes_to(0);
   out.put(has_io_uring(pid));
   put_descriptors(out, descriptors);
@@ -68,9 +72,9 @@ void list_descriptors(ScoutDesk& desk) {
 
 void look_at_names(ScoutDesk& desk) {
   ScoutReader in(desk.request().bytes);
-  const ProcessNames names = uscope::tracer::names_of(in.get<std::uint32_t>());
+  const trace::ProcessNames names = uscope::tracer::names_of(in.get<std::uint32_t>());
   ScoutWriter out;
-  out.put_text(names.executable).put_text(names.comm).put_text(names.title).put_text(names.script);
+  out.put_text(names.executable).put_text(names.comm).put_text(names.title).put_text(names.script).put_text(names.path);
   desk.answer(out.bytes());
 }
 
@@ -260,8 +264,8 @@ std::vector<OpenDescriptor> ProcessLooks::descriptors_of(std::uint32_t pid) {
   return get_descriptors(in);
 }
 
-ProcessNames ProcessLooks::names_of(std::uint32_t pid) {
-  ProcessNames names;
+trace::ProcessNames ProcessLooks::names_of(std::uint32_t pid) {
+  trace::ProcessNames names;
   const auto answer = ask(scouts_, pid, look_at_names, request_for(pid));
   if (!answer) return names;
   ScoutReader in(answer->bytes);
@@ -269,6 +273,7 @@ ProcessNames ProcessLooks::names_of(std::uint32_t pid) {
   names.comm = in.get_text();
   names.title = in.get_text();
   names.script = in.get_text();
+  names.path = in.get_text();
   return names;
 }
 

@@ -54,7 +54,7 @@ class ProcessLooks final : public PortraitSource {
 
   std::optional<ProcessPortrait> portrait_of(std::uint32_t pid, bool with_descriptors) override;
   std::vector<OpenDescriptor> descriptors_of(std::uint32_t pid) override;
-  ProcessNames names_of(std::uint32_t pid);
+  trace::ProcessNames names_of(std::uint32_t pid);
   std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid);
   // Calls the function of library_search.h. `pid`: the process that needs these files and may block this.
   std::vector<std::string> asked_for(std::uint32_t pid, const symbolizer::ElfFacts& facts, const std::string& path);

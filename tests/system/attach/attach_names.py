@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """--app: every name that ps, pgrep and systemctl show for a process finds it, whether it runs already or is started later; names that
 no process has come with those that are like them. Needs root and a backend; usage: attach_names.py USCOPE FIXTURES"""
+import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -81,6 +83,54 @@ class Names(AttachCase):
         self.assertIn("1 thread runs already", self.text())
         self.finish(tracer)
         self.assertEqual(self.rows("SELECT pid FROM process"), [(running.pid,)])
+
+    def calls_of(self, db, name):
+        """The calls that `--process NAME` finds, by the process's name that stands before them."""
+        done = subprocess.run([USCOPE, "events", db, "--process", name, "--format", "json"], capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {event["process"] for event in json.loads(done.stdout)["events"]}
+
+    def check_one_name(self, name, others, *command, **kwargs):
+        """Attached to and launched, it has this name, and is found by the others."""
+        running = self.start(*command, stdin=subprocess.PIPE, **kwargs)
+        self.wait_until_asleep(running.pid, 1)
+        tracer = self.attach("--pid", str(running.pid))
+        running.stdin.close()
+        running.wait()
+        tracer.wait(WAIT)
+        launched = self.path("launched.db")
+        done = subprocess.run([USCOPE, "record", "-q", "-o", launched, *BACKEND_OPTIONS, "--", *command], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=WAIT, check=False, **kwargs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for db in (self.db, launched):
+            for wanted in (name, *others):
+                self.assertEqual(self.calls_of(db, wanted), {name}, (db, wanted))
+            none = subprocess.run([USCOPE, "events", db, "--process", "no-such-name"], capture_output=True, text=True, timeout=WAIT, check=False)
+            self.assertIn("no process goes by the name \"no-such-name\"\n", none.stderr)
+            self.assertIn(name, none.stderr)
+        done = subprocess.run([USCOPE, "diff", "--normal", self.db, "--abnormal", launched], capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("programs that ran", done.stdout)
+
+    # As redis-server is a link to redis-check-rdb, and awk one to mawk.
+    def test_a_link_has_one_name_attached_and_launched(self):
+        name = f"linked-by-a-long-name-{self.number}"
+        path = os.path.join(self.folder.name, name)
+        os.symlink(shutil.which("cat"), path)
+        self.check_one_name(name, ["cat", name[:15]], path)
+
+    def test_an_interpreter_has_one_name_attached_and_launched(self):
+        name = f"python-{self.number}"
+        path = os.path.join(self.folder.name, name)
+        os.symlink(os.path.realpath(sys.executable), path)
+        script = self.script(f"one-name-{self.number}.py", "import sys; sys.stdin.read()")
+        self.check_one_name(name, [os.path.basename(os.path.realpath(sys.executable)), os.path.basename(script)], path, script)
+
+    def test_a_script_has_one_name_attached_and_launched(self):
+        name = f"one-name-{self.number}.sh"
+        script = self.script(name, "#!/bin/sh\nread line || true\n")
+        os.chmod(script, 0o755)
+        self.check_one_name(name, ["sh", os.path.basename(os.path.realpath("/bin/sh"))], script)
 
     def test_another_argument_is_no_name(self):
         name = f"argument-{self.number}"

@@ -164,7 +164,8 @@ class HungStore {
                   : process.executed      ? "exec"
                                           : "fork") +
             ");";
-    if (process.executed) out_ += "INSERT INTO image VALUES(" + number + "," + number + ", 1, '/usr/bin/app', '[]');";
+    if (process.executed)
+      out_ += "INSERT INTO image VALUES(" + number + "," + number + ", 1, '/usr/bin/app', '[]', 'app', '[\"app\"]');";
   }
 
   int kind(const std::string& name, const std::string& abi) {

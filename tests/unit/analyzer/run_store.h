@@ -62,7 +62,7 @@ inline void write_run(const std::filesystem::path& path, const MadeRun& run) {
   for (const auto& [key, value] : meta) sql += "INSERT INTO meta VALUES(" + quoted(key) + "," + quoted(value) + ");";
   for (std::size_t i = 0; i < run.programs.size(); i++)
     sql += "INSERT INTO image VALUES(" + std::to_string(i + 1) + ", 1, 5, " + quoted("/usr/sbin/" + run.programs[i]) +
-           ", '[]');";
+           ", '[]', " + quoted(run.programs[i]) + ", '[]');";
   std::map<std::string, int> kinds;
   std::map<std::string, int> strings;
   std::map<std::pair<std::string, std::string>, int> stacks;

@@ -44,11 +44,12 @@ INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exi
   (6, 105, 6, 7,    1000700000000, 1000800000000, 0, NULL, 0),
   (7, 106, 7, 6,    1000710000000, 1000800000000, 0, NULL, 0);
 INSERT INTO image VALUES
-  (1, 1, 1000000000000, '/usr/bin/bash', '["bash","-c","make -j2"]'),
-  (2, 1, 1000100000000, '/usr/bin/make', '["make","-j2"]'),
-  (3, 2, 1000210000000, '/usr/bin/gcc', '["gcc","-c","a.c"]'),
-  (4, 4, 1000410000000, CAST(x'2f746d702f' || x'HOSTILE' AS TEXT), CAST(x'HOSTILE' AS TEXT)),
-  (5, 5, 1000510000000, '/usr/bin/true', '["true"]');
+  (1, 1, 1000000000000, '/usr/bin/bash', '["bash","-c","make -j2"]', 'bash', '["bash"]'),
+  (2, 1, 1000100000000, '/usr/bin/make', '["make","-j2"]', 'make', '["make"]'),
+  (3, 2, 1000210000000, '/usr/bin/gcc', '["gcc","-c","a.c"]', 'gcc', '["gcc","x86_64-linux-gnu-gcc-12"]'),
+  (4, 4, 1000410000000, CAST(x'2f746d702f' || x'HOSTILE' AS TEXT), CAST(x'HOSTILE' AS TEXT),
+   'script>', CAST(x'HOSTILE' AS TEXT)),
+  (5, 5, 1000510000000, '/usr/bin/true', '["true"]', 'true', '["true"]');
 INSERT INTO thread VALUES
   (1, 1, 100, 1, 'make', 1000000000000, NULL), (2, 1, 110, 11, 'worker', 1000150000000, NULL),
   (3, 2, 101, 2, 'gcc', 1000200000000, NULL), (4, 3, 102, 3, 'make', 1000300000000, NULL),

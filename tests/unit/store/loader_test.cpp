@@ -128,6 +128,24 @@ TEST_F(LoaderTest, ForkExecLineageAndLifetimes) {
   EXPECT_EQ(rows("SELECT pid, process, thread FROM v_event ORDER BY id"), "200|app|child.sh\n200|child.sh|child.sh");
 }
 
+// As redis-server is a link to redis-check-rdb, and runc executes itself.
+TEST_F(LoaderTest, AnImageHasTheNamesThatItsProcessGoesBy) {
+  usual();
+  trace_->file(9, "/usr/bin/python3.11");
+  trace_->task({.task = 2, .process = 2, .parent_task = 1, .pid = 200, .tid = 200, .image = 1, .time = kStart + 100});
+  trace_->exec(2, 2, 2, 9, "/usr/bin/python3", std::string("python3\0-u\0/srv/serve.py\0", 24), kStart + 120);
+  trace_->exec(2, 2, 3, 9, "/proc/self/exe", std::string("/usr/bin/py init\0", 17), kStart + 130);
+  trace_->event({.task = 2, .entry = kStart + 140, .image = 3});
+  load();
+  EXPECT_EQ(rows("SELECT id, name FROM image ORDER BY id"), "1|app\n2|python3\n3|py");
+  for (const char* name : {"python3", "python3.11", "serve.py"})
+    EXPECT_EQ(
+        rows(std::string("SELECT count(*) FROM image, json_each(names) WHERE image.id = 2 AND value = '") + name + "'"),
+        "1")
+        << name;
+  EXPECT_EQ(rows("SELECT process FROM v_event"), "py");
+}
+
 // The last one that is told of, in whatever order the records come.
 TEST_F(LoaderTest, AProcessHasTheAddressSpaceOfItsLastProgram) {
   begin();
@@ -433,7 +451,7 @@ TEST_F(LoaderTest, MetaHoldsTheHeaderAndWhatTheTraceSays) {
   load();
   EXPECT_EQ(rows("SELECT key, value FROM meta ORDER BY key"),
             "complete|0\ncpus|2\nduration_ns|500\nhost|box\\xff\nordered|1\nraw_skipped_bytes|0\n"
-            "raw_unknown_records|0\nschema|10\nstart_ns|1000000000000\nutc_offset_ns|77");
+            "raw_unknown_records|0\nschema|11\nstart_ns|1000000000000\nutc_offset_ns|77");
 }
 
 TEST_F(LoaderTest, TracingBeganWhenTheTracerSaysOrWithItsFile) {

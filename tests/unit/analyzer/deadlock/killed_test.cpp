@@ -39,7 +39,8 @@ TEST_F(KilledTest, WaitsThatEndedByTheKillingLastedToIt) {
   expect_none(change([](HungTrace& t) { t.more_sql = "UPDATE process SET end_ns = NULL;"; }));
   expect_none(change([](HungTrace& t) {
     t.more_sql =
-        "INSERT INTO image VALUES(2, 1, 1000000000001, '/bin/other', '[]');UPDATE image SET ts_ns = 1 WHERE id = 1;";
+        "INSERT INTO image VALUES(2, 1, 1000000000001, '/bin/other', '[]', 'other', '[\"other\"]');UPDATE image SET "
+        "ts_ns = 1 WHERE id = 1;";
   }));
 }
 

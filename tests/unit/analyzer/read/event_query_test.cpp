@@ -45,6 +45,7 @@ TEST_F(EventQuery, EachFilterAlone) {
   EXPECT_EQ(ids({.tids = {110}}), (Ids{8}));
   EXPECT_EQ(ids({.processes = {"gc?"}}), (Ids{2, 5, 6, 10}));
   EXPECT_EQ(ids({.processes = {"bash", "true"}}), (Ids{1, 13, 14}));
+  EXPECT_EQ(ids({.processes = {"x86_64-linux-gnu-gcc-*"}}), (Ids{2, 5, 6, 10}));  // the file that gcc is a link to
   EXPECT_EQ(ids({.calls = {{"read", "futex"}}}), (Ids{12, 1, 3, 4, 8, 9}));
   EXPECT_EQ(ids({.calls = std::vector<std::string>{}}), Ids{});
   EXPECT_EQ(ids({.failed = true}), (Ids{4, 2, 6, 13}));

@@ -32,9 +32,14 @@ TEST_F(CommandTest, FilesAreChosen) {
   EXPECT_EQ(two["total"], 2);
   ASSERT_EQ(two["files"].size(), 1U);
   EXPECT_EQ(two["files"][0]["name"], "/etc/passwd");
-  const Json none = Json::parse(output({"files", "sample.db", "--format", "json", "--process", "none"}));
+  const Json none = Json::parse(uscope({"files", "sample.db", "--format", "json", "--process", "none"}).out);
   EXPECT_EQ(none["files"].size(), 0U);
-  EXPECT_EQ(output({"files", "sample.db", "--process", "none"}), "FILES  none\n");
+  const Finished unknown = uscope({"files", "sample.db", "--process", "none"});
+  EXPECT_EQ(unknown.out, "FILES  none\n");
+  EXPECT_TRUE(
+      unknown.err.ends_with("uscope: no process goes by the name \"none\"\n"
+                            "hint: those of this recording are bash, gcc, make, script>, true\n"))
+      << unknown.err;
   EXPECT_EQ(uscope({"files", "sample.db", "--sort", "name"}).code, 2);
 }
 

@@ -63,7 +63,9 @@ TEST_F(ProcessList, AProgramReallyNamedDeletedHasThatName) {
 // As redis-server is a link to redis-check-rdb: ps shows the link's name, and so does pgrep.
 TEST_F(ProcessList, OneGoesByItsLinksNameAndByItsArgument) {
   const Sleeper sleeper(folder_ + "/real-sleeper", folder_ + "/linked", "named-so");
-  const ProcessNames names = names_of(sleeper.pid());
+  const trace::ProcessNames names = names_of(sleeper.pid());
+  EXPECT_EQ(names.path, folder_ + "/linked");
+  EXPECT_EQ(executed_path_of(sleeper.pid()), folder_ + "/linked");
   EXPECT_EQ(names.executable, "real-sleeper");
   EXPECT_EQ(names.comm, "linked");
   EXPECT_EQ(names.title, "named-so");
