@@ -30,11 +30,6 @@ struct KindFacts {
   bool waits = false;
 };
 
-bool matches(const std::vector<std::string>& globs, const std::string& text) {
-  return std::any_of(globs.begin(), globs.end(),
-                     [&](const std::string& glob) { return sqlite3_strglob(glob.c_str(), text.c_str()) == 0; });
-}
-
 std::optional<std::string> maybe_text(const SqlRow& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional(text(row, column));
 }
