@@ -30,6 +30,11 @@ TEST_F(CommandTest, ReportAsJson) {
   EXPECT_EQ(report["files"]["lines"][2]["name"], "/etc/passwd");
   EXPECT_EQ(report["gaps"]["lines"][0]["before"]["call"], "openat");
   EXPECT_EQ(report["gaps"]["calls_left_out"], false);
+  EXPECT_EQ(report["gaps"]["lines"][2]["until"], "thread");
+  EXPECT_TRUE(report["gaps"]["lines"][2]["after"].is_null());
+  EXPECT_TRUE(report["gaps"]["lines"][3]["before"].is_null());
+  EXPECT_EQ(report["gap_pairs"]["lines"][1]["gaps"], 2);
+  EXPECT_EQ(report["gap_pairs"]["lines"][1]["longest"]["before"]["call"], "read");
   EXPECT_EQ(report["triggers"]["total"], 10);
   EXPECT_EQ(report["triggers"]["lines"].size(), 10U);
   EXPECT_EQ(report["triggers"]["lines"][0]["function"], "run_job");
@@ -133,7 +138,7 @@ TEST_F(CommandTest, SqlAsJson) {
 
 TEST_F(CommandTest, SqlMayDescribeTheSchema) {
   EXPECT_NE(output({"sql", "sample.db", "PRAGMA table_info(event)"}).find("thread_id"), std::string::npos);
-  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          10\n");
+  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          11\n");
 }
 
 TEST_F(CommandTest, SqlRefusesEverythingButReading) {

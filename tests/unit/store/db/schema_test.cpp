@@ -110,7 +110,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "10");
+  EXPECT_EQ(one("PRAGMA user_version"), "11");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 

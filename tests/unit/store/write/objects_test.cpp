@@ -243,7 +243,7 @@ TEST_F(GapsTest, AcrossLostEventsAreDoubtful) {
   load();
   EXPECT_EQ(gaps(),
             "1|1015|1000005|call|call|1|2|1\n"
-            "1|1001020|500005|call|call|2|3|0\n"
+            "1|1001025|500005|call|call|2|3|0\n"
             "1|0|1010|tracing|call|-|1|0");
 }
 
@@ -259,7 +259,7 @@ TEST_F(GapsTest, AreSummedByTheCallsAndStacksAroundThem) {
   load();
   EXPECT_EQ(rows("SELECT before_stack_id, after_stack_id, gaps, total_ns, longest_ns, since, until, before_event_id, "
                  "after_event_id FROM gap_total ORDER BY total_ns DESC"),
-            "1|-|1|1590|1590|call|tracing|6|-\n"
+            "1|-|1|1390|1390|call|tracing|6|-\n"
             "1|1|1|690|690|call|call|5|6\n"
             "1|2|2|380|290|call|call|3|4\n"
             "2|1|2|180|90|call|call|2|3");
