@@ -27,6 +27,7 @@ namespace {
 using analyzer::Summary;
 
 constexpr std::size_t kProcessesNamed = 4;  // in one line
+constexpr std::size_t kGapEdgeWidth = 22;   // "until the thread ended"
 
 std::string duration(std::uint64_t nanoseconds) {
   return human_duration(static_cast<double>(nanoseconds));
@@ -388,11 +389,11 @@ std::string gap_time(std::int64_t nanoseconds) {
 
 std::string gaps(const Summary& summary, TextWidth width) {
   TextTable table({{"lasted", Align::kRight},
-                   {"from", Align::kRight},
+                   {"from", Align::kRight, Shrink::kNever, 0, 1},
                    {"pid/tid", Align::kRight},
-                   {"process", Align::kLeft, Shrink::kMiddle},
-                   {"after", Align::kLeft, Shrink::kMiddle},
-                   {"before", Align::kLeft, Shrink::kMiddle},
+                   {"process", Align::kLeft, Shrink::kMiddle, 12, 2},
+                   {"after", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
+                   {"before", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
                    {"event", Align::kRight},
                    {"doubtful"}});
   bool any_doubtful = false;
@@ -411,8 +412,8 @@ std::string gap_pairs(const Summary& summary, TextWidth width) {
   TextTable table({{"total", Align::kRight},
                    {"gaps", Align::kRight},
                    {"longest", Align::kRight},
-                   {"after", Align::kLeft, Shrink::kMiddle},
-                   {"before", Align::kLeft, Shrink::kMiddle},
+                   {"after", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
+                   {"before", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
                    {"event", Align::kRight}});
   for (const auto& line : summary.gap_pairs.lines)
     table.add_row({gap_time(line.total_ns), group_digits(line.gaps), gap_time(line.longest.dur_ns),
