@@ -58,16 +58,17 @@ std::string_view origin_of(const ProcessFacts& process) {
   return process.started ? "clone" : "";
 }
 
-// As the tracer says; a trace that does not, or says what cannot be, began with its file.
-std::uint64_t tracing_began(const std::map<std::string, std::string>& meta, std::uint64_t file_began) {
-  const auto said = meta.find("start_ns");
-  if (said == meta.end()) return file_began;
+// A time as the tracer says; none if it does not, or says what cannot be.
+std::optional<std::uint64_t> said_time(const std::map<std::string, std::string>& meta, const std::string& key,
+                                       std::uint64_t file_began) {
+  const auto said = meta.find(key);
+  if (said == meta.end()) return std::nullopt;
   std::uint64_t time = 0;
   const char* const end = said->second.data() + said->second.size();
   const auto read = std::from_chars(said->second.data(), end, time);
   const bool can_be = read.ec == std::errc() && read.ptr == end && time >= file_began &&
                       time <= std::uint64_t{std::numeric_limits<std::int64_t>::max()};
-  return can_be ? time : file_began;
+  return can_be ? std::optional(time) : std::nullopt;
 }
 
 trace::OrderedEvent event_of_logged(const trace::RawRecord& record, const LoggedStacks& stacks) {
@@ -282,7 +283,9 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
     if (auto done = pass_progress(0.4, 0.85); !done) return done;
   }
   if (auto done = order.finish(); !done) return done;
-  if (auto done = writer.finish(); !done) return done;
+  const std::optional<std::uint64_t> recorded_until =
+      said_time(definitions_.meta, "calls_until_ns", reader_.header().start_ns);
+  if (auto done = writer.finish(sequence_.complete() ? recorded_until : std::nullopt); !done) return done;
   if (auto done = strings.finish(); !done) return done;
   summary_.events = writer.events();
   if (auto done = write_losses(writer); !done) return done;
@@ -327,7 +330,7 @@ Result<void> Loader::write_meta(const EventWriter& events, bool in_order) {
   const usc_raw_header& header = reader_.header();
   auto& meta = definitions_.meta;
   const std::uint64_t end = std::max(events.last_ns(), last_time_);
-  const std::uint64_t start = tracing_began(meta, header.start_ns);
+  const std::uint64_t start = said_time(meta, "start_ns", header.start_ns).value_or(header.start_ns);
   // What the trace says of its length counts more than its last record.
   meta.emplace("duration_ns", std::to_string(end - std::min(end, start)));
   meta["start_ns"] = std::to_string(start);

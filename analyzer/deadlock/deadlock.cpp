@@ -59,6 +59,7 @@ class Diagnostician {
   std::uint64_t thing_of(const LastCall& thread, const WaitedObject& object);
   [[nodiscard]] BlockedThread blocked(std::size_t index) const;
   [[nodiscard]] Finding finding(const GraphFinding& found) const;
+  [[nodiscard]] std::vector<ComputingThread> computing() const;
 
   LastCalls calls_;
   WakeHistory history_;
@@ -281,6 +282,27 @@ Finding Diagnostician::finding(const GraphFinding& found) const {
   return out;
 }
 
+std::vector<ComputingThread> Diagnostician::computing() const {
+  std::vector<ComputingThread> out;
+  std::unordered_map<std::size_t, std::size_t> places;  // in `out`, by index
+  for (std::size_t i = 0; i < calls_.threads.size(); i++) {
+    const LastCall& thread = calls_.threads[i];
+    if (!computes(calls_, thread)) continue;
+    const LastProcess& process = calls_.processes[thread.process];
+    places.emplace(i, out.size());
+    out.push_back({process.pid, thread.tid, thread.name, process.program, thread.idle_ns, {}});
+  }
+  for (std::size_t i = 0; i < waiters_.size(); i++) {
+    if (!waiters_[i].held || waiters_[i].releaser != Releaser::kOwner) continue;
+    const auto place = places.find(waiters_[i].owner);
+    if (place != places.end()) out[place->second].waited_by.push_back(calls_.threads[i].tid);
+  }
+  std::stable_sort(out.begin(), out.end(), [](const ComputingThread& a, const ComputingThread& b) {
+    return a.waited_by.empty() < b.waited_by.empty();
+  });
+  return out;
+}
+
 Result<Diagnosis> Diagnostician::run() {
   for (std::size_t i = 0; i < calls_.threads.size(); i++) {
     const LastCall& thread = calls_.threads[i];
@@ -302,6 +324,7 @@ Result<Diagnosis> Diagnostician::run() {
                    [](const Finding& a, const Finding& b) { return a.verdict > b.verdict; });
   for (std::size_t i = 0; i < calls_.threads.size(); i++)
     if (calls_.threads[i].wait) out.blocked.push_back(blocked(i));
+  out.computing = computing();
   if (out.findings.empty()) out.reason = why_none({calls_, objects_, waiters_, stuck_});
   out.warnings = std::move(calls_.warnings);
   return out;

@@ -38,6 +38,16 @@ struct BlockedThread {
   StackLines stack;
 };
 
+// A thread that is in no call, and has made none for at least a second.
+struct ComputingThread {
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  std::string name;
+  std::string process;                  // base name of the program; empty: unknown
+  std::int64_t idle_ns = 0;             // since its last call, or since it is traced
+  std::vector<std::int64_t> waited_by;  // tids of threads that wait for it: for a lock that it holds, or for its end
+};
+
 struct Finding {
   FindingType type = FindingType::kStall;
   Verdict verdict = Verdict::kStall;
@@ -48,9 +58,10 @@ struct Finding {
 
 struct Diagnosis {
   Verdict verdict = Verdict::kNone;
-  std::vector<Finding> findings;       // deadlocks first
-  std::vector<BlockedThread> blocked;  // every thread that waits for a futex, including those of findings
-  std::string reason;                  // why nothing was found; empty if something was
+  std::vector<Finding> findings;           // deadlocks first
+  std::vector<BlockedThread> blocked;      // every thread that waits for a futex, including those of findings
+  std::vector<ComputingThread> computing;  // those that others wait for first; none if calls may be missing
+  std::string reason;                      // why nothing was found; empty if something was
   std::vector<std::string> warnings;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "support/clock.h"
 #include "support/text.h"
 
 namespace uscope::analyzer {
@@ -52,6 +53,7 @@ class Wording {
   [[nodiscard]] std::string listed(const std::vector<std::size_t>& threads, const char* separator, Text text) const;
   [[nodiscard]] std::string could_still(const GraphFinding& finding, const std::string& deed) const;
   [[nodiscard]] std::string former_wakers(std::size_t i) const;
+  [[nodiscard]] int explains(std::size_t i) const;
 
   const Situation& it_;
 };
@@ -179,6 +181,16 @@ std::string Wording::stall(const GraphFinding& finding) const {
   return text;
 }
 
+// Of the free threads, which are named first: the lower, the earlier. A holder that computes says why all wait; one
+// that waits for an outside event explains more than one that runs.
+int Wording::explains(std::size_t i) const {
+  const auto waits_for_it = [&](const Waiter& waiter) {
+    return waiter.held && waiter.releaser == Releaser::kOwner && waiter.owner == i;
+  };
+  if (computes(it_.calls, call(i)) && std::any_of(it_.waiters.begin(), it_.waiters.end(), waits_for_it)) return 0;
+  return call(i).standing == Standing::kElsewhere ? 1 : 2;
+}
+
 std::string Wording::none() const {
   std::size_t waiting = 0;
   std::optional<std::size_t> held;
@@ -191,10 +203,7 @@ std::string Wording::none() const {
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < it_.waiters.size(); i++)
     if (!it_.stuck[i] && !it_.waiters[i].held && can_reach(it_.waiters[i], it_.waiters[*held])) free.push_back(i);
-  // The threads that wait for outside events come first: they explain most.
-  std::stable_sort(free.begin(), free.end(), [&](std::size_t a, std::size_t b) {
-    return (call(a).standing == Standing::kElsewhere) > (call(b).standing == Standing::kElsewhere);
-  });
+  std::stable_sort(free.begin(), free.end(), [&](std::size_t a, std::size_t b) { return explains(a) < explains(b); });
   for (std::size_t i = 0; i < it_.waiters.size(); i++)
     if (free.empty() && it_.waiters[i].held && it_.waiters[i].release_event == ReleaseEvent::kPost &&
         it_.waiters[i].releaser == Releaser::kUnknown && call(i).wait->handlers && !it_.waiters[i].outsiders)
@@ -208,7 +217,8 @@ std::string Wording::none() const {
       case Standing::kTimed:
         return name(i) + " waits with a timeout";
       case Standing::kRuns:
-        return name(i) + " runs";
+        if (!computes(it_.calls, call(i))) return name(i) + " runs";
+        return fmt::format("{} has made no call for {}", name(i), human_duration(static_cast<double>(call(i).idle_ns)));
       default:
         return name(i) + " may just have been woken";
     }
@@ -217,6 +227,11 @@ std::string Wording::none() const {
 }
 
 }  // namespace
+
+bool computes(const LastCalls& calls, const LastCall& thread) {
+  const bool known = !calls.events_missing && !calls.tasks_missing && !calls.calls_left_out;
+  return known && thread.standing == Standing::kRuns && thread.idle_ns >= kSecondNs;
+}
 
 std::string explain(const Situation& situation, const GraphFinding& finding) {
   const Wording wording(situation);

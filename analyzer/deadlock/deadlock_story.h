@@ -19,6 +19,9 @@ struct WaitedObject {
   std::optional<std::int64_t> gone_owner;  // tid of an owner that has ended, if known
 };
 
+// Whether the thread is known to have made no call for a second: it computes, waits for a processor, or is stopped.
+[[nodiscard]] bool computes(const LastCalls& calls, const LastCall& thread);
+
 struct Situation {
   const LastCalls& calls;
   const std::vector<WaitedObject>& objects;

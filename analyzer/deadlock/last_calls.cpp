@@ -46,6 +46,7 @@ struct ThreadRow {
   std::optional<std::int64_t> tid;
   std::int64_t ns_tid = 0;
   std::string name;
+  std::optional<std::int64_t> start_ns;
   std::optional<std::int64_t> end_ns;
   std::vector<Call> calls;  // the last two calls, newest first
 };
@@ -73,6 +74,7 @@ class Reader {
   Result<StackLines> stack(std::optional<StackRowId> id);
   Result<void> stand(const std::vector<Call>& calls, const LastProcess& process, LastCall& thread);
   Result<void> refused(const std::vector<Call>& calls, LastCall& thread);
+  [[nodiscard]] std::int64_t without_call(const ThreadRow& row, const LastProcess& process) const;
   [[nodiscard]] bool is_gone(const ThreadRow& row, const LastProcess& process) const;
   [[nodiscard]] bool killed_in(const Call& call, const LastProcess& process) const;
 
@@ -283,6 +285,25 @@ bool Reader::is_gone(const ThreadRow& row, const LastProcess& process) const {
   return !known.images.empty() && calls[0].image_id && calls[0].image_id != known.images.back();
 }
 
+// How long a thread that is in no call has made none: until the trace ended, or its process shortly before.
+std::int64_t Reader::without_call(const ThreadRow& row, const LastProcess& process) const {
+  if (process.ended && !ended_together(process.until_ns, catalog_.end_ns)) return 0;
+  std::int64_t until_ns = process.until_ns;
+  if (!process.ended) until_ns = catalog_.meta_number("calls_until_ns").value_or(until_ns);
+  if (row.end_ns) until_ns = std::min(until_ns, *row.end_ns);
+  std::optional<std::int64_t> since_ns;
+  if (row.calls.empty()) {
+    since_ns = std::max(catalog_.start_ns, row.start_ns.value_or(catalog_.start_ns));
+    const Process& known = *catalog_.processes.find(process.id);
+    // A process may come into the trace with a program, long after it began.
+    if (!known.images.empty())
+      since_ns = std::max(*since_ns, catalog_.images.find(known.images.back())->ts_ns.value_or(*since_ns));
+  } else {
+    since_ns = row.calls[0].how == "no_entry" ? row.calls[0].ts_ns : row.calls[0].end_ns;
+  }
+  return since_ns ? std::max<std::int64_t>(0, difference(until_ns, *since_ns)) : 0;
+}
+
 Result<void> Reader::read_calls(ThreadRow& row, const LastCalls& out) {
   auto calls = last_two(row.id);
   if (!calls) return calls.error();
@@ -315,6 +336,7 @@ Result<void> Reader::add(const ThreadRow& row, LastCalls& out) {
     return {};
   }
   if (auto done = stand(row.calls, last, thread); !done) return done;
+  if (thread.standing == Standing::kRuns) thread.idle_ns = without_call(row, last);
   // Signal handlers are not recorded for a thread that had just continued when its process was killed; for threads that
   // stayed in the call they are.
   if (thread.wait && thread.wait->handlers && row.calls[0].how != "returned") last.handlers = true;
@@ -359,6 +381,7 @@ Result<void> check_calls(const store::Database& database, const Catalog& catalog
   if (set && !set->contains(USC_ABI_X86_64, USC_FUTEX_X86_64))
     return Error{database.path().string() + " has no futex calls: it was recorded with -e " + calls->second,
                  "record again with futex among the calls, best with all of them"};
+  out.calls_left_out = true;
   out.warnings.push_back("only some calls were recorded (-e " + calls->second +
                          "): a thread in another one counts as running");
   return {};
@@ -384,7 +407,7 @@ Result<LastCalls> read_last_calls(const store::Database& database, bool under_wa
   if (!reader) return reader.error();
   reader->add_processes(out);
   std::vector<ThreadRow> rows;
-  auto done = each_row(database, "SELECT id, process_id, tid, ns_tid, name, end_ns FROM thread ORDER BY id",
+  auto done = each_row(database, "SELECT id, process_id, tid, ns_tid, name, start_ns, end_ns FROM thread ORDER BY id",
                        [&](const SqlRow& row) {
                          rows.push_back({ThreadRowId(row.integer(0)),
                                          ProcessRowId(row.integer(1)),
@@ -392,6 +415,7 @@ Result<LastCalls> read_last_calls(const store::Database& database, bool under_wa
                                          row.integer(3),
                                          text(row, 4),
                                          row.maybe_integer(5),
+                                         row.maybe_integer(6),
                                          {}});
                        });
   if (!done) return done.error();

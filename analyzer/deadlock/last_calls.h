@@ -43,6 +43,7 @@ struct LastCall {
   bool attached = false;       // the wait began before tracing did, so it is longer than waited_ns
   bool killed = false;         // the thread was killed inside the call, with its process
   bool known_layout = true;    // x86-64: the known layouts of locks apply
+  std::int64_t idle_ns = 0;    // if it runs: how long it has made no call; 0: not known
   bool refused = false;        // the kernel refused a PI lock with EDEADLK; glibc then waits for ever
   std::optional<FutexWait> wait;
   StackLines stack;
@@ -73,6 +74,7 @@ struct LastCalls {
   std::vector<LastCall> threads;
   bool tasks_missing = false;   // there may be threads that the trace does not know
   bool events_missing = false;  // calls may be missing, including wakes
+  bool calls_left_out = false;  // only some kinds of calls were recorded
   std::vector<std::string> warnings;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "analyzer/read/query.h"
 #include "store/write/event_totals.h"
@@ -95,14 +96,49 @@ Result<void> read_slowest(const store::Database& database, const Catalog& catalo
                     keep, calls);
 }
 
+GapEdge edge_of(std::string_view name) {
+  if (name == "tracing") return GapEdge::kTracing;
+  return name == "thread" ? GapEdge::kThread : GapEdge::kCall;
+}
+
+// From seven columns of gap or gap_total.
+SingleGap gap_of(const SqlRow& row, int column) {
+  return {.thread = ThreadRowId(row.integer(column)),
+          .ts_ns = row.integer(column + 1),
+          .ns = row.integer(column + 2),
+          .since = edge_of(row.text(column + 3)),
+          .until = edge_of(row.text(column + 4)),
+          .before = EventRowId(row.integer(column + 5)),
+          .after = EventRowId(row.integer(column + 6))};
+}
+
 Result<void> read_gaps(const store::Database& database, std::size_t keep, std::vector<SingleGap>& gaps) {
   auto query = database.prepare(
-      "SELECT before_event_id, after_event_id, dur_ns, doubtful FROM gap "
-      "ORDER BY dur_ns DESC, after_event_id LIMIT ?1");
+      "SELECT thread_id, ts_ns, dur_ns, since, until, before_event_id, after_event_id, doubtful FROM gap "
+      "ORDER BY dur_ns DESC, ts_ns, thread_id LIMIT ?1");
   if (!query) return query.error();
   query->bind(1, keep);
   return each(*query, [&](const SqlRow& row) {
-    gaps.push_back({EventRowId(row.integer(0)), EventRowId(row.integer(1)), row.integer(2), row.integer(3) != 0});
+    gaps.push_back(gap_of(row, 0));
+    gaps.back().doubtful = row.integer(7) != 0;
+  });
+}
+
+// One pair may have several rows. SQLite takes the columns that are in no sum from the row of the longest gap.
+Result<void> read_gap_totals(const store::Database& database, std::size_t keep, EventTotals& totals) {
+  constexpr const char* kPairs =
+      " FROM gap_total GROUP BY since, until, before_kind_id, before_stack_id, after_kind_id, after_stack_id";
+  auto done = each_row(database, std::string("SELECT count(*) FROM (SELECT 1") + kPairs + ")",
+                       [&](const SqlRow& row) { totals.gap_pairs = count_of(row, 0); });
+  if (!done) return done;
+  auto query = database.prepare(
+      std::string("SELECT thread_id, ts_ns, max(longest_ns), since, until, before_event_id, after_event_id, sum(gaps), "
+                  "sum(total_ns)") +
+      kPairs + " ORDER BY 9 DESC, ts_ns, thread_id LIMIT ?1");
+  if (!query) return query.error();
+  query->bind(1, keep);
+  return each(*query, [&](const SqlRow& row) {
+    totals.gap_totals.push_back({.gaps = count_of(row, 7), .total_ns = row.integer(8), .longest = gap_of(row, 0)});
   });
 }
 
@@ -127,6 +163,7 @@ Result<EventTotals> read_totals(const store::Database& database, const Catalog& 
   if (done) done = read_slowest(database, catalog, keep, false, totals.slowest);
   if (done) done = read_slowest(database, catalog, keep, true, totals.longest_waits);
   if (done) done = read_gaps(database, keep, totals.longest_gaps);
+  if (done) done = read_gap_totals(database, keep, totals);
   if (done)
     done = read_calls(database,
                       "SELECT e.id, e.ts_ns FROM notable_event n CROSS JOIN event e ON e.id = n.event_id "

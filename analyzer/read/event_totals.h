@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The totals that the loader counted over all events (cell, latency, thread_total, object_total,
-// notable_event, gap), so that a summary
-// need not read each event.
+// The totals that the loader counted over all events (cell, latency, thread_total, object_total, notable_event, gap,
+// gap_total), so that a summary need not read each event.
 #pragma once
 
 #include <cstddef>
@@ -40,14 +39,28 @@ struct ThreadTotals {
   std::uint64_t errors = 0;
   std::uint64_t total_ns = 0;
   std::uint64_t wait_ns = 0;  // in calls that wait
-  std::uint64_t gap_ns = 0;   // between calls
+  std::uint64_t gap_ns = 0;   // outside of calls
 };
 
+// What a gap begins or ends with: a call's return or entry, the beginning or end of tracing, or the thread's own.
+enum class GapEdge { kCall, kTracing, kThread };
+
 struct SingleGap {
-  EventRowId before;
-  EventRowId after;
+  ThreadRowId thread;
+  std::int64_t ts_ns = 0;  // CLOCK_MONOTONIC
   std::int64_t ns = 0;
+  GapEdge since = GapEdge::kCall;
+  GapEdge until = GapEdge::kCall;
+  EventRowId before;      // none where it does not begin with a call
+  EventRowId after;       // none where it does not end with one
   bool doubtful = false;  // calls of the thread may have been lost there
+};
+
+// All gaps between the same two calls with the same stacks.
+struct GapTotal {
+  std::uint64_t gaps = 0;
+  std::int64_t total_ns = 0;
+  SingleGap longest;  // `doubtful` is not known
 };
 
 struct SingleCall {
@@ -63,10 +76,12 @@ struct EventTotals {
   std::vector<KindTotals> kinds;          // like Catalog::kinds
   std::vector<ProcessTotals> processes;   // like Catalog::processes
   std::vector<ThreadTotals> threads;      // like Catalog::threads
-  std::uint64_t gaps = 0;                 // times between two calls of a thread
+  std::uint64_t gaps = 0;                 // times that a thread spent outside of calls
+  std::uint64_t gap_pairs = 0;            // distinct pairs of calls around them
   std::vector<SingleCall> slowest;        // by duration, of calls that do not wait
   std::vector<SingleCall> longest_waits;  // by duration, of those that do
   std::vector<SingleGap> longest_gaps;    // at most as many as the loader stored (1000)
+  std::vector<GapTotal> gap_totals;       // by their sum
   std::vector<SingleCall> waiting;        // open calls, by time waited until the trace's end
 };
 

@@ -79,6 +79,7 @@ class Summarizer {
   Result<void> gaps();
   Result<void> signals();
   [[nodiscard]] ProcessLine process_line(const Process& process) const;
+  Result<std::optional<GapLine>> gap_line(const SingleGap& gap);
   Result<std::vector<CallInstance>> instances_of(const std::vector<SingleCall>& calls);
 
   const store::Database& database_;
@@ -370,19 +371,53 @@ Result<void> Summarizer::single_calls() {
   return {};
 }
 
-// Of a gap, both calls are looked up together: the first one before the second one.
+// Nothing if a call that it names is missing, in a store from elsewhere.
+Result<std::optional<GapLine>> Summarizer::gap_line(const SingleGap& gap) {
+  GapLine line{.ts_ns = difference(gap.ts_ns, catalog_.start_ns),
+               .dur_ns = gap.ns,
+               .pid = 0,
+               .tid = 0,
+               .process = "",
+               .thread = "",
+               .since = gap.since,
+               .until = gap.until,
+               .before = {},
+               .after = {},
+               .doubtful = gap.doubtful};
+  if (const Thread* thread = catalog_.threads.find(gap.thread)) {
+    line.tid = thread->tid;
+    line.thread = thread->name;
+    if (const Process* process = catalog_.processes.find(thread->process_id)) {
+      line.pid = process->pid;
+      if (const Image* image = catalog_.last_image(*process)) line.process = base_name(image->path);
+    }
+  }
+  std::vector<SingleCall> ids;
+  if (gap.since == GapEdge::kCall) ids.push_back({gap.before, 0});
+  if (gap.until == GapEdge::kCall) ids.push_back({gap.after, 0});
+  auto calls = instances_of(ids);
+  if (!calls) return calls.error();
+  if (calls->size() != ids.size()) return std::optional<GapLine>();
+  if (!calls->empty()) line.process = calls->back().process;  // what the process was then
+  if (gap.since == GapEdge::kCall) line.before = std::move(calls->front());
+  if (gap.until == GapEdge::kCall) line.after = std::move(calls->back());
+  return std::optional(std::move(line));
+}
+
 Result<void> Summarizer::gaps() {
   summary_.gaps.total = totals_.gaps;
+  summary_.gap_pairs.total = totals_.gap_pairs;
   const auto calls = catalog_.meta.find("calls");
   summary_.calls_left_out = calls != catalog_.meta.end() && calls->second != "all";
   for (const SingleGap& gap : totals_.longest_gaps) {
-    auto ends = instances_of({{gap.before, 0}, {gap.after, 0}});
-    if (!ends) return ends.error();
-    if (ends->size() != 2) continue;  // a store from elsewhere
-    GapLine line{
-        .dur_ns = gap.ns, .before = std::move((*ends)[0]), .after = std::move((*ends)[1]), .doubtful = gap.doubtful};
-    line.ts_ns = difference(line.after.ts_ns, gap.ns);
-    summary_.gaps.lines.push_back(std::move(line));
+    auto line = gap_line(gap);
+    if (!line) return line.error();
+    if (*line) summary_.gaps.lines.push_back(std::move(**line));
+  }
+  for (const GapTotal& total : totals_.gap_totals) {
+    auto line = gap_line(total.longest);
+    if (!line) return line.error();
+    if (*line) summary_.gap_pairs.lines.push_back({total.gaps, total.total_ns, std::move(**line)});
   }
   return {};
 }

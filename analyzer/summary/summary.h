@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/files/files.h"
+#include "analyzer/read/event_totals.h"
 #include "analyzer/read/row_ids.h"
 #include "analyzer/read/top_list.h"
 #include "store/db/database.h"
@@ -166,13 +167,26 @@ struct UnwindTables {
   std::uint64_t without = 0;            // number of files with trouble
 };
 
-// A thread's time between two of its calls: it computed, or it waited for a processor.
+// A time that a thread spent outside of calls: it computed, waited for a processor, or was stopped.
 struct GapLine {
-  std::int64_t ts_ns = 0;  // when the first call returned
+  std::int64_t ts_ns = 0;  // its beginning
   std::int64_t dur_ns = 0;
-  CallInstance before;
-  CallInstance after;
-  bool doubtful = false;  // events were lost meanwhile, so that calls may be missing there
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  std::string process;
+  std::string thread;
+  GapEdge since = GapEdge::kCall;
+  GapEdge until = GapEdge::kCall;
+  std::optional<CallInstance> before;  // if `since` is a call
+  std::optional<CallInstance> after;   // if `until` is a call
+  bool doubtful = false;               // events were lost meanwhile, so that calls may be missing there
+};
+
+// All gaps between the same two calls with the same stacks.
+struct GapPairLine {
+  std::uint64_t gaps = 0;
+  std::int64_t total_ns = 0;
+  GapLine longest;  // `doubtful` is not known
 };
 
 struct ThreadLine {
@@ -184,7 +198,7 @@ struct ThreadLine {
   std::uint64_t errors = 0;
   std::uint64_t total_ns = 0;    // in calls that returned
   std::uint64_t wait_ns = 0;     // part of it, in calls that wait
-  std::uint64_t between_ns = 0;  // between calls
+  std::uint64_t between_ns = 0;  // outside of calls
 };
 
 // A signal: how often it was sent, delivered, and by whom.
@@ -228,13 +242,14 @@ struct Summary {
   TopList<CallInstance> slowest;        // by duration, without calls that wait
   TopList<CallInstance> longest_waits;  // by duration, calls that wait
   TopList<GapLine> gaps;                // by duration; at most 1000
+  TopList<GapPairLine> gap_pairs;       // by total time; at most 1000
   bool calls_left_out = false;          // not all calls were recorded, so a gap may hold some that were not
   TopList<CallInstance> open;           // by waiting time
   TopList<SignalLine> signals;          // by events
 };
 
 struct SummaryLimits {
-  std::size_t lines = 20;  // of each list; 0 = no limit (but single calls and gaps: 1000)
+  std::size_t lines = 20;  // of each list; 0 = no limit (but single calls, gaps and their pairs: 1000)
 };
 
 // Reads the totals that the loader counted, and a few small tables; single events only for lines that show them.

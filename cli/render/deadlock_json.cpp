@@ -47,6 +47,18 @@ ordered_json threads_json(const std::vector<analyzer::BlockedThread>& threads) {
   return list;
 }
 
+ordered_json computing_json(const std::vector<analyzer::ComputingThread>& threads) {
+  ordered_json list = ordered_json::array();
+  for (const auto& thread : threads)
+    list.push_back({{"pid", thread.pid},
+                    {"tid", thread.tid},
+                    {"name", json_value(thread.name)},
+                    {"process", thread.process.empty() ? ordered_json() : json_value(thread.process)},
+                    {"idle_ns", thread.idle_ns},
+                    {"waited_by", thread.waited_by}});
+  return list;
+}
+
 }  // namespace
 
 std::string deadlock_json(const analyzer::Diagnosis& diagnosis) {
@@ -62,6 +74,7 @@ std::string deadlock_json(const analyzer::Diagnosis& diagnosis) {
   const ordered_json value{{"verdict", analyzer::verdict_name(diagnosis.verdict)},
                            {"findings", findings},
                            {"blocked", threads_json(diagnosis.blocked)},
+                           {"computing", computing_json(diagnosis.computing)},
                            {"reason", diagnosis.reason.empty() ? ordered_json() : json_value(diagnosis.reason)},
                            {"warnings", warnings}};
   return dump(value) + "\n";

@@ -25,11 +25,17 @@ std::string waited(const BlockedThread& thread) {
   return std::string(thread.at_least ? "at least " : "") + human_duration(static_cast<double>(thread.waited_ns));
 }
 
-std::string header(const BlockedThread& thread) {
+// "thread 12 `worker` of app (pid 10)".
+template <typename Thread>
+std::string who(const Thread& thread) {
   std::string text = fmt::format("thread {}", thread.tid);
   if (!thread.name.empty()) text += fmt::format(" `{}`", printable(thread.name));
   if (!thread.process.empty()) text += fmt::format(" of {} (pid {})", printable(thread.process), thread.pid);
-  text += ", waiting for " + waited(thread);
+  return text;
+}
+
+std::string header(const BlockedThread& thread) {
+  std::string text = who(thread) + ", waiting for " + waited(thread);
   for (std::size_t i = 0; i < thread.held_by.size(); i++) {
     if (i == kFrames) return text + " …";
     text += fmt::format("{}{}", i == 0 ? ", for thread " : ", ", thread.held_by[i]);
@@ -119,6 +125,28 @@ std::string others(const analyzer::Diagnosis& diagnosis) {
                      accused.empty() ? " " : " other ", count == 1 ? "thread waits" : "threads wait", out);
 }
 
+// Threads that make no calls, and wait for nothing.
+std::string computing(const analyzer::Diagnosis& diagnosis, std::size_t width) {
+  const auto& threads = diagnosis.computing;
+  if (threads.empty()) return "";
+  std::string out =
+      paragraph(heading_cell("COMPUTING"),
+                fmt::format("{} no call: it computes, waits for a processor, or is stopped. GAPS of "
+                            "`uscope report` tells after which call:",
+                            threads.size() == 1 ? "1 thread makes" : fmt::format("{} threads make", threads.size())),
+                width);
+  for (std::size_t i = 0; i < threads.size(); i++) {
+    if (i == kBlocked) return out + fmt::format("    and {} more (--format json has all)\n", threads.size() - i);
+    out +=
+        fmt::format("    {}: no call for {}", who(threads[i]), human_duration(static_cast<double>(threads[i].idle_ns)));
+    const std::size_t waiting = threads[i].waited_by.size();
+    if (waiting == 1) out += fmt::format("; thread {} waits for it", threads[i].waited_by.front());
+    if (waiting > 1) out += fmt::format("; {} threads wait for it", waiting);
+    out += "\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width) {
@@ -126,6 +154,7 @@ std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t widt
   for (const auto& finding : diagnosis.findings) out += finding_text(finding, width);
   if (diagnosis.findings.empty()) out += paragraph(heading_cell("NONE"), printable(diagnosis.reason), width);
   out += others(diagnosis);
+  out += computing(diagnosis, width);
   for (const std::string& warning : diagnosis.warnings)
     out += paragraph(heading_cell("WARNING"), printable(warning), width);
   return out;

@@ -136,23 +136,46 @@ ordered_json instance(const analyzer::CallInstance& line) {
           {"fallback", line.fallback}};
 }
 
-ordered_json gap(const analyzer::GapLine& line) {
-  const auto end = [](const analyzer::CallInstance& call) -> ordered_json {
-    return {{"event_id", call.event_id.value()},
-            {"call", json_value(call.call)},
-            {"function", json_value(call.function)},
-            {"module", json_value(call.module)},
-            {"fallback", call.fallback}};
+std::string_view edge_name(analyzer::GapEdge edge) {
+  switch (edge) {
+    case analyzer::GapEdge::kTracing:
+      return "tracing";
+    case analyzer::GapEdge::kThread:
+      return "thread";
+    default:
+      return "call";
+  }
+}
+
+ordered_json gap_place(const analyzer::GapLine& line) {
+  const auto end = [](const std::optional<analyzer::CallInstance>& call) -> ordered_json {
+    if (!call) return nullptr;
+    return {{"event_id", call->event_id.value()},
+            {"call", json_value(call->call)},
+            {"function", json_value(call->function)},
+            {"module", json_value(call->module)},
+            {"fallback", call->fallback}};
   };
   return {{"ts_ns", line.ts_ns},
           {"dur_ns", line.dur_ns},
-          {"pid", line.after.pid},
-          {"tid", line.after.tid},
-          {"process", json_value(line.after.process)},
-          {"thread", json_value(line.after.thread)},
+          {"pid", line.pid},
+          {"tid", line.tid},
+          {"process", json_value(line.process)},
+          {"thread", json_value(line.thread)},
+          {"since", edge_name(line.since)},
+          {"until", edge_name(line.until)},
           {"before", end(line.before)},
-          {"after", end(line.after)},
-          {"doubtful", line.doubtful}};
+          {"after", end(line.after)}};
+}
+
+ordered_json gap(const analyzer::GapLine& line) {
+  ordered_json out = gap_place(line);
+  out["doubtful"] = line.doubtful;
+  return out;
+}
+
+ordered_json gap_pair(const analyzer::GapPairLine& line) {
+  return {{"gaps", line.gaps}, {"total_ns", line.total_ns}, {"longest", gap_place(line.longest)}};
 }
 
 ordered_json signal(const analyzer::SignalLine& line) {
@@ -246,6 +269,7 @@ std::string report_json(const analyzer::Summary& summary) {
                             {"slowest", top_list(summary.slowest, instance)},
                             {"longest_waits", top_list(summary.longest_waits, instance)},
                             {"gaps", gaps},
+                            {"gap_pairs", top_list(summary.gap_pairs, gap_pair)},
                             {"open", top_list(summary.open, instance)},
                             {"signals", top_list(summary.signals, signal)}};
   return dump(report) + "\n";

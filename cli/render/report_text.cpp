@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,7 @@ namespace {
 using analyzer::Summary;
 
 constexpr std::size_t kProcessesNamed = 4;  // in one line
+constexpr std::size_t kGapEdgeWidth = 22;   // "until the thread ended"
 
 std::string duration(std::uint64_t nanoseconds) {
   return human_duration(static_cast<double>(nanoseconds));
@@ -42,10 +44,17 @@ std::string meta(const Summary& summary, const std::string& key) {
   return at == summary.trace.meta.end() ? "" : printable(at->second);
 }
 
+bool has_fallback(const analyzer::GapLine& line) {
+  const auto starred = [](const std::optional<analyzer::CallInstance>& call) {
+    return call && call->fallback && !call->function.empty() && call->function != trace::kCutName;
+  };
+  return starred(line.before) || starred(line.after);
+}
+
 bool any_gap_fallback(const Summary& summary) {
-  const auto starred = [](const analyzer::CallInstance& call) { return call.fallback && !call.function.empty(); };
-  return std::any_of(summary.gaps.lines.begin(), summary.gaps.lines.end(),
-                     [&](const analyzer::GapLine& line) { return starred(line.before) || starred(line.after); });
+  return std::any_of(summary.gaps.lines.begin(), summary.gaps.lines.end(), has_fallback) ||
+         std::any_of(summary.gap_pairs.lines.begin(), summary.gap_pairs.lines.end(),
+                     [](const analyzer::GapPairLine& line) { return has_fallback(line.longest); });
 }
 
 bool any_signal_fallback(const Summary& summary) {
@@ -351,27 +360,59 @@ std::string calls(const std::string& name, const analyzer::TopList<analyzer::Cal
   return section(name, list, "with most time inside", table, width);
 }
 
+std::string before_gap(const analyzer::GapLine& line) {
+  if (line.before) return line.before->call + " in " + trigger_cell(*line.before);
+  if (line.since == analyzer::GapEdge::kTracing) return line.after ? "since tracing began" : "no call while traced";
+  return line.after ? "since the thread began" : "no call of the thread";
+}
+
+std::string after_gap(const analyzer::GapLine& line) {
+  if (line.after) return line.after->call + " in " + trigger_cell(*line.after);
+  return line.until == analyzer::GapEdge::kTracing ? "until tracing ended" : "until the thread ended";
+}
+
+// The one by which its stack is found.
+std::string event_beside(const analyzer::GapLine& line) {
+  if (line.after) return to_string(line.after->event_id);
+  return line.before ? to_string(line.before->event_id) : "";
+}
+
+std::string gap_time(std::int64_t nanoseconds) {
+  return duration(static_cast<std::uint64_t>(std::max<std::int64_t>(0, nanoseconds)));
+}
+
 std::string gaps(const Summary& summary, TextWidth width) {
   TextTable table({{"lasted", Align::kRight},
-                   {"from", Align::kRight},
+                   {"from", Align::kRight, Shrink::kNever, 0, 1},
                    {"pid/tid", Align::kRight},
-                   {"process", Align::kLeft, Shrink::kMiddle},
-                   {"after", Align::kLeft, Shrink::kMiddle},
-                   {"before", Align::kLeft, Shrink::kMiddle},
+                   {"process", Align::kLeft, Shrink::kMiddle, 12, 2},
+                   {"after", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
+                   {"before", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
                    {"event", Align::kRight},
                    {"doubtful"}});
-  const auto call = [](const analyzer::CallInstance& one) { return one.call + " in " + trigger_cell(one); };
   bool any_doubtful = false;
   for (const auto& line : summary.gaps.lines) {
     any_doubtful = any_doubtful || line.doubtful;
-    table.add_row({duration(static_cast<std::uint64_t>(std::max<std::int64_t>(0, line.dur_ns))), seconds(line.ts_ns),
-                   fmt::format("{}/{}", line.after.pid, line.after.tid), line.after.process, call(line.before),
-                   call(line.after), to_string(line.after.event_id), line.doubtful ? "yes" : ""});
+    table.add_row({gap_time(line.dur_ns), seconds(line.ts_ns), fmt::format("{}/{}", line.pid, line.tid), line.process,
+                   before_gap(line), after_gap(line), event_beside(line), line.doubtful ? "yes" : ""});
   }
   std::string out = section("GAPS BETWEEN CALLS", summary.gaps, "longest", table, width);
   if (any_doubtful) out += "  doubtful: events were lost meanwhile, and calls may be missing there\n";
   if (!out.empty() && summary.calls_left_out) out += "  not all calls were recorded: others may lie within\n";
   return out;
+}
+
+std::string gap_pairs(const Summary& summary, TextWidth width) {
+  TextTable table({{"total", Align::kRight},
+                   {"gaps", Align::kRight},
+                   {"longest", Align::kRight},
+                   {"after", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
+                   {"before", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
+                   {"event", Align::kRight}});
+  for (const auto& line : summary.gap_pairs.lines)
+    table.add_row({gap_time(line.total_ns), group_digits(line.gaps), gap_time(line.longest.dur_ns),
+                   before_gap(line.longest), after_gap(line.longest), event_beside(line.longest)});
+  return section("GAPS BY PAIR OF CALLS", summary.gap_pairs, "with most time", table, width);
 }
 
 std::string triggers(const Summary& summary, TextWidth width) {
@@ -461,8 +502,8 @@ std::string report_text(const Summary& summary, const std::string& file, TextWid
          errors(summary, width) + failed(summary, width) + signals(summary, width) +
          instances("SLOWEST CALLS", summary.slowest, "longest", "took", width) +
          instances("LONGEST WAITS", summary.longest_waits, "longest", "took", width) + gaps(summary, width) +
-         instances("NEVER RETURNED", summary.open, "longest waiting", "waited", width) + legend(summary) +
-         hints(summary, file);
+         gap_pairs(summary, width) + instances("NEVER RETURNED", summary.open, "longest waiting", "waited", width) +
+         legend(summary) + hints(summary, file);
 }
 
 }  // namespace uscope::cli

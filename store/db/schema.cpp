@@ -97,8 +97,17 @@ CREATE TABLE object_total(
   part TEXT NOT NULL CHECK (part IN ('call', 'source')), errno INTEGER, events INTEGER NOT NULL,
   total_ns INTEGER NOT NULL, bytes INTEGER NOT NULL);
 CREATE TABLE gap(
-  before_event_id INTEGER NOT NULL REFERENCES event(id), after_event_id INTEGER PRIMARY KEY REFERENCES event(id),
-  dur_ns INTEGER NOT NULL, doubtful INTEGER NOT NULL);
+  thread_id INTEGER NOT NULL REFERENCES thread(id), ts_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL,
+  since TEXT NOT NULL CHECK (since IN ('call', 'tracing', 'thread')),
+  until TEXT NOT NULL CHECK (until IN ('call', 'tracing', 'thread')),
+  before_event_id INTEGER REFERENCES event(id), after_event_id INTEGER REFERENCES event(id), doubtful INTEGER NOT NULL);
+CREATE TABLE gap_total(
+  since TEXT NOT NULL CHECK (since IN ('call', 'tracing', 'thread')),
+  until TEXT NOT NULL CHECK (until IN ('call', 'tracing', 'thread')), before_kind_id INTEGER REFERENCES kind(id),
+  before_stack_id INTEGER REFERENCES stack(id), after_kind_id INTEGER REFERENCES kind(id),
+  after_stack_id INTEGER REFERENCES stack(id), gaps INTEGER NOT NULL, total_ns INTEGER NOT NULL,
+  longest_ns INTEGER NOT NULL, ts_ns INTEGER NOT NULL, thread_id INTEGER NOT NULL REFERENCES thread(id),
+  before_event_id INTEGER REFERENCES event(id), after_event_id INTEGER REFERENCES event(id));
 CREATE TABLE stack_end(ended TEXT PRIMARY KEY NOT NULL, stacks INTEGER NOT NULL, events INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE guessed_stack(stack_id INTEGER PRIMARY KEY REFERENCES stack(id), events INTEGER NOT NULL);
 CREATE TABLE notable_event(

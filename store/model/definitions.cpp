@@ -149,6 +149,8 @@ void Definitions::add_task(const usc_task& task) {
   thread.tid = task.tid;
   thread.ns_tid = task.ns_tid;
   thread.defined = true;
+  thread.came_ns = task.head.time;
+  thread.made_here = (task.flags & (USC_TASK_FORKED | USC_TASK_LAUNCHED | USC_TASK_EXEC_TID)) != 0;
   // The kernel's start time is the thread's; under the leader's tid it is there from the exec on, and the command that
   // uscope has launched from its first exec on: what was before is uscope's own.
   const bool begins_here = (task.flags & (USC_TASK_EXEC_TID | USC_TASK_LAUNCHED)) != 0;
@@ -201,7 +203,10 @@ void Definitions::add_exit(const usc_task_exit& exit) {
   ThreadFacts& thread = threads[task];
   if (!thread.process) thread.process = process_serial;
   task_ends.push_back({exit.head.time, task, (exit.flags & USC_EXIT_LEFT) != 0});
-  if ((exit.flags & USC_EXIT_LEFT) != 0) return;  // it goes on, untraced
+  if ((exit.flags & USC_EXIT_LEFT) != 0) {  // it goes on, untraced
+    thread.left_ns = exit.head.time;
+    return;
+  }
   thread.end_ns = exit.head.time;
   if ((exit.flags & USC_EXIT_GROUP_DEAD) == 0) return;
   ProcessFacts& process = processes[process_serial];

@@ -47,7 +47,10 @@ struct ThreadFacts {
   std::uint64_t name_time = 0;
   std::optional<std::uint64_t> start_ns;
   std::optional<std::uint64_t> end_ns;
-  bool defined = false;  // its usc_task is in the trace
+  bool defined = false;                  // its usc_task is in the trace
+  std::optional<std::uint64_t> came_ns;  // when it came into the trace
+  std::optional<std::uint64_t> left_ns;  // when it left the trace, and went on
+  bool made_here = false;                // it began while tracing; otherwise it ran before it came into the trace
 };
 
 struct ImageFacts {

@@ -48,7 +48,7 @@ EventWriter::EventWriter(DatabaseWriter& database, const Definitions& definition
       futexes_(database, utc_offset_ns),
       signals_(database, frames),
       objects_(database),
-      gaps_(definitions) {}
+      gaps_(database, definitions) {}
 
 Result<void> EventWriter::prepare() {
   auto events = database_.rows(
@@ -65,6 +65,7 @@ Result<void> EventWriter::prepare() {
   if (auto done = futexes_.prepare(); !done) return done;
   if (auto done = signals_.prepare(); !done) return done;
   if (auto done = objects_.prepare(); !done) return done;
+  if (auto done = gaps_.prepare(); !done) return done;
   return strings_.prepare();
 }
 
@@ -145,6 +146,8 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
   const KindTraits& traits = traits_[kind->value() - 1];
   const bool transfers = traits.counts_bytes && has_result && event.result > 0;
   const Written written{.id = id,
+                        .stack = stack,
+                        .attached = attached,
                         .facts = {.kind = *kind,
                                   .process = task.process,
                                   .image = image,
@@ -152,7 +155,7 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
                                   .duration = returned ? duration : 0,
                                   .bytes = transfers ? static_cast<std::uint64_t>(event.result) : 0,
                                   .error = failed ? -event.result : 0}};
-  count_for_task(event, task, written);
+  if (auto done = count_for_task(event, task, written); !done) return done.error();
   if (user_stack) {
     const StoredStack& known = definitions_.stacks.stack(user_stack);
     end_events_[known.ended]++;
@@ -168,25 +171,51 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
   return written;
 }
 
-// A gap begins when a call returns, and ends when the thread's next one is entered. Calls come by their entry, except
-// those beyond the bound of trace/event_order.h.
-void EventWriter::count_for_task(const trace::OrderedEvent& event, Task& task, const Written& written) {
+// Calls come by their entry, except those beyond the bound of trace/event_order.h.
+Result<void> EventWriter::count_for_task(const trace::OrderedEvent& event, Task& task, const Written& written) {
   task.events++;
   task.errors += written.facts.error != 0;
-  if (event.source != USC_SOURCE_SYSCALL) return;
+  if (event.source != USC_SOURCE_SYSCALL) return {};
   task.total_ns += written.facts.duration;
   if (traits_[written.facts.kind.value() - 1].waits) task.wait_ns += written.facts.duration;
-  if (task.row == kOtherTask) return;  // several threads
-  if (task.last && event.entry_ns > task.returned_ns) {
-    const std::uint64_t duration = std::min<std::uint64_t>(event.entry_ns - task.returned_ns, gap_left_);
-    gap_left_ -= duration;
-    task.gaps++;
-    task.gap_ns += duration;
-    gaps_.add({task.last, written.id, task.returned_ns, duration, task.process});
-  }
+  if (task.row == kOtherTask) return {};  // several threads
+  const GapCall call{written.id, written.facts.kind, written.stack};
+  if (!written.attached)
+    if (auto done = end_gap(task, event.entry_ns, GapEdge::kCall, call); !done) return done;
   const bool ended = event.how == USC_HOW_RETURNED || event.how == USC_HOW_NO_ENTRY;
-  task.last = ended ? written.id : EventRowId();
-  task.returned_ns = std::max<std::uint64_t>(event.entry_ns, event.head.time);
+  task.outside_ns = ended ? std::optional(std::max<std::uint64_t>(event.entry_ns, event.head.time)) : std::nullopt;
+  task.outside_since = GapEdge::kCall;
+  task.last = call;
+  return {};
+}
+
+Result<void> EventWriter::end_gap(Task& task, std::uint64_t time, GapEdge until, const GapCall& after) {
+  if (!task.outside_ns || time <= *task.outside_ns) return {};
+  const std::uint64_t duration = std::min<std::uint64_t>(time - *task.outside_ns, gap_left_);
+  gap_left_ -= duration;
+  task.gaps++;
+  task.gap_ns += duration;
+  return gaps_.add({.since = task.outside_since,
+                    .until = until,
+                    .before = task.last,
+                    .after = after,
+                    .thread = task.row,
+                    .process = task.process,
+                    .from_ns = *task.outside_ns,
+                    .duration = duration});
+}
+
+// What no call has ended; also of threads without any call.
+Result<void> EventWriter::end_gaps(std::optional<std::uint64_t> recorded_until) {
+  for (const auto& [serial, thread] : definitions_.threads) {
+    if (!thread.came_ns) continue;
+    std::optional<std::uint64_t> end = thread.end_ns ? thread.end_ns : thread.left_ns;
+    if (!end) end = recorded_until;
+    if (!end) continue;
+    const GapEdge until = thread.end_ns ? GapEdge::kThread : GapEdge::kTracing;
+    if (auto done = end_gap(task_of(serial), *end, until, {}); !done) return done;
+  }
+  return {};
 }
 
 EventWriter::EventStack EventWriter::stacks_of(const trace::OrderedEvent& event) const {
@@ -254,6 +283,10 @@ EventWriter::Task& EventWriter::task_of(trace::TaskId serial) {
     }
     Task task{.row = ThreadRowId(serial.value()), .process = definitions_.process_of_task(serial)};
     task.defined = thread != definitions_.threads.end() && thread->second.defined;
+    if (!unknown && thread->second.came_ns) {
+      task.outside_ns = thread->second.came_ns;
+      task.outside_since = thread->second.made_here ? GapEdge::kThread : GapEdge::kTracing;
+    }
     const auto process = definitions_.processes.find(task.process);
     // The launched command inherits none: the exec that starts it is already its own.
     if (process != definitions_.processes.end())
@@ -285,7 +318,8 @@ Result<void> EventWriter::write_verify(const usc_verify& verify, EventRowId even
                            equal ? std::nullopt : std::optional(std::int64_t{verify.first_difference}));
 }
 
-Result<void> EventWriter::finish() {
+Result<void> EventWriter::finish(std::optional<std::uint64_t> recorded_until) {
+  if (auto done = end_gaps(recorded_until); !done) return done;
   if (auto done = objects_.write(); !done) return done;
   if (auto done = database_.inserter().settle(); !done) return done;
   // A task that only events name gets a row of `thread` with nothing but its id.
@@ -295,7 +329,7 @@ Result<void> EventWriter::finish() {
     if (auto done = thread->run(row); !done) return done;
   for (const auto step : {&EventWriter::write_cells, &EventWriter::write_threads, &EventWriter::write_stack_ends})
     if (auto done = (this->*step)(); !done) return done;
-  if (auto done = gaps_.write(database_); !done) return done;
+  if (auto done = gaps_.write(); !done) return done;
   return totals_.write(database_);
 }
 

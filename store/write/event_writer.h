@@ -44,8 +44,9 @@ class EventWriter {
   // What the event of a usc_signal is; the rest of the record waits here for it.
   trace::OrderedEvent keep_signal(const trace::RawRecord& record) { return signals_.keep(record); }
 
-  // Cells and totals, and rows of threads that events name but nothing defines.
-  Result<void> finish();
+  // Cells and totals, and rows of threads that events name but nothing defines. `recorded_until`: since when no new
+  // call was recorded; none if the trace does not tell, and so not which threads were in a call at its end.
+  Result<void> finish(std::optional<std::uint64_t> recorded_until);
 
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
@@ -74,14 +75,18 @@ class EventWriter {
     std::uint64_t errors = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t wait_ns = 0;  // part of it in calls that wait
-    std::uint64_t gaps = 0;     // times between two calls
+    std::uint64_t gaps = 0;     // times outside of calls
     std::uint64_t gap_ns = 0;
-    EventRowId last{};              // its latest call, if that returned
-    std::uint64_t returned_ns = 0;  // when it did
+    // Since when it is in no call, and what that began with; nothing if it is in one, or if that is not known.
+    std::optional<std::uint64_t> outside_ns{};
+    GapEdge outside_since = GapEdge::kCall;
+    GapCall last{};  // the call before, if that began with one
   };
   // An event as written.
   struct Written {
     EventRowId id;
+    StackRowId stack;
+    bool attached = false;  // the call began before tracing
     ObjectTotals::Facts facts;
   };
 
@@ -97,7 +102,9 @@ class EventWriter {
   };
 
   Result<Written> write_event(const trace::OrderedEvent& event, bool attached);
-  void count_for_task(const trace::OrderedEvent& event, Task& task, const Written& written);
+  Result<void> count_for_task(const trace::OrderedEvent& event, Task& task, const Written& written);
+  Result<void> end_gap(Task& task, std::uint64_t time, GapEdge until, const GapCall& after);
+  Result<void> end_gaps(std::optional<std::uint64_t> recorded_until);
   [[nodiscard]] EventStack stacks_of(const trace::OrderedEvent& event) const;
   [[nodiscard]] std::string kind_name(const usc_event& event) const;
   Result<KindRowId> kind_of(const usc_event& event);

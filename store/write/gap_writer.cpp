@@ -2,12 +2,33 @@
 #include "store/write/gap_writer.h"
 
 #include <algorithm>
+#include <limits>
+#include <tuple>
 
 #include "trace/loss_class.h"
 
 namespace uscope::store {
+namespace {
 
-GapWriter::GapWriter(const Definitions& definitions) : all_doubtful_(definitions.records_missing) {
+LastingText edge_name(GapEdge edge) {
+  switch (edge) {
+    case GapEdge::kTracing:
+      return {"tracing"};
+    case GapEdge::kThread:
+      return {"thread"};
+    default:
+      return {"call"};
+  }
+}
+
+std::int64_t as_time(std::uint64_t time) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(time, std::numeric_limits<std::int64_t>::max()));
+}
+
+}  // namespace
+
+GapWriter::GapWriter(DatabaseWriter& database, const Definitions& definitions, std::size_t most_pairs)
+    : database_(database), most_pairs_(most_pairs), all_doubtful_(definitions.records_missing) {
   for (const LossFacts& loss : definitions.losses) {
     const trace::LossClass missing = trace::loss_class(loss.cause);
     if (loss.count == 0 || (missing != trace::LossClass::EVENTS && missing != trace::LossClass::RECORDS)) continue;
@@ -24,6 +45,36 @@ GapWriter::GapWriter(const Definitions& definitions) : all_doubtful_(definitions
     }
     spans = std::move(merged);
   }
+}
+
+std::size_t GapWriter::PairHash::operator()(const Pair& pair) const noexcept {
+  constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15ULL;
+  std::uint64_t hash = std::uint64_t{pair.before_stack.value()} << 32U | pair.after_stack.value();
+  for (const std::uint64_t part :
+       {std::uint64_t{pair.before_kind.value()} << 32U | pair.after_kind.value(),
+        static_cast<std::uint64_t>(pair.since) << 8U | static_cast<std::uint64_t>(pair.until)})
+    hash = (hash ^ hash >> 29U ^ part) * kFactor;
+  return static_cast<std::size_t>(hash ^ hash >> 32U);
+}
+
+// Of two that are equally long, the earlier one stays.
+bool GapWriter::longer(const Gap& a, const Gap& b) {
+  return std::tie(b.duration, a.from_ns, a.thread) < std::tie(a.duration, b.from_ns, b.thread);
+}
+
+Result<void> GapWriter::prepare() {
+  auto rows = database_.rows("gap_total", 13);
+  if (!rows) return rows.error();
+  total_rows_ = std::move(*rows);
+  return {};
+}
+
+Result<void> GapWriter::add(const Gap& gap) {
+  Total& total = totals_[{gap.since, gap.until, gap.before.kind, gap.before.stack, gap.after.kind, gap.after.stack}];
+  if (total.gaps++ == 0 || longer(gap, total.longest)) total.longest = gap;
+  total.total_ns += gap.duration;
+  if (gaps_.size() < kGapsKept || longer(gap, gaps_.front())) keep(gap);
+  return totals_.size() >= most_pairs_ ? write_totals() : Result<void>();
 }
 
 void GapWriter::keep(const Gap& gap) {
@@ -48,12 +99,29 @@ bool GapWriter::is_doubtful(const Gap& gap) const {
   return false;
 }
 
-Result<void> GapWriter::write(DatabaseWriter& database) {
-  auto insert = database.prepare("INSERT INTO gap VALUES(?1, ?2, ?3, ?4)");
-  if (!insert) return insert.error();
-  for (const Gap& gap : gaps_)
-    if (auto done = insert->run(gap.before, gap.after, gap.duration, is_doubtful(gap)); !done) return done;
+Result<void> GapWriter::write_totals() {
+  for (const auto& [pair, total] : totals_) {
+    const Gap& longest = total.longest;
+    auto done = total_rows_->add(edge_name(pair.since), edge_name(pair.until), maybe_id(pair.before_kind),
+                                 maybe_id(pair.before_stack), maybe_id(pair.after_kind), maybe_id(pair.after_stack),
+                                 total.gaps, total.total_ns, longest.duration, as_time(longest.from_ns), longest.thread,
+                                 maybe_id(longest.before.event), maybe_id(longest.after.event));
+    if (!done) return done;
+  }
+  totals_.clear();
   return {};
+}
+
+Result<void> GapWriter::write() {
+  if (auto done = write_totals(); !done) return done;
+  auto rows = database_.rows("gap", 8);
+  if (!rows) return rows.error();
+  for (const Gap& gap : gaps_) {
+    auto done = (*rows)->add(gap.thread, as_time(gap.from_ns), gap.duration, edge_name(gap.since), edge_name(gap.until),
+                             maybe_id(gap.before.event), maybe_id(gap.after.event), is_doubtful(gap));
+    if (!done) return done;
+  }
+  return database_.inserter().settle();
 }
 
 }  // namespace uscope::store

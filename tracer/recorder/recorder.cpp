@@ -449,6 +449,7 @@ Result<void> Recording::finish() {
     if (auto seen = collector_->round(); !seen) return seen.error();
     poll(nullptr, 0, kPendingWaitMs);
   }
+  const std::uint64_t closed_ns = monotonic_ns();
   backend_->close_entries();
   if (!writer_->failed()) {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
@@ -463,6 +464,7 @@ Result<void> Recording::finish() {
   collector_->end_observation();
   if (auto done = collector_->write_losses(); !done) return done;
   if (auto done = writer_->append_meta("duration_ns", std::to_string(monotonic_ns() - start_ns_)); !done) return done;
+  if (auto done = writer_->append_meta("calls_until_ns", std::to_string(closed_ns)); !done) return done;
   const ClockOffsets now = clock_offsets();
   for (const auto& [key, value] : {std::pair("clock_set_ns", now.real - offsets_.real - (now.boot - offsets_.boot)),
                                    std::pair("suspended_ns", now.boot - offsets_.boot)})

@@ -108,6 +108,10 @@ INSERT INTO loss VALUES
   (1000100000000, 1000200000000, 'ring_full_event', 2, 10), (1000200000000, 1000300000000, 'ring_full_event', NULL, 2),
   (1000200000000, 1000300000000, 'ring_full_event', 2, 5), (1000200000000, 1000300000000, 'verify_skipped', NULL, 100),
   (1000200000000, 1000300000000, 'recursion', NULL, 0);
+-- What no two calls bound: thread 3 before its first call, thread 6 from its last call to its end.
+CREATE TEMP TABLE open_gap(thread_id, ts_ns, dur_ns, since, until, before, after);
+INSERT INTO open_gap VALUES(3, 1000200000000, 20000000, 'thread', 'call', NULL, 2),
+  (6, 1000530000090, 69999910, 'call', 'thread', 14, NULL);
 )sql";
 
 // What the loader counts while it loads, by SQL: to be run when events and stacks are there.
@@ -128,16 +132,26 @@ CREATE TEMP TABLE step AS WITH RECURSIVE octave(bit) AS (SELECT 4 UNION ALL SELE
 INSERT INTO cell_latency SELECT kind_id, trigger_frame_id, (SELECT min(top) FROM step WHERE top >= dur_ns) AS up_to,
   count(*) FROM counted WHERE dur_ns IS NOT NULL GROUP BY kind_id, trigger_frame_id, up_to;
 DROP TABLE step;
+CREATE TEMP TABLE IF NOT EXISTS open_gap(thread_id, ts_ns, dur_ns, since, until, before, after);
 CREATE TEMP TABLE waiting AS SELECT id FROM kind WHERE name IN ('futex', 'nanosleep', 'epoll_wait', 'accept4', 'poll');
-CREATE TEMP TABLE time_apart AS SELECT thread_id, before, id, ts_ns - ended AS dur_ns FROM (SELECT id, thread_id, ts_ns,
-  lag(id) OVER turn AS before, lag(CASE WHEN how = 'no_entry' THEN ts_ns ELSE ts_ns + dur_ns END) OVER turn AS ended
+CREATE TEMP TABLE time_apart AS SELECT thread_id, ended AS ts_ns, ts_ns - ended AS dur_ns, 'call' AS since,
+  'call' AS until, before, id AS after FROM (SELECT id, thread_id, ts_ns, lag(id) OVER turn AS before,
+  lag(CASE WHEN how = 'no_entry' THEN ts_ns ELSE ts_ns + dur_ns END) OVER turn AS ended
   FROM event WINDOW turn AS (PARTITION BY thread_id ORDER BY ts_ns, id)) WHERE ts_ns > ended;
-INSERT INTO gap SELECT before, id, dur_ns, 0 FROM time_apart WHERE true ORDER BY dur_ns DESC, id LIMIT 1000;
+INSERT INTO time_apart SELECT * FROM open_gap;
+INSERT INTO gap SELECT *, 0 FROM time_apart WHERE true ORDER BY dur_ns DESC, ts_ns, thread_id LIMIT 1000;
+INSERT INTO gap_total SELECT since, until, bk, bs, ak, ass, count(*), sum(dur_ns), max(dur_ns), max(ts_ns)
+  FILTER (WHERE place = 1), max(thread_id) FILTER (WHERE place = 1), max(before) FILTER (WHERE place = 1),
+  max(after) FILTER (WHERE place = 1) FROM (SELECT *, row_number() OVER (PARTITION BY since, until, bk, bs, ak, ass
+  ORDER BY dur_ns DESC, ts_ns, thread_id) AS place FROM (SELECT t.*, b.kind_id AS bk, b.stack_id AS bs,
+  a.kind_id AS ak, a.stack_id AS ass FROM time_apart t LEFT JOIN event b ON b.id = before
+  LEFT JOIN event a ON a.id = after)) GROUP BY since, until, bk, bs, ak, ass;
 INSERT INTO thread_total SELECT c.thread_id, count(*), sum(failed), coalesce(sum(dur_ns), 0),
   coalesce(sum(dur_ns) FILTER (WHERE kind_id IN (SELECT id FROM waiting)), 0),
   (SELECT count(*) FROM time_apart b WHERE b.thread_id = c.thread_id),
   (SELECT coalesce(sum(dur_ns), 0) FROM time_apart b WHERE b.thread_id = c.thread_id) FROM counted c GROUP BY c.thread_id;
 DROP TABLE time_apart;
+DROP TABLE open_gap;
 INSERT INTO stack_end SELECT stack.ended, count(DISTINCT stack.id), count(event.id)
   FROM stack LEFT JOIN event ON event.stack_id = stack.id GROUP BY stack.ended;
 INSERT INTO notable_event SELECT 'open', id FROM counted WHERE waits;

@@ -56,7 +56,7 @@ TEST_F(DeadlockTest, AThreadThatMayGoOnIsInNoCircle) {
   expect_none(change([](MadeThread& t) { t.asleep.reset(); }));
   expect_none(change([](MadeThread& t) { t.timeout_ns = 5; }), "thread 102 `right` waits with a timeout");
   expect_none(change([](MadeThread& t) { t.call = "write"; }), "thread 102 `right` waits in write");
-  expect_none(change([](MadeThread& t) { t.call = ""; }), "thread 102 `right` runs");
+  expect_none(change([](MadeThread& t) { t.call = ""; }), "thread 102 `right` has made no call for 30.000 s");
   expect_none(change([](MadeThread& t) { t.futexes = 2; }));
   expect_none(change([](MadeThread& t) { t.words = mutex_words(100); }), "main` waits in poll");
   expect_none(change([](MadeThread& t) { t.words = mutex_words(0); }));
@@ -65,6 +65,44 @@ TEST_F(DeadlockTest, AThreadThatMayGoOnIsInNoCircle) {
   expect_none(change([](MadeThread& t) { t.abi = "i386"; }));
   expect_none(change([](MadeThread& t) { t.stack = under("my_lock", "work"); }));
   expect_none(change([](MadeThread& t) { t.words[16] = 0x5000; }));  // no kind of mutex
+}
+
+// It is not blocked, whoever waits for it.
+TEST_F(DeadlockTest, AThreadThatMakesNoCallComputes) {
+  HungTrace trace{.threads = {elsewhere(100, "main", "poll"), mutex_waiter(101, "left", kA, 103),
+                              mutex_waiter(102, "right", kA, 103), running(103, "busy"), running(104, "other")}};
+  const Diagnosis diagnosis = diagnose(trace);
+  EXPECT_EQ(diagnosis.reason.find("the threads that wait can still be woken: thread 103 `busy` has made no call for"),
+            0U)
+      << diagnosis.reason;
+  ASSERT_EQ(diagnosis.computing.size(), 2U);
+  EXPECT_EQ(diagnosis.computing[0].tid, 103);
+  EXPECT_EQ(diagnosis.computing[0].name, "busy");
+  EXPECT_EQ(diagnosis.computing[0].process, "app");
+  EXPECT_EQ(diagnosis.computing[0].idle_ns, 30'000'000'000);
+  EXPECT_EQ(diagnosis.computing[0].waited_by, (std::vector<std::int64_t>{101, 102}));
+  EXPECT_EQ(diagnosis.computing[1].tid, 104);
+  EXPECT_TRUE(diagnosis.computing[1].waited_by.empty());
+  for (const auto& thread : diagnosis.blocked) EXPECT_NE(thread.tid, 103);
+  // Not for long, or a call may be missing.
+  HungTrace brief = trace;
+  brief.meta["calls_until_ns"] = std::to_string(kStart + 900'000'000);
+  EXPECT_TRUE(diagnose(brief).computing.empty());
+  expect_none(brief, "thread 103 `busy` runs");
+  HungTrace lossy = trace;
+  lossy.more_sql = "INSERT INTO loss VALUES(1, 2, 'ring_full_event', NULL, 1);";
+  EXPECT_TRUE(diagnose(lossy).computing.empty());
+  HungTrace some = trace;
+  some.meta["calls"] = "futex,poll";
+  EXPECT_TRUE(diagnose(some).computing.empty());
+  // Since its last call.
+  HungTrace called = trace;
+  called.threads[3] = elsewhere(103, "busy", "write");
+  called.threads[3].how = "returned";
+  called.threads[3].took = 3;
+  ASSERT_EQ(diagnose(called).computing.size(), 2U);
+  EXPECT_EQ(diagnose(called).computing[0].tid, 103);
+  EXPECT_EQ(diagnose(called).computing[0].idle_ns, 7'000'000'000);
 }
 
 TEST_F(DeadlockTest, ThreeInACircleAndOneBehindIt) {

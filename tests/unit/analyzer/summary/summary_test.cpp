@@ -143,19 +143,57 @@ TEST_F(SummaryTest, ThreadsSayWhereTheirTimeWent) {
 
 TEST_F(SummaryTest, GapsHaveTheCallsOnBothSides) {
   const Summary s = summary();
-  EXPECT_EQ(s.gaps.total, 7U);
-  ASSERT_EQ(s.gaps.lines.size(), 7U);
+  EXPECT_EQ(s.gaps.total, 9U);
+  ASSERT_EQ(s.gaps.lines.size(), 9U);
   const GapLine& longest = s.gaps.lines[0];
   EXPECT_EQ(longest.dur_ns, 649'998'500);
   EXPECT_EQ(longest.ts_ns, 240'001'500);
-  EXPECT_EQ(longest.before.event_id, EventRowId(6));
-  EXPECT_EQ(longest.before.function, "compile");
-  EXPECT_EQ(longest.after.event_id, EventRowId(10));
-  EXPECT_EQ(longest.after.call, "exit_group");
+  EXPECT_EQ(longest.tid, 101);
+  EXPECT_EQ(longest.process, "gcc");
+  ASSERT_TRUE(longest.before && longest.after);
+  EXPECT_EQ(longest.before->event_id, EventRowId(6));
+  EXPECT_EQ(longest.before->function, "compile");
+  EXPECT_EQ(longest.after->event_id, EventRowId(10));
+  EXPECT_EQ(longest.after->call, "exit_group");
   EXPECT_FALSE(longest.doubtful);
   EXPECT_FALSE(s.calls_left_out);
-  EXPECT_EQ(s.gaps.lines[1].before.event_id, EventRowId(1));
+  ASSERT_TRUE(s.gaps.lines[1].before);
+  EXPECT_EQ(s.gaps.lines[1].before->event_id, EventRowId(1));
   EXPECT_EQ(s.gaps.lines[1].dur_ns, 109'999'000);
+}
+
+TEST_F(SummaryTest, GapsMayHaveAnOpenEnd) {
+  const Summary s = summary();
+  const GapLine& last = s.gaps.lines[2];
+  EXPECT_EQ(last.dur_ns, 69'999'910);
+  EXPECT_EQ(last.tid, 104);
+  EXPECT_EQ(last.until, GapEdge::kThread);
+  ASSERT_TRUE(last.before);
+  EXPECT_EQ(last.before->call, "getpid");
+  EXPECT_FALSE(last.after);
+  const GapLine& first = s.gaps.lines[3];
+  EXPECT_EQ(first.dur_ns, 20'000'000);
+  EXPECT_EQ(first.since, GapEdge::kThread);
+  EXPECT_FALSE(first.before);
+  ASSERT_TRUE(first.after);
+  EXPECT_EQ(first.after->event_id, EventRowId(2));
+  EXPECT_EQ(first.process, "gcc");
+}
+
+TEST_F(SummaryTest, GapsAreSummedByTheCallsAroundThem) {
+  const Summary s = summary();
+  EXPECT_EQ(s.gap_pairs.total, 7U);
+  ASSERT_EQ(s.gap_pairs.lines.size(), 7U);
+  EXPECT_EQ(s.gap_pairs.lines[0].gaps, 1U);
+  EXPECT_EQ(s.gap_pairs.lines[0].longest.after->call, "exit_group");
+  const GapPairLine& reads = s.gap_pairs.lines[1];
+  EXPECT_EQ(reads.gaps, 2U);
+  EXPECT_EQ(reads.total_ns, 119'996'000);
+  EXPECT_EQ(reads.longest.dur_ns, 109'999'000);
+  EXPECT_EQ(reads.longest.before->event_id, EventRowId(1));
+  EXPECT_EQ(reads.longest.after->event_id, EventRowId(3));
+  EXPECT_EQ(summary(2).gap_pairs.lines.size(), 2U);
+  EXPECT_EQ(summary(2).gap_pairs.total, 7U);
 }
 
 TEST_F(SummaryTest, FilesAreListed) {

@@ -16,6 +16,7 @@ class DeadlockCommand : public CommandTest {
     trace.threads[2].stack = under("pthread_mutex_lock", std::string(kHostile));
     write_hung(folder_ / "hung.db", trace);
     write_hung(folder_ / "stall.db", {.threads = {sem_waiter(100, "main", 0x5000), sem_waiter(101, "b", 0x6000)}});
+    write_hung(folder_ / "busy.db", {.threads = {mutex_waiter(101, "a", 0x5000, 102), running(102, "b")}});
     write_hung(folder_ / "idle.db", {.threads = {elsewhere(100, "main", "epoll_wait"), cond_waiter(101, "p", 0x5028)}});
   }
 };
@@ -65,8 +66,19 @@ TEST_F(DeadlockCommand, TheExitStatusIsTheVerdict) {
   EXPECT_EQ(missing.out, "");
 }
 
+TEST_F(DeadlockCommand, ThreadsThatComputeAreNamed) {
+  const std::string text = uscope({"deadlock", "busy.db"}).out;
+  EXPECT_NE(text.find("\n    thread 102 `b` of app (pid 100): no call for 30.000 s; thread 101 waits for it\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(uscope({"deadlock", "hung.db"}).out.find("COMPUTING"), std::string::npos);
+  const auto value = nlohmann::json::parse(uscope({"deadlock", "busy.db", "--format", "json"}).out);
+  ASSERT_EQ(value["computing"].size(), 1U);
+  EXPECT_EQ(value["computing"][0]["waited_by"], nlohmann::json{101});
+}
+
 TEST_F(DeadlockCommand, JsonHoldsToItsSchema) {
-  for (const char* name : {"hung.db", "stall.db", "idle.db", "sample.db"}) {
+  for (const char* name : {"hung.db", "stall.db", "idle.db", "busy.db", "sample.db"}) {
     const Finished run = uscope({"deadlock", name, "--format", "json"});
     expect_schema(run.out, "deadlock");
     expect_harmless(run.out, true);

@@ -30,6 +30,11 @@ TEST_F(CommandTest, ReportAsJson) {
   EXPECT_EQ(report["files"]["lines"][2]["name"], "/etc/passwd");
   EXPECT_EQ(report["gaps"]["lines"][0]["before"]["call"], "openat");
   EXPECT_EQ(report["gaps"]["calls_left_out"], false);
+  EXPECT_EQ(report["gaps"]["lines"][2]["until"], "thread");
+  EXPECT_TRUE(report["gaps"]["lines"][2]["after"].is_null());
+  EXPECT_TRUE(report["gaps"]["lines"][3]["before"].is_null());
+  EXPECT_EQ(report["gap_pairs"]["lines"][1]["gaps"], 2);
+  EXPECT_EQ(report["gap_pairs"]["lines"][1]["longest"]["before"]["call"], "read");
   EXPECT_EQ(report["triggers"]["total"], 10);
   EXPECT_EQ(report["triggers"]["lines"].size(), 10U);
   EXPECT_EQ(report["triggers"]["lines"][0]["function"], "run_job");

@@ -87,8 +87,9 @@ TEST_F(LoaderTest, TotalsAreThoseOfTheEvents) {
   };
   for (std::uint64_t i = 0; i < 30'000; i++) {
     const std::uint64_t entry = kStart + i * 100;
-    trace_->event({.task = static_cast<std::uint32_t>(1 + random(3)),
-                   .entry = entry,
+    // Each thread begins with a call, so that gaps are between calls only.
+    trace_->event({.task = static_cast<std::uint32_t>(1 + (i < 3 ? i : random(3))),
+                   .entry = i < 3 ? kStart : entry,
                    .end = entry + random(1U << 20U),
                    .result = random(10) == 0 ? -static_cast<std::int64_t>(1 + random(600)) : 5,
                    .nr = static_cast<std::uint32_t>(random(12)),
@@ -96,8 +97,8 @@ TEST_F(LoaderTest, TotalsAreThoseOfTheEvents) {
                    .how = random(50) == 0 ? std::uint8_t{USC_HOW_OPEN} : std::uint8_t{USC_HOW_RETURNED}});
   }
   load();
-  const std::vector<std::string> tables{"cell",         "cell_latency", "latency",       "error_cell",
-                                        "thread_total", "stack_end",    "notable_event", "gap"};
+  const std::vector<std::string> tables{"cell",      "cell_latency",  "latency", "error_cell", "thread_total",
+                                        "stack_end", "notable_event", "gap",     "gap_total"};
   database_.reset();
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open((folder_ / "db").c_str(), &raw), SQLITE_OK);

@@ -71,7 +71,11 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"thread_total", "thread_id events errors total_ns wait_ns gaps gap_ns"},
       {"object_total",
        "kind_id process_id image_id trigger_frame_id folder_id string_id part errno events total_ns bytes"},
-      {"gap", "before_event_id after_event_id dur_ns doubtful"},
+      {"gap", "thread_id ts_ns dur_ns since until before_event_id after_event_id doubtful"},
+      {"gap_total",
+       "since until before_kind_id before_stack_id after_kind_id after_stack_id gaps total_ns longest_ns ts_ns "
+       "thread_id "
+       "before_event_id after_event_id"},
       {"stack_end", "ended stacks events"},
       {"guessed_stack", "stack_id events"},
       {"notable_event", "list event_id"},

@@ -2,6 +2,7 @@
 // Calls counted by what they are about, and the times between calls.
 #include <fcntl.h>
 
+#include "store/write/gap_writer.h"
 #include "store/write/object_totals.h"
 #include "syscalls/syscall_table.h"
 #include "tests/unit/analyzer/sample_trace.h"
@@ -172,29 +173,85 @@ TEST(ObjectTotalsTest, ManyObjectsAreWrittenInParts) {
 
 class GapsTest : public ObjectsTest {
  protected:
+  // "thread from length since until before after doubtful" of each, with times that count from kStart.
   std::string gaps() {
-    return rows("SELECT before_event_id, after_event_id, dur_ns, doubtful FROM gap ORDER BY dur_ns DESC, 2");
+    return rows("SELECT thread_id, ts_ns - " + std::to_string(kStart) +
+                ", dur_ns, since, until, before_event_id, after_event_id, doubtful FROM gap ORDER BY dur_ns DESC, 2");
+  }
+  // Tracing ends, and says so.
+  void end(std::uint64_t time) {
+    trace_->meta("calls_until_ns", std::to_string(time));
+    trace_->totals();
   }
 };
 
 TEST_F(GapsTest, AreBetweenAReturnAndTheNextEntryOfTheThread) {
-  trace_->task({.task = 2, .tid = 101, .flags = 0});
-  call("getpid", 1, {});  // returns at 15
+  trace_->task({.task = 2, .tid = 101, .flags = 0, .time = kStart + 1060});
+  call("getpid", 1, {});  // returns at 1015
   trace_->event({.task = 2, .entry = next_ + 50, .end = next_ + 60});
   next_ += 990;
   call("getpid", 1, {});
   trace_->event({.task = 2, .entry = next_ + 50, .end = next_ + 60, .how = USC_HOW_OPEN});
   load();
-  EXPECT_EQ(gaps(), "1|3|995|0\n2|4|990|0");
+  EXPECT_EQ(gaps(),
+            "1|0|1010|tracing|call|-|1|0\n"
+            "1|1015|995|call|call|1|3|0\n"
+            "2|1070|990|call|call|2|4|0");
   EXPECT_EQ(rows("SELECT thread_id, events, total_ns, wait_ns, gaps, gap_ns FROM thread_total ORDER BY 1"),
-            "1|2|10|0|1|995\n2|2|10|0|1|990");
+            "1|2|10|0|2|2005\n2|2|10|0|1|990");
 }
 
 TEST_F(GapsTest, AfterACallThatDidNotReturnThereIsNone) {
-  trace_->event({.entry = kStart + 10, .how = USC_HOW_OPEN});
-  trace_->event({.entry = kStart + 5000, .end = kStart + 5010});
+  trace_->event({.entry = kStart, .how = USC_HOW_OPEN});
+  trace_->event({.entry = kStart + 5000, .end = kStart + 5010, .how = USC_HOW_KILLED});
+  end(kStart + 9000);
   load();
   EXPECT_EQ(gaps(), "");
+}
+
+TEST_F(GapsTest, EndWithTheThreadOrWithTracing) {
+  for (std::uint32_t task = 2; task <= 4; task++)
+    trace_->task({.task = task, .tid = 100 + task, .flags = USC_TASK_FORKED, .time = kStart + 500});
+  call("getpid", 1, {});                                                                        // returns at 1015
+  trace_->event({.task = 2, .entry = kStart + 600, .end = kStart + 610});                       // ends at 3000
+  trace_->event({.task = 3, .entry = kStart + 500, .end = kStart + 5000});                      // returns too late
+  trace_->event({.task = 4, .entry = kStart + 500, .end = kStart + 900, .how = USC_HOW_OPEN});  // is in it still
+  trace_->exit(2, 1, 9, kStart + 3000);
+  end(kStart + 4500);
+  load();
+  EXPECT_EQ(gaps(),
+            "1|1015|3485|call|tracing|4|-|0\n"
+            "2|610|2390|call|thread|3|-|0\n"
+            "1|0|1010|tracing|call|-|4|0\n"
+            "2|500|100|thread|call|-|3|0");
+}
+
+TEST_F(GapsTest, AThreadWithoutAnyCallIsOne) {
+  trace_->task({.task = 2, .tid = 101, .flags = USC_TASK_ATTACHED, .time = kStart + 100});
+  trace_->task({.task = 3, .tid = 102, .flags = USC_TASK_FORKED, .time = kStart + 200});
+  trace_->event({.entry = kStart, .end = kStart + 9000});
+  trace_->exit(3, 1, 0, kStart + 300);
+  end(kStart + 5000);
+  load();
+  EXPECT_EQ(gaps(), "2|100|4900|tracing|tracing|-|-|0\n3|200|100|thread|thread|-|-|0");
+  EXPECT_EQ(rows("SELECT thread_id, events, gaps, gap_ns FROM thread_total ORDER BY 1"),
+            "1|1|0|0\n2|0|1|4900\n3|0|1|100");
+}
+
+// It may have been in the call long before.
+TEST_F(GapsTest, BeforeACallThatItWasFoundInThereIsNone) {
+  trace_->event({.entry = kStart + 700, .end = kStart + 5000, .how = USC_HOW_ATTACHED});
+  end(kStart + 5000);
+  load();
+  EXPECT_EQ(gaps(), "");
+}
+
+// Which threads were in a call at the end is not known then.
+TEST_F(GapsTest, OfATraceThatWasCutOffHaveNoOpenEnd) {
+  trace_->meta("calls_until_ns", std::to_string(kStart + 5000));
+  call("getpid", 1, {});
+  load();
+  EXPECT_EQ(gaps(), "1|0|1010|tracing|call|-|1|0");
 }
 
 TEST_F(GapsTest, AcrossLostEventsAreDoubtful) {
@@ -205,7 +262,56 @@ TEST_F(GapsTest, AcrossLostEventsAreDoubtful) {
   call("getpid", 1, {});
   trace_->loss(USC_LOSS_RING_FULL_EVENT, 3, 1, kStart + 500'000, kStart + 600'000);
   load();
-  EXPECT_EQ(gaps(), "1|2|1000005|1\n2|3|500005|0");
+  EXPECT_EQ(gaps(),
+            "1|1015|1000005|call|call|1|2|1\n"
+            "1|1001025|500005|call|call|2|3|0\n"
+            "1|0|1010|tracing|call|-|1|0");
+}
+
+TEST_F(GapsTest, AreSummedByTheCallsAndStacksAroundThem) {
+  trace_->stack(1, {USC_FRAME(2, 0x1100, false)});
+  trace_->stack(2, {USC_FRAME(2, 0x1200, false)});
+  std::uint64_t time = kStart;
+  for (const std::uint32_t stack : {1, 2, 1, 2, 1, 1}) {  // 1 → 2 twice, 2 → 1 twice, 1 → 1 once
+    trace_->event({.entry = time, .end = time + 10, .stack = stack});
+    time += 100 + (stack == 1 ? time - kStart : 0);
+  }
+  end(time);
+  load();
+  EXPECT_EQ(rows("SELECT before_stack_id, after_stack_id, gaps, total_ns, longest_ns, since, until, before_event_id, "
+                 "after_event_id FROM gap_total ORDER BY total_ns DESC"),
+            "1|-|1|1390|1390|call|tracing|6|-\n"
+            "1|1|1|690|690|call|call|5|6\n"
+            "1|2|2|380|290|call|call|3|4\n"
+            "2|1|2|180|90|call|call|2|3");
+  EXPECT_EQ(rows("SELECT sum(gaps), sum(total_ns) FROM gap_total"), rows("SELECT gaps, gap_ns FROM thread_total"));
+}
+
+TEST(GapWriterTest, ManyPairsAreWrittenInParts) {
+  const test::TemporaryFolder folder;
+  auto database = DatabaseWriter::create(folder / "db");
+  ASSERT_TRUE(database) << database.error().what;
+  auto rows = execute(database->handle(),
+                      "INSERT INTO thread(id) VALUES(1); INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0); "
+                      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10) "
+                      "INSERT INTO stack SELECT i, 0, 'root', NULL, 0, '' FROM n");
+  ASSERT_TRUE(rows) << rows.error().what;
+  const Definitions definitions;
+  GapWriter gaps(*database, definitions, 4);
+  ASSERT_TRUE(gaps.prepare());
+  for (std::uint32_t i = 0; i < 100; i++) {
+    const GapCall call{{}, KindRowId(1U), StackRowId(1 + i % 10)};
+    ASSERT_TRUE(gaps.add(
+        {.before = call, .after = call, .thread = ThreadRowId(1), .process = {}, .from_ns = i, .duration = 1 + i}));
+  }
+  ASSERT_TRUE(gaps.write());
+  auto query = database->prepare(
+      "SELECT count(*) > 10, sum(gaps), sum(total_ns), max(longest_ns), count(DISTINCT before_stack_id) FROM "
+      "gap_total");
+  ASSERT_TRUE(query);
+  ASSERT_TRUE(query->step());
+  for (const auto& [column, value] : {std::pair(0, 1), {1, 100}, {2, 5050}, {3, 100}, {4, 10}})
+    EXPECT_EQ(query->integer(column), value) << column;
 }
 
 TEST_F(GapsTest, WaitsAreCountedApart) {
