@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "symbolizer/rows/row_builder.h"
 #include "trace/ids.h"
@@ -39,6 +40,11 @@ class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
   [[nodiscard]] bool are_coming(trace::FileId serial, symbolizer::RowDetail detail) const override;
   Result<void> on_made(const BuiltTable& made) override;
 
+  // Keeps rows that gave way in the kernel, as long as there is room.
+  void keep(trace::FileId serial, std::shared_ptr<const symbolizer::UnwindTable> rows);
+  // The files without rows in the kernel that walks have gone through, with their rows; each is returned once.
+  std::vector<std::pair<trace::FileId, std::shared_ptr<const symbolizer::UnwindTable>>> take_wanted();
+
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
@@ -59,6 +65,7 @@ class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
   std::list<Entry> entries_;  // most recently used first
   std::map<Asked, std::list<Entry>::iterator> by_file_;
   std::set<Asked> asked_;  // requested from the queue
+  std::map<trace::FileId, std::shared_ptr<const symbolizer::UnwindTable>> wanted_;
 };
 
 }  // namespace uscope::tracer

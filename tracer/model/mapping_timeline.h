@@ -18,6 +18,7 @@
 #include <optional>
 #include <queue>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,8 @@ class MappingTimeline {
                                                             std::uint64_t time) const;
   // All mappings at `time`, by address.
   [[nodiscard]] std::vector<Mapping> all(trace::MmId mm, std::uint64_t time) const;
+  // The files that these address spaces have mapped, or had not long ago.
+  [[nodiscard]] std::unordered_set<trace::FileId> files_of(const std::unordered_set<trace::MmId>& spaces) const;
   // A number for the mappings at `time`. It differs before and after each change of the mappings of the address space
   // or of those it was forked from, and changes when a further change is announced.
   [[nodiscard]] std::uint64_t version(trace::MmId mm, std::uint64_t time) const;
