@@ -31,7 +31,7 @@ class UnwindTableSource {
 
 class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
  public:
-  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
   // Both must outlive this object.
   WalkTables(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes = kMostBytes);

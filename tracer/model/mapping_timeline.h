@@ -42,7 +42,7 @@ class MappingTimeline {
   // Limits on blocks (below) of changes. An address space with more, or with more than kFewBlocks while all together
   // have more than kMostBlocks, forgets its oldest ones early: then nothing is known of those times.
   static constexpr std::size_t kBlocksOfOne = std::size_t{1} << 17;
-  static constexpr std::size_t kMostBlocks = std::size_t{1} << 20;
+  static constexpr std::size_t kMostBlocks = std::size_t{1} << 18;
   static constexpr std::size_t kFewBlocks = 1024;
   // Nested forks within the time that is kept through which inherited mappings are searched.
   static constexpr int kMostForebears = 128;
