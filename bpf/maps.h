@@ -38,9 +38,6 @@ struct {
 ARRAY_MAP(files, USC_FILE_MAX + 1, struct usc_file_entry);
 ARRAY_MAP(cpus, 1, struct cpu_state);
 ARRAY_MAP(rules, 1, struct usc_rule);
-/* A bit for each number that a task can have. */
-#define TRACED_WORDS 65536
-ARRAY_MAP(traced_numbers, TRACED_WORDS, __u64);
 
 /* Unwind rows of all files, written by the collector through a mapping. */
 struct {
@@ -114,6 +111,10 @@ __u32 adopted_mm;  /* whose mappings are being gone through */
 /* All tasks have been decided, or wait for nothing but an exec, and the launched command has begun: who is not noted as
  * traced is not traced. */
 __u32 settled;
+
+/* A bit for each number that a task can have. A variable is reached by fewer instructions than a map's entry. */
+#define TRACED_WORDS 65536
+__u64 traced_numbers[TRACED_WORDS];
 
 /* Set when tracing ends: from here on no entry is seen, so an exit without one says nothing. */
 __u32 entries_closed;

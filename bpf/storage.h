@@ -11,6 +11,7 @@
 #define MM_FIELD(task, field) BPF_CORE_READ(task, mm, field)
 #define VMA_SPACE(vma) BPF_CORE_READ(vma, vm_mm, context.ctx_id)
 #define SERIAL(of) (&last_##of)
+#define STRETCH_MOST_BYTES BLOCK_MOST_BYTES
 #define with_vma(address, callback, context) bpf_find_vma(bpf_get_current_task_btf(), address, callback, context, 0)
 
 #include "uscope/core/port.h"
@@ -30,7 +31,6 @@
 #undef USC_SLOT
 LOOK_UP(file_entry_at, files, struct usc_file_entry)
 LOOK_UP(cpu_state_of, cpus, struct cpu_state)
-LOOK_UP(traced_word_at, traced_numbers, __u64)
 
 static __always_inline __u32 current_cpu(void)
 {
@@ -74,22 +74,16 @@ static __always_inline struct task_entry *new_entry(struct task_struct *task)
 static __always_inline void note_traced(struct task_struct *task)
 {
 	__u32 pid = task->pid;
-	__u64 *word = traced_word_at(pid / 64 % TRACED_WORDS);
 
-	if (word)
-		__sync_fetch_and_or(word, 1ull << pid % 64);
+	__sync_fetch_and_or(&traced_numbers[pid / 64 % TRACED_WORDS], 1ull << pid % 64);
 }
 
 /* What a program that is not traced pays for a call, twice: one look-up in an array. */
 static __always_inline bool is_surely_untraced(struct task_struct *task)
 {
 	__u32 pid = task->pid;
-	__u64 *word;
 
-	if (!settled)
-		return false;
-	word = traced_word_at(pid / 64 % TRACED_WORDS);
-	return word && !(*word >> pid % 64 & 1);
+	return settled && !(traced_numbers[pid / 64 % TRACED_WORDS] >> pid % 64 & 1);
 }
 
 static __noinline int is_launched(void)
@@ -173,6 +167,23 @@ static __always_inline int read_word(struct scratch *s, __u64 address, __u64 *va
 		return -1;
 	*value = *(__u64 *)(s->block + at);
 	return 0;
+}
+
+static __always_inline bool open_stretch(struct scratch *s, __u64 address, __u32 bytes)
+{
+	if (s->block_base != address || s->block_bytes < bytes)
+		read_block(s, address);
+	return s->block_bytes >= bytes;
+}
+
+static __always_inline int stretch_word(struct scratch *s, __u32 at, __u64 *value)
+{
+	*value = *(__u64 *)(s->block + (at * 8 & (BLOCK_MOST_BYTES - 8)));
+	return 0;
+}
+
+static __always_inline void close_stretch(void)
+{
 }
 
 static __always_inline long read_kernel_text(void *to, __u32 bytes, const void *from)

@@ -79,13 +79,13 @@ int usc_log_app_frame(u64 *pc, char *text, unsigned int room)
 		return -ENOENT;
 	if (!current->mm || !t->image || !user_64bit_mode(task_pt_regs(current)))
 		return -ENODATA;
-	level = __sync_fetch_and_add(&cpu->nest, 1);
+	level = enter_scratch(cpu);
 	if (level < SCRATCH_LEVELS) {
 		s = scratch_at(cpu_number * SCRATCH_LEVELS + level);
 		s->cpu = cpu_number;
 		error = app_frame_in(t, s, pc, text, room);
 	}
-	__sync_fetch_and_add(&cpu->nest, -1);
+	leave_scratch(cpu, level);
 	return error;
 }
 

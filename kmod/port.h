@@ -41,6 +41,7 @@
 #define entries_closed usc.entries_closed
 #define cgroup_generation usc.cgroup_generation
 #define SERIAL(of) (&usc.last_##of)
+#define STRETCH_MOST_BYTES ~0u
 
 #define MM_FIELD(of, field) ((of)->mm->field)
 #define VMA_SPACE(vma) ((vma)->vm_mm->context.ctx_id)
@@ -250,6 +251,24 @@ static __always_inline int read_word(struct scratch *s, __u64 address, __u64 *va
 	if (!is_user_range(address, sizeof(*value)))
 		return -EFAULT;
 	return __get_user(*value, (__u64 __user *)address);
+}
+
+static __always_inline bool open_stretch(struct scratch *s, __u64 address, __u32 bytes)
+{
+	return is_user_range(address, bytes) && user_access_begin((void __user *)address, bytes);
+}
+
+static __always_inline int stretch_word(struct scratch *s, __u32 at, __u64 *value)
+{
+	unsafe_get_user(*value, (__u64 __user *)(s->start_rsp + at * 8ull), fault);
+	return 0;
+fault:
+	return -EFAULT;
+}
+
+static __always_inline void close_stretch(void)
+{
+	user_access_end();
 }
 
 /* The caller keeps task->mm: it is the current task's, or its task_lock is held. */

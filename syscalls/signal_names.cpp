@@ -71,12 +71,25 @@ std::string signal_kind_name(std::uint32_t kind) {
 }
 
 std::vector<std::string> kinds_of_signal(const std::string& name) {
+  std::vector<std::string> kinds;
   for (int number = 1; number <= kLastSignal; number++) {
-    if (signal_name(number) != name) continue;
+    if (name != kAllSignals && signal_name(number) != name) continue;
     const auto kind = static_cast<std::uint32_t>(number);
-    return {signal_kind_name(kind | USC_SIGNAL_KIND_SENT), signal_kind_name(kind)};
+    kinds.push_back(signal_kind_name(kind | USC_SIGNAL_KIND_SENT));
+    kinds.push_back(signal_kind_name(kind));
   }
-  return {};
+  return kinds;
+}
+
+bool asks_for_signals(std::string_view set) {
+  if (set.starts_with('!')) return false;  // leaves out all that is behind it
+  for (bool more = true; more;) {
+    const std::size_t comma = set.find(',');
+    if (set.substr(0, comma) == kAllSignals) return true;
+    more = comma != std::string_view::npos;
+    if (more) set.remove_prefix(comma + 1);
+  }
+  return false;
 }
 
 std::string signal_code_name(int number, int code) {

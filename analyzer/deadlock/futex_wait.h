@@ -56,7 +56,7 @@ struct FutexWait {
 struct StackLine {
   std::string function;
   std::string module;  // base name
-  bool app = false;    // of a binary that counts as part of the application
+  bool app = false;    // of the application (generated_code.h)
   std::string file;    // empty: unknown
   std::int64_t line = 0;
 };

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/deadlock/generated_code.h"
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
 #include "support/clock.h"
@@ -200,6 +201,7 @@ Result<StackLines> Reader::stack(std::optional<StackRowId> id) {
         {text(row, 0), std::string(base_name(row.text(1))), row.text(2) == "app", text(row, 3), row.integer(4)});
   });
   if (!done) return done.error();
+  mark_generated_code(lines);
   return stacks_.emplace(*id, std::move(lines)).first->second;
 }
 

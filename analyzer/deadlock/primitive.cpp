@@ -212,6 +212,44 @@ bool is_python_lock(const Classified& found, const StackLines& stack, std::size_
          stack[caller].function.starts_with("PyThread_acquire_lock");
 }
 
+// "std::call_once<…>(…)" of "void std::call_once<…>(…)", and "std::sync::…" of Rust's "<std::sync::… as …>::lock".
+std::string_view without_result(std::string_view function) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  constexpr std::string_view kOperator = "operator";
+  std::size_t start = 0;
+  int depth = 0;
+  for (std::size_t at = 0; at < function.size(); at++) {
+    const char c = function[at];
+    const std::string_view before = function.substr(0, at);
+    if (depth == 0 && function.substr(at).starts_with(kAnonymous)) {
+      at += kAnonymous.size() - 1;
+    } else if (c == '<' && !before.ends_with(kOperator)) {
+      depth++;
+    } else if (c == '>' && depth > 0) {
+      depth--;
+    } else if (depth == 0 && (c == '(' || before.ends_with(kOperator))) {
+      break;
+    } else if (depth == 0 && c == ' ') {
+      start = at + 1;
+    }
+  }
+  function.remove_prefix(start);
+  function.remove_prefix(std::min(function.find_first_not_of("<&"), function.size()));
+  return function;
+}
+
+// A function of a language's library, or one that only wraps a lock of libc's: a program may have these linked into it,
+// or inlined.
+bool is_of_library(std::string_view function) {
+  constexpr std::array<std::string_view, 12> kLibraries{
+      "std::",       "core::",  "alloc::", "runtime.", "PyThread_",   "__gthread_",
+      "__gnu_cxx::", "boost::", "absl::",  "folly::",  "parking_lot", "lock_api::"};
+  if (by_prefix(function) || by_part(function) || only_leads(without_underscores(function))) return true;
+  const std::string_view name = without_result(function);
+  return std::any_of(kLibraries.begin(), kLibraries.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
 Library library_of(Primitive primitive, bool musl) {
   switch (primitive) {
     case Primitive::kPark:
@@ -246,15 +284,10 @@ std::string_view primitive_phrase(Primitive primitive) {
 }
 
 const StackLine* application_frame(const StackLines& stack) {
-  constexpr std::array<std::string_view, 5> kLibraries{"std::", "core::", "alloc::", "runtime.", "PyThread_"};
   const StackLine* found = nullptr;
   for (const StackLine& line : stack) {
     if (!line.app) continue;
-    const std::string_view bare = without_underscores(line.function);
-    const bool library = by_prefix(line.function) || by_part(line.function) || only_leads(bare) ||
-                         std::any_of(kLibraries.begin(), kLibraries.end(),
-                                     [&](std::string_view prefix) { return line.function.starts_with(prefix); });
-    if (!library) return &line;
+    if (!is_of_library(line.function)) return &line;
     if (!found) found = &line;
   }
   if (!found && !stack.empty()) found = &stack.front();

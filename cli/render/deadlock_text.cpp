@@ -44,11 +44,13 @@ std::string frame(const StackLine& line) {
   return text;
 }
 
-// The application's frames, innermost first, then the library's frames between these and the kernel.
+// The application's frames, innermost first, from the function on that waits, then the frames between it and the
+// kernel: those of libraries, and the functions around a lock that the application has from a library.
 std::string stack(const BlockedThread& thread) {
   std::string out;
-  const auto first =
-      std::find_if(thread.stack.begin(), thread.stack.end(), [](const StackLine& line) { return line.app; });
+  const StackLine* waits = analyzer::application_frame(thread.stack);
+  const auto first = std::find_if(thread.stack.begin(), thread.stack.end(),
+                                  [&](const StackLine& line) { return line.app && &line == waits; });
   std::size_t shown = 0;
   for (auto line = first; line != thread.stack.end(); ++line) {
     if (!line->app) continue;

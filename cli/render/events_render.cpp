@@ -33,6 +33,15 @@ const char* source_name(EventString::Source source) {
   }
 }
 
+// Why an event has no stack, if that is known.
+std::string no_stack(const EventRow& event) {
+  const auto& signal = event.signal;
+  if (!signal || signal->delivered) return "no stack";
+  if (!signal->sender_pid) return "no stack: the kernel sent it";
+  const bool traced = *signal->sender_pid == event.pid && signal->sender_tid == event.tid;
+  return traced ? "no stack" : "no stack: the sender is not traced";
+}
+
 }  // namespace
 
 std::string TimeColumn::text(std::int64_t ts_ns) {
@@ -60,7 +69,7 @@ std::string event_text(const EventRow& event, const std::string& time) {
   return out + "\n";
 }
 
-std::string frames_text(const std::vector<StackFrame>& frames, const std::string& ended, bool guessed) {
+std::string frames_text(const std::vector<StackFrame>& frames, const EventRow& event) {
   std::string out;
   for (const StackFrame& frame : frames) {
     const std::string within =
@@ -72,9 +81,9 @@ std::string frames_text(const std::vector<StackFrame>& frames, const std::string
     if (!frame.file.empty() && frame.line > 0) out += fmt::format(":{}", frame.line);
     out += "\n";
   }
-  if (frames.empty()) return " > (no stack)\n";
-  if (guessed) out += " > (callers of code without unwind data may be missing)\n";
-  if (ended != "root") out += " > (" + printable(ended) + ")\n";
+  if (frames.empty()) return " > (" + no_stack(event) + ")\n";
+  if (event.guessed) out += " > (callers of code without unwind data may be missing)\n";
+  if (event.ended != "root") out += " > (" + printable(event.ended) + ")\n";
   return out;
 }
 

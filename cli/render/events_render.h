@@ -37,9 +37,9 @@ class TimeColumn {
 // "name[pid/tid] time call(args) = result ERRNO (explanation) <duration>" and a newline.
 [[nodiscard]] std::string event_text(const analyzer::EventRow& event, const std::string& time);
 
-// Lines in the style of `strace -k`: " > module(function+0xoffset) [0xpc] file:line", innermost frame first.
-[[nodiscard]] std::string frames_text(const std::vector<analyzer::StackFrame>& frames, const std::string& ended,
-                                      bool guessed);
+// The frames of an event, in the style of `strace -k`: " > module(function+0xoffset) [0xpc] file:line", innermost
+// first.
+[[nodiscard]] std::string frames_text(const std::vector<analyzer::StackFrame>& frames, const analyzer::EventRow& event);
 
 [[nodiscard]] nlohmann::ordered_json event_json(const analyzer::EventRow& event, std::optional<std::int64_t> moment_ns);
 [[nodiscard]] nlohmann::ordered_json frames_json(const std::vector<analyzer::StackFrame>& frames);

@@ -62,9 +62,15 @@ std::string handler_text(const EventSignal& signal) {
   return out;
 }
 
+// Nothing but its number is known of a signal that has ended its process at once (include/uscope/core/tasks/signals.h).
+bool ended_at_once(const EventSignal& signal) {
+  return signal.delivered && signal.handler == kDefaultAction && signal.code == SI_USER && !signal.info.pid;
+}
+
 }  // namespace
 
 std::string signal_info_text(const EventSignal& signal) {
+  if (ended_at_once(signal)) return "";
   const trace::SignalInfo& info = signal.info;
   std::string out = "si_code=" + syscalls::signal_code_name(signal.number, signal.code);
   const auto add = [&out](const char* field, const std::optional<std::int64_t>& value) {
@@ -87,6 +93,7 @@ std::string signal_info_text(const EventSignal& signal) {
 }
 
 std::string signal_text(const EventSignal& signal) {
+  if (ended_at_once(signal)) return fmt::format("--- {} ends the process ---", name_of(signal));
   const std::string start = fmt::format("--- {} {{{}}}", name_of(signal), signal_info_text(signal));
   if (signal.delivered) return fmt::format("{} {} ---", start, handler_text(signal));
   const std::string by =
@@ -97,6 +104,7 @@ std::string signal_text(const EventSignal& signal) {
 
 nlohmann::ordered_json signal_json(const EventSignal& signal) {
   const trace::SignalInfo& info = signal.info;
+  const bool has_code = !ended_at_once(signal);
   nlohmann::ordered_json sent;
   nlohmann::ordered_json delivered;
   if (signal.delivered) {
@@ -119,8 +127,9 @@ nlohmann::ordered_json signal_json(const EventSignal& signal) {
   }
   return {{"name", json_value(name_of(signal))},
           {"number", signal.number},
-          {"code", signal.code},
-          {"code_name", syscalls::signal_code_name(signal.number, signal.code)},
+          {"code", has_code ? nlohmann::ordered_json(signal.code) : nlohmann::ordered_json()},
+          {"code_name", has_code ? nlohmann::ordered_json(syscalls::signal_code_name(signal.number, signal.code))
+                                 : nlohmann::ordered_json()},
           {"pid", json_value(info.pid)},
           {"uid", json_value(info.uid)},
           {"status", json_value(info.status)},

@@ -67,9 +67,7 @@ std::string command_line(const std::string& words) {
   std::string line;
   for (const auto& word : list) {
     if (!word.is_string()) return words;
-    const auto& text = word.get_ref<const std::string&>();
-    const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$&|;<>()*?`#~") == std::string::npos;
-    line += (line.empty() ? "" : " ") + (plain ? text : "'" + text + "'");
+    line += (line.empty() ? "" : " ") + shell_quoted(word.get_ref<const std::string&>());
   }
   return line;
 }

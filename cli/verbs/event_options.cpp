@@ -32,7 +32,7 @@ Result<std::vector<std::string>> parse_kinds(const std::string& set) {
   for (std::string item; std::getline(items, item, ',');) {
     const std::vector<std::string> of_signal = syscalls::kinds_of_signal(item);
     kinds.insert(kinds.end(), of_signal.begin(), of_signal.end());
-    if (of_signal.empty()) calls += (calls.empty() ? "" : ",") + item;
+    if (of_signal.empty() || item == syscalls::kAllSignals) calls += (calls.empty() ? "" : ",") + item;
   }
   if (!kinds.empty() && calls.empty()) return kinds;
   if (!kinds.empty() && calls.find('!') != std::string::npos)
@@ -70,7 +70,7 @@ void add_event_options(Verb& verb, EventOptions& options) {
   add_globs(verb, "--process", filter.processes, "only calls of programs whose base name matches");
   add_calls(verb, options.calls,
             "only these calls: names, %file %process %network %desc %memory %signal %ipc, all, ! to exclude; and these "
-            "signals: SIGTERM");
+            "signals: SIGTERM, or signal for all");
   verb.add_flag("--failed", filter.failed, "only calls that failed");
   verb.add_option("--errno", options.errors, "only calls that failed with this error")->type_name("NAME");
   verb.add_option("--slow", options.slower, "only calls that took at least this long: 10ms")->type_name("T");

@@ -42,8 +42,7 @@ class EventPrinter {
     const bool first = !std::exchange(any_, true);
     if (!json_) {
       out_.write(event_text(event, times_.text(event.ts_ns)));
-      if (has_stack)
-        out_.write(frames_text(frames ? *frames : std::vector<analyzer::StackFrame>(), event.ended, event.guessed));
+      if (has_stack) out_.write(frames_text(frames ? *frames : std::vector<analyzer::StackFrame>(), event));
       return {};
     }
     nlohmann::ordered_json value = event_json(event, times_.moment(event.ts_ns));

@@ -7,6 +7,7 @@
 
 #include "cli/session/recording.h"
 #include "cli/verbs/shared_options.h"
+#include "syscalls/signal_names.h"
 #include "trace/names.h"
 
 namespace uscope::cli {
@@ -43,7 +44,7 @@ void add_record(CommandLine& line) {
   take_number(verb->add_option("-S,--frames", options->budget, "frames kept of each stack, at most"), 1, USC_MAX_FRAMES)
       ->type_name("N")
       ->capture_default_str();
-  add_calls(*verb, options->calls, "calls to record: names, %file %network ..., all; ! excludes");
+  add_calls(*verb, options->calls, "calls to record: names, %file %network ..., all; ! excludes; signal: as --signals");
   verb->add_option("--backend", options->backend, "what traces in the kernel: bpf, kmod (the module), or what works")
       ->one_of({"auto", "bpf", "kmod"})
       ->capture_default_str();
@@ -87,7 +88,12 @@ void add_record(CommandLine& line) {
       ->type_name("FILE");
   add_debuginfod(*verb, options->debuginfod);
   add_target(*verb, *options);
-  verb->runs([options] { return run_record(*options); }, kTracingFailed);
+  verb->runs(
+      [options] {
+        options->signals = options->signals || syscalls::asks_for_signals(options->calls);
+        return run_record(*options);
+      },
+      kTracingFailed);
 }
 
 }  // namespace uscope::cli

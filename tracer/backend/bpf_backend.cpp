@@ -15,11 +15,12 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -70,8 +71,13 @@ bool programs_are_preempted() {
     return access((std::string(folder) + "/events/raw_syscalls/sys_enter/id").c_str(), R_OK) == 0;
   };
   if (!has_events("/sys/kernel/tracing") && !has_events("/sys/kernel/debug/tracing")) return false;
-  std::ifstream types("/sys/kernel/btf/vmlinux", std::ios::binary);
-  const std::string names{std::istreambuf_iterator<char>(types), std::istreambuf_iterator<char>()};
+  // Some 6 MB, read at once: by the character it takes a tenth of the time until tracing.
+  const std::string path = "/sys/kernel/btf/vmlinux";
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) return false;
+  std::string names(bytes, '\0');
+  std::ifstream(path, std::ios::binary).read(names.data(), static_cast<std::streamsize>(names.size()));
   return names.find("class_srcu_fast_notrace_t") != std::string::npos &&
          names.find("bpf_preempt_disable") != std::string::npos;
 }

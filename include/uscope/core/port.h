@@ -5,7 +5,7 @@
  * Every function may be called at any of the hooks: none of them sleeps or faults.
  *
  * Macros: USC_SUBPROGRAM (before a function that is not to be inlined), usc_loop(count, body, context) (calls body(i,
- * context) until it returns not 0), MM_FIELD(task, field) (of task->mm), VMA_SPACE(vma) (context.ctx_id of its mm), SERIAL(of) (where the last serial number of a
+ * context) until it returns not 0), STRETCH_MOST_BYTES (open_stretch), MM_FIELD(task, field) (of task->mm), VMA_SPACE(vma) (context.ctx_id of its mm), SERIAL(of) (where the last serial number of a
  * task, process, image, stack or file is kept), barrier().
  */
 #ifndef USCOPE_CORE_PORT_H
@@ -63,6 +63,14 @@ static long read_user_text(void *to, __u32 bytes, const void *from);
 static long read_user(void *to, __u32 bytes, const void *from);
 static long read_kernel(void *to, __u32 bytes, const void *from);
 static int read_word(struct scratch *s, __u64 address, __u64 *value);
+/*
+ * Many words of one stretch of the stack, for less than read_word takes for each: open_stretch makes sure that as much as
+ * STRETCH_MOST_BYTES can be read from an address on (s->wanted_end is its end), stretch_word reads by the word's number from
+ * there. Nothing else is called before close_stretch.
+ */
+static bool open_stretch(struct scratch *s, __u64 address, __u32 bytes);
+static int stretch_word(struct scratch *s, __u32 at, __u64 *value);
+static void close_stretch(void);
 /* Of kernel memory, PAGE_BYTES each. */
 static bool same_pages(const char *a, const char *b);
 static void keep_page(char *to, const char *from);
@@ -132,6 +140,23 @@ static __always_inline void fill_head(struct usc_record *head, struct cpu_state 
 	head->seq = __sync_fetch_and_add(&cpu->seq, 1);
 	head->task = task;
 	head->time = now;
+}
+
+/*
+ * The number of a scratch area of this processor that nothing below uses, or one that is too large. Hooks are not
+ * preempted, and what interrupts one ends before it goes on: so no locked instruction is needed.
+ */
+static __always_inline __u32 enter_scratch(struct cpu_state *cpu)
+{
+	__u32 level = *(volatile __u32 *)&cpu->nest;
+
+	*(volatile __u32 *)&cpu->nest = level + 1;
+	return level;
+}
+
+static __always_inline void leave_scratch(struct cpu_state *cpu, __u32 level)
+{
+	*(volatile __u32 *)&cpu->nest = level;
 }
 
 /* Counts one loss, for the processor and for the process (serial, 0 = not known). */

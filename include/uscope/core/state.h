@@ -79,7 +79,7 @@ struct task_entry {
 	__u64 mapping_ns;  /* when the call that may change mappings began */
 	__u64 data_key;	   /* TASK_MAPS_DATA: data_key() when it began */
 	__u32 group_asked; /* cgroup_generation when its control group was looked at */
-	__u32 pad2;
+	__u32 defaulted;   /* of a process's first thread: the signal whose default action the process took last */
 	__u64 unannounced; /* an executable mapping that could not be looked up when it was made */
 	__u64 restart_args[6];
 };
@@ -163,14 +163,16 @@ struct memo_slot {
 	__u32 stack;
 	__u32 exe_file;
 	__u32 in_page; /* rsp % PAGE_BYTES */
-	__u16 words;
 	__u16 frames;
 	__u16 kept;
 	__u16 rbp_used;
+	__u16 fixed;  /* words that are compared as they are: value[0] on */
+	__u16 moving; /* words that are counted from rsp: the last of value[] */
+	__u16 pad;
+	__u32 bytes;	 /* from rsp to behind the last word */
 	__u32 candidate; /* a stack that a walk from here gave once */
-	__u64 relative;	 /* bits of the words that are counted from rsp */
 	__u32 turn;	 /* of the first slot of a set: counts the candidates */
-	__u32 pad;
+	__u32 pad2;
 	__u64 value[MEMO_WORDS];
 	__u16 at[MEMO_WORDS]; /* word number from rsp */
 };

@@ -24,7 +24,8 @@ enum usc_signal_result {
 /*
  * A signal was sent, or delivered. `head.task` is the sender's, if that is a traced thread, else the receiver's; of a
  * delivery the receiver's. `stack` and `image` are that task's: of a signal that the kernel sent to another task than
- * the current one there is no stack.
+ * the current one there is no stack. A signal that ends its process at once is delivered to the thread that ends first;
+ * the SIGKILLs by which the kernel ends threads are not told (core/tasks/signals.h).
  */
 struct usc_signal {
 	struct usc_record head;

@@ -22,7 +22,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from backend import BACKEND, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
-from deadlock_cases import ANY, ATTACHED, CASES, GONE, HEALTHY, INTERRUPTED, KERNEL, STOPPED, STRIPPED, TRACED  # noqa: E402
+from deadlock_cases import ANONYMOUS, ANY, ATTACHED, CASES, GONE, HEALTHY, INTERRUPTED, KERNEL, STOPPED, STRIPPED, TRACED  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "..", "..", "deadlock")
@@ -242,6 +242,8 @@ class Run:
     def judge_stack(self, thread):
         check(thread["call"] == "futex", f"{thread['name']} is in {thread['call']}")
         check(thread["stack"], f"{thread['name']} has no stack")
+        if self.case.program == "cpp_locks" and self.way != STRIPPED:  # not one of the functions that std:: has around the lock
+            check(thread["function"].startswith(ANONYMOUS + thread["name"]), f"{thread['name']} waits in {thread['function']}")
         function = self.case.function
         if self.way != STRIPPED and function is not ANY:
             check(any(frame.startswith(function) for frame in thread["stack"]), f"no {function} in {thread['name']}'s stack:", thread["stack"])

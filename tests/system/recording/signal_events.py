@@ -3,9 +3,11 @@
 """Signals as events: who sends them to whom and from where, what becomes of them, what they come with, and where they meet their
 receivers. tests/fixtures/signal_moments.c sends one of each kind; strace says of a second run of it what arrived. Needs root, a backend,
 and strace; usage: signal_events.py USCOPE FIXTURE"""
+import contextlib
 import json
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -119,6 +121,8 @@ class Recorded(unittest.TestCase):
         self.assertEqual((killed["handler"], killed["receiver_pid"]), (0, self.find("sent", "SIGKILL")["receiver_pid"]))
         self.assertIn("end_other", self.functions(killed))
         self.assertIsNone(killed["handler_function"])
+        # The kernel also ends the threads of a process by a SIGKILL that nobody has sent.
+        self.assertEqual([row["how"] for row in self.rows if row["name"] == "SIGKILL"], ["sent", "delivered"])
 
     def test_a_timer_is_the_kernels(self):
         sent = self.find("sent", "SIGALRM")
@@ -209,12 +213,116 @@ class Others(unittest.TestCase):
                 self.assertEqual((sent["sender_pid"], sent["ended"]), (sent["tid"], "root"))
                 self.assertIn("main", sent["folded"].split(";"))
 
+    def test_all_signals_by_one_word(self):
+        command(USCOPE, "record", *BACKEND_OPTIONS, "-q", "-e", "signal", "-o", self.path, "--", FIXTURE)
+        database = open_trace(self.path)
+        self.addCleanup(database.close)
+        [(signals, others)] = database.execute("SELECT sum(class = 'signal'), sum(class != 'signal') FROM v_event")
+        self.assertGreater(signals, 10)
+        self.assertEqual(others, 0)
+        for verb in (("events",), ("export", "--with-call")):
+            lines = command(USCOPE, verb[0], self.path, *verb[1:], "-e", "signal").stdout
+            self.assertIn("SIGTERM", lines)
+        self.assertEqual(len(command(USCOPE, "events", self.path, "-e", "signal").stdout.splitlines()), signals)
+
     def test_only_when_asked_for(self):
         command(USCOPE, "record", *BACKEND_OPTIONS, "-q", "-o", self.path, "--", FIXTURE)
         database = open_trace(self.path)
         self.addCleanup(database.close)
         self.assertEqual(database.execute("SELECT count(*) FROM signal").fetchone()[0], 0)
         self.assertEqual(database.execute("SELECT count(*) FROM kind WHERE class = 'signal'").fetchone()[0], 0)
+
+
+# Waits with so many other threads; exits with 3 if a handler has seen SIGTERM.
+WAITER = """
+import os, signal, sys, threading, time
+for _ in range(int(sys.argv[1])):
+    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+if sys.argv[2] == "handler":
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(3))
+print(os.getpid(), flush=True)
+while True:
+    time.sleep(1)
+"""
+
+
+class Ends(unittest.TestCase):
+    """How a signal that ends a process is told: launched and attached, with and without other threads, by default and by a handler."""
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="uscope-signals-")
+        self.addCleanup(self.folder.cleanup)
+        self.path = os.path.join(self.folder.name, "trace.db")
+
+    def end(self, prefix, threads, action, number):
+        """Starts the waiter, and sends it the signal as soon as it is there."""
+        with subprocess.Popen([*prefix, sys.executable, "-S", "-c", WAITER, str(threads), action], stdout=subprocess.PIPE, text=True) as process:
+            pid = int(process.stdout.readline())
+            os.kill(pid, number)
+            process.wait(TIMEOUT)
+        return pid
+
+    def attach_and_end(self, threads, action, number):
+        with subprocess.Popen([sys.executable, "-S", "-c", WAITER, str(threads), action], stdout=subprocess.PIPE, text=True) as process:
+            pid = int(process.stdout.readline())
+            with subprocess.Popen([USCOPE, "record", *BACKEND_OPTIONS, "--signals", "--print", "-o", self.path, "--pid", str(pid)],
+                                  stderr=subprocess.PIPE, text=True) as recording:
+                for line in recording.stderr:
+                    if "clock_nanosleep" in line:  # it is traced
+                        break
+                os.kill(pid, number)
+                recording.communicate(timeout=TIMEOUT)
+            process.wait(TIMEOUT)
+        return pid
+
+    def strace_says(self, *how):
+        log = os.path.join(self.folder.name, "strace")
+        self.end(("strace", "-f", "-e", "trace=none", "-o", log), *how)
+        with open(log, encoding="utf-8") as file:
+            said = file.read()
+        return re.findall(r"--- (SIG\w+) ", said), set(re.findall(r"\+\+\+ killed by (\w+)", said))
+
+    def check(self, pid, number, how):
+        name = signal.Signals(number).name
+        with contextlib.closing(open_trace(self.path)) as database:
+            rows = [row for row in database.execute(EVENTS) if row["receiver_pid"] == pid]
+            [ended] = [row["exit_signal"] for row in database.execute("SELECT exit_signal FROM process WHERE pid = ?", (pid,))]
+        self.assertEqual([(row["how"], row["name"]) for row in rows], [("sent", name), ("delivered", name)])
+        self.assertEqual(rows[0]["sender_pid"], os.getpid())
+        delivered, killed = self.strace_says(*how)
+        # A tracer by ptrace is not shown a SIGKILL.
+        self.assertEqual(delivered, [] if number == signal.SIGKILL else [name])
+        self.assertEqual(killed, {signal.Signals(ended).name} if ended else set())
+        text = command(USCOPE, "events", self.path, "-e", "signal", "-k").stdout
+        self.assertIn(" > (no stack: the sender is not traced)\n", text)
+        self.assertEqual(f"--- {name} ends the process ---\n" in text, bool(ended), text)
+        report = {line["name"]: line for line in json.loads(command(USCOPE, "report", self.path, "--format", "json").stdout)["signals"]["lines"]}
+        self.assertEqual((report[name]["sent"], report[name]["delivered"], list(report)), (1, 1, [name]))
+
+    def test_all(self):
+        for threads, action, number in ((0, "default", signal.SIGTERM), (3, "default", signal.SIGTERM), (0, "handler", signal.SIGTERM),
+                                        (3, "handler", signal.SIGTERM), (3, "default", signal.SIGKILL)):
+            how = threads, action, number
+            with self.subTest("launched", how=how):
+                self.check(self.end((USCOPE, "record", *BACKEND_OPTIONS, "--signals", "-q", "-o", self.path, "--"), *how), number, how)
+            with self.subTest("attached", how=how):
+                self.check(self.attach_and_end(*how), number, how)
+
+    def test_threads_that_end_with_their_process_get_no_signal(self):
+        for last in ("os._exit(3)", "os.execv('/bin/true', ['true'])"):
+            program = ("import os, threading, time\nfor _ in range(3):\n    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n" + last)
+            subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "--signals", "-q", "-o", self.path, "--", sys.executable, "-S", "-c", program],
+                           timeout=TIMEOUT, check=False)
+            with contextlib.closing(open_trace(self.path)) as database:
+                self.assertEqual(database.execute("SELECT count(*) FROM signal").fetchone()[0], 0, last)
+                self.assertEqual(database.execute("SELECT count(*) FROM thread").fetchone()[0] >= 4, True)
+
+    def test_a_core_dump_is_told_once(self):
+        program = "import os, threading, time\nfor _ in range(3):\n    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\nos.abort()"
+        subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "--signals", "-q", "-o", self.path, "--", sys.executable, "-S", "-c", program],
+                       timeout=TIMEOUT, check=False)
+        with contextlib.closing(open_trace(self.path)) as database:
+            rows = [(row["how"], row["name"]) for row in database.execute(EVENTS)]
+        self.assertEqual(rows, [("sent", "SIGABRT"), ("delivered", "SIGABRT")])
 
 
 if __name__ == "__main__":

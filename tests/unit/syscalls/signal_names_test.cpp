@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
+#include <string>
+#include <vector>
 
 #include "uscope/record.h"
 
@@ -22,6 +25,16 @@ TEST(SignalNames, ANameMeansBothKinds) {
   EXPECT_EQ(kinds_of_signal("SIGRT_32").size(), 2U);
   for (const char* name : {"", "SIG", "sigterm", "TERM", "SIGTERM sent", "kill"})
     EXPECT_TRUE(kinds_of_signal(name).empty()) << name;
+}
+
+TEST(SignalNames, OneWordMeansAllSignals) {
+  const std::vector<std::string> all = kinds_of_signal(kAllSignals);
+  EXPECT_EQ(all.size(), 128U);
+  for (const char* kind : {"SIGHUP sent", "SIGTERM delivered", "SIGRT_32 delivered"})
+    EXPECT_EQ(std::count(all.begin(), all.end(), kind), 1) << kind;
+  for (const char* set : {"signal", "read,signal", "signal,!read"}) EXPECT_TRUE(asks_for_signals(set)) << set;
+  for (const char* set : {"", "all", "%signal", "signalfd", "!signal", "!read,signal", "read,!signal"})
+    EXPECT_FALSE(asks_for_signals(set)) << set;
 }
 
 TEST(SignalNames, CodesDependOnTheSignal) {

@@ -21,6 +21,8 @@
 #define SIGNAL_CODE_IO (-5)
 #define SIGNAL_CODE_KERNEL 0x80
 
+#define EXIT_CODE_SIGNAL 0x7f /* of an exit code: the signal that ended the process */
+
 #define USER_CODE_SEGMENT 0x33	     /* asm/segment.h: of 64-bit programs */
 #define XEN_USER_CODE_SEGMENT 0xe033 /* xen/interface/xen-x86_64.h: the same in a paravirtual guest */
 
@@ -186,13 +188,41 @@ static __noinline int send_delivered(const void *from, const void *action, __u32
 	return send_signal_record(&record, t);
 }
 
+/*
+ * Which signal is told as delivered; 0: none. To end the threads of a process, the kernel delivers to each a SIGKILL that
+ * nobody has sent. It does so at once where a signal ends a process without a core file, and that signal is never delivered;
+ * so its delivery is told in place of the first such SIGKILL. The others, and those of exit_group and execve, are no signals.
+ */
+static __noinline int signal_to_tell(int number, const void *from, const void *action)
+{
+	struct task_struct *task = this_task();
+	struct task_entry *first = entry_of(task->group_leader);
+	__u64 handler = 0;
+
+	if (number != SIGNAL_KILL || (unsigned long)from != SIGNAL_FROM_USER) {
+		if (first && !read_kernel(&handler, sizeof(handler), action) && !handler)
+			first->defaulted = number;
+		return number;
+	}
+	if (!(task->signal->flags & SIGNAL_GROUP_EXIT))
+		return 0;
+	number = task->signal->group_exit_code & EXIT_CODE_SIGNAL;
+	if (!first)
+		return number;
+	if (first->defaulted == number)
+		return 0;
+	first->defaulted = number; /* all threads come here with the lock of their process's signals */
+	return number;
+}
+
 static __always_inline int core_signal_delivered(int number, const void *from, const void *action)
 {
 	struct task_entry *t = traced_entry(this_task());
 
 	if (entries_closed || !t || t->flags & TASK_ENDED)
 		return 0;
-	return send_delivered(from, action, number, take_stack_at_signal(t));
+	number = signal_to_tell(number, from, action);
+	return number ? send_delivered(from, action, number, take_stack_at_signal(t)) : 0;
 }
 
 #endif

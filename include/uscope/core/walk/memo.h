@@ -31,31 +31,57 @@ static __always_inline bool begins_alike(const struct scratch *s, const struct m
 	       (!memo->rbp_used || memo->rbp == s->frame.regs[USC_REG_RBP] - rsp) && memo->exe_file == s->exe_file;
 }
 
+/* A word by its number from rsp; `opened`: of the stretch that begins there. */
+static __always_inline int remembered_word(struct scratch *s, __u32 at, bool opened, __u64 *value)
+{
+	return opened ? stretch_word(s, at, value) : read_word(s, s->start_rsp + at * 8ull, value);
+}
+
+/* Are all words of the slot what they were? */
+static __always_inline bool words_agree(struct scratch *s, const struct memo_slot *memo, bool opened)
+{
+	__u32 i, fixed = memo->fixed, moving = memo->moving;
+	__u64 value, rsp = s->start_rsp;
+
+	for (i = 0; i < MEMO_WORDS; i++) {
+		if (i >= fixed)
+			break;
+		if (remembered_word(s, memo->at[i], opened, &value) || value != memo->value[i])
+			return false;
+	}
+	for (i = 0; i < MEMO_WORDS; i++) {
+		if (i >= moving)
+			break;
+		if (remembered_word(s, memo->at[MEMO_WORDS - 1 - i], opened, &value) ||
+		    value - rsp != memo->value[MEMO_WORDS - 1 - i])
+			return false;
+	}
+	return true;
+}
+
 /*
  * The stack id in a slot that begins alike, if a walk from here would read the same words; else 0. Without callbacks: the
  * hot path. A function of its own for the verifier, which goes through it once.
  */
 USC_SUBPROGRAM __u32 recall_slot(struct scratch *s, struct memo_slot *memo)
 {
-	__u64 rsp, value;
-	__u32 i, id;
+	bool agree;
+	__u32 id;
 
 	if (!s || !memo)
 		return 0;
-	rsp = s->start_rsp;
 	id = memo->stack;
-	if (memo->words)
-		s->wanted_end = rsp + (memo->at[(memo->words - 1) & (MEMO_WORDS - 1)] + 1ull) * 8;
-	for (i = 0; i < MEMO_WORDS; i++) {
-		if (i >= memo->words)
-			break;
-		if (read_word(s, rsp + (__u64)memo->at[i] * 8, &value))
+	s->wanted_end = s->start_rsp + memo->bytes;
+	if (memo->bytes <= STRETCH_MOST_BYTES) {
+		if (!open_stretch(s, s->start_rsp, memo->bytes))
 			return 0;
-		if (value - (rsp & -(memo->relative >> i & 1)) != memo->value[i])
-			return 0;
+		agree = words_agree(s, memo, true);
+		close_stretch();
+	} else {
+		agree = words_agree(s, memo, false);
 	}
 	barrier();
-	return memo->key == s->key && memo->stack == id ? id : 0;
+	return agree && memo->key == s->key && memo->stack == id ? id : 0;
 }
 
 /* The stack id of an earlier walk that this one would repeat, 0 = none. */
@@ -104,29 +130,31 @@ static __always_inline struct memo_slot *slot_to_keep(__u32 set, __u32 id)
 	return 0;
 }
 
-struct keep_context {
-	const struct scratch *s;
-	struct memo_slot *memo;
-};
-
-/* Keeps a word if it decided the walk. */
-static long keep_word(__u32 i, struct keep_context *c)
+/*
+ * Keeps the words that decided the walk. The slot's own fields count them: of a variable the verifier would follow each
+ * value that it may have.
+ */
+static __always_inline void keep_words(struct memo_slot *memo, const struct scratch *s)
 {
-	struct memo_slot *memo = c->memo;
-	const struct scratch *s = c->s;
-	__u32 n = memo->words;
-	__u64 relative;
+	__u32 i, place, end;
 
-	if (i >= MEMO_WORDS || n >= MEMO_WORDS)
-		return 1;
-	if (!(s->deciding >> i & 1))
-		return 0;
-	relative = s->relative >> i & 1;
-	memo->at[n] = s->read_at[i];
-	memo->value[n] = s->read_value[i] - (s->start_rsp & -relative);
-	memo->relative |= relative << n;
-	memo->words = n + 1;
-	return 0;
+	memo->fixed = 0;
+	memo->moving = 0;
+	memo->bytes = 0;
+	for (i = 0; i < MEMO_WORDS; i++) {
+		if (i >= s->reads)
+			break;
+		if (!(s->deciding >> i & 1))
+			continue;
+		place = s->relative >> i & 1 ? MEMO_WORDS - 1 - memo->moving++ : memo->fixed++;
+		asm volatile("" : "+r"(place)); /* one bound that the verifier sees */
+		place &= MEMO_WORDS - 1;
+		memo->at[place] = s->read_at[i];
+		memo->value[place] = s->read_value[i] - (s->relative >> i & 1 ? s->start_rsp : 0);
+		end = (s->read_at[i] + 1u) * 8;
+		if (memo->bytes < end)
+			memo->bytes = end;
+	}
 }
 
 /*
@@ -135,7 +163,6 @@ static long keep_word(__u32 i, struct keep_context *c)
  */
 USC_SUBPROGRAM int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
 {
-	struct keep_context c = {.s = s};
 	struct memo_slot *memo;
 
 	if (!s || !has_memo(s) || !s->memo_ok || s->reads > MEMO_WORDS)
@@ -154,10 +181,7 @@ USC_SUBPROGRAM int memorise(struct scratch *s, __u64 pc, __u64 rbp, __u32 id)
 	memo->exe_file = s->exe_file;
 	memo->frames = s->walked;
 	memo->kept = s->scope.kept;
-	memo->words = 0;
-	memo->relative = 0;
-	c.memo = memo;
-	usc_loop(s->reads, keep_word, &c);
+	keep_words(memo, s);
 	barrier();
 	memo->key = s->key;
 	return 0;

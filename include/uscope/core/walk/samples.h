@@ -131,9 +131,8 @@ static __noinline __u32 send_sample(struct pt_regs *regs, struct task_entry *t, 
 	}
 	sample = &room->sample;
 	sample->reason = verify ? USC_DEFER_NONE : s->defer;
-	walk_begin(s, regs, t);
-	__builtin_memcpy(sample->regs, s->frame.regs, sizeof(sample->regs));
-	sample->pc = s->frame.pc;
+	read_registers(regs, sample->regs);
+	sample->pc = regs->ip;
 	sample->entry_ns = t->entry_ns;
 	sample->mm = t->mm;
 	sample->exe_file = t->exe_file;

@@ -282,7 +282,7 @@ static __always_inline __u32 take_stack(struct pt_regs *regs, struct task_entry 
 
 	if (!cpu || !t)
 		return 0;
-	level = __sync_fetch_and_add(&cpu->nest, 1);
+	level = enter_scratch(cpu);
 	number = cpu_number * SCRATCH_LEVELS + level;
 	s = level < SCRATCH_LEVELS ? scratch_at(number) : 0;
 	if (s) {
@@ -299,7 +299,7 @@ static __always_inline __u32 take_stack(struct pt_regs *regs, struct task_entry 
 		count_loss(cpu, USC_LOSS_SCRATCH_BUSY, t->process);
 		id = 0;
 	}
-	__sync_fetch_and_add(&cpu->nest, -1);
+	leave_scratch(cpu, level);
 	return id;
 }
 

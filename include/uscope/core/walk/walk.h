@@ -188,6 +188,27 @@ static __always_inline void keep_frame(struct scratch *s, __u64 frame)
 	s->hash ^= s->hash >> 29;
 }
 
+/* By their DWARF numbers. */
+static __always_inline void read_registers(struct pt_regs *regs, __u64 *registers)
+{
+	registers[0] = regs->ax;
+	registers[1] = regs->dx;
+	registers[2] = regs->cx;
+	registers[3] = regs->bx;
+	registers[4] = regs->si;
+	registers[5] = regs->di;
+	registers[6] = regs->bp;
+	registers[7] = regs->sp;
+	registers[8] = regs->r8;
+	registers[9] = regs->r9;
+	registers[10] = regs->r10;
+	registers[11] = regs->r11;
+	registers[12] = regs->r12;
+	registers[13] = regs->r13;
+	registers[14] = regs->r14;
+	registers[15] = regs->r15;
+}
+
 USC_SUBPROGRAM int step_shared(struct scratch *s, __u32 rule)
 {
 	const struct usc_rule *shared;
@@ -196,6 +217,8 @@ USC_SUBPROGRAM int step_shared(struct scratch *s, __u32 rule)
 	if (!s)
 		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
 	s->memo_ok = 0; /* may use any register */
+	if (s->walked == 1)
+		read_registers(user_regs(this_task()), s->frame.regs);
 	shared = usc_rule_at(0, number);
 	if (!shared)
 		return USC_STEP_BROKEN(USC_BROKEN_BAD_RULE);
@@ -300,34 +323,17 @@ static long walk_frame(__u32 i, struct walk_context *context)
 	return walk_frame_within(i, context->s, &scope);
 }
 
-/* By their DWARF numbers. */
-static __always_inline void read_registers(struct pt_regs *regs, __u64 *registers)
-{
-	registers[0] = regs->ax;
-	registers[1] = regs->dx;
-	registers[2] = regs->cx;
-	registers[3] = regs->bx;
-	registers[4] = regs->si;
-	registers[5] = regs->di;
-	registers[6] = regs->bp;
-	registers[7] = regs->sp;
-	registers[8] = regs->r8;
-	registers[9] = regs->r9;
-	registers[10] = regs->r10;
-	registers[11] = regs->r11;
-	registers[12] = regs->r12;
-	registers[13] = regs->r13;
-	registers[14] = regs->r14;
-	registers[15] = regs->r15;
-}
-
-/* Sets the scratch area up at the task's user registers. */
+/*
+ * Sets the scratch area up at the task's user registers. Of these, those beside rsp and rbp are read where they are used: by
+ * a shared rule of the first frame. A frame behind a compact rule does not know them.
+ */
 static __always_inline void walk_begin(struct scratch *s, struct pt_regs *regs, struct task_entry *t)
 {
 	struct usc_frame *frame = &s->frame;
 
 	frame->pc = regs->ip;
-	read_registers(regs, frame->regs);
+	frame->regs[USC_REG_RSP] = regs->sp;
+	frame->regs[USC_REG_RBP] = regs->bp;
 	frame->known = USC_KNOWN_ALL;
 	frame->exact = 1;
 	s->start_rsp = regs->sp;

@@ -98,6 +98,18 @@ TEST(Primitives, TheApplicationsFunctionIsNotItsLanguagesOwn) {
   };
   EXPECT_EQ(of({{"syscall"}, {"std::sys::unix::futex::futex_wait", "app"}, {"locks::takes", "app"}}), "locks::takes");
   EXPECT_EQ(of({{"pthread_mutex_lock", "app"}, {"work", "app"}}), "work");  // libc within
+  for (const char* wrapper :
+       {"__gthread_mutex_lock", "__gthread_mutex_lock(pthread_mutex_t*)", "std::mutex::lock()",
+        "std::unique_lock<std::mutex>::unique_lock(std::mutex&)",
+        "void std::call_once<(anonymous namespace)::late()>()",
+        "std::enable_if<true, void>::type std::lock<ours::mutex>(ours::mutex&)", "<std::sync::Mutex<T>>::lock",
+        "boost::mutex::lock()", "lock_api::mutex::Mutex<R,T>::lock", "__pthread_mutex_lock"})
+    EXPECT_EQ(of({{"pthread_mutex_lock"}, {wrapper, "app"}, {"work", "app"}}), "work") << wrapper;
+  for (const char* own :
+       {"(anonymous namespace)::ant()", "std::vector<int, std::allocator<int> > ours::find(std::mutex&)",
+        "ours::queue<std::mutex>::take()", "<ours::Guard as core::ops::drop::Drop>::drop", "stdlike::lock()",
+        "ours::name::operator<(ours::name const&)", "py::take:/srv/std::x.py"})
+    EXPECT_EQ(of({{"pthread_mutex_lock"}, {"std::mutex::lock()", "app"}, {own, "app"}, {"main", "app"}}), own);
   EXPECT_EQ(of({{"runtime.futex", "app"}, {"runtime.mPark", "app"}}), "runtime.futex");
   EXPECT_EQ(of({{"syscall"}, {"work", "libother.so"}}), "syscall");
   EXPECT_EQ(of({}), "");

@@ -95,6 +95,36 @@ TEST(SignalText, WhatTheReceiverDoes) {
   EXPECT_EQ(signal_text(signal), "--- SIGSEGV {si_code=SEGV_MAPERR, si_addr=NULL} handler 0x401000<on\\x0afault> ---");
 }
 
+// A siginfo with SI_USER has a sender; where there is none, the kernel has kept no siginfo.
+TEST(SignalText, ThatEndsItsProcessAtOnce) {
+  EventSignal signal;
+  signal.number = SIGTERM;
+  signal.delivered = true;
+  EXPECT_EQ(signal_text(signal), "--- SIGTERM ends the process ---");
+  const nlohmann::ordered_json json = signal_json(signal);
+  EXPECT_EQ(json["code"], nullptr);
+  EXPECT_EQ(json["code_name"], nullptr);
+  EXPECT_EQ(json["delivered"]["action"], "default");
+  signal.info.pid = 0;
+  EXPECT_EQ(signal_text(signal), "--- SIGTERM {si_code=SI_USER, si_pid=0} default action ---");
+}
+
+TEST(SignalText, WhyThereIsNoStack) {
+  analyzer::EventRow row;
+  row.pid = 77;
+  row.tid = 78;
+  const auto text = [&] { return frames_text({}, row); };
+  EXPECT_EQ(text(), " > (no stack)\n");
+  row.signal = terminated();
+  EXPECT_EQ(text(), " > (no stack)\n");
+  row.pid = row.tid = 100;
+  EXPECT_EQ(text(), " > (no stack: the sender is not traced)\n");
+  row.signal->sender_pid.reset();
+  EXPECT_EQ(text(), " > (no stack: the kernel sent it)\n");
+  row.signal->delivered = true;
+  EXPECT_EQ(text(), " > (no stack)\n");
+}
+
 TEST(SignalText, IsALineAmongCalls) {
   analyzer::EventRow row;
   row.process = "sh";

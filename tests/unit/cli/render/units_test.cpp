@@ -58,6 +58,7 @@ TEST(Percent, IsNeverRoundedToAllOrNothing) {
 TEST(CommandLine, IsMadeOfWords) {
   EXPECT_EQ(command_line(R"(["sh","-c","echo a b"])"), "sh -c 'echo a b'");
   EXPECT_EQ(command_line(R"(["a",""])"), "a ''");
+  EXPECT_EQ(command_line(R"(["","it's","[x]"])"), R"('' 'it'"'"'s' '[x]')");
   EXPECT_EQ(command_line("not json"), "not json");
   EXPECT_EQ(command_line("[1]"), "[1]");
 }

@@ -28,6 +28,30 @@ TEST_F(DeadlockCommand, TextTellsTheCircleAsAStory) {
   expect_harmless(run.out, false);
 }
 
+TEST_F(DeadlockCommand, TextShowsGeneratedCodeAndPutsWrappersBehindTheFunctionThatWaits) {
+  HungTrace trace{.threads = {joiner(100, "main", 101), mutex_waiter(101, "left", 0x5000, 102),
+                              mutex_waiter(102, "right", 0x6000, 101)}};
+  trace.threads[1].stack = {{"pthread_mutex_lock"},
+                            {"acquire", "app"},
+                            {"py::take:/srv/app.py", "[jit]"},
+                            {"py::run:/srv/app.py", "[jit]"},
+                            {"main", "app"}};
+  trace.threads[2].stack = {{"pthread_mutex_lock"},
+                            {"__gthread_mutex_lock", "app"},
+                            {"std::mutex::lock()", "app"},
+                            {"transfer", "app"},
+                            {"main", "app"}};
+  write_hung(folder_ / "jit.db", trace);
+  const std::string text = uscope({"deadlock", "jit.db"}).out;
+  for (const char* wanted : {" waits for the mutex 0x5000 in\n          py::take:/srv/app.py, held by",
+                             "waits for the mutex 0x6000 in\n          transfer, held by",
+                             "      py::take:/srv/app.py  [jit]\n      py::run:/srv/app.py  [jit]\n"
+                             "      through pthread_mutex_lock ← acquire\n",
+                             "      transfer  app\n      main  app\n"
+                             "      through pthread_mutex_lock ← __gthread_mutex_lock ← std::mutex::lock()\n"})
+    EXPECT_NE(text.find(wanted), std::string::npos) << wanted << "\n" << text;
+}
+
 TEST_F(DeadlockCommand, TheExitStatusIsTheVerdict) {
   EXPECT_EQ(uscope({"deadlock", "stall.db"}).code, 1);
   const Finished idle = uscope({"deadlock", "idle.db"});

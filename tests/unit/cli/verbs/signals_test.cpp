@@ -60,14 +60,22 @@ TEST_F(SignalsCommand, NamesOfSignalsStandAmongThoseOfCalls) {
   EXPECT_EQ(ids({"-e", "SIGTERM"}), (Ids{101, 102, 103}));
   EXPECT_EQ(ids({"-e", "SIGTERM", "--how", "sent"}), (Ids{101, 102}));
   EXPECT_EQ(ids({"-e", "SIGCHLD,futex,SIGSEGV"}), (Ids{12, 8, 104, 105, 106}));
+  EXPECT_EQ(ids({"-e", "signal"}), (Ids{101, 102, 103, 104, 105, 106}));
+  EXPECT_EQ(ids({"-e", "signal,futex", "--how", "delivered"}), (Ids{103, 106}));
+  EXPECT_EQ(ids({"-e", "!signal"}).size(), 14U);
   EXPECT_EQ(ids({"-e", "all"}).size(), 14U);
   EXPECT_EQ(ids({"--how", "delivered"}), (Ids{103, 106}));
   EXPECT_EQ(ids({"--trigger", "run_job", "--since", "0.99"}), (Ids{101, 102}));
-  for (const char* set : {"SIGNONE", "!SIGTERM"}) {
+  for (const char* set : {"SIGNONE", "!SIGTERM", "signal,SIGTERM,!read"}) {
     const Finished run = uscope({"events", "s.db", "-e", set});
     EXPECT_EQ(run.code, 2) << set;
     EXPECT_NE(run.err.find("SIG"), std::string::npos) << run.err;
   }
+}
+
+TEST_F(SignalsCommand, StacksThatAreNotThereSayWhy) {
+  const std::string text = output({"events", "s.db", "-e", "SIGCHLD,SIGSEGV", "-k"});
+  EXPECT_NE(text.find(" to make[100], ignored ---\n > (no stack: the kernel sent it)\n"), std::string::npos) << text;
 }
 
 TEST_F(SignalsCommand, ReportHasATable) {
@@ -82,6 +90,7 @@ TEST_F(SignalsCommand, ReportHasATable) {
 
 TEST_F(SignalsCommand, OtherReadersTakeThem) {
   EXPECT_NE(output({"export", "s.db", "-e", "SIGTERM", "--with-call"}).find(";SIGTERM sent 2\n"), std::string::npos);
+  EXPECT_NE(output({"export", "s.db", "-e", "signal", "--with-call"}).find(";SIGCHLD sent 1\n"), std::string::npos);
   for (const Words& words :
        {Words{"files", "s.db"}, Words{"tree", "s.db"}, Words{"diff", "--normal", "sample.db", "--abnormal", "s.db"}})
     EXPECT_EQ(output(words).find('\x1b'), std::string::npos);
