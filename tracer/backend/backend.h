@@ -79,6 +79,10 @@ class Backend {
   virtual Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                        std::uint32_t classes) = 0;
   virtual Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) = 0;
+  // Takes rows back. The files become USC_FILE_USER_ONLY, and no walk uses their rows any more when this returns; they
+  // may be published again. Only if can_withdraw_rows().
+  [[nodiscard]] virtual bool can_withdraw_rows() const { return false; }
+  virtual Result<void> withdraw_rows(std::span<const trace::FileId> /*files*/) { return {}; }
 
   // The kernel's key of the file behind one of our own mappings.
   virtual Result<usc_file_key> own_file_key(const void* address) = 0;

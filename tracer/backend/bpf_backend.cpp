@@ -21,12 +21,14 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 #include "support/unique_fd.h"
 #include "symbolizer/rows/row_builder.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_handles.h"
+#include "tracer/backend/free_ranges.h"
 #include "tracer/backend/load_failure.h"
 #include "tracer/backend/program_check.h"
 #include "tracer/backend/ring_limits.h"
@@ -90,6 +92,13 @@ void read_to_end(ScoutDesk& desk) {
   desk.answer({});
 }
 
+struct RulesLess {
+  bool operator()(const std::vector<usc_rule>& a, const std::vector<usc_rule>& b) const {
+    return a.size() != b.size() ? a.size() < b.size()
+                                : std::memcmp(a.data(), b.data(), a.size() * sizeof(usc_rule)) < 0;
+  }
+};
+
 class BpfBackend : public Backend {
  public:
   Result<void> load(const usc_config& config, const BackendSizes& sizes);
@@ -112,6 +121,8 @@ class BpfBackend : public Backend {
   Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override;
   Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) override;
+  [[nodiscard]] bool can_withdraw_rows() const override { return true; }
+  Result<void> withdraw_rows(std::span<const trace::FileId> files) override;
   Result<usc_file_key> own_file_key(const void* address) override;
   Result<trace::FileId> reserve_file(const usc_file_key& key) override;
   Result<std::vector<usc_stats>> stats() override;
@@ -126,7 +137,10 @@ class BpfBackend : public Backend {
   // What a BPF iterator writes, in pieces of `item` bytes.
   static Result<void> read_iterator(bpf_link* link, std::size_t item, const std::function<void(const char*)>& handle);
   Result<void> put_file(trace::FileId file, const usc_file_entry& entry);
-  Result<usc_file_rows> copy_rows(const symbolizer::UnwindTable& table);
+  // Nothing: there is no room.
+  Result<std::optional<usc_file_rows>> copy_rows(const symbolizer::UnwindTable& table);
+  Result<std::optional<std::uint32_t>> copy_rules(const std::vector<usc_rule>& rules);
+  Result<void> wait_for_programs();
   static int on_record(void* self, void* data, std::size_t bytes);
 
   Scouts* scouts_ = nullptr;
@@ -143,10 +157,23 @@ class BpfBackend : public Backend {
   std::uint64_t batch_bytes_ = 0;    // with their heads in it
   MapMemory rows_;
   MapMemory index_;
-  std::uint32_t rows_used_ = 0;
-  std::uint32_t index_used_ = 0;
+  FreeRanges free_rows_;
+  FreeRanges free_index_;
+  // Rules keep their places, since cached rows name them by number (struct row_slot): the start of each table's.
+  std::map<std::vector<usc_rule>, std::uint32_t, RulesLess> rule_bases_;
   std::uint32_t rules_used_ = 0;
-  std::map<std::shared_ptr<const symbolizer::UnwindTable>, usc_file_rows> published_;
+  struct Published {
+    usc_file_rows place{};
+    std::uint32_t index_count = 0;
+    std::uint32_t files = 0;  // that have these rows
+  };
+  using Table = std::shared_ptr<const symbolizer::UnwindTable>;
+  struct OfFile {
+    Table table;
+    std::uint32_t classes = 0;
+  };
+  std::map<Table, Published> published_;
+  std::unordered_map<trace::FileId, OfFile> tables_;
   const RecordHandler* handler_ = nullptr;
 };
 
@@ -157,11 +184,6 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
   };
 #define USC_SLOT(function, array, type, count, per_cpu) \
   if ((per_cpu) != 0) size_for_each_cpu(maps.array);
-#include "tracer/backend/backend.h"
-#include "tracer/backend/bpf_handles.h"
-#include "tracer/backend/load_failure.h"
-#include "tracer/backend/ring_limits.h"
-#include "tracer/host/host.h"
 #include "uscope/core/slots.def"
 #undef USC_SLOT
   size_for_each_cpu(maps.cpus);
@@ -170,6 +192,8 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
   bpf_map__set_max_entries(maps.rows, sizes.rows);
   bpf_map__set_max_entries(maps.row_index, sizes.index_entries / 2);
   bpf_map__set_max_entries(maps.rules, sizes.rules);
+  free_rows_ = FreeRanges(sizes.rows);
+  free_index_ = FreeRanges(sizes.index_entries);
   return {};
 }
 
@@ -394,27 +418,43 @@ Result<void> BpfBackend::put_file(trace::FileId file, const usc_file_entry& entr
   return {};
 }
 
-Result<usc_file_rows> BpfBackend::copy_rows(const symbolizer::UnwindTable& table) {
-  const auto rules = static_cast<std::uint32_t>(table.rules.size());
-  std::copy(table.rows.begin(), table.rows.end(), rows_.as<usc_row>() + rows_used_);
-  std::copy(table.index.begin(), table.index.end(), index_.as<__u32>() + index_used_);
-  for (std::uint32_t i = 0; i < rules; i++) {
+// A table that is published again finds its rules where they were.
+Result<std::optional<std::uint32_t>> BpfBackend::copy_rules(const std::vector<usc_rule>& rules) {
+  if (const auto known = rule_bases_.find(rules); known != rule_bases_.end()) return std::optional(known->second);
+  const auto count = static_cast<std::uint32_t>(rules.size());
+  if (count > sizes_.rules - rules_used_) return std::optional<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count; i++) {
     const std::uint32_t number = rules_used_ + i;
-    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rules), &number, &table.rules[i], BPF_ANY) != 0)
+    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rules), &number, &rules[i], BPF_ANY) != 0)
       return errno_error("cannot publish unwind rules to the BPF programs", errno);
   }
-  const usc_file_rows place = {.row_base = rows_used_,
-                               .row_count = static_cast<__u32>(table.rows.size()),
-                               .index_base = index_used_,
-                               .rule_base = rules_used_,
-                               .rule_count = rules,
-                               .text_start = table.text_start,
-                               .text_end = table.text_end,
-                               .pad = 0};
-  rows_used_ += place.row_count;
-  index_used_ += static_cast<std::uint32_t>(table.index.size());
-  rules_used_ += rules;
-  return place;
+  const std::uint32_t base = std::exchange(rules_used_, rules_used_ + count);
+  rule_bases_.emplace(rules, base);
+  return std::optional(base);
+}
+
+Result<std::optional<usc_file_rows>> BpfBackend::copy_rows(const symbolizer::UnwindTable& table) {
+  const auto rows = static_cast<std::uint32_t>(table.rows.size());
+  const auto entries = static_cast<std::uint32_t>(table.index.size());
+  const auto row_base = free_rows_.take(rows);
+  const auto index_base = row_base ? free_index_.take(entries) : std::nullopt;
+  auto rule_base = index_base ? copy_rules(table.rules) : Result(std::optional<std::uint32_t>());
+  if (!rule_base || !*rule_base) {
+    if (row_base) free_rows_.give_back(*row_base, rows);
+    if (index_base) free_index_.give_back(*index_base, entries);
+    if (!rule_base) return rule_base.error();
+    return std::optional<usc_file_rows>();
+  }
+  std::copy(table.rows.begin(), table.rows.end(), rows_.as<usc_row>() + *row_base);
+  std::copy(table.index.begin(), table.index.end(), index_.as<__u32>() + *index_base);
+  return std::optional(usc_file_rows{.row_base = *row_base,
+                                     .row_count = rows,
+                                     .index_base = *index_base,
+                                     .rule_base = **rule_base,
+                                     .rule_count = static_cast<__u32>(table.rules.size()),
+                                     .text_start = table.text_start,
+                                     .text_end = table.text_end,
+                                     .pad = 0});
 }
 
 Result<Publish> BpfBackend::publish_rows(trace::FileId file,
@@ -422,15 +462,16 @@ Result<Publish> BpfBackend::publish_rows(trace::FileId file,
                                          std::uint32_t classes) {
   auto published = published_.find(table);
   if (published == published_.end()) {
-    if (table->rows.size() > sizes_.rows - rows_used_ || table->index.size() > sizes_.index_entries - index_used_ ||
-        table->rules.size() > sizes_.rules - rules_used_)
-      return Publish::kNoRoom;
     const auto place = copy_rows(*table);
     if (!place) return place.error();
-    published = published_.emplace(table, *place).first;
+    if (!*place) return Publish::kNoRoom;
+    const auto entries = static_cast<std::uint32_t>(table->index.size());
+    published = published_.emplace(table, Published{**place, entries, 0}).first;
   }
+  published->second.files++;
+  tables_[file] = {table, classes};
   usc_file_entry entry{};
-  entry.rows = published->second;
+  entry.rows = published->second.place;
   entry.classes = classes;
   entry.state = USC_FILE_PENDING;
   if (auto put = put_file(file, entry); !put) return put.error();
@@ -439,6 +480,40 @@ Result<Publish> BpfBackend::publish_rows(trace::FileId file,
   entry.state = USC_FILE_READY;
   if (auto put = put_file(file, entry); !put) return put.error();
   return Publish::kDone;
+}
+
+// The kernel lets an update of a map of maps return only when no program runs any more that began before it.
+Result<void> BpfBackend::wait_for_programs() {
+  const __u32 cpu = 0;
+  const int ring = ring_fds_.front().get();
+  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rings), &cpu, &ring, BPF_ANY) != 0)
+    return errno_error("cannot wait for the BPF programs that run", errno);
+  return {};
+}
+
+Result<void> BpfBackend::withdraw_rows(std::span<const trace::FileId> files) {
+  for (const trace::FileId file : files) {
+    const auto table = tables_.find(file);
+    if (table == tables_.end()) continue;
+    // A walk may be reading the entry: nothing but its state changes.
+    usc_file_entry entry{};
+    entry.rows = published_.at(table->second.table).place;
+    entry.classes = table->second.classes;
+    entry.state = USC_FILE_USER_ONLY;
+    if (auto put = put_file(file, entry); !put) return put;
+  }
+  if (auto waited = wait_for_programs(); !waited) return waited;
+  for (const trace::FileId file : files) {
+    const auto table = tables_.find(file);
+    if (table == tables_.end()) continue;
+    const auto published = published_.find(table->second.table);
+    tables_.erase(table);
+    if (--published->second.files != 0) continue;
+    free_rows_.give_back(published->second.place.row_base, published->second.place.row_count);
+    free_index_.give_back(published->second.place.index_base, published->second.index_count);
+    published_.erase(published);
+  }
+  return {};
 }
 
 Result<void> BpfBackend::publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) {

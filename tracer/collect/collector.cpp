@@ -84,7 +84,9 @@ Collector::Collector(Backend& backend, FileTable& files, RowBuildQueue& maker, t
       walks_(
           backend, sink, inputs_, [this](const usc_stack& stack) { on_stack(stack); }, config.verify_every != 0,
           compare_observer),
-      losses_(backend, sink) {}
+      losses_(backend, sink) {
+  files_.set_mapped_files([this] { return mappings_.files_of(tasks_.spaces_in_use()); });
+}
 
 // The first failure of writing or publishing ends the trace; what follows it says no more.
 void Collector::record_error(const Result<void>& result) {
@@ -174,6 +176,8 @@ void Collector::set_command(int pid) {
 void Collector::take_rows() {
   record_error(files_.open_more());
   record_error(maker_.hand_over());
+  for (const auto& [serial, rows] : rows_.take_wanted()) record_error(files_.publish_again(serial, rows));
+  for (auto& [serial, rows] : files_.take_withdrawn()) rows_.keep(serial, std::move(rows));
   for (const trace::FileId serial : maker_.take_settled()) walks_.rows_came(serial);
 }
 

@@ -22,6 +22,10 @@ namespace {
 constexpr std::size_t kReservedDescriptors = 72 + JitNames::kDescriptors;
 constexpr std::uint64_t kLastOpeningsNs = 500'000'000;  // of files, when no call is recorded any more
 
+// Making room that took t is followed by this many t, and by at least so much time, without.
+constexpr std::uint64_t kRest = 20;
+constexpr std::uint64_t kRoomRestNs = 50'000'000;
+
 constexpr const char* kGivenUp = "tracing ended before its unwind rows were made";
 
 bool holds_rules(const symbolizer::UnwindTable& table) {
@@ -104,7 +108,7 @@ Result<void> FileTable::finish(trace::FileId serial, File file) {
   keep_or_close(file);
   file.classes = classify(file.path);
   if (file.rows) {
-    const Result<Publish> published = backend_.publish_rows(serial, file.rows, file.classes);
+    const Result<Publish> published = publish(serial, file.rows, file.classes);
     if (!published) return published.error();
     file.state = *published == Publish::kDone ? USC_FILE_READY : USC_FILE_USER_ONLY;
     file.figures = {static_cast<std::uint32_t>(file.rows->rows.size()),
@@ -116,6 +120,49 @@ Result<void> FileTable::finish(trace::FileId serial, File file) {
   }
   slot(serial) = std::move(file);
   changed_.push_back(serial);
+  return {};
+}
+
+Result<Publish> FileTable::publish(trace::FileId serial, const Rows& rows, std::uint32_t classes) {
+  auto published = backend_.publish_rows(serial, rows, classes);
+  if (!published || *published == Publish::kDone) return published;
+  const auto made = make_room();
+  if (!made) return made.error();
+  return *made ? backend_.publish_rows(serial, rows, classes) : published;
+}
+
+// All files that no process has mapped at once: it takes time until no walk uses their rows any more.
+Result<bool> FileTable::make_room() {
+  const std::uint64_t began = monotonic_ns();
+  if (!backend_.can_withdraw_rows() || !mapped_files_ || began < no_room_until_ns_) return false;
+  const std::unordered_set<trace::FileId> mapped = mapped_files_();
+  std::vector<trace::FileId> idle;
+  for (std::uint32_t at = USC_FILE_FIRST; at < files_.size(); at++) {
+    const File* file = files_[at].get();
+    if (file != nullptr && file->state == USC_FILE_READY && file->fd && mapped.count(trace::FileId(at)) == 0)
+      idle.emplace_back(at);
+  }
+  if (!idle.empty()) {
+    if (auto done = backend_.withdraw_rows(idle); !done) return done.error();
+  }
+  for (const trace::FileId serial : idle) {
+    File& file = slot(serial);
+    file.state = USC_FILE_USER_ONLY;
+    withdrawn_.emplace_back(serial, std::move(file.rows));
+  }
+  const std::uint64_t now = monotonic_ns();
+  no_room_until_ns_ = now + std::max(kRoomRestNs, kRest * (now - began));
+  return !idle.empty();
+}
+
+Result<void> FileTable::publish_again(trace::FileId serial, const Rows& rows) {
+  File* file = find(serial);
+  if (file == nullptr || file->state != USC_FILE_USER_ONLY || !backend_.can_withdraw_rows()) return {};
+  const auto published = publish(serial, rows, file->classes);
+  if (!published) return published.error();
+  if (*published == Publish::kNoRoom) return {};
+  file->state = USC_FILE_READY;
+  file->rows = rows;
   return {};
 }
 

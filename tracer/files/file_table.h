@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -56,6 +57,16 @@ class FileTable final : public UnwindTableReceiver {
   // Gives up the files that are being opened, the rows that are being built, and those of all files met later.
   Result<void> give_up_rows();
 
+  // Who tells which files living processes have mapped. If the kernel has no room for a file's rows, the rows of files
+  // that no process has mapped give way; whoever walks through one of these later needs its rows again (WalkTables).
+  using MappedFiles = std::function<std::unordered_set<trace::FileId>()>;
+  void set_mapped_files(MappedFiles mapped_files) { mapped_files_ = std::move(mapped_files); }
+  using Rows = std::shared_ptr<const symbolizer::UnwindTable>;
+  // The rows that gave way; each is returned once.
+  std::vector<std::pair<trace::FileId, Rows>> take_withdrawn() { return std::exchange(withdrawn_, {}); }
+  // For a file that found no room, or whose rows gave way.
+  Result<void> publish_again(trace::FileId serial, const Rows& rows);
+
   [[nodiscard]] const File* find(trace::FileId serial) const;
   [[nodiscard]] File* find(trace::FileId serial);
   // Whether a file whose descriptor is held still holds what was mapped. If so, everything read from it since belongs
@@ -85,6 +96,8 @@ class FileTable final : public UnwindTableReceiver {
   File& slot(trace::FileId serial);
   std::uint32_t classify(const std::string& path) const;
   void keep_or_close(File& file);
+  Result<Publish> publish(trace::FileId serial, const Rows& rows, std::uint32_t classes);
+  Result<bool> make_room();
   Result<void> take_opened(FoundFile found, File file);
   Result<void> take_late(std::vector<FoundFile> all);
 
@@ -104,6 +117,9 @@ class FileTable final : public UnwindTableReceiver {
   MemoryFiles memory_;
   std::size_t open_ = 0;
   std::size_t most_open_ = 0;
+  MappedFiles mapped_files_;
+  std::uint64_t no_room_until_ns_ = 0;  // before this, nothing more is made to give way
+  std::vector<std::pair<trace::FileId, Rows>> withdrawn_;
 };
 
 // The path of a usc_file record: joins its components, innermost first, to "/a/b/c".

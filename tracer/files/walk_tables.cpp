@@ -17,7 +17,10 @@ std::shared_ptr<const UnwindTable> WalkTables::get(trace::FileId serial, RowDeta
   const File* file = files_.find(serial);
   if (file == nullptr || !file->met) return nullptr;
   if (detail == RowDetail::kStack && file->state != USC_FILE_USER_ONLY) return file->rows;
-  if (const auto* rows = find(serial, detail)) return *rows;
+  if (const auto* rows = find(serial, detail)) {
+    if (detail == RowDetail::kStack && *rows) wanted_[serial] = *rows;
+    return *rows;
+  }
   if (are_coming(serial, detail)) return nullptr;
   if (serial == trace::kVdsoFile) {
     auto rows = symbolizer::vdso_rows(detail);
@@ -31,6 +34,16 @@ std::shared_ptr<const UnwindTable> WalkTables::get(trace::FileId serial, RowDeta
   }
   const auto* rows = find(serial, detail);
   return rows != nullptr ? *rows : nullptr;
+}
+
+void WalkTables::keep(trace::FileId serial, std::shared_ptr<const UnwindTable> rows) {
+  if (find(serial, RowDetail::kStack) == nullptr) insert(serial, RowDetail::kStack, std::move(rows));
+}
+
+std::vector<std::pair<trace::FileId, std::shared_ptr<const UnwindTable>>> WalkTables::take_wanted() {
+  std::vector<std::pair<trace::FileId, std::shared_ptr<const UnwindTable>>> wanted(wanted_.begin(), wanted_.end());
+  wanted_.clear();
+  return wanted;
 }
 
 bool WalkTables::are_coming(trace::FileId serial, RowDetail detail) const {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "symbolizer/rows/row_builder.h"
 #include "trace/ids.h"
@@ -30,7 +31,7 @@ class UnwindTableSource {
 
 class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
  public:
-  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
   // Both must outlive this object.
   WalkTables(const FileTable& files, RowBuildQueue& maker, std::size_t most_bytes = kMostBytes);
@@ -38,6 +39,11 @@ class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
   std::shared_ptr<const symbolizer::UnwindTable> get(trace::FileId serial, symbolizer::RowDetail detail) override;
   [[nodiscard]] bool are_coming(trace::FileId serial, symbolizer::RowDetail detail) const override;
   Result<void> on_made(const BuiltTable& made) override;
+
+  // Keeps rows that gave way in the kernel, as long as there is room.
+  void keep(trace::FileId serial, std::shared_ptr<const symbolizer::UnwindTable> rows);
+  // The files without rows in the kernel that walks have gone through, with their rows; each is returned once.
+  std::vector<std::pair<trace::FileId, std::shared_ptr<const symbolizer::UnwindTable>>> take_wanted();
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
@@ -59,6 +65,7 @@ class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
   std::list<Entry> entries_;  // most recently used first
   std::map<Asked, std::list<Entry>::iterator> by_file_;
   std::set<Asked> asked_;  // requested from the queue
+  std::map<trace::FileId, std::shared_ptr<const symbolizer::UnwindTable>> wanted_;
 };
 
 }  // namespace uscope::tracer

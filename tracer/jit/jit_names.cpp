@@ -23,7 +23,7 @@ constexpr std::uint64_t kSliceNs = 50'000'000;
 constexpr std::size_t kMostWanted = 1U << 16;
 constexpr std::size_t kMostFound = 1U << 18;
 // The limit for all address spaces together.
-constexpr std::size_t kMostAddresses = 1U << 21;
+constexpr std::size_t kMostAddresses = 1U << 19;
 
 }  // namespace
 

@@ -264,6 +264,20 @@ std::vector<Mapping> MappingTimeline::all(trace::MmId mm, std::uint64_t time) co
   return mappings;
 }
 
+std::unordered_set<trace::FileId> MappingTimeline::files_of(const std::unordered_set<trace::MmId>& spaces) const {
+  std::unordered_set<trace::FileId> found;
+  for (const trace::MmId mm : spaces) {
+    const Space* space = find_space(mm);
+    for (int forebears = 0; space != nullptr && forebears < kMostForebears; forebears++) {
+      for (const auto& [when, change] : space->changes)
+        if (!change.gone) found.insert(change.mapping.file);
+      space->settled.each([&](std::uint64_t, const Stretch& stretch) { found.insert(stretch.mapping.file); });
+      space = space->parent.get();
+    }
+  }
+  return found;
+}
+
 std::uint64_t MappingTimeline::version(trace::MmId mm, std::uint64_t time) const {
   std::uint64_t hash = 0;
   const Space* space = find_space(mm);

@@ -18,6 +18,7 @@
 #include <optional>
 #include <queue>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -41,7 +42,7 @@ class MappingTimeline {
   // Limits on blocks (below) of changes. An address space with more, or with more than kFewBlocks while all together
   // have more than kMostBlocks, forgets its oldest ones early: then nothing is known of those times.
   static constexpr std::size_t kBlocksOfOne = std::size_t{1} << 17;
-  static constexpr std::size_t kMostBlocks = std::size_t{1} << 20;
+  static constexpr std::size_t kMostBlocks = std::size_t{1} << 18;
   static constexpr std::size_t kFewBlocks = 1024;
   // Nested forks within the time that is kept through which inherited mappings are searched.
   static constexpr int kMostForebears = 128;
@@ -68,6 +69,8 @@ class MappingTimeline {
                                                             std::uint64_t time) const;
   // All mappings at `time`, by address.
   [[nodiscard]] std::vector<Mapping> all(trace::MmId mm, std::uint64_t time) const;
+  // The files that these address spaces have mapped, or had not long ago.
+  [[nodiscard]] std::unordered_set<trace::FileId> files_of(const std::unordered_set<trace::MmId>& spaces) const;
   // A number for the mappings at `time`. It differs before and after each change of the mappings of the address space
   // or of those it was forked from, and changes when a further change is announced.
   [[nodiscard]] std::uint64_t version(trace::MmId mm, std::uint64_t time) const;

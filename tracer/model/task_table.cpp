@@ -101,6 +101,16 @@ const TaskInfo& TaskTable::find(trace::TaskId serial) const {
   return found == tasks_.end() ? unknown_ : found->second;
 }
 
+std::unordered_set<trace::MmId> TaskTable::spaces_in_use() const {
+  auto users = mm_users_;
+  for (const Ended& ended : ended_)
+    if (const auto task = tasks_.find(ended.task); task != tasks_.end()) users[task->second.mm]--;
+  std::unordered_set<trace::MmId> used;
+  for (const auto& [mm, count] : users)
+    if (count > 0) used.insert(mm);
+  return used;
+}
+
 std::set<std::uint32_t> TaskTable::living() const {
   std::set<std::uint32_t> pids;
   for (const auto& [serial, task] : tasks_) pids.insert(task.pid);

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "trace/ids.h"
@@ -47,6 +48,8 @@ class TaskTable {
   [[nodiscard]] const TaskInfo& find(trace::TaskId serial) const;
   // Whether the address space existed before the trace: an untraced process may share it.
   [[nodiscard]] bool was_adopted(trace::MmId mm) const { return adopted_.count(mm) != 0; }
+  // The address spaces of living tasks.
+  [[nodiscard]] std::unordered_set<trace::MmId> spaces_in_use() const;
   // Pids of processes that are alive, or ended a short time ago.
   [[nodiscard]] std::set<std::uint32_t> living() const;
   // The process with a pid, if there is one.

@@ -18,7 +18,7 @@ namespace uscope::tracer {
 
 class SampleQueue {
  public:
-  static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
   // A walk that goes through more files than memory has rows for would wait again and again.
   static constexpr unsigned kMostWaits = 16;
 

@@ -95,12 +95,19 @@ class FakeBackend : public Backend {
   }
   Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override {
-    if (!has_room) return Publish::kNoRoom;
+    if (!has_room || with_rows() >= most_with_rows) return Publish::kNoRoom;
     published[file.value()] = {USC_FILE_READY, classes, table};
     return Publish::kDone;
   }
   Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) override {
     published[file.value()] = {state, classes, nullptr};
+    return {};
+  }
+  [[nodiscard]] bool can_withdraw_rows() const override { return withdraws; }
+  Result<void> withdraw_rows(std::span<const trace::FileId> files) override {
+    withdrawals++;
+    for (const trace::FileId file : files)
+      published[file.value()] = {USC_FILE_USER_ONLY, published[file.value()].classes, nullptr};
     return {};
   }
   Result<usc_file_key> own_file_key(const void* address) override {
@@ -121,6 +128,11 @@ class FakeBackend : public Backend {
   Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> process_losses() override { return losses_by_process; }
   Result<std::vector<std::uint32_t>> sequence_numbers() override { return sequences; }
 
+  [[nodiscard]] std::ptrdiff_t with_rows() const {
+    return std::count_if(published.begin(), published.end(),
+                         [](const auto& file) { return file.second.rows != nullptr; });
+  }
+
   static usc_file_key key_of(const OwnMapping& mapping) {
     usc_file_key key{};
     key.dev = mapping.dev;
@@ -132,6 +144,9 @@ class FakeBackend : public Backend {
   std::function<void(usc_file_key&)> on_asked_for_key;  // may change it, as writing to a file does
   bool mappings_are_locked = false;
   bool has_room = true;
+  std::ptrdiff_t most_with_rows = 1 << 20;  // files
+  bool withdraws = false;
+  int withdrawals = 0;
   bool reserves = false;
   std::uint32_t next_serial = 1000;
   std::uint32_t next_stack = 5000;

@@ -17,6 +17,7 @@
 
 #include "tests/support/processor_time.h"
 #include "tests/unit/tracer/own_process.h"
+#include "tracer/files/walk_tables.h"
 #include "tracer/jit/jit_names.h"
 #include "tracer/process/library_search.h"
 
@@ -98,6 +99,61 @@ TEST_F(FileTableTest, RowsWithoutRoomStayInUserSpace) {
   EXPECT_EQ(backend_.published[2].state, USC_FILE_USER_ONLY);
   EXPECT_EQ(files_.find(FileId(2))->rows, nullptr);
   EXPECT_GT(files_.find(FileId(2))->figures.rows, 10'000U);
+}
+
+// Of three files two find room. The one that no process has mapped gives way, and comes back once it has room again.
+TEST_F(FileTableTest, RowsOfFilesThatNoProcessHasMappedGiveWay) {
+  backend_.withdraws = true;
+  backend_.most_with_rows = 2;
+  std::unordered_set<FileId> mapped{FileId(3)};
+  files_.set_mapped_files([&] { return mapped; });
+  ASSERT_TRUE(announce(files_, 2, own_mapping("libc.so")));
+  ASSERT_TRUE(announce(files_, 3, own_mapping("libm.so")));
+  ASSERT_TRUE(announce(files_, 4, own_mapping("libstdc++.so")));
+  EXPECT_EQ(backend_.withdrawals, 1);
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_USER_ONLY);
+  EXPECT_EQ(files_.find(FileId(2))->rows, nullptr);
+  EXPECT_EQ(files_.find(FileId(3))->state, USC_FILE_READY);
+  EXPECT_EQ(files_.find(FileId(4))->state, USC_FILE_READY);
+  const auto withdrawn = files_.take_withdrawn();
+  ASSERT_EQ(withdrawn.size(), 1U);
+  EXPECT_EQ(withdrawn[0].first, FileId(2));
+  ASSERT_NE(withdrawn[0].second, nullptr);
+  EXPECT_TRUE(files_.take_withdrawn().empty());
+
+  // Walks find these rows in user space, and so it is known that they are wanted.
+  WalkTables tables(files_, maker_);
+  tables.keep(FileId(2), withdrawn[0].second);
+  EXPECT_TRUE(tables.take_wanted().empty());
+  EXPECT_EQ(tables.get(FileId(2), symbolizer::RowDetail::kStack), withdrawn[0].second);
+  const auto wanted = tables.take_wanted();
+  ASSERT_EQ(wanted.size(), 1U);
+  EXPECT_TRUE(tables.take_wanted().empty());
+
+  // Not again at once, though another file could give way: making room takes time.
+  mapped = {FileId(2), FileId(3)};
+  ASSERT_TRUE(files_.publish_again(wanted[0].first, wanted[0].second));
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_USER_ONLY);
+  backend_.most_with_rows = 3;
+  ASSERT_TRUE(files_.publish_again(wanted[0].first, wanted[0].second));
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_READY);
+  EXPECT_EQ(files_.find(FileId(2))->rows, withdrawn[0].second);
+  EXPECT_EQ(backend_.published[2].classes, USC_CLASS_APP);
+  EXPECT_EQ(backend_.withdrawals, 1);
+}
+
+// A backend that takes no rows back is not asked to, and a file keeps the state that it was given.
+TEST_F(FileTableTest, WhereRowsCannotBeTakenBackNothingGivesWay) {
+  backend_.most_with_rows = 1;
+  files_.set_mapped_files([] { return std::unordered_set<FileId>(); });
+  ASSERT_TRUE(announce(files_, 2, own_mapping("libc.so")));
+  ASSERT_TRUE(announce(files_, 3, own_mapping("libm.so")));
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_READY);
+  EXPECT_EQ(files_.find(FileId(3))->state, USC_FILE_USER_ONLY);
+  backend_.most_with_rows = 2;
+  ASSERT_TRUE(files_.publish_again(FileId(3), files_.find(FileId(2))->rows));
+  EXPECT_EQ(files_.find(FileId(3))->state, USC_FILE_USER_ONLY);
+  EXPECT_EQ(backend_.withdrawals, 0);
 }
 
 TEST_F(FileTableTest, WhatIsNoElfFileIsRefusedByName) {

@@ -144,6 +144,19 @@ TEST(MappingTimeline, VersionsAreThoseOfATime) {
   EXPECT_NE(timeline.version(MmId(2), 900), before);  // told of more: asked again
 }
 
+TEST(MappingTimeline, ListsTheFilesOfAddressSpaces) {
+  MappingTimeline timeline;
+  timeline.add(map_record(1, 0x1000, 0x3000, 7, kSecondNs));
+  timeline.add(map_record(2, 0x1000, 0x3000, 8, kSecondNs));
+  timeline.settle(20 * kSecondNs);
+  timeline.add(map_record(1, 0x5000, 0x6000, 9, 30 * kSecondNs));
+  timeline.fork(MmId(3), MmId(1), 31 * kSecondNs);
+  using Files = std::unordered_set<trace::FileId>;
+  EXPECT_EQ(timeline.files_of({MmId(3)}), (Files{trace::FileId(7), trace::FileId(9)}));
+  EXPECT_EQ(timeline.files_of({MmId(2), MmId(77)}), Files{trace::FileId(8)});
+  EXPECT_TRUE(timeline.files_of({}).empty());
+}
+
 TEST(MappingTimeline, ListsWhatIsMappedAtATime) {
   MappingTimeline timeline;
   timeline.add(map_record(1, 0x1000, 0x2000, 7, 100));

@@ -62,6 +62,17 @@ TEST(TaskTable, AnAddressSpaceIsUnusedWhenItsLastTaskHasEndedAndTheGraceTimeIsOv
 }
 
 // Attached to: the eldest process's perf map tells first, whichever is met first.
+TEST(TaskTable, AnAddressSpaceIsInUseUntilItsLastTaskEnds) {
+  TaskTable tasks;
+  tasks.start(start_of(1, 1, 9, USC_TASK_PROCESS));
+  tasks.start(start_of(2, 1, 9, 0));
+  tasks.start(start_of(3, 2, 8, USC_TASK_PROCESS));
+  tasks.exit(exit_of(1, 0, kSecondNs));
+  EXPECT_EQ(tasks.spaces_in_use(), (std::unordered_set{MmId(8), MmId(9)}));
+  tasks.exit(exit_of(2, USC_EXIT_GROUP_DEAD, kSecondNs));
+  EXPECT_EQ(tasks.spaces_in_use(), std::unordered_set{MmId(8)});
+}
+
 TEST(TaskTable, ProcessesThatRanBeforeMayShareAnAddressSpace) {
   TaskTable tasks;
   usc_task child = start_of(2, 2, 9, USC_TASK_PROCESS | USC_TASK_ATTACHED);
