@@ -389,7 +389,7 @@ Result<std::optional<GapLine>> Summarizer::gap_line(const SingleGap& gap) {
     line.thread = thread->name;
     if (const Process* process = catalog_.processes.find(thread->process_id)) {
       line.pid = process->pid;
-      if (const Image* image = catalog_.last_image(*process)) line.process = base_name(image->path);
+      if (const Image* image = catalog_.last_image(*process)) line.process = image->name;
     }
   }
   std::vector<SingleCall> ids;

@@ -112,16 +112,16 @@ void read_everything(const store::Database& database) {
     require_json(cli::dump(cli::event_json(event, event.ts_ns), false));
     if (!event.stack_id) return true;
     const auto* frames = whole(stacks.frames(*event.stack_id));
-    require_harmless(cli::frames_text(*frames, event.ended, event.guessed));
+    require_harmless(cli::frames_text(*frames, event));
     require_json(cli::dump(cli::frames_json(*frames), false));
     return true;
   });
   require(done && events == static_cast<std::uint64_t>(number(database, "SELECT count(*) FROM event")),
           "every event is listed");
   const auto catalog = whole(analyzer::read_catalog(database));
-  const auto files = whole(analyzer::read_files(database, catalog, {}));
-  require_harmless(cli::files_text(files, "first", 80));
-  require_json(cli::files_json(files));
+  const auto files = whole(analyzer::read_files(database, catalog, {.callers = true}));
+  require_harmless(cli::files_text(files, {"first", true, true}, 80));
+  require_json(cli::files_json(files, true));
   require(files.all.calls <= events, "a call is about one object");
   const auto folded =
       whole(exporters::fold_stacks(database, catalog, {.levels = {.pid = true, .thread = true, .call = true}},
