@@ -62,7 +62,7 @@ TextTable callers_table(const analyzer::TopList<analyzer::FileCaller>& callers, 
                    {"call"},
                    {"from function", Align::kLeft, Shrink::kMiddle},
                    {"in", Align::kLeft, Shrink::kMiddle, 8, 6},
-                   {"path, address or kind", Align::kLeft, Shrink::kStart, kPathWidth}});
+                   {"path, address or kind", Align::kLeft, Shrink::kMiddle, kPathWidth}});
   for (const auto& line : callers.lines)
     table.add_row({number(line.calls), number(line.failures), number(line.changes), bytes(line.bytes_read),
                    bytes(line.bytes_written), time(line.total_ns - line.wait_ns), time(line.wait_ns), process(line),
@@ -121,7 +121,7 @@ TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files, bool s
                    {"time", Align::kRight},
                    {"waiting", Align::kRight, Shrink::kNever, 0, 4},
                    {"by", Align::kLeft, Shrink::kMiddle, 8, 2},
-                   {"path, address or kind", Align::kLeft, Shrink::kStart, kPathWidth}});
+                   {"path, address or kind", Align::kLeft, Shrink::kMiddle, kPathWidth}});
   const bool by = several_processes && !have_one_user(files);
   for (const auto& line : files.lines)
     table.add_row(cells(line, by ? first_of(line.users, process) : "", line.name.value_or(kUnknownObject)));

@@ -442,7 +442,7 @@ std::string errors(const Summary& summary, TextWidth width) {
 
 std::string failed(const Summary& summary, TextWidth width) {
   TextTable table(
-      {{"events", Align::kRight}, {"call"}, {"error"}, {"path, address or kind", Align::kLeft, Shrink::kStart}});
+      {{"events", Align::kRight}, {"call"}, {"error"}, {"path, address or kind", Align::kLeft, Shrink::kMiddle}});
   for (const auto& line : summary.failed.lines.lines) {
     std::string name = line.name.value_or(kUnknownObject);
     if (line.objects.size() > 1) name += " in " + plural(line.objects.size(), "folder");

@@ -8,8 +8,8 @@
 
 namespace uscope::cli {
 
-// The part that a text loses if it is too wide.
-enum class Shrink { kNever, kStart, kMiddle, kEnd };
+// The part that a text loses if it is too wide. A path loses its beginning instead of its middle.
+enum class Shrink { kNever, kMiddle, kEnd };
 
 // The columns that a text is laid out for. On a terminal, what is wider is cut or broken. Elsewhere nothing is cut: a
 // long cell of a table moves the rest of its line to the right, and no column is left out.
