@@ -91,10 +91,6 @@ nlohmann::ordered_json caller_json(const analyzer::FileCaller& line) {
   return value;
 }
 
-}  // namespace
-
-namespace {
-
 // Whether every line is of one and the same process.
 bool have_one_user(const analyzer::TopList<analyzer::FileLine>& files) {
   return std::all_of(files.lines.begin(), files.lines.end(), [&](const auto& line) {
@@ -120,11 +116,11 @@ TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files, bool s
                    {"written", Align::kRight},
                    {"time", Align::kRight},
                    {"waiting", Align::kRight, Shrink::kNever, 0, 4},
-                   {"by", Align::kLeft, Shrink::kMiddle, 8, 2},
+                   {"by", Align::kLeft, Shrink::kMiddle, 8, have_one_user(files) ? 8 : 2},
                    {"path, address or kind", Align::kLeft, Shrink::kMiddle, kPathWidth}});
-  const bool by = several_processes && !have_one_user(files);
   for (const auto& line : files.lines)
-    table.add_row(cells(line, by ? first_of(line.users, process) : "", line.name.value_or(kUnknownObject)));
+    table.add_row(
+        cells(line, several_processes ? first_of(line.users, process) : "", line.name.value_or(kUnknownObject)));
   return table;
 }
 

@@ -192,7 +192,8 @@ TEST(ObjectTotalsTest, ManyObjectsAreWrittenInParts) {
   ObjectTotals totals(*database, 4);
   ASSERT_TRUE(totals.prepare());
   for (int i = 0; i < 100; i++)
-    ASSERT_TRUE(totals.add({.kind = KindRowId(1U),
+    ASSERT_TRUE(totals.add({.event = EventRowId(1),
+                            .kind = KindRowId(1U),
                             .process = {},
                             .image = {},
                             .trigger = {},
