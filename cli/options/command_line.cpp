@@ -199,7 +199,20 @@ Words CommandLine::own_options() const {
   return option_names(*parser_);
 }
 
+// `help VERB` and `version` are `VERB --help` and `--version`.
+Result<Words> CommandLine::spelled_out(Words words) const {
+  if (words.empty()) return words;
+  if (words.front() == "version" && words.size() == 1) return Words{"--version"};
+  if (words.front() != "help") return words;
+  if (words.size() == 1) return Words{"--help"};
+  if (std::none_of(verbs_.begin(), verbs_.end(), [&](const auto& verb) { return verb->name() == words[1]; }))
+    return usage_error(*this, {"", nullptr, {words[1]}});
+  return Words{words[1], "--help"};
+}
+
 Result<const Verb*> CommandLine::parse(int argc, const char* const* argv) {
+  auto words = spelled_out(Words(argv + std::min(argc, 1), argv + argc));
+  if (!words) return words.error();
   for (CLI::App* verb : parser_->get_subcommands([](CLI::App*) { return true; })) refuse_forgotten_values(*verb);
   const auto chosen = [this]() -> const Verb* {
     const std::vector<CLI::App*> named = parser_->get_subcommands();
@@ -209,7 +222,8 @@ Result<const Verb*> CommandLine::parse(int argc, const char* const* argv) {
     return verb == verbs_.end() ? nullptr : verb->get();
   };
   try {
-    parser_->parse(argc, argv);
+    std::reverse(words->begin(), words->end());  // the parser takes them from the end
+    parser_->parse(std::move(*words));
   } catch (const CLI::Success& request) {
     (void)parser_->exit(request);  // prints the help or the version
     return nullptr;
