@@ -37,10 +37,10 @@ Result<void> read_sent(const store::Database& database, Lines& lines) {
           return one.sender.pid == sender && one.receiver.pid == row.integer(2);
         });
         if (pair == pairs.end())
-          pair = pairs.insert(pair, {.sender = {sender, text(row, 7)},
-                                     .receiver = {row.integer(2), text(row, 8)},
-                                     .sent_from = {},
-                                     .interrupted_in = {}});
+          pair = pairs.insert(pair, SignalLine::Pair{.sender = {sender, text(row, 7)},
+                                                     .receiver = {row.integer(2), text(row, 8)},
+                                                     .sent_from = {},
+                                                     .interrupted_in = {}});
         pair->sent += static_cast<std::uint64_t>(row.integer(6));
         pair->ignored += static_cast<std::uint64_t>(row.integer(9));
         add_place(row, pair->sent_from);

@@ -148,9 +148,9 @@ class CommandLine {
 
   Verb* add_verb(const std::string& name, const std::string& description);
 
-  // Returns the verb that the words name, with its values set; nullptr if --help or --version (or `help`, or `version`)
-  // was asked for and has been printed. Every option refuses a value that is empty, `--`, or the name of another of the
-  // verb's options: the value was forgotten.
+  // Returns the verb that the words name, with its values set; nullptr if --help or --version was asked for and has
+  // been printed. Every option refuses a value that is empty, `--`, or the name of another of the verb's options: the
+  // value was forgotten.
   [[nodiscard]] Result<const Verb*> parse(int argc, const char* const* argv);
 
   [[nodiscard]] const std::vector<std::unique_ptr<Verb>>& verbs() const { return verbs_; }
@@ -158,8 +158,6 @@ class CommandLine {
   [[nodiscard]] Words own_options() const;
 
  private:
-  [[nodiscard]] Result<Words> spelled_out(Words words) const;
-
   std::unique_ptr<CLI::App> parser_;
   std::vector<std::unique_ptr<Verb>> verbs_;
 };
