@@ -20,8 +20,15 @@ constexpr const char* kTriggerOfEvent =
 
 // From columns 3 to 6: function, module, whether it is no module of the application, number of events.
 void add_place(const SqlRow& row, std::vector<SignalLine::Place>& places) {
-  if (!row.is_null(3))
-    places.push_back({text(row, 3), text(row, 4), row.integer(5) != 0, static_cast<std::uint64_t>(row.integer(6))});
+  if (row.is_null(3)) return;
+  const auto known = std::find_if(places.begin(), places.end(), [&](const SignalLine::Place& place) {
+    return place.function == row.text(3) && place.module == row.text(4);
+  });
+  const auto events = static_cast<std::uint64_t>(row.integer(6));
+  if (known != places.end())
+    known->events += events;
+  else
+    places.push_back({text(row, 3), text(row, 4), row.integer(5) != 0, events});
 }
 
 Result<void> read_sent(const store::Database& database, Lines& lines) {
