@@ -386,6 +386,13 @@ std::string within_gap(const analyzer::GapLine& line) {
   return line.within ? trigger_cell(*line.within) : "";
 }
 
+// Functions of one name in two programs are told apart by it.
+std::string module_beside(const analyzer::GapLine& line) {
+  if (line.within) return std::string(base_name(line.within->module));
+  const auto& call = line.after ? line.after : line.before;
+  return call ? std::string(base_name(call->module)) : "";
+}
+
 // The one by which its stack is found.
 std::string event_beside(const analyzer::GapLine& line) {
   if (line.after) return to_string(line.after->event_id);
@@ -426,11 +433,12 @@ std::string gap_pairs(const Summary& summary, TextWidth width) {
                    {"after", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
                    {"before", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
                    {"within", Align::kLeft, Shrink::kMiddle},
+                   {"in", Align::kLeft, Shrink::kMiddle, 12, 1},
                    {"event", Align::kRight}});
   for (const auto& line : summary.gap_places.list.lines)
     table.add_row({gap_time(line.total_ns), group_digits(line.gaps), gap_time(line.longest.dur_ns),
                    before_gap(line.longest), after_gap(line.longest), within_gap(line.longest),
-                   event_beside(line.longest)});
+                   module_beside(line.longest), event_beside(line.longest)});
   std::string out = section("GAPS BY PAIR OF CALLS", summary.gap_places.list, "with most time", table, width);
   if (!out.empty() && !summary.gap_places.all)
     out += fmt::format("  of the {} pairs of stacks with most time, out of {}\n", group_digits(analyzer::kGapPairsRead),
