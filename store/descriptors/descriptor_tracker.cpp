@@ -22,6 +22,12 @@ char letter_at(std::string_view letters, std::size_t arg) {
   return arg < letters.size() ? letters[arg] : '\0';
 }
 
+// While such a call waits, its number is free already, or stands for what it has become.
+bool changes_its_number(DescriptorCall call) {
+  return call == DescriptorCall::kClose || call == DescriptorCall::kCloseRange ||
+         call == DescriptorCall::kDuplicateTo || call == DescriptorCall::kExec;
+}
+
 }  // namespace
 
 DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable& strings)
@@ -30,6 +36,7 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable
   if (!usable_) return;
   learn_calls();
   plan_proc();
+  find_who_may_change();
   plan_happenings();
   if (const auto redact = definitions.meta.find("redact"); redact != definitions.meta.end()) {
     const auto patterns = nlohmann::json::parse(redact->second, nullptr, false);
@@ -105,9 +112,37 @@ void DescriptorTracker::plan_proc() {
     if (i > first && open[i].time >= open[first].time) {
       happenings_.push_back({Happening::Kind::kProcBegins, open[first].time, proc_.size()});
       happenings_.push_back({Happening::Kind::kProcEnds, open[i].time, proc_.size()});
-      proc_.push_back({.first = first, .count = i - first, .process = open[first].process});
+      proc_of_.emplace(open[first].process, proc_.size());
+      proc_.push_back({.first = first, .count = i - first, .process = open[first].process, .until = open[i].time});
     }
     first = i + 1 < open.size() ? i + 1 : i;
+  }
+}
+
+// Other processes, supervisors and rings may change a table, and what is lost may tell of such.
+void DescriptorTracker::find_who_may_change() {
+  for (const TaskStart& start : definitions_.task_starts) {
+    const auto at = proc_of_.find(start.process);
+    if (at == proc_of_.end() || start.time > proc_[at->second].until) continue;
+    ProcFacts& proc = proc_[at->second];
+    proc.threads++;
+    if ((start.flags & USC_TASK_SUPERVISED) != 0 || (start.flags & USC_TASK_SAME_FILES) == 0)
+      proc.others_may_change = true;
+  }
+  std::uint64_t lost_from = std::numeric_limits<std::uint64_t>::max();
+  for (const LossFacts& loss : definitions_.losses) {
+    if (loss.cause != USC_LOSS_RING_FULL_EVENT && loss.cause != USC_LOSS_RING_FULL_RECORD &&
+        loss.cause != USC_LOSS_TASK_MAP_FULL)
+      continue;
+    const std::uint64_t from = loss.from_ns > kBeforeLossNs ? loss.from_ns - kBeforeLossNs : 0;
+    if (!loss.process) lost_from = std::min(lost_from, from);
+    const auto at = proc_of_.find(loss.process);
+    if (at != proc_of_.end() && from <= proc_[at->second].until) proc_[at->second].others_may_change = true;
+  }
+  for (ProcFacts& proc : proc_) {
+    const auto process = definitions_.processes.find(proc.process);
+    if (process == definitions_.processes.end() || process->second.may_use_io_uring || lost_from <= proc.until)
+      proc.others_may_change = true;
   }
 }
 
@@ -284,7 +319,11 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
     observe_untraced(event, facts.call);
     return std::span<const Named>();
   }
-  if (facts.descriptors != 0 && is_said(*owner, event.entry_ns)) name_arguments(event, *owner, facts);
+  if (facts.descriptors != 0 && is_said(*owner, event.entry_ns)) {
+    name_arguments(event, *owner, facts);
+    if ((event.flags & USC_EVENT_ATTACHED) != 0)
+      if (auto done = name_attached(event, *owner, facts); !done) return done.error();
+  }
   if (facts.has_paths)
     if (auto done = name_folders(event, *owner, facts, strings); !done) return done.error();
   if (facts.call != DescriptorCall::kNone)
@@ -300,6 +339,39 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
     const trace::StringRowId name = found->socket != 0 ? sockets_[found->socket - 1].label : found->name;
     if (name) named_.push_back({arg, name});
   }
+}
+
+void DescriptorTracker::find_places(ProcFacts& proc) const {
+  proc.places.emplace();
+  for (std::size_t i = proc.first; i < proc.first + proc.count; i++) {
+    const DescriptorFacts& fact = definitions_.descriptors[i];
+    if (fact.fd >= 0) proc.places->emplace(fact.fd, i);
+    if (fact.target == "anon_inode:[io_uring]") proc.others_may_change = true;
+  }
+}
+
+// The thread was inside this call before its process's descriptors were read from /proc, and must still have been
+// there by then: afterwards it may have closed them itself.
+Result<void> DescriptorTracker::name_attached(const usc_event& event, const DescriptorOwner& owner,
+                                              const CallFacts& facts) {
+  const auto at = proc_of_.find(owner.process);
+  if (at == proc_of_.end() || changes_its_number(facts.call)) return {};
+  ProcFacts& proc = proc_[at->second];
+  const bool goes_on = event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
+  if (event.entry_ns > proc.until || (!goes_on && event.head.time < proc.until)) return {};
+  if (!proc.places) find_places(proc);
+  if (proc.others_may_change) return {};
+  for (int arg = 0; arg < 6; arg++) {
+    const bool is_named =
+        std::any_of(named_.begin(), named_.end(), [arg](const Named& named) { return named.arg == arg; });
+    if ((facts.descriptors >> arg & 1) == 0 || is_named) continue;
+    const auto place = proc.places->find(descriptor_arg(event, static_cast<std::size_t>(arg)));
+    if (place == proc.places->end()) continue;
+    auto name = strings_.intern(definitions_.descriptors[place->second].target);
+    if (!name) return name.error();
+    named_.push_back({arg, *name, proc.threads != 1});
+  }
+  return {};
 }
 
 // The working directory stands where AT_FDCWD is given for the folder of a relative path, and before a relative path of
