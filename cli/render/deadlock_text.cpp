@@ -133,7 +133,7 @@ std::string others(const analyzer::Diagnosis& diagnosis) {
 std::string other_line(const analyzer::OtherWait& wait) {
   std::string text = printable(wait.call);
   if (!wait.object.name.empty()) {
-    text += fmt::format(" of {}{}", wait.object.doubtful ? "probably " : "", printable(wait.object.name));
+    text += fmt::format(" of {}{}", printable(wait.object.name), wait.object.doubtful ? " (probably)" : "");
   } else if (wait.object.number) {
     text += fmt::format(" of descriptor {}", *wait.object.number);
   }

@@ -28,6 +28,31 @@ bool changes_its_number(DescriptorCall call) {
          call == DescriptorCall::kDuplicateTo || call == DescriptorCall::kExec;
 }
 
+bool goes_on(const usc_event& event) {
+  return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
+}
+
+// Whether a call that was under way when its process came into the trace changes nothing that /proc says of it: it
+// never ended, or does no more than take a free number, of which nothing is known.
+bool leaves_the_known(const usc_event& event, DescriptorCall call) {
+  switch (call) {
+    case DescriptorCall::kOpen:
+    case DescriptorCall::kMemfd:
+    case DescriptorCall::kSocket:
+    case DescriptorCall::kAccept:
+    case DescriptorCall::kBind:
+    case DescriptorCall::kConnect:
+    case DescriptorCall::kLabel:
+    case DescriptorCall::kPair:
+    case DescriptorCall::kDuplicate:
+      return true;
+    case DescriptorCall::kFcntl:
+      return goes_on(event) || event.args[1] != F_SETFD;
+    default:
+      return goes_on(event);
+  }
+}
+
 }  // namespace
 
 DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable& strings)
@@ -316,14 +341,15 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
   }
   DescriptorOwner* owner = owners_.find(trace::TaskId(event.head.task));
   if (!owner) {
-    observe_untraced(event, facts.call);
-    return std::span<const Named>();
+    // A call that was under way is entered, so to speak, just before its task comes into the trace.
+    const trace::ProcessId process = definitions_.process_of_task(trace::TaskId(event.head.task));
+    const bool attached = (event.flags & USC_EVENT_ATTACHED) != 0 && process;
+    if (!attached || !leaves_the_known(event, facts.call)) observe_untraced(event, facts.call);
+    if (attached)
+      if (auto done = name_attached(event, process, facts); !done) return done.error();
+    return std::span<const Named>(named_);
   }
-  if (facts.descriptors != 0 && is_said(*owner, event.entry_ns)) {
-    name_arguments(event, *owner, facts);
-    if ((event.flags & USC_EVENT_ATTACHED) != 0)
-      if (auto done = name_attached(event, *owner, facts); !done) return done.error();
-  }
+  if (facts.descriptors != 0 && is_said(*owner, event.entry_ns)) name_arguments(event, *owner, facts);
   if (facts.has_paths)
     if (auto done = name_folders(event, *owner, facts, strings); !done) return done.error();
   if (facts.call != DescriptorCall::kNone)
@@ -352,13 +378,12 @@ void DescriptorTracker::find_places(ProcFacts& proc) const {
 
 // The thread was inside this call before its process's descriptors were read from /proc, and must still have been
 // there by then: afterwards it may have closed them itself.
-Result<void> DescriptorTracker::name_attached(const usc_event& event, const DescriptorOwner& owner,
+Result<void> DescriptorTracker::name_attached(const usc_event& event, trace::ProcessId process,
                                               const CallFacts& facts) {
-  const auto at = proc_of_.find(owner.process);
+  const auto at = proc_of_.find(process);
   if (at == proc_of_.end() || changes_its_number(facts.call)) return {};
   ProcFacts& proc = proc_[at->second];
-  const bool goes_on = event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
-  if (event.entry_ns > proc.until || (!goes_on && event.head.time < proc.until)) return {};
+  if (event.entry_ns > proc.until || (!goes_on(event) && event.head.time < proc.until)) return {};
   if (!proc.places) find_places(proc);
   if (proc.others_may_change) return {};
   for (int arg = 0; arg < 6; arg++) {

@@ -158,7 +158,7 @@ class DescriptorTracker {
   [[nodiscard]] const Descriptor* known(const SharedTable& table, int fd) const;
   [[nodiscard]] bool was_moved(std::string_view folder, std::uint64_t since) const;
   void name_arguments(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts);
-  Result<void> name_attached(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts);
+  Result<void> name_attached(const usc_event& event, trace::ProcessId process, const CallFacts& facts);
   void find_places(ProcFacts& proc) const;
   Result<void> name_folders(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts,
                             std::span<const trace::OrderedString> strings);

@@ -17,7 +17,7 @@ class AttachedDescriptors : public DescriptorsTest {
   }
   void inside(std::uint32_t task, const char* name, std::uint64_t end, std::uint8_t how, std::uint64_t fd = 3) {
     trace_->event({.task = task,
-                   .entry = kMet + task,
+                   .entry = kMet - 10 + task,  // as the kernel side has it: just before the task's record
                    .end = end,
                    .nr = syscalls::syscall_number(USC_ABI_X86_64, name).value_or(999),
                    .how = how,
@@ -101,6 +101,28 @@ TEST_F(AttachedDescriptors, OfCallsThatFreeTheirNumberAreNotSaid) {
   meet(2, kOwn);
   inside(2, "close", kMet + 50, USC_HOW_ATTACHED);
   list();
+  EXPECT_EQ(named(), "");
+}
+
+// They take a number that was free, whenever they do.
+TEST_F(AttachedDescriptors, ACallThatAcceptsHidesNoNames) {
+  meet(2, kOwn);
+  inside(2, "accept", kDone + 100, USC_HOW_RETURNED);
+  list();
+  next_ = kDone + 200;
+  of_task(2);
+  read(3);
+  EXPECT_EQ(named(), "accept|/tmp/fifo|0\nread|/tmp/fifo|0");
+}
+
+// It may have closed what /proc said, or be about to.
+TEST_F(AttachedDescriptors, ACallThatClosesHidesThem) {
+  meet(2, kOwn);
+  inside(2, "close", kDone + 100, USC_HOW_RETURNED, 9);
+  list();
+  next_ = kDone + 50;
+  of_task(2);
+  read(3);
   EXPECT_EQ(named(), "");
 }
 
