@@ -81,20 +81,33 @@ TEST_F(AttachedDescriptors, ThatAnotherThreadCouldHaveChangedAreLate) {
   EXPECT_EQ(named(), "read|/tmp/fifo|1");
 }
 
-TEST_F(AttachedDescriptors, ThatOthersThanThreadsCouldHaveChangedAreNotSaid) {
-  const auto with = [this](std::uint32_t flags, std::uint32_t second, const std::string& also) {
-    SetUp();
-    meet(2, flags);
-    if (second != 0) meet(3, second, kMet + 100);
-    inside(2, "read", kMet + 50, USC_HOW_ATTACHED);
-    list(also);
-    return named();
-  };
-  EXPECT_EQ(with(kOwn, 0, "/other"), "read|/tmp/fifo|0");
-  EXPECT_EQ(with(kOwn & ~USC_TASK_SAME_FILES, 0, ""), "");
-  EXPECT_EQ(with(kOwn | USC_TASK_SUPERVISED, 0, ""), "");
-  EXPECT_EQ(with(kOwn, USC_TASK_SAME_FS | USC_TASK_ATTACHED, ""), "");
-  EXPECT_EQ(with(kOwn, 0, "anon_inode:[io_uring]"), "");
+TEST_F(AttachedDescriptors, OfAnUntracedProcessTooAreNotSaid) {
+  meet(2, kOwn & ~USC_TASK_SAME_FILES);
+  inside(2, "read", kMet + 50, USC_HOW_ATTACHED);
+  list();
+  EXPECT_EQ(named(), "");
+}
+
+TEST_F(AttachedDescriptors, OfASupervisedProcessAreNotSaid) {
+  meet(2, kOwn | USC_TASK_SUPERVISED);
+  inside(2, "read", kMet + 50, USC_HOW_ATTACHED);
+  list();
+  EXPECT_EQ(named(), "");
+}
+
+TEST_F(AttachedDescriptors, WhereAThreadHasATableOfItsOwnAreNotSaid) {
+  meet(2, kOwn);
+  meet(3, USC_TASK_SAME_FS | USC_TASK_ATTACHED, kMet + 100);
+  inside(2, "read", kMet + 50, USC_HOW_ATTACHED);
+  list();
+  EXPECT_EQ(named(), "");
+}
+
+TEST_F(AttachedDescriptors, OfAProcessWithARingAreNotSaid) {
+  meet(2, kOwn);
+  inside(2, "read", kMet + 50, USC_HOW_ATTACHED);
+  list("anon_inode:[io_uring]");
+  EXPECT_EQ(named(), "");
 }
 
 TEST_F(AttachedDescriptors, OfCallsThatFreeTheirNumberAreNotSaid) {
