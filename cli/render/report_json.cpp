@@ -140,6 +140,8 @@ std::string_view edge_name(analyzer::GapEdge edge) {
   switch (edge) {
     case analyzer::GapEdge::kTracing:
       return "tracing";
+    case analyzer::GapEdge::kLeft:
+      return "left";
     case analyzer::GapEdge::kThread:
       return "thread";
     default:

@@ -368,6 +368,7 @@ std::string before_gap(const analyzer::GapLine& line) {
 
 std::string after_gap(const analyzer::GapLine& line) {
   if (line.after) return line.after->call + " in " + trigger_cell(*line.after);
+  if (line.until == analyzer::GapEdge::kLeft) return "until it left the trace";
   return line.until == analyzer::GapEdge::kTracing ? "until tracing ended" : "until the thread ended";
 }
 
