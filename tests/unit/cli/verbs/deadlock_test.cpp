@@ -88,8 +88,7 @@ TEST_F(DeadlockCommand, WhatIsWaitedForBesideFutexesIsListed) {
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(
       run.out,
-      "NONE      no thread waits for a futex at the end, but 12 threads wait in other calls, which may be what\n"
-      "          hangs\n"
+      "NONE      no thread waits for a futex at the end, but 12 threads wait in other calls, which may be what hangs\n"
       "WAITING   12 threads wait in other calls:\n"
       "    read of /tmp/fifo (probably) in serve: thread 100 `main` of app (pid 100), for 10.000 s\n"
       "    poll in serve: thread 101 `b` of app (pid 100), for 10.000 s\n"
