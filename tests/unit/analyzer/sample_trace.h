@@ -166,7 +166,8 @@ INSERT INTO object_total SELECT c.kind_id,
   CASE k.name WHEN 'openat' THEN (SELECT string_id FROM event_string s WHERE s.event_id = c.id AND arg = 0) END,
   (SELECT string_id FROM event_string s WHERE s.event_id = c.id AND arg = (k.name = 'openat')) AS object, 'call',
   iif(failed, -result, NULL) AS error, count(*), coalesce(sum(dur_ns), 0),
-  coalesce(sum(result) FILTER (WHERE result > 0 AND k.name IN ('read', 'write')), 0)
+  coalesce(sum(result) FILTER (WHERE result > 0 AND k.name IN ('read', 'write')), 0),
+  count(*) FILTER (WHERE k.name = 'write' AND NOT failed), max(c.id)
   FROM counted c JOIN kind k ON k.id = c.kind_id WHERE k.name IN ('read', 'write', 'openat', 'close')
   GROUP BY 1, 2, 3, 4, 5, 6, 8;
 DROP VIEW counted;
