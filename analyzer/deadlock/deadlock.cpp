@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -60,6 +61,7 @@ class Diagnostician {
   [[nodiscard]] BlockedThread blocked(std::size_t index) const;
   [[nodiscard]] Finding finding(const GraphFinding& found) const;
   [[nodiscard]] std::vector<ComputingThread> computing() const;
+  [[nodiscard]] std::vector<OtherWait> other_waits() const;
 
   LastCalls calls_;
   WakeHistory history_;
@@ -303,6 +305,29 @@ std::vector<ComputingThread> Diagnostician::computing() const {
   return out;
 }
 
+// Of equally long waits, to the second, the one whose thread came first into the trace: usually a first thread.
+std::vector<OtherWait> Diagnostician::other_waits() const {
+  std::vector<std::size_t> threads = waiting_elsewhere(calls_);
+  std::stable_sort(threads.begin(), threads.end(), [this](std::size_t a, std::size_t b) {
+    return calls_.threads[a].waited_ns / kSecondNs > calls_.threads[b].waited_ns / kSecondNs;
+  });
+  std::vector<OtherWait> out;
+  std::map<std::tuple<std::string, CallObject, std::string>, std::size_t> places;
+  for (const std::size_t i : threads) {
+    const LastCall& thread = calls_.threads[i];
+    const LastProcess& process = calls_.processes[thread.process];
+    const StackLine* frame = application_frame(thread.stack);
+    const std::string function = frame && frame->app ? frame->function : "";
+    const auto [place, is_new] = places.try_emplace({thread.call, thread.object, function}, out.size());
+    if (is_new) out.push_back({thread.call, thread.object, function, {}, 0});
+    OtherWait& wait = out[place->second];
+    if (wait.count++ < OtherWait::kMostListed)
+      wait.threads.push_back(
+          {process.pid, thread.tid, thread.name, process.program, thread.waited_ns, thread.attached});
+  }
+  return out;
+}
+
 Result<Diagnosis> Diagnostician::run() {
   for (std::size_t i = 0; i < calls_.threads.size(); i++) {
     const LastCall& thread = calls_.threads[i];
@@ -325,6 +350,7 @@ Result<Diagnosis> Diagnostician::run() {
   for (std::size_t i = 0; i < calls_.threads.size(); i++)
     if (calls_.threads[i].wait) out.blocked.push_back(blocked(i));
   out.computing = computing();
+  out.other_waits = other_waits();
   if (out.findings.empty()) out.reason = why_none({calls_, objects_, waiters_, stuck_});
   out.warnings = std::move(calls_.warnings);
   return out;

@@ -48,6 +48,24 @@ struct ComputingThread {
   std::vector<std::int64_t> waited_by;  // tids of threads that wait for it: for a lock that it holds, or for its end
 };
 
+// Threads that are inside the same call, other than a futex wait, about the same object, in the same function.
+struct OtherWait {
+  std::string call;
+  CallObject object;
+  std::string function;  // of the application; empty: no stack
+  struct Waiting {
+    std::int64_t pid = 0;
+    std::int64_t tid = 0;
+    std::string name;
+    std::string process;  // its name; empty: unknown
+    std::int64_t waited_ns = 0;
+    bool at_least = false;  // the thread was waiting before tracing began
+  };
+  static constexpr std::size_t kMostListed = 8;
+  std::vector<Waiting> threads;  // the first of them, longest wait first
+  std::size_t count = 0;         // all of them
+};
+
 struct Finding {
   FindingType type = FindingType::kStall;
   Verdict verdict = Verdict::kStall;
@@ -61,6 +79,7 @@ struct Diagnosis {
   std::vector<Finding> findings;           // deadlocks first
   std::vector<BlockedThread> blocked;      // every thread that waits for a futex, including those of findings
   std::vector<ComputingThread> computing;  // those that others wait for first; none if calls may be missing
+  std::vector<OtherWait> other_waits;      // longest wait first
   std::string reason;                      // why nothing was found; empty if something was
   std::vector<std::string> warnings;
 };

@@ -198,7 +198,15 @@ std::string Wording::none() const {
     if (call(i).wait) waiting++;
     if (it_.waiters[i].held && !held) held = i;
   }
-  if (waiting == 0) return "no thread waits for a futex at the end";
+  if (waiting == 0) {
+    const std::size_t others = waiting_elsewhere(it_.calls).size();
+    const std::string none = "no thread waits for a futex at the end";
+    if (others == 0) return none;
+    return none +
+           (others == 1 ? ", but 1 thread waits in another call"
+                        : fmt::format(", but {} threads wait in other calls", others)) +
+           ", which may be what hangs";
+  }
   if (!held) return "the threads that wait for futexes will go on by themselves, or may just have been woken";
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < it_.waiters.size(); i++)
@@ -231,6 +239,18 @@ std::string Wording::none() const {
 bool computes(const LastCalls& calls, const LastCall& thread) {
   const bool known = !calls.events_missing && !calls.tasks_missing && !calls.calls_left_out;
   return known && thread.standing == Standing::kRuns && thread.idle_ns >= kSecondNs;
+}
+
+std::vector<std::size_t> waiting_elsewhere(const LastCalls& calls) {
+  std::int64_t last_ns = 0;
+  for (const LastProcess& process : calls.processes) last_ns = std::max(last_ns, process.until_ns);
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < calls.threads.size(); i++) {
+    const LastProcess& process = calls.processes[calls.threads[i].process];
+    const bool was_there = !process.ended || ended_together(process.until_ns, last_ns);
+    if (calls.threads[i].standing == Standing::kElsewhere && was_there) found.push_back(i);
+  }
+  return found;
 }
 
 std::string explain(const Situation& situation, const GraphFinding& finding) {

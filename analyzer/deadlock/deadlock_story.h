@@ -22,6 +22,10 @@ struct WaitedObject {
 // Whether the thread is known to have made no call for a second: it computes, waits for a processor, or is stopped.
 [[nodiscard]] bool computes(const LastCalls& calls, const LastCall& thread);
 
+// The threads that were inside a call other than a futex wait when the trace ended, or when they were killed with the
+// last processes.
+[[nodiscard]] std::vector<std::size_t> waiting_elsewhere(const LastCalls& calls);
+
 struct Situation {
   const LastCalls& calls;
   const std::vector<WaitedObject>& objects;

@@ -3,6 +3,8 @@
 // matter.
 #include "analyzer/deadlock/last_calls.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -11,11 +13,14 @@
 
 #include "analyzer/deadlock/generated_code.h"
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/object_name.h"
 #include "analyzer/read/query.h"
 #include "support/clock.h"
 #include "support/text.h"
+#include "syscalls/call_traits.h"
 #include "syscalls/syscall_table.h"
 #include "trace/loss_class.h"
+#include "trace/names.h"
 #include "uscope/futex.h"
 #include "uscope/record.h"
 
@@ -23,6 +28,7 @@ namespace uscope::analyzer {
 namespace {
 
 constexpr std::int64_t kMostFrames = 512;
+constexpr std::int64_t kDescriptorSource = 2;     // event_string.source
 constexpr std::int64_t kDeadlock = -35;           // EDEADLK
 constexpr std::int64_t kDeathSlack = 10'000'000;  // a thread's last wakes come shortly before its end is recorded
 
@@ -54,12 +60,14 @@ struct ThreadRow {
 
 class Reader {
  public:
-  Reader(const Catalog& catalog, store::Statement calls, store::Statement waits, store::Statement frames)
+  Reader(const Catalog& catalog, store::Statement calls, store::Statement waits, store::Statement frames,
+         store::Statement texts)
       : catalog_(catalog),
         waits_seen_ns_(catalog.meta_number("waits_seen_ns").value_or(std::numeric_limits<std::int64_t>::max())),
         calls_(std::move(calls)),
         waits_(std::move(waits)),
-        frames_(std::move(frames)) {}
+        frames_(std::move(frames)),
+        texts_(std::move(texts)) {}
 
   static Result<Reader> prepare(const store::Database& database, const Catalog& catalog);
 
@@ -73,6 +81,7 @@ class Reader {
   Result<std::vector<Call>> last_two(ThreadRowId thread_id);
   Result<std::optional<std::int64_t>> read_wait(EventRowId event_id, LastCall& into);
   Result<StackLines> stack(std::optional<StackRowId> id);
+  Result<CallObject> object_of(const Call& call);
   Result<void> stand(const std::vector<Call>& calls, const LastProcess& process, LastCall& thread);
   Result<void> refused(const std::vector<Call>& calls, LastCall& thread);
   [[nodiscard]] std::int64_t without_call(const ThreadRow& row, const LastProcess& process) const;
@@ -84,6 +93,7 @@ class Reader {
   store::Statement calls_;
   store::Statement waits_;
   store::Statement frames_;
+  store::Statement texts_;
   std::map<StackRowId, StackLines> stacks_;
   std::map<ProcessRowId, std::int64_t> killed_from_;  // when the first of its threads was killed in a call
 };
@@ -103,7 +113,10 @@ Result<Reader> Reader::prepare(const store::Database& database, const Catalog& c
       "JOIN frame ON frame.id = frame_id JOIN module ON module.id = module_id "
       "WHERE stack_id = ?1 AND space = 'user' ORDER BY position, inline_depth LIMIT ?2");
   if (!frames) return frames.error();
-  return Reader(catalog, std::move(*calls), std::move(*waits), std::move(*frames));
+  auto texts = database.prepare(
+      "SELECT arg, value, late, source FROM event_string JOIN string ON string.id = string_id WHERE event_id = ?1");
+  if (!texts) return texts.error();
+  return Reader(catalog, std::move(*calls), std::move(*waits), std::move(*frames), std::move(*texts));
 }
 
 void Reader::add_processes(LastCalls& out) const {
@@ -207,6 +220,42 @@ Result<StackLines> Reader::stack(std::optional<StackRowId> id) {
   return stacks_.emplace(*id, std::move(lines)).first->second;
 }
 
+Result<CallObject> Reader::object_of(const Call& call) {
+  struct Text {
+    std::string value;
+    bool late = false;
+  };
+  std::map<int, Text> texts;
+  texts_.bind(1, call.id);
+  auto done = each(texts_, [&](const SqlRow& row) {
+    const bool is_descriptor = row.integer(3) == kDescriptorSource;
+    texts[static_cast<int>(row.integer(0))] = {text(row, 1), is_descriptor && row.integer(2) != 0};
+  });
+  if (!done) return done.error();
+  CallObject object;
+  if (call.kind == "wait4" && static_cast<std::int32_t>(call.a0) > 0)
+    object.name = fmt::format("process {}", static_cast<std::int32_t>(call.a0));
+  const auto abi = trace::abi_of_name(call.abi);
+  const auto nr = abi ? syscalls::syscall_number(*abi, call.kind) : std::nullopt;
+  if (!nr) return object;
+  const syscalls::ObjectArgs args = syscalls::object_args(*abi, *nr);
+  const auto text_of = [&](int arg) {
+    const auto at = texts.find(arg);
+    return at == texts.end() ? std::nullopt : std::optional(at->second.value);
+  };
+  for (const int arg : {args.path, args.address, args.source, args.descriptor}) {
+    const auto at = texts.find(arg);
+    if (at == texts.end()) continue;
+    const bool is_relative = arg == args.path && !at->second.value.starts_with('/');
+    const auto name = object_name(call.kind, is_relative ? text_of(args.folder) : std::nullopt, at->second.value);
+    object.name = name.value_or("");
+    object.doubtful = at->second.late;
+    break;
+  }
+  if (args.descriptor == 0 && args.source < 0) object.number = static_cast<int>(call.a0);
+  return object;
+}
+
 // If a PI mutex would close a cycle, the kernel refuses it with EDEADLK, and glibc's pthread_mutex_lock then waits for
 // ever on a word of its own. The lock that it really waits for is that of the call before.
 Result<void> Reader::refused(const std::vector<Call>& calls, LastCall& thread) {
@@ -262,7 +311,12 @@ Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& pr
   thread.stack = std::move(*lines);
   auto asleep = read_wait(call.id, thread);
   if (!asleep) return asleep.error();
-  if (!*asleep) return {};
+  if (!*asleep) {
+    auto object = object_of(call);
+    if (!object) return object.error();
+    thread.object = std::move(*object);
+    return {};
+  }
   if (thread.wait->timed) {
     thread.standing = Standing::kTimed;
     return {};

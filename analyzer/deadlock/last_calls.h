@@ -5,6 +5,7 @@
 // A process that was killed (a hung command and Ctrl-C) is shown as it was at that moment.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -28,6 +29,14 @@ enum class Standing {
   kRuns,       // in no call that the trace has
 };
 
+// What a call is about: a file, pipe or socket, or a process that is waited for.
+struct CallObject {
+  std::string name;           // empty: unknown
+  bool doubtful = false;      // the name is of a descriptor that another thread could have replaced
+  std::optional<int> number;  // of the descriptor, if the call is about one
+  auto operator<=>(const CallObject&) const = default;
+};
+
 struct LastCall {
   ThreadRowId thread_id;
   std::size_t process = 0;  // index in LastCalls::processes
@@ -37,6 +46,7 @@ struct LastCall {
   Standing standing = Standing::kRuns;
   std::string call;      // empty if the thread runs
   std::uint64_t a0 = 0;  // its first argument
+  CallObject object;     // of a call other than a futex wait
   EventRowId event_id;
   std::int64_t since_ns = 0;   // CLOCK_MONOTONIC
   std::int64_t waited_ns = 0;  // until the end of the trace or of the process

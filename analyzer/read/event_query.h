@@ -44,7 +44,7 @@ struct EventString {
   enum class Source { kProgram, kKernel, kDescriptor };  // kDescriptor: the object that it stands for
   int arg = 0;                                           // the argument that points to the data
   std::string value;
-  bool late = false;  // read at return, since it could not be read at entry
+  bool late = false;  // read after the call's entry: as event_string.late in docs/schema.md
   Source source = Source::kProgram;
 };
 

@@ -59,6 +59,28 @@ ordered_json computing_json(const std::vector<analyzer::ComputingThread>& thread
   return list;
 }
 
+ordered_json other_waits_json(const std::vector<analyzer::OtherWait>& waits) {
+  ordered_json list = ordered_json::array();
+  for (const auto& wait : waits) {
+    ordered_json threads = ordered_json::array();
+    for (const auto& thread : wait.threads)
+      threads.push_back({{"pid", thread.pid},
+                         {"tid", thread.tid},
+                         {"name", json_value(thread.name)},
+                         {"process", thread.process.empty() ? ordered_json() : json_value(thread.process)},
+                         {"waited_ns", thread.waited_ns},
+                         {"at_least", thread.at_least}});
+    list.push_back({{"call", json_value(wait.call)},
+                    {"object", wait.object.name.empty() ? ordered_json() : json_value(wait.object.name)},
+                    {"object_doubtful", wait.object.doubtful},
+                    {"descriptor", wait.object.number ? ordered_json(*wait.object.number) : ordered_json()},
+                    {"function", wait.function.empty() ? ordered_json() : json_value(wait.function)},
+                    {"count", wait.count},
+                    {"threads", threads}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string deadlock_json(const analyzer::Diagnosis& diagnosis) {
@@ -75,6 +97,7 @@ std::string deadlock_json(const analyzer::Diagnosis& diagnosis) {
                            {"findings", findings},
                            {"blocked", threads_json(diagnosis.blocked)},
                            {"computing", computing_json(diagnosis.computing)},
+                           {"other_waits", other_waits_json(diagnosis.other_waits)},
                            {"reason", diagnosis.reason.empty() ? ordered_json() : json_value(diagnosis.reason)},
                            {"warnings", warnings}};
   return dump(value) + "\n";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The verdict, then each finding: an explanation in sentences, then each thread with the application's frames and the
-// library's frames that led into the kernel. Last, the threads that wait behind those of the findings.
+// library's frames that led into the kernel. Last, the threads that wait behind those of the findings, and what the
+// others wait in.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,8 +21,11 @@ using analyzer::StackLine;
 constexpr std::size_t kFrames = 12;   // the application's frames of one thread
 constexpr std::size_t kThreads = 16;  // threads of one finding shown with their stacks
 constexpr std::size_t kBlocked = 10;  // other threads, one line each
+constexpr std::size_t kOthers = 8;    // lines of threads in other calls
+constexpr std::size_t kListed = 4;    // threads in one of these lines
 
-std::string waited(const BlockedThread& thread) {
+template <typename Thread>
+std::string waited(const Thread& thread) {
   return std::string(thread.at_least ? "at least " : "") + human_duration(static_cast<double>(thread.waited_ns));
 }
 
@@ -125,6 +129,36 @@ std::string others(const analyzer::Diagnosis& diagnosis) {
                      accused.empty() ? " " : " other ", count == 1 ? "thread waits" : "threads wait", out);
 }
 
+// "read of /tmp/fifo in main: thread 12 `worker` of app (pid 10), for 3.000 s".
+std::string other_line(const analyzer::OtherWait& wait) {
+  std::string text = printable(wait.call);
+  if (!wait.object.name.empty()) {
+    text += fmt::format(" of {}{}", printable(wait.object.name), wait.object.doubtful ? " (probably)" : "");
+  } else if (wait.object.number) {
+    text += fmt::format(" of descriptor {}", *wait.object.number);
+  }
+  if (!wait.function.empty()) text += " in " + printable(wait.function);
+  const auto& threads = wait.threads;
+  if (wait.count == 1) return text + fmt::format(": {}, for {}", who(threads[0]), waited(threads[0]));
+  text += fmt::format(": {} threads, the longest for {}: {}", wait.count, waited(threads[0]), who(threads[0]));
+  for (std::size_t i = 1; i < std::min(threads.size(), kListed); i++) text += fmt::format(", {}", threads[i].tid);
+  return text + (wait.count > kListed ? " …" : "");
+}
+
+std::string other_waits(const analyzer::Diagnosis& diagnosis) {
+  const auto& waits = diagnosis.other_waits;
+  std::size_t count = 0;
+  for (const auto& wait : waits) count += wait.count;
+  if (count == 0) return "";
+  std::string out = heading_cell("WAITING") + (count == 1 ? "1 thread waits in another call:\n"
+                                                          : fmt::format("{} threads wait in other calls:\n", count));
+  for (std::size_t i = 0; i < waits.size(); i++) {
+    if (i == kOthers) return out + fmt::format("    and {} more kinds (--format json has all)\n", waits.size() - i);
+    out += "    " + other_line(waits[i]) + "\n";
+  }
+  return out;
+}
+
 // Threads that make no calls, and wait for nothing.
 std::string computing(const analyzer::Diagnosis& diagnosis, std::size_t width) {
   const auto& threads = diagnosis.computing;
@@ -154,6 +188,7 @@ std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t widt
   for (const auto& finding : diagnosis.findings) out += finding_text(finding, width);
   if (diagnosis.findings.empty()) out += paragraph(heading_cell("NONE"), printable(diagnosis.reason), width);
   out += others(diagnosis);
+  out += other_waits(diagnosis);
   out += computing(diagnosis, width);
   for (const std::string& warning : diagnosis.warnings)
     out += paragraph(heading_cell("WARNING"), printable(warning), width);

@@ -22,6 +22,37 @@ char letter_at(std::string_view letters, std::size_t arg) {
   return arg < letters.size() ? letters[arg] : '\0';
 }
 
+// While such a call waits, its number is free already, or stands for what it has become.
+bool changes_its_number(DescriptorCall call) {
+  return call == DescriptorCall::kClose || call == DescriptorCall::kCloseRange ||
+         call == DescriptorCall::kDuplicateTo || call == DescriptorCall::kExec;
+}
+
+bool goes_on(const usc_event& event) {
+  return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
+}
+
+// Whether a call that was under way when its process came into the trace changes nothing that /proc says of it: it
+// never ended, or does no more than take a free number, of which nothing is known.
+bool leaves_the_known(const usc_event& event, DescriptorCall call) {
+  switch (call) {
+    case DescriptorCall::kOpen:
+    case DescriptorCall::kMemfd:
+    case DescriptorCall::kSocket:
+    case DescriptorCall::kAccept:
+    case DescriptorCall::kBind:
+    case DescriptorCall::kConnect:
+    case DescriptorCall::kLabel:
+    case DescriptorCall::kPair:
+    case DescriptorCall::kDuplicate:
+      return true;
+    case DescriptorCall::kFcntl:
+      return goes_on(event) || event.args[1] != F_SETFD;
+    default:
+      return goes_on(event);
+  }
+}
+
 }  // namespace
 
 DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable& strings)
@@ -30,6 +61,7 @@ DescriptorTracker::DescriptorTracker(const Definitions& definitions, StringTable
   if (!usable_) return;
   learn_calls();
   plan_proc();
+  find_who_may_change();
   plan_happenings();
   if (const auto redact = definitions.meta.find("redact"); redact != definitions.meta.end()) {
     const auto patterns = nlohmann::json::parse(redact->second, nullptr, false);
@@ -105,9 +137,37 @@ void DescriptorTracker::plan_proc() {
     if (i > first && open[i].time >= open[first].time) {
       happenings_.push_back({Happening::Kind::kProcBegins, open[first].time, proc_.size()});
       happenings_.push_back({Happening::Kind::kProcEnds, open[i].time, proc_.size()});
-      proc_.push_back({.first = first, .count = i - first, .process = open[first].process});
+      proc_of_.emplace(open[first].process, proc_.size());
+      proc_.push_back({.first = first, .count = i - first, .process = open[first].process, .until = open[i].time});
     }
     first = i + 1 < open.size() ? i + 1 : i;
+  }
+}
+
+// Other processes, supervisors and rings may change a table, and what is lost may tell of such.
+void DescriptorTracker::find_who_may_change() {
+  for (const TaskStart& start : definitions_.task_starts) {
+    const auto at = proc_of_.find(start.process);
+    if (at == proc_of_.end() || start.time > proc_[at->second].until) continue;
+    ProcFacts& proc = proc_[at->second];
+    proc.threads++;
+    if ((start.flags & USC_TASK_SUPERVISED) != 0 || (start.flags & USC_TASK_SAME_FILES) == 0)
+      proc.others_may_change = true;
+  }
+  std::uint64_t lost_from = std::numeric_limits<std::uint64_t>::max();
+  for (const LossFacts& loss : definitions_.losses) {
+    if (loss.cause != USC_LOSS_RING_FULL_EVENT && loss.cause != USC_LOSS_RING_FULL_RECORD &&
+        loss.cause != USC_LOSS_TASK_MAP_FULL)
+      continue;
+    const std::uint64_t from = loss.from_ns > kBeforeLossNs ? loss.from_ns - kBeforeLossNs : 0;
+    if (!loss.process) lost_from = std::min(lost_from, from);
+    const auto at = proc_of_.find(loss.process);
+    if (at != proc_of_.end() && from <= proc_[at->second].until) proc_[at->second].others_may_change = true;
+  }
+  for (ProcFacts& proc : proc_) {
+    const auto process = definitions_.processes.find(proc.process);
+    if (process == definitions_.processes.end() || process->second.may_use_io_uring || lost_from <= proc.until)
+      proc.others_may_change = true;
   }
 }
 
@@ -282,8 +342,13 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
   }
   DescriptorOwner* owner = owners_.find(trace::TaskId(event.head.task));
   if (!owner) {
-    observe_untraced(event, facts.call);
-    return std::span<const Named>();
+    // A call that was under way is entered, so to speak, just before its task comes into the trace.
+    const trace::ProcessId process = definitions_.process_of_task(trace::TaskId(event.head.task));
+    const bool attached = (event.flags & USC_EVENT_ATTACHED) != 0 && process;
+    if (!attached || !leaves_the_known(event, facts.call)) observe_untraced(event, facts.call);
+    if (attached)
+      if (auto done = name_attached(event, process, facts); !done) return done.error();
+    return std::span<const Named>(named_);
   }
   if (facts.descriptors != 0 && is_said(*owner, event.entry_ns)) name_arguments(event, *owner, facts);
   if (facts.has_paths)
@@ -301,6 +366,38 @@ void DescriptorTracker::name_arguments(const usc_event& event, const DescriptorO
     const trace::StringRowId name = found->socket != 0 ? sockets_[found->socket - 1].label : found->name;
     if (name) named_.push_back({arg, name});
   }
+}
+
+void DescriptorTracker::find_places(ProcFacts& proc) const {
+  proc.places.emplace();
+  for (std::size_t i = proc.first; i < proc.first + proc.count; i++) {
+    const DescriptorFacts& fact = definitions_.descriptors[i];
+    if (fact.fd >= 0) proc.places->emplace(fact.fd, i);
+    if (fact.target == "anon_inode:[io_uring]") proc.others_may_change = true;
+  }
+}
+
+// The thread was inside this call before its process's descriptors were read from /proc, and must still have been
+// there by then: afterwards it may have closed them itself.
+Result<void> DescriptorTracker::name_attached(const usc_event& event, trace::ProcessId process,
+                                              const CallFacts& facts) {
+  const auto at = proc_of_.find(process);
+  if (at == proc_of_.end() || changes_its_number(facts.call)) return {};
+  ProcFacts& proc = proc_[at->second];
+  if (event.entry_ns > proc.until || (!goes_on(event) && event.head.time < proc.until)) return {};
+  if (!proc.places) find_places(proc);
+  if (proc.others_may_change) return {};
+  for (int arg = 0; arg < 6; arg++) {
+    const bool is_named =
+        std::any_of(named_.begin(), named_.end(), [arg](const Named& named) { return named.arg == arg; });
+    if ((facts.descriptors >> arg & 1) == 0 || is_named) continue;
+    const auto place = proc.places->find(descriptor_arg(event, static_cast<std::size_t>(arg)));
+    if (place == proc.places->end()) continue;
+    auto name = strings_.intern(definitions_.descriptors[place->second].target);
+    if (!name) return name.error();
+    named_.push_back({arg, *name, proc.threads != 1});
+  }
+  return {};
 }
 
 // The working directory stands where AT_FDCWD is given for the folder of a relative path, and before a relative path of

@@ -13,6 +13,11 @@
 // removed, and after a folder is renamed, paths below it are not given. An object without a name is named as in /proc,
 // or by its kind and address: "socket:[to inet:127.0.0.1:80]".
 //
+// A thread may be inside a call when its process comes into the trace. The descriptors of that call are what /proc said
+// of them soon after, if the thread was still inside by then and nothing but a thread of its process could have changed
+// them. Of several threads, another one may have closed the number of a descriptor that this one is using, and have got
+// it again: such names are marked as late. A thread alone cannot.
+//
 // Limits: another thread may change a path after the tracer has read it and before the kernel reads it; folders may be
 // renamed by untraced processes, or through links.
 #pragma once
@@ -20,6 +25,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <span>
 #include <string>
@@ -44,6 +50,7 @@ class DescriptorTracker {
   struct Named {
     int arg;
     trace::StringRowId string_id;
+    bool late = false;  // found after the call had begun, while other threads could have changed it
   };
 
   // Both must outlive this object.
@@ -120,9 +127,15 @@ class DescriptorTracker {
     std::size_t first = 0;
     std::size_t count = 0;
     trace::ProcessId process = {};
+    std::uint64_t until = 0;                  // all of it was read before
     std::shared_ptr<SharedTable> table = {};  // while the data is processed
     std::shared_ptr<SharedFolder> folder = {};
     std::uint64_t folder_stamp = 0;
+    // For calls that were under way when the process came into the trace.
+    std::uint32_t threads = 0;                                        // of the process, until then
+    bool others_may_change = false;                                   // something else than these threads
+    std::optional<std::unordered_map<int, std::size_t>> places = {};  // by number, in definitions_.descriptors; once
+                                                                      // such a call is met
   };
 
   struct Socket {
@@ -135,6 +148,7 @@ class DescriptorTracker {
   void learn_what_is_recorded();
   void plan_happenings();
   void plan_proc();
+  void find_who_may_change();
   Result<void> apply_until(std::uint64_t time);
   Result<void> happen(const Happening& happening);
   void begin_proc(ProcFacts& proc);
@@ -146,6 +160,8 @@ class DescriptorTracker {
   [[nodiscard]] const Descriptor* known(const SharedTable& table, int fd) const;
   [[nodiscard]] bool was_moved(std::string_view folder, std::uint64_t since) const;
   void name_arguments(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts);
+  Result<void> name_attached(const usc_event& event, trace::ProcessId process, const CallFacts& facts);
+  void find_places(ProcFacts& proc) const;
   Result<void> name_folders(const usc_event& event, const DescriptorOwner& owner, const CallFacts& facts,
                             std::span<const trace::OrderedString> strings);
   Result<trace::StringRowId> working_folder(const DescriptorOwner& owner);
@@ -207,6 +223,7 @@ class DescriptorTracker {
   std::vector<Happening> happenings_;  // by time
   std::size_t next_happening_ = 0;
   std::vector<ProcFacts> proc_;
+  std::unordered_map<trace::ProcessId, std::size_t> proc_of_;  // in proc_
   std::priority_queue<Return, std::vector<Return>, std::greater<>> returns_;
   std::uint64_t planned_ = 0;
   std::unordered_map<trace::TaskId, std::uint64_t> entered_;  // stamp at the entry of each task's last clone or exec

@@ -89,6 +89,7 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
     trace::OrderedEvent whole = event;
     // One that was killed in a call that it was attached in has a stack from the attachment only.
     if (whole.stack == 0 && unfinished) whole.stack = unfinished->stack;
+    if (attached) whole.flags |= USC_EVENT_ATTACHED;
     auto written = write_event(whole, attached);
     if (!written) return written.error();
     id = written->id;

@@ -71,8 +71,8 @@ Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
   auto named = descriptors_.observe(event, strings);
   if (!named) return named.error();
   find_object(event, *named, strings);
-  for (const auto& [arg, string_id] : *named)
-    if (auto done = insert(event_id, arg, string_id, false, StringSource::kDescriptor); !done) return done;
+  for (const auto& [arg, string_id, late] : *named)
+    if (auto done = insert(event_id, arg, string_id, late, StringSource::kDescriptor); !done) return done;
   for (const trace::OrderedString& string : strings) {
     if (trace::is_content(string.kind))
       if (auto done = write_contents(event_id, string); !done) return done;

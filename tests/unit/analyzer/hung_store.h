@@ -61,6 +61,9 @@ struct MadeThread {
   double left = -1;   // the trace; likewise
   double took = -1;   // seconds; it returned
   std::string abi = "x86_64";
+  std::uint64_t a0 = 0;   // of a call other than futex
+  std::string object{};   // of its descriptor; empty: not known
+  bool doubtful = false;  // another thread could have replaced that
 };
 
 inline MadeThread mutex_waiter(int tid, const std::string& name, std::uint64_t address, std::uint32_t owner) {
@@ -221,12 +224,17 @@ class HungStore {
     const double end = process.ended < 0 ? 30 : process.ended;
     const std::string event = std::to_string(++events_);
     const bool futex = thread.call == "futex";
-    out_ += "INSERT INTO event VALUES(" + event + "," + at(end - thread.waited) + "," +
-            (thread.took < 0 ? "NULL" : std::to_string(static_cast<std::int64_t>(thread.took * 1e9))) + "," +
-            quote(thread.took < 0 ? thread.how : "returned") + "," + id + "," + std::to_string(thread.process) + "," +
-            std::to_string(kind(thread.call, thread.abi)) + ",NULL," + std::to_string(stack(thread.stack)) + "," +
-            (futex ? std::to_string(thread.address) + "," + std::to_string(thread.op) : "0,0") + "," +
-            std::to_string(thread.expected) + ",0,0,0);";
+    out_ +=
+        "INSERT INTO event VALUES(" + event + "," + at(end - thread.waited) + "," +
+        (thread.took < 0 ? "NULL" : std::to_string(static_cast<std::int64_t>(thread.took * 1e9))) + "," +
+        quote(thread.took < 0 ? thread.how : "returned") + "," + id + "," + std::to_string(thread.process) + "," +
+        std::to_string(kind(thread.call, thread.abi)) + ",NULL," + std::to_string(stack(thread.stack)) + "," +
+        (futex ? std::to_string(thread.address) + "," + std::to_string(thread.op) : std::to_string(thread.a0) + ",0") +
+        "," + std::to_string(thread.expected) + ",0,0,0);";
+    if (!thread.object.empty())
+      out_ += "INSERT INTO string SELECT 7000 + " + event + "," + quote(thread.object) +
+              ";INSERT INTO event_string VALUES(" + event + ",0,7000 + " + event + "," + (thread.doubtful ? "1" : "0") +
+              ",2);";
     if (!futex) return;
     const std::string from = std::to_string(thread.address - 48);
     const std::string words = blob(thread.words);

@@ -77,6 +77,35 @@ TEST_F(DeadlockCommand, ThreadsThatComputeAreNamed) {
   EXPECT_EQ(value["computing"][0]["waited_by"], nlohmann::json{101});
 }
 
+TEST_F(DeadlockCommand, WhatIsWaitedForBesideFutexesIsListed) {
+  HungTrace trace{.threads = {elsewhere(100, "main", "read"), elsewhere(101, "b", "poll")}};
+  trace.threads[0].a0 = 3;
+  trace.threads[0].object = "/tmp/fifo";
+  for (int tid = 102; tid < 112; tid++) trace.threads.push_back(elsewhere(tid, "pool", "epoll_wait"));
+  for (auto& thread : trace.threads) thread.doubtful = thread.tid == 100;
+  write_hung(folder_ / "fifo.db", trace);
+  const Finished run = uscope({"deadlock", "fifo.db"});
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(
+      run.out,
+      "NONE      no thread waits for a futex at the end, but 12 threads wait in other calls, which may be what hangs\n"
+      "WAITING   12 threads wait in other calls:\n"
+      "    read of /tmp/fifo (probably) in serve: thread 100 `main` of app (pid 100), for 10.000 s\n"
+      "    poll in serve: thread 101 `b` of app (pid 100), for 10.000 s\n"
+      "    epoll_wait of descriptor 0 in serve: 10 threads, the longest for 10.000 s: thread 102 `pool` of app (pid "
+      "100), 103, 104, 105 …\n");
+  expect_schema(uscope({"deadlock", "fifo.db", "--format", "json"}).out, "deadlock");
+
+  HungTrace many;
+  for (int tid = 100; tid < 112; tid++) many.threads.push_back(elsewhere(tid, "t", "read"));
+  for (auto& thread : many.threads) thread.a0 = static_cast<std::uint64_t>(thread.tid);
+  write_hung(folder_ / "many.db", many);
+  const std::string text = uscope({"deadlock", "many.db"}).out;
+  EXPECT_NE(text.find("read of descriptor 107"), std::string::npos) << text;
+  EXPECT_EQ(text.find("read of descriptor 108"), std::string::npos) << text;
+  EXPECT_NE(text.find("    and 4 more kinds (--format json has all)\n"), std::string::npos) << text;
+}
+
 TEST_F(DeadlockCommand, JsonHoldsToItsSchema) {
   for (const char* name : {"hung.db", "stall.db", "idle.db", "busy.db", "sample.db"}) {
     const Finished run = uscope({"deadlock", name, "--format", "json"});
