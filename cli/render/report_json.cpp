@@ -45,6 +45,10 @@ ordered_json trace(const analyzer::TraceFacts& facts) {
           {"meta", meta}};
 }
 
+ordered_json party(const analyzer::SignalParty& party) {
+  return {{"pid", json_value(party.pid)}, {"name", json_value(party.name)}};
+}
+
 ordered_json process(const analyzer::ProcessLine& line) {
   return {{"id", line.id.value()},
           {"pid", line.pid},
@@ -57,6 +61,7 @@ ordered_json process(const analyzer::ProcessLine& line) {
           {"lifetime_ns", json_value(line.lifetime_ns)},
           {"exit_code", json_value(line.exit_code)},
           {"exit_signal", json_value(line.exit_signal)},
+          {"ended_by", line.ended_by ? party(*line.ended_by) : ordered_json()},
           {"threads", line.threads},
           {"events", line.events},
           {"errors", line.errors},
@@ -141,11 +146,20 @@ std::string_view edge_name(analyzer::GapEdge edge) {
   switch (edge) {
     case analyzer::GapEdge::kTracing:
       return "tracing";
+    case analyzer::GapEdge::kLeft:
+      return "left";
     case analyzer::GapEdge::kThread:
       return "thread";
     default:
       return "call";
   }
+}
+
+ordered_json within(const std::optional<analyzer::SharedFunction>& shared) {
+  if (!shared) return nullptr;
+  return {{"function", json_value(shared->function)},
+          {"module", json_value(shared->module)},
+          {"fallback", shared->fallback}};
 }
 
 ordered_json gap_place(const analyzer::GapLine& line) {
@@ -166,7 +180,8 @@ ordered_json gap_place(const analyzer::GapLine& line) {
           {"since", edge_name(line.since)},
           {"until", edge_name(line.until)},
           {"before", end(line.before)},
-          {"after", end(line.after)}};
+          {"after", end(line.after)},
+          {"within", within(line.within)}};
 }
 
 ordered_json gap(const analyzer::GapLine& line) {
@@ -183,6 +198,13 @@ ordered_json signal(const analyzer::SignalLine& line) {
   ordered_json senders = ordered_json::array();
   for (const auto& by : line.senders)
     senders.push_back({{"pid", json_value(by.pid)}, {"name", json_value(by.name)}, {"sent", by.sent}});
+  ordered_json pairs = ordered_json::array();
+  for (const auto& pair : line.pairs)
+    pairs.push_back({{"sender", pair.sent == 0 ? ordered_json() : party(pair.sender)},
+                     {"receiver", party(pair.receiver)},
+                     {"sent", pair.sent},
+                     {"ignored", pair.ignored},
+                     {"delivered", pair.delivered}});
   const auto places = [](const std::vector<analyzer::SignalLine::Place>& list) {
     ordered_json out = ordered_json::array();
     for (const auto& place : list)
@@ -198,6 +220,7 @@ ordered_json signal(const analyzer::SignalLine& line) {
           {"ignored", line.ignored},
           {"delivered", line.delivered},
           {"senders", senders},
+          {"pairs", pairs},
           {"sent_from", places(line.sent_from)},
           {"delivered_in", places(line.interrupted_in)}};
 }

@@ -51,9 +51,9 @@ INSERT INTO image VALUES
    'script>', CAST(x'HOSTILE' AS TEXT)),
   (5, 5, 1000510000000, '/usr/bin/true', '["true"]', 'true', '["true"]');
 INSERT INTO thread VALUES
-  (1, 1, 100, 1, 'make', 1000000000000, NULL), (2, 1, 110, 11, 'worker', 1000150000000, NULL),
-  (3, 2, 101, 2, 'gcc', 1000200000000, NULL), (4, 3, 102, 3, 'make', 1000300000000, NULL),
-  (5, 4, 103, 4, CAST(x'HOSTILE' AS TEXT), 1000400000000, NULL), (6, 5, 104, 5, 'true', 1000500000000, NULL);
+  (1, 1, 100, 1, 'make', 1000000000000, NULL, NULL), (2, 1, 110, 11, 'worker', 1000150000000, NULL, NULL),
+  (3, 2, 101, 2, 'gcc', 1000200000000, NULL, NULL), (4, 3, 102, 3, 'make', 1000300000000, NULL, NULL),
+  (5, 4, 103, 4, CAST(x'HOSTILE' AS TEXT), 1000400000000, NULL, NULL), (6, 5, 104, 5, 'true', 1000500000000, NULL, NULL);
 
 INSERT INTO module VALUES
   (1, '/usr/bin/make', 'aa', 'app'), (2, '/usr/lib/x86_64-linux-gnu/libc.so.6', 'bb', 'library'),

@@ -45,7 +45,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"meta", "key value"},
       {"process", "id pid ns_pid parent_id start_ns end_ns exit_code exit_signal uses_io_uring space origin"},
       {"image", "id process_id ts_ns path argv name names"},
-      {"thread", "id process_id tid ns_tid name start_ns end_ns"},
+      {"thread", "id process_id tid ns_tid name start_ns end_ns left_ns"},
       {"module", "id path build_id class"},
       {"frame", "id module_id rel_pc function function_offset file line inlined"},
       {"stack", "id depth ended trigger_frame_id trigger_fallback folded"},
