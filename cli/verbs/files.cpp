@@ -71,12 +71,12 @@ Result<int> run_files(const FilesOptions& options) {
                            .several_processes = catalog->processes.size() > 1,
                            .callers = query.callers,
                            .failures_only = query.order == FileOrder::kFailures};
+  const std::string no_such = table->any_path ? "" : analyzer::no_such_path(query.paths, table->near);
   Output out(stdout);
   out.write(options.format == Format::kText ? files_text(std::move(*table), layout, text_width(stdout))
                                             : files_json(*table, query.callers));
   if (auto done = out.finish(); !done) return done.error();
-  if (!table->any_path)
-    std::fprintf(stderr, "uscope: %s\n", printable(analyzer::no_such_path(query.paths, table->near)).c_str());
+  if (!no_such.empty()) std::fprintf(stderr, "uscope: %s\n", printable(no_such).c_str());
   return 0;
 }
 
