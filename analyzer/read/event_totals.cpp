@@ -98,6 +98,7 @@ Result<void> read_slowest(const store::Database& database, const Catalog& catalo
 
 GapEdge edge_of(std::string_view name) {
   if (name == "tracing") return GapEdge::kTracing;
+  if (name == "left") return GapEdge::kLeft;
   return name == "thread" ? GapEdge::kThread : GapEdge::kCall;
 }
 

@@ -43,7 +43,7 @@ struct ThreadTotals {
 };
 
 // What a gap begins or ends with: a call's return or entry, the beginning or end of tracing, or the thread's own.
-enum class GapEdge { kCall, kTracing, kThread };
+enum class GapEdge { kCall, kTracing, kLeft, kThread };
 
 struct SingleGap {
   ThreadRowId thread;

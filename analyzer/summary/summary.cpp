@@ -285,7 +285,7 @@ Result<void> Summarizer::threads() {
 }
 
 Result<void> Summarizer::files() {
-  auto table = read_files(database_, catalog_, {.lines = limits_.lines});
+  auto table = read_files(database_, catalog_, {.lines = limits_.lines, .failed = true});
   if (!table) return table.error();
   summary_.files = std::move(table->files);
   summary_.failed = std::move(table->failed);

@@ -265,7 +265,7 @@ struct Summary {
   TopList<CallLine> waits;              // by total time: calls that wait for other threads, peers and timers
   TopList<TriggerLine> triggers;        // by events
   TopList<ErrorLine> errors;            // by events
-  TopList<FailedLine> failed;           // by events: calls that take a path or descriptor, by what they failed at
+  FailureList failed;                   // calls that take a path or descriptor, by what they failed at
   TopList<FileLine> files;              // by time inside calls
   TopList<CallInstance> slowest;        // by duration, without calls that wait
   TopList<CallInstance> longest_waits;  // by duration, calls that wait

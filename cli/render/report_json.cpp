@@ -118,11 +118,12 @@ ordered_json error(const analyzer::ErrorLine& line) {
 }
 
 ordered_json failed(const analyzer::FailedLine& line) {
-  return {{"call", json_value(line.call)},
-          {"errno", line.number},
-          {"name", json_value(line.error)},
-          {"object", line.name ? json_value(*line.name) : ordered_json()},
-          {"events", line.events}};
+  ordered_json objects = ordered_json::array();
+  for (const auto& object : line.objects)
+    objects.push_back({{"name", object.name ? json_value(*object.name) : ordered_json()}, {"events", object.events}});
+  return {{"call", json_value(line.call)},  {"errno", line.number},
+          {"name", json_value(line.error)}, {"object", line.name ? json_value(*line.name) : ordered_json()},
+          {"events", line.events},          {"objects", objects}};
 }
 
 ordered_json instance(const analyzer::CallInstance& line) {
@@ -145,6 +146,8 @@ std::string_view edge_name(analyzer::GapEdge edge) {
   switch (edge) {
     case analyzer::GapEdge::kTracing:
       return "tracing";
+    case analyzer::GapEdge::kLeft:
+      return "left";
     case analyzer::GapEdge::kThread:
       return "thread";
     default:
@@ -272,6 +275,9 @@ std::string report_json(const analyzer::Summary& summary) {
   for (const auto& line : summary.io_uring) io_uring.push_back(process(line));
   ordered_json gaps = top_list(summary.gaps, gap);
   gaps["calls_left_out"] = summary.calls_left_out;
+  ordered_json failures = top_list(summary.failed.lines, failed);
+  failures["searched"] = {{"events", summary.failed.searched_events}};
+  failures["searched"].update(top_list(summary.failed.searched, failed));
   const ordered_json report{{"losses", losses(summary)},
                             {"trace", trace(summary.trace)},
                             {"stack_ends", ends},
@@ -286,7 +292,7 @@ std::string report_json(const analyzer::Summary& summary) {
                             {"files", top_list(summary.files, file_json)},
                             {"triggers", top_list(summary.triggers, trigger)},
                             {"errors", top_list(summary.errors, error)},
-                            {"errors_by_file", top_list(summary.failed, failed)},
+                            {"errors_by_file", failures},
                             {"slowest", top_list(summary.slowest, instance)},
                             {"longest_waits", top_list(summary.longest_waits, instance)},
                             {"gaps", gaps},

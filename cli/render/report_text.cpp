@@ -378,6 +378,7 @@ std::string before_gap(const analyzer::GapLine& line) {
 
 std::string after_gap(const analyzer::GapLine& line) {
   if (line.after) return line.after->call + " in " + trigger_cell(*line.after);
+  if (line.until == analyzer::GapEdge::kLeft) return "until it left the trace";
   return line.until == analyzer::GapEdge::kTracing ? "until tracing ended" : "until the thread ended";
 }
 
@@ -474,9 +475,16 @@ std::string errors(const Summary& summary, TextWidth width) {
 std::string failed(const Summary& summary, TextWidth width) {
   TextTable table(
       {{"events", Align::kRight}, {"call"}, {"error"}, {"path, address or kind", Align::kLeft, Shrink::kMiddle}});
-  for (const auto& line : summary.failed.lines)
-    table.add_row({number(line.events), line.call, line.error, line.name.value_or(kUnknownObject)});
-  return section("ERRORS BY FILE", summary.failed, "most frequent", table, width);
+  for (const auto& line : summary.failed.lines.lines) {
+    std::string name = line.name.value_or(kUnknownObject);
+    if (line.objects.size() > 1) name += " in " + plural(line.objects.size(), "folder");
+    table.add_row({number(line.events), line.call, line.error, name});
+  }
+  std::string out = section("ERRORS BY FILE", summary.failed.lines, "most telling", table, width);
+  if (summary.failed.searched_events == 0) return out;
+  if (out.empty()) out = "\nERRORS BY FILE  none but those of searches\n";
+  return out + fmt::format("  {} whose file was found in another folder\n",
+                           plural(summary.failed.searched_events, "failed call"));
 }
 
 std::string instances(const std::string& name, const analyzer::TopList<analyzer::CallInstance>& list,
