@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "analyzer/diff/call_traits.h"
 #include "analyzer/diff/diff_cells.h"
@@ -46,21 +47,35 @@ double p_of(Values ns) {
   return duration_test(ns.normal, ns.abnormal, variance);
 }
 
-// By which factor the nearest runs of the two sides differ; 1 if the sides overlap.
-double nearest_factor(const TimeShift& time) {
-  const double up = std::max(time.abnormal.least, kNothingNs) / std::max(time.normal.most, kNothingNs);
-  const double down = std::max(time.normal.least, kNothingNs) / std::max(time.abnormal.most, kNothingNs);
-  return std::max({1.0, up, down});
+// The nearest two runs of the two sides; equal if the sides overlap.
+struct Nearest {
+  double less = 1;
+  double more = 1;
+  [[nodiscard]] double factor() const { return more / less; }
+};
+
+Nearest nearest(const TimeShift& time) {
+  for (const auto& [low, high] : {std::pair{&time.normal, &time.abnormal}, std::pair{&time.abnormal, &time.normal}})
+    if (high->least > low->most) return {std::max(low->most, kNothingNs), std::max(high->least, kNothingNs)};
+  return {};
 }
 
 bool differs(const TimeShift& time) {
   if (std::abs(time.change()) < kLeastTimeNs) return false;
-  if (!time.q) return nearest_factor(time) >= kLeastUntested;
+  const double factor = nearest(time).factor();
+  if (!time.q) return factor >= kLeastUntested;
   const double ratio = std::max(time.abnormal.mean, kNothingNs) / std::max(time.normal.mean, kNothingNs);
-  return *time.q < kMostQ && nearest_factor(time) > 1 && std::max(ratio, 1 / ratio) >= kLeastTimeShift;
+  return *time.q < kMostQ && factor > 1 && std::max(ratio, 1 / ratio) >= kLeastTimeShift;
 }
 
-// A place of one run only, or of very little time in all runs, is no candidate, so that it costs the others nothing.
+// For a total of whole runs. `least`: by so many ns.
+bool differs_by(const TimeShift& time, double least) {
+  if (!differs(time) || std::abs(time.change()) < least) return false;
+  const Nearest runs = nearest(time);
+  return time.q || runs.more >= kLeastUntested * runs.less + kUntestedNs;
+}
+
+// A place of very little time in all runs is no candidate, so that it costs the others nothing.
 std::map<TimePlace, PlaceValues> join_places(const std::vector<RunTime>& normal, const std::vector<RunTime>& abnormal) {
   std::map<TimePlace, PlaceValues> places;
   for (const auto* side : {&normal, &abnormal})
@@ -134,8 +149,7 @@ TimeChanges compare_time(const std::vector<RunTime>& normal, const std::vector<R
   TimeChanges changes{.length = shifts[0], .inside = shifts[1], .outside = shifts[2], .places = {}};
   // Threads that wait longer in a run that takes no longer are no change: they wait for what is listed here.
   const double least_part = kLeastTimeShare * std::max(shifts[0].normal.mean, shifts[0].abnormal.mean);
-  const auto matters = [&](const TimeShift& time) { return differs(time) && std::abs(time.change()) >= least_part; };
-  changes.notable = matters(shifts[0]) || matters(shifts[2]) || matters(shifts[3]);
+  for (const std::size_t i : {0U, 2U, 3U}) changes.notable = changes.notable || differs_by(shifts[i], least_part);
   if (!changes.notable) return changes;
   double largest = std::abs(changes.inside.change() + changes.outside.change());
   for (const PlaceShift& shift : places) largest = std::max(largest, std::abs(shift.time.change()));

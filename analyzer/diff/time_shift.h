@@ -7,7 +7,7 @@
 // Statistics. What is compared is one number of each run. With kRunsToTest runs on each side it is tested like
 // durations (shift_test.h), and what is kept has a false discovery rate below kMostQ; besides, all runs of one side
 // must be beyond all runs of the other. With fewer runs nothing is tested: the sides differ if their nearest runs do,
-// by kLeastUntested.
+// by kLeastUntested, and whole runs by kUntestedNs besides, since a busy machine delays a short run by that much.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ namespace uscope::analyzer {
 
 constexpr double kLeastTimeShift = 1.1;  // of the mean, if tested
 constexpr double kLeastUntested = 1.5;   // between the nearest runs, if not
-constexpr double kLeastTimeNs = 1e6;     // of one place
+constexpr double kUntestedNs = 5e7;
+constexpr double kLeastTimeNs = 1e6;  // of one place
 constexpr double kLeastTimeShare = 0.05;
 
 // A place where threads spend time: inside of the calls of a cell, or between two calls.

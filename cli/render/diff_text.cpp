@@ -175,7 +175,8 @@ std::string time_section(const Diff& diff, std::size_t width) {
   const std::string length = "a run took " + time_shift(diff, time.length);
   if (!time.notable) return "\n" + paragraph("WHERE THE TIME WENT  ", "no notable change: " + length, width);
   std::string out = std::string("\nWHERE THE TIME WENT, normal -> abnormal") + (diff.tested ? "\n" : ", not tested\n");
-  out += paragraph("      ", length, width);
+  const double factor_of_runs = std::max(1.0, time.length.abnormal.mean) / std::max(1.0, time.length.normal.mean);
+  out += paragraph("      ", length + ", " + factor(factor_of_runs), width);
   out += paragraph("      ",
                    fmt::format("all threads together: inside of calls {}, outside of calls {}",
                                time_shift(diff, time.inside), time_shift(diff, time.outside)),
@@ -187,11 +188,7 @@ std::string time_section(const Diff& diff, std::size_t width) {
     out += paragraph(fmt::format("{:>6}", fmt::format("{}. ", i + 1)), time_entry(diff, entry.shift), width);
     if (!entry.stack.empty()) out += paragraph("      stack      ", printable(short_stack(entry.stack)), width);
   }
-  const std::size_t more = diff.places.total - diff.places.entries.size();
-  return out + paragraph("      ",
-                         fmt::format("the rest: {}{}", signed_duration(rest),
-                                     more == 0 ? "" : fmt::format(", {} more with --top 0", group_digits(more))),
-                         width);
+  return out + "      the rest: " + signed_duration(rest) + "\n";
 }
 
 // Whether the lengths of the two sides differ so much that rates say less than counts.

@@ -85,6 +85,15 @@ TEST(TimeShift, WhatLiesWithinTheRangeOfRunsIsNoChange) {
   EXPECT_FALSE(compare_time(scattered, three(1000)).notable);
 }
 
+// A busy machine delays short runs by tens of milliseconds.
+TEST(TimeShift, WithoutATestShortRunsMustDifferByMore) {
+  const auto computing = [](double ms) { return run(ms, {{between("brk", "write"), ms}}); };
+  EXPECT_FALSE(compare_time({computing(60)}, {computing(126)}).notable);
+  EXPECT_TRUE(compare_time({computing(60)}, {computing(160)}).notable);
+  EXPECT_FALSE(compare_time({computing(3400)}, {computing(4400)}).notable);
+  EXPECT_TRUE(compare_time({computing(3400)}, {computing(5400)}).notable);
+}
+
 TEST(TimeShift, PlacesOfLittleTimeAreLeftOut) {
   const TimeChanges found = compare_time({run(100, {{inside("poll"), 50}, {inside("read"), 1}})},
                                          {run(900, {{inside("poll"), 850}, {inside("read"), 20}})});
