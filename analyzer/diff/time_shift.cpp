@@ -126,7 +126,8 @@ TimeChanges compare_time(const std::vector<RunTime>& normal, const std::vector<R
   Values lengths;
   for (const RunTime& run : normal) lengths.normal.push_back(run.length_ns);
   for (const RunTime& run : abnormal) lengths.abnormal.push_back(run.length_ns);
-  const auto is_working = [](const TimePlace& place) { return !place.outside && !waits(place.call.kind); };
+  const auto is_waiting = [](const TimePlace& place) { return !place.outside && waits(place.call.kind); };
+  const auto is_working = [&](const TimePlace& place) { return !place.outside && !is_waiting(place); };
   const std::vector<Values> totals{
       std::move(lengths), sums(normal, abnormal, [](const TimePlace& place) { return !place.outside; }),
       sums(normal, abnormal, [](const TimePlace& place) { return place.outside; }), sums(normal, abnormal, is_working)};
@@ -151,11 +152,17 @@ TimeChanges compare_time(const std::vector<RunTime>& normal, const std::vector<R
   const double least_part = kLeastTimeShare * std::max(shifts[0].normal.mean, shifts[0].abnormal.mean);
   for (const std::size_t i : {0U, 2U, 3U}) changes.notable = changes.notable || differs_by(shifts[i], least_part);
   if (!changes.notable) return changes;
+  // Many threads may wait meanwhile: places that do not wait are measured by each other, not by that.
   double largest = std::abs(changes.inside.change() + changes.outside.change());
-  for (const PlaceShift& shift : places) largest = std::max(largest, std::abs(shift.time.change()));
-  for (PlaceShift& shift : places)
-    if (differs(shift.time) && std::abs(shift.time.change()) >= kLeastTimeShare * largest)
-      changes.places.push_back(std::move(shift));
+  double largest_work = std::abs(changes.length.change());
+  for (const PlaceShift& shift : places) {
+    double& most = is_waiting(shift.place) ? largest : largest_work;
+    most = std::max(most, std::abs(shift.time.change()));
+  }
+  for (PlaceShift& shift : places) {
+    const double least = kLeastTimeShare * (is_waiting(shift.place) ? std::max(largest, largest_work) : largest_work);
+    if (differs(shift.time) && std::abs(shift.time.change()) >= least) changes.places.push_back(std::move(shift));
+  }
   std::stable_sort(changes.places.begin(), changes.places.end(),
                    [](const PlaceShift& a, const PlaceShift& b) { return weight_of(a) > weight_of(b); });
   return changes;

@@ -140,7 +140,9 @@ std::string only_entry(const analyzer::OnlyEntry& entry, std::size_t runs, const
 // "9.73 ms", of several runs "9.73 ms (9.1 ms to 10.2 ms)".
 std::string time_of_side(const analyzer::TimeOfSide& time, std::size_t runs) {
   const std::string text = human_duration(time.mean);
-  return runs < 2 ? text : fmt::format("{} ({} to {})", text, human_duration(time.least), human_duration(time.most));
+  const std::string least = human_duration(time.least);
+  const std::string most = human_duration(time.most);
+  return runs < 2 || least == most ? text : fmt::format("{} ({} to {})", text, least, most);
 }
 
 std::string time_shift(const Diff& diff, const analyzer::TimeShift& time) {
@@ -170,13 +172,21 @@ std::string time_entry(const Diff& diff, const analyzer::PlaceShift& shift) {
   return text;
 }
 
+// Whether the lengths of the two sides differ so much that rates say less than counts.
+bool lengths_differ(const Diff& diff) {
+  constexpr double kMuch = 1.1;
+  const double before = diff.time.length.normal.mean;
+  const double after = diff.time.length.abnormal.mean;
+  return std::max(before, after) > kMuch * std::min(before, after);
+}
+
 std::string time_section(const Diff& diff, std::size_t width) {
   const analyzer::TimeChanges& time = diff.time;
   const std::string length = "a run took " + time_shift(diff, time.length);
   if (!time.notable) return "\n" + paragraph("WHERE THE TIME WENT  ", "no notable change: " + length, width);
   std::string out = std::string("\nWHERE THE TIME WENT, normal -> abnormal") + (diff.tested ? "\n" : ", not tested\n");
-  const double factor_of_runs = std::max(1.0, time.length.abnormal.mean) / std::max(1.0, time.length.normal.mean);
-  out += paragraph("      ", length + ", " + factor(factor_of_runs), width);
+  const double ratio = std::max(1.0, time.length.abnormal.mean) / std::max(1.0, time.length.normal.mean);
+  out += paragraph("      ", length + (lengths_differ(diff) ? ", " + factor(ratio) : ""), width);
   out += paragraph("      ",
                    fmt::format("all threads together: inside of calls {}, outside of calls {}",
                                time_shift(diff, time.inside), time_shift(diff, time.outside)),
@@ -189,14 +199,6 @@ std::string time_section(const Diff& diff, std::size_t width) {
     if (!entry.stack.empty()) out += paragraph("      stack      ", printable(short_stack(entry.stack)), width);
   }
   return out + "      the rest: " + signed_duration(rest) + "\n";
-}
-
-// Whether the lengths of the two sides differ so much that rates say less than counts.
-bool lengths_differ(const Diff& diff) {
-  constexpr double kMuch = 1.1;
-  const double before = diff.time.length.normal.mean;
-  const double after = diff.time.length.abnormal.mean;
-  return std::max(before, after) > kMuch * std::min(before, after);
 }
 
 std::string changed_entry(const analyzer::ChangedCell& cell, bool by_work, bool counts) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace uscope::analyzer {
@@ -92,6 +93,15 @@ TEST(TimeShift, WithoutATestShortRunsMustDifferByMore) {
   EXPECT_TRUE(compare_time({computing(60)}, {computing(160)}).notable);
   EXPECT_FALSE(compare_time({computing(3400)}, {computing(4400)}).notable);
   EXPECT_TRUE(compare_time({computing(3400)}, {computing(5400)}).notable);
+}
+
+TEST(TimeShift, ThreadsThatWaitDoNotHideWork) {
+  const auto saving = [](double ms) {
+    return run(1000 + ms, {{inside("fsync"), ms}, {inside("epoll_wait"), 50 * (1000 + ms)}});
+  };
+  const TimeChanges found = compare_time({saving(100)}, {saving(1100)});
+  EXPECT_TRUE(std::any_of(found.places.begin(), found.places.end(),
+                          [](const PlaceShift& shift) { return shift.place.call.kind == "fsync"; }));
 }
 
 TEST(TimeShift, PlacesOfLittleTimeAreLeftOut) {

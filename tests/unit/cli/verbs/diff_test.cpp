@@ -108,8 +108,8 @@ TEST_F(DiffCommand, TellsWhereTheTimeWent) {
   std::string text = output(one);
   expect_harmless(text, false);
   for (const char* part :
-       {"WHERE THE TIME WENT, normal -> abnormal, not tested\n", "a run took 100.000 ms -> 1.000 s",
-        "1. + 894.000 ms inside of poll in", "outside of calls, after the thread began, before poll", "the rest: "})
+       {"WHERE THE TIME WENT, normal -> abnormal, not tested\n", "a run took 100 ms -> 1.000 s",
+        "1. + 894 ms inside of poll in", "outside of calls, after the thread began, before poll", "the rest: "})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   const std::vector<std::string> three{"diff",       "--normal", "fast1", "fast2", "fast3",
                                        "--abnormal", "slow1",    "slow2", "slow3"};
@@ -128,8 +128,7 @@ TEST_F(DiffCommand, TellsWhereTheTimeWent) {
   EXPECT_EQ(time["lines"][1]["before"]["kind"], "poll");
   EXPECT_EQ(time["lines"][1]["normal"]["times"], 3);
   text = output({"diff", "--normal", "fast1", "--abnormal", "fast2"});
-  EXPECT_NE(text.find("WHERE THE TIME WENT  no notable change: a run took 100.000 ms -> 100.000 ms\n"),
-            std::string::npos)
+  EXPECT_NE(text.find("WHERE THE TIME WENT  no notable change: a run took 100 ms -> 100 ms\n"), std::string::npos)
       << text;
 }
 
