@@ -18,16 +18,6 @@ std::uint32_t language_of(const std::string& executable) {
   return usc_language_of(word);
 }
 
-// Whether the path is that of a descriptor or of "my own executable", so that its base name names nothing.
-bool names_nothing(std::string_view path) {
-  const std::string_view base = base_name(path);
-  const std::string_view folder = path.substr(0, path.size() - base.size());
-  const bool is_proc = folder.starts_with("/proc/");
-  if (is_proc && base == "exe") return true;
-  return (folder == "/dev/fd/" || (is_proc && folder.ends_with("/fd/"))) &&
-         base.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 // "redis-server" of "/usr/bin/redis-server *:6379", "nginx" of "nginx: worker process".
 std::string_view first_word_of(std::string_view title) {
   std::string_view word = title.substr(0, title.find(' '));
@@ -37,11 +27,23 @@ std::string_view first_word_of(std::string_view title) {
 
 }  // namespace
 
+bool names_nothing(std::string_view path) {
+  const std::string_view base = base_name(path);
+  const std::string_view folder = path.substr(0, path.size() - base.size());
+  const bool is_proc = folder.starts_with("/proc/");
+  if (is_proc && base == "exe") return true;
+  return (folder == "/dev/fd/" || (is_proc && folder.ends_with("/fd/"))) &&
+         base.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 std::string ProcessNames::name() const {
   if (!path.empty() && !names_nothing(path)) return std::string(base_name(path));
   if (const std::string_view word = first_word_of(title); !word.empty() && !names_nothing(word))
     return std::string(base_name(word));
-  return comm.empty() ? std::string(base_name(path)) : comm;
+  // The kernel makes the name of the first thread from that path.
+  const bool says_something = comm != "exe" && comm.find_first_not_of("0123456789") != std::string::npos;
+  if (says_something) return comm;
+  return executable.empty() ? std::string(base_name(path)) : executable;
 }
 
 std::vector<std::string> ProcessNames::all() const {

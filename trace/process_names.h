@@ -10,6 +10,9 @@
 
 namespace uscope::trace {
 
+// Whether the path is that of a descriptor or of "my own executable", so that its base name names nothing.
+[[nodiscard]] bool names_nothing(std::string_view path);
+
 // All "" for kernel threads and processes that have ended.
 struct ProcessNames {
   std::string executable;  // base name of its executable, whatever link led to it
@@ -19,8 +22,8 @@ struct ProcessNames {
   std::string path{};      // that was given to exec
 
   // The name under which it is shown: the base name of the path that was given to exec. Where that path says only by
-  // which descriptor the file was found (/dev/fd/3, /proc/self/exe), or is not known, it is the title's first word;
-  // without a title, the name of the first thread.
+  // which descriptor the file was found (/dev/fd/3, /proc/self/exe), or is not known, it is the title's first word,
+  // or else the name of the first thread, or the executable's.
   [[nodiscard]] std::string name() const;
   // Whether it goes by this name. Of the title, the part behind the last slash counts, or that of its first word:
   // "redis-server" of "/usr/bin/redis-server *:6379".

@@ -325,10 +325,10 @@ void add_warnings(const DiffOptions& options, const std::set<std::string>& namel
           fmt::format("{} is cut to the first {} of {}: --top 0 has all", name, shown, group_digits(total)));
   };
   note_cut("time", diff.places.entries.size(), diff.places.total);
-  note_cut("normal_only", diff.normal_only.entries.size(), diff.normal_only.total);
-  note_cut("abnormal_only", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
+  note_cut("only_in_normal", diff.normal_only.entries.size(), diff.normal_only.total);
+  note_cut("only_in_abnormal", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
   note_cut("changed", diff.changed.entries.size(), diff.changed.total);
-  note_cut("objects", diff.objects.entries.size(), diff.objects.total);
+  note_cut("bytes_moved", diff.objects.entries.size(), diff.objects.total);
 }
 
 }  // namespace

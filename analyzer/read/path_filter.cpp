@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "analyzer/read/query.h"
 #include "support/nearest.h"
@@ -12,6 +13,7 @@
 namespace uscope::analyzer {
 namespace {
 
+constexpr std::string_view kArgumentList = "[\"";  // how the arguments of an exec begin in the table `string`
 constexpr std::size_t kMostShown = 3;
 constexpr std::size_t kMostCompared = 20'000;
 
@@ -34,7 +36,8 @@ bool path_matches(const std::vector<std::string>& globs, const std::string& name
 Result<void> each_path(const store::Database& database,
                        const std::function<void(const std::string& name, const PathIds& ids)>& use) {
   auto done = each_row(database, "SELECT id, value FROM string", [&](const SqlRow& row) {
-    use(text(row, 1), {std::nullopt, row.integer(0)});
+    const std::string name = text(row, 1);
+    if (!name.starts_with(kArgumentList)) use(name, {std::nullopt, row.integer(0)});
   });
   if (!done) return done;
   return each_row(database,
@@ -46,10 +49,13 @@ Result<void> each_path(const store::Database& database,
 }
 
 NearPaths::NearPaths(const std::vector<std::string>& globs) {
-  for (const std::string& glob : globs) base_globs_.emplace_back(base_name(glob));
+  for (const std::string& glob : globs)
+    if (const std::string_view base = base_name(glob); base.find_first_not_of("*?[]") != std::string_view::npos)
+      base_globs_.emplace_back(base);
 }
 
 void NearPaths::add(const std::string& name) {
+  if (base_globs_.empty() || base_name(name).empty()) return;
   if (path_matches(base_globs_, name)) {
     if (same_.size() < kMostShown && !contains(same_, name)) same_.push_back(name);
   } else if (others_.size() < kMostCompared) {

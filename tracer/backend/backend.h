@@ -24,8 +24,9 @@ namespace uscope::tracer {
 
 class Scouts;
 
-// Where the rows of a file came to lie.
-enum class Publish { kDone, kNoRoom };
+// What became of the rows of a file. kNoRoom: there is room once rows of other files give way. kNever: there is none
+// even then, since the table alone is too large, or since shared rules, which never give way, have used up theirs.
+enum class Publish { kDone, kNoRoom, kNever };
 
 class Backend {
  public:

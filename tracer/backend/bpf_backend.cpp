@@ -139,6 +139,8 @@ class BpfBackend : public Backend {
   Result<void> put_file(trace::FileId file, const usc_file_entry& entry);
   // Nothing: there is no room.
   Result<std::optional<usc_file_rows>> copy_rows(const symbolizer::UnwindTable& table);
+  // In maps that hold nothing but shared rules.
+  [[nodiscard]] bool may_fit(const symbolizer::UnwindTable& table) const;
   Result<std::optional<std::uint32_t>> copy_rules(const std::vector<usc_rule>& rules);
   Result<void> wait_for_programs();
   static int on_record(void* self, void* data, std::size_t bytes);
@@ -457,6 +459,11 @@ Result<std::optional<usc_file_rows>> BpfBackend::copy_rows(const symbolizer::Unw
                                      .pad = 0});
 }
 
+bool BpfBackend::may_fit(const symbolizer::UnwindTable& table) const {
+  return table.rows.size() <= sizes_.rows && table.index.size() <= sizes_.index_entries &&
+         (rule_bases_.count(table.rules) != 0 || table.rules.size() <= sizes_.rules - rules_used_);
+}
+
 Result<Publish> BpfBackend::publish_rows(trace::FileId file,
                                          const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                          std::uint32_t classes) {
@@ -464,7 +471,7 @@ Result<Publish> BpfBackend::publish_rows(trace::FileId file,
   if (published == published_.end()) {
     const auto place = copy_rows(*table);
     if (!place) return place.error();
-    if (!*place) return Publish::kNoRoom;
+    if (!*place) return may_fit(*table) ? Publish::kNoRoom : Publish::kNever;
     const auto entries = static_cast<std::uint32_t>(table->index.size());
     published = published_.emplace(table, Published{**place, entries, 0}).first;
   }

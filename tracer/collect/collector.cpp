@@ -176,7 +176,11 @@ void Collector::set_command(int pid) {
 void Collector::take_rows() {
   record_error(files_.open_more());
   record_error(maker_.hand_over());
-  for (const auto& [serial, rows] : rows_.take_wanted()) record_error(files_.publish_again(serial, rows));
+  for (const auto& [serial, rows] : rows_.take_wanted()) {
+    const Result<bool> published = files_.publish_again(serial, rows);
+    if (!published) record_error(published.error());
+    if (published && *published) rows_.drop(serial);
+  }
   for (auto& [serial, rows] : files_.take_withdrawn()) rows_.keep(serial, std::move(rows));
   for (const trace::FileId serial : maker_.take_settled()) walks_.rows_came(serial);
 }

@@ -52,6 +52,8 @@ struct File {
   symbolizer::ElfFacts facts;
   // Null if there are none, and for USC_FILE_USER_ONLY (WalkTables holds these).
   std::shared_ptr<const symbolizer::UnwindTable> rows;
+  std::uint64_t no_room_until_ns = 0;  // before this, nothing gives way to it again
+  std::uint64_t no_room_rest_ns = 0;
   RowFigures figures;   // of its rows, wherever they are kept
   std::string trouble;  // why there are no rows
   int open_error = 0;

@@ -108,7 +108,7 @@ Result<void> FileTable::finish(trace::FileId serial, File file) {
   keep_or_close(file);
   file.classes = classify(file.path);
   if (file.rows) {
-    const Result<Publish> published = publish(serial, file.rows, file.classes);
+    const Result<Publish> published = publish(serial, file, file.rows);
     if (!published) return published.error();
     file.state = *published == Publish::kDone ? USC_FILE_READY : USC_FILE_USER_ONLY;
     file.figures = {static_cast<std::uint32_t>(file.rows->rows.size()),
@@ -123,24 +123,34 @@ Result<void> FileTable::finish(trace::FileId serial, File file) {
   return {};
 }
 
-Result<Publish> FileTable::publish(trace::FileId serial, const Rows& rows, std::uint32_t classes) {
-  auto published = backend_.publish_rows(serial, rows, classes);
-  if (!published || *published == Publish::kDone) return published;
-  const auto made = make_room();
+Result<Publish> FileTable::publish(trace::FileId serial, File& file, const Rows& rows) {
+  auto published = backend_.publish_rows(serial, rows, file.classes);
+  const std::uint64_t now = monotonic_ns();
+  if (!published || *published != Publish::kNoRoom || now < file.no_room_until_ns) return published;
+  const auto made = make_room(rows->rows.size());
   if (!made) return made.error();
-  return *made ? backend_.publish_rows(serial, rows, classes) : published;
+  if (*made) published = backend_.publish_rows(serial, rows, file.classes);
+  if (published && *published == Publish::kNoRoom) {
+    file.no_room_rest_ns = std::max(kRoomRestNs, 2 * file.no_room_rest_ns);
+    file.no_room_until_ns = now + file.no_room_rest_ns;
+  }
+  return published;
 }
 
-// All files that no process has mapped at once: it takes time until no walk uses their rows any more.
-Result<bool> FileTable::make_room() {
+// Several files that no process has mapped at once: it takes time until no walk uses their rows any more. Those that
+// were met first give way first, until twice as many rows are free as are asked for, which may lie apart.
+Result<bool> FileTable::make_room(std::size_t rows) {
   const std::uint64_t began = monotonic_ns();
   if (!backend_.can_withdraw_rows() || !mapped_files_ || began < no_room_until_ns_) return false;
   const std::unordered_set<trace::FileId> mapped = mapped_files_();
   std::vector<trace::FileId> idle;
-  for (std::uint32_t at = USC_FILE_FIRST; at < files_.size(); at++) {
+  std::size_t freed = 0;
+  for (std::uint32_t at = USC_FILE_FIRST; at < files_.size() && freed < 2 * rows; at++) {
     const File* file = files_[at].get();
-    if (file != nullptr && file->state == USC_FILE_READY && file->fd && mapped.count(trace::FileId(at)) == 0)
+    if (file != nullptr && file->state == USC_FILE_READY && file->fd && mapped.count(trace::FileId(at)) == 0) {
       idle.emplace_back(at);
+      freed += file->rows->rows.size();
+    }
   }
   if (!idle.empty()) {
     if (auto done = backend_.withdraw_rows(idle); !done) return done.error();
@@ -155,15 +165,15 @@ Result<bool> FileTable::make_room() {
   return !idle.empty();
 }
 
-Result<void> FileTable::publish_again(trace::FileId serial, const Rows& rows) {
+Result<bool> FileTable::publish_again(trace::FileId serial, const Rows& rows) {
   File* file = find(serial);
-  if (file == nullptr || file->state != USC_FILE_USER_ONLY || !backend_.can_withdraw_rows()) return {};
-  const auto published = publish(serial, rows, file->classes);
+  if (file == nullptr || file->state != USC_FILE_USER_ONLY || !backend_.can_withdraw_rows()) return false;
+  const auto published = publish(serial, *file, rows);
   if (!published) return published.error();
-  if (*published == Publish::kNoRoom) return {};
+  if (*published != Publish::kDone) return false;
   file->state = USC_FILE_READY;
   file->rows = rows;
-  return {};
+  return true;
 }
 
 Result<void> FileTable::publish_vdso() {

@@ -64,8 +64,9 @@ class FileTable final : public UnwindTableReceiver {
   using Rows = std::shared_ptr<const symbolizer::UnwindTable>;
   // The rows that gave way; each is returned once.
   std::vector<std::pair<trace::FileId, Rows>> take_withdrawn() { return std::exchange(withdrawn_, {}); }
-  // For a file that found no room, or whose rows gave way.
-  Result<void> publish_again(trace::FileId serial, const Rows& rows);
+  // For a file that found no room, or whose rows gave way. Returns whether the kernel has its rows now. A file that
+  // finds none even then is tried less and less often.
+  Result<bool> publish_again(trace::FileId serial, const Rows& rows);
 
   [[nodiscard]] const File* find(trace::FileId serial) const;
   [[nodiscard]] File* find(trace::FileId serial);
@@ -96,8 +97,8 @@ class FileTable final : public UnwindTableReceiver {
   File& slot(trace::FileId serial);
   std::uint32_t classify(const std::string& path) const;
   void keep_or_close(File& file);
-  Result<Publish> publish(trace::FileId serial, const Rows& rows, std::uint32_t classes);
-  Result<bool> make_room();
+  Result<Publish> publish(trace::FileId serial, File& file, const Rows& rows);
+  Result<bool> make_room(std::size_t rows);
   Result<void> take_opened(FoundFile found, File file);
   Result<void> take_late(std::vector<FoundFile> all);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/files/walk_tables.h"
 
+#include <iterator>
 #include <utility>
 
 #include "symbolizer/rows/vdso.h"
@@ -37,7 +38,10 @@ std::shared_ptr<const UnwindTable> WalkTables::get(trace::FileId serial, RowDeta
 }
 
 void WalkTables::keep(trace::FileId serial, std::shared_ptr<const UnwindTable> rows) {
-  if (find(serial, RowDetail::kStack) == nullptr) insert(serial, RowDetail::kStack, std::move(rows));
+  if (!rows || by_file_.count({serial, RowDetail::kStack}) != 0 || bytes_ + rows->bytes() > most_bytes_) return;
+  bytes_ += rows->bytes();
+  entries_.push_back({serial, RowDetail::kStack, std::move(rows)});
+  by_file_[{serial, RowDetail::kStack}] = std::prev(entries_.end());
 }
 
 std::vector<std::pair<trace::FileId, std::shared_ptr<const UnwindTable>>> WalkTables::take_wanted() {
@@ -65,14 +69,21 @@ std::shared_ptr<const UnwindTable>* WalkTables::find(trace::FileId serial, RowDe
   return &entries_.front().rows;
 }
 
+void WalkTables::drop(trace::FileId serial, RowDetail detail) {
+  const auto found = by_file_.find({serial, detail});
+  if (found == by_file_.end()) return;
+  if (found->second->rows) bytes_ -= found->second->rows->bytes();
+  entries_.erase(found->second);
+  by_file_.erase(found);
+}
+
 void WalkTables::insert(trace::FileId serial, RowDetail detail, std::shared_ptr<const UnwindTable> rows) {
+  drop(serial, detail);
   if (rows) bytes_ += rows->bytes();
   entries_.push_front({serial, detail, std::move(rows)});
   by_file_[{serial, detail}] = entries_.begin();
   while (bytes_ > most_bytes_ && entries_.size() > 1) {
-    if (entries_.back().rows) bytes_ -= entries_.back().rows->bytes();
-    by_file_.erase({entries_.back().serial, entries_.back().detail});
-    entries_.pop_back();
+    drop(entries_.back().serial, entries_.back().detail);
   }
 }
 

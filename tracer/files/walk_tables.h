@@ -40,8 +40,10 @@ class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
   [[nodiscard]] bool are_coming(trace::FileId serial, symbolizer::RowDetail detail) const override;
   Result<void> on_made(const BuiltTable& made) override;
 
-  // Keeps rows that gave way in the kernel, as long as there is room.
+  // Keeps rows that gave way in the kernel, if there is room.
   void keep(trace::FileId serial, std::shared_ptr<const symbolizer::UnwindTable> rows);
+  // The file has its rows itself again.
+  void drop(trace::FileId serial) { drop(serial, symbolizer::RowDetail::kStack); }
   // The files without rows in the kernel that walks have gone through, with their rows; each is returned once.
   std::vector<std::pair<trace::FileId, std::shared_ptr<const symbolizer::UnwindTable>>> take_wanted();
 
@@ -55,6 +57,7 @@ class WalkTables final : public UnwindTableSource, public UnwindTableReceiver {
   };
   using Asked = std::pair<trace::FileId, symbolizer::RowDetail>;
 
+  void drop(trace::FileId serial, symbolizer::RowDetail detail);
   std::shared_ptr<const symbolizer::UnwindTable>* find(trace::FileId serial, symbolizer::RowDetail detail);
   void insert(trace::FileId serial, symbolizer::RowDetail detail, std::shared_ptr<const symbolizer::UnwindTable> rows);
 

@@ -162,6 +162,25 @@ std::string executable_of(std::uint32_t pid) {
   return path_behind(tid, proc_path(tid, "exe"));
 }
 
+// How many bytes of a process's memory can be read without waiting for a file: those of pages that are there and belong
+// to no file, which may be one on FUSE.
+std::size_t readable_bytes(std::uint32_t tid, std::uint64_t address, std::size_t most) {
+  constexpr std::uint64_t kPageBytes = 4096;
+  constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
+  constexpr std::uint64_t kOfFile = std::uint64_t{1} << 61;
+  const UniqueFd pages(open(proc_path(tid, "pagemap").c_str(), O_RDONLY | O_CLOEXEC));
+  std::uint64_t end = address;
+  while (end < address + most) {
+    std::uint64_t page = 0;
+    const auto place = static_cast<off_t>(end / kPageBytes * sizeof(page));
+    if (pread(pages.get(), &page, sizeof(page), place) != sizeof(page) || (page & kPresent) == 0 ||
+        (page & kOfFile) != 0)
+      break;
+    end = (end / kPageBytes + 1) * kPageBytes;
+  }
+  return std::min<std::size_t>(end - address, most);
+}
+
 std::string executed_path_of(std::uint32_t pid) {
   const std::uint32_t tid = living_thread_of(pid);
   std::ifstream file(proc_path(tid, "auxv"), std::ios::binary);
@@ -174,7 +193,8 @@ std::string executed_path_of(std::uint32_t pid) {
   if (address == 0) return "";
   const UniqueFd memory(open(proc_path(tid, "mem").c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, USC_PATH_BYTES> text{};
-  const ssize_t bytes = pread(memory.get(), text.data(), text.size(), static_cast<off_t>(address));
+  const std::size_t most = readable_bytes(tid, address, text.size());
+  const ssize_t bytes = pread(memory.get(), text.data(), most, static_cast<off_t>(address));
   return bytes <= 0 ? "" : std::string(text.data(), strnlen(text.data(), static_cast<std::size_t>(bytes)));
 }
 

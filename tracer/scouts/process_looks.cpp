@@ -53,7 +53,7 @@ void look_at_process(ScoutDesk& desk) {
   const std::uint64_t now = monotonic_ns();
   const auto descriptors = with_descriptors ? open_descriptors_of(pid) : std::vector<OpenDescriptor>();
   const std::string executed = executed_path_of(pid);
-  out.put_text(executed.empty() ? executable_of(pid) : executed)
+  out.put_text(executed.empty() || trace::names_nothing(executed) ? executable_of(pid) : executed)
       .put_text(command_line_of(pid, kMostArguments))
       .put_text(name_of(pid))
       .put(now);

@@ -30,10 +30,14 @@ TEST(ProcessNames, ADescriptorsNumberIsNoName) {
     EXPECT_EQ(name_by(path, "/usr/bin/runc init", "6"), "runc") << path;
     EXPECT_EQ(name_by(path, "sshd: ann [priv]", "sshd"), "sshd") << path;
     EXPECT_EQ(name_by(path, "", "memfd:tool"), "memfd:tool") << path;
-    EXPECT_EQ(name_by(path, "/proc/self/exe", "exe"), "exe") << path;
+    EXPECT_EQ(name_by(path, "/proc/self/exe", "exe"), "file-that-runs") << path;
   }
   EXPECT_EQ(name_by("/dev/fd/3/tool", "", "tool"), "tool");
-  EXPECT_EQ(name_by("/dev/fd/3"), "3");
+  EXPECT_EQ(
+      (ProcessNames{.executable = "tool", .comm = "3", .title = "/proc/self/fd/3", .script = "", .path = "/dev/fd/3"}
+           .name()),
+      "tool");
+  EXPECT_EQ(name_by("/dev/fd/3"), "file-that-runs");
   EXPECT_EQ(name_by("/proc/self/fd/../exec"), "exec");
 }
 

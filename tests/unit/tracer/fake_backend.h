@@ -95,6 +95,7 @@ class FakeBackend : public Backend {
   }
   Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override {
+    if (never_fits) return Publish::kNever;
     if (!has_room || with_rows() >= most_with_rows) return Publish::kNoRoom;
     published[file.value()] = {USC_FILE_READY, classes, table};
     return Publish::kDone;
@@ -144,6 +145,7 @@ class FakeBackend : public Backend {
   std::function<void(usc_file_key&)> on_asked_for_key;  // may change it, as writing to a file does
   bool mappings_are_locked = false;
   bool has_room = true;
+  bool never_fits = false;                  // asked for rows, says that there will never be room
   std::ptrdiff_t most_with_rows = 1 << 20;  // files
   bool withdraws = false;
   int withdrawals = 0;

@@ -21,6 +21,10 @@
 #define SIGNAL_CODE_IO (-5)
 #define SIGNAL_CODE_KERNEL 0x80
 
+#define PF_IO_WORKER 0x00000010 /* include/linux/sched.h */
+/* Signals that by default end nothing: SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH. */
+#define HARMLESS_SIGNALS                                                                                               \
+	(1ull << 17 | 1ull << 18 | 1ull << 19 | 1ull << 20 | 1ull << 21 | 1ull << 22 | 1ull << 23 | 1ull << 28)
 #define EXIT_CODE_SIGNAL 0x7f /* of an exit code: the signal that ended the process */
 
 #define USER_CODE_SEGMENT 0x33	     /* asm/segment.h: of 64-bit programs */
@@ -200,11 +204,13 @@ static __noinline int signal_to_tell(int number, const void *from, const void *a
 	__u64 handler = 0;
 
 	if (number != SIGNAL_KILL || (unsigned long)from != SIGNAL_FROM_USER) {
-		if (first && !read_kernel(&handler, sizeof(handler), action) && !handler)
+		if (first && !(HARMLESS_SIGNALS >> (number & 63) & 1) &&
+		    !read_kernel(&handler, sizeof(handler), action) && !handler)
 			first->defaulted = number;
 		return number;
 	}
-	if (!(task->signal->flags & SIGNAL_GROUP_EXIT))
+	/* A worker of io_uring runs no code of the program's: one of the other threads is told. */
+	if (!(task->signal->flags & SIGNAL_GROUP_EXIT) || task->flags & PF_IO_WORKER)
 		return 0;
 	number = task->signal->group_exit_code & EXIT_CODE_SIGNAL;
 	if (!first)

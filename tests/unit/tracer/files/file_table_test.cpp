@@ -142,6 +142,21 @@ TEST_F(FileTableTest, RowsOfFilesThatNoProcessHasMappedGiveWay) {
   EXPECT_EQ(backend_.withdrawals, 1);
 }
 
+// Shared rules never give way: for a table that finds no room for its own, no other file loses its rows.
+TEST_F(FileTableTest, NothingGivesWayToATableThatCanNeverFit) {
+  backend_.withdraws = true;
+  files_.set_mapped_files([] { return std::unordered_set<FileId>(); });
+  ASSERT_TRUE(announce(files_, 2, own_mapping("libc.so")));
+  backend_.never_fits = true;
+  ASSERT_TRUE(announce(files_, 3, own_mapping("libm.so")));
+  EXPECT_EQ(files_.find(FileId(3))->state, USC_FILE_USER_ONLY);
+  const auto published = files_.publish_again(FileId(3), files_.find(FileId(2))->rows);
+  ASSERT_TRUE(published);
+  EXPECT_FALSE(*published);
+  EXPECT_EQ(files_.find(FileId(2))->state, USC_FILE_READY);
+  EXPECT_EQ(backend_.withdrawals, 0);
+}
+
 // A backend that takes no rows back is not asked to, and a file keeps the state that it was given.
 TEST_F(FileTableTest, WhereRowsCannotBeTakenBackNothingGivesWay) {
   backend_.most_with_rows = 1;
