@@ -262,6 +262,7 @@ struct bpf_iter__task_vma {
 #pragma clang attribute pop
 
 #define VM_EXEC 0x4ul
+#define PF_IO_WORKER 0x00000010
 #define PF_FORKNOEXEC 0x00000040
 #define PF_KTHREAD 0x00200000
 #define PROT_READ 0x1

@@ -211,11 +211,12 @@ Result<void> Loader::write_processes() {
 }
 
 Result<void> Loader::write_threads() {
-  auto insert = database_.prepare("INSERT INTO thread VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+  auto insert = database_.prepare("INSERT INTO thread VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
   if (!insert) return insert.error();
   for (const auto& [serial, thread] : definitions_.threads) {
     auto done = insert->run(serial, maybe_id(thread.process), maybe_pid(thread.tid), maybe_pid(thread.ns_tid),
-                            std::string_view(thread.name), maybe_time(thread.start_ns), maybe_time(thread.end_ns));
+                            std::string_view(thread.name), maybe_time(thread.start_ns), maybe_time(thread.end_ns),
+                            maybe_time(thread.left_ns));
     if (!done) return done;
   }
   return {};

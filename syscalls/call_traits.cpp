@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "syscalls/call_traits.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -39,6 +41,19 @@ constexpr TransferEntry kTransfers[] = {
 
 // Of several paths, the one that the call makes.
 constexpr std::pair<std::string_view, int> kPathArgs[] = {{"symlink", 1}, {"symlinkat", 2}, {"mount", 1}};
+
+// Calls that give an object another name, and the argument with that name.
+constexpr std::pair<std::string_view, int> kTargetArgs[] = {
+    {"rename", 1}, {"renameat", 3}, {"renameat2", 3}, {"link", 1}, {"linkat", 3}};
+
+// Calls that change the object that they are about, other than those that write. link() leaves the old name as it is.
+constexpr std::string_view kChanging =
+    "creat truncate truncate64 ftruncate ftruncate64 fallocate rename renameat renameat2 symlink symlinkat unlink "
+    "unlinkat rmdir mkdir mkdirat mknod mknodat chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat chown32 "
+    "fchown32 lchown32 utime utimes utimensat futimesat setxattr lsetxattr fsetxattr removexattr lremovexattr "
+    "fremovexattr";
+
+constexpr std::pair<std::string_view, int> kOpenFlags[] = {{"open", 1}, {"openat", 2}};
 
 // A 32-bit call with wide times is the call without that ending.
 std::string_view without_width(std::string_view name) {
@@ -110,6 +125,13 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+template <std::size_t N>
+int argument_of(const std::pair<std::string_view, int> (&calls)[N], std::string_view name) {
+  const auto* const at =
+      std::find_if(std::begin(calls), std::end(calls), [&](const auto& entry) { return entry.first == name; });
+  return at == std::end(calls) ? -1 : at->second;
+}
+
 int place_of(std::string_view letters, std::string_view wanted) {
   const std::size_t at = letters.find_first_of(wanted);
   return at == std::string_view::npos ? -1 : static_cast<int>(at);
@@ -146,20 +168,31 @@ ObjectArgs object_args(usc_abi abi, std::uint32_t nr) {
   const std::string name = syscall_name(abi, nr);
   ObjectArgs args;
   if ((syscall_classes(abi, nr) & kClassFile) != 0) {
-    const auto* const other = std::find_if(std::begin(kPathArgs), std::end(kPathArgs),
-                                           [&](const auto& entry) { return entry.first == name; });
-    args.path = other == std::end(kPathArgs) ? place_of(letters, "sx") : other->second;
-  }
-  if (args.path >= 0) {
-    if (args.path > 0 && letters[static_cast<std::size_t>(args.path) - 1] == 'D') args.folder = args.path - 1;
-    return args;
+    const int other = argument_of(kPathArgs, name);
+    args.path = other < 0 ? place_of(letters, "sx") : other;
   }
   const Transfer transfer = transfer_of(name);
+  args.changes = transfer.writes || has_word(kChanging, without_width(name));
+  args.open_flags = argument_of(kOpenFlags, name);
+  if (args.path >= 0) {
+    const auto folder_of = [&](int path) {
+      return path > 0 && letters[static_cast<std::size_t>(path) - 1] == 'D' ? path - 1 : -1;
+    };
+    args.folder = folder_of(args.path);
+    args.target = argument_of(kTargetArgs, name);
+    args.target_folder = folder_of(args.target);
+    return args;
+  }
   args.descriptor = transfer.target >= 0 ? transfer.target : place_of(letters, "d");
   if (args.descriptor < 0) return args;
   args.source = transfer.source;
   args.address = place_of(letters, "an");
   return args;
+}
+
+bool makes_anew(std::uint64_t open_flags) {
+  constexpr std::uint64_t kMade = O_CREAT | O_EXCL;
+  return (open_flags & O_TRUNC) != 0 || (open_flags & kMade) == kMade;
 }
 
 }  // namespace uscope::syscalls

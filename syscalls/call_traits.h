@@ -39,9 +39,16 @@ struct ObjectArgs {
   int address = -1;     // counts before the descriptor
   int descriptor = -1;  // of a call without a path; of a transfer, its target
   int source = -1;      // Transfer::source
+  int target = -1;      // of two paths of one object, the name that the call gives it: rename, link
+  int target_folder = -1;
+  bool changes = false;  // if it succeeds, it changes that object: its contents, its name, or its attributes
+  int open_flags = -1;   // whether it does so depends on these: see makes_anew()
   [[nodiscard]] bool any() const { return path >= 0 || descriptor >= 0; }
 };
 
 [[nodiscard]] ObjectArgs object_args(usc_abi abi, std::uint32_t nr);
+
+// Whether a file that was opened with these flags is a new one, or empty.
+[[nodiscard]] bool makes_anew(std::uint64_t open_flags);
 
 }  // namespace uscope::syscalls

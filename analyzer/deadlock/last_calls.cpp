@@ -48,6 +48,7 @@ struct ThreadRow {
   std::string name;
   std::optional<std::int64_t> start_ns;
   std::optional<std::int64_t> end_ns;
+  std::optional<std::int64_t> left_ns;
   std::vector<Call> calls;  // the last two calls, newest first
 };
 
@@ -287,7 +288,7 @@ bool Reader::is_gone(const ThreadRow& row, const LastProcess& process) const {
 
 // How long a thread that is in no call has made none: until the trace ended, or its process shortly before.
 std::int64_t Reader::without_call(const ThreadRow& row, const LastProcess& process) const {
-  if (process.ended && !ended_together(process.until_ns, catalog_.end_ns)) return 0;
+  if (row.left_ns || (process.ended && !ended_together(process.until_ns, catalog_.end_ns))) return 0;
   std::int64_t until_ns = process.until_ns;
   if (!process.ended) until_ns = catalog_.meta_number("calls_until_ns").value_or(until_ns);
   if (row.end_ns) until_ns = std::min(until_ns, *row.end_ns);
@@ -407,7 +408,7 @@ Result<LastCalls> read_last_calls(const store::Database& database, bool under_wa
   if (!reader) return reader.error();
   reader->add_processes(out);
   std::vector<ThreadRow> rows;
-  auto done = each_row(database, "SELECT id, process_id, tid, ns_tid, name, start_ns, end_ns FROM thread ORDER BY id",
+  auto done = each_row(database, "SELECT id, process_id, tid, ns_tid, name, start_ns, end_ns, left_ns FROM thread ORDER BY id",
                        [&](const SqlRow& row) {
                          rows.push_back({ThreadRowId(row.integer(0)),
                                          ProcessRowId(row.integer(1)),
@@ -416,6 +417,7 @@ Result<LastCalls> read_last_calls(const store::Database& database, bool under_wa
                                          text(row, 4),
                                          row.maybe_integer(5),
                                          row.maybe_integer(6),
+                                         row.maybe_integer(7),
                                          {}});
                        });
   if (!done) return done.error();

@@ -44,6 +44,7 @@ void add(FileCounts& line, const FileCounts& more) {
   line.opens += more.opens;
   line.reads += more.reads;
   line.writes += more.writes;
+  line.changes += more.changes;
   line.bytes_read += more.bytes_read;
   line.bytes_written += more.bytes_written;
   line.total_ns += more.total_ns;
@@ -55,6 +56,8 @@ FileCounts counts_of(const SqlRow& row, const KindFacts& kind) {
   FileCounts line;
   const std::uint64_t events = count_of(row, 7);
   const std::uint64_t bytes = count_of(row, 9);
+  line.changes = count_of(row, 10);
+  if (row.text(5) == "target") return line;
   if (row.text(5) == "source") {
     line.reads = events;
     line.bytes_read = bytes;
@@ -87,7 +90,8 @@ std::uint64_t weight(const FileCounts& line, FileOrder order) {
 }
 
 constexpr std::string_view kCounts =
-    "SELECT o.kind_id, o.process_id, o.image_id, f.value, s.value, o.part, o.errno, o.events, o.total_ns, o.bytes";
+    "SELECT o.kind_id, o.process_id, o.image_id, f.value, s.value, o.part, o.errno, o.events, o.total_ns, o.bytes, "
+    "o.changes, o.last_event_id";
 constexpr std::string_view kTriggers = ", frame.function, module.path, module.class != 'app'";
 constexpr std::string_view kTables =
     " FROM object_total o LEFT JOIN string f ON f.id = o.folder_id LEFT JOIN string s ON s.id = o.string_id";
@@ -122,22 +126,19 @@ class FileReader {
     const auto process = maybe_id<ProcessRowId>(row, 1);
     const std::string program = program_of(process, ImageRowId(row.integer(2)));
     add(line.users[{process, program}], counts);
-    if (!row.is_null(6)) line.failed[{facts.name, row.integer(6)}] += counts.failures;
+    if (query_.failed) add_outcome(row, facts.name, name, process);
     if (!query_.callers) return;
-    Caller& caller = callers_[{place, process, program, facts.name, text(row, 10), text(row, 11)}];
+    Caller& caller = callers_[{place, process, program, facts.name, text(row, 12), text(row, 13)}];
     add(caller.counts, counts);
-    caller.fallback = row.integer(12) != 0;
+    caller.fallback = row.integer(14) != 0;
   }
 
   FileTable finish() {
-    std::vector<FailedLine> failed;
     std::vector<FileLine> files;
     for (Line& line : lines_) {
       for (const auto& [key, counts] : line.users) line.line.users.push_back({{counts}, pid_of(key.first), key.second});
       std::stable_sort(line.line.users.begin(), line.line.users.end(),
                        [](const FileUser& a, const FileUser& b) { return a.calls > b.calls; });
-      for (const auto& [key, events] : line.failed)
-        failed.push_back({key.first, key.second, error_name(key.second), line.line.name, events});
       files.push_back(line.line);
     }
     std::vector<FileCaller> callers;
@@ -155,12 +156,12 @@ class FileReader {
              std::tuple(weight(a, query_.order), a.calls, b.name);
     });
     table_.callers = top(std::move(callers), query_.lines, [&](const FileCaller& a, const FileCaller& b) {
-      return std::tuple(weight(b, query_.order), b.calls, a.name, a.pid, a.call, a.function, a.module) <
-             std::tuple(weight(a, query_.order), a.calls, b.name, b.pid, b.call, b.function, b.module);
+      const bool by_change = query_.order == FileOrder::kTime;
+      return std::tuple(by_change && b.changes > 0, weight(b, query_.order), b.calls, a.name, a.pid, a.call, a.function,
+                        a.module) < std::tuple(by_change && a.changes > 0, weight(a, query_.order), a.calls, b.name,
+                                               b.pid, b.call, b.function, b.module);
     });
-    table_.failed = top(std::move(failed), query_.lines, [](const FailedLine& a, const FailedLine& b) {
-      return std::tie(b.events, a.call, a.number, a.name) < std::tie(a.events, b.call, b.number, b.name);
-    });
+    table_.failed = failures_.finish(query_.lines);
     table_.any_path = any_ || query_.paths.empty();
     if (!table_.any_path) table_.near = near_.found();
     return std::move(table_);
@@ -171,7 +172,6 @@ class FileReader {
   struct Line {
     FileLine line;
     std::map<User, FileCounts> users;
-    std::map<std::pair<std::string, std::int64_t>, std::uint64_t> failed;  // by call and error
   };
   struct Caller {
     FileCounts counts;
@@ -180,6 +180,30 @@ class FileReader {
   // Place of the object, process, program, call, function, module.
   using CallerKey =
       std::tuple<std::size_t, std::optional<ProcessRowId>, std::string, std::string, std::string, std::string>;
+
+  void add_outcome(const SqlRow& row, const std::string& call, const std::optional<std::string>& name,
+                   const std::optional<ProcessRowId>& id) {
+    if (row.is_null(6)) return failures_.add_success(id, name, row.integer(11));
+    const Process* process = id ? catalog_.processes.find(*id) : nullptr;
+    const Image* image = catalog_.images.find(ImageRowId(row.integer(2)));
+    if (!image && process) image = catalog_.last_image(*process);
+    failures_.add({.process = id,
+                   .call = call,
+                   .number = row.integer(6),
+                   .name = name,
+                   .events = count_of(row, 7),
+                   .last_event = row.integer(11),
+                   .by_application = !row.is_null(14) && row.integer(14) == 0,
+                   .program_failed = process && (process->exit_code.value_or(0) != 0 || process->exit_signal),
+                   .named_to_program = image && name && is_named(image->argv, last_component(*name))});
+  }
+
+  // Whether a word of the arguments, the program's name left out, has the text in it. Two letters may be there by
+  // chance.
+  static bool is_named(const std::string& argv, const std::string& text) {
+    const std::size_t first = argv.find(',');
+    return first != std::string::npos && text.size() > 2 && argv.find(text, first) != std::string::npos;
+  }
 
   [[nodiscard]] std::optional<std::int64_t> pid_of(const std::optional<ProcessRowId>& id) const {
     const Process* process = id ? catalog_.processes.find(*id) : nullptr;
@@ -202,6 +226,7 @@ class FileReader {
   std::map<std::optional<std::string>, std::size_t> places_;
   std::vector<Line> lines_;
   std::map<CallerKey, Caller> callers_;
+  Failures failures_;
   FileTable table_;
   bool any_ = false;
 };
@@ -210,11 +235,17 @@ class FileReader {
 
 Result<FileTable> read_files(const store::Database& database, const Catalog& catalog, const FileQuery& query) {
   FileReader reader(catalog, query);
+  // What failed is read first, and then what of it was found: this keeps names that matter only.
   std::string sql(kCounts);
-  if (query.callers) sql += kTriggers;
+  const bool triggers = query.callers || query.failed;
+  if (triggers) sql += kTriggers;
   sql += kTables;
-  if (query.callers) sql += kTriggerTables;
-  auto done = each_row(database, sql, [&](const SqlRow& row) { reader.add_row(row); });
+  if (triggers) sql += kTriggerTables;
+  const auto read = [&](std::string_view which) {
+    return each_row(database, sql + std::string(which), [&](const SqlRow& row) { reader.add_row(row); });
+  };
+  auto done = read(query.failed ? " WHERE o.errno IS NOT NULL" : "");
+  if (done && query.failed) done = read(" WHERE o.errno IS NULL");
   if (!done) return done.error();
   return reader.finish();
 }

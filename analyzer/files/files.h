@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/files/failures.h"
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/top_list.h"
 #include "store/db/database.h"
@@ -16,14 +17,16 @@
 namespace uscope::analyzer {
 
 // A call counts at one object: a path that it is given, else an address, else a descriptor; of two descriptors, the one
-// that is written to. For the other one only the reading counts (`reads`, `bytes_read`). So calls, failures and times
-// add up to those of all calls that take a path or a descriptor.
+// that is written to. For the other one only the reading counts (`reads`, `bytes_read`). A call that gives an object
+// another name counts at the old one; for the new one, the change counts (`changes`). So calls, failures and times add
+// up to those of all calls that take a path or a descriptor.
 struct FileCounts {
   std::uint64_t calls = 0;
   std::uint64_t failures = 0;
   std::uint64_t opens = 0;  // attempts to open it, or to connect; connections that were accepted at it
   std::uint64_t reads = 0;  // calls, failed ones too
   std::uint64_t writes = 0;
+  std::uint64_t changes = 0;  // calls that changed it: its contents, its name or its attributes; failed ones not
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
   std::uint64_t total_ns = 0;  // inside the calls
@@ -49,14 +52,6 @@ struct FileCaller : FileUser {
   bool fallback = false;  // the function is not part of the application
 };
 
-struct FailedLine {
-  std::string call;
-  std::int64_t number = 0;  // of the error
-  std::string error;        // "ENOENT"
-  std::optional<std::string> name;
-  std::uint64_t events = 0;
-};
-
 enum class FileOrder {
   kTime,  // total_ns without wait_ns
   kBytes,
@@ -71,13 +66,14 @@ struct FileQuery {
   FileOrder order = FileOrder::kTime;
   std::size_t lines = 0;  // of each list; 0 = all
   bool callers = false;   // list these, too
+  bool failed = false;    // and what calls failed at
 };
 
 struct FileTable {
   TopList<FileLine> files;        // largest first
   FileCounts all;                 // the sums of all lines
-  TopList<FileCaller> callers;    // in the same order; empty unless wanted
-  TopList<FailedLine> failed;     // most calls first
+  TopList<FileCaller> callers;    // in the same order, by time: those that changed it first; empty unless wanted
+  FailureList failed;             // empty unless wanted
   std::vector<std::string> near;  // if no name matches `paths`: names that were perhaps meant
   bool any_path = true;           // a name matches `paths`, of whatever process
 };

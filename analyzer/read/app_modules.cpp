@@ -6,15 +6,14 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "analyzer/read/cell_counts.h"
 #include "analyzer/read/query.h"
+#include "analyzer/read/trigger_modules.h"
 #include "support/text.h"
 #include "trace/own_libraries.h"
-#include "trace/runtime_modules.h"
 #include "trace/trigger.h"
 
 namespace uscope::analyzer {
@@ -70,25 +69,22 @@ class Triggers {
   Result<void> write_cells(const std::map<std::pair<KindRowId, FrameRowId>, CellCounts>& cells);
 
   const store::Database& database_;
-  std::unordered_map<ModuleRowId, trace::TriggerModule> modules_;
+  TriggerModules modules_;
 };
 
 Result<std::size_t> Triggers::read_modules(const std::vector<std::string>& globs) {
-  std::set<std::string> programs;
-  auto done =
-      each_row(database_, "SELECT DISTINCT path FROM image", [&](const SqlRow& row) { programs.insert(text(row, 0)); });
-  if (!done) return done.error();
+  auto modules = read_trigger_modules(database_);
+  if (!modules) return modules.error();
+  modules_ = std::move(*modules);
   std::vector<ModuleRowId> matched;
-  done = each_row(database_, "SELECT id, path, class FROM main.module WHERE class != 'kernel'", [&](const SqlRow& row) {
+  auto done = each_row(database_, "SELECT id, path FROM main.module WHERE class != 'kernel'", [&](const SqlRow& row) {
     const ModuleRowId id(row.integer(0));
     const std::string path = text(row, 1);
-    const bool matches = std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-      return trace::module_matches(glob, bytes_of(path));
-    });
-    if (matches) matched.push_back(id);
-    modules_[id] = {.app = matches || row.text(2) == "app",
-                    .runtime = row.text(2) == "vdso" || trace::is_runtime(path),
-                    .program = programs.contains(path)};
+    if (std::none_of(globs.begin(), globs.end(),
+                     [&](const std::string& glob) { return trace::module_matches(glob, bytes_of(path)); }))
+      return;
+    matched.push_back(id);
+    modules_[id].app = true;
   });
   if (!done || matched.empty()) return done ? Result<std::size_t>(0) : done.error();
   if (done = store::execute(database_.handle(), kModules); !done) return done.error();

@@ -120,7 +120,7 @@ Result<void> read_gaps(const store::Database& database, std::size_t keep, std::v
 }
 
 // One pair may have several rows. SQLite takes the columns that are in no sum from the row of the longest gap.
-Result<void> read_gap_totals(const store::Database& database, std::size_t keep, EventTotals& totals) {
+Result<void> read_gap_totals(const store::Database& database, EventTotals& totals) {
   constexpr const char* kPairs =
       " FROM gap_total GROUP BY since, until, before_kind_id, before_stack_id, after_kind_id, after_stack_id";
   auto done = each_row(database, std::string("SELECT count(*) FROM (SELECT 1") + kPairs + ")",
@@ -131,7 +131,7 @@ Result<void> read_gap_totals(const store::Database& database, std::size_t keep, 
                   "sum(total_ns)") +
       kPairs + " ORDER BY 9 DESC, ts_ns, thread_id LIMIT ?1");
   if (!query) return query.error();
-  query->bind(1, keep);
+  query->bind(1, kGapPairsRead);
   return each(*query, [&](const SqlRow& row) {
     totals.gap_totals.push_back({.gaps = count_of(row, 7), .total_ns = row.integer(8), .longest = gap_of(row, 0)});
   });
@@ -141,6 +141,7 @@ Result<void> read_gap_totals(const store::Database& database, std::size_t keep, 
 
 GapEdge gap_edge(std::string_view name) {
   if (name == "tracing") return GapEdge::kTracing;
+  if (name == "left") return GapEdge::kLeft;
   return name == "thread" ? GapEdge::kThread : GapEdge::kCall;
 }
 
@@ -163,7 +164,7 @@ Result<EventTotals> read_totals(const store::Database& database, const Catalog& 
   if (done) done = read_slowest(database, catalog, keep, false, totals.slowest);
   if (done) done = read_slowest(database, catalog, keep, true, totals.longest_waits);
   if (done) done = read_gaps(database, keep, totals.longest_gaps);
-  if (done) done = read_gap_totals(database, keep, totals);
+  if (done) done = read_gap_totals(database, totals);
   if (done)
     done = read_calls(database,
                       "SELECT e.id, e.ts_ns FROM notable_event n CROSS JOIN event e ON e.id = n.event_id "

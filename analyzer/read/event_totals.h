@@ -44,7 +44,7 @@ struct ThreadTotals {
 };
 
 // What a gap begins or ends with: a call's return or entry, the beginning or end of tracing, or the thread's own.
-enum class GapEdge { kCall, kTracing, kThread };
+enum class GapEdge { kCall, kTracing, kLeft, kThread };
 
 // From the columns `since` and `until` of gap and gap_total.
 [[nodiscard]] GapEdge gap_edge(std::string_view name);
@@ -85,9 +85,12 @@ struct EventTotals {
   std::vector<SingleCall> slowest;        // by duration, of calls that do not wait
   std::vector<SingleCall> longest_waits;  // by duration, of those that do
   std::vector<SingleGap> longest_gaps;    // at most as many as the loader stored (1000)
-  std::vector<GapTotal> gap_totals;       // by their sum
+  std::vector<GapTotal> gap_totals;       // by their sum, at most kGapPairsRead
   std::vector<SingleCall> waiting;        // open calls, by time waited until the trace's end
 };
+
+// How many pairs of calls are read, whatever is shown of them: a reader may sum them further.
+constexpr std::size_t kGapPairsRead = 1000;
 
 // Keeps `keep` single calls in each list. If that is more than the loader stored (1000), the slowest, and the longest
 // waits, are searched in all events.

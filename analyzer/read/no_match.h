@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Why a filter matches no event: what the trace has in place of the calls and paths that were named.
+// Why a filter matches no event: what the trace has in place of the calls, paths and processes that were named.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace uscope::analyzer {
 
-// Sentences without a full stop; none if the filter's calls and paths occur in the trace.
+// Sentences without a full stop; none if all that the filter names occurs in the trace.
 [[nodiscard]] Result<std::vector<std::string>> why_none_match(const store::Database& database, const Catalog& catalog,
                                                               const EventFilter& filter);
 

@@ -79,7 +79,7 @@ class Summarizer {
   Result<void> gaps();
   Result<void> signals();
   [[nodiscard]] ProcessLine process_line(const Process& process) const;
-  Result<std::optional<GapLine>> gap_line(const SingleGap& gap);
+  Result<std::optional<GapLine>> gap_line(const SingleGap& gap, SharedFunctions& shared);
   Result<std::vector<CallInstance>> instances_of(const std::vector<SingleCall>& calls);
 
   const store::Database& database_;
@@ -241,9 +241,16 @@ ProcessLine Summarizer::process_line(const Process& process) const {
 }
 
 Result<void> Summarizer::processes() {
+  auto senders = last_senders(database_);
+  if (!senders) return senders.error();
+  std::map<std::int64_t, std::size_t> of_pid;  // a pid that two processes had says nothing
+  for (const Process& process : catalog_.processes) of_pid[process.pid]++;
   std::vector<ProcessLine> lines;
   for (const Process& process : catalog_.processes) {
     lines.push_back(process_line(process));
+    const auto sender = senders->find({process.pid, process.exit_signal.value_or(0)});
+    if (sender != senders->end() && sender->second.pid && of_pid[process.pid] == 1)
+      lines.back().ended_by = sender->second;
     if (process.uses_io_uring) summary_.io_uring.push_back(lines.back());
   }
   summary_.processes = top(std::move(lines), limits_.lines, [](const ProcessLine& a, const ProcessLine& b) {
@@ -278,7 +285,7 @@ Result<void> Summarizer::threads() {
 }
 
 Result<void> Summarizer::files() {
-  auto table = read_files(database_, catalog_, {.lines = limits_.lines});
+  auto table = read_files(database_, catalog_, {.lines = limits_.lines, .failed = true});
   if (!table) return table.error();
   summary_.files = std::move(table->files);
   summary_.failed = std::move(table->failed);
@@ -372,7 +379,7 @@ Result<void> Summarizer::single_calls() {
 }
 
 // Nothing if a call that it names is missing, in a store from elsewhere.
-Result<std::optional<GapLine>> Summarizer::gap_line(const SingleGap& gap) {
+Result<std::optional<GapLine>> Summarizer::gap_line(const SingleGap& gap, SharedFunctions& shared) {
   GapLine line{.ts_ns = difference(gap.ts_ns, catalog_.start_ns),
                .dur_ns = gap.ns,
                .pid = 0,
@@ -383,6 +390,7 @@ Result<std::optional<GapLine>> Summarizer::gap_line(const SingleGap& gap) {
                .until = gap.until,
                .before = {},
                .after = {},
+               .within = {},
                .doubtful = gap.doubtful};
   if (const Thread* thread = catalog_.threads.find(gap.thread)) {
     line.tid = thread->tid;
@@ -401,7 +409,38 @@ Result<std::optional<GapLine>> Summarizer::gap_line(const SingleGap& gap) {
   if (!calls->empty()) line.process = calls->back().process;  // what the process was then
   if (gap.since == GapEdge::kCall) line.before = std::move(calls->front());
   if (gap.until == GapEdge::kCall) line.after = std::move(calls->back());
+  // Another program's functions are not those that it returns to.
+  if (line.before && line.after && line.before->image_id == line.after->image_id) {
+    auto within = shared.innermost(line.before->stack_id, line.after->stack_id);
+    if (!within) return within.error();
+    line.within = std::move(*within);
+  }
   return std::optional(std::move(line));
+}
+
+// Pairs that a reader could not tell apart are one.
+TopList<GapPairLine> gap_places(const std::vector<GapPairLine>& pairs, std::size_t most) {
+  using Place = std::tuple<std::string, std::string, std::string>;
+  const auto call = [](const std::optional<CallInstance>& at) {
+    return at ? Place(at->call, at->function, at->module) : Place();
+  };
+  std::map<std::tuple<GapEdge, GapEdge, Place, Place, Place>, GapPairLine> places;
+  for (const GapPairLine& pair : pairs) {
+    const GapLine& gap = pair.longest;
+    const Place within = gap.within ? Place("", gap.within->function, gap.within->module) : Place();
+    const auto [at, is_new] =
+        places.try_emplace({gap.since, gap.until, call(gap.before), call(gap.after), within}, pair);
+    if (is_new) continue;
+    GapPairLine& sum = at->second;
+    sum.gaps += pair.gaps;
+    sum.total_ns += pair.total_ns;
+    if (gap.dur_ns > sum.longest.dur_ns) sum.longest = gap;
+  }
+  std::vector<GapPairLine> lines;
+  for (auto& [place, line] : places) lines.push_back(std::move(line));
+  return top(std::move(lines), most, [](const GapPairLine& a, const GapPairLine& b) {
+    return std::tie(b.total_ns, a.longest.ts_ns, a.longest.tid) < std::tie(a.total_ns, b.longest.ts_ns, b.longest.tid);
+  });
 }
 
 Result<void> Summarizer::gaps() {
@@ -409,22 +448,31 @@ Result<void> Summarizer::gaps() {
   summary_.gap_pairs.total = totals_.gap_pairs;
   const auto calls = catalog_.meta.find("calls");
   summary_.calls_left_out = calls != catalog_.meta.end() && calls->second != "all";
+  auto shared = SharedFunctions::create(database_);
+  if (!shared) return shared.error();
   for (const SingleGap& gap : totals_.longest_gaps) {
-    auto line = gap_line(gap);
+    auto line = gap_line(gap, *shared);
     if (!line) return line.error();
     if (*line) summary_.gaps.lines.push_back(std::move(**line));
   }
   for (const GapTotal& total : totals_.gap_totals) {
-    auto line = gap_line(total.longest);
+    auto line = gap_line(total.longest, *shared);
     if (!line) return line.error();
     if (*line) summary_.gap_pairs.lines.push_back({total.gaps, total.total_ns, std::move(**line)});
   }
+  summary_.gap_places = {gap_places(summary_.gap_pairs.lines, limits_.lines),
+                         totals_.gap_totals.size() == totals_.gap_pairs};
+  if (limits_.lines != 0 && summary_.gap_pairs.lines.size() > limits_.lines)
+    summary_.gap_pairs.lines.resize(limits_.lines);
   return {};
 }
 
 Result<void> Summarizer::signals() {
   auto lines = read_signals(database_);
   if (!lines) return lines.error();
+  std::size_t pairs = 0;
+  for (const SignalLine& line : *lines) pairs += line.pairs.size();
+  summary_.signal_pairs_fit = limits_.lines == 0 || pairs <= limits_.lines;
   summary_.signals = top(std::move(*lines), limits_.lines, [](const SignalLine& a, const SignalLine& b) {
     const std::uint64_t a_events = a.sent + a.delivered;
     const std::uint64_t b_events = b.sent + b.delivered;
@@ -435,7 +483,8 @@ Result<void> Summarizer::signals() {
 
 Result<std::vector<CallInstance>> Summarizer::instances_of(const std::vector<SingleCall>& calls) {
   auto query = database_.prepare(
-      "SELECT e.ts_ns, e.kind_id, e.how, e.result, e.thread_id, e.image_id, f.function, m.path, s.trigger_fallback "
+      "SELECT e.ts_ns, e.kind_id, e.how, e.result, e.thread_id, e.image_id, f.function, m.path, s.trigger_fallback, "
+      "e.stack_id "
       "FROM event e LEFT JOIN stack s ON s.id = e.stack_id "
       "LEFT JOIN frame f ON f.id = s.trigger_frame_id "
       "LEFT JOIN module m ON m.id = f.module_id WHERE e.id = ?1");
@@ -456,7 +505,9 @@ Result<std::vector<CallInstance>> Summarizer::instances_of(const std::vector<Sin
         instance.thread = thread->name;
         if (const Process* process = catalog_.processes.find(thread->process_id)) instance.pid = process->pid;
       }
-      if (const Image* image = catalog_.images.find(ImageRowId(row.integer(5)))) instance.process = image->name;
+      instance.image_id = ImageRowId(row.integer(5));
+      instance.stack_id = StackRowId(row.integer(9));
+      if (const Image* image = catalog_.images.find(instance.image_id)) instance.process = image->name;
       instance.function = text(row, 6);
       instance.module = text(row, 7);
       instance.fallback = row.integer(8) != 0;

@@ -15,6 +15,7 @@
 #include "analyzer/read/event_totals.h"
 #include "analyzer/read/row_ids.h"
 #include "analyzer/read/top_list.h"
+#include "analyzer/summary/shared_function.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -48,6 +49,12 @@ struct TraceFacts {
   double events_per_second = 0;
 };
 
+// Who sent or received a signal: a process, and the name of its thread then.
+struct SignalParty {
+  std::optional<std::int64_t> pid;  // nullopt: the kernel sent it
+  std::string name;
+};
+
 struct ProcessLine {
   ProcessRowId id;
   std::int64_t pid = 0;
@@ -60,6 +67,7 @@ struct ProcessLine {
   std::optional<std::int64_t> lifetime_ns;  // nullopt if it still ran when tracing ended
   std::optional<std::int64_t> exit_code;
   std::optional<std::int64_t> exit_signal;
+  std::optional<SignalParty> ended_by;  // the last process that sent that signal; nullopt: the kernel, or not known
   std::uint64_t threads = 0;
   std::uint64_t events = 0;
   std::uint64_t errors = 0;
@@ -106,6 +114,8 @@ struct ErrorLine {
 
 struct CallInstance {
   EventRowId event_id;
+  ImageRowId image_id;  // may be none
+  StackRowId stack_id;  // may be none
   std::int64_t ts_ns = 0;
   std::int64_t dur_ns = 0;  // for an open call: how long it had waited when the trace ended
   std::string call;
@@ -177,9 +187,10 @@ struct GapLine {
   std::string thread;
   GapEdge since = GapEdge::kCall;
   GapEdge until = GapEdge::kCall;
-  std::optional<CallInstance> before;  // if `since` is a call
-  std::optional<CallInstance> after;   // if `until` is a call
-  bool doubtful = false;               // events were lost meanwhile, so that calls may be missing there
+  std::optional<CallInstance> before;    // if `since` is a call
+  std::optional<CallInstance> after;     // if `until` is a call
+  std::optional<SharedFunction> within;  // where the thread stayed, if the stacks of both calls tell
+  bool doubtful = false;                 // events were lost meanwhile, so that calls may be missing there
 };
 
 // All gaps between the same two calls with the same stacks.
@@ -187,6 +198,12 @@ struct GapPairLine {
   std::uint64_t gaps = 0;
   std::int64_t total_ns = 0;
   GapLine longest;  // `doubtful` is not known
+};
+
+// The gaps between calls from the same functions, whatever else is in their stacks: of as many pairs as are read.
+struct GapPlaces {
+  TopList<GapPairLine> list;  // by total time
+  bool all = true;            // false: there are more pairs than were read
 };
 
 struct ThreadLine {
@@ -214,11 +231,22 @@ struct SignalLine {
     bool fallback = false;  // as in TriggerLine
     std::uint64_t events = 0;
   };
+  // What one sender sent to one receiver.
+  struct Pair {
+    SignalParty sender;
+    SignalParty receiver;
+    std::uint64_t sent = 0;  // 0: it was delivered, and its sending was not recorded
+    std::uint64_t ignored = 0;
+    std::uint64_t delivered = 0;        // by the pid in the siginfo, where several sent it to that receiver
+    std::vector<Place> sent_from;       // by events
+    std::vector<Place> interrupted_in;  // by events
+  };
   int number = 0;
   std::uint64_t sent = 0;
   std::uint64_t ignored = 0;  // of those that were sent
   std::uint64_t delivered = 0;
   std::vector<Sender> senders;        // those that sent most first
+  std::vector<Pair> pairs;            // those that sent most first
   std::vector<Place> sent_from;       // by events
   std::vector<Place> interrupted_in;  // where the receivers were, by events
 };
@@ -237,15 +265,17 @@ struct Summary {
   TopList<CallLine> waits;              // by total time: calls that wait for other threads, peers and timers
   TopList<TriggerLine> triggers;        // by events
   TopList<ErrorLine> errors;            // by events
-  TopList<FailedLine> failed;           // by events: calls that take a path or descriptor, by what they failed at
+  FailureList failed;                   // calls that take a path or descriptor, by what they failed at
   TopList<FileLine> files;              // by time inside calls
   TopList<CallInstance> slowest;        // by duration, without calls that wait
   TopList<CallInstance> longest_waits;  // by duration, calls that wait
   TopList<GapLine> gaps;                // by duration; at most 1000
   TopList<GapPairLine> gap_pairs;       // by total time; at most 1000
+  GapPlaces gap_places;                 // the same gaps in fewer lines
   bool calls_left_out = false;          // not all calls were recorded, so a gap may hold some that were not
   TopList<CallInstance> open;           // by waiting time
   TopList<SignalLine> signals;          // by events
+  bool signal_pairs_fit = false;        // the limit has room for a line for each sender and receiver of each signal
 };
 
 struct SummaryLimits {

@@ -57,6 +57,18 @@ std::string in_braces(const Words& words) {
   return "{" + text + "}";
 }
 
+// `help VERB` and `version` are `VERB --help` and `--version`.
+Result<Words> spelled_out(const CommandLine& line, Words words) {
+  if (words.empty()) return words;
+  if (words.front() == "version" && words.size() == 1) return Words{"--version"};
+  if (words.front() != "help") return words;
+  if (words.size() == 1) return Words{"--help"};
+  if (std::none_of(line.verbs().begin(), line.verbs().end(),
+                   [&](const auto& verb) { return verb->name() == words[1]; }))
+    return usage_error(line, {"", nullptr, {words[1]}});
+  return Words{words[1], "--help"};
+}
+
 }  // namespace
 
 Option* Option::required() {
@@ -200,6 +212,8 @@ Words CommandLine::own_options() const {
 }
 
 Result<const Verb*> CommandLine::parse(int argc, const char* const* argv) {
+  auto words = spelled_out(*this, Words(argv + std::min(argc, 1), argv + argc));
+  if (!words) return words.error();
   for (CLI::App* verb : parser_->get_subcommands([](CLI::App*) { return true; })) refuse_forgotten_values(*verb);
   const auto chosen = [this]() -> const Verb* {
     const std::vector<CLI::App*> named = parser_->get_subcommands();
@@ -209,7 +223,8 @@ Result<const Verb*> CommandLine::parse(int argc, const char* const* argv) {
     return verb == verbs_.end() ? nullptr : verb->get();
   };
   try {
-    parser_->parse(argc, argv);
+    std::reverse(words->begin(), words->end());  // the parser takes them from the end
+    parser_->parse(std::move(*words));
   } catch (const CLI::Success& request) {
     (void)parser_->exit(request);  // prints the help or the version
     return nullptr;

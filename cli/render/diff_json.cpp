@@ -90,6 +90,7 @@ ordered_json time_shift(const analyzer::TimeShift& time) {
 // A call beside a gap, or what is there instead of one.
 ordered_json gap_end(const analyzer::CellKey& call, analyzer::GapEdge edge) {
   if (!call.kind.empty()) return key(call);
+  if (edge == analyzer::GapEdge::kLeft) return "left";
   return edge == analyzer::GapEdge::kTracing ? "tracing" : "thread";
 }
 

@@ -156,6 +156,7 @@ std::string signed_duration(double ns) {
 std::string place_text(const analyzer::TimePlace& place) {
   const auto call = [](const analyzer::CellKey& key) { return printable(key.kind) + " " + caller(key); };
   const auto end = [](analyzer::GapEdge edge, const char* what) {
+    if (edge == analyzer::GapEdge::kLeft) return std::string("the thread left the trace");
     return std::string(edge == analyzer::GapEdge::kTracing ? "tracing " : "the thread ") + what;
   };
   if (!place.outside) return "inside of " + call(place.call);

@@ -38,6 +38,7 @@ std::vector<std::string> cells(const analyzer::FileCounts& line, const std::stri
           number(line.opens),
           number(line.reads),
           number(line.writes),
+          number(line.changes),
           bytes(line.bytes_read),
           bytes(line.bytes_written),
           time(line.total_ns - line.wait_ns),
@@ -46,35 +47,36 @@ std::vector<std::string> cells(const analyzer::FileCounts& line, const std::stri
           name};
 }
 
+// A path that is cut has room for this much of its end, whatever columns must go.
+constexpr std::size_t kPathWidth = 32;
+
 TextTable callers_table(const analyzer::TopList<analyzer::FileCaller>& callers, bool several_objects) {
   TextTable table({{"calls", Align::kRight},
                    {"failed", Align::kRight, Shrink::kNever, 0, 2},
-                   {"read", Align::kRight},
-                   {"written", Align::kRight},
+                   {"changes", Align::kRight},
+                   {"read", Align::kRight, Shrink::kNever, 0, 3},
+                   {"written", Align::kRight, Shrink::kNever, 0, 4},
                    {"time", Align::kRight, Shrink::kNever, 0, 1},
-                   {"waiting", Align::kRight, Shrink::kNever, 0, 3},
+                   {"waiting", Align::kRight, Shrink::kNever, 0, 5},
                    {"by", Align::kLeft, Shrink::kMiddle},
                    {"call"},
                    {"from function", Align::kLeft, Shrink::kMiddle},
-                   {"in", Align::kLeft, Shrink::kMiddle, 8, 4},
-                   {"path, address or kind", Align::kLeft, Shrink::kMiddle}});
+                   {"in", Align::kLeft, Shrink::kMiddle, 8, 6},
+                   {"path, address or kind", Align::kLeft, Shrink::kMiddle, kPathWidth}});
   for (const auto& line : callers.lines)
-    table.add_row({number(line.calls), number(line.failures), bytes(line.bytes_read), bytes(line.bytes_written),
-                   time(line.total_ns - line.wait_ns), time(line.wait_ns), process(line), line.call, trigger_cell(line),
-                   std::string(base_name(line.module)), several_objects ? line.name.value_or(kUnknownObject) : ""});
+    table.add_row({number(line.calls), number(line.failures), number(line.changes), bytes(line.bytes_read),
+                   bytes(line.bytes_written), time(line.total_ns - line.wait_ns), time(line.wait_ns), process(line),
+                   line.call, trigger_cell(line), std::string(base_name(line.module)),
+                   several_objects ? line.name.value_or(kUnknownObject) : ""});
   return table;
 }
 
 nlohmann::ordered_json counts_json(const analyzer::FileCounts& line) {
-  return {{"calls", line.calls},
-          {"failures", line.failures},
-          {"opens", line.opens},
-          {"reads", line.reads},
-          {"writes", line.writes},
-          {"bytes_read", line.bytes_read},
-          {"bytes_written", line.bytes_written},
-          {"total_ns", line.total_ns},
-          {"wait_ns", line.wait_ns}};
+  return {{"calls", line.calls},           {"failures", line.failures},
+          {"opens", line.opens},           {"reads", line.reads},
+          {"writes", line.writes},         {"changes", line.changes},
+          {"bytes_read", line.bytes_read}, {"bytes_written", line.bytes_written},
+          {"total_ns", line.total_ns},     {"wait_ns", line.wait_ns}};
 }
 
 nlohmann::ordered_json caller_json(const analyzer::FileCaller& line) {
@@ -89,20 +91,33 @@ nlohmann::ordered_json caller_json(const analyzer::FileCaller& line) {
   return value;
 }
 
+// Whether every line is of one and the same process.
+bool have_one_user(const analyzer::TopList<analyzer::FileLine>& files) {
+  return std::all_of(files.lines.begin(), files.lines.end(), [&](const auto& line) {
+    return line.users.size() == 1 && process(line.users.front()) == process(files.lines.front().users.front());
+  });
+}
+
+template <typename Line>
+void keep_failures(analyzer::TopList<Line>& list) {
+  std::erase_if(list.lines, [](const Line& line) { return line.failures == 0; });
+}
+
 }  // namespace
 
 TextTable files_table(const analyzer::TopList<analyzer::FileLine>& files, bool several_processes) {
   TextTable table({{"calls", Align::kRight},
                    {"failed", Align::kRight},
-                   {"opens", Align::kRight, Shrink::kNever, 0, 2},
-                   {"reads", Align::kRight, Shrink::kNever, 0, 4},
-                   {"writes", Align::kRight, Shrink::kNever, 0, 3},
+                   {"opens", Align::kRight, Shrink::kNever, 0, 5},
+                   {"reads", Align::kRight, Shrink::kNever, 0, 7},
+                   {"writes", Align::kRight, Shrink::kNever, 0, 6},
+                   {"changes", Align::kRight, Shrink::kNever, 0, 3},
                    {"read", Align::kRight},
                    {"written", Align::kRight},
                    {"time", Align::kRight},
-                   {"waiting", Align::kRight, Shrink::kNever, 0, 1},
-                   {"by", Align::kLeft, Shrink::kMiddle},
-                   {"path, address or kind", Align::kLeft, Shrink::kMiddle}});
+                   {"waiting", Align::kRight, Shrink::kNever, 0, 4},
+                   {"by", Align::kLeft, Shrink::kMiddle, 8, have_one_user(files) ? 8 : 2},
+                   {"path, address or kind", Align::kLeft, Shrink::kMiddle, kPathWidth}});
   for (const auto& line : files.lines)
     table.add_row(
         cells(line, several_processes ? first_of(line.users, process) : "", line.name.value_or(kUnknownObject)));
@@ -122,13 +137,18 @@ nlohmann::ordered_json file_json(const analyzer::FileLine& line) {
   return value;
 }
 
-std::string files_text(const analyzer::FileTable& table, const FilesLayout& layout, TextWidth width) {
+std::string files_text(analyzer::FileTable table, const FilesLayout& layout, TextWidth width) {
   if (table.files.lines.empty()) return "FILES  none\n";
+  if (layout.failures_only) {
+    keep_failures(table.files);
+    keep_failures(table.callers);
+    if (table.files.lines.empty()) return "FILES  none with a failure\n";
+  }
   TextTable lines = files_table(table.files, layout.several_processes);
   if (table.files.total > 1) lines.add_row(cells(table.all, "", "(all " + group_digits(table.files.total) + ")"));
   std::string out = section_head("FILES", table.files, layout.order) + lines.render(width);
   if (layout.callers)
-    out += "\n" + section_head("CALLERS", table.callers, layout.order) +
+    out += "\n" + section_head("CALLERS", table.callers, layout.callers_order) +
            callers_table(table.callers, table.files.total > 1).render(width);
   if (layout.callers && std::any_of(table.callers.lines.begin(), table.callers.lines.end(), [](const auto& line) {
         return line.fallback && !line.function.empty() && line.function != trace::kCutName;

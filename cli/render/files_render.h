@@ -21,10 +21,12 @@ constexpr const char* kUnknownObject = "(unknown)";
 // The output of `uscope files`. `order`: "with most time inside calls"; `callers`: whether these are part of it.
 struct FilesLayout {
   std::string order;
+  std::string callers_order;
   bool several_processes = false;
   bool callers = false;
+  bool failures_only = false;  // lines without one are left out
 };
-[[nodiscard]] std::string files_text(const analyzer::FileTable& table, const FilesLayout& layout, TextWidth width);
+[[nodiscard]] std::string files_text(analyzer::FileTable table, const FilesLayout& layout, TextWidth width);
 [[nodiscard]] std::string files_json(const analyzer::FileTable& table, bool callers);
 
 }  // namespace uscope::cli

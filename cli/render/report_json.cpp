@@ -45,6 +45,10 @@ ordered_json trace(const analyzer::TraceFacts& facts) {
           {"meta", meta}};
 }
 
+ordered_json party(const analyzer::SignalParty& party) {
+  return {{"pid", json_value(party.pid)}, {"name", json_value(party.name)}};
+}
+
 ordered_json process(const analyzer::ProcessLine& line) {
   return {{"id", line.id.value()},
           {"pid", line.pid},
@@ -57,6 +61,7 @@ ordered_json process(const analyzer::ProcessLine& line) {
           {"lifetime_ns", json_value(line.lifetime_ns)},
           {"exit_code", json_value(line.exit_code)},
           {"exit_signal", json_value(line.exit_signal)},
+          {"ended_by", line.ended_by ? party(*line.ended_by) : ordered_json()},
           {"threads", line.threads},
           {"events", line.events},
           {"errors", line.errors},
@@ -113,11 +118,12 @@ ordered_json error(const analyzer::ErrorLine& line) {
 }
 
 ordered_json failed(const analyzer::FailedLine& line) {
-  return {{"call", json_value(line.call)},
-          {"errno", line.number},
-          {"name", json_value(line.error)},
-          {"object", line.name ? json_value(*line.name) : ordered_json()},
-          {"events", line.events}};
+  ordered_json objects = ordered_json::array();
+  for (const auto& object : line.objects)
+    objects.push_back({{"name", object.name ? json_value(*object.name) : ordered_json()}, {"events", object.events}});
+  return {{"call", json_value(line.call)},  {"errno", line.number},
+          {"name", json_value(line.error)}, {"object", line.name ? json_value(*line.name) : ordered_json()},
+          {"events", line.events},          {"objects", objects}};
 }
 
 ordered_json instance(const analyzer::CallInstance& line) {
@@ -140,11 +146,20 @@ std::string_view edge_name(analyzer::GapEdge edge) {
   switch (edge) {
     case analyzer::GapEdge::kTracing:
       return "tracing";
+    case analyzer::GapEdge::kLeft:
+      return "left";
     case analyzer::GapEdge::kThread:
       return "thread";
     default:
       return "call";
   }
+}
+
+ordered_json within(const std::optional<analyzer::SharedFunction>& shared) {
+  if (!shared) return nullptr;
+  return {{"function", json_value(shared->function)},
+          {"module", json_value(shared->module)},
+          {"fallback", shared->fallback}};
 }
 
 ordered_json gap_place(const analyzer::GapLine& line) {
@@ -165,7 +180,8 @@ ordered_json gap_place(const analyzer::GapLine& line) {
           {"since", edge_name(line.since)},
           {"until", edge_name(line.until)},
           {"before", end(line.before)},
-          {"after", end(line.after)}};
+          {"after", end(line.after)},
+          {"within", within(line.within)}};
 }
 
 ordered_json gap(const analyzer::GapLine& line) {
@@ -182,6 +198,13 @@ ordered_json signal(const analyzer::SignalLine& line) {
   ordered_json senders = ordered_json::array();
   for (const auto& by : line.senders)
     senders.push_back({{"pid", json_value(by.pid)}, {"name", json_value(by.name)}, {"sent", by.sent}});
+  ordered_json pairs = ordered_json::array();
+  for (const auto& pair : line.pairs)
+    pairs.push_back({{"sender", pair.sent == 0 ? ordered_json() : party(pair.sender)},
+                     {"receiver", party(pair.receiver)},
+                     {"sent", pair.sent},
+                     {"ignored", pair.ignored},
+                     {"delivered", pair.delivered}});
   const auto places = [](const std::vector<analyzer::SignalLine::Place>& list) {
     ordered_json out = ordered_json::array();
     for (const auto& place : list)
@@ -197,6 +220,7 @@ ordered_json signal(const analyzer::SignalLine& line) {
           {"ignored", line.ignored},
           {"delivered", line.delivered},
           {"senders", senders},
+          {"pairs", pairs},
           {"sent_from", places(line.sent_from)},
           {"delivered_in", places(line.interrupted_in)}};
 }
@@ -251,6 +275,9 @@ std::string report_json(const analyzer::Summary& summary) {
   for (const auto& line : summary.io_uring) io_uring.push_back(process(line));
   ordered_json gaps = top_list(summary.gaps, gap);
   gaps["calls_left_out"] = summary.calls_left_out;
+  ordered_json failures = top_list(summary.failed.lines, failed);
+  failures["searched"] = {{"events", summary.failed.searched_events}};
+  failures["searched"].update(top_list(summary.failed.searched, failed));
   const ordered_json report{{"losses", losses(summary)},
                             {"trace", trace(summary.trace)},
                             {"stack_ends", ends},
@@ -265,7 +292,7 @@ std::string report_json(const analyzer::Summary& summary) {
                             {"files", top_list(summary.files, file_json)},
                             {"triggers", top_list(summary.triggers, trigger)},
                             {"errors", top_list(summary.errors, error)},
-                            {"errors_by_file", top_list(summary.failed, failed)},
+                            {"errors_by_file", failures},
                             {"slowest", top_list(summary.slowest, instance)},
                             {"longest_waits", top_list(summary.longest_waits, instance)},
                             {"gaps", gaps},

@@ -7,11 +7,14 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/read/completeness.h"
 #include "cli/render/files_render.h"
+#include "cli/render/no_calls.h"
 #include "cli/render/text_table.h"
 #include "cli/render/trigger_cell.h"
 #include "cli/render/units.h"
@@ -48,12 +51,12 @@ bool has_fallback(const analyzer::GapLine& line) {
   const auto starred = [](const std::optional<analyzer::CallInstance>& call) {
     return call && call->fallback && !call->function.empty() && call->function != trace::kCutName;
   };
-  return starred(line.before) || starred(line.after);
+  return starred(line.before) || starred(line.after) || (line.within && line.within->fallback);
 }
 
 bool any_gap_fallback(const Summary& summary) {
   return std::any_of(summary.gaps.lines.begin(), summary.gaps.lines.end(), has_fallback) ||
-         std::any_of(summary.gap_pairs.lines.begin(), summary.gap_pairs.lines.end(),
+         std::any_of(summary.gap_places.list.lines.begin(), summary.gap_places.list.lines.end(),
                      [](const analyzer::GapPairLine& line) { return has_fallback(line.longest); });
 }
 
@@ -186,7 +189,8 @@ std::string trace_line(const Summary& summary, TextWidth width) {
   add("host", "host");
   add("kernel", "kernel");
   add("uscope", "uscope_version");
-  return how.empty() ? out : out + wrapped(how, width);
+  const std::string none = facts.events == 0 && summary.losses.empty() ? no_calls_text(meta(summary, "calls")) : "";
+  return out + (none.empty() ? "" : wrapped(none, width)) + (how.empty() ? "" : wrapped(how, width));
 }
 
 // What to record with where the budget of frames cut stacks; empty if it did not, or is as large as it may be.
@@ -300,9 +304,15 @@ std::string files_section(const analyzer::TopList<analyzer::FileLine>& files, bo
   return section("FILES", files, "with most time inside calls", files_table(files, several_processes), width);
 }
 
+std::string party_cell(const analyzer::SignalParty& party) {
+  return party.pid ? fmt::format("{}[{}]", party.name.empty() ? "?" : party.name, *party.pid)
+                   : std::string("the kernel");
+}
+
 std::string ended(const analyzer::ProcessLine& line) {
   if (!line.exit_code && !line.exit_signal && line.lifetime_ns) return "not known";
-  return describe_exit(line.exit_code, line.exit_signal);
+  const std::string how = describe_exit(line.exit_code, line.exit_signal);
+  return line.ended_by ? how + " by " + party_cell(*line.ended_by) : how;
 }
 
 std::string processes(const Summary& summary, TextWidth width) {
@@ -368,7 +378,20 @@ std::string before_gap(const analyzer::GapLine& line) {
 
 std::string after_gap(const analyzer::GapLine& line) {
   if (line.after) return line.after->call + " in " + trigger_cell(*line.after);
+  if (line.until == analyzer::GapEdge::kLeft) return "until it left the trace";
   return line.until == analyzer::GapEdge::kTracing ? "until tracing ended" : "until the thread ended";
+}
+
+// Where the thread stayed; nothing if the stacks do not tell.
+std::string within_gap(const analyzer::GapLine& line) {
+  return line.within ? trigger_cell(*line.within) : "";
+}
+
+// Functions of one name in two programs are told apart by it.
+std::string module_beside(const analyzer::GapLine& line) {
+  if (line.within) return std::string(base_name(line.within->module));
+  const auto& call = line.after ? line.after : line.before;
+  return call ? std::string(base_name(call->module)) : "";
 }
 
 // The one by which its stack is found.
@@ -388,13 +411,15 @@ std::string gaps(const Summary& summary, TextWidth width) {
                    {"process", Align::kLeft, Shrink::kMiddle, 12, 2},
                    {"after", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
                    {"before", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
+                   {"within", Align::kLeft, Shrink::kMiddle},
                    {"event", Align::kRight},
                    {"doubtful"}});
   bool any_doubtful = false;
   for (const auto& line : summary.gaps.lines) {
     any_doubtful = any_doubtful || line.doubtful;
     table.add_row({gap_time(line.dur_ns), seconds(line.ts_ns), fmt::format("{}/{}", line.pid, line.tid), line.process,
-                   before_gap(line), after_gap(line), event_beside(line), line.doubtful ? "yes" : ""});
+                   before_gap(line), after_gap(line), within_gap(line), event_beside(line),
+                   line.doubtful ? "yes" : ""});
   }
   std::string out = section("GAPS BETWEEN CALLS", summary.gaps, "longest", table, width);
   if (any_doubtful) out += "  doubtful: events were lost meanwhile, and calls may be missing there\n";
@@ -408,11 +433,18 @@ std::string gap_pairs(const Summary& summary, TextWidth width) {
                    {"longest", Align::kRight},
                    {"after", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
                    {"before", Align::kLeft, Shrink::kMiddle, kGapEdgeWidth},
+                   {"within", Align::kLeft, Shrink::kMiddle},
+                   {"in", Align::kLeft, Shrink::kMiddle, 12, 1},
                    {"event", Align::kRight}});
-  for (const auto& line : summary.gap_pairs.lines)
+  for (const auto& line : summary.gap_places.list.lines)
     table.add_row({gap_time(line.total_ns), group_digits(line.gaps), gap_time(line.longest.dur_ns),
-                   before_gap(line.longest), after_gap(line.longest), event_beside(line.longest)});
-  return section("GAPS BY PAIR OF CALLS", summary.gap_pairs, "with most time", table, width);
+                   before_gap(line.longest), after_gap(line.longest), within_gap(line.longest),
+                   module_beside(line.longest), event_beside(line.longest)});
+  std::string out = section("GAPS BY PAIR OF CALLS", summary.gap_places.list, "with most time", table, width);
+  if (!out.empty() && !summary.gap_places.all)
+    out += fmt::format("  of the {} pairs of stacks with most time, out of {}\n", group_digits(analyzer::kGapPairsRead),
+                       group_digits(summary.gap_pairs.total));
+  return out;
 }
 
 std::string triggers(const Summary& summary, TextWidth width) {
@@ -443,9 +475,16 @@ std::string errors(const Summary& summary, TextWidth width) {
 std::string failed(const Summary& summary, TextWidth width) {
   TextTable table(
       {{"events", Align::kRight}, {"call"}, {"error"}, {"path, address or kind", Align::kLeft, Shrink::kMiddle}});
-  for (const auto& line : summary.failed.lines)
-    table.add_row({number(line.events), line.call, line.error, line.name.value_or(kUnknownObject)});
-  return section("ERRORS BY FILE", summary.failed, "most frequent", table, width);
+  for (const auto& line : summary.failed.lines.lines) {
+    std::string name = line.name.value_or(kUnknownObject);
+    if (line.objects.size() > 1) name += " in " + plural(line.objects.size(), "folder");
+    table.add_row({number(line.events), line.call, line.error, name});
+  }
+  std::string out = section("ERRORS BY FILE", summary.failed.lines, "most telling", table, width);
+  if (summary.failed.searched_events == 0) return out;
+  if (out.empty()) out = "\nERRORS BY FILE  none but those of searches\n";
+  return out + fmt::format("  {} whose file was found in another folder\n",
+                           plural(summary.failed.searched_events, "failed call"));
 }
 
 std::string instances(const std::string& name, const analyzer::TopList<analyzer::CallInstance>& list,
@@ -464,22 +503,38 @@ std::string instances(const std::string& name, const analyzer::TopList<analyzer:
   return section(name, list, order, table, width);
 }
 
+std::string receivers_cell(const analyzer::SignalLine& line) {
+  std::set<std::int64_t> pids;
+  std::vector<analyzer::SignalParty> receivers;
+  for (const auto& pair : line.pairs)
+    if (pids.insert(pair.receiver.pid.value_or(0)).second) receivers.push_back(pair.receiver);
+  return first_of(receivers, party_cell);
+}
+
+// A line for each sender and receiver of each signal; where these are too many, a line for each signal.
 std::string signals(const Summary& summary, TextWidth width) {
   TextTable table({{"signal"},
                    {"sent", Align::kRight},
                    {"ignored", Align::kRight},
                    {"delivered", Align::kRight},
                    {"by", Align::kLeft, Shrink::kMiddle},
+                   {"to", Align::kLeft, Shrink::kMiddle},
                    {"sent from", Align::kLeft, Shrink::kMiddle},
                    {"delivered in", Align::kLeft, Shrink::kMiddle}});
-  const auto sender = [](const analyzer::SignalLine::Sender& by) {
-    return by.pid ? fmt::format("{}[{}]", by.name.empty() ? "?" : by.name, *by.pid) : std::string("the kernel");
-  };
+  const auto sender = [](const analyzer::SignalLine::Sender& by) { return party_cell({by.pid, by.name}); };
   const auto place = [](const analyzer::SignalLine::Place& at) { return trigger_cell(at); };
-  for (const auto& line : summary.signals.lines)
-    table.add_row({syscalls::signal_name(line.number), number(line.sent), number(line.ignored), number(line.delivered),
-                   first_of(line.senders, sender), first_of(line.sent_from, place),
-                   first_of(line.interrupted_in, place)});
+  const auto row = [&](int signal, const auto& line, const std::string& by, const std::string& to) {
+    table.add_row({syscalls::signal_name(signal), number(line.sent), number(line.ignored), number(line.delivered), by,
+                   to, first_of(line.sent_from, place), first_of(line.interrupted_in, place)});
+  };
+  for (const auto& line : summary.signals.lines) {
+    if (!summary.signal_pairs_fit) {
+      row(line.number, line, first_of(line.senders, sender), receivers_cell(line));
+      continue;
+    }
+    for (const auto& pair : line.pairs)
+      row(line.number, pair, pair.sent == 0 ? "" : party_cell(pair.sender), party_cell(pair.receiver));
+  }
   return section("SIGNALS", summary.signals, "most frequent", table, width);
 }
 

@@ -210,10 +210,25 @@ std::vector<std::string> top_table(const TopPicture& picture, TopBy by, const st
   return fitting_table(by == TopBy::kThread ? thread_columns() : function_columns(), rows, width);
 }
 
+std::string top_empty(const TopPicture& picture, const TopChoice& choice) {
+  const bool nothing_runs = picture.processes == 0 && picture.calls == 0;
+  if (nothing_runs && !picture.waiting.empty()) return picture.waiting;
+  if (nothing_runs && picture.at_s > 0)
+    return "nothing of " + escape_terminal(picture.target) + " runs: waiting for it";
+  if (picture.seconds <= 0) return "counting";
+  if (top_line_count(picture, choice.by) != 0) return "no line has " + in_quotes(choice.lines.filter);
+  const std::string none = "no call ended in this time";
+  if (picture.processes == 0) return none;
+  return none + "; " + plural(picture.processes, "process") +
+         (picture.processes == 1 ? " computes or waits" : " compute or wait");
+}
+
 std::string top_text(const TopPicture& picture, const TopChoice& choice, std::size_t most, TextWidth width) {
   std::string text = top_title(picture, fmt::format("  {} lost", group_digits(picture.lost)), width.columns) + "\n\n";
   std::vector<std::size_t> places = top_places(picture, choice);
   const std::size_t matching = places.size();
+  if (top_line_count(picture, choice.by) == 0)
+    text += shorten("  " + top_empty(picture, choice), width.columns, Shrink::kEnd) + "\n";
   places.resize(std::min(most, matching));
   for (const std::string& line : top_table(picture, choice.by, places, width)) text += line + "\n";
   if (places.size() < matching) text += "  " + group_digits(matching - places.size()) + " more\n";

@@ -52,6 +52,8 @@ struct TopChoice {
 // those that tell the least are left out. Empty where `places` is.
 [[nodiscard]] std::vector<std::string> top_table(const TopPicture& picture, TopBy by,
                                                  const std::vector<std::size_t>& places, TextWidth width);
+// Why no line is shown.
+[[nodiscard]] std::string top_empty(const TopPicture& picture, const TopChoice& choice);
 // "call (i386)"; without the ABI where it is the usual one.
 [[nodiscard]] std::string top_call(const std::string& call, const std::string& abi);
 [[nodiscard]] std::string top_function(const live::CallLine& line);

@@ -45,16 +45,6 @@ ScreenLine state_line(const TopPicture& picture, const TopView& view, std::size_
   return {shorten(text, width, Shrink::kEnd), picture.lost == 0 ? Look::kPlain : Look::kReverse};
 }
 
-std::string empty_text(const TopPicture& picture, const TopView& view) {
-  const bool nothing_runs = picture.processes == 0 && picture.calls == 0;
-  if (nothing_runs && !picture.waiting.empty()) return picture.waiting;
-  if (nothing_runs && picture.at_s > 0)
-    return "nothing of " + escape_terminal(picture.target) + " runs: waiting for it";
-  if (picture.seconds <= 0) return "counting";
-  if (top_line_count(picture, view.choice.by) == 0) return "no call ended in this time";
-  return "no line has " + in_quotes(view.choice.lines.filter);
-}
-
 std::string selected_text(const TopPicture& picture, TopBy by, std::size_t place) {
   if (by == TopBy::kThread) {
     const live::ThreadLine& line = picture.threads[place];
@@ -79,7 +69,7 @@ std::string bottom_text(const TopPicture& picture, const TopView& view, const st
 // The lines between losses and the bottom; the selected one is always among them.
 std::vector<ScreenLine> table_lines(const TopPicture& picture, const TopView& view,
                                     const std::vector<std::size_t>& places, ScreenSize size) {
-  if (places.empty()) return {{}, {shorten("  " + empty_text(picture, view), size.columns, Shrink::kEnd)}};
+  if (places.empty()) return {{}, {shorten("  " + top_empty(picture, view.choice), size.columns, Shrink::kEnd)}};
   const std::size_t page = top_page(view, size.rows);
   const std::size_t selected = std::min(view.selected.value_or(0), places.size() - 1);
   const std::size_t first = selected < page ? 0 : selected - page + 1;

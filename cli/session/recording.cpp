@@ -12,6 +12,7 @@
 
 #include "analyzer/deadlock/deadlock.h"
 #include "cli/render/deadlock_render.h"
+#include "cli/render/no_calls.h"
 #include "cli/render/units.h"
 #include "cli/session/confined_load.h"
 #include "cli/session/live_printer.h"
@@ -59,6 +60,9 @@ void print_summary(const RecordVerbOptions& options, const tracer::RecordOutcome
   if (replaced) line += ", in place of an older file";
   std::fprintf(stderr, "%s\n", line.c_str());
   if (loaded.lost_beside != 0) std::fprintf(stderr, "%s\n", lost_beside_text(loaded.lost_beside).c_str());
+  if (loaded.events == 0 && loaded.lost == 0 && outcome.reason == tracer::StopReason::kFinished)
+    if (const std::string none = no_calls_text(options.calls); !none.empty())
+      std::fprintf(stderr, "  %s\n", none.c_str());
   if (const char* why = reason_text(outcome.reason, !options.command.empty()); *why != '\0')
     std::fprintf(stderr, "  tracing ended early: %s\n", why);
 }

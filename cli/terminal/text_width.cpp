@@ -32,7 +32,8 @@ std::string shorten(const std::string& text, std::size_t width, Shrink shrink) {
   if (full <= width || shrink == Shrink::kNever) return text;
   if (width == 0) return "";
   const std::size_t kept = width - 1;
-  const std::size_t head = shrink == Shrink::kMiddle ? (kept + 1) / 2 : kept;
+  const bool is_path = text.starts_with('/') && text.find(' ') == std::string::npos;
+  const std::size_t head = shrink == Shrink::kEnd ? kept : is_path ? 0 : (kept + 1) / 2;
   const std::size_t tail = kept - head;
   return text.substr(0, byte_offset(text, head)) + "…" + text.substr(byte_offset(text, full - tail));
 }

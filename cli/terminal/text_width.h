@@ -8,7 +8,7 @@
 
 namespace uscope::cli {
 
-// The part that a text loses if it is too wide.
+// The part that a text loses if it is too wide. A path loses its beginning instead of its middle.
 enum class Shrink { kNever, kMiddle, kEnd };
 
 // The columns that a text is laid out for. On a terminal, what is wider is cut or broken. Elsewhere nothing is cut: a

@@ -118,8 +118,11 @@ Result<analyzer::EventFilter> event_filter(const EventOptions& options) {
 
 Result<void> complete_times(const EventOptions& options, const analyzer::Catalog& catalog,
                             analyzer::EventFilter& filter) {
-  auto done = set_moment(options.since, catalog, filter.since_ns);
-  return done ? set_moment(options.until, catalog, filter.until_ns) : done;
+  if (auto done = set_moment(options.since, catalog, filter.since_ns); !done) return done;
+  if (auto done = set_moment(options.until, catalog, filter.until_ns); !done) return done;
+  if (filter.since_ns && filter.until_ns && *filter.since_ns > *filter.until_ns)
+    return Error{"--since " + options.since + " is after --until " + options.until, "exchange the two"};
+  return {};
 }
 
 Result<void> say_none_match(const std::string& file, const store::Database& database, const analyzer::Catalog& catalog,

@@ -26,7 +26,8 @@ void add_event_options(Verb& verb, EventOptions& options);
 // The filter that the options mean. Errors: values that mean nothing.
 [[nodiscard]] Result<analyzer::EventFilter> event_filter(const EventOptions& options);
 
-// The same, with --since and --until, which may be times by the clock: these need the trace.
+// The same, with --since and --until, which may be times by the clock: these need the trace. Errors: the
+// first is after the second.
 [[nodiscard]] Result<void> complete_times(const EventOptions& options, const analyzer::Catalog& catalog,
                                           analyzer::EventFilter& filter);
 

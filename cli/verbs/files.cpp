@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/path_filter.h"
@@ -64,9 +65,14 @@ Result<int> run_files(const FilesOptions& options) {
   query.callers = query.callers || !query.paths.empty();
   auto table = analyzer::read_files(*database, *catalog, query);
   if (!table) return table.error();
-  const FilesLayout layout{describe(query.order), catalog->processes.size() > 1, query.callers};
+  const std::string order = describe(query.order);
+  const FilesLayout layout{.order = order,
+                           .callers_order = query.order == FileOrder::kTime ? "with changes and then " + order : order,
+                           .several_processes = catalog->processes.size() > 1,
+                           .callers = query.callers,
+                           .failures_only = query.order == FileOrder::kFailures};
   Output out(stdout);
-  out.write(options.format == Format::kText ? files_text(*table, layout, text_width(stdout))
+  out.write(options.format == Format::kText ? files_text(std::move(*table), layout, text_width(stdout))
                                             : files_json(*table, query.callers));
   if (auto done = out.finish(); !done) return done.error();
   if (!table->any_path)

@@ -27,7 +27,7 @@ CREATE TABLE image(
   path TEXT NOT NULL, argv TEXT NOT NULL, name TEXT NOT NULL, names TEXT NOT NULL);
 CREATE TABLE thread(
   id INTEGER PRIMARY KEY, process_id INTEGER REFERENCES process(id), tid INTEGER, ns_tid INTEGER, name TEXT,
-  start_ns INTEGER, end_ns INTEGER);
+  start_ns INTEGER, end_ns INTEGER, left_ns INTEGER);
 CREATE TABLE module(
   id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT,
   class TEXT NOT NULL CHECK (class IN ('app', 'library', 'vdso', 'kernel', 'jit', 'unknown')));
@@ -94,16 +94,17 @@ CREATE TABLE object_total(
   kind_id INTEGER NOT NULL REFERENCES kind(id), process_id INTEGER REFERENCES process(id),
   image_id INTEGER REFERENCES image(id), trigger_frame_id INTEGER REFERENCES frame(id),
   folder_id INTEGER REFERENCES string(id), string_id INTEGER REFERENCES string(id),
-  part TEXT NOT NULL CHECK (part IN ('call', 'source')), errno INTEGER, events INTEGER NOT NULL,
-  total_ns INTEGER NOT NULL, bytes INTEGER NOT NULL);
+  part TEXT NOT NULL CHECK (part IN ('call', 'source', 'target')), errno INTEGER,
+  events INTEGER NOT NULL, total_ns INTEGER NOT NULL, bytes INTEGER NOT NULL, changes INTEGER NOT NULL,
+  last_event_id INTEGER NOT NULL REFERENCES event(id));
 CREATE TABLE gap(
   thread_id INTEGER NOT NULL REFERENCES thread(id), ts_ns INTEGER NOT NULL, dur_ns INTEGER NOT NULL,
   since TEXT NOT NULL CHECK (since IN ('call', 'tracing', 'thread')),
-  until TEXT NOT NULL CHECK (until IN ('call', 'tracing', 'thread')),
+  until TEXT NOT NULL CHECK (until IN ('call', 'tracing', 'left', 'thread')),
   before_event_id INTEGER REFERENCES event(id), after_event_id INTEGER REFERENCES event(id), doubtful INTEGER NOT NULL);
 CREATE TABLE gap_total(
   since TEXT NOT NULL CHECK (since IN ('call', 'tracing', 'thread')),
-  until TEXT NOT NULL CHECK (until IN ('call', 'tracing', 'thread')), before_kind_id INTEGER REFERENCES kind(id),
+  until TEXT NOT NULL CHECK (until IN ('call', 'tracing', 'left', 'thread')), before_kind_id INTEGER REFERENCES kind(id),
   before_stack_id INTEGER REFERENCES stack(id), after_kind_id INTEGER REFERENCES kind(id),
   after_stack_id INTEGER REFERENCES stack(id), gaps INTEGER NOT NULL, total_ns INTEGER NOT NULL,
   longest_ns INTEGER NOT NULL, ts_ns INTEGER NOT NULL, thread_id INTEGER NOT NULL REFERENCES thread(id),

@@ -266,6 +266,7 @@ Result<std::span<const DescriptorTracker::Named>> DescriptorTracker::observe(
     const usc_event& event, std::span<const trace::OrderedString> strings) {
   named_.clear();
   folder_ = {};
+  target_folder_ = {};
   if (!usable_ || event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return std::span<const Named>();
   if (auto done = apply_until(event.entry_ns); !done) return done.error();
   const CallFacts& facts = facts_[event.abi * syscalls::kSyscallNumbers + event.kind];
@@ -309,7 +310,7 @@ Result<void> DescriptorTracker::name_folders(const usc_event& event, const Descr
                                              const CallFacts& facts, std::span<const trace::OrderedString> strings) {
   for (const trace::OrderedString& path : strings) {
     const int arg = path.arg;
-    const bool is_object = arg == facts.object.path;
+    const bool is_object = arg == facts.object.path || arg == facts.object.target;
     const bool takes_folder = arg > 0 && letter_at(facts.letters, static_cast<std::size_t>(arg) - 1) == 'D';
     const bool is_relative = path.string_id && path.first != '/' && (path.flags & USC_STRING_REDACTED) == 0;
     if ((!is_object && !takes_folder) || !is_relative) continue;
@@ -321,7 +322,7 @@ Result<void> DescriptorTracker::name_folders(const usc_event& event, const Descr
     if (!hidden) return hidden.error();
     if (*hidden) continue;
     if (takes_folder && number == AT_FDCWD) named_.push_back({arg - 1, *folder});
-    if (is_object) folder_ = *folder;
+    if (is_object) (arg == facts.object.target ? target_folder_ : folder_) = *folder;
   }
   return {};
 }

@@ -54,6 +54,8 @@ class DescriptorTracker {
 
   // The folder that the relative path of the last observed call begins at; none: unknown, or the path is not relative.
   [[nodiscard]] trace::StringRowId folder() const { return folder_; }
+  // The same for its second path, ObjectArgs::target.
+  [[nodiscard]] trace::StringRowId target_folder() const { return target_folder_; }
 
  private:
   struct CallFacts {
@@ -222,6 +224,7 @@ class DescriptorTracker {
   Redactor redactor_;  // for names that are composed here
   std::vector<Named> named_;
   trace::StringRowId folder_;
+  trace::StringRowId target_folder_;
   // The last working directory that working_folder() has looked at.
   struct {
     trace::StringRowId folder{};

@@ -148,7 +148,8 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
   const Written written{.id = id,
                         .stack = stack,
                         .attached = attached,
-                        .facts = {.kind = *kind,
+                        .facts = {.event = id,
+                                  .kind = *kind,
                                   .process = task.process,
                                   .image = image,
                                   .trigger = trigger,
@@ -212,7 +213,8 @@ Result<void> EventWriter::end_gaps(std::optional<std::uint64_t> recorded_until) 
     std::optional<std::uint64_t> end = thread.end_ns ? thread.end_ns : thread.left_ns;
     if (!end) end = recorded_until;
     if (!end) continue;
-    const GapEdge until = thread.end_ns ? GapEdge::kThread : GapEdge::kTracing;
+    GapEdge until = thread.left_ns ? GapEdge::kLeft : GapEdge::kTracing;
+    if (thread.end_ns) until = GapEdge::kThread;
     if (auto done = end_gap(task_of(serial), *end, until, {}); !done) return done;
   }
   return {};

@@ -14,6 +14,8 @@ LastingText edge_name(GapEdge edge) {
   switch (edge) {
     case GapEdge::kTracing:
       return {"tracing"};
+    case GapEdge::kLeft:
+      return {"left"};
     case GapEdge::kThread:
       return {"thread"};
     default:

@@ -21,7 +21,7 @@ constexpr std::size_t kGapsKept = 1000;                       // of the longest
 constexpr std::size_t kMostGapPairs = std::size_t{1} << 16U;  // in memory
 
 // What a gap begins or ends with: a call's return or entry, the beginning or end of tracing, or the thread's own.
-enum class GapEdge : std::uint8_t { kCall, kTracing, kThread };
+enum class GapEdge : std::uint8_t { kCall, kTracing, kLeft, kThread };
 
 // A call beside a gap; nothing where there is none.
 struct GapCall {

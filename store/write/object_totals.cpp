@@ -13,13 +13,13 @@ std::size_t ObjectTotals::KeyHash::operator()(const Key& key) const noexcept {
   for (const std::uint64_t part :
        {static_cast<std::uint64_t>(key.process.value()), static_cast<std::uint64_t>(key.trigger.value()),
         static_cast<std::uint64_t>(key.error), static_cast<std::uint64_t>(key.name.value()),
-        static_cast<std::uint64_t>(key.folder.value()) << 1U | (key.is_source ? 1U : 0U)})
+        static_cast<std::uint64_t>(key.folder.value()) << 2U | static_cast<std::uint64_t>(key.part)})
     hash = (hash ^ hash >> 29U ^ part) * kFactor;
   return static_cast<std::size_t>(hash ^ hash >> 32U);
 }
 
 Result<void> ObjectTotals::prepare() {
-  auto rows = database_.rows("object_total", 11);
+  auto rows = database_.rows("object_total", 13);
   if (!rows) return rows.error();
   rows_ = std::move(*rows);
   return {};
@@ -28,26 +28,35 @@ Result<void> ObjectTotals::prepare() {
 Result<void> ObjectTotals::add(const Facts& call, const CallObject& object) {
   const std::uint64_t bytes = std::min(call.bytes, bytes_left_);
   bytes_left_ -= bytes;
-  Total& total =
-      totals_[{call.kind, call.process, call.image, call.trigger, object.folder, object.name, call.error, false}];
-  total.events++;
+  const auto total_of = [&](trace::StringRowId folder, trace::StringRowId name, std::int64_t error,
+                            Key::Part part) -> Total& {
+    Total& total = totals_[{call.kind, call.process, call.image, call.trigger, folder, name, error, part}];
+    total.events++;
+    total.last = call.event;
+    return total;
+  };
+  Total& total = total_of(object.folder, object.name, call.error, Key::Part::kCall);
+  total.changes += object.changes && call.error == 0;
   total.total_ns += call.duration;
   total.bytes += bytes;
   if (object.has_source) {
-    Total& source = totals_[{call.kind, call.process, call.image, call.trigger, {}, object.source, 0, true}];
-    source.events++;
+    Total& source = total_of({}, object.source, 0, Key::Part::kSource);
     source.bytes += bytes;
   }
+  if (object.has_target && call.error == 0)
+    total_of(object.target_folder, object.target, 0, Key::Part::kTarget).changes++;
   return totals_.size() >= most_ ? write() : Result<void>();
 }
 
 Result<void> ObjectTotals::write() {
   for (const auto& [key, total] : totals_) {
-    const LastingText part{key.is_source ? "source" : "call"};
+    const LastingText part{key.part == Key::Part::kCall     ? "call"
+                           : key.part == Key::Part::kSource ? "source"
+                                                            : "target"};
     auto done =
         rows_->add(key.kind, maybe_id(key.process), maybe_id(key.image), maybe_id(key.trigger), maybe_id(key.folder),
                    maybe_id(key.name), part, key.error ? std::optional(key.error) : std::nullopt, total.events,
-                   total.total_ns, total.bytes);
+                   total.total_ns, total.bytes, total.changes, total.last);
     if (!done) return done;
   }
   totals_.clear();

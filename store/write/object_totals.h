@@ -23,6 +23,10 @@ struct CallObject {
   bool is_about_any = false;    // false: the call takes no path and no descriptor
   bool has_source = false;      // it reads from another object than the one that it writes to
   trace::StringRowId source{};  // that one's name
+  bool has_target = false;      // it gives the object another name (rename, link), which is this one
+  trace::StringRowId target_folder{};
+  trace::StringRowId target{};
+  bool changes = false;  // the call changes the object, if it succeeds
 };
 
 class ObjectTotals {
@@ -33,6 +37,7 @@ class ObjectTotals {
   explicit ObjectTotals(DatabaseWriter& database, std::size_t most = kMost) : database_(database), most_(most) {}
 
   struct Facts {
+    EventRowId event;
     KindRowId kind;
     trace::ProcessId process;
     trace::ImageId image;
@@ -55,7 +60,7 @@ class ObjectTotals {
     trace::StringRowId folder;
     trace::StringRowId name;
     std::int64_t error = 0;
-    bool is_source = false;
+    enum class Part : std::uint8_t { kCall, kSource, kTarget } part = Part::kCall;
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
@@ -65,6 +70,8 @@ class ObjectTotals {
     std::uint64_t events = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t changes = 0;
+    EventRowId last;
   };
 
   DatabaseWriter& database_;

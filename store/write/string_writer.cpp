@@ -105,8 +105,12 @@ void StringWriter::find_object(const usc_event& event, std::span<const Descripto
         std::find_if(strings.begin(), strings.end(), [arg](const trace::OrderedString& one) { return one.arg == arg; });
     return arg < 0 || at == strings.end() ? trace::StringRowId() : at->string_id;
   };
+  object_.changes = args.changes || (args.open_flags >= 0 && syscalls::makes_anew(event.args[args.open_flags]));
   if (args.path >= 0) {
     object_.is_about_any = true;
+    object_.has_target = args.target >= 0;
+    object_.target = text(args.target);
+    if (object_.target) object_.target_folder = descriptors_.target_folder();
     object_.name = text(args.path);
     if (object_.name)
       object_.folder = descriptors_.folder();

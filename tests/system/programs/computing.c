@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Computes without end and without a call, once it has written its pid. A line comes for each SIGUSR1.
 //   loop: one thread
+//   between: computes for a while between two calls, and ends; writes nothing
 //   holder: a thread computes while it holds a mutex, a second one waits for the mutex, and the first thread joins both
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -14,6 +15,16 @@ static volatile unsigned long steps;
 
 static void compute(void) {
   for (;;) steps++;
+}
+
+static void compute_a_while(void) {
+  for (unsigned long n = 0; n < 50000000; n++) steps++;
+}
+
+__attribute__((noinline)) static void work(void) {
+  getppid();
+  compute_a_while();
+  getpgrp();
 }
 
 static void on_signal(int number) {
@@ -43,6 +54,10 @@ static void* hold(void* waiter) {
 
 int main(int argc, char** argv) {
   signal(SIGUSR1, on_signal);
+  if (argc > 1 && strcmp(argv[1], "between") == 0) {
+    work();
+    return 0;
+  }
   if (argc > 1 && strcmp(argv[1], "holder") == 0) {
     pthread_t holder;
     pthread_t waiter;

@@ -97,6 +97,22 @@ class Computing(AttachCase):
         gap = max((gap for gap in self.gaps() if gap["tid"] == pid), key=lambda gap: gap["ts_ns"])
         self.assertEqual((gap["until"], gap["before"]["call"], gap["after"]), ("tracing", "write", None))
 
+    def test_what_computes_between_two_calls_is_named(self):
+        recorded = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-q", "-o", self.db, "--", self.program, "between"],
+                                  capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(recorded.returncode, 0, recorded.stderr)
+        [gap] = [gap for gap in self.gaps() if gap["before"] and gap["before"]["call"] == "getppid"]
+        self.assertEqual((gap["after"]["call"], gap["within"]), ("getpgrp", {"function": "work", "module": self.program, "fallback": False}))
+        self.assertRegex(self.said_by("report"), r"getppid in work +getpgrp in work +work ")
+
+    def test_calls_that_nobody_makes_are_named(self):
+        recorded = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-e", "open", "-o", self.db, "--", self.program, "between"],
+                                  capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(recorded.returncode, 0, recorded.stderr)
+        said = "none of the calls of -e open was made; related calls: -e "
+        self.assertIn(said, recorded.stderr)
+        self.assertIn(said, self.said_by("report"))
+
     def test_who_waits_in_a_call_has_no_gap(self):
         process = self.start("sleep", str(WAIT))
         self.wait_for(lambda: None not in in_calls(process.pid).values(), "it does not sleep")

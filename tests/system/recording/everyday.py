@@ -44,6 +44,62 @@ time.sleep(0.2)
 """
 
 
+class Causes(unittest.TestCase):
+    """What stopped a program stands in the first three lines of ERRORS BY FILE; and who put a file in the place of another one."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="uscope-causes-")
+        self.addCleanup(folder.cleanup)
+        self.work = os.path.realpath(folder.name)
+        self.db = os.path.join(self.work, "trace.db")
+
+    def record(self, *command):
+        subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-o", self.db, "--", *command], cwd=self.work, check=False, capture_output=True,
+                       timeout=120 * SLOWNESS)
+
+    def read(self, *words):
+        return json.loads(subprocess.run([USCOPE, *words, "--format", "json"], check=True, capture_output=True,
+                                         timeout=60 * SLOWNESS).stdout)
+
+    def write(self, name, text):
+        with open(os.path.join(self.work, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def assert_told(self, ending, *command):
+        self.record(*command)
+        first = [line["object"] or "" for line in self.read("report", self.db)["errors_by_file"]["lines"][:3]]
+        self.assertTrue(any(name.endswith(ending) for name in first), first)
+
+    def test_a_missing_library(self):
+        self.write("zz.c", "int zz(void) { return 0; }\n")
+        self.write("a.c", "int zz(void);\nint main(void) { return zz(); }\n")
+        compiler = "cc"
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", "libzz.so", "zz.c"], cwd=self.work, check=True)
+        subprocess.run([compiler, "-o", "a.out", "a.c", "-L.", "-lzz"], cwd=self.work, check=True)
+        os.unlink(os.path.join(self.work, "libzz.so"))
+        self.assert_told("libzz.so", "./a.out")
+        [line] = [line for line in self.read("report", self.db)["errors_by_file"]["lines"] if line["object"] == "libzz.so"]
+        self.assertGreater(len(line["objects"]), 1)
+        self.assertEqual(sum(one["events"] for one in line["objects"]), line["events"])
+
+    def test_a_missing_file_of_python(self):
+        self.write("app.py", "import json\njson.load(open('settings.json'))\n")
+        self.assert_told("/settings.json", sys.executable, "app.py")
+
+    def test_a_missing_file_of_a_command_in_a_script(self):
+        self.write("run.sh", "cat names.txt | sort\nls > /dev/null\n")
+        self.assert_told("/names.txt", "bash", "run.sh")
+
+    def test_who_renamed_onto_a_file(self):
+        self.write("F", "one\n")
+        self.record("bash", "-c", "cat F; sed -i s/one/two/ F; cat F")
+        found = self.read("files", self.db, "--path", os.path.join(self.work, "F"))
+        [file] = found["files"]
+        self.assertEqual(file["changes"], 1)
+        first = found["callers"]["lines"][0]
+        self.assertEqual((first["process"], first["changes"], first["call"].startswith("rename")), ("sed", 1, True), first)
+
+
 class Everyday(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -158,7 +158,7 @@ class Recorded(unittest.TestCase):
         self.assertFalse([line for part in ("calls", "waits", "triggers") for line in report[part]["lines"] if "SIG" in line["call"]])
         text = command(USCOPE, "report", self.path).stdout
         self.assertRegex(text, r"\nSIGNALS .*\n +signal +sent")
-        self.assertRegex(text, r"\n +SIGCHLD +3 +2 +1 +the kernel +end_child")
+        self.assertRegex(text, r"\n +SIGCHLD +3 +2 +1 +the kernel +\S+\[\d+\] +end_child")
         for words in (("tree", self.path), ("files", self.path), ("diff", "--normal", self.path, "--abnormal", self.path),
                       ("deadlock", self.path)):
             command(USCOPE, *words)

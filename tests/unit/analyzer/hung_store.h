@@ -58,6 +58,7 @@ struct MadeThread {
   int process = 1;
   int ns_tid = 0;     // 0: tid
   double ended = -1;  // seconds from the start
+  double left = -1;   // the trace; likewise
   double took = -1;   // seconds; it returned
   std::string abi = "x86_64";
 };
@@ -213,7 +214,8 @@ class HungStore {
     ids_[thread.tid] = threads_;
     out_ += "INSERT INTO thread VALUES(" + id + "," + std::to_string(thread.process) + "," +
             std::to_string(thread.tid) + "," + std::to_string(thread.ns_tid ? thread.ns_tid : thread.tid) + "," +
-            quote(thread.name) + ",1," + (thread.ended < 0 ? "NULL" : at(thread.ended)) + ");";
+            quote(thread.name) + ",1," + (thread.ended < 0 ? "NULL" : at(thread.ended)) + "," +
+            (thread.left < 0 ? "NULL" : at(thread.left)) + ");";
     if (thread.call.empty()) return;
     const MadeProcess& process = trace_.processes.at(static_cast<std::size_t>(thread.process - 1));
     const double end = process.ended < 0 ? 30 : process.ended;

@@ -54,7 +54,7 @@ inline void write_run(const std::filesystem::path& path, const MadeRun& run) {
   std::string sql =
       "INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) "
       "VALUES(1, 100, 100, NULL, 1, NULL, NULL, NULL, 0);"
-      "INSERT INTO thread VALUES(1, 1, 100, 100, 'worker', 1, NULL);"
+      "INSERT INTO thread VALUES(1, 1, 100, 100, 'worker', 1, NULL, NULL);"
       "INSERT INTO module VALUES(1, " +
       quoted(run.module.path) + ", " + (run.module.build_id.empty() ? "NULL" : quoted(run.module.build_id)) +
       ", 'app'),"

@@ -51,9 +51,9 @@ INSERT INTO image VALUES
    'script>', CAST(x'HOSTILE' AS TEXT)),
   (5, 5, 1000510000000, '/usr/bin/true', '["true"]', 'true', '["true"]');
 INSERT INTO thread VALUES
-  (1, 1, 100, 1, 'make', 1000000000000, NULL), (2, 1, 110, 11, 'worker', 1000150000000, NULL),
-  (3, 2, 101, 2, 'gcc', 1000200000000, NULL), (4, 3, 102, 3, 'make', 1000300000000, NULL),
-  (5, 4, 103, 4, CAST(x'HOSTILE' AS TEXT), 1000400000000, NULL), (6, 5, 104, 5, 'true', 1000500000000, NULL);
+  (1, 1, 100, 1, 'make', 1000000000000, NULL, NULL), (2, 1, 110, 11, 'worker', 1000150000000, NULL, NULL),
+  (3, 2, 101, 2, 'gcc', 1000200000000, NULL, NULL), (4, 3, 102, 3, 'make', 1000300000000, NULL, NULL),
+  (5, 4, 103, 4, CAST(x'HOSTILE' AS TEXT), 1000400000000, NULL, NULL), (6, 5, 104, 5, 'true', 1000500000000, NULL, NULL);
 
 INSERT INTO module VALUES
   (1, '/usr/bin/make', 'aa', 'app'), (2, '/usr/lib/x86_64-linux-gnu/libc.so.6', 'bb', 'library'),
@@ -166,7 +166,8 @@ INSERT INTO object_total SELECT c.kind_id,
   CASE k.name WHEN 'openat' THEN (SELECT string_id FROM event_string s WHERE s.event_id = c.id AND arg = 0) END,
   (SELECT string_id FROM event_string s WHERE s.event_id = c.id AND arg = (k.name = 'openat')) AS object, 'call',
   iif(failed, -result, NULL) AS error, count(*), coalesce(sum(dur_ns), 0),
-  coalesce(sum(result) FILTER (WHERE result > 0 AND k.name IN ('read', 'write')), 0)
+  coalesce(sum(result) FILTER (WHERE result > 0 AND k.name IN ('read', 'write')), 0),
+  count(*) FILTER (WHERE k.name = 'write' AND NOT failed), max(c.id)
   FROM counted c JOIN kind k ON k.id = c.kind_id WHERE k.name IN ('read', 'write', 'openat', 'close')
   GROUP BY 1, 2, 3, 4, 5, 6, 8;
 DROP VIEW counted;

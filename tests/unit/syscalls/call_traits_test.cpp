@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "syscalls/call_traits.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -89,6 +90,28 @@ TEST(CallTraits, ACallIsAboutItsPathItsAddressOrItsDescriptor) {
   for (const char* name : {"getpid", "getcwd", "futex", "fork", "memfd_create"}) EXPECT_FALSE(of(name).any()) << name;
   EXPECT_EQ(of("fstatat64", USC_ABI_I386).path, 1);
   EXPECT_EQ(of("read", USC_ABI_I386).descriptor, 0);
+}
+
+TEST(CallTraits, ARenameAndALinkGiveANewName) {
+  EXPECT_EQ(of("rename").path, 0);
+  EXPECT_EQ(of("rename").target, 1);
+  EXPECT_EQ(of("rename").target_folder, -1);
+  EXPECT_EQ(of("renameat2").path, 1);
+  EXPECT_EQ(of("renameat2").target, 3);
+  EXPECT_EQ(of("renameat2").target_folder, 2);
+  EXPECT_EQ(of("linkat", USC_ABI_I386).target, 3);
+  for (const char* name : {"openat", "symlinkat", "mount", "read"}) EXPECT_EQ(of(name).target, -1) << name;
+}
+
+TEST(CallTraits, SomeCallsChangeTheirObject) {
+  for (const char* name : {"write", "sendfile", "ftruncate", "rename", "symlink", "unlinkat", "creat", "fchmod"})
+    EXPECT_TRUE(of(name).changes) << name;
+  for (const char* name : {"read", "openat", "link", "stat", "close", "fsync"}) EXPECT_FALSE(of(name).changes) << name;
+  EXPECT_EQ(of("open").open_flags, 1);
+  EXPECT_EQ(of("openat", USC_ABI_I386).open_flags, 2);
+  EXPECT_TRUE(makes_anew(O_WRONLY | O_TRUNC));
+  EXPECT_TRUE(makes_anew(O_RDWR | O_CREAT | O_EXCL));
+  EXPECT_FALSE(makes_anew(O_RDWR | O_CREAT));
 }
 
 TEST(CallTraits, SomeCallsOpen) {

@@ -21,7 +21,6 @@
 #define SIGNAL_CODE_IO (-5)
 #define SIGNAL_CODE_KERNEL 0x80
 
-#define PF_IO_WORKER 0x00000010 /* include/linux/sched.h */
 /* Signals that by default end nothing: SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH. */
 #define HARMLESS_SIGNALS                                                                                               \
 	(1ull << 17 | 1ull << 18 | 1ull << 19 | 1ull << 20 | 1ull << 21 | 1ull << 22 | 1ull << 23 | 1ull << 28)

@@ -95,6 +95,10 @@ TEST_F(DeadlockTest, AThreadThatMakesNoCallComputes) {
   HungTrace some = trace;
   some.meta["calls"] = "futex,poll";
   EXPECT_TRUE(diagnose(some).computing.empty());
+  // One that has left the trace makes calls that are not recorded.
+  HungTrace left = trace;
+  left.threads[3].left = left.threads[4].left = 2;
+  EXPECT_TRUE(diagnose(left).computing.empty());
   // Since its last call.
   HungTrace called = trace;
   called.threads[3] = elsewhere(103, "busy", "write");

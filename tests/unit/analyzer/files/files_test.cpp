@@ -71,10 +71,10 @@ TEST_F(FilesTest, OneObjectIsOneLine) {
       (3, 'sendfile', 'syscall', 'x86_64', 40), (4, 'connect', 'syscall', 'x86_64', 42), (5, 'write', 'syscall', 'x86_64', 1);
     INSERT INTO string VALUES(1, '/srv'), (2, './a'), (3, '/srv/a'), (4, 'inet:127.0.0.1:80'),
       (5, 'socket:[to inet:127.0.0.1:80]'), (6, '');
-    INSERT INTO object_total VALUES (1, NULL, NULL, NULL, 1, 2, 'call', NULL, 1, 10, 0), (2, NULL, NULL, NULL, NULL, 3, 'call', NULL, 1, 20, 30),
-      (2, NULL, NULL, NULL, NULL, 3, 'call', 2, 1, 0, 0),
-      (2, NULL, 7, NULL, NULL, 3, 'call', NULL, 1, 5, 4), (3, NULL, NULL, NULL, NULL, 5, 'call', NULL, 1, 40, 50), (3, NULL, NULL, NULL, NULL, 3, 'source', NULL, 1, 0, 50),
-      (4, NULL, NULL, NULL, NULL, 4, 'call', 2, 1, 1, 0), (5, NULL, NULL, NULL, 3, 6, 'call', NULL, 1, 2, 9);)sql");
+    INSERT INTO object_total VALUES (1, NULL, NULL, NULL, 1, 2, 'call', NULL, 1, 10, 0, 0, 1), (2, NULL, NULL, NULL, NULL, 3, 'call', NULL, 1, 20, 30, 0, 1),
+      (2, NULL, NULL, NULL, NULL, 3, 'call', 2, 1, 0, 0, 0, 1),
+      (2, NULL, 7, NULL, NULL, 3, 'call', NULL, 1, 5, 4, 0, 1), (3, NULL, NULL, NULL, NULL, 5, 'call', NULL, 1, 40, 50, 0, 1), (3, NULL, NULL, NULL, NULL, 3, 'source', NULL, 1, 0, 50, 0, 1),
+      (4, NULL, NULL, NULL, NULL, 4, 'call', 2, 1, 1, 0, 0, 1), (5, NULL, NULL, NULL, 3, 6, 'call', NULL, 1, 2, 9, 0, 1);)sql");
   const FileTable found = table(test::open_store(folder_ / "made.db"), {});
   EXPECT_EQ(names(found), (Names{"socket:[to inet:127.0.0.1:80]", "/srv/a"}));
   const FileLine& socket = found.files.lines[0];
@@ -92,6 +92,28 @@ TEST_F(FilesTest, OneObjectIsOneLine) {
   EXPECT_EQ(file.bytes_written, 9U);
   EXPECT_EQ(file.total_ns, 37U);
   EXPECT_EQ(found.all.calls, 7U);
+}
+
+// Who renamed a file onto the path has changed it, and comes before those that read it for longer.
+TEST_F(FilesTest, WhoChangedAFileComesFirst) {
+  test::write_store(folder_ / "renamed.db", R"sql(
+    INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0), (2, 'rename', 'syscall', 'x86_64', 82);
+    INSERT INTO string VALUES(1, '/srv'), (2, 'a'), (3, '/srv/a.tmp'), (4, '/srv/a');
+    INSERT INTO object_total VALUES (1, NULL, NULL, NULL, NULL, 4, 'call', NULL, 3, 900, 30, 0, 1),
+      (2, NULL, NULL, NULL, NULL, 3, 'call', NULL, 1, 7, 0, 1, 2), (2, NULL, NULL, NULL, 1, 2, 'target', NULL, 1, 0, 0, 1, 2);)sql");
+  const store::Database store = test::open_store(folder_ / "renamed.db");
+  const FileTable found = table(store, {.paths = {"/srv/a"}, .callers = true});
+  ASSERT_EQ(found.files.lines.size(), 1U);
+  EXPECT_EQ(found.files.lines[0].changes, 1U);
+  EXPECT_EQ(found.files.lines[0].calls, 3U);
+  ASSERT_EQ(found.callers.lines.size(), 2U);
+  EXPECT_EQ(found.callers.lines[0].call, "rename");
+  EXPECT_EQ(found.callers.lines[0].changes, 1U);
+  EXPECT_EQ(found.callers.lines[1].call, "read");
+  EXPECT_EQ(table(store, {.order = FileOrder::kBytes, .callers = true}).callers.lines[0].call, "read");
+  const FileTable all = table(store, {});
+  EXPECT_EQ(all.all.calls, 4U);  // the rename once
+  EXPECT_EQ(all.all.total_ns, 907U);
 }
 
 // By process, whatever its programs; with its name at the time.
@@ -128,14 +150,16 @@ TEST_F(FilesTest, CallersAreListedWhereWanted) {
 }
 
 TEST_F(FilesTest, WhatCallsFailedAtIsListed) {
-  const FileTable found = table(open(), {});
-  ASSERT_EQ(found.failed.lines.size(), 4U);
-  for (const FailedLine& line : found.failed.lines) EXPECT_EQ(line.events, 1U);
-  EXPECT_EQ(found.failed.lines[1].call, "openat");
-  EXPECT_EQ(found.failed.lines[1].error, "ENOENT");
-  EXPECT_EQ(found.failed.lines[1].name, "/etc/passwd");
-  EXPECT_EQ(found.failed.lines[2].name, "/tmp/c");
-  EXPECT_EQ(found.failed.lines[3].error, "EAGAIN");
+  EXPECT_EQ(table(open(), {}).failed.lines.total, 0U);
+  const auto found = table(open(), {.failed = true}).failed.lines;
+  ASSERT_EQ(found.lines.size(), 4U);
+  Names names;
+  for (const FailedLine& line : found.lines) {
+    EXPECT_EQ(line.events, 1U);
+    names.push_back(line.call + " " + line.error + " " + line.name.value_or("?"));
+  }
+  // The compiler failed, and asked for /tmp/c last.
+  EXPECT_EQ(names, (Names{"openat ENOENT /tmp/c", "openat ENOENT /etc/passwd", "openat EPERM ?", "read EAGAIN ?"}));
 }
 
 TEST_F(FilesTest, NamesNearThePathAreOffered) {
@@ -150,7 +174,7 @@ TEST_F(FilesTest, WaitingIsNoWork) {
   test::write_store(folder_ / "waits.db", R"sql(
     INSERT INTO kind VALUES(1, 'epoll_wait', 'syscall', 'x86_64', 232), (2, 'read', 'syscall', 'x86_64', 0);
     INSERT INTO string VALUES(1, 'anon_inode:[eventpoll]'), (2, '/a');
-    INSERT INTO object_total VALUES (1, NULL, NULL, NULL, NULL, 1, 'call', NULL, 1, 1000, 0), (2, NULL, NULL, NULL, NULL, 2, 'call', NULL, 1, 10, 5);)sql");
+    INSERT INTO object_total VALUES (1, NULL, NULL, NULL, NULL, 1, 'call', NULL, 1, 1000, 0, 0, 1), (2, NULL, NULL, NULL, NULL, 2, 'call', NULL, 1, 10, 5, 0, 1);)sql");
   const FileTable found = table(test::open_store(folder_ / "waits.db"), {});
   EXPECT_EQ(names(found), (Names{"/a", "anon_inode:[eventpoll]"}));
   EXPECT_EQ(found.all.total_ns, 1010U);
@@ -160,7 +184,7 @@ TEST_F(FilesTest, WaitingIsNoWork) {
 // A store from elsewhere.
 TEST_F(FilesTest, DanglingIdsAreSurvived) {
   test::write_store(folder_ / "odd.db",
-                    "INSERT INTO object_total VALUES(77, 76, 78, 75, 79, 80, 'call', 2, -5, 2, 3);");
+                    "INSERT INTO object_total VALUES(77, 76, 78, 75, 79, 80, 'call', 2, -5, 2, 3, 0, 1);");
   const FileTable found = table(test::open_store(folder_ / "odd.db"), {});
   EXPECT_EQ(names(found), (Names{"?"}));
   EXPECT_EQ(found.all.calls, 0U);

@@ -67,7 +67,7 @@ INSERT INTO module VALUES(1, '/usr/bin/app', 'aa', 'app'), (2, '/usr/lib/libc.so
   (3, '/usr/lib/libplug.so.1', 'cc', 'library');
 INSERT INTO process(id, pid, ns_pid, start_ns, uses_io_uring) VALUES(1, 100, 100, 1, 0);
 INSERT INTO image VALUES(1, 1, 1, '/usr/bin/app', '[]', 'app', '[\"app\"]');
-INSERT INTO thread VALUES(1, 1, 100, 100, 'app', 1, NULL);
+INSERT INTO thread VALUES(1, 1, 100, 100, 'app', 1, NULL, NULL);
 INSERT INTO kind VALUES(1, 'read', 'syscall', 'x86_64', 0);
 INSERT INTO frame VALUES(1, 2, 16, 'read', 1, NULL, NULL, 0), (2, 3, 16, 'load', 1, NULL, NULL, 0),
   (3, 1, 16, 'main', 1, NULL, NULL, 0), (4, 2, 0, '(cut)', NULL, NULL, NULL, 0), (5, 3, 32, 'inlined', 1, NULL, NULL, 1);

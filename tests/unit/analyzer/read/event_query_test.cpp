@@ -120,14 +120,14 @@ TEST_F(EventQuery, TheCallerCanStop) {
 TEST(EventQueryPaths, ARelativePathCountsWithItsFolder) {
   const test::TemporaryFolder folder;
   test::write_store(folder / "paths.db", R"sql(
-    INSERT INTO thread VALUES(1, NULL, 1, 1, 'a', 0, NULL);
+    INSERT INTO thread VALUES(1, NULL, 1, 1, 'a', 0, NULL, NULL);
     INSERT INTO kind VALUES(1, 'openat', 'syscall', 'x86_64', 257), (2, 'read', 'syscall', 'x86_64', 0);
     INSERT INTO event VALUES(1, 1, 1, 'returned', 1, NULL, 1, 3, NULL, -100, 1, 0, 0, 0, 0),
       (2, 2, 1, 'returned', 1, NULL, 2, 3, NULL, 3, 1, 0, 0, 0, 0), (3, 3, 1, 'returned', 1, NULL, 1, 3, NULL, -100, 1, 0, 0, 0, 0);
     INSERT INTO string VALUES(1, '/srv'), (2, 'index.html'), (3, '/srv/index.html'), (4, 'other');
     INSERT INTO event_string VALUES(1, 0, 1, 0, 2), (1, 1, 2, 0, 0), (2, 0, 3, 0, 2), (3, 0, 1, 0, 2), (3, 1, 4, 0, 0);
-    INSERT INTO object_total VALUES(1, NULL, NULL, NULL, 1, 2, 'call', NULL, 1, 1, 0), (1, NULL, NULL, NULL, 1, 4, 'call', NULL, 1, 1, 0),
-      (2, NULL, NULL, NULL, NULL, 3, 'call', NULL, 1, 1, 3);)sql");
+    INSERT INTO object_total VALUES(1, NULL, NULL, NULL, 1, 2, 'call', NULL, 1, 1, 0, 0, 1), (1, NULL, NULL, NULL, 1, 4, 'call', NULL, 1, 1, 0, 0, 1),
+      (2, NULL, NULL, NULL, NULL, 3, 'call', NULL, 1, 1, 3, 0, 1);)sql");
   const auto database = test::open_store(folder / "paths.db");
   const auto found = [&](const std::string& glob) {
     Ids ids;
@@ -206,7 +206,7 @@ TEST(EventQueryWays, AllFindTheSame) {
   const test::TemporaryFolder folder;
   const std::string rows = R"sql(
     INSERT INTO process(id, pid, ns_pid, parent_id, start_ns, end_ns, exit_code, exit_signal, uses_io_uring) VALUES(1, 100, 1, NULL, 0, NULL, NULL, NULL, 0), (2, 200, 2, NULL, 0, NULL, NULL, NULL, 0);
-    INSERT INTO thread VALUES(1, 1, 100, 1, 'a', 0, NULL), (2, 1, 101, 2, 'b', 0, NULL), (3, 2, 200, 3, 'c', 0, NULL);
+    INSERT INTO thread VALUES(1, 1, 100, 1, 'a', 0, NULL, NULL), (2, 1, 101, 2, 'b', 0, NULL, NULL), (3, 2, 200, 3, 'c', 0, NULL, NULL);
     INSERT INTO module VALUES(1, '/bin/x', NULL, 'app');
     INSERT INTO frame VALUES(1, 1, 1, 'main', 0, NULL, NULL, 0), (2, 1, 2, 'm*', 0, NULL, NULL, 0), (3, 1, 3, 'leaf', 0, NULL, NULL, 0);
     INSERT INTO stack VALUES(1, 2, 'root', 1, 0, 'main;leaf'), (2, 1, 'root', 2, 0, 'm*'), (3, 1, 'root', 3, 0, 'leaf');

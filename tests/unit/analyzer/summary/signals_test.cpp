@@ -38,6 +38,14 @@ TEST_F(SignalsSummary, OneLineForEachSignal) {
   EXPECT_EQ(term.senders[0].pid, 100);
   EXPECT_EQ(term.senders[0].name, "worker");
   EXPECT_EQ(term.senders[0].sent, 2U);
+  ASSERT_EQ(term.pairs.size(), 2U);
+  EXPECT_EQ(term.pairs[0].sender.pid, 100);
+  EXPECT_EQ(term.pairs[0].receiver.pid, 101);
+  EXPECT_EQ(term.pairs[0].delivered, 1U);
+  EXPECT_EQ(term.pairs[0].sent_from[0].function, "run_job");
+  EXPECT_EQ(term.pairs[0].interrupted_in[0].function, "compile");
+  EXPECT_EQ(term.pairs[1].receiver.pid, 900);
+  EXPECT_EQ(term.pairs[1].delivered, 0U);
   EXPECT_EQ(term.sent_from[0].function, "run_job");
   EXPECT_EQ(term.sent_from[0].events, 2U);
   EXPECT_EQ(term.interrupted_in[0].function, "compile");

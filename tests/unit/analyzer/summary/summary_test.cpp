@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/summary/summary.h"
 
+#include <algorithm>
+
 #include "tests/unit/analyzer/sample_trace.h"
 
 namespace uscope::analyzer {
@@ -194,6 +196,42 @@ TEST_F(SummaryTest, GapsAreSummedByTheCallsAroundThem) {
   EXPECT_EQ(reads.longest.after->event_id, EventRowId(3));
   EXPECT_EQ(summary(2).gap_pairs.lines.size(), 2U);
   EXPECT_EQ(summary(2).gap_pairs.total, 7U);
+}
+
+TEST_F(SummaryTest, GapsAreWithinAFunction) {
+  const Summary s = summary();
+  const auto reads = std::find_if(s.gaps.lines.begin(), s.gaps.lines.end(), [](const GapLine& line) {
+    return line.before && line.before->event_id == EventRowId(3);
+  });
+  ASSERT_NE(reads, s.gaps.lines.end());
+  ASSERT_TRUE(reads->within);
+  EXPECT_EQ(reads->within->function, "helper");
+  EXPECT_EQ(reads->within->module, "/usr/bin/make");
+  EXPECT_FALSE(s.gaps.lines[0].within);  // its stacks are broken
+  EXPECT_FALSE(s.gaps.lines[1].within);  // another program runs after it
+  EXPECT_FALSE(s.gaps.lines[2].within);  // it has one end
+}
+
+TEST_F(SummaryTest, GapsThatLookAlikeAreOneLine) {
+  test::write_store(path(), std::string(test::kSampleRows) + R"sql(
+INSERT INTO frame VALUES(9, 1, 8250, 'run_job', 58, '/src/job.c', 44, 0);
+INSERT INTO stack VALUES(5, 2, 'root', 9, 0, 'main;run_job');
+INSERT INTO stack_frame VALUES(5, 0, 0, 9, 'user'), (5, 1, 0, 4, 'user'), (5, 2, 0, 5, 'user');
+INSERT INTO event VALUES(15, 1000135000000, 1000, 'returned', 1, 2, 1, 5, 5, 3, 140000000000000, 100, 0, 0, 0),
+  (16, 1000137000000, 1000, 'returned', 1, 2, 1, 5, 5, 3, 140000000000000, 100, 0, 0, 0);)sql" +
+                                test::kCountEvents);
+  const Summary s = summary();
+  EXPECT_EQ(s.gap_pairs.total, s.gap_places.list.total + 1);
+  EXPECT_TRUE(s.gap_places.all);
+  const auto reads = std::find_if(s.gap_places.list.lines.begin(), s.gap_places.list.lines.end(), [](const auto& line) {
+    return line.longest.within && line.longest.within->function == "run_job" && line.longest.after->call == "read";
+  });
+  ASSERT_NE(reads, s.gap_places.list.lines.end());
+  EXPECT_EQ(reads->gaps, 2U);  // 4 to 15 and 15 to 16, from different places
+  EXPECT_EQ(reads->longest.before->event_id, EventRowId(4));
+  EXPECT_EQ(reads->total_ns, 4'996'000 + 1'999'000);
+  EXPECT_EQ(summary(1).gap_places.list.lines.size(), 1U);
+  EXPECT_EQ(summary(1).gap_places.list.total, s.gap_places.list.total);
 }
 
 TEST_F(SummaryTest, FilesAreListed) {

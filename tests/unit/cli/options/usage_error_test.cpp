@@ -30,6 +30,13 @@ class UsageTest : public CommandTest {
   }
 };
 
+TEST_F(UsageTest, HelpAndVersionAreWordsToo) {
+  EXPECT_EQ(output({"help"}), output({"--help"}));
+  EXPECT_EQ(output({"help", "report"}), output({"report", "--help"}));
+  EXPECT_EQ(output({"version"}), output({"--version"}));
+  expect_refused({"help", "reprot"}, "uscope has no verb reprot", "did you mean report?");
+}
+
 TEST_F(UsageTest, AMisspeltVerbIsGuessed) {
   expect_refused({}, "no verb is given", "`uscope --help` lists the verbs");
   expect_refused({"reprot", "sample.db"}, "uscope has no verb reprot", "did you mean report?");

@@ -55,6 +55,7 @@ TEST(Shorten, CountsCodePoints) {
   EXPECT_EQ(display_width("µs…"), 3U);
   EXPECT_EQ(shorten("µµµµµµ", 4, Shrink::kEnd), "µµµ…");
   EXPECT_EQ(shorten("abcdefgh", 5, Shrink::kMiddle), "ab…gh");
+  EXPECT_EQ(shorten("/usr/lib/file", 6, Shrink::kMiddle), "…/file");
   EXPECT_EQ(shorten("abc", 3, Shrink::kEnd), "abc");
   EXPECT_EQ(shorten("abc", 0, Shrink::kEnd), "");
   EXPECT_EQ(shorten("abc", 2, Shrink::kNever), "abc");

@@ -162,7 +162,11 @@ TEST(TopScreen, NothingToShowIsExplained) {
   picture.processes = 1;
   EXPECT_EQ(top_screen(picture, {}, {60, 15})[3].text, "  counting");
   picture.seconds = 1;
-  EXPECT_EQ(top_screen(picture, {}, {60, 15})[3].text, "  no call ended in this time");
+  EXPECT_EQ(top_screen(picture, {}, {60, 15})[3].text, "  no call ended in this time; 1 process computes or waits");
+  picture.processes = 12;
+  const std::string none = "  no call ended in this time; 12 processes compute or wait";
+  EXPECT_EQ(top_screen(picture, {}, {60, 15})[3].text, none);
+  EXPECT_NE(top_text(picture, {}, 20, 110).find("\n" + none + "\n"), std::string::npos);
 }
 
 TEST(TopScreen, ASmallTerminalIsToldWhatItLacks) {

@@ -87,15 +87,58 @@ TEST_F(EventsTest, AnEventIsShownWithItsStackAmongItsNeighbours) {
 }
 
 TEST_F(EventsTest, NoEventIsAnEmptyDocument) {
-  const Finished json = uscope({"events", "sample.db", "--format", "json", "--pid", "4711"});
+  const Finished json = uscope({"events", "sample.db", "--format", "json", "--pid", "105"});
   EXPECT_EQ(json.code, 0);
   expect_schema(json.out, "events");
   EXPECT_EQ(Json::parse(json.out)["events"].size(), 0U);
-  const Finished text = uscope({"events", "sample.db", "--pid", "4711"});
+  const Finished text = uscope({"events", "sample.db", "--pid", "105"});
   EXPECT_EQ(text.code, 0);
   EXPECT_EQ(text.out, "");
   for (const Finished& run : {json, text})
     EXPECT_TRUE(run.err.ends_with("\nuscope: no event of sample.db matches\n")) << run.err;
+}
+
+TEST_F(EventsTest, ProcessesThatDoNotOccurAreListed) {
+  const std::string err = uscope({"events", "sample.db", "-p", "4"}).err;
+  EXPECT_NE(
+      err.find("uscope: the trace has no process 4; those in it: 100 make, 101 gcc, 102 make, 103 script>, 104 true"),
+      std::string::npos)
+      << err;
+  EXPECT_NE(uscope({"events", "sample.db", "-p", "4", "-p", "5"}).err.find("none of these processes; those in it: 100"),
+            std::string::npos);
+  EXPECT_EQ(uscope({"events", "sample.db", "-p", "4", "-p", "100"}).err.find("those in it"), std::string::npos);
+  std::string rows = "INSERT INTO meta VALUES('start_ns', '1');";
+  for (int pid = 1; pid <= 23; pid++)
+    rows += "INSERT INTO process(id, pid, ns_pid, uses_io_uring) VALUES(" + std::to_string(pid) + ", " +
+            std::to_string(pid) + ", 1, 0);";
+  write_store(folder_ / "many.db", rows);
+  EXPECT_NE(uscope({"events", "many.db", "-p", "99"}).err.find(", 20 ? and 3 more\n"), std::string::npos);
+}
+
+TEST_F(EventsTest, TimesThatHoldNothingAreNamed) {
+  const Finished exchanged = uscope({"events", "sample.db", "--since", "2s", "--until", "1s"});
+  EXPECT_EQ(exchanged.code, 2);
+  EXPECT_NE(exchanged.err.find("--since 2s is after --until 1s"), std::string::npos) << exchanged.err;
+  EXPECT_EQ(uscope({"events", "sample.db", "--since", "1s", "--until", "1s"}).code, 0);
+  const Finished late = uscope({"events", "sample.db", "--since", "100s"});
+  EXPECT_EQ(late.code, 0);
+  EXPECT_TRUE(late.err.ends_with("uscope: --since is after the end of the trace, which is 2.000000 s long\n"))
+      << late.err;
+  EXPECT_EQ(uscope({"events", "sample.db", "--since", "1.9s"}).err.find("--since"), std::string::npos);
+}
+
+TEST_F(EventsTest, SignalsThatWereNotRecordedAreExplained) {
+  const std::string none = "uscope: the trace has no signals: `record --signals` records them";
+  EXPECT_TRUE(uscope({"events", "sample.db", "-e", "SIGTERM"}).err.ends_with(none + "\n"));
+  write_store(folder_ / "kill.db", std::string(kSampleRows) + R"sql(
+INSERT INTO kind VALUES(30, 'kill', 'syscall', 'x86_64', 62);
+INSERT INTO event VALUES(201, 1001000000000, 5, 'returned', 1, 2, 30, 0, 1, 101, 15, 0, 0, 0, 0);)sql" +
+                                       kCountEvents);
+  EXPECT_TRUE(
+      uscope({"events", "kill.db", "-e", "SIGTERM"}).err.ends_with(none + "; calls in it that send some: kill (1)\n"));
+  write_store(folder_ / "signals.db", "INSERT INTO meta VALUES('start_ns', '1'), ('signals', '1');");
+  EXPECT_TRUE(
+      uscope({"events", "signals.db", "-e", "SIGTERM"}).err.ends_with("uscope: the trace has none of these signals\n"));
 }
 
 TEST_F(EventsTest, CallsThatDoNotOccurHaveRelatives) {

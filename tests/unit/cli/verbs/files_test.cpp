@@ -43,6 +43,15 @@ TEST_F(CommandTest, FilesAreChosen) {
   EXPECT_EQ(uscope({"files", "sample.db", "--sort", "name"}).code, 2);
 }
 
+TEST_F(CommandTest, FilesByFailuresAreThoseThatHaveAny) {
+  const std::string text = output({"files", "sample.db", "--sort", "failures"});
+  EXPECT_TRUE(text.starts_with("FILES  4, the 3 with most failures:\n")) << text;
+  EXPECT_NE(text.find("/etc/passwd"), std::string::npos) << text;
+  EXPECT_EQ(text.find("red"), std::string::npos) << text;
+  EXPECT_EQ(output({"files", "sample.db", "--sort", "failures", "--path", "*red*"}), "FILES  none with a failure\n");
+  EXPECT_EQ(Json::parse(output({"files", "sample.db", "--sort", "failures", "--format", "json"}))["files"].size(), 4U);
+}
+
 // Who used it: the process, the call, and the function.
 TEST_F(CommandTest, APathIsShownWithItsCallers) {
   const std::string text = output({"files", "sample.db", "--path", "passwd"});

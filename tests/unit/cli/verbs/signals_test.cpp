@@ -11,6 +11,14 @@ namespace {
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
+// Each run of blanks as one blank.
+std::string squeezed(const std::string& text) {
+  std::string out;
+  for (const char letter : text)
+    if (letter != ' ' || out.empty() || out.back() != ' ') out += letter;
+  return out;
+}
+
 class SignalsCommand : public CommandTest {
  protected:
   SignalsCommand() { write_store(folder_ / "s.db", std::string(kSampleRows) + kSignalRows + kCountEvents); }
@@ -82,10 +90,27 @@ TEST_F(SignalsCommand, ReportHasATable) {
   const std::string text = output({"report", "s.db"});
   const std::size_t at = text.find("SIGNALS  3");
   ASSERT_NE(at, std::string::npos) << text;
-  EXPECT_NE(text.find("  SIGTERM     2                   1  worker[100]  run_job    compile\n", at), std::string::npos)
-      << text.substr(at);
-  EXPECT_NE(text.find("  SIGCHLD     1        1             the kernel\n", at), std::string::npos) << text.substr(at);
+  const std::string receiver = "\\x1b[31mred\\x0a\\xff;</script>";
+  for (const std::string& row :
+       {"SIGTERM 1 worker[100] " + receiver + "[900] run_job",
+        std::string("SIGTERM 1 1 worker[100] gcc[101] run_job compile"),
+        std::string("SIGCHLD 1 1 the kernel make[100]"), "SIGSEGV 1 1 the kernel " + receiver + "[103] " + receiver})
+    EXPECT_NE(squeezed(text.substr(at)).find("\n " + row + "\n"), std::string::npos) << text.substr(at);
+  const std::string merged = squeezed(output({"report", "s.db", "--top", "3"}));
+  EXPECT_NE(merged.find("\n SIGTERM 2 1 worker[100] gcc[101] +1 run_job compile\n"), std::string::npos) << merged;
   EXPECT_EQ(output({"report", "sample.db"}).find("SIGNALS"), std::string::npos);
+}
+
+TEST_F(SignalsCommand, ReportSaysWhoEndedAProcess) {
+  write_store(folder_ / "k.db", std::string(kSampleRows) + kSignalRows + kCountEvents + R"sql(
+UPDATE process SET exit_code = NULL, exit_signal = 15 WHERE pid = 101;
+UPDATE process SET exit_code = NULL, exit_signal = 11 WHERE pid = 103;)sql");
+  EXPECT_NE(output({"report", "k.db"}).find(" SIGTERM by worker[100] "), std::string::npos);
+  const Json report = Json::parse(output({"report", "k.db", "--format", "json"}));
+  for (const Json& process : report["processes"]["lines"]) {
+    const bool by_worker = process["pid"] == 101;
+    EXPECT_EQ(process["ended_by"], by_worker ? Json({{"pid", 100}, {"name", "worker"}}) : Json()) << process;
+  }
 }
 
 TEST_F(SignalsCommand, OtherReadersTakeThem) {

@@ -93,6 +93,47 @@ TEST_F(ObjectsTest, ATransferBetweenTwoCountsAtBoth) {
             "/copy|call|1|5|50\n/page|source|1|0|50");
 }
 
+// A rename counts at the old name, and as a change at the new one, too; one that failed changed nothing.
+TEST_F(ObjectsTest, ARenameCountsAtBothNames) {
+  call("rename", 0, {});
+  text(0, "a.tmp");
+  text(1, "a");
+  call("renameat2", 0, {.a0 = static_cast<std::uint64_t>(AT_FDCWD), .a2 = static_cast<std::uint64_t>(AT_FDCWD)});
+  text(1, "/b.tmp");
+  text(3, "b");
+  call("link", 0, {});
+  text(0, "/old");
+  text(1, "/new");
+  call("rename", -13, {});
+  text(0, "/c.tmp");
+  text(1, "/c");
+  load();
+  EXPECT_EQ(rows("SELECT kind.name, f.value, s.value, part, events, changes, last_event_id, total_ns FROM object_total "
+                 "JOIN kind ON kind.id = kind_id LEFT JOIN string f ON f.id = folder_id JOIN string s ON s.id = "
+                 "string_id ORDER BY last_event_id, part"),
+            "rename|/www|a.tmp|call|1|1|1|5\nrename|/www|a|target|1|1|1|0\n"
+            "renameat2|-|/b.tmp|call|1|1|2|5\nrenameat2|/www|b|target|1|1|2|0\n"
+            "link|-|/old|call|1|0|3|5\nlink|-|/new|target|1|1|3|0\n"
+            "rename|-|/c.tmp|call|1|0|4|5");
+}
+
+TEST_F(ObjectsTest, ChangesAreCounted) {
+  for (const auto& [flags, result] : {std::pair(O_RDONLY, 3), {O_WRONLY | O_TRUNC, 4}, {O_CREAT, 5}, {O_TRUNC, -13}}) {
+    call("openat", result, {.a0 = static_cast<std::uint64_t>(AT_FDCWD), .a2 = static_cast<std::uint64_t>(flags)});
+    text(1, "/a");
+  }
+  call("write", 7, {.a0 = 4});
+  call("write", -28, {.a0 = 4});
+  call("read", 7, {.a0 = 4});
+  call("unlink", 0, {});
+  text(0, "/a");
+  load();
+  EXPECT_EQ(
+      rows("SELECT kind.name, sum(events), sum(changes) FROM object_total JOIN kind ON kind.id = kind_id GROUP BY "
+           "1 ORDER BY 1"),
+      "openat|4|1\nread|1|0\nunlink|1|1\nwrite|2|1");
+}
+
 TEST_F(ObjectsTest, ADescriptorBehindAnEmptyPathIsItsFile) {
   open("/data", 3);
   call("newfstatat", 0, {.a0 = 3});
@@ -151,7 +192,8 @@ TEST(ObjectTotalsTest, ManyObjectsAreWrittenInParts) {
   ObjectTotals totals(*database, 4);
   ASSERT_TRUE(totals.prepare());
   for (int i = 0; i < 100; i++)
-    ASSERT_TRUE(totals.add({.kind = KindRowId(1U),
+    ASSERT_TRUE(totals.add({.event = EventRowId(1),
+                            .kind = KindRowId(1U),
                             .process = {},
                             .image = {},
                             .trigger = {},
