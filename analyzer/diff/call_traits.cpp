@@ -27,6 +27,11 @@ syscalls::Transfer transfer_of_kind(std::string_view kind) {
   return syscalls::transfer_of(without_abi(kind));
 }
 
+bool waits_for_tasks(std::string_view kind) {
+  const std::string_view call = without_abi(kind);
+  return call == "wait4" || call == "waitid" || call == "waitpid" || call.starts_with("futex");
+}
+
 bool is_passing(std::string_view kind, std::int64_t error) {
   if (error == EAGAIN || error == EINTR || error == EINPROGRESS || error == EALREADY) return true;
   return error == ETIMEDOUT && waits(kind);

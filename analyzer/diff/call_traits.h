@@ -12,6 +12,9 @@ namespace uscope::analyzer {
 // Whether the call's count and duration depend on when other threads and peers act.
 [[nodiscard]] bool waits(std::string_view kind);
 
+// Whether the call waits for processes or threads, whose time is known, too.
+[[nodiscard]] bool waits_for_tasks(std::string_view kind);
+
 // Whether an error only means "not yet": EAGAIN, EINTR, EINPROGRESS, EALREADY; for calls that wait also ETIMEDOUT.
 [[nodiscard]] bool is_passing(std::string_view kind, std::int64_t error);
 

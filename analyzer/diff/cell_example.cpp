@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kSampled = 1000;
 constexpr std::size_t kErrorsSampled = 20'000;  // failed calls are rarer, and all of them may be of interest
 constexpr std::size_t kOfOneStack = 200;
+constexpr std::int64_t kOfOneStackCounted = 20'000;
 constexpr std::int64_t kMostStacks = 4096;
 constexpr std::size_t kThreadsShown = 8;
 constexpr std::size_t kStringsShown = 8;
@@ -67,6 +68,14 @@ std::string events_sql(const CellEvents& which) {
   return sql + " LIMIT ?3";
 }
 
+// Of a cell's events on one stack: how many there are, their time, and the first one's id.
+std::string usual_stack_sql(const CellEvents& which) {
+  std::string from = "event e";
+  if (which.never_returned) from = "notable_event n JOIN event e ON n.list = 'open' AND e.id = n.event_id";
+  return "SELECT count(*), coalesce(sum(dur_ns), 0), min(id) FROM (SELECT e.dur_ns, e.id FROM " + from +
+         " WHERE e.stack_id IS ?1 AND +e.kind_id = ?2" + (which.error ? " AND e.result = ?4" : "") + " LIMIT ?3)";
+}
+
 std::vector<ArgumentValue> most(const std::map<std::string, std::uint64_t>& counts) {
   std::vector<ArgumentValue> list;
   list.reserve(counts.size());
@@ -115,7 +124,59 @@ Result<CellExample> CellLookup::first(const CellEvents& which) {
     if (!some) return some.error();
     if (!some->empty()) id = some->front().id;
   }
-  return example_of(id);
+  auto example = example_of(id);
+  if (!example || which.error == kUnconnected) return example;
+  auto usual = usual_stack(which, false);
+  if (!usual) return usual.error();
+  if (!usual->stack) return example;
+  auto text = folded(usual->stack);
+  if (!text) return text.error();
+  example->stack = std::move(*text);
+  example->event_id = usual->first;
+  return example;
+}
+
+Result<std::string> CellLookup::slowest_stack(const Cell& cell, bool never_returned) {
+  auto usual = usual_stack({.cell = &cell, .never_returned = never_returned}, !never_returned);
+  if (!usual) return usual.error();
+  return folded(usual->stack);
+}
+
+Result<std::string> CellLookup::folded(StackRowId stack) {
+  auto query = database_.prepare("SELECT folded FROM stack WHERE id = ?1");
+  if (!query) return query.error();
+  query->bind(1, stack);
+  std::string found;
+  auto done = each(*query, [&](const SqlRow& row) { found = text(row, 0); });
+  if (!done) return done.error();
+  return found;
+}
+
+Result<CellLookup::UsualStack> CellLookup::usual_stack(const CellEvents& which, bool by_time) {
+  UsualStack usual;
+  if (stack_work_left_ <= 0) return usual;
+  const WorkBudget budget(database_.handle(), stack_work_left_, kMostForErrors);
+  auto query = database_.prepare(usual_stack_sql(which));
+  if (!query) return query.error();
+  for (const CellSource& source : which.cell->sources) {
+    auto stacks = stacks_of(source);
+    if (!stacks && !budget.spent()) return stacks.error();
+    if (!stacks) break;
+    for (const auto& stack : *stacks) {
+      if (!stack) continue;
+      query->bind(1, *stack);
+      query->bind(2, source.kind_id);
+      query->bind(3, kOfOneStackCounted);
+      if (which.error) query->bind(4, -*which.error);
+      auto done = each(*query, [&](const SqlRow& row) {
+        const std::int64_t here = row.integer(by_time ? 1 : 0);
+        if (here > usual.most) usual = {*stack, EventRowId(row.integer(2)), here};
+      });
+      if (!done && !budget.spent()) return done.error();
+      if (!done) return usual;
+    }
+  }
+  return usual;
 }
 
 Result<CellExample> CellLookup::example_of(EventRowId event) {
@@ -161,21 +222,26 @@ Result<void> CellLookup::thread_of(SampledEvent& event) {
   return each(*query, [&](const SqlRow& row) { event.thread = text(row, 0); });
 }
 
+Result<std::vector<std::optional<StackRowId>>> CellLookup::stacks_of(const CellSource& source) {
+  std::vector<std::optional<StackRowId>> stacks(source.stack_ids.begin(), source.stack_ids.end());
+  if (!stacks.empty()) return stacks;
+  auto query = database_.prepare("SELECT id FROM stack WHERE trigger_frame_id IS ?1 LIMIT ?2");
+  if (!query) return query.error();
+  query->bind(1, source.trigger_frame_id);
+  query->bind(2, kMostStacks);
+  auto done = each(*query, [&](const SqlRow& row) { stacks.emplace_back(row.integer(0)); });
+  if (!done) return done.error();
+  if (!source.trigger_frame_id) stacks.emplace_back(std::nullopt);
+  return stacks;
+}
+
 Result<void> CellLookup::source_events(const CellEvents& which, const CellSource& source,
                                        std::vector<SampledEvent>& found) {
-  std::vector<std::optional<StackRowId>> stacks(source.stack_ids.begin(), source.stack_ids.end());
-  if (stacks.empty()) {
-    auto query = database_.prepare("SELECT id FROM stack WHERE trigger_frame_id IS ?1 LIMIT ?2");
-    if (!query) return query.error();
-    query->bind(1, source.trigger_frame_id);
-    query->bind(2, kMostStacks);
-    auto done = each(*query, [&](const SqlRow& row) { stacks.emplace_back(row.integer(0)); });
-    if (!done) return done;
-    if (!source.trigger_frame_id) stacks.emplace_back(std::nullopt);
-  }
+  auto stacks = stacks_of(source);
+  if (!stacks) return stacks.error();
   auto query = database_.prepare(events_sql(which));
   if (!query) return query.error();
-  for (const auto& stack : stacks) {
+  for (const auto& stack : *stacks) {
     if (found.size() >= most_of(which)) break;
     query->bind(1, stack);
     query->bind(2, source.kind_id);

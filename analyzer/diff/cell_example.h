@@ -36,8 +36,12 @@ class CellLookup {
   // Both must outlive the object.
   CellLookup(const store::Database& database, const RunFacts& facts) : database_(database), facts_(facts) {}
 
-  // The first event, and the place that it was called from.
+  // When the first event was, and the stack of most events, as far as bounded work tells; else that of the first event.
   Result<CellExample> first(const CellEvents& which);
+  // The folded stack in which the cell's calls that returned spent most time, or that most of the others have; empty:
+  // none.
+  Result<std::string> slowest_stack(const Cell& cell, bool never_returned);
+  Result<std::string> folded(StackRowId stack);
   Result<CellExample> example_of(EventRowId event);
 
   // Events by id: about 1000 at most, 20,000 with an error. The work is bounded, for one cell and for all cells
@@ -60,6 +64,14 @@ class CellLookup {
   Result<EventSample> sample(const CellEvents& which);
 
  private:
+  struct UsualStack {
+    StackRowId stack;
+    EventRowId first;       // its first event
+    std::int64_t most = 0;  // events, or ns
+  };
+  // `by_time`: with most time instead of most events.
+  Result<UsualStack> usual_stack(const CellEvents& which, bool by_time);
+  Result<std::vector<std::optional<StackRowId>>> stacks_of(const CellSource& source);
   Result<void> source_events(const CellEvents& which, const CellSource& source, std::vector<SampledEvent>& found);
   Result<void> thread_of(SampledEvent& event);
 
@@ -68,6 +80,7 @@ class CellLookup {
   std::optional<store::Statement> strings_;
   std::int64_t texts_left_ = 400'000;  // events whose texts are looked up: some seconds
   std::int64_t work_left_ = 600;       // in units of WorkBudget: some seconds
+  std::int64_t stack_work_left_ = 600;
 };
 
 // Threads with most events first; then the arguments whose share exceeds that in `other` most.

@@ -12,6 +12,7 @@
 #include "analyzer/diff/cell_example.h"
 #include "analyzer/diff/connections.h"
 #include "analyzer/diff/failing_arguments.h"
+#include "analyzer/diff/time_spent.h"
 #include "analyzer/read/app_modules.h"
 #include "support/text.h"
 
@@ -22,6 +23,7 @@ struct Side {
   std::vector<store::Database> stores;
   std::vector<RunFacts> facts;
   std::vector<Matrix> matrices;
+  std::vector<RunTime> times;
 };
 
 // Adds to `matched` how many modules match --app-module.
@@ -61,6 +63,9 @@ Result<void> read_matrices(const DiffOptions& options, const OffsetTrust& trust,
     const std::size_t run = side.matrices.size() - 1;
     if (auto done = find_unconnected(database, side.facts[run], side.matrices[run]); !done)
       return done.error().in(database.path().string());
+    auto time = read_run_time(database, side.facts[run], side.matrices[run], options.by, options.names, trust);
+    if (!time) return time.error().in(database.path().string());
+    side.times.push_back(std::move(*time));
   }
   return {};
 }
@@ -258,6 +263,47 @@ Result<RankedList<ChangedEntry>> explain_changed(const std::vector<ChangedCell>&
   return list;
 }
 
+// The stack of a place, from the run in which it took most time.
+Result<TimeEntry> explain_place(const PlaceShift& shift, const Side& side, std::vector<CellLookup>& lookups) {
+  TimeEntry entry{.shift = shift, .file = {}, .stack = {}};
+  const TimeSpent* most = nullptr;
+  std::size_t run = 0;
+  for (std::size_t i = 0; i < side.times.size(); i++) {
+    const auto found = side.times[i].places.find(shift.place);
+    if (found == side.times[i].places.end() || (most && found->second.ns <= most->ns)) continue;
+    most = &found->second;
+    run = i;
+  }
+  if (!most) return entry;
+  entry.file = side.facts[run].file;
+  Result<std::string> stack = std::string();
+  if (shift.place.outside) {
+    stack = lookups[run].folded(most->longest_stack);
+  } else if (const auto cell = side.matrices[run].cells.find(shift.place.call);
+             cell != side.matrices[run].cells.end()) {
+    const bool hangs = most->ns > 2 * static_cast<double>(cell->second.total_ns);
+    stack = lookups[run].slowest_stack(cell->second, hangs);
+  }
+  if (!stack) return stack.error();
+  entry.stack = std::move(*stack);
+  return entry;
+}
+
+// Moves the places of `time`.
+Result<RankedList<TimeEntry>> explain_places(TimeChanges& time, std::size_t lines, const Side& normal,
+                                             const Side& abnormal, Explainer& explainer) {
+  RankedList<TimeEntry> list;
+  list.total = time.places.size();
+  for (const PlaceShift& shift : cut(time.places, lines)) {
+    const bool more = shift.time.change() >= 0;
+    auto entry = explain_place(shift, more ? abnormal : normal, more ? explainer.abnormal() : explainer.normal());
+    if (!entry) return entry.error();
+    list.entries.push_back(std::move(*entry));
+  }
+  time.places.clear();
+  return list;
+}
+
 void add_warnings(const DiffOptions& options, const std::set<std::string>& nameless, const CellChanges& changes,
                   Diff& diff) {
   auto& warnings = diff.warnings;
@@ -278,6 +324,7 @@ void add_warnings(const DiffOptions& options, const std::set<std::string>& namel
       warnings.push_back(
           fmt::format("{} is cut to the first {} of {}: --top 0 has all", name, shown, group_digits(total)));
   };
+  note_cut("time", diff.places.entries.size(), diff.places.total);
   note_cut("only_in_normal", diff.normal_only.entries.size(), diff.normal_only.total);
   note_cut("only_in_abnormal", diff.abnormal_only.entries.size(), diff.abnormal_only.total);
   note_cut("changed", diff.changed.entries.size(), diff.changed.total);
@@ -314,6 +361,10 @@ Result<Diff> diff(const DiffOptions& options) {
   result.tested = changes.tested;
   result.by_work = !options.per.empty();
   Explainer explainer(normal, abnormal);
+  result.time = compare_time(normal.times, abnormal.times);
+  auto places = explain_places(result.time, options.lines, normal, abnormal, explainer);
+  if (!places) return places.error();
+  result.places = std::move(*places);
   auto normal_only = explain_only(entries_of(changes.normal_only), options.lines, true, explainer);
   if (!normal_only) return normal_only.error();
   std::vector<OnlyEntry> entries = entries_of(changes.abnormal_only);

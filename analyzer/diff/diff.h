@@ -16,6 +16,7 @@
 #include "analyzer/diff/identity.h"
 #include "analyzer/diff/matrix.h"
 #include "analyzer/diff/run_facts.h"
+#include "analyzer/diff/time_shift.h"
 #include "analyzer/diff/transfers.h"
 #include "support/result.h"
 
@@ -41,9 +42,9 @@ struct ArgumentValue {
 // An example of a cell, from the run that has most of its events.
 struct CellExample {
   std::string file;                      // of the run
-  EventRowId event_id;                   // its first event there
-  std::string stack;                     // the first event's stack, folded: root first, `;`. Empty: none
-  std::optional<std::int64_t> first_ns;  // time of the first event since the start of the run
+  EventRowId event_id;                   // the first event with that stack there
+  std::string stack;                     // of most events of those looked at, folded: root first, `;`. Empty: none
+  std::optional<std::int64_t> first_ns;  // time of the cell's first event since the start of the run
   std::vector<std::string> threads;      // names; first the threads with most of the examined events
   std::vector<ArgumentValue> strings;    // most distinctive ones first
   std::uint64_t looked_at = 0;           // number of events that threads and strings come from
@@ -60,6 +61,12 @@ struct ChangedEntry {
   CellExample example;
 };
 
+struct TimeEntry {
+  PlaceShift shift;
+  std::string file;   // the run that the stack is from: of the side where the place takes more time, the one with most
+  std::string stack;  // where most of the time is; outside of calls, of the next call or the one before. Empty: none
+};
+
 template <typename Entry>
 struct RankedList {
   std::vector<Entry> entries;
@@ -71,6 +78,8 @@ struct Diff {
   std::vector<RunFacts> abnormal;
   bool tested = false;  // tested across runs; if false, ranked by effect alone
   bool by_work = false;
+  TimeChanges time;  // without `places`, which are in `places`
+  RankedList<TimeEntry> places;
   RankedList<OnlyEntry> normal_only;
   RankedList<OnlyEntry> abnormal_only;
   RankedList<ChangedEntry> changed;

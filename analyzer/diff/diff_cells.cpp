@@ -80,6 +80,12 @@ double transfers(const CellOfRuns& runs) {
   return sum;
 }
 
+double mean_calls(const CellOfRuns& runs) {
+  double sum = 0;
+  for (const Cell* cell : runs) sum += cell ? events_of(*cell) : 0;
+  return sum / static_cast<double>(runs.size());
+}
+
 double geometric_mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += std::log(value);
@@ -112,10 +118,15 @@ class Comparison {
         only(row, any(row.normal), {.key = row.key}, events_of);
         continue;
       }
+      const std::size_t before = changed_.size();
       outcomes(row);
       changed_rate(row);
       changed_latency(row);
       changed_bytes(row);
+      for (std::size_t i = before; i < changed_.size(); i++) {
+        changed_[i].first.calls_before = mean_calls(row.normal);
+        changed_[i].first.calls_after = mean_calls(row.abnormal);
+      }
     }
     judge();
     return std::move(changes_);

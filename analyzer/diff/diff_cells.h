@@ -68,6 +68,8 @@ struct ChangedCell {
   // kRate: per second or unit of work. kLatency: median ns. kBytes: of a call that succeeded. Others: share of calls.
   double before = 0;
   double after = 0;
+  double calls_before = 0;  // of a run, mean
+  double calls_after = 0;
   double effect = 1;          // after / before
   std::optional<double> q{};  // false discovery rate; none: not tested
   double score = 0;

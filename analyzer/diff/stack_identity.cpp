@@ -100,7 +100,26 @@ std::uint32_t StackIdentity::by_path(const Stack& stack) {
   return last ? number_of(std::move(caller)) : 0;
 }
 
+Result<std::unordered_map<StackRowId, std::uint32_t>> StackIdentity::by_trigger() {
+  std::unordered_map<StackRowId, std::uint32_t> numbers;
+  FrameRowId frame;
+  std::uint32_t number = 0;
+  auto done = each_row(database_,
+                       "SELECT s.id, f.id, f.function, f.module_id FROM stack s JOIN frame f "
+                       "ON f.id = s.trigger_frame_id ORDER BY f.id",
+                       [&](const SqlRow& row) {
+                         if (const FrameRowId next(row.integer(1)); next != frame) {
+                           frame = next;
+                           number = number_of(caller(row.text(2), ModuleRowId(row.integer(3))));
+                         }
+                         numbers[StackRowId(row.integer(0))] = number;
+                       });
+  if (!done) return done.error();
+  return numbers;
+}
+
 Result<std::unordered_map<StackRowId, std::uint32_t>> StackIdentity::stacks(const MatrixBy& by) {
+  if (by.space == MatrixBy::Space::kFunction) return by_trigger();
   if (auto done = read_frames(); !done) return done.error();
   std::unordered_map<StackRowId, std::uint32_t> numbers;
   Stack stack;

@@ -58,6 +58,7 @@ class StackIdentity {
 
   Result<void> read_frames();
   std::uint32_t number_of(Caller caller);
+  Result<std::unordered_map<StackRowId, std::uint32_t>> by_trigger();
   std::uint32_t by_depth(const Stack& stack, std::size_t depth);
   std::uint32_t by_path(const Stack& stack);
   [[nodiscard]] const Module* module_of(FrameRowId frame_id) const;

@@ -96,19 +96,13 @@ Result<void> read_slowest(const store::Database& database, const Catalog& catalo
                     keep, calls);
 }
 
-GapEdge edge_of(std::string_view name) {
-  if (name == "tracing") return GapEdge::kTracing;
-  if (name == "left") return GapEdge::kLeft;
-  return name == "thread" ? GapEdge::kThread : GapEdge::kCall;
-}
-
 // From seven columns of gap or gap_total.
 SingleGap gap_of(const SqlRow& row, int column) {
   return {.thread = ThreadRowId(row.integer(column)),
           .ts_ns = row.integer(column + 1),
           .ns = row.integer(column + 2),
-          .since = edge_of(row.text(column + 3)),
-          .until = edge_of(row.text(column + 4)),
+          .since = gap_edge(row.text(column + 3)),
+          .until = gap_edge(row.text(column + 4)),
           .before = EventRowId(row.integer(column + 5)),
           .after = EventRowId(row.integer(column + 6))};
 }
@@ -144,6 +138,12 @@ Result<void> read_gap_totals(const store::Database& database, EventTotals& total
 }
 
 }  // namespace
+
+GapEdge gap_edge(std::string_view name) {
+  if (name == "tracing") return GapEdge::kTracing;
+  if (name == "left") return GapEdge::kLeft;
+  return name == "thread" ? GapEdge::kThread : GapEdge::kCall;
+}
 
 std::uint64_t KindTotals::percentile(double percent) const {
   if (timed == 0) return 0;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/read/catalog.h"
@@ -44,6 +45,9 @@ struct ThreadTotals {
 
 // What a gap begins or ends with: a call's return or entry, the beginning or end of tracing, or the thread's own.
 enum class GapEdge { kCall, kTracing, kLeft, kThread };
+
+// From the columns `since` and `until` of gap and gap_total.
+[[nodiscard]] GapEdge gap_edge(std::string_view name);
 
 struct SingleGap {
   ThreadRowId thread;

@@ -76,6 +76,52 @@ ordered_json only_list(const analyzer::RankedList<analyzer::OnlyEntry>& list) {
   return limited(list.total, std::move(entries));
 }
 
+ordered_json time_of_side(const analyzer::TimeOfSide& time) {
+  return {{"mean_ns", time.mean}, {"least_ns", time.least}, {"most_ns", time.most}};
+}
+
+ordered_json time_shift(const analyzer::TimeShift& time) {
+  return {{"normal", time_of_side(time.normal)},
+          {"abnormal", time_of_side(time.abnormal)},
+          {"change_ns", time.change()},
+          {"q", time.q ? ordered_json(*time.q) : ordered_json()}};
+}
+
+// A call beside a gap, or what is there instead of one.
+ordered_json gap_end(const analyzer::CellKey& call, analyzer::GapEdge edge) {
+  if (!call.kind.empty()) return key(call);
+  if (edge == analyzer::GapEdge::kLeft) return "left";
+  return edge == analyzer::GapEdge::kTracing ? "tracing" : "thread";
+}
+
+ordered_json time_lines(const analyzer::RankedList<analyzer::TimeEntry>& list) {
+  ordered_json lines = ordered_json::array();
+  for (const analyzer::TimeEntry& entry : list.entries) {
+    const analyzer::TimePlace& place = entry.shift.place;
+    const analyzer::TimeShift& time = entry.shift.time;
+    ordered_json line{{"where", place.outside ? "outside" : "inside"},
+                      {"call", place.outside ? ordered_json() : key(place.call)},
+                      {"after", place.outside ? gap_end(place.call, place.since) : ordered_json()},
+                      {"before", place.outside ? gap_end(place.next, place.until) : ordered_json()}};
+    line.update(time_shift(time));
+    line["normal"]["times"] = time.normal.times;
+    line["abnormal"]["times"] = time.abnormal.times;
+    line["example_stack"] = name_or_null(entry.stack);
+    line["example_file"] = json_value(entry.file);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+ordered_json time_json(const analyzer::Diff& diff) {
+  return {{"notable", diff.time.notable},
+          {"run", time_shift(diff.time.length)},
+          {"inside", time_shift(diff.time.inside)},
+          {"outside", time_shift(diff.time.outside)},
+          {"total", diff.places.total},
+          {"lines", time_lines(diff.places)}};
+}
+
 ordered_json changed_list(const analyzer::RankedList<analyzer::ChangedEntry>& list) {
   ordered_json entries = ordered_json::array();
   for (const auto& [cell, example] : list.entries) {
@@ -84,6 +130,8 @@ ordered_json changed_list(const analyzer::RankedList<analyzer::ChangedEntry>& li
     entry["normal"] = cell.before;
     entry["abnormal"] = cell.after;
     entry["effect"] = cell.effect;
+    entry["normal_calls"] = cell.calls_before;
+    entry["abnormal_calls"] = cell.calls_after;
     entry["q"] = cell.q ? ordered_json(*cell.q) : ordered_json();
     add_example(entry, example);
     entries.push_back(std::move(entry));
@@ -141,6 +189,7 @@ std::string diff_json(const analyzer::Diff& diff) {
   const ordered_json value{{"normal", runs(diff.normal)},
                            {"abnormal", runs(diff.abnormal)},
                            {"warnings", warnings},
+                           {"time", time_json(diff)},
                            {"ended_differently", endings_list(diff.endings)},
                            {"only_in_abnormal", only_list(diff.abnormal_only)},
                            {"changed", changed_list(diff.changed)},

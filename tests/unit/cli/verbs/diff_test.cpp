@@ -78,6 +78,64 @@ TEST_F(DiffCommand, TellsHowRunsEndedAndWhatTheyMoved) {
   EXPECT_EQ(value["changed"]["lines"][0]["what"], "bytes");
 }
 
+TEST_F(DiffCommand, CountsStandBesideRatesWhereRunsDifferInLength) {
+  const auto run = [](int count, double seconds) {
+    return MadeRun{.calls = {{.kind = "read", .count = count}}, .seconds = seconds};
+  };
+  write_run(folder_ / "short.db", run(57, 1));
+  write_run(folder_ / "long.db", run(3000, 5));
+  write_run(folder_ / "same.db", run(3000, 1));
+  const auto compared = [&](const char* with) { return output({"diff", "--normal", "short.db", "--abnormal", with}); };
+  const std::string differ = compared("long.db");
+  EXPECT_NE(differ.find("57 -> 600 a second, x 10.5 (57 -> 3,000 calls a run)"), std::string::npos) << differ;
+  const std::string same = compared("same.db");
+  EXPECT_NE(same.find("57 -> 3,000 a second, x 52.6\n"), std::string::npos) << same;
+}
+
+TEST_F(DiffCommand, TellsWhereTheTimeWent) {
+  const auto run = [](std::int64_t ns, double seconds) {
+    return MadeRun{.calls = {{.kind = "poll", .function = std::string(kHostile), .count = 6, .dur_ns = ns},
+                             {.kind = "poll", .function = "ask", .count = 6, .dur_ns = 1000}},
+                   .seconds = seconds,
+                   .more_sql = "INSERT INTO gap_total SELECT 'thread', 'call', NULL, NULL, 1, 1, 3, " +
+                               std::to_string(2 * ns) + ", 1, 1, 1, NULL, 1;"};
+  };
+  for (int i = 1; i <= 3; i++) {
+    write_run(folder_ / ("fast" + std::to_string(i)), run(1'000'000, 0.1));
+    write_run(folder_ / ("slow" + std::to_string(i)), run(149'000'000 + i * 1'000'000, 1));
+  }
+  const auto without_breaks = [](std::string lines) {
+    for (std::size_t at = 0; (at = lines.find("\n      ", at)) != std::string::npos;) lines.replace(at, 7, " ");
+    return lines;
+  };
+  const std::vector<std::string> one{"diff", "--normal", "fast1", "--abnormal", "slow1"};
+  std::string text = output(one);
+  expect_harmless(text, false);
+  for (const char* part :
+       {"WHERE THE TIME WENT, normal -> abnormal, not tested\n", "a run took 100 ms -> 1.000 s",
+        "1. + 894 ms inside of poll in", "outside of calls, after the thread began, before poll", "the rest: "})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  const std::vector<std::string> three{"diff",       "--normal", "fast1", "fast2", "fast3",
+                                       "--abnormal", "slow1",    "slow2", "slow3"};
+  text = without_breaks(output(three));
+  EXPECT_NE(text.find("WHERE THE TIME WENT, normal -> abnormal a run"), std::string::npos) << text;
+  EXPECT_NE(text.find("6 ms -> 906 ms (900 ms to 912 ms), 6 -> 6 calls, q = "), std::string::npos) << text;
+  auto as_json = three;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const std::string json = output(as_json);
+  expect_schema(json, "diff");
+  const auto time = nlohmann::json::parse(json)["time"];
+  EXPECT_TRUE(time["notable"]);
+  EXPECT_EQ(time["total"], 2);
+  EXPECT_EQ(time["lines"][0]["where"], "inside");
+  EXPECT_EQ(time["lines"][1]["after"], "thread");
+  EXPECT_EQ(time["lines"][1]["before"]["kind"], "poll");
+  EXPECT_EQ(time["lines"][1]["normal"]["times"], 3);
+  text = output({"diff", "--normal", "fast1", "--abnormal", "fast2"});
+  EXPECT_NE(text.find("WHERE THE TIME WENT  no notable change: a run took 100 ms -> 100 ms\n"), std::string::npos)
+      << text;
+}
+
 TEST_F(DiffCommand, JsonIsAsTheIssueHasIt) {
   const auto value = nlohmann::json::parse(output(words({"--format", "json"})));
   const auto& cause = value["only_in_abnormal"]["lines"][0];
