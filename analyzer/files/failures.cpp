@@ -69,6 +69,10 @@ std::string last_component(const std::string& name) {
 }
 
 void Failures::add(Failed failed) {
+  if (failed_.size() == kMost) {
+    left_out_ += failed.events;
+    return;
+  }
   if (failed.name && is_not_there(failed.number)) found_[number_of(failed.process)][last_component(*failed.name)];
   failed_.push_back(std::move(failed));
 }
@@ -106,6 +110,7 @@ FailureList Failures::finish(std::size_t lines) const {
     group.objects[failed.name] += failed.events;
   }
   FailureList list;
+  list.left_out = left_out_;
   std::vector<std::pair<Rank, FailedLine>> told;
   std::vector<std::pair<Rank, FailedLine>> searched;
   for (const auto& [key, group] : groups) {

@@ -35,10 +35,14 @@ struct FailureList {
   TopList<FailedLine> lines;
   TopList<FailedLine> searched;  // the same process found a file of that base name in another folder, later
   std::uint64_t searched_events = 0;
+  std::uint64_t left_out = 0;  // calls that failed at other objects, beyond Failures::kMost
 };
 
 class Failures {
  public:
+  // So many are compared: by process, call, error and name.
+  static constexpr std::size_t kMost = 65'536;
+
   // Calls of one process that failed alike.
   struct Failed {
     std::optional<ProcessRowId> process;
@@ -64,6 +68,7 @@ class Failures {
   [[nodiscard]] const Found* found_for(const Failed& failed) const;
 
   std::vector<Failed> failed_;
+  std::uint64_t left_out_ = 0;
   std::unordered_map<std::int64_t, std::unordered_map<std::string, Found>> found_;  // by process and base name
 };
 

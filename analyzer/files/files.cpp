@@ -7,7 +7,9 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -119,13 +121,12 @@ class FileReader {
     if (!query_.processes.empty() && images_.count(ImageRowId(row.integer(2))) == 0) return;
     const FileCounts counts = counts_of(row, facts);
     add(table_.all, counts);
-    const std::size_t place = places_.try_emplace(name, lines_.size()).first->second;
-    if (place == lines_.size()) lines_.emplace_back().line.name = name;
+    const std::size_t place = place_of(name);
     Line& line = lines_[place];
-    add(line.line, counts);
     const auto process = maybe_id<ProcessRowId>(row, 1);
     const std::string program = program_of(process, ImageRowId(row.integer(2)));
-    add(line.users[{process, program}], counts);
+    add_user(line, user_number(process, program), counts);
+    add(line.line, counts);
     if (query_.failed) add_outcome(row, facts.name, name, process);
     if (!query_.callers) return;
     Caller& caller = callers_[{place, process, program, facts.name, text(row, 12), text(row, 13)}];
@@ -134,14 +135,91 @@ class FileReader {
   }
 
   FileTable finish() {
-    std::vector<FileLine> files;
-    for (Line& line : lines_) {
-      for (const auto& [key, counts] : line.users) line.line.users.push_back({{counts}, pid_of(key.first), key.second});
-      std::stable_sort(line.line.users.begin(), line.line.users.end(),
-                       [](const FileUser& a, const FileUser& b) { return a.calls > b.calls; });
-      files.push_back(line.line);
+    take_callers();
+    std::vector<Line*> files;
+    files.reserve(lines_.size());
+    for (Line& line : lines_) files.push_back(&line);
+    auto largest = top(std::move(files), query_.lines, [&](const Line* left, const Line* right) {
+      const FileLine& a = left->line;
+      const FileLine& b = right->line;
+      return std::forward_as_tuple(weight(b, query_.order), b.calls, a.name) <
+             std::forward_as_tuple(weight(a, query_.order), a.calls, b.name);
+    });
+    table_.files.total = largest.total;
+    for (Line* line : largest.lines) table_.files.lines.push_back(with_users(*line));
+    table_.failed = failures_.finish(query_.lines);
+    table_.any_path = any_ || query_.paths.empty();
+    if (!table_.any_path) table_.near = near_.found();
+    return std::move(table_);
+  }
+
+ private:
+  using User = std::pair<std::optional<ProcessRowId>, std::string>;  // and the program's name
+  // Most objects have one user, whose counts are the line's.
+  struct Line {
+    FileLine line;
+    std::uint32_t user = 0;  // the only one, without `users`
+    std::unique_ptr<std::map<std::uint32_t, FileCounts>> users;
+  };
+  struct Caller {
+    FileCounts counts;
+    bool fallback = false;
+  };
+  // Place of the object, process, program, call, function, module.
+  using CallerKey =
+      std::tuple<std::size_t, std::optional<ProcessRowId>, std::string, std::string, std::string, std::string>;
+
+  std::size_t place_of(const std::optional<std::string>& name) {
+    if (name)
+      if (const auto known = places_.find(*name); known != places_.end()) return known->second;
+    if (!name && unnamed_) return *unnamed_;
+    const std::size_t place = lines_.size();
+    const std::optional<std::string>& kept = lines_.emplace_back().line.name = name;
+    if (kept)
+      places_.emplace(*kept, place);
+    else
+      unnamed_ = place;
+    return place;
+  }
+
+  std::uint32_t user_number(const std::optional<ProcessRowId>& process, const std::string& program) {
+    const auto [user, is_new] =
+        user_numbers_.try_emplace({process, program}, static_cast<std::uint32_t>(users_.size()));
+    if (is_new) users_.push_back(&user->first);
+    return user->second;
+  }
+
+  // Before the counts are added to the line.
+  static void add_user(Line& line, std::uint32_t user, const FileCounts& counts) {
+    if (line.line.is_empty()) line.user = user;
+    if (!line.users && line.user == user) return;
+    if (!line.users) {
+      line.users = std::make_unique<std::map<std::uint32_t, FileCounts>>();
+      (*line.users)[line.user] = line.line;
     }
+    add((*line.users)[user], counts);
+  }
+
+  FileLine with_users(Line& line) const {
+    FileLine whole = std::move(line.line);
+    const auto add_one = [&](std::uint32_t number, const FileCounts& counts) {
+      const auto& [process, program] = *users_[number];
+      whole.users.push_back({{counts}, pid_of(process), program});
+    };
+    if (!line.users) {
+      add_one(line.user, whole);
+      return whole;
+    }
+    for (const auto& [number, counts] : *line.users) add_one(number, counts);
+    std::stable_sort(whole.users.begin(), whole.users.end(), [](const FileUser& a, const FileUser& b) {
+      return std::tie(b.calls, a.pid, a.process) < std::tie(a.calls, b.pid, b.process);
+    });
+    return whole;
+  }
+
+  void take_callers() {
     std::vector<FileCaller> callers;
+    callers.reserve(callers_.size());
     for (const auto& [key, caller] : callers_) {
       const auto& [place, process, program, call, function, module] = key;
       callers.push_back({{{caller.counts}, pid_of(process), program},
@@ -151,35 +229,15 @@ class FileReader {
                          module,
                          caller.fallback});
     }
-    table_.files = top(std::move(files), query_.lines, [&](const FileLine& a, const FileLine& b) {
-      return std::tuple(weight(b, query_.order), b.calls, a.name) <
-             std::tuple(weight(a, query_.order), a.calls, b.name);
-    });
+    callers_.clear();
     table_.callers = top(std::move(callers), query_.lines, [&](const FileCaller& a, const FileCaller& b) {
       const bool by_change = query_.order == FileOrder::kTime;
-      return std::tuple(by_change && b.changes > 0, weight(b, query_.order), b.calls, a.name, a.pid, a.call, a.function,
-                        a.module) < std::tuple(by_change && a.changes > 0, weight(a, query_.order), a.calls, b.name,
-                                               b.pid, b.call, b.function, b.module);
+      return std::forward_as_tuple(by_change && b.changes > 0, weight(b, query_.order), b.calls, a.name, a.pid, a.call,
+                                   a.function, a.module) <
+             std::forward_as_tuple(by_change && a.changes > 0, weight(a, query_.order), a.calls, b.name, b.pid, b.call,
+                                   b.function, b.module);
     });
-    table_.failed = failures_.finish(query_.lines);
-    table_.any_path = any_ || query_.paths.empty();
-    if (!table_.any_path) table_.near = near_.found();
-    return std::move(table_);
   }
-
- private:
-  using User = std::pair<std::optional<ProcessRowId>, std::string>;  // and the program's name
-  struct Line {
-    FileLine line;
-    std::map<User, FileCounts> users;
-  };
-  struct Caller {
-    FileCounts counts;
-    bool fallback = false;
-  };
-  // Place of the object, process, program, call, function, module.
-  using CallerKey =
-      std::tuple<std::size_t, std::optional<ProcessRowId>, std::string, std::string, std::string, std::string>;
 
   void add_outcome(const SqlRow& row, const std::string& call, const std::optional<std::string>& name,
                    const std::optional<ProcessRowId>& id) {
@@ -223,8 +281,11 @@ class FileReader {
   KindFacts unknown_kind_;
   std::unordered_map<KindRowId, KindFacts> kinds_;
   std::unordered_set<ImageRowId> images_;  // that the filter of processes means
-  std::map<std::optional<std::string>, std::size_t> places_;
-  std::vector<Line> lines_;
+  std::deque<Line> lines_;
+  std::unordered_map<std::string_view, std::size_t> places_;  // of the lines' names
+  std::optional<std::size_t> unnamed_;
+  std::map<User, std::uint32_t> user_numbers_;
+  std::vector<const User*> users_;
   std::map<CallerKey, Caller> callers_;
   Failures failures_;
   FileTable table_;

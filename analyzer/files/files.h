@@ -31,6 +31,8 @@ struct FileCounts {
   std::uint64_t bytes_written = 0;
   std::uint64_t total_ns = 0;  // inside the calls
   std::uint64_t wait_ns = 0;   // the part of it in calls that wait (epoll_wait, accept, …)
+
+  [[nodiscard]] bool is_empty() const { return calls == 0 && reads == 0 && changes == 0; }
 };
 
 struct FileUser : FileCounts {

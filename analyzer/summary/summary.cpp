@@ -20,6 +20,7 @@ namespace uscope::analyzer {
 namespace {
 
 constexpr std::size_t kAllInstances = 1000;  // single calls, if the caller wants all lines
+constexpr std::size_t kMostObjects = 1000;   // of these there may be millions; `uscope files` lists all
 
 struct NamedMeaning {
   const char* name;
@@ -285,7 +286,8 @@ Result<void> Summarizer::threads() {
 }
 
 Result<void> Summarizer::files() {
-  auto table = read_files(database_, catalog_, {.lines = limits_.lines, .failed = true});
+  const std::size_t lines = limits_.lines == 0 ? kMostObjects : std::min(limits_.lines, kMostObjects);
+  auto table = read_files(database_, catalog_, {.lines = lines, .failed = true});
   if (!table) return table.error();
   summary_.files = std::move(table->files);
   summary_.failed = std::move(table->failed);

@@ -276,6 +276,7 @@ std::string report_json(const analyzer::Summary& summary) {
   ordered_json gaps = top_list(summary.gaps, gap);
   gaps["calls_left_out"] = summary.calls_left_out;
   ordered_json failures = top_list(summary.failed.lines, failed);
+  failures["left_out"] = summary.failed.left_out;
   failures["searched"] = {{"events", summary.failed.searched_events}};
   failures["searched"].update(top_list(summary.failed.searched, failed));
   const ordered_json report{{"losses", losses(summary)},

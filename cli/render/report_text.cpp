@@ -481,6 +481,9 @@ std::string failed(const Summary& summary, TextWidth width) {
     table.add_row({number(line.events), line.call, line.error, name});
   }
   std::string out = section("ERRORS BY FILE", summary.failed.lines, "most telling", table, width);
+  if (summary.failed.left_out != 0)
+    out += fmt::format("  {} at further objects: `uscope files --sort failures` lists these\n",
+                       plural(summary.failed.left_out, "failed call"));
   if (summary.failed.searched_events == 0) return out;
   if (out.empty()) out = "\nERRORS BY FILE  none but those of searches\n";
   return out + fmt::format("  {} whose file was found in another folder\n",

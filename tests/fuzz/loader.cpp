@@ -120,7 +120,7 @@ void read_everything(const store::Database& database) {
           "every event is listed");
   const auto catalog = whole(analyzer::read_catalog(database));
   const auto files = whole(analyzer::read_files(database, catalog, {.callers = true}));
-  require_harmless(cli::files_text(files, {"first", true, true}, 80));
+  require_harmless(cli::files_text(files, {"first", "first", true, true}, 80));
   require_json(cli::files_json(files, true));
   require(files.all.calls <= events, "a call is about one object");
   const auto folded =
