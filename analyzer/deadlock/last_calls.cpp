@@ -462,18 +462,19 @@ Result<LastCalls> read_last_calls(const store::Database& database, bool under_wa
   if (!reader) return reader.error();
   reader->add_processes(out);
   std::vector<ThreadRow> rows;
-  auto done = each_row(database, "SELECT id, process_id, tid, ns_tid, name, start_ns, end_ns, left_ns FROM thread ORDER BY id",
-                       [&](const SqlRow& row) {
-                         rows.push_back({ThreadRowId(row.integer(0)),
-                                         ProcessRowId(row.integer(1)),
-                                         row.maybe_integer(2),
-                                         row.integer(3),
-                                         text(row, 4),
-                                         row.maybe_integer(5),
-                                         row.maybe_integer(6),
-                                         row.maybe_integer(7),
-                                         {}});
-                       });
+  auto done =
+      each_row(database, "SELECT id, process_id, tid, ns_tid, name, start_ns, end_ns, left_ns FROM thread ORDER BY id",
+               [&](const SqlRow& row) {
+                 rows.push_back({ThreadRowId(row.integer(0)),
+                                 ProcessRowId(row.integer(1)),
+                                 row.maybe_integer(2),
+                                 row.integer(3),
+                                 text(row, 4),
+                                 row.maybe_integer(5),
+                                 row.maybe_integer(6),
+                                 row.maybe_integer(7),
+                                 {}});
+               });
   if (!done) return done.error();
   for (ThreadRow& row : rows)
     if (auto read = reader->read_calls(row, out); !read) return read.error();
