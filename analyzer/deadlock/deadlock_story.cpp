@@ -200,7 +200,7 @@ std::string Wording::none() const {
   }
   if (waiting == 0) {
     const std::size_t others = waiting_elsewhere(it_.calls).size();
-    const std::string none = "no thread waits for a futex at the end";
+    std::string none = "no thread waits for a futex at the end";
     if (others == 0) return none;
     return none +
            (others == 1 ? ", but 1 thread waits in another call"

@@ -34,7 +34,7 @@ struct CallObject {
   std::string name;           // empty: unknown
   bool doubtful = false;      // the name is of a descriptor that another thread could have replaced
   std::optional<int> number;  // of the descriptor, if the call is about one
-  auto operator<=>(const CallObject&) const = default;
+  auto operator<=>(const CallObject&) const = default;  // NOLINT(modernize-use-nullptr): false of clang-tidy 14
 };
 
 struct LastCall {
