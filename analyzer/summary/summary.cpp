@@ -439,6 +439,7 @@ TopList<GapPairLine> gap_places(const std::vector<GapPairLine>& pairs, std::size
     if (gap.dur_ns > sum.longest.dur_ns) sum.longest = gap;
   }
   std::vector<GapPairLine> lines;
+  lines.reserve(places.size());
   for (auto& [place, line] : places) lines.push_back(std::move(line));
   return top(std::move(lines), most, [](const GapPairLine& a, const GapPairLine& b) {
     return std::tie(b.total_ns, a.longest.ts_ns, a.longest.tid) < std::tie(a.total_ns, b.longest.ts_ns, b.longest.tid);

@@ -217,7 +217,7 @@ std::string top_empty(const TopPicture& picture, const TopChoice& choice) {
     return "nothing of " + escape_terminal(picture.target) + " runs: waiting for it";
   if (picture.seconds <= 0) return "counting";
   if (top_line_count(picture, choice.by) != 0) return "no line has " + in_quotes(choice.lines.filter);
-  const std::string none = "no call ended in this time";
+  std::string none = "no call ended in this time";
   if (picture.processes == 0) return none;
   return none + "; " + plural(picture.processes, "process") +
          (picture.processes == 1 ? " computes or waits" : " compute or wait");
