@@ -65,7 +65,7 @@ def tests_of(options) -> list:
         if os.path.basename(command[0]).startswith("python3"):
             command = [PYTHON, *command[1:]]
         tests.append({"name": entry["name"], "command": command, "cwd": properties.get("WORKING_DIRECTORY", "/"),
-                      "limit": min(properties.get("TIMEOUT", 300), 300), "backends": backends_of(entry["name"], options)})
+                      "limit": min(properties.get("TIMEOUT", 300), 600), "backends": backends_of(entry["name"], options)})
     if options.stress > 0:
         tests.append({"name": "stress", "command": [PYTHON, str(HERE / "stress.py"), str(build / "uscope"), str(build / "tests" / "vm"),
                                                     str(options.stress)], "cwd": "/tmp", "limit": 2400, "show": True,
