@@ -5,12 +5,13 @@
 
 #include "uscope/core/cpu_state.h"
 
-/* Asks for the key of the file that the asking process has mapped at an address. */
+/* Asks for the key of the file that the asking process has mapped at an address. `error`: -EBUSY where another thread of
+ * that process held the lock of its mappings. */
 struct key_request {
 	__u64 address;
 	struct usc_file_key key;
 	__u32 found;
-	__u32 pad;
+	__s32 error;
 };
 
 /* Key of the target's names; zeroes behind the name. */

@@ -257,8 +257,9 @@ int look_up_own_file(void *ctx)
 {
 	struct key_request request = {.address = key_request.address};
 
-	with_vma(request.address, on_own_vma, &request);
+	request.error = with_vma(request.address, on_own_vma, &request);
 	key_request.key = request.key;
 	key_request.found = request.found;
+	key_request.error = request.error;
 	return 0;
 }

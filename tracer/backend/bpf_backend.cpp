@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -21,9 +22,11 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
+#include "support/clock.h"
 #include "support/unique_fd.h"
 #include "symbolizer/rows/row_builder.h"
 #include "tracer/backend/backend.h"
@@ -37,6 +40,10 @@
 
 namespace uscope::tracer {
 namespace {
+
+constexpr std::uint64_t kLongestKeyNs =
+    2'000'000'000;  // while another thread holds the lock of this process's mappings
+constexpr std::chrono::microseconds kKeyPause{50};
 
 // A shared mapping of an array map's values.
 class MapMemory {
@@ -531,16 +538,22 @@ Result<void> BpfBackend::publish_state(trace::FileId file, usc_file_state state,
   return put_file(file, entry);
 }
 
+// A program cannot wait for the lock of this process's mappings. A thread of it that holds the lock may itself wait for
+// this CPU, which it gets while this thread sleeps.
 Result<usc_file_key> BpfBackend::own_file_key(const void* address) {
   auto& request = skeleton_->bss->key_request;
   request.address = reinterpret_cast<std::uintptr_t>(address);
-  request.found = 0;
   LIBBPF_OPTS(bpf_test_run_opts, options);
-  for (int attempt = 0; attempt < 100 && request.found == 0; attempt++) {
+  const std::uint64_t until_ns = monotonic_ns() + kLongestKeyNs;
+  while (true) {
+    request.found = 0;
     if (bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.look_up_own_file), &options) != 0)
       return errno_error("cannot ask the kernel for a mapped file's key", errno);
+    if (request.found != 0) break;
+    if (request.error != -EBUSY || monotonic_ns() > until_ns)
+      return Error{fmt::format("the kernel gives no key for a mapped file: error {}", request.error), ""};
+    std::this_thread::sleep_for(kKeyPause);
   }
-  if (request.found == 0) return Error{"the kernel gives no key for a mapped file", ""};
   usc_file_key key{};
   std::memcpy(&key, &request.key, sizeof(key));
   return key;
