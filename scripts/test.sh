@@ -30,8 +30,9 @@ scripts/install-deps.sh test
 stage "formatting"
 git ls-files '*.cpp' '*.h' '*.c' | grep -v '^bench/.*fixture' | xargs clang-format --dry-run -Werror
 
+# Unit tests run once: when everything runs, in the sanitizers' build.
 stage "release build"
-cmake --preset release -DUSCOPE_TESTS=ON -DUSCOPE_UNITY=ON
+cmake --preset release -DUSCOPE_TESTS=ON -DUSCOPE_UNITY=ON -DUSCOPE_UNIT_TESTS=$([ "$quick" = 1 ] && echo ON || echo OFF)
 cmake --build build/release
 
 stage "clang-tidy"

@@ -48,16 +48,17 @@ class Uscope:
         """Events in all and those of a time (from, to: ns), stacks that are not whole, and the tracer's counters, which are of its whole
         time. A loss of any kind is a failure."""
         with contextlib.closing(sqlite3.connect(f"file:{self.trace}?mode=ro", uri=True)) as database:
-            lost = database.execute("SELECT cause, sum(count) FROM loss GROUP BY 1").fetchall()
+            wanted = ", ".join(f"'{name}'" for name in COUNTERS)
+            counters = dict(database.execute(f"SELECT key, CAST(value AS INTEGER) FROM meta WHERE key IN ({wanted})"))
+            lost = database.execute("SELECT cause, (min(ts_ns) - start.value) / 1e9, (max(until_ns) - start.value) / 1e9, sum(count) "
+                                    "FROM loss, meta start WHERE start.key = 'start_ns' GROUP BY 1").fetchall()
             if lost:
-                raise Failed(f"uscope lost: {lost}")
+                raise Failed(f"uscope lost (cause, from and until second, count): {lost}; {counters}")
             (everything,) = database.execute("SELECT count(*) FROM event").fetchone()
             (events,) = database.execute("SELECT count(*) FROM event WHERE ts_ns BETWEEN ? AND ?", window).fetchone()
             if not events:
                 raise Failed("uscope saw no event while the server was loaded")
             (broken,) = database.execute(f"SELECT coalesce(sum(events), 0) FROM stack_end WHERE ended NOT IN {WHOLE}").fetchone()
-            wanted = ", ".join(f"'{name}'" for name in COUNTERS)
-            counters = dict(database.execute(f"SELECT key, CAST(value AS INTEGER) FROM meta WHERE key IN ({wanted})"))
         os.unlink(self.trace)
         return {"events": events, "events_of_trace": everything, "stacks_not_whole": broken, **counters}
 
