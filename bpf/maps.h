@@ -119,6 +119,9 @@ __u64 traced_numbers[TRACED_WORDS];
 /* Set when tracing ends: from here on no entry is seen, so an exit without one says nothing. */
 __u32 entries_closed;
 
+/* Until then (CLOCK_MONOTONIC), the tasks of an adopted address space wait for its mappings to be gone through. */
+__u64 hold_until;
+
 /* Moves with every change of membership in a control group. */
 __u32 cgroup_generation;
 

@@ -14,6 +14,12 @@ struct key_request {
 	__s32 error;
 };
 
+/* [start, end) */
+struct address_range {
+	__u64 start;
+	__u64 end;
+};
+
 /* Key of the target's names; zeroes behind the name. */
 struct app_name {
 	char name[USC_APP_NAME_BYTES];

@@ -180,6 +180,30 @@ int adopt_tasks(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* Set before the next one runs: two address ranges that hold all executable memory of a process. */
+struct address_range exec_ranges[2];
+
+/*
+ * Then, of one process at a time: tells where executable memory lies, as the tracer has read it of /proc. What has been
+ * made executable since the hooks were there, its own call has told. The program below waits for the lock of the
+ * mappings at each of them where threads map and unmap all the time; from here on their calls change nothing.
+ */
+SEC("iter/task")
+int tell_exec_ranges(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct task_entry *t;
+	__u32 i;
+
+	t = task ? entry_of(task) : 0;
+	if (!t || t->state != USC_TRACED)
+		return 0;
+	for (i = 0; i < 2; i++)
+		widen_exec_range(t->mm, exec_ranges[i].start, exec_ranges[i].end - exec_ranges[i].start);
+	exec_ranges_known(t->mm);
+	return 0;
+}
+
 /* Then, of one process at a time: its executable mappings. */
 SEC("iter/task_vma")
 int adopt_mappings(struct bpf_iter__task_vma *ctx)

@@ -40,6 +40,7 @@
 #define own_process usc.own_process
 #define entries_closed usc.entries_closed
 #define cgroup_generation usc.cgroup_generation
+#define hold_until usc.hold_until
 #define SERIAL(of) (&usc.last_##of)
 #define STRETCH_MOST_BYTES ~0u
 

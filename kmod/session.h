@@ -103,6 +103,7 @@ struct usc_session {
 	u32 own_process; /* the tracer's pid */
 	u32 entries_closed;
 	u32 cgroup_generation;
+	u64 hold_until;
 	u32 last_task, last_process, last_image, last_stack;
 	u32 last_file;
 	u32 last_place;

@@ -6,6 +6,7 @@
  * Probes run with preemption disabled (the kernel does that up to 6.12; later ones leave it to us), so per-processor
  * state is theirs, and with page faults disabled, so that reading user memory never sleeps.
  */
+#include <linux/delay.h>
 #include <linux/preempt.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -19,6 +20,9 @@
 #include "uscope/core/tasks/tasks.h"
 
 #include "app_frame.h"
+
+#define LOCK_TRIES 100
+#define LOCK_PAUSE_US 30
 
 /* Is core at work on this processor? Another module that logs from inside it is turned away. */
 static DEFINE_PER_CPU(u32, depth);
@@ -210,6 +214,7 @@ int usc_hooks_attach(void)
 	 * remove the entry. */
 	if (!targets(USC_TARGET_LAUNCH))
 		own_process = current->tgid;
+	WRITE_ONCE(hold_until, now_ns() + USC_HOLD_NS);
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		if ((hooks[i].kinds && !targets(hooks[i].kinds)) || (hooks[i].signals && !config.signals))
 			continue;
@@ -268,6 +273,7 @@ void usc_adopt(void)
 {
 	struct task_struct *process, *task;
 
+	WRITE_ONCE(hold_until, now_ns() + USC_HOLD_NS);
 	rcu_read_lock();
 	for_each_process_thread(process, task) if (!(task->flags & PF_KTHREAD)) PROBE(adopt_task(task));
 	rcu_read_unlock();
@@ -314,6 +320,20 @@ static u32 adopt_mapping_of(struct task_struct *task, struct mm_struct *mm, stru
 	return serial;
 }
 
+/* Threads that map and unmap all the time leave the lock free for an instant only. Not waited for: who maps may hold it
+ * for as long as it likes, and the device's lock is held here. */
+static bool try_to_read(struct mm_struct *mm)
+{
+	u32 i;
+
+	for (i = 0; i < LOCK_TRIES; i++) {
+		if (mmap_read_trylock(mm))
+			return true;
+		usleep_range(LOCK_PAUSE_US, 2 * LOCK_PAUSE_US);
+	}
+	return false;
+}
+
 int usc_adopt_mappings(struct pid *pid)
 {
 	struct task_struct *task = NULL;
@@ -324,8 +344,7 @@ int usc_adopt_mappings(struct pid *pid)
 
 	if (!mm)
 		return -ESRCH;
-	/* Not waited for: who maps may hold it for as long as it likes, and the device's lock is held here. */
-	error = mmap_read_trylock(mm) ? 0 : -EAGAIN;
+	error = try_to_read(mm) ? 0 : -EAGAIN;
 	if (!error) {
 		VMA_ITERATOR(each, mm, 0);
 

@@ -35,6 +35,9 @@ struct usc_config {
 	struct usc_program program; /* which of these calls are recorded; the others are not walked */
 };
 
+/* How long calls of a process that ran before wait for its mappings to be gone through, at most. */
+#define USC_HOLD_NS 1000000000ull
+
 struct usc_file_entry {
 	struct usc_file_rows rows;
 	__u32 state;   /* enum usc_file_state */

@@ -36,6 +36,7 @@
 #include "tracer/backend/program_check.h"
 #include "tracer/backend/ring_limits.h"
 #include "tracer/host/host.h"
+#include "tracer/scouts/process_looks.h"
 #include "tracer/scouts/scouts.h"
 
 namespace uscope::tracer {
@@ -150,6 +151,7 @@ class BpfBackend : public Backend {
   [[nodiscard]] bool may_fit(const symbolizer::UnwindTable& table) const;
   Result<std::optional<std::uint32_t>> copy_rules(const std::vector<usc_rule>& rules);
   Result<void> wait_for_programs();
+  Result<void> tell_exec_ranges(std::uint32_t pid, const bpf_iter_attach_opts& of_process);
   static int on_record(void* self, void* data, std::size_t bytes);
 
   Scouts* scouts_ = nullptr;
@@ -209,8 +211,9 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
 void BpfBackend::choose_programs(const usc_config& config) {
   const auto& progs = skeleton_->progs;
   // These run when asked, not at events.
-  for (bpf_program* program : {progs.look_up_own_file, progs.list_open_calls, progs.spare_own_process,
-                               progs.adopt_tasks, progs.adopt_mappings, progs.list_attached_calls})
+  for (bpf_program* program :
+       {progs.look_up_own_file, progs.list_open_calls, progs.spare_own_process, progs.adopt_tasks, progs.adopt_mappings,
+        progs.tell_exec_ranges, progs.list_attached_calls})
     bpf_program__set_autoattach(program, false);
   if ((config.target.kinds & USC_TARGET_CGROUP) == 0) bpf_program__set_autoload(progs.on_cgroup_attach, false);
   for (bpf_program* program : {progs.on_signal_sent, progs.on_signal_delivered})
@@ -276,6 +279,7 @@ Result<void> BpfBackend::open_rings(std::uint32_t bytes) {
 }
 
 Result<void> BpfBackend::attach() {
+  skeleton_->bss->hold_until = monotonic_ns() + USC_HOLD_NS;
   if (const int error = uscope_bpf__attach(skeleton_.get()); error != 0)
     return errno_error("cannot attach the BPF programs to the system call tracepoints", -error, bpf_remedy(-error));
   open_calls_.reset(bpf_program__attach_iter(skeleton_->progs.list_open_calls, nullptr));
@@ -381,6 +385,7 @@ Result<void> BpfBackend::set_target(const TargetNames& names) {
 }
 
 Result<void> BpfBackend::adopt() {
+  skeleton_->bss->hold_until = monotonic_ns() + USC_HOLD_NS;
   const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_tasks, nullptr));
   if (!link) return errno_error("cannot attach the iterator over running tasks", errno, bpf_remedy(errno));
   // Twice: a thread whose process was being decided elsewhere is decided then.
@@ -393,10 +398,26 @@ Result<void> BpfBackend::adopt() {
   return {};
 }
 
+// What lies between executable mappings counts as executable, but for the largest hole: between program and libraries.
+Result<void> BpfBackend::tell_exec_ranges(std::uint32_t pid, const bpf_iter_attach_opts& of_process) {
+  const std::vector<AddressRange> ranges = ProcessLooks(scouts_).executable_ranges_of(pid);
+  if (ranges.empty()) return {};
+  std::size_t second = 0;  // the first one behind the hole
+  for (std::size_t i = 1; i < ranges.size(); i++)
+    if (second == 0 || ranges[i].start - ranges[i - 1].end > ranges[second].start - ranges[second - 1].end) second = i;
+  auto& told = skeleton_->bss->exec_ranges;
+  told[0] = {ranges.front().start, ranges[second != 0 ? second - 1 : 0].end};
+  told[1] = {ranges[second].start, ranges.back().end};
+  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.tell_exec_ranges, &of_process));
+  if (!link) return errno == ESRCH ? Result<void>() : errno_error("cannot attach the iterator over a process", errno);
+  return read_iterator(link.get(), 1, [](const char*) {});
+}
+
 Result<bool> BpfBackend::announce_mappings(std::uint32_t pid) {
   bpf_iter_link_info info{};
   info.task.pid = pid;
   LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
+  if (auto told = tell_exec_ranges(pid, options); !told) return told.error();
   const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_mappings, &options));
   if (!link) {
     if (errno == ESRCH) return true;

@@ -276,19 +276,9 @@ std::optional<OpenedFile> FileOpener::try_open(const OpenRequest& request, int m
     return answers.empty() ? std::nullopt : std::optional(opened_file(std::move(answers.back())));
   }
   if (debt_.left_ms() > limits_.most_debt_ms) return std::nullopt;
-  auto errand = scouts_->send(request.pid, work_, request.bytes(), {}, milliseconds);
-  if (!errand) return std::nullopt;
-  const std::uint64_t until = errand->began_ns() + static_cast<std::uint64_t>(milliseconds) * kMs;
-  std::optional<ScoutMessage> answer;
-  while (true) {
-    ScoutMessage message;
-    const Errand::Came came = errand->next(message);
-    if (came == Errand::Came::kAnswer) answer = std::move(message);
-    const std::uint64_t now = monotonic_ns();
-    if (came == Errand::Came::kDone || came == Errand::Came::kLost || now >= until) break;
-    if (came == Errand::Came::kNothing) errand->wait(static_cast<int>((until - now + kMs - 1) / kMs));
-  }
-  const std::uint64_t waited = monotonic_ns() - errand->began_ns();
+  const std::uint64_t began = monotonic_ns();
+  auto answer = scouts_->try_ask(request.pid, work_, request.bytes(), milliseconds);
+  const std::uint64_t waited = monotonic_ns() - began;
   if (waited > kFreeNs) debt_.add(waited);
   return answer ? std::optional(opened_file(std::move(answer))) : std::nullopt;
 }

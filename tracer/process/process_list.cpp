@@ -231,4 +231,20 @@ std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid) {
   return mappings;
 }
 
+std::vector<AddressRange> executable_ranges_of(std::uint32_t pid) {
+  constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;  // [vsyscall]
+  std::vector<AddressRange> ranges;
+  std::ifstream file(proc_path(living_thread_of(pid), "maps"));
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    AddressRange range;
+    char dash = 0;
+    std::string permissions;
+    words >> std::hex >> range.start >> dash >> range.end >> permissions;
+    if (permissions.size() < 3 || permissions[2] != 'x' || range.start >= kKernelHalf) continue;
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
 }  // namespace uscope::tracer

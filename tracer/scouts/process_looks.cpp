@@ -86,6 +86,13 @@ void list_mappings(ScoutDesk& desk) {
   desk.answer(out.bytes());
 }
 
+void list_ranges(ScoutDesk& desk) {
+  ScoutReader in(desk.request().bytes);
+  ScoutWriter out;
+  for (const AddressRange& range : uscope::tracer::executable_ranges_of(in.get<std::uint32_t>())) out.put(range);
+  desk.answer(out.bytes());
+}
+
 bool has_our_root(std::uint32_t pid) {
   struct stat own {};
   struct stat other {};
@@ -288,6 +295,18 @@ std::vector<ExecutableMapping> ProcessLooks::executable_mappings_of(std::uint32_
     mapping.end = in.get<std::uint64_t>();
     mapping.path = in.get_text();
   }
+  return all;
+}
+
+std::vector<AddressRange> ProcessLooks::executable_ranges_of(std::uint32_t pid) {
+  constexpr int kLongestMs = 50;
+  std::vector<AddressRange> all;
+  if (scouts_ != nullptr && scouts_->is_let_be(pid)) return all;
+  const auto answer = scouts_ != nullptr ? scouts_->try_ask(pid, list_ranges, request_for(pid), kLongestMs)
+                                         : ask(nullptr, pid, list_ranges, request_for(pid));
+  if (!answer) return all;
+  ScoutReader in(answer->bytes);
+  while (!in.empty()) all.push_back(in.get<AddressRange>());
   return all;
 }
 

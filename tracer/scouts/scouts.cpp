@@ -173,4 +173,21 @@ std::optional<ScoutMessage> Scouts::ask(std::uint32_t pid, ScoutWork work, std::
   return std::move(awaited.answer);
 }
 
+std::optional<ScoutMessage> Scouts::try_ask(std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
+                                            int milliseconds) {
+  auto errand = send(pid, work, request, {}, milliseconds);
+  if (!errand) return std::nullopt;
+  const std::uint64_t until = errand->began_ns() + static_cast<std::uint64_t>(milliseconds) * kMillisecondNs;
+  std::optional<ScoutMessage> answer;
+  while (true) {
+    ScoutMessage message;
+    const Errand::Came came = errand->next(message);
+    if (came == Errand::Came::kAnswer) answer = std::move(message);
+    const std::uint64_t now = monotonic_ns();
+    if (came == Errand::Came::kDone || came == Errand::Came::kLost || now >= until) return answer;
+    if (came == Errand::Came::kNothing)
+      errand->wait(static_cast<int>((until - now + kMillisecondNs - 1) / kMillisecondNs));
+  }
+}
+
 }  // namespace uscope::tracer

@@ -45,6 +45,9 @@ class Scouts {
   // if this process has lately not answered, or if too much time was lately spent waiting for this process, or for all.
   std::optional<ScoutMessage> ask(std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
                                   std::span<const int> fds = {});
+  // Waits so long for the answer to a request that nothing depends on: that it did not come is not recorded.
+  std::optional<ScoutMessage> try_ask(std::uint32_t pid, ScoutWork work, std::span<const std::byte> request,
+                                      int milliseconds);
 
   // Records that a process did not answer after `waited_ns`: it is left alone for a multiple of that, longer each time.
   void add_unresponsive(std::uint32_t pid, std::uint64_t waited_ns) { unresponsive_.add(pid, waited_ns); }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * What a backend supplies to core/, before it includes any other header of it. `config`, `launch_pending`, `own_process`,
- * `entries_closed`, `cgroup_generation` (moves with every change of membership in a control group) are its variables.
+ * `entries_closed`, `hold_until` (CLOCK_MONOTONIC: is_held()), `cgroup_generation` (moves with every change of membership in a control group) are its variables.
  * Every function may be called at any of the hooks: none of them sleeps or faults.
  *
  * Macros: USC_SUBPROGRAM (before a function that is not to be inlined), usc_loop(count, body, context) (calls body(i,

@@ -49,6 +49,7 @@
 #define TASK_ENDED 128	   /* its end has been announced */
 #define TASK_MAKING 256	   /* in a call that counts in mm_slot.making */
 #define TASK_MAPS_DATA 512 /* in a call that maps data at an address that the kernel chooses */
+#define TASK_HELD 1024	   /* its calls are not recorded as long as its mappings are being gone through: is_held() */
 
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
 #define STATE_DECIDING 3

@@ -96,6 +96,7 @@ static __always_inline void restore_restarted(struct task_entry *t)
 static __always_inline void call_begins(struct task_struct *task, struct pt_regs *regs, struct task_entry *t, __u32 nr)
 {
 	__u32 ended = 0;
+	bool held = t->flags & TASK_HELD && is_held(t);
 
 	if (t->flags & (TASK_MAPPING | TASK_MAPS_DATA))
 		mapping_call_unseen(t);
@@ -109,7 +110,11 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	read_args(regs, t->abi, t->args);
 	restore_restarted(t);
 	t->restart_nr = NO_NUMBER;
-	if (wanted_call(task, t->abi, t->nr, t->args)) {
+	if (held) {
+		/* If it returns when the task is not held any more, it is a call that was under way when tracing began. */
+		t->entry_ns = now_ns();
+		t->flags |= TASK_ADOPTED | TASK_SKIPPED;
+	} else if (wanted_call(task, t->abi, t->nr, t->args)) {
 		t->entry_ns = now_ns();
 		if (t->abi == USC_ABI_I386)
 			ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
@@ -308,13 +313,15 @@ static __noinline int attached_call_returns(struct task_struct *task, struct pt_
 
 	if (!t)
 		return 0;
-	t->flags &= ~TASK_ADOPTED;
+	t->flags &= ~(TASK_ADOPTED | TASK_SKIPPED);
 	nr = identify_call(task, regs->orig_ax, &t->abi);
 	if (nr == NO_NUMBER)
 		return 0;
 	t->nr = nr;
 	read_args(regs, t->abi, t->args);
 	attached_mapping_call(t);
+	if (t->flags & TASK_HELD && is_held(t) && t->open_ns != t->entry_ns)
+		return 0;
 	if (!wanted_call(task, t->abi, nr, t->args))
 		return 0;
 	t->call_serial = t->serial;

@@ -98,7 +98,7 @@ static __always_inline void begin_entry(struct task_entry *t)
 	t->open_ns = 0;
 	t->unannounced = 0;
 	t->entry_ns = now_ns();
-	t->flags = TASK_ADOPTED;
+	t->flags = TASK_ADOPTED | TASK_HELD;
 }
 
 static __noinline __u32 traced_parent(struct task_struct *leader)
@@ -321,6 +321,7 @@ static __always_inline int core_attached_call(struct task_struct *task, struct t
 	if (!wanted_call(task, call->event.abi, nr, call->event.args))
 		return 0;
 	now = now_ns();
+	t->open_ns = t->entry_ns; /* its return is to be told, even while the task is held */
 	fill_user_head(&call->event.head, USC_RECORD_EVENT, sizeof(call->event), t->serial, now);
 	call->event.entry_ns = t->entry_ns;
 	call->event.image = t->image;

@@ -53,7 +53,7 @@ static __always_inline int core_sys_enter(struct task_struct *task, struct task_
 	}
 	if (targets(USC_TARGET_CGROUP) && t->group_asked != cgroup_generation)
 		ask_cgroup(task, t);
-	if (!targets(USC_TARGET_LAUNCH) && t->flags & TASK_ADOPTED)
+	if (!targets(USC_TARGET_LAUNCH) && (t->flags & (TASK_ADOPTED | TASK_SKIPPED)) == TASK_ADOPTED)
 		announce_adopted(task, regs, t);
 	if (t->state == USC_TRACED)
 		call_begins(task, regs, t, id);
@@ -89,7 +89,7 @@ static __always_inline int core_fork(struct task_struct *parent, struct task_str
 		flags = USC_TASK_PROCESS | number_of_first(child);
 	}
 	t->mm = from->mm;
-	t->flags = TASK_NEWBORN | (from->flags & TASK_COPIED);
+	t->flags = TASK_NEWBORN | (from->flags & (TASK_COPIED | TASK_HELD));
 	if (child->mm && child->mm != parent->mm) {
 		t->mm = space_of(child);
 		t->flags |= TASK_COPIED;

@@ -151,6 +151,24 @@ static __always_inline bool exec_ranges_are_known(const struct mm_slot *slot, __
 	return unannounced != mm && unannounced != ~0u;
 }
 
+/*
+ * Are the mappings of a task with TASK_HELD still being gone through? Until then its calls are as those before the trace:
+ * a walk would find nothing that is known, each thread would try for the lock of the mappings, and where others hold it
+ * most of the time, each call would send a copy of its stack. Not for longer than hold_until.
+ */
+static __noinline int is_held(struct task_entry *t)
+{
+	struct mm_slot *slot;
+
+	if (!t)
+		return 0;
+	slot = mm_slot_of(t->mm);
+	if (slot && *(volatile __u32 *)&slot->unannounced == t->mm && now_ns() < hold_until)
+		return 1;
+	t->flags &= ~TASK_HELD;
+	return 0;
+}
+
 /* A forked address space begins with its parent's mappings. Not 0: those are not known yet, so the copy's are to be gone
  * through, too. */
 static __noinline int copy_exec_ranges(__u32 from, __u32 to)
