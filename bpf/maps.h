@@ -95,6 +95,10 @@ const volatile struct usc_config config;
 
 /* config.program once more. Where the verifier knows the instructions, it follows each way through them. */
 struct usc_program program;
+struct usc_query query; /* config.query, likewise */
+
+/* Which of a processor's two tables of rows the programs fill; the tracer reads the other one. */
+__u32 query_turn;
 
 /* The tracer's pid namespace: the pid it knows the command by is of that one. */
 const volatile __u64 pid_namespace_dev, pid_namespace_ino;

@@ -100,6 +100,16 @@ static __always_inline const volatile struct usc_program *program_of_config(void
 	return &program;
 }
 
+static __always_inline const volatile struct usc_query *query_of_config(void)
+{
+	return &query;
+}
+
+static __always_inline __u32 query_turn_now(void)
+{
+	return *(volatile __u32 *)&query_turn & 1;
+}
+
 static __always_inline void *tables_of(__u32 file)
 {
 	return 0; /* one table for all */

@@ -18,6 +18,7 @@
 #include "cli/verbs/export.h"
 #include "cli/verbs/files.h"
 #include "cli/verbs/load.h"
+#include "cli/verbs/query.h"
 #include "cli/verbs/raw.h"
 #include "cli/verbs/record.h"
 #include "cli/verbs/report.h"
@@ -38,6 +39,7 @@ void add_verbs(CommandLine& line) {
   add_files(line);
   add_tree(line);
   add_sql(line);
+  add_query(line);
   add_diff(line);
   add_deadlock(line);
   add_export(line);

@@ -306,6 +306,38 @@ static int give_losses(struct usc_device_losses *request)
 	return error;
 }
 
+/* The hooks that began before the turn have ended when this returns: they hold preemption off. */
+static void turn_rows(void)
+{
+	WRITE_ONCE(usc.query_turn, !usc.query_turn);
+	synchronize_rcu();
+}
+
+static int give_rows(struct usc_device_rows *request)
+{
+	struct usc_query_row __user *to = u64_to_user_ptr(request->buffer);
+	struct usc_query_row *row;
+	u32 i;
+
+	if (request->reserved || request->cpu >= usc.cpu_count)
+		return -EINVAL;
+	if (!usc.config.query.length)
+		return -ENODATA;
+	if (!request->cpu)
+		turn_rows();
+	row = usc.query_rows + (size_t)(request->cpu * 2 + !usc.query_turn) * USC_QUERY_ROWS;
+	request->count = 0;
+	for (i = 0; i < USC_QUERY_ROWS; i++, row++) {
+		if (!row->events)
+			continue;
+		if (copy_to_user(to + request->count, row, sizeof(*row)))
+			return -EFAULT;
+		request->count++;
+		row->events = 0;
+	}
+	return 0;
+}
+
 union request {
 	u32 size;
 	struct usc_device_version version;
@@ -322,6 +354,7 @@ union request {
 	struct usc_device_open_calls open_calls;
 	struct usc_device_stats stats;
 	struct usc_device_losses losses;
+	struct usc_device_rows rows;
 };
 
 static int answer(unsigned int command, union request *r)
@@ -368,6 +401,8 @@ static int answer(unsigned int command, union request *r)
 		return give_stats(&r->stats);
 	case USC_DEVICE_LOSSES:
 		return give_losses(&r->losses);
+	case USC_DEVICE_ROWS:
+		return give_rows(&r->rows);
 	default:
 		return -ENOTTY;
 	}

@@ -127,6 +127,16 @@ static __always_inline const volatile struct usc_program *program_of_config(void
 	return &config.program;
 }
 
+static __always_inline const volatile struct usc_query *query_of_config(void)
+{
+	return &config.query;
+}
+
+static __always_inline __u32 query_turn_now(void)
+{
+	return READ_ONCE(usc.query_turn);
+}
+
 static __always_inline void *tables_of(__u32 file)
 {
 	return usc.file_tables[file];

@@ -28,16 +28,23 @@ struct room {
 		(void **)&usc.field, sizeof(*usc.field), number                                                        \
 	}
 
+/* How many slots of slots.def there are. */
+static size_t slots_of(size_t number, u32 per_cpu)
+{
+	if (per_cpu == USC_QUESTION && !usc.config.query.length)
+		return 1;
+	return per_cpu ? number * usc.cpu_count : number;
+}
+
 static int for_each_room(int (*visit)(const struct room *room))
 {
-	const size_t cpus = usc.cpu_count;
 	const struct room rooms[] = {
 		ROOM(files, USC_FILE_MAX + 1),	      ROOM(file_tables, USC_FILE_MAX + 1),
 		ROOM(tables, USC_DEVICE_TABLES_MAX),  ROOM(rules, usc.rules_limit + 1),
 		ROOM(file_buckets, USC_FILE_MAX),     ROOM(file_nodes, USC_FILE_MAX),
 		ROOM(announced, USC_ANNOUNCED_SLOTS), ROOM(losses, USC_LOSS_SLOTS),
 		ROOM(places, USC_PLACE_SLOTS),	      ROOM(kinds, USC_KIND_SLOTS),
-#define USC_SLOT(function, array, type, number, per_cpu) ROOM(array, (number) * ((per_cpu) ? cpus : 1)),
+#define USC_SLOT(function, array, type, number, per_cpu) ROOM(array, slots_of(number, per_cpu)),
 #include "uscope/core/slots.def"
 #undef USC_SLOT
 	};
@@ -88,6 +95,7 @@ static int check_start(const struct usc_device_start *start)
 {
 	const struct usc_config *config = &start->config;
 	enum usc_program_error refused;
+	enum usc_query_error unsound;
 	u32 at;
 
 	if (!is_power_of_2(config->target.kinds) || config->target.kinds > USC_TARGET_CGROUP ||
@@ -105,6 +113,9 @@ static int check_start(const struct usc_device_start *start)
 	refused = usc_program_check(&config->program, &at);
 	if (refused)
 		return refused == USC_PROGRAM_UNKNOWN ? -EPROTONOSUPPORT : -EINVAL;
+	unsound = usc_query_check(&config->query, &at);
+	if (unsound)
+		return unsound == USC_QUERY_BAD_UNKNOWN ? -EPROTONOSUPPORT : -EINVAL;
 	return 0;
 }
 

@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "store", "analyzer", "live", "exporters", "cli")
+FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "store", "query", "analyzer", "live", "exporters", "cli")
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "uscope-tidy"
 # The analyzer follows 60,000 states of a function instead of 225,000, which takes half the time.
 NODES = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=60000")]

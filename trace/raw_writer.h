@@ -25,7 +25,7 @@ class RawWriter final : public RecordSink {
   Result<void> flush() override;
   // What the size of the file will be.
   [[nodiscard]] std::uint64_t bytes() const override { return written_ + buffer_.size(); }
-  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] bool failed() const override { return failed_; }
 
  private:
   RawWriter(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}

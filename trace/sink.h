@@ -38,6 +38,8 @@ class RecordSink {
 
   // Writes what is buffered.
   virtual Result<void> flush() = 0;
+  // Whether a record could not be taken.
+  [[nodiscard]] virtual bool failed() const { return false; }
   // Bytes appended so far, those in a buffer included.
   [[nodiscard]] virtual std::uint64_t bytes() const = 0;
 

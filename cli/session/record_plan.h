@@ -42,7 +42,8 @@ struct RecordVerbOptions {
   std::string stap;  // a SystemTap script, or its compiled module; "" = none
   DebuginfodChoice debuginfod;
   bool takes_command = true;         // false: a verb that only looks at what runs
-  std::vector<std::string> command;  // either this or one of the next three
+  bool all = false;                  // every process of the machine
+  std::vector<std::string> command;  // either this, `all`, or one of the next three
   std::vector<std::string> apps;
   std::vector<std::uint32_t> pids;
   std::vector<std::string> cgroups;

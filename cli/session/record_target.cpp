@@ -72,9 +72,12 @@ std::string joined(const std::vector<std::string>& list) {
 
 Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions& out) {
   const int kinds = int{!options.command.empty()} + int{!options.apps.empty()} + int{!options.pids.empty()} +
-                    int{!options.cgroups.empty()};
+                    int{!options.cgroups.empty()} + int{options.all};
   if (kinds > 1 && !options.command.empty()) {
-    const char* option = !options.apps.empty() ? "--app" : !options.pids.empty() ? "--pid" : "--cgroup";
+    const char* option = !options.apps.empty()   ? "--app"
+                         : !options.pids.empty() ? "--pid"
+                         : options.all           ? "--all"
+                                                 : "--cgroup";
     return Error{fmt::format("more than one kind of target: {} and the command {}", option, options.command.front()),
                  fmt::format("give one of them; for several, write {0} A {0} B", option)};
   }
@@ -102,6 +105,10 @@ Result<void> set_target(const RecordVerbOptions& options, tracer::RecordOptions&
     for (const std::uint32_t pid : options.pids)
       if (auto there = check_pid(pid); !there) return there;
     out.target.pids = options.pids;
+  } else if (options.all) {
+    // Whose descendants all are: init, and the thread that makes the kernel's, of which the kernel starts programs.
+    target.kinds = USC_TARGET_PID;
+    out.target.pids = {1, 2};
   } else {
     target.kinds = USC_TARGET_CGROUP;
     for (const std::string& path : options.cgroups) {
@@ -117,6 +124,7 @@ std::string describe_target(const RecordVerbOptions& options) {
   if (!options.command.empty()) return options.command.front();
   if (!options.apps.empty()) return "app " + joined(options.apps);
   if (!options.cgroups.empty()) return "cgroup " + joined(options.cgroups);
+  if (options.all) return "all processes";
   std::vector<std::string> pids;
   for (const std::uint32_t pid : options.pids) pids.push_back(std::to_string(pid));
   return "pid " + joined(pids);

@@ -7,12 +7,13 @@
 #define USCOPE_CONTROL_H
 
 #include "program.h"
+#include "query.h"
 #include "record.h"
 #include "rows.h"
 #include "scope.h"
 #include "target.h"
 
-#define USC_CONTROL_ABI 11 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 12 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 
@@ -33,6 +34,7 @@ struct usc_config {
 	__u32 signals;	    /* 1: signals are recorded; the BPF programs of it are loaded only then */
 	__u32 pad;
 	struct usc_program program; /* which of these calls are recorded; the others are not walked */
+	struct usc_query query;	    /* what is summed of them, so that they leave no records; not of signals */
 };
 
 /* How long calls of a process that ran before wait for its mappings to be gone through, at most. */
@@ -75,7 +77,7 @@ struct usc_loss_key {
 	__u32 cause;
 };
 
-USC_ASSERT_SIZE(usc_config, 9392);
+USC_ASSERT_SIZE(usc_config, 10432);
 USC_ASSERT_SIZE(usc_file_entry, 40);
 USC_ASSERT_SIZE(usc_loss_key, 8);
 

@@ -32,7 +32,7 @@
 
 #define USC_DEVICE_NAME "uscope"
 #define USC_DEVICE_PATH "/dev/uscope"
-#define USC_DEVICE_ABI 7 /* moves with every change of this file */
+#define USC_DEVICE_ABI 8 /* moves with every change of this file */
 
 /* What START accepts. */
 #define USC_DEVICE_RING_MIN (1u << 16)
@@ -182,6 +182,18 @@ struct usc_device_losses {
 	__u32 reserved;
 };
 
+/*
+ * The rows of one processor that a question has summed since they were asked for last, and clears them. With `cpu` 0, all
+ * processors go on in other tables first: ask for each processor, from 0 on. ENODATA: config has no question.
+ */
+struct usc_device_rows {
+	__u32 size;
+	__u32 cpu;
+	__u64 buffer; /* USC_QUERY_ROWS of struct usc_query_row */
+	__u32 count;  /* out */
+	__u32 reserved;
+};
+
 #define USC_DEVICE_VERSION _IOWR('u', 0x70, struct usc_device_version)
 #define USC_DEVICE_START _IOWR('u', 0x71, struct usc_device_start)
 #define USC_DEVICE_TABLE _IOWR('u', 0x72, struct usc_device_table)
@@ -201,6 +213,7 @@ struct usc_device_losses {
 #define USC_DEVICE_MAPPINGS _IOW('u', 0x7f, struct usc_device_mappings)
 #define USC_DEVICE_ATTACHED _IOWR('u', 0x80, struct usc_device_attached)
 #define USC_DEVICE_STACK _IOWR('u', 0x81, struct usc_device_stack)
+#define USC_DEVICE_ROWS _IOWR('u', 0x82, struct usc_device_rows)
 
 /* The phases of an open descriptor, in their order. */
 #define USC_PHASE_OPENED 1  /* nothing has been asked for yet */
@@ -231,6 +244,7 @@ struct usc_device_losses {
 	X(USC_DEVICE_STACK, USC_PHASES_STARTED)                                                                        \
 	X(USC_DEVICE_CLOSE_ENTRIES, USC_PHASE_TRACING)                                                                 \
 	X(USC_DEVICE_DETACH, USC_PHASES_HOOKED)                                                                        \
+	X(USC_DEVICE_ROWS, USC_PHASES_STARTED)                                                                         \
 	X(USC_DEVICE_STATS, USC_PHASES_STARTED)                                                                        \
 	X(USC_DEVICE_LOSSES, USC_PHASES_STARTED)
 
@@ -256,7 +270,7 @@ static inline int usc_device_refusal(unsigned int command, unsigned int phase)
 }
 
 USC_ASSERT_SIZE(usc_device_version, 48);
-USC_ASSERT_SIZE(usc_device_start, 9424);
+USC_ASSERT_SIZE(usc_device_start, 10464);
 USC_ASSERT_SIZE(usc_ring_control, 128);
 USC_ASSERT_SIZE(usc_device_table, 56);
 USC_ASSERT_SIZE(usc_device_file, 24);
@@ -268,6 +282,7 @@ USC_ASSERT_SIZE(usc_device_target, 272);
 USC_ASSERT_SIZE(usc_device_mappings, 8);
 USC_ASSERT_SIZE(usc_device_attached, 24);
 USC_ASSERT_SIZE(usc_device_stack, 8);
+USC_ASSERT_SIZE(usc_device_rows, 24);
 USC_ASSERT_SIZE(usc_device_loss, 16);
 USC_ASSERT_SIZE(usc_device_losses, 24);
 

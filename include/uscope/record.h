@@ -16,6 +16,7 @@
 #include "uscope/records/call.h"
 #include "uscope/records/file.h"
 #include "uscope/records/head.h"
+#include "uscope/records/partial.h"
 #include "uscope/records/probe.h"
 #include "uscope/records/signal.h"
 #include "uscope/records/stack.h"

@@ -134,6 +134,7 @@ constexpr const char* kViews = R"sql(
 CREATE VIEW v_event AS
 SELECT event.id AS id, event.ts_ns AS ts_ns, event.dur_ns AS dur_ns, event.how AS how, process.pid AS pid,
   thread.tid AS tid, image.name AS process, thread.name AS thread, kind.name AS kind, kind.class AS class, event.result AS result, errno_name.name AS errno,
+  event.a0 AS a0, event.a1 AS a1, event.a2 AS a2, event.a3 AS a3, event.a4 AS a4, event.a5 AS a5,
   event.stack_id AS stack_id, stack.depth AS depth, stack.ended AS ended, frame.function AS "trigger",
   module.path AS trigger_module, stack.folded AS folded
 FROM event

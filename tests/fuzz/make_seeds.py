@@ -96,6 +96,10 @@ def all_seeds():
     yield "raw_file", raw_seeds.seeds()
     yield "loader", raw_seeds.seeds()
     yield "step", {"zeros": b"\0" * 64, "stack": struct.pack("<HB", 0xFFFF, 1) + struct.pack("<17H", *range(0, 136, 8)) * 4}
+    insns = bytes(range(23)) * 2  # each operation, with an operand of any size behind it
+    yield "query", {"zeros": b"\0" * 64, "each_operation": b"\0\3\2\56" + b"".join(struct.pack("<BHq", op, 0x321, -op) for op in insns),
+                    "raw": b"\xff" + struct.pack("<IIII", 1, 2, 0, 1) + struct.pack("<BBBBIq", 3, 1, 0, 0, 0, 6)
+                    + struct.pack("<BBBBIq", 22, 0, 1, 0, 0, 0) + b"\0" * (62 * 16) + b"\x80" * 200}
     yield "user_walk", {"zeros": b"\0" * 64, "counted": bytes(range(256))}
 
 

@@ -45,11 +45,22 @@ static __attribute__((__noinline__)) int check_step(struct check_tables *tables,
 	struct usc_argument_scan scan = {.language = usc_language_of(0)};
 	static const struct usc_program program;
 	const struct usc_program_input input = {};
+	static const struct usc_query query;
+	static const struct usc_event event;
+	static struct usc_query_input asked; /* BPF's stack has no room for these */
+	static struct usc_query_state given;
+	static struct usc_query_row row;
 	__u32 at;
 	int result;
 
 	if (usc_program_check(&program, &at) || !usc_program_admits(&program, &input))
 		return USC_STEP_ROOT;
+	usc_query_fill(&asked, &event);
+	if (usc_query_check(&query, &at) || usc_query_run(&query, &asked, &given) != USC_QUERY_GIVEN)
+		return USC_STEP_ROOT;
+	if (!usc_query_same_key(&row.key, &given.key) || usc_query_sums_overflow(&row, &given, query.measures))
+		return USC_STEP_ROOT;
+	usc_query_add(&row, &given, query.measures);
 	if (map != USC_TRACED || usc_scan_argument(&scan, (const char *)tables, 0))
 		return USC_STEP_ROOT;
 	if (usc_scope_admit(scope, &state, USC_FILE_FIRST, USC_FILE_FIRST, USC_CLASS_APP) & USC_SCOPE_STOP)

@@ -64,6 +64,8 @@ ALLOWED = {
     "store/model": "include/uscope support trace",
     "store/write": (
         "include/uscope store/db store/descriptors store/model support symbolizer/names syscalls trace"),
+    "query/plan": "include/uscope query/sql store/db support syscalls trace",
+    "query/sql": "support",
     "analyzer/deadlock": "analyzer/read include/uscope store/db support syscalls trace",
     "analyzer/diff": "analyzer/read store/db store/write support syscalls trace",
     "analyzer/files": "analyzer/read store/db support syscalls",
@@ -73,26 +75,30 @@ ALLOWED = {
     "live": (
         "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
         "tracer/jit tracer/model"),
+    "live/query": (
+        "include/uscope query/plan query/sql store store/db store/files support support/process support/sandbox symbolizer/names "
+        "trace"),
     "exporters": "analyzer/read store/db support",
     "cli": "cli/options cli/terminal cli/verbs",
     "cli/options": "cli/terminal support",
     "cli/render": (
-        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/terminal live support syscalls "
-        "trace"),
+        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/terminal live store/db support "
+        "syscalls trace"),
     "cli/session": (
-        "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope store store/db store/files store/model "
-        "support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
+        "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope live/query query/plan store store/db store/files "
+        "store/model support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
         "tracer/model tracer/recorder"),
     "cli/terminal": "support",
     "cli/verbs": (
         "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/render cli/session "
         "cli/options cli/terminal exporters "
-        "include/uscope/lists store store/db store/files support syscalls trace tracer/preflight tracer/recorder"),
+        "include/uscope/lists query/plan query/sql store store/db store/files support syscalls trace tracer/preflight "
+        "tracer/recorder"),
 }
 
 C_SUFFIXES = (".h", ".c", ".cpp", ".def")
-TOPS = ("include", "bpf", "kmod", "support", "trace", "syscalls", "symbolizer", "tracer", "store", "analyzer", "live",
-        "exporters", "cli")
+TOPS = ("include", "bpf", "kmod", "support", "trace", "syscalls", "symbolizer", "tracer", "store", "analyzer", "query",
+        "live", "exporters", "cli")
 
 
 def room_of(including, name, source):

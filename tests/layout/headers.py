@@ -11,7 +11,8 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "store", "analyzer", "live", "exporters", "cli")
+FOLDERS = ("support", "trace", "syscalls", "symbolizer", "tracer", "store", "analyzer", "query", "live",
+           "exporters", "cli")
 # Parts of one .cpp in a file of their own, for which the .cpp defines what they need.
 PARTS = {"syscalls/flag_tables.h"}
 

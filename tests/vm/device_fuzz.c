@@ -185,11 +185,12 @@ static long right_call(int device) {
     struct usc_device_mappings mappings;
     struct usc_device_attached attached;
     struct usc_device_stack stack;
+    struct usc_device_rows rows;
   } r;
 
   memset(&r, 0, sizeof(r));
 #define CALL(name, command) (r.name.size = sizeof(r.name), ioctl(device, command, &r.name))
-  switch (draw() % 18) {
+  switch (draw() % 19) {
     case 0:
       return CALL(version, USC_DEVICE_VERSION);
     case 1:
@@ -240,6 +241,10 @@ static long right_call(int device) {
       return CALL(attached, USC_DEVICE_ATTACHED);
     case 16:
       return CALL(stack, USC_DEVICE_STACK);
+    case 17:
+      r.rows.cpu = draw() % 2 ? draw() % 4 : (uint32_t)any_number();
+      r.rows.buffer = any_pointer();
+      return CALL(rows, USC_DEVICE_ROWS);
     default:
       r.losses.capacity = draw() % 2 ? 16 : (uint32_t)any_number();
       r.losses.buffer = any_pointer();

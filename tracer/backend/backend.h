@@ -85,6 +85,11 @@ class Backend {
   [[nodiscard]] virtual bool can_withdraw_rows() const { return false; }
   virtual Result<void> withdraw_rows(std::span<const trace::FileId> /*files*/) { return {}; }
 
+  // Hands over what a question (usc_config) has summed since the last time, and clears it: rows by processor, so a key
+  // may come several times. Rows that gave way come through drain(), as usc_partial.
+  using SumHandler = std::function<void(const usc_query_row&)>;
+  virtual Result<void> take_sums(const SumHandler& /*handle*/) { return {}; }
+
   // The kernel's key of the file behind one of our own mappings.
   virtual Result<usc_file_key> own_file_key(const void* address) = 0;
   // Gives a file a serial before it is met, so that its rows can be there first; none where the kernel has met it

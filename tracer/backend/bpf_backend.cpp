@@ -131,6 +131,7 @@ class BpfBackend : public Backend {
   Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) override;
   [[nodiscard]] bool can_withdraw_rows() const override { return true; }
   Result<void> withdraw_rows(std::span<const trace::FileId> files) override;
+  Result<void> take_sums(const SumHandler& handle) override;
   Result<usc_file_key> own_file_key(const void* address) override;
   Result<trace::FileId> reserve_file(const usc_file_key& key) override;
   Result<std::vector<usc_stats>> stats() override;
@@ -138,7 +139,7 @@ class BpfBackend : public Backend {
   Result<std::vector<std::uint32_t>> sequence_numbers() override;
 
  private:
-  Result<void> size_maps(const BackendSizes& sizes);
+  Result<void> size_maps(const BackendSizes& sizes, bool has_question);
   void choose_programs(const usc_config& config);
   Result<void> open_rings(std::uint32_t bytes);
   std::uint64_t missed_probes();
@@ -157,6 +158,7 @@ class BpfBackend : public Backend {
   Scouts* scouts_ = nullptr;
   std::uint32_t cpus_ = 0;
   bool preempted_ = false;
+  bool has_question_ = false;
   BackendSizes sizes_;
   SkeletonHandle skeleton_;
   std::vector<UniqueFd> ring_fds_;
@@ -166,6 +168,7 @@ class BpfBackend : public Backend {
   std::vector<std::uint32_t> pids_;  // of the target
   std::uint32_t batch_ = 0;          // records of the ring at hand
   std::uint64_t batch_bytes_ = 0;    // with their heads in it
+  MapMemory sums_;                   // of a question: two tables for each CPU
   MapMemory rows_;
   MapMemory index_;
   FreeRanges free_rows_;
@@ -188,7 +191,7 @@ class BpfBackend : public Backend {
   const RecordHandler* handler_ = nullptr;
 };
 
-Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
+Result<void> BpfBackend::size_maps(const BackendSizes& sizes, bool has_question) {
   const auto& maps = skeleton_->maps;
   const auto size_for_each_cpu = [this](bpf_map* map) {
     bpf_map__set_max_entries(map, bpf_map__max_entries(map) * cpus_);
@@ -197,6 +200,8 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes) {
   if ((per_cpu) != 0) size_for_each_cpu(maps.array);
 #include "uscope/core/slots.def"
 #undef USC_SLOT
+  bpf_map__set_map_flags(maps.query_rows, BPF_F_MMAPABLE);
+  if (!has_question) bpf_map__set_max_entries(maps.query_rows, 1);
   size_for_each_cpu(maps.cpus);
   size_for_each_cpu(maps.name_scratches);
   bpf_map__set_max_entries(maps.rings, cpus_);
@@ -229,16 +234,19 @@ void BpfBackend::choose_programs(const usc_config& config) {
 
 Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& sizes) {
   if (auto sound = check_program(config.program); !sound) return sound;
+  if (auto sound = check_query(config.query); !sound) return sound;
   sizes_ = sizes;
   cpus_ = config.cpus;
   sizes_.ring_bytes = bounded_ring_bytes(sizes_.ring_bytes, cpus_);
   collect_libbpf_log();
   skeleton_.reset(uscope_bpf__open());
   if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
-  if (auto sized = size_maps(sizes); !sized) return sized;
+  has_question_ = config.query.length != 0;
+  if (auto sized = size_maps(sizes, has_question_); !sized) return sized;
   choose_programs(config);
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
   skeleton_->bss->program = config.program;
+  skeleton_->bss->query = config.query;
   struct stat pid_namespace {};
   if (stat("/proc/self/ns/pid", &pid_namespace) != 0)
     return errno_error("cannot look at this process's pid namespace (/proc/self/ns/pid)", errno, "mount /proc");
@@ -253,6 +261,12 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
                                 std::size_t{sizes.index_entries} * sizeof(__u32), "row_index");
       !opened)
     return opened;
+  if (has_question_) {
+    const std::size_t tables = std::size_t{cpus_} * 2;
+    const int fd = bpf_map__fd(skeleton_->maps.query_rows);
+    if (auto opened = sums_.open(fd, tables * USC_QUERY_ROWS * sizeof(usc_query_row), "query_rows"); !opened)
+      return opened;
+  }
   return open_rings(sizes_.ring_bytes);
 }
 
@@ -523,6 +537,22 @@ Result<void> BpfBackend::wait_for_programs() {
   const int ring = ring_fds_.front().get();
   if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rings), &cpu, &ring, BPF_ANY) != 0)
     return errno_error("cannot wait for the BPF programs that run", errno);
+  return {};
+}
+
+Result<void> BpfBackend::take_sums(const SumHandler& handle) {
+  if (!has_question_) return {};
+  const __u32 full = skeleton_->bss->query_turn;
+  __atomic_store_n(&skeleton_->bss->query_turn, full ^ 1, __ATOMIC_SEQ_CST);
+  if (auto waited = wait_for_programs(); !waited) return waited;
+  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    const std::size_t first = (std::size_t{cpu} * 2 + full) * USC_QUERY_ROWS;
+    for (usc_query_row& row : std::span(sums_.as<usc_query_row>() + first, USC_QUERY_ROWS)) {
+      if (row.events == 0) continue;
+      handle(row);
+      row.events = 0;
+    }
+  }
   return {};
 }
 

@@ -54,6 +54,7 @@ class KmodBackend : public Backend {
   Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override;
   Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) override;
+  Result<void> take_sums(const SumHandler& handle) override;
   Result<usc_file_key> own_file_key(const void* address) override;
   Result<trace::FileId> reserve_file(const usc_file_key& key) override;
   Result<std::vector<usc_stats>> stats() override;
@@ -70,6 +71,7 @@ class KmodBackend : public Backend {
   Result<void> publish(trace::FileId file, std::uint32_t table, usc_file_state state, std::uint32_t classes);
 
   std::uint32_t cpus_ = 0;
+  bool has_question_ = false;
   UniqueFd device_;
   std::vector<MappedRange> mapped_;
   std::vector<RingReader> rings_;
@@ -113,6 +115,7 @@ Result<void> KmodBackend::check_version() {
 
 Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& sizes) {
   if (auto sound = check_program(config.program); !sound) return sound;
+  if (auto sound = check_query(config.query); !sound) return sound;
   device_.reset(::open(USC_DEVICE_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!device_) {
     const int number = errno;
@@ -125,6 +128,7 @@ Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& siz
   }
   if (auto same = check_version(); !same) return same;
   cpus_ = config.cpus;
+  has_question_ = config.query.length != 0;
   usc_device_start start{};
   start.config = config;
   start.ring_bytes = sizes.ring_bytes;
@@ -292,6 +296,19 @@ Result<Publish> KmodBackend::publish_rows(trace::FileId file,
 
 Result<void> KmodBackend::publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) {
   return publish(file, 0, state, classes);
+}
+
+Result<void> KmodBackend::take_sums(const SumHandler& handle) {
+  if (!has_question_) return {};
+  std::vector<usc_query_row> rows(USC_QUERY_ROWS);
+  for (std::uint32_t cpu = 0; cpu < cpus_; cpu++) {
+    usc_device_rows request{};
+    request.cpu = cpu;
+    request.buffer = reinterpret_cast<std::uintptr_t>(rows.data());
+    if (auto asked = ask(USC_DEVICE_ROWS, request, "tell what a question has summed"); !asked) return asked;
+    for (std::uint32_t i = 0; i < request.count && i < USC_QUERY_ROWS; i++) handle(rows[i]);
+  }
+  return {};
 }
 
 Result<usc_file_key> KmodBackend::own_file_key(const void* address) {

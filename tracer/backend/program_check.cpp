@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::array kMeanings{
 #define USC_X(name, meaning) meaning,
-    USC_PROGRAM_ERRORS(USC_X)
+    USC_PROGRAM_ERRORS(USC_X)};
+constexpr std::array kQueryMeanings{USC_QUERY_ERRORS(USC_X)
 #undef USC_X
 };
 
@@ -27,6 +28,17 @@ Result<void> check_program(const usc_program& program) {
   return Error{"the filter program cannot be run: " +
                    (of_instruction ? "instruction " + std::to_string(at) + ": " : std::string()) + kMeanings.at(error),
                "record without a filter, and report this as a fault of what made the program"};
+}
+
+Result<void> check_query(const usc_query& query) {
+  __u32 at = 0;
+  const usc_query_error error = usc_query_check(&query, &at);
+  if (error == USC_QUERY_BAD_SOUND) return {};
+  const bool of_instruction = error >= USC_QUERY_BAD_OP && error != USC_QUERY_BAD_READS;
+  return Error{"the question cannot be run in the kernel: " +
+                   (of_instruction ? "instruction " + std::to_string(at) + ": " : std::string()) +
+                   kQueryMeanings.at(error),
+               "this is a fault of uscope: please report it with `uscope doctor`"};
 }
 
 }  // namespace uscope::tracer

@@ -60,6 +60,7 @@ struct Collector::Handlers {
         on<usc_string, &Collector::on_string>(Then::kNothing),
         on<usc_sample, &Collector::on_sample>(Then::kNothing),
         on<usc_signal, &Collector::on_signal>(Then::kNothing),
+        on<usc_partial, &Collector::on_partial>(Then::kPassOn),
     };
     static constexpr auto kByType = [] {
       std::array<Handler, trace::kTypeNumbers> by_type{};
@@ -166,6 +167,29 @@ void Collector::on_signal(const usc_signal& signal) {
   events_++;
   if (observer_ != nullptr) observer_->on_signal(signal);
   record_error(signals_.add(signal));
+}
+
+void Collector::on_partial(const usc_partial& partial) {
+  if (observer_ == nullptr) return;
+  if (partial.turn == sums_turn_)
+    observer_->on_sums(partial.row);
+  else
+    early_sums_.push_back(partial.row);
+}
+
+// The tables first: what gave way to others before the turn is in the rings when the turn is over.
+Result<void> Collector::take_sums() {
+  const auto taken = backend_.take_sums([this](const usc_query_row& row) {
+    if (observer_ != nullptr) observer_->on_sums(row);
+  });
+  if (!taken) return taken.error();
+  if (auto seen = round(); !seen) return seen.error();
+  return {};
+}
+
+void Collector::go_on_with_sums() {
+  sums_turn_ ^= 1;
+  for (const usc_query_row& row : std::exchange(early_sums_, {})) observer_->on_sums(row);
 }
 
 void Collector::set_command(int pid) {

@@ -51,6 +51,9 @@ class Collector {
   void close();
   // Walks that wait for a file's rows are finished without them.
   void give_up_rows();
+  // Tells the observer what a question has summed until now; what comes after it is told from go_on_with_sums() on.
+  Result<void> take_sums();
+  void go_on_with_sums();
   // Writes calls that threads were found in, with their stacks. No stack waits for its files after `end_ns`.
   Result<void> write_attached_calls(const std::vector<AttachedCall>& calls, std::uint64_t end_ns);
   // Writes what was lost since the last call.
@@ -88,6 +91,7 @@ class Collector {
   void on_file(const usc_file& file) { record_error(files_.add_announced(file)); }
   void on_string(const usc_string& string);
   void on_signal(const usc_signal& signal);
+  void on_partial(const usc_partial& partial);
   void on_sample(const usc_sample& sample) { record_error(walks_.add(sample, last_round_ns_)); }
   void record_error(const Result<void>& result);
   void take_rows();
@@ -117,8 +121,10 @@ class Collector {
   const WalkInputs inputs_;
   SampleWalks walks_;
   LossRecorder losses_;
-  std::uint64_t round_ns_ = 0;       // when this round began
-  std::uint64_t last_round_ns_ = 0;  // and the one before
+  std::vector<usc_query_row> early_sums_;  // of after the turn, met before it was over
+  std::uint32_t sums_turn_ = 0;            // as in usc_partial: whose rows are told now
+  std::uint64_t round_ns_ = 0;             // when this round began
+  std::uint64_t last_round_ns_ = 0;        // and the one before
   std::uint64_t events_ = 0;
   std::uint64_t program_starts_ = 0;
   bool closing_ = false;

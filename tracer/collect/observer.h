@@ -32,6 +32,8 @@ class RecordObserver {
   virtual void on_image(const usc_exec& /*exec*/) {}       // as it is written: texts to be hidden are hidden
   virtual void on_string(const usc_string& /*string*/) {}  // most often before its call's event
   virtual void on_file(trace::FileId /*serial*/, const File& /*file*/) {}
+  // What a question (usc_config) has summed of some events: keys may come several times.
+  virtual void on_sums(const usc_query_row& /*row*/) {}
   virtual void on_jit_name(trace::MmId /*mm*/, const PerfMapEntry& /*name*/) {}
 };
 

@@ -57,8 +57,8 @@ struct AddressRange {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
 };
-// Where executable memory lies, by rising address, of files and without; not what the kernel maps into every process ([vsyscall]). Empty
-// if it could not be read.
+// Where executable memory lies, by rising address, of files and without; not what the kernel maps into every process
+// ([vsyscall]). Empty if it could not be read.
 [[nodiscard]] std::vector<AddressRange> executable_ranges_of(std::uint32_t pid);
 
 }  // namespace uscope::tracer

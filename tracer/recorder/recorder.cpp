@@ -157,6 +157,7 @@ class Recording {
 
  private:
   [[nodiscard]] bool launches() const { return (options_.config.target.kinds & USC_TARGET_LAUNCH) != 0; }
+  Result<void> open_sink();
   Result<void> prepare_target();
   Result<void> begin();
   Result<void> await_exec(int timeout_ms);
@@ -166,6 +167,7 @@ class Recording {
   Result<void> empty_rings(bool all);
   Result<void> scan_waits();
   [[nodiscard]] bool is_urgent() const;
+  Result<void> tell_sums();
   Result<void> finish();
   Result<bool> each_second(std::uint64_t now);
   int next_wait(std::uint64_t now);
@@ -191,7 +193,8 @@ class Recording {
   std::unique_ptr<symbolizer::ReaderProcesses> readers_;
   std::unique_ptr<Scouts> scouts_;
   std::unique_ptr<FileTable> files_;
-  std::unique_ptr<trace::RawWriter> writer_;
+  std::unique_ptr<trace::RawWriter> raw_;  // empty where the caller has a sink of its own
+  trace::RecordSink* sink_ = nullptr;
   std::unique_ptr<Collector> collector_;
   std::unique_ptr<RowBuildQueue> maker_;  // used by files and collector, and reads from both: destroyed before them
   std::optional<LaunchedCommand> command_;
@@ -235,11 +238,7 @@ Result<void> Recording::prepare() {
   if (!launches() && !in_initial_pid_namespace(this_host()))
     return Error{"uscope runs in a pid namespace of its own, and cannot look into processes that it does not start",
                  "run it in the initial one (docker run --pid=host, or hostPID in Kubernetes)"};
-  auto raw = options_.raw.begin ? options_.raw.begin() : Result<UniqueFd>(UniqueFd());
-  if (!raw) return raw.error();
-  auto writer = trace::RawWriter::create(std::move(*raw), options_.raw.name, make_header(config_.cpus));
-  if (!writer) return writer.error();
-  writer_ = std::make_unique<trace::RawWriter>(std::move(*writer));
+  if (auto open = open_sink(); !open) return open;
   auto backend = open_backend(options_.backend, config_, options_.sizes);
   if (!backend) return backend.error();
   backend_ = std::move(*backend);
@@ -248,18 +247,30 @@ Result<void> Recording::prepare() {
   maker_ = std::make_unique<RowBuildQueue>(*cache_, RowBuildQueue::kThreads, *readers_);
   backend_->set_scouts(*scouts_);
   files_ = std::make_unique<FileTable>(*backend_, *maker_, options_.modules, scouts_.get());
-  collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *writer_, config_, hooks_.observer,
+  collector_ = std::make_unique<Collector>(*backend_, *files_, *maker_, *sink_, config_, hooks_.observer,
                                            hooks_.compare_observer, scouts_.get());
   collector_->set_string_filter(trace::StringFilter(Redactor(options_.redact), config_.string_bytes != 0));
   for (const auto& [key, value] : options_.meta)
-    if (auto done = writer_->append_meta(key, value); !done) return done;
-  if (auto done = writer_->append_meta("backend", backend_->name()); !done) return done;
+    if (auto done = sink_->append_meta(key, value); !done) return done;
+  if (auto done = sink_->append_meta("backend", backend_->name()); !done) return done;
   if (auto done = files_->publish_vdso(); !done) return done;
   if (auto done = prepare_target(); !done) return done;
   // A file met for the first time must be opened before a short-lived process has ended.
   (void)setpriority(PRIO_PROCESS, 0, kCollectorNice);
   if (auto done = backend_->attach(); !done) return done;
   if (hooks_.ready) hooks_.ready();
+  return {};
+}
+
+Result<void> Recording::open_sink() {
+  sink_ = options_.sink;
+  if (sink_ != nullptr) return {};
+  auto raw = options_.raw.begin ? options_.raw.begin() : Result<UniqueFd>(UniqueFd());
+  if (!raw) return raw.error();
+  auto writer = trace::RawWriter::create(std::move(*raw), options_.raw.name, make_header(config_.cpus));
+  if (!writer) return writer.error();
+  raw_ = std::make_unique<trace::RawWriter>(std::move(*writer));
+  sink_ = raw_.get();
   return {};
 }
 
@@ -335,7 +346,7 @@ void Recording::on_signals() {
 
 void Recording::check_limits(std::uint64_t now) {
   if (now >= limit_ns()) stop(StopReason::kDuration);
-  if (options_.max_bytes != 0 && writer_->bytes() >= options_.max_bytes) stop(StopReason::kMaxSize);
+  if (options_.max_bytes != 0 && sink_->bytes() >= options_.max_bytes) stop(StopReason::kMaxSize);
 }
 
 // Writes open calls and losses; returns true when nothing is traced any more.
@@ -344,7 +355,7 @@ Result<bool> Recording::each_second(std::uint64_t now) {
   if (!tasks) return tasks.error();
   if (auto done = collector_->futexes().scan_new(); !done) return done.error();
   if (auto done = collector_->write_losses(); !done) return done.error();
-  if (auto done = writer_->flush(); !done) return done.error();
+  if (auto done = sink_->flush(); !done) return done.error();
   if (auto done = stalls_.check(collector_->futexes(), now, *tasks); !done) return done.error();
   return *tasks == 0;
 }
@@ -353,7 +364,7 @@ Result<bool> Recording::each_second(std::uint64_t now) {
 // them with every record. The wait is such that a ring would fill to an eighth at the present rate; an urgent record
 // ends it early.
 int Recording::next_wait(std::uint64_t now) {
-  const std::uint64_t bytes = writer_->bytes();
+  const std::uint64_t bytes = sink_->bytes();
   const double rate = now > round_before_ns_
                           ? static_cast<double>(bytes - bytes_before_) / static_cast<double>(now - round_before_ns_)
                           : 0;
@@ -375,7 +386,7 @@ Result<void> Recording::loop() {
     const std::uint64_t now = monotonic_ns();
     on_signals();
     check_limits(now);
-    const auto stalled = stalls_.work(collector_->futexes(), *writer_, now);
+    const auto stalled = stalls_.work(collector_->futexes(), *sink_, now);
     if (!stalled) return stalled.error();
     if (*stalled) stop(StopReason::kStalled);
     if (executing_)
@@ -401,12 +412,23 @@ Result<void> Recording::loop() {
       next_status = now + kStatusEveryNs;
     }
     if (hooks_.each_round) hooks_.each_round();
+    if (hooks_.wants_sums && hooks_.wants_sums())
+      if (auto told = tell_sums(); !told) return told;
+    if (hooks_.wants_losses && hooks_.wants_losses())
+      if (auto done = collector_->write_losses(); !done) return done;
     if (hooks_.wants_end && hooks_.wants_end()) stop(StopReason::kInterrupted);
     if (stopping_) break;
     const int wait_ms = next_wait(now);
     std::array<pollfd, 2> fds = {{{backend_->wait_fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}}};
     if (poll(fds.data(), fds.size(), wait_ms) > 0 && (fds[0].revents & POLLIN) != 0) backend_->wait(0);
   }
+  return {};
+}
+
+Result<void> Recording::tell_sums() {
+  if (auto taken = collector_->take_sums(); !taken) return taken;
+  if (hooks_.sums_are_told) hooks_.sums_are_told();
+  collector_->go_on_with_sums();
   return {};
 }
 
@@ -451,7 +473,7 @@ Result<void> Recording::finish() {
   }
   const std::uint64_t closed_ns = monotonic_ns();
   backend_->close_entries();
-  if (!writer_->failed()) {
+  if (!sink_->failed()) {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
     if (auto done = scan_waits(); !done) return done;
   }
@@ -461,16 +483,18 @@ Result<void> Recording::finish() {
   if (auto done = empty_rings(false); !done) return done;
   backend_->detach();
   if (auto done = empty_rings(true); !done) return done;
+  if (hooks_.wants_sums)
+    if (auto told = tell_sums(); !told) return told;
   collector_->end_observation();
   if (auto done = collector_->write_losses(); !done) return done;
-  if (auto done = writer_->append_meta("duration_ns", std::to_string(monotonic_ns() - start_ns_)); !done) return done;
-  if (auto done = writer_->append_meta("calls_until_ns", std::to_string(closed_ns)); !done) return done;
+  if (auto done = sink_->append_meta("duration_ns", std::to_string(monotonic_ns() - start_ns_)); !done) return done;
+  if (auto done = sink_->append_meta("calls_until_ns", std::to_string(closed_ns)); !done) return done;
   const ClockOffsets now = clock_offsets();
   for (const auto& [key, value] : {std::pair("clock_set_ns", now.real - offsets_.real - (now.boot - offsets_.boot)),
                                    std::pair("suspended_ns", now.boot - offsets_.boot)})
-    if (auto done = writer_->append_meta(key, std::to_string(value)); !done) return done;
+    if (auto done = sink_->append_meta(key, std::to_string(value)); !done) return done;
   if (auto done = collector_->write_totals(); !done) return done;
-  return writer_->flush();
+  return sink_->flush();
 }
 
 Result<void> Recording::begin() {
@@ -478,7 +502,7 @@ Result<void> Recording::begin() {
   offsets_ = clock_offsets();
   if (hooks_.observer != nullptr) hooks_.observer->on_start(start_ns_);
   // The raw trace was begun before the programs were loaded, which may take a second.
-  if (auto done = writer_->append_meta("start_ns", std::to_string(start_ns_)); !done) return done;
+  if (auto done = sink_->append_meta("start_ns", std::to_string(start_ns_)); !done) return done;
   if (!command_) return adopt();
   collector_->set_command(command_->pid());
   if (auto released = command_->go(); !released) return released;
@@ -502,7 +526,7 @@ Result<void> Recording::run() {
   Result<void> result = loop();
   if (result) result = finish();
   if (!result) {
-    if (!writer_->failed()) return result;
+    if (!sink_->failed()) return result;
     outcome_.reason = StopReason::kWriteFailed;
     outcome_.trouble = result.error().what + (result.error().remedy.empty() ? "" : "; " + result.error().remedy);
     backend_->detach();

@@ -19,6 +19,10 @@
 #include "tracer/process/name_search.h"
 #include "uscope/control.h"
 
+namespace uscope::trace {
+class RecordSink;  // trace/sink.h
+}
+
 namespace uscope::tracer {
 
 class CompareObserver;  // tracer/walk/verifier.h
@@ -38,8 +42,9 @@ struct RecordOptions {
   usc_config config{};   // scope, target, calls, verify_every; the number of CPUs is filled in
   ModuleGlobs modules;
   RawOutput raw;
-  std::string cache_folder;         // for unwind rows; "" = the default
-  std::vector<std::string> redact;  // patterns of texts that must not be recorded
+  trace::RecordSink* sink = nullptr;  // takes the records in place of `raw`
+  std::string cache_folder;           // for unwind rows; "" = the default
+  std::vector<std::string> redact;    // patterns of texts that must not be recorded
   BackendChoice backend = BackendChoice::kAuto;
   BackendSizes sizes;
   std::uint64_t duration_ns = 0;  // stop after this time, 0 = no limit
@@ -74,11 +79,16 @@ struct RecordHooks {
   std::function<bool()> ending;                 // the kernel side is about to be removed; called until it returns true
   std::function<void(const FoundRunning&)> attached;  // running processes are now traced
   std::function<void(const TraceFigures&, double)>
-      status;                        // about four times a second, with the seconds since the start
-  StallCheck* stall = nullptr;       // with RecordOptions.stall_ns
-  std::function<void()> each_round;  // after each round of the collector, some ten milliseconds apart or less: what
-                                     // has to answer at once, as keys do
-  std::function<bool()> wants_end;   // called as often; true: the observer has seen enough
+      status;                           // about four times a second, with the seconds since the start
+  StallCheck* stall = nullptr;          // with RecordOptions.stall_ns
+  std::function<void()> each_round;     // after each round of the collector, some ten milliseconds apart or less: what
+                                        // has to answer at once, as keys do
+  std::function<bool()> wants_sums;     // asked as often; true: what a question (usc_config) has summed is told to the
+                                        // observer, and then:
+  std::function<void()> sums_are_told;  // also at the end, for the last time
+  std::function<bool()> wants_end;      // called as often; true: the observer has seen enough
+  std::function<bool()> wants_losses;   // called as often; true: what was lost until now is recorded at once, and not
+                                        // within the next second
 };
 
 // Records until the command and all its descendants have ended, or until a limit or signal ends it. Returns an error if

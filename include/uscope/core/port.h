@@ -27,6 +27,9 @@ static struct pt_regs *user_regs(struct task_struct *task);
 
 /* config.program, whose length is 0 here where it is 0 there: for BPF in memory whose contents the verifier does not know. */
 static const volatile struct usc_program *program_of_config(void);
+/* config.query, likewise; and which of a processor's two tables takes rows now: 0 or 1. */
+static const volatile struct usc_query *query_of_config(void);
+static __u32 query_turn_now(void);
 
 /* Slots, by number; 0 where there is none of that number. */
 #define USC_SLOT(function, array, type, count, per_cpu) static type *function(__u32 number);

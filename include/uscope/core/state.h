@@ -279,6 +279,14 @@ struct sample_scratch {
 	struct copy_state copy; /* the one at hand */
 };
 
+/* Where a question is run over one event. Hooks of calls alone use it. */
+struct query_scratch {
+	struct usc_event event;
+	struct usc_query_input input;
+	struct usc_query_state state;
+	struct usc_partial partial; /* a row that gives way */
+};
+
 /* Mappings that have been announced to the collector. */
 struct announced_key {
 	__u32 mm;

@@ -15,6 +15,7 @@ const std::map<std::string_view, LossClass>& expected() {
   static const std::map<std::string_view, LossClass> kExpected{
       {"ring_full_event", LossClass::EVENTS},
       {"ring_full_sharing", LossClass::EVENTS},
+      {"ring_full_partial", LossClass::EVENTS},
       {"recursion", LossClass::EVENTS},
       {"task_map_full", LossClass::TASKS},
       {"log_context", LossClass::LOGGED},

@@ -111,6 +111,10 @@ class FakeBackend : public Backend {
       published[file.value()] = {USC_FILE_USER_ONLY, published[file.value()].classes, nullptr};
     return {};
   }
+  Result<void> take_sums(const SumHandler& handle) override {
+    for (const usc_query_row& row : std::exchange(sums, {})) handle(row);
+    return {};
+  }
   Result<usc_file_key> own_file_key(const void* address) override {
     const auto at = reinterpret_cast<std::uint64_t>(address);
     for (const OwnMapping& mapping : own_mappings())
@@ -154,6 +158,7 @@ class FakeBackend : public Backend {
   std::uint32_t next_stack = 5000;
   std::vector<usc_attached_call> attached_calls;
   std::deque<std::vector<char>> records;
+  std::vector<usc_query_row> sums;  // of a question
   std::vector<usc_event> open_calls;
   std::map<std::uint32_t, Published> published;
   std::vector<usc_stats> counters{2};

@@ -5,6 +5,7 @@
 
 #include "uscope/core/walk/mapping_calls.h"
 #include "uscope/core/walk/stacks.h"
+#include "uscope/core/calls/questions.h"
 #include "uscope/core/calls/strings.h"
 
 #define SIGNAL_KILL 9
@@ -93,9 +94,31 @@ static __always_inline void restore_restarted(struct task_entry *t)
 	t->event_flags = USC_EVENT_RESTARTED;
 }
 
-static __always_inline void call_begins(struct task_struct *task, struct pt_regs *regs, struct task_entry *t, __u32 nr)
+#define ASKED_TIME (1u << USC_QUERY_TIME | 1u << USC_QUERY_TOOK)
+
+/* When a call was entered. Where nobody asks for times, a number that is another one for each call of the task. */
+static __always_inline __u64 entry_time(const struct task_entry *t)
+{
+	return is_asked_for(ASKED_TIME) ? now_ns() : t->entry_ns + 1;
+}
+
+/* The stack is taken and strings are read where they are recorded, or asked for. */
+static __always_inline void take_call(struct pt_regs *regs, struct task_entry *t)
 {
 	__u32 ended = 0;
+
+	t->entry_ns = entry_time(t);
+	if (t->abi == USC_ABI_I386)
+		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
+	else if (!t->image)
+		ended = USC_ENDED_SCOPE; /* the launcher's own code, before the command's first exec */
+	t->stack = is_asked_for(1u << USC_QUERY_STACK) ? take_stack(regs, t, ended) : 0;
+	if (!config.query.length)
+		strings_at_entry(t);
+}
+
+static __always_inline void call_begins(struct task_struct *task, struct pt_regs *regs, struct task_entry *t, __u32 nr)
+{
 	bool held = t->flags & TASK_HELD && is_held(t);
 
 	if (t->flags & (TASK_MAPPING | TASK_MAPS_DATA))
@@ -115,13 +138,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 		t->entry_ns = now_ns();
 		t->flags |= TASK_ADOPTED | TASK_SKIPPED;
 	} else if (wanted_call(task, t->abi, t->nr, t->args)) {
-		t->entry_ns = now_ns();
-		if (t->abi == USC_ABI_I386)
-			ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
-		else if (!t->image)
-			ended = USC_ENDED_SCOPE; /* the launcher's own code, before the command's first exec */
-		t->stack = take_stack(regs, t, ended);
-		strings_at_entry(t);
+		take_call(regs, t);
 		barrier();
 		t->flags |= TASK_IN_CALL;
 	} else {
@@ -202,6 +219,27 @@ static __always_inline void fill_user_head(struct usc_record *head, __u16 type, 
 	head->time = now;
 }
 
+/* A call of which something has been told while it was under way is told to its end. */
+static __always_inline bool is_told_singly(const struct task_entry *t)
+{
+	return t->event_flags & USC_EVENT_ATTACHED || t->open_ns == t->entry_ns;
+}
+
+/* 0: the event leaves no record. */
+static __always_inline int ask_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
+{
+	struct query_scratch *scratch = query_scratch_at(current_cpu());
+
+	if (!scratch)
+		return 1;
+	scratch->event.head.task = t->call_serial;
+	scratch->event.head.time = now;
+	scratch->event.entry_ns = t->entry_ns;
+	scratch->event.result = result;
+	fill_event(&scratch->event, t, how);
+	return ask_question(scratch, t->process);
+}
+
 static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
 {
 	__u32 cpu_number = current_cpu();
@@ -210,6 +248,8 @@ static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 
 
 	if (!cpu)
 		return -1;
+	if (config.query.length && !is_told_singly(t) && !ask_event(t, result, how, now))
+		return 0;
 	event = reserve_event(cpu_number);
 	if (!event) {
 		count_lost_event(t, false);
@@ -230,7 +270,7 @@ static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 
 /* The stack at an exit whose entry was not seen. For the verifier, which goes through it once, not for each caller. */
 USC_SUBPROGRAM __u32 take_stack_at_exit(struct task_entry *t)
 {
-	if (!t)
+	if (!t || !is_asked_for(1u << USC_QUERY_STACK))
 		return 0;
 	return take_stack(user_regs(this_task()), t, t->abi == USC_ABI_I386 ? USC_ENDED_BROKEN + USC_BROKEN_COMPAT : 0);
 }
@@ -254,7 +294,8 @@ static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs
 	t->event_flags = 0;
 	t->stack = take_stack_at_exit(t);
 	leave_strings(t);
-	strings_at_return(t, result);
+	if (!config.query.length)
+		strings_at_return(t, result);
 	send_event(t, result, USC_HOW_NO_ENTRY, now);
 	return 0;
 }
@@ -285,7 +326,7 @@ static __noinline int send_io_uring(struct task_entry *t, __u64 now)
 
 static __always_inline int call_returns(struct task_struct *task, struct task_entry *t, __s64 result)
 {
-	__u64 now = now_ns();
+	__u64 now = is_asked_for(1u << USC_QUERY_TOOK) ? now_ns() : t->entry_ns;
 	__u32 how = USC_HOW_RETURNED;
 
 	if (returns_no_result(t))
@@ -299,7 +340,8 @@ static __always_inline int call_returns(struct task_struct *task, struct task_en
 		}
 	}
 	t->flags &= ~(TASK_IN_CALL | TASK_EXECED);
-	strings_at_return(t, result);
+	if (!config.query.length)
+		strings_at_return(t, result);
 	send_event(t, result, how, now);
 	if (is_io_uring_setup(t) && result >= 0)
 		send_io_uring(t, now);

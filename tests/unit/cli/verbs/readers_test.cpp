@@ -124,6 +124,16 @@ TEST_F(CommandTest, SqlAsText) {
             "b\n-------\nx'00ff'\n\nesc\n-------\n\\x1b[1m\n");
 }
 
+TEST_F(CommandTest, SqlHasTheFunctionsOfQuestions) {
+  EXPECT_EQ(
+      output({"sql", "sample.db",
+              "SELECT bucket(1000) AS b, quantile(value, 0.5) AS q, hist(value) AS h FROM (SELECT 3 AS value UNION "
+              "SELECT 5 UNION SELECT 9)"}),
+      "   b  q  h\n"
+      "----  -  --------------------\n"
+      "1007  5  [[3,1],[7,1],[15,1]]\n");
+}
+
 TEST_F(CommandTest, SqlAsJson) {
   const std::string text = output({"sql", "sample.db", "--format", "json",
                                    "SELECT 1 AS a, NULL, 1.5, 'x', x'0aff'; SELECT name FROM thread WHERE id = 5"});
@@ -138,7 +148,7 @@ TEST_F(CommandTest, SqlAsJson) {
 
 TEST_F(CommandTest, SqlMayDescribeTheSchema) {
   EXPECT_NE(output({"sql", "sample.db", "PRAGMA table_info(event)"}).find("thread_id"), std::string::npos);
-  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          11\n");
+  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          12\n");
 }
 
 TEST_F(CommandTest, SqlRefusesEverythingButReading) {

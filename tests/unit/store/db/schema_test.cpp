@@ -86,8 +86,8 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"unwind_table", "id path build_id state rows rules bytes trouble"},
       {"errno_name", "number name"},
       {"v_event",
-       "id ts_ns dur_ns how pid tid process thread kind class result errno stack_id depth ended trigger trigger_module "
-       "folded"},
+       "id ts_ns dur_ns how pid tid process thread kind class result errno a0 a1 a2 a3 a4 a5 stack_id depth ended "
+       "trigger trigger_module folded"},
       {"dual_space", "kind function module events errors total_ns open"}};
   for (const auto& [table, names] : expected) EXPECT_EQ(columns(table), names) << table;
   EXPECT_EQ(one("SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"),
@@ -112,7 +112,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "11");
+  EXPECT_EQ(one("PRAGMA user_version"), "12");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 

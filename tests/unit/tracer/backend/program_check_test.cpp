@@ -36,6 +36,40 @@ TEST(ProgramCheck, SaysWhatIsWrong) {
   EXPECT_EQ(refused.error().what, "the filter program cannot be run: it has a version and no instructions");
 }
 
+usc_config with_question(std::uint32_t version) {
+  usc_config config{};
+  config.cpus = 1;
+  config.query.version = version;
+  config.query.length = 1;
+  config.query.insn[0].op = USC_QUERY_NUMBER;
+  return config;
+}
+
+TEST(ProgramCheck, SaysWhatIsWrongWithAQuestion) {
+  EXPECT_TRUE(check_query({}));
+  usc_query query = with_question(USC_QUERY_VERSION).query;
+  EXPECT_TRUE(check_query(query));
+  query.insn[0].op = USC_QUERY_OP_COUNT;
+  auto refused = check_query(query);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what,
+            "the question cannot be run in the kernel: instruction 0: the instruction is unknown");
+  query = with_question(USC_QUERY_VERSION).query;
+  query.reads = 1;
+  refused = check_query(query);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what, "the question cannot be run in the kernel: it does not say which fields it reads");
+  EXPECT_NE(refused.error().remedy, "");
+}
+
+TEST(ProgramCheck, BothBackendsRefuseAnUnknownQuestion) {
+  for (const auto open : {open_bpf_backend, open_kmod_backend}) {
+    const auto backend = open(with_question(7), BackendSizes{});
+    ASSERT_FALSE(backend);
+    EXPECT_EQ(backend.error().what, "the question cannot be run in the kernel: its version is unknown");
+  }
+}
+
 // Before anything else: neither needs a right or a module for that.
 TEST(ProgramCheck, BothBackendsRefuseAnUnknownVersion) {
   for (const auto open : {open_bpf_backend, open_kmod_backend}) {

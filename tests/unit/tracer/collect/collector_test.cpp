@@ -9,6 +9,7 @@
 #include "tests/unit/trace/memory_sink.h"
 #include "tests/unit/tracer/own_process.h"
 #include "trace/loss_class.h"
+#include "tracer/collect/observer.h"
 
 namespace uscope::tracer {
 namespace {
@@ -348,6 +349,46 @@ TEST_F(CollectorTest, ASignalIsWrittenWithTheFileOfItsHandler) {
   ASSERT_EQ(written.size(), 1U);
   EXPECT_EQ(USC_FRAME_FILE(written[0].handler_frame), map.file);
   EXPECT_EQ(collector().figures().events, 1U);
+}
+
+class SumsObserver final : public RecordObserver {
+ public:
+  void on_event(const usc_event&, const TaskInfo&) override {}
+  void on_sums(const usc_query_row& row) override { events.push_back(row.events); }
+  std::vector<std::uint64_t> events;
+};
+
+// A row that gave way after the turn belongs to the next time, however early it is met.
+TEST_F(CollectorTest, EachPartialRowIsToldInItsTime) {
+  SumsObserver observer;
+  Collector asking(backend_, files_, maker_, sink_, config_, &observer);
+  const auto partial = [](std::uint32_t turn, std::uint64_t events) {
+    usc_partial record{};
+    record.turn = turn;
+    record.row.events = events;
+    return record;
+  };
+  const auto row = [](std::uint64_t events) {
+    usc_query_row sums{};
+    sums.events = events;
+    return sums;
+  };
+  backend_.queue(partial(0, 1));
+  ASSERT_TRUE(asking.round());
+  EXPECT_EQ(observer.events, (std::vector<std::uint64_t>{1}));
+  backend_.sums = {row(2)};
+  backend_.queue(partial(0, 3));
+  backend_.queue(partial(1, 4));
+  ASSERT_TRUE(asking.take_sums());
+  EXPECT_EQ(observer.events, (std::vector<std::uint64_t>{1, 2, 3}));
+  asking.go_on_with_sums();
+  EXPECT_EQ(observer.events, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  backend_.queue(partial(1, 5));
+  backend_.queue(partial(0, 6));
+  backend_.sums = {row(7)};
+  ASSERT_TRUE(asking.take_sums());
+  EXPECT_EQ(observer.events, (std::vector<std::uint64_t>{1, 2, 3, 4, 7, 5}));
+  EXPECT_EQ(sink_.all<usc_partial>().size(), 5U);  // their numbers are those of the sequence
 }
 
 TEST_F(CollectorTest, RecordsThatAreTooShortAreDropped) {

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "cli/render/query_render.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/render/json.h"
+#include "cli/render/wall_time.h"
+#include "cli/terminal/text_width.h"
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr std::size_t kBarWidth = 40;
+
+std::string head_text(const AnswerHead& head) {
+  const std::string events = plural(head.events, "event");
+  const std::string length = human_duration(static_cast<double>(head.until_ns - head.from_ns));
+  return fmt::format("{}  {}, {}\n", time_of_day(head.from_ns + head.utc_offset_ns), length, events);
+}
+
+}  // namespace
+
+std::string missing_text(const AnswerHead& head) {
+  std::string text;
+  if (head.lost != 0) text = "LOST " + plural(head.lost, "event") + ": the answer is made without them";
+  if (head.without_stack != 0)
+    text += fmt::format("{}{} came too late: their events have none", text.empty() ? "" : "; ",
+                        plural(head.without_stack, "stack"));
+  return text;
+}
+
+std::vector<std::string> histogram_lines(std::string_view text) {
+  const auto steps = nlohmann::json::parse(text, nullptr, false);
+  if (!steps.is_array() || steps.empty()) return {};
+  std::uint64_t most = 1;
+  std::size_t widest = 0;
+  for (const auto& step : steps) {
+    if (!step.is_array() || step.size() != 2 || !step[0].is_number_integer() || !step[1].is_number_unsigned())
+      return {};
+    most = std::max(most, step[1].get<std::uint64_t>());
+    widest = std::max(widest, step[0].dump().size());
+  }
+  std::vector<std::string> lines;
+  for (const auto& step : steps) {
+    const auto count = step[1].get<std::uint64_t>();
+    // At least one mark where there is an event.
+    const auto marks = static_cast<std::size_t>(static_cast<double>(count) / static_cast<double>(most) * kBarWidth);
+    const std::string bar(count == 0 ? 0 : std::max<std::size_t>(marks, 1), '#');
+    lines.push_back(fmt::format("<= {:>{}}  {:<{}}  {}", step[0].dump(), widest, bar, kBarWidth, count));
+  }
+  return lines;
+}
+
+Result<void> AnswerPrinter::each_row(store::Statement& statement, const std::function<void()>& use) const {
+  while (true) {
+    auto more = statement.step();
+    if (!more) return more.error();
+    if (!*more) return {};
+    if (on_row_)
+      if (auto done = on_row_(statement); !done) return done;
+    use();
+  }
+}
+
+Result<void> AnswerPrinter::print(const AnswerHead& head, store::Statement& statement, const OnRow& on_row) {
+  on_row_ = on_row;
+  switch (style_.format) {
+    case AnswerFormat::kCsv:
+      return print_csv(head, statement);
+    case AnswerFormat::kJson:
+      return print_json(head, statement);
+    case AnswerFormat::kTable:
+      break;
+  }
+  return print_table(head, statement);
+}
+
+Result<void> AnswerPrinter::print_table(const AnswerHead& head, store::Statement& statement) {
+  const std::string missing = missing_text(head);
+  if (!style_.listing && !style_.one) write_(head_text(head));
+  if (!missing.empty()) write_(missing + "\n");
+  if (style_.listing) {
+    // The widths of columns are those of the first rows, whichever interval they are of.
+    std::size_t rows = 0;
+    auto done = each_row(statement, [&] {
+      if (!list_) list_.emplace(statement, write_);
+      list_->add(statement);
+      rows++;
+    });
+    if (done && rows != 0) list_->flush();
+    if (done && !list_ && style_.one) TextRows(statement, write_).flush();
+    return done;
+  }
+  // Bars stand below the table, which has one column for the number of each row's.
+  TextRows rows(statement, write_);
+  std::vector<std::vector<std::string>> drawn;
+  rows.set_cell([&](const store::Statement& row, int column) -> std::optional<std::string> {
+    if (!style_.draws || row.type(column) != SQLITE_TEXT) return std::nullopt;
+    auto lines = histogram_lines(row.text(column));
+    if (lines.empty()) return std::nullopt;
+    drawn.push_back(std::move(lines));
+    return fmt::format("[{}]", drawn.size());
+  });
+  if (auto done = each_row(statement, [&] { rows.add(statement); }); !done) return done;
+  rows.flush();
+  for (std::size_t i = 0; i < drawn.size(); i++) {
+    write_(fmt::format("\n[{}]\n", i + 1));
+    for (const std::string& line : drawn[i]) write_(line + "\n");
+  }
+  if (!style_.one) write_("\n");
+  return {};
+}
+
+Result<void> AnswerPrinter::print_csv(const AnswerHead& head, store::Statement& statement) {
+  std::string before;
+  if (!std::exchange(has_titles_, true)) {
+    std::string titles = style_.one ? "" : "from_ns,until_ns,lost,";
+    for (int i = 0; i < statement.columns(); i++) titles += (i == 0 ? "" : ",") + csv_text(statement.column_name(i));
+    write_(titles + "\n");
+  }
+  if (!style_.one) before = fmt::format("{},{},{},", head.from_ns, head.until_ns, head.lost);
+  return each_row(statement, [&] {
+    std::string line = before;
+    for (int i = 0; i < statement.columns(); i++) line += (i == 0 ? "" : ",") + csv_cell(statement, i);
+    write_(line + "\n");
+  });
+}
+
+Result<void> AnswerPrinter::print_json(const AnswerHead& head, store::Statement& statement) {
+  nlohmann::ordered_json columns = nlohmann::ordered_json::array();
+  for (int i = 0; i < statement.columns(); i++) columns.push_back(to_utf8(statement.column_name(i)));
+  nlohmann::ordered_json line = {
+      {"from_ns", head.from_ns}, {"until_ns", head.until_ns}, {"utc_offset_ns", head.utc_offset_ns},
+      {"events", head.events},   {"lost", head.lost},         {"stacks_too_late", head.without_stack},
+      {"columns", columns}};
+  std::string text = dump(line, false);
+  text.pop_back();
+  write_(text + ",\"rows\":[");
+  bool any = false;
+  auto done = each_row(statement, [&] {
+    nlohmann::ordered_json row = nlohmann::ordered_json::array();
+    for (int i = 0; i < statement.columns(); i++) row.push_back(json_cell(statement, i));
+    write_((any ? "," : "") + dump(row, false));
+    any = true;
+  });
+  if (!done) return done;
+  write_("]}\n");
+  return {};
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "cli/render/sql_rows.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/terminal/text_width.h"
+#include "support/text.h"
+
+namespace uscope::cli {
+namespace {
+
+constexpr std::size_t kRowsMeasured = 1000;
+constexpr std::size_t kGap = 2;
+
+std::string hex(std::string_view bytes) {
+  return "x'" + hex_of(bytes) + "'";
+}
+
+std::string padded(const std::string& cell, std::size_t width, bool number) {
+  const std::string padding(width - std::min(width, display_width(cell)), ' ');
+  return number ? padding + cell : cell + padding;
+}
+
+}  // namespace
+
+std::string text_cell(const store::Statement& row, int column) {
+  switch (row.type(column)) {
+    case SQLITE_NULL:
+      return "NULL";
+    case SQLITE_BLOB:
+      return hex(row.text(column));
+    default:
+      return printable(row.text(column));
+  }
+}
+
+nlohmann::ordered_json json_cell(const store::Statement& row, int column) {
+  switch (row.type(column)) {
+    case SQLITE_NULL:
+      return nullptr;
+    case SQLITE_INTEGER:
+      return row.integer(column);
+    case SQLITE_FLOAT:
+      return row.real(column);
+    case SQLITE_BLOB:
+      return {{"blob", hex(row.text(column))}};
+    default:
+      return to_utf8(row.text(column));
+  }
+}
+
+std::string csv_text(std::string_view text) {
+  std::string safe = printable(text);
+  if (safe.find_first_of("\",\r\n") == std::string::npos) return safe;
+  std::string out = "\"";
+  for (const char c : safe) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+std::string csv_cell(const store::Statement& row, int column) {
+  if (row.type(column) == SQLITE_NULL) return "";
+  return row.type(column) == SQLITE_BLOB ? hex(row.text(column)) : csv_text(row.text(column));
+}
+
+TextRows::TextRows(const store::Statement& statement, WriteText write) : write_(std::move(write)) {
+  for (int i = 0; i < statement.columns(); i++) titles_.push_back(escape_terminal(statement.column_name(i)));
+  numbers_.assign(titles_.size(), true);
+}
+
+void TextRows::add(const store::Statement& row) {
+  std::vector<std::string> cells;
+  for (int i = 0; i < row.columns(); i++) {
+    const int type = row.type(i);
+    if (!measured_ && type != SQLITE_INTEGER && type != SQLITE_FLOAT && type != SQLITE_NULL)
+      numbers_[static_cast<std::size_t>(i)] = false;
+    const auto shown = cell_ ? cell_(row, i) : std::nullopt;
+    cells.push_back(shown ? *shown : text_cell(row, i));
+  }
+  if (measured_) {
+    print(cells);
+    return;
+  }
+  rows_.push_back(std::move(cells));
+  if (rows_.size() == kRowsMeasured) flush();
+}
+
+void TextRows::flush() {
+  if (measured_) return;
+  measured_ = true;
+  for (std::size_t i = 0; i < titles_.size(); i++) {
+    widths_.push_back(display_width(titles_[i]));
+    for (const auto& row : rows_) widths_[i] = std::max(widths_[i], display_width(row[i]));
+  }
+  print(titles_);
+  std::vector<std::string> rules;
+  for (const std::size_t width : widths_) rules.emplace_back(width, '-');
+  print(rules);
+  for (const auto& row : rows_) print(row);
+  rows_.clear();
+}
+
+void TextRows::print(const std::vector<std::string>& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); i++) {
+    if (i) line.append(kGap, ' ');
+    line += padded(cells[i], widths_[i], numbers_[i]);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  write_(line + "\n");
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Rows of a statement for people and programs. Rows are printed as they come; a table takes the widths of its columns
+// from the first rows, and a longer value later overflows its column.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "store/db/statement.h"
+
+namespace uscope::cli {
+
+using WriteText = std::function<void(std::string_view)>;
+
+// One value: "NULL", a number, x'…' of a blob, a text that is safe on a terminal.
+[[nodiscard]] std::string text_cell(const store::Statement& row, int column);
+// A blob is {"blob": "x'…'"}.
+[[nodiscard]] nlohmann::ordered_json json_cell(const store::Statement& row, int column);
+// Quoted where CSV needs it (RFC 4180); NULL is nothing.
+[[nodiscard]] std::string csv_cell(const store::Statement& row, int column);
+// The same of a title.
+[[nodiscard]] std::string csv_text(std::string_view text);
+
+// A table.
+class TextRows {
+ public:
+  // Takes the titles from the statement.
+  TextRows(const store::Statement& statement, WriteText write);
+
+  // What a cell shows instead of its value.
+  using Cell = std::function<std::optional<std::string>(const store::Statement& row, int column)>;
+  void set_cell(Cell cell) { cell_ = std::move(cell); }
+
+  // Of this statement, or another one with the same columns.
+  void add(const store::Statement& row);
+  // Prints what is kept for the widths of columns, and the titles if they are not there yet.
+  void flush();
+
+ private:
+  void print(const std::vector<std::string>& cells);
+
+  WriteText write_;
+  Cell cell_;
+  std::vector<std::string> titles_;
+  std::vector<std::size_t> widths_;
+  std::vector<bool> numbers_;
+  std::vector<std::vector<std::string>> rows_;
+  bool measured_ = false;
+};
+
+}  // namespace uscope::cli

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * An event of a question (uscope/query.h): it is added to the row of its key in a table of this processor, and leaves no
+ * record. A row whose place another key wants goes through the ring, so that nothing depends on the table's size. Hooks of
+ * calls are not preempted, and nothing that interrupts them makes events of calls: no row is written by two at once.
+ */
+#ifndef USCOPE_CORE_QUESTIONS_H
+#define USCOPE_CORE_QUESTIONS_H
+
+#include "uscope/core/port.h"
+
+struct question_walk {
+	struct query_scratch *scratch;
+	__u32 length;
+	int end; /* as of usc_query_step */
+};
+
+static long question_step(__u32 i, struct question_walk *walk)
+{
+	const volatile struct usc_query *query = query_of_config();
+
+	if (i >= walk->length || i >= USC_QUERY_MOST)
+		return 1;
+	walk->end = usc_query_step(&query->insn[i], &walk->scratch->input, &walk->scratch->state);
+	return walk->end != 0;
+}
+
+static __always_inline int send_partial(struct query_scratch *scratch, const struct usc_query_row *row, __u32 turn)
+{
+	scratch->partial.turn = turn;
+	__builtin_memcpy(&scratch->partial.row, row, sizeof(*row));
+	return send_record(&scratch->partial.head, USC_RECORD_PARTIAL, sizeof(scratch->partial), 0, now_ns(), false);
+}
+
+/* Adds what the question has given of an event. For the verifier, which goes through it once, not for each caller. */
+USC_SUBPROGRAM int add_to_row(struct query_scratch *scratch, __u32 process)
+{
+	__u32 cpu_number = current_cpu(), measures = config.query.measures, turn = query_turn_now(), number;
+	struct cpu_state *cpu = cpu_state_of(cpu_number);
+	struct usc_query_row *row;
+
+	if (!scratch || !cpu)
+		return 0;
+	number = (cpu_number * 2 + turn) * USC_QUERY_ROWS;
+	number += usc_query_hash(&scratch->state.key) & (USC_QUERY_ROWS - 1);
+	row = query_row_at(number);
+	if (!row)
+		return 0;
+	if (row->events && (!usc_query_same_key(&row->key, &scratch->state.key) ||
+			    usc_query_sums_overflow(row, &scratch->state, measures))) {
+		if (send_partial(scratch, row, turn)) {
+			count_loss(cpu, USC_LOSS_RING_FULL_PARTIAL, process);
+			return 0;
+		}
+		row->events = 0;
+	}
+	usc_query_add(row, &scratch->state, measures);
+	cpu->stats.events++;
+	return 0;
+}
+
+/* 0: the event has been added, or is none of the question. Not 0: it is sent as it is, since SQL counts on with REAL. */
+USC_SUBPROGRAM int ask_question(struct query_scratch *scratch, __u32 process)
+{
+	struct question_walk walk = {.scratch = scratch, .length = config.query.length};
+
+	if (!scratch)
+		return 0;
+	usc_query_fill(&scratch->input, &scratch->event);
+	usc_query_begin(&scratch->state);
+	usc_loop(walk.length, question_step, &walk);
+	if (walk.end)
+		return walk.end == USC_QUERY_WHOLE + 1;
+	return add_to_row(scratch, process);
+}
+
+/* Does the question want to know this field? Without a question, all of them are recorded. */
+static __always_inline bool is_asked_for(__u32 fields)
+{
+	return !config.query.length || config.query.reads & fields;
+}
+
+#endif

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "live/query/answer_process.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <unordered_map>
+
+#include "live/query/kept_names.h"
+#include "store/loader.h"
+#include "support/private_file.h"
+#include "support/process/fd_passing.h"
+#include "support/sandbox/confine.h"
+
+namespace uscope::query {
+namespace {
+
+constexpr std::uint64_t kMostWaiting = std::uint64_t{1} << 30;  // bytes of intervals that wait for an answer
+constexpr const char* kName = "the trace of an interval";
+
+// One packet each. A file: its descriptor beside. An interval: its trace beside, and the
+// rows. Its answer: the text beside, if there is one.
+enum class Kind : std::uint32_t { kFile, kInterval, kEnd, kAnswered };
+
+struct Head {
+  Kind kind = Kind::kEnd;
+  std::uint32_t file = 0;
+  std::uint32_t copied = 0;
+  std::uint32_t failed = 0;
+  IntervalFacts facts{};
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0;
+};
+static_assert(std::is_trivially_copyable_v<Head> && std::is_trivially_copyable_v<PartialRow>);
+
+std::vector<std::byte> packet(const Head& head) {
+  std::vector<std::byte> bytes(sizeof(head));
+  std::memcpy(bytes.data(), &head, sizeof(head));
+  return bytes;
+}
+
+Result<UniqueFd> file_of(int folder, std::span<const std::byte> bytes) {
+  auto file = open_nameless(folder);
+  if (!file) return file.error();
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t got = write(file->get(), bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0)
+      return errno_error("cannot write to the folder for temporary files", errno, "set TMPDIR to another one");
+    done += static_cast<std::size_t>(got);
+  }
+  return std::move(*file);
+}
+
+bool read_all(int file, std::span<std::byte> into) {
+  for (std::size_t done = 0; done < into.size();) {
+    const ssize_t got = pread(file, into.data() + done, into.size() - done, static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+class Answerer {
+ public:
+  Answerer(UniqueFd socket, const Plan& plan, int folder, AnswerWork work)
+      : socket_(std::move(socket)), plan_(plan), folder_(folder), work_(std::move(work)) {
+    options_.namer = std::make_unique<KeptNames>(
+        symbolizer::make_symbol_namer([this](const symbolizer::ModuleRequest& module) { return open(module); }, true));
+  }
+
+  int run(const std::vector<int>& writable) {
+    // Ctrl-C in the terminal is the tracer's, which wants its last answer still.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(number, SIG_IGN);
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+      limit.rlim_cur = limit.rlim_max;  // it holds as many files as the tracer
+      (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    const auto confined = confine({writable, false});
+    const std::string refused = confined ? "" : confined.error().what;
+    if (!send_with_fds(socket_.get(), std::as_bytes(std::span(refused.data(), refused.size() + 1)), {}) || !confined)
+      return 1;
+    std::vector<std::byte> room(sizeof(Head));
+    while (true) {
+      std::vector<UniqueFd> fds;
+      const long count = receive_with_fds(socket_.get(), room, fds);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < static_cast<long>(sizeof(Head))) return 0;
+      Head head{};
+      std::memcpy(static_cast<void*>(&head), room.data(), sizeof(head));
+      if (head.kind == Kind::kEnd) return finish();
+      if (head.kind == Kind::kFile) {
+        add_file(head, std::move(fds));
+        continue;
+      }
+      const bool failed = !answer(head, fds);
+      if (failed) return 1;
+    }
+  }
+
+ private:
+  void add_file(const Head& head, std::vector<UniqueFd> fds) {
+    files_.insert_or_assign(
+        trace::FileId(head.file),
+        symbolizer::HeldModule{fds.empty() ? UniqueFd() : std::move(fds.front()), head.copied != 0});
+  }
+
+  symbolizer::HeldModule open(const symbolizer::ModuleRequest& module) {
+    const auto found = files_.find(module.file);
+    if (found == files_.end() || !found->second.fd) return {};
+    return {UniqueFd(fcntl(found->second.fd.get(), F_DUPFD_CLOEXEC, 0)), found->second.copied};
+  }
+
+  Result<std::string> result(const Head& head, std::vector<UniqueFd>& fds) {
+    if (fds.empty()) return Error{"an interval came without its trace", ""};
+    auto raw = trace::RawReader::open(std::move(fds.front()), kName);
+    if (!raw) return raw.error();
+    auto store = store::OutputFile::nameless(folder_);
+    if (!store) return store.error();
+    auto written = store->duplicate();
+    if (!written) return written.error();
+    auto writer = store::DatabaseWriter::create(std::move(*store));
+    if (!writer) return writer.error();
+    const auto loaded = store::load(std::move(*raw), std::move(*writer), options_);
+    if (!loaded) return loaded.error();
+    auto temporary = open_sorting_folder(folder_);
+    if (!temporary) return temporary.error();
+    const auto database = store::Database::open(std::move(*written), kName, std::move(*temporary));
+    if (!database) return database.error();
+    if (auto done = add_functions(database->handle()); !done) return done.error();
+    if (plan_.way == Way::kSums) {
+      std::vector<PartialRow> rows(head.rows);
+      if (fds.size() < 2 || !read_all(fds[1].get(), std::as_writable_bytes(std::span(rows))))
+        return Error{"an interval came without its rows", ""};
+      if (auto done = make_partial(*database, plan_, rows); !done) return done.error();
+      if (auto done = check_sums(*database, plan_, rows); !done) return done.error();
+    }
+    return work_.answer(*database, head.facts);
+  }
+
+  bool answer(const Head& head, std::vector<UniqueFd>& fds) {
+    auto text = result(head, fds);
+    Head back{Kind::kAnswered};
+    back.bytes = head.bytes;
+    UniqueFd file;
+    if (text && !text->empty()) {
+      auto written = file_of(folder_, std::as_bytes(std::span(*text)));
+      if (!written)
+        text = written.error();
+      else
+        file = std::move(*written);
+    }
+    if (!text && !text.error().what.empty()) tell(text.error());
+    back.failed = text ? 0 : 1;
+    const int fd = file.get();
+    (void)send_with_fds(socket_.get(), packet(back), fd < 0 ? std::span<const int>() : std::span(&fd, 1));
+    return static_cast<bool>(text);
+  }
+
+  int finish() {
+    const auto done = work_.end ? work_.end() : Result<void>();
+    if (!done) tell(done.error());
+    return done ? 0 : 1;
+  }
+
+  void tell(const Error& error) {
+    if (work_.tell) work_.tell(error);
+  }
+
+  UniqueFd socket_;
+  const Plan& plan_;
+  int folder_;
+  AnswerWork work_;
+  std::unordered_map<trace::FileId, symbolizer::HeldModule> files_;
+  store::LoadOptions options_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<AnswerProcess>> AnswerProcess::start(const Plan& plan, int folder, std::vector<int> writable,
+                                                            AnswerWork work) {
+  std::array<int, 2> sockets{};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0)
+    return errno_error("cannot make a socket for the process that answers", errno);
+  UniqueFd own(sockets[0]);
+  UniqueFd theirs(sockets[1]);
+  writable.push_back(folder);
+  auto temporary = open_sorting_folder(folder);
+  if (!temporary) return temporary.error();
+  writable.push_back(temporary->get());
+  auto process = ChildWork::start([&] {
+    own.reset();
+    return Answerer(std::move(theirs), plan, folder, std::move(work)).run(writable);
+  });
+  if (!process) return process.error();
+  theirs.reset();
+  std::array<char, 1024> said{};
+  const long count = recv(own.get(), said.data(), said.size() - 1, 0);
+  if (count <= 0 || said[0] != '\0')
+    return Error{"the process that answers could not give up its privileges: " + std::string(said.data()),
+                 "`uscope doctor` tells what this kernel has"};
+  (void)fcntl(own.get(), F_SETFL, O_NONBLOCK);
+  return std::unique_ptr<AnswerProcess>(new AnswerProcess(std::move(own), std::move(*process), folder));
+}
+
+void AnswerProcess::add_file(trace::FileId file, symbolizer::HeldModule held) {
+  Head head{Kind::kFile, file.value()};
+  head.copied = held.copied ? 1 : 0;
+  Message message{packet(head), {}};
+  if (held.fd) message.fds.push_back(std::move(held.fd));
+  unsent_.push_back(std::move(message));
+  send_more();
+}
+
+Result<void> AnswerProcess::send(ClosedInterval&& interval) {
+  if (waiting_bytes_ != 0 && waiting_bytes_ + interval.bytes > kMostWaiting && !interval.facts.last) {
+    missed_ += interval.facts.events + interval.facts.lost;
+    return {};
+  }
+  Head head{Kind::kInterval};
+  head.facts = interval.facts;
+  head.facts.lost += std::exchange(missed_, 0);
+  head.rows = interval.rows.size();
+  head.bytes = interval.bytes;
+  waiting_bytes_ += interval.bytes;
+  Message message{packet(head), {}};
+  message.fds.push_back(std::move(interval.trace));
+  auto rows = file_of(folder_, std::as_bytes(std::span(interval.rows)));
+  if (!rows) return rows.error();
+  message.fds.push_back(std::move(*rows));
+  unsent_.push_back(std::move(message));
+  send_more();
+  return {};
+}
+
+void AnswerProcess::end() {
+  unsent_.push_back({packet(Head{Kind::kEnd}), {}});
+  send_more();
+}
+
+void AnswerProcess::work() {
+  send_more();
+  receive();
+}
+
+// As much as the socket takes now; the rest with the next call.
+void AnswerProcess::send_more() {
+  while (socket_ && !unsent_.empty()) {
+    std::vector<int> fds;
+    for (const UniqueFd& fd : unsent_.front().fds) fds.push_back(fd.get());
+    if (!send_with_fds(socket_.get(), unsent_.front().bytes, fds)) {
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN && errno != ENOBUFS && errno != ETOOMANYREFS) unsent_.clear();
+      return;
+    }
+    unsent_.pop_front();
+  }
+}
+
+// What has come is another process's: only numbers are taken from it, and a text to be shown.
+void AnswerProcess::receive() {
+  constexpr off_t kMostText = off_t{64} << 20;
+  std::vector<std::byte> room(sizeof(Head));
+  while (socket_) {
+    std::vector<UniqueFd> fds;
+    const long count = receive_with_fds(socket_.get(), room, fds);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return;
+    if (count < static_cast<long>(sizeof(Head))) {
+      socket_.reset();
+      return;
+    }
+    Head head{};
+    std::memcpy(static_cast<void*>(&head), room.data(), sizeof(head));
+    if (head.kind != Kind::kAnswered) continue;
+    waiting_bytes_ -= std::min(waiting_bytes_, head.bytes);
+    if (head.failed != 0) failed_ = true;
+    if (fds.empty()) continue;
+    const off_t size = lseek(fds.front().get(), 0, SEEK_END);
+    if (size <= 0 || size > kMostText) continue;
+    std::string text(static_cast<std::size_t>(size), '\0');
+    if (read_all(fds.front().get(), std::as_writable_bytes(std::span(text)))) text_ = std::move(text);
+  }
+}
+
+bool AnswerProcess::has_ended() {
+  if (ended_) return true;
+  const auto code = process_.poll();
+  if (!code) return false;
+  receive();  // what it had sent before
+  ended_ = true;
+  constexpr int kSignalled = 128;
+  failed_ = failed_ || *code != 0;
+  killed_ = *code >= kSignalled;
+  return true;
+}
+
+}  // namespace uscope::query

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "live/query/interval_store.h"
+
+#include <algorithm>
+#include <ctime>
+#include <limits>
+
+#include "trace/loss_class.h"
+#include "trace/raw_record.h"
+#include "trace/signal_info.h"
+
+namespace uscope::query {
+namespace {
+
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t kMostIntervals = 4096;  // that records may come for at once
+constexpr std::uint32_t kMostProcessors = 8192;
+
+template <typename Record>
+const Record& as(const usc_record& record) {
+  return reinterpret_cast<const Record&>(record);
+}
+
+bool is_unfinished(const usc_event& event) {
+  return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
+}
+
+usc_event event_of_logged(const usc_logged& logged) {
+  usc_event event{};
+  event.head = logged.head;
+  event.entry_ns = logged.head.time;
+  std::copy_n(std::begin(logged.value), std::min<std::size_t>(logged.values, USC_LOGGED_VALUES),
+              std::begin(event.args));
+  event.image = logged.image;
+  event.source = logged.source == 0 ? std::uint8_t{USC_SOURCE_LOGGED} : logged.source;
+  event.kind = logged.kind;
+  event.how = USC_HOW_LOGGED;
+  event.flags = USC_EVENT_NO_RESULT;
+  event.stack = logged.stack;
+  return event;
+}
+
+// The event that several records of one call are: as the loader joins them.
+usc_event joined(usc_event event, const std::vector<usc_event>& open) {
+  const usc_event* latest = nullptr;
+  for (const usc_event& other : open) {
+    if (other.how == USC_HOW_ATTACHED || (other.flags & USC_EVENT_ATTACHED) != 0) event.flags |= USC_EVENT_ATTACHED;
+    if (latest == nullptr || other.head.time >= latest->head.time) latest = &other;
+  }
+  if (event.stack == 0 && latest != nullptr) event.stack = latest->stack;
+  return event;
+}
+
+}  // namespace
+
+IntervalStore::IntervalStore(const Plan& plan, std::uint64_t interval_ns, std::uint64_t length_ns, int folder,
+                             Close close)
+    : plan_(plan),
+      interval_ns_(interval_ns),
+      length_ns_(length_ns),
+      folder_(folder),
+      close_(std::move(close)),
+      sequence_(kMostProcessors) {
+  timespec real{};
+  timespec monotonic{};
+  clock_gettime(CLOCK_REALTIME, &real);
+  clock_gettime(CLOCK_MONOTONIC, &monotonic);
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  utc_offset_ns_ = (real.tv_sec - monotonic.tv_sec) * kSecond + real.tv_nsec - monotonic.tv_nsec;
+  begin_next();
+}
+
+void IntervalStore::on_start(std::uint64_t start_ns) {
+  start_ns_ = start_ns;
+  intervals_.front().from_ns = start_ns;
+  intervals_.front().until_ns = end_of(start_ns);
+}
+
+void IntervalStore::begin_next() {
+  const std::uint64_t from = intervals_.empty() ? 0 : intervals_.back().until_ns;
+  intervals_.emplace_back(plan_.program);
+  intervals_.back().from_ns = from;
+  intervals_.back().until_ns = end_of(from);
+}
+
+// The first one has no end until it is known when tracing begins.
+std::uint64_t IntervalStore::end_of(std::uint64_t from_ns) const {
+  if (interval_ns_ == 0 || start_ns_ == 0) return kNever;
+  const std::uint64_t until = from_ns + interval_ns_;
+  return length_ns_ != 0 && until >= start_ns_ + length_ns_ ? kNever : until;
+}
+
+IntervalStore::Interval& IntervalStore::interval_of(std::uint64_t time) {
+  while (time >= intervals_.back().until_ns && intervals_.size() < kMostIntervals) begin_next();
+  for (Interval& interval : intervals_)
+    if (time < interval.until_ns) return interval;
+  return intervals_.back();
+}
+
+Result<IntervalTrace*> IntervalStore::trace_of(Interval& interval) {
+  if (!interval.trace) {
+    auto begun = IntervalTrace::begin(folder_, start_ns_, utc_offset_ns_);
+    if (!begun) return begun.error();
+    interval.trace.emplace(std::move(*begun));
+  }
+  return &*interval.trace;
+}
+
+Result<void> IntervalStore::append(const usc_record& record) {
+  if (!trouble_) return trouble_;
+  bytes_ += record.size;
+  last_ns_ = std::max<std::uint64_t>(last_ns_, record.time);
+  const auto* bytes = reinterpret_cast<const std::byte*>(&record);
+  sequence_.observe({record, {bytes, record.size}, 0});
+  trouble_ = take(record);
+  return trouble_;
+}
+
+Result<void> IntervalStore::take(const usc_record& record) {
+  switch (record.type) {
+    case USC_RECORD_EVENT:
+      return take_event(as<usc_event>(record));
+    case USC_RECORD_SIGNAL:
+      return put(interval_of(record.time), trace::event_of_signal(as<usc_signal>(record)), record);
+    case USC_RECORD_LOGGED:
+      return put(interval_of(record.time), event_of_logged(as<usc_logged>(record)), record);
+    case USC_RECORD_PARTIAL:
+      return {};  // add() has had its row; its number counts for the sequence
+    case USC_RECORD_LOSS:
+      return take_loss(as<usc_loss>(record));
+    default:
+      (void)definitions_.take(record);
+      return {};
+  }
+}
+
+Result<void> IntervalStore::take_event(const usc_event& event) {
+  Task& task = tasks_[trace::TaskId(event.head.task)];
+  if (is_unfinished(event)) {
+    if (event.entry_ns <= task.done_ns) return {};  // its return came first
+    if (!task.open.empty() && task.open.front().entry_ns != event.entry_ns) task.open.clear();
+    task.open.push_back(event);
+    return {};
+  }
+  Interval& interval = interval_of(event.head.time);
+  if (!task.open.empty() && task.open.front().entry_ns != event.entry_ns && task.open.front().entry_ns < event.entry_ns)
+    task.open.clear();
+  const bool was_open = !task.open.empty() && task.open.front().entry_ns == event.entry_ns;
+  const usc_event whole = was_open ? joined(event, task.open) : event;
+  if (was_open) task.open.clear();
+  task.done_ns = std::max<std::uint64_t>(task.done_ns, event.entry_ns);
+  return put(interval, whole, whole.head);
+}
+
+// It came to be known now, before the first interval is closed: it belongs to that.
+Result<void> IntervalStore::take_loss(const usc_loss& loss) {
+  Interval& interval = intervals_.front();
+  if (trace::counts_events(trace::loss_class(loss.cause))) interval.lost += loss.count;
+  auto trace = trace_of(interval);
+  return trace ? (*trace)->append(loss.head) : trace.error();
+}
+
+Result<void> IntervalStore::put(Interval& interval, const usc_event& event, const usc_record& record) {
+  if (plan_.way == Way::kSums) {
+    const usc_query_end end = interval.sums.add(event);
+    if (end == USC_QUERY_WHOLE) interval.whole.push_back(event);
+    interval.events += end == USC_QUERY_REFUSED ? 0 : 1;
+    return {};
+  }
+  interval.events++;
+  if (plan_.needs.stack && event.stack != 0) interval.stacks.insert(trace::StackId(event.stack));
+  auto trace = trace_of(interval);
+  return trace ? (*trace)->append(record) : trace.error();
+}
+
+void IntervalStore::add(const usc_query_row& row) {
+  if (told_sums_ && intervals_.size() == 1) begin_next();
+  Interval& interval = intervals_[told_sums_ ? 1 : 0];
+  interval.sums.add(row);
+  interval.events += row.events;
+}
+
+bool IntervalStore::wants_sums() {
+  return std::exchange(wants_sums_, false);
+}
+
+bool IntervalStore::wants_losses() {
+  return std::exchange(wants_losses_, false);
+}
+
+std::uint64_t IntervalStore::unknown_stacks(const Interval& interval) const {
+  return static_cast<std::uint64_t>(std::count_if(interval.stacks.begin(), interval.stacks.end(),
+                                                  [this](trace::StackId stack) { return !definitions_.knows(stack); }));
+}
+
+bool IntervalStore::stacks_are_known(const Interval& interval) {
+  if (!plan_.needs.stack) return true;
+  if (plan_.way == Way::kSums) {
+    const auto needs = [this](std::uint32_t stack) { return stack != 0 && !definitions_.knows(trace::StackId(stack)); };
+    return std::none_of(interval.sums.rows().begin(), interval.sums.rows().end(),
+                        [&](const auto& row) { return needs(stack_of(row.second, plan_.keys)); }) &&
+           std::none_of(interval.whole.begin(), interval.whole.end(),
+                        [&](const usc_event& event) { return needs(event.stack); });
+  }
+  return unknown_stacks(interval) == 0;
+}
+
+void IntervalStore::on_round(std::uint64_t before_ns) {
+  if (before_ns == kNever) return;  // finish() closes what is left
+  while (trouble_ && before_ns >= intervals_.front().until_ns) {
+    if (!std::exchange(asked_for_losses_, true)) {
+      wants_losses_ = true;
+      wants_sums_ = plan_.way == Way::kSums;
+      return;
+    }
+    if (wants_losses_ || wants_sums_) return;
+    const Interval& first = intervals_.front();
+    if (before_ns - first.until_ns < kStackPatienceNs && !stacks_are_known(first)) return;
+    trouble_ = close_first(false);
+    asked_for_losses_ = false;
+  }
+}
+
+Result<void> IntervalStore::close_first(bool last) {
+  Interval& interval = intervals_.front();
+  auto trace = trace_of(interval);
+  if (!trace) return trace.error();
+  ClosedInterval closed;
+  if (plan_.way == Way::kSums) {
+    for (const auto& [key, row] : interval.sums.rows()) {
+      const usc_event event = event_of(row, plan_.keys, closed.rows.size());
+      if (auto done = append_event(**trace, event); !done) return done;
+      if (plan_.needs.stack && event.stack != 0) interval.stacks.insert(trace::StackId(event.stack));
+      closed.rows.push_back(row);
+    }
+    for (const usc_event& event : interval.whole) {
+      if (auto done = append_event(**trace, event); !done) return done;
+      if (plan_.needs.stack && event.stack != 0) interval.stacks.insert(trace::StackId(event.stack));
+    }
+  }
+  if (auto done = definitions_.write(**trace, interval.stacks); !done) return done;
+  closed.facts.from_ns = interval.from_ns;
+  closed.facts.until_ns =
+      interval.until_ns == kNever || last ? std::max(last_ns_, interval.from_ns) : interval.until_ns;
+  closed.facts.events = interval.events;
+  closed.facts.lost = interval.lost;
+  closed.facts.without_stack = unknown_stacks(interval);
+  closed.bytes = (*trace)->bytes();
+  closed.facts.last = last;
+  auto file = (*trace)->end();
+  if (!file) return file.error();
+  closed.trace = std::move(*file);
+  // A late record may still refer to a task that ended in this interval.
+  definitions_.forget_ended(interval.from_ns);
+  std::erase_if(tasks_, [this](const auto& entry) {
+    const auto& [serial, task] = entry;
+    return task.open.empty() && !definitions_.knows(serial);
+  });
+  if (intervals_.size() == 1 && !last) begin_next();  // its end is known, so it was not the last
+  auto done = close_(std::move(closed));
+  intervals_.pop_front();
+  told_sums_ = false;
+  return done;
+}
+
+// At the end, a call that has not returned counts as a stored trace has it.
+Result<void> IntervalStore::put_open_calls() {
+  Interval& interval = intervals_.back();
+  for (auto& [serial, task] : tasks_) {
+    if (task.open.empty()) continue;
+    const auto latest =
+        std::max_element(task.open.begin(), task.open.end(),
+                         [](const usc_event& a, const usc_event& b) { return a.head.time < b.head.time; });
+    const usc_event whole = joined(*latest, task.open);
+    if (auto done = put(interval, whole, whole.head); !done) return done;
+  }
+  tasks_.clear();
+  return {};
+}
+
+Result<void> IntervalStore::finish() {
+  if (!trouble_) return trouble_;
+  if (auto done = put_open_calls(); !done) return done;
+  intervals_.back().lost += sequence_.unexplained();
+  while (!intervals_.empty())
+    if (auto done = close_first(intervals_.size() == 1); !done) return done;
+  return {};
+}
+
+}  // namespace uscope::query

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Receives the records of a running trace, and cuts them into intervals: of each one a raw trace with all that its
+// events refer to, and, of a question whose sums are made while tracing, its partial rows.
+//
+// An event belongs to the interval in which it ended. A call that has not returned belongs to none before the end, at
+// which it counts as open. An interval is closed when all that was sent in it has been seen, and when the stacks of its
+// events are known, which some processes make wait: kStackPatienceNs at most.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "live/query/interval_trace.h"
+#include "live/query/kept_definitions.h"
+#include "live/query/partial_events.h"
+#include "live/query/sums.h"
+#include "query/plan/plan.h"
+#include "trace/sequence_check.h"
+#include "trace/sink.h"
+
+namespace uscope::query {
+
+// Times are those of v_event.ts_ns.
+struct IntervalFacts {
+  std::uint64_t from_ns = 0;
+  std::uint64_t until_ns = 0;       // of the last one: when tracing ended
+  std::uint64_t events = 0;         // that were taken for the question
+  std::uint64_t lost = 0;           // events that are missing
+  std::uint64_t without_stack = 0;  // stacks that were not known in time
+  bool last = false;
+};
+
+struct ClosedInterval {
+  IntervalFacts facts;
+  UniqueFd trace;
+  std::uint64_t bytes = 0;       // of it
+  std::vector<PartialRow> rows;  // of Way::kSums: row i is of event i + 1 of the trace; events behind these are whole
+};
+
+class IntervalStore : public trace::RecordSink {
+ public:
+  static constexpr std::uint64_t kStackPatienceNs = 400'000'000;
+  using Close = std::function<Result<void>(ClosedInterval&&)>;
+
+  // `interval_ns` 0: there is one interval. `length_ns`: how long is traced, 0 if that is open; the moments until the
+  // tracer has ended belong to the last interval. `folder` is for files without names. `plan` must outlive this object.
+  IntervalStore(const Plan& plan, std::uint64_t interval_ns, std::uint64_t length_ns, int folder, Close close);
+
+  Result<void> append(const usc_record& record) override;
+  Result<void> flush() override { return {}; }
+  [[nodiscard]] bool failed() const override { return !trouble_; }
+  [[nodiscard]] std::uint64_t bytes() const override { return bytes_; }
+
+  // When tracing begins, and when whatever was sent before a time has been seen; see tracer::RecordObserver.
+  void on_start(std::uint64_t start_ns);
+  void on_round(std::uint64_t before_ns);
+
+  // Rows that the kernel side has summed: of the interval that is to be closed first, until sums_are_told().
+  void add(const usc_query_row& row);
+  // Whether an interval waits for them; asks once for each.
+  [[nodiscard]] bool wants_sums();
+  void sums_are_told() { told_sums_ = true; }
+
+  // Whether an interval waits to be told what was lost in it; asks once for each.
+  [[nodiscard]] bool wants_losses();
+
+  // Once the tracer has ended: closes what is left, with the calls that are open.
+  Result<void> finish();
+
+ private:
+  struct Interval {
+    explicit Interval(const usc_query& program) : sums(program) {}
+    std::uint64_t from_ns = 0;
+    std::uint64_t until_ns = 0;
+    std::optional<IntervalTrace> trace;  // empty: no record so far
+    Sums sums;
+    std::vector<usc_event> whole;
+    std::unordered_set<trace::StackId> stacks;
+    std::uint64_t events = 0;
+    std::uint64_t lost = 0;
+  };
+  struct Task {
+    std::uint64_t done_ns = 0;    // entry of the last call that has ended
+    std::vector<usc_event> open;  // records of the call that it is in
+  };
+
+  Interval& interval_of(std::uint64_t time);
+  void begin_next();
+  [[nodiscard]] std::uint64_t end_of(std::uint64_t from_ns) const;
+  Result<IntervalTrace*> trace_of(Interval& interval);
+  Result<void> take(const usc_record& record);
+  Result<void> take_event(const usc_event& event);
+  Result<void> take_loss(const usc_loss& loss);
+  Result<void> put(Interval& interval, const usc_event& event, const usc_record& record);
+  Result<void> put_open_calls();
+  [[nodiscard]] bool stacks_are_known(const Interval& interval);
+  [[nodiscard]] std::uint64_t unknown_stacks(const Interval& interval) const;
+  Result<void> close_first(bool last);
+
+  const Plan& plan_;
+  std::uint64_t interval_ns_;
+  std::uint64_t length_ns_;
+  int folder_;
+  Close close_;
+  std::int64_t utc_offset_ns_ = 0;
+  std::uint64_t start_ns_ = 0;
+  std::uint64_t last_ns_ = 0;  // of all records
+  std::deque<Interval> intervals_;
+  KeptDefinitions definitions_;
+  std::unordered_map<trace::TaskId, Task> tasks_;
+  trace::SequenceCheck sequence_;
+  std::uint64_t bytes_ = 0;
+  bool asked_for_losses_ = false;
+  bool wants_losses_ = false;
+  bool wants_sums_ = false;
+  bool told_sums_ = false;  // of the first interval, which is not closed yet
+  Result<void> trouble_;    // what failed first; nothing is taken behind it
+};
+
+}  // namespace uscope::query

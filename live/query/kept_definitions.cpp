@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "live/query/kept_definitions.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "trace/record_type.h"
+
+namespace uscope::query {
+namespace {
+
+template <typename Record>
+const Record& as(const usc_record& record) {
+  return reinterpret_cast<const Record&>(record);
+}
+
+std::vector<char> bytes_of(const usc_record& record) {
+  const auto* bytes = reinterpret_cast<const char*>(&record);
+  return {bytes, bytes + record.size};
+}
+
+Result<void> append(IntervalTrace& to, const std::vector<char>& bytes) {
+  return bytes.empty() ? Result<void>() : to.append(*reinterpret_cast<const usc_record*>(bytes.data()));
+}
+
+}  // namespace
+
+bool KeptDefinitions::take(const usc_record& record) {
+  const trace::TaskId task(record.task);
+  switch (record.type) {
+    case USC_RECORD_META: {
+      std::string_view key;
+      std::string_view value;
+      if (trace::split_meta(trace::tail_of(as<usc_meta>(record)), key, value))
+        meta_[std::string(key)] = bytes_of(record);
+      return true;
+    }
+    case USC_RECORD_TASK: {
+      const auto& start = as<usc_task>(record);
+      Task& known = tasks_[task];
+      known = {bytes_of(record),      {}, {}, trace::ProcessId(start.process), trace::ImageId(start.image),
+               trace::MmId(start.mm), 0};
+      return true;
+    }
+    case USC_RECORD_TASK_NAME:
+      tasks_[task].name = bytes_of(record);
+      return true;
+    case USC_RECORD_TASK_EXIT:
+      tasks_[task].end = bytes_of(record);
+      tasks_[task].end_ns = record.time;
+      return true;
+    case USC_RECORD_EXEC: {
+      const auto& exec = as<usc_exec>(record);
+      images_[trace::ImageId(exec.image)] = {bytes_of(record), trace::ProcessId(exec.process), record.time,
+                                             trace::MmId(exec.mm)};
+      return true;
+    }
+    case USC_RECORD_FILE:
+      files_[trace::FileId(as<usc_file>(record).file)].announced = bytes_of(record);
+      return true;
+    case USC_RECORD_FILE_INFO:
+      files_[trace::FileId(as<usc_file_info>(record).file)].described = bytes_of(record);
+      return true;
+    case USC_RECORD_STACK:
+      stacks_[trace::StackId(as<usc_stack>(record).stack)] = bytes_of(record);
+      return true;
+    case USC_RECORD_JIT_NAME:
+      take_jit_name(as<usc_jit_name>(record));
+      return true;
+    case USC_RECORD_LOG_KIND: {
+      const auto& kind = as<usc_log_kind>(record);
+      kinds_.try_emplace({kind.source, kind.kind}, bytes_of(record));
+      return true;
+    }
+    case USC_RECORD_KERNEL_PLACE:
+      places_.try_emplace(trace::PlaceId(as<usc_kernel_place>(record).place), bytes_of(record));
+      return true;
+    default:
+      return false;
+  }
+}
+
+void KeptDefinitions::take_jit_name(const usc_jit_name& name) {
+  constexpr std::size_t kMostNames = 100'000;  // compilers that make code for days
+  if (jit_names_.size() >= kMostNames) jit_names_.clear();
+  jit_names_.try_emplace({trace::MmId(name.mm), name.address}, bytes_of(name.head));
+}
+
+Result<void> KeptDefinitions::write(IntervalTrace& to, const std::unordered_set<trace::StackId>& stacks) const {
+  const auto all = [&to](const auto& list) -> Result<void> {
+    for (const auto& [key, bytes] : list)
+      if (auto done = append(to, bytes); !done) return done;
+    return {};
+  };
+  if (auto done = all(meta_); !done) return done;
+  for (const auto& [serial, image] : images_)
+    if (auto done = append(to, image.exec); !done) return done;
+  for (const auto& [serial, task] : tasks_)
+    for (const Bytes* part : {&task.start, &task.name, &task.end})
+      if (auto done = append(to, *part); !done) return done;
+  for (const auto& [serial, file] : files_)
+    for (const Bytes* part : {&file.announced, &file.described})
+      if (auto done = append(to, *part); !done) return done;
+  // In their order, so that a trace that is taken again numbers them alike.
+  for (const trace::StackId stack : std::set<trace::StackId>(stacks.begin(), stacks.end())) {
+    const auto known = stacks_.find(stack);
+    if (known == stacks_.end()) continue;
+    if (auto done = append(to, known->second); !done) return done;
+  }
+  if (auto done = all(jit_names_); !done) return done;
+  if (auto done = all(kinds_); !done) return done;
+  return all(places_);
+}
+
+void KeptDefinitions::forget_ended(std::uint64_t before_ns) {
+  std::erase_if(tasks_, [&](const auto& entry) {
+    const Task& task = entry.second;
+    // The start of one that only its name is known of was lost.
+    return task.start.empty() || (task.end_ns != 0 && task.end_ns < before_ns);
+  });
+  std::set<trace::ProcessId> alive;
+  std::set<trace::ImageId> inherited;
+  std::set<trace::MmId> spaces;
+  for (const auto& [serial, task] : tasks_) {
+    alive.insert(task.process);
+    inherited.insert(task.inherited);
+    spaces.insert(task.mm);
+  }
+  // Of each process, the last image that it had then, and those that came later.
+  std::map<trace::ProcessId, std::uint64_t> last;
+  for (const auto& [serial, image] : images_)
+    if (image.time < before_ns) last[image.process] = std::max(last[image.process], image.time);
+  std::erase_if(images_, [&](const auto& entry) {
+    const auto& [serial, image] = entry;
+    if (inherited.count(serial) != 0) return false;
+    if (alive.count(image.process) == 0) return image.time < before_ns;
+    return image.time < last[image.process];
+  });
+  for (const auto& [serial, image] : images_) spaces.insert(image.mm);
+  std::erase_if(jit_names_, [&](const auto& entry) { return spaces.count(entry.first.first) == 0; });
+}
+
+}  // namespace uscope::query

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What the records of a trace define, kept from interval to interval as the records themselves: tasks, images, files,
+// stacks. Each interval's trace gets what its events can refer to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "live/query/interval_trace.h"
+#include "support/result.h"
+#include "trace/ids.h"
+#include "uscope/record.h"
+
+namespace uscope::query {
+
+class KeptDefinitions {
+ public:
+  // Returns whether the record defines something, which is then kept.
+  bool take(const usc_record& record);
+
+  [[nodiscard]] bool knows(trace::TaskId task) const { return tasks_.count(task) != 0; }
+  [[nodiscard]] bool knows(trace::StackId stack) const { return stacks_.count(stack) != 0; }
+
+  // Writes all but stacks, of which these.
+  Result<void> write(IntervalTrace& to, const std::unordered_set<trace::StackId>& stacks) const;
+
+  // Forgets tasks that ended before this time, with the images, address spaces and processes that were theirs alone,
+  // and images that were replaced before it. Stacks stay: the kernel side tells of each once.
+  void forget_ended(std::uint64_t before_ns);
+
+  [[nodiscard]] std::size_t tasks() const { return tasks_.size(); }
+  [[nodiscard]] std::size_t images() const { return images_.size(); }
+  [[nodiscard]] std::size_t jit_names() const { return jit_names_.size(); }
+
+ private:
+  using Bytes = std::vector<char>;
+  struct Task {
+    Bytes start;
+    Bytes name;  // the last one
+    Bytes end;
+    trace::ProcessId process;
+    trace::ImageId inherited;
+    trace::MmId mm;
+    std::uint64_t end_ns = 0;  // 0: it lives
+  };
+  struct Image {
+    Bytes exec;
+    trace::ProcessId process;
+    std::uint64_t time = 0;
+    trace::MmId mm;
+  };
+  struct File {
+    Bytes announced;
+    Bytes described;
+  };
+
+  void take_jit_name(const usc_jit_name& name);
+
+  std::map<std::string, Bytes> meta_;
+  std::map<trace::TaskId, Task> tasks_;
+  std::map<trace::ImageId, Image> images_;
+  std::map<trace::FileId, File> files_;
+  std::map<std::pair<trace::MmId, std::uint64_t>, Bytes> jit_names_;
+  std::unordered_map<trace::StackId, Bytes> stacks_;
+  std::map<std::pair<std::uint8_t, std::uint32_t>, Bytes> kinds_;
+  std::map<trace::PlaceId, Bytes> places_;
+};
+
+}  // namespace uscope::query

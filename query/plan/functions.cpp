@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The functions of questions. Each aggregate has two forms, over rows and over partial rows with a weight n; the first
+// is the second with n = 1. A number that is no integer counts as the next integer above it.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "query/plan/plan.h"
+#include "trace/latency.h"
+
+namespace uscope::query {
+namespace {
+
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kGreatest = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t as_integer(double real) {
+  constexpr double kEnd = 9223372036854775808.0;
+  const double up = std::ceil(real);
+  if (up >= kEnd) return kGreatest;
+  return up < -kEnd ? kLeast : static_cast<std::int64_t>(up);
+}
+
+// Nothing for NULL and for what is no number, as SQLite's own functions of numbers have it. It is no error: where a
+// condition says that a column equals a text, SQLite puts the text into the column's place in other conditions.
+std::optional<std::int64_t> number_of(sqlite3_value* value) {
+  switch (sqlite3_value_numeric_type(value)) {
+    case SQLITE_INTEGER:
+      return sqlite3_value_int64(value);
+    case SQLITE_FLOAT:
+      return as_integer(sqlite3_value_double(value));
+    default:
+      return std::nullopt;
+  }
+}
+
+void bucket(sqlite3_context* context, int, sqlite3_value** arguments) {
+  if (const auto number = number_of(arguments[0])) sqlite3_result_int64(context, usc_query_bucket(*number));
+}
+
+// The greatest number whose highest bit is that of `number`; of a negative one the greatest, too: -4 for -4 … -7.
+std::int64_t power_step(std::int64_t number) {
+  if (number == 0) return 0;
+  const std::uint64_t size = number < 0 ? -static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
+  const std::uint64_t top = std::uint64_t{1} << usc_query_top_bit(size);
+  return number < 0 ? static_cast<std::int64_t>(-top) : static_cast<std::int64_t>(top - 1 + top);
+}
+
+// Of one group. SQLite keeps a pointer to it between the rows.
+struct Steps {
+  std::map<std::int64_t, std::uint64_t> counts;  // by the end of a step
+  std::optional<double> share;                   // quantile's p
+};
+
+struct Sum {
+  __int128 integers = 0;
+  double reals = 0;
+  bool any = false;
+  bool has_reals = false;
+};
+
+// The group's state; nullptr if there is no memory, and in the end of a group without rows.
+template <typename State>
+State* state_of(sqlite3_context* context, bool make) {
+  auto** place = static_cast<State**>(sqlite3_aggregate_context(context, make ? sizeof(State*) : 0));
+  if (!place) {
+    if (make) sqlite3_result_error_nomem(context);
+    return nullptr;
+  }
+  if (!*place && make) *place = new State;
+  return *place;
+}
+
+template <typename State>
+std::unique_ptr<State> last_of(sqlite3_context* context) {
+  return std::unique_ptr<State>(state_of<State>(context, false));
+}
+
+std::uint64_t weight(int count, sqlite3_value** arguments, int place) {
+  return place < count ? static_cast<std::uint64_t>(sqlite3_value_int64(arguments[place])) : 1;
+}
+
+// quantile(x, p) and quantile_of(x, n, p): the last argument is p.
+void quantile_step(sqlite3_context* context, int count, sqlite3_value** arguments) {
+  Steps* steps = state_of<Steps>(context, true);
+  if (!steps) return;
+  const int type = sqlite3_value_numeric_type(arguments[count - 1]);
+  const double share = sqlite3_value_double(arguments[count - 1]);
+  if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT) || !(share >= 0 && share <= 1))
+    return sqlite3_result_error(context, "quantile(x, p): p is a number from 0 to 1", -1);
+  if (steps->share && *steps->share != share)
+    return sqlite3_result_error(context, "quantile(x, p): p is the same for all rows of a group", -1);
+  steps->share = share;
+  if (const auto number = number_of(arguments[0]))
+    steps->counts[usc_query_bucket(*number)] += weight(count - 1, arguments, 1);
+}
+
+void quantile_end(sqlite3_context* context) {
+  const auto steps = last_of<Steps>(context);
+  std::uint64_t total = 0;
+  if (steps)
+    for (const auto& [end, events] : steps->counts) total += events;
+  if (!total) return sqlite3_result_null(context);
+  constexpr double kPercent = 100;
+  std::uint64_t rank = trace::percentile_rank(*steps->share * kPercent, total);
+  for (const auto& [end, events] : steps->counts) {
+    if (rank <= events) return sqlite3_result_int64(context, end);
+    rank -= events;
+  }
+}
+
+void hist_step(sqlite3_context* context, int count, sqlite3_value** arguments) {
+  Steps* steps = state_of<Steps>(context, true);
+  if (!steps) return;
+  if (const auto number = number_of(arguments[0])) steps->counts[power_step(*number)] += weight(count, arguments, 1);
+}
+
+void hist_end(sqlite3_context* context) {
+  const auto steps = last_of<Steps>(context);
+  std::string text;
+  if (steps)
+    for (const auto& [end, events] : steps->counts)
+      text += fmt::format("{}[{},{}]", text.empty() ? "" : ",", end, events);
+  text = "[" + text + "]";
+  sqlite3_result_text(context, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+}
+
+void sum_step(sqlite3_context* context, int count, sqlite3_value** arguments) {
+  Sum* sum = state_of<Sum>(context, true);
+  if (!sum) return;
+  const int type = sqlite3_value_numeric_type(arguments[0]);
+  if (type == SQLITE_NULL) return;
+  const std::uint64_t events = weight(count, arguments, 1);
+  sum->any = true;
+  if (type == SQLITE_INTEGER) {
+    sum->integers += static_cast<__int128>(sqlite3_value_int64(arguments[0])) * events;
+  } else {
+    sum->has_reals = true;
+    sum->reals += sqlite3_value_double(arguments[0]) * static_cast<double>(events);
+  }
+}
+
+void sum_end(sqlite3_context* context) {
+  const auto sum = last_of<Sum>(context);
+  if (!sum || !sum->any) return sqlite3_result_null(context);
+  if (sum->has_reals) return sqlite3_result_double(context, static_cast<double>(sum->integers) + sum->reals);
+  if (sum->integers < kLeast || sum->integers > kGreatest) return sqlite3_result_error(context, "integer overflow", -1);
+  sqlite3_result_int64(context, static_cast<std::int64_t>(sum->integers));
+}
+
+void total_end(sqlite3_context* context) {
+  const auto sum = last_of<Sum>(context);
+  sqlite3_result_double(context, sum ? static_cast<double>(sum->integers) + sum->reals : 0);
+}
+
+using Step = void (*)(sqlite3_context*, int, sqlite3_value**);
+using End = void (*)(sqlite3_context*);
+
+}  // namespace
+
+Result<void> add_functions(sqlite3* database) {
+  constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+  struct Aggregate {
+    const char* name;
+    int arguments;
+    Step step;
+    End end;
+  };
+  constexpr Aggregate kAggregates[] = {{"quantile", 2, quantile_step, quantile_end},
+                                       {"quantile_of", 3, quantile_step, quantile_end},
+                                       {"hist", 1, hist_step, hist_end},
+                                       {"hist_of", 2, hist_step, hist_end},
+                                       {"sum_of", 2, sum_step, sum_end},
+                                       {"total_of", 2, sum_step, total_end}};
+  int code = sqlite3_create_function_v2(database, "bucket", 1, kFlags, nullptr, bucket, nullptr, nullptr, nullptr);
+  for (const Aggregate& aggregate : kAggregates) {
+    if (code != SQLITE_OK) break;
+    code = sqlite3_create_function_v2(database, aggregate.name, aggregate.arguments, kFlags, nullptr, nullptr,
+                                      aggregate.step, aggregate.end, nullptr);
+  }
+  if (code != SQLITE_OK) return Error{std::string("cannot add functions to SQLite: ") + sqlite3_errmsg(database), ""};
+  return {};
+}
+
+}  // namespace uscope::query

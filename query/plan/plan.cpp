@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "query/plan/plan.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "query/plan/check.h"
+#include "query/plan/columns.h"
+#include "query/plan/known_calls.h"
+#include "query/plan/names.h"
+#include "query/plan/splitter.h"
+#include "query/sql/lexer.h"
+#include "query/sql/parser.h"
+
+namespace uscope::query {
+namespace {
+
+// The conditions on names, decided for all system calls.
+void decide_calls(const std::string& text, const Select& select, Plan& plan) {
+  for (const Expr* conjunct : conjuncts_of(select)) {
+    if (!is_of_kinds(*conjunct)) continue;
+    const std::string condition = original_text(text, *conjunct);
+    if (const auto left = rule_out_calls(condition, select.source_name, plan))
+      plan.planned.push_back(fmt::format("{}: {} of 512 numbers of system calls are left", one_line(condition), *left));
+  }
+}
+
+Needs needs_of(const Select& select) {
+  Needs needs;
+  for (const ResultColumn& column : select.columns)
+    if (!column.expr) return {.stack = true, .time = true};
+  for (const Expr* root : roots_of(select))
+    each(*root, [&](const Expr& part) {
+      const Column* column = column_of(part);
+      if (!column) return;
+      needs.stack = needs.stack || (column->words & bit_of(Key::kStack)) != 0;
+      needs.time = needs.time || column->field == USC_QUERY_TIME || column->field == USC_QUERY_TOOK;
+    });
+  return needs;
+}
+
+void run_on_events(Plan& plan, const std::string& reason) {
+  plan.way = Way::kEvents;
+  plan.reason = reason;
+  plan.program = {};
+  plan.keys.clear();
+  plan.measures.clear();
+  plan.outer.clear();
+  plan.whole.clear();
+  plan.pushed.clear();
+  plan.left = {one_line(plan.text)};
+}
+
+}  // namespace
+
+Result<Plan> plan(const std::string& text) {
+  auto checked = check(text);
+  if (!checked) return checked.error();
+  Plan plan;
+  plan.text = text;
+  plan.columns = std::move(checked->columns);
+  plan.calls_x86_64.fill(~std::uint64_t{0});
+  plan.calls_i386.fill(~std::uint64_t{0});
+  auto select = parse(text);
+  if (!select) {
+    plan.needs = {.stack = true, .time = true};
+    run_on_events(plan, select.error().what);
+    return plan;
+  }
+  resolve(*select);
+  decide_calls(text, *select, plan);
+  plan.needs = needs_of(*select);
+  if (!makes_groups(*select, checked->aggregates)) {
+    run_on_events(plan, "");
+    return plan;
+  }
+  const Needs needs = plan.needs;
+  if (const std::string reason = split(text, *select, checked->aggregates, plan); !reason.empty()) {
+    run_on_events(plan, reason);
+    plan.needs = needs;
+  }
+  return plan;
+}
+
+}  // namespace uscope::query

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What becomes of a question in SQL: the part that runs at each event (struct usc_query), and the statement that SQLite
+// runs over the partial rows. plan() opens no trace: it needs the text only.
+//
+// `outer` reads the relation `partial`, which the caller makes: one row for each partial row, with
+// - the columns of v_event that follow from its key words, with the types that they have in v_event; only those that
+//   the question names need be true;
+// - `k0`, `k1` … for the words that are expressions (KeyWord::column), and `n`, the number of events;
+// - for the measure i: `c{i}`, in how many events it is not NULL; `s{i}`, their sum; `mn{i}` and `mx{i}`, the least and
+//   the greatest of them, NULL where c{i} is 0.
+// Rows may be repeated for one key in any number: `outer` adds them up.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/result.h"
+#include "uscope/query.h"
+
+namespace uscope::query {
+
+// A v_event column that the kernel side knows as a small number: the word of a key, and what it is made of. The last
+// three are numbers that are keys by themselves; plan() makes kExpression of them.
+enum class Key { kExpression, kSource, kKind, kAbi, kHow, kTask, kImage, kStack, kError, kResult, kTime, kTook };
+
+struct KeyWord {
+  Key what = Key::kExpression;
+  std::string column;  // under which `partial` has it: "k0" … of expressions; "" of the others
+};
+
+struct Needs {
+  bool stack = false;
+  bool time = false;  // any clock: ts_ns or dur_ns
+};
+
+enum class Way {
+  kSums,    // partial rows: `program` runs at each event, `outer` over `partial`
+  kEvents,  // event by event: the text itself runs over the events in v_event
+};
+
+struct Plan {
+  Way way = Way::kEvents;
+  std::string text;                   // as it was asked
+  usc_query program{};                // kSums: keys, measures and filter; kEvents: length 0
+  std::vector<KeyWord> keys;          // by word
+  std::vector<std::string> measures;  // by number: their text
+  std::string outer;                  // kSums: the statement over `partial`
+  // kSums: a SELECT over v_event that makes a partial row of each event, for events whose numbers go beyond 64 bits
+  // (USC_QUERY_WHOLE); it leaves those out that the filter refuses. Its columns are k0 …, n, c0, s0, mn0, mx0 …, then
+  // all dimensions of v_event by name. Empty if no number can go beyond.
+  std::string whole;
+  std::array<std::uint64_t, 8> calls_x86_64{};  // the calls that WHERE does not rule out, as in usc_config
+  std::array<std::uint64_t, 8> calls_i386{};
+  Needs needs;
+  std::vector<std::string> columns;  // the names of the result's columns
+  // For --explain, each a line of plain English: what runs at the event, what was decided here, what is left to SQLite.
+  std::vector<std::string> pushed;
+  std::vector<std::string> planned;
+  std::vector<std::string> left;
+  std::string reason;  // kEvents: why it was not cut; "" if it counts and groups nothing
+};
+
+// `text`: one SELECT over v_event. An error is SQLite's own message with the place; of an unknown name, with names that
+// are like it.
+[[nodiscard]] Result<Plan> plan(const std::string& text);
+
+// Gives a connection the functions of questions, all of which pass over NULL and over what is no number:
+// - bucket(x): the end of the step that x lies in, of 64 steps for each power of two (usc_query_bucket());
+// - quantile(x, p), p from 0 to 1: of bucket(x), the value at the nearest rank; NULL if there is none;
+// - hist(x): a JSON text [[up_to, count], …] with a step for each power of two;
+// - sum_of(x, n), total_of(x, n), quantile_of(x, n, p), hist_of(x, n): the same as sum, total, quantile and hist over n
+//   times x; `outer` uses them.
+Result<void> add_functions(sqlite3* database);
+
+}  // namespace uscope::query

@@ -1,0 +1,7 @@
+-- bytes that calls carry, and how many a call
+-- SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+SELECT kind, count(*) AS calls, sum(result) AS bytes, avg(result) AS bytes_a_call
+FROM v_event
+WHERE result >= 0 AND (kind GLOB 'read*' OR kind GLOB 'write*' OR kind GLOB 'pread*' OR kind GLOB 'pwrite*'
+  OR kind GLOB 'send*' OR kind GLOB 'recv*') AND kind NOT GLOB '*mmsg' AND kind <> 'readlink' AND kind <> 'readlinkat'
+GROUP BY kind ORDER BY bytes DESC

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "store/db/reading_only.h"
+
+#include <array>
+#include <string_view>
+
+namespace uscope::store {
+namespace {
+
+bool may_ask(std::string_view pragma) {
+  constexpr std::array kDescribing{"table_info", "table_xinfo", "table_list",   "index_list",
+                                   "index_info", "index_xinfo", "user_version", "application_id"};
+  for (const char* name : kDescribing)
+    if (pragma == name) return true;
+  return false;
+}
+
+int authorize(void* seen, int action, const char* first, const char* second, const char*, const char* inside) {
+  const auto is = [](const char* text, std::string_view name) { return text && name == text; };
+  switch (action) {
+    case SQLITE_READ:
+      if (seen != nullptr && inside == nullptr && first && second && *second != '\0')
+        static_cast<ReadColumns*>(seen)->emplace(first, second);
+      return SQLITE_OK;
+    case SQLITE_SELECT:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return is(second, "load_extension") ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA: {
+      const bool sets = second && (is(first, "user_version") || is(first, "application_id"));
+      return first && may_ask(first) && !sets ? SQLITE_OK : SQLITE_DENY;
+    }
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+}  // namespace
+
+void allow_reading_only(sqlite3* database, ReadColumns* seen) {
+  sqlite3_set_authorizer(database, authorize, seen);
+}
+
+}  // namespace uscope::store

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// SQLite's authorizer decides what may run: it is called for every single action while a statement is compiled. So
+// nothing depends on recognising words in SQL.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace uscope::store {
+
+// What statements read by name: table or view, and column. What a view reads in turn is not among it.
+using ReadColumns = std::set<std::pair<std::string, std::string>>;
+
+// From here on, statements of this connection may only read, call functions other than load_extension, and ask by
+// PRAGMA what tables and indices there are. Others fail with SQLITE_AUTH. `seen`, unless it is null, gets what they
+// read, and must live as long as statements are compiled.
+void allow_reading_only(sqlite3* database, ReadColumns* seen = nullptr);
+
+}  // namespace uscope::store

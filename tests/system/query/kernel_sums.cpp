@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What the kernel side (BPF, or USCOPE_TEST_BACKEND=kmod) sums for a question is what the same question gives over the
+// events of a whole recording: of the calls that this program makes when it is started with the argument `calls`. Each
+// key has a place in a table, so the many keys of this program push each other out.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tests/support/question_maker.h"
+#include "tracer/collect/observer.h"
+#include "tracer/recorder/recorder.h"
+
+namespace uscope::tracer {
+namespace {
+
+using test::compute;
+using test::field;
+using test::give;
+using test::number;
+using test::question_of;
+
+constexpr long kClosed = 30'000;
+constexpr std::int64_t kLargest = INT64_MAX;
+
+// Calls whose arguments the kernel refuses or does not look at.
+int make_calls() {
+  for (long fd = 0; fd < kClosed; fd++) syscall(SYS_close, 100'000 + fd % (kClosed / 2));
+  for (long i = 0; i < 1000; i++) syscall(SYS_getppid, i % 7, kLargest - i, -i, i % 3 - 1);
+  for (long i = 0; i < 10; i++) syscall(SYS_getsid, i % 2 != 0 ? -1 : 0);
+  return 0;
+}
+
+using Key = std::array<std::int64_t, USC_QUERY_KEYS + 1>;  // the last one: which words are NULL
+struct Sums {
+  std::uint64_t events = 0;
+  std::array<std::array<std::int64_t, 4>, USC_QUERY_MEASURES> of{};  // count, sum, least, greatest
+  bool operator==(const Sums&) const = default;
+};
+
+// What is summed by the kernel side, or here over events that come one by one.
+class Summing final : public RecordObserver {
+ public:
+  explicit Summing(const usc_query& query) : query_(query) {}
+
+  void on_event(const usc_event& event, const TaskInfo&) override {
+    usc_query_input input;
+    usc_query_state state;
+    usc_query_fill(&input, &event);
+    const usc_query_end end = usc_query_run(&query_, &input, &state);
+    events++;
+    if (end == USC_QUERY_WHOLE) whole++;
+    if (end != USC_QUERY_GIVEN) return;
+    usc_query_row row{};
+    usc_query_add(&row, &state, query_.measures);
+    add(row);
+  }
+  void on_sums(const usc_query_row& row) override {
+    rows++;
+    add(row);
+  }
+
+  std::map<Key, Sums> sums;
+  std::uint64_t events = 0;  // that came one by one
+  std::uint64_t whole = 0;   // of these, such as count beyond 64 bits
+  std::uint64_t rows = 0;
+
+ private:
+  void add(const usc_query_row& row) {
+    Key key{};
+    std::copy(std::begin(row.key.word), std::end(row.key.word), key.begin());
+    key.back() = row.key.nulls;
+    Sums& into = sums[key];
+    into.events += row.events;
+    for (std::size_t i = 0; i < query_.measures; i++) {
+      const usc_query_sum& more = row.sum[i];
+      auto& [count, sum, least, greatest] = into.of[i];
+      if (more.count == 0) continue;
+      least = count == 0 ? more.least : std::min<std::int64_t>(least, more.least);
+      greatest = count == 0 ? more.greatest : std::max<std::int64_t>(greatest, more.greatest);
+      count += static_cast<std::int64_t>(more.count);
+      sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(more.sum));
+    }
+  }
+
+  const usc_query query_;
+};
+
+class KernelSums : public testing::Test {
+ protected:
+  // Runs this program's calls, and has the question asked in the kernel, or only here.
+  static void record_calls(const usc_query& query, bool in_kernel, Summing& summing) {
+    RecordOptions options;
+    options.config.scope = {USC_MODE_ALL_ALL, 64};
+    options.config.target.kinds = USC_TARGET_LAUNCH;
+    for (__u64& word : options.config.calls_x86_64) word = ~0ULL;
+    if (in_kernel) options.config.query = query;
+    options.launch.command = {std::filesystem::read_symlink("/proc/self/exe"), "calls"};
+    const char* backend = std::getenv("USCOPE_TEST_BACKEND");
+    options.backend = backend && std::string_view(backend) == "kmod" ? BackendChoice::kKmod : BackendChoice::kBpf;
+    RecordHooks hooks;
+    hooks.observer = &summing;
+    hooks.wants_sums = [] { return true; };  // as often as it can be asked
+    const auto outcome = record(options, hooks, nullptr);
+    ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
+    ASSERT_TRUE(outcome->command);
+    EXPECT_EQ(outcome->command->code, 0);
+    EXPECT_EQ(outcome->figures.lost, 0U);
+  }
+
+  // `whole`: events that came one by one although the kernel was asked.
+  static void expect_equal(const usc_query& query, std::uint64_t whole = 0) {
+    Summing here(query);
+    record_calls(query, false, here);
+    ASSERT_GT(here.events, static_cast<std::uint64_t>(kClosed));
+    EXPECT_EQ(here.rows, 0U);
+    Summing there(query);
+    record_calls(query, true, there);
+    EXPECT_GT(there.rows, 0U);
+    EXPECT_EQ(there.whole, whole);
+    EXPECT_EQ(there.whole, here.whole);
+    EXPECT_TRUE(here.sums == there.sums) << here.sums.size() << " and " << there.sums.size() << " keys";
+  }
+};
+
+TEST_F(KernelSums, CountByKind) {
+  expect_equal(question_of(
+      2, 0, {field(0, USC_QUERY_KIND), give(USC_QUERY_KEY, 0, 0), field(1, USC_QUERY_HOW), give(USC_QUERY_KEY, 1, 1)}));
+}
+
+TEST_F(KernelSums, ManyKeysInAFewPlaces) {
+  expect_equal(question_of(
+      3, 1,
+      {field(0, USC_QUERY_KIND), number(1, SYS_close), compute(USC_QUERY_EQUAL, 2, 0, 1), give(USC_QUERY_UNLESS, 2),
+       field(3, USC_QUERY_ARG0), give(USC_QUERY_KEY, 3, 0), field(4, USC_QUERY_ERROR), give(USC_QUERY_KEY, 4, 1),
+       field(5, USC_QUERY_RESULT), give(USC_QUERY_KEY, 5, 2), give(USC_QUERY_MEASURE, 3, 0)}));
+}
+
+// Remainders and quotients by zero are NULL, as keys and as measures; sums go beyond 64 bits and are cut there.
+TEST_F(KernelSums, NullsAndLargeSums) {
+  expect_equal(question_of(
+      2, 3,
+      {field(0, USC_QUERY_KIND), number(1, SYS_getppid), compute(USC_QUERY_EQUAL, 2, 0, 1), give(USC_QUERY_UNLESS, 2),
+       field(3, USC_QUERY_ARG0), field(4, USC_QUERY_ARG3), compute(USC_QUERY_DIV, 5, 3, 4), give(USC_QUERY_KEY, 5, 0),
+       compute(USC_QUERY_IS_NULL, 6, 5), give(USC_QUERY_KEY, 6, 1), field(7, USC_QUERY_ARG1),
+       give(USC_QUERY_MEASURE, 7, 0), field(8, USC_QUERY_ARG2), compute(USC_QUERY_BUCKET, 9, 8),
+       give(USC_QUERY_MEASURE, 9, 1), compute(USC_QUERY_REM, 10, 8, 4), give(USC_QUERY_MEASURE, 10, 2)}));
+}
+
+TEST_F(KernelSums, EventsBeyond64BitsComeOneByOne) {
+  // ARG1 is at most the largest number; 500 more goes beyond it for 500 of the calls.
+  expect_equal(
+      question_of(1, 1,
+                  {field(0, USC_QUERY_KIND), number(1, SYS_getppid), compute(USC_QUERY_EQUAL, 2, 0, 1),
+                   give(USC_QUERY_UNLESS, 2), field(3, USC_QUERY_ARG1), number(4, 500), compute(USC_QUERY_ADD, 5, 3, 4),
+                   field(6, USC_QUERY_ARG0), give(USC_QUERY_KEY, 6, 0), give(USC_QUERY_MEASURE, 5, 0)}),
+      500);
+}
+
+// As many instructions as there can be, of every kind.
+TEST_F(KernelSums, TheLongestQuestion) {
+  usc_query longest = question_of(2, 2,
+                                  {field(0, USC_QUERY_KIND), number(1, SYS_close), compute(USC_QUERY_EQUAL, 2, 0, 1),
+                                   give(USC_QUERY_UNLESS, 2), field(0, USC_QUERY_ARG0), number(2, 3)});
+  for (int d = 3; d < USC_QUERY_REGISTERS; d++) longest.insn[longest.length++] = field(d, USC_QUERY_TOOK);
+  longest.insn[longest.length - 1] = number(15, 7);
+  constexpr int kLast = 4;
+  for (int i = 0; longest.length < USC_QUERY_MOST - kLast; i++) {
+    const auto op = static_cast<usc_query_op>(USC_QUERY_AND + i % (USC_QUERY_EITHER - USC_QUERY_AND + 1));
+    const bool has_b = (usc_query_uses(op) & 4) != 0;
+    longest.insn[longest.length++] = compute(op, 3 + i % 12, i % 3, has_b ? (i * 7) % 3 : 0);
+  }
+  longest.insn[longest.length++] = give(USC_QUERY_KEY, 1, 0);
+  longest.insn[longest.length++] = give(USC_QUERY_KEY, 5, 1);
+  longest.insn[longest.length++] = give(USC_QUERY_MEASURE, 6, 0);
+  longest.insn[longest.length++] = give(USC_QUERY_MEASURE, 0, 1);
+  longest.reads = usc_query_reads(&longest);
+  expect_equal(longest);
+}
+
+TEST_F(KernelSums, StacksAreTakenWhereTheyAreKeys) {
+  const usc_query by_stack = question_of(
+      2, 0,
+      {field(0, USC_QUERY_STACK), give(USC_QUERY_KEY, 0, 0), field(1, USC_QUERY_KIND), give(USC_QUERY_KEY, 1, 1)});
+  const auto counts = [&](bool in_kernel) {
+    Summing summing(by_stack);
+    record_calls(by_stack, in_kernel, summing);
+    std::vector<std::pair<std::int64_t, std::uint64_t>> sorted;
+    for (const auto& [key, sums] : summing.sums) {
+      EXPECT_NE(key[0], 0);
+      sorted.emplace_back(key[1], sums.events);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+  };
+  EXPECT_EQ(counts(false), counts(true));
+}
+
+TEST_F(KernelSums, AQuestionThatCannotBeRunIsRefused) {
+  usc_query query = question_of(1, 0, {field(0, USC_QUERY_KIND), give(USC_QUERY_KEY, 0, 0)});
+  query.insn[1].value = 1;  // there is one word, 0
+  RecordOptions options;
+  options.config.scope = {USC_MODE_ALL_ALL, 64};
+  options.config.target.kinds = USC_TARGET_LAUNCH;
+  options.config.query = query;
+  options.launch.command = {"/bin/true"};
+  options.backend = BackendChoice::kBpf;
+  const auto outcome = record(options, {}, nullptr);
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().what.find("instruction 1: there is no such key word or measure"), std::string::npos)
+      << outcome.error().what;
+}
+
+}  // namespace
+}  // namespace uscope::tracer
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "calls") return uscope::tracer::make_calls();
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""The same question gives the same answer while a program runs and of a recording of it: of programs that do the same each time, to the
+event. Needs root and a backend; usage: live_equals_stored.py USCOPE FIXTURES"""
+import csv
+import io
+import os
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from attaching import AttachCase, FIXTURES, USCOPE, WAIT  # noqa: E402
+from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
+
+# What each program does alike in every run: all it does, or these calls.
+PROGRAMS = {
+    "fork_tree": "1",
+    "threads": "kind IN ('getppid', 'clone3', 'openat', 'read')",
+    "exits": "kind IN ('exit', 'exit_group', 'pause', 'openat')",
+    "killed": "kind IN ('read', 'kill', 'openat')",
+    "signals": "kind IN ('getppid', 'getpgid', 'getsid', 'pause', 'rt_sigreturn')",
+    "spawn": "kind IN ('execve', 'openat')",
+}
+SUMMED = "summed at each event"
+BY_EVENT = "asked event by event"
+# (how it is answered, the question; {0} is the program's condition)
+QUESTIONS = (
+    (SUMMED, "SELECT kind, count(*) FROM v_event WHERE {0} GROUP BY kind"),
+    (SUMMED, 'SELECT kind, "trigger", trigger_module, count(*) FROM v_event WHERE {0} GROUP BY 1, 2, 3'),
+    (SUMMED, "SELECT kind, errno, count(*) AS n FROM v_event WHERE {0} GROUP BY kind, errno"),
+    (SUMMED, "SELECT process, thread, count(*) FROM v_event WHERE {0} GROUP BY process, thread"),
+    (SUMMED, "SELECT how, count(*), count(result), count(dur_ns), sum(dur_ns IS NULL), sum(result IS NULL) FROM v_event WHERE {0} GROUP BY how"),
+    (SUMMED, "SELECT result / 16 AS step, count(*), min(result), max(result), avg(result) FROM v_event WHERE ({0}) AND kind = 'read' GROUP BY step"),
+    (SUMMED, "SELECT class, depth, ended, count(*) FROM v_event WHERE {0} GROUP BY 1, 2, 3"),
+    (SUMMED, "SELECT count(DISTINCT kind), count(DISTINCT \"trigger\"), count(DISTINCT pid), count(DISTINCT tid) FROM v_event WHERE {0}"),
+    (SUMMED, "SELECT kind, count(*) FILTER (WHERE result < 0) AS failed FROM v_event WHERE {0} GROUP BY kind HAVING count(*) > 1"),
+    (SUMMED, "SELECT kind, quantile(result, 0.5), hist(result) FROM v_event WHERE ({0}) AND kind IN ('openat', 'read') GROUP BY kind"),
+    (SUMMED, "SELECT kind, typeof(sum(result * 4611686018427387904)), max(result * 4611686018427387904) FROM v_event "
+             "WHERE ({0}) AND kind = 'openat' GROUP BY kind"),
+    (SUMMED, "SELECT count(*), sum(result), max(dur_ns) FROM v_event WHERE kind = 'no such call'"),
+    (BY_EVENT, "SELECT kind, how, errno, \"trigger\", folded, depth FROM v_event WHERE {0}"),
+    (BY_EVENT, "SELECT kind, n FROM (SELECT kind, count(*) AS n FROM v_event WHERE {0} GROUP BY kind) WHERE n > 1"),
+    (BY_EVENT, "SELECT kind, group_concat(DISTINCT errno) FROM v_event WHERE {0} GROUP BY kind"),
+)
+
+
+def rows_of(text):
+    return sorted(csv.reader(io.StringIO(text)))
+
+
+class LiveEqualsStored(AttachCase):
+    def said_by(self, *command):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT, check=False)
+        return done
+
+    def query(self, *words):
+        done = self.said_by(USCOPE, "query", *words)
+        self.assertEqual(done.returncode, 0, (words, done.stderr))
+        self.assertNotIn("LOST", done.stderr)
+        return done.stdout
+
+    def live(self, question, program):
+        """The program writes elsewhere."""
+        return self.query(*BACKEND_OPTIONS, "--once", "--format", "csv", question, "--", "sh", "-c", f'exec "{program}" >/dev/null 2>&1')
+
+    def test_each_question_of_each_program(self):
+        for program, condition in PROGRAMS.items():
+            path = os.path.join(FIXTURES, "fixture_" + program)
+            db = self.path(program + ".db")
+            self.said_by(USCOPE, "record", *BACKEND_OPTIONS, "-o", db, "--", "sh", "-c", f'exec "{path}" >/dev/null 2>&1')
+            for way, question in QUESTIONS:
+                text = question.format(condition)
+                with self.subTest(program=program, question=text):
+                    self.assertTrue(self.query("--explain", text).startswith(way))
+                    stored = self.query(db, "--format", "csv", text)
+                    self.assertEqual(rows_of(self.live(text, path)), rows_of(stored))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// `uscope query` of a stored trace, from the outside, and what it refuses.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/render/query_render.h"
+#include "tests/unit/cli/run_command.h"
+
+namespace uscope::test {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kByKind =
+    "SELECT kind, count(*) AS calls FROM v_event GROUP BY kind ORDER BY calls DESC, kind LIMIT 2";
+
+TEST_F(CommandTest, AQuestionOfAStoredTraceIsATable) {
+  EXPECT_EQ(output({"query", "sample.db", kByKind}),
+            "kind    calls\n"
+            "------  -----\n"
+            "openat      4\n"
+            "read        4\n");
+  EXPECT_TRUE(uscope({"query", "sample.db", kByKind}).err.starts_with("uscope: THIS TRACE IS NOT COMPLETE"));
+}
+
+TEST_F(CommandTest, RowsOfEventsAreListed) {
+  EXPECT_EQ(output({"query", "sample.db", "SELECT id, kind, errno FROM v_event WHERE errno = 'ENOENT'"}),
+            "id  kind    errno\n"
+            "--  ------  ------\n"
+            " 2  openat  ENOENT\n"
+            " 6  openat  ENOENT\n");
+  EXPECT_EQ(output({"query", "sample.db", "SELECT id, kind FROM v_event WHERE pid = 7"}), "id  kind\n--  ----\n");
+}
+
+TEST_F(CommandTest, AnAnswerAsJson) {
+  const std::string text = output({"query", "sample.db", kByKind, "--format", "json"});
+  expect_schema(text, "query");
+  const Json answer = Json::parse(text);
+  EXPECT_EQ(answer["columns"], Json::parse(R"(["kind", "calls"])"));
+  EXPECT_EQ(answer["rows"], Json::parse(R"([["openat", 4], ["read", 4]])"));
+  EXPECT_EQ(answer["from_ns"], 1'000'000'000'000);
+  EXPECT_EQ(answer["until_ns"], 1'002'000'000'000);
+  EXPECT_EQ(answer["events"], 14);
+  EXPECT_EQ(answer["lost"], 17);
+}
+
+TEST_F(CommandTest, AnAnswerAsCsv) {
+  EXPECT_EQ(
+      output({"query", "sample.db", "--format", "csv",
+              "SELECT 'a,\"b\"' AS \"x,y\", NULL AS empty, 1.5 AS number, x'00ff' AS bytes FROM v_event LIMIT 1"}),
+      "\"x,y\",empty,number,bytes\n"
+      "\"a,\"\"b\"\"\",,1.5,x'00ff'\n");
+}
+
+TEST_F(CommandTest, HostileNamesInAnswersAreHarmless) {
+  constexpr const char* kAll = "SELECT process, thread, \"trigger\", folded FROM v_event";
+  for (const char* format : {"table", "csv", "json"})
+    expect_harmless(output({"query", "sample.db", kAll, "--format", format}), std::string(format) == "json");
+}
+
+TEST_F(CommandTest, QuantilesAndHistogramsAreThere) {
+  EXPECT_EQ(output({"query", "sample.db", "--format", "csv",
+                    "SELECT quantile(dur_ns, 0.5) AS half FROM v_event WHERE kind = 'openat'"}),
+            "half\n2015\n");
+  const std::string text = output(
+      {"query", "sample.db", "SELECT kind, hist(dur_ns) AS took FROM v_event WHERE kind = 'read' GROUP BY kind"});
+  EXPECT_NE(text.find("read  [1]\n\n[1]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("####"), std::string::npos) << text;
+}
+
+TEST_F(CommandTest, ReadyQuestionsRunOnAnyTrace) {
+  const std::string list = output({"query", "--list"});
+  std::istringstream lines(list);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); count++) {
+    ASSERT_TRUE(line.starts_with("@")) << line;
+    EXPECT_LE(line.size(), 100U) << line;
+    const std::string name = line.substr(0, line.find(' '));
+    EXPECT_NE(output({"query", "sample.db", name}), "") << name;
+    // None of them needs event after event.
+    EXPECT_TRUE(output({"query", "--explain", name}).starts_with("summed at each event")) << name;
+  }
+  EXPECT_GE(count, 12);
+}
+
+TEST_F(CommandTest, ExplainSaysWhatIsDoneWhere) {
+  const std::string text = output({"query", "--explain", kByKind});
+  EXPECT_TRUE(text.starts_with("summed at each event; SQLite finishes it\n")) << text;
+  EXPECT_NE(text.find("no stack"), std::string::npos) << text;
+}
+
+TEST_F(CommandTest, WhatIsNoQuestionIsRefused) {
+  const auto refused = [this](const std::vector<std::string>& words, const std::string& part) {
+    std::vector<std::string> all{"query"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Finished run = uscope(all);
+    EXPECT_EQ(run.code, 2) << run.out;
+    EXPECT_EQ(run.out, "");
+    EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
+    EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 2) << "what, and what to do: " << run.err;
+  };
+  refused({}, "no question was given");
+  refused({"sample.db"}, "sample.db is taken for a file");
+  refused({kByKind}, "nothing to ask");
+  refused({"sample.db", kByKind, "--app", "nginx"}, "more than one thing to ask");
+  refused({kByKind, "--app", "nginx", "--", "true"}, "more than one thing to ask");
+  refused({"--app", "nginx", kByKind, "--every", "1ms"}, "--every is too short");
+  refused({"sample.db", kByKind, "--every", "2s"}, "--every is for what runs");
+  refused({"sample.db", kByKind, "-o", "x.db"}, "-o is for what runs");
+  refused({"sample.db", "@nothing"}, "no ready question is called @nothing");
+  refused({"sample.db", "SELECT durr_ns FROM v_event"}, "dur_ns");
+  refused({"sample.db", "DELETE FROM v_event"}, "not allowed");
+  refused({"sample.db", "SELECT 1 FROM v_event; SELECT 2 FROM v_event"}, "more than one statement");
+}
+
+TEST(QueryRender, BarsOfAHistogram) {
+  using cli::histogram_lines;
+  EXPECT_EQ(histogram_lines("[[7,1],[15,100],[31,0]]"),
+            (std::vector<std::string>{"<=  7  #                                         1",
+                                      "<= 15  ########################################  100",
+                                      "<= 31                                            0"}));
+  for (const char* other : {"", "[]", "x", "[1]", "[[1]]", "[[1,\"a\"]]", "{}"})
+    EXPECT_TRUE(histogram_lines(other).empty()) << other;
+}
+
+TEST(QueryRender, WhatIsMissingStandsAbove) {
+  cli::AnswerHead head;
+  EXPECT_EQ(cli::missing_text(head), "");
+  head.lost = 1;
+  EXPECT_EQ(cli::missing_text(head), "LOST 1 event: the answer is made without them");
+  head.without_stack = 2;
+  EXPECT_EQ(cli::missing_text(head),
+            "LOST 1 event: the answer is made without them; 2 stacks came too late: their events have none");
+}
+
+}  // namespace
+}  // namespace uscope::test

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "uscope/query.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace uscope::include {
+namespace {
+
+using Maybe = std::optional<std::int64_t>;
+
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kGreatest = std::numeric_limits<std::int64_t>::max();
+const std::vector<Maybe> kEdges{
+    std::nullopt, 0,   1,   -1,  2,          -2,          7,          -7,     62,         63,        64,           65,
+    -62,          -63, -64, -65, 4294967296, -4294967296, 3037000500, kLeast, kLeast + 1, kGreatest, kGreatest - 1};
+
+usc_query_insn insn(unsigned op, unsigned d, unsigned a, unsigned b, std::int64_t value) {
+  return {static_cast<__u8>(op), static_cast<__u8>(d), static_cast<__u8>(a), static_cast<__u8>(b), 0, value};
+}
+
+usc_query query_of(std::initializer_list<usc_query_insn> insns, __u32 keys = 1, __u32 measures = 1) {
+  usc_query query{};
+  query.version = USC_QUERY_VERSION;
+  query.keys = static_cast<__u16>(keys);
+  query.measures = static_cast<__u16>(measures);
+  for (const usc_query_insn& one : insns) query.insn[query.length++] = one;
+  query.reads = usc_query_reads(&query);
+  return query;
+}
+
+usc_query_error error_of(const usc_query& query, __u32* where = nullptr) {
+  __u32 at = 0;
+  const usc_query_error error = usc_query_check(&query, &at);
+  if (where != nullptr) *where = at;
+  return error;
+}
+
+// result and dur_ns are the two fields that can be NULL.
+usc_query_input input_of(Maybe result, Maybe took) {
+  usc_query_input input{};
+  input.field[USC_QUERY_RESULT] = result.value_or(0);
+  input.field[USC_QUERY_TOOK] = took.value_or(0);
+  input.nulls = (result ? 0U : 1U << USC_QUERY_RESULT) | (took ? 0U : 1U << USC_QUERY_TOOK);
+  return input;
+}
+
+std::string text_of(Maybe value) {
+  return value ? std::to_string(*value) : "NULL";
+}
+
+// "whole", or what the operation gives.
+std::string computed(usc_query_op op, Maybe a, Maybe b) {
+  const bool two = (usc_query_uses(op) & 4) != 0;
+  const usc_query query =
+      query_of({insn(USC_QUERY_FIELD, 3, 0, 0, USC_QUERY_RESULT), insn(USC_QUERY_FIELD, 4, 0, 0, USC_QUERY_TOOK),
+                insn(op, 5, 3, two ? 4 : 0, 0), insn(USC_QUERY_MEASURE, 0, 5, 0, 0)});
+  EXPECT_EQ(error_of(query), USC_QUERY_BAD_SOUND);
+  const usc_query_input input = input_of(a, b);
+  usc_query_state state;
+  const usc_query_end end = usc_query_run(&query, &input, &state);
+  if (end == USC_QUERY_WHOLE) return "whole";
+  EXPECT_EQ(end, USC_QUERY_GIVEN);
+  return text_of((state.measure_nulls & 1) != 0 ? Maybe() : Maybe(state.measure[0]));
+}
+
+class QueryOperations : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(sqlite3_open(":memory:", &database_), SQLITE_OK); }
+  void TearDown() override { sqlite3_close(database_); }
+
+  // What SQLite gives; "whole" for a REAL.
+  std::string sqlite(const std::string& expression, Maybe a, Maybe b) {
+    sqlite3_stmt* statement = nullptr;
+    const std::string sql = "SELECT " + expression;
+    EXPECT_EQ(sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr), SQLITE_OK) << sql;
+    for (const auto& [place, value] : {std::pair(1, a), std::pair(2, b)})
+      if (value) sqlite3_bind_int64(statement, place, *value);
+    EXPECT_EQ(sqlite3_step(statement), SQLITE_ROW);
+    const int type = sqlite3_column_type(statement, 0);
+    std::string result = type == SQLITE_FLOAT  ? "whole"
+                         : type == SQLITE_NULL ? "NULL"
+                                               : std::to_string(sqlite3_column_int64(statement, 0));
+    sqlite3_finalize(statement);
+    return result;
+  }
+
+  sqlite3* database_ = nullptr;
+};
+
+TEST_F(QueryOperations, AreSqlites) {
+  const std::vector<std::pair<usc_query_op, const char*>> operations{
+      {USC_QUERY_ADD, "?1 + ?2"},  {USC_QUERY_SUB, "?1 - ?2"},         {USC_QUERY_MUL, "?1 * ?2"},
+      {USC_QUERY_DIV, "?1 / ?2"},  {USC_QUERY_REM, "?1 % ?2"},         {USC_QUERY_AND, "?1 & ?2"},
+      {USC_QUERY_OR, "?1 | ?2"},   {USC_QUERY_LEFT, "?1 << ?2"},       {USC_QUERY_RIGHT, "?1 >> ?2"},
+      {USC_QUERY_INVERT, "~?1"},   {USC_QUERY_EQUAL, "?1 = ?2"},       {USC_QUERY_DIFFER, "?1 <> ?2"},
+      {USC_QUERY_LESS, "?1 < ?2"}, {USC_QUERY_LESS_EQUAL, "?1 <= ?2"}, {USC_QUERY_IS_NULL, "?1 IS NULL"},
+      {USC_QUERY_NOT, "NOT ?1"},   {USC_QUERY_BOTH, "?1 AND ?2"},      {USC_QUERY_EITHER, "?1 OR ?2"}};
+  for (const auto& [op, sql] : operations)
+    for (const Maybe& a : kEdges)
+      for (const Maybe& b : kEdges)
+        EXPECT_EQ(computed(op, a, b), sqlite(sql, a, b)) << sql << " of " << text_of(a) << " and " << text_of(b);
+}
+
+TEST_F(QueryOperations, ABucketIsAboveByOne64thAtMost) {
+  EXPECT_EQ(computed(USC_QUERY_BUCKET, std::nullopt, 0), "NULL");
+  for (const Maybe& edge : kEdges) {
+    if (!edge) continue;
+    const std::int64_t end = usc_query_bucket(*edge);
+    EXPECT_EQ(usc_query_bucket(end), end) << *edge;
+    if (*edge >= 0) {
+      EXPECT_GE(end, *edge);
+      EXPECT_LE(end - *edge, *edge / 64) << *edge;
+    } else if (*edge != kLeast) {
+      EXPECT_EQ(end, -usc_query_bucket(-*edge));
+    }
+  }
+  EXPECT_EQ(usc_query_bucket(1000), 1007);
+  EXPECT_EQ(usc_query_bucket(1008), 1015);
+}
+
+TEST(Query, UnlessEndsTheEvent) {
+  const usc_query query =
+      query_of({insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_RESULT), insn(USC_QUERY_UNLESS, 0, 0, 0, 0)}, 0, 0);
+  usc_query_state state;
+  for (const auto& [result, end] : std::vector<std::pair<Maybe, usc_query_end>>{
+           {std::nullopt, USC_QUERY_REFUSED}, {0, USC_QUERY_REFUSED}, {1, USC_QUERY_GIVEN}, {-5, USC_QUERY_GIVEN}}) {
+    const usc_query_input input = input_of(result, 0);
+    EXPECT_EQ(usc_query_run(&query, &input, &state), end) << text_of(result);
+  }
+}
+
+TEST(Query, NothingIsLeftOfTheEventBefore) {
+  const usc_query query = query_of({insn(USC_QUERY_FIELD, 1, 0, 0, USC_QUERY_RESULT), insn(USC_QUERY_KEY, 0, 1, 0, 1),
+                                    insn(USC_QUERY_MEASURE, 0, 1, 0, 0)},
+                                   2, 1);
+  usc_query_state state;
+  usc_query_input input = input_of(std::nullopt, 0);
+  EXPECT_EQ(usc_query_run(&query, &input, &state), USC_QUERY_GIVEN);
+  EXPECT_EQ(state.key.nulls, 2U);
+  EXPECT_EQ(state.measure_nulls & 1, 1U);
+  const usc_query_key null = state.key;
+  input = input_of(0, 0);
+  EXPECT_EQ(usc_query_run(&query, &input, &state), USC_QUERY_GIVEN);
+  EXPECT_EQ(state.key.nulls, 0U);
+  EXPECT_EQ(state.measure_nulls & 1, 0U);
+  EXPECT_FALSE(usc_query_same_key(&null, &state.key));
+  EXPECT_NE(usc_query_hash(&null), usc_query_hash(&state.key));
+}
+
+TEST(Query, WhatNothingWasPutIntoIsNull) {
+  const usc_query query = query_of({insn(USC_QUERY_INVERT, 1, 2, 0, 0), insn(USC_QUERY_KEY, 0, 1, 0, 0),
+                                    insn(USC_QUERY_IS_NULL, 3, 2, 0, 0), insn(USC_QUERY_MEASURE, 0, 3, 0, 1)},
+                                   1, 2);
+  const usc_query_input input = input_of(1, 1);
+  usc_query_state state;
+  __builtin_memset(&state, 0x5a, sizeof(state));
+  EXPECT_EQ(usc_query_run(&query, &input, &state), USC_QUERY_GIVEN);
+  EXPECT_EQ(state.key.nulls, 1U);
+  EXPECT_EQ(state.key.word[0], 0);
+  EXPECT_EQ(state.measure_nulls & 3, 1U);
+  EXPECT_EQ(state.measure[1], 1);
+}
+
+TEST(Query, TheLastValueOfAPlaceCounts) {
+  const usc_query query = query_of({insn(USC_QUERY_KEY, 0, 0, 0, 0), insn(USC_QUERY_MEASURE, 0, 0, 0, 0),
+                                    insn(USC_QUERY_NUMBER, 0, 0, 0, 7), insn(USC_QUERY_KEY, 0, 0, 0, 0),
+                                    insn(USC_QUERY_MEASURE, 0, 0, 0, 0)});
+  const usc_query_input input = input_of(1, 1);
+  usc_query_state state;
+  EXPECT_EQ(usc_query_run(&query, &input, &state), USC_QUERY_GIVEN);
+  EXPECT_EQ(state.key.nulls, 0U);
+  EXPECT_EQ(state.key.word[0], 7);
+  EXPECT_EQ(state.measure_nulls & 1, 0U);
+  EXPECT_EQ(state.measure[0], 7);
+}
+
+TEST(Query, RowsAddUp) {
+  usc_query_state state{};
+  usc_query_row row{};
+  row.sum[0].count = 99;  // an empty row may hold anything
+  for (const Maybe& value : {Maybe(5), Maybe(), Maybe(-3)}) {
+    state.measure[0] = value.value_or(0);
+    state.measure_nulls = value ? 0 : 1;
+    EXPECT_FALSE(usc_query_sums_overflow(&row, &state, 1));
+    usc_query_add(&row, &state, 1);
+  }
+  EXPECT_EQ(row.events, 3U);
+  EXPECT_EQ(row.sum[0].count, 2U);
+  EXPECT_EQ(row.sum[0].sum, 2);
+  EXPECT_EQ(row.sum[0].least, -3);
+  EXPECT_EQ(row.sum[0].greatest, 5);
+  state.measure[0] = kGreatest;
+  EXPECT_TRUE(usc_query_sums_overflow(&row, &state, 1));
+  EXPECT_FALSE(usc_query_sums_overflow(&row, &state, 0));
+  state.measure_nulls = 1;
+  EXPECT_FALSE(usc_query_sums_overflow(&row, &state, 1));
+}
+
+TEST(Query, AnEventIsReadAsTheLoaderReadsIt) {
+  usc_event event{};
+  event.entry_ns = 100;
+  event.head.time = 350;
+  event.head.task = 4;
+  event.result = -2;
+  event.args[5] = ~0ULL;
+  event.how = USC_HOW_RETURNED;
+  usc_query_input input;
+  usc_query_fill(&input, &event);
+  EXPECT_EQ(input.field[USC_QUERY_TOOK], 250);
+  EXPECT_EQ(input.field[USC_QUERY_ERROR], 2);
+  EXPECT_EQ(input.field[USC_QUERY_ARG5], -1);
+  EXPECT_EQ(input.field[USC_QUERY_TASK], 4);
+  EXPECT_EQ(input.nulls, 0U);
+  event.flags = USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED;
+  usc_query_fill(&input, &event);
+  EXPECT_EQ(input.field[USC_QUERY_HOW], USC_HOW_ATTACHED);
+  EXPECT_EQ(input.field[USC_QUERY_ERROR], 0);
+  EXPECT_EQ(input.nulls, 1U << USC_QUERY_RESULT);
+  event.flags = 0;
+  event.how = USC_HOW_OPEN;
+  usc_query_fill(&input, &event);
+  EXPECT_EQ(input.nulls, 1U << USC_QUERY_RESULT | 1U << USC_QUERY_TOOK);
+  EXPECT_EQ(input.field[USC_QUERY_RESULT], 0);
+}
+
+TEST(QueryCheck, NoneIsSound) {
+  usc_query query{};
+  EXPECT_EQ(error_of(query), USC_QUERY_BAD_SOUND);
+  query.keys = 1;
+  EXPECT_EQ(error_of(query), USC_QUERY_BAD_RESERVED);
+}
+
+TEST(QueryCheck, RefusesWhatIsNoQuestion) {
+  const usc_query sound = query_of({insn(USC_QUERY_NUMBER, 0, 0, 0, 5)});
+  EXPECT_EQ(error_of(sound), USC_QUERY_BAD_SOUND);
+  usc_query query = sound;
+  query.version = USC_QUERY_VERSION + 1;
+  EXPECT_EQ(error_of(query), USC_QUERY_BAD_UNKNOWN);
+  query = sound;
+  query.length = 0;
+  EXPECT_EQ(error_of(query), USC_QUERY_BAD_EMPTY);
+  query = sound;
+  query.length = USC_QUERY_MOST + 1;
+  EXPECT_EQ(error_of(query), USC_QUERY_BAD_LENGTH);
+  query = sound;
+  query.keys = USC_QUERY_KEYS + 1;
+  EXPECT_EQ(error_of(query), USC_QUERY_BAD_LENGTH);
+  query = sound;
+  query.measures = USC_QUERY_MEASURES + 1;
+  EXPECT_EQ(error_of(query), USC_QUERY_BAD_LENGTH);
+}
+
+TEST(QueryCheck, RefusesFieldsThatAreNotSaid) {
+  usc_query query = query_of({insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_ARG5)});
+  EXPECT_EQ(query.reads, 1U << USC_QUERY_ARG5);
+  EXPECT_EQ(error_of(query), USC_QUERY_BAD_SOUND);
+  query.reads = 0;
+  EXPECT_EQ(error_of(query), USC_QUERY_BAD_READS);
+}
+
+TEST(QueryCheck, RefusesEachKindOfBadInstruction) {
+  const auto bad = [](usc_query_insn one) {
+    __u32 at = 0;
+    const usc_query_error error = error_of(query_of({insn(USC_QUERY_NUMBER, 0, 0, 0, 1), one}), &at);
+    EXPECT_EQ(at, error == USC_QUERY_BAD_SOUND ? 2U : 1U);
+    return error;
+  };
+  EXPECT_EQ(bad(insn(USC_QUERY_ADD, 15, 15, 15, 0)), USC_QUERY_BAD_SOUND);
+  EXPECT_EQ(bad(insn(0, 0, 0, 0, 0)), USC_QUERY_BAD_OP);
+  EXPECT_EQ(bad(insn(USC_QUERY_OP_COUNT, 0, 0, 0, 0)), USC_QUERY_BAD_OP);
+  EXPECT_EQ(bad(insn(255, 0, 0, 0, 0)), USC_QUERY_BAD_OP);
+  EXPECT_EQ(bad(insn(USC_QUERY_ADD, USC_QUERY_REGISTERS, 0, 0, 0)), USC_QUERY_BAD_REGISTER);
+  EXPECT_EQ(bad(insn(USC_QUERY_ADD, 0, USC_QUERY_REGISTERS, 0, 0)), USC_QUERY_BAD_REGISTER);
+  EXPECT_EQ(bad(insn(USC_QUERY_ADD, 0, 0, USC_QUERY_REGISTERS, 0)), USC_QUERY_BAD_REGISTER);
+  EXPECT_EQ(bad(insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_FIELD_COUNT)), USC_QUERY_BAD_FIELD);
+  EXPECT_EQ(bad(insn(USC_QUERY_FIELD, 0, 0, 0, -1)), USC_QUERY_BAD_FIELD);
+  EXPECT_EQ(bad(insn(USC_QUERY_KEY, 0, 0, 0, 1)), USC_QUERY_BAD_PLACE);
+  EXPECT_EQ(bad(insn(USC_QUERY_KEY, 0, 0, 0, -1)), USC_QUERY_BAD_PLACE);
+  EXPECT_EQ(bad(insn(USC_QUERY_MEASURE, 0, 0, 0, 1)), USC_QUERY_BAD_PLACE);
+  EXPECT_EQ(bad(insn(USC_QUERY_MEASURE, 0, 0, 0, -1)), USC_QUERY_BAD_PLACE);
+  EXPECT_EQ(bad(insn(USC_QUERY_NUMBER, 0, 1, 0, 0)), USC_QUERY_BAD_RESERVED);
+  EXPECT_EQ(bad(insn(USC_QUERY_INVERT, 0, 0, 1, 0)), USC_QUERY_BAD_RESERVED);
+  EXPECT_EQ(bad(insn(USC_QUERY_UNLESS, 1, 0, 0, 0)), USC_QUERY_BAD_RESERVED);
+  EXPECT_EQ(bad(insn(USC_QUERY_KEY, 1, 0, 0, 0)), USC_QUERY_BAD_RESERVED);
+  EXPECT_EQ(bad(insn(USC_QUERY_ADD, 0, 0, 0, 1)), USC_QUERY_BAD_RESERVED);
+  usc_query_insn padded = insn(USC_QUERY_NUMBER, 0, 0, 0, 0);
+  padded.pad = 1;
+  EXPECT_EQ(bad(padded), USC_QUERY_BAD_RESERVED);
+}
+
+}  // namespace
+}  // namespace uscope::include

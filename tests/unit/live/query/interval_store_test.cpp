@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "live/query/interval_store.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "store/loader.h"
+#include "support/private_file.h"
+#include "tests/support/question_maker.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/unit/live/query/programs.h"
+#include "trace/record_builder.h"
+
+namespace uscope::query {
+namespace {
+
+constexpr std::uint64_t kBegin = 5'000'000'000;
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+class IntervalStoreTest : public testing::Test {
+ protected:
+  // A file without a name.
+  void SetUp() override {
+    auto opened = open_temporary_folder();
+    ASSERT_TRUE(opened);
+    folder_ = std::move(*opened);
+  }
+
+  void begin(std::uint64_t interval_ns, bool stacks = true, std::uint64_t length_ns = 0) {
+    plan_.needs.stack = stacks;
+    store_.emplace(plan_, interval_ns, length_ns, folder_.get(), [this](ClosedInterval&& closed) {
+      closed_.push_back(std::move(closed));
+      return Result<void>();
+    });
+    put(task(1));
+    put(exec(1));
+    store_->on_start(kBegin);
+  }
+
+  template <typename Record>
+  void put(trace::RecordBuilder<Record> record) {
+    ASSERT_TRUE(store_->append(record.head()));
+  }
+
+  static trace::RecordBuilder<usc_task> task(std::uint32_t serial, std::uint32_t process = 1) {
+    usc_task task{};
+    task.head.task = serial;
+    task.head.time = kBegin - 5;
+    task.process = process;
+    task.pid = task.tid = 99 + serial;
+    task.flags = USC_TASK_PROCESS;
+    task.image = process;
+    return trace::RecordBuilder<usc_task>(task);
+  }
+  static trace::RecordBuilder<usc_exec> exec(std::uint32_t process) {
+    usc_exec exec{};
+    exec.head.task = exec.process = exec.image = process;
+    exec.head.time = kBegin - 4;
+    exec.path_bytes = 4;
+    return std::move(trace::RecordBuilder<usc_exec>(exec).add(std::string_view("/app")));
+  }
+  static trace::RecordBuilder<usc_task_exit> exit(std::uint32_t serial, std::uint64_t time) {
+    usc_task_exit exit{};
+    exit.head.task = serial;
+    exit.process = serial;
+    exit.head.time = time;
+    exit.flags = USC_EXIT_GROUP_DEAD;
+    return trace::RecordBuilder<usc_task_exit>(exit);
+  }
+  static trace::RecordBuilder<usc_event> call(std::uint64_t entry, std::uint64_t end,
+                                              std::uint8_t how = USC_HOW_RETURNED, std::uint32_t stack = 0,
+                                              std::uint32_t serial = 1) {
+    usc_event event{};
+    event.head.task = serial;
+    event.head.time = end;
+    event.entry_ns = entry;
+    event.how = how;
+    event.stack = stack;
+    event.abi = USC_ABI_X86_64;
+    event.result = 8;
+    return trace::RecordBuilder<usc_event>(event);
+  }
+  static trace::RecordBuilder<usc_stack> stack(std::uint32_t id) {
+    usc_stack stack{};
+    stack.stack = id;
+    stack.depth = 1;
+    stack.mm = 1;
+    const std::uint64_t frame = 0x4000;
+    return std::move(trace::RecordBuilder<usc_stack>(stack).add_values(std::span(&frame, 1)));
+  }
+
+  // What SQL says of the trace of a closed interval.
+  std::string ask(ClosedInterval& closed, const std::string& sql) {
+    auto raw = trace::RawReader::open(std::move(closed.trace), "interval");
+    if (!raw) return raw.error().what;
+    auto file = store::OutputFile::nameless(folder_.get());
+    auto written = file->duplicate();
+    auto writer = store::DatabaseWriter::create(std::move(*file));
+    const auto loaded = store::load(std::move(*raw), std::move(*writer));
+    if (!loaded) return loaded.error().what;
+    EXPECT_TRUE(loaded->complete);
+    EXPECT_EQ(loaded->damaged_bytes, 0U);
+    auto temporary = open_sorting_folder(folder_.get());
+    const auto database = store::Database::open(std::move(*written), "interval", std::move(*temporary));
+    if (!database) return database.error().what;
+    if (plan_.way == Way::kSums)
+      if (auto done = make_partial(*database, plan_, closed.rows); !done) return done.error().what;
+    auto rows = database->prepare(sql);
+    if (!rows) return rows.error().what;
+    std::string text;
+    while (*rows->step()) {
+      for (int i = 0; i < rows->columns(); i++) text += std::string(i == 0 ? "" : "|") + std::string(rows->text(i));
+      text += "\n";
+    }
+    return text;
+  }
+
+  // What the tracer does once what was sent before this time has been seen.
+  void rounds(std::uint64_t before) {
+    store_->on_round(before);
+    if (store_->wants_sums()) store_->sums_are_told();
+    if (store_->wants_losses()) store_->on_round(before);
+  }
+
+  UniqueFd folder_;
+  Plan plan_;
+  std::optional<IntervalStore> store_;
+  std::vector<ClosedInterval> closed_;
+};
+
+constexpr const char* kCounts = "SELECT count(*), min(how), min(process) FROM v_event";
+
+TEST_F(IntervalStoreTest, AnEventBelongsToTheIntervalInWhichItEnded) {
+  begin(kSecond);
+  put(call(kBegin + 1, kBegin + 2));
+  put(call(kBegin + 10, kBegin + kSecond + 5));  // the next interval's
+  put(call(kBegin + kSecond + 7, kBegin + 3 * kSecond + 9));
+  rounds(kBegin + kSecond - 1);
+  EXPECT_TRUE(closed_.empty()) << "it is not over";
+  rounds(kBegin + kSecond);
+  ASSERT_EQ(closed_.size(), 1U);
+  EXPECT_EQ(closed_[0].facts.from_ns, kBegin);
+  EXPECT_EQ(closed_[0].facts.until_ns, kBegin + kSecond);
+  EXPECT_EQ(closed_[0].facts.events, 1U);
+  EXPECT_EQ(ask(closed_[0], kCounts), "1|returned|app\n");
+  rounds(kBegin + 2 * kSecond);
+  rounds(kBegin + 3 * kSecond);
+  ASSERT_EQ(closed_.size(), 3U);
+  EXPECT_EQ(ask(closed_[1], kCounts), "1|returned|app\n");
+  EXPECT_EQ(closed_[2].facts.events, 0U);
+  EXPECT_EQ(ask(closed_[2], kCounts), "0||\n");
+  ASSERT_TRUE(store_->finish());
+  ASSERT_EQ(closed_.size(), 4U);
+  EXPECT_TRUE(closed_[3].facts.last);
+  EXPECT_EQ(ask(closed_[3], kCounts), "1|returned|app\n");
+}
+
+TEST_F(IntervalStoreTest, TheLastIntervalLastsUntilTheTracerHasEnded) {
+  begin(kSecond, false, 2 * kSecond);
+  for (const std::uint64_t after : {kSecond / 2, 3 * kSecond / 2, 2 * kSecond + 5})
+    put(call(kBegin + after - 1, kBegin + after));
+  rounds(kBegin + 3 * kSecond);
+  ASSERT_EQ(closed_.size(), 1U);
+  ASSERT_TRUE(store_->finish());
+  ASSERT_EQ(closed_.size(), 2U);
+  EXPECT_EQ(closed_[1].facts.events, 2U);
+  EXPECT_EQ(closed_[1].facts.until_ns, kBegin + 2 * kSecond + 5);
+}
+
+TEST_F(IntervalStoreTest, AnOpenCallCountsOnceAndNotBeforeTheEnd) {
+  begin(kSecond);
+  put(call(kBegin + 1, kBegin + 500, USC_HOW_OPEN));
+  put(call(kBegin + 2, kBegin + 600, USC_HOW_ATTACHED, 0, 2));
+  put(call(kBegin + 2, kBegin + 700, USC_HOW_RETURNED, 0, 2));
+  rounds(kBegin + kSecond);
+  ASSERT_EQ(closed_.size(), 1U);
+  EXPECT_EQ(ask(closed_[0], "SELECT how FROM v_event"), "attached\n") << "it returned, and was under way before";
+  put(call(kBegin + 1, kBegin + 1500, USC_HOW_OPEN));
+  ASSERT_TRUE(store_->finish());
+  ASSERT_EQ(closed_.size(), 2U);
+  EXPECT_EQ(ask(closed_[1], "SELECT how FROM v_event"), "open\n");
+}
+
+TEST_F(IntervalStoreTest, ACallThatReturnsIsNotOpenAnyMore) {
+  begin(0);
+  put(call(kBegin + 1, kBegin + 500, USC_HOW_OPEN));
+  put(call(kBegin + 1, kBegin + 1500));
+  put(call(kBegin + 1, kBegin + 1200, USC_HOW_OPEN));  // seen before, told behind
+  ASSERT_TRUE(store_->finish());
+  ASSERT_EQ(closed_.size(), 1U);
+  EXPECT_EQ(closed_[0].facts.events, 1U);
+  EXPECT_EQ(ask(closed_[0], "SELECT how FROM v_event"), "returned\n");
+}
+
+TEST_F(IntervalStoreTest, AnIntervalWaitsForItsStacksAndNotForEver) {
+  begin(kSecond);
+  put(call(kBegin + 1, kBegin + 2, USC_HOW_RETURNED, 7));
+  rounds(kBegin + kSecond);
+  EXPECT_TRUE(closed_.empty());
+  put(stack(7));
+  rounds(kBegin + kSecond + 1);
+  ASSERT_EQ(closed_.size(), 1U);
+  EXPECT_EQ(closed_[0].facts.without_stack, 0U);
+  EXPECT_EQ(ask(closed_[0], "SELECT depth FROM v_event"), "1\n");
+  put(call(kBegin + kSecond + 1, kBegin + kSecond + 2, USC_HOW_RETURNED, 7));  // known from before
+  put(call(kBegin + kSecond + 3, kBegin + kSecond + 4, USC_HOW_RETURNED, 8));
+  rounds(kBegin + 2 * kSecond + IntervalStore::kStackPatienceNs);
+  ASSERT_EQ(closed_.size(), 2U);
+  EXPECT_EQ(closed_[1].facts.without_stack, 1U);
+  EXPECT_EQ(ask(closed_[1], "SELECT depth FROM v_event"), "1\n\n");
+}
+
+TEST_F(IntervalStoreTest, NobodyWaitsForStacksThatAreNotAskedFor) {
+  begin(kSecond, false);
+  put(call(kBegin + 1, kBegin + 2, USC_HOW_RETURNED, 7));
+  rounds(kBegin + kSecond);
+  ASSERT_EQ(closed_.size(), 1U);
+  EXPECT_EQ(closed_[0].facts.without_stack, 0U);
+}
+
+TEST_F(IntervalStoreTest, WhatTheKernelSumsBehindTheTurnIsOfTheNextInterval) {
+  plan_.way = Way::kSums;
+  plan_.program = test::question_of(0, 0, {test::number(0, 0)});
+  begin(kSecond, false);
+  const auto row = [](std::uint64_t events) {
+    usc_query_row sums{};
+    sums.events = events;
+    return sums;
+  };
+  store_->add(row(1));
+  store_->on_round(kBegin + kSecond);
+  EXPECT_TRUE(closed_.empty()) << "sums are asked for first";
+  EXPECT_TRUE(store_->wants_sums());
+  EXPECT_FALSE(store_->wants_sums());
+  store_->add(row(2));
+  store_->sums_are_told();
+  store_->add(row(4));
+  EXPECT_TRUE(store_->wants_losses());
+  store_->on_round(kBegin + kSecond + 1);
+  ASSERT_EQ(closed_.size(), 1U);
+  EXPECT_EQ(closed_[0].facts.events, 3U);
+  store_->add(row(8));
+  ASSERT_TRUE(store_->finish());
+  ASSERT_EQ(closed_.size(), 2U);
+  EXPECT_EQ(closed_[1].facts.events, 12U);
+}
+
+TEST_F(IntervalStoreTest, LossesStandWithTheIntervalThatIsClosedThen) {
+  begin(kSecond);
+  store_->on_round(kBegin + kSecond);
+  EXPECT_TRUE(closed_.empty()) << "losses are asked for first";
+  EXPECT_TRUE(store_->wants_losses());
+  EXPECT_FALSE(store_->wants_losses());
+  usc_loss loss{};
+  loss.head.time = kBegin + kSecond + 100;
+  loss.count = 12;
+  loss.cause = USC_LOSS_RING_FULL_EVENT;
+  put(trace::RecordBuilder<usc_loss>(loss));
+  store_->on_round(kBegin + kSecond + 1);
+  ASSERT_EQ(closed_.size(), 1U);
+  EXPECT_EQ(closed_[0].facts.lost, 12U);
+  rounds(kBegin + 2 * kSecond);
+  EXPECT_EQ(closed_[1].facts.lost, 0U);
+}
+
+TEST_F(IntervalStoreTest, TasksAreForgottenWhenTheyHaveEndedAndNotBefore) {
+  begin(kSecond);
+  put(task(2, 2));
+  put(exec(2));
+  put(exit(2, kBegin + 10));
+  rounds(kBegin + kSecond);
+  EXPECT_EQ(ask(closed_[0], "SELECT count(*) FROM process"), "2\n");
+  rounds(kBegin + 2 * kSecond);  // a late event of its last call would be in this one
+  EXPECT_EQ(ask(closed_[1], "SELECT count(*) FROM process"), "2\n");
+  rounds(kBegin + 3 * kSecond);
+  EXPECT_EQ(ask(closed_[2], "SELECT (SELECT count(*) FROM process), (SELECT group_concat(name) FROM image)"),
+            "1|app\n");
+}
+
+TEST_F(IntervalStoreTest, RowsHaveTheNamesThatEventsHave) {
+  plan_.way = Way::kSums;
+  plan_.program = results_by_kind();
+  plan_.keys = {{Key::kSource, ""}, {Key::kKind, ""}, {Key::kAbi, ""}};
+  plan_.measures = {"result"};
+  plan_.outer = "SELECT kind, sum(n), sum(s0), min(mn0), max(mx0) FROM partial GROUP BY kind ORDER BY kind";
+  begin(kSecond, false);
+  for (std::uint64_t i = 0; i < 10; i++) put(call(kBegin + i, kBegin + i));
+  auto write = call(kBegin + 20, kBegin + 21);
+  reinterpret_cast<usc_event&>(write.head()).kind = 1;
+  put(std::move(write));
+  rounds(kBegin + kSecond);
+  ASSERT_EQ(closed_.size(), 1U);
+  EXPECT_EQ(closed_[0].facts.events, 11U);
+  EXPECT_EQ(closed_[0].rows.size(), 2U);
+  EXPECT_EQ(ask(closed_[0], plan_.outer), "read|10|80|8|8\nwrite|1|8|8|8\n");
+}
+
+TEST_F(IntervalStoreTest, AnEventBeyondSixtyFourBitsIsARowByItself) {
+  plan_.way = Way::kSums;
+  plan_.program = results_by_kind();
+  usc_query& program = plan_.program;  // the measure is result + result
+  program.insn[program.length - 1] = {USC_QUERY_ADD, 2, 2, 2, 0, 0};
+  program.insn[program.length++] = {USC_QUERY_MEASURE, 0, 2, 0, 0, 0};
+  plan_.keys = {{Key::kSource, ""}, {Key::kKind, ""}, {Key::kAbi, ""}};
+  plan_.measures = {"result + result"};
+  plan_.whole =
+      "SELECT 1 AS n, (result + result) IS NOT NULL AS c0, result + result AS s0, result + result AS mn0, "
+      "result + result AS mx0, kind, class FROM v_event";
+  begin(kSecond, false);
+  put(call(kBegin + 1, kBegin + 2));
+  auto large = call(kBegin + 3, kBegin + 4);
+  reinterpret_cast<usc_event&>(large.head()).result = std::numeric_limits<std::int64_t>::max();
+  put(std::move(large));
+  rounds(kBegin + kSecond);
+  EXPECT_EQ(ask(closed_[0], "SELECT kind, sum(n), typeof(sum(s0)), min(mn0) FROM partial GROUP BY kind"),
+            "read|2|real|16\n");
+}
+
+TEST_F(IntervalStoreTest, TheEventsOfRowsSayWhatTheKeySays) {
+  PartialRow row;
+  row.events = 1;
+  const std::vector<KeyWord> keys{{Key::kHow, ""}, {Key::kError, ""}, {Key::kTask, ""}, {Key::kStack, ""}};
+  row.key.word[0] = USC_HOW_ATTACHED;
+  row.key.word[1] = 2;
+  row.key.word[2] = 9;
+  row.key.word[3] = 5;
+  const usc_event event = event_of(row, keys, 3);
+  EXPECT_EQ(event.entry_ns, 4U);
+  EXPECT_EQ(event.result, -2);
+  EXPECT_EQ(event.how, USC_HOW_RETURNED);
+  EXPECT_EQ(event.flags, USC_EVENT_ATTACHED);
+  EXPECT_EQ(event.head.task, 9U);
+  EXPECT_EQ(event.stack, 5U);
+  EXPECT_EQ(stack_of(row, keys), 5U);
+  row.key.word[1] = 0;
+  EXPECT_EQ(event_of(row, keys, 0).flags, USC_EVENT_ATTACHED | USC_EVENT_NO_RESULT);
+}
+
+}  // namespace
+}  // namespace uscope::query
