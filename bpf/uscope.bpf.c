@@ -219,7 +219,7 @@ int adopt_mappings(struct bpf_iter__task_vma *ctx)
 			return 0;
 		/* One that is killed while it waits for the lock is shown an end, too. */
 		if (!(this_task()->pending.signal.sig[0] & 1ul << (SIGNAL_KILL - 1)))
-			exec_ranges_known(adopted_mm);
+			mappings_known(adopted_mm);
 		adopted_mm = 0;
 		return 0;
 	}

@@ -357,7 +357,7 @@ int usc_adopt_mappings(struct pid *pid)
 		}
 		mmap_read_unlock(mm);
 		if (serial && !missed)
-			exec_ranges_known(serial);
+			mappings_known(serial);
 	}
 	mmput(mm);
 	put_task_struct(task);

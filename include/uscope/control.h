@@ -38,7 +38,7 @@ struct usc_config {
 };
 
 /* How long calls of a process that ran before wait for its mappings to be gone through, at most. */
-#define USC_HOLD_NS 1000000000ull
+#define USC_HOLD_NS 2500000000ull
 
 struct usc_file_entry {
 	struct usc_file_rows rows;

@@ -104,7 +104,7 @@ struct mm_slot {
 	__u32 made;	   /* as `generation`, but only for calls that may make something executable */
 	__u32 making;	   /* those under way */
 	__u32 unannounced; /* serial of the address space that is still to be gone through; ~0: of several */
-	__u32 pad;
+	__u32 held;	   /* serial of the address space whose mappings have not been gone through: is_held() */
 	struct exec_range low;
 	struct exec_range high;
 };

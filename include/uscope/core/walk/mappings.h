@@ -130,6 +130,8 @@ static __noinline int exec_ranges_unknown(__u32 mm)
 
 	if (other && other != mm)
 		slot->unannounced = ~0u;
+	if (slot)
+		slot->held = mm;
 	return 0;
 }
 
@@ -151,6 +153,16 @@ static __always_inline bool exec_ranges_are_known(const struct mm_slot *slot, __
 	return unannounced != mm && unannounced != ~0u;
 }
 
+/* All executable mappings of an adopted address space have been told: whoever waits for that need not wait any more. */
+static __noinline int mappings_known(__u32 mm)
+{
+	struct mm_slot *slot = mm_slot_of(mm);
+
+	if (slot)
+		__sync_val_compare_and_swap(&slot->held, mm, 0);
+	return exec_ranges_known(mm);
+}
+
 /*
  * Are the mappings of a task with TASK_HELD still being gone through? Until then its calls are as those before the trace:
  * a walk would find nothing that is known, each thread would try for the lock of the mappings, and where others hold it
@@ -163,7 +175,7 @@ static __noinline int is_held(struct task_entry *t)
 	if (!t)
 		return 0;
 	slot = mm_slot_of(t->mm);
-	if (slot && *(volatile __u32 *)&slot->unannounced == t->mm && now_ns() < hold_until)
+	if (slot && *(volatile __u32 *)&slot->held == t->mm && now_ns() < hold_until)
 		return 1;
 	t->flags &= ~TASK_HELD;
 	return 0;
