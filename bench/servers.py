@@ -6,7 +6,7 @@ Each round loads a server in turn under uscope, attached while the server was id
 it was busy, and having started the server (both in mode 4); under bpftrace's frame-pointer `ustack(5)`; and with empty programs on the two
 raw tracepoints, which is what any tracer pays for its hooks. Before and after each of them the server runs alone; what is lost of
 throughput, and what processor time of server and tracer is added, is told against these two runs. Medians and quartiles are over the
-rounds. Server, tracer and load share the machine, so the collector's own work is in what is measured. A loss of any kind fails it.
+rounds. `question` is `uscope query`, attached while idle, with "calls, errors and p99 by call". Server, tracer and load share the machine, so the collector's own work is in what is measured. A loss of any kind fails it.
 
 Processor time for each event is what a variant adds to a request, less what empty programs add in the same round, by the events of a
 request. Events are counted in the trace, in the time of the load; bpftrace counts its own. Ratios are of two variants in one round.

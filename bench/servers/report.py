@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What the rounds of a load come to: figures with their spread, bounds, and the table of bench/README.md."""
 from figures import spread
-from servers.rounds import BPFTRACE, BUSY, EMPTY, LAUNCHED, MODE_2, MODE_4, STRACE, VARIANTS
+from servers.rounds import BPFTRACE, BUSY, EMPTY, LAUNCHED, MODE_2, MODE_4, QUESTION, STRACE, VARIANTS
 
 # Of a variant: its figures, and the digits that they are told with.
-FIGURES = {"rate": 0, "loss_percent": 1, "added_us": 2, "events_per_request": 2, "ns_per_event": 1, "ratio_to_bpftrace": 3, "ratio_to_old": 3}
+FIGURES = {"rate": 0, "loss_percent": 1, "added_us": 2, "events_per_request": 2, "ns_per_event": 1, "ratio_to_bpftrace": 3, "ratio_to_old": 3,
+           "loss_to_record": 3, "added_to_record": 3, "tracer_percent": 2}
 COUNTERS = ("walks", "memo_hits", "mapping_lookups", "deferred_lock")
 
 # The most that is accepted, of the median, and the aim.
 LOSS_BOUNDS = {("mariadbd", MODE_2): (6, 3), ("mariadbd", MODE_4): (6, 3), ("postgres", MODE_2): (6, 3), ("postgres", MODE_4): (6, 3)}
 OLD_BOUNDS = {"apache2": (0.5, 0.33), "mariadbd": (0.5, 0.33)}  # of the old build's processor time for each event
+QUESTION_BOUNDS = {"apache2": (0.5, 0.5)}  # throughput lost, of what `record` takes; the tracer's processor time, % of one processor
 ATTACH_BOUNDS = {"apache2": 3, "apache2-forks": 3}  # points of throughput lost beyond launched, in each try
 
 
@@ -21,6 +23,11 @@ def derive(rows):
             row["events_per_request"] = row["events"] / row["requests"]
             if empty:
                 row["ns_per_event"] = 1000 * (row["added_us"] - empty["added_us"]) / row["events_per_request"]
+    asked, recorded = rows.get(QUESTION), rows.get(MODE_4)
+    if asked and recorded:
+        for figure, of in (("loss_to_record", "loss_percent"), ("added_to_record", "added_us")):
+            if recorded[of] > 0:
+                asked[figure] = asked[of] / recorded[of]
     for variant in VARIANTS:
         if variant.how not in ("bpftrace", "empty") and variant.name in rows:
             for figure, other in (("ratio_to_bpftrace", BPFTRACE), ("ratio_to_old", "old, " + variant.name)):
@@ -68,6 +75,12 @@ def verdicts(results):
                 ratio = row["ratio_to_old"]["median"]
                 told = f"{ratio:.2f} of the old build's time for each event, bound {bound[0]}, aim {bound[1]}"
                 yield f"{where}, {name}: {told}", ratio <= bound[0]
+        bound, asked = QUESTION_BOUNDS.get(result["server"]), result["variants"].get(QUESTION, {})
+        if bound and "tracer_percent" in asked:
+            ratio, percent = (asked.get(figure, {}).get("median") for figure in ("loss_to_record", "tracer_percent"))
+            if ratio is not None:
+                yield f"{where}, {QUESTION}: {ratio:.2f} of the throughput that record takes, bound {bound[0]}", ratio <= bound[0]
+            yield f"{where}, {QUESTION}: the tracer takes {percent:.2f} % of a processor, bound {bound[1]} %", percent <= bound[1]
         points = ATTACH_BOUNDS.get(result["server"])
         if points and "attach" in result:
             launched = result["attach"]["launched"]["median"]
@@ -94,7 +107,9 @@ def text(results):
         for name, row in result["variants"].items():
             line = f"  {name:27} {_cell(row, 'loss_percent', 1)} % lost"
             for figure, digits, what in (("added_us", 1, "µs more each"), ("ns_per_event", 0, "ns an event"),
-                                         ("ratio_to_bpftrace", 2, "of bpftrace's"), ("ratio_to_old", 2, "of the old build's")):
+                                         ("ratio_to_bpftrace", 2, "of bpftrace's"), ("ratio_to_old", 2, "of the old build's"),
+                                         ("loss_to_record", 2, "of record's loss"), ("added_to_record", 2, "of record's time"),
+                                         ("tracer_percent", 2, "% of a processor for the tracer")):
                 if figure in row:
                     line += f", {_cell(row, figure, digits)} {what}"
             yield line

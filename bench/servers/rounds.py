@@ -7,10 +7,11 @@ import time
 from server_setup import Failed
 from servers.loads import endless
 from servers.processes import processor_seconds
-from servers.tracers import Bpftrace, Uscope, under_strace
+from servers.tracers import Bpftrace, Question, Uscope, under_strace
 from tracing import empty_programs
 
 EMPTY, BPFTRACE, STRACE = "empty programs", "bpftrace ustack(5)", "strace -f -k"
+QUESTION = "question"
 BUSY, LAUNCHED = "mode 4, attached while busy", "mode 4, launched"
 MODE_2, MODE_4 = "mode 2", "mode 4"
 FRAMES = {2: 5, 4: 64}
@@ -21,7 +22,7 @@ WARM = 2  # seconds of load after which a server is in its stride
 @dataclasses.dataclass
 class Variant:
     name: str
-    how: str  # idle, busy, launched: uscope; bpftrace, empty
+    how: str  # idle, busy, launched, question: uscope; bpftrace, empty
     mode: int = 0
     old: bool = False
 
@@ -31,6 +32,7 @@ VARIANTS = [
     Variant(MODE_4, "idle", 4),
     Variant(BUSY, "busy", 4),
     Variant(LAUNCHED, "launched", 4),
+    Variant(QUESTION, "question"),
     Variant("old, mode 2", "idle", 2, old=True),
     Variant("old, mode 4", "idle", 4, old=True),
     Variant(BPFTRACE, "bpftrace"),
@@ -46,14 +48,18 @@ class Run:
     count: int
     micros: float  # of processor time of server and tracer, for each request or transaction
     window: tuple  # when, in ns of CLOCK_MONOTONIC
+    tracer_percent: float  # the tracer's processor time, of one processor
 
 
 def loaded(server, load, tracer=None):
-    roots = [server.process.pid] + ([tracer] if tracer else [])
-    before, begin = processor_seconds(roots), time.monotonic_ns()
+    def so_far():
+        return processor_seconds([server.process.pid]), processor_seconds([tracer] if tracer else [])
+
+    before, begin = so_far(), time.monotonic_ns()
     answered = load.run()
-    end, after = time.monotonic_ns(), processor_seconds(roots)
-    return Run(answered.rate, answered.count, 1e6 * (after - before) / answered.count, (begin, end))
+    end, after = time.monotonic_ns(), so_far()
+    served, traced = (late - early for early, late in zip(before, after))
+    return Run(answered.rate, answered.count, 1e6 * (served + traced) / answered.count, (begin, end), 1e11 * traced / (end - begin))
 
 
 class Bench:
@@ -108,6 +114,13 @@ class Bench:
         self.restarted()
         return run, seen
 
+    def _question(self, _):
+        tracer = Question(self.arguments.build, self.folder)
+        with tracer.attached(self.server) as pid:
+            time.sleep(SETTLED)
+            run = loaded(self.server, self.load, pid)
+        return run, tracer.seen(run.window)
+
     def _bpftrace(self, _):
         tracer = Bpftrace(self.folder)
         with tracer.attached(self.server) as pid:
@@ -126,7 +139,7 @@ class Bench:
         alone = (before.rate + after.rate) / 2
         micros = (before.micros + after.micros) / 2
         row = {"rate": run.rate, "rate_alone": alone, "loss_percent": 100 * (1 - run.rate / alone), "requests": run.count,
-               "added_us": run.micros - micros, **seen}
+               "added_us": run.micros - micros, "tracer_percent": run.tracer_percent, **seen}
         print(f"  {self.server.name}, {self.load.name}: {variant.name}: {run.rate:,.0f} of {alone:,.0f} {self.load.unit}, "
               f"{row['loss_percent']:.1f} % lost; {row['added_us']:.1f} µs more each of {micros:.1f} {seen or ''}", flush=True)
         return row, after

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What is attached to a server, or starts it, while it is loaded; and what it has seen."""
 import contextlib
+import json
 import os
 import re
 import sqlite3
@@ -61,6 +62,43 @@ class Uscope:
             (broken,) = database.execute(f"SELECT coalesce(sum(events), 0) FROM stack_end WHERE ended NOT IN {WHOLE}").fetchone()
         os.unlink(self.trace)
         return {"events": events, "events_of_trace": everything, "stacks_not_whole": broken, **counters}
+
+
+class Question:
+    """`query`, once a second: how many calls of each kind there are, how many fail, and how long they take."""
+
+    TEXT = "SELECT kind, count(*) AS calls, count(errno) AS errors, quantile(dur_ns, 0.99) AS p99 FROM v_event GROUP BY kind"
+
+    def __init__(self, build, folder):
+        self.folder, self.answers = folder, []
+        self.command = [os.path.join(os.path.abspath(build), "uscope"), "query", "--format", "json", self.TEXT]
+
+    def attached(self, server):
+        def judge(status, said):
+            if status != 0:
+                raise Failed(f"uscope query: {said[-400:]}")
+            self.answers = self.answered(said)
+
+        # There is an answer for the first second, too, in which nothing is asked of the server.
+        return by_name(server, [*self.command, "--app", server.executable()], '"rows"', self.folder, judge)
+
+    @staticmethod
+    def answered(said):
+        """The answers, each with `calls`: how many of them there are. A loss of any kind is a failure."""
+        answers = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+        if any(answer["lost"] for answer in answers):
+            raise Failed(f"uscope query lost: {[answer['lost'] for answer in answers]}")
+        for answer in answers:
+            at = answer["columns"].index("calls")
+            answer["calls"] = sum(row[at] for row in answer["rows"])
+        return answers
+
+    def seen(self, window):
+        """Calls of the intervals that share time with the window: outside of it next to none are made."""
+        events = sum(answer["calls"] for answer in self.answers if answer["from_ns"] < window[1] and answer["until_ns"] > window[0])
+        if not events:
+            raise Failed("uscope query saw no call while the server was loaded")
+        return {"events": events}
 
 
 class Bpftrace:

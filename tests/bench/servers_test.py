@@ -10,7 +10,7 @@ sys.path.insert(0, sys.argv.pop(1))
 from servers import report  # noqa: E402
 from servers.loads import Ab, Answered, RedisBenchmark, pgbench, sysbench  # noqa: E402
 from servers.processes import named_below, named_elsewhere, processor_seconds  # noqa: E402
-from servers.tracers import Bpftrace  # noqa: E402
+from servers.tracers import Bpftrace, Question  # noqa: E402
 from tracing import Failed  # noqa: E402
 
 AB = """Complete requests:      1000
@@ -74,6 +74,15 @@ class WhatTracersPrint(unittest.TestCase):
         self.assertRaises(Failed, Bpftrace.counted, "@[\n]: 1\n" * Bpftrace.STACKS_MAX)
 
 
+    def test_a_question_counts_calls(self):
+        answer = '{"from_ns":%d,"until_ns":%d,"lost":%d,"events":9,"columns":["kind","calls"],"rows":[["read",4],["write",3]]}'
+        question = Question("build", "folder")
+        question.answers = question.answered("began\n" + "\n".join(answer % (begin, begin + 10, 0) for begin in (0, 10, 20, 30)))
+        self.assertEqual(question.seen((15, 30)), {"events": 14})
+        self.assertRaises(Failed, question.seen, (40, 50))
+        self.assertRaises(Failed, Question.answered, answer % (0, 10, 1))
+
+
 class Processes(unittest.TestCase):
     def test_this_one(self):
         with open("/proc/self/comm", encoding="utf-8") as file:
@@ -119,6 +128,14 @@ class Rounds(unittest.TestCase):
         rows = a_round(**{"bpftrace ustack(5)": row(0.5, 500)})
         report.derive(rows)
         self.assertNotIn("ratio_to_bpftrace", rows["mode 2"])
+
+    def test_a_question_beside_record(self):
+        rounds = [a_round(question={**row(6, 900, loss=4), "tracer_percent": percent}) for percent in (0.2, 0.4, 0.9)]
+        results = self.results("apache2", rounds)
+        self.assertEqual(rounds[0]["question"]["added_to_record"], 6 / 21)
+        self.assertEqual(dict(report.verdicts(results)), {
+            "apache2, load, question: 0.40 of the throughput that record takes, bound 0.5": True,
+            "apache2, load, question: the tracer takes 0.40 % of a processor, bound 0.5 %": True})
 
     def results(self, server, rounds, **more):
         alone = [{"rate": 100.0, "micros": 50.0}] * 3
