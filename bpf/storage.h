@@ -7,6 +7,9 @@
 
 #define barrier() asm volatile("" ::: "memory")
 #define USC_SUBPROGRAM __noinline
+/* As many as the questions take that are asked most; each is some 400 instructions of a program before it is verified. */
+#define USC_KNOWN_STEPS 24
+#define USC_UNROLL _Pragma("unroll")
 #define usc_loop(count, body, context) bpf_loop(count, body, context, 0)
 #define MM_FIELD(task, field) BPF_CORE_READ(task, mm, field)
 #define VMA_SPACE(vma) BPF_CORE_READ(vma, vm_mm, context.ctx_id)

@@ -30,6 +30,7 @@
 #include "tasks.h"
 
 #define USC_SUBPROGRAM static noinline
+#define USC_KNOWN_STEPS 0
 #ifndef __noinline
 #define __noinline noinline
 #endif

@@ -141,6 +141,8 @@ void print_plan(const query::Plan& plan) {
   section("by SQLite:", plan.left);
   std::printf("taken with each event: %s%s\n", plan.needs.stack ? "its stack" : "no stack",
               plan.needs.time ? ", its times" : "");
+  if (usc_query_is_of_beginnings(&plan.program) != 0)
+    std::printf("asked when a call begins: nothing of its end matters\n");
 }
 
 // Whether the rows of one interval can follow those of another: events, as they come.

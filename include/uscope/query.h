@@ -18,7 +18,8 @@
 #define USC_QUERY_ROWS 4096 /* of each of a processor's two tables; a power of two */
 #define USC_QUESTION 2	    /* core/slots.def: for each processor, where there is a question */
 
-/* What an instruction does; `d`, `a`, `b` are registers. Numbers are never used again. */
+/* What an instruction does; `d` is a register, `a` and `b` are operands: registers, or the two below. Numbers are never
+ * used again. */
 enum usc_query_op {
 	USC_QUERY_FIELD = 1, /* d = the field `value` of the event */
 	USC_QUERY_NUMBER,    /* d = value */
@@ -47,6 +48,11 @@ enum usc_query_op {
 	USC_QUERY_OP_COUNT
 };
 
+/* An operand that is no register: the instruction's own `value`, where it has no other meaning; with a field's number, that
+ * field of the event. */
+#define USC_QUERY_OWN 0x40
+#define USC_QUERY_OF_FIELD 0x80
+
 /* What is known of an event. Numbers are never used again. */
 enum usc_query_field {
 	USC_QUERY_SOURCE, /* enum usc_source */
@@ -68,6 +74,9 @@ enum usc_query_field {
 	USC_QUERY_ARG5,
 	USC_QUERY_FIELD_COUNT
 };
+
+/* The fields that nobody knows before a call has ended. */
+#define USC_QUERY_OF_ENDS (1u << USC_QUERY_HOW | 1u << USC_QUERY_TOOK | 1u << USC_QUERY_RESULT | 1u << USC_QUERY_ERROR)
 
 /* What an instruction does not use is 0. */
 struct usc_query_insn {
@@ -91,16 +100,17 @@ struct usc_query {
 
 struct usc_query_input {
 	__s64 field[USC_QUERY_FIELD_COUNT]; /* 0 where it is NULL */
-	__u32 nulls;			    /* bits by enum usc_query_field */
+	__u32 nulls;			    /* bits of the two that may be NULL: TOOK and RESULT */
 	__u32 pad;
 };
 
 /* Where a question is run: its registers, and what it gives of one event. */
 struct usc_query_state {
-	__s64 reg[USC_QUERY_REGISTERS];
+	__s64 reg[USC_QUERY_REGISTERS]; /* anything where it is NULL */
 	__s64 measure[USC_QUERY_MEASURES];
-	__u32 nulls;	     /* bits of registers */
-	__u32 measure_nulls; /* bits of measures */
+	__u8 null[USC_QUERY_REGISTERS]; /* 1: it is NULL. Bytes, so that no instruction waits for the one before */
+	__u32 measure_nulls;		/* bits of measures */
+	__u32 pad;
 	struct usc_query_key key;
 };
 
@@ -149,17 +159,33 @@ USC_INLINE __u32 usc_query_uses(__u32 op)
 	}
 }
 
+USC_INLINE enum usc_query_error usc_query_operand_check(__u32 operand, int may_be_own)
+{
+	if (operand >= USC_QUERY_OF_FIELD)
+		return operand < USC_QUERY_OF_FIELD + USC_QUERY_FIELD_COUNT ? USC_QUERY_BAD_SOUND : USC_QUERY_BAD_FIELD;
+	if (operand < USC_QUERY_REGISTERS || (may_be_own && operand == USC_QUERY_OWN))
+		return USC_QUERY_BAD_SOUND;
+	return USC_QUERY_BAD_REGISTER;
+}
+
 USC_INLINE enum usc_query_error usc_query_insn_check(const struct usc_query *query, const struct usc_query_insn *insn)
 {
 	__u32 uses = usc_query_uses(insn->op);
+	int has_own = insn->a == USC_QUERY_OWN || insn->b == USC_QUERY_OWN;
+	enum usc_query_error error;
 
 	if (!insn->op || insn->op >= USC_QUERY_OP_COUNT)
 		return USC_QUERY_BAD_OP;
 	if (insn->pad || (insn->d && !(uses & 1)) || (insn->a && !(uses & 2)) || (insn->b && !(uses & 4)) ||
-	    (insn->value && !(uses & 8)))
+	    (insn->value && !(uses & 8) && !has_own))
 		return USC_QUERY_BAD_RESERVED;
-	if (insn->d >= USC_QUERY_REGISTERS || insn->a >= USC_QUERY_REGISTERS || insn->b >= USC_QUERY_REGISTERS)
+	if (insn->d >= USC_QUERY_REGISTERS)
 		return USC_QUERY_BAD_REGISTER;
+	error = usc_query_operand_check(insn->a, !(uses & 8));
+	if (!error)
+		error = usc_query_operand_check(insn->b, !(uses & 8));
+	if (error)
+		return error;
 	if (insn->op == USC_QUERY_FIELD && (insn->value < 0 || insn->value >= USC_QUERY_FIELD_COUNT))
 		return USC_QUERY_BAD_FIELD;
 	if (insn->op == USC_QUERY_KEY && (insn->value < 0 || insn->value >= query->keys))
@@ -174,9 +200,16 @@ USC_INLINE __u32 usc_query_reads(const struct usc_query *query)
 {
 	__u32 at, reads = 0;
 
-	for (at = 0; at < query->length && at < USC_QUERY_MOST; at++)
-		if (query->insn[at].op == USC_QUERY_FIELD)
-			reads |= 1u << (query->insn[at].value & 31);
+	for (at = 0; at < query->length && at < USC_QUERY_MOST; at++) {
+		const struct usc_query_insn *insn = &query->insn[at];
+
+		if (insn->op == USC_QUERY_FIELD)
+			reads |= 1u << (insn->value & 31);
+		if (insn->a >= USC_QUERY_OF_FIELD)
+			reads |= 1u << (insn->a & 31);
+		if (insn->b >= USC_QUERY_OF_FIELD)
+			reads |= 1u << (insn->b & 31);
+	}
 	return reads;
 }
 
@@ -201,32 +234,58 @@ USC_INLINE enum usc_query_error usc_query_check(const struct usc_query *query, _
 	return usc_query_reads(query) == query->reads ? USC_QUERY_BAD_SOUND : USC_QUERY_BAD_READS;
 }
 
-/* What a question reads of an event: the same that the loader writes to the table `event`. */
-USC_INLINE void usc_query_fill(struct usc_query_input *input, const struct usc_event *event)
+/* Is a question asked when calls begin? It is where it reads nothing of how they end. */
+USC_INLINE int usc_query_is_of_beginnings(const volatile struct usc_query *query)
+{
+	return query->length && !(query->reads & USC_QUERY_OF_ENDS);
+}
+
+/* What a question reads of an event: the same that the loader writes to the table `event`. Fields that are not in `reads`
+ * are left as they are. */
+USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct usc_event *event, __u32 reads)
 {
 	int returned = event->how == USC_HOW_RETURNED;
 	int has_result = (returned || event->how == USC_HOW_NO_ENTRY) && !(event->flags & USC_EVENT_NO_RESULT);
 	int failed = has_result && event->result < 0 && event->result >= -4095;
 	__u32 i;
 
-	input->field[USC_QUERY_SOURCE] = event->source;
-	input->field[USC_QUERY_KIND] = event->kind;
-	input->field[USC_QUERY_ABI] = event->abi;
-	input->field[USC_QUERY_HOW] = event->how;
-	if (event->flags & USC_EVENT_ATTACHED && (returned || event->how == USC_HOW_OPEN))
-		input->field[USC_QUERY_HOW] = USC_HOW_ATTACHED;
-	input->field[USC_QUERY_TASK] = event->head.task;
-	input->field[USC_QUERY_IMAGE] = event->image;
-	input->field[USC_QUERY_STACK] = event->stack;
-	input->field[USC_QUERY_TIME] = (__s64)event->entry_ns;
-	input->field[USC_QUERY_TOOK] = 0;
-	if (returned && event->head.time > event->entry_ns)
-		input->field[USC_QUERY_TOOK] = (__s64)(event->head.time - event->entry_ns);
-	input->field[USC_QUERY_RESULT] = has_result ? event->result : 0;
-	input->field[USC_QUERY_ERROR] = failed ? -event->result : 0;
+	if (reads & 1u << USC_QUERY_SOURCE)
+		input->field[USC_QUERY_SOURCE] = event->source;
+	if (reads & 1u << USC_QUERY_KIND)
+		input->field[USC_QUERY_KIND] = event->kind;
+	if (reads & 1u << USC_QUERY_ABI)
+		input->field[USC_QUERY_ABI] = event->abi;
+	if (reads & 1u << USC_QUERY_HOW) {
+		input->field[USC_QUERY_HOW] = event->how;
+		if (event->flags & USC_EVENT_ATTACHED && (returned || event->how == USC_HOW_OPEN))
+			input->field[USC_QUERY_HOW] = USC_HOW_ATTACHED;
+	}
+	if (reads & 1u << USC_QUERY_TASK)
+		input->field[USC_QUERY_TASK] = event->head.task;
+	if (reads & 1u << USC_QUERY_IMAGE)
+		input->field[USC_QUERY_IMAGE] = event->image;
+	if (reads & 1u << USC_QUERY_STACK)
+		input->field[USC_QUERY_STACK] = event->stack;
+	if (reads & 1u << USC_QUERY_TIME)
+		input->field[USC_QUERY_TIME] = (__s64)event->entry_ns;
+	if (reads & 1u << USC_QUERY_TOOK) {
+		input->field[USC_QUERY_TOOK] = 0;
+		if (returned && event->head.time > event->entry_ns)
+			input->field[USC_QUERY_TOOK] = (__s64)(event->head.time - event->entry_ns);
+	}
+	if (reads & 1u << USC_QUERY_RESULT)
+		input->field[USC_QUERY_RESULT] = has_result ? event->result : 0;
+	if (reads & 1u << USC_QUERY_ERROR)
+		input->field[USC_QUERY_ERROR] = failed ? -event->result : 0;
 	for (i = 0; i < 6; i++)
-		input->field[USC_QUERY_ARG0 + i] = (__s64)event->args[i];
+		if (reads & 1u << (USC_QUERY_ARG0 + i))
+			input->field[USC_QUERY_ARG0 + i] = (__s64)event->args[i];
 	input->nulls = (returned ? 0u : 1u << USC_QUERY_TOOK) | (has_result ? 0u : 1u << USC_QUERY_RESULT);
+}
+
+USC_INLINE void usc_query_fill(struct usc_query_input *input, const struct usc_event *event)
+{
+	usc_query_fill_some(input, event, ~0u);
 }
 
 /* The number of the highest bit; of 0: 0. Without the instruction for it, which BPF has not. */
@@ -375,60 +434,97 @@ USC_INLINE int usc_query_join(__u32 op, int true_a, int null_a, int true_b, int 
 	return 0;
 }
 
-/* One instruction. Not 0: the event ends, as enum usc_query_end + 1. */
+/* What an operand is; *null: whether it is NULL. Of nonsense too, which the check refuses. */
+USC_INLINE __s64 usc_query_operand(const volatile struct usc_query_insn *insn, __u32 operand,
+				   const struct usc_query_input *input, const struct usc_query_state *state, int *null)
+{
+	__u32 number = operand & (USC_QUERY_OF_FIELD - 1);
+
+	*null = 0;
+	if (operand == USC_QUERY_OWN)
+		return insn->value;
+	if (operand < USC_QUERY_OF_FIELD) {
+		number &= USC_QUERY_REGISTERS - 1;
+		*null = state->null[number];
+		return state->reg[number];
+	}
+	if (number >= USC_QUERY_FIELD_COUNT)
+		return 0;
+	if (number == USC_QUERY_TOOK || number == USC_QUERY_RESULT)
+		*null = input->nulls >> number & 1;
+	return input->field[number];
+}
+
+/* An instruction that gives a register without reading one. */
+USC_INLINE int usc_query_load(const volatile struct usc_query_insn *insn, const struct usc_query_input *input,
+			      struct usc_query_state *state)
+{
+	__u32 d = insn->d & (USC_QUERY_REGISTERS - 1);
+	__u64 value = (__u64)insn->value;
+
+	if (insn->op == USC_QUERY_NUMBER) {
+		state->reg[d] = (__s64)value;
+		state->null[d] = 0;
+		return 0;
+	}
+	if (value >= USC_QUERY_FIELD_COUNT)
+		return USC_QUERY_WHOLE + 1;
+	state->reg[d] = input->field[value];
+	state->null[d] = input->nulls >> value & 1;
+	return 0;
+}
+
+/* One instruction. Not 0: the event ends, as enum usc_query_end + 1. What is not known before it runs is one number and
+ * whether it is NULL: where instructions are known, as to BPF's verifier, next to nothing is left of this. */
 USC_INLINE int usc_query_step(const volatile struct usc_query_insn *insn, const struct usc_query_input *input,
 			      struct usc_query_state *state)
 {
-	__u32 op = insn->op, d = insn->d & (USC_QUERY_REGISTERS - 1);
-	__u32 a = insn->a & (USC_QUERY_REGISTERS - 1), b = insn->b & (USC_QUERY_REGISTERS - 1);
-	__u64 value = (__u64)insn->value;
-	int null_a = state->nulls >> a & 1, null_b = state->nulls >> b & 1, null = 0, whole = 0;
-	__s64 x = state->reg[a], y = state->reg[b], result = 0;
+	__u32 op = insn->op, d;
+	int null_a, null_b, null, whole = 0;
+	__s64 x, y, result = 0;
+	__u64 value;
 
+	if (op == USC_QUERY_FIELD || op == USC_QUERY_NUMBER)
+		return usc_query_load(insn, input, state);
+	x = usc_query_operand(insn, insn->a, input, state, &null_a);
+	null = null_a;
 	switch (op) {
-	case USC_QUERY_FIELD:
-		if (value >= USC_QUERY_FIELD_COUNT)
-			return USC_QUERY_WHOLE + 1;
-		result = input->field[value];
-		null = input->nulls >> value & 1;
-		break;
-	case USC_QUERY_NUMBER:
-		result = (__s64)value;
-		break;
-	case USC_QUERY_INVERT:
-		result = ~x;
-		null = null_a;
-		break;
-	case USC_QUERY_BUCKET:
-		result = usc_query_bucket(x);
-		null = null_a;
-		break;
-	case USC_QUERY_IS_NULL:
-		result = null_a;
-		break;
-	case USC_QUERY_NOT:
-		result = !x;
-		null = null_a;
-		break;
-	case USC_QUERY_BOTH:
-	case USC_QUERY_EITHER:
-		result = usc_query_join(op, !null_a && x, null_a, !null_b && y, null_b, &null);
-		break;
 	case USC_QUERY_UNLESS:
 		return null_a || !x ? USC_QUERY_REFUSED + 1 : 0;
 	case USC_QUERY_KEY:
+		value = (__u64)insn->value;
 		if (value >= USC_QUERY_KEYS)
 			return USC_QUERY_WHOLE + 1;
 		state->key.word[value] = null_a ? 0 : x;
 		state->key.nulls = (state->key.nulls & ~(1u << value)) | (__u32)null_a << value;
 		return 0;
 	case USC_QUERY_MEASURE:
+		value = (__u64)insn->value;
 		if (value >= USC_QUERY_MEASURES)
 			return USC_QUERY_WHOLE + 1;
 		state->measure[value] = null_a ? 0 : x;
 		state->measure_nulls = (state->measure_nulls & ~(1u << value)) | (__u32)null_a << value;
 		return 0;
+	case USC_QUERY_INVERT:
+		result = ~x;
+		break;
+	case USC_QUERY_BUCKET:
+		result = usc_query_bucket(x);
+		break;
+	case USC_QUERY_IS_NULL:
+		result = null_a;
+		null = 0;
+		break;
+	case USC_QUERY_NOT:
+		result = !x;
+		break;
 	default:
+		y = usc_query_operand(insn, insn->b, input, state, &null_b);
+		if (op == USC_QUERY_BOTH || op == USC_QUERY_EITHER) {
+			null = 0;
+			result = usc_query_join(op, !null_a && x, null_a, !null_b && y, null_b, &null);
+			break;
+		}
 		null = null_a || null_b;
 		if (!null)
 			result = usc_query_compute(op, x, y, &null, &whole);
@@ -436,18 +532,25 @@ USC_INLINE int usc_query_step(const volatile struct usc_query_insn *insn, const 
 	}
 	if (whole)
 		return USC_QUERY_WHOLE + 1;
-	state->reg[d] = null ? 0 : result;
-	state->nulls = (state->nulls & ~(1u << d)) | (__u32)null << d;
+	d = insn->d & (USC_QUERY_REGISTERS - 1);
+	state->reg[d] = result;
+	state->null[d] = (__u8)null;
 	return 0;
 }
 
 /* Before the first instruction: registers and measures that nothing is put into are NULL, so that nothing of what was in
- * that memory is seen. */
-USC_INLINE void usc_query_begin(struct usc_query_state *state)
+ * that memory is seen. Words of the key behind the first `keys` are left as they are. */
+USC_INLINE void usc_query_begin(struct usc_query_state *state, __u32 keys)
 {
-	state->nulls = (1u << USC_QUERY_REGISTERS) - 1;
+	__u32 i;
+
+	__builtin_memset(state->null, 1, sizeof(state->null));
 	state->measure_nulls = (1u << USC_QUERY_MEASURES) - 1;
-	__builtin_memset(&state->key, 0, sizeof(state->key));
+	for (i = 0; i < USC_QUERY_KEYS; i++)
+		if (i < keys)
+			state->key.word[i] = 0;
+	state->key.nulls = 0;
+	state->key.pad = 0;
 }
 
 /* Runs a question over an event. `state` need not be cleared. Ends whatever the question holds. */
@@ -456,7 +559,7 @@ USC_INLINE enum usc_query_end usc_query_run(const volatile struct usc_query *que
 {
 	__u32 at, length = query->length;
 
-	usc_query_begin(state);
+	usc_query_begin(state, USC_QUERY_KEYS);
 	for (at = 0; at < USC_QUERY_MOST && at < length; at++) {
 		int end = usc_query_step(&query->insn[at], input, state);
 
@@ -466,24 +569,35 @@ USC_INLINE enum usc_query_end usc_query_run(const volatile struct usc_query *que
 	return USC_QUERY_GIVEN;
 }
 
-USC_INLINE int usc_query_same_key(const struct usc_query_key *a, const struct usc_query_key *b)
+/* Of keys with so many words. */
+USC_INLINE int usc_query_same_words(const struct usc_query_key *a, const struct usc_query_key *b, __u32 keys)
 {
 	__u64 differ = a->nulls ^ b->nulls;
 	__u32 i;
 
-	for (i = 0; i < USC_QUERY_KEYS; i++)
+	for (i = 0; i < USC_QUERY_KEYS && i < keys; i++)
 		differ |= (__u64)a->word[i] ^ (__u64)b->word[i];
 	return !differ;
 }
 
-USC_INLINE __u64 usc_query_hash(const struct usc_query_key *key)
+USC_INLINE __u64 usc_query_hash_words(const struct usc_query_key *key, __u32 keys)
 {
 	__u64 hash = key->nulls;
 	__u32 i;
 
-	for (i = 0; i < USC_QUERY_KEYS; i++)
+	for (i = 0; i < USC_QUERY_KEYS && i < keys; i++)
 		hash = (hash ^ (__u64)key->word[i]) * 0x9e3779b97f4a7c15ull;
 	return hash ^ hash >> 32;
+}
+
+USC_INLINE int usc_query_same_key(const struct usc_query_key *a, const struct usc_query_key *b)
+{
+	return usc_query_same_words(a, b, USC_QUERY_KEYS);
+}
+
+USC_INLINE __u64 usc_query_hash(const struct usc_query_key *key)
+{
+	return usc_query_hash_words(key, USC_QUERY_KEYS);
 }
 
 /* Would a sum go beyond 64 bits with this event? */

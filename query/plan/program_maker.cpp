@@ -72,9 +72,19 @@ const Expr* truth_of(const Expr& expr) {
   return inner.node == Node::kTruth ? &inner : nullptr;
 }
 
-bool is_constant(const Expr& expr, std::int64_t value) {
+std::optional<std::int64_t> literal_of(const Expr& expr) {
+  if (expr.alias) return literal_of(*expr.alias);
   const Expr& inner = bare(expr);
-  return inner.node == Node::kInteger && inner.integer == value;
+  if (inner.node == Node::kInteger || inner.node == Node::kTruth) return inner.integer;
+  if (inner.node != Node::kUnary || inner.op != "-") return std::nullopt;
+  const Expr& operand = bare(*inner.children[0]);
+  if (operand.node != Node::kInteger || operand.integer == kLeast) return std::nullopt;
+  return -operand.integer;
+}
+
+// A register that nothing at `x` needs.
+std::uint32_t beside(std::uint32_t x, std::uint32_t out) {
+  return out > x || x >= USC_QUERY_OWN ? out : x + 1;
 }
 
 std::string turned(const std::string& op) {
@@ -125,7 +135,8 @@ bool is_of_numbers(const Expr& expr) {
 }
 
 void ProgramMaker::add(std::uint32_t op, std::uint32_t d, std::uint32_t a, std::uint32_t b, std::int64_t value) {
-  if (std::max({d, a, b}) >= USC_QUERY_REGISTERS) {
+  const auto is_beyond = [](std::uint32_t place) { return place >= USC_QUERY_REGISTERS && place < USC_QUERY_OWN; };
+  if (d >= USC_QUERY_REGISTERS || is_beyond(a) || is_beyond(b)) {
     trouble_ = fmt::format("an expression takes more than {} numbers at a time", USC_QUERY_REGISTERS);
   } else if (program_.length >= USC_QUERY_MOST) {
     trouble_ = fmt::format("it takes more than {} instructions", USC_QUERY_MOST);
@@ -138,40 +149,34 @@ void ProgramMaker::add(std::uint32_t op, std::uint32_t d, std::uint32_t a, std::
   insn.b = static_cast<__u8>(b);
   insn.value = value;
   may_overflow_ = may_overflow_ || op == USC_QUERY_ADD || op == USC_QUERY_SUB || op == USC_QUERY_MUL;
-  reads_clock_ = reads_clock_ || (op == USC_QUERY_FIELD && (value == USC_QUERY_TIME || value == USC_QUERY_TOOK));
 }
 
 void ProgramMaker::only_if(const Expr& expr) {
-  value(expr, 0);
-  add(USC_QUERY_UNLESS, 0, 0, 0, 0);
+  add(USC_QUERY_UNLESS, 0, operand(expr, 0), 0, 0);
 }
 
 void ProgramMaker::only_if(usc_query_field field, const std::vector<std::int64_t>& values, bool others) {
-  add(USC_QUERY_NUMBER, 1, 0, 0, 0);
-  add(USC_QUERY_FIELD, 0, 0, 0, field);
-  for (const std::int64_t number : values) {
-    add(USC_QUERY_NUMBER, 2, 0, 0, number);
-    add(USC_QUERY_EQUAL, 2, 0, 2, 0);
-    add(USC_QUERY_EITHER, 1, 1, 2, 0);
+  if (values.empty()) add(USC_QUERY_NUMBER, 0, 0, 0, 0);
+  for (std::size_t i = 0; i < values.size(); i++) {
+    add(USC_QUERY_EQUAL, i == 0 ? 0 : 1, USC_QUERY_OF_FIELD + field, USC_QUERY_OWN, values[i]);
+    if (i != 0) add(USC_QUERY_EITHER, 0, 0, 1, 0);
   }
-  if (others) add(USC_QUERY_NOT, 1, 1, 0, 0);
-  add(USC_QUERY_UNLESS, 0, 1, 0, 0);
+  if (others) add(USC_QUERY_NOT, 0, 0, 0, 0);
+  add(USC_QUERY_UNLESS, 0, 0, 0, 0);
 }
 
 void ProgramMaker::key(std::uint32_t word, usc_query_field field) {
-  add(USC_QUERY_FIELD, 0, 0, 0, field);
-  add(USC_QUERY_KEY, 0, 0, 0, word);
+  add(USC_QUERY_KEY, 0, USC_QUERY_OF_FIELD + field, 0, word);
 }
 
 void ProgramMaker::key(std::uint32_t word, const Expr& expr, bool in_steps) {
-  value(expr, 0);
-  if (in_steps) add(USC_QUERY_BUCKET, 0, 0, 0, 0);
-  add(USC_QUERY_KEY, 0, 0, 0, word);
+  const std::uint32_t of = operand(expr, 0);
+  if (in_steps) add(USC_QUERY_BUCKET, 0, of, 0, 0);
+  add(USC_QUERY_KEY, 0, in_steps ? 0 : of, 0, word);
 }
 
 void ProgramMaker::measure(std::uint32_t number, const Expr& expr) {
-  value(expr, 0);
-  add(USC_QUERY_MEASURE, 0, 0, 0, number);
+  add(USC_QUERY_MEASURE, 0, operand(expr, 0), 0, number);
 }
 
 usc_query ProgramMaker::program(std::uint32_t keys, std::uint32_t measures) {
@@ -183,7 +188,18 @@ usc_query ProgramMaker::program(std::uint32_t keys, std::uint32_t measures) {
   return program_;
 }
 
+std::uint32_t ProgramMaker::operand(const Expr& expr, std::uint32_t at) {
+  if (expr.alias) return operand(*expr.alias, at);
+  const Expr& inner = bare(expr);
+  if (inner.alias) return operand(*inner.alias, at);
+  if (inner.node == Node::kColumn && at < USC_QUERY_REGISTERS) return USC_QUERY_OF_FIELD + column_of(inner)->field;
+  value(expr, at);
+  return at;
+}
+
 void ProgramMaker::value(const Expr& expr, std::uint32_t at) {
+  // A register that there is not is refused here: one expression may lie deep in others before anything is added.
+  if (at >= USC_QUERY_REGISTERS) add(USC_QUERY_NUMBER, at, 0, 0, 0);
   if (!trouble_.empty()) return;
   if (expr.alias) return value(*expr.alias, at);
   switch (expr.node) {
@@ -205,8 +221,7 @@ void ProgramMaker::value(const Expr& expr, std::uint32_t at) {
     case Node::kIs:
       return is(expr, at);
     case Node::kIsNull:
-      value(*expr.children[0], at);
-      add(USC_QUERY_IS_NULL, at, at, 0, 0);
+      add(USC_QUERY_IS_NULL, at, operand(*expr.children[0], at), 0, 0);
       break;
     case Node::kBetween:
       between(expr, at);
@@ -215,8 +230,7 @@ void ProgramMaker::value(const Expr& expr, std::uint32_t at) {
       in(expr, at);
       break;
     case Node::kCall:
-      value(*expr.children[0], at);
-      return add(USC_QUERY_BUCKET, at, at, 0, 0);
+      return add(USC_QUERY_BUCKET, at, operand(*expr.children[0], at), 0, 0);
     default:
       trouble_ = "an expression is not one of integers";
       return;
@@ -227,34 +241,33 @@ void ProgramMaker::value(const Expr& expr, std::uint32_t at) {
 void ProgramMaker::unary(const Expr& expr, std::uint32_t at) {
   const Expr& operand = *expr.children[0];
   if (expr.op == "-") {
-    const Expr& inner = bare(operand);
-    if (inner.node == Node::kInteger && inner.integer != kLeast) return add(USC_QUERY_NUMBER, at, 0, 0, -inner.integer);
-    add(USC_QUERY_NUMBER, at, 0, 0, 0);
-    value(operand, at + 1);
-    return add(USC_QUERY_SUB, at, at, at + 1, 0);
+    if (const auto literal = literal_of(expr)) return add(USC_QUERY_NUMBER, at, 0, 0, *literal);
+    return add(USC_QUERY_SUB, at, USC_QUERY_OWN, this->operand(operand, at), 0);
   }
+  if (expr.op == "~") return add(USC_QUERY_INVERT, at, this->operand(operand, at), 0, 0);
+  if (expr.op == "not") return add(USC_QUERY_NOT, at, this->operand(operand, at), 0, 0);
   value(operand, at);
-  if (expr.op == "~") add(USC_QUERY_INVERT, at, at, 0, 0);
-  if (expr.op == "not") add(USC_QUERY_NOT, at, at, 0, 0);
 }
 
 void ProgramMaker::binary(const Expr& expr, std::uint32_t at) {
   const Expr& left = *expr.children[0];
   const Expr& right = *expr.children[1];
   if (is_comparison(expr.op)) {
-    if (real_of(left)) {
-      value(right, at);
-      return compare(at, turned(expr.op), left, at);
-    }
-    value(left, at);
-    return compare(at, expr.op, right, at);
+    if (real_of(left) || (literal_of(left) && !real_of(right) && !literal_of(right)))
+      return compare(operand(right, at), turned(expr.op), left, at);
+    return compare(operand(left, at), expr.op, right, at);
   }
-  value(left, at);
-  value(right, at + 1);
   const usc_query_op op = *operation_of(expr.op);
-  add(op, at, at, at + 1, 0);
-  if (op == USC_QUERY_DIV)  // by -1 only
-    may_overflow_ = may_overflow_ || bare(right).node != Node::kInteger || is_constant(right, -1);
+  const auto by = literal_of(right);
+  if (by) {
+    add(op, at, operand(left, at), USC_QUERY_OWN, *by);
+  } else if (const auto from = literal_of(left)) {
+    add(op, at, USC_QUERY_OWN, operand(right, at), *from);
+  } else {
+    const std::uint32_t x = operand(left, at);
+    add(op, at, x, operand(right, x == at ? at + 1 : at), 0);
+  }
+  if (op == USC_QUERY_DIV) may_overflow_ = may_overflow_ || !by || *by == -1;  // by -1 only
 }
 
 // a IS b: both are NULL, or a = b is true.
@@ -288,9 +301,9 @@ void ProgramMaker::is(const Expr& expr, std::uint32_t at) {
 }
 
 void ProgramMaker::between(const Expr& expr, std::uint32_t at) {
-  value(*expr.children[0], at);
-  compare(at, ">=", *expr.children[1], at + 1);
-  compare(at, "<=", *expr.children[2], at + 2);
+  const std::uint32_t x = operand(*expr.children[0], at);
+  compare(x, ">=", *expr.children[1], at + 1);
+  compare(x, "<=", *expr.children[2], at + 2);
   add(USC_QUERY_BOTH, at, at + 1, at + 2, 0);
 }
 
@@ -298,10 +311,10 @@ void ProgramMaker::between(const Expr& expr, std::uint32_t at) {
 void ProgramMaker::in(const Expr& expr, std::uint32_t at) {
   const std::size_t items = expr.children.size() - 1;
   if (!items) return add(USC_QUERY_NUMBER, at, 0, 0, 0);
-  value(*expr.children[0], at);
+  const std::uint32_t x = operand(*expr.children[0], at);
   for (std::size_t i = 1; i <= items; i++) {
     const bool first = i == 1;
-    compare(at, "=", *expr.children[i], first ? at + 1 : at + 2);
+    compare(x, "=", *expr.children[i], first ? at + 1 : at + 2);
     if (!first) add(USC_QUERY_EITHER, at + 1, at + 1, at + 2, 0);
   }
   add(USC_QUERY_EITHER, at, at + 1, at + 1, 0);
@@ -309,37 +322,32 @@ void ProgramMaker::in(const Expr& expr, std::uint32_t at) {
 
 void ProgramMaker::compare(std::uint32_t x, const std::string& op, const Expr& operand, std::uint32_t out) {
   if (const auto real = real_of(operand)) return compare_real(x, op, *real, out);
-  const std::uint32_t y = out > x ? out : x + 1;
-  value(operand, y);
-  compare_registers(x, op, y, out);
+  if (const auto literal = literal_of(operand)) return compare_operands(x, op, USC_QUERY_OWN, out, *literal);
+  compare_operands(x, op, this->operand(operand, beside(x, out)), out, 0);
 }
 
-void ProgramMaker::compare_registers(std::uint32_t x, const std::string& op, std::uint32_t y, std::uint32_t out) {
-  if (op == "=" || op == "<>") return add(op == "=" ? USC_QUERY_EQUAL : USC_QUERY_DIFFER, out, x, y, 0);
+void ProgramMaker::compare_operands(std::uint32_t x, const std::string& op, std::uint32_t y, std::uint32_t out,
+                                    std::int64_t value) {
+  if (op == "=" || op == "<>") return add(op == "=" ? USC_QUERY_EQUAL : USC_QUERY_DIFFER, out, x, y, value);
   if (op[0] == '>') std::swap(x, y);
-  add(op.size() == 1 ? USC_QUERY_LESS : USC_QUERY_LESS_EQUAL, out, x, y, 0);
+  add(op.size() == 1 ? USC_QUERY_LESS : USC_QUERY_LESS_EQUAL, out, x, y, value);
 }
 
 // What holds of no integer, or of each, is written as a comparison that does, so that it is NULL of NULL.
 void ProgramMaker::compare_real(std::uint32_t x, const std::string& op, double real, std::uint32_t out) {
   constexpr double kEnd = 9223372036854775808.0;
-  const std::uint32_t y = out > x ? out : x + 1;
+  constexpr std::uint32_t kLiteral = USC_QUERY_OWN;
   const double below = std::floor(real);
   const bool whole = below == real && below >= -kEnd && below < kEnd;
-  if (whole) {
-    add(USC_QUERY_NUMBER, y, 0, 0, static_cast<std::int64_t>(below));
-    return compare_registers(x, op, y, out);
-  }
+  if (whole) return compare_operands(x, op, kLiteral, out, static_cast<std::int64_t>(below));
   const bool equal = op == "=" || op == "<>";
   const bool all_below = !equal && below >= kEnd;  // every integer is less than the literal
   const bool all_above = !equal && below < -kEnd;
   if (equal || all_below || all_above) {
     const bool holds = op == "<>" || (all_below && op[0] == '<') || (all_above && op[0] == '>');
-    add(USC_QUERY_NUMBER, y, 0, 0, kGreatest);
-    return compare_registers(x, holds ? "<=" : ">", y, out);
+    return compare_operands(x, holds ? "<=" : ">", kLiteral, out, kGreatest);
   }
-  add(USC_QUERY_NUMBER, y, 0, 0, static_cast<std::int64_t>(below));
-  compare_registers(x, op[0] == '<' ? "<=" : ">", y, out);
+  compare_operands(x, op[0] == '<' ? "<=" : ">", kLiteral, out, static_cast<std::int64_t>(below));
 }
 
 }  // namespace uscope::query

@@ -35,25 +35,30 @@ class ProgramMaker {
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
   // Whether an operation may go beyond 64 bits.
   [[nodiscard]] bool may_overflow() const { return may_overflow_; }
-  [[nodiscard]] bool reads_clock() const { return reads_clock_; }
+  [[nodiscard]] bool reads_clock() const {
+    return (usc_query_reads(&program_) & (1U << USC_QUERY_TIME | 1U << USC_QUERY_TOOK)) != 0;
+  }
 
  private:
   void add(std::uint32_t op, std::uint32_t d, std::uint32_t a, std::uint32_t b, std::int64_t value);
+  // Register `at` = the expression.
   void value(const Expr& expr, std::uint32_t at);
+  // The expression as an operand: a field, or register `at`.
+  std::uint32_t operand(const Expr& expr, std::uint32_t at);
   void unary(const Expr& expr, std::uint32_t at);
   void binary(const Expr& expr, std::uint32_t at);
   void is(const Expr& expr, std::uint32_t at);
   void between(const Expr& expr, std::uint32_t at);
   void in(const Expr& expr, std::uint32_t at);
-  // Register `out` = the comparison of register `x` with an operand, which may be a REAL literal.
+  // Register `out` = the comparison of the operand `x` with an expression, which may be a REAL literal.
   void compare(std::uint32_t x, const std::string& op, const Expr& operand, std::uint32_t out);
   void compare_real(std::uint32_t x, const std::string& op, double real, std::uint32_t out);
-  void compare_registers(std::uint32_t x, const std::string& op, std::uint32_t y, std::uint32_t out);
+  // `value`: what USC_QUERY_OWN is.
+  void compare_operands(std::uint32_t x, const std::string& op, std::uint32_t y, std::uint32_t out, std::int64_t value);
 
   usc_query program_{};
   std::string trouble_;
   bool may_overflow_ = false;
-  bool reads_clock_ = false;
 };
 
 }  // namespace uscope::query

@@ -29,6 +29,14 @@ usc_query question(Input& input) {
     if (uses & 1) insn.d = registers & 15;
     if (uses & 2) insn.a = registers >> 4 & 15;
     if (uses & 4) insn.b = registers >> 8 & 15;
+    if (uses & 2 && registers & 0x1000)
+      insn.a = static_cast<__u8>(USC_QUERY_OF_FIELD + input.count(USC_QUERY_FIELD_COUNT));
+    if (uses & 4 && registers & 0x2000)
+      insn.b = static_cast<__u8>(USC_QUERY_OF_FIELD + input.count(USC_QUERY_FIELD_COUNT));
+    if ((uses & 12) == 4 && registers & 0x4000) {
+      insn.b = USC_QUERY_OWN;
+      insn.value = input.take<std::int64_t>();
+    }
     if (uses & 8) insn.value = insn.op == USC_QUERY_NUMBER ? input.take<std::int64_t>() : input.take<std::int8_t>();
   }
   for (__u32 at = query.length; at < USC_QUERY_MOST; at++) query.insn[at] = {};

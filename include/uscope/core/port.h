@@ -4,7 +4,8 @@
  * `entries_closed`, `hold_until` (CLOCK_MONOTONIC: is_held()), `cgroup_generation` (moves with every change of membership in a control group) are its variables.
  * Every function may be called at any of the hooks: none of them sleeps or faults.
  *
- * Macros: USC_SUBPROGRAM (before a function that is not to be inlined), usc_loop(count, body, context) (calls body(i,
+ * Macros: USC_SUBPROGRAM (before a function that is not to be inlined), USC_KNOWN_STEPS (so many instructions of a question
+ * are run by code of their own, unrolled by USC_UNROLL: where config is known when that code is loaded), usc_loop(count, body, context) (calls body(i,
  * context) until it returns not 0), STRETCH_MOST_BYTES (open_stretch), MM_FIELD(task, field) (of task->mm), VMA_SPACE(vma) (context.ctx_id of its mm), SERIAL(of) (where the last serial number of a
  * task, process, image, stack or file is kept), barrier().
  */

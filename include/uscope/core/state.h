@@ -50,6 +50,7 @@
 #define TASK_MAKING 256	   /* in a call that counts in mm_slot.making */
 #define TASK_MAPS_DATA 512 /* in a call that maps data at an address that the kernel chooses */
 #define TASK_HELD 1024	   /* its calls are not recorded until its mappings are known: is_held() */
+#define TASK_ASKED 2048	   /* in a call that a question was asked of at its entry: its end is no event */
 
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
 #define STATE_DECIDING 3
@@ -281,7 +282,6 @@ struct sample_scratch {
 
 /* Where a question is run over one event. Hooks of calls alone use it. */
 struct query_scratch {
-	struct usc_event event;
 	struct usc_query_input input;
 	struct usc_query_state state;
 	struct usc_partial partial; /* a row that gives way */

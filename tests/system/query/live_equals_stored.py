@@ -21,6 +21,7 @@ PROGRAMS = {
     "killed": "kind IN ('read', 'kill', 'openat')",
     "signals": "kind IN ('getppid', 'getpgid', 'getsid', 'pause', 'rt_sigreturn')",
     "spawn": "kind IN ('execve', 'openat')",
+    "seccomp_denied": "1",
 }
 SUMMED = "summed at each event"
 BY_EVENT = "asked event by event"
@@ -63,6 +64,11 @@ class LiveEqualsStored(AttachCase):
     def live(self, question, program):
         """The program writes elsewhere."""
         return self.query(*BACKEND_OPTIONS, "--once", "--format", "csv", question, "--", "sh", "-c", f'exec "{program}" >/dev/null 2>&1')
+
+    def test_a_call_that_goes_on_after_a_stop(self):
+        """It is no restart_syscall, though a question that asks for nothing of its end is asked when it begins."""
+        question = "SELECT kind, count(*) FROM v_event WHERE kind IN ('clock_nanosleep', 'restart_syscall') GROUP BY kind"
+        self.assertEqual(rows_of(self.live(question, os.path.join(FIXTURES, "fixture_restarted")))[0][:2], ["clock_nanosleep", "4"])
 
     def test_each_question_of_each_program(self):
         for program, condition in PROGRAMS.items():

@@ -49,6 +49,15 @@ class LiveSessions(AttachCase):
                 for before, behind in zip(answers, answers[1:]):
                     self.assertEqual(before["until_ns"], behind["from_ns"])
 
+    def test_the_interval_of_a_call_that_waits(self):
+        """The one in which it began, where nothing of its end is asked for; else the one in which it ended."""
+        for column, place in (("count(*)", 0), ("count(result)", -1)):
+            with self.subTest(column=column):
+                question = f"SELECT {column} FROM v_event WHERE kind = 'clock_nanosleep'"
+                counts = [answer["rows"][0][0] for answer in self.answers(self.query("--every", "500ms", question, "--", "sleep", "2.25"))]
+                self.assertGreater(len(counts), 2)
+                self.assertEqual((sum(counts), counts[place]), (1, 1), counts)
+
     def test_what_is_lost_is_counted_in_events(self):
         for question in OF_PROGRAM:
             with self.subTest(question=question):

@@ -68,7 +68,21 @@ std::string computed(usc_query_op op, Maybe a, Maybe b) {
   const usc_query_end end = usc_query_run(&query, &input, &state);
   if (end == USC_QUERY_WHOLE) return "whole";
   EXPECT_EQ(end, USC_QUERY_GIVEN);
-  return text_of((state.measure_nulls & 1) != 0 ? Maybe() : Maybe(state.measure[0]));
+  const std::string text = text_of((state.measure_nulls & 1) != 0 ? Maybe() : Maybe(state.measure[0]));
+  // The same of operands that are fields and, if it is a number, the instruction's own value.
+  constexpr unsigned kResult = USC_QUERY_OF_FIELD + USC_QUERY_RESULT;
+  constexpr unsigned kTook = USC_QUERY_OF_FIELD + USC_QUERY_TOOK;
+  for (const bool own : {false, true}) {
+    if (own && !b) continue;
+    const unsigned second = !two ? 0 : own ? USC_QUERY_OWN : kTook;
+    const usc_query by_fields =
+        query_of({insn(op, 5, kResult, second, two && own ? *b : 0), insn(USC_QUERY_MEASURE, 0, 5, 0, 0)});
+    EXPECT_EQ(error_of(by_fields), USC_QUERY_BAD_SOUND);
+    EXPECT_EQ(by_fields.reads, 1U << USC_QUERY_RESULT | (two && !own ? 1U << USC_QUERY_TOOK : 0));
+    EXPECT_EQ(usc_query_run(&by_fields, &input, &state), USC_QUERY_GIVEN);
+    EXPECT_EQ(text_of((state.measure_nulls & 1) != 0 ? Maybe() : Maybe(state.measure[0])), text);
+  }
+  return text;
 }
 
 class QueryOperations : public testing::Test {
@@ -231,6 +245,45 @@ TEST(Query, AnEventIsReadAsTheLoaderReadsIt) {
   EXPECT_EQ(input.field[USC_QUERY_RESULT], 0);
 }
 
+TEST(Query, OnlyWhatIsReadIsFilled) {
+  usc_event event{};
+  event.kind = 39;
+  event.args[2] = 7;
+  event.how = USC_HOW_OPEN;
+  usc_query_input input;
+  __builtin_memset(&input, 0x5a, sizeof(input));
+  const std::int64_t before = input.field[USC_QUERY_ARG1];
+  usc_query_fill_some(&input, &event, 1U << USC_QUERY_KIND | 1U << USC_QUERY_ARG2 | 1U << USC_QUERY_RESULT);
+  EXPECT_EQ(input.field[USC_QUERY_KIND], 39);
+  EXPECT_EQ(input.field[USC_QUERY_ARG2], 7);
+  EXPECT_EQ(input.field[USC_QUERY_RESULT], 0);
+  EXPECT_EQ(input.field[USC_QUERY_ARG1], before);
+  EXPECT_EQ(input.nulls, 1U << USC_QUERY_RESULT | 1U << USC_QUERY_TOOK);
+}
+
+TEST(Query, AnEndIsAskedForByItsFields) {
+  usc_query query{};
+  EXPECT_FALSE(usc_query_is_of_beginnings(&query));
+  for (std::int64_t field = 0; field < USC_QUERY_FIELD_COUNT; field++) {
+    query = query_of({insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_KIND), insn(USC_QUERY_FIELD, 0, 0, 0, field)}, 0, 0);
+    const bool of_end =
+        field == USC_QUERY_HOW || field == USC_QUERY_TOOK || field == USC_QUERY_RESULT || field == USC_QUERY_ERROR;
+    EXPECT_NE(usc_query_is_of_beginnings(&query) != 0, of_end) << field;
+  }
+}
+
+TEST(Query, AKeyHasSoManyWords) {
+  usc_query_key a{};
+  usc_query_key b{};
+  a.word[2] = 5;
+  EXPECT_TRUE(usc_query_same_words(&a, &b, 2));
+  EXPECT_FALSE(usc_query_same_words(&a, &b, 3));
+  EXPECT_EQ(usc_query_hash_words(&a, 2), usc_query_hash_words(&b, 2));
+  EXPECT_NE(usc_query_hash_words(&a, 3), usc_query_hash_words(&b, 3));
+  b.nulls = 1;
+  EXPECT_FALSE(usc_query_same_words(&a, &b, 2));
+}
+
 TEST(QueryCheck, NoneIsSound) {
   usc_query query{};
   EXPECT_EQ(error_of(query), USC_QUERY_BAD_SOUND);
@@ -280,6 +333,12 @@ TEST(QueryCheck, RefusesEachKindOfBadInstruction) {
   EXPECT_EQ(bad(insn(USC_QUERY_ADD, USC_QUERY_REGISTERS, 0, 0, 0)), USC_QUERY_BAD_REGISTER);
   EXPECT_EQ(bad(insn(USC_QUERY_ADD, 0, USC_QUERY_REGISTERS, 0, 0)), USC_QUERY_BAD_REGISTER);
   EXPECT_EQ(bad(insn(USC_QUERY_ADD, 0, 0, USC_QUERY_REGISTERS, 0)), USC_QUERY_BAD_REGISTER);
+  EXPECT_EQ(bad(insn(USC_QUERY_ADD, 0, USC_QUERY_OWN, USC_QUERY_OF_FIELD, 7)), USC_QUERY_BAD_SOUND);
+  EXPECT_EQ(bad(insn(USC_QUERY_ADD, 0, USC_QUERY_OWN + 1, 0, 0)), USC_QUERY_BAD_REGISTER);
+  EXPECT_EQ(bad(insn(USC_QUERY_ADD, 0, 0, USC_QUERY_OF_FIELD - 1, 0)), USC_QUERY_BAD_REGISTER);
+  EXPECT_EQ(bad(insn(USC_QUERY_ADD, USC_QUERY_OWN, 0, 0, 0)), USC_QUERY_BAD_REGISTER);
+  EXPECT_EQ(bad(insn(USC_QUERY_KEY, 0, USC_QUERY_OWN, 0, 0)), USC_QUERY_BAD_REGISTER);
+  EXPECT_EQ(bad(insn(USC_QUERY_KEY, 0, USC_QUERY_OF_FIELD + USC_QUERY_FIELD_COUNT, 0, 0)), USC_QUERY_BAD_FIELD);
   EXPECT_EQ(bad(insn(USC_QUERY_FIELD, 0, 0, 0, USC_QUERY_FIELD_COUNT)), USC_QUERY_BAD_FIELD);
   EXPECT_EQ(bad(insn(USC_QUERY_FIELD, 0, 0, 0, -1)), USC_QUERY_BAD_FIELD);
   EXPECT_EQ(bad(insn(USC_QUERY_KEY, 0, 0, 0, 1)), USC_QUERY_BAD_PLACE);

@@ -117,13 +117,60 @@ static __always_inline void take_call(struct pt_regs *regs, struct task_entry *t
 		strings_at_entry(t);
 }
 
+static __always_inline bool is_io_uring_setup(const struct task_entry *t)
+{
+	return t->nr == NR_io_uring_setup; /* the same number in every ABI */
+}
+
+#define ASKED_ARGS                                                                                                     \
+	(1u << USC_QUERY_ARG0 | 1u << USC_QUERY_ARG1 | 1u << USC_QUERY_ARG2 | 1u << USC_QUERY_ARG3 |                   \
+	 1u << USC_QUERY_ARG4 | 1u << USC_QUERY_ARG5)
+
+/* The fields of an event that the task's entry holds, but for its arguments. */
+static __always_inline void fill_call(struct usc_event *event, const struct task_entry *t, __u32 how)
+{
+	event->stack = t->stack;
+	event->image = t->call_image;
+	event->kind = t->nr;
+	event->how = how;
+	event->abi = t->abi;
+	event->flags = t->event_flags;
+	event->source = USC_SOURCE_SYSCALL;
+}
+
+/* 0: the event leaves no record. */
+static __always_inline int ask_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
+{
+	struct query_scratch *scratch = query_scratch_at(current_cpu());
+	struct usc_event event;
+
+	if (!scratch)
+		return 1;
+	event.head.task = t->call_serial;
+	event.head.time = now;
+	event.entry_ns = t->entry_ns;
+	event.result = result;
+	fill_call(&event, t, how);
+	if (is_asked_for(ASKED_ARGS))
+		__builtin_memcpy(event.args, t->args, sizeof(event.args));
+	usc_query_fill_some(&scratch->input, &event, config.query.reads);
+	return ask_question(scratch, t->process);
+}
+
+/* Asks a question of a call that begins, if it is one of beginnings: then the call's end is no event. */
+static __always_inline bool asked_at_entry(struct task_entry *t)
+{
+	return usc_query_is_of_beginnings(&config.query) && !is_io_uring_setup(t) &&
+	       !ask_event(t, 0, USC_HOW_RETURNED, t->entry_ns);
+}
+
 static __always_inline void call_begins(struct task_struct *task, struct pt_regs *regs, struct task_entry *t, __u32 nr)
 {
 	bool held = t->flags & TASK_HELD && is_held(t);
 
 	if (t->flags & (TASK_MAPPING | TASK_MAPS_DATA))
 		mapping_call_unseen(t);
-	t->flags &= ~(TASK_IN_CALL | TASK_NEWBORN | TASK_SKIPPED | TASK_ADOPTED | TASK_EXECED);
+	t->flags &= ~(TASK_IN_CALL | TASK_ASKED | TASK_NEWBORN | TASK_SKIPPED | TASK_ADOPTED | TASK_EXECED);
 	if (t->unannounced)
 		announce_later(t, t->unannounced);
 	t->nr = identify_call(task, nr, &t->abi);
@@ -140,7 +187,7 @@ static __always_inline void call_begins(struct task_struct *task, struct pt_regs
 	} else if (wanted_call(task, t->abi, t->nr, t->args)) {
 		take_call(regs, t);
 		barrier();
-		t->flags |= TASK_IN_CALL;
+		t->flags |= asked_at_entry(t) ? TASK_ASKED : TASK_IN_CALL;
 	} else {
 		t->flags |= TASK_SKIPPED;
 	}
@@ -200,13 +247,7 @@ static __noinline int count_lost_event(struct task_entry *t, bool had_number)
 static __always_inline void fill_event(struct usc_event *event, const struct task_entry *t, __u32 how)
 {
 	__builtin_memcpy(event->args, t->args, sizeof(event->args));
-	event->stack = t->stack;
-	event->image = t->call_image;
-	event->kind = t->nr;
-	event->how = how;
-	event->abi = t->abi;
-	event->flags = t->event_flags;
-	event->source = USC_SOURCE_SYSCALL;
+	fill_call(event, t, how);
 }
 
 /* The head of a record that does not go through a ring, and so has no sequence number. */
@@ -223,21 +264,6 @@ static __always_inline void fill_user_head(struct usc_record *head, __u16 type, 
 static __always_inline bool is_told_singly(const struct task_entry *t)
 {
 	return t->event_flags & USC_EVENT_ATTACHED || t->open_ns == t->entry_ns;
-}
-
-/* 0: the event leaves no record. */
-static __always_inline int ask_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
-{
-	struct query_scratch *scratch = query_scratch_at(current_cpu());
-
-	if (!scratch)
-		return 1;
-	scratch->event.head.task = t->call_serial;
-	scratch->event.head.time = now;
-	scratch->event.entry_ns = t->entry_ns;
-	scratch->event.result = result;
-	fill_event(&scratch->event, t, how);
-	return ask_question(scratch, t->process);
 }
 
 static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
@@ -307,11 +333,6 @@ static __always_inline bool returns_no_result(const struct task_entry *t)
 	return t->nr == NR_rt_sigreturn || (t->abi == USC_ABI_X32 && t->nr == X32_rt_sigreturn);
 }
 
-static __always_inline bool is_io_uring_setup(const struct task_entry *t)
-{
-	return t->nr == NR_io_uring_setup; /* the same number in every ABI */
-}
-
 static __noinline int send_io_uring(struct task_entry *t, __u64 now)
 {
 	struct usc_io_uring record = {};
@@ -324,6 +345,13 @@ static __noinline int send_io_uring(struct task_entry *t, __u64 now)
 	return 0;
 }
 
+/* A call that goes on when the program calls restart_syscall. */
+static __always_inline void note_restart(struct task_entry *t)
+{
+	t->restart_nr = t->nr;
+	__builtin_memcpy(t->restart_args, t->args, sizeof(t->args));
+}
+
 static __always_inline int call_returns(struct task_struct *task, struct task_entry *t, __s64 result)
 {
 	__u64 now = is_asked_for(1u << USC_QUERY_TOOK) ? now_ns() : t->entry_ns;
@@ -334,10 +362,8 @@ static __always_inline int call_returns(struct task_struct *task, struct task_en
 	if (result == RESULT_EINTR || (result <= RESULT_ERESTARTSYS && result >= RESULT_ERESTART_RESTARTBLOCK)) {
 		if (task->pending.signal.sig[0] & 1ul << (SIGNAL_KILL - 1))
 			how = USC_HOW_KILLED;
-		if (result == RESULT_ERESTART_RESTARTBLOCK) {
-			t->restart_nr = t->nr;
-			__builtin_memcpy(t->restart_args, t->args, sizeof(t->args));
-		}
+		if (result == RESULT_ERESTART_RESTARTBLOCK)
+			note_restart(t);
 	}
 	t->flags &= ~(TASK_IN_CALL | TASK_EXECED);
 	if (!config.query.length)
@@ -382,7 +408,11 @@ static __always_inline int core_sys_exit(struct task_struct *task, struct task_e
 		return 0;
 	if (t->flags & (TASK_MAPPING | TASK_MAPS_DATA))
 		mapping_call_returns(t, result);
-	if (t->flags & TASK_IN_CALL)
+	if (t->flags & TASK_ASKED) {
+		t->flags &= ~(TASK_ASKED | TASK_EXECED);
+		if (result == RESULT_ERESTART_RESTARTBLOCK)
+			note_restart(t);
+	} else if (t->flags & TASK_IN_CALL)
 		call_returns(task, t, result);
 	else if (t->flags & TASK_ADOPTED) {
 		if (attached_call_returns(task, regs, t))

@@ -19,10 +19,31 @@ static long question_step(__u32 i, struct question_walk *walk)
 {
 	const volatile struct usc_query *query = query_of_config();
 
+	i += USC_KNOWN_STEPS;
 	if (i >= walk->length || i >= USC_QUERY_MOST)
 		return 1;
 	walk->end = usc_query_step(&query->insn[i], &walk->scratch->input, &walk->scratch->state);
 	return walk->end != 0;
+}
+
+/* The first instructions, each in code of its own, of which a verifier that knows the configuration leaves what this
+ * question does. As usc_query_step. */
+static __always_inline int known_steps(struct query_scratch *scratch)
+{
+	int end = 0;
+#if USC_KNOWN_STEPS
+	__u32 i;
+
+	USC_UNROLL
+	for (i = 0; i < USC_KNOWN_STEPS; i++) {
+		if (i >= config.query.length)
+			break;
+		end = usc_query_step(&config.query.insn[i], &scratch->input, &scratch->state);
+		if (end)
+			break;
+	}
+#endif
+	return end;
 }
 
 static __always_inline int send_partial(struct query_scratch *scratch, const struct usc_query_row *row, __u32 turn)
@@ -35,18 +56,19 @@ static __always_inline int send_partial(struct query_scratch *scratch, const str
 /* Adds what the question has given of an event. For the verifier, which goes through it once, not for each caller. */
 USC_SUBPROGRAM int add_to_row(struct query_scratch *scratch, __u32 process)
 {
-	__u32 cpu_number = current_cpu(), measures = config.query.measures, turn = query_turn_now(), number;
+	__u32 cpu_number = current_cpu(), turn = query_turn_now(), number;
+	__u32 keys = config.query.keys, measures = config.query.measures;
 	struct cpu_state *cpu = cpu_state_of(cpu_number);
 	struct usc_query_row *row;
 
 	if (!scratch || !cpu)
 		return 0;
 	number = (cpu_number * 2 + turn) * USC_QUERY_ROWS;
-	number += usc_query_hash(&scratch->state.key) & (USC_QUERY_ROWS - 1);
+	number += usc_query_hash_words(&scratch->state.key, keys) & (USC_QUERY_ROWS - 1);
 	row = query_row_at(number);
 	if (!row)
 		return 0;
-	if (row->events && (!usc_query_same_key(&row->key, &scratch->state.key) ||
+	if (row->events && (!usc_query_same_words(&row->key, &scratch->state.key, keys) ||
 			    usc_query_sums_overflow(row, &scratch->state, measures))) {
 		if (send_partial(scratch, row, turn)) {
 			count_loss(cpu, USC_LOSS_RING_FULL_PARTIAL, process);
@@ -59,16 +81,17 @@ USC_SUBPROGRAM int add_to_row(struct query_scratch *scratch, __u32 process)
 	return 0;
 }
 
-/* 0: the event has been added, or is none of the question. Not 0: it is sent as it is, since SQL counts on with REAL. */
+/* The event is in scratch->input. 0: it has been added, or is none of the question. Not 0: it is sent as it is, since SQL counts on with REAL. */
 USC_SUBPROGRAM int ask_question(struct query_scratch *scratch, __u32 process)
 {
 	struct question_walk walk = {.scratch = scratch, .length = config.query.length};
 
 	if (!scratch)
 		return 0;
-	usc_query_fill(&scratch->input, &scratch->event);
-	usc_query_begin(&scratch->state);
-	usc_loop(walk.length, question_step, &walk);
+	usc_query_begin(&scratch->state, config.query.keys);
+	walk.end = known_steps(scratch);
+	if (!walk.end && walk.length > USC_KNOWN_STEPS)
+		usc_loop(walk.length - USC_KNOWN_STEPS, question_step, &walk);
 	if (walk.end)
 		return walk.end == USC_QUERY_WHOLE + 1;
 	return add_to_row(scratch, process);

@@ -70,7 +70,7 @@ USC_SUBPROGRAM __u32 take_stack_at_signal(struct task_entry *t)
 
 	if (!t)
 		return 0;
-	if (t->flags & TASK_IN_CALL)
+	if (t->flags & (TASK_IN_CALL | TASK_ASKED))
 		return t->stack;
 	if (!t->image || !regs->ip) /* a worker of io_uring's has no code of its own */
 		ended = USC_ENDED_SCOPE;

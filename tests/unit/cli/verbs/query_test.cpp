@@ -87,6 +87,11 @@ TEST_F(CommandTest, ExplainSaysWhatIsDoneWhere) {
   const std::string text = output({"query", "--explain", kByKind});
   EXPECT_TRUE(text.starts_with("summed at each event; SQLite finishes it\n")) << text;
   EXPECT_NE(text.find("no stack"), std::string::npos) << text;
+  EXPECT_NE(text.find("asked when a call begins"), std::string::npos) << text;
+  for (const char* end : {"max(dur_ns)", "sum(result)", "count(errno)", "max(how)"}) {
+    const std::string of_ends = output({"query", "--explain", std::string("SELECT ") + end + " FROM v_event"});
+    EXPECT_EQ(of_ends.find("asked when a call begins"), std::string::npos) << of_ends;
+  }
 }
 
 TEST_F(CommandTest, WhatIsNoQuestionIsRefused) {
