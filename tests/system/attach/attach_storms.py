@@ -27,15 +27,16 @@ class Storms(AttachCase):
         self.process = process
         return process
 
-    def stormy_while(self):
-        """Half a second, and as much longer as a slow machine needs for so many calls that a process of which nothing is cached shows."""
+    def stormy_while(self, processes=1):
+        """Half a second, and as much longer as a slow machine needs for so many calls that a process of which nothing is cached shows. Each
+        process counts by itself: its first byte may come after one call."""
         time.sleep(0.5)
         pipe = self.process.stdout.fileno()
         os.set_blocking(pipe, False)
         while self.process.stdout.read(4096):
             pass
         os.set_blocking(pipe, True)
-        self.process.stdout.read(BYTES)
+        self.process.stdout.read(BYTES + processes - 1)
 
     def check(self):
         """A process of which nothing is cached looks its mappings up some four times in each walk. Until a look-up finds the lock of
@@ -60,11 +61,12 @@ class Storms(AttachCase):
             os.remove(self.db)
 
     def test_forked_while_the_parent_is_attached_to(self):
-        process = self.storm("3")
+        children = 3
+        process = self.storm(str(children))
         tracer = self.attach_to("--pid", str(process.pid))
         process.stdin.write(b"x")
         process.stdin.flush()
-        self.stormy_while()
+        self.stormy_while(children + 1)
         self.finish(tracer)
         self.check()
 
