@@ -32,7 +32,7 @@ OPTIONS = ["--quiet", "--extra-arg=-Wno-unknown-warning-option", *NODES]
 ANALYZER = "--checks=-*,clang-analyzer-*"
 OTHERS = "--checks=-clang-analyzer-*"
 TOGETHER = 6  # files at a time
-REFUSED = re.compile(r"^(/\S+\.cpp):\d+:\d+: error: .*\[clang-diagnostic-error\]$", re.MULTILINE)
+MESSAGE = re.compile(r"^(/\S+\.cpp):\d+:\d+: (?:error|warning): ", re.MULTILINE)
 OWN_FILES = rf"({'|'.join(FOLDERS)})/.*\.(h|cpp)$"
 
 
@@ -129,10 +129,10 @@ def check_group(build, group):
         status, text = check_together(group)
         if status == 0 and not text.strip():
             return [(entry, key, *check_alone(build, entry, ANALYZER)) for entry, key in group]
-        # Names that a file has in common with one before it: those files are looked at without the others.
-        refused = set(REFUSED.findall(text))
-        apart = [pair for pair in group if pair[0]["file"] in refused]
-        rest = [pair for pair in group if pair[0]["file"] not in refused]
+        # Most often a name that a file has in common with one before it. Files of which something is said go apart from the others.
+        named = set(MESSAGE.findall(text))
+        apart = [pair for pair in group if pair[0]["file"] in named]
+        rest = [pair for pair in group if pair[0]["file"] not in named]
         if apart and rest:
             return check_group(build, rest) + check_group(build, apart)
     return [(entry, key, *check_alone(build, entry)) for entry, key in group]
