@@ -34,7 +34,8 @@ def qemu_command(kernel: Path, initramfs: Path, work: Path, options) -> list:
         # Never KVM: the result must not hang on what the machine below offers. One thread for all processors: with one for each,
         # code that the kernel patches while it runs (static keys, tracepoints) may reach another processor half done, as an
         # "Oops: int3" that no real machine has.
-        "qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max", "-smp", str(cpus), "-m", str(options.memory),
+        # Without erms: with it, the kernel and libc clear and copy memory by `rep movsb`, which is emulated byte by byte.
+        "qemu-system-x86_64", "-accel", "tcg,thread=single", "-cpu", "max,-erms", "-smp", str(cpus), "-m", str(options.memory),
         "-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none", "-no-reboot",
         "-kernel", str(kernel), "-initrd", str(initramfs),
         # No mitigations: emulation pays for them and guards nothing. A panic ends the machine, and an oops is one.

@@ -82,7 +82,7 @@ def without_debug_information(work: Path, program: str) -> str:
     stripped = work / "stripped" / os.path.basename(program)
     stripped.parent.mkdir(exist_ok=True)
     subprocess.run(["strip", "-o", str(stripped), program], check=True)
-    return str(stripped)
+    return f"{stripped}:{program}"
 
 
 def python_files() -> list:
@@ -100,12 +100,14 @@ def guest_files(build: Path, tests: list, work: Path) -> list:
     for name in LIBRARIES:
         found = re.search(rf"^\s*{re.escape(name)} \(libc6,x86-64.* => (\S+)$", listed, re.MULTILINE)
         files += [found.group(1)] if found else []
-    uscope = str(build / "uscope")
+    # uscope, and the tests that are programs with the tracer in them.
+    programs = [str(build / "uscope")]
+    programs += [test["command"][0] for test in tests if Path(test["command"][0]).is_relative_to(build / "tests" / "system")]
     for word in (word for test in tests for word in test["command"]):
         if word.startswith("/") and os.path.isfile(word) and not any(word.startswith(folder + "/") for folder in files):
             files.append(word)
-    files = [name for name in dict.fromkeys(files) if name != uscope]
-    return files + [f"{without_debug_information(work, uscope)}:{uscope}"]
+    files = [name for name in dict.fromkeys(files) if name not in programs]
+    return files + [without_debug_information(work, program) for program in dict.fromkeys(programs)]
 
 
 class Results:
@@ -164,7 +166,7 @@ def parse(arguments: list):
     parser.add_argument("--backend", choices=("bpf", "kmod", "both"), default="bpf", help="what the tests trace with [bpf]")
     parser.add_argument("--module", metavar="PATH.ko", help="loaded before the tests, unloaded after them")
     parser.add_argument("--tests", default="", metavar="REGEX", help="of these, those whose names match")
-    parser.add_argument("--quick", action="store_true", help="without what excluded.txt leaves out of scripts/test.sh")
+    parser.add_argument("--quick", action="store_true", help="without what excluded.txt, and the tests themselves, leave out of scripts/test.sh")
     parser.add_argument("--stress", type=float, nargs="?", const=1, default=0, metavar="SCALE",
                         help="stress.py too: storms, killed tracers, the module reloaded, random ioctls; less of them below 1")
     parser.add_argument("--slowness", type=float, default=1, help="the tests' own limits, times this [1]")
@@ -196,7 +198,7 @@ def prepare(options, tests: list, work: Path) -> int:
         options.with_.append(f"{os.path.abspath(options.module)}:/suite/uscope.ko")
     options.leave_out = FOLDERS_LEFT_OUT
     options.command, options.cwd, options.console = ["/suite/suite-guest"], "/root", False
-    options.env = [f"USCOPE_TEST_SLOWNESS={options.slowness}"]
+    options.env = [f"USCOPE_TEST_SLOWNESS={options.slowness}", f"USCOPE_TEST_KERNEL_ONLY={int(options.quick)}"]
     return sum(len(test["backends"]) for test in tests) + (2 if options.module else 0)
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Which backend the tests trace with: USCOPE_TEST_BACKEND (bpf, kmod), or the one that `record` takes by itself; how much longer
-time limits are on a slow machine: USCOPE_TEST_SLOWNESS."""
+time limits are on a slow machine: USCOPE_TEST_SLOWNESS; whether only what depends on the kernel is to be tried, since all runs on a
+machine that is not emulated, too: USCOPE_TEST_KERNEL_ONLY=1."""
 
 import os
 
 BACKEND = os.environ.get("USCOPE_TEST_BACKEND", "")
 OPTIONS = ["--backend", BACKEND] if BACKEND else []
 SLOWNESS = float(os.environ.get("USCOPE_TEST_SLOWNESS", "1"))
+KERNEL_ONLY = os.environ.get("USCOPE_TEST_KERNEL_ONLY") == "1"

@@ -9,7 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from attaching import AttachCase, FIXTURES, USCOPE, WAIT, WAITERS  # noqa: E402
-from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from backend import KERNEL_ONLY, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
 
 
 class Attach(AttachCase):
@@ -128,6 +128,7 @@ class Attach(AttachCase):
         self.assertIn("ls", self.commands())
         self.assertNotIn("cat", self.commands())
 
+    @unittest.skipIf(KERNEL_ONLY, "refused in user space")
     def test_targets_that_cannot_be(self):
         for options, message in ((("--pid", "4194304"), "no process has the number"), (("--cgroup", "/tmp"), "not a control group"),
                                  (("--app", "a/b"), "not the name of an application"), ((), "nothing to trace"),

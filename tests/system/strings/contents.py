@@ -15,10 +15,11 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from backend import KERNEL_ONLY, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv[1])
 del sys.argv[1]
+of_user_space = unittest.skipIf(KERNEL_ONLY, "decided in user space")
 DATA, STRUCTURE = 0, 1  # event_content.holds
 PROGRAM, KERNEL = 0, 1  # event_content.source
 
@@ -179,6 +180,7 @@ class Contents(unittest.TestCase):
                     "1500ms", fails=True)
         self.assertRegex(self.events("-e", "poll", "--how", "open"), r"poll\(\[\{fd=\d+, events=POLLIN\}\], 1, 5000\) = \?")
 
+    @of_user_space
     def test_redaction(self):
         self.record("import os, socket\nn = os.open('/dev/null', 1)\nos.write(n, b'my pass' + b'word=x1')\nos.write(n, b'y' * 99)\n"
                     "os.writev(n, [b'my pass', b'word=x2'])\nos.write(n, b'harmless')\nos.writev(n, [b'before ', b'my p' + b'=x1', b' after'])\n"
@@ -195,6 +197,7 @@ class Contents(unittest.TestCase):
                 self.assertFalse(hidden in content, (path, hidden))
         self.assertIn('iov_base="[redacted]", iov_len=7', self.events("-e", "writev"))
 
+    @of_user_space
     def test_json_and_print(self):
         done = self.record("import os; os.write(os.open('/dev/null', 1), b'\\xff\\n' + b'<' * 100)", "--data", "4", "--print")
         self.assertIn(r', "\xff\n<<"…, 102) = 102', done.stderr)
@@ -240,6 +243,7 @@ class Contents(unittest.TestCase):
             self.assertEqual(database.execute("SELECT cause, count FROM loss").fetchall(), [])
             self.assertEqual(database.execute("SELECT count(*) FROM event_content").fetchone()[0], 8000)
 
+    @of_user_space
     def test_refused(self):
         for options, said in ((("--data", "0"), "--data"), (("--data", "4097"), "--data"), (("--data", "9", "--no-strings"), "--no-strings")):
             done = self.record("", *options, fails=True)
