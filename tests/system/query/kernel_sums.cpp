@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What the kernel side (BPF, or USCOPE_TEST_BACKEND=kmod) sums for a question is what the same question gives over the
 // events of a whole recording: of the calls that this program makes when it is started with the argument `calls`. Each
-// key has a place in a table, so the many keys of this program push each other out.
+// key has a place in a table, so the many keys of this program push each other out: in tables of 8 rows nearly all do.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -100,8 +100,9 @@ class Summing final : public RecordObserver {
 
 class KernelSums : public testing::Test {
  protected:
-  // Runs this program's calls, and has the question asked in the kernel, or only here.
-  static void record_calls(const usc_query& query, bool in_kernel, Summing& summing) {
+  // Runs this program's calls, and has the question asked in the kernel, or only here. `often`: the sums are taken as
+  // often as they can be, and not just at the end.
+  static void record_calls(const usc_query& query, bool in_kernel, Summing& summing, bool often = true) {
     RecordOptions options;
     options.config.scope = {USC_MODE_ALL_ALL, 64};
     options.config.target.kinds = USC_TARGET_LAUNCH;
@@ -112,7 +113,7 @@ class KernelSums : public testing::Test {
     options.backend = backend && std::string_view(backend) == "kmod" ? BackendChoice::kKmod : BackendChoice::kBpf;
     RecordHooks hooks;
     hooks.observer = &summing;
-    hooks.wants_sums = [] { return true; };  // as often as it can be asked
+    hooks.wants_sums = [often] { return often; };
     const auto outcome = record(options, hooks, nullptr);
     ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
     ASSERT_TRUE(outcome->command);
@@ -126,12 +127,17 @@ class KernelSums : public testing::Test {
     record_calls(query, false, here);
     ASSERT_GT(here.events, static_cast<std::uint64_t>(kClosed));
     EXPECT_EQ(here.rows, 0U);
-    Summing there(query);
-    record_calls(query, true, there);
-    EXPECT_GT(there.rows, 0U);
-    EXPECT_EQ(there.whole, whole);
-    EXPECT_EQ(there.whole, here.whole);
-    EXPECT_TRUE(here.sums == there.sums) << here.sums.size() << " and " << there.sums.size() << " keys";
+    for (const __u16 rows : {USC_QUERY_ROWS, USC_QUERY_ROWS_LEAST}) {
+      SCOPED_TRACE(rows);
+      usc_query asked = query;
+      asked.rows = rows;
+      Summing there(query);
+      record_calls(asked, true, there);
+      EXPECT_GT(there.rows, 0U);
+      EXPECT_EQ(there.whole, whole);
+      EXPECT_EQ(there.whole, here.whole);
+      EXPECT_TRUE(here.sums == there.sums) << here.sums.size() << " and " << there.sums.size() << " keys";
+    }
   }
 };
 
@@ -146,6 +152,22 @@ TEST_F(KernelSums, ManyKeysInAFewPlaces) {
       {field(0, USC_QUERY_KIND), number(1, SYS_close), compute(USC_QUERY_EQUAL, 2, 0, 1), give(USC_QUERY_UNLESS, 2),
        field(3, USC_QUERY_ARG0), give(USC_QUERY_KEY, 3, 0), field(4, USC_QUERY_ERROR), give(USC_QUERY_KEY, 4, 1),
        field(5, USC_QUERY_RESULT), give(USC_QUERY_KEY, 5, 2), give(USC_QUERY_MEASURE, 3, 0)}));
+}
+
+// 100 keys by turns: of 4096 places most have one for themselves, of 8 none.
+TEST_F(KernelSums, TheNumberOfRowsIsThatOfTheQuestion) {
+  usc_query query = question_of(
+      1, 0,
+      {field(0, USC_QUERY_KIND), number(1, SYS_close), compute(USC_QUERY_EQUAL, 2, 0, 1), give(USC_QUERY_UNLESS, 2),
+       field(3, USC_QUERY_ARG0), number(4, 100), compute(USC_QUERY_REM, 5, 3, 4), give(USC_QUERY_KEY, 5, 0)});
+  const auto rows_of_tables = [&query](std::uint16_t rows) {
+    query.rows = rows;
+    Summing summing(query);
+    record_calls(query, true, summing, false);
+    return summing.rows;
+  };
+  EXPECT_LT(rows_of_tables(USC_QUERY_ROWS), kClosed / 2);
+  EXPECT_GT(rows_of_tables(USC_QUERY_ROWS_LEAST), kClosed / 2);
 }
 
 // Remainders and quotients by zero are NULL, as keys and as measures; sums go beyond 64 bits and are cut there.

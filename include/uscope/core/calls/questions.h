@@ -42,7 +42,7 @@ USC_SUBPROGRAM int add_to_row(struct query_scratch *scratch, __u32 process)
 	if (!scratch || !cpu)
 		return 0;
 	number = (cpu_number * 2 + turn) * USC_QUERY_ROWS;
-	number += usc_query_hash(&scratch->state.key) & (USC_QUERY_ROWS - 1);
+	number += usc_query_hash(&scratch->state.key) & (config.query.rows - 1);
 	row = query_row_at(number);
 	if (!row)
 		return 0;
