@@ -197,9 +197,10 @@ bool IntervalStore::stacks_are_known(const Interval& interval) {
   if (!plan_.needs.stack) return true;
   if (plan_.way == Way::kSums) {
     const auto needs = [this](std::uint32_t stack) { return stack != 0 && !definitions_.knows(trace::StackId(stack)); };
-    return std::none_of(interval.sums.rows().begin(), interval.sums.rows().end(),
-                        [&](const auto& row) { return needs(stack_of(row.second, plan_.keys)); }) &&
-           std::none_of(interval.whole.begin(), interval.whole.end(),
+    const PartialRows& rows = interval.sums.rows();
+    for (std::size_t row = 0; row < rows.size(); row++)
+      if (needs(stack_of(rows.key(row), plan_.keys))) return false;
+    return std::none_of(interval.whole.begin(), interval.whole.end(),
                         [&](const usc_event& event) { return needs(event.stack); });
   }
   return unknown_stacks(interval) == 0;
@@ -227,16 +228,18 @@ Result<void> IntervalStore::close_first(bool last) {
   if (!trace) return trace.error();
   ClosedInterval closed;
   if (plan_.way == Way::kSums) {
-    for (const auto& [key, row] : interval.sums.rows()) {
-      const usc_event event = event_of(row, plan_.keys, closed.rows.size());
-      if (auto done = append_event(**trace, event); !done) return done;
+    closed.rows = interval.sums.take_rows();
+    const auto put_event = [&](const usc_event& event) {
       if (plan_.needs.stack && event.stack != 0) interval.stacks.insert(trace::StackId(event.stack));
-      closed.rows.push_back(row);
-    }
-    for (const usc_event& event : interval.whole) {
-      if (auto done = append_event(**trace, event); !done) return done;
-      if (plan_.needs.stack && event.stack != 0) interval.stacks.insert(trace::StackId(event.stack));
-    }
+      return append_event(**trace, event);
+    };
+    std::uint32_t events = 0;
+    const std::vector<std::uint32_t> numbers = events_of(closed.rows, plan_.keys);
+    for (std::size_t row = 0; row < numbers.size(); row++)
+      if (numbers[row] == events)
+        if (auto done = put_event(event_of(closed.rows.key(row), plan_.keys, events++)); !done) return done;
+    for (const usc_event& event : interval.whole)
+      if (auto done = put_event(event); !done) return done;
   }
   if (auto done = definitions_.write(**trace, interval.stacks); !done) return done;
   closed.facts.from_ns = interval.from_ns;
@@ -245,7 +248,7 @@ Result<void> IntervalStore::close_first(bool last) {
   closed.facts.events = interval.events;
   closed.facts.lost = interval.lost;
   closed.facts.without_stack = unknown_stacks(interval);
-  closed.bytes = (*trace)->bytes();
+  closed.bytes = (*trace)->bytes() + closed.rows.bytes().size();
   closed.facts.last = last;
   auto file = (*trace)->end();
   if (!file) return file.error();

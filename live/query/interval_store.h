@@ -39,8 +39,8 @@ struct IntervalFacts {
 struct ClosedInterval {
   IntervalFacts facts;
   UniqueFd trace;
-  std::uint64_t bytes = 0;       // of it
-  std::vector<PartialRow> rows;  // of Way::kSums: row i is of event i + 1 of the trace; events behind these are whole
+  std::uint64_t bytes = 0;  // of it and of the rows
+  PartialRows rows;         // of Way::kSums: events_of() says which event of the trace each row is of
 };
 
 class IntervalStore : public trace::RecordSink {

@@ -321,23 +321,22 @@ TEST_F(IntervalStoreTest, AnEventBeyondSixtyFourBitsIsARowByItself) {
 }
 
 TEST_F(IntervalStoreTest, TheEventsOfRowsSayWhatTheKeySays) {
-  PartialRow row;
-  row.events = 1;
+  usc_query_key key{};
   const std::vector<KeyWord> keys{{Key::kHow, ""}, {Key::kError, ""}, {Key::kTask, ""}, {Key::kStack, ""}};
-  row.key.word[0] = USC_HOW_ATTACHED;
-  row.key.word[1] = 2;
-  row.key.word[2] = 9;
-  row.key.word[3] = 5;
-  const usc_event event = event_of(row, keys, 3);
+  key.word[0] = USC_HOW_ATTACHED;
+  key.word[1] = 2;
+  key.word[2] = 9;
+  key.word[3] = 5;
+  const usc_event event = event_of(key, keys, 3);
   EXPECT_EQ(event.entry_ns, 4U);
   EXPECT_EQ(event.result, -2);
   EXPECT_EQ(event.how, USC_HOW_RETURNED);
   EXPECT_EQ(event.flags, USC_EVENT_ATTACHED);
   EXPECT_EQ(event.head.task, 9U);
   EXPECT_EQ(event.stack, 5U);
-  EXPECT_EQ(stack_of(row, keys), 5U);
-  row.key.word[1] = 0;
-  EXPECT_EQ(event_of(row, keys, 0).flags, USC_EVENT_ATTACHED | USC_EVENT_NO_RESULT);
+  EXPECT_EQ(stack_of(key, keys), 5U);
+  key.word[1] = 0;
+  EXPECT_EQ(event_of(key, keys, 0).flags, USC_EVENT_ATTACHED | USC_EVENT_NO_RESULT);
 }
 
 }  // namespace
