@@ -54,13 +54,15 @@ usc_event joined(usc_event event, const std::vector<usc_event>& open) {
 }  // namespace
 
 IntervalStore::IntervalStore(const Plan& plan, std::uint64_t interval_ns, std::uint64_t length_ns, int folder,
-                             Close close)
+                             Close close, std::size_t most_stacks)
     : plan_(plan),
       interval_ns_(interval_ns),
       length_ns_(length_ns),
       folder_(folder),
       close_(std::move(close)),
-      sequence_(kMostProcessors) {
+      sequence_(kMostProcessors),
+      most_stacks_(most_stacks),
+      stacks_allowed_(most_stacks) {
   timespec real{};
   timespec monotonic{};
   clock_gettime(CLOCK_REALTIME, &real);
@@ -208,6 +210,7 @@ bool IntervalStore::stacks_are_known(const Interval& interval) {
 
 void IntervalStore::on_round(std::uint64_t before_ns) {
   if (before_ns == kNever) return;  // finish() closes what is left
+  round_ns_ = before_ns;
   while (trouble_ && before_ns >= intervals_.front().until_ns) {
     if (!std::exchange(asked_for_losses_, true)) {
       wants_losses_ = true;
@@ -263,7 +266,30 @@ Result<void> IntervalStore::close_first(bool last) {
   auto done = close_(std::move(closed));
   intervals_.pop_front();
   told_sums_ = false;
+  if (!last) forget_stacks();
   return done;
+}
+
+bool IntervalStore::wants_stacks() {
+  return definitions_.stacks() > stacks_allowed_ && !std::exchange(asked_for_stacks_, true);
+}
+
+void IntervalStore::stacks_from(trace::StackId first) {
+  if (!first) return;  // the kernel side cannot do it, and is not asked again
+  new_from_ = first;
+  new_from_ns_ = round_ns_;
+}
+
+// The events of later intervals began long after the kernel side was asked, but for those of calls that are open.
+void IntervalStore::forget_stacks() {
+  if (!new_from_ || intervals_.front().from_ns < new_from_ns_ + kOpenCallsNs) return;
+  std::unordered_set<trace::StackId> in_use;
+  for (const auto& [serial, task] : tasks_)
+    for (const usc_event& event : task.open) in_use.insert(trace::StackId(event.stack));
+  definitions_.forget_stacks(*new_from_, in_use);
+  stacks_allowed_ = std::max(most_stacks_, 2 * definitions_.stacks());
+  new_from_.reset();
+  asked_for_stacks_ = false;
 }
 
 // At the end, a call that has not returned counts as a stored trace has it.

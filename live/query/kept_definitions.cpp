@@ -112,6 +112,10 @@ Result<void> KeptDefinitions::write(IntervalTrace& to, const std::unordered_set<
   return all(places_);
 }
 
+void KeptDefinitions::forget_stacks(trace::StackId first, const std::unordered_set<trace::StackId>& in_use) {
+  std::erase_if(stacks_, [&](const auto& entry) { return entry.first < first && in_use.count(entry.first) == 0; });
+}
+
 void KeptDefinitions::forget_ended(std::uint64_t before_ns) {
   std::erase_if(tasks_, [&](const auto& entry) {
     const Task& task = entry.second;

@@ -14,12 +14,14 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tests/support/question_maker.h"
+#include "trace/sink.h"
 #include "tracer/collect/observer.h"
 #include "tracer/recorder/recorder.h"
 
@@ -98,12 +100,39 @@ class Summing final : public RecordObserver {
   const usc_query query_;
 };
 
+// Which stacks are told of, and how often they are told anew.
+class StackNumbers final : public trace::RecordSink {
+ public:
+  Result<void> append(const usc_record& record) override {
+    bytes_ += record.size;
+    if (record.type == USC_RECORD_STACK) told.insert(reinterpret_cast<const usc_stack&>(record).stack);
+    return {};
+  }
+  Result<void> flush() override { return {}; }
+  [[nodiscard]] bool failed() const override { return false; }
+  [[nodiscard]] std::uint64_t bytes() const override { return bytes_; }
+  void from(trace::StackId first) {
+    EXPECT_GT(first.value(), first_);
+    first_ = first.value();
+    times++;
+  }
+
+  std::set<std::int64_t> told;
+  std::size_t times = 0;
+
+ private:
+  std::uint64_t bytes_ = 0;
+  std::uint32_t first_ = 0;
+};
+
 class KernelSums : public testing::Test {
  protected:
   // Runs this program's calls, and has the question asked in the kernel, or only here. `often`: the sums are taken as
   // often as they can be, and not just at the end.
-  static void record_calls(const usc_query& query, bool in_kernel, Summing& summing, bool often = true) {
+  static void record_calls(const usc_query& query, bool in_kernel, Summing& summing, bool often = true,
+                           StackNumbers* stacks = nullptr) {
     RecordOptions options;
+    options.sink = stacks;
     options.config.scope = {USC_MODE_ALL_ALL, 64};
     options.config.target.kinds = USC_TARGET_LAUNCH;
     for (__u64& word : options.config.calls_x86_64) word = ~0ULL;
@@ -114,6 +143,10 @@ class KernelSums : public testing::Test {
     RecordHooks hooks;
     hooks.observer = &summing;
     hooks.wants_sums = [often] { return often; };
+    if (stacks != nullptr) {
+      hooks.wants_stacks = [] { return true; };
+      hooks.stacks_from = [stacks](trace::StackId first) { stacks->from(first); };
+    }
     const auto outcome = record(options, hooks, nullptr);
     ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
     ASSERT_TRUE(outcome->command);
@@ -228,6 +261,31 @@ TEST_F(KernelSums, StacksAreTakenWhereTheyAreKeys) {
     return sorted;
   };
   EXPECT_EQ(counts(false), counts(true));
+}
+
+// As often as it can be asked: then the few stacks of these calls have many numbers, of which each is told.
+TEST_F(KernelSums, StacksAreToldAnewWhereThatIsAskedFor) {
+  const usc_query by_stack =
+      question_of(1, 0,
+                  {field(0, USC_QUERY_KIND), number(1, SYS_close), compute(USC_QUERY_EQUAL, 2, 0, 1),
+                   give(USC_QUERY_UNLESS, 2), field(0, USC_QUERY_STACK), give(USC_QUERY_KEY, 0, 0)});
+  const auto stacks_of_calls = [&by_stack](StackNumbers* stacks) {
+    Summing summing(by_stack);
+    record_calls(by_stack, true, summing, true, stacks);
+    std::set<std::int64_t> seen;
+    std::uint64_t calls = 0;
+    for (const auto& [key, sums] : summing.sums) {
+      if (sums.events > 2) seen.insert(key[0]);  // the others are calls of the C library's start
+      calls += sums.events;
+    }
+    EXPECT_GE(calls, static_cast<std::uint64_t>(kClosed));
+    return seen;
+  };
+  StackNumbers stacks;
+  const std::set<std::int64_t> seen = stacks_of_calls(&stacks);
+  EXPECT_GT(stacks.times, 1U);
+  EXPECT_GT(seen.size(), stacks_of_calls(nullptr).size());
+  EXPECT_TRUE(std::includes(stacks.told.begin(), stacks.told.end(), seen.begin(), seen.end()));
 }
 
 TEST_F(KernelSums, AQuestionThatCannotBeRunIsRefused) {

@@ -30,12 +30,16 @@ class IntervalStoreTest : public testing::Test {
     folder_ = std::move(*opened);
   }
 
-  void begin(std::uint64_t interval_ns, bool stacks = true, std::uint64_t length_ns = 0) {
+  void begin(std::uint64_t interval_ns, bool stacks = true, std::uint64_t length_ns = 0,
+             std::size_t most_stacks = IntervalStore::kMostStacks) {
     plan_.needs.stack = stacks;
-    store_.emplace(plan_, interval_ns, length_ns, folder_.get(), [this](ClosedInterval&& closed) {
-      closed_.push_back(std::move(closed));
-      return Result<void>();
-    });
+    store_.emplace(
+        plan_, interval_ns, length_ns, folder_.get(),
+        [this](ClosedInterval&& closed) {
+          closed_.push_back(std::move(closed));
+          return Result<void>();
+        },
+        most_stacks);
     put(task(1));
     put(exec(1));
     store_->on_start(kBegin);
@@ -318,6 +322,61 @@ TEST_F(IntervalStoreTest, AnEventBeyondSixtyFourBitsIsARowByItself) {
   rounds(kBegin + kSecond);
   EXPECT_EQ(ask(closed_[0], "SELECT kind, sum(n), typeof(sum(s0)), min(mn0) FROM partial GROUP BY kind"),
             "read|2|real|16\n");
+}
+
+// But not those of calls that are under way, nor those that the kernel side told of since it was asked.
+TEST_F(IntervalStoreTest, StacksThatNoEventCanNameAreForgotten) {
+  begin(kSecond, true, 0, 2);
+  put(stack(1));
+  put(stack(2));
+  EXPECT_FALSE(store_->wants_stacks());
+  put(stack(3));
+  put(task(2));
+  put(call(kBegin + 1, kBegin + 1, USC_HOW_OPEN, 2));
+  rounds(kBegin + 10);
+  EXPECT_TRUE(store_->wants_stacks());
+  EXPECT_FALSE(store_->wants_stacks()) << "it has been asked";
+  store_->stacks_from(trace::StackId(10));
+  const auto unknown_in_second = [&](std::uint64_t second, std::uint32_t stack) {
+    put(call(kBegin + second * kSecond + 1, kBegin + second * kSecond + 2, USC_HOW_RETURNED, stack, 2));
+    rounds(kBegin + second * kSecond + kSecond + IntervalStore::kStackPatienceNs);
+    return closed_.back().facts.without_stack;
+  };
+  EXPECT_EQ(unknown_in_second(0, 1), 0U) << "a call that was under way when the kernel side was asked";
+  put(stack(10));
+  EXPECT_EQ(unknown_in_second(1, 3), 0U);
+  for (std::uint64_t second = 2; second < 7; second++) EXPECT_EQ(unknown_in_second(second, 10), 0U);
+  EXPECT_EQ(unknown_in_second(7, 3), 1U);
+  EXPECT_EQ(unknown_in_second(8, 10), 0U);
+  put(call(kBegin + 1, kBegin + 9 * kSecond + 1, USC_HOW_RETURNED, 2));
+  EXPECT_EQ(unknown_in_second(9, 10), 0U);
+  put(stack(11));
+  EXPECT_FALSE(store_->wants_stacks()) << "2, 10 and 11 are kept: fewer than twice as many as were in use";
+  put(stack(12));
+  put(stack(13));
+  EXPECT_TRUE(store_->wants_stacks());
+}
+
+// Only what names stand for needs an event: 1000 rows of two tasks are of two.
+TEST_F(IntervalStoreTest, RowsThatDifferInNumbersShareAnEvent) {
+  plan_.way = Way::kSums;
+  plan_.program = test::question_of(2, 0,
+                                    {test::field(0, USC_QUERY_RESULT), test::give(USC_QUERY_KEY, 0, 0),
+                                     test::field(1, USC_QUERY_TASK), test::give(USC_QUERY_KEY, 1, 1)});
+  plan_.keys = {{Key::kExpression, "k0"}, {Key::kTask, ""}};
+  begin(kSecond, false);
+  put(task(2));
+  for (std::uint64_t i = 0; i < 1000; i++) {
+    auto some = call(kBegin + i, kBegin + i + 1, USC_HOW_RETURNED, 0, i % 2 == 0 ? 1 : 2);
+    reinterpret_cast<usc_event&>(some.head()).result = static_cast<std::int64_t>(i);
+    put(std::move(some));
+  }
+  rounds(kBegin + kSecond);
+  EXPECT_EQ(closed_[0].rows.size(), 1000U);
+  EXPECT_LT(closed_[0].bytes, 1000 * sizeof(usc_event));
+  EXPECT_EQ(ask(closed_[0],
+                "SELECT (SELECT count(*) FROM main.event), tid, count(*), sum(n), sum(k0) FROM partial GROUP BY tid"),
+            "2|100|500|500|249500\n2|101|500|500|250000\n");
 }
 
 TEST_F(IntervalStoreTest, TheEventsOfRowsSayWhatTheKeySays) {
