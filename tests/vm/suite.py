@@ -196,7 +196,7 @@ def prepare(options, tests: list, work: Path) -> int:
         options.with_.append(f"{os.path.abspath(options.module)}:/suite/uscope.ko")
     options.leave_out = FOLDERS_LEFT_OUT
     options.command, options.cwd, options.console = ["/suite/suite-guest"], "/root", False
-    options.env = [f"USCOPE_TEST_SLOWNESS={options.slowness}"]
+    options.env = [f"USCOPE_TEST_SLOWNESS={options.slowness}", "USCOPE_QUERY_QUESTIONS=8"]
     return sum(len(test["backends"]) for test in tests) + (2 if options.module else 0)
 
 
