@@ -74,6 +74,7 @@ class Answerer {
  public:
   Answerer(UniqueFd socket, const Plan& plan, int folder, AnswerWork work)
       : socket_(std::move(socket)), plan_(plan), folder_(folder), work_(std::move(work)) {
+    options_.indices = store::Indices::kOneQuestion;
     options_.namer = std::make_unique<KeptNames>(
         symbolizer::make_symbol_namer([this](const symbolizer::ModuleRequest& module) { return open(module); }, true));
   }
@@ -135,7 +136,7 @@ class Answerer {
     if (!loaded) return loaded.error();
     auto temporary = open_sorting_folder(folder_);
     if (!temporary) return temporary.error();
-    const auto database = store::Database::open(std::move(*written), kName, std::move(*temporary));
+    const auto database = store::Database::open(std::move(*written), kName, std::move(*temporary), options_.indices);
     if (!database) return database.error();
     if (auto done = add_functions(database->handle()); !done) return done.error();
     if (plan_.way == Way::kSums) {
