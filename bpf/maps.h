@@ -112,8 +112,6 @@ const volatile __u64 pid_namespace_dev, pid_namespace_ino;
  */
 __u32 launch_pending;
 __u32 own_process; /* the tracer's pid */
-__u32 adopted_by;  /* which reader goes through mappings */
-__u32 adopted_mm;  /* whose mappings are being gone through */
 
 /* All tasks have been decided, or wait for nothing but an exec, and the launched command has begun: who is not noted as
  * traced is not traced. */
@@ -126,7 +124,7 @@ __u64 traced_numbers[TRACED_WORDS];
 /* Set when tracing ends: from here on no entry is seen, so an exit without one says nothing. */
 __u32 entries_closed;
 
-/* Until then (CLOCK_MONOTONIC), the tasks of an adopted address space wait for its mappings to be gone through. */
+/* Until then (CLOCK_MONOTONIC), tasks of processes that ran before are held: is_held(). */
 __u64 hold_until;
 
 /* Moves with every change of membership in a control group. */

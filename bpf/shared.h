@@ -20,6 +20,20 @@ struct address_range {
 	__u64 end;
 };
 
+#define MAPPING_REQUEST_MOST 256
+
+/* Asks for executable mappings of a process to be told. */
+struct mapping_request {
+	struct address_range ranges[2];	       /* they hold all its executable memory */
+	__u64 addresses[MAPPING_REQUEST_MOST]; /* an address in each mapping; 0: there is none, or it has been told */
+	__u64 key;			       /* under which those told so far are remembered; 0: none is */
+	__u32 left;			       /* how many addresses are not 0 */
+	__u32 is_last;			       /* when these are told, all of the process are */
+	__u32 at_once;			       /* also if what is told cannot be remembered now */
+	__u32 seen;			       /* out: the process is traced, and runs */
+	__u32 changed;			       /* out: mappings have changed, and those told so far are forgotten */
+};
+
 /* Key of the target's names; zeroes behind the name. */
 struct app_name {
 	char name[USC_APP_NAME_BYTES];

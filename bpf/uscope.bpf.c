@@ -180,56 +180,70 @@ int adopt_tasks(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Set before the next one runs: two address ranges that hold all executable memory of a process. */
-struct address_range exec_ranges[2];
+/* Set before the next one runs. */
+struct mapping_request mapping_request;
 
-/*
- * Then, of one process at a time: tells where executable memory lies, as the tracer has read it of /proc. What has been
- * made executable since the hooks were there, its own call has told. The program below waits for the lock of the
- * mappings at each of them where threads map and unmap all the time; from here on their calls change nothing.
- */
-SEC("iter/task")
-int tell_exec_ranges(struct bpf_iter__task *ctx)
+static long on_asked_vma(struct task_struct *task, struct vm_area_struct *vma, struct task_entry **t)
 {
-	struct task_struct *task = ctx->task;
-	struct task_entry *t;
-	__u32 i;
-
-	t = task ? entry_of(task) : 0;
-	if (!t || t->state != USC_TRACED)
-		return 0;
-	for (i = 0; i < 2; i++)
-		widen_exec_range(t->mm, exec_ranges[i].start, exec_ranges[i].end - exec_ranges[i].start);
-	exec_ranges_known(t->mm);
+	if (vma->vm_flags & VM_EXEC)
+		UNPREEMPTED(adopt_mapping(task, *t, vma));
 	return 0;
 }
 
-/* Then, of one process at a time: its executable mappings. */
-SEC("iter/task_vma")
-int adopt_mappings(struct bpf_iter__task_vma *ctx)
+/* One try for one mapping of those that are left. */
+static long tell_mapping(__u32 i, struct task_struct **task)
 {
-	struct vm_area_struct *vma = ctx->vma;
-	struct task_struct *task = ctx->task;
-	const __u32 reader = bpf_get_current_pid_tgid();
-	struct task_entry *t;
+	struct task_entry *t = entry_of(*task);
+	__u64 *address = &mapping_request.addresses[i % MAPPING_REQUEST_MOST];
 
-	if (!task || !vma) {
-		/* A reader that has been given up may end behind the next one. */
-		if (adopted_by != reader)
-			return 0;
-		/* One that is killed while it waits for the lock is shown an end, too. */
-		if (!(this_task()->pending.signal.sig[0] & 1ul << (SIGNAL_KILL - 1)))
-			mappings_known(adopted_mm);
-		adopted_mm = 0;
+	if (!t || !*address)
 		return 0;
+	if (bpf_find_vma(*task, *address, on_asked_vma, &t, 0) != RESULT_EBUSY) {
+		*address = 0;
+		mapping_request.left--;
 	}
-	t = entry_of(task);
-	if (!t || t->state != USC_TRACED || !is_mapping_of(t, vma))
+	return 0;
+}
+
+/*
+ * Then, of one process at a time: where its executable memory lies, and some of its executable mappings, as the tracer
+ * has read both of /proc. What has been made executable since the hooks were there, its own call has told. A mapping is
+ * looked up with one try for the lock, so nothing waits here, and nobody waits for this: the tracer comes again for what
+ * is left. That holds, too, while a call is under way that may change mappings, since then nothing could be remembered;
+ * of those, none begin any more from when the ranges are known, but those that do change them.
+ */
+SEC("iter/task")
+int tell_mappings(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct task_entry *t;
+	__u64 key;
+	__u32 i;
+
+	/* One thread that lives will do. */
+	if (!task || mapping_request.seen || !task->mm)
 		return 0;
-	adopted_by = reader;
-	adopted_mm = t->mm;
-	if (vma->vm_flags & VM_EXEC)
-		UNPREEMPTED(adopt_mapping(task, t, vma));
+	t = entry_of(task);
+	if (!t || t->state != USC_TRACED)
+		return 0;
+	mapping_request.seen = 1;
+	for (i = 0; i < 2; i++)
+		widen_exec_range(t->mm, mapping_request.ranges[i].start,
+				 mapping_request.ranges[i].end - mapping_request.ranges[i].start);
+	exec_ranges_known(t->mm);
+	key = mapping_key(t->mm);
+	if (!mapping_request.at_once) {
+		if (!key)
+			return 0;
+		if (mapping_request.key && mapping_request.key != key) {
+			mapping_request.changed = 1;
+			return 0;
+		}
+		mapping_request.key = key;
+	}
+	bpf_loop(MAPPING_REQUEST_MOST, tell_mapping, &task, 0);
+	if (!mapping_request.left && mapping_request.is_last && key && mapping_key(t->mm) == key)
+		mappings_known(t->mm);
 	return 0;
 }
 

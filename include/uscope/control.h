@@ -37,7 +37,7 @@ struct usc_config {
 	struct usc_query query;	    /* what is summed of them, so that they leave no records; not of signals */
 };
 
-/* How long calls of a process that ran before wait for its mappings to be gone through, at most. */
+/* How long a process that ran before is held at most, until its mappings are known: is_held(). */
 #define USC_HOLD_NS 2500000000ull
 
 struct usc_file_entry {

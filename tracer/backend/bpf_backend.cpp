@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -45,6 +47,7 @@ namespace {
 constexpr std::uint64_t kLongestKeyNs =
     2'000'000'000;  // while another thread holds the lock of this process's mappings
 constexpr std::chrono::microseconds kKeyPause{50};
+constexpr int kMappingAttempts = 20;  // one each millisecond
 
 // A shared mapping of an array map's values.
 class MapMemory {
@@ -88,16 +91,6 @@ bool programs_are_preempted() {
   std::ifstream(path, std::ios::binary).read(names.data(), static_cast<std::streamsize>(names.size()));
   return names.find("class_srcu_fast_notrace_t") != std::string::npos &&
          names.find("bpf_preempt_disable") != std::string::npos;
-}
-
-// For an iterator that says all in the rings.
-void read_to_end(ScoutDesk& desk) {
-  std::array<char, 4096> room{};
-  while (!desk.request().fds.empty()) {
-    const ssize_t got = read(desk.request().fds.front().get(), room.data(), room.size());
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) break;
-  }
-  desk.answer({});
 }
 
 struct RulesLess {
@@ -153,7 +146,8 @@ class BpfBackend : public Backend {
   [[nodiscard]] bool may_fit(const symbolizer::UnwindTable& table) const;
   Result<std::optional<std::uint32_t>> copy_rules(const std::vector<usc_rule>& rules);
   Result<void> wait_for_programs();
-  Result<void> tell_exec_ranges(std::uint32_t pid, const bpf_iter_attach_opts& of_process);
+  void ask_for_ranges(std::span<const AddressRange> mappings);
+  Result<bool> tell_mappings(bpf_link* link, std::span<const AddressRange> some, bool is_last);
   static int on_record(void* self, void* data, std::size_t bytes);
 
   Scouts* scouts_ = nullptr;
@@ -217,9 +211,8 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes, bool has_question)
 void BpfBackend::choose_programs(const usc_config& config) {
   const auto& progs = skeleton_->progs;
   // These run when asked, not at events.
-  for (bpf_program* program :
-       {progs.look_up_own_file, progs.list_open_calls, progs.spare_own_process, progs.adopt_tasks, progs.adopt_mappings,
-        progs.tell_exec_ranges, progs.list_attached_calls})
+  for (bpf_program* program : {progs.look_up_own_file, progs.list_open_calls, progs.spare_own_process,
+                               progs.adopt_tasks, progs.tell_mappings, progs.list_attached_calls})
     bpf_program__set_autoattach(program, false);
   if ((config.target.kinds & USC_TARGET_CGROUP) == 0) bpf_program__set_autoload(progs.on_cgroup_attach, false);
   for (bpf_program* program : {progs.on_signal_sent, progs.on_signal_delivered})
@@ -414,35 +407,59 @@ Result<void> BpfBackend::adopt() {
 }
 
 // What lies between executable mappings counts as executable, but for the largest hole: between program and libraries.
-Result<void> BpfBackend::tell_exec_ranges(std::uint32_t pid, const bpf_iter_attach_opts& of_process) {
-  const std::vector<AddressRange> ranges = ProcessLooks(scouts_).executable_ranges_of(pid);
-  if (ranges.empty()) return {};
+void BpfBackend::ask_for_ranges(std::span<const AddressRange> mappings) {
   std::size_t second = 0;  // the first one behind the hole
-  for (std::size_t i = 1; i < ranges.size(); i++)
-    if (second == 0 || ranges[i].start - ranges[i - 1].end > ranges[second].start - ranges[second - 1].end) second = i;
-  auto& told = skeleton_->bss->exec_ranges;
-  told[0] = {ranges.front().start, ranges[second != 0 ? second - 1 : 0].end};
-  told[1] = {ranges[second].start, ranges.back().end};
-  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.tell_exec_ranges, &of_process));
-  if (!link) return errno == ESRCH ? Result<void>() : errno_error("cannot attach the iterator over a process", errno);
-  return read_iterator(link.get(), 1, [](const char*) {});
+  for (std::size_t i = 1; i < mappings.size(); i++)
+    if (second == 0 || mappings[i].start - mappings[i - 1].end > mappings[second].start - mappings[second - 1].end)
+      second = i;
+  auto& ranges = skeleton_->bss->mapping_request.ranges;
+  ranges[0] = {mappings.front().start, mappings[second != 0 ? second - 1 : 0].end};
+  ranges[1] = {mappings[second].start, mappings.back().end};
+}
+
+// Whether the kernel side knows them now, and may remember them: not if the lock of the mappings was never free when it
+// tried, or if calls that change mappings were under way all the time.
+Result<bool> BpfBackend::tell_mappings(bpf_link* link, std::span<const AddressRange> some, bool is_last) {
+  auto& request = skeleton_->bss->mapping_request;
+  for (std::size_t i = 0; i < MAPPING_REQUEST_MOST; i++) request.addresses[i] = i < some.size() ? some[i].start : 0;
+  request.left = static_cast<__u32>(some.size());
+  request.is_last = static_cast<__u32>(is_last);
+  for (int attempt = 0; attempt < kMappingAttempts && request.left != 0; attempt++) {
+    if (attempt != 0) poll(nullptr, 0, 1);
+    request.seen = 0;
+    request.at_once = static_cast<__u32>(attempt == kMappingAttempts - 1);
+    if (auto done = read_iterator(link, 1, [](const char*) {}); !done) return done.error();
+    if (request.seen == 0) return true;  // it has ended
+    if (request.changed != 0) return false;
+  }
+  return request.left == 0 && request.at_once == 0;
 }
 
 Result<bool> BpfBackend::announce_mappings(std::uint32_t pid) {
+  const auto found = ProcessLooks(scouts_).executable_ranges_of(pid);
+  if (!found) return false;
+  std::span<const AddressRange> left(*found);
+  if (left.empty()) return true;
+  ask_for_ranges(left);
   bpf_iter_link_info info{};
   info.task.pid = pid;
   LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
-  if (auto told = tell_exec_ranges(pid, options); !told) return told.error();
-  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.adopt_mappings, &options));
+  const LinkHandle link(bpf_program__attach_iter(skeleton_->progs.tell_mappings, &options));
   if (!link) {
     if (errno == ESRCH) return true;
-    return errno_error("cannot attach the walk over a process's mappings", errno, bpf_remedy(errno));
+    return errno_error("cannot attach the iterator over a process", errno, bpf_remedy(errno));
   }
-  // It waits for the lock of the process's mappings.
-  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link.get())));
-  if (!iterator) return errno_error("cannot iterate over the mappings of a process", errno);
-  const int fd = iterator.get();
-  return ask(scouts_, pid, read_to_end, {}, std::span(&fd, 1)).has_value();
+  skeleton_->bss->mapping_request.key = 0;
+  skeleton_->bss->mapping_request.changed = 0;
+  bool all_told = true;
+  while (!left.empty()) {
+    const auto some = left.first(std::min<std::size_t>(left.size(), MAPPING_REQUEST_MOST));
+    left = left.subspan(some.size());
+    const auto told = tell_mappings(link.get(), some, left.empty() && all_told);
+    if (!told) return told.error();
+    all_told = all_told && *told;
+  }
+  return all_told;
 }
 
 Result<void> BpfBackend::list_attached_calls(const AttachedHandler& handle) {

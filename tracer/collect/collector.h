@@ -72,6 +72,8 @@ class Collector {
     return !walks_.empty() || (closing_ && !signals_.empty()) || files_.is_opening() ||
            (maker_.is_busy() && !rows_given_up_);
   }
+  // There are processes whose mappings the kernel side has not been told of.
+  [[nodiscard]] bool has_unknown_mappings() const { return !unknown_mappings_.empty(); }
   // Walks could be finished now, but the rings come first.
   [[nodiscard]] bool is_behind() const { return walks_.has_due(); }
   [[nodiscard]] TraceFigures figures() const;

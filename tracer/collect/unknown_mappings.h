@@ -21,6 +21,7 @@ class UnknownMappings {
   // Asks for those whose time has come: at once, and where their mappings were locked, after a rest that doubles. Those
   // for whom this time would be too long have their turn in the next round.
   Result<void> ask(std::uint64_t now_ns);
+  [[nodiscard]] bool empty() const { return asked_.empty(); }
 
  private:
   static constexpr std::uint64_t kFirstRestNs = 20'000'000;

@@ -298,9 +298,15 @@ Result<void> Recording::prepare_target() {
 // Takes in running processes, with the calls that their threads are in.
 Result<void> Recording::adopt() {
   if (auto done = backend_->adopt(); !done) return done;
+  // Until it knows their mappings, the kernel side records no calls of these processes.
+  const std::uint64_t held_until_ns = monotonic_ns() + USC_HOLD_NS;
   // First the processes, then their mappings.
   for (int i = 0; i < 2; i++)
     if (auto seen = collector_->round(); !seen) return seen.error();
+  while (collector_->has_unknown_mappings() && monotonic_ns() < held_until_ns && !end_is_asked_for()) {
+    backend_->wait(kPendingWaitMs);
+    if (auto seen = collector_->round(); !seen) return seen.error();
+  }
   const auto calls = copy_attached_calls(*backend_, scouts_.get(), [this]() -> Result<void> {
     const auto seen = collector_->round();
     return seen ? Result<void>() : seen.error();

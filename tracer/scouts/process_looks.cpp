@@ -298,13 +298,10 @@ std::vector<ExecutableMapping> ProcessLooks::executable_mappings_of(std::uint32_
   return all;
 }
 
-std::vector<AddressRange> ProcessLooks::executable_ranges_of(std::uint32_t pid) {
-  constexpr int kLongestMs = 50;
+std::optional<std::vector<AddressRange>> ProcessLooks::executable_ranges_of(std::uint32_t pid) {
+  const auto answer = ask(scouts_, pid, list_ranges, request_for(pid));
+  if (!answer) return std::nullopt;
   std::vector<AddressRange> all;
-  if (scouts_ != nullptr && scouts_->is_let_be(pid)) return all;
-  const auto answer = scouts_ != nullptr ? scouts_->try_ask(pid, list_ranges, request_for(pid), kLongestMs)
-                                         : ask(nullptr, pid, list_ranges, request_for(pid));
-  if (!answer) return all;
   ScoutReader in(answer->bytes);
   while (!in.empty()) all.push_back(in.get<AddressRange>());
   return all;

@@ -56,8 +56,8 @@ class ProcessLooks final : public PortraitSource {
   std::vector<OpenDescriptor> descriptors_of(std::uint32_t pid) override;
   trace::ProcessNames names_of(std::uint32_t pid);
   std::vector<ExecutableMapping> executable_mappings_of(std::uint32_t pid);
-  // Nothing depends on it: waits for an instant, and counts no process that did not answer.
-  std::vector<AddressRange> executable_ranges_of(std::uint32_t pid);
+  // Nothing: no answer.
+  std::optional<std::vector<AddressRange>> executable_ranges_of(std::uint32_t pid);
   // Calls the function of library_search.h. `pid`: the process that needs these files and may block this.
   std::vector<std::string> asked_for(std::uint32_t pid, const symbolizer::ElfFacts& facts, const std::string& path);
 

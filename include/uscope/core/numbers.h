@@ -39,8 +39,9 @@ enum {
 	I386_seccomp = 354,
 };
 
-/* Results that the kernel keeps to itself, and what of asm-generic/errno.h is needed here. */
+/* Results that the kernel keeps to itself, and the errors of asm-generic/errno-base.h that are needed here. */
 #define RESULT_EINTR (-4)
+#define RESULT_EBUSY (-16)
 #define RESULT_ERESTARTSYS (-512)
 #define RESULT_ERESTART_RESTARTBLOCK (-516)
 #define NO_NUMBER ~0u

@@ -80,7 +80,7 @@ static void close_stretch(void);
 static bool same_pages(const char *a, const char *b);
 static void keep_page(char *to, const char *from);
 
-/* Calls back with the current task's mapping that holds an address; -16 (EBUSY) where mappings are locked. */
+/* Calls back with the current task's mapping that holds an address; RESULT_EBUSY where mappings are locked. */
 /* static long with_vma(__u64 address, callback, void *context); a macro, for the callback's type */
 
 /*

@@ -49,7 +49,7 @@
 #define TASK_ENDED 128	   /* its end has been announced */
 #define TASK_MAKING 256	   /* in a call that counts in mm_slot.making */
 #define TASK_MAPS_DATA 512 /* in a call that maps data at an address that the kernel chooses */
-#define TASK_HELD 1024	   /* its calls are not recorded as long as its mappings are being gone through: is_held() */
+#define TASK_HELD 1024	   /* its calls are not recorded until its mappings are known: is_held() */
 
 /* task_entry.state while one processor is deciding it; the others are enum usc_process_state */
 #define STATE_DECIDING 3
@@ -104,7 +104,7 @@ struct mm_slot {
 	__u32 made;	   /* as `generation`, but only for calls that may make something executable */
 	__u32 making;	   /* those under way */
 	__u32 unannounced; /* serial of the address space that is still to be gone through; ~0: of several */
-	__u32 held;	   /* serial of the address space whose mappings have not been gone through: is_held() */
+	__u32 held;	   /* number of the address space whose mappings are not known yet: is_held() */
 	struct exec_range low;
 	struct exec_range high;
 };

@@ -108,7 +108,7 @@ struct usc_vector {
 	__u64 length[USC_VECTOR_LENGTHS]; /* of the first buffers, as the program says; 0 of those that there are not */
 };
 
-/* What an argument of a call points to; the call is known by head.task and entry_ns. No NUL. */
+/* What an argument of a call points to; the call is known by head.task and entry_ns, which is head.time, too. No NUL. */
 struct usc_string {
 	struct usc_record head;
 	__u64 entry_ns;
@@ -141,9 +141,9 @@ enum usc_futex_key {
 #define USC_FUTEX_SHARERS_UNKNOWN 0xffffffffu
 
 /*
- * A futex call; it is known by head.task and entry_ns. A wait always has one, made at its entry; a wake where the
- * address may be shared between processes. Memory around the address follows at words: what of `address` −
- * USC_FUTEX_BEFORE on could be read.
+ * A futex call; it is known by head.task and entry_ns, which is head.time, too, where the kernel side made the record.
+ * A wait always has one, made at its entry; a wake where the address may be shared between processes. Memory around the
+ * address follows at words: what of `address` − USC_FUTEX_BEFORE on could be read.
  */
 struct usc_futex {
 	struct usc_record head;

@@ -155,7 +155,7 @@ USC_SUBPROGRAM int take_futex(struct task_entry *t)
 	bytes = futex->bytes;
 	if (bytes > USC_FUTEX_WORDS)
 		return 0;
-	if (send_record(&futex->head, USC_RECORD_FUTEX, sizeof(*futex) + bytes, t->call_serial, now_ns(), false))
+	if (send_record(&futex->head, USC_RECORD_FUTEX, sizeof(*futex) + bytes, t->call_serial, t->entry_ns, false))
 		count_loss(cpu, USC_LOSS_RING_FULL_STRING, t->process);
 	return 0;
 }

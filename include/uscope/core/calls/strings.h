@@ -375,8 +375,8 @@ USC_SUBPROGRAM int take_string(struct task_entry *t, __u32 arg, __u32 kind, __u3
 	__asm__ volatile("" : "+r"(bytes));
 	if (bytes > STRING_BYTES_MOST)
 		return 0;
-	if (send_record(&room->string.head, USC_RECORD_STRING, sizeof(room->string) + bytes, t->call_serial, now_ns(),
-			false))
+	if (send_record(&room->string.head, USC_RECORD_STRING, sizeof(room->string) + bytes, t->call_serial,
+			t->entry_ns, false))
 		count_loss(cpu, usc_string_is_on_demand(kind) ? USC_LOSS_RING_FULL_CONTENT : USC_LOSS_RING_FULL_STRING,
 			   t->process);
 	return 0;

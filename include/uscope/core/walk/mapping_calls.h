@@ -182,26 +182,20 @@ static __noinline int mapping_call_unseen(struct task_entry *t)
 
 /*
  * A call that was under way when its task was adopted: where it made something executable, and when, is not known. Other
- * threads, and processes that share the memory, may have been adopted before.
+ * threads, and processes that share the memory, may have been adopted before. Of mremap, what lies at the old address now
+ * says nothing.
  */
 static __noinline int attached_mapping_call(struct task_entry *t)
 {
+	int change;
+
 	if (!t)
 		return 0;
-	if (t->abi == USC_ABI_I386 ? is_i386_mapping_call(t->nr) : may_change_mappings(t->nr))
-		mappings_expire(t->mm);
-	if (t->nr == NR_munmap)
+	change = t->abi != USC_ABI_I386 && t->nr == NR_mremap ? CHANGES_MAKE : change_by_call(t);
+	if (change == CHANGES_NOTHING)
 		return 0;
-	if (t->abi == USC_ABI_I386) {
-		if (!is_i386_mapping_call(t->nr))
-			return 0;
-	} else if (t->nr == NR_mmap || t->nr == NR_mprotect || t->nr == NR_pkey_mprotect) {
-		if (!makes_executable(t->args[2]))
-			return 0;
-	} else if (!may_change_mappings(t->nr)) {
-		return 0;
-	}
-	return widen_exec_range(t->mm, 0, ~0ull);
+	mappings_expire(t->mm);
+	return change == CHANGES_MAKE ? widen_exec_range(t->mm, 0, ~0ull) : 0;
 }
 
 #endif

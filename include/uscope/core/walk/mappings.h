@@ -12,6 +12,7 @@
 #ifndef USCOPE_CORE_MAPPINGS_H
 #define USCOPE_CORE_MAPPINGS_H
 
+#include "uscope/core/numbers.h"
 #include "uscope/core/port.h"
 
 enum found_status { FOUND_NONE, FOUND, FOUND_BUSY, FOUND_LOST };
@@ -164,9 +165,9 @@ static __noinline int mappings_known(__u32 mm)
 }
 
 /*
- * Are the mappings of a task with TASK_HELD still being gone through? Until then its calls are as those before the trace:
- * a walk would find nothing that is known, each thread would try for the lock of the mappings, and where others hold it
- * most of the time, each call would send a copy of its stack. Not for longer than hold_until.
+ * Are the mappings of a task with TASK_HELD not known yet? Until then its calls are as those before the trace: a walk
+ * would find nothing that is known, each thread would try for the lock of the mappings, and where others hold it most of
+ * the time, each call would send a copy of its stack. Not for longer than hold_until.
  */
 static __noinline int is_held(struct task_entry *t)
 {
@@ -531,7 +532,7 @@ static __always_inline void find_mapping(struct found *found)
 	if (cpu)
 		cpu->stats.mapping_lookups++;
 	error = with_vma(found->address, on_vma, found);
-	if (error == -16) /* EBUSY */
+	if (error == RESULT_EBUSY)
 		found->status = FOUND_BUSY;
 }
 
