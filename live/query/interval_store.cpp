@@ -241,8 +241,13 @@ Result<void> IntervalStore::close_first(bool last) {
     for (std::size_t row = 0; row < numbers.size(); row++)
       if (numbers[row] == events)
         if (auto done = put_event(event_of(closed.rows.key(row), plan_.keys, events++)); !done) return done;
-    for (const usc_event& event : interval.whole)
+    const bool has_times = (plan_.program.reads & (1U << USC_QUERY_TIME | 1U << USC_QUERY_TOOK)) != 0;
+    std::uint64_t behind_rows = events;
+    for (usc_event& event : interval.whole) {
+      // Where no clock was read, times are numbers of each task, among those that the rows' events have.
+      if (!has_times) event.entry_ns = event.head.time = ++behind_rows;
       if (auto done = put_event(event); !done) return done;
+    }
   }
   if (auto done = definitions_.write(**trace, interval.stacks); !done) return done;
   closed.facts.from_ns = interval.from_ns;

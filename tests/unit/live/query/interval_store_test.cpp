@@ -324,6 +324,34 @@ TEST_F(IntervalStoreTest, AnEventBeyondSixtyFourBitsIsARowByItself) {
             "read|2|real|16\n");
 }
 
+// A question that names no time has none read: then events have small numbers for times, as those of rows.
+TEST_F(IntervalStoreTest, WholeEventsWithoutTimesComeBehindThoseOfRows) {
+  plan_.way = Way::kSums;
+  plan_.program = results_by_kind();
+  usc_query& program = plan_.program;  // the measure is result + result
+  program.insn[program.length - 1] = {USC_QUERY_ADD, 2, 2, 2, 0, 0};
+  program.insn[program.length++] = {USC_QUERY_MEASURE, 0, 2, 0, 0, 0};
+  program.reads = usc_query_reads(&program);
+  plan_.keys = {{Key::kSource, ""}, {Key::kKind, ""}, {Key::kAbi, ""}};
+  plan_.measures = {"result + result"};
+  plan_.whole =
+      "SELECT 1 AS n, (result + result) IS NOT NULL AS c0, result + result AS s0, result + result AS mn0, "
+      "result + result AS mx0, kind, class FROM v_event";
+  begin(kSecond, false);
+  std::uint64_t number = 0;
+  for (const std::uint32_t kind : {0, 1, 2, 3})
+    for (const std::int64_t result : {std::int64_t{8}, std::numeric_limits<std::int64_t>::max()}) {
+      number++;
+      auto some = call(number, number);
+      reinterpret_cast<usc_event&>(some.head()).kind = kind;
+      reinterpret_cast<usc_event&>(some.head()).result = result;
+      put(std::move(some));
+    }
+  rounds(kBegin + kSecond);
+  EXPECT_EQ(ask(closed_[0], "SELECT kind, sum(n), sum(typeof(s0) = 'real'), min(mn0) FROM partial GROUP BY kind"),
+            "close|2|1|16\nopen|2|1|16\nread|2|1|16\nwrite|2|1|16\n");
+}
+
 // But not those of calls that are under way, nor those that the kernel side told of since it was asked.
 TEST_F(IntervalStoreTest, StacksThatNoEventCanNameAreForgotten) {
   begin(kSecond, true, 0, 2);
