@@ -1,39 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The BPF backend: loads the programs with maps sized for this machine, reads the per-CPU rings, fills the row tables
-// through shared mappings. Nothing is pinned: when this process ends, in whatever way, the kernel drops links, programs
-// and maps.
+// The BPF backend: loads the programs with maps sized for this machine, reads the per-CPU rings. Nothing is pinned:
+// when this process ends, in whatever way, the kernel drops links, programs and maps.
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <system_error>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 
 #include "support/clock.h"
 #include "support/unique_fd.h"
-#include "symbolizer/rows/row_builder.h"
 #include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_handles.h"
-#include "tracer/backend/free_ranges.h"
+#include "tracer/backend/bpf_map_memory.h"
+#include "tracer/backend/bpf_rows.h"
 #include "tracer/backend/load_failure.h"
 #include "tracer/backend/program_check.h"
 #include "tracer/backend/ring_limits.h"
@@ -48,32 +43,6 @@ constexpr std::uint64_t kLongestKeyNs =
     2'000'000'000;  // while another thread holds the lock of this process's mappings
 constexpr std::chrono::microseconds kKeyPause{50};
 constexpr int kMappingAttempts = 20;  // one each millisecond
-
-// A shared mapping of an array map's values.
-class MapMemory {
- public:
-  MapMemory() = default;
-  MapMemory(const MapMemory&) = delete;
-  MapMemory& operator=(const MapMemory&) = delete;
-  ~MapMemory() {
-    if (data_ != nullptr) munmap(data_, bytes_);
-  }
-  Result<void> open(int map_fd, std::size_t bytes, const char* name) {
-    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
-    if (data == MAP_FAILED) return errno_error(std::string("cannot map the BPF map ") + name, errno);
-    data_ = data;
-    bytes_ = bytes;
-    return {};
-  }
-  template <typename T>
-  T* as() {
-    return static_cast<T*>(data_);
-  }
-
- private:
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 // May the kernel preempt programs at tracepoints (bpf/preemption.h)? Its tracepoints are then guarded by a kind of SRCU
 // whose guard's type did not exist before. True only where perf's system call events can be had instead.
@@ -92,13 +61,6 @@ bool programs_are_preempted() {
   return names.find("class_srcu_fast_notrace_t") != std::string::npos &&
          names.find("bpf_preempt_disable") != std::string::npos;
 }
-
-struct RulesLess {
-  bool operator()(const std::vector<usc_rule>& a, const std::vector<usc_rule>& b) const {
-    return a.size() != b.size() ? a.size() < b.size()
-                                : std::memcmp(a.data(), b.data(), a.size() * sizeof(usc_rule)) < 0;
-  }
-};
 
 class BpfBackend : public Backend {
  public:
@@ -120,11 +82,16 @@ class BpfBackend : public Backend {
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return epoll_.get(); }
   Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
-  Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
-                               std::uint32_t classes) override;
-  Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) override;
+  Result<Publish> publish_rows(trace::FileId file, const BpfRows::Table& table, std::uint32_t classes) override {
+    return rows_.publish(file, table, classes);
+  }
+  Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) override {
+    return rows_.publish_state(file, state, classes);
+  }
   [[nodiscard]] bool can_withdraw_rows() const override { return true; }
-  Result<void> withdraw_rows(std::span<const trace::FileId> files) override;
+  Result<void> withdraw_rows(std::span<const trace::FileId> files) override {
+    return rows_.withdraw(files, [this] { return wait_for_programs(); });
+  }
   Result<void> take_sums(const SumHandler& handle) override;
   Result<usc_file_key> own_file_key(const void* address) override;
   Result<trace::FileId> reserve_file(const usc_file_key& key) override;
@@ -139,12 +106,6 @@ class BpfBackend : public Backend {
   std::uint64_t missed_probes();
   // What a BPF iterator writes, in pieces of `item` bytes.
   static Result<void> read_iterator(bpf_link* link, std::size_t item, const std::function<void(const char*)>& handle);
-  Result<void> put_file(trace::FileId file, const usc_file_entry& entry);
-  // Nothing: there is no room.
-  Result<std::optional<usc_file_rows>> copy_rows(const symbolizer::UnwindTable& table);
-  // In maps that hold nothing but shared rules.
-  [[nodiscard]] bool may_fit(const symbolizer::UnwindTable& table) const;
-  Result<std::optional<std::uint32_t>> copy_rules(const std::vector<usc_rule>& rules);
   Result<void> wait_for_programs();
   void ask_for_ranges(std::span<const AddressRange> mappings);
   Result<bool> tell_mappings(bpf_link* link, std::span<const AddressRange> some, bool is_last);
@@ -164,25 +125,7 @@ class BpfBackend : public Backend {
   std::uint32_t batch_ = 0;          // records of the ring at hand
   std::uint64_t batch_bytes_ = 0;    // with their heads in it
   MapMemory sums_;                   // of a question: two tables for each CPU
-  MapMemory rows_;
-  MapMemory index_;
-  FreeRanges free_rows_;
-  FreeRanges free_index_;
-  // Rules keep their places, since cached rows name them by number (struct row_slot): the start of each table's.
-  std::map<std::vector<usc_rule>, std::uint32_t, RulesLess> rule_bases_;
-  std::uint32_t rules_used_ = 0;
-  struct Published {
-    usc_file_rows place{};
-    std::uint32_t index_count = 0;
-    std::uint32_t files = 0;  // that have these rows
-  };
-  using Table = std::shared_ptr<const symbolizer::UnwindTable>;
-  struct OfFile {
-    Table table;
-    std::uint32_t classes = 0;
-  };
-  std::map<Table, Published> published_;
-  std::unordered_map<trace::FileId, OfFile> tables_;
+  BpfRows rows_;
   const RecordHandler* handler_ = nullptr;
 };
 
@@ -203,8 +146,6 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes, bool has_question)
   bpf_map__set_max_entries(maps.rows, sizes.rows);
   bpf_map__set_max_entries(maps.row_index, sizes.index_entries / 2);
   bpf_map__set_max_entries(maps.rules, sizes.rules);
-  free_rows_ = FreeRanges(sizes.rows);
-  free_index_ = FreeRanges(sizes.index_entries);
   return {};
 }
 
@@ -248,13 +189,7 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   const_cast<__u64&>(skeleton_->rodata->pid_namespace_ino) = pid_namespace.st_ino;
   if (const int error = uscope_bpf__load(skeleton_.get()); error != 0)
     return load_failure(-error, libbpf_log(), bpf_checks(this_host()));
-  if (auto opened = rows_.open(bpf_map__fd(skeleton_->maps.rows), std::size_t{sizes.rows} * sizeof(usc_row), "rows");
-      !opened)
-    return opened;
-  if (auto opened = index_.open(bpf_map__fd(skeleton_->maps.row_index),
-                                std::size_t{sizes.index_entries} * sizeof(__u32), "row_index");
-      !opened)
-    return opened;
+  if (auto opened = rows_.open(*skeleton_, sizes); !opened) return opened;
   if (has_question_) {
     const std::size_t tables = std::size_t{cpus_} * 2;
     const int fd = bpf_map__fd(skeleton_->maps.query_rows);
@@ -481,82 +416,6 @@ Result<trace::StackId> BpfBackend::resend_stacks() {
   return first;
 }
 
-Result<void> BpfBackend::put_file(trace::FileId file, const usc_file_entry& entry) {
-  const std::uint32_t serial = file.value();
-  if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.files), &serial, &entry, BPF_ANY) != 0)
-    return errno_error(fmt::format("cannot publish file {} to the BPF programs", serial), errno);
-  return {};
-}
-
-// A table that is published again finds its rules where they were.
-Result<std::optional<std::uint32_t>> BpfBackend::copy_rules(const std::vector<usc_rule>& rules) {
-  if (const auto known = rule_bases_.find(rules); known != rule_bases_.end()) return std::optional(known->second);
-  const auto count = static_cast<std::uint32_t>(rules.size());
-  if (count > sizes_.rules - rules_used_) return std::optional<std::uint32_t>();
-  for (std::uint32_t i = 0; i < count; i++) {
-    const std::uint32_t number = rules_used_ + i;
-    if (bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rules), &number, &rules[i], BPF_ANY) != 0)
-      return errno_error("cannot publish unwind rules to the BPF programs", errno);
-  }
-  const std::uint32_t base = std::exchange(rules_used_, rules_used_ + count);
-  rule_bases_.emplace(rules, base);
-  return std::optional(base);
-}
-
-Result<std::optional<usc_file_rows>> BpfBackend::copy_rows(const symbolizer::UnwindTable& table) {
-  const auto rows = static_cast<std::uint32_t>(table.rows.size());
-  const auto entries = static_cast<std::uint32_t>(table.index.size());
-  const auto row_base = free_rows_.take(rows);
-  const auto index_base = row_base ? free_index_.take(entries) : std::nullopt;
-  auto rule_base = index_base ? copy_rules(table.rules) : Result(std::optional<std::uint32_t>());
-  if (!rule_base || !*rule_base) {
-    if (row_base) free_rows_.give_back(*row_base, rows);
-    if (index_base) free_index_.give_back(*index_base, entries);
-    if (!rule_base) return rule_base.error();
-    return std::optional<usc_file_rows>();
-  }
-  std::copy(table.rows.begin(), table.rows.end(), rows_.as<usc_row>() + *row_base);
-  std::copy(table.index.begin(), table.index.end(), index_.as<__u32>() + *index_base);
-  return std::optional(usc_file_rows{.row_base = *row_base,
-                                     .row_count = rows,
-                                     .index_base = *index_base,
-                                     .rule_base = **rule_base,
-                                     .rule_count = static_cast<__u32>(table.rules.size()),
-                                     .text_start = table.text_start,
-                                     .text_end = table.text_end,
-                                     .pad = 0});
-}
-
-bool BpfBackend::may_fit(const symbolizer::UnwindTable& table) const {
-  return table.rows.size() <= sizes_.rows && table.index.size() <= sizes_.index_entries &&
-         (rule_bases_.count(table.rules) != 0 || table.rules.size() <= sizes_.rules - rules_used_);
-}
-
-Result<Publish> BpfBackend::publish_rows(trace::FileId file,
-                                         const std::shared_ptr<const symbolizer::UnwindTable>& table,
-                                         std::uint32_t classes) {
-  auto published = published_.find(table);
-  if (published == published_.end()) {
-    const auto place = copy_rows(*table);
-    if (!place) return place.error();
-    if (!*place) return may_fit(*table) ? Publish::kNoRoom : Publish::kNever;
-    const auto entries = static_cast<std::uint32_t>(table->index.size());
-    published = published_.emplace(table, Published{**place, entries, 0}).first;
-  }
-  published->second.files++;
-  tables_[file] = {table, classes};
-  usc_file_entry entry{};
-  entry.rows = published->second.place;
-  entry.classes = classes;
-  entry.state = USC_FILE_PENDING;
-  if (auto put = put_file(file, entry); !put) return put.error();
-  // An array value is copied word by word: its state may only say READY when all the rest is there.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  entry.state = USC_FILE_READY;
-  if (auto put = put_file(file, entry); !put) return put.error();
-  return Publish::kDone;
-}
-
 // The kernel lets an update of a map of maps return only when no program runs any more that began before it.
 Result<void> BpfBackend::wait_for_programs() {
   const __u32 cpu = 0;
@@ -580,39 +439,6 @@ Result<void> BpfBackend::take_sums(const SumHandler& handle) {
     }
   }
   return {};
-}
-
-Result<void> BpfBackend::withdraw_rows(std::span<const trace::FileId> files) {
-  for (const trace::FileId file : files) {
-    const auto table = tables_.find(file);
-    if (table == tables_.end()) continue;
-    // A walk may be reading the entry: nothing but its state changes.
-    usc_file_entry entry{};
-    entry.rows = published_.at(table->second.table).place;
-    entry.classes = table->second.classes;
-    entry.state = USC_FILE_USER_ONLY;
-    if (auto put = put_file(file, entry); !put) return put;
-  }
-  if (auto waited = wait_for_programs(); !waited) return waited;
-  for (const trace::FileId file : files) {
-    const auto table = tables_.find(file);
-    if (table == tables_.end()) continue;
-    const auto published = published_.find(table->second.table);
-    tables_.erase(table);
-    if (--published->second.files != 0) continue;
-    free_rows_.give_back(published->second.place.row_base, published->second.place.row_count);
-    free_index_.give_back(published->second.place.index_base, published->second.index_count);
-    published_.erase(published);
-  }
-  return {};
-}
-
-Result<void> BpfBackend::publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) {
-  usc_file_entry entry{};
-  entry.classes = classes;
-  if (auto put = put_file(file, entry); !put) return put;
-  entry.state = state;
-  return put_file(file, entry);
 }
 
 // A program cannot wait for the lock of this process's mappings. A thread of it that holds the lock may itself wait for
