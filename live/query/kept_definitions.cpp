@@ -37,9 +37,11 @@ bool KeptDefinitions::take(const usc_record& record) {
     }
     case USC_RECORD_TASK: {
       const auto& start = as<usc_task>(record);
-      Task& known = tasks_[task];
-      known = {bytes_of(record),      {}, {}, trace::ProcessId(start.process), trace::ImageId(start.image),
-               trace::MmId(start.mm), 0};
+      Task& known = tasks_[task];  // its name or end may have come first, from another processor's ring
+      known.start = bytes_of(record);
+      known.process = trace::ProcessId(start.process);
+      known.inherited = trace::ImageId(start.image);
+      known.mm = trace::MmId(start.mm);
       return true;
     }
     case USC_RECORD_TASK_NAME:

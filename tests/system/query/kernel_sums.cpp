@@ -39,7 +39,10 @@ constexpr std::int64_t kLargest = INT64_MAX;
 
 // Calls whose arguments the kernel refuses or does not look at.
 int make_calls() {
-  for (long fd = 0; fd < kClosed; fd++) syscall(SYS_close, 100'000 + fd % (kClosed / 2));
+  for (long fd = 0; fd < kClosed; fd++) {
+    syscall(SYS_close, 100'000 + fd % (kClosed / 2));
+    if (fd % (kClosed / 5) == 0) usleep(30'000);  // time for whoever asks the kernel side meanwhile
+  }
   for (long i = 0; i < 1000; i++) syscall(SYS_getppid, i % 7, kLargest - i, -i, i % 3 - 1);
   for (long i = 0; i < 10; i++) syscall(SYS_getsid, i % 2 != 0 ? -1 : 0);
   return 0;
@@ -281,11 +284,17 @@ TEST_F(KernelSums, StacksAreToldAnewWhereThatIsAskedFor) {
     EXPECT_GE(calls, static_cast<std::uint64_t>(kClosed));
     return seen;
   };
-  StackNumbers stacks;
-  const std::set<std::int64_t> seen = stacks_of_calls(&stacks);
-  EXPECT_GT(stacks.times, 1U);
-  EXPECT_GT(seen.size(), stacks_of_calls(nullptr).size());
-  EXPECT_TRUE(std::includes(stacks.told.begin(), stacks.told.end(), seen.begin(), seen.end()));
+  // A number for each processor; how often the kernel side is asked while the calls are made depends on the machine.
+  const std::size_t once = stacks_of_calls(nullptr).size();
+  std::size_t most = 0;
+  for (int attempt = 0; attempt < 10 && most <= once; attempt++) {
+    StackNumbers stacks;
+    const std::set<std::int64_t> seen = stacks_of_calls(&stacks);
+    EXPECT_GT(stacks.times, 1U);
+    EXPECT_TRUE(std::includes(stacks.told.begin(), stacks.told.end(), seen.begin(), seen.end()));
+    most = std::max(most, seen.size());
+  }
+  EXPECT_GT(most, once);
 }
 
 TEST_F(KernelSums, AQuestionThatCannotBeRunIsRefused) {
