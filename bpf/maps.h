@@ -100,6 +100,9 @@ struct usc_query query; /* config.query, likewise */
 /* Which of a processor's two tables of rows the programs fill; the tracer reads the other one. */
 __u32 query_turn;
 
+/* The first stack that may still be named. */
+__u32 first_stack;
+
 /* The tracer's pid namespace: the pid it knows the command by is of that one. */
 const volatile __u64 pid_namespace_dev, pid_namespace_ino;
 

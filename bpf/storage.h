@@ -113,6 +113,11 @@ static __always_inline __u32 query_turn_now(void)
 	return *(volatile __u32 *)&query_turn & 1;
 }
 
+static __always_inline __u32 first_stack_now(void)
+{
+	return *(volatile __u32 *)&first_stack;
+}
+
 static __always_inline void *tables_of(__u32 file)
 {
 	return 0; /* one table for all */

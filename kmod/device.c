@@ -276,6 +276,15 @@ static int reserve_stack(struct usc_device_stack *request)
 	return 0;
 }
 
+/* When this returns, the hooks that began before have ended: calls that begin later name no older stack. */
+static int resend_stacks(struct usc_device_stack *request)
+{
+	reserve_stack(request);
+	WRITE_ONCE(usc.first_stack, request->stack);
+	synchronize_rcu();
+	return 0;
+}
+
 static int give_stats(struct usc_device_stats *request)
 {
 	if (request->cpu >= usc.cpu_count)
@@ -389,6 +398,8 @@ static int answer(unsigned int command, union request *r)
 		return give_attached(&r->attached);
 	case USC_DEVICE_STACK:
 		return reserve_stack(&r->stack);
+	case USC_DEVICE_RESEND:
+		return resend_stacks(&r->stack);
 	case USC_DEVICE_ATTACH:
 		return attach();
 	case USC_DEVICE_CLOSE_ENTRIES:

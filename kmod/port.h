@@ -138,6 +138,11 @@ static __always_inline __u32 query_turn_now(void)
 	return READ_ONCE(usc.query_turn);
 }
 
+static __always_inline __u32 first_stack_now(void)
+{
+	return READ_ONCE(usc.first_stack);
+}
+
 static __always_inline void *tables_of(__u32 file)
 {
 	return usc.file_tables[file];

@@ -107,7 +107,8 @@ struct usc_session {
 	u32 last_task, last_process, last_image, last_stack;
 	u32 last_file;
 	u32 last_place;
-	u32 query_turn; /* which of a processor's two tables of rows is filled */
+	u32 first_stack; /* that may still be named */
+	u32 query_turn;	 /* which of a processor's two tables of rows is filled */
 	/* From here on: as long as the module is loaded. */
 	raw_spinlock_t lock;
 	wait_queue_head_t readers;

@@ -133,7 +133,7 @@ Result<LoadSummary> Loader::run() {
        {&Loader::write_processes, &Loader::write_threads, &Loader::write_images, &Loader::write_unwind_tables})
     if (auto done = (this->*step)(); !done) return done.error();
   if (auto done = write_frames_and_events(); !done) return done.error();
-  if (auto done = database_.commit(); !done) return done.error();
+  if (auto done = database_.commit(options_.indices); !done) return done.error();
   progress(1);
   return summary_;
 }

@@ -141,6 +141,8 @@ class LiveQuery : public tracer::RecordObserver {
     hooks.wants_losses = [this] { return store_.wants_losses(); };
     hooks.wants_sums = [this] { return store_.wants_sums(); };
     hooks.sums_are_told = [this] { store_.sums_are_told(); };
+    hooks.wants_stacks = [this] { return store_.wants_stacks(); };
+    hooks.stacks_from = [this](trace::StackId first) { store_.stacks_from(first); };
     recorder.sink = &store_;
     const auto outcome = tracer::record(recorder, hooks, nullptr);
     const bool ended = outcome && outcome->exec_errno == 0;

@@ -32,7 +32,7 @@
 
 #define USC_DEVICE_NAME "uscope"
 #define USC_DEVICE_PATH "/dev/uscope"
-#define USC_DEVICE_ABI 8 /* moves with every change of this file */
+#define USC_DEVICE_ABI 9 /* moves with every change of this file */
 
 /* What START accepts. */
 #define USC_DEVICE_RING_MIN (1u << 16)
@@ -141,7 +141,8 @@ struct usc_device_attached {
 
 #define USC_DEVICE_ATTACHED_MAX 65536
 
-/* A stack id that no stack of the kernel's will have. */
+/* A stack id that no stack of the kernel's will have. RESEND: from now on, calls that begin name no smaller one, either;
+ * stacks that were sent before are sent anew where they come again. */
 struct usc_device_stack {
 	__u32 size;
 	__u32 stack; /* out */
@@ -214,6 +215,7 @@ struct usc_device_rows {
 #define USC_DEVICE_ATTACHED _IOWR('u', 0x80, struct usc_device_attached)
 #define USC_DEVICE_STACK _IOWR('u', 0x81, struct usc_device_stack)
 #define USC_DEVICE_ROWS _IOWR('u', 0x82, struct usc_device_rows)
+#define USC_DEVICE_RESEND _IOWR('u', 0x83, struct usc_device_stack)
 
 /* The phases of an open descriptor, in their order. */
 #define USC_PHASE_OPENED 1  /* nothing has been asked for yet */
@@ -242,6 +244,7 @@ struct usc_device_rows {
 	X(USC_DEVICE_ATTACHED, USC_PHASE_TRACING)                                                                      \
 	X(USC_DEVICE_OPEN_CALLS, USC_PHASES_HOOKED)                                                                    \
 	X(USC_DEVICE_STACK, USC_PHASES_STARTED)                                                                        \
+	X(USC_DEVICE_RESEND, USC_PHASES_STARTED)                                                                       \
 	X(USC_DEVICE_CLOSE_ENTRIES, USC_PHASE_TRACING)                                                                 \
 	X(USC_DEVICE_DETACH, USC_PHASES_HOOKED)                                                                        \
 	X(USC_DEVICE_ROWS, USC_PHASES_STARTED)                                                                         \

@@ -15,8 +15,9 @@
 #define USC_QUERY_VERSION 1 /* moves when an instruction or a number in it gets another meaning; not with new ones */
 #define USC_QUERY_MOST 64   /* instructions */
 #define USC_QUERY_REGISTERS 16
-#define USC_QUERY_ROWS 4096 /* of each of a processor's two tables; a power of two */
-#define USC_QUESTION 2	    /* core/slots.def: for each processor, where there is a question */
+#define USC_QUERY_ROWS 4096 /* room for so many in each of a processor's two tables; a power of two */
+#define USC_QUERY_ROWS_LEAST 8
+#define USC_QUESTION 2 /* core/slots.def: for each processor, where there is a question */
 
 /* What an instruction does; `d` is a register, `a` and `b` are operands: registers, or the two below. Numbers are never
  * used again. */
@@ -91,7 +92,8 @@ struct usc_query_insn {
 /* All zeroes: there is none, and events are recorded one by one. */
 struct usc_query {
 	__u32 version; /* USC_QUERY_VERSION */
-	__u32 length;  /* instructions; 1 … USC_QUERY_MOST */
+	__u16 length;  /* instructions; 1 … USC_QUERY_MOST */
+	__u16 rows;    /* of a table that are used: a power of two, USC_QUERY_ROWS_LEAST … USC_QUERY_ROWS */
 	__u16 keys;    /* words of a key; 0 … USC_QUERY_KEYS */
 	__u16 measures;
 	__u32 reads; /* fields that instructions read, as bits: nothing is found out of the others (usc_query_reads) */
@@ -124,6 +126,7 @@ enum usc_query_end { USC_QUERY_REFUSED, USC_QUERY_GIVEN, USC_QUERY_WHOLE };
 	X(UNKNOWN, "its version is unknown")                                                                           \
 	X(EMPTY, "it has a version and no instructions")                                                               \
 	X(LENGTH, "it has too many instructions, key words or measures")                                               \
+	X(ROWS, "its tables cannot have so many rows")                                                                 \
 	X(OP, "the instruction is unknown")                                                                            \
 	X(REGISTER, "the register is unknown")                                                                         \
 	X(FIELD, "the field is unknown")                                                                               \
@@ -218,13 +221,16 @@ USC_INLINE enum usc_query_error usc_query_check(const struct usc_query *query, _
 {
 	*at = 0;
 	if (!query->version && !query->length)
-		return query->keys || query->measures || query->reads ? USC_QUERY_BAD_RESERVED : USC_QUERY_BAD_SOUND;
+		return query->keys || query->measures || query->reads || query->rows ? USC_QUERY_BAD_RESERVED
+										     : USC_QUERY_BAD_SOUND;
 	if (query->version != USC_QUERY_VERSION)
 		return USC_QUERY_BAD_UNKNOWN;
 	if (!query->length)
 		return USC_QUERY_BAD_EMPTY;
 	if (query->length > USC_QUERY_MOST || query->keys > USC_QUERY_KEYS || query->measures > USC_QUERY_MEASURES)
 		return USC_QUERY_BAD_LENGTH;
+	if (query->rows < USC_QUERY_ROWS_LEAST || query->rows > USC_QUERY_ROWS || query->rows & (query->rows - 1))
+		return USC_QUERY_BAD_ROWS;
 	for (; *at < query->length; ++*at) {
 		enum usc_query_error error = usc_query_insn_check(query, &query->insn[*at]);
 

@@ -36,10 +36,10 @@ struct Head {
   std::uint32_t copied = 0;
   std::uint32_t failed = 0;
   IntervalFacts facts{};
-  std::uint64_t rows = 0;
+  std::uint64_t row_bytes = 0;
   std::uint64_t bytes = 0;
 };
-static_assert(std::is_trivially_copyable_v<Head> && std::is_trivially_copyable_v<PartialRow>);
+static_assert(std::is_trivially_copyable_v<Head>);
 
 std::vector<std::byte> packet(const Head& head) {
   std::vector<std::byte> bytes(sizeof(head));
@@ -74,6 +74,7 @@ class Answerer {
  public:
   Answerer(UniqueFd socket, const Plan& plan, int folder, AnswerWork work)
       : socket_(std::move(socket)), plan_(plan), folder_(folder), work_(std::move(work)) {
+    options_.indices = store::Indices::kOneQuestion;
     options_.namer = std::make_unique<KeptNames>(
         symbolizer::make_symbol_namer([this](const symbolizer::ModuleRequest& module) { return open(module); }, true));
   }
@@ -135,13 +136,15 @@ class Answerer {
     if (!loaded) return loaded.error();
     auto temporary = open_sorting_folder(folder_);
     if (!temporary) return temporary.error();
-    const auto database = store::Database::open(std::move(*written), kName, std::move(*temporary));
+    const auto database = store::Database::open(std::move(*written), kName, std::move(*temporary), options_.indices);
     if (!database) return database.error();
     if (auto done = add_functions(database->handle()); !done) return done.error();
     if (plan_.way == Way::kSums) {
-      std::vector<PartialRow> rows(head.rows);
-      if (fds.size() < 2 || !read_all(fds[1].get(), std::as_writable_bytes(std::span(rows))))
+      std::vector<std::uint64_t> words(head.row_bytes / sizeof(std::uint64_t));
+      if (fds.size() < 2 || !read_all(fds[1].get(), std::as_writable_bytes(std::span(words))))
         return Error{"an interval came without its rows", ""};
+      fds[1].reset();
+      const PartialRows rows(plan_.program.keys, plan_.program.measures, std::move(words));
       if (auto done = make_partial(*database, plan_, rows); !done) return done.error();
       if (auto done = check_sums(*database, plan_, rows); !done) return done.error();
     }
@@ -230,12 +233,12 @@ Result<void> AnswerProcess::send(ClosedInterval&& interval) {
   Head head{Kind::kInterval};
   head.facts = interval.facts;
   head.facts.lost += std::exchange(missed_, 0);
-  head.rows = interval.rows.size();
+  head.row_bytes = interval.rows.bytes().size();
   head.bytes = interval.bytes;
   waiting_bytes_ += interval.bytes;
   Message message{packet(head), {}};
   message.fds.push_back(std::move(interval.trace));
-  auto rows = file_of(folder_, std::as_bytes(std::span(interval.rows)));
+  auto rows = file_of(folder_, interval.rows.bytes());
   if (!rows) return rows.error();
   message.fds.push_back(std::move(*rows));
   unsent_.push_back(std::move(message));

@@ -54,13 +54,15 @@ usc_event joined(usc_event event, const std::vector<usc_event>& open) {
 }  // namespace
 
 IntervalStore::IntervalStore(const Plan& plan, std::uint64_t interval_ns, std::uint64_t length_ns, int folder,
-                             Close close)
+                             Close close, std::size_t most_stacks)
     : plan_(plan),
       interval_ns_(interval_ns),
       length_ns_(length_ns),
       folder_(folder),
       close_(std::move(close)),
-      sequence_(kMostProcessors) {
+      sequence_(kMostProcessors),
+      most_stacks_(most_stacks),
+      stacks_allowed_(most_stacks) {
   timespec real{};
   timespec monotonic{};
   clock_gettime(CLOCK_REALTIME, &real);
@@ -197,9 +199,10 @@ bool IntervalStore::stacks_are_known(const Interval& interval) {
   if (!plan_.needs.stack) return true;
   if (plan_.way == Way::kSums) {
     const auto needs = [this](std::uint32_t stack) { return stack != 0 && !definitions_.knows(trace::StackId(stack)); };
-    return std::none_of(interval.sums.rows().begin(), interval.sums.rows().end(),
-                        [&](const auto& row) { return needs(stack_of(row.second, plan_.keys)); }) &&
-           std::none_of(interval.whole.begin(), interval.whole.end(),
+    const PartialRows& rows = interval.sums.rows();
+    for (std::size_t row = 0; row < rows.size(); row++)
+      if (needs(stack_of(rows.key(row), plan_.keys))) return false;
+    return std::none_of(interval.whole.begin(), interval.whole.end(),
                         [&](const usc_event& event) { return needs(event.stack); });
   }
   return unknown_stacks(interval) == 0;
@@ -207,6 +210,7 @@ bool IntervalStore::stacks_are_known(const Interval& interval) {
 
 void IntervalStore::on_round(std::uint64_t before_ns) {
   if (before_ns == kNever) return;  // finish() closes what is left
+  round_ns_ = before_ns;
   while (trouble_ && before_ns >= intervals_.front().until_ns) {
     if (!std::exchange(asked_for_losses_, true)) {
       wants_losses_ = true;
@@ -227,15 +231,22 @@ Result<void> IntervalStore::close_first(bool last) {
   if (!trace) return trace.error();
   ClosedInterval closed;
   if (plan_.way == Way::kSums) {
-    for (const auto& [key, row] : interval.sums.rows()) {
-      const usc_event event = event_of(row, plan_.keys, closed.rows.size());
-      if (auto done = append_event(**trace, event); !done) return done;
+    closed.rows = interval.sums.take_rows();
+    const auto put_event = [&](const usc_event& event) {
       if (plan_.needs.stack && event.stack != 0) interval.stacks.insert(trace::StackId(event.stack));
-      closed.rows.push_back(row);
-    }
-    for (const usc_event& event : interval.whole) {
-      if (auto done = append_event(**trace, event); !done) return done;
-      if (plan_.needs.stack && event.stack != 0) interval.stacks.insert(trace::StackId(event.stack));
+      return append_event(**trace, event);
+    };
+    std::uint32_t events = 0;
+    const std::vector<std::uint32_t> numbers = events_of(closed.rows, plan_.keys);
+    for (std::size_t row = 0; row < numbers.size(); row++)
+      if (numbers[row] == events)
+        if (auto done = put_event(event_of(closed.rows.key(row), plan_.keys, events++)); !done) return done;
+    const bool has_times = (plan_.program.reads & (1U << USC_QUERY_TIME | 1U << USC_QUERY_TOOK)) != 0;
+    std::uint64_t behind_rows = events;
+    for (usc_event& event : interval.whole) {
+      // Where no clock was read, times are numbers of each task, among those that the rows' events have.
+      if (!has_times) event.entry_ns = event.head.time = ++behind_rows;
+      if (auto done = put_event(event); !done) return done;
     }
   }
   if (auto done = definitions_.write(**trace, interval.stacks); !done) return done;
@@ -245,7 +256,7 @@ Result<void> IntervalStore::close_first(bool last) {
   closed.facts.events = interval.events;
   closed.facts.lost = interval.lost;
   closed.facts.without_stack = unknown_stacks(interval);
-  closed.bytes = (*trace)->bytes();
+  closed.bytes = (*trace)->bytes() + closed.rows.bytes().size();
   closed.facts.last = last;
   auto file = (*trace)->end();
   if (!file) return file.error();
@@ -260,7 +271,30 @@ Result<void> IntervalStore::close_first(bool last) {
   auto done = close_(std::move(closed));
   intervals_.pop_front();
   told_sums_ = false;
+  if (!last) forget_stacks();
   return done;
+}
+
+bool IntervalStore::wants_stacks() {
+  return definitions_.stacks() > stacks_allowed_ && !std::exchange(asked_for_stacks_, true);
+}
+
+void IntervalStore::stacks_from(trace::StackId first) {
+  if (!first) return;  // the kernel side cannot do it, and is not asked again
+  new_from_ = first;
+  new_from_ns_ = round_ns_;
+}
+
+// The events of later intervals began long after the kernel side was asked, but for those of calls that are open.
+void IntervalStore::forget_stacks() {
+  if (!new_from_ || intervals_.front().from_ns < new_from_ns_ + kOpenCallsNs) return;
+  std::unordered_set<trace::StackId> in_use;
+  for (const auto& [serial, task] : tasks_)
+    for (const usc_event& event : task.open) in_use.insert(trace::StackId(event.stack));
+  definitions_.forget_stacks(*new_from_, in_use);
+  stacks_allowed_ = std::max(most_stacks_, 2 * definitions_.stacks());
+  new_from_.reset();
+  asked_for_stacks_ = false;
 }
 
 // At the end, a call that has not returned counts as a stored trace has it.

@@ -5,6 +5,9 @@
 // An event belongs to the interval in which it ended. A call that has not returned belongs to none before the end, at
 // which it counts as open. An interval is closed when all that was sent in it has been seen, and when the stacks of its
 // events are known, which some processes make wait: kStackPatienceNs at most.
+//
+// Stacks are kept, since the kernel side tells of each once. When there are too many it is asked to tell anew of those
+// that come again; the others are forgotten when no event can name them any more.
 #pragma once
 
 #include <cstdint>
@@ -39,18 +42,23 @@ struct IntervalFacts {
 struct ClosedInterval {
   IntervalFacts facts;
   UniqueFd trace;
-  std::uint64_t bytes = 0;       // of it
-  std::vector<PartialRow> rows;  // of Way::kSums: row i is of event i + 1 of the trace; events behind these are whole
+  std::uint64_t bytes = 0;  // of it and of the rows
+  PartialRows rows;         // of Way::kSums: events_of() says which event of the trace each row is of
 };
 
 class IntervalStore : public trace::RecordSink {
  public:
   static constexpr std::uint64_t kStackPatienceNs = 400'000'000;
+  // Who waits in a call that long has been told of, with its stack: a call that is under way is listed after a second.
+  static constexpr std::uint64_t kOpenCallsNs = 5'000'000'000;
+  static constexpr std::size_t kMostStacks = 200'000;
   using Close = std::function<Result<void>(ClosedInterval&&)>;
 
   // `interval_ns` 0: there is one interval. `length_ns`: how long is traced, 0 if that is open; the moments until the
   // tracer has ended belong to the last interval. `folder` is for files without names. `plan` must outlive this object.
-  IntervalStore(const Plan& plan, std::uint64_t interval_ns, std::uint64_t length_ns, int folder, Close close);
+  // With more than `most_stacks` of them, some are forgotten.
+  IntervalStore(const Plan& plan, std::uint64_t interval_ns, std::uint64_t length_ns, int folder, Close close,
+                std::size_t most_stacks = kMostStacks);
 
   Result<void> append(const usc_record& record) override;
   Result<void> flush() override { return {}; }
@@ -69,6 +77,10 @@ class IntervalStore : public trace::RecordSink {
 
   // Whether an interval waits to be told what was lost in it; asks once for each.
   [[nodiscard]] bool wants_losses();
+
+  // Whether stacks are to be told anew, and from which number on they are then; asks once for each time.
+  [[nodiscard]] bool wants_stacks();
+  void stacks_from(trace::StackId first);
 
   // Once the tracer has ended: closes what is left, with the calls that are open.
   Result<void> finish();
@@ -102,6 +114,7 @@ class IntervalStore : public trace::RecordSink {
   [[nodiscard]] bool stacks_are_known(const Interval& interval);
   [[nodiscard]] std::uint64_t unknown_stacks(const Interval& interval) const;
   Result<void> close_first(bool last);
+  void forget_stacks();
 
   const Plan& plan_;
   std::uint64_t interval_ns_;
@@ -116,9 +129,15 @@ class IntervalStore : public trace::RecordSink {
   std::unordered_map<trace::TaskId, Task> tasks_;
   trace::SequenceCheck sequence_;
   std::uint64_t bytes_ = 0;
+  std::size_t most_stacks_;
+  std::size_t stacks_allowed_;              // no less, and twice as many as were in use last
+  std::uint64_t round_ns_ = 0;              // what was sent before this has been seen
+  std::optional<trace::StackId> new_from_;  // stacks with smaller numbers are to be forgotten
+  std::uint64_t new_from_ns_ = 0;           // since when none of them is named by a call that begins
   bool asked_for_losses_ = false;
   bool wants_losses_ = false;
   bool wants_sums_ = false;
+  bool asked_for_stacks_ = false;
   bool told_sums_ = false;  // of the first interval, which is not closed yet
   Result<void> trouble_;    // what failed first; nothing is taken behind it
 };

@@ -37,9 +37,11 @@ bool KeptDefinitions::take(const usc_record& record) {
     }
     case USC_RECORD_TASK: {
       const auto& start = as<usc_task>(record);
-      Task& known = tasks_[task];
-      known = {bytes_of(record),      {}, {}, trace::ProcessId(start.process), trace::ImageId(start.image),
-               trace::MmId(start.mm), 0};
+      Task& known = tasks_[task];  // its name or end may have come first, from another processor's ring
+      known.start = bytes_of(record);
+      known.process = trace::ProcessId(start.process);
+      known.inherited = trace::ImageId(start.image);
+      known.mm = trace::MmId(start.mm);
       return true;
     }
     case USC_RECORD_TASK_NAME:
@@ -110,6 +112,10 @@ Result<void> KeptDefinitions::write(IntervalTrace& to, const std::unordered_set<
   if (auto done = all(jit_names_); !done) return done;
   if (auto done = all(kinds_); !done) return done;
   return all(places_);
+}
+
+void KeptDefinitions::forget_stacks(trace::StackId first, const std::unordered_set<trace::StackId>& in_use) {
+  std::erase_if(stacks_, [&](const auto& entry) { return entry.first < first && in_use.count(entry.first) == 0; });
 }
 
 void KeptDefinitions::forget_ended(std::uint64_t before_ns) {

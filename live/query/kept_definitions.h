@@ -34,9 +34,12 @@ class KeptDefinitions {
   // Forgets tasks that ended before this time, with the images, address spaces and processes that were theirs alone,
   // and images that were replaced before it. Stacks stay: the kernel side tells of each once.
   void forget_ended(std::uint64_t before_ns);
+  // Forgets stacks with smaller numbers than this, but not these.
+  void forget_stacks(trace::StackId first, const std::unordered_set<trace::StackId>& in_use);
 
   [[nodiscard]] std::size_t tasks() const { return tasks_.size(); }
   [[nodiscard]] std::size_t images() const { return images_.size(); }
+  [[nodiscard]] std::size_t stacks() const { return stacks_.size(); }
   [[nodiscard]] std::size_t jit_names() const { return jit_names_.size(); }
 
  private:

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 
 #include "live/query/quoted_name.h"
 #include "store/db/reading_only.h"
@@ -17,9 +18,26 @@ namespace {
 
 constexpr const char* kMeasureColumns[] = {"c", "s", "mn", "mx"};
 
-bool is_null(const PartialRow& row, std::size_t word) {
-  return (row.key.nulls >> word & 1) != 0;
+bool is_null(const usc_query_key& key, std::size_t word) {
+  return (key.nulls >> word & 1) != 0;
 }
+
+// What a key says of the event, without the numbers that are computed.
+usc_query_key dimensions_of(usc_query_key key, const std::vector<KeyWord>& keys) {
+  for (std::size_t i = 0; i < keys.size(); i++) {
+    if (keys[i].what != Key::kExpression) continue;
+    key.word[i] = 0;
+    key.nulls &= ~(1U << i);
+  }
+  return key;
+}
+
+struct KeyHash {
+  std::size_t operator()(const usc_query_key& key) const { return usc_query_hash(&key); }
+};
+struct KeySame {
+  bool operator()(const usc_query_key& a, const usc_query_key& b) const { return usc_query_same_key(&a, &b) != 0; }
+};
 
 bool fits(__int128 sum) {
   return sum >= std::numeric_limits<std::int64_t>::min() && sum <= std::numeric_limits<std::int64_t>::max();
@@ -46,7 +64,7 @@ Result<std::vector<std::string>> columns_of(const store::Database& database, con
 }
 
 // The view `partial`: rows with the columns of v_event that their events have, and a row for each whole event.
-Result<void> make_view(const store::Database& database, const Plan& plan, std::size_t rows) {
+Result<void> make_view(const store::Database& database, const Plan& plan, std::size_t events) {
   const std::vector<std::string> own = row_columns(plan);
   auto columns = columns_of(database, plan.whole.empty() ? "SELECT * FROM main.v_event" : plan.whole);
   if (!columns) return columns.error();
@@ -66,7 +84,7 @@ Result<void> make_view(const store::Database& database, const Plan& plan, std::s
       of_rows);
   // The name v_event is that of whole events from here on.
   if (!plan.whole.empty()) {
-    make = fmt::format("CREATE TEMP VIEW v_event AS SELECT * FROM main.v_event WHERE id > {};", rows) + make;
+    make = fmt::format("CREATE TEMP VIEW v_event AS SELECT * FROM main.v_event WHERE id > {};", events) + make;
     make += fmt::format(" UNION ALL SELECT {} FROM ({})", all, plan.whole);
   }
   return store::execute(database.handle(), make);
@@ -74,13 +92,23 @@ Result<void> make_view(const store::Database& database, const Plan& plan, std::s
 
 }  // namespace
 
-std::uint32_t stack_of(const PartialRow& row, const std::vector<KeyWord>& keys) {
+std::uint32_t stack_of(const usc_query_key& key, const std::vector<KeyWord>& keys) {
   for (std::size_t i = 0; i < keys.size(); i++)
-    if (keys[i].what == Key::kStack && !is_null(row, i)) return static_cast<std::uint32_t>(row.key.word[i]);
+    if (keys[i].what == Key::kStack && !is_null(key, i)) return static_cast<std::uint32_t>(key.word[i]);
   return 0;
 }
 
-usc_event event_of(const PartialRow& row, const std::vector<KeyWord>& keys, std::uint64_t number) {
+std::vector<std::uint32_t> events_of(const PartialRows& rows, const std::vector<KeyWord>& keys) {
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(rows.size());
+  std::unordered_map<usc_query_key, std::uint32_t, KeyHash, KeySame> known;
+  for (std::size_t row = 0; row < rows.size(); row++)
+    numbers.push_back(
+        known.try_emplace(dimensions_of(rows.key(row), keys), static_cast<std::uint32_t>(known.size())).first->second);
+  return numbers;
+}
+
+usc_event event_of(const usc_query_key& key, const std::vector<KeyWord>& keys, std::uint64_t number) {
   usc_event event{};
   event.head.type = USC_RECORD_EVENT;
   event.head.size = sizeof(event);
@@ -88,8 +116,8 @@ usc_event event_of(const PartialRow& row, const std::vector<KeyWord>& keys, std:
   event.how = USC_HOW_RETURNED;
   event.flags = USC_EVENT_NO_RESULT;
   for (std::size_t i = 0; i < keys.size(); i++) {
-    const std::int64_t word = row.key.word[i];
-    if (is_null(row, i)) continue;
+    const std::int64_t word = key.word[i];
+    if (is_null(key, i)) continue;
     switch (keys[i].what) {
       case Key::kSource:
         event.source = static_cast<std::uint8_t>(word);
@@ -161,7 +189,7 @@ Result<void> append_event(IntervalTrace& to, const usc_event& event) {
   return to.append(signal.head);
 }
 
-Result<void> make_partial(const store::Database& database, const Plan& plan, const std::vector<PartialRow>& rows) {
+Result<void> make_partial(const store::Database& database, const Plan& plan, const PartialRows& rows) {
   std::string columns;
   std::string places = "?1";
   int count = 1;
@@ -170,19 +198,22 @@ Result<void> make_partial(const store::Database& database, const Plan& plan, con
     places += fmt::format(", ?{}", ++count);
   }
   if (auto done =
-          store::execute(database.handle(), "CREATE TEMP TABLE partial_row(event INTEGER PRIMARY KEY" + columns + ")");
+          store::execute(database.handle(), "CREATE TEMP TABLE partial_row(event INTEGER NOT NULL" + columns + ")");
       !done)
     return done;
   auto insert = database.prepare("INSERT INTO temp.partial_row VALUES(" + places + ")");
   if (!insert) return insert.error();
   if (auto begun = store::execute(database.handle(), "BEGIN"); !begun) return begun;
+  std::uint32_t events = 0;
+  const std::vector<std::uint32_t> numbers = events_of(rows, plan.keys);
   for (std::size_t number = 0; number < rows.size(); number++) {
-    const PartialRow& row = rows[number];
+    const PartialRow row = rows[number];
     int place = 0;
-    insert->bind(++place, number + 1);
+    insert->bind(++place, std::int64_t{numbers[number]} + 1);
+    events = std::max(events, numbers[number] + 1);
     for (std::size_t word = 0; word < plan.keys.size(); word++) {
       if (plan.keys[word].what != Key::kExpression) continue;
-      insert->bind(++place, is_null(row, word) ? std::nullopt : std::optional<std::int64_t>(row.key.word[word]));
+      insert->bind(++place, is_null(row.key, word) ? std::nullopt : std::optional<std::int64_t>(row.key.word[word]));
     }
     insert->bind(++place, row.events);
     for (std::size_t i = 0; i < plan.measures.size(); i++) {
@@ -196,10 +227,10 @@ Result<void> make_partial(const store::Database& database, const Plan& plan, con
     if (auto done = insert->execute(); !done) return done;
   }
   if (auto done = store::execute(database.handle(), "COMMIT"); !done) return done;
-  return make_view(database, plan, rows.size());
+  return make_view(database, plan, events);
 }
 
-Result<void> check_sums(const store::Database& database, const Plan& plan, const std::vector<PartialRow>& rows) {
+Result<void> check_sums(const store::Database& database, const Plan& plan, const PartialRows& rows) {
   store::ReadColumns read;
   store::allow_reading_only(database.handle(), &read);
   const auto outer = database.prepare(plan.outer);
@@ -207,8 +238,8 @@ Result<void> check_sums(const store::Database& database, const Plan& plan, const
   if (!outer) return outer.error();
   for (std::size_t i = 0; i < plan.measures.size(); i++) {
     if (read.count({"partial", fmt::format("s{}", i)}) == 0) continue;
-    for (const PartialRow& row : rows)
-      if (!fits(row.sums[i].sum))
+    for (std::size_t row = 0; row < rows.size(); row++)
+      if (!fits(rows[row].sums[i].sum))
         return Error{"SQL: integer overflow", "sum(" + plan.measures[i] + ") is beyond 64 bits: total() gives a REAL"};
   }
   return {};

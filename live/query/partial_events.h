@@ -16,21 +16,25 @@
 
 namespace uscope::query {
 
-// The event of row number `number`, from 0, which is number + 1 in a trace that begins with them.
-[[nodiscard]] usc_event event_of(const PartialRow& row, const std::vector<KeyWord>& keys, std::uint64_t number);
+// The event that rows with this key are of, as number `number`, from 0, which is number + 1 in a trace that begins with
+// them.
+[[nodiscard]] usc_event event_of(const usc_query_key& key, const std::vector<KeyWord>& keys, std::uint64_t number);
+
+// For each row the number of its event, from 0, in the order of their first rows. Rows that differ only in numbers that
+// the question computes are of one event.
+[[nodiscard]] std::vector<std::uint32_t> events_of(const PartialRows& rows, const std::vector<KeyWord>& keys);
 
 // Writes an event of any source as the record that such events have.
 Result<void> append_event(IntervalTrace& to, const usc_event& event);
 
 // The stack in the key of a row; 0: none, or it is no key.
-[[nodiscard]] std::uint32_t stack_of(const PartialRow& row, const std::vector<KeyWord>& keys);
+[[nodiscard]] std::uint32_t stack_of(const usc_query_key& key, const std::vector<KeyWord>& keys);
 
 // Makes the temporary view `partial`, as query/plan/plan.h has it, in a store that was loaded from such a trace. Events
 // behind those of the rows are whole ones.
-Result<void> make_partial(const store::Database& database, const Plan& plan, const std::vector<PartialRow>& rows);
+Result<void> make_partial(const store::Database& database, const Plan& plan, const PartialRows& rows);
 
 // Whether a sum that plan.outer reads goes beyond 64 bits, which is an error in SQLite.
-[[nodiscard]] Result<void> check_sums(const store::Database& database, const Plan& plan,
-                                      const std::vector<PartialRow>& rows);
+[[nodiscard]] Result<void> check_sums(const store::Database& database, const Plan& plan, const PartialRows& rows);
 
 }  // namespace uscope::query

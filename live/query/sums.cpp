@@ -6,6 +6,8 @@
 namespace uscope::query {
 namespace {
 
+constexpr std::size_t kFewestPlaces = 64;  // a power of two, as all numbers of places are
+
 void merge(WideSum& into, const WideSum& more) {
   if (more.count == 0) return;
   into.least = into.count == 0 ? more.least : std::min(into.least, more.least);
@@ -16,10 +18,93 @@ void merge(WideSum& into, const WideSum& more) {
 
 }  // namespace
 
-PartialRow& Sums::row(const usc_query_key& key) {
-  PartialRow& found = rows_[key];
-  found.key = key;
-  return found;
+PartialRows::PartialRows(std::size_t keys, std::size_t measures)
+    : keys_(std::min<std::size_t>(keys, USC_QUERY_KEYS)),
+      measures_(std::min<std::size_t>(measures, USC_QUERY_MEASURES)) {}
+
+PartialRows::PartialRows(std::size_t keys, std::size_t measures, std::vector<std::uint64_t> words)
+    : PartialRows(keys, measures) {
+  words_ = std::move(words);
+  words_.resize(size() * row_words());
+}
+
+usc_query_key PartialRows::key(std::size_t row) const {
+  usc_query_key key{};
+  const std::uint64_t* words = &words_[row * row_words()];
+  key.nulls = static_cast<__u32>(words[1]);
+  std::copy_n(words + 2, keys_, std::begin(key.word));
+  return key;
+}
+
+bool PartialRows::has_key(std::size_t row, const usc_query_key& key) const {
+  const std::uint64_t* words = &words_[row * row_words()];
+  return words[1] == key.nulls && std::equal(words + 2, words + 2 + keys_, std::begin(key.word),
+                                             [](std::uint64_t a, __s64 b) { return a == static_cast<__u64>(b); });
+}
+
+WideSum PartialRows::sum(std::size_t row, std::size_t measure) const {
+  const std::uint64_t* words = &words_[sum_at(row, measure)];
+  const auto sum = static_cast<unsigned __int128>(words[4]) << 64 | words[3];
+  return {words[0], static_cast<std::int64_t>(words[1]), static_cast<std::int64_t>(words[2]),
+          static_cast<__int128>(sum)};
+}
+
+void PartialRows::put_sum(std::size_t row, std::size_t measure, const WideSum& sum) {
+  std::uint64_t* words = &words_[sum_at(row, measure)];
+  words[0] = sum.count;
+  words[1] = static_cast<std::uint64_t>(sum.least);
+  words[2] = static_cast<std::uint64_t>(sum.greatest);
+  words[3] = static_cast<std::uint64_t>(sum.sum);
+  words[4] = static_cast<std::uint64_t>(static_cast<unsigned __int128>(sum.sum) >> 64);
+}
+
+PartialRow PartialRows::operator[](std::size_t row) const {
+  PartialRow whole;
+  whole.key = key(row);
+  whole.events = words_[row * row_words()];
+  for (std::size_t i = 0; i < measures_; i++) whole.sums[i] = sum(row, i);
+  return whole;
+}
+
+void PartialRows::push_back(const PartialRow& row) {
+  const std::size_t number = size();
+  words_.resize(words_.size() + row_words());
+  std::uint64_t* words = &words_[number * row_words()];
+  words[0] = row.events;
+  words[1] = row.key.nulls;
+  std::copy_n(std::begin(row.key.word), keys_, words + 2);
+  for (std::size_t i = 0; i < measures_; i++) put_sum(number, i, row.sums[i]);
+}
+
+void PartialRows::add_sum(std::size_t row, std::size_t measure, const WideSum& more) {
+  WideSum all = sum(row, measure);
+  merge(all, more);
+  put_sum(row, measure, all);
+}
+
+// Twice as many places as rows, at least.
+void Sums::make_places() {
+  std::size_t count = kFewestPlaces;
+  while (count < 4 * rows_.size()) count *= 2;
+  places_.assign(count, 0);
+  for (std::size_t number = 0; number < rows_.size(); number++) {
+    const usc_query_key key = rows_.key(number);
+    std::size_t at = usc_query_hash(&key) & (count - 1);
+    while (places_[at] != 0) at = (at + 1) & (count - 1);
+    places_[at] = static_cast<std::uint32_t>(number + 1);
+  }
+}
+
+std::size_t Sums::row(const usc_query_key& key) {
+  if (2 * (rows_.size() + 1) > places_.size()) make_places();
+  std::size_t at = usc_query_hash(&key) & (places_.size() - 1);
+  for (; places_[at] != 0; at = (at + 1) & (places_.size() - 1))
+    if (rows_.has_key(places_[at] - 1, key)) return places_[at] - 1;
+  PartialRow row;
+  row.key = key;
+  rows_.push_back(row);
+  places_[at] = static_cast<std::uint32_t>(rows_.size());
+  return rows_.size() - 1;
 }
 
 usc_query_end Sums::add(const usc_event& event) {
@@ -27,25 +112,25 @@ usc_query_end Sums::add(const usc_event& event) {
   usc_query_fill(&input, &event);
   const usc_query_end end = usc_query_run(&program_, &input, &state_);
   if (end != USC_QUERY_GIVEN) return end;
-  PartialRow& into = row(state_.key);
-  into.events++;
+  const std::size_t into = row(state_.key);
+  rows_.add_events(into, 1);
   events_++;
   for (std::uint32_t i = 0; i < program_.measures; i++) {
     if ((state_.measure_nulls >> i & 1) != 0) continue;
     const std::int64_t value = state_.measure[i];
-    merge(into.sums[i], {1, value, value, value});
+    rows_.add_sum(into, i, {1, value, value, value});
   }
   return end;
 }
 
 void Sums::add(const usc_query_row& more) {
   if (more.events == 0) return;
-  PartialRow& into = row(more.key);
-  into.events += more.events;
+  const std::size_t into = row(more.key);
+  rows_.add_events(into, more.events);
   events_ += more.events;
   for (std::uint32_t i = 0; i < program_.measures; i++) {
     const usc_query_sum& sum = more.sum[i];
-    merge(into.sums[i], {sum.count, sum.least, sum.greatest, sum.sum});
+    rows_.add_sum(into, i, {sum.count, sum.least, sum.greatest, sum.sum});
   }
 }
 

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "uscope/query.h"
 
@@ -27,32 +30,62 @@ struct PartialRow {
   std::array<WideSum, USC_QUERY_MEASURES> sums{};
 };
 
+// Many rows in one piece of memory: of each only the words that the question has keys and measures for.
+class PartialRows {
+ public:
+  PartialRows() : PartialRows(0, 0) {}
+  PartialRows(std::size_t keys, std::size_t measures);
+  // As bytes() gave them. What is behind the last whole row is left out.
+  PartialRows(std::size_t keys, std::size_t measures, std::vector<std::uint64_t> words);
+
+  [[nodiscard]] std::size_t size() const { return words_.size() / row_words(); }
+  [[nodiscard]] bool empty() const { return words_.empty(); }
+  [[nodiscard]] PartialRow operator[](std::size_t row) const;
+  [[nodiscard]] usc_query_key key(std::size_t row) const;
+  [[nodiscard]] bool has_key(std::size_t row, const usc_query_key& key) const;
+  [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(std::span(words_)); }
+
+  void push_back(const PartialRow& row);
+  void add_events(std::size_t row, std::uint64_t events) { words_[row * row_words()] += events; }
+  void add_sum(std::size_t row, std::size_t measure, const WideSum& sum);
+
+ private:
+  // Events, NULLs of the key, its words, and five words for each measure.
+  [[nodiscard]] std::size_t row_words() const { return 2 + keys_ + 5 * measures_; }
+  [[nodiscard]] std::size_t sum_at(std::size_t row, std::size_t measure) const {
+    return row * row_words() + 2 + keys_ + 5 * measure;
+  }
+  [[nodiscard]] WideSum sum(std::size_t row, std::size_t measure) const;
+  void put_sum(std::size_t row, std::size_t measure, const WideSum& sum);
+
+  std::size_t keys_;
+  std::size_t measures_;
+  std::vector<std::uint64_t> words_;
+};
+
 class Sums {
  public:
   // `program` must outlive this object, and have passed usc_query_check().
-  explicit Sums(const usc_query& program) : program_(program) {}
+  explicit Sums(const usc_query& program) : program_(program), rows_(program.keys, program.measures) {}
 
   // Runs the program over an event.
   usc_query_end add(const usc_event& event);
   void add(const usc_query_row& row);
 
-  struct Hash {
-    std::size_t operator()(const usc_query_key& key) const { return usc_query_hash(&key); }
-  };
-  struct Same {
-    bool operator()(const usc_query_key& a, const usc_query_key& b) const { return usc_query_same_key(&a, &b) != 0; }
-  };
-  using Rows = std::unordered_map<usc_query_key, PartialRow, Hash, Same>;
-  [[nodiscard]] const Rows& rows() const { return rows_; }
+  [[nodiscard]] const PartialRows& rows() const { return rows_; }
+  // The last thing that is asked of it.
+  [[nodiscard]] PartialRows take_rows() { return std::move(rows_); }
   // That the rows stand for.
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
  private:
-  PartialRow& row(const usc_query_key& key);
+  std::size_t row(const usc_query_key& key);
+  void make_places();
 
   const usc_query& program_;
   usc_query_state state_{};
-  Rows rows_;
+  PartialRows rows_;
+  std::vector<std::uint32_t> places_;  // by the hash of a key, or behind that: the number of its row, from 1
   std::uint64_t events_ = 0;
 };
 

@@ -182,6 +182,7 @@ void ProgramMaker::measure(std::uint32_t number, const Expr& expr) {
 usc_query ProgramMaker::program(std::uint32_t keys, std::uint32_t measures) {
   if (!program_.length) add(USC_QUERY_NUMBER, 0, 0, 0, 0);  // a question without instructions is none
   program_.version = USC_QUERY_VERSION;
+  program_.rows = USC_QUERY_ROWS;
   program_.keys = static_cast<__u16>(keys);
   program_.measures = static_cast<__u16>(measures);
   program_.reads = usc_query_reads(&program_);

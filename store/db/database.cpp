@@ -104,7 +104,7 @@ Result<Database> Database::open(const std::filesystem::path& path) {
   return open(std::move(*file), path, std::move(*temporary));
 }
 
-Result<Database> Database::open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary) {
+Result<Database> Database::open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary, Indices indices) {
   const std::string name = path.string();
   if (auto fits = check_start(file.get(), name); !fits) return fits.error();
   if (auto fits = check_journal(file.get(), name); !fits) return fits.error();
@@ -112,7 +112,8 @@ Result<Database> Database::open(UniqueFd file, const std::filesystem::path& path
   auto handle = vfs->open(name);
   if (!handle) return handle.error();
   if (auto done = harden(handle->get()); !done) return done.error();
-  if (auto done = check_schema(handle->get(), name); !done) return done.error();
+  if (indices == Indices::kAll)
+    if (auto done = check_schema(handle->get(), name); !done) return done.error();
   return Database(std::move(file), std::move(vfs), std::move(*handle), path);
 }
 
@@ -144,8 +145,8 @@ Result<DatabaseWriter> DatabaseWriter::create(OutputFile file) {
   return writer;
 }
 
-Result<void> DatabaseWriter::commit() {
-  auto done = create_indices(handle_.get());
+Result<void> DatabaseWriter::commit(Indices indices) {
+  auto done = create_indices(handle_.get(), indices);
   if (done) done = execute(handle_.get(), "COMMIT");
   const std::string name = file_.path().string();
   if (!done) return done.error().in(name);

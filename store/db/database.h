@@ -10,6 +10,7 @@
 
 #include "store/db/descriptor_vfs.h"
 #include "store/db/row_inserter.h"
+#include "store/db/schema.h"
 #include "store/db/sqlite_handles.h"
 #include "store/db/statement.h"
 #include "store/files/output_file.h"
@@ -27,7 +28,9 @@ class Database {
   // program or version, one with objects that uscope does not create, or one that another program has begun to change.
   static Result<Database> open(const std::filesystem::path& path);
   // The same for an open regular file; `path` is its name in messages, `temporary` the folder for temporary files.
-  static Result<Database> open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary);
+  // kOneQuestion: this process has made it so, and its schema is not compared.
+  static Result<Database> open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary,
+                               Indices indices = Indices::kAll);
 
   // Prepares one statement; see Statement.
   [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return Statement::prepare(handle_.get(), sql); }
@@ -74,7 +77,7 @@ class DatabaseWriter {
   [[nodiscard]] RowInserter& inserter() { return *inserter_; }
 
   // Creates the indices, ends the transaction, writes everything to disk, and gives the file its name.
-  Result<void> commit();
+  Result<void> commit(Indices indices = Indices::kAll);
 
   DatabaseWriter(DatabaseWriter&&) noexcept = default;
   DatabaseWriter& operator=(DatabaseWriter&&) = delete;

@@ -13,9 +13,10 @@ namespace {
 usc_query question(Input& input) {
   usc_query query{};
   query.version = USC_QUERY_VERSION;
+  query.rows = USC_QUERY_ROWS;
   query.keys = static_cast<__u16>(input.count(USC_QUERY_KEYS + 1));
   query.measures = static_cast<__u16>(input.count(USC_QUERY_MEASURES + 1));
-  query.length = static_cast<__u32>(input.count(USC_QUERY_MOST + 1));
+  query.length = static_cast<__u16>(input.count(USC_QUERY_MOST + 1));
   for (usc_query_insn& insn : query.insn) {
     if (input.empty()) break;
     const auto op = input.take<std::uint8_t>();

@@ -46,6 +46,7 @@ inline usc_query_insn give(usc_query_op op, int a, int place = 0) {
 inline usc_query question_of(int keys, int measures, std::initializer_list<usc_query_insn> instructions) {
   usc_query query{};
   query.version = USC_QUERY_VERSION;
+  query.rows = USC_QUERY_ROWS;
   query.keys = static_cast<__u16>(keys);
   query.measures = static_cast<__u16>(measures);
   for (const usc_query_insn& insn : instructions) query.insn[query.length++] = insn;

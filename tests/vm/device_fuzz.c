@@ -240,7 +240,7 @@ static long right_call(int device) {
       r.attached.buffer = any_pointer();
       return CALL(attached, USC_DEVICE_ATTACHED);
     case 16:
-      return CALL(stack, USC_DEVICE_STACK);
+      return draw() % 2 ? CALL(stack, USC_DEVICE_STACK) : CALL(stack, USC_DEVICE_RESEND);
     case 17:
       r.rows.cpu = draw() % 2 ? draw() % 4 : (uint32_t)any_number();
       r.rows.buffer = any_pointer();

@@ -229,7 +229,10 @@ static void ask_something(struct worker* w) {
       (void)ASK_FOR(w, USC_DEVICE_MAPPINGS, r.mappings);
       break;
     case 7:
-      (void)ASK_FOR(w, USC_DEVICE_STACK, r.stack);
+      if (draw(w) % 2)
+        (void)ASK_FOR(w, USC_DEVICE_STACK, r.stack);
+      else
+        (void)ASK_FOR(w, USC_DEVICE_RESEND, r.stack);
       break;
     case 8:
       (void)ASK_FOR(w, USC_DEVICE_STATS, r.stats);

@@ -62,6 +62,9 @@ class Backend {
   virtual Result<void> list_attached_calls(const AttachedHandler& handle) = 0;
   // A stack id that the kernel side will not use.
   virtual Result<trace::StackId> reserve_stack() = 0;
+  // Has all stacks sent anew where they come again: calls that begin after this name no stack below the number that it
+  // gives. None: the kernel side cannot do this.
+  virtual Result<trace::StackId> resend_stacks() { return trace::StackId(); }
 
   // Hands every record to `handle` that was ready when it began, and maybe later ones, processor by processor. Returns
   // how many there were.

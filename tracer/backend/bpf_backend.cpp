@@ -74,6 +74,7 @@ class BpfBackend : public Backend {
   Result<bool> announce_mappings(std::uint32_t pid) override;
   Result<void> list_attached_calls(const AttachedHandler& handle) override;
   Result<trace::StackId> reserve_stack() override;
+  Result<trace::StackId> resend_stacks() override;
   void close_entries() override;
   void detach() override;
   Result<void> set_launched(int pid) override;
@@ -405,6 +406,14 @@ Result<void> BpfBackend::list_attached_calls(const AttachedHandler& handle) {
 
 Result<trace::StackId> BpfBackend::reserve_stack() {
   return trace::StackId(__atomic_add_fetch(&skeleton_->bss->last_stack, 1, __ATOMIC_SEQ_CST));
+}
+
+Result<trace::StackId> BpfBackend::resend_stacks() {
+  auto first = reserve_stack();
+  if (!first) return first;
+  __atomic_store_n(&skeleton_->bss->first_stack, first->value(), __ATOMIC_SEQ_CST);
+  if (auto waited = wait_for_programs(); !waited) return waited.error();
+  return first;
 }
 
 // The kernel lets an update of a map of maps return only when no program runs any more that began before it.

@@ -47,6 +47,7 @@ class KmodBackend : public Backend {
   Result<bool> announce_mappings(std::uint32_t pid) override;
   Result<void> list_attached_calls(const AttachedHandler& handle) override;
   Result<trace::StackId> reserve_stack() override;
+  Result<trace::StackId> resend_stacks() override;
   Result<std::size_t> drain(const RecordHandler& handle) override;
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return device_.get(); }
@@ -224,6 +225,12 @@ Result<void> KmodBackend::list_attached_calls(const AttachedHandler& handle) {
 Result<trace::StackId> KmodBackend::reserve_stack() {
   usc_device_stack request{};
   if (auto asked = ask(USC_DEVICE_STACK, request, "reserve a stack id"); !asked) return asked.error();
+  return trace::StackId(request.stack);
+}
+
+Result<trace::StackId> KmodBackend::resend_stacks() {
+  usc_device_stack request{};
+  if (auto asked = ask(USC_DEVICE_RESEND, request, "send stacks anew"); !asked) return asked.error();
   return trace::StackId(request.stack);
 }
 

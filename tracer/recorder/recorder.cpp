@@ -420,6 +420,11 @@ Result<void> Recording::loop() {
     if (hooks_.each_round) hooks_.each_round();
     if (hooks_.wants_sums && hooks_.wants_sums())
       if (auto told = tell_sums(); !told) return told;
+    if (hooks_.wants_stacks && hooks_.wants_stacks()) {
+      const auto first = backend_->resend_stacks();
+      if (!first) return first.error();
+      hooks_.stacks_from(*first);
+    }
     if (hooks_.wants_losses && hooks_.wants_losses())
       if (auto done = collector_->write_losses(); !done) return done;
     if (hooks_.wants_end && hooks_.wants_end()) stop(StopReason::kInterrupted);

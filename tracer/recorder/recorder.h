@@ -12,6 +12,7 @@
 
 #include "support/result.h"
 #include "support/unique_fd.h"
+#include "trace/ids.h"
 #include "tracer/backend/backend_options.h"
 #include "tracer/collect/figures.h"
 #include "tracer/files/file.h"
@@ -86,9 +87,11 @@ struct RecordHooks {
   std::function<bool()> wants_sums;     // asked as often; true: what a question (usc_config) has summed is told to the
                                         // observer, and then:
   std::function<void()> sums_are_told;  // also at the end, for the last time
-  std::function<bool()> wants_end;      // called as often; true: the observer has seen enough
-  std::function<bool()> wants_losses;   // called as often; true: what was lost until now is recorded at once, and not
-                                        // within the next second
+  std::function<bool()> wants_stacks;   // asked as often; true: all stacks are sent anew where they come again
+  std::function<void(trace::StackId)> stacks_from;  // then: calls that begin from now on name no smaller one
+  std::function<bool()> wants_end;                  // called as often; true: the observer has seen enough
+  std::function<bool()> wants_losses;  // called as often; true: what was lost until now is recorded at once, and not
+                                       // within the next second
 };
 
 // Records until the command and all its descendants have ended, or until a limit or signal ends it. Returns an error if

@@ -31,6 +31,8 @@ static const volatile struct usc_program *program_of_config(void);
 /* config.query, likewise; and which of a processor's two tables takes rows now: 0 or 1. */
 static const volatile struct usc_query *query_of_config(void);
 static __u32 query_turn_now(void);
+/* Stacks with a smaller number are not named any more: where they come again, they are sent anew. */
+static __u32 first_stack_now(void);
 
 /* Slots, by number; 0 where there is none of that number. */
 #define USC_SLOT(function, array, type, count, per_cpu) static type *function(__u32 number);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What the kernel side (BPF, or USCOPE_TEST_BACKEND=kmod) sums for a question is what the same question gives over the
 // events of a whole recording: of the calls that this program makes when it is started with the argument `calls`. Each
-// key has a place in a table, so the many keys of this program push each other out.
+// key has a place in a table, so the many keys of this program push each other out: in tables of 8 rows nearly all do.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -14,12 +14,14 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tests/support/question_maker.h"
+#include "trace/sink.h"
 #include "tracer/collect/observer.h"
 #include "tracer/recorder/recorder.h"
 
@@ -37,7 +39,10 @@ constexpr std::int64_t kLargest = INT64_MAX;
 
 // Calls whose arguments the kernel refuses or does not look at.
 int make_calls() {
-  for (long fd = 0; fd < kClosed; fd++) syscall(SYS_close, 100'000 + fd % (kClosed / 2));
+  for (long fd = 0; fd < kClosed; fd++) {
+    syscall(SYS_close, 100'000 + fd % (kClosed / 2));
+    if (fd % (kClosed / 5) == 0) usleep(30'000);  // time for whoever asks the kernel side meanwhile
+  }
   for (long i = 0; i < 1000; i++) syscall(SYS_getppid, i % 7, kLargest - i, -i, i % 3 - 1);
   for (long i = 0; i < 10; i++) syscall(SYS_getsid, i % 2 != 0 ? -1 : 0);
   return 0;
@@ -98,11 +103,39 @@ class Summing final : public RecordObserver {
   const usc_query query_;
 };
 
+// Which stacks are told of, and how often they are told anew.
+class StackNumbers final : public trace::RecordSink {
+ public:
+  Result<void> append(const usc_record& record) override {
+    bytes_ += record.size;
+    if (record.type == USC_RECORD_STACK) told.insert(reinterpret_cast<const usc_stack&>(record).stack);
+    return {};
+  }
+  Result<void> flush() override { return {}; }
+  [[nodiscard]] bool failed() const override { return false; }
+  [[nodiscard]] std::uint64_t bytes() const override { return bytes_; }
+  void from(trace::StackId first) {
+    EXPECT_GT(first.value(), first_);
+    first_ = first.value();
+    times++;
+  }
+
+  std::set<std::int64_t> told;
+  std::size_t times = 0;
+
+ private:
+  std::uint64_t bytes_ = 0;
+  std::uint32_t first_ = 0;
+};
+
 class KernelSums : public testing::Test {
  protected:
-  // Runs this program's calls, and has the question asked in the kernel, or only here.
-  static void record_calls(const usc_query& query, bool in_kernel, Summing& summing) {
+  // Runs this program's calls, and has the question asked in the kernel, or only here. `often`: the sums are taken as
+  // often as they can be, and not just at the end.
+  static void record_calls(const usc_query& query, bool in_kernel, Summing& summing, bool often = true,
+                           StackNumbers* stacks = nullptr) {
     RecordOptions options;
+    options.sink = stacks;
     options.config.scope = {USC_MODE_ALL_ALL, 64};
     options.config.target.kinds = USC_TARGET_LAUNCH;
     for (__u64& word : options.config.calls_x86_64) word = ~0ULL;
@@ -112,7 +145,11 @@ class KernelSums : public testing::Test {
     options.backend = backend && std::string_view(backend) == "kmod" ? BackendChoice::kKmod : BackendChoice::kBpf;
     RecordHooks hooks;
     hooks.observer = &summing;
-    hooks.wants_sums = [] { return true; };  // as often as it can be asked
+    hooks.wants_sums = [often] { return often; };
+    if (stacks != nullptr) {
+      hooks.wants_stacks = [] { return true; };
+      hooks.stacks_from = [stacks](trace::StackId first) { stacks->from(first); };
+    }
     const auto outcome = record(options, hooks, nullptr);
     ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
     ASSERT_TRUE(outcome->command);
@@ -126,12 +163,17 @@ class KernelSums : public testing::Test {
     record_calls(query, false, here);
     ASSERT_GT(here.events, static_cast<std::uint64_t>(kClosed));
     EXPECT_EQ(here.rows, 0U);
-    Summing there(query);
-    record_calls(query, true, there);
-    EXPECT_GT(there.rows, 0U);
-    EXPECT_EQ(there.whole, whole);
-    EXPECT_EQ(there.whole, here.whole);
-    EXPECT_TRUE(here.sums == there.sums) << here.sums.size() << " and " << there.sums.size() << " keys";
+    for (const __u16 rows : {USC_QUERY_ROWS, USC_QUERY_ROWS_LEAST}) {
+      SCOPED_TRACE(rows);
+      usc_query asked = query;
+      asked.rows = rows;
+      Summing there(query);
+      record_calls(asked, true, there);
+      EXPECT_GT(there.rows, 0U);
+      EXPECT_EQ(there.whole, whole);
+      EXPECT_EQ(there.whole, here.whole);
+      EXPECT_TRUE(here.sums == there.sums) << here.sums.size() << " and " << there.sums.size() << " keys";
+    }
   }
 };
 
@@ -146,6 +188,22 @@ TEST_F(KernelSums, ManyKeysInAFewPlaces) {
       {field(0, USC_QUERY_KIND), number(1, SYS_close), compute(USC_QUERY_EQUAL, 2, 0, 1), give(USC_QUERY_UNLESS, 2),
        field(3, USC_QUERY_ARG0), give(USC_QUERY_KEY, 3, 0), field(4, USC_QUERY_ERROR), give(USC_QUERY_KEY, 4, 1),
        field(5, USC_QUERY_RESULT), give(USC_QUERY_KEY, 5, 2), give(USC_QUERY_MEASURE, 3, 0)}));
+}
+
+// 100 keys by turns: of 4096 places most have one for themselves, of 8 none.
+TEST_F(KernelSums, TheNumberOfRowsIsThatOfTheQuestion) {
+  usc_query query = question_of(
+      1, 0,
+      {field(0, USC_QUERY_KIND), number(1, SYS_close), compute(USC_QUERY_EQUAL, 2, 0, 1), give(USC_QUERY_UNLESS, 2),
+       field(3, USC_QUERY_ARG0), number(4, 100), compute(USC_QUERY_REM, 5, 3, 4), give(USC_QUERY_KEY, 5, 0)});
+  const auto rows_of_tables = [&query](std::uint16_t rows) {
+    query.rows = rows;
+    Summing summing(query);
+    record_calls(query, true, summing, false);
+    return summing.rows;
+  };
+  EXPECT_LT(rows_of_tables(USC_QUERY_ROWS), kClosed / 2);
+  EXPECT_GT(rows_of_tables(USC_QUERY_ROWS_LEAST), kClosed / 2);
 }
 
 // Remainders and quotients by zero are NULL, as keys and as measures; sums go beyond 64 bits and are cut there.
@@ -206,6 +264,37 @@ TEST_F(KernelSums, StacksAreTakenWhereTheyAreKeys) {
     return sorted;
   };
   EXPECT_EQ(counts(false), counts(true));
+}
+
+// As often as it can be asked: then the few stacks of these calls have many numbers, of which each is told.
+TEST_F(KernelSums, StacksAreToldAnewWhereThatIsAskedFor) {
+  const usc_query by_stack =
+      question_of(1, 0,
+                  {field(0, USC_QUERY_KIND), number(1, SYS_close), compute(USC_QUERY_EQUAL, 2, 0, 1),
+                   give(USC_QUERY_UNLESS, 2), field(0, USC_QUERY_STACK), give(USC_QUERY_KEY, 0, 0)});
+  const auto stacks_of_calls = [&by_stack](StackNumbers* stacks) {
+    Summing summing(by_stack);
+    record_calls(by_stack, true, summing, true, stacks);
+    std::set<std::int64_t> seen;
+    std::uint64_t calls = 0;
+    for (const auto& [key, sums] : summing.sums) {
+      if (sums.events > 2) seen.insert(key[0]);  // the others are calls of the C library's start
+      calls += sums.events;
+    }
+    EXPECT_GE(calls, static_cast<std::uint64_t>(kClosed));
+    return seen;
+  };
+  // A number for each processor; how often the kernel side is asked while the calls are made depends on the machine.
+  const std::size_t once = stacks_of_calls(nullptr).size();
+  std::size_t most = 0;
+  for (int attempt = 0; attempt < 10 && most <= once; attempt++) {
+    StackNumbers stacks;
+    const std::set<std::int64_t> seen = stacks_of_calls(&stacks);
+    EXPECT_GT(stacks.times, 1U);
+    EXPECT_TRUE(std::includes(stacks.told.begin(), stacks.told.end(), seen.begin(), seen.end()));
+    most = std::max(most, seen.size());
+  }
+  EXPECT_GT(most, once);
 }
 
 TEST_F(KernelSums, AQuestionThatCannotBeRunIsRefused) {

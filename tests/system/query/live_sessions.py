@@ -16,7 +16,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
 from attaching import AttachCase, FIXTURES, USCOPE, WAIT, children_of  # noqa: E402
-from backend import OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
+from backend import BACKEND, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E402
 
 COUNT = "SELECT count(*) FROM v_event WHERE kind = 'getppid'"
 OF_PROGRAM = (COUNT + " AND process = 'fixture_many_stacks'",
@@ -69,6 +69,17 @@ class LiveSessions(AttachCase):
                 else:
                     self.assertGreater(answer["lost"], 0)
                 self.assertEqual(answer["rows"][0][0] + answer["lost"], CALLS)
+
+    @unittest.skipIf(BACKEND or SLOWNESS > 1, "a guest, which is told its backend, takes minutes for a million keys")
+    def test_a_million_keys(self):
+        keys, calls = 1_000_000, 1_200_000
+        session = self.query("--once", "-e", "lseek",
+                             "SELECT count(DISTINCT a1), sum(a1), max(a1), count(*) FROM v_event WHERE kind = 'lseek' AND errno = 'EBADF'",
+                             "--", os.path.join(FIXTURES, "fixture_asked"), "keys", str(keys), str(calls), "20")
+        answer, = self.answers(session)
+        self.assertEqual(answer["lost"], 0)
+        again = calls - keys
+        self.assertEqual(answer["rows"], [[keys, keys * (keys - 1) // 2 + again * (again - 1) // 2, keys - 1, calls]])
 
     def test_a_process_that_ends(self):
         loop = self.start(sys.executable, "-c", SLOW_LOOP)

@@ -29,6 +29,7 @@ usc_query_insn insn(unsigned op, unsigned d, unsigned a, unsigned b, std::int64_
 usc_query query_of(std::initializer_list<usc_query_insn> insns, __u32 keys = 1, __u32 measures = 1) {
   usc_query query{};
   query.version = USC_QUERY_VERSION;
+  query.rows = USC_QUERY_ROWS;
   query.keys = static_cast<__u16>(keys);
   query.measures = static_cast<__u16>(measures);
   for (const usc_query_insn& one : insns) query.insn[query.length++] = one;
@@ -309,6 +310,18 @@ TEST(QueryCheck, RefusesWhatIsNoQuestion) {
   query = sound;
   query.measures = USC_QUERY_MEASURES + 1;
   EXPECT_EQ(error_of(query), USC_QUERY_BAD_LENGTH);
+}
+
+TEST(QueryCheck, TablesHaveAPowerOfTwoOfRows) {
+  usc_query query = query_of({insn(USC_QUERY_NUMBER, 0, 0, 0, 5)});
+  for (const int rows : {8, 16, 2048, 4096}) {
+    query.rows = static_cast<__u16>(rows);
+    EXPECT_EQ(error_of(query), USC_QUERY_BAD_SOUND) << rows;
+  }
+  for (const int rows : {0, 1, 4, 9, 4095, 8192, 65535}) {
+    query.rows = static_cast<__u16>(rows);
+    EXPECT_EQ(error_of(query), USC_QUERY_BAD_ROWS) << rows;
+  }
 }
 
 TEST(QueryCheck, RefusesFieldsThatAreNotSaid) {

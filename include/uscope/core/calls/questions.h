@@ -64,7 +64,7 @@ USC_SUBPROGRAM int add_to_row(struct query_scratch *scratch, __u32 process)
 	if (!scratch || !cpu)
 		return 0;
 	number = (cpu_number * 2 + turn) * USC_QUERY_ROWS;
-	number += usc_query_hash_words(&scratch->state.key, keys) & (USC_QUERY_ROWS - 1);
+	number += usc_query_hash_words(&scratch->state.key, keys) & (config.query.rows - 1);
 	row = query_row_at(number);
 	if (!row)
 		return 0;

@@ -71,6 +71,8 @@ USC_SUBPROGRAM __u32 recall_slot(struct scratch *s, struct memo_slot *memo)
 	if (!s || !memo)
 		return 0;
 	id = memo->stack;
+	if (id < first_stack_now())
+		return 0;
 	s->wanted_end = s->start_rsp + memo->bytes;
 	if (memo->bytes <= STRETCH_MOST_BYTES) {
 		if (!open_stretch(s, s->start_rsp, memo->bytes))

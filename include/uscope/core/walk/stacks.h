@@ -98,6 +98,8 @@ static __noinline __u32 match_slot(struct scratch *s, struct stack_slot *slot, _
 	c.log_base = s->cpu * STACK_LOG_WORDS;
 	c.position = slot->position;
 	id = slot->stack;
+	if (id < first_stack_now())
+		return 0;
 	kept = s->scope.kept;
 	if (kept > INLINE_FRAMES) {
 		usc_loop(kept, compare_frame, &c);

@@ -30,12 +30,16 @@ class IntervalStoreTest : public testing::Test {
     folder_ = std::move(*opened);
   }
 
-  void begin(std::uint64_t interval_ns, bool stacks = true, std::uint64_t length_ns = 0) {
+  void begin(std::uint64_t interval_ns, bool stacks = true, std::uint64_t length_ns = 0,
+             std::size_t most_stacks = IntervalStore::kMostStacks) {
     plan_.needs.stack = stacks;
-    store_.emplace(plan_, interval_ns, length_ns, folder_.get(), [this](ClosedInterval&& closed) {
-      closed_.push_back(std::move(closed));
-      return Result<void>();
-    });
+    store_.emplace(
+        plan_, interval_ns, length_ns, folder_.get(),
+        [this](ClosedInterval&& closed) {
+          closed_.push_back(std::move(closed));
+          return Result<void>();
+        },
+        most_stacks);
     put(task(1));
     put(exec(1));
     store_->on_start(kBegin);
@@ -320,24 +324,106 @@ TEST_F(IntervalStoreTest, AnEventBeyondSixtyFourBitsIsARowByItself) {
             "read|2|real|16\n");
 }
 
+// A question that names no time has none read: then events have small numbers for times, as those of rows.
+TEST_F(IntervalStoreTest, WholeEventsWithoutTimesComeBehindThoseOfRows) {
+  plan_.way = Way::kSums;
+  plan_.program = results_by_kind();
+  usc_query& program = plan_.program;  // the measure is result + result
+  program.insn[program.length - 1] = {USC_QUERY_ADD, 2, 2, 2, 0, 0};
+  program.insn[program.length++] = {USC_QUERY_MEASURE, 0, 2, 0, 0, 0};
+  program.reads = usc_query_reads(&program);
+  plan_.keys = {{Key::kSource, ""}, {Key::kKind, ""}, {Key::kAbi, ""}};
+  plan_.measures = {"result + result"};
+  plan_.whole =
+      "SELECT 1 AS n, (result + result) IS NOT NULL AS c0, result + result AS s0, result + result AS mn0, "
+      "result + result AS mx0, kind, class FROM v_event";
+  begin(kSecond, false);
+  std::uint64_t number = 0;
+  for (const std::uint32_t kind : {0, 1, 2, 3})
+    for (const std::int64_t result : {std::int64_t{8}, std::numeric_limits<std::int64_t>::max()}) {
+      number++;
+      auto some = call(number, number);
+      reinterpret_cast<usc_event&>(some.head()).kind = kind;
+      reinterpret_cast<usc_event&>(some.head()).result = result;
+      put(std::move(some));
+    }
+  rounds(kBegin + kSecond);
+  EXPECT_EQ(ask(closed_[0], "SELECT kind, sum(n), sum(typeof(s0) = 'real'), min(mn0) FROM partial GROUP BY kind"),
+            "close|2|1|16\nopen|2|1|16\nread|2|1|16\nwrite|2|1|16\n");
+}
+
+// But not those of calls that are under way, nor those that the kernel side told of since it was asked.
+TEST_F(IntervalStoreTest, StacksThatNoEventCanNameAreForgotten) {
+  begin(kSecond, true, 0, 2);
+  put(stack(1));
+  put(stack(2));
+  EXPECT_FALSE(store_->wants_stacks());
+  put(stack(3));
+  put(task(2));
+  put(call(kBegin + 1, kBegin + 1, USC_HOW_OPEN, 2));
+  rounds(kBegin + 10);
+  EXPECT_TRUE(store_->wants_stacks());
+  EXPECT_FALSE(store_->wants_stacks()) << "it has been asked";
+  store_->stacks_from(trace::StackId(10));
+  const auto unknown_in_second = [&](std::uint64_t second, std::uint32_t stack) {
+    put(call(kBegin + second * kSecond + 1, kBegin + second * kSecond + 2, USC_HOW_RETURNED, stack, 2));
+    rounds(kBegin + second * kSecond + kSecond + IntervalStore::kStackPatienceNs);
+    return closed_.back().facts.without_stack;
+  };
+  EXPECT_EQ(unknown_in_second(0, 1), 0U) << "a call that was under way when the kernel side was asked";
+  put(stack(10));
+  EXPECT_EQ(unknown_in_second(1, 3), 0U);
+  for (std::uint64_t second = 2; second < 7; second++) EXPECT_EQ(unknown_in_second(second, 10), 0U);
+  EXPECT_EQ(unknown_in_second(7, 3), 1U);
+  EXPECT_EQ(unknown_in_second(8, 10), 0U);
+  put(call(kBegin + 1, kBegin + 9 * kSecond + 1, USC_HOW_RETURNED, 2));
+  EXPECT_EQ(unknown_in_second(9, 10), 0U);
+  put(stack(11));
+  EXPECT_FALSE(store_->wants_stacks()) << "2, 10 and 11 are kept: fewer than twice as many as were in use";
+  put(stack(12));
+  put(stack(13));
+  EXPECT_TRUE(store_->wants_stacks());
+}
+
+// Only what names stand for needs an event: 1000 rows of two tasks are of two.
+TEST_F(IntervalStoreTest, RowsThatDifferInNumbersShareAnEvent) {
+  plan_.way = Way::kSums;
+  plan_.program = test::question_of(2, 0,
+                                    {test::field(0, USC_QUERY_RESULT), test::give(USC_QUERY_KEY, 0, 0),
+                                     test::field(1, USC_QUERY_TASK), test::give(USC_QUERY_KEY, 1, 1)});
+  plan_.keys = {{Key::kExpression, "k0"}, {Key::kTask, ""}};
+  begin(kSecond, false);
+  put(task(2));
+  for (std::uint64_t i = 0; i < 1000; i++) {
+    auto some = call(kBegin + i, kBegin + i + 1, USC_HOW_RETURNED, 0, i % 2 == 0 ? 1 : 2);
+    reinterpret_cast<usc_event&>(some.head()).result = static_cast<std::int64_t>(i);
+    put(std::move(some));
+  }
+  rounds(kBegin + kSecond);
+  EXPECT_EQ(closed_[0].rows.size(), 1000U);
+  EXPECT_LT(closed_[0].bytes, 1000 * sizeof(usc_event));
+  EXPECT_EQ(ask(closed_[0],
+                "SELECT (SELECT count(*) FROM main.event), tid, count(*), sum(n), sum(k0) FROM partial GROUP BY tid"),
+            "2|100|500|500|249500\n2|101|500|500|250000\n");
+}
+
 TEST_F(IntervalStoreTest, TheEventsOfRowsSayWhatTheKeySays) {
-  PartialRow row;
-  row.events = 1;
+  usc_query_key key{};
   const std::vector<KeyWord> keys{{Key::kHow, ""}, {Key::kError, ""}, {Key::kTask, ""}, {Key::kStack, ""}};
-  row.key.word[0] = USC_HOW_ATTACHED;
-  row.key.word[1] = 2;
-  row.key.word[2] = 9;
-  row.key.word[3] = 5;
-  const usc_event event = event_of(row, keys, 3);
+  key.word[0] = USC_HOW_ATTACHED;
+  key.word[1] = 2;
+  key.word[2] = 9;
+  key.word[3] = 5;
+  const usc_event event = event_of(key, keys, 3);
   EXPECT_EQ(event.entry_ns, 4U);
   EXPECT_EQ(event.result, -2);
   EXPECT_EQ(event.how, USC_HOW_RETURNED);
   EXPECT_EQ(event.flags, USC_EVENT_ATTACHED);
   EXPECT_EQ(event.head.task, 9U);
   EXPECT_EQ(event.stack, 5U);
-  EXPECT_EQ(stack_of(row, keys), 5U);
-  row.key.word[1] = 0;
-  EXPECT_EQ(event_of(row, keys, 0).flags, USC_EVENT_ATTACHED | USC_EVENT_NO_RESULT);
+  EXPECT_EQ(stack_of(key, keys), 5U);
+  key.word[1] = 0;
+  EXPECT_EQ(event_of(key, keys, 0).flags, USC_EVENT_ATTACHED | USC_EVENT_NO_RESULT);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace uscope::query {
 inline usc_query results_by_kind() {
   usc_query program{};
   program.version = USC_QUERY_VERSION;
+  program.rows = USC_QUERY_ROWS;
   program.keys = 3;
   program.measures = 1;
   const auto add = [&program](usc_query_insn insn) { program.insn[program.length++] = insn; };

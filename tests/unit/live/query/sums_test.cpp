@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
+#include <vector>
 
 #include "tests/unit/live/query/programs.h"
 
@@ -28,8 +30,8 @@ TEST(Sums, AddsEventsByTheirKey) {
   EXPECT_EQ(sums.add(open), USC_QUERY_GIVEN);
   ASSERT_EQ(sums.rows().size(), 2U);
   EXPECT_EQ(sums.events(), 5U);
-  usc_query_key key{};
-  const PartialRow& row = sums.rows().at(key);
+  const PartialRow row = sums.rows()[0];
+  EXPECT_TRUE(sums.rows().has_key(0, usc_query_key{}));
   EXPECT_EQ(row.events, 4U);
   EXPECT_EQ(row.sums[0], (WideSum{3, -1, 5, 7})) << "an open call has no result";
 }
@@ -47,7 +49,7 @@ TEST(Sums, RowsOfTheKernelSideAreAddedToThem) {
   sums.add(without);
   sums.add(usc_query_row{});
   ASSERT_EQ(sums.rows().size(), 1U);
-  const PartialRow& all = sums.rows().begin()->second;
+  const PartialRow all = sums.rows()[0];
   EXPECT_EQ(all.events, 21U);
   EXPECT_EQ(all.sums[0], (WideSum{3, 4, 20, 34}));
 }
@@ -58,7 +60,7 @@ TEST(Sums, GoBeyondSixtyFourBits) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   (void)sums.add(read_of(kMost));
   (void)sums.add(read_of(kMost));
-  EXPECT_TRUE(sums.rows().begin()->second.sums[0].sum == static_cast<__int128>(kMost) * 2);
+  EXPECT_TRUE(sums.rows()[0].sums[0].sum == static_cast<__int128>(kMost) * 2);
 }
 
 TEST(Sums, TakeNothingOfWhatTheProgramRefuses) {
@@ -67,6 +69,39 @@ TEST(Sums, TakeNothingOfWhatTheProgramRefuses) {
   Sums sums(program);
   EXPECT_EQ(sums.add(read_of(1)), USC_QUERY_REFUSED);
   EXPECT_TRUE(sums.rows().empty());
+}
+
+// Rows are found again by their keys however many there are, NULLs are no zeroes, and what bytes() gave is the same
+// rows.
+TEST(Sums, KeepManyRowsInFewWords) {
+  usc_query program = results_by_kind();
+  Sums sums(program);
+  constexpr std::int64_t kRows = 5000;
+  for (int round = 0; round < 2; round++)
+    for (std::int64_t i = 0; i < kRows; i++) {
+      usc_query_row row{};
+      row.events = 1;
+      row.key.word[0] = i / 2;
+      row.key.nulls = i % 2 == 0 ? 0 : 4;
+      row.sum[0] = {1, -i, -i, -i};
+      sums.add(row);
+    }
+  EXPECT_EQ(sums.events(), 2U * kRows);
+  const PartialRows rows = sums.take_rows();
+  ASSERT_EQ(rows.size(), static_cast<std::size_t>(kRows));
+  EXPECT_EQ(rows.bytes().size(), kRows * sizeof(std::uint64_t) * (2 + 3 + 5));
+  std::vector<std::uint64_t> words(rows.bytes().size() / sizeof(std::uint64_t) + 1);  // a word too many
+  std::memcpy(words.data(), rows.bytes().data(), rows.bytes().size());
+  const PartialRows again(program.keys, program.measures, words);
+  ASSERT_EQ(again.size(), rows.size());
+  for (std::size_t number = 0; number < again.size(); number++) {
+    const auto i = static_cast<std::int64_t>(number);
+    const PartialRow row = again[number];
+    EXPECT_EQ(row.key.word[0], i / 2);
+    EXPECT_EQ(row.key.nulls, i % 2 == 0 ? 0U : 4U);
+    EXPECT_EQ(row.events, 2U);
+    EXPECT_EQ(row.sums[0], (WideSum{2, -i, -i, -2 * i}));
+  }
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "query/plan/plan.h"
+#include "tests/support/random_question.h"
 #include "tests/unit/query/plan/event_world.h"
-#include "tests/unit/query/plan/random_question.h"
 
 namespace uscope::query {
 namespace {
@@ -111,7 +111,7 @@ TEST(QueryOracle, ThePlansAnswerIsSqlites) {
     const bool wild = random() % 2 == 0;
     EventWorld world(random, wild, kEvents);
     for (std::size_t j = 0; j < kQuestionsOfAWorld && i < questions; j++, i++)
-      ASSERT_NO_FATAL_FAILURE(ask(RandomQuestion(random).make(), wild, world, tally));
+      ASSERT_NO_FATAL_FAILURE(ask(test::RandomQuestion(random).make(), wild, world, tally));
   }
   std::printf(
       "%llu questions, %zu by sums (%zu with rows, %zu depend on the order of additions); %zu events, of them %zu "

@@ -21,7 +21,7 @@ class SchemaTest : public testing::Test {
     ASSERT_EQ(sqlite3_open(":memory:", &raw), SQLITE_OK);
     database_.reset(raw);
     ASSERT_TRUE(create_schema(raw));
-    auto done = create_indices(raw);
+    auto done = create_indices(raw, indices_);
     ASSERT_TRUE(done) << done.error().what;
   }
 
@@ -37,8 +37,29 @@ class SchemaTest : public testing::Test {
     return one("SELECT group_concat(name, ' ') FROM pragma_table_info('" + table + "')");
   }
 
+  Indices indices_ = Indices::kAll;
   SqliteHandle database_;
 };
+
+// Its one index is that by which v_event finds the trigger of a stack, and no file of anyone may be like that.
+class OneQuestionTest : public SchemaTest {
+ protected:
+  OneQuestionTest() { indices_ = Indices::kOneQuestion; }
+};
+
+TEST_F(OneQuestionTest, EventsAreGoneThroughAsTheyAre) {
+  EXPECT_EQ(one("SELECT group_concat(name) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"),
+            "trigger_of_stack_stack");
+  EXPECT_EQ(one("SELECT count(*) FROM v_event"), "0");
+  auto plan = Statement::prepare(
+      database_.get(), "EXPLAIN QUERY PLAN SELECT kind, tid, \"trigger\" FROM v_event WHERE kind = 'read' AND a0 = 1");
+  ASSERT_TRUE(plan);
+  ASSERT_TRUE(plan->step());
+  EXPECT_EQ(plan->text(3), "SCAN event");
+  const auto checked = check_schema(database_.get(), "file");
+  ASSERT_FALSE(checked);
+  EXPECT_NE(checked.error().what.find("lacks the index"), std::string::npos) << checked.error().what;
+}
 
 TEST_F(SchemaTest, ColumnsAreTheContracts) {
   const std::map<std::string, std::string> expected{

@@ -41,6 +41,7 @@ usc_config with_question(std::uint32_t version) {
   config.cpus = 1;
   config.query.version = version;
   config.query.length = 1;
+  config.query.rows = USC_QUERY_ROWS;
   config.query.insn[0].op = USC_QUERY_NUMBER;
   return config;
 }
@@ -54,6 +55,11 @@ TEST(ProgramCheck, SaysWhatIsWrongWithAQuestion) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().what,
             "the question cannot be run in the kernel: instruction 0: the instruction is unknown");
+  query = with_question(USC_QUERY_VERSION).query;
+  query.rows = 3;
+  refused = check_query(query);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what, "the question cannot be run in the kernel: its tables cannot have so many rows");
   query = with_question(USC_QUERY_VERSION).query;
   query.reads = 1;
   refused = check_query(query);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace uscope::query {
+namespace uscope::test {
 
 class RandomQuestion {
  public:
@@ -233,4 +233,4 @@ class RandomQuestion {
   std::mt19937_64& random_;
 };
 
-}  // namespace uscope::query
+}  // namespace uscope::test

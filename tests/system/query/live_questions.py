@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Random questions of a program while it runs, against the answers that SQLite gives over a recording of the same program. The questions are
+those of unit.query; USCOPE_QUERY_QUESTIONS is how many (30 unless told; suite.py tells guests 8), USCOPE_QUERY_SEED the seed. Needs root and
+a backend; usage: live_questions.py USCOPE FIXTURES RANDOM_QUESTIONS"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+RANDOM_QUESTIONS = os.path.abspath(sys.argv.pop(3))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
+from attaching import AttachCase, FIXTURES, USCOPE, WAIT  # noqa: E402
+from backend import OPTIONS as BACKEND_OPTIONS  # noqa: E402
+
+QUESTIONS = int(os.environ.get("USCOPE_QUERY_QUESTIONS", 30))
+SEED = os.environ.get("USCOPE_QUERY_SEED", "1")
+CALLS = "read,write,openat,lseek,close,exit_group"  # all of them are the fixture's own
+# What is another in each run, and what stands in its place.
+SAME_EACH_TIME = {"ts_ns": "a2", "dur_ns": "result", "pid": "depth", "tid": "a1", "stack_id": "a3"}
+OVERFLOW = "integer overflow"
+
+
+def repeatable(question):
+    return re.sub(r"\b(" + "|".join(SAME_EACH_TIME) + r")\b", lambda word: SAME_EACH_TIME[word[0]], question)
+
+
+def equal_values(one, other, wild):
+    """Sums of REAL depend on the order of what is added, in their last digits; where numbers of all sizes are, an integer and a REAL may be
+    one group, which is shown by the one or the other: tests/unit/query/plan/oracle_test.cpp says the same."""
+    if isinstance(one, float) or isinstance(other, float):
+        if type(one) is not type(other):
+            return wild and None not in (one, other) and not isinstance(one, (str, list, dict)) and float(one) == float(other)
+        return one == other or abs(one - other) <= 1e-12 * max(abs(one), abs(other), 1e20 if wild else 1.0)
+    return one == other
+
+
+def equal_rows(rows, others, wild, in_order):
+    """Each row of the one has a row of the other: the same one if they are in order."""
+    left = list(others)
+    if len(rows) != len(left):
+        return False
+    for row in rows:
+        places = range(1) if in_order else range(len(left))
+        found = next((at for at in places if all(equal_values(a, b, wild) for a, b in zip(row, left[at]))), None)
+        if found is None:
+            return False
+        del left[found]
+    return True
+
+
+class LiveQuestions(AttachCase):
+    def answer(self, *words):
+        """Its rows, or SQLite's words on why there are none."""
+        done = subprocess.run([USCOPE, "query", "--format", "json", *words], capture_output=True, text=True, timeout=WAIT, check=False)
+        if done.returncode != 0 and OVERFLOW in done.stderr:
+            return OVERFLOW
+        self.assertEqual(done.returncode, 0, (words, done.stderr))
+        answer = json.loads(done.stdout)
+        self.assertFalse(answer.get("lost"), words)
+        return answer["rows"]
+
+    def test_live_answers_are_those_of_a_recording(self):
+        names = [self.path(name) for name in ("nginx", "php")]
+        for name in names:
+            shutil.copy(os.path.join(FIXTURES, "fixture_asked"), name)
+        for how in ("tame", "wild"):
+            said = subprocess.run([USCOPE, "record", *BACKEND_OPTIONS, "-e", CALLS, "-o", self.path(how + ".db"), "--", names[0], how, names[1]],
+                                  capture_output=True, text=True, timeout=WAIT, check=False)
+            self.assertEqual(said.returncode, 0, said.stderr)
+        made = subprocess.run([RANDOM_QUESTIONS, str(QUESTIONS), SEED], capture_output=True, text=True, check=True).stdout
+        summed, undecided, answered = 0, 0, 0
+        for number, question in enumerate(map(repeatable, made.splitlines())):
+            how = "wild" if number % 2 else "tame"
+            with self.subTest(seed=SEED, number=number, how=how, question=question):
+                stored = self.answer(self.path(how + ".db"), question)
+                live = self.answer(*BACKEND_OPTIONS, "--once", "-e", CALLS, question, "--", names[0], how, names[1])
+                summed += "summed at each event" in subprocess.run([USCOPE, "query", "--explain", question], capture_output=True, text=True, check=True).stdout
+                if OVERFLOW in (live, stored) and live != stored:
+                    undecided += 1  # on the way to a sum, as the rows come
+                    continue
+                answered += live not in (OVERFLOW, [])
+                same = live == stored or equal_rows(live, stored, how == "wild", how == "tame" and " ORDER BY " in question)
+                self.assertTrue(same, f"\nlive:   {live}\nstored: {stored}")
+        print(f"{QUESTIONS} questions (seed {SEED}): {summed} summed in the kernel, {answered} with rows, {undecided} depend on the order of additions")
+        self.assertGreater(summed, 0)
+        self.assertGreaterEqual(answered * 2, QUESTIONS)
+        self.assertLessEqual(undecided * 5, QUESTIONS)
+
+
+if __name__ == "__main__":
+    unittest.main()
