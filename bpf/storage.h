@@ -108,6 +108,11 @@ static __always_inline const volatile struct usc_query *query_of_config(void)
 	return &query;
 }
 
+static __always_inline bool has_question(void)
+{
+	return config.query.length;
+}
+
 static __always_inline __u32 query_turn_now(void)
 {
 	return *(volatile __u32 *)&query_turn & 1;

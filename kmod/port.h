@@ -133,6 +133,11 @@ static __always_inline const volatile struct usc_query *query_of_config(void)
 	return &config.query;
 }
 
+static __always_inline bool has_question(void)
+{
+	return static_branch_unlikely(&usc_has_question);
+}
+
 static __always_inline __u32 query_turn_now(void)
 {
 	return READ_ONCE(usc.query_turn);

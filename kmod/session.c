@@ -15,6 +15,7 @@
 #include "uscope/trace_map.h"
 
 struct usc_session usc;
+DEFINE_STATIC_KEY_FALSE(usc_has_question);
 
 /* What is taken as one array, and how many values of it. */
 struct room {
@@ -127,6 +128,10 @@ int usc_session_start(struct usc_device_start *start)
 	if (error)
 		return error;
 	usc.config = start->config;
+	if (start->config.query.length)
+		static_branch_enable(&usc_has_question);
+	else
+		static_branch_disable(&usc_has_question);
 	usc.cpu_count = nr_cpu_ids;
 	usc.ring_bytes = start->ring_bytes;
 	usc.rows_limit = start->rows;

@@ -8,6 +8,7 @@
 #define USCOPE_KMOD_SESSION_H
 
 #include <linux/irq_work.h>
+#include <linux/jump_label.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -116,6 +117,8 @@ struct usc_session {
 };
 
 extern struct usc_session usc;
+/* Does the session's configuration hold a question? */
+DECLARE_STATIC_KEY_FALSE(usc_has_question);
 
 int usc_session_start(struct usc_device_start *start);
 void usc_session_free(void);

@@ -31,6 +31,7 @@ static const volatile struct usc_program *program_of_config(void);
 /* config.query, likewise; and which of a processor's two tables takes rows now: 0 or 1. */
 static const volatile struct usc_query *query_of_config(void);
 static __u32 query_turn_now(void);
+static bool has_question(void); /* config.query.length != 0, by a branch that costs next to nothing */
 /* Stacks with a smaller number are not named any more: where they come again, they are sent anew. */
 static __u32 first_stack_now(void);
 

@@ -4,6 +4,7 @@
 // key has a place in a table, so the many keys of this program push each other out: in tables of 8 rows nearly all do.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -248,7 +249,26 @@ TEST_F(KernelSums, TheLongestQuestion) {
   expect_equal(longest);
 }
 
+// What this thread starts stays on one CPU: each CPU gives a stack a number of its own.
+class OneCpu {
+ public:
+  OneCpu() {
+    sched_getaffinity(0, sizeof(before_), &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    EXPECT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  }
+  OneCpu(const OneCpu&) = delete;
+  OneCpu& operator=(const OneCpu&) = delete;
+  ~OneCpu() { sched_setaffinity(0, sizeof(before_), &before_); }
+
+ private:
+  cpu_set_t before_{};
+};
+
 TEST_F(KernelSums, StacksAreTakenWhereTheyAreKeys) {
+  const OneCpu one;
   const usc_query by_stack = question_of(
       2, 0,
       {field(0, USC_QUERY_STACK), give(USC_QUERY_KEY, 0, 0), field(1, USC_QUERY_KIND), give(USC_QUERY_KEY, 1, 1)});

@@ -113,7 +113,7 @@ static __always_inline void take_call(struct pt_regs *regs, struct task_entry *t
 	else if (!t->image)
 		ended = USC_ENDED_SCOPE; /* the launcher's own code, before the command's first exec */
 	t->stack = is_asked_for(1u << USC_QUERY_STACK) ? take_stack(regs, t, ended) : 0;
-	if (!config.query.length)
+	if (!has_question())
 		strings_at_entry(t);
 }
 
@@ -138,13 +138,14 @@ static __always_inline void fill_call(struct usc_event *event, const struct task
 	event->source = USC_SOURCE_SYSCALL;
 }
 
-/* 0: the event leaves no record. */
-static __always_inline int ask_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
+/* 0: the event leaves no record. A function of its own, since 6.1's BPF has 512 bytes of stack for all calls: what walks
+ * stacks does not lie below the event here. */
+USC_SUBPROGRAM int ask_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
 {
 	struct query_scratch *scratch = query_scratch_at(current_cpu());
 	struct usc_event event;
 
-	if (!scratch)
+	if (!t || !scratch)
 		return 1;
 	event.head.task = t->call_serial;
 	event.head.time = now;
@@ -160,7 +161,7 @@ static __always_inline int ask_event(struct task_entry *t, __s64 result, __u32 h
 /* Asks a question of a call that begins, if it is one of beginnings: then the call's end is no event. */
 static __always_inline bool asked_at_entry(struct task_entry *t)
 {
-	return usc_query_is_of_beginnings(&config.query) && !is_io_uring_setup(t) &&
+	return has_question() && usc_query_is_of_beginnings(&config.query) && !is_io_uring_setup(t) &&
 	       !ask_event(t, 0, USC_HOW_RETURNED, t->entry_ns);
 }
 
@@ -274,7 +275,7 @@ static __always_inline int send_event(struct task_entry *t, __s64 result, __u32 
 
 	if (!cpu)
 		return -1;
-	if (config.query.length && !is_told_singly(t) && !ask_event(t, result, how, now))
+	if (has_question() && !is_told_singly(t) && !ask_event(t, result, how, now))
 		return 0;
 	event = reserve_event(cpu_number);
 	if (!event) {
@@ -320,7 +321,7 @@ static __noinline int denied_call(struct task_struct *task, struct pt_regs *regs
 	t->event_flags = 0;
 	t->stack = take_stack_at_exit(t);
 	leave_strings(t);
-	if (!config.query.length)
+	if (!has_question())
 		strings_at_return(t, result);
 	send_event(t, result, USC_HOW_NO_ENTRY, now);
 	return 0;
@@ -366,7 +367,7 @@ static __always_inline int call_returns(struct task_struct *task, struct task_en
 			note_restart(t);
 	}
 	t->flags &= ~(TASK_IN_CALL | TASK_EXECED);
-	if (!config.query.length)
+	if (!has_question())
 		strings_at_return(t, result);
 	send_event(t, result, how, now);
 	if (is_io_uring_setup(t) && result >= 0)

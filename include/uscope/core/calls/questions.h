@@ -100,7 +100,7 @@ USC_SUBPROGRAM int ask_question(struct query_scratch *scratch, __u32 process)
 /* Does the question want to know this field? Without a question, all of them are recorded. */
 static __always_inline bool is_asked_for(__u32 fields)
 {
-	return !config.query.length || config.query.reads & fields;
+	return !has_question() || config.query.reads & fields;
 }
 
 #endif
