@@ -14,7 +14,8 @@ from backend import KERNEL_ONLY, OPTIONS as BACKEND_OPTIONS, SLOWNESS  # noqa: E
 
 class Attach(AttachCase):
     def test_threads_are_found_in_their_calls(self):
-        waiters = self.start(WAITERS, str(int(8000 * SLOWNESS)))
+        # They are to wait still when they are attached to, which takes seconds in a guest.
+        waiters = self.start(WAITERS, str(int(8000 * SLOWNESS * (2 if KERNEL_ONLY else 1))))
         self.wait_until_asleep(waiters.pid, 5)
         tracer = self.attach("--pid", str(waiters.pid))
         self.assertIn("5 threads run already", self.text())

@@ -81,7 +81,8 @@ USC_SUBPROGRAM int add_to_row(struct query_scratch *scratch, __u32 process)
 	return 0;
 }
 
-/* The event is in scratch->input. 0: it has been added, or is none of the question. Not 0: it is sent as it is, since SQL counts on with REAL. */
+/* The event is in scratch->input. 0: it has been added, or is none of the question. Not 0: it is sent as it is, since SQL
+ * counts on with REAL. */
 USC_SUBPROGRAM int ask_question(struct query_scratch *scratch, __u32 process)
 {
 	struct question_walk walk = {.scratch = scratch, .length = config.query.length};

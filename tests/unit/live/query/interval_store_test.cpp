@@ -285,6 +285,19 @@ TEST_F(IntervalStoreTest, TasksAreForgottenWhenTheyHaveEndedAndNotBefore) {
             "1|app\n");
 }
 
+TEST_F(IntervalStoreTest, ANameThatComesBeforeItsTaskIsTheTasks) {
+  begin(kSecond, false);
+  usc_task_name name{};
+  name.head.task = 2;
+  name.head.time = kBegin + 1;  // set on another CPU than the one that forked the task, whose ring is read later
+  std::string_view("worker").copy(name.name, sizeof(name.name));
+  put(trace::RecordBuilder<usc_task_name>(name));
+  put(task(2));
+  put(call(kBegin + 2, kBegin + 3, USC_HOW_RETURNED, 0, 2));
+  rounds(kBegin + kSecond);
+  EXPECT_EQ(ask(closed_[0], "SELECT thread FROM v_event"), "worker\n");
+}
+
 TEST_F(IntervalStoreTest, RowsHaveTheNamesThatEventsHave) {
   plan_.way = Way::kSums;
   plan_.program = results_by_kind();
