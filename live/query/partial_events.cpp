@@ -12,6 +12,7 @@
 #include "live/query/quoted_name.h"
 #include "store/db/reading_only.h"
 #include "store/db/statement.h"
+#include "uscope/query_rows.h"
 
 namespace uscope::query {
 namespace {

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "uscope/query_rows.h"
+#include "uscope/query_run.h"
+
 namespace uscope::query {
 namespace {
 

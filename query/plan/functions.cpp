@@ -13,6 +13,7 @@
 
 #include "query/plan/plan.h"
 #include "trace/latency.h"
+#include "uscope/query_run.h"
 
 namespace uscope::query {
 namespace {

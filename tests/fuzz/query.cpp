@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Any bytes as a question: it is refused, or it runs over any event without undefined behaviour, and its rows add up
 // however they are cut.
-#include "uscope/query.h"
 #include "fuzz.h"
+#include "uscope/query_rows.h"
+#include "uscope/query_run.h"
 
 using uscope::fuzz::Input;
 using uscope::fuzz::require;

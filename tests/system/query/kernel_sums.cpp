@@ -25,6 +25,8 @@
 #include "trace/sink.h"
 #include "tracer/collect/observer.h"
 #include "tracer/recorder/recorder.h"
+#include "uscope/query_rows.h"
+#include "uscope/query_run.h"
 
 namespace uscope::tracer {
 namespace {

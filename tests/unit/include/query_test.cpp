@@ -11,6 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "uscope/query_rows.h"
+#include "uscope/query_run.h"
+
 namespace uscope::include {
 namespace {
 

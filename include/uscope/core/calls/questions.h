@@ -8,6 +8,8 @@
 #define USCOPE_CORE_QUESTIONS_H
 
 #include "uscope/core/port.h"
+#include "uscope/query_rows.h"
+#include "uscope/query_run.h"
 
 struct question_walk {
 	struct query_scratch *scratch;

@@ -23,6 +23,8 @@
 #include "store/db/statement.h"
 #include "syscalls/syscall_table.h"
 #include "trace/names.h"
+#include "uscope/query_rows.h"
+#include "uscope/query_run.h"
 #include "uscope/record.h"
 
 namespace uscope::query {

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/* Rows that a question (query.h) fills: which of them have one key, and what an event adds to its row. */
+#ifndef USCOPE_QUERY_ROWS_H
+#define USCOPE_QUERY_ROWS_H
+
+#include "uscope/query.h"
+
+/* Of keys with so many words. */
+USC_INLINE int usc_query_same_words(const struct usc_query_key *a, const struct usc_query_key *b, __u32 keys)
+{
+	__u64 differ = a->nulls ^ b->nulls;
+	__u32 i;
+
+	for (i = 0; i < USC_QUERY_KEYS && i < keys; i++)
+		differ |= (__u64)a->word[i] ^ (__u64)b->word[i];
+	return !differ;
+}
+
+USC_INLINE __u64 usc_query_hash_words(const struct usc_query_key *key, __u32 keys)
+{
+	__u64 hash = key->nulls;
+	__u32 i;
+
+	for (i = 0; i < USC_QUERY_KEYS && i < keys; i++)
+		hash = (hash ^ (__u64)key->word[i]) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 32;
+}
+
+USC_INLINE int usc_query_same_key(const struct usc_query_key *a, const struct usc_query_key *b)
+{
+	return usc_query_same_words(a, b, USC_QUERY_KEYS);
+}
+
+USC_INLINE __u64 usc_query_hash(const struct usc_query_key *key)
+{
+	return usc_query_hash_words(key, USC_QUERY_KEYS);
+}
+
+/* Would a sum go beyond 64 bits with this event? */
+USC_INLINE int usc_query_sums_overflow(const struct usc_query_row *row, const struct usc_query_state *state,
+				       __u32 measures)
+{
+	__u32 i;
+
+	for (i = 0; i < USC_QUERY_MEASURES && i < measures; i++) {
+		__s64 sum = row->sum[i].sum, more = state->measure[i], both = (__s64)((__u64)sum + (__u64)more);
+
+		if (!(state->measure_nulls >> i & 1) && ((sum ^ both) & (more ^ both)) < 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Adds an event to the row of its key. An empty row takes the key. */
+USC_INLINE void usc_query_add(struct usc_query_row *row, const struct usc_query_state *state, __u32 measures)
+{
+	__u32 i;
+
+	if (!row->events)
+		row->key = state->key;
+	for (i = 0; i < USC_QUERY_MEASURES && i < measures; i++) {
+		struct usc_query_sum *sum = &row->sum[i];
+		__s64 value = state->measure[i];
+
+		if (!row->events)
+			sum->count = 0, sum->sum = 0;
+		if (state->measure_nulls >> i & 1)
+			continue;
+		if (!sum->count || value < sum->least)
+			sum->least = value;
+		if (!sum->count || value > sum->greatest)
+			sum->greatest = value;
+		sum->count++;
+		sum->sum = (__s64)((__u64)sum->sum + (__u64)value);
+	}
+	row->events++;
+}
+
+#endif
