@@ -303,8 +303,8 @@ class RawTrace {
     }
   }
 
-  // A record that took a number and never arrived.
-  void skip(std::uint16_t cpu) { seq_[cpu]++; }
+  // Records that took a number and never arrived.
+  void skip(std::uint16_t cpu, std::uint32_t count = 1) { seq_[cpu] += count; }
 
   std::uint64_t close() {
     auto done = writer_->flush();
