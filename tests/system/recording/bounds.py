@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What tracing a program costs grows with what the program does, not with its square, whatever it does often. And a file that is slow to
-read costs that file. Needs root and BPF; usage: bounds.py USCOPE PROGRAMS"""
+read costs that file. Needs root and BPF; usage: bounds.py USCOPE PROGRAMS [CLASS]"""
 import os
 import resource
 import shutil
