@@ -88,6 +88,23 @@ trace::OrderedEvent event_of_logged(const trace::RawRecord& record, const Logged
   return event;
 }
 
+trace::OrderedEvent event_of_hit(const trace::RawRecord& record, const LoggedStacks& stacks) {
+  const auto hit = record.as<usc_hit>();
+  trace::OrderedEvent event{};
+  event.head = hit.head;
+  event.entry_ns = hit.entry_ns;
+  event.result = hit.result;
+  std::copy(std::begin(hit.args), std::end(hit.args), std::begin(event.args));
+  event.stack = hit.stack;
+  event.image = hit.image;
+  event.kind = hit.kind;
+  event.how = hit.how;
+  event.flags = hit.flags & USC_EVENT_NO_RESULT;
+  event.source = hit.source;
+  event.kernel_stack = stacks.find(record);
+  return event;
+}
+
 class Loader {
  public:
   Loader(trace::RawReader reader, DatabaseWriter database, const LoadOptions& options)
@@ -271,6 +288,7 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
       [&](const trace::RawRecord& record) { return intern_string(record, strings, contents); },
       [&](const trace::RawRecord& record) {
         if (record.head.type == USC_RECORD_SIGNAL) return writer.keep_signal(record);
+        if (record.head.type == USC_RECORD_HIT) return event_of_hit(record, definitions_.logged_stacks);
         return event_of_logged(record, definitions_.logged_stacks);
       });
   database_.inserter().start_thread();

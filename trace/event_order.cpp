@@ -50,6 +50,8 @@ std::uint64_t EventOrder::entry_of(const RawRecord& record) {
       return record.as<usc_verify>().entry_ns;
     case USC_RECORD_FUTEX:
       return record.as<usc_futex>().entry_ns;
+    case USC_RECORD_HIT:
+      return record.as<usc_hit>().entry_ns;
     case USC_RECORD_LOGGED:
     case USC_RECORD_SIGNAL:
       return record.head.time;
@@ -101,7 +103,8 @@ Result<void> EventOrder::hold(const RawRecord& record) {
   static_assert(kPlaceBits > LateItem::kMost + kMostHeld + kBatch, "as many may be held at once");
   if (record.head.type == USC_RECORD_EVENT) {
     hold_event({record.as<usc_event>()});
-  } else if (record.head.type == USC_RECORD_LOGGED || record.head.type == USC_RECORD_SIGNAL) {
+  } else if (record.head.type == USC_RECORD_LOGGED || record.head.type == USC_RECORD_SIGNAL ||
+             record.head.type == USC_RECORD_HIT) {
     hold_event(as_event_(record));
   } else if (record.head.type == USC_RECORD_STRING) {
     const auto string = intern_(record);

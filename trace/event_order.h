@@ -74,7 +74,7 @@ struct OrderedFutex {
 };
 
 // An event of any source. A usc_logged has its values for arguments, and how = logged; a usc_signal has how = sent or
-// delivered, and no arguments.
+// delivered, and no arguments; a usc_hit is as it is recorded.
 struct OrderedEvent : usc_event {
   LoggedStackNumber kernel_stack{};  // of LoggedStacks, which has `stack` and kernel frames; none: no kernel frames
   std::uint32_t signal = 0;          // of a usc_signal: by what number as_event has kept the rest of it
@@ -95,13 +95,13 @@ class EventOrder {
   using AsEvent = std::function<OrderedEvent(const RawRecord&)>;
 
   // `late` is what the first pass found; `reader` gives these items again. `intern` is asked for every usc_string,
-  // once, `as_event` for every usc_logged and usc_signal, once.
+  // once, `as_event` for every usc_logged, usc_signal and usc_hit, once.
   EventOrder(const RawReader& reader, std::vector<LateItem> late, Sink sink, Intern intern, AsEvent as_event);
 
   // The types that are put in order. Others are ignored by add().
   [[nodiscard]] static bool takes(std::uint16_t type) {
     return type == USC_RECORD_EVENT || type == USC_RECORD_VERIFY || type == USC_RECORD_STRING ||
-           type == USC_RECORD_FUTEX || type == USC_RECORD_LOGGED || type == USC_RECORD_SIGNAL;
+           type == USC_RECORD_FUTEX || type == USC_RECORD_LOGGED || type == USC_RECORD_SIGNAL || type == USC_RECORD_HIT;
   }
   // Of such a record: when its call was entered.
   [[nodiscard]] static std::uint64_t entry_of(const RawRecord& record);

@@ -14,13 +14,16 @@ namespace {
 constexpr std::uint16_t kTypesToCome = 0x1000;
 
 bool has_source(std::uint16_t type) {
-  return type == USC_RECORD_EVENT || type == USC_RECORD_LOGGED || type == USC_RECORD_LOG_KIND;
+  return type == USC_RECORD_EVENT || type == USC_RECORD_LOGGED || type == USC_RECORD_LOG_KIND ||
+         type == USC_RECORD_HIT || type == USC_RECORD_KIND;
 }
 
 }  // namespace
 
 std::uint8_t source_of(const RawRecord& record) {
   if (record.head.type == USC_RECORD_EVENT) return record.as<usc_event>().source;
+  if (record.head.type == USC_RECORD_HIT) return record.as<usc_hit>().source;
+  if (record.head.type == USC_RECORD_KIND) return record.as<usc_kind>().source;
   if (record.head.type == USC_RECORD_SIGNAL) return USC_SOURCE_SIGNAL;
   const std::uint8_t source =
       record.head.type == USC_RECORD_LOGGED ? record.as<usc_logged>().source : record.as<usc_log_kind>().source;

@@ -161,14 +161,30 @@ void add_file_info(Tail& tail) {
   tail.text("trouble", info.trouble);
 }
 
+// Numbers of `size` bytes each.
+std::vector<RecordValue> numbers_of(std::string_view bytes, std::size_t size) {
+  std::vector<RecordValue> numbers;
+  for (std::size_t i = 0; i + size <= bytes.size(); i += size)
+    numbers.emplace_back(read_number(reinterpret_cast<const std::byte*>(bytes.data()) + i, size, false));
+  return numbers;
+}
+
 void add_places(Tail& tail) {
   const std::size_t count = tail.record().as<usc_logged>().places;
-  const std::string_view bytes = tail.bytes<usc_logged>(count * sizeof(std::uint32_t));
-  std::vector<RecordValue> places;
-  for (std::size_t i = 0; i + sizeof(std::uint32_t) <= bytes.size(); i += sizeof(std::uint32_t))
-    places.emplace_back(
-        read_number(reinterpret_cast<const std::byte*>(bytes.data()) + i, sizeof(std::uint32_t), false));
-  tail.list("place", std::move(places));
+  tail.list("place", numbers_of(tail.bytes<usc_logged>(count * sizeof(std::uint32_t)), sizeof(std::uint32_t)));
+}
+
+void add_hit_frames(Tail& tail) {
+  const auto hit = tail.record().as<usc_hit>();
+  const std::size_t size = (hit.flags & USC_HIT_ADDRESSES) != 0 ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
+  tail.list("frame", numbers_of(tail.bytes<usc_hit>(hit.frames * size), size));
+}
+
+void add_kind(Tail& tail) {
+  std::vector<RecordValue> texts;
+  for (const std::string_view text : split_nul(tail.bytes<usc_kind>(tail.record().as<usc_kind>().text_bytes)))
+    texts.emplace_back(std::string(text));
+  tail.list("text", std::move(texts));
 }
 
 void add_string(Tail& tail) {
@@ -210,6 +226,10 @@ void add_tail(Tail& tail) {
       return tail.text("name", tail.bytes<usc_jit_name>(record.as<usc_jit_name>().name_bytes));
     case USC_RECORD_LOGGED:
       return add_places(tail);
+    case USC_RECORD_HIT:
+      return add_hit_frames(tail);
+    case USC_RECORD_KIND:
+      return add_kind(tail);
     case USC_RECORD_KERNEL_PLACE:
       return tail.text("text", tail.bytes<usc_kernel_place>(record.as<usc_kernel_place>().text_bytes));
     case USC_RECORD_STRING:

@@ -42,6 +42,12 @@ std::size_t tail_bytes(const usc_jit_name& name, std::string_view /*tail*/) {
 std::size_t tail_bytes(const usc_logged& logged, std::string_view /*tail*/) {
   return logged.places * sizeof(std::uint32_t);
 }
+std::size_t tail_bytes(const usc_hit& hit, std::string_view /*tail*/) {
+  return hit.frames * ((hit.flags & USC_HIT_ADDRESSES) != 0 ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
+}
+std::size_t tail_bytes(const usc_kind& kind, std::string_view /*tail*/) {
+  return kind.text_bytes;
+}
 std::size_t tail_bytes(const usc_kernel_place& place, std::string_view /*tail*/) {
   return place.text_bytes;
 }
@@ -69,9 +75,25 @@ bool values_hold(const Record& /*record*/, std::string_view /*tail*/) {
   return true;
 }
 bool values_hold(const usc_event& event, std::string_view /*tail*/) {
-  const bool is_moment = event.how == USC_HOW_LOGGED || event.how == USC_HOW_SENT || event.how == USC_HOW_DELIVERED;
+  const bool is_moment = event.how == USC_HOW_LOGGED || event.how == USC_HOW_SENT || event.how == USC_HOW_DELIVERED ||
+                         event.how == USC_HOW_HIT;
   return event.how < USC_HOW_COUNT && !is_moment && event.source != USC_SOURCE_LOGGED &&
          event.source != USC_SOURCE_SIGNAL;
+}
+// Sources whose events are of usc_hit, and their kinds of usc_kind. Those of later versions are theirs, too.
+bool is_of_probes(std::uint8_t source) {
+  return source != USC_SOURCE_SYSCALL && source != USC_SOURCE_LOGGED && source != USC_SOURCE_SIGNAL;
+}
+bool values_hold(const usc_hit& hit, std::string_view tail) {
+  return (hit.how == USC_HOW_HIT || hit.how == USC_HOW_RETURNED || hit.how == USC_HOW_OPEN) &&
+         is_of_probes(hit.source) && hit.frames <= USC_KERNEL_FRAMES && is_exact(hit, tail);
+}
+bool values_hold(const usc_kind& kind, std::string_view tail) {
+  // The name, and each argument, with its NUL.
+  const std::string_view text = tail.substr(0, std::min<std::size_t>(kind.text_bytes, tail.size()));
+  return is_of_probes(kind.source) && kind.args <= USC_LOGGED_VALUES && kind.text_bytes <= USC_KIND_TEXT_BYTES &&
+         std::count(text.begin(), text.end(), '\0') == kind.args + 1 && text.back() == '\0' && text.front() != '\0' &&
+         is_exact(kind, tail);
 }
 bool values_hold(const usc_stack& stack, std::string_view /*tail*/) {
   return stack.depth <= USC_MAX_FRAMES;

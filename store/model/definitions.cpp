@@ -87,6 +87,7 @@ void Definitions::add(const trace::RawRecord& record) {
       add_jit_name(record);
       break;
     case USC_RECORD_LOGGED:
+    case USC_RECORD_HIT:
       logged_stacks.add(record);
       break;
     case USC_RECORD_SIGNAL: {

@@ -49,11 +49,19 @@ std::optional<KernelPlace> parse_kernel_place(std::string_view text) {
 }
 
 LoggedStacks::Key LoggedStacks::key_of(const trace::RawRecord& logged) {
+  const auto key = [](std::uint32_t stack, std::size_t count, std::string_view bytes) {
+    Places places(count);
+    if (!places.empty()) std::memcpy(places.data(), bytes.data(), bytes.size());
+    return Key{trace::StackId(stack), std::move(places)};
+  };
+  if (logged.head.type == USC_RECORD_HIT) {
+    const auto hit = logged.as<usc_hit>();
+    // Addresses are for the collector alone, which has none of them written.
+    const std::size_t count = (hit.flags & USC_HIT_ADDRESSES) != 0 ? 0 : hit.frames;
+    return key(hit.stack, count, logged.data<usc_hit>(0, count * sizeof(trace::PlaceId)));
+  }
   const auto record = logged.as<usc_logged>();
-  Places places(record.places);
-  const std::string_view bytes = logged.data<usc_logged>(0, places.size() * sizeof(trace::PlaceId));
-  if (!places.empty()) std::memcpy(places.data(), bytes.data(), bytes.size());
-  return {trace::StackId(record.stack), std::move(places)};
+  return key(record.stack, record.places, logged.data<usc_logged>(0, record.places * sizeof(trace::PlaceId)));
 }
 
 void LoggedStacks::add(const trace::RawRecord& logged) {

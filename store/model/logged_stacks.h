@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Stacks that go from the kernel to main(): what another module logged (usc_logged), kernel frames above a user stack.
-// Each distinct pair is one stack; it stands behind the user stacks of a StackTable in the numbering of rows.
+// Stacks that go from the kernel to main(): of what another module logged (usc_logged) or a probe brought (usc_hit),
+// kernel frames above a user stack. Each distinct pair is one stack; it stands behind the user stacks of a StackTable
+// in the numbering of rows.
 #pragma once
 
 #include <cstddef>

@@ -167,6 +167,26 @@ class RawTrace {
     put(record, {reinterpret_cast<const char*>(places.data()), places.size() * sizeof(places[0])});
   }
 
+  // Its head, with the time of its end, is put in here, and the number of its kernel frames.
+  void hit(std::uint32_t task, std::uint64_t end, usc_hit record, const std::vector<std::uint32_t>& places = {}) {
+    record.head = head(USC_RECORD_HIT, 0, task, end);
+    record.frames = static_cast<__u16>(places.size());
+    put(record, {reinterpret_cast<const char*>(places.data()), places.size() * sizeof(places[0])});
+  }
+
+  // `args`: "name:type" each.
+  void kind(std::uint8_t source, std::uint32_t number, const std::string& name, const std::vector<std::string>& args) {
+    usc_kind record{};
+    record.head = head(USC_RECORD_KIND, USC_CPU_USER, 0, kStart);
+    record.kind = number;
+    record.source = source;
+    record.args = static_cast<__u8>(args.size());
+    std::string text = name + '\0';
+    for (const std::string& argument : args) text += argument + '\0';
+    record.text_bytes = static_cast<__u16>(text.size());
+    put(record, text);
+  }
+
   // Its head is put in here.
   void signal(std::uint32_t task, std::uint64_t time, usc_signal record) {
     record.head = head(USC_RECORD_SIGNAL, 0, task, time);
