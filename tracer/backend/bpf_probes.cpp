@@ -75,7 +75,7 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan) {
   bpf_map__set_max_entries(skeleton.maps.probes, static_cast<__u32>(std::max<std::size_t>(probes_.size(), 1)));
   if (!has_places) return {};
   const_cast<bool&>(skeleton.rodata->keeps_processor) = is_at_least(this_host().release, 6, 15);
-  has_multi_ = kernel_has_uprobe_multi();
+  has_multi_ = !plan.attach_singly && kernel_has_uprobe_multi();
   if (has_multi_)
     bpf_program__set_expected_attach_type(progs.on_user_probe, static_cast<bpf_attach_type>(kAttachUprobeMulti));
   return {};
