@@ -52,11 +52,12 @@ int on_tracepoint(void *ctx)
 }
 
 /*
- * Programs at probes of user code may be preempted. What one processor owns is kept in order by this: of those programs only
- * one is at work on it (all others there run to their end, like interrupts). `keeps_processor`: the kernel lets a program that
- * calls functions as ours does keep preemption off, so that this one is never met at work; else what it would tell is lost, and counted.
+ * The kernel may preempt programs at probes in files. What one processor owns stays in order if only one of them is at work
+ * there: all other programs run to their end, like interrupts. From 6.15 on, the kernel lets a program that calls functions
+ * as this one does keep preemption off. Before, a program that meets another one at work gives up, and its hit is counted as
+ * lost.
  */
-const volatile bool keeps_processor;
+const volatile bool keeps_processor; /* set by the tracer before loading */
 
 static __always_inline int hit_user_probe(struct pt_regs *ctx, const struct usc_probe *probe, struct task_entry *t)
 {

@@ -153,7 +153,7 @@ USC_INLINE __u64 usc_argument_value(__u64 word, __u32 bytes, __u32 is_signed)
 	return is_signed ? (__u64)((__s64)word >> (unused & 63)) : word >> (unused & 63);
 }
 
-/* Where a text lies that a tracepoint's record has the place of, from the record's beginning, and how long it is with its NUL. */
+/* A tracepoint's record has the place of a text as a word: where it begins in the record, and its length with its NUL. */
 USC_INLINE __u32 usc_text_place(const struct usc_probe_argument *argument, __u32 word)
 {
 	__u32 place = word & 0xffff;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
- * Hits of the probes of a plan (uscope/probes.h): where their arguments are, and the texts that these stand for. A number that
- * cannot be read is 0, a text that cannot be read is not told: nothing may fault here.
+ * Hits of the probes of a plan (uscope/probes.h): their arguments, and the texts that these stand for. Nothing may fault here:
+ * a number that is not in memory is 0, a text that is not is left out.
  */
 #ifndef USCOPE_CORE_ARGUMENTS_H
 #define USCOPE_CORE_ARGUMENTS_H
@@ -51,8 +51,8 @@ static __always_inline __u64 argument_value(struct probe_room *room, const struc
 
 #define USER_HALF_ENDS 63 /* bit of an address: above it is the kernel's half */
 
-/* The text at an address, up to its NUL, of as many bytes with that as there is room for. Its length; less than 0: there is
- * none. Two bytes more than are taken say whether it is longer. */
+/* The text at an address, up to its NUL; with that it has `space` bytes at most. Its length; less than 0: there is none.
+ * Two bytes more than are taken say whether it is longer. */
 static __always_inline long read_argument_text(struct probe_room *room, __u64 from, __u64 space, bool in_kernel)
 {
 	__u64 most = most_string_bytes();
@@ -150,8 +150,8 @@ USC_SUBPROGRAM __u64 take_argument(struct probe_room *room, const struct usc_pro
 	return argument->text == USC_TEXT_POINTED ? value : 0;
 }
 
-/* Fills a hit of a probe in, but for its kernel frames, and sends the texts of its arguments. `room` has the registers or the
- * record. */
+/* Fills a hit of a probe in, but for its kernel frames, and sends the texts of its arguments. `room` has the registers, or
+ * the record. */
 static __always_inline void take_probe(struct hit_room *hit, struct probe_room *room, const struct usc_probe *probe,
 				       const struct task_entry *t)
 {
