@@ -5,7 +5,9 @@
  * look-up and nothing else.
  */
 #include "preemption.h"
+#include "probes.bpf.h"
 #include "target.h"
+#include "time.bpf.h"
 #include "transport.h"
 #include "uscope/core/tasks/signals.h"
 #include "uscope/core/tasks/tasks.h"
