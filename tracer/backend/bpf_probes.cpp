@@ -134,7 +134,7 @@ Result<void> BpfProbes::attach_in_files() {
         "name fewer targets; Linux 6.6 and later attach many places at once"};
   for (const auto& [path, places] : files) {
     if (places.size() == 0) continue;
-    const auto attached = has_multi_ ? attach_places(path, places) : attach_singly(path, places);
+    auto attached = has_multi_ ? attach_places(path, places) : attach_singly(path, places);
     if (!attached) return attached;
   }
   return {};

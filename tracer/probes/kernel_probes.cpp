@@ -44,21 +44,15 @@ std::uint16_t array_length(std::string_view type) {
   return error == std::errc() && end != number.data() + number.size() && *end == ']' ? length : std::uint16_t{0};
 }
 
-// Where the text of an argument is follows from its type, as tracefs has it.
-void place_text(const ProbeArgument& from, usc_probe_argument& to) {
-  if (!from.is_string) return;
-  if (from.from != ProbeArgument::From::kRecord) {
-    to.text = USC_TEXT_POINTED;
-  } else if (from.type.starts_with("__data_loc")) {
-    to.text = USC_TEXT_LOCATED;
-  } else if (from.type.starts_with("__rel_loc")) {
-    to.text = USC_TEXT_RELATIVE;
-  } else if (to.text_bytes = array_length(from.type); to.text_bytes != 0) {
-    to.text = USC_TEXT_INSIDE;
-    to.bytes = 1;
-  } else {
-    to.text = USC_TEXT_POINTED;
+// Of a tracepoint's argument its type, as tracefs has it, says where its text is.
+usc_argument_text text_of(const ProbeArgument& argument) {
+  if (!argument.is_string) return USC_TEXT_NONE;
+  if (argument.from == ProbeArgument::From::kRecord) {
+    if (argument.type.starts_with("__data_loc")) return USC_TEXT_LOCATED;
+    if (argument.type.starts_with("__rel_loc")) return USC_TEXT_RELATIVE;
+    if (array_length(argument.type) != 0) return USC_TEXT_INSIDE;
   }
+  return USC_TEXT_POINTED;
 }
 
 usc_probe_argument kernel_argument(const ProbeArgument& from) {
@@ -68,7 +62,11 @@ usc_probe_argument kernel_argument(const ProbeArgument& from) {
   if (to.from == USC_FROM_REGISTER || to.from == USC_FROM_MEMORY) to.reg = from.reg;
   to.bytes = from.bytes;
   to.is_signed = static_cast<__u8>(from.is_signed);
-  place_text(from, to);
+  to.text = static_cast<__u8>(text_of(from));
+  if (to.text == USC_TEXT_INSIDE) {
+    to.text_bytes = array_length(from.type);
+    to.bytes = 1;  // it has no number
+  }
   return to;
 }
 
