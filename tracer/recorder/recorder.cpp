@@ -212,6 +212,8 @@ class Recording {
 };
 
 Result<void> Recording::prepare() {
+  if (!options_.probes.empty())
+    return Error{"this build of uscope cannot attach targets (-t)", "leave -t out; `uscope list` works"};
   config_ = options_.config;
   config_.cpus = possible_processors();
   // The child is forked first: it inherits limits, signals and descriptors as uscope received them.

@@ -16,6 +16,7 @@
 #include "tracer/backend/backend_options.h"
 #include "tracer/collect/figures.h"
 #include "tracer/files/file.h"
+#include "tracer/probes/probe_plan.h"
 #include "tracer/process/launcher.h"
 #include "tracer/process/name_search.h"
 #include "uscope/control.h"
@@ -40,6 +41,7 @@ struct RawOutput {
 struct RecordOptions {
   LaunchOptions launch;  // used if config.target.kinds has USC_TARGET_LAUNCH
   TargetNames target;    // for the other kinds; with --follow image also the command's name
+  ProbePlan probes;      // what is traced beside system calls and signals
   usc_config config{};   // scope, target, calls, verify_every; the number of CPUs is filled in
   ModuleGlobs modules;
   RawOutput raw;
