@@ -8,14 +8,11 @@
 #include <algorithm>
 #include <array>
 
-#include "symbolizer/names/demangle.h"
-
 namespace uscope::symbolizer {
 namespace {
 
 constexpr int kMostTypeSteps = 12;
 constexpr std::size_t kMostParameters = 64;
-constexpr std::size_t kMostTypeText = 120;
 constexpr std::size_t kIntegerRegisters = 6;
 
 std::optional<Dwarf_Die> type_of(Dwarf_Die* die) {
@@ -182,7 +179,7 @@ std::optional<std::vector<DebugParameter>> read_parameters(Dwarf_Die function, c
       if (passed == Passed::kUncertain) break;
       if (passed == Passed::kInteger) {
         parameter.name = texts.die_name(&child);
-        parameter.type = bounded_utf8(type_text(type, texts), kMostTypeText);
+        parameter.type = type_text(type, texts);
         parameter.place = static_cast<std::uint8_t>(next++);
         parameters.push_back(std::move(parameter));
       }

@@ -28,8 +28,10 @@ namespace uscope::symbolizer {
 namespace {
 
 constexpr std::size_t kMostCode = 128;  // of a function's beginning
-constexpr std::size_t kMostNameBytes = 512;
-constexpr std::size_t kMostArgumentName = 64;
+// All names and types of one probe together fit a usc_kind, even if each of their bytes becomes \xNN.
+constexpr std::size_t kMostNameBytes = 384;
+constexpr std::size_t kMostArgumentName = 32;
+constexpr std::size_t kMostArgumentType = 64;
 
 // The registers of the first six integer arguments, by DWARF's numbers: rdi rsi rdx rcx r8 r9.
 constexpr std::array<std::uint8_t, 6> kArgumentRegisters = {5, 4, 1, 2, 8, 9};
@@ -42,6 +44,14 @@ bool is_part(std::string_view name) {
 // A copy that the compiler made for some callers (f.isra.0) may take other arguments than its source says.
 bool is_clone(std::string_view name) {
   return !name.starts_with("_R") && name.find('.') != std::string_view::npos;
+}
+
+// A trace's text (support/text.h), shortened at a character.
+std::string cut(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0U) == 0x80) most--;
+  text.resize(most);
+  return text + "…";
 }
 
 bool has_name(const NamePattern& pattern, std::string_view name) {
@@ -63,9 +73,9 @@ std::vector<FoundArgument> debug_arguments(const std::vector<DebugParameter>& pa
   std::vector<FoundArgument> arguments;
   for (const DebugParameter& parameter : parameters) {
     FoundArgument& argument = arguments.emplace_back();
-    argument.name = parameter.name.empty() ? fmt::format("arg{}", arguments.size() - 1)
-                                           : bounded_utf8(parameter.name, kMostArgumentName);
-    argument.type = parameter.type;
+    argument.name =
+        parameter.name.empty() ? fmt::format("arg{}", arguments.size() - 1) : cut(parameter.name, kMostArgumentName);
+    argument.type = cut(parameter.type, kMostArgumentType);
     argument.reg = kArgumentRegisters.at(parameter.place);
     argument.bytes = parameter.bytes;
     argument.is_signed = parameter.is_signed;
@@ -228,13 +238,12 @@ std::vector<FoundProbe> ProbedFile::functions(const NamePattern& pattern, bool w
   std::vector<FoundProbe> found;
   for (const Parts::Function& function : parts_->all_functions()) {
     for (const std::string_view name : function.names) {
-      std::string shown = bounded_utf8(name, kMostNameBytes);
       const bool is_mangled = name.starts_with("_Z") || name.starts_with("_R");
-      if (is_mangled) shown = bounded_utf8(demangle_name(name), kMostNameBytes);
-      if (!has_name(pattern, name) && !(is_mangled && has_name(pattern, shown))) continue;
+      const std::string plain = is_mangled ? demangle_name(name) : std::string();
+      if (!has_name(pattern, name) && !(is_mangled && has_name(pattern, plain))) continue;
       FoundProbe& probe = found.emplace_back();
-      probe.full_name = is_mangled ? bounded_utf8(demangle(name), kMostNameBytes) : shown;
-      probe.name = std::move(shown);
+      probe.name = is_mangled ? cut(plain, kMostNameBytes) : bounded_utf8(name, kMostNameBytes);
+      probe.full_name = is_mangled ? cut(demangle(name), kMostNameBytes) : probe.name;
       parts_->find_place(function, probe);
       if (with_arguments && probe.why_not.empty()) probe.arguments = parts_->arguments_of(function, name);
       break;

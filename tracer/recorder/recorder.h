@@ -41,7 +41,6 @@ struct RawOutput {
 struct RecordOptions {
   LaunchOptions launch;  // used if config.target.kinds has USC_TARGET_LAUNCH
   TargetNames target;    // for the other kinds; with --follow image also the command's name
-  ProbePlan probes;      // what is traced beside system calls and signals
   usc_config config{};   // scope, target, calls, verify_every; the number of CPUs is filled in
   ModuleGlobs modules;
   RawOutput raw;
@@ -50,6 +49,7 @@ struct RecordOptions {
   std::vector<std::string> redact;    // patterns of texts that must not be recorded
   BackendChoice backend = BackendChoice::kAuto;
   BackendSizes sizes;
+  ProbePlan probes;               // what is traced beside system calls
   std::uint64_t duration_ns = 0;  // stop after this time, 0 = no limit
   std::uint64_t max_bytes = 0;    // of the raw trace, 0 = no limit
   std::uint64_t stall_ns = 0;     // stop if threads wait for each other this long, as found by RecordHooks.stall; 0 =

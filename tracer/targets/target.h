@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "tracer/probes/probe_plan.h"
 
 namespace uscope::tracer {
 
@@ -25,7 +26,6 @@ extern const std::array<TargetForm, 6> kTargetForms;
 [[nodiscard]] const TargetForm& form_of(TargetClass what);
 
 constexpr std::uint32_t kUsualSampleHz = 99;
-constexpr std::uint32_t kMostSampleHz = 10'000;
 
 struct Target {
   TargetClass what = TargetClass::kSample;
