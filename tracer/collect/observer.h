@@ -23,11 +23,14 @@ class RecordObserver {
   virtual void on_open_call(const usc_event& /*event*/) {}
   // A signal was sent or delivered.
   virtual void on_signal(const usc_signal& /*signal*/) {}
+  // A probe was hit; its kernel frames are addresses.
+  virtual void on_hit(const usc_hit& /*hit*/) {}
   // Whatever was sent before this time has been seen; at the end of tracing, ~0. Tasks are known that have ended
   // lately.
   virtual void on_round(std::uint64_t /*before_ns*/, const TaskTable& /*tasks*/) {}
   // Definitions, which may come later than what refers to them.
   virtual void on_task(const usc_task& /*task*/) {}
+  virtual void on_kind(const usc_kind& /*kind*/) {}
   virtual void on_stack(const usc_stack& /*stack*/) {}
   virtual void on_image(const usc_exec& /*exec*/) {}       // as it is written: texts to be hidden are hidden
   virtual void on_string(const usc_string& /*string*/) {}  // most often before its call's event
