@@ -21,7 +21,7 @@ using analyzer::EventString;
 struct Form {
   int bits = 64;
   bool is_signed = true;
-  bool is_hex = false;
+  bool may_be_address = false;
   bool is_pointer = false;
   bool is_bool = false;
 };
@@ -43,7 +43,7 @@ std::optional<Form> sized_form(std::string_view word) {
 
 // What is not known is a signed number of 64 bits.
 Form form_of(std::string_view type) {
-  if (type.find('*') != std::string_view::npos) return {.is_signed = false, .is_hex = true, .is_pointer = true};
+  if (type.find('*') != std::string_view::npos) return {.is_signed = false, .is_pointer = true};
   Form form;
   bool is_unsigned = false;
   bool is_long = false;
@@ -59,7 +59,7 @@ Form form_of(std::string_view type) {
     if (word == "char") form.bits = 8;
     if (word == "bool" || word == "_Bool") form.is_bool = true;
     if (word == "size_t") is_unsigned = true;
-    if (word == "uintptr_t") form.is_hex = true;
+    if (word == "uintptr_t") is_unsigned = form.may_be_address = true;
     if (word == "pid_t" || word == "enum") form.bits = 32;
     if (word == "uid_t" || word == "gid_t") {
       form.bits = 32;
@@ -68,7 +68,7 @@ Form form_of(std::string_view type) {
     if (is_long) form.bits = 64;
   }
   form.is_signed = !is_unsigned;
-  form.is_hex = form.is_hex || (is_unsigned && is_long);
+  form.may_be_address = form.may_be_address || (is_unsigned && is_long);
   return form;
 }
 
@@ -87,8 +87,9 @@ std::string typed_value_text(const std::string& type, std::int64_t value) {
   const auto unused = static_cast<unsigned>(64 - form.bits);
   const std::uint64_t bits = static_cast<std::uint64_t>(value) << unused >> unused;
   if (form.is_bool) return (bits & 0xffU) != 0 ? "true" : "false";
-  if (form.is_pointer && bits == 0) return "NULL";
-  if (form.is_hex) return bits == 0 ? "0" : hex_number(bits);
+  if (form.is_pointer) return bits == 0 ? "NULL" : hex_number(bits);
+  constexpr std::uint64_t kLikeAnAddress = std::uint64_t{1} << 40U;
+  if (form.may_be_address && bits >= kLikeAnAddress) return hex_number(bits);
   if (!form.is_signed) return std::to_string(bits);
   return std::to_string(static_cast<std::int64_t>(bits << unused) >> unused);
 }

@@ -9,8 +9,8 @@
 
 namespace uscope::cli {
 
-// A number of this C type, as far as the type is known: pointers and `unsigned long`, which is most often an address or
-// flags, in hexadecimal, with NULL for no pointer; else decimal, in the width and with the sign that the type has.
+// A number of this C type, as far as the type is known: a pointer in hexadecimal, or NULL; else decimal, in the width
+// and with the sign that the type has. An `unsigned long` of 2^40 and more, as most addresses are, is taken for one.
 [[nodiscard]] std::string typed_value_text(const std::string& type, std::int64_t value);
 
 // The arguments that its kind has: `fd=3, path="/etc/passwd"`.

@@ -36,7 +36,10 @@ TEST(HitText, TypesDecideTheForm) {
   EXPECT_EQ(text("long", -1), "-1");
   EXPECT_EQ(text("long int", -1), "-1");
   EXPECT_EQ(text("unsigned long", -1), "0xffffffffffffffff");
-  EXPECT_EQ(text("long unsigned int", 0x1000), "0x1000");
+  EXPECT_EQ(text("long unsigned int", 0x55d0c0de1000), "0x55d0c0de1000");
+  EXPECT_EQ(text("unsigned long", 10101010), "10101010");
+  EXPECT_EQ(text("uintptr_t", 0x7f0000001000), "0x7f0000001000");
+  EXPECT_EQ(text("long", 0x7f0000001000), "139637976731648");
   EXPECT_EQ(text("unsigned long", 0), "0");
   EXPECT_EQ(text("size_t", -1), "18446744073709551615");
   EXPECT_EQ(text("short", 0x1ffff), "-1");

@@ -53,12 +53,12 @@ class HitsTest : public LoaderTest {
 TEST_F(HitsTest, AreEventsOfTheirOwnClasses) {
   with_hits();
   load();
-  EXPECT_EQ(
-      rows("SELECT kind, class, ts_ns - 1000000000000, dur_ns, how, result, errno, a0, a1, \"trigger\" FROM v_event"),
-      "libc.so.6:read|ufunction|10|90|returned|-2|-|3|28672|f401020\n"
-      "kernel|sample|20|-|hit|-|-|1|10101010|f401020\n"
-      "read|syscall|30|65|returned|-2|ENOENT|0|0|f401020\n"
-      "sleeping|offcpu|40|50|returned|-|-|9|8|f401020");
+  EXPECT_EQ(rows("SELECT kind, class, ts_ns - 1000000000000, dur_ns, how, result, errno, a0, a1, \"trigger\" FROM "
+                 "v_event ORDER BY id"),
+            "libc.so.6:read|ufunction|10|90|returned|-2|-|3|28672|f401020\n"
+            "kernel|sample|20|-|hit|-|-|1|10101010|f401020\n"
+            "read|syscall|30|65|returned|-2|ENOENT|0|0|f401020\n"
+            "sleeping|offcpu|40|50|returned|-|-|9|8|f401020");
   EXPECT_EQ(rows("SELECT folded FROM v_event WHERE class = 'sample'"), "f401020;f401010!;vfs_read_[k]");
   EXPECT_EQ(
       rows("SELECT space, function FROM stack_frame JOIN frame ON frame.id = frame_id JOIN event USING (stack_id) "
@@ -102,7 +102,7 @@ TEST_F(HitsTest, AnOpenOneThatEndedIsOneEvent) {
   trace_->hit(1, kStart + 60, hit_of(USC_SOURCE_OFFCPU, USC_OFFCPU_SLEEPING, kStart + 40, {}, 7, USC_HOW_OPEN));
   trace_->hit(1, kStart + 999, hit_of(USC_SOURCE_OFFCPU, USC_OFFCPU_SLEEPING, kStart + 500, {}, 7, USC_HOW_OPEN));
   load();
-  EXPECT_EQ(rows("SELECT ts_ns - 1000000000000, dur_ns, how FROM v_event WHERE class = 'offcpu'"),
+  EXPECT_EQ(rows("SELECT ts_ns - 1000000000000, dur_ns, how FROM v_event WHERE class = 'offcpu' ORDER BY id"),
             "40|50|returned\n500|-|open");
 }
 
@@ -123,7 +123,7 @@ TEST_F(HitsTest, KindsThatWereNotToldHaveNumbers) {
   usual();
   trace_->hit(1, kStart + 20, hit_of(USC_SOURCE_TRACEPOINT, 5, kStart + 20, {1, 2}));
   load();
-  EXPECT_EQ(rows("SELECT kind, class, abi, nr, stack_id FROM v_event JOIN kind ON kind.name = v_event.kind"),
+  EXPECT_EQ(rows("SELECT kind.name, class, abi, nr, stack_id FROM event JOIN kind ON kind.id = kind_id"),
             "tracepoint_5|tracepoint|none|5|-");
 }
 
