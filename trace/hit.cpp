@@ -19,7 +19,7 @@ usc_event event_of_hit(const usc_hit& hit) {
   event.image = hit.image;
   event.kind = hit.kind;
   event.how = hit.how;
-  event.flags = hit.flags & USC_EVENT_NO_RESULT;
+  event.flags = hit.flags & (USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);
   event.source = hit.source;
   return event;
 }

@@ -105,7 +105,8 @@ std::string hit_arguments_text(const EventRow& event) {
 
 std::string hit_end_text(const EventRow& event) {
   std::string out;
-  if (event.how == trace::how_name(USC_HOW_OPEN))
+  const bool lasts = event.how == trace::how_name(USC_HOW_OPEN) || event.how == trace::how_name(USC_HOW_ATTACHED);
+  if (lasts && !event.dur_ns)
     out = event.source == trace::source_name(USC_SOURCE_OFFCPU) ? " (not over)" : " = ? (has not returned)";
   if (event.result) out = fmt::format(" = {}", *event.result);
   if (event.dur_ns) out += fmt::format(" <{}>", human_duration(static_cast<double>(*event.dur_ns)));

@@ -179,7 +179,7 @@ Result<void> append_event(IntervalTrace& to, const usc_event& event) {
     const bool lasts = event.how == USC_HOW_OPEN || event.how == USC_HOW_RETURNED;
     hit.how = lasts ? event.how : std::uint8_t{USC_HOW_HIT};
     hit.source = event.source;
-    hit.flags = event.flags & USC_EVENT_NO_RESULT;
+    hit.flags = event.flags & (USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);
     return to.append(hit.head);
   }
   if (event.source != USC_SOURCE_SIGNAL) {

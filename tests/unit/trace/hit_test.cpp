@@ -25,7 +25,7 @@ TEST(Hit, IsAnEvent) {
   hit.kind = 3;
   hit.how = USC_HOW_RETURNED;
   hit.source = USC_SOURCE_KFUNCTION;
-  hit.flags = USC_HIT_ADDRESSES | USC_EVENT_NO_RESULT;
+  hit.flags = USC_HIT_ADDRESSES | USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED;
   const usc_event event = event_of_hit(hit);
   EXPECT_EQ(event.head.task, 7U);
   EXPECT_EQ(event.head.time - event.entry_ns, 20U);
@@ -36,7 +36,7 @@ TEST(Hit, IsAnEvent) {
   EXPECT_EQ(event.kind, 3U);
   EXPECT_EQ(event.how, USC_HOW_RETURNED);
   EXPECT_EQ(event.source, USC_SOURCE_KFUNCTION);
-  EXPECT_EQ(event.flags, USC_EVENT_NO_RESULT);
+  EXPECT_EQ(event.flags, USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);
 }
 
 TEST(Hit, KindsHaveANameAndArgumentsWithTypes) {

@@ -71,6 +71,10 @@ TEST(HitText, ALineForEachKind) {
   off.how = "open";
   off.dur_ns.reset();
   EXPECT_EQ(event_text(off, "0.5"), "app[7/8] 0.5 offcpu sleeping(waker_tid=9, queued_ns=1200) (not over)\n");
+  off.how = "attached";
+  EXPECT_TRUE(event_text(off, "0.5").ends_with(") (not over)\n"));
+  off.dur_ns = 1'500'000;
+  EXPECT_TRUE(event_text(off, "0.5").ends_with(") <1.5 ms>\n"));
   EventRow function = hit_of("ufunction", "libssl.so.3:SSL_read", {{"ssl", "SSL *"}, {"num", "int"}}, {0x5000, 16});
   EXPECT_EQ(event_text(function, "0"), "app[7/8] 0 ufunction libssl.so.3:SSL_read(ssl=0x5000, num=16)\n");
   function.how = "open";
