@@ -58,9 +58,9 @@ std::size_t TimeSweep::Hash::operator()(const Cell& cell) const noexcept {
 }
 
 std::size_t TimeSweep::Hash::operator()(const Woken& woken) const noexcept {
-  const std::size_t place =
-      mixed(static_cast<std::uint64_t>(wait.stack.value()), wait.call << 8U | static_cast<std::uint64_t>(wait.state));
-  return mixed(mixed(place, static_cast<std::uint64_t>(wait.waker_tid)), static_cast<std::uint64_t>(wait.waker_pid));
+  const std::size_t place = mixed(static_cast<std::uint64_t>(woken.stack.value()),
+                                  woken.call << 8U | static_cast<std::uint64_t>(woken.state));
+  return mixed(mixed(place, static_cast<std::uint64_t>(woken.waker_tid)), static_cast<std::uint64_t>(woken.waker_pid));
 }
 
 TimeSweep::TimeSweep(const std::vector<TimeSpan>& threads, std::size_t most_wakers) : most_wakers_(most_wakers) {

@@ -113,6 +113,7 @@ class TimeSweep {
     StackRowId stack{};
     std::int64_t entered_ns = 0;
     std::int64_t returned_ns = 0;
+    bool seen = false;                     // it had an event
     bool open = false;                     // the call lasts until the next one, or to the thread's end
     std::optional<TimeEvent> found_off{};  // it was found off the CPU, and not yet in which call
   };

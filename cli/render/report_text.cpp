@@ -77,10 +77,10 @@ std::string legend(const Summary& summary) {
   };
   const auto cut = [](const auto& line) { return line.function == trace::kCutName; };
   std::string out;
-  if (any_gap_fallback(summary) || any_signal_fallback(summary) || has_fallback(summary.time) ||
+  if (any_gap_fallback(summary) || any_signal_fallback(summary) || shows_fallback(summary.time) ||
       any([&](const auto& line) { return line.fallback && !line.function.empty() && !cut(line); }))
     out += kFallbackLegend;
-  if (any(cut) || has_cut(summary.time)) out += kCutLegend;
+  if (any(cut) || shows_cut(summary.time)) out += kCutLegend;
   return out;
 }
 

@@ -361,13 +361,13 @@ std::string time_sections(const TimeShares& shares, bool with_stacks, TextWidth 
   return out;
 }
 
-bool has_fallback(const TimeShares& shares) {
+bool shows_fallback(const TimeShares& shares) {
   return any_trigger(shares, [](const TimeFunction& at) {
     return at.fallback && !at.function.empty() && at.function != trace::kCutName;
   });
 }
 
-bool has_cut(const TimeShares& shares) {
+bool shows_cut(const TimeShares& shares) {
   return any_trigger(shares, [](const TimeFunction& at) { return at.function == trace::kCutName; });
 }
 
@@ -445,8 +445,8 @@ std::string time_text(const TimeShares& shares, TextWidth width) {
     return "TIME       not known: neither samples nor times off the CPU are in this trace\n"
            "           `uscope record -t sample:99 -t offcpu` records them\n";
   std::string out = time_sections(shares, true, width);
-  if (has_fallback(shares)) out += kFallbackLegend;
-  if (has_cut(shares)) out += kCutLegend;
+  if (shows_fallback(shares)) out += kFallbackLegend;
+  if (shows_cut(shares)) out += kCutLegend;
   return out;
 }
 

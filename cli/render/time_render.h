@@ -15,8 +15,8 @@ namespace uscope::cli {
 [[nodiscard]] std::string time_sections(const analyzer::TimeShares& shares, bool with_stacks, TextWidth width);
 
 // Whether a star in these sections, or `(cut)`, is to be explained below them.
-[[nodiscard]] bool has_fallback(const analyzer::TimeShares& shares);
-[[nodiscard]] bool has_cut(const analyzer::TimeShares& shares);
+[[nodiscard]] bool shows_fallback(const analyzer::TimeShares& shares);
+[[nodiscard]] bool shows_cut(const analyzer::TimeShares& shares);
 
 [[nodiscard]] nlohmann::ordered_json time_json(const analyzer::TimeShares& shares);
 
