@@ -85,7 +85,7 @@ std::string together_text(const TimeShare& all) {
       fmt::format("{:.1f} %", percentage(static_cast<std::uint64_t>(std::abs(difference)), all.total_ns));
   std::string out = "together: ";
   out += much == "0.0 %" ? "as long as they lived" : much + (difference < 0 ? " less" : " more") + " than they lived";
-  return out + fmt::format("; by samples, ±{:.1f} % are to be expected", percentage(all.error_ns, all.total_ns));
+  return out + fmt::format(" (samples: ±{:.1f} %)", percentage(all.error_ns, all.total_ns));
 }
 
 std::string whole(const TimeShares& shares, TextWidth width) {
