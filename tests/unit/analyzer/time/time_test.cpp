@@ -32,7 +32,7 @@ class TimeTest : public store::LoaderTest {
   void sample(std::uint32_t task, std::uint64_t at_ms, std::uint32_t stack, std::uint32_t kind = USC_SAMPLE_USER,
               std::uint64_t stands_for = kMs) {
     usc_hit hit{};
-    hit.entry_ns = kStart + at_ms * kMs;
+    hit.entry_ns = kStart + at_ms * kMs - kMs / 2;
     hit.args[1] = stands_for;
     hit.stack = stack;
     hit.image = 1;
@@ -269,7 +269,8 @@ TEST_F(TimeTest, ListsAndProcessesCanBeChosen) {
   samples(1, 0, 500, kHotStack);
   samples(2, 0, 400, kColdStack);
   trace_->task({.task = 3, .process = 2, .pid = 200, .tid = 200, .name = "third"});
-  trace_->exec(3, 2, 2, 2, "/opt/bin/second", std::string("second\0", 7));
+  trace_->file(5, "/opt/bin/second", "IDS");
+  trace_->exec(3, 2, 2, 5, "/opt/bin/second", std::string("second\0", 7));
   samples(3, 0, 300, kColdStack);
   const TimeShares first = shares({.processes = {"app"}, .lines = 1});
   EXPECT_EQ(first.threads.total, 2U);
