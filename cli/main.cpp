@@ -17,6 +17,7 @@
 #include "cli/verbs/events.h"
 #include "cli/verbs/export.h"
 #include "cli/verbs/files.h"
+#include "cli/verbs/list.h"
 #include "cli/verbs/load.h"
 #include "cli/verbs/query.h"
 #include "cli/verbs/raw.h"
@@ -32,6 +33,7 @@ namespace {
 
 void add_verbs(CommandLine& line) {
   add_record(line);
+  add_list(line);
   add_top(line);
   add_load(line);
   add_raw(line);
