@@ -110,8 +110,7 @@ Result<bool> Triggers::choose() {
       "AND sf.inline_depth = 0 AND sf.space = 'user' ORDER BY sf.position");
   if (!frames) return frames.error();
   auto update = database_.prepare(
-      "UPDATE temp.stack_trigger SET frame_id = ?2, fallback = ?3 WHERE stack_id = ?1 "
-      "AND (frame_id IS NOT ?2 OR fallback <> ?3)");
+      "UPDATE temp.stack_trigger SET frame_id = ?2, fallback = ?3 WHERE stack_id = ?1 AND frame_id IS NOT ?2");
   if (!update) return update.error();
   bool changed = false;
   for (const auto& [stack, ended] : stacks) {

@@ -143,7 +143,10 @@ void TimeReader::choose_threads() {
   std::unordered_map<ProcessRowId, bool> counted;
   for (const Thread& thread : catalog_.threads) {
     TimeSpan span{.begin_ns = thread.start_ns, .end_ns = until};
-    if (span.begin_ns) span.begin_ns = std::max(*span.begin_ns, catalog_.start_ns);
+    if (span.begin_ns) {
+      span.is_new = *span.begin_ns >= catalog_.start_ns && shares_.recorded.samples && shares_.recorded.off_cpu;
+      span.begin_ns = std::max(*span.begin_ns, catalog_.start_ns);
+    }
     for (const std::optional<std::int64_t>& end : {thread.end_ns, thread.left_ns})
       if (end) span.end_ns = std::min(span.end_ns, *end);
     spans_.push_back(span);
@@ -350,7 +353,7 @@ Result<void> TimeReader::stacks(const TimeSweep& sweep, TimeStacks& stacks) {
   std::vector<FunctionTime> by_trigger;
   for (auto& [at, line] : functions) {
     add_up(line);
-    by_trigger.push_back(std::move(line));
+    if (line.total_ns != 0) by_trigger.push_back(std::move(line));
   }
   shares_.functions = longest(std::move(by_trigger));
 
@@ -368,6 +371,7 @@ Result<void> TimeReader::stacks(const TimeSweep& sweep, TimeStacks& stacks) {
   std::vector<StackTime> lines;
   for (auto& [same, sum] : sums) {
     add_up(sum.line);
+    if (sum.line.total_ns == 0) continue;
     sum.line.stack = same;
     if (!sum.inside.empty())
       sum.line.call = call_name(std::max_element(sum.inside.begin(), sum.inside.end(), less_time)->first);

@@ -106,9 +106,9 @@ struct TimeShares {
   TimeShare all;                    // of all threads
   TopList<ThreadTime> threads;      // by time
   TopList<CallTime> calls;          // by time
-  TopList<FunctionTime> functions;  // by time
+  TopList<FunctionTime> functions;  // by time; without those that took less than samples see
   TopList<RunningTime> running;     // by time
-  TopList<StackTime> stacks;        // by time
+  TopList<StackTime> stacks;        // likewise
   TopList<WaitingTime> waiting;     // by time
 };
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a list of times says of a stack. Stacks that differ in kernel frames only are one: of a call, of the time that
-// it spent off the CPU, and of a sample within it.
+// What a list of times says of a stack. Stacks with the same functions of user space are one, whatever the kernel's
+// are, and wherever in a function a sample met it.
 #pragma once
 
 #include <compare>
-#include <map>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "analyzer/read/row_ids.h"
 #include "store/db/database.h"
@@ -26,7 +24,7 @@ struct TimeFunction {
 class TimeStacks {
  public:
   struct Stack {
-    StackRowId same;  // the first stack that was asked for with these frames of user space; none: no stack
+    StackRowId same;  // the first stack that was asked for with these functions of user space; none: there are none
     TimeFunction innermost;
     TimeFunction trigger;
   };
@@ -39,14 +37,14 @@ class TimeStacks {
   Result<std::string> folded(StackRowId id);
 
  private:
-  TimeStacks(store::Statement facts, store::Statement frames, store::Statement function)
-      : facts_(std::move(facts)), frames_(std::move(frames)), function_(std::move(function)) {}
+  TimeStacks(store::Statement facts, store::Statement innermost, store::Statement function)
+      : facts_(std::move(facts)), innermost_(std::move(innermost)), function_(std::move(function)) {}
   Result<TimeFunction> function_of(FrameRowId id);
 
   store::Statement facts_;
-  store::Statement frames_;
+  store::Statement innermost_;
   store::Statement function_;
-  std::map<std::vector<FrameRowId>, StackRowId> same_;
+  std::unordered_map<std::string, StackRowId> same_;  // by folded functions of user space
   std::unordered_map<StackRowId, Stack> stacks_;
   std::unordered_map<FrameRowId, TimeFunction> functions_;
 };

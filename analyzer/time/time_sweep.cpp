@@ -83,10 +83,7 @@ std::uint64_t TimeSweep::within(const Thread& thread, std::int64_t from, std::in
 void TimeSweep::add(const TimeEvent& event) {
   Thread& thread = threads_[event.thread];
   if (event.use == TimeUse::kNothing) return;
-  // What it did before it was found, nobody has seen.
-  if (!thread.span.begin_ns || (!thread.seen && event.attached))
-    thread.span.begin_ns = std::max(event.ts_ns, thread.span.begin_ns.value_or(event.ts_ns));
-  thread.seen = true;
+  if (!thread.seen) begin(thread, event);
   const std::optional<TimeEvent> found = std::exchange(thread.found_off, std::nullopt);
   if (found && event.use == TimeUse::kCall && event.attached && event.ts_ns < end_of(*found)) {
     add_call(thread, begun_at(event, found->ts_ns));
@@ -99,6 +96,20 @@ void TimeSweep::add(const TimeEvent& event) {
     thread.found_off = event;
   } else {
     add_within(thread, event);
+  }
+}
+
+void TimeSweep::begin(Thread& thread, const TimeEvent& first) {
+  thread.seen = true;
+  std::optional<std::int64_t>& begin = thread.span.begin_ns;
+  // What it did before it was found, nobody has seen.
+  if (!begin || first.attached) {
+    begin = std::max(first.ts_ns, begin.value_or(first.ts_ns));
+  } else if (thread.span.is_new) {
+    const bool is_sample = first.use == TimeUse::kUser || first.use == TimeUse::kKernel;
+    const std::uint64_t ns = within(thread, *begin, is_sample ? difference(first.ts_ns, first.part_ns) : first.ts_ns);
+    by_thread_[{static_cast<std::int64_t>(first.thread), 0}].for_cpu_ns += ns;
+    by_stack_[{0, 0}].for_cpu_ns += ns;
   }
 }
 

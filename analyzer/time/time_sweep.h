@@ -57,6 +57,8 @@ struct TimeEvent {
 struct TimeSpan {
   std::optional<std::int64_t> begin_ns;  // nullopt: from its first event on
   std::int64_t end_ns = 0;
+  // It was made while tracing, and whatever ran had samples: up to its first event it waited for its first CPU.
+  bool is_new = false;
 };
 
 class TimeSweep {
@@ -118,6 +120,7 @@ class TimeSweep {
     std::optional<TimeEvent> found_off{};  // it was found off the CPU, and not yet in which call
   };
   static std::uint64_t within(const Thread& thread, std::int64_t from, std::int64_t until);
+  void begin(Thread& thread, const TimeEvent& first);
   void add_call(Thread& thread, const TimeEvent& event);
   void end_call(Thread& thread, std::size_t place, std::int64_t time);
   void count_call(const Thread& thread, std::size_t place);

@@ -146,7 +146,7 @@ std::string threads(const TimeShares& shares, TextWidth width) {
   const TimeRecorded& recorded = shares.recorded;
   for (const auto& line : shares.threads.lines) {
     std::vector<std::string> cells{time(line.total_ns), share(line.running_ns, line.total_ns),
-                                   error(line.error_ns, line.total_ns)};
+                                   line.running_ns == 0 ? "" : error(line.error_ns, line.total_ns)};
     add_off(cells, line, recorded, [&](std::uint64_t ns) { return share(ns, line.total_ns); });
     cells.push_back(recorded.samples && recorded.off_cpu
                         ? fmt::format("{:.1f} %", percentage(line.running_ns + line.not_running_ns, line.total_ns))

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/read/catalog.h"
+#include "analyzer/time/time.h"
 #include "cli/render/json.h"
 #include "cli/render/time_render.h"
 #include "cli/session/confined_reader.h"
@@ -12,6 +13,11 @@
 #include "store/db/database.h"
 
 namespace uscope::cli {
+namespace {
+
+constexpr std::size_t kTimeLines = 20;
+
+}  // namespace
 
 void add_time(CommandLine& line) {
   auto options = std::make_shared<TimeOptions>();
@@ -20,8 +26,8 @@ void add_time(CommandLine& line) {
                              "function and stack");
   verb->add_option("FILE.db", options->file, "a trace that `uscope record -t sample:99 -t offcpu` has written")
       ->required();
-  add_globs(*verb, "--process", options->query.processes, "only threads of processes that go by such a name: nginx");
-  take_number(verb->add_option("--top", options->query.lines, "lines of each list, 0 = all (the default)"), 0,
+  add_globs(*verb, "--process", options->processes, "only threads of processes that go by such a name: nginx");
+  take_number(verb->add_option("--top", options->top, "lines of each list, 0 = all (text: 20, json: all)"), 0,
               kMostNumber)
       ->type_name("N");
   add_app_module(*verb, options->app_modules);
@@ -35,11 +41,13 @@ Result<int> run_time(const TimeOptions& options) {
   if (auto done = count_app_modules(*database, options.app_modules); !done) return done.error();
   auto catalog = analyzer::read_catalog(*database);
   if (!catalog) return catalog.error();
-  warn_of_unknown_processes(options.query.processes, *catalog);
-  auto shares = analyzer::read_time(*database, *catalog, options.query);
+  warn_of_unknown_processes(options.processes, *catalog);
+  const bool text = options.format == Format::kText;
+  auto shares = analyzer::read_time(
+      *database, *catalog, {.processes = options.processes, .lines = options.top.value_or(text ? kTimeLines : 0)});
   if (!shares) return shares.error();
   Output out(stdout);
-  out.write(options.format == Format::kText ? time_text(*shares, text_width(stdout)) : dump(time_json(*shares)) + "\n");
+  out.write(text ? time_text(*shares, text_width(stdout)) : dump(time_json(*shares)) + "\n");
   if (auto done = out.finish(); !done) return done.error();
   return 0;
 }

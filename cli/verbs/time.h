@@ -2,11 +2,12 @@
 // `uscope time`: where the time of an application goes, from samples, times off the CPU, and calls.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "analyzer/time/time.h"
 #include "cli/options/command_line.h"
 #include "cli/terminal/output.h"
 
@@ -14,7 +15,8 @@ namespace uscope::cli {
 
 struct TimeOptions {
   std::filesystem::path file;
-  analyzer::TimeQuery query;
+  std::vector<std::string> processes;
+  std::optional<std::size_t> top;  // lines of each list, 0 = all
   std::vector<std::string> app_modules;
   Format format = Format::kText;
 };

@@ -148,6 +148,17 @@ TEST(TimeSweepTest, AThreadWhoseBeginIsNotKnownBeginsWithItsFirstEvent) {
   EXPECT_EQ(sweep.lived_ns(0), 400U);
 }
 
+TEST(TimeSweepTest, ANewThreadWaitsForItsFirstCpu) {
+  for (const bool is_new : {true, false}) {
+    TimeSweep sweep({{.begin_ns = 100, .end_ns = 1000, .is_new = is_new}});
+    sweep.add(sample_event(400));
+    sweep.add(call_event(600, 10));
+    sweep.finish();
+    EXPECT_EQ(parts_in(sweep, 0).for_cpu_ns, is_new ? 290U : 0U);
+    EXPECT_EQ(sweep.lived_ns(0), 900U);
+  }
+}
+
 TEST(TimeSweepTest, WhoWasPreemptedWaitedForACpuAndForNobody) {
   TimeSweep sweep({{.begin_ns = 0, .end_ns = 1000}});
   sweep.add(off_event(100, 50, TimeUse::kPreempted, 0, 9));
