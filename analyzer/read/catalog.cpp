@@ -78,11 +78,14 @@ Result<void> read_images(const store::Database& database, Catalog& catalog) {
 }
 
 Result<void> read_threads(const store::Database& database, Catalog& catalog) {
-  return each_row(database, "SELECT id, process_id, tid, ns_tid, name FROM thread ORDER BY id", [&](const SqlRow& row) {
-    const ProcessRowId process_id(row.integer(1));
-    catalog.threads.append({ThreadRowId(row.integer(0)), process_id, row.integer(2), row.integer(3), text(row, 4)});
-    if (Process* process = catalog.processes.find(process_id)) process->threads++;
-  });
+  return each_row(
+      database, "SELECT id, process_id, tid, ns_tid, name, start_ns, end_ns, left_ns FROM thread ORDER BY id",
+      [&](const SqlRow& row) {
+        const ProcessRowId process_id(row.integer(1));
+        catalog.threads.append({ThreadRowId(row.integer(0)), process_id, row.integer(2), row.integer(3), text(row, 4),
+                                row.maybe_integer(5), row.maybe_integer(6), row.maybe_integer(7)});
+        if (Process* process = catalog.processes.find(process_id)) process->threads++;
+      });
 }
 
 // Reads the times in meta or, in a store without them, those of the first and last event.

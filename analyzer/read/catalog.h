@@ -72,6 +72,9 @@ struct Thread {
   std::int64_t tid = 0;
   std::int64_t ns_tid = 0;
   std::string name;
+  std::optional<std::int64_t> start_ns{};  // CLOCK_MONOTONIC
+  std::optional<std::int64_t> end_ns{};
+  std::optional<std::int64_t> left_ns{};  // when it left the trace, and went on
 };
 
 struct Catalog {

@@ -60,8 +60,8 @@ class Summarizer {
     totals_ = std::move(*totals);
     for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
                             &Summarizer::unwind, &Summarizer::verify, &Summarizer::processes, &Summarizer::threads,
-                            &Summarizer::calls, &Summarizer::files, &Summarizer::triggers, &Summarizer::errors,
-                            &Summarizer::single_calls, &Summarizer::gaps, &Summarizer::signals}) {
+                            &Summarizer::time, &Summarizer::calls, &Summarizer::files, &Summarizer::triggers,
+                            &Summarizer::errors, &Summarizer::single_calls, &Summarizer::gaps, &Summarizer::signals}) {
       auto done = (this->*step)();
       if (!done) return done.error();
     }
@@ -79,6 +79,7 @@ class Summarizer {
   Result<void> verify();
   Result<void> processes();
   Result<void> threads();
+  Result<void> time();
   Result<void> calls();
   Result<void> files();
   Result<void> triggers();
@@ -289,6 +290,13 @@ Result<void> Summarizer::threads() {
   summary_.threads = top(std::move(lines), limits_.lines, [](const ThreadLine& a, const ThreadLine& b) {
     return std::tie(b.events, b.total_ns, a.tid) < std::tie(a.events, a.total_ns, b.tid);
   });
+  return {};
+}
+
+Result<void> Summarizer::time() {
+  auto shares = read_time(database_, catalog_, {.processes = {}, .lines = limits_.lines});
+  if (!shares) return shares.error();
+  summary_.time = std::move(*shares);
   return {};
 }
 
