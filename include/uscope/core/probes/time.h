@@ -137,6 +137,8 @@ static __always_inline int core_open_wait(struct task_struct *task, struct task_
 	return *(volatile __u64 *)&t->off_ns == began;
 }
 
+#define LATE_TICKS 4 /* a tick that is later than so many may come out of idleness, in which some machines' clocks rest */
+
 /*
  * At each tick of this processor's clock, whatever runs: the time since the last one. A tick may be late, and several may be
  * one, but the times of all of them add up to what has passed.
@@ -150,7 +152,7 @@ static __always_inline __u64 time_of_tick(__u64 period_ns)
 		return period_ns;
 	before = cpu->ticked_ns;
 	cpu->ticked_ns = now;
-	return before && before < now ? now - before : period_ns;
+	return before && before < now && now - before < LATE_TICKS * period_ns ? now - before : period_ns;
 }
 
 /* The tick has met the current task, in the program's code or in the kernel's. */
