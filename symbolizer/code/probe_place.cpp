@@ -131,6 +131,18 @@ bool is_emulated(Code code) {
   return first == 0x90 || first == 0xe8 || first == 0xe9 || first == 0xeb;
 }
 
+// Whether the kernel refuses a probe on the instruction (arch/x86/kernel/uprobes.c): AVX and AVX-512, those with a
+// prefix of lock or of a segment that code in 64 bits does not use, int, int3, hlt.
+bool is_refused(Code code) {
+  std::size_t at = 0;
+  const auto is_prefix = [](unsigned byte) {
+    return byte == 0x66 || byte == 0x67 || byte == 0xf2 || byte == 0xf3 || byte == 0x64 || byte == 0x65;
+  };
+  while (is_prefix(byte_at(code, at))) at++;
+  constexpr std::array<unsigned, 11> kRefused = {0x26, 0x2e, 0x36, 0x3e, 0xf0, 0xc4, 0xc5, 0x62, 0xcc, 0xcd, 0xf4};
+  return std::find(kRefused.begin(), kRefused.end(), byte_at(code, at)) != kRefused.end();
+}
+
 // The register that the code begins to push, if calls preserve it.
 bool pushes_preserved(Code code) {
   const bool high = byte_at(code, 0) == 0x41;
@@ -175,6 +187,7 @@ std::optional<std::size_t> probe_place(Code code, Prologue prologue) {
     if (length == 0 || at + length >= code.size()) break;
     at += length;
   }
+  if (is_refused(code.subspan(first))) return std::nullopt;
   return first;
 }
 

@@ -17,9 +17,9 @@ enum class Prologue : bool {
 
 // An offset in a function's code, at which every call of it comes by once, with all arguments still in their registers
 // and the stack pointer as at the entry. `code` begins with the function's first instruction and reaches no further
-// than its last one. Nothing: there is no such place, since the function consists of long nops. A probe never stands on
-// a nop of several bytes: Linux 6.18 makes a call of a nop of five bytes, which writes into the program's red zone
-// (linux-trace-kernel, May 2026), and refuses one of ten.
+// than its last one. Nothing: there is no such place, since the function consists of long nops, or begins with what the
+// kernel does not probe (AVX). A probe never stands on a nop of several bytes: Linux 6.18 makes a call of a nop of five
+// bytes, which writes into the program's red zone (linux-trace-kernel, May 2026), and refuses one of ten.
 std::optional<std::size_t> probe_place(std::span<const std::byte> code, Prologue prologue);
 
 }  // namespace uscope::symbolizer

@@ -206,7 +206,7 @@ void ProbedFile::Parts::find_place(const Function& function, FoundProbe& out) co
   const auto place = probe_place(std::span(code).first(got), function.go ? Prologue::kGo : Prologue::kC);
   if (got == 0 || !place) {
     out.why_not =
-        got == 0 ? "its code cannot be read" : "it has no instruction where a probe may stand, only long nops";
+        got == 0 ? "its code cannot be read" : "it begins with instructions where no probe may stand (AVX, long nops)";
     return;
   }
   out.places = {*offset + *place};
