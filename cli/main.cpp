@@ -24,6 +24,7 @@
 #include "cli/verbs/record.h"
 #include "cli/verbs/report.h"
 #include "cli/verbs/sql.h"
+#include "cli/verbs/time.h"
 #include "cli/verbs/top.h"
 #include "cli/verbs/tree.h"
 
@@ -38,6 +39,7 @@ void add_verbs(CommandLine& line) {
   add_raw(line);
   add_report(line);
   add_events(line);
+  add_time(line);
   add_files(line);
   add_tree(line);
   add_sql(line);

@@ -15,7 +15,7 @@ ALLOWED = {
     "include/uscope/base": "",
     "include/uscope/core": "include/uscope",
     "include/uscope/core/calls": "include/uscope include/uscope/core include/uscope/core/walk",
-    "include/uscope/core/probes": "include/uscope/core/calls include/uscope/core/walk",
+    "include/uscope/core/probes": "include/uscope include/uscope/core/calls include/uscope/core/walk",
     "include/uscope/core/tasks": "include/uscope/core/calls include/uscope/core/probes",
     "include/uscope/core/walk": "include/uscope include/uscope/core",
     "include/uscope/lists": "",
@@ -77,7 +77,8 @@ ALLOWED = {
     "analyzer/files": "analyzer/read store/db support syscalls",
     "analyzer/read": "store/db store/write support syscalls trace",
     "analyzer/summary": (
-        "analyzer/files analyzer/read include/uscope include/uscope/lists store/db support syscalls trace"),
+        "analyzer/files analyzer/read analyzer/time include/uscope include/uscope/lists store/db support syscalls trace"),
+    "analyzer/time": "analyzer/read store/db support trace",
     "live": (
         "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
         "tracer/jit tracer/model"),
@@ -88,15 +89,15 @@ ALLOWED = {
     "cli": "cli/options cli/terminal cli/verbs",
     "cli/options": "cli/terminal support",
     "cli/render": (
-        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/terminal live store/db support "
-        "syscalls trace tracer/targets"),
+        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/terminal live "
+        "store/db support syscalls trace tracer/targets"),
     "cli/session": (
         "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope live/query query/plan store store/db store/files "
         "store/model support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
         "tracer/host tracer/model tracer/process tracer/recorder tracer/targets"),
     "cli/terminal": "support",
     "cli/verbs": (
-        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/render cli/session "
+        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/render cli/session "
         "cli/options cli/terminal exporters "
         "include/uscope/lists query/plan query/sql store store/db store/files support syscalls trace tracer/host tracer/preflight "
         "tracer/recorder tracer/targets"),

@@ -257,7 +257,10 @@ Result<void> Recording::prepare() {
   for (const auto& [key, value] : options_.meta)
     if (auto done = sink_->append_meta(key, value); !done) return done;
   if (auto done = sink_->append_meta("backend", backend_->name()); !done) return done;
-  if (auto done = write_kinds(*sink_, options_.probes, monotonic_ns()); !done) return done;
+  const auto told = [this](const usc_kind& kind) {
+    if (hooks_.observer != nullptr) hooks_.observer->on_kind(kind);
+  };
+  if (auto done = write_kinds(*sink_, options_.probes, monotonic_ns(), told); !done) return done;
   if (auto done = files_->publish_vdso(); !done) return done;
   if (auto done = prepare_target(); !done) return done;
   // A file met for the first time must be opened before a short-lived process has ended.
