@@ -66,7 +66,7 @@ const char* pointer_sign(int tag) {
 
 // The name of a type that is named: of C with "struct" before it.
 std::string type_name(Dwarf_Die type, const DwarfTexts& texts) {
-  const std::string name = texts.die_name(&type);
+  std::string name = texts.die_name(&type);
   if (name.empty()) return "…";
   const int tag = dwarf_tag(&type);
   Dwarf_Die unit;

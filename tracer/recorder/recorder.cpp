@@ -213,9 +213,6 @@ class Recording {
 };
 
 Result<void> Recording::prepare() {
-  if (!options_.probes.probes.empty())
-    return Error{"this build of uscope attaches neither tracepoints nor functions nor USDT probes",
-                 "leave them out: of -t, only sample and offcpu work"};
   config_ = options_.config;
   config_.cpus = possible_processors();
   // The child is forked first: it inherits limits, signals and descriptors as uscope received them.
