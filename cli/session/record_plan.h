@@ -21,11 +21,11 @@ struct RecordVerbOptions {
   std::string output = "uscope.db";
   std::optional<std::string> keep_raw;  // nullopt: the raw trace is removed once it is loaded
   bool force = false;                   // outputs may replace files that are not traces
+  bool all_matches = false;             // of `targets`, however many probes these are
   int mode = 4;
   unsigned budget = 64;
   std::string calls = "all";
   std::vector<std::string> targets;  // events beside system calls (tracer/targets/target.h)
-  bool all_matches = false;          // however many probes these are
   std::string backend = "auto";
   std::string user;
   std::vector<std::string> app_modules;

@@ -43,9 +43,7 @@ Error nothing_found(const std::string& pattern, const std::vector<tracer::Target
   if (answers.size() == 1) return answers.front().problem;
   for (const tracer::TargetAnswer& answer : answers)
     if (pattern.find('/') != std::string::npos && !answer.problem.what.empty()) return answer.problem;
-  std::vector<std::string> classes;
-  for (const tracer::TargetForm& form : tracer::kTargetForms) classes.emplace_back(form.name);
-  const std::string meant = did_you_mean(pattern, classes);
+  const std::string meant = did_you_mean(pattern, tracer::class_names());
   const std::string what = fmt::format("no target has '{}' in its name", pattern);
   if (!meant.empty()) return {what, meant};
   return {what,

@@ -4,9 +4,12 @@
 #include "symbolizer/names/debug_parameters.h"
 
 #include <dwarf.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+
+#include "support/type_text.h"
 
 namespace uscope::symbolizer {
 namespace {
@@ -48,36 +51,47 @@ bool is_aggregate(int tag) {
   return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-std::string joined(const std::string& word, const std::string& rest) {
-  return rest.empty() ? word : word + " " + rest;
+const char* pointer_sign(int tag) {
+  switch (tag) {
+    case DW_TAG_pointer_type:
+      return "*";
+    case DW_TAG_reference_type:
+      return "&";
+    case DW_TAG_rvalue_reference_type:
+      return "&&";
+    default:
+      return nullptr;
+  }
 }
 
-// A type as C writes it. `behind`: what stands behind its name, as "*".
+// The name of a type that is named: of C with "struct" before it.
+std::string type_name(Dwarf_Die type, const DwarfTexts& texts) {
+  std::string name = texts.die_name(&type);
+  if (name.empty()) return "…";
+  const int tag = dwarf_tag(&type);
+  Dwarf_Die unit;
+  if (!is_aggregate(tag) && tag != DW_TAG_enumeration_type) return name;
+  if (dwarf_diecu(&type, &unit, nullptr, nullptr) == nullptr || !is_c(dwarf_srclang(&unit))) return name;
+  const char* word = tag == DW_TAG_enumeration_type ? "enum" : tag == DW_TAG_union_type ? "union" : "struct";
+  return fmt::format("{} {}", word, name);
+}
+
+// A type as C writes it; functions and what is nested too deep are shortened.
 std::string type_text(std::optional<Dwarf_Die> type, const DwarfTexts& texts) {
-  std::string behind;
-  std::string before;
+  TypeText text;
   for (int i = 0; i < kMostTypeSteps; i++) {
-    if (!type) return before + joined("void", behind);
+    if (!type) return text.of("void");
     const int tag = dwarf_tag(&*type);
-    if (tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type) {
-      const char* sign = tag == DW_TAG_pointer_type ? "*" : tag == DW_TAG_reference_type ? "&" : "&&";
-      behind = before.empty() ? sign + behind : sign + joined(before.substr(0, before.size() - 1), behind);
-      before.clear();
-    } else if (tag == DW_TAG_const_type) {
-      if (before.find("const") == std::string::npos) before = "const " + before;
-    } else if (tag == DW_TAG_volatile_type) {
-      before = "volatile " + before;
-    } else if (tag == DW_TAG_subroutine_type) {
-      return "function " + behind;
-    } else if (!only_names_another(tag) || tag == DW_TAG_typedef) {
-      std::string name = texts.die_name(&*type);
-      if (name.empty()) name = "…";
-      const bool is_c_tag = is_aggregate(tag) || tag == DW_TAG_enumeration_type;
-      Dwarf_Die unit;
-      if (is_c_tag && dwarf_diecu(&*type, &unit, nullptr, nullptr) != nullptr && is_c(dwarf_srclang(&unit)))
-        name = (tag == DW_TAG_enumeration_type ? "enum " : tag == DW_TAG_union_type ? "union " : "struct ") + name;
-      return before + joined(name, behind);
-    }
+    if (const char* sign = pointer_sign(tag))
+      text.point(sign);
+    else if (tag == DW_TAG_const_type)
+      text.qualify("const");
+    else if (tag == DW_TAG_volatile_type)
+      text.qualify("volatile");
+    else if (tag == DW_TAG_subroutine_type)
+      return text.of("function");
+    else if (!only_names_another(tag) || tag == DW_TAG_typedef)
+      return text.of(type_name(*type, texts));
     type = type_of(&*type);
   }
   return "…";

@@ -2,11 +2,14 @@
 #include "tracer/targets/kernel_functions.h"
 
 #include <bpf/btf.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <string_view>
+
+#include "support/type_text.h"
 
 namespace uscope::tracer {
 namespace {
@@ -64,43 +67,39 @@ KernelTypes::KernelTypes(const Host& host) {
   }
 }
 
-// As C writes it; pointers to functions and deep types are shortened.
+// As C writes it; functions and what is nested too deep are shortened.
 std::string KernelTypes::type_text(unsigned id) const {
-  std::string behind;
-  std::string before;
+  TypeText text;
   for (int i = 0; i < kMostTypeSteps; i++) {
     const btf_type* type = btf__type_by_id(types_.get(), id);
-    const std::string rest = behind.empty() ? "" : " " + behind;
-    if (type == nullptr || id == 0) return before + "void" + rest;
-    const char* name = btf__name_by_offset(types_.get(), type->name_off);
-    const std::string own = name != nullptr && *name != '\0' ? name : "…";
+    if (type == nullptr || id == 0) return text.of("void");
+    const char* const known = btf__name_by_offset(types_.get(), type->name_off);
+    const std::string_view name = known != nullptr && *known != '\0' ? known : "…";
     switch (btf_kind(type)) {
       case BTF_KIND_PTR:
-        // What stands before belongs to the pointer itself: "char *const".
-        behind = before.empty() ? "*" + behind : "*" + before.substr(0, before.size() - 1) + rest;
-        before.clear();
+        text.point("*");
         break;
       case BTF_KIND_CONST:
-        before = "const " + before;
+        text.qualify("const");
         break;
       case BTF_KIND_VOLATILE:
-        before = "volatile " + before;
+        text.qualify("volatile");
         break;
       case BTF_KIND_RESTRICT:
       case BTF_KIND_TYPE_TAG:
         break;
       case BTF_KIND_STRUCT:
       case BTF_KIND_FWD:
-        return before + "struct " + own + rest;
+        return text.of(fmt::format("struct {}", name));
       case BTF_KIND_UNION:
-        return before + "union " + own + rest;
+        return text.of(fmt::format("union {}", name));
       case BTF_KIND_ENUM:
       case BTF_KIND_ENUM64:
-        return before + "enum " + own + rest;
+        return text.of(fmt::format("enum {}", name));
       case BTF_KIND_FUNC_PROTO:
-        return "function" + rest;
+        return text.of("function");
       default:
-        return before + own + rest;
+        return text.of(name);
     }
     id = type->type;
   }

@@ -26,6 +26,13 @@ const TargetForm& form_of(TargetClass what) {
                        [&](const TargetForm& form) { return form.what == what; });
 }
 
+std::vector<std::string> class_names() {
+  std::vector<std::string> names;
+  names.reserve(kTargetForms.size());
+  for (const TargetForm& form : kTargetForms) names.emplace_back(form.name);
+  return names;
+}
+
 namespace {
 
 const TargetForm* form_named(std::string_view name) {
@@ -50,9 +57,7 @@ std::string all_forms() {
 }
 
 Error unknown_class(const std::string& text, std::string_view name) {
-  std::vector<std::string> names;
-  for (const TargetForm& form : kTargetForms) names.emplace_back(form.name);
-  const std::string meant = did_you_mean(name, names);
+  const std::string meant = did_you_mean(name, class_names());
   return {fmt::format("'{}' is no target: no class of events is called '{}'", text, name),
           meant.empty() ? "targets are " + all_forms() : meant};
 }

@@ -24,6 +24,8 @@ struct TargetForm {
 };
 extern const std::array<TargetForm, 6> kTargetForms;
 [[nodiscard]] const TargetForm& form_of(TargetClass what);
+// "sample", "offcpu" …
+[[nodiscard]] std::vector<std::string> class_names();
 
 constexpr std::uint32_t kUsualSampleHz = 99;
 

@@ -85,6 +85,7 @@ Result<std::vector<TargetAnswer>> search_binaries(const std::vector<Target>& tar
       for (ApplicationFile& file : files_of_program(search.application.program)) files.push_back(std::move(file));
     BinarySearch binaries(std::move(files), search.with_arguments, may_use_nop5(search.host));
     std::vector<TargetAnswer> answers;
+    answers.reserve(targets.size());
     for (const Target& target : targets) answers.push_back(binaries.find(target));
     return encode_answers(answers);
   });

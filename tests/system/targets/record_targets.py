@@ -12,6 +12,21 @@ from trace_case import TraceCase  # noqa: E402
 
 USCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "uscope"
 
+# Calls work() 100 times, with 0 to 99, and comes as often by a probe of its own.
+PROGRAM = """
+#include <sys/sdt.h>
+#include <unistd.h>
+__attribute__((noinline)) int work(int count, const char* name) {
+  STAP_PROBE2(shop, sold, count, 7);
+  return count + *name + getppid();
+}
+int main(int argc, char** argv) {
+  int sum = 0;
+  for (int i = 0; i < 100; i++) sum += work(i, "a name");
+  return sum == 0;
+}
+"""
+
 
 class Recordings(TraceCase):
     def record(self, *options, command=("sh", "-c", "sh -c 'kill -CHLD $$'; true")):
@@ -38,6 +53,20 @@ class Recordings(TraceCase):
         self.assertEqual([json.loads(value) for value in self.meta("targets")], [["sample:500", "offcpu"]])
         records = subprocess.run([USCOPE, "raw", "--type", "hit", raw], check=True, capture_output=True, text=True).stdout
         self.assertGreater(records.count(" hit "), 2, records)
+
+    def test_each_call_of_a_function_and_each_probe_is_an_event(self):
+        program = self.path("shop")
+        with open(program + ".c", "w", encoding="ascii") as file:
+            file.write(PROGRAM)
+        subprocess.run(["gcc", "-g", "-O2", "-o", program, program + ".c"], check=True)
+        done = self.record("-e", "none", "-t", "ufunction:shop:wor*", "-t", "usdt:shop:shop:*", "-t", "ufunction:libc:getppid",
+                           "-t", "tracepoint:syscalls:sys_enter_exit_group", command=(program,))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        counts = "SELECT class, kind, count(*) FROM v_event GROUP BY 1, 2 ORDER BY 1, 2"
+        self.assertEqual(self.rows(counts), [("tracepoint", "syscalls:sys_enter_exit_group", 1), ("ufunction", "libc.so.6:getppid", 100),
+                                             ("ufunction", "shop:work", 100), ("usdt", "shop:shop:sold", 100)])
+        self.assertEqual(self.rows("SELECT sum(a0), min(a1), max(a1) FROM v_event WHERE class = 'usdt'"), [(4950, 7, 7)])
+        self.assertEqual(self.rows("SELECT sum(a0) FROM v_event WHERE kind = 'shop:work'"), [(4950,)])
 
     def test_what_cannot_be_traced_is_refused_before_anything_runs(self):
         for target, what in (("kfunction:vfs_read", "cannot be traced: uscope does not trace kernel functions"),

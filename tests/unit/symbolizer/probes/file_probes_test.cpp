@@ -124,7 +124,7 @@ TEST_F(FileProbes, NamesAreMatchedAsTheyStandAndDemangled) {
 TEST_F(FileProbes, ArgumentsAreThoseOfDwarf) {
   const FoundProbe add = function("probed", "ns::Type::add");
   EXPECT_EQ(text_of(add.arguments),
-            "const volatile Type *const this@5; short int by@4; const char * name@1; id_type id@2; ");
+            "volatile const Type *const this@5; short int by@4; const char * name@1; id_type id@2; ");
   EXPECT_EQ(add.arguments.at(1).bytes, 2);
   EXPECT_TRUE(add.arguments.at(1).is_signed);
   EXPECT_TRUE(add.arguments.at(2).is_string);
