@@ -3,6 +3,7 @@
 """`record -t` and `-e none`, as a user gives them. Needs root and BPF; usage: record_targets.py USCOPE"""
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -26,6 +27,25 @@ int main(int argc, char** argv) {
   return sum == 0;
 }
 """
+
+
+# Three threads that compute, with few calls, and one that waits for them.
+THREADS = """
+import threading, time
+def compute():
+    began = time.thread_time()
+    while time.thread_time() < began + 0.1:
+        sum(range(20000))
+threads = [threading.Thread(target=compute) for _ in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+time.sleep(0.05)
+"""
+
+
+def lines_of(text):
+    """The lines of events, without what descriptors stand for, which is not known while tracing."""
+    return sorted(re.sub(r"(?<=[0-9D])<[^<>]*>", "", line) for line in text.splitlines() if re.match(r".+\[\d+/\d+\] -?\d+\.\d{6} ", line))
 
 
 class Recordings(TraceCase):
@@ -67,6 +87,18 @@ class Recordings(TraceCase):
                                              ("ufunction", "shop:work", 100), ("usdt", "shop:shop:sold", 100)])
         self.assertEqual(self.rows("SELECT sum(a0), min(a1), max(a1) FROM v_event WHERE class = 'usdt'"), [(4950, 7, 7)])
         self.assertEqual(self.rows("SELECT sum(a0) FROM v_event WHERE kind = 'shop:work'"), [(4950,)])
+
+    def test_hits_are_printed_as_events_prints_them(self):
+        done = self.record("--print", "-t", "sample:499", "-t", "offcpu", command=("/usr/bin/python3", "-I", "-S", "-c", THREADS))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.rows("SELECT cause FROM loss"), [])
+        printed = lines_of(done.stderr)
+        events = subprocess.run([USCOPE, "events", self.db], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(printed, lines_of(events))
+        for form in (r" sample user\(cpu=\d+, period_ns=\d+\)$", r" offcpu sleeping\(waker_tid=\d+, waker_pid=\d+, queued_ns=\d+, state=\d+\) <"):
+            self.assertTrue(any(re.search(form, line) for line in printed), form)
+        self.assertGreater(self.rows("SELECT sum(value) FROM v_argument WHERE name = 'period_ns'")[0][0], 100_000_000)
+        self.assertEqual(self.rows("SELECT count(*) FROM error_cell JOIN kind ON kind.id = kind_id WHERE class <> 'syscall'"), [(0,)])
 
     def test_what_cannot_be_traced_is_refused_before_anything_runs(self):
         for target, what in (("kfunction:vfs_read", "cannot be traced: uscope does not trace kernel functions"),
