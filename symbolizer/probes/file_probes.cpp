@@ -112,7 +112,7 @@ struct ProbedFile::Parts {
   // One function under all its names, best first.
   struct Function {
     std::uint64_t start = 0;
-    std::uint64_t size = 0;  // 0: not known
+    std::uint64_t size = 0;  // up to the next function at most; 0: not known
     bool ifunc = false;
     bool go = false;
     std::vector<std::string_view> names;
@@ -166,6 +166,10 @@ std::vector<ProbedFile::Parts::Function> ProbedFile::Parts::all_functions() {
     if (std::find(function.names.begin(), function.names.end(), symbol.name) == function.names.end())
       function.names.push_back(symbol.name);
   }
+  // Code may have an entry within another function (memmove's variants): a place behind it would be come by from there.
+  for (std::size_t i = 0; i + 1 < all.size(); i++)
+    if (const std::uint64_t room = all[i + 1].start - all[i].start; all[i].size == 0 || all[i].size > room)
+      all[i].size = room;
   if (!go) return all;
   const std::size_t count = all.size();
   const auto known = [&](std::uint64_t start) {

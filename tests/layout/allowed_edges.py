@@ -15,7 +15,7 @@ ALLOWED = {
     "include/uscope/base": "",
     "include/uscope/core": "include/uscope",
     "include/uscope/core/calls": "include/uscope include/uscope/core include/uscope/core/walk",
-    "include/uscope/core/probes": "include/uscope/core/calls include/uscope/core/walk",
+    "include/uscope/core/probes": "include/uscope include/uscope/core/calls include/uscope/core/walk",
     "include/uscope/core/tasks": "include/uscope/core/calls include/uscope/core/probes",
     "include/uscope/core/walk": "include/uscope include/uscope/core",
     "include/uscope/lists": "",

@@ -91,8 +91,8 @@ Result<std::vector<TargetAnswer>> search_binaries(const std::vector<Target>& tar
   if (!bytes) return bytes.error();
   auto answers = decode_answers(*bytes);
   if (!answers || answers->size() != targets.size())
-    return Error{"the process that looks for targets in programs and libraries has died",
-                 "one of these files is damaged: name the others by -t"};
+    return Error{"the process that looks for targets in programs and libraries has ended without an answer",
+                 "one of these files may be damaged: name the others alone"};
   return answers;
 }
 

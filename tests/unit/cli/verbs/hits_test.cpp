@@ -58,7 +58,7 @@ TEST_F(HitsCommand, TheJsonHoldsToItsSchemas) {
   EXPECT_EQ(function["class"], "ufunction");
   EXPECT_EQ(function["argument_names"], Json::parse(R"([{"name": "path", "type": "const char *"},
                                                         {"name": "mode", "type": "const char *"}])"));
-  EXPECT_EQ(function["arguments"], "path=\"/etc/passwd\", mode=\"r\\\\x0a\"");
+  EXPECT_EQ(function["arguments"], "path=\"/etc/passwd\", mode=\"r\\x0a\"");
   const Json call = Json::parse(output({"events", "hits.db", "-e", "read", "--format", "json"}))["events"][0];
   EXPECT_EQ(call["class"], "syscall");
   EXPECT_EQ(call["argument_names"], Json::array());

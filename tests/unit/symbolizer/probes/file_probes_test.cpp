@@ -48,6 +48,9 @@ __attribute__((noinline)) int many(int a, int b, int c, int d, int e, int f, int
   STAP_PROBE1(shop, many, a);
   return a + b + c + d + e + f + g + getppid();
 }
+asm(".text; .type outside, @function; .type inside, @function;"
+    "outside: xor %eax, %eax; inside: nop; push %rbx; pop %rbx; ret;"
+    ".size outside, . - outside; .size inside, . - inside");
 static int ifunc_target() { return 1; }
 int (*resolve_chosen())() { return ifunc_target; }
 int chosen() __attribute__((ifunc("resolve_chosen")));
@@ -162,6 +165,9 @@ TEST_F(FileProbes, PlacesAreInTheFunctions) {
   ASSERT_TRUE(start);
   EXPECT_GE(many.places.at(0), *start);
   EXPECT_LT(many.places.at(0), *start + 16);
+  // A call of `inside` does not come by the probe of `outside`.
+  EXPECT_EQ(offset_of_address(facts->exec_segments, address_of(path, "outside")),
+            function("probed", "outside").places.at(0));
   EXPECT_NE(function("probed", "chosen").why_not.find("IFUNC"), std::string::npos);
 }
 
