@@ -17,8 +17,8 @@ namespace uscope::analyzer {
 struct TimeFunction {
   std::string function;  // empty: no stack, or none of user space
   std::string module;
-  bool fallback = false;  // of a trigger: it is not part of the application
-  auto operator<=>(const TimeFunction&) const = default;
+  bool fallback = false;                                  // of a trigger: it is not part of the application
+  auto operator<=>(const TimeFunction&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 sees a pointer
 };
 
 class TimeStacks {

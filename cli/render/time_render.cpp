@@ -248,21 +248,19 @@ std::string stack_cell(const std::string& folded) {
   return out + " < …";
 }
 
+// States are left to other lists, so that the stack has room.
 std::string stacks(const TimeShares& shares, TextWidth width) {
-  std::vector<TableColumn> columns{{"time", Align::kRight}, {"running", Align::kRight}};
-  add_off_columns(columns);
-  columns.push_back({"call"});
-  columns.push_back({"stack", Align::kLeft, Shrink::kEnd, 24});
-  columns.push_back({"woken by", Align::kLeft, Shrink::kMiddle, 12, 1});
-  TextTable table(std::move(columns));
-  for (const auto& line : shares.stacks.lines) {
-    std::vector<std::string> cells{time(line.total_ns), time(line.running_ns)};
-    add_off(cells, line, shares.recorded, time);
-    cells.push_back(line.call);
-    cells.push_back(stack_cell(line.folded));
-    cells.push_back(first_of(line.wakers, waker_cell));
-    table.add_row(std::move(cells));
-  }
+  const bool by_state = shares.recorded.off_cpu;
+  TextTable table({{"time", Align::kRight},
+                   {"running", Align::kRight},
+                   {by_state ? "waiting" : "not running", Align::kRight},
+                   {"for a CPU", Align::kRight},
+                   {"call", Align::kLeft, Shrink::kNever, 0, 1},
+                   {"stack", Align::kLeft, Shrink::kEnd, 24},
+                   {"woken by", Align::kLeft, Shrink::kMiddle, 12, 2}});
+  for (const auto& line : shares.stacks.lines)
+    table.add_row({time(line.total_ns), time(line.running_ns), time(by_state ? line.waiting_ns() : line.not_running_ns),
+                   time(line.for_cpu_ns), line.call, stack_cell(line.folded), first_of(line.wakers, waker_cell)});
   return section_head("TIME BY STACK", shares.stacks, kOrder) + table.render(width);
 }
 

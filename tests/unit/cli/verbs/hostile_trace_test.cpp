@@ -31,6 +31,20 @@ class HostileTrace : public CommandTest {
     trace.event({.entry = kStart + 20, .nr = 202, .stack = 2, .how = USC_HOW_OPEN});
     trace.event({.task = 2, .entry = kStart + 25, .end = kStart + 45, .nr = 99999, .stack = 2});
     trace.event({.task = 77, .entry = kStart + 40, .nr = 1, .stack = 9, .abi = 9});
+    usc_hit hit{};
+    hit.entry_ns = kStart + 46;
+    hit.args[0] = hit.args[1] = 100;  // who woke it
+    hit.stack = 2;
+    hit.kind = USC_OFFCPU_SLEEPING;
+    hit.how = USC_HOW_RETURNED;
+    hit.source = USC_SOURCE_OFFCPU;
+    hit.flags = USC_EVENT_NO_RESULT;
+    trace.hit(2, kStart + 49, hit);
+    hit.entry_ns = kStart + 49;
+    hit.kind = USC_SAMPLE_USER;
+    hit.how = USC_HOW_HIT;
+    hit.source = USC_SOURCE_SAMPLE;
+    trace.hit(2, kStart + 49, hit);
     trace.name(1, "\x1b]2;\x07\xff\xe2\x80\x8f", kStart + 50);
     trace.loss(999, 5, 1);
     trace.loss(USC_LOSS_RING_FULL_EVENT, 3, 2);
@@ -63,6 +77,7 @@ TEST_F(HostileTrace, NoReaderLetsAnythingThrough) {
   const std::vector<std::vector<std::string>> commands{
       {"report", "evil.db"},
       {"report", "evil.db", "--top", "0"},
+      {"time", "evil.db"},
       {"files", "evil.db"},
       {"events", "evil.db", "-t"},
       {"tree", "evil.db"},
@@ -116,7 +131,7 @@ TEST_F(HostileTrace, NothingIsChangedOnTheWayToPrograms) {
 
 TEST_F(HostileTrace, FiltersWithHostileNamesFind) {
   const std::string found = output({"events", "evil.db", "--process", "*script*"});
-  EXPECT_EQ(std::count(found.begin(), found.end(), '\n'), 4) << found;
+  EXPECT_EQ(std::count(found.begin(), found.end(), '\n'), 6) << found;
   const Finished none = uscope({"events", "evil.db", "--trigger", kEvil});
   EXPECT_EQ(none.code, 0);
   expect_safe(none.out + none.err, "a filter");
