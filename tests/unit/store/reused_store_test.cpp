@@ -30,7 +30,8 @@ class ReusedStoreTest : public testing::Test {
       trace.task({.name = program});
       trace.exec(1, 1, 1, 2, "/opt/" + program, program + '\0');
       trace.file(2, "/opt/" + program, "IDA");
-      for (std::uint32_t stack = 1; stack <= stacks; stack++) trace.stack(stack, {USC_FRAME(2, 0x1000 + 16 * stack)});
+      for (std::uint32_t stack = 1; stack <= stacks; stack++)
+        trace.stack(stack, {USC_FRAME(2, 0x1000 + 16 * stack, 0)});
       for (std::uint64_t call = 0; call < calls; call++)
         trace.event({.entry = kStart + 10 * call,
                      .end = kStart + 10 * call + 5,
@@ -114,10 +115,9 @@ TEST_F(ReusedStoreTest, AProtectedOneCanOnlyBeRead) {
     load(program, 1, 1);
     ASSERT_TRUE(store_->protect());
     EXPECT_EQ(one("SELECT process FROM v_event"), program);
-    for (const char* sql :
-         {"INSERT INTO meta VALUES('a', 'b')", "CREATE TEMP TABLE t(a)", "DROP VIEW v_event", "COMMIT", "ROLLBACK",
-          "SAVEPOINT a", "PRAGMA journal_mode=OFF", "PRAGMA writable_schema=1", "ATTACH ':memory:' AS other",
-          "VACUUM INTO 'copy'", "SELECT load_extension('x')"})
+    for (const char* sql : {"INSERT INTO meta VALUES('a', 'b')", "CREATE TEMP TABLE t(a)", "DROP VIEW v_event",
+                            "COMMIT", "ROLLBACK", "SAVEPOINT a", "PRAGMA journal_mode=OFF", "PRAGMA writable_schema=1",
+                            "ATTACH ':memory:' AS other", "SELECT load_extension('x')"})
       EXPECT_NE(one(sql).find("not authorized"), std::string::npos) << sql << ": " << one(sql);
     empty();
   }

@@ -16,7 +16,7 @@
 namespace uscope::query {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 class PartialViewTest : public testing::Test {
  protected:
@@ -127,13 +127,13 @@ TEST_F(PartialViewTest, ColumnsHaveTheirTypes) {
 
 TEST_F(PartialViewTest, ASumBeyondSixtyFourBitsIsAnErrorWhereItIsRead) {
   begin("SELECT sum(iif(c0, s0, NULL)) FROM partial");
-  ASSERT_TRUE(show({row(0, 1, 1, 2, kMost)}));
+  ASSERT_TRUE(show({row(0, 1, 1, 2, kLargest)}));
   end();
-  const auto shown = show({row(0, 1, 1, 2, __int128{kMost} + 1)});
+  const auto shown = show({row(0, 1, 1, 2, __int128{kLargest} + 1)});
   ASSERT_FALSE(shown);
   EXPECT_EQ(shown.error().what, "SQL: integer overflow");
   begin("SELECT sum(c0), max(mx0) FROM partial");
-  ASSERT_TRUE(show({row(0, 1, 1, 2, __int128{kMost} + 1)}));
+  ASSERT_TRUE(show({row(0, 1, 1, 2, __int128{kLargest} + 1)}));
   EXPECT_EQ(answer(), "2|9\n");
 }
 
