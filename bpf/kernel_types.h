@@ -226,6 +226,7 @@ struct task_struct {
 	unsigned int on_cpu; /* a byte in 7.2; unsigned, or its size cannot be adapted */
 	int exit_state;
 	unsigned int flags;
+	unsigned int __state;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 	struct sigpending pending;

@@ -20,6 +20,8 @@ struct address_range {
 	__u64 end;
 };
 
+#define INTERRUPT_RANGES 3 /* of the kernel's code, at most, that says: an interrupt is served */
+
 #define MAPPING_REQUEST_MOST 256
 
 /* Asks for executable mappings of a process to be told. */

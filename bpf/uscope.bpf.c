@@ -6,6 +6,7 @@
  */
 #include "preemption.h"
 #include "target.h"
+#include "time.bpf.h"
 #include "transport.h"
 #include "uscope/core/tasks/signals.h"
 #include "uscope/core/tasks/tasks.h"

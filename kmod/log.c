@@ -31,12 +31,12 @@ static __always_inline u32 kernel_places(u32 *places, u32 task, unsigned long ca
 
 #define KIND_LOCK_TRIES 1000
 
-static const struct usc_kind *find_kind(const char *name, u32 bytes, u32 hash, u32 from, u32 *number)
+static const struct usc_known_kind *find_kind(const char *name, u32 bytes, u32 hash, u32 from, u32 *number)
 {
 	u32 count = smp_load_acquire(&usc.kind_count);
 
 	for (*number = from; *number < count; ++*number) {
-		const struct usc_kind *kind = &usc.kinds[*number];
+		const struct usc_known_kind *kind = &usc.kinds[*number];
 
 		if (kind->hash == hash && kind->bytes == bytes && !memcmp(kind->name, name, bytes))
 			return kind;
@@ -62,7 +62,7 @@ static int kind_number(const char *name, u32 bytes, u32 *number)
 {
 	u32 hash = jhash(name, bytes, 0);
 	unsigned long flags;
-	struct usc_kind *kind;
+	struct usc_known_kind *kind;
 
 	if (find_kind(name, bytes, hash, 0, number))
 		return 0;
@@ -92,7 +92,7 @@ static int kind_number(const char *name, u32 bytes, u32 *number)
 /* Two processors at once may both tell it. */
 static int announce_kind(u32 number)
 {
-	struct usc_kind *kind = &usc.kinds[number];
+	struct usc_known_kind *kind = &usc.kinds[number];
 	struct {
 		struct usc_log_kind head;
 		char name[USC_KIND_NAME_BYTES];

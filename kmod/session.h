@@ -64,7 +64,7 @@ struct usc_place {
 };
 
 /* A name that other modules log under. Written once, then only `announced` changes. */
-struct usc_kind {
+struct usc_known_kind {
 	u32 hash;
 	u16 bytes;
 	bool announced;
@@ -96,7 +96,7 @@ struct usc_session {
 	struct announced_key *announced;
 	struct usc_device_loss *losses;
 	struct usc_place *places;
-	struct usc_kind *kinds;
+	struct usc_known_kind *kinds;
 	u32 kind_count;
 	/* Trace. */
 	struct pid *launched;

@@ -99,7 +99,7 @@ trace::OrderedEvent event_of_hit(const trace::RawRecord& record, const LoggedSta
   event.image = hit.image;
   event.kind = hit.kind;
   event.how = hit.how;
-  event.flags = hit.flags & USC_EVENT_NO_RESULT;
+  event.flags = hit.flags & (USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);
   event.source = hit.source;
   event.kernel_stack = stacks.find(record);
   return event;

@@ -13,7 +13,7 @@
 #include "scope.h"
 #include "target.h"
 
-#define USC_CONTROL_ABI 13 /* moves with every change of a layout below */
+#define USC_CONTROL_ABI 14 /* moves with every change of a layout below */
 
 #define USC_SYSCALL_BITS 512
 

@@ -15,11 +15,12 @@ ALLOWED = {
     "include/uscope/base": "",
     "include/uscope/core": "include/uscope",
     "include/uscope/core/calls": "include/uscope include/uscope/core include/uscope/core/walk",
-    "include/uscope/core/tasks": "include/uscope/core/calls",
+    "include/uscope/core/probes": "include/uscope/core/calls include/uscope/core/walk",
+    "include/uscope/core/tasks": "include/uscope/core/calls include/uscope/core/probes",
     "include/uscope/core/walk": "include/uscope include/uscope/core",
     "include/uscope/lists": "",
     "include/uscope/records": "include/uscope/base include/uscope/lists",
-    "bpf": "include/uscope include/uscope/core include/uscope/core/tasks",
+    "bpf": "include/uscope include/uscope/core include/uscope/core/probes include/uscope/core/tasks",
     "kmod": "include/uscope include/uscope/core include/uscope/core/tasks",
     "support": "",
     "support/process": "support",
@@ -36,9 +37,9 @@ ALLOWED = {
     "symbolizer/oracle": "support symbolizer/elf symbolizer/go",
     "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
     "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
-    "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows trace tracer/host tracer/scouts",
+    "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows trace tracer/host tracer/probes tracer/scouts",
     "tracer/collect": (
-        "include/uscope support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model tracer/process "
+        "include/uscope support trace tracer/backend tracer/files tracer/futex tracer/jit tracer/model tracer/probes tracer/process "
         "tracer/scouts tracer/signals tracer/walk"),
     "tracer/files": (
         "include/uscope support symbolizer/elf symbolizer/reader symbolizer/rows trace tracer/backend tracer/jit "
@@ -48,10 +49,11 @@ ALLOWED = {
     "tracer/jit": "include/uscope support trace tracer/model tracer/scouts",
     "tracer/model": "include/uscope support trace",
     "tracer/preflight": "include/uscope support tracer/backend tracer/host",
+    "tracer/probes": "include/uscope support trace",
     "tracer/process": "include/uscope support symbolizer/elf trace",
     "tracer/recorder": (
         "include/uscope support support/process symbolizer/reader trace tracer/backend tracer/collect tracer/files "
-        "tracer/futex tracer/host tracer/process tracer/scouts tracer/walk"),
+        "tracer/futex tracer/host tracer/probes tracer/process tracer/scouts tracer/walk"),
     "tracer/scouts": "support support/process symbolizer/elf tracer/process",
     "tracer/signals": "include/uscope support trace tracer/model",
     "tracer/walk": (

@@ -20,13 +20,14 @@ std::uint32_t possible_processors() {
                       : static_cast<std::uint32_t>(std::stoul(last)) + 1;
 }
 
-Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const usc_config& config,
-                                              const BackendSizes& sizes) {
-  if (choice == BackendChoice::kKmod) return open_kmod_backend(config, sizes);
-  if (choice == BackendChoice::kBpf || access(USC_DEVICE_PATH, F_OK) != 0) return open_bpf_backend(config, sizes);
-  auto module = open_kmod_backend(config, sizes);
+Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const usc_config& config, const BackendSizes& sizes,
+                                              const ProbePlan& probes) {
+  if (choice == BackendChoice::kKmod) return open_kmod_backend(config, sizes, probes);
+  if (choice == BackendChoice::kBpf || !probes.empty() || access(USC_DEVICE_PATH, F_OK) != 0)
+    return open_bpf_backend(config, sizes, probes);
+  auto module = open_kmod_backend(config, sizes, probes);
   if (module) return module;
-  auto bpf = open_bpf_backend(config, sizes);
+  auto bpf = open_bpf_backend(config, sizes, probes);
   if (bpf) return bpf;
   return Error{"no backend can trace here. bpf: " + bpf.error().what + "; kmod: " + module.error().what,
                "`uscope doctor` says what helps"};

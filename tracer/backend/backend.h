@@ -14,6 +14,7 @@
 #include "support/result.h"
 #include "trace/ids.h"
 #include "tracer/backend/backend_options.h"
+#include "tracer/probes/probe_plan.h"
 #include "uscope/control.h"
 
 namespace uscope::symbolizer {
@@ -78,6 +79,9 @@ class Backend {
   // traced tasks.
   virtual Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) = 0;
 
+  // Hits (how = open) of what is under way and has a duration, at the end of tracing.
+  virtual Result<void> list_open_hits(const RecordHandler& /*handle*/) { return {}; }
+
   // Unwind rows of a file; then its state and classes take effect. A table that was published before, for another
   // file, takes no room again. kNoRoom: nothing was published.
   virtual Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
@@ -109,10 +113,12 @@ class Backend {
 // One for each possible processor: "0-3,8" counts 9, since arrays are indexed by number.
 [[nodiscard]] std::uint32_t possible_processors();
 
-// A backend ready to be attached.
-Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const usc_config& config,
-                                              const BackendSizes& sizes);
-Result<std::unique_ptr<Backend>> open_bpf_backend(const usc_config& config, const BackendSizes& sizes);
-Result<std::unique_ptr<Backend>> open_kmod_backend(const usc_config& config, const BackendSizes& sizes);
+// A backend ready to be attached. `probes`: what is to be traced beside system calls; the module cannot do that.
+Result<std::unique_ptr<Backend>> open_backend(BackendChoice choice, const usc_config& config, const BackendSizes& sizes,
+                                              const ProbePlan& probes);
+Result<std::unique_ptr<Backend>> open_bpf_backend(const usc_config& config, const BackendSizes& sizes,
+                                                  const ProbePlan& probes);
+Result<std::unique_ptr<Backend>> open_kmod_backend(const usc_config& config, const BackendSizes& sizes,
+                                                   const ProbePlan& probes);
 
 }  // namespace uscope::tracer

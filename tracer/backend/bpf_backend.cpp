@@ -29,10 +29,12 @@
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/bpf_map_memory.h"
 #include "tracer/backend/bpf_rows.h"
+#include "tracer/backend/bpf_samples.h"
 #include "tracer/backend/load_failure.h"
 #include "tracer/backend/program_check.h"
 #include "tracer/backend/ring_limits.h"
 #include "tracer/host/host.h"
+#include "tracer/probes/kernel_symbols.h"
 #include "tracer/scouts/process_looks.h"
 #include "tracer/scouts/scouts.h"
 
@@ -64,7 +66,7 @@ bool programs_are_preempted() {
 
 class BpfBackend : public Backend {
  public:
-  Result<void> load(const usc_config& config, const BackendSizes& sizes);
+  Result<void> load(const usc_config& config, const BackendSizes& sizes, const ProbePlan& probes);
 
   [[nodiscard]] const char* name() const override { return "bpf"; }
   Result<void> set_target(const TargetNames& names) override;
@@ -82,6 +84,7 @@ class BpfBackend : public Backend {
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return epoll_.get(); }
   Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
+  Result<void> list_open_hits(const RecordHandler& handle) override;
   Result<Publish> publish_rows(trace::FileId file, const BpfRows::Table& table, std::uint32_t classes) override {
     return rows_.publish(file, table, classes);
   }
@@ -101,7 +104,7 @@ class BpfBackend : public Backend {
 
  private:
   Result<void> size_maps(const BackendSizes& sizes, bool has_question);
-  void choose_programs(const usc_config& config);
+  void choose_programs(const usc_config& config, const ProbePlan& probes);
   Result<void> open_rings(std::uint32_t bytes);
   std::uint64_t missed_probes();
   // What a BPF iterator writes, in pieces of `item` bytes.
@@ -121,6 +124,9 @@ class BpfBackend : public Backend {
   std::vector<RingBufferHandle> rings_;
   UniqueFd epoll_;
   LinkHandle open_calls_;
+  LinkHandle open_waits_;
+  BpfSamples samples_;
+  std::uint32_t sample_hz_ = 0;
   std::vector<std::uint32_t> pids_;  // of the target
   std::uint32_t batch_ = 0;          // records of the ring at hand
   std::uint64_t batch_bytes_ = 0;    // with their heads in it
@@ -149,12 +155,38 @@ Result<void> BpfBackend::size_maps(const BackendSizes& sizes, bool has_question)
   return {};
 }
 
-void BpfBackend::choose_programs(const usc_config& config) {
+// Where the kernel's code lies that serves interrupts: what the CPU calls, and what it makes up for later. Nothing if
+// the kernel hides its addresses.
+std::vector<address_range> interrupt_code() {
+  const KernelSymbols symbols = KernelSymbols::read();
+  std::vector<address_range> ranges;
+  for (const std::string name : {"__irqentry_text", "__softirqentry_text"}) {
+    const auto start = symbols.find(name + "_start");
+    const auto end = symbols.find(name + "_end");
+    if (start && end) ranges.push_back({start->start, end->start});
+  }
+  if (ranges.size() != 2) return {};
+  // From 6.10 on, what those symbols enclose has jumped here.
+  if (const auto function = symbols.find("handle_softirqs")) ranges.push_back({function->start, function->end});
+  return ranges;
+}
+
+void BpfBackend::choose_programs(const usc_config& config, const ProbePlan& probes) {
   const auto& progs = skeleton_->progs;
   // These run when asked, not at events.
-  for (bpf_program* program : {progs.look_up_own_file, progs.list_open_calls, progs.spare_own_process,
-                               progs.adopt_tasks, progs.tell_mappings, progs.list_attached_calls})
+  for (bpf_program* program :
+       {progs.look_up_own_file, progs.list_open_calls, progs.spare_own_process, progs.adopt_tasks, progs.tell_mappings,
+        progs.list_attached_calls, progs.list_open_waits, progs.on_sample, progs.meet_waiting})
     bpf_program__set_autoattach(program, false);
+  bpf_program__set_autoload(progs.on_sample, probes.sample_hz != 0);
+  for (bpf_program* program : {progs.on_switch, progs.on_waking, progs.list_open_waits, progs.meet_waiting})
+    bpf_program__set_autoload(program, probes.offcpu);
+  if (probes.offcpu) {
+    const std::vector<address_range> ranges = interrupt_code();
+    std::copy(ranges.begin(), ranges.end(), const_cast<address_range*>(&skeleton_->rodata->interrupt_code[0]));
+  }
+  sample_hz_ = probes.sample_hz;
+  const_cast<__u64&>(skeleton_->rodata->sample_period_ns) = sample_period_ns(probes.sample_hz);
   if ((config.target.kinds & USC_TARGET_CGROUP) == 0) bpf_program__set_autoload(progs.on_cgroup_attach, false);
   for (bpf_program* program : {progs.on_signal_sent, progs.on_signal_delivered})
     bpf_program__set_autoload(program, config.signals != 0);
@@ -167,7 +199,7 @@ void BpfBackend::choose_programs(const usc_config& config) {
     bpf_program__set_autoload(program, preempted_);
 }
 
-Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& sizes) {
+Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& sizes, const ProbePlan& probes) {
   if (auto sound = check_program(config.program); !sound) return sound;
   if (auto sound = check_query(config.query); !sound) return sound;
   sizes_ = sizes;
@@ -178,7 +210,7 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   if (!skeleton_) return errno_error("cannot open the BPF programs", errno);
   has_question_ = config.query.length != 0;
   if (auto sized = size_maps(sizes, has_question_); !sized) return sized;
-  choose_programs(config);
+  choose_programs(config, probes);
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
   skeleton_->bss->program = config.program;
   skeleton_->bss->query = config.query;
@@ -227,7 +259,11 @@ Result<void> BpfBackend::attach() {
     return errno_error("cannot attach the BPF programs to the system call tracepoints", -error, bpf_remedy(-error));
   open_calls_.reset(bpf_program__attach_iter(skeleton_->progs.list_open_calls, nullptr));
   if (!open_calls_) return errno_error("cannot attach the list of calls under way", errno, bpf_remedy(errno));
-  return {};
+  if (bpf_program__fd(skeleton_->progs.list_open_waits) >= 0) {
+    open_waits_.reset(bpf_program__attach_iter(skeleton_->progs.list_open_waits, nullptr));
+    if (!open_waits_) return errno_error("cannot attach the list of threads that wait", errno, bpf_remedy(errno));
+  }
+  return sample_hz_ == 0 ? Result<void>() : samples_.attach(skeleton_->progs.on_sample, sample_hz_);
 }
 
 void BpfBackend::close_entries() {
@@ -237,6 +273,7 @@ void BpfBackend::close_entries() {
 }
 
 void BpfBackend::detach() {
+  samples_.detach();
   uscope_bpf__detach(skeleton_.get());
 }
 
@@ -302,6 +339,12 @@ Result<std::uint64_t> BpfBackend::list_open_calls(std::uint64_t before_ns, const
   return std::uint64_t{skeleton_->bss->traced_tasks};
 }
 
+Result<void> BpfBackend::list_open_hits(const RecordHandler& handle) {
+  if (!open_waits_) return {};
+  return read_iterator(open_waits_.get(), sizeof(hit_room),
+                       [&](const char* bytes) { handle(reinterpret_cast<const hit_room*>(bytes)->hit.head); });
+}
+
 Result<void> BpfBackend::set_target(const TargetNames& names) {
   LIBBPF_OPTS(bpf_test_run_opts, options);
   if (bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.spare_own_process), &options) != 0)
@@ -334,6 +377,11 @@ Result<void> BpfBackend::adopt() {
   // Twice: a thread whose process was being decided elsewhere is decided then.
   for (int pass = 0; pass < 2; pass++)
     if (auto done = read_iterator(link.get(), 1, [](const char*) {}); !done) return done;
+  if (open_waits_) {
+    const LinkHandle waiting(bpf_program__attach_iter(skeleton_->progs.meet_waiting, nullptr));
+    if (!waiting) return errno_error("cannot attach the iterator over waiting threads", errno, bpf_remedy(errno));
+    if (auto done = read_iterator(waiting.get(), 1, [](const char*) {}); !done) return done;
+  }
   // A process that is moved between control groups is looked at with its next call, whoever it is.
   if ((skeleton_->rodata->config.target.kinds & USC_TARGET_CGROUP) == 0) skeleton_->bss->settled = 1;
   // From here on these numbers may become those of other processes.
@@ -527,9 +575,10 @@ Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> BpfBackend::process_
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_bpf_backend(const usc_config& config, const BackendSizes& sizes) {
+Result<std::unique_ptr<Backend>> open_bpf_backend(const usc_config& config, const BackendSizes& sizes,
+                                                  const ProbePlan& probes) {
   auto backend = std::make_unique<BpfBackend>();
-  if (auto loaded = backend->load(config, sizes); !loaded) return loaded.error();
+  if (auto loaded = backend->load(config, sizes, probes); !loaded) return loaded.error();
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

@@ -373,8 +373,12 @@ Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> KmodBackend::process
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_kmod_backend(const usc_config& config, const BackendSizes& sizes) {
+Result<std::unique_ptr<Backend>> open_kmod_backend(const usc_config& config, const BackendSizes& sizes,
+                                                   const ProbePlan& probes) {
   auto backend = std::make_unique<KmodBackend>();
+  if (!probes.empty())
+    return Error{"the kernel module records system calls only, and other targets (-t) are asked for",
+                 "record them with --backend bpf"};
   if (auto opened = backend->open(config, sizes); !opened) return opened.error();
   return std::unique_ptr<Backend>(std::move(backend));
 }

@@ -60,6 +60,7 @@ struct Collector::Handlers {
         on<usc_string, &Collector::on_string>(Then::kNothing),
         on<usc_sample, &Collector::on_sample>(Then::kNothing),
         on<usc_signal, &Collector::on_signal>(Then::kNothing),
+        on<usc_hit, &Collector::on_hit>(Then::kNothing),
         on<usc_partial, &Collector::on_partial>(Then::kPassOn),
     };
     static constexpr auto kByType = [] {
@@ -167,6 +168,12 @@ void Collector::on_signal(const usc_signal& signal) {
   events_++;
   if (observer_ != nullptr) observer_->on_signal(signal);
   record_error(signals_.add(signal));
+}
+
+void Collector::on_hit(const usc_hit& hit) {
+  events_++;
+  if (observer_ != nullptr) observer_->on_hit(hit);
+  record_error(hits_.write(hit, false));
 }
 
 void Collector::on_partial(const usc_partial& partial) {
@@ -288,6 +295,15 @@ Result<std::uint64_t> Collector::write_open_calls(std::uint64_t before_ns) {
   });
   if (!trouble_) return trouble_.error();
   return tasks;
+}
+
+Result<void> Collector::write_open_hits() {
+  auto listed = backend_.list_open_hits([this](const usc_record& record) {
+    if (observer_ != nullptr) observer_->on_hit(as<usc_hit>(record));
+    record_error(hits_.write(as<usc_hit>(record), true));
+  });
+  if (!listed) return listed;
+  return trouble_;
 }
 
 // Processes that did not answer a question in time.

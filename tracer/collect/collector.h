@@ -27,6 +27,7 @@
 #include "tracer/jit/jit_names.h"
 #include "tracer/model/mapping_timeline.h"
 #include "tracer/model/task_table.h"
+#include "tracer/probes/hit_records.h"
 #include "tracer/process/arrivals.h"
 #include "tracer/scouts/process_looks.h"
 #include "tracer/signals/signal_handlers.h"
@@ -45,6 +46,8 @@ class Collector {
   Result<std::size_t> round();
   // Writes calls that began before `before_ns` and have not returned. Returns the number of traced tasks.
   Result<std::uint64_t> write_open_calls(std::uint64_t before_ns);
+  // Writes what is under way and is no call: threads that are off the CPUs.
+  Result<void> write_open_hits();
   // The futex waits that are open; the rounds write what looks at them have seen.
   [[nodiscard]] FutexWatch& futexes() { return futexes_; }
   // No new call is recorded any more: walks that wait for a mapping ask for it, or are finished as they are.
@@ -93,6 +96,7 @@ class Collector {
   void on_file(const usc_file& file) { record_error(files_.add_announced(file)); }
   void on_string(const usc_string& string);
   void on_signal(const usc_signal& signal);
+  void on_hit(const usc_hit& hit);
   void on_partial(const usc_partial& partial);
   void on_sample(const usc_sample& sample) { record_error(walks_.add(sample, last_round_ns_)); }
   void record_error(const Result<void>& result);
@@ -120,6 +124,7 @@ class Collector {
   FutexWatch futexes_{tasks_, sink_, scouts_};
   JitCode jit_code_{scouts_};
   SignalHandlers signals_{mappings_, sink_};
+  HitRecords hits_{sink_};
   const WalkInputs inputs_;
   SampleWalks walks_;
   LossRecorder losses_;

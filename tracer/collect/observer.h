@@ -23,6 +23,8 @@ class RecordObserver {
   virtual void on_open_call(const usc_event& /*event*/) {}
   // A signal was sent or delivered.
   virtual void on_signal(const usc_signal& /*signal*/) {}
+  // A probe was hit; its kernel frames are addresses.
+  virtual void on_hit(const usc_hit& /*hit*/) {}
   // Whatever was sent before this time has been seen; at the end of tracing, ~0. Tasks are known that have ended
   // lately.
   virtual void on_round(std::uint64_t /*before_ns*/, const TaskTable& /*tasks*/) {}

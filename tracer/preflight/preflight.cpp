@@ -11,7 +11,8 @@
 namespace uscope::tracer {
 namespace {
 
-using OpenBackend = Result<std::unique_ptr<Backend>> (*)(const usc_config& config, const BackendSizes& sizes);
+using OpenBackend = Result<std::unique_ptr<Backend>> (*)(const usc_config& config, const BackendSizes& sizes,
+                                                         const ProbePlan& probes);
 
 // The decisive check: opens a small session on this machine, attaches and closes it.
 Check check_by_use(const char* name, OpenBackend open) {
@@ -23,7 +24,7 @@ Check check_by_use(const char* name, OpenBackend open) {
   sizes.ring_bytes = 1u << 16;
   sizes.rows = 1u << 10;
   sizes.index_entries = 1u << 10;
-  auto backend = open(config, sizes);
+  auto backend = open(config, sizes, {});
   if (!backend) return {name, false, backend.error().what, backend.error().remedy};
   if (auto attached = (*backend)->attach(); !attached)
     return {name, false, attached.error().what, attached.error().remedy};

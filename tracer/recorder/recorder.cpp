@@ -26,6 +26,7 @@
 #include "tracer/collect/observer.h"
 #include "tracer/files/file_table.h"
 #include "tracer/host/host.h"
+#include "tracer/probes/plan_kinds.h"
 #include "tracer/process/process_list.h"
 #include "tracer/recorder/stall_watch.h"
 #include "tracer/scouts/process_looks.h"
@@ -239,7 +240,7 @@ Result<void> Recording::prepare() {
     return Error{"uscope runs in a pid namespace of its own, and cannot look into processes that it does not start",
                  "run it in the initial one (docker run --pid=host, or hostPID in Kubernetes)"};
   if (auto open = open_sink(); !open) return open;
-  auto backend = open_backend(options_.backend, config_, options_.sizes);
+  auto backend = open_backend(options_.backend, config_, options_.sizes, options_.probes);
   if (!backend) return backend.error();
   backend_ = std::move(*backend);
   cache_ = std::make_unique<symbolizer::RowCache>(options_.cache_folder.empty() ? symbolizer::RowCache::default_folder()
@@ -253,6 +254,7 @@ Result<void> Recording::prepare() {
   for (const auto& [key, value] : options_.meta)
     if (auto done = sink_->append_meta(key, value); !done) return done;
   if (auto done = sink_->append_meta("backend", backend_->name()); !done) return done;
+  if (auto done = write_kinds(*sink_, options_.probes, monotonic_ns()); !done) return done;
   if (auto done = files_->publish_vdso(); !done) return done;
   if (auto done = prepare_target(); !done) return done;
   // A file met for the first time must be opened before a short-lived process has ended.
@@ -405,6 +407,8 @@ Result<void> Recording::loop() {
       const auto idle = each_second(now);
       if (!idle) return idle.error();
       if (is_over(*idle)) {
+        // What it did last may have come into the rings since they were read.
+        if (const auto rest = collector_->round(); !rest) return rest.error();
         if (const TraceFigures seen_now = collector_->figures();
             !command_ || seen_now.events > 0 || seen_now.program_starts > 0)
           return {};
@@ -486,6 +490,7 @@ Result<void> Recording::finish() {
   backend_->close_entries();
   if (!sink_->failed()) {
     if (auto tasks = collector_->write_open_calls(~std::uint64_t{0}); !tasks) return tasks.error();
+    if (auto done = collector_->write_open_hits(); !done) return done;
     if (auto done = scan_waits(); !done) return done;
   }
   collector_->close();

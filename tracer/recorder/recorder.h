@@ -16,6 +16,7 @@
 #include "tracer/backend/backend_options.h"
 #include "tracer/collect/figures.h"
 #include "tracer/files/file.h"
+#include "tracer/probes/probe_plan.h"
 #include "tracer/process/launcher.h"
 #include "tracer/process/name_search.h"
 #include "uscope/control.h"
@@ -48,6 +49,7 @@ struct RecordOptions {
   std::vector<std::string> redact;    // patterns of texts that must not be recorded
   BackendChoice backend = BackendChoice::kAuto;
   BackendSizes sizes;
+  ProbePlan probes;               // what is traced beside system calls
   std::uint64_t duration_ns = 0;  // stop after this time, 0 = no limit
   std::uint64_t max_bytes = 0;    // of the raw trace, 0 = no limit
   std::uint64_t stall_ns = 0;     // stop if threads wait for each other this long, as found by RecordHooks.stall; 0 =

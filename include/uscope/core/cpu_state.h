@@ -12,7 +12,18 @@ struct cpu_state {
 	__u64 verify_count;
 	__u32 text_busy;
 	__u32 sample_busy;
+	__u32 hits; /* levels of hit_room that are in use */
+	__u32 pad;
+	__u64 ticked_ns; /* when its clock of samples ticked last */
 	struct usc_stats stats;
+};
+
+/* Room for a hit of a probe, with the addresses of its kernel frames. */
+struct hit_room {
+	struct usc_hit hit;
+	__u64 frames[USC_KERNEL_FRAMES];
+	__u32 level; /* which one of this processor's it is */
+	__u32 pad;
 };
 
 #endif

@@ -133,6 +133,14 @@ static int submit_event(struct usc_event *event);
 static bool ring_is_half_full(__u32 cpu_number);
 static void count_process_loss(__u32 cause, __u32 process);
 
+/* The task's entry, if it is traced; else 0. */
+static __always_inline struct task_entry *traced_entry(struct task_struct *task)
+{
+	struct task_entry *t = entry_of(task);
+
+	return t && t->state == USC_TRACED ? t : 0;
+}
+
 static __always_inline __u32 next_serial(__u32 *last)
 {
 	return __sync_fetch_and_add(last, 1) + 1;

@@ -31,6 +31,7 @@
 #define MEMO_WAYS 2
 #define MEMO_WORDS 64
 #define SCRATCH_LEVELS 3
+#define HIT_LEVELS 3
 #define BLOCK_BYTES 512	      /* read of the stack at once, where it is not known how much is wanted */
 #define BLOCK_MOST_BYTES 2048 /* and where it is */
 #define PATH_COMPONENTS 96    /* taken of a path, at most */
@@ -84,6 +85,16 @@ struct task_entry {
 	__u32 defaulted;   /* of a process's first thread: the signal whose default action the process took last */
 	__u64 unannounced; /* an executable mapping that could not be looked up when it was made */
 	__u64 restart_args[6];
+	/* Since when it is off the processors (0: it is not, or nobody asks), and what is told of that when it is over. */
+	__u64 off_ns;
+	__u64 off_woken_ns;
+	__u32 off_stack;
+	__u32 off_image;
+	__u32 off_state; /* as the kernel has it */
+	__u16 off_kind;	 /* enum usc_offcpu_kind */
+	__u16 off_flags; /* of its hit */
+	__u32 off_waker; /* its tid; 0: none, or an interrupt */
+	__u32 off_waker_process;
 };
 
 /* The addresses between which executable mappings lie, or once lay. `below` is ~start, so that zeroes are the empty

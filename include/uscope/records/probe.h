@@ -87,9 +87,8 @@ struct usc_hit {
 	__u16 frames;
 	__u8 how;    /* HIT, RETURNED, or OPEN: not over when it was last seen */
 	__u8 source; /* enum usc_source */
-	__u8 flags;  /* USC_EVENT_NO_RESULT, USC_HIT_ADDRESSES */
+	__u8 flags;  /* USC_EVENT_NO_RESULT, USC_EVENT_ATTACHED, USC_HIT_ADDRESSES */
 	__u8 pad[7];
-	__u32 frame[];
 };
 
 #define USC_KIND_TEXT_BYTES 4096 /* longest text of a usc_kind */

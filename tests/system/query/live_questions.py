@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Random questions of a program while it runs, against the answers that SQLite gives over a recording of the same program. The questions are
-those of unit.query; USCOPE_QUERY_QUESTIONS is how many (30 unless told; suite.py tells guests 8), USCOPE_QUERY_SEED the seed. Needs root and
+those of unit.query; USCOPE_QUERY_QUESTIONS is how many (30 unless told; in guests 8), USCOPE_QUERY_SEED the seed. Needs root and
 a backend; usage: live_questions.py USCOPE FIXTURES RANDOM_QUESTIONS"""
 import json
 import os

@@ -62,7 +62,7 @@ TEST(OwnFileKeys, AreToldWhileAnotherThreadHoldsTheLockOfTheMappings) {
   config.cpus = possible_processors();
   const char* named = std::getenv("USCOPE_TEST_BACKEND");
   const bool kmod = named != nullptr && std::string_view(named) == "kmod";
-  auto backend = open_backend(kmod ? BackendChoice::kKmod : BackendChoice::kBpf, config, BackendSizes());
+  auto backend = open_backend(kmod ? BackendChoice::kKmod : BackendChoice::kBpf, config, BackendSizes(), {});
   ASSERT_TRUE(backend) << backend.error().what;
   const UniqueFd file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   ASSERT_TRUE(file);

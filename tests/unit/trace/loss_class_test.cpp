@@ -17,6 +17,7 @@ const std::map<std::string_view, LossClass>& expected() {
       {"ring_full_sharing", LossClass::EVENTS},
       {"ring_full_partial", LossClass::EVENTS},
       {"recursion", LossClass::EVENTS},
+      {"probe_missed", LossClass::EVENTS},
       {"task_map_full", LossClass::TASKS},
       {"log_context", LossClass::LOGGED},
       {"log_kinds_full", LossClass::LOGGED},

@@ -37,7 +37,8 @@ TEST(Names, OfEachReasonThatIsCounted) {
   std::vector<std::string_view> counted;
   for (std::uint32_t reason = 0; reason <= USC_DEFER_COUNT; reason++)
     if (const auto name = counted_defer_reason(reason); !name.empty()) counted.push_back(name);
-  EXPECT_EQ(counted, (std::vector<std::string_view>{"no_table", "lock", "mappings", "register", "copied"}));
+  EXPECT_EQ(counted,
+            (std::vector<std::string_view>{"no_table", "lock", "mappings", "register", "copied", "interrupted"}));
 }
 
 TEST(Names, OfEachSource) {

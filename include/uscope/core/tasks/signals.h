@@ -9,6 +9,7 @@
 #define USCOPE_CORE_SIGNALS_H
 
 #include "uscope/core/calls/calls.h"
+#include "uscope/core/probes/current_stack.h"
 
 /* include/linux/sched/signal.h: what stands where there is no siginfo. */
 #define SIGNAL_FROM_USER 0ul   /* SEND_SIG_NOINFO: in a call of the sender, such as SIGPIPE in a write */
@@ -25,9 +26,6 @@
 #define HARMLESS_SIGNALS                                                                                               \
 	(1ull << 17 | 1ull << 18 | 1ull << 19 | 1ull << 20 | 1ull << 21 | 1ull << 22 | 1ull << 23 | 1ull << 28)
 #define EXIT_CODE_SIGNAL 0x7f /* of an exit code: the signal that ended the process */
-
-#define USER_CODE_SEGMENT 0x33	     /* asm/segment.h: of 64-bit programs */
-#define XEN_USER_CODE_SEGMENT 0xe033 /* xen/interface/xen-x86_64.h: the same in a paravirtual guest */
 
 /* siginfo_t; what `data` is depends on the signal and the code. */
 struct signal_info {
@@ -61,29 +59,6 @@ static __noinline int is_sent_by_call(const void *from)
 	return info.code != SIGNAL_CODE_ASYNC_IO || (__u32)info.data[0] == (__u32)this_task()->tgid;
 }
 
-/* The stack of the current task: of the call that it is in, else taken now. */
-USC_SUBPROGRAM __u32 take_stack_at_signal(struct task_entry *t)
-{
-	struct pt_regs *regs = user_regs(this_task());
-	__u32 ended = 0, stack;
-	__u64 entry_ns;
-
-	if (!t)
-		return 0;
-	if (t->flags & (TASK_IN_CALL | TASK_ASKED))
-		return t->stack;
-	if (!t->image || !regs->ip) /* a worker of io_uring's has no code of its own */
-		ended = USC_ENDED_SCOPE;
-	else if (regs->cs != USER_CODE_SEGMENT && regs->cs != XEN_USER_CODE_SEGMENT)
-		ended = USC_ENDED_BROKEN + USC_BROKEN_COMPAT;
-	/* The time of what this walk sends. A call that is left out, or was found under way, keeps its own. */
-	entry_ns = t->entry_ns;
-	t->entry_ns = now_ns();
-	stack = take_stack(regs, t, ended);
-	t->entry_ns = entry_ns;
-	return stack;
-}
-
 static __always_inline void fill_signal_info(struct usc_signal *record, const void *from)
 {
 	struct signal_info info = {};
@@ -108,13 +83,6 @@ static __always_inline int send_signal_record(struct usc_signal *record, const s
 	if (send_record(&record->head, USC_RECORD_SIGNAL, sizeof(*record), t->serial, now_ns(), false))
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RING_FULL_EVENT, t->process);
 	return 0;
-}
-
-static __always_inline struct task_entry *traced_entry(struct task_struct *task)
-{
-	struct task_entry *t = entry_of(task);
-
-	return t && t->state == USC_TRACED ? t : 0;
 }
 
 /* What is told of a sending beside its number; the number and these are passed on in one word. */
@@ -167,7 +135,7 @@ static __always_inline int core_signal_sent(int number, const void *from, struct
 	if (!walked && !traced_entry(receiver))
 		return 0;
 	if (walked && may_walk)
-		stack = take_stack_at_signal(walked);
+		stack = take_current_stack(walked);
 	what = (number & 0xff) | (by_call ? 0 : USC_SIGNAL_BY_KERNEL) << 8 | (to_group ? USC_SIGNAL_TO_GROUP : 0) << 8 |
 	       (result & 0xff) << 16;
 	return send_sent(receiver, from, what, stack);
@@ -227,7 +195,7 @@ static __always_inline int core_signal_delivered(int number, const void *from, c
 	if (entries_closed || !t || t->flags & TASK_ENDED)
 		return 0;
 	number = signal_to_tell(number, from, action);
-	return number ? send_delivered(from, action, number, take_stack_at_signal(t)) : 0;
+	return number ? send_delivered(from, action, number, take_current_stack(t)) : 0;
 }
 
 #endif

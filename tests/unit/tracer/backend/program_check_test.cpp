@@ -70,7 +70,7 @@ TEST(ProgramCheck, SaysWhatIsWrongWithAQuestion) {
 
 TEST(ProgramCheck, BothBackendsRefuseAnUnknownQuestion) {
   for (const auto open : {open_bpf_backend, open_kmod_backend}) {
-    const auto backend = open(with_question(7), BackendSizes{});
+    const auto backend = open(with_question(7), BackendSizes{}, ProbePlan{});
     ASSERT_FALSE(backend);
     EXPECT_EQ(backend.error().what, "the question cannot be run in the kernel: its version is unknown");
   }
@@ -79,7 +79,7 @@ TEST(ProgramCheck, BothBackendsRefuseAnUnknownQuestion) {
 // Before anything else: neither needs a right or a module for that.
 TEST(ProgramCheck, BothBackendsRefuseAnUnknownVersion) {
   for (const auto open : {open_bpf_backend, open_kmod_backend}) {
-    const auto backend = open(with_program(7), BackendSizes{});
+    const auto backend = open(with_program(7), BackendSizes{}, ProbePlan{});
     ASSERT_FALSE(backend);
     EXPECT_EQ(backend.error().what, "the filter program is of version 7, and this uscope runs version 1");
     EXPECT_EQ(backend.error().remedy, "make it with this version of uscope, or record without a filter");

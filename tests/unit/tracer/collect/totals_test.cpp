@@ -58,7 +58,8 @@ TEST(Totals, CountersOfAllCpusAreAddedUp) {
                                                                {"deferred_lock", "0"},
                                                                {"deferred_mappings", "0"},
                                                                {"deferred_register", "0"},
-                                                               {"deferred_copied", "6"}}));
+                                                               {"deferred_copied", "6"},
+                                                               {"deferred_interrupted", "0"}}));
 }
 
 TEST(Totals, AFailureToWriteComesBack) {

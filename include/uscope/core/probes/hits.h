@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/*
+ * Hits of probes: what every source of them has in common (docs/adr/0008-targets.md). A probe may interrupt another one, or
+ * core at work, on the same processor: each level of that has room of its own.
+ */
+#ifndef USCOPE_CORE_HITS_H
+#define USCOPE_CORE_HITS_H
+
+#include "uscope/core/calls/calls.h"
+#include "uscope/core/probes/current_stack.h"
+
+/* The entry of a task whose hits are recorded now; else 0. */
+static __always_inline struct task_entry *entry_to_hit(struct task_struct *task)
+{
+	struct task_entry *t = traced_entry(task);
+
+	if (!t || entries_closed || t->flags & TASK_ENDED || (t->flags & TASK_HELD && is_held(t)))
+		return 0;
+	return t;
+}
+
+/* Room for a hit, until end_hit(); 0: there is none (counted). All but the head, the stack and the image is the caller's. */
+static __always_inline struct hit_room *begin_hit(const struct task_entry *t)
+{
+	__u32 cpu_number = current_cpu(), level;
+	struct cpu_state *cpu = cpu_state_of(cpu_number);
+	struct hit_room *room;
+
+	if (!cpu)
+		return 0;
+	level = *(volatile __u32 *)&cpu->hits;
+	room = level < HIT_LEVELS ? hit_room_at(cpu_number * HIT_LEVELS + level) : 0;
+	if (!room) {
+		count_loss(cpu, USC_LOSS_PROBE_MISSED, t->process);
+		return 0;
+	}
+	*(volatile __u32 *)&cpu->hits = level + 1;
+	room->level = level;
+	__builtin_memset(&room->hit, 0, sizeof(room->hit));
+	return room;
+}
+
+static __always_inline void end_hit(struct hit_room *room)
+{
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+
+	if (cpu)
+		*(volatile __u32 *)&cpu->hits = room->level;
+}
+
+/* `bytes`: of the kernel frames that are in the room; less than 0: they could not be had. */
+static __always_inline void note_frames(struct hit_room *room, long bytes)
+{
+	room->hit.frames = bytes > 0 ? bytes / sizeof(room->frames[0]) : 0;
+	room->hit.flags |= USC_HIT_ADDRESSES;
+}
+
+/* Sends a hit that is filled in, its stack and frames as well. `now`: its end. */
+static __noinline int send_hit_at(struct hit_room *room, const struct task_entry *t, __u64 now)
+{
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+	__u32 frames;
+
+	if (!room || !t || !cpu)
+		return 0;
+	frames = room->hit.frames;
+	if (frames > USC_KERNEL_FRAMES)
+		frames = USC_KERNEL_FRAMES;
+	if (send_record(&room->hit.head, USC_RECORD_HIT, sizeof(room->hit) + frames * sizeof(room->frames[0]),
+			t->serial, now, false))
+		count_loss(cpu, USC_LOSS_RING_FULL_EVENT, t->process);
+	else
+		cpu->stats.events++;
+	return 0;
+}
+
+/* The same of one that happens to the current task now: its stack and image are found here. */
+static __always_inline void send_hit(struct hit_room *room, struct task_entry *t)
+{
+	__u64 now = now_ns();
+
+	room->hit.entry_ns = now;
+	room->hit.how = USC_HOW_HIT;
+	room->hit.flags |= USC_EVENT_NO_RESULT;
+	room->hit.image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
+	room->hit.stack = take_current_stack(t);
+	send_hit_at(room, t, now);
+}
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Samples and times off the CPU, of what this program does when it is started with an argument: how much it computes,
+// how long it sleeps, and who wakes whom is known.
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "tests/unit/trace/memory_sink.h"
+#include "tracer/recorder/recorder.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kComputesNs = 400 * kMs;
+constexpr std::uint64_t kSleepsNs = 300 * kMs;
+constexpr std::uint32_t kHz = 1000;
+
+std::uint64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void sleep_for(std::uint64_t ns) {
+  timespec left{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  while (nanosleep(&left, &left) != 0) {
+  }
+}
+
+[[gnu::noinline]] void compute() {
+  const std::uint64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + kComputesNs;
+  volatile std::uint64_t number = 0;
+  while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+    for (int i = 0; i < 100'000; i++) number = number + static_cast<std::uint64_t>(i);
+}
+
+// The first thread computes, sleeps, and ends the wait of another one.
+int work() {
+  int ends[2];
+  if (pipe(ends) != 0) return 1;
+  std::thread waiter([&ends] {
+    char byte = 0;
+    if (read(ends[0], &byte, 1) != 1) _exit(1);
+  });
+  compute();
+  sleep_for(kSleepsNs);
+  if (write(ends[1], "x", 1) != 1) return 1;
+  waiter.join();
+  return 0;
+}
+
+class TimeProbes : public testing::Test {
+ protected:
+  void record_work(const char* what, const ProbePlan& plan, bool with_calls, std::uint64_t duration_ns = 0) {
+    std::string name = std::filesystem::temp_directory_path() / "uscope-probes-XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    RecordOptions options;
+    options.config.scope = {USC_MODE_ALL_ALL, 64};
+    options.config.target.kinds = USC_TARGET_LAUNCH;
+    for (__u64& word : options.config.calls_x86_64) word = with_calls ? ~0ULL : 0;
+    options.launch.command = {std::filesystem::read_symlink("/proc/self/exe"), what};
+    options.cache_folder = std::filesystem::path(name) / "cache";
+    options.backend = BackendChoice::kBpf;
+    options.probes = plan;
+    options.sink = &sink_;
+    options.duration_ns = duration_ns;
+    std::vector<std::unique_ptr<File>> files;
+    const auto outcome = record(options, {}, &files);
+    std::filesystem::remove_all(name);
+    ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
+    read_trace();
+  }
+
+  void read_trace() {
+    for (const usc_task& task : sink_.all<usc_task>()) tids_[task.head.task] = task.tid;
+    for (const usc_stack& stack : sink_.all<usc_stack>()) stacks_.insert(stack.stack);
+    std::vector<std::string> texts;
+    const auto places = sink_.all<usc_kernel_place>(&texts);
+    for (std::size_t i = 0; i < places.size(); i++) places_[places[i].place] = texts[i].substr(0, places[i].text_bytes);
+    EXPECT_TRUE(sink_.all<usc_loss>().empty());
+    hits_ = sink_.all<usc_hit>(&frames_);
+    for (const usc_hit& hit : hits_) {
+      EXPECT_TRUE(stacks_.count(hit.stack) != 0) << "stack " << hit.stack << " of source " << int{hit.source};
+      EXPECT_TRUE(tids_.count(hit.head.task) != 0);
+    }
+  }
+
+  // Of a hit: the functions of its kernel frames, innermost first.
+  std::vector<std::string> kernel_functions(std::size_t number) {
+    std::vector<std::string> functions;
+    std::vector<std::uint32_t> places(hits_[number].frames);
+    std::memcpy(places.data(), frames_[number].data(), places.size() * sizeof(places[0]));
+    for (const std::uint32_t place : places) {
+      const std::string& text = places_[place];
+      const std::string function = text.substr(text.find(' ') + 1);
+      functions.push_back(function.substr(0, function.find('+')));
+    }
+    return functions;
+  }
+
+  // The longest time off the CPU of a kind, of the first thread or of the other one.
+  std::size_t longest(std::uint32_t kind, bool of_first) {
+    std::size_t found = hits_.size();
+    for (std::size_t i = 0; i < hits_.size(); i++) {
+      const usc_hit& hit = hits_[i];
+      if (hit.source != USC_SOURCE_OFFCPU || hit.kind != kind || (hit.head.task == first_task()) != of_first) continue;
+      if (found == hits_.size() || took(hit) > took(hits_[found])) found = i;
+    }
+    return found;
+  }
+
+  static std::uint64_t took(const usc_hit& hit) { return hit.head.time - hit.entry_ns; }
+  [[nodiscard]] std::uint32_t first_task() const { return tids_.begin()->first; }  // serials rise
+
+  MemorySink sink_;
+  std::map<std::uint32_t, std::uint32_t> tids_;  // by serial
+  std::set<std::uint32_t> stacks_;
+  std::map<std::uint32_t, std::string> places_;
+  std::vector<usc_hit> hits_;
+  std::vector<std::string> frames_;
+};
+
+ProbePlan plan_of(std::uint32_t hz, bool offcpu) {
+  ProbePlan plan;
+  plan.sample_hz = hz;
+  plan.offcpu = offcpu;
+  return plan;
+}
+
+class TimeProbesBesideCalls : public TimeProbes, public testing::WithParamInterface<bool> {};
+
+TEST_P(TimeProbesBesideCalls, ComputingAndWaitingAreSeen) {
+  record_work("work", plan_of(kHz, true), GetParam());
+  ASSERT_FALSE(HasFatalFailure());
+  std::uint64_t sampled = 0;
+  for (const usc_hit& hit : hits_) {
+    if (hit.source != USC_SOURCE_SAMPLE || hit.head.task != first_task()) continue;
+    EXPECT_GT(hit.args[1], 0U);
+    EXPECT_EQ(hit.entry_ns, hit.head.time);
+    EXPECT_EQ(hit.frames != 0, hit.kind == USC_SAMPLE_KERNEL);
+    sampled += hit.args[1];
+  }
+  // The command's start takes some time, too.
+  EXPECT_GT(sampled, kComputesNs * 9 / 10);
+  EXPECT_LT(sampled, kComputesNs * 3 / 2);
+
+  const std::size_t sleep = longest(USC_OFFCPU_SLEEPING, true);
+  ASSERT_LT(sleep, hits_.size());
+  EXPECT_GE(took(hits_[sleep]), kSleepsNs - 50 * kMs);
+  EXPECT_EQ(hits_[sleep].how, USC_HOW_RETURNED);
+  EXPECT_EQ(hits_[sleep].args[0], 0U);  // a timer's interrupt
+  const auto functions = kernel_functions(sleep);
+  EXPECT_TRUE(std::any_of(functions.begin(), functions.end(), [](const std::string& name) {
+    return name.find("nanosleep") != std::string::npos;
+  })) << ::testing::PrintToString(functions);
+
+  const std::size_t wait = longest(USC_OFFCPU_SLEEPING, false);
+  ASSERT_LT(wait, hits_.size());
+  EXPECT_GE(took(hits_[wait]), kSleepsNs + kComputesNs - 50 * kMs);
+  EXPECT_EQ(hits_[wait].args[0], tids_[first_task()]);
+  EXPECT_EQ(hits_[wait].args[1], tids_[first_task()]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, TimeProbesBesideCalls, testing::Bool());
+
+TEST_F(TimeProbes, WhatStillWaitsAtTheEndIsOpen) {
+  record_work("sleep", plan_of(0, true), true, 700 * kMs);
+  ASSERT_FALSE(HasFatalFailure());
+  const auto open =
+      std::find_if(hits_.begin(), hits_.end(), [](const usc_hit& hit) { return hit.how == USC_HOW_OPEN; });
+  ASSERT_NE(open, hits_.end());
+  EXPECT_EQ(open->kind, USC_OFFCPU_SLEEPING);
+  EXPECT_GT(took(*open), 100 * kMs);
+  EXPECT_GT(open->frames, 0U);
+  for (const usc_hit& hit : hits_) EXPECT_EQ(hit.source, USC_SOURCE_OFFCPU);
+}
+
+TEST_F(TimeProbes, NothingIsRecordedThatNobodyAskedFor) {
+  record_work("work", {}, true);
+  EXPECT_TRUE(hits_.empty());
+  EXPECT_TRUE(sink_.all<usc_kind>().empty());
+}
+
+}  // namespace
+}  // namespace uscope::tracer
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  if (what == "work") return uscope::tracer::work();
+  if (what == "sleep") {
+    uscope::tracer::sleep_for(2'000 * uscope::tracer::kMs);
+    return 0;
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

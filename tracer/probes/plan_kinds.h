@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Tells a trace what the kinds of a plan's events are called, and their arguments (usc_kind).
+#pragma once
+
+#include "support/result.h"
+#include "trace/sink.h"
+#include "tracer/probes/probe_plan.h"
+
+namespace uscope::tracer {
+
+[[nodiscard]] Result<void> write_kinds(trace::RecordSink& sink, const ProbePlan& plan, std::uint64_t now_ns);
+
+}  // namespace uscope::tracer

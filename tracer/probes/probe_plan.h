@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What is to be traced beside system calls: targets, resolved (docs/adr/0008-targets.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "uscope/record.h"
+
+namespace uscope::tracer {
+
+// How an argument is read where a probe is hit.
+struct ProbeArgument {
+  enum class From : std::uint8_t { kRegister, kMemory, kRecord, kConstant };
+
+  std::string name;
+  std::string type;  // as C has it: "int", "const char *", "unsigned long"
+  From from = From::kRegister;
+  std::uint8_t reg = 0;    // kRegister, kMemory: DWARF number
+  std::uint8_t bytes = 8;  // 1, 2, 4, 8
+  bool is_signed = false;
+  bool is_string = false;   // it points to a text that ends with NUL; of a tracepoint's __data_loc: is text
+  std::int64_t offset = 0;  // kMemory: added to the register; kRecord: in the tracepoint's record; kConstant: the value
+};
+
+// One place, or several that are one kind of event.
+struct Probe {
+  std::uint8_t source = USC_SOURCE_UFUNCTION;
+  std::uint32_t kind = 0;                // number in its source, from 1
+  std::string name;                      // of the kind: "libssl.so.3:SSL_read", "sched:sched_switch"
+  std::vector<ProbeArgument> arguments;  // at most six
+  std::string path;                      // ufunction, usdt: the file
+  std::vector<std::uint64_t> places;     // ufunction, usdt: file offsets (a USDT probe may have several)
+  std::uint64_t semaphore = 0;           // usdt: file offset of its semaphore; 0: none
+  std::uint32_t event_id = 0;            // tracepoint: tracefs' id
+  std::string system, event;             // tracepoint
+};
+
+struct ProbePlan {
+  std::uint32_t sample_hz = 0;  // times a second and CPU; 0: no samples
+  bool offcpu = false;
+  std::vector<Probe> probes;
+
+  [[nodiscard]] bool empty() const { return sample_hz == 0 && !offcpu && probes.empty(); }
+};
+
+constexpr std::uint32_t kMostSampleHz = 10'000;
+
+}  // namespace uscope::tracer
