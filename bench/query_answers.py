@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What an answer of `uscope query` costs in processor time, and how long the first one takes. Two processes of python make calls of some ten
 kinds, a few thousand in a second. Each round asks, for several builds in turn, three questions in three sessions each: with an answer every
-200 ms for 4 s, with one answer after 4 s, and with one after 1 s. Of these follow, for the tracer and the process that answers together,
-  an answer    (the first session's time - the second's) / the answers that it has more
-  standing     (the second's - the third's) / 3 s, in percent of a processor: what a session costs beside its answers
-  each second  standing + an answer each second, in percent of a processor
+200 ms, with one each second, and with one after the first second. The processor time of the tracer and of its children is taken from the
+first answer of a session to its last one, so that neither its beginning nor its end counts.
+  each second  of the second session, in percent of a processor
+  an answer    (the first session's time in a second - the second's) / the answers that it has more
   first        how long the third session took, from start to end, beyond its second
 
-Limits: the processor time is that of the session and of its children that it waits for. At a rate of calls that rings have to carry, a
-session takes more; servers.py measures that.
+Limits: at a rate of calls that rings have to carry, a session takes more; servers.py measures that.
 
 usage: query_answers.py --build FOLDER [--build FOLDER …] [--rounds N] [--json FILE]
 """
@@ -45,40 +44,49 @@ while True:
         os.getpgid(0)
     time.sleep(0.01)
 """
-EVERY, LONG, SHORT = 0.2, 4, 1  # seconds
+SECONDS = 4
 
 
 class Failed(Exception):
     pass
 
 
-class Session:
-    """Of one build, with a question: how many answers came, and what they took."""
+def processor_ns(pid):
+    """Of a process and its children, in all their threads."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="utf-8") as file:
+            total += int(file.read().split()[0])
+        with open(f"/proc/{pid}/task/{thread}/children", encoding="utf-8") as file:
+            total += sum(processor_ns(child) for child in file.read().split())
+    return total
 
-    def __init__(self, build, question, pids, seconds, *options):
-        targets = [word for pid in pids for word in ("-p", str(pid))]
-        command = [os.path.join(os.path.abspath(build), "uscope"), "query", *targets, "--for", f"{seconds}s", "--format", "json", *options,
-                   question]
-        began = time.monotonic()
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
-            answers = [json.loads(line) for line in process.stdout if line.startswith("{")]
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        self.seconds = time.monotonic() - began
-        self.processor = usage.ru_utime + usage.ru_stime
-        self.answers = len(answers)
-        if process.returncode or any(answer["lost"] or not answer["rows"] for answer in answers):
-            raise Failed(f"{' '.join(command)}: exit status {process.returncode}, answers {answers}")
+
+def ask(build, question, pids, seconds, *options):
+    """A session: how long it took, its answers in a second, and its processor time in a second of those between the first and the last."""
+    targets = [word for pid in pids for word in ("-p", str(pid))]
+    command = [os.path.join(os.path.abspath(build), "uscope"), "query", *targets, "--for", f"{seconds}s", "--format", "json", *options, question]
+    began, answers, marks = time.monotonic(), [], []
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            answers.append(json.loads(line))
+            if answers[-1]["until_ns"] - answers[0]["from_ns"] < (seconds - 0.5) * 1e9:  # its end is not near
+                marks.append((time.monotonic(), processor_ns(process.pid)))
+    took = time.monotonic() - began
+    if process.returncode or any(answer["lost"] or not answer["rows"] for answer in answers):
+        raise Failed(f"{' '.join(command)}: exit status {process.returncode}, answers {answers}")
+    if len(marks) < 2:
+        return took, 0, 0
+    window = marks[-1][0] - marks[0][0]
+    return took, (len(marks) - 1) / window, (marks[-1][1] - marks[0][1]) / 1e9 / window
 
 
 def measure(build, question, pids):
-    often = Session(build, question, pids, LONG, "--every", f"{int(EVERY * 1000)}ms")
-    once = Session(build, question, pids, LONG, "--once")
-    short = Session(build, question, pids, SHORT, "--once")
-    answer = (often.processor - once.processor) / (often.answers - once.answers)
-    standing = (once.processor - short.processor) / (LONG - SHORT)
-    return {"answer_ms": 1e3 * answer, "standing_percent": 100 * standing, "each_second_percent": 100 * (standing + answer),
-            "first_ms": 1e3 * (short.seconds - SHORT)}
+    _, often, often_busy = ask(build, question, pids, SECONDS, "--every", "200ms")
+    _, seldom, seldom_busy = ask(build, question, pids, SECONDS, "--every", "1s")
+    first, _, _ = ask(build, question, pids, 1, "--once")
+    return {"answer_ms": 1e3 * (often_busy - seldom_busy) / (often - seldom), "each_second_percent": 100 * seldom_busy,
+            "first_ms": 1e3 * (first - 1)}
 
 
 def main():
@@ -105,8 +113,8 @@ def main():
             loop.wait()
     for (name, build), of_build in figures.items():
         middle = {figure: statistics.median(values) for figure, values in of_build.items()}
-        print(f"{name:28}{build:32}an answer {middle['answer_ms']:6.2f} ms   standing {middle['standing_percent']:5.2f} %   "
-              f"each second {middle['each_second_percent']:5.2f} %   first {middle['first_ms']:6.0f} ms")
+        print(f"{name:28}{build:32}an answer {middle['answer_ms']:6.2f} ms   each second {middle['each_second_percent']:5.2f} %   "
+              f"first {middle['first_ms']:6.0f} ms")
     if arguments.json:
         results = [{"question": name, "build": build, **{figure: spread(values, 2) for figure, values in of_build.items()}}
                    for (name, build), of_build in figures.items()]
