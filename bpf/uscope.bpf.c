@@ -5,6 +5,7 @@
  * look-up and nothing else.
  */
 #include "preemption.h"
+#include "probes.bpf.h"
 #include "target.h"
 #include "time.bpf.h"
 #include "transport.h"

@@ -17,12 +17,14 @@
 #include "cli/verbs/events.h"
 #include "cli/verbs/export.h"
 #include "cli/verbs/files.h"
+#include "cli/verbs/list.h"
 #include "cli/verbs/load.h"
 #include "cli/verbs/query.h"
 #include "cli/verbs/raw.h"
 #include "cli/verbs/record.h"
 #include "cli/verbs/report.h"
 #include "cli/verbs/sql.h"
+#include "cli/verbs/time.h"
 #include "cli/verbs/top.h"
 #include "cli/verbs/tree.h"
 
@@ -31,11 +33,13 @@ namespace {
 
 void add_verbs(CommandLine& line) {
   add_record(line);
+  add_list(line);
   add_top(line);
   add_load(line);
   add_raw(line);
   add_report(line);
   add_events(line);
+  add_time(line);
   add_files(line);
   add_tree(line);
   add_sql(line);

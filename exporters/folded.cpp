@@ -60,7 +60,7 @@ class Folder {
       if (!stack.empty()) append(line, stack);
     }
     const Kind* kind = levels_.call ? catalog_.kinds.find(analyzer::KindRowId(row.integer(kKind))) : nullptr;
-    if (kind) append(line, one_frame(kind->name));
+    if (kind) append(line, one_frame(kind->label()));
     return line;
   }
 
@@ -85,13 +85,21 @@ class Folder {
   const FoldedLevels& levels_;
 };
 
+// What an event's time is: of a sample, what it stands for, as far as that can be.
+std::string time_of_event(const analyzer::Catalog& catalog) {
+  std::string samples;
+  for (const Kind& kind : catalog.kinds)
+    if (kind.is_sample()) samples += (samples.empty() ? "" : ",") + to_string(kind.id);
+  if (samples.empty()) return "e.dur_ns";
+  return "iif(e.kind_id IN (" + samples + "), min(max(e.a1, 0), 10000000000), e.dur_ns)";
+}
+
 // The columns of event by which lines differ. Threads are of processes, so their pid needs no column of its own.
-std::string columns(const FoldedLevels& levels) {
+std::string columns(const FoldedLevels& levels, const std::string& time) {
   const auto column = [](bool wanted, const std::string& name) { return wanted ? "e." + name : "0 AS " + name; };
   return column(levels.process, "image_id") + ", " + column(levels.pid || levels.thread, "thread_id") + ", " +
-         column(levels.call, "kind_id") +
-         ", e.stack_id AS stack_id, count(*) AS events, coalesce(sum(e.dur_ns), 0) AS total_ns, "
-         "count(e.dur_ns) AS timed";
+         column(levels.call, "kind_id") + ", e.stack_id AS stack_id, count(*) AS events, coalesce(sum(" + time +
+         "), 0) AS total_ns, count(" + time + ") AS timed";
 }
 
 }  // namespace
@@ -102,7 +110,7 @@ Result<FoldedTotals> fold_stacks(const store::Database& database, const analyzer
   auto query = analyzer::select_events(
       database, catalog, options.filter,
       "SELECT g.image_id, g.thread_id, g.kind_id, g.events, g.total_ns, g.timed, s.ended, s.folded FROM (SELECT " +
-          columns(options.levels),
+          columns(options.levels, time_of_event(catalog)),
       "GROUP BY 1, 2, 3, 4) g LEFT JOIN stack s ON s.id = g.stack_id");
   if (!query) return query.error();
   FoldedTotals totals;

@@ -16,7 +16,7 @@ namespace uscope::exporters {
 
 enum class FoldedWeight {
   kEvents,  // number of events
-  kTime,    // nanoseconds inside calls that returned
+  kTime,    // nanoseconds inside calls and functions that returned, off the CPU, or that a sample stands for
 };
 
 // What stands around a stack, in this order: program, pid and thread before it, the call behind it.
@@ -24,7 +24,7 @@ struct FoldedLevels {
   bool process = true;  // the program's name
   bool pid = false;     // `pid 123`
   bool thread = false;  // `worker/124`: name and tid
-  bool call = false;    // the system call as the innermost frame
+  bool call = false;    // the system call as the innermost frame; of a probe its kind, with its class before it
 };
 
 struct FoldedOptions {
@@ -36,7 +36,7 @@ struct FoldedOptions {
 struct FoldedTotals {
   std::uint64_t lines = 0;
   std::uint64_t events = 0;           // behind the lines
-  std::uint64_t events_left_out = 0;  // of weight 0: calls without a duration, where weighted by time
+  std::uint64_t events_left_out = 0;  // of weight 0: those without a duration, where weighted by time
 };
 
 // Calls `line` with the stack (no weight, no newline; a `;` or control character in a name is replaced) and its weight.

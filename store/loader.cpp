@@ -28,6 +28,7 @@
 #include "store/write/frame_writer.h"
 #include "support/text.h"
 #include "trace/event_order.h"
+#include "trace/hit.h"
 #include "trace/loss_class.h"
 #include "trace/names.h"
 #include "trace/raw_reader.h"
@@ -84,23 +85,6 @@ trace::OrderedEvent event_of_logged(const trace::RawRecord& record, const Logged
   event.how = USC_HOW_LOGGED;
   event.flags = USC_EVENT_NO_RESULT;
   event.stack = logged.stack;
-  event.kernel_stack = stacks.find(record);
-  return event;
-}
-
-trace::OrderedEvent event_of_hit(const trace::RawRecord& record, const LoggedStacks& stacks) {
-  const auto hit = record.as<usc_hit>();
-  trace::OrderedEvent event{};
-  event.head = hit.head;
-  event.entry_ns = hit.entry_ns;
-  event.result = hit.result;
-  std::copy(std::begin(hit.args), std::end(hit.args), std::begin(event.args));
-  event.stack = hit.stack;
-  event.image = hit.image;
-  event.kind = hit.kind;
-  event.how = hit.how;
-  event.flags = hit.flags & (USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);
-  event.source = hit.source;
   event.kernel_stack = stacks.find(record);
   return event;
 }
@@ -283,7 +267,11 @@ Result<void> Loader::write_events(const FrameWriter& frames) {
       [&](const trace::RawRecord& record) { return intern_string(record, strings, contents); },
       [&](const trace::RawRecord& record) {
         if (record.head.type == USC_RECORD_SIGNAL) return writer.keep_signal(record);
-        if (record.head.type == USC_RECORD_HIT) return event_of_hit(record, definitions_.logged_stacks);
+        if (record.head.type == USC_RECORD_HIT) {
+          trace::OrderedEvent event{trace::event_of_hit(record.as<usc_hit>())};
+          event.kernel_stack = definitions_.logged_stacks.find(record);
+          return event;
+        }
         return event_of_logged(record, definitions_.logged_stacks);
       });
   database_.inserter().start_thread();

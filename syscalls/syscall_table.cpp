@@ -182,7 +182,7 @@ std::string suggestion(std::string_view item) {
   for (const auto& [name, mask] : kClasses) names.push_back("%" + std::string(name));
   const std::string meant = did_you_mean(item, names);
   return meant.empty() ? "give names of system calls, %file, %process, %network, %desc, %memory, %signal, %ipc, %wait, "
-                         "%sync or all"
+                         "%sync, all or none"
                        : meant;
 }
 
@@ -192,6 +192,8 @@ void add_class(std::uint16_t mask, SyscallSet& set) {
   for (const Call& call : kCalls32)
     if ((call.classes & mask) != 0) set.i386.set(call.nr);
 }
+
+constexpr std::string_view kNoCalls = "none";
 
 // Adds what one item names.
 Result<void> add_item(std::string_view item, SyscallSet& set) {
@@ -280,6 +282,7 @@ bool SyscallSet::contains(usc_abi abi, std::uint32_t nr) const {
 
 Result<SyscallSet> parse_syscall_set(const std::string& text) {
   const bool inverted = text.starts_with('!');
+  bool may_be_empty = false;
   SyscallSet in;
   SyscallSet out;
   std::string_view rest(text);
@@ -291,6 +294,10 @@ Result<SyscallSet> parse_syscall_set(const std::string& text) {
     if (more) rest.remove_prefix(comma + 1);
     const bool excluded = inverted || item.starts_with('!');
     if (item.starts_with('!')) item.remove_prefix(1);
+    if (item == kNoCalls && !excluded) {
+      may_be_empty = true;
+      continue;
+    }
     const Result<void> added = add_item(item, excluded ? out : in);
     if (!added) return added.error();
   }
@@ -300,7 +307,7 @@ Result<SyscallSet> parse_syscall_set(const std::string& text) {
   }
   in.x86_64 &= ~out.x86_64;
   in.i386 &= ~out.i386;
-  if (in.x86_64.none() && in.i386.none())
+  if (in.x86_64.none() && in.i386.none() && !may_be_empty)
     return Error{"'" + text + "' names no system call", "a leading ! leaves out everything behind it"};
   return in;
 }

@@ -64,9 +64,10 @@ struct SyscallSet {
 };
 
 // The set that an option's text names: items with commas between them, each a call's name (of either ABI), a class
-// (%file, %process, %network, %desc, %memory, %signal, %ipc, %wait, %sync) or `all`.
+// (%file, %process, %network, %desc, %memory, %signal, %ipc, %wait, %sync), `all`, or `none`.
 // - "!" before the whole text, as with strace: everything but the items. "!read,%file" leaves out read and %file.
 // - "!" before later items: left out, wherever they stand. "%file,!stat" is "!stat" taken from %file.
+// - `none`: no call; only a set with it may be empty.
 // Numbers without a name are in `all` and in "!…" sets. Errors: an unknown item (the remedy offers the nearest names),
 // an empty item, a set without any call.
 [[nodiscard]] Result<SyscallSet> parse_syscall_set(const std::string& text);

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/hit.h"
+
 namespace uscope::trace {
 namespace {
 
@@ -145,13 +147,27 @@ Result<void> EventOrder::emit(std::uint64_t before) {
   std::inplace_merge(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(sorted_), keys_.end());
   std::size_t first = 0;
   while (first < keys_.size() && (all || keys_[first].entry_ns < before)) {
-    std::size_t last = first + 1;
-    while (last < keys_.size() && keys_[last].same_event(keys_[first])) last++;
+    const std::size_t last = end_of_event(first);
     if (auto done = emit_call(first, last); !done) return done;
     first = last;
   }
   drop_emitted(first);
   return {};
+}
+
+// Where the next event begins. Strings do not tell their source: those that no call has are of a hit in that moment.
+std::size_t EventOrder::end_of_event(std::size_t first) const {
+  const auto end = [this](std::size_t from) {
+    std::size_t last = from + 1;
+    while (last < keys_.size() && keys_[last].same_event(keys_[from])) last++;
+    return last;
+  };
+  const std::size_t last = end(first);
+  const bool strings_alone = (keys_[first].place & (kSourceBits | kStringBit)) == kStringBit;
+  if (!strings_alone || last == keys_.size()) return last;
+  const Key& next = keys_[last];
+  const bool same_moment = next.entry_ns == keys_[first].entry_ns && next.task == keys_[first].task;
+  return same_moment && is_of_probes(next.place >> kSourceShift) ? end(last) : last;
 }
 
 Result<void> EventOrder::emit_call(std::size_t first, std::size_t last) {

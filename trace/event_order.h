@@ -122,7 +122,8 @@ class EventOrder {
   static constexpr std::uint32_t kPlaceBits = kFutexBit - 1;
   static_assert(USC_SOURCE_COUNT <= 16 && USC_SOURCE_SYSCALL == 0, "sources have four bits in Key::place");
 
-  // Sorted by entry, task, source, and place: events, futexes, strings, verify records. The last three are of calls.
+  // Sorted by entry, task, source, and place: events, futexes, strings, verify records. The last three are of calls;
+  // strings may also be of a hit, whose source comes behind.
   struct Key {
     std::uint64_t entry_ns;
     TaskId task;
@@ -141,6 +142,7 @@ class EventOrder {
   Result<void> hold(const RawRecord& record);
   Result<void> take_late(std::uint64_t before);
   Result<void> emit(std::uint64_t before);
+  [[nodiscard]] std::size_t end_of_event(std::size_t first) const;
   Result<void> emit_call(std::size_t first, std::size_t last);
   void drop_emitted(std::size_t count);
 

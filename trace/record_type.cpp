@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "support/byte_reader.h"
+#include "trace/hit.h"
 #include "trace/string_kind.h"
 
 namespace uscope::trace {
@@ -70,6 +71,11 @@ bool is_exact(const Record& record, std::string_view tail) {
   return padded(sizeof(Record) + tail_bytes(record, tail)) == sizeof(Record) + tail.size();
 }
 
+// Whether a usc_hit tells of its events. A source that this version does not know may have other records.
+bool has_hits(std::uint8_t source) {
+  return source < USC_SOURCE_COUNT && is_of_probes(source);
+}
+
 template <typename Record>
 bool values_hold(const Record& /*record*/, std::string_view /*tail*/) {
   return true;
@@ -78,11 +84,7 @@ bool values_hold(const usc_event& event, std::string_view /*tail*/) {
   const bool is_moment = event.how == USC_HOW_LOGGED || event.how == USC_HOW_SENT || event.how == USC_HOW_DELIVERED ||
                          event.how == USC_HOW_HIT;
   return event.how < USC_HOW_COUNT && !is_moment && event.source != USC_SOURCE_LOGGED &&
-         event.source != USC_SOURCE_SIGNAL;
-}
-// Sources whose events are of usc_hit, and their kinds of usc_kind. Those of later versions are theirs, too.
-bool is_of_probes(std::uint8_t source) {
-  return source != USC_SOURCE_SYSCALL && source != USC_SOURCE_LOGGED && source != USC_SOURCE_SIGNAL;
+         event.source != USC_SOURCE_SIGNAL && !has_hits(event.source);
 }
 bool values_hold(const usc_hit& hit, std::string_view tail) {
   return (hit.how == USC_HOW_HIT || hit.how == USC_HOW_RETURNED || hit.how == USC_HOW_OPEN) &&
@@ -104,15 +106,15 @@ bool values_hold(const usc_meta& /*meta*/, std::string_view tail) {
   return split_meta(tail, key, value);
 }
 bool values_hold(const usc_logged& logged, std::string_view tail) {
-  return logged.source != USC_SOURCE_SIGNAL && logged.values <= USC_LOGGED_VALUES &&
+  return logged.source != USC_SOURCE_SIGNAL && !has_hits(logged.source) && logged.values <= USC_LOGGED_VALUES &&
          logged.places <= USC_KERNEL_FRAMES && is_exact(logged, tail);
 }
 bool values_hold(const usc_kernel_place& place, std::string_view tail) {
   return place.place != 0 && is_exact(place, tail);
 }
 bool values_hold(const usc_log_kind& named, std::string_view tail) {
-  return named.source != USC_SOURCE_SIGNAL && (named.kind & USC_KIND_NAMED) != 0 && named.name_bytes > 0 &&
-         named.name_bytes <= USC_KIND_NAME_BYTES && is_exact(named, tail);
+  return named.source != USC_SOURCE_SIGNAL && !has_hits(named.source) && (named.kind & USC_KIND_NAMED) != 0 &&
+         named.name_bytes > 0 && named.name_bytes <= USC_KIND_NAME_BYTES && is_exact(named, tail);
 }
 bool values_hold(const usc_string& string, std::string_view tail) {
   const std::size_t least = string_holds(string.kind) == StringHolds::VECTOR ? sizeof(usc_vector) : 0;

@@ -41,7 +41,7 @@ Result<WakeHistory> WakeHistory::open(const store::Database& database) {
   auto wakes = database.prepare(kWakes);
   if (!wakes) return wakes.error();
   std::vector<KindRowId> kinds;
-  auto done = each_row(database, "SELECT id FROM kind WHERE name IN ('futex', 'futex_wake')",
+  auto done = each_row(database, "SELECT id FROM kind WHERE class = 'syscall' AND name IN ('futex', 'futex_wake')",
                        [&](const SqlRow& row) { kinds.emplace_back(row.integer(0)); });
   if (!done) return done.error();
   WakeHistory history(std::move(*wakes), std::move(kinds));

@@ -19,6 +19,14 @@ std::string_view without_abi(std::string_view kind) {
 
 }  // namespace
 
+bool is_call_kind(std::string_view kind) {
+  const std::size_t colon = kind.find(':');
+  if (colon == std::string_view::npos) return true;
+  for (std::uint32_t source = 0; source < USC_SOURCE_COUNT; source++)
+    if (source != USC_SOURCE_SYSCALL && trace::source_name(source) == kind.substr(0, colon)) return false;
+  return true;
+}
+
 bool waits(std::string_view kind) {
   return syscalls::waits(without_abi(kind));
 }

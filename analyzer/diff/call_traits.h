@@ -9,6 +9,9 @@
 
 namespace uscope::analyzer {
 
+// Whether it is a system call, and no hit of a probe, signal or logged event.
+[[nodiscard]] bool is_call_kind(std::string_view kind);
+
 // Whether the call's count and duration depend on when other threads and peers act.
 [[nodiscard]] bool waits(std::string_view kind);
 

@@ -12,7 +12,8 @@ namespace {
 // The fate of a descriptor: the thread's first call that closes it, or that transfers bytes.
 constexpr std::string_view kFate =
     "SELECT k.name FROM (SELECT kind_id, a0, result FROM event WHERE thread_id = ?1 AND ts_ns > ?2 "
-    "ORDER BY ts_ns LIMIT 2000) e JOIN kind k ON k.id = e.kind_id WHERE e.a0 = ?3 AND (k.name = 'close' OR "
+    "ORDER BY ts_ns LIMIT 2000) e JOIN kind k ON k.id = e.kind_id WHERE k.class = 'syscall' AND e.a0 = ?3 AND (k.name "
+    "= 'close' OR "
     "(e.result >= 0 AND k.name IN ('write', 'writev', 'send', 'sendto', 'sendmsg', 'sendmmsg', 'sendfile', 'splice', "
     "'read', 'readv', 'recv', 'recvfrom', 'recvmsg', 'recvmmsg'))) LIMIT 1";
 

@@ -81,7 +81,7 @@ class FunctionMatrix {
                       cell.events += unsigned_of(row, 2);
                       cell.errors += unsigned_of(row, 3);
                       cell.total_ns += unsigned_of(row, 4);
-                      cell.open += unsigned_of(row, 5);
+                      if (is_call_kind(kinds_[kind])) cell.open += unsigned_of(row, 5);
                       cell.first_event_id = earlier(cell.first_event_id, EventRowId(row.integer(6)));
                       cell.sources.push_back({kind, maybe_id<FrameRowId>(row, 1), {}});
                       places_[kind][FrameRowId(row.integer(1))] = &cell;
@@ -185,17 +185,20 @@ Result<Matrix> read_by_stack(const store::Database& database, const MatrixBy& by
   for (const auto& [kind, name] : *kinds)
     if (transfer_of_kind(name).counts_bytes) transferring.insert(kind);
   auto done =
-      each_row(database, "SELECT id, kind_id, stack_id, dur_ns, result, how FROM event", [&](const SqlRow& row) {
-        const auto stack = stacks->find(StackRowId(row.integer(2)));
-        const KindRowId kind(row.integer(1));
-        gather(gathered[kind][stack == stacks->end() ? 0 : stack->second], row, transferring.contains(kind));
-      });
+      each_row(database, std::string("SELECT id, kind_id, stack_id, dur_ns, ") + kResultOfCall + ", how FROM event",
+               [&](const SqlRow& row) {
+                 const auto stack = stacks->find(StackRowId(row.integer(2)));
+                 const KindRowId kind(row.integer(1));
+                 gather(gathered[kind][stack == stacks->end() ? 0 : stack->second], row, transferring.contains(kind));
+               });
   if (!done) return done.error();
   Matrix matrix;
   for (auto& [kind, callers] : gathered) {
     for (auto& [number, part] : callers) {
       const Caller& caller = identity.callers()[number];
-      matrix.cells[{(*kinds)[kind], caller.function, caller.module}] = cell_of(kind, std::move(part));
+      Cell& cell = matrix.cells[{(*kinds)[kind], caller.function, caller.module}];
+      cell = cell_of(kind, std::move(part));
+      if (!is_call_kind((*kinds)[kind])) cell.open = 0;
     }
   }
   matrix.nameless = identity.nameless();

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/diff/call_traits.h"
 #include "analyzer/diff/stack_identity.h"
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"
@@ -19,7 +20,9 @@ class TimeReader {
 
   Result<RunTime> run(const Matrix& matrix, const MatrixBy& by) {
     time_.length_ns = static_cast<double>(facts_.duration_ns);
+    // What else has a duration, a function or a time off the CPU, lies within calls and gaps, or around them.
     for (const auto& [key, cell] : matrix.cells) {
+      if (!is_call_kind(key.kind)) continue;
       TimeSpent& spent = time_.places[{.call = key, .next = {}}];
       spent.ns += static_cast<double>(cell.total_ns);
       spent.times += cell.events;

@@ -149,13 +149,14 @@ Result<void> Triggers::count_cells() {
                        [&](const SqlRow& row) { triggers[StackRowId(row.integer(0))] = FrameRowId(row.integer(1)); });
   if (!done) return done;
   std::map<std::pair<KindRowId, FrameRowId>, CellCounts> cells;
-  done = each_row(database_, "SELECT id, kind_id, stack_id, dur_ns, result, how FROM event ORDER BY id",
-                  [&](const SqlRow& row) {
-                    const auto trigger = triggers.find(StackRowId(row.integer(2)));
-                    CellCounts& cell =
-                        cells[{KindRowId(row.integer(1)), trigger == triggers.end() ? FrameRowId() : trigger->second}];
-                    cell.add(EventRowId(row.integer(0)), row.maybe_integer(3), row.maybe_integer(4), row.text(5));
-                  });
+  done = each_row(
+      database_, std::string("SELECT id, kind_id, stack_id, dur_ns, ") + kResultOfCall + ", how FROM event ORDER BY id",
+      [&](const SqlRow& row) {
+        const auto trigger = triggers.find(StackRowId(row.integer(2)));
+        CellCounts& cell =
+            cells[{KindRowId(row.integer(1)), trigger == triggers.end() ? FrameRowId() : trigger->second}];
+        cell.add(EventRowId(row.integer(0)), row.maybe_integer(3), row.maybe_integer(4), row.text(5));
+      });
   if (!done) return done;
   return write_cells(cells);
 }

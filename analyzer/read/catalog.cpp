@@ -19,10 +19,17 @@ Result<void> read_meta(const store::Database& database, Catalog& catalog) {
 }
 
 Result<void> read_kinds(const store::Database& database, Catalog& catalog) {
-  return each_row(database, "SELECT id, name, class, abi, nr FROM kind ORDER BY id", [&](const SqlRow& row) {
+  auto done = each_row(database, "SELECT id, name, class, abi, nr FROM kind ORDER BY id", [&](const SqlRow& row) {
     const bool waits = row.text(2) == trace::source_name(USC_SOURCE_SYSCALL) && syscalls::waits(row.text(1));
-    catalog.kinds.append({KindRowId(row.integer(0)), text(row, 1), text(row, 2), text(row, 3), row.integer(4), waits});
+    catalog.kinds.append(
+        {KindRowId(row.integer(0)), text(row, 1), text(row, 2), text(row, 3), row.integer(4), waits, {}});
   });
+  if (!done) return done;
+  return each_row(database, "SELECT kind_id, name, type FROM kind_argument ORDER BY kind_id, arg",
+                  [&](const SqlRow& row) {
+                    Kind* kind = catalog.kinds.find(KindRowId(row.integer(0)));
+                    if (kind) kind->arguments.push_back({text(row, 1), text(row, 2)});
+                  });
 }
 
 Origin origin_of(std::string_view name) {
@@ -71,11 +78,14 @@ Result<void> read_images(const store::Database& database, Catalog& catalog) {
 }
 
 Result<void> read_threads(const store::Database& database, Catalog& catalog) {
-  return each_row(database, "SELECT id, process_id, tid, ns_tid, name FROM thread ORDER BY id", [&](const SqlRow& row) {
-    const ProcessRowId process_id(row.integer(1));
-    catalog.threads.append({ThreadRowId(row.integer(0)), process_id, row.integer(2), row.integer(3), text(row, 4)});
-    if (Process* process = catalog.processes.find(process_id)) process->threads++;
-  });
+  return each_row(
+      database, "SELECT id, process_id, tid, ns_tid, name, start_ns, end_ns, left_ns FROM thread ORDER BY id",
+      [&](const SqlRow& row) {
+        const ProcessRowId process_id(row.integer(1));
+        catalog.threads.append({ThreadRowId(row.integer(0)), process_id, row.integer(2), row.integer(3), text(row, 4),
+                                row.maybe_integer(5), row.maybe_integer(6), row.maybe_integer(7)});
+        if (Process* process = catalog.processes.find(process_id)) process->threads++;
+      });
 }
 
 // Reads the times in meta or, in a store without them, those of the first and last event.
@@ -98,6 +108,24 @@ Result<void> read_span(const store::Database& database, Catalog& catalog) {
 }
 
 }  // namespace
+
+bool Kind::is_call() const {
+  return source == trace::source_name(USC_SOURCE_SYSCALL);
+}
+
+bool Kind::is_sample() const {
+  return source == trace::source_name(USC_SOURCE_SAMPLE);
+}
+
+std::string Kind::label() const {
+  return is_of_probes(source) ? source + ":" + name : name;
+}
+
+bool is_of_probes(std::string_view source) {
+  for (std::uint32_t number = 0; number < USC_SOURCE_COUNT; number++)
+    if (trace::source_name(number) == source) return trace::is_of_probes(number);
+  return false;
+}
 
 Result<Catalog> read_catalog(const store::Database& database) {
   Catalog catalog;

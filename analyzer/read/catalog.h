@@ -13,6 +13,7 @@
 #include "analyzer/read/row_ids.h"
 #include "store/db/database.h"
 #include "support/result.h"
+#include "trace/hit.h"
 
 namespace uscope::analyzer {
 
@@ -22,8 +23,18 @@ struct Kind {
   std::string source;  // kind.class: "syscall", …
   std::string abi;
   std::int64_t nr = 0;
-  bool waits = false;  // a call that waits for others (syscalls/call_traits.h)
+  bool waits = false;                          // a call that waits for others (syscalls/call_traits.h)
+  std::vector<trace::KindArgument> arguments;  // of a probe; empty: not known, or it has none
+
+  [[nodiscard]] bool is_call() const;
+  [[nodiscard]] bool is_sample() const;
+  // The name where kinds of several sources stand together: that of a probe with its source,
+  // `ufunction:libc.so.6:read`.
+  [[nodiscard]] std::string label() const;
 };
+
+// Whether the events of a source, kind.class, are hits of probes: samples, times off the CPU, tracepoints, functions.
+[[nodiscard]] bool is_of_probes(std::string_view source);
 
 struct Image {
   ImageRowId id;
@@ -61,6 +72,9 @@ struct Thread {
   std::int64_t tid = 0;
   std::int64_t ns_tid = 0;
   std::string name;
+  std::optional<std::int64_t> start_ns{};  // CLOCK_MONOTONIC
+  std::optional<std::int64_t> end_ns{};
+  std::optional<std::int64_t> left_ns{};  // when it left the trace, and went on
 };
 
 struct Catalog {

@@ -14,6 +14,9 @@
 
 namespace uscope::analyzer {
 
+// Of a row of the table event, what add() takes for its result: what a function returns is no error.
+constexpr const char* kResultOfCall = "iif(kind_id IN (SELECT id FROM kind WHERE class = 'syscall'), result, NULL)";
+
 struct ErrorCount {
   std::uint64_t events = 0;
   EventRowId first_event_id;

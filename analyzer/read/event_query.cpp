@@ -21,6 +21,7 @@
 #include "analyzer/read/path_filter.h"
 #include "analyzer/read/process_filter.h"
 #include "analyzer/read/query.h"
+#include "support/glob.h"
 #include "support/text.h"
 #include "syscalls/errno_names.h"
 #include "trace/names.h"
@@ -64,7 +65,7 @@ class Condition {
   Condition(const EventFilter& filter, const Catalog& catalog, const PathMatches& paths) {
     add_tasks(filter, catalog);
     add_calls(filter, catalog);
-    add_results(filter);
+    add_results(filter, catalog);
     add_stacks(filter);
     if (!filter.paths.empty()) add_paths(paths);
     if (filter.since_ns) add("e.ts_ns >= ?", difference(*filter.since_ns, difference(0, catalog.start_ns)));
@@ -170,14 +171,25 @@ class Condition {
   }
 
   void add_calls(const EventFilter& filter, const Catalog& catalog) {
-    if (!filter.calls) return;
+    if (!filter.calls && filter.targets.empty()) return;
     std::vector<KindRowId> kinds;
-    for (const Kind& kind : catalog.kinds)
-      if (contains(*filter.calls, kind.name)) kinds.push_back(kind.id);
+    for (const Kind& kind : catalog.kinds) {
+      const bool named = filter.calls && !is_of_probes(kind.source) && contains(*filter.calls, kind.name);
+      if (named || is_target(filter.targets, kind)) kinds.push_back(kind.id);
+    }
     add_any_of("e.kind_id", kinds, "event_kind_a0");
   }
 
-  void add_results(const EventFilter& filter) {
+  // A number that a function returns is no error's.
+  void add_results(const EventFilter& filter, const Catalog& catalog) {
+    const bool others = std::any_of(catalog.kinds.begin(), catalog.kinds.end(),
+                                    [](const Kind& kind) { return is_of_probes(kind.source); });
+    if (others && (filter.failed || !filter.errors.empty())) {
+      std::vector<KindRowId> calls;
+      for (const Kind& kind : catalog.kinds)
+        if (kind.is_call()) calls.push_back(kind.id);
+      add_any_of("e.kind_id", calls, nullptr);
+    }
     if (filter.failed) {
       add(fmt::format("e.result BETWEEN {} AND ?", -syscalls::kLastErrno), -1);
       add("e.result NOT BETWEEN -516 AND ?", -512);
@@ -430,9 +442,11 @@ class EventReader {
       out.source = kind->source;
       out.abi = kind->abi;
       out.nr = kind->nr;
+      out.arguments = kind->arguments;
     }
     out.result = row.maybe_integer(6);
-    if (out.result && syscalls::is_error(*out.result)) out.error = error_name(-*out.result);
+    if (out.result && !is_of_probes(out.source) && syscalls::is_error(*out.result))
+      out.error = error_name(-*out.result);
     out.stack_id = maybe_id<StackRowId>(row, 7);
     for (int arg = 0; arg < 6; arg++) out.args[static_cast<std::size_t>(arg)] = row.maybe_integer(8 + arg);
   }
@@ -470,6 +484,14 @@ class EventReader {
 };
 
 }  // namespace
+
+bool is_target(const std::vector<std::string>& targets, const Kind& kind) {
+  return std::any_of(targets.begin(), targets.end(), [&](const std::string& target) {
+    const std::size_t colon = std::min(target.find(':'), target.size());
+    if (std::string_view(target).substr(0, colon) != kind.source) return false;
+    return colon == target.size() || glob_matches(target.substr(colon + 1), kind.name);
+  });
+}
 
 Result<void> for_each_event(const store::Database& database, const Catalog& catalog, const EventFilter& filter,
                             const std::function<bool(const EventRow&)>& row) {

@@ -15,6 +15,7 @@
 #include "store/db/database.h"
 #include "store/db/statement.h"
 #include "support/result.h"
+#include "trace/hit.h"
 #include "trace/signal_info.h"
 
 namespace uscope::analyzer {
@@ -25,7 +26,8 @@ struct EventFilter {
   std::vector<std::int64_t> pids{};  // of the initial namespace
   std::vector<std::int64_t> tids{};
   std::vector<std::string> processes{};             // GLOB on any name of the image
-  std::optional<std::vector<std::string>> calls{};  // names; an empty list matches nothing
+  std::optional<std::vector<std::string>> calls{};  // names of calls and signals; an empty list matches nothing
+  std::vector<std::string> targets{};               // with `calls`, also these: a class, or class:GLOB of names in it
   bool failed = false;                              // only events whose result is an error number
   std::vector<std::int64_t> errors{};               // errno, positive
   std::optional<std::int64_t> slower_ns{};          // least duration; calls that never returned have none
@@ -39,6 +41,7 @@ struct EventFilter {
 };
 
 struct Catalog;
+struct Kind;
 
 struct EventString {
   enum class Source { kProgram, kKernel, kDescriptor };  // kDescriptor: the object that it stands for
@@ -95,8 +98,9 @@ struct EventRow {
   std::optional<std::int64_t> result;
   std::string error;  // "ENOENT"; empty if the result is not an error
   std::array<std::optional<std::int64_t>, 6> args;
-  std::vector<EventString> strings;    // by argument
-  std::vector<EventContent> contents;  // by argument
+  std::vector<trace::KindArgument> arguments;  // of a probe: names and types of the first of them
+  std::vector<EventString> strings;            // by argument
+  std::vector<EventContent> contents;          // by argument
   std::optional<EventSignal> signal;
   std::optional<StackRowId> stack_id;
   std::int64_t depth = 0;
@@ -136,6 +140,9 @@ class StackReader {
   explicit StackReader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// Whether a kind is one of a filter's targets.
+[[nodiscard]] bool is_target(const std::vector<std::string>& targets, const Kind& kind);
 
 // Calls `row` for each event that matches the filter, by entry time; stops when it returns false.
 [[nodiscard]] Result<void> for_each_event(const store::Database& database, const Catalog& catalog,

@@ -23,9 +23,9 @@ Result<void> read_kinds(const store::Database& database, const Catalog& catalog,
                        [&](const SqlRow& row) {
                          totals.events += count_of(row, 1);
                          totals.errors += count_of(row, 2);
-                         totals.open += count_of(row, 3);
                          const Kind* kind = catalog.kinds.find(KindRowId(row.integer(0)));
                          if (!kind) return;
+                         if (kind->is_call()) totals.open += count_of(row, 3);
                          KindTotals& counts = totals.kinds[catalog.kinds.index_of(*kind)];
                          counts.events = count_of(row, 1);
                          counts.errors = count_of(row, 2);
@@ -35,9 +35,9 @@ Result<void> read_kinds(const store::Database& database, const Catalog& catalog,
   if (!done) return done;
   return each_row(database, "SELECT kind_id, up_to_ns, events FROM latency ORDER BY kind_id, up_to_ns",
                   [&](const SqlRow& row) {
-                    totals.timed += count_of(row, 2);
                     const Kind* kind = catalog.kinds.find(KindRowId(row.integer(0)));
                     if (!kind) return;
+                    if (kind->is_call()) totals.timed += count_of(row, 2);
                     KindTotals& counts = totals.kinds[catalog.kinds.index_of(*kind)];
                     counts.timed += count_of(row, 2);
                     counts.steps.push_back({count_of(row, 1), count_of(row, 2)});
@@ -89,10 +89,10 @@ Result<void> read_slowest(const store::Database& database, const Catalog& catalo
                       keep, calls);
   std::string kinds;
   for (const Kind& kind : catalog.kinds)
-    if (kind.waits) kinds += (kinds.empty() ? "" : ",") + to_string(kind.id);
+    if (kind.is_call() && kind.waits == waiting) kinds += (kinds.empty() ? "" : ",") + to_string(kind.id);
   return read_calls(database,
-                    "SELECT id, dur_ns FROM event WHERE dur_ns IS NOT NULL AND kind_id " +
-                        std::string(waiting ? "IN (" : "NOT IN (") + kinds + ") ORDER BY dur_ns DESC, id LIMIT ?1",
+                    "SELECT id, dur_ns FROM event WHERE dur_ns IS NOT NULL AND kind_id IN (" + kinds +
+                        ") ORDER BY dur_ns DESC, id LIMIT ?1",
                     keep, calls);
 }
 

@@ -75,7 +75,7 @@ struct SingleCall {
 struct EventTotals {
   std::uint64_t events = 0;
   std::uint64_t errors = 0;
-  std::uint64_t open = 0;
+  std::uint64_t open = 0;  // of system calls, so the next
   std::uint64_t timed = 0;
   std::vector<KindTotals> kinds;          // like Catalog::kinds
   std::vector<ProcessTotals> processes;   // like Catalog::processes

@@ -65,6 +65,19 @@ Result<std::string> missing_calls(const store::Database& database, const Catalog
   return out;
 }
 
+// Empty if some kind of them occurs.
+std::string missing_targets(const Catalog& catalog, const std::vector<std::string>& targets) {
+  std::set<std::string> classes;
+  for (const Kind& kind : catalog.kinds) {
+    if (is_target(targets, kind)) return "";
+    classes.insert(kind.source);
+  }
+  std::string out = "the trace has no event of " + (targets.size() == 1 ? targets.front() : "these classes");
+  for (const std::string& one : classes)
+    out += (&one == &*classes.begin() ? "; its events are of the class" : ",") + (" " + one);
+  return out;
+}
+
 // Empty if a name matches.
 Result<std::string> missing_paths(const store::Database& database, const std::vector<std::string>& globs) {
   NearPaths near(globs);
@@ -113,7 +126,10 @@ Result<std::vector<std::string>> why_none_match(const store::Database& database,
     if (!reason->empty()) reasons.push_back(std::move(*reason));
     return {};
   };
-  if (filter.calls)
+  const bool names_calls = filter.calls && !filter.calls->empty();
+  if (!filter.targets.empty() && !names_calls)
+    if (auto done = keep(missing_targets(catalog, filter.targets)); !done) return done.error();
+  if (filter.calls && filter.targets.empty())
     if (auto done = keep(missing_calls(database, catalog, *filter.calls)); !done) return done.error();
   if (!filter.paths.empty())
     if (auto done = keep(missing_paths(database, filter.paths)); !done) return done.error();

@@ -40,6 +40,13 @@ std::string meaning_of(const Table& table, std::string_view name) {
   return "";
 }
 
+// Signals have a table of their own; samples and times off the CPU tell where the time of all other events went.
+bool stands_with_calls(std::string_view source) {
+  constexpr std::array kOthers{USC_SOURCE_SIGNAL, USC_SOURCE_SAMPLE, USC_SOURCE_OFFCPU};
+  return std::none_of(kOthers.begin(), kOthers.end(),
+                      [source](std::uint32_t other) { return trace::source_name(other) == source; });
+}
+
 class Summarizer {
  public:
   Summarizer(const store::Database& database, const SummaryLimits& limits) : database_(database), limits_(limits) {}
@@ -53,8 +60,8 @@ class Summarizer {
     totals_ = std::move(*totals);
     for (const auto step : {&Summarizer::losses, &Summarizer::trace, &Summarizer::stack_ends, &Summarizer::walks,
                             &Summarizer::unwind, &Summarizer::verify, &Summarizer::processes, &Summarizer::threads,
-                            &Summarizer::calls, &Summarizer::files, &Summarizer::triggers, &Summarizer::errors,
-                            &Summarizer::single_calls, &Summarizer::gaps, &Summarizer::signals}) {
+                            &Summarizer::time, &Summarizer::calls, &Summarizer::files, &Summarizer::triggers,
+                            &Summarizer::errors, &Summarizer::single_calls, &Summarizer::gaps, &Summarizer::signals}) {
       auto done = (this->*step)();
       if (!done) return done.error();
     }
@@ -72,6 +79,7 @@ class Summarizer {
   Result<void> verify();
   Result<void> processes();
   Result<void> threads();
+  Result<void> time();
   Result<void> calls();
   Result<void> files();
   Result<void> triggers();
@@ -285,6 +293,13 @@ Result<void> Summarizer::threads() {
   return {};
 }
 
+Result<void> Summarizer::time() {
+  auto shares = read_time(database_, catalog_, {.processes = {}, .lines = limits_.lines});
+  if (!shares) return shares.error();
+  summary_.time = std::move(*shares);
+  return {};
+}
+
 Result<void> Summarizer::files() {
   const std::size_t lines = limits_.lines == 0 ? kMostObjects : std::min(limits_.lines, kMostObjects);
   auto table = read_files(database_, catalog_, {.lines = lines, .failed = true});
@@ -299,10 +314,10 @@ Result<void> Summarizer::calls() {
   std::vector<CallLine> waits;
   for (const Kind& kind : catalog_.kinds) {
     const KindTotals& totals = totals_.kinds[catalog_.kinds.index_of(kind)];
-    if (totals.events == 0 || kind.source == trace::source_name(USC_SOURCE_SIGNAL)) continue;
-    const bool transfers = syscalls::transfer_of(kind.name).counts_bytes;
+    if (totals.events == 0 || !stands_with_calls(kind.source)) continue;
+    const bool transfers = kind.is_call() && syscalls::transfer_of(kind.name).counts_bytes;
     (kind.waits ? waits : lines)
-        .push_back({.call = kind.name,
+        .push_back({.call = kind.label(),
                     .abi = kind.abi,
                     .events = totals.events,
                     .errors = totals.errors,
@@ -328,10 +343,11 @@ Result<void> Summarizer::triggers() {
   std::vector<TriggerLine> lines;
   auto done = each_row(
       database_,
-      "SELECT kind.name, frame.function, module.path, sum(cell.events), sum(cell.errors), sum(cell.total_ns), "
+      "SELECT iif(kind.class IN ('syscall', 'stap'), kind.name, kind.class || ':' || kind.name), frame.function, "
+      "module.path, sum(cell.events), sum(cell.errors), sum(cell.total_ns), "
       "sum(cell.open), min(module.class != 'app') FROM cell JOIN kind ON kind.id = cell.kind_id "
       "LEFT JOIN frame ON frame.id = cell.trigger_frame_id LEFT JOIN module ON module.id = frame.module_id "
-      "WHERE kind.class <> 'signal' GROUP BY 1, 2, 3",
+      "WHERE kind.class NOT IN ('signal', 'sample', 'offcpu') GROUP BY 1, 2, 3",
       [&](const SqlRow& row) {
         lines.push_back({text(row, 0), text(row, 1), text(row, 2), static_cast<std::uint64_t>(row.integer(3)),
                          static_cast<std::uint64_t>(row.integer(4)), static_cast<std::uint64_t>(row.integer(5)),

@@ -16,6 +16,7 @@
 #include "analyzer/read/row_ids.h"
 #include "analyzer/read/top_list.h"
 #include "analyzer/summary/shared_function.h"
+#include "analyzer/time/time.h"
 #include "store/db/database.h"
 #include "support/result.h"
 
@@ -261,6 +262,7 @@ struct Summary {
   std::vector<ProcessLine> io_uring;    // processes whose I/O may bypass system calls
   TopList<ProcessLine> processes;       // by events
   TopList<ThreadLine> threads;          // by events
+  TimeShares time;                      // of traces with samples or times off the CPU
   TopList<CallLine> calls;              // by total time, without those that wait
   TopList<CallLine> waits;              // by total time: calls that wait for other threads, peers and timers
   TopList<TriggerLine> triggers;        // by events

@@ -13,7 +13,9 @@
 #include <optional>
 #include <string_view>
 
+#include "analyzer/read/catalog.h"
 #include "cli/render/content_text.h"
+#include "cli/render/hit_text.h"
 #include "cli/render/signal_text.h"
 #include "cli/render/units.h"
 #include "support/text.h"
@@ -164,6 +166,7 @@ bool is_call(const EventRow& event) {
 
 std::string arguments_text(const EventRow& event) {
   if (event.signal) return signal_info_text(*event.signal);
+  if (analyzer::is_of_probes(event.source)) return hit_arguments_text(event);
   if (!is_call(event)) return values_text(event);
   const auto kinds = syscalls::syscall_arguments(abi_of(event.abi), static_cast<std::uint32_t>(event.nr));
   const std::size_t count = kinds ? meaningful(event, kinds->size()) : event.args.size();

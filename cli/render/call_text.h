@@ -9,10 +9,11 @@
 
 namespace uscope::cli {
 
-// Whether the event is a system call. The arguments of others are six numbers whose meaning is unknown.
+// Whether the event is a system call. What another kernel module logged has six numbers whose meaning is unknown.
 [[nodiscard]] bool is_call(const analyzer::EventRow& event);
 
-// The text between the call's parentheses: the arguments that it takes, or all registers if no table knows the call.
+// The text between the parentheses: the arguments that a call takes, or all registers if no table knows the call; of a
+// probe, its arguments by name.
 [[nodiscard]] std::string arguments_text(const analyzer::EventRow& event);
 
 // The text after " = ".

@@ -8,6 +8,7 @@
 #include "analyzer/read/catalog.h"
 #include "cli/render/call_text.h"
 #include "cli/render/content_text.h"
+#include "cli/render/hit_text.h"
 #include "cli/render/json.h"
 #include "cli/render/signal_text.h"
 #include "cli/render/units.h"
@@ -61,6 +62,9 @@ std::string event_text(const EventRow& event, const std::string& time) {
   const std::string name = event.process.empty() ? "?" : printable(event.process);
   if (event.signal)
     return fmt::format("{}[{}/{}] {} {}\n", name, event.pid, event.tid, time, signal_text(*event.signal));
+  if (analyzer::is_of_probes(event.source))
+    return fmt::format("{}[{}/{}] {} {} {}({}){}\n", name, event.pid, event.tid, time, printable(event.source),
+                       printable(event.call), hit_arguments_text(event), hit_end_text(event));
   std::string out = fmt::format("{}[{}/{}] {} {}", name, event.pid, event.tid, time, printable(event.call));
   if (!is_call(event)) return fmt::format("{}({}) [{}]\n", out, arguments_text(event), printable(event.how));
   if (event.abi != "x86_64" && !event.abi.empty()) out += fmt::format("[{}]", printable(event.abi));
@@ -91,6 +95,9 @@ nlohmann::ordered_json event_json(const EventRow& event, std::optional<std::int6
   nlohmann::ordered_json args = nlohmann::ordered_json::array();
   for (const auto& arg : event.args)
     args.push_back(arg ? nlohmann::ordered_json(hex_number(static_cast<std::uint64_t>(*arg))) : nullptr);
+  nlohmann::ordered_json names = nlohmann::ordered_json::array();
+  for (const auto& argument : event.arguments)
+    names.push_back({{"name", json_value(argument.name)}, {"type", json_value(argument.type)}});
   nlohmann::ordered_json strings = nlohmann::ordered_json::array();
   for (const auto& string : event.strings)
     strings.push_back({{"arg", string.arg},
@@ -116,11 +123,13 @@ nlohmann::ordered_json event_json(const EventRow& event, std::optional<std::int6
           {"process", json_value(event.process)},
           {"thread", json_value(event.thread)},
           {"call", json_value(event.call)},
+          {"class", json_value(event.source)},
           {"abi", json_value(event.abi)},
           {"nr", event.nr},
           {"result", json_value(event.result)},
           {"error", json_value(event.error)},
           {"args", args},
+          {"argument_names", names},
           {"arguments", json_value(arguments_text(event))},
           {"strings", strings},
           {"contents", contents},

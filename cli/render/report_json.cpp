@@ -4,6 +4,7 @@
 #include "cli/render/files_render.h"
 #include "cli/render/json.h"
 #include "cli/render/report_render.h"
+#include "cli/render/time_render.h"
 #include "cli/render/wall_time.h"
 #include "support/text.h"
 #include "syscalls/errno_names.h"
@@ -288,6 +289,7 @@ std::string report_json(const analyzer::Summary& summary) {
                             {"io_uring", io_uring},
                             {"processes", top_list(summary.processes, process)},
                             {"threads", top_list(summary.threads, thread)},
+                            {"time", summary.time.recorded.any() ? time_json(summary.time) : ordered_json()},
                             {"calls", top_list(summary.calls, call)},
                             {"waits", top_list(summary.waits, call)},
                             {"files", top_list(summary.files, file_json)},

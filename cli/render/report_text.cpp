@@ -16,6 +16,7 @@
 #include "cli/render/files_render.h"
 #include "cli/render/no_calls.h"
 #include "cli/render/text_table.h"
+#include "cli/render/time_render.h"
 #include "cli/render/trigger_cell.h"
 #include "cli/render/units.h"
 #include "cli/render/wall_time.h"
@@ -76,10 +77,10 @@ std::string legend(const Summary& summary) {
   };
   const auto cut = [](const auto& line) { return line.function == trace::kCutName; };
   std::string out;
-  if (any_gap_fallback(summary) || any_signal_fallback(summary) ||
+  if (any_gap_fallback(summary) || any_signal_fallback(summary) || shows_fallback(summary.time) ||
       any([&](const auto& line) { return line.fallback && !line.function.empty() && !cut(line); }))
     out += kFallbackLegend;
-  if (any(cut)) out += "\n(cut): the budget of frames (-S) ended the stack before the application's functions\n";
+  if (any(cut) || shows_cut(summary.time)) out += kCutLegend;
   return out;
 }
 
@@ -506,6 +507,11 @@ std::string instances(const std::string& name, const analyzer::TopList<analyzer:
   return section(name, list, order, table, width);
 }
 
+std::string time_spent(const Summary& summary, TextWidth width) {
+  const std::string sections = time_sections(summary.time, false, width);
+  return sections.empty() ? "" : "\n" + sections;
+}
+
 std::string receivers_cell(const analyzer::SignalLine& line) {
   std::set<std::int64_t> pids;
   std::vector<analyzer::SignalParty> receivers;
@@ -543,7 +549,9 @@ std::string signals(const Summary& summary, TextWidth width) {
 
 std::string hints(const Summary& summary, const std::string& file) {
   const std::string name = escape_terminal(file);
-  std::string out = fmt::format("\nMore: uscope tree {0}; uscope files {0}; uscope events {0} --stack", name);
+  std::string out = fmt::format("\nMore: uscope tree {0}; uscope files {0}; ", name);
+  if (summary.time.recorded.any()) out += fmt::format("uscope time {}; ", name);
+  out += fmt::format("uscope events {} --stack", name);
   if (summary.trace.errors) out += "; … --failed";
   if (summary.trace.open) out += "; … --how open";
   return out + "\n";
@@ -554,7 +562,7 @@ std::string hints(const Summary& summary, const std::string& file) {
 std::string report_text(const Summary& summary, const std::string& file, TextWidth width) {
   return title(summary, width) + losses(summary, width) + trace_line(summary, width) + clock_lines(summary) +
          stack_line(summary, width) + unwind_line(summary, width) + verify_line(summary, width) +
-         io_uring_line(summary) + processes(summary, width) + threads(summary, width) +
+         io_uring_line(summary) + processes(summary, width) + threads(summary, width) + time_spent(summary, width) +
          calls("CALLS", summary.calls, width) + calls("CALLS THAT WAIT", summary.waits, width) +
          files_section(summary.files, summary.trace.processes > 1, width) + triggers(summary, width) +
          errors(summary, width) + failed(summary, width) + signals(summary, width) +

@@ -18,4 +18,7 @@ template <typename Line>
 constexpr const char* kFallbackLegend =
     "\n* no frame of the application's own binaries in the stack: the innermost other function\n";
 
+constexpr const char* kCutLegend =
+    "\n(cut): the budget of frames (-S) ended the stack before the application's functions\n";
+
 }  // namespace uscope::cli

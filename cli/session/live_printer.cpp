@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "trace/content.h"
 #include "trace/names.h"
 #include "trace/raw_record.h"
+#include "trace/record_type.h"
 #include "trace/signal_info.h"
 #include "trace/string_kind.h"
 #include "tracer/model/task_table.h"
@@ -27,6 +29,7 @@ namespace {
 
 constexpr std::uint64_t kPatienceNs = 1'000'000'000;  // for the start of a task, which may have been lost
 constexpr std::size_t kMostImages = 16;               // of one task, that wait for their exec's event
+constexpr std::size_t kMostNested = 256;              // functions and calls of one task that strings are kept of
 constexpr std::size_t kFewTasks = 1024;               // not worth looking for those that have ended
 
 bool is_unfinished(const usc_event& event) {
@@ -34,7 +37,8 @@ bool is_unfinished(const usc_event& event) {
 }
 
 // The row that store::EventWriter makes of this event, and analyzer::for_each_event reads.
-analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, std::uint64_t start_ns) {
+analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, std::uint64_t start_ns,
+                          const trace::KindTable& kinds) {
   analyzer::EventRow row;
   row.ts_ns = static_cast<std::int64_t>(event.entry_ns - start_ns);
   const bool returned = event.how == USC_HOW_RETURNED;
@@ -50,13 +54,17 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
     row.call = syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind);
   } else if (event.source == USC_SOURCE_SIGNAL) {
     row.call = syscalls::signal_kind_name(event.kind);
+  } else if (const trace::KindText* kind = kinds.find(event.source, event.kind)) {
+    row.call = kind->name;
+    row.arguments = kind->arguments;
   } else {
     row.call = trace::unnamed_kind(event.source, event.kind);
   }
   if ((returned || event.how == USC_HOW_NO_ENTRY) && (event.flags & USC_EVENT_NO_RESULT) == 0)
     row.result = event.result;
   if (returned) row.dur_ns = static_cast<std::int64_t>(event.head.time - std::min(event.head.time, event.entry_ns));
-  if (row.result && syscalls::is_error(*row.result)) row.error = analyzer::error_name(-*row.result);
+  if (row.result && event.source == USC_SOURCE_SYSCALL && syscalls::is_error(*row.result))
+    row.error = analyzer::error_name(-*row.result);
   for (std::size_t i = 0; i < row.args.size(); i++) row.args[i] = static_cast<std::int64_t>(event.args[i]);
   return row;
 }
@@ -125,8 +133,13 @@ std::size_t LivePrinter::kept_calls() const {
 void LivePrinter::on_string(const usc_string& string) {
   if (trace::string_holds(string.kind) == trace::StringHolds::NUMBERS) return;
   std::deque<Strings>& calls = task(trace::TaskId(string.head.task)).strings;
-  // A call is over when the next one begins. If that was long ago, its event has been printed, or was lost.
-  while (calls.size() > 1 && calls[1].entry_ns + kPatienceNs < seen_ns_) calls.pop_front();
+  // A call is over when the next one begins. If that was long ago, its event has been printed, or was lost. A function
+  // is not: it may last while any number of calls come and go.
+  if (hits_have_strings_) {
+    while (calls.size() >= kMostNested) calls.pop_front();
+  } else {
+    while (calls.size() > 1 && calls[1].entry_ns + kPatienceNs < seen_ns_) calls.pop_front();
+  }
   // A thread that changes its processor may be heard of in another order than that of its calls.
   auto call = std::lower_bound(calls.begin(), calls.end(), string.entry_ns,
                                [](const Strings& s, std::uint64_t entry_ns) { return s.entry_ns < entry_ns; });
@@ -168,6 +181,28 @@ void LivePrinter::on_signal(const usc_signal& signal) {
   waiting_.push_back(event);
 }
 
+// The records of one event in the order in which they come: it is open until it is told of as over.
+void LivePrinter::on_hit(const usc_hit& hit) {
+  const usc_event event = trace::event_of_hit(hit);
+  const EventKey key{trace::TaskId(event.head.task), event.entry_ns, event.source};
+  if (is_unfinished(event)) {
+    open_hits_.insert_or_assign(key, event);
+    return;
+  }
+  if (event.how == USC_HOW_RETURNED) open_hits_.erase(key);
+  waiting_.push_back(event);
+}
+
+void LivePrinter::on_kind(const usc_kind& kind) {
+  kinds_.add(kind, trace::tail_of(kind).substr(0, kind.text_bytes));
+  const trace::KindText* const told = kinds_.find(kind.source, kind.kind);
+  if (told == nullptr) return;
+  hits_have_strings_ = hits_have_strings_ ||
+                       std::any_of(told->arguments.begin(), told->arguments.end(), [](const trace::KindArgument& one) {
+                         return one.type.find("char") != std::string::npos;
+                       });
+}
+
 bool LivePrinter::awaits_image(const usc_event& event, const tracer::TaskInfo& task) const {
   if (path_of_exec(event) == std::string_view::npos) return false;
   if (!programs_.knows(trace::ImageId(event.image), task.process) && !programs_.is_full()) return true;
@@ -200,6 +235,7 @@ void LivePrinter::on_round(std::uint64_t before_ns, const tracer::TaskTable& tas
   std::vector<usc_event> open;
   for (const auto& [serial, task] : tasks_)
     if (task.open) open.push_back(*task.open);
+  for (const auto& [key, event] : open_hits_) open.push_back(event);
   std::sort(open.begin(), open.end(), [](const usc_event& a, const usc_event& b) { return a.entry_ns < b.entry_ns; });
   for (const usc_event& event : open) print(event, tasks);
 }
@@ -210,7 +246,7 @@ void LivePrinter::on_task(const usc_task& task) {
 
 void LivePrinter::print(const usc_event& event, const tracer::TaskTable& tasks) {
   const trace::TaskId serial(event.head.task);
-  analyzer::EventRow row = row_of(event, tasks.find(serial), start_ns_);
+  analyzer::EventRow row = row_of(event, tasks.find(serial), start_ns_, kinds_);
   row.process = programs_.of(trace::ImageId(event.image), tasks.find(serial).process);
   if (event.source == USC_SOURCE_SIGNAL) {
     row.signal = signal_of(signals_.extract(event.args[0]).mapped());
@@ -220,19 +256,29 @@ void LivePrinter::print(const usc_event& event, const tracer::TaskTable& tasks) 
   }
   if (const auto at = tasks_.find(serial); at != tasks_.end()) {
     Task& task = at->second;
-    while (!task.strings.empty() && task.strings.front().entry_ns <= event.entry_ns) {
-      if (task.strings.front().entry_ns == event.entry_ns) {
-        row.strings = std::move(task.strings.front().list);
-        row.contents = std::move(task.strings.front().contents);
-      }
-      task.strings.pop_front();
+    take_strings(event, task, row);
+    if (event.source == USC_SOURCE_SYSCALL) {
+      add_image(event, task, row);
+      if (task.open && task.open->entry_ns == event.entry_ns) task.open.reset();
     }
-    add_image(event, task, row);
-    if (task.open && task.open->entry_ns == event.entry_ns) task.open.reset();
     if (task.strings.empty() && !task.open && task.images.empty()) tasks_.erase(at);
   }
   status_.clear();
   std::fputs(event_text(row, seconds(row.ts_ns)).c_str(), stderr);
+}
+
+// With those of earlier calls, whose events were lost.
+void LivePrinter::take_strings(const usc_event& event, Task& task, analyzer::EventRow& row) const {
+  std::deque<Strings>& calls = task.strings;
+  const auto last = std::upper_bound(calls.begin(), calls.end(), event.entry_ns,
+                                     [](std::uint64_t entry_ns, const Strings& s) { return entry_ns < s.entry_ns; });
+  const bool found = last != calls.begin() && std::prev(last)->entry_ns == event.entry_ns;
+  if (found) {
+    row.strings = std::move(std::prev(last)->list);
+    row.contents = std::move(std::prev(last)->contents);
+  }
+  if (!hits_have_strings_ && event.source == USC_SOURCE_SYSCALL) calls.erase(calls.begin(), last);
+  if (hits_have_strings_ && found) calls.erase(std::prev(last));
 }
 
 // Of an exec that has succeeded, path and arguments are those of the image that it made.

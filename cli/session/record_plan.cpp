@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/render/units.h"
+#include "cli/session/record_probes.h"
 #include "cli/session/record_target.h"
 #include "cli/terminal/text_width.h"
 #include "support/redactor.h"
@@ -86,6 +87,9 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
   if (options.no_strings && options.data_bytes != 0)
     return Error{"--data records what calls carry, and --no-strings asks for no contents of memory",
                  "leave one of the two out"};
+  if (calls->x86_64.none() && calls->i386.none() && options.targets.empty() && !options.signals)
+    return Error{"-e " + options.calls + " leaves nothing to record",
+                 options.takes_command ? "name other events: -t TARGET or --signals" : "name calls"};
   choose_strings(options, out.config);
   out.config.signals = options.signals ? 1 : 0;
   if (options.data_bytes != 0) out.sizes.ring_bytes = kContentsRingBytes;
@@ -144,6 +148,7 @@ Result<tracer::RecordOptions> recorder_options(const RecordVerbOptions& options)
       {"verify_every", std::to_string(options.verify_every)}};
   if (!options.stap.empty()) out.meta.emplace_back("stap", trace_text(options.stap));
   if (!options.command.empty()) out.meta.emplace_back("command", joined(recorded_command(options)));
+  if (auto set = set_probes(options, out); !set) return set.error();
   return out;
 }
 

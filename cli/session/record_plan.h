@@ -24,6 +24,8 @@ struct RecordVerbOptions {
   int mode = 4;
   unsigned budget = 64;
   std::string calls = "all";
+  std::vector<std::string> targets;  // events beside system calls (tracer/targets/target.h)
+  bool all_matches = false;          // however many probes these are
   std::string backend = "auto";
   std::string user;
   std::vector<std::string> app_modules;

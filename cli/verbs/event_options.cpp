@@ -13,6 +13,7 @@
 #include "syscalls/call_set.h"
 #include "syscalls/errno_names.h"
 #include "syscalls/signal_names.h"
+#include "trace/names.h"
 
 namespace uscope::cli {
 namespace {
@@ -27,23 +28,37 @@ Result<std::int64_t> parse_errno(const std::string& text) {
   return Error{"'" + text + "' is no error", "give a name as in errno(3), ENOENT, or a number"};
 }
 
-// The names of the kinds that -e means: those of system calls, and both kinds of each signal that is named.
-Result<std::vector<std::string>> parse_kinds(const std::string& set) {
+// Whether an item of -e names a class whose events are no calls, or kinds of it: `sample`, `ufunction:libc*:read*`.
+bool is_target(std::string_view item) {
+  const std::string_view name = item.substr(0, item.find(':'));
+  return analyzer::is_of_probes(name) || name == trace::source_name(USC_SOURCE_LOGGED);
+}
+
+// What -e means: the names of system calls, both kinds of each signal that is named, and targets.
+Result<void> parse_kinds(const std::string& set, analyzer::EventFilter& filter) {
   std::vector<std::string> kinds;
   std::string calls;
   std::istringstream items(set);
   for (std::string item; std::getline(items, item, ',');) {
+    if (is_target(item)) {
+      filter.targets.push_back(item);
+      continue;
+    }
     const std::vector<std::string> of_signal = syscalls::kinds_of_signal(item);
     kinds.insert(kinds.end(), of_signal.begin(), of_signal.end());
     if (of_signal.empty() || item == syscalls::kAllSignals) calls += (calls.empty() ? "" : ",") + item;
   }
-  if (!kinds.empty() && calls.empty()) return kinds;
-  if (!kinds.empty() && calls.find('!') != std::string::npos)
-    return Error{"-e " + set + " leaves out calls and names signals", "name what is wanted: -e read,write,SIGTERM"};
-  auto names = syscalls::parse_call_set(kinds.empty() ? set : calls);
-  if (!names) return names.error();
-  kinds.insert(kinds.end(), names->begin(), names->end());
-  return kinds;
+  const bool others = !kinds.empty() || !filter.targets.empty();
+  if (others && calls.find('!') != std::string::npos)
+    return Error{"-e " + set + " leaves out calls and names what is no call",
+                 "name what is wanted: -e read,write,SIGTERM"};
+  if (!others || !calls.empty()) {
+    auto names = syscalls::parse_call_set(others ? calls : set);
+    if (!names) return names.error();
+    kinds.insert(kinds.end(), names->begin(), names->end());
+  }
+  filter.calls = std::move(kinds);
+  return {};
 }
 
 // Sets a moment of the filter if one was given.
@@ -74,7 +89,7 @@ void add_event_options(Verb& verb, EventOptions& options) {
   add_calls(
       verb, options.calls,
       "only these calls: names, %file %process %network %desc %memory %signal %ipc %wait %sync, all, ! to exclude; "
-      "and these signals: SIGTERM, or signal for all");
+      "these signals: SIGTERM, or signal for all; and what is no call: sample, offcpu, ufunction:libc*:read*");
   verb.add_flag("--failed", filter.failed, "only calls that failed");
   verb.add_option("--errno", options.errors, "only calls that failed with this error")->type_name("NAME");
   verb.add_option("--slow", options.slower, "only calls that took at least this long: 10ms")->type_name("T");
@@ -110,9 +125,7 @@ Result<analyzer::EventFilter> event_filter(const EventOptions& options) {
     if (auto point = moment.empty() ? Result<TimePoint>(TimePoint()) : parse_time_point(moment); !point)
       return point.error();
   if (options.calls.empty()) return filter;
-  auto kinds = parse_kinds(options.calls);
-  if (!kinds) return kinds.error();
-  filter.calls = std::move(*kinds);
+  if (auto done = parse_kinds(options.calls, filter); !done) return done.error();
   return filter;
 }
 

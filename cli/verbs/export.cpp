@@ -146,7 +146,7 @@ void add_export(CommandLine& line) {
       ->one_of({"folded"})
       ->default_str("folded");
   verb->add_choice("--weight", options->folded.weight,
-                   "what the number counts: events, or nanoseconds inside the calls",
+                   "what the number counts: events, or nanoseconds inside calls, off the CPU, or behind samples",
                    {{"events", exporters::FoldedWeight::kEvents}, {"time", exporters::FoldedWeight::kTime}});
   add_levels(*verb, options);
   add_event_options(*verb, options->events);

@@ -15,12 +15,6 @@
 #include "support/text.h"
 
 namespace uscope::cli {
-namespace {
-
-constexpr std::uint64_t kMostPid = std::uint64_t{1} << 22;  // PID_MAX_LIMIT of the kernel
-
-}  // namespace
-
 void add_format(Verb& verb, Format& format) {
   verb.add_choice("--format", format, "how to print the result", {{"text", Format::kText}, {"json", Format::kJson}});
 }

@@ -22,6 +22,8 @@ void add_format(Verb& verb, Format& format);
 // The largest number that an option takes for which there is no other bound.
 constexpr std::uint64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 
+constexpr std::uint64_t kMostPid = std::uint64_t{1} << 22;  // PID_MAX_LIMIT of the kernel
+
 // The option takes whole numbers from `least` to `most` only. Returns the option.
 Option* take_number(Option* option, std::uint64_t least, std::uint64_t most);
 

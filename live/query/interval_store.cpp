@@ -5,6 +5,7 @@
 #include <ctime>
 #include <limits>
 
+#include "trace/hit.h"
 #include "trace/loss_class.h"
 #include "trace/raw_record.h"
 #include "trace/signal_info.h"
@@ -124,6 +125,8 @@ Result<void> IntervalStore::take(const usc_record& record) {
       return take_event(as<usc_event>(record));
     case USC_RECORD_SIGNAL:
       return put(interval_of(record.time), trace::event_of_signal(as<usc_signal>(record)), record);
+    case USC_RECORD_HIT:
+      return take_hit(as<usc_hit>(record));
     case USC_RECORD_LOGGED:
       return put(interval_of(record.time), event_of_logged(as<usc_logged>(record)), record);
     case USC_RECORD_PARTIAL:
@@ -152,6 +155,18 @@ Result<void> IntervalStore::take_event(const usc_event& event) {
   if (was_open) task.open.clear();
   task.done_ns = std::max<std::uint64_t>(task.done_ns, event.entry_ns);
   return put(interval, whole, whole.head);
+}
+
+// What lasts belongs, like a call, to the interval in which it ended.
+Result<void> IntervalStore::take_hit(const usc_hit& hit) {
+  const std::tuple key(trace::TaskId(hit.head.task), std::uint64_t{hit.entry_ns}, std::uint8_t{hit.source});
+  if (hit.how == USC_HOW_OPEN) {
+    const auto* bytes = reinterpret_cast<const char*>(&hit);
+    open_hits_.insert_or_assign(key, std::vector<char>(bytes, bytes + hit.head.size));
+    return {};
+  }
+  open_hits_.erase(key);
+  return put(interval_of(hit.head.time), trace::event_of_hit(hit), hit.head);
 }
 
 // It came to be known now, before the first interval is closed: it belongs to that.
@@ -312,9 +327,19 @@ Result<void> IntervalStore::put_open_calls() {
   return {};
 }
 
+Result<void> IntervalStore::put_open_hits() {
+  for (const auto& [key, bytes] : open_hits_) {
+    const auto& hit = *reinterpret_cast<const usc_hit*>(bytes.data());
+    if (auto done = put(intervals_.back(), trace::event_of_hit(hit), hit.head); !done) return done;
+  }
+  open_hits_.clear();
+  return {};
+}
+
 Result<void> IntervalStore::finish() {
   if (!trouble_) return trouble_;
   if (auto done = put_open_calls(); !done) return done;
+  if (auto done = put_open_hits(); !done) return done;
   intervals_.back().lost += sequence_.unexplained();
   while (!intervals_.empty())
     if (auto done = close_first(intervals_.size() == 1); !done) return done;

@@ -13,7 +13,9 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -108,9 +110,11 @@ class IntervalStore : public trace::RecordSink {
   Result<IntervalTrace*> trace_of(Interval& interval);
   Result<void> take(const usc_record& record);
   Result<void> take_event(const usc_event& event);
+  Result<void> take_hit(const usc_hit& hit);
   Result<void> take_loss(const usc_loss& loss);
   Result<void> put(Interval& interval, const usc_event& event, const usc_record& record);
   Result<void> put_open_calls();
+  Result<void> put_open_hits();
   [[nodiscard]] bool stacks_are_known(const Interval& interval);
   [[nodiscard]] std::uint64_t unknown_stacks(const Interval& interval) const;
   Result<void> close_first(bool last);
@@ -127,6 +131,8 @@ class IntervalStore : public trace::RecordSink {
   std::deque<Interval> intervals_;
   KeptDefinitions definitions_;
   std::unordered_map<trace::TaskId, Task> tasks_;
+  // Hits that are not over: the last record of each, by task, entry and source.
+  std::map<std::tuple<trace::TaskId, std::uint64_t, std::uint8_t>, std::vector<char>> open_hits_;
   trace::SequenceCheck sequence_;
   std::uint64_t bytes_ = 0;
   std::size_t most_stacks_;

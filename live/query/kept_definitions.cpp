@@ -74,6 +74,11 @@ bool KeptDefinitions::take(const usc_record& record) {
       kinds_.try_emplace({kind.source, kind.kind}, bytes_of(record));
       return true;
     }
+    case USC_RECORD_KIND: {
+      const auto& kind = as<usc_kind>(record);
+      kinds_.try_emplace({kind.source, kind.kind}, bytes_of(record));
+      return true;
+    }
     case USC_RECORD_KERNEL_PLACE:
       places_.try_emplace(trace::PlaceId(as<usc_kernel_place>(record).place), bytes_of(record));
       return true;

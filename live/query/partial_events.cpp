@@ -5,6 +5,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "trace/hit.h"
 #include "uscope/query_rows.h"
 
 namespace uscope::query {
@@ -104,6 +105,23 @@ usc_event event_of(const usc_query_key& key, const std::vector<KeyWord>& keys, s
 
 Result<void> append_event(IntervalTrace& to, const usc_event& event) {
   if (event.source == USC_SOURCE_SYSCALL) return to.append(event.head);
+  if (trace::is_of_probes(event.source)) {
+    usc_hit hit{};
+    hit.head = event.head;
+    hit.head.type = USC_RECORD_HIT;
+    hit.head.size = sizeof(hit);
+    hit.entry_ns = event.entry_ns;
+    hit.result = event.result;
+    std::copy(std::begin(event.args), std::end(event.args), std::begin(hit.args));
+    hit.stack = event.stack;
+    hit.image = event.image;
+    hit.kind = event.kind;
+    const bool lasts = event.how == USC_HOW_OPEN || event.how == USC_HOW_RETURNED;
+    hit.how = lasts ? event.how : std::uint8_t{USC_HOW_HIT};
+    hit.source = event.source;
+    hit.flags = event.flags & (USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);
+    return to.append(hit.head);
+  }
   if (event.source != USC_SOURCE_SIGNAL) {
     usc_logged logged{};
     logged.head = event.head;

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "query/plan/asked_sources.h"
 #include "query/plan/check.h"
 #include "query/plan/columns.h"
 #include "query/plan/known_calls.h"
@@ -63,16 +64,22 @@ Result<Plan> plan(const std::string& text) {
   plan.calls_x86_64.fill(~std::uint64_t{0});
   plan.calls_i386.fill(~std::uint64_t{0});
   auto select = parse(text);
+  if (select) resolve(*select);
+  plan.sources = asked_sources(text, select ? &*select : nullptr);
+  if (plan.sources != 0) plan.planned.push_back("asks for events of " + names_of_sources(plan.sources));
   if (!select) {
     plan.needs = {.stack = true, .time = true};
     run_on_events(plan, select.error().what);
     return plan;
   }
-  resolve(*select);
   decide_calls(text, *select, plan);
   plan.needs = needs_of(*select);
   if (!makes_groups(*select, checked->aggregates)) {
     run_on_events(plan, "");
+    return plan;
+  }
+  if (plan.sources != 0) {
+    run_on_events(plan, "sums are made of system calls alone at the event");
     return plan;
   }
   const Needs needs = plan.needs;

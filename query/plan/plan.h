@@ -55,6 +55,7 @@ struct Plan {
   std::string whole;
   std::array<std::uint64_t, 8> calls_x86_64{};  // the calls that WHERE does not rule out, as in usc_config
   std::array<std::uint64_t, 8> calls_i386{};
+  std::uint32_t sources = 0;  // beside system calls: those that WHERE asks for by class, as bits (asked_sources.h)
   Needs needs;
   std::vector<std::string> columns;  // the names of the result's columns
   // For --explain, each a line of plain English: what runs at the event, what was decided here, what is left to SQLite.

@@ -44,6 +44,9 @@ CREATE TABLE stack_frame(
 CREATE TABLE kind(
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, class TEXT NOT NULL, abi TEXT NOT NULL, nr INTEGER NOT NULL,
   UNIQUE (class, abi, nr));
+CREATE TABLE kind_argument(
+  kind_id INTEGER NOT NULL REFERENCES kind(id), arg INTEGER NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL,
+  PRIMARY KEY (kind_id, arg)) WITHOUT ROWID;
 CREATE TABLE event(
   id INTEGER PRIMARY KEY, ts_ns INTEGER NOT NULL, dur_ns INTEGER, how TEXT NOT NULL,
   thread_id INTEGER NOT NULL REFERENCES thread(id), image_id INTEGER REFERENCES image(id),
@@ -145,16 +148,24 @@ FROM event
   LEFT JOIN process ON process.id = thread.process_id
   LEFT JOIN module ON module.id = frame.module_id
   LEFT JOIN image ON image.id = event.image_id
-  LEFT JOIN errno_name ON errno_name.number = -event.result
+  LEFT JOIN errno_name ON errno_name.number = -event.result AND kind.class = 'syscall'
   LEFT JOIN stack ON stack.id = event.stack_id;
+CREATE VIEW v_argument AS
+SELECT event.id AS event_id, kind_argument.arg AS arg, kind_argument.name AS name, kind_argument.type AS type,
+  CASE kind_argument.arg WHEN 0 THEN event.a0 WHEN 1 THEN event.a1 WHEN 2 THEN event.a2 WHEN 3 THEN event.a3
+    WHEN 4 THEN event.a4 WHEN 5 THEN event.a5 END AS value, string.value AS text
+FROM event
+  JOIN kind_argument ON kind_argument.kind_id = event.kind_id
+  LEFT JOIN event_string ON event_string.event_id = event.id AND event_string.arg = kind_argument.arg
+  LEFT JOIN string ON string.id = event_string.string_id;
 CREATE VIEW dual_space AS
-SELECT kind.name AS kind, frame.function AS function, module.path AS module, sum(cell.events) AS events,
-  sum(cell.errors) AS errors, sum(cell.total_ns) AS total_ns, sum(cell.open) AS open
+SELECT kind.name AS kind, kind.class AS class, frame.function AS function, module.path AS module,
+  sum(cell.events) AS events, sum(cell.errors) AS errors, sum(cell.total_ns) AS total_ns, sum(cell.open) AS open
 FROM cell
   JOIN kind ON kind.id = cell.kind_id
   LEFT JOIN frame ON frame.id = cell.trigger_frame_id
   LEFT JOIN module ON module.id = frame.module_id
-GROUP BY kind.name, frame.function, frame.module_id;
+GROUP BY kind.name, kind.class, frame.function, frame.module_id;
 )sql";
 
 constexpr const char* kIndices = R"sql(

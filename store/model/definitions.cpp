@@ -103,6 +103,11 @@ void Definitions::add(const trace::RawRecord& record) {
                                trace_text(record.data<usc_log_kind>(0, kind.name_bytes)));
       break;
     }
+    case USC_RECORD_KIND: {
+      const auto kind = record.as<usc_kind>();
+      kinds.add(kind, record.data<usc_kind>(0, kind.text_bytes));
+      break;
+    }
     case USC_RECORD_KERNEL_PLACE:
       logged_stacks.add_place(record);
       break;

@@ -13,6 +13,7 @@
 
 #include "store/model/logged_stacks.h"
 #include "store/model/stack_table.h"
+#include "trace/hit.h"
 #include "trace/ids.h"
 #include "trace/process_names.h"
 #include "trace/raw_record.h"
@@ -130,7 +131,8 @@ struct LossFacts {
 
 class Definitions {
  public:
-  // Takes what a record defines; of events what was logged, for its kernel frames, and signals, for their handlers.
+  // Takes what a record defines; of events hits and what was logged, for their kernel frames, and signals, for their
+  // handlers.
   void add(const trace::RawRecord& record);
 
   // Once all records have been added.
@@ -160,7 +162,8 @@ class Definitions {
   std::set<std::pair<std::uint64_t, trace::MmId>> handlers;
   StackTable stacks;
   LoggedStacks logged_stacks;
-  std::map<std::pair<std::uint8_t, std::uint32_t>, std::string> kind_names;  // by source and kind; not of calls
+  std::map<std::pair<std::uint8_t, std::uint32_t>, std::string> kind_names;  // of usc_log_kind, by source and kind
+  trace::KindTable kinds;                                                    // of usc_kind
 
  private:
   void add_task(const usc_task& task);

@@ -9,6 +9,7 @@ void EventTotals::add_duration(const Facts& event) {
   const std::uint32_t kind = event.kind.value();
   if (kind > latencies_.size()) latencies_.resize(kind);
   latencies_[kind - 1].add(*event.duration);
+  if (!event.is_call) return;
   const Slow slow{*event.duration, event.id};
   std::vector<Slow>& heap = event.waits ? longest_waits_ : slowest_;
   if (heap.size() == kSlowestKept) {

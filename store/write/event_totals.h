@@ -27,12 +27,13 @@ class EventTotals {
     std::int64_t error = 0;                 // positive; 0: it did not fail
     bool open = false;                      // never returned
     bool waits = false;                     // a call that waits (syscalls/call_traits.h)
+    bool is_call = false;                   // a system call: no other event is notable
   };
 
   void add(const Facts& event) {
     if (event.duration) add_duration(event);
     if (event.error != 0) add_error(event);
-    if (event.open) open_.push_back(event.id);
+    if (event.open && event.is_call) open_.push_back(event.id);
   }
 
   // Writes latency, error_cell and notable_event.

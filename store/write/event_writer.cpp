@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A raw trace may hold any number. Times beyond the range of the store's signed ones are brought to its end, and the
-// sum of all durations stays within it, so that no reader's sum overflows. Kinds of calls and tasks without a
-// definition take memory each: if a damaged or hostile trace has very many of them, the rest is counted under one name.
+// sum of all durations stays within it, so that no reader's sum overflows. Kinds and tasks without a definition take
+// memory each: if a damaged or hostile trace has very many of them, the rest is counted under one name.
 #include "store/write/event_writer.h"
 
 #include <fmt/core.h>
@@ -16,6 +16,7 @@
 #include "syscalls/errno_names.h"
 #include "syscalls/signal_names.h"
 #include "syscalls/syscall_table.h"
+#include "trace/hit.h"
 #include "trace/names.h"
 
 namespace uscope::store {
@@ -25,7 +26,7 @@ bool is_unfinished(const usc_event& event) {
   return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
 }
 
-constexpr std::size_t kMostKinds = 2048;  // Linux has fewer than 500 in each ABI
+constexpr std::size_t kMostKinds = 2048;  // but for probes; Linux has fewer than 500 calls in each ABI
 constexpr std::size_t kMostUndefined = std::size_t{1} << 17;
 constexpr ThreadRowId kOtherTask(std::int64_t{1} << 32);  // above every serial
 
@@ -58,6 +59,9 @@ Result<void> EventWriter::prepare() {
   auto kinds = database_.rows("kind", 5);
   if (!kinds) return kinds.error();
   kind_rows_ = std::move(*kinds);
+  auto arguments = database_.rows("kind_argument", 4);
+  if (!arguments) return arguments.error();
+  argument_rows_ = std::move(*arguments);
   auto verifies = database_.rows("verify", 5);
   if (!verifies) return verifies.error();
   verify_rows_ = std::move(*verifies);
@@ -95,6 +99,8 @@ Result<void> EventWriter::write(const trace::OrderedCall& call) {
     id = written->id;
     if (whole.source == USC_SOURCE_SIGNAL)
       if (auto done = signals_.write(id, whole); !done) return done;
+    if (trace::is_of_probes(whole.source))
+      if (auto done = strings_.write_texts(id, call.strings); !done) return done;
     if (whole.source != USC_SOURCE_SYSCALL) continue;
     if (auto done = strings_.write(id, whole, call.strings); !done) return done;
     if (const CallObject& object = strings_.object(); object.is_about_any)
@@ -137,14 +143,14 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
     return done.error();
 
   const FrameRowId trigger = stack ? frames_.trigger(stack) : FrameRowId();
-  const bool failed = has_result && syscalls::is_error(event.result);
+  const KindTraits& traits = traits_[kind->value() - 1];
+  const bool failed = traits.is_call && has_result && syscalls::is_error(event.result);
   Cell& cell = cells_[{*kind, trigger}];
   if (cell.events++ == 0) cell.first = id;
   if (returned) cell.latency.add(duration);
   cell.errors += failed;
   cell.total_ns += returned ? duration : 0;
   cell.open += is_unfinished(event);
-  const KindTraits& traits = traits_[kind->value() - 1];
   const bool transfers = traits.counts_bytes && has_result && event.result > 0;
   const Written written{.id = id,
                         .stack = stack,
@@ -169,7 +175,8 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
                .duration = returned ? std::optional(duration) : std::nullopt,
                .error = failed ? -event.result : 0,
                .open = is_unfinished(event),
-               .waits = traits.waits});
+               .waits = traits.waits,
+               .is_call = traits.is_call});
   return written;
 }
 
@@ -235,6 +242,7 @@ std::string EventWriter::kind_name(const usc_event& event) const {
   if (event.source == USC_SOURCE_SYSCALL && !trace::abi_name(event.abi).empty())
     return syscalls::syscall_name(static_cast<usc_abi>(event.abi), event.kind);
   if (event.source == USC_SOURCE_SIGNAL) return syscalls::signal_kind_name(event.kind);
+  if (const trace::KindText* told = definitions_.kinds.find(event.source, event.kind)) return told->name;
   const auto named = definitions_.kind_names.find({event.source, event.kind});
   return named != definitions_.kind_names.end() ? named->second : trace::unnamed_kind(event.source, event.kind);
 }
@@ -242,33 +250,56 @@ std::string EventWriter::kind_name(const usc_event& event) const {
 // A kind is known by its source and number; a system call's by its ABI, too.
 Result<KindRowId> EventWriter::kind_of(const usc_event& event) {
   const KindKey key{std::uint32_t{event.source} << 8 | event.abi, event.kind};
-  if (kinds_.size() >= kMostKinds && kinds_.count(key) == 0) {
-    if (other_kind_) return other_kind_;
-    other_kind_ = KindRowId(static_cast<std::uint32_t>(kinds_.size() + 1));
-    traits_.emplace_back();
-    auto done = kind_rows_->add(other_kind_, LastingText{"syscall_other"},
-                                LastingText{trace::source_name(USC_SOURCE_SYSCALL)}, LastingText{"other"}, -1);
-    if (!done) return done.error();
-    return other_kind_;
-  }
-  KindRowId& id = kinds_[key];
-  if (id) return id;
+  if (const auto known = kinds_.find(key); known != kinds_.end()) return known->second;
+  const bool of_probe = trace::is_of_probes(event.source);
+  if (of_probe ? probe_kinds_ >= trace::KindTable::kMost : kinds_.size() - probe_kinds_ >= kMostKinds)
+    return other_kind(event.source);
   std::string abi = "none";
   if (event.source == USC_SOURCE_SYSCALL) {
     abi = trace::abi_name(event.abi);
     if (abi.empty()) abi = fmt::format("abi_{}", event.abi);
   }
-  const KindRowId next(static_cast<std::uint32_t>(kinds_.size()));
-  const std::string name = kind_name(event);
-  if (auto done = kind_rows_->add(next, std::string_view(name), LastingText{trace::source_name(event.source)},
-                                  std::string_view(abi), event.kind);
-      !done)
-    return done.error();
-  const bool is_call = event.source == USC_SOURCE_SYSCALL;
-  traits_.push_back(
-      {.waits = is_call && syscalls::waits(name), .counts_bytes = is_call && syscalls::transfer_of(name).counts_bytes});
-  id = next;
+  auto id = add_kind(kind_name(event), event.source, abi, event.kind);
+  if (!id) return id;
+  if (auto done = write_arguments(*id, event); !done) return done.error();
+  probe_kinds_ += of_probe;
+  kinds_.emplace(key, *id);
   return id;
+}
+
+// One of each source of probes, and one of all other sources.
+Result<KindRowId> EventWriter::other_kind(std::uint8_t source) {
+  const bool of_probe = trace::is_of_probes(source);
+  KindRowId& other = other_kinds_.at(of_probe ? source : 0);
+  if (other) return other;
+  const std::string name = of_probe ? fmt::format("{}_other", trace::source_name(source)) : "syscall_other";
+  auto id = add_kind(name, of_probe ? source : std::uint8_t{USC_SOURCE_SYSCALL}, of_probe ? "none" : "other", -1);
+  if (id) other = *id;
+  return id;
+}
+
+Result<KindRowId> EventWriter::add_kind(std::string_view name, std::uint8_t source, std::string_view abi,
+                                        std::int64_t number) {
+  const KindRowId id(static_cast<std::uint32_t>(traits_.size() + 1));
+  if (auto done = kind_rows_->add(id, name, LastingText{trace::source_name(source)}, abi, number); !done)
+    return done.error();
+  const bool is_call = source == USC_SOURCE_SYSCALL;
+  traits_.push_back({.is_call = is_call,
+                     .waits = is_call && syscalls::waits(name),
+                     .counts_bytes = is_call && syscalls::transfer_of(name).counts_bytes});
+  return id;
+}
+
+Result<void> EventWriter::write_arguments(KindRowId kind, const usc_event& event) {
+  const trace::KindText* const told = definitions_.kinds.find(event.source, event.kind);
+  if (told == nullptr) return {};
+  for (std::size_t i = 0; i < told->arguments.size(); i++) {
+    const trace::KindArgument& argument = told->arguments[i];
+    if (auto done = argument_rows_->add(kind, i, std::string_view(argument.name), std::string_view(argument.type));
+        !done)
+      return done;
+  }
+  return {};
 }
 
 EventWriter::Task& EventWriter::task_of(trace::TaskId serial) {

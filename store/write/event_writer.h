@@ -91,6 +91,7 @@ class EventWriter {
   };
 
   struct KindTraits {
+    bool is_call = false;
     bool waits = false;
     bool counts_bytes = false;
   };
@@ -108,6 +109,9 @@ class EventWriter {
   [[nodiscard]] EventStack stacks_of(const trace::OrderedEvent& event) const;
   [[nodiscard]] std::string kind_name(const usc_event& event) const;
   Result<KindRowId> kind_of(const usc_event& event);
+  Result<KindRowId> other_kind(std::uint8_t source);
+  Result<KindRowId> add_kind(std::string_view name, std::uint8_t source, std::string_view abi, std::int64_t number);
+  Result<void> write_arguments(KindRowId kind, const usc_event& event);
   Task& task_of(trace::TaskId serial);
   trace::ImageId image_of(const usc_event& event, const Task& task) const;
   void lose(std::uint32_t cause, trace::ProcessId process, std::uint64_t time);
@@ -121,6 +125,7 @@ class EventWriter {
   const FrameWriter& frames_;
   std::unique_ptr<TableRows> event_rows_;
   std::unique_ptr<TableRows> kind_rows_;
+  std::unique_ptr<TableRows> argument_rows_;
   std::unique_ptr<TableRows> verify_rows_;
   StringWriter strings_;
   FutexWriter futexes_;
@@ -130,10 +135,11 @@ class EventWriter {
   std::vector<Task> tasks_;
   FlatMap<trace::TaskId, std::uint32_t> task_places_;  // place in tasks_ + 1
   std::unordered_map<KindKey, KindRowId> kinds_;       // by source, ABI and number
+  std::size_t probe_kinds_ = 0;                        // of them, those of probes
   std::vector<KindTraits> traits_;                     // by kind - 1
   std::unordered_map<CellKey, Cell> cells_;
-  FlatMap<trace::ImageId, std::uint32_t> images_;  // those that the trace defines: to 1
-  KindRowId other_kind_;
+  FlatMap<trace::ImageId, std::uint32_t> images_;          // those that the trace defines: to 1
+  std::array<KindRowId, USC_SOURCE_COUNT> other_kinds_{};  // those beyond the bound: by source, 0 of all but probes
   std::vector<ThreadRowId> undefined_tasks_;
   std::uint32_t other_task_ = 0;                           // place in tasks_ + 1
   std::array<std::uint64_t, 256> end_events_{};            // by how the stack ended

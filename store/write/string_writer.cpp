@@ -75,13 +75,7 @@ Result<void> StringWriter::write_contents(EventRowId event_id, const trace::Orde
   return insert(ContentHolds::kData, string.data_id);
 }
 
-Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
-                                 std::span<const trace::OrderedString> strings) {
-  auto named = descriptors_.observe(event, strings);
-  if (!named) return named.error();
-  find_object(event, *named, strings);
-  for (const auto& [arg, string_id, late] : *named)
-    if (auto done = insert(event_id, arg, string_id, late, StringSource::kDescriptor); !done) return done;
+Result<void> StringWriter::write_texts(EventRowId event_id, std::span<const trace::OrderedString> strings) {
   for (const trace::OrderedString& string : strings) {
     if (trace::is_content(string.kind))
       if (auto done = write_contents(event_id, string); !done) return done;
@@ -91,6 +85,17 @@ Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
         !done)
       return done;
   }
+  return {};
+}
+
+Result<void> StringWriter::write(EventRowId event_id, const usc_event& event,
+                                 std::span<const trace::OrderedString> strings) {
+  auto named = descriptors_.observe(event, strings);
+  if (!named) return named.error();
+  find_object(event, *named, strings);
+  for (const auto& [arg, string_id, late] : *named)
+    if (auto done = insert(event_id, arg, string_id, late, StringSource::kDescriptor); !done) return done;
+  if (auto done = write_texts(event_id, strings); !done) return done;
   if (event.how != USC_HOW_RETURNED || event.result != 0) return {};
   const ExecArgs args = exec_args(event);
   return args.path < 0 ? Result<void>() : write_exec(event_id, event, args);

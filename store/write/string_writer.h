@@ -38,6 +38,9 @@ class StringWriter {
   // arguments. `event_id` is its row.
   Result<void> write(EventRowId event_id, const usc_event& event, std::span<const trace::OrderedString> strings);
 
+  // What the arguments of an event point to, whatever its source.
+  Result<void> write_texts(EventRowId event_id, std::span<const trace::OrderedString> strings);
+
   // What the call written last is about.
   [[nodiscard]] const CallObject& object() const { return object_; }
 

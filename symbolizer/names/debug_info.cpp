@@ -290,14 +290,34 @@ const DebugInfo::Unit& DebugInfo::unit_of(Dwarf_Die* unit_die, Dwarf_Off offset)
   return unit;
 }
 
-std::vector<DebugFrame> DebugInfo::find(std::uint64_t address) {
+const DebugInfo::Unit* DebugInfo::unit_at(std::uint64_t address, Dwarf_Die& unit_die) {
   if (loaded_bytes_ > kMaxLoaded) forget();
-  if (!dwarf_) return {};
+  if (!dwarf_) return nullptr;
   if (!units_found_) find_units();
   const auto number = units_.owner(address);
+  if (!number || dwarf_offdie(dwarf_.get(), unit_offsets_[*number], &unit_die) == nullptr) return nullptr;
+  return &unit_of(&unit_die, unit_offsets_[*number]);
+}
+
+std::optional<std::vector<DebugParameter>> DebugInfo::parameters(std::uint64_t entry) {
   Dwarf_Die unit_die;
-  if (!number || dwarf_offdie(dwarf_.get(), unit_offsets_[*number], &unit_die) == nullptr) return {};
-  const Unit& unit = unit_of(&unit_die, unit_offsets_[*number]);
+  const Unit* unit = unit_at(entry, unit_die);
+  if (unit == nullptr) return std::nullopt;
+  // Another function may be inlined at the first instruction.
+  const auto innermost = unit->map.owner(entry);
+  std::uint32_t at = innermost ? *innermost : kNoNode;
+  while (at != kNoNode && unit->nodes[at].inlined) at = unit->nodes[at].parent;
+  Dwarf_Die die;
+  if (at == kNoNode || unit->nodes[at].entry != entry) return std::nullopt;
+  if (dwarf_offdie(dwarf_.get(), unit->nodes[at].die, &die) == nullptr) return std::nullopt;
+  return read_parameters(die, texts_);
+}
+
+std::vector<DebugFrame> DebugInfo::find(std::uint64_t address) {
+  Dwarf_Die unit_die;
+  const Unit* found = unit_at(address, unit_die);
+  if (found == nullptr) return {};
+  const Unit& unit = *found;
 
   Dwarf_Files* files = nullptr;
   std::size_t file_count = 0;

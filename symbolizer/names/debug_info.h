@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "symbolizer/elf/elf_handles.h"
+#include "symbolizer/names/debug_parameters.h"
 #include "symbolizer/names/symbols_dwarf.h"
 #include "symbolizer/names/symbols_ranges.h"
 
@@ -41,6 +43,10 @@ class DebugInfo {
   // Returns one frame without a function if only the line is known, and none if nothing is.
   std::vector<DebugFrame> find(std::uint64_t address);
 
+  // The parameters of the function whose entry is at an ELF address (see read_parameters); nullopt also if there is no
+  // such function.
+  std::optional<std::vector<DebugParameter>> parameters(std::uint64_t entry);
+
   // Memory held, in bytes; an estimate, since libdw does not report its own.
   [[nodiscard]] std::size_t footprint() const;
 
@@ -71,6 +77,8 @@ class DebugInfo {
   void add_unit_ranges(Dwarf_Die* die);
   const Unit& unit_of(Dwarf_Die* unit_die, Dwarf_Off offset);
   void forget();
+  // The unit whose code holds an address; null if there is none. Sets its DIE.
+  const Unit* unit_at(std::uint64_t address, Dwarf_Die& unit_die);
 
   Elf* elf_;
   Elf* alternate_elf_;       // null: none

@@ -76,8 +76,8 @@ std::string with_characters(const std::string& text) {
   return out.append(text, at);
 }
 
-// Demangles `mangled` into sink.text; returns whether that succeeded.
-bool demangle_into(const std::string& mangled, Sink& sink) {
+// Demangles `mangled` into sink.text; returns whether that succeeded. `params`: DMGL_PARAMS, or 0 for the name alone.
+bool demangle_into(const std::string& mangled, int params, Sink& sink) {
   if (setjmp(sink.too_long) != 0) return false;
   const int depth = mangled.size() > kRecursionLimited ? DMGL_NO_RECURSE_LIMIT : 0;
   if (rust_demangle_callback(mangled.c_str(), depth, append, &sink) != 0) {
@@ -85,7 +85,17 @@ bool demangle_into(const std::string& mangled, Sink& sink) {
     return true;
   }
   sink.text.clear();
-  return cplus_demangle_v3_callback(mangled.c_str(), DMGL_PARAMS | DMGL_ANSI | depth, append, &sink) != 0;
+  return cplus_demangle_v3_callback(mangled.c_str(), params | DMGL_ANSI | depth, append, &sink) != 0;
+}
+
+std::string demangled(std::string_view name, int params) {
+  const bool may_be_mangled = name.starts_with("_Z") || name.starts_with("_R") || name.starts_with("_GLOBAL_");
+  if (may_be_mangled && name.size() <= kMaxMangledName && name.find('\0') == std::string_view::npos) {
+    Sink sink;
+    sink.text.reserve(256);
+    if (demangle_into(std::string(name), params, sink)) return trace_text(sink.text);
+  }
+  return bounded_utf8(name);
 }
 
 }  // namespace
@@ -98,13 +108,11 @@ std::string bounded_utf8(std::string_view text, std::size_t limit) {
 }
 
 std::string demangle(std::string_view name) {
-  const bool may_be_mangled = name.starts_with("_Z") || name.starts_with("_R") || name.starts_with("_GLOBAL_");
-  if (may_be_mangled && name.size() <= kMaxMangledName && name.find('\0') == std::string_view::npos) {
-    Sink sink;
-    sink.text.reserve(256);
-    if (demangle_into(std::string(name), sink)) return trace_text(sink.text);
-  }
-  return bounded_utf8(name);
+  return demangled(name, DMGL_PARAMS);
+}
+
+std::string demangle_name(std::string_view name) {
+  return demangled(name, 0);
 }
 
 }  // namespace uscope::symbolizer

@@ -19,6 +19,8 @@ inline constexpr std::size_t kMaxName = 16384;
 // (other bytes as \xNN) of at most about kMaxName bytes; control characters may remain. Thread-safe; needs up to 4 MiB
 // of stack in the worst case.
 [[nodiscard]] std::string demangle(std::string_view name);
+// The same, without parameter types and return type: "ns::Type::f" of "_ZN2ns4Type1fEi".
+[[nodiscard]] std::string demangle_name(std::string_view name);
 
 // Any text of a traced program (a path, a DWARF name) as valid UTF-8, cut at `limit` bytes with "…" after it.
 [[nodiscard]] std::string bounded_utf8(std::string_view text, std::size_t limit = kMaxMangledName);

@@ -126,6 +126,10 @@ std::string DwarfTexts::function_name(Dwarf_Die* die) const {
   return in_scopes(unit_die, dwarf_dieoffset(&declaration), name);
 }
 
+std::string DwarfTexts::die_name(Dwarf_Die* die) const {
+  return bounded_utf8(bounded(dwarf_diename(die)));
+}
+
 // Most paths of a line table are relative to the directory the compiler ran in.
 std::string DwarfTexts::full_path(const char* path, Dwarf_Die* unit_die) const {
   const std::string_view text = bounded(path);

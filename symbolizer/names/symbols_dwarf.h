@@ -40,6 +40,9 @@ class DwarfTexts {
   // functions of C++), the name with its scopes and without parameters. Empty if there is no name.
   std::string function_name(Dwarf_Die* die) const;
 
+  // The name of any DIE, as it stands in the source: valid UTF-8, empty if it has none.
+  std::string die_name(Dwarf_Die* die) const;
+
   // The source place of an address, from its unit's line table.
   SourcePlace place_of(Dwarf_Die* unit_die, std::uint64_t address) const;
 

@@ -30,6 +30,7 @@ struct Candidate {
   bool local;
   bool hidden;
   bool weak;
+  bool ifunc;
 };
 
 // A string table up to its last NUL, so that every offset below `size` is a terminated string. (elf_strptr searches the
@@ -114,7 +115,8 @@ void add_symbols(const std::vector<ElfSection>& sections, std::size_t number, st
                    .underscores = static_cast<std::uint16_t>(leading_underscores(text)),
                    .local = bind == STB_LOCAL,
                    .hidden = (version & kHiddenVersion) != 0,
-                   .weak = bind == STB_WEAK});
+                   .weak = bind == STB_WEAK,
+                   .ifunc = type == STT_GNU_IFUNC});
   }
 }
 
@@ -134,18 +136,38 @@ void settle_sizes(std::vector<Candidate>& candidates, const FdeTable& fdes) {
   std::erase_if(candidates, [](const Candidate& candidate) { return candidate.low == candidate.high; });
 }
 
-}  // namespace
-
-SymbolTable::SymbolTable(std::span<const std::vector<ElfSection>* const> files, const FdeTable& fdes) {
-  std::vector<Candidate> candidates;
+// Calls visit(sections, number) for the symbol tables of all files.
+template <typename Visit>
+void for_each_table(std::span<const std::vector<ElfSection>* const> files, Visit visit) {
   for (const std::vector<ElfSection>* sections : files) {
     int tables = 0;
     for (std::size_t i = 0; i < sections->size() && tables < kMostTables; i++) {
       if ((*sections)[i].header.sh_type != SHT_SYMTAB && (*sections)[i].header.sh_type != SHT_DYNSYM) continue;
-      add_symbols(*sections, i, candidates);
+      visit(*sections, i);
       tables++;
     }
   }
+}
+
+std::vector<Candidate> read_candidates(std::span<const std::vector<ElfSection>* const> files) {
+  std::vector<Candidate> candidates;
+  for_each_table(files, [&](const std::vector<ElfSection>& sections, std::size_t number) {
+    add_symbols(sections, number, candidates);
+  });
+  return candidates;
+}
+
+// The static linker writes "name@VERSION" into .symtab. Symbols of C++ and Rust hold no '@'.
+std::string_view without_version(const char* text) {
+  const std::string_view name(text, strnlen(text, kMaxMangledName + 1));
+  const std::size_t version = name.find('@');
+  return version == 0 ? name : name.substr(0, version);
+}
+
+}  // namespace
+
+SymbolTable::SymbolTable(std::span<const std::vector<ElfSection>* const> files, const FdeTable& fdes) {
+  std::vector<Candidate> candidates = read_candidates(files);
   // Worse names first, so that a candidate's position in the order is its claim.
   std::sort(candidates.begin(), candidates.end(),
             [](const Candidate& a, const Candidate& b) { return a.low != b.low ? a.low < b.low : better_name(b, a); });
@@ -171,10 +193,37 @@ std::optional<SymbolAt> SymbolTable::containing(std::uint64_t address) const {
   const auto owner = map_.owner(address);
   if (!owner) return std::nullopt;
   const Symbol& symbol = symbols_[*owner];
-  const std::string_view name(symbol.name, strnlen(symbol.name, kMaxMangledName + 1));
-  // The static linker writes "name@VERSION" into .symtab. Symbols of C++ and Rust hold no '@'.
-  const std::size_t version = name.find('@');
-  return SymbolAt{version == 0 ? name : name.substr(0, version), symbol.start};
+  return SymbolAt{without_version(symbol.name), symbol.start};
+}
+
+std::vector<FunctionSymbol> function_symbols(std::span<const std::vector<ElfSection>* const> files) {
+  std::vector<Candidate> candidates = read_candidates(files);
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.low != b.low ? a.low < b.low : better_name(a, b); });
+  std::vector<FunctionSymbol> symbols;
+  symbols.reserve(candidates.size());
+  for (const Candidate& candidate : candidates)
+    symbols.push_back(
+        {without_version(candidate.name), candidate.low, candidate.high - candidate.low, candidate.ifunc});
+  return symbols;
+}
+
+std::optional<std::uint64_t> symbol_address(std::span<const std::vector<ElfSection>* const> files,
+                                            std::string_view name) {
+  std::optional<std::uint64_t> found;
+  for_each_table(files, [&](const std::vector<ElfSection>& sections, std::size_t number) {
+    Elf_Data* data = section_data(sections[number], kMaxTable);
+    const Strings strings = read_strings(sections, sections[number].header.sh_link);
+    if (found || data == nullptr) return;
+    const std::size_t count = std::min<std::uint64_t>(data->d_size / sizeof(Elf64_Sym), kMaxSymbols);
+    for (std::size_t i = 1; i < count && !found; i++) {
+      GElf_Sym symbol;
+      if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr || symbol.st_shndx == SHN_UNDEF) continue;
+      const char* text = strings.at(symbol.st_name);
+      if (text != nullptr && without_version(text) == name) found = symbol.st_value;
+    }
+  });
+  return found;
 }
 
 std::size_t SymbolTable::footprint() const {

@@ -51,4 +51,19 @@ class SymbolTable {
   std::vector<Symbol> symbols_;  // by the owner numbers of map_
 };
 
+// A function symbol of a program's tables.
+struct FunctionSymbol {
+  std::string_view name;    // mangled, without "@VERSION"; lives as long as the Elf
+  std::uint64_t start = 0;  // ELF address
+  std::uint64_t size = 0;   // 0: the table does not say
+  bool ifunc = false;       // its code finds the function of this name when the program is loaded
+};
+
+// All function symbols that SymbolTable would consider, by start; of one start, the better name first.
+std::vector<FunctionSymbol> function_symbols(std::span<const std::vector<ElfSection>* const> files);
+
+// The ELF address of a symbol of any type by its name; the first one that is defined.
+std::optional<std::uint64_t> symbol_address(std::span<const std::vector<ElfSection>* const> files,
+                                            std::string_view name);
+
 }  // namespace uscope::symbolizer

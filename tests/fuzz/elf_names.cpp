@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Names, lines and inlined calls from any file: symbols, .gnu_debugdata, .gnu_debuglink, DWARF, PLT, Go's function
-// table. The input also serves as the debug file that a server might send.
+// table; its functions with their parameters, and its USDT probes. The input also serves as the debug file that a
+// server might send.
 #include <fcntl.h>
 
 #include "fuzz.h"
 #include "symbolizer/elf/elf_facts.h"
 #include "symbolizer/names/symbols.h"
+#include "symbolizer/probes/file_probes.h"
 
 using uscope::symbolizer::ModuleSymbols;
 
@@ -31,6 +33,20 @@ void ask_all(ModuleSymbols& symbols, const uscope::symbolizer::ElfFacts& facts, 
   }
 }
 
+void ask_for_probes(int fd) {
+  auto file = uscope::symbolizer::ProbedFile::open(fd, "/nonexistent/input");
+  if (!file) return;
+  auto found = (*file)->functions({"", "*", ""}, true);
+  const auto usdt = (*file)->usdt_probes({"*", "*", ""}, false);
+  found.insert(found.end(), usdt.begin(), usdt.end());
+  for (const auto& probe : found) {
+    uscope::fuzz::require(probe.arguments.size() <= 6, "at most six arguments");
+    uscope::fuzz::require(probe.places.empty() == !probe.why_not.empty(), "a probe has a place, or a reason");
+  }
+  (void)(*file)->function_names();
+  (void)(*file)->usdt_names();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -41,6 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {"/nonexistent"}, [&](const std::string&) { return uscope::UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)); });
   auto symbols = ModuleSymbols::open(fd.get(), "/nonexistent/input", &finder);
   if (!symbols || !facts) return 0;
+  ask_for_probes(fd.get());
   ask_all(**symbols, *facts, bytes);
   if (auto image = ModuleSymbols::open_image(std::as_bytes(bytes), "[image]")) ask_all(**image, *facts, bytes);
   return 0;

@@ -16,11 +16,12 @@ def record_abi():
 START = 1_000_000_000_000
 USER = 0xFFFF  # cpu of the collector's own records
 EVENT, STACK, TASK, EXEC, EXIT, NAME, MAP, UNMAP, FILE, INFO = range(1, 11)
-VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX, LOG_KIND, SIGNAL = range(12, 25)
+VERIFY, LOSS, META, TOTAL, IO_URING, JIT, LOGGED, PLACE, STRING, FD, FUTEX, LOG_KIND, SIGNAL, PARTIAL, HIT, KIND = range(12, 28)
 TEXT, ADDRESS, RESULT, WORDS, PAIR = 1, 3, 7, 8, 9  # kinds of strings
 DATA, DATA_OUT, VECTOR, POLL, POLL_OUT = 11, 12, 13, 17, 18
 ROOT, BROKEN = 0, 3
-SYSCALL, BY_MODULE, A_SIGNAL = range(3)  # sources
+SYSCALL, BY_MODULE, A_SIGNAL, SAMPLE, OFFCPU, TRACEPOINT, USDT, UFUNCTION, KFUNCTION = range(9)  # sources
+MOMENT = 9  # how a hit ends that has no end, beside RETURNED and OPEN
 RETURNED, NORETURN, KILLED, OPEN, ATTACHED, NO_ENTRY = range(6)
 
 
@@ -158,6 +159,47 @@ def signals(raw):
     return raw
 
 
+def hits(raw):
+    """Of each source, with kernel frames and strings, twice told, open and ended; and what cannot be."""
+    def hit(source, kind, entry, end=None, how=MOMENT, frames=(1,), flags=2, stack=1, args=(1, 10101010, 3, 4, 5, (1 << 64) - 1), task=1, wide=False):
+        raw.put(HIT, struct.pack("<Qq6QIIIHBBB7x", START + entry, -2, *args, stack, 1, kind, len(frames), how, source, flags) +
+                struct.pack(f"<{len(frames)}{'Q' if wide else 'I'}", *frames), task=task, time=START + (end or entry))
+
+    def kind(source, number, *texts, args=None):
+        text = b"".join(one + b"\0" for one in texts)
+        raw.put(KIND, struct.pack("<IHBB", number, len(text), source, len(texts) - 1 if args is None else args) + text, task=0, cpu=USER)
+
+    kind(SAMPLE, 1, b"user", b"cpu:unsigned int", b"period_ns:u64")
+    kind(SAMPLE, 1, b"told twice")
+    kind(OFFCPU, 2, b"sleeping", b"waker_tid:pid_t", b"waker_pid:pid_t", b"queued_ns:u64", b"state:unsigned int")
+    kind(UFUNCTION, 1, b"libc.so.6:\xff\x1b[m", b"path:const char *", b"", b":", b"n", b"a:b:c", b"f:long")
+    kind(KFUNCTION, 7, b"f", args=0)
+    hit(SAMPLE, 1, 3000, frames=(1, 0, 9))
+    hit(SAMPLE, 2, 3001, frames=())
+    hit(OFFCPU, 2, 3010, 3020, OPEN)
+    hit(OFFCPU, 2, 3010, 3090, RETURNED)
+    hit(OFFCPU, 3, 3100, 9_000_000_000, OPEN, task=2)
+    for arg, text in ((0, b"/etc/\xff"), (5, b"")):
+        raw.put(STRING, struct.pack("<QHHBBH", START + 3200, len(text), 0, arg, TEXT, 0) + text, time=START + 3200)
+    hit(UFUNCTION, 1, 3200, 3300, RETURNED, flags=0)
+    hit(TRACEPOINT, 5, 3400, stack=99, task=77)
+    hit(USDT, 1, 3400)
+    hit(KFUNCTION, 7, 3500, 3400, RETURNED, flags=128, frames=(1 << 63, 5), wide=True)  # addresses, and an end before its beginning
+    hit(KFUNCTION, 0xFFFFFFFF, 3600, frames=(1,) * 64)
+    hit(9, 1, 3700)
+    kind(9, 1, b"of a later version")
+    raw.put(PARTIAL, struct.pack("<Q8qII", 5, *range(1, 9), 3, 0) + struct.pack("<4q", 1, -1, 2, 3) * 6 + struct.pack("<II", 1, 0), task=0)
+    for entry in (3800, 3801):
+        raw.event(nr=0, entry=START + entry, end=START + entry + 1)
+    hit(SYSCALL, 1, 3900)
+    hit(SAMPLE, 1, 3901, how=KILLED)
+    hit(SAMPLE, 1, 3902, frames=(1,) * 65)
+    kind(SYSCALL, 1, b"read")
+    kind(USDT, 1, b"", b"a:b")
+    kind(USDT, 1, b"more arguments than it says", b"a:b", args=0)
+    return raw
+
+
 def seeds():
     whole = sound().bytes()
     times = Raw()
@@ -166,7 +208,8 @@ def seeds():
         times.event(entry=entry, end=START + 7 * i)
     ids = Raw()
     ids.event(stack=0xFFFFFFFF, task=0xFFFFFFFF, image=0xFFFFFFFF, nr=0xFFFFFFFF, abi=9)
-    ids.event(source=3)
+    ids.event(source=SAMPLE)
+    ids.event(source=99)
     ids.put(LOSS, struct.pack("<QQII", 0, (1 << 64) - 1, 999, 0xFFFFFFFF), task=0, cpu=USER)
     ids.put(EXIT, struct.pack("<IIII", 7, 9, 1, 0), task=7)
     ids.task(task=5, process=5, parent=6)
@@ -174,6 +217,6 @@ def seeds():
     totals = Raw()
     totals.put(TOTAL, struct.pack("<Q", (1 << 64) - 1), number=0xFFFFFFFF)
     totals.event(cpu=1)
-    return {"whole": whole, "strings": strings(sound()).bytes(), "futexes": futexes(sound()).bytes(), "signals": signals(sound()).bytes(), "cut": whole[:-30],
+    return {"whole": whole, "strings": strings(sound()).bytes(), "futexes": futexes(sound()).bytes(), "signals": signals(sound()).bytes(), "hits": hits(sound()).bytes(), "cut": whole[:-30],
             "header": whole[:40], "header_cut": whole[:17], "empty": b"", "flipped": whole[:300] + b"\xff\xff" + whole[302:], "times": times.bytes(), "ids": ids.bytes(),
             "totals": totals.bytes(), "other_version": whole[:12] + b"\7" + whole[13:], "version_4": whole[:12] + b"\4" + whole[13:], "text": b"#!/bin/sh\n" * 9}

@@ -15,7 +15,7 @@ ALLOWED = {
     "include/uscope/base": "",
     "include/uscope/core": "include/uscope",
     "include/uscope/core/calls": "include/uscope include/uscope/core include/uscope/core/walk",
-    "include/uscope/core/probes": "include/uscope/core/calls include/uscope/core/walk",
+    "include/uscope/core/probes": "include/uscope include/uscope/core/calls include/uscope/core/walk",
     "include/uscope/core/tasks": "include/uscope/core/calls include/uscope/core/probes",
     "include/uscope/core/walk": "include/uscope include/uscope/core",
     "include/uscope/lists": "",
@@ -35,6 +35,8 @@ ALLOWED = {
     "symbolizer/names": (
         "include/uscope support symbolizer/cfi symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go trace"),
     "symbolizer/oracle": "support symbolizer/elf symbolizer/go",
+    "symbolizer/probes": (
+        "support symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go symbolizer/names"),
     "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
     "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
     "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows trace tracer/host tracer/probes tracer/scouts",
@@ -56,6 +58,8 @@ ALLOWED = {
         "tracer/futex tracer/host tracer/probes tracer/process tracer/scouts tracer/walk"),
     "tracer/scouts": "support support/process symbolizer/elf tracer/process",
     "tracer/signals": "include/uscope support trace tracer/model",
+    "tracer/targets": (
+        "support support/process support/sandbox symbolizer/elf symbolizer/probes tracer/host tracer/probes tracer/process"),
     "tracer/walk": (
         "include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
         "tracer/scouts"),
@@ -73,7 +77,8 @@ ALLOWED = {
     "analyzer/files": "analyzer/read store/db support syscalls",
     "analyzer/read": "store/db store/write support syscalls trace",
     "analyzer/summary": (
-        "analyzer/files analyzer/read include/uscope include/uscope/lists store/db support syscalls trace"),
+        "analyzer/files analyzer/read analyzer/time include/uscope include/uscope/lists store/db support syscalls trace"),
+    "analyzer/time": "analyzer/read store/db support trace",
     "live": (
         "include/uscope support support/process support/sandbox symbolizer/names syscalls trace tracer/collect tracer/files "
         "tracer/jit tracer/model"),
@@ -84,18 +89,18 @@ ALLOWED = {
     "cli": "cli/options cli/terminal cli/verbs",
     "cli/options": "cli/terminal support",
     "cli/render": (
-        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/terminal live store/db support "
-        "syscalls trace"),
+        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/terminal live "
+        "store/db support syscalls trace tracer/targets"),
     "cli/session": (
         "analyzer/deadlock analyzer/read cli/render cli/terminal include/uscope live/query query/plan store store/db store/files "
         "store/model support support/process support/sandbox symbolizer/debug_files syscalls trace tracer/collect tracer/files "
-        "tracer/model tracer/recorder"),
+        "tracer/host tracer/model tracer/process tracer/recorder tracer/targets"),
     "cli/terminal": "support",
     "cli/verbs": (
-        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary cli/render cli/session "
+        "analyzer/deadlock analyzer/diff analyzer/files analyzer/read analyzer/summary analyzer/time cli/render cli/session "
         "cli/options cli/terminal exporters "
-        "include/uscope/lists query/plan query/sql store store/db store/files support syscalls trace tracer/preflight "
-        "tracer/recorder"),
+        "include/uscope/lists query/plan query/sql store store/db store/files support syscalls trace tracer/host tracer/preflight "
+        "tracer/recorder tracer/targets"),
 }
 
 C_SUFFIXES = (".h", ".c", ".cpp", ".def")

@@ -28,6 +28,7 @@
 #include "tracer/backend/backend.h"
 #include "tracer/backend/bpf_handles.h"
 #include "tracer/backend/bpf_map_memory.h"
+#include "tracer/backend/bpf_probes.h"
 #include "tracer/backend/bpf_rows.h"
 #include "tracer/backend/bpf_samples.h"
 #include "tracer/backend/load_failure.h"
@@ -126,6 +127,7 @@ class BpfBackend : public Backend {
   LinkHandle open_calls_;
   LinkHandle open_waits_;
   BpfSamples samples_;
+  BpfProbes probes_;
   std::uint32_t sample_hz_ = 0;
   std::vector<std::uint32_t> pids_;  // of the target
   std::uint32_t batch_ = 0;          // records of the ring at hand
@@ -211,6 +213,7 @@ Result<void> BpfBackend::load(const usc_config& config, const BackendSizes& size
   has_question_ = config.query.length != 0;
   if (auto sized = size_maps(sizes, has_question_); !sized) return sized;
   choose_programs(config, probes);
+  if (auto prepared = probes_.prepare(*skeleton_, probes); !prepared) return prepared;
   std::memcpy(const_cast<usc_config*>(&skeleton_->rodata->config), &config, sizeof(config));
   skeleton_->bss->program = config.program;
   skeleton_->bss->query = config.query;
@@ -263,6 +266,7 @@ Result<void> BpfBackend::attach() {
     open_waits_.reset(bpf_program__attach_iter(skeleton_->progs.list_open_waits, nullptr));
     if (!open_waits_) return errno_error("cannot attach the list of threads that wait", errno, bpf_remedy(errno));
   }
+  if (auto attached = probes_.attach(); !attached) return attached;
   return sample_hz_ == 0 ? Result<void>() : samples_.attach(skeleton_->progs.on_sample, sample_hz_);
 }
 
@@ -274,6 +278,7 @@ void BpfBackend::close_entries() {
 
 void BpfBackend::detach() {
   samples_.detach();
+  probes_.detach();
   uscope_bpf__detach(skeleton_.get());
 }
 
@@ -526,7 +531,10 @@ Result<std::vector<usc_stats>> BpfBackend::stats() {
       return errno_error(fmt::format("cannot read the counters of CPU {}", cpu), errno);
     all.push_back(state.stats);
   }
-  if (!all.empty()) all[0].loss[USC_LOSS_RECURSION] += missed_probes();
+  if (!all.empty()) {
+    all[0].loss[USC_LOSS_RECURSION] += missed_probes();
+    all[0].loss[USC_LOSS_PROBE_MISSED] += probes_.missed();
+  }
   return all;
 }
 
@@ -540,6 +548,7 @@ std::uint64_t BpfBackend::missed_probes() {
                                                 progs.on_fork_2, progs.on_exec_2, progs.on_exit_2, progs.on_rename_2};
   bpf_object__for_each_program(program, skeleton_->obj) {
     if (preempted_ && std::find(relieved.begin(), relieved.end(), program) != relieved.end()) continue;
+    if (program == progs.on_tracepoint || program == progs.on_user_probe) continue;
     bpf_prog_info info{};
     __u32 bytes = sizeof(info);
     if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) == 0) missed += info.recursion_misses;

@@ -30,6 +30,7 @@ class RecordObserver {
   virtual void on_round(std::uint64_t /*before_ns*/, const TaskTable& /*tasks*/) {}
   // Definitions, which may come later than what refers to them.
   virtual void on_task(const usc_task& /*task*/) {}
+  virtual void on_kind(const usc_kind& /*kind*/) {}
   virtual void on_stack(const usc_stack& /*stack*/) {}
   virtual void on_image(const usc_exec& /*exec*/) {}       // as it is written: texts to be hidden are hidden
   virtual void on_string(const usc_string& /*string*/) {}  // most often before its call's event

@@ -41,6 +41,7 @@ struct ProbePlan {
   std::uint32_t sample_hz = 0;  // times a second and CPU; 0: no samples
   bool offcpu = false;
   std::vector<Probe> probes;
+  bool attach_singly = false;  // each place in a file by itself, as on kernels before 6.6
 
   [[nodiscard]] bool empty() const { return sample_hz == 0 && !offcpu && probes.empty(); }
 };

@@ -35,28 +35,6 @@ Result<UserIds> look_up_user(const std::string& user) {
   return UserIds{entry->pw_uid, entry->pw_gid, entry->pw_name, entry->pw_dir, entry->pw_shell};
 }
 
-// Searches as execvp does: names with a slash are paths, others are searched in PATH.
-Result<std::string> find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  const char* path = std::getenv("PATH");
-  std::string rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
-  std::string forbidden;  // exists, but is not executable: as in a shell, 126 and not 127
-  while (true) {
-    const std::size_t colon = rest.find(':');
-    const std::string folder = rest.substr(0, colon);
-    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-    struct stat status {};
-    if (stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
-      if (access(candidate.c_str(), X_OK) == 0) return candidate;
-      if (forbidden.empty()) forbidden = candidate;
-    }
-    if (colon == std::string::npos) break;
-    rest.erase(0, colon + 1);
-  }
-  if (!forbidden.empty()) return forbidden;
-  return Error{"command not found: " + name, "give its path, or check PATH"};
-}
-
 // Becomes the user for good. Runs in the child: no allocation is needed after this, and nothing is caught.
 bool become(const UserIds& user) {
   if (initgroups(user.name.c_str(), user.gid) != 0 || setgid(user.gid) != 0 || setuid(user.uid) != 0) return false;
@@ -88,6 +66,27 @@ bool become(const UserIds& user) {
 }
 
 }  // namespace
+
+Result<std::string> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path = std::getenv("PATH");
+  std::string rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  std::string forbidden;  // exists, but is not executable: as in a shell, 126 and not 127
+  while (true) {
+    const std::size_t colon = rest.find(':');
+    const std::string folder = rest.substr(0, colon);
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    struct stat status {};
+    if (stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+      if (access(candidate.c_str(), X_OK) == 0) return candidate;
+      if (forbidden.empty()) forbidden = candidate;
+    }
+    if (colon == std::string::npos) break;
+    rest.erase(0, colon + 1);
+  }
+  if (!forbidden.empty()) return forbidden;
+  return Error{"command not found: " + name, "give its path, or check PATH"};
+}
 
 Result<LaunchedCommand> LaunchedCommand::prepare(const LaunchOptions& options) {
   if (options.command.empty()) return Error{"no command to trace", "give it after --"};

@@ -24,6 +24,10 @@ struct CommandExit {
   int signal = 0;  // the signal that killed it
 };
 
+// The path of a command's program, searched as execvp does: a name with a slash is a path, another one is searched in
+// PATH.
+[[nodiscard]] Result<std::string> find_program(const std::string& name);
+
 class LaunchedCommand {
  public:
   // Forks; the child waits for go(). The program is searched in PATH here, so that the child's first execve is the

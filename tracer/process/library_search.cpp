@@ -61,6 +61,11 @@ std::string find_library(const std::string& name, const std::vector<std::string>
 
 }  // namespace
 
+std::string find_library(const std::string& name) {
+  std::size_t looks = kFolders.size();
+  return find_library(name, {kFolders.begin(), kFolders.end()}, looks);
+}
+
 std::string script_interpreter(int fd) {
   std::array<char, 256> line{};
   const ssize_t got = pread(fd, line.data(), line.size() - 1, 0);

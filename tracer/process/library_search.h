@@ -16,6 +16,9 @@ constexpr std::size_t kMostFiles = 64;  // files that are looked up for one prog
 // result is a guess that only saves time.
 [[nodiscard]] std::vector<std::string> asked_for(const symbolizer::ElfFacts& facts, const std::string& path);
 
+// The path of a library of that name in the folders that need no DT_RUNPATH; "" if it is not there.
+[[nodiscard]] std::string find_library(const std::string& name);
+
 // The interpreter of a script; "" if the file is not a script.
 [[nodiscard]] std::string script_interpreter(int fd);
 

@@ -213,6 +213,9 @@ class Recording {
 };
 
 Result<void> Recording::prepare() {
+  if (!options_.probes.probes.empty())
+    return Error{"this build of uscope attaches neither tracepoints nor functions nor USDT probes",
+                 "leave them out: of -t, only sample and offcpu work"};
   config_ = options_.config;
   config_.cpus = possible_processors();
   // The child is forked first: it inherits limits, signals and descriptors as uscope received them.
@@ -254,7 +257,10 @@ Result<void> Recording::prepare() {
   for (const auto& [key, value] : options_.meta)
     if (auto done = sink_->append_meta(key, value); !done) return done;
   if (auto done = sink_->append_meta("backend", backend_->name()); !done) return done;
-  if (auto done = write_kinds(*sink_, options_.probes, monotonic_ns()); !done) return done;
+  const auto told = [this](const usc_kind& kind) {
+    if (hooks_.observer != nullptr) hooks_.observer->on_kind(kind);
+  };
+  if (auto done = write_kinds(*sink_, options_.probes, monotonic_ns(), told); !done) return done;
   if (auto done = files_->publish_vdso(); !done) return done;
   if (auto done = prepare_target(); !done) return done;
   // A file met for the first time must be opened before a short-lived process has ended.

@@ -11,6 +11,7 @@
 #include "cpu_state.h"
 #include "uscope/control.h"
 #include "uscope/frame.h"
+#include "uscope/probes.h"
 #include "uscope/trace_map.h"
 
 #define PAGE_BYTES 4096ull
@@ -289,6 +290,16 @@ struct sample_scratch {
 	char sent[SAMPLE_BYTES];
 	__u64 sent_bits[2];
 	struct copy_state copy; /* the one at hand */
+};
+
+/* Where a probe finds the arguments of a hit, and room for the text of one of them; a word more, for its padding. */
+struct probe_room {
+	__u64 registers[USC_PROBE_REGISTERS]; /* of a probe in a file */
+	__u64 record;			      /* address of a tracepoint's */
+	__u32 task;			      /* serial */
+	__u32 pad;
+	struct usc_string string;
+	char text[USC_STRING_MOST + 16];
 };
 
 /* Where a question is run over one event. Hooks of calls alone use it. */

@@ -11,7 +11,7 @@ namespace {
 
 TEST(FuzzSeeds, LoadWithTheirEvents) {
   for (const char* corpus : {"loader", "raw_file"}) {
-    for (const char* seed : {"seed_whole", "seed_strings", "seed_futexes"}) {
+    for (const char* seed : {"seed_whole", "seed_strings", "seed_futexes", "seed_hits"}) {
       const test::TemporaryFolder folder;
       const auto path = std::filesystem::path(paths::kSourceFolder) / "tests/fuzz/corpus" / corpus / seed;
       LoadOptions options;

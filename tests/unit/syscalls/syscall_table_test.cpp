@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "syscalls/call_set.h"
 #include "syscalls/errno_names.h"
 
 namespace uscope::syscalls {
@@ -317,6 +318,12 @@ TEST(SyscallSets, ExclamationMarks) {
   EXPECT_EQ(names("%file,!%file,getpid"), std::set<std::string>({"getpid"}));
 }
 
+TEST(SyscallSets, NoneIsTheOnlyEmptySet) {
+  EXPECT_EQ(parsed("none").x86_64.count() + parsed("none").i386.count(), 0u);
+  EXPECT_EQ(parsed("none,read"), parsed("read"));
+  EXPECT_FALSE(parse_call_set("none"));
+}
+
 TEST(SyscallSets, CallsWithoutAName) {
   EXPECT_TRUE(parsed("all").contains(USC_ABI_X86_64, 400));
   EXPECT_TRUE(parsed("!read").contains(USC_ABI_X86_64, 100000));
@@ -335,14 +342,15 @@ TEST(SyscallSets, ErrorsOfferTheNearestNames) {
   EXPECT_EQ(fail("network").remedy, "did you mean %network?");
   EXPECT_EQ(fail("%fiel").what, "'%fiel' is no class of system calls");
   EXPECT_EQ(fail("%fiel").remedy, "did you mean %file?");
-  EXPECT_EQ(
-      fail("somethingquitedifferent").remedy,
-      "give names of system calls, %file, %process, %network, %desc, %memory, %signal, %ipc, %wait, %sync or all");
+  EXPECT_EQ(fail("somethingquitedifferent").remedy,
+            "give names of system calls, %file, %process, %network, %desc, %memory, %signal, %ipc, %wait, %sync, all "
+            "or none");
   EXPECT_EQ(fail("").what, "an empty name in a set of system calls");
   EXPECT_EQ(fail("read,,write").what, "an empty name in a set of system calls");
   EXPECT_EQ(fail("read,").what, "an empty name in a set of system calls");
   EXPECT_EQ(fail("!all").what, "'!all' names no system call");
   EXPECT_EQ(fail("read,!read").what, "'read,!read' names no system call");
+  EXPECT_EQ(fail("!none").what, "'none' is no system call");
   EXPECT_EQ(fail(std::string(100000, 'x')).what.size(), 100000 + std::string("'' is no system call").size());
 }
 

@@ -45,12 +45,19 @@ TEST(Names, OfEachSource) {
   EXPECT_EQ(source_name(USC_SOURCE_SYSCALL), "syscall");
   EXPECT_EQ(source_name(USC_SOURCE_LOGGED), "stap");
   EXPECT_EQ(source_name(USC_SOURCE_SIGNAL), "signal");
+  EXPECT_EQ(source_name(USC_SOURCE_SAMPLE), "sample");
+  EXPECT_EQ(source_name(USC_SOURCE_OFFCPU), "offcpu");
+  EXPECT_EQ(source_name(USC_SOURCE_TRACEPOINT), "tracepoint");
+  EXPECT_EQ(source_name(USC_SOURCE_USDT), "usdt");
+  EXPECT_EQ(source_name(USC_SOURCE_UFUNCTION), "ufunction");
+  EXPECT_EQ(source_name(USC_SOURCE_KFUNCTION), "kfunction");
   EXPECT_EQ(source_name(USC_SOURCE_COUNT), "");
 }
 
 TEST(Names, OfKindsThatHaveNone) {
   EXPECT_EQ(unnamed_kind(USC_SOURCE_SYSCALL, 400), "syscall_400");
   EXPECT_EQ(unnamed_kind(USC_SOURCE_LOGGED, 0x80000002), "logged_2147483650");
+  EXPECT_EQ(unnamed_kind(USC_SOURCE_KFUNCTION, 3), "kfunction_3");
   EXPECT_EQ(unnamed_kind(USC_SOURCE_COUNT, 7), "unknown_7");
 }
 
@@ -59,6 +66,7 @@ TEST(Names, OfEachWayToEnd) {
   EXPECT_EQ(how_name(USC_HOW_OPEN), "open");
   EXPECT_EQ(how_name(USC_HOW_SENT), "sent");
   EXPECT_EQ(how_name(USC_HOW_DELIVERED), "delivered");
+  EXPECT_EQ(how_name(USC_HOW_HIT), "hit");
   EXPECT_EQ(how_name(USC_HOW_COUNT), "");
 }
 

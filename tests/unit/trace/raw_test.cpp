@@ -364,7 +364,7 @@ TEST_F(RawTest, ARecordOfAnUnknownTypeIsAGapButNoDamage) {
   const std::vector<RawGap> gaps = gaps_of(*reader);
   ASSERT_EQ(gaps.size(), 2U);
   EXPECT_FALSE(gaps[0].damaged || gaps[1].damaged);
-  EXPECT_EQ(gaps[1].reason, "a record of type 1 whose source, 3, is unknown");
+  EXPECT_EQ(gaps[1].reason, "a record of type 1 whose source, 9, is unknown");
   EXPECT_EQ(gaps[0].offset, kHeader + kEvent);
   EXPECT_EQ(gaps[0].bytes, sizeof(usc_cpu_total));
   EXPECT_EQ(gaps[0].reason, "a record of the unknown type 768");

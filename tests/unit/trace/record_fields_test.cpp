@@ -120,6 +120,16 @@ TEST_F(RecordFieldsOfTrace, WhatFollowsTheFixedPart) {
     trace.string(1, 5, 1, "ab", USC_STRING_PAIR);
     trace.logged(1, 9, 77, {5}, 0, {3, 0});
     trace.meta("key", "value");
+    usc_hit hit{};
+    hit.how = USC_HOW_RETURNED;
+    hit.source = USC_SOURCE_OFFCPU;
+    trace.hit(1, 9, hit, {3, 0});
+    hit.flags = USC_HIT_ADDRESSES;
+    const std::vector<std::uint64_t> addresses{0xffffffff81000010};
+    hit.head = trace.head(USC_RECORD_HIT, 0, 1, 9);
+    hit.frames = 1;
+    trace.put(hit, {reinterpret_cast<const char*>(addresses.data()), 8});
+    trace.kind(USC_SOURCE_USDT, 1, "libc:setjmp", {"env:void *", "value:int"});
     trace.close();
   }
   const std::vector<std::string> texts = all();
@@ -131,7 +141,10 @@ TEST_F(RecordFieldsOfTrace, WhatFollowsTheFixedPart) {
       "kind=1 text='a\nb'",
       "text='6162'",
       "place=[3 0]",
-      "key='key' value='value'"};
+      "key='key' value='value'",
+      "frames=2 how='returned' source='offcpu' flags=0x0(hex) frame=[3 0]",
+      "frames=1 how='returned' source='offcpu' flags=0x128(hex) frame=[18446744071578845200]",
+      "kind=1 text_bytes=33 source='usdt' args=2 text=['libc:setjmp' 'env:void *' 'value:int']"};
   ASSERT_EQ(texts.size(), ends.size());
   for (std::size_t i = 0; i < ends.size(); i++) EXPECT_TRUE(texts[i].ends_with(ends[i])) << texts[i];
 }
@@ -141,13 +154,14 @@ TEST_F(RecordFieldsOfTrace, EachTypeAppears) {
   std::set<std::uint16_t> expected;
   {
     RawTrace trace(folder_ / "raw");
-#define USC_X(constant, number, name, type)                                                        \
-  if (number != USC_RECORD_META && number != USC_RECORD_STRING && number != USC_RECORD_LOG_KIND && \
-      number != USC_RECORD_KERNEL_PLACE && number != USC_RECORD_SIGNAL) {                          \
-    type record{};                                                                                 \
-    record.head = trace.head(number, 0, 1, kStart);                                                \
-    trace.put(record);                                                                             \
-  }                                                                                                \
+#define USC_X(constant, number, name, type)                                                           \
+  if (number != USC_RECORD_META && number != USC_RECORD_STRING && number != USC_RECORD_LOG_KIND &&    \
+      number != USC_RECORD_KERNEL_PLACE && number != USC_RECORD_SIGNAL && number != USC_RECORD_HIT && \
+      number != USC_RECORD_KIND) {                                                                    \
+    type record{};                                                                                    \
+    record.head = trace.head(number, 0, 1, kStart);                                                   \
+    trace.put(record);                                                                                \
+  }                                                                                                   \
   expected.insert(number);
 #include "uscope/lists/record_type.def"
 #undef USC_X
@@ -158,6 +172,11 @@ TEST_F(RecordFieldsOfTrace, EachTypeAppears) {
     usc_signal signal{};
     signal.number = 15;
     trace.signal(1, kStart, signal);
+    usc_hit hit{};
+    hit.how = USC_HOW_HIT;
+    hit.source = USC_SOURCE_SAMPLE;
+    trace.hit(1, kStart, hit);
+    trace.kind(USC_SOURCE_SAMPLE, 1, "user", {});
     trace.close();
   }
   for (const std::string& text : all()) EXPECT_NE(text, "");

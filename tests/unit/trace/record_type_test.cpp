@@ -76,6 +76,13 @@ TEST(RecordType, WhatLiesBehindEachFixedPart) {
   EXPECT_EQ(tail_bytes_of(made<usc_string>([](auto& r) { r.bytes = 14; })), 14U);
   EXPECT_EQ(tail_bytes_of(made<usc_fd>([](auto& r) { r.target_bytes = 15; })), 15U);
   EXPECT_EQ(tail_bytes_of(made<usc_futex>([](auto& r) { r.bytes = 16; })), 16U);
+  EXPECT_EQ(tail_bytes_of(made<usc_hit>([](auto& r) { r.frames = 3; })), 12U);
+  EXPECT_EQ(tail_bytes_of(made<usc_hit>([](auto& r) {
+              r.frames = 3;
+              r.flags = USC_HIT_ADDRESSES | USC_EVENT_NO_RESULT;
+            })),
+            24U);
+  EXPECT_EQ(tail_bytes_of(made<usc_kind>([](auto& r) { r.text_bytes = 17; })), 17U);
   EXPECT_EQ(tail_bytes_of(usc_meta{}, std::string_view("key\0value\0", 10)), 10U);
   EXPECT_EQ(tail_bytes_of(usc_meta{}, "no ends "), 2U);
 }
@@ -138,6 +145,65 @@ TEST(RecordType, ValuesThatNoReaderCanTake) {
                          r.name_bytes = 1;
                        }),
                        "a"));
+}
+
+// What tells of hits tells of nothing else, and nothing else of hits.
+TEST(RecordType, HitsAreOfProbes) {
+  const auto hit = [](std::uint8_t source, std::uint8_t how, std::uint16_t frames = 0) {
+    return is_sound(made<usc_hit>([&](auto& r) {
+                      r.source = source;
+                      r.how = how;
+                      r.frames = frames;
+                    }),
+                    std::string(frames * sizeof(std::uint32_t), '\1'));
+  };
+  for (const std::uint8_t how : {USC_HOW_HIT, USC_HOW_RETURNED, USC_HOW_OPEN})
+    EXPECT_TRUE(hit(USC_SOURCE_UFUNCTION, how)) << int{how};
+  for (const std::uint8_t how : {USC_HOW_KILLED, USC_HOW_ATTACHED, USC_HOW_LOGGED, USC_HOW_COUNT})
+    EXPECT_FALSE(hit(USC_SOURCE_UFUNCTION, how)) << int{how};
+  for (const std::uint8_t source : {USC_SOURCE_SYSCALL, USC_SOURCE_LOGGED, USC_SOURCE_SIGNAL})
+    EXPECT_FALSE(hit(source, USC_HOW_HIT)) << int{source};
+  EXPECT_TRUE(hit(USC_SOURCE_COUNT, USC_HOW_HIT));  // of a later version
+  EXPECT_TRUE(hit(USC_SOURCE_SAMPLE, USC_HOW_HIT, USC_KERNEL_FRAMES));
+  EXPECT_FALSE(hit(USC_SOURCE_SAMPLE, USC_HOW_HIT, USC_KERNEL_FRAMES + 1));
+  EXPECT_FALSE(is_sound(made<usc_event>([](auto& r) { r.source = USC_SOURCE_SAMPLE; })));
+  EXPECT_TRUE(is_sound(made<usc_event>([](auto& r) { r.source = USC_SOURCE_COUNT; })));
+  EXPECT_FALSE(is_sound(made<usc_event>([](auto& r) { r.how = USC_HOW_HIT; })));
+  EXPECT_FALSE(is_sound(made<usc_logged>([](auto& r) { r.source = USC_SOURCE_OFFCPU; })));
+  EXPECT_FALSE(is_sound(made<usc_log_kind>([](auto& r) {
+                          r.kind = USC_KIND_NAMED | 1;
+                          r.source = USC_SOURCE_KFUNCTION;
+                          r.name_bytes = 1;
+                        }),
+                        "a"));
+}
+
+TEST(RecordType, AKindHasItsNameAndAsManyArgumentsAsItSays) {
+  const auto kind = [](std::uint8_t source, std::uint8_t args, const std::string& text, std::size_t bytes) {
+    return is_sound(made<usc_kind>([&](auto& r) {
+                      r.source = source;
+                      r.args = args;
+                      r.text_bytes = static_cast<__u16>(bytes);
+                    }),
+                    text);
+  };
+  const std::string text("name\0fd:int\0", 12);
+  EXPECT_TRUE(kind(USC_SOURCE_TRACEPOINT, 1, text, 12));
+  EXPECT_FALSE(kind(USC_SOURCE_TRACEPOINT, 0, text, 12));
+  EXPECT_FALSE(kind(USC_SOURCE_TRACEPOINT, 2, text, 12));
+  EXPECT_FALSE(kind(USC_SOURCE_TRACEPOINT, 1, text, 11));  // without its NUL
+  EXPECT_FALSE(kind(USC_SOURCE_TRACEPOINT, 0, "", 0));
+  EXPECT_FALSE(kind(USC_SOURCE_TRACEPOINT, 0, std::string(1, '\0'), 1));  // no name
+  EXPECT_FALSE(kind(USC_SOURCE_SYSCALL, 1, text, 12));
+  std::string most = "n";
+  most.push_back('\0');
+  for (int i = 0; i < 7; i++) most += std::string("a:b\0", 4);
+  EXPECT_TRUE(kind(USC_SOURCE_USDT, 6, most.substr(0, 26), 26));
+  EXPECT_FALSE(kind(USC_SOURCE_USDT, 7, most, most.size()));
+  std::string longest(USC_KIND_TEXT_BYTES, 'a');
+  longest.back() = '\0';
+  EXPECT_TRUE(kind(USC_SOURCE_USDT, 0, longest, longest.size()));
+  EXPECT_FALSE(kind(USC_SOURCE_USDT, 0, "a" + longest, longest.size() + 1));
 }
 
 TEST(RecordType, AStacksFramesAreThoseThatItsRecordHolds) {

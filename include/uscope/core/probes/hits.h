@@ -74,10 +74,10 @@ static __noinline int send_hit_at(struct hit_room *room, const struct task_entry
 	return 0;
 }
 
-/* The same of one that happens to the current task now: its stack and image are found here. */
+/* The same of one that happens to the current task now: its stack and image are found here. entry_ns 0: so is its time. */
 static __always_inline void send_hit(struct hit_room *room, struct task_entry *t)
 {
-	__u64 now = now_ns();
+	__u64 now = room->hit.entry_ns ? room->hit.entry_ns : now_ns();
 
 	room->hit.entry_ns = now;
 	room->hit.how = USC_HOW_HIT;

@@ -54,6 +54,17 @@ TEST_F(ListenerTest, OneThatMayWakeItIsEnough) {
   }));
 }
 
+// The kernel has a function of the call's name.
+TEST_F(ListenerTest, AFunctionOfThatNameIsNoCall) {
+  HungTrace trace = listener();
+  trace.more_sql =
+      "INSERT INTO kind VALUES(900, 'futex_wake', 'kfunction', 'none', 1);"
+      "INSERT INTO event(ts_ns, how, thread_id, kind_id, result, a0, a1, a2, a3, a4, a5) "
+      "SELECT (SELECT min(ts_ns) FROM event), 'hit', id, 900, 1, " +
+      std::to_string(kC) + ", 1, 0, 0, 0, 0 FROM thread WHERE tid = 100;";
+  expect_weak(trace, FindingType::kCycle, {101, 102, 103});
+}
+
 TEST_F(ListenerTest, WithoutHistoryAllThatCouldMustWaitForIt) {
   HungTrace trace = listener();
   trace.wakes.clear();

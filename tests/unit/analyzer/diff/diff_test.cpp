@@ -37,6 +37,42 @@ TEST_F(DiffTest, KindsOfOtherSourcesAndAbisAreTold) {
   EXPECT_FALSE(waits("stap:poll"));
 }
 
+// The dual space of any class. Their time lies within that of calls and gaps, and their results are no errors.
+TEST_F(DiffTest, CellsOfProbesAreComparedLikeThoseOfCalls) {
+  const auto run = [](int count, double seconds) {
+    auto calls = usual();
+    calls.push_back({.kind = "sleeping", .function = "work", .count = count, .result = -2, .dur_ns = 100'000'000});
+    calls.push_back({.kind = "libc.so.6:read", .function = "work", .count = 9, .dur_ns = -1});
+    return MadeRun{.calls = std::move(calls),
+                   .seconds = seconds,
+                   .more_sql =
+                       "UPDATE kind SET class = 'offcpu', abi = 'none' WHERE name = 'sleeping';"
+                       "UPDATE kind SET class = 'ufunction', abi = 'none' WHERE name = 'libc.so.6:read';"
+                       "DELETE FROM notable_event WHERE event_id IN "
+                       "(SELECT e.id FROM event e JOIN kind k ON k.id = e.kind_id WHERE k.class <> 'syscall');"};
+  };
+  for (int i = 0; i < 3; i++) normal(run(10 + i, 10));
+  for (int i = 0; i < 3; i++) abnormal(run(900 + i, 100));
+  for (const MatrixBy& by : {MatrixBy{}, MatrixBy{MatrixBy::Space::kDepth, 1}}) {
+    options_.by = by;
+    const Diff found = compared();
+    bool shifted = false;
+    for (const ChangedEntry& entry : found.changed.entries) {
+      shifted = shifted || (entry.cell.key.kind == "offcpu:sleeping" && entry.cell.what == Shift::kRate);
+      EXPECT_NE(entry.cell.what, Shift::kNeverReturned) << entry.cell.key.kind;
+    }
+    EXPECT_TRUE(shifted);
+    for (const TimeEntry& entry : found.places.entries) {
+      EXPECT_EQ(entry.shift.place.call.kind.find(':'), std::string::npos) << entry.shift.place.call.kind;
+      EXPECT_EQ(entry.shift.place.next.kind.find(':'), std::string::npos) << entry.shift.place.next.kind;
+    }
+  }
+  EXPECT_TRUE(is_call_kind("read"));
+  EXPECT_TRUE(is_call_kind("i386:read"));
+  for (const char* kind : {"stap:poll", "signal:SIGTERM sent", "sample:user", "ufunction:libc.so.6:read"})
+    EXPECT_FALSE(is_call_kind(kind)) << kind;
+}
+
 TEST_F(DiffTest, AnErrorThatWasNeverThereIsACellOfItsOwn) {
   three_normal();
   auto calls = usual();

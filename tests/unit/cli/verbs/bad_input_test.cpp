@@ -52,7 +52,7 @@ class BadInput : public CommandTest {
   }
 
   void expect_no_store(const std::string& file, const std::string& what, const std::string& way_out) {
-    for (const char* verb : {"report", "files", "tree", "events", "deadlock", "export"})
+    for (const char* verb : {"report", "time", "files", "tree", "events", "deadlock", "export"})
       expect_failure({verb, file}, what, way_out);
     expect_failure({"sql", file, "SELECT 1"}, what, way_out);
   }
@@ -118,7 +118,7 @@ TEST_F(BadInput, ADamagedStoreIsAnErrorNotACrash) {
     for (int i = 0; i < 20 && bytes.size() > 200; i++)
       bytes[100 + random(bytes.size() - 100)] ^= static_cast<char>(1 + random(255));
     std::ofstream(folder_ / "damaged.db", std::ios::binary | std::ios::trunc) << bytes;
-    for (const char* verb : {"report", "files", "tree", "events", "deadlock"}) {
+    for (const char* verb : {"report", "time", "files", "tree", "events", "deadlock"}) {
       const Finished run = uscope({verb, "damaged.db"});
       EXPECT_TRUE(run.code == 0 || run.code == 2) << verb << " round " << round << ": " << run.code;
       if (run.code == 2) {

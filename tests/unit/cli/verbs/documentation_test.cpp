@@ -17,8 +17,8 @@ std::string chapter(const std::string& page, const std::string& verb) {
 TEST_F(CommandTest, DocumentationNamesEveryOption) {
   const std::string page = read_file(std::filesystem::path(paths::kSourceFolder) / "docs" / "cli.md");
   const std::regex option("^  +(-[^ ]*)", std::regex::multiline);
-  for (const char* verb : {"top", "record", "report", "files", "events", "tree", "diff", "deadlock", "sql", "query",
-                           "export", "load", "raw"}) {
+  for (const char* verb : {"top", "record", "list", "report", "time", "files", "events", "tree", "diff", "deadlock",
+                           "sql", "query", "export", "load", "raw"}) {
     const std::string text = chapter(page, verb);
     EXPECT_NE(text, "") << verb;
     const std::string help = output({verb, "--help"});

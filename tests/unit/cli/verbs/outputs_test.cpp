@@ -114,7 +114,7 @@ TEST_F(Outputs, ReadersTouchNothingBesideAForeignDatabase) {
         "import sqlite3, sys; c = sqlite3.connect('foreign.db', isolation_level=None); "
         "c.executescript(sys.argv[1])";
     ASSERT_EQ(run_command(folder_ / ".", {"python3", "-c", program, sql}).code, 0);
-    for (const char* verb : {"report", "files", "events", "tree", "deadlock", "export"})
+    for (const char* verb : {"report", "time", "files", "events", "tree", "deadlock", "export"})
       expect_failure({verb, "foreign.db"}, what);
     expect_failure({"sql", "foreign.db", "SELECT 1"}, what);
     expect_failure({"diff", "--normal", "sample.db", "--abnormal", "foreign.db"}, what);

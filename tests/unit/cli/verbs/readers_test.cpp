@@ -50,8 +50,8 @@ TEST_F(CommandTest, ReadersSayThatEventsAreMissing) {
   const std::string note = "uscope: THIS TRACE IS NOT COMPLETE: 17 lost; `uscope report sample.db` says more\n";
   for (const Words& words :
        {Words{"events", "sample.db"}, Words{"events", "sample.db", "--format", "json"}, Words{"files", "sample.db"},
-        Words{"tree", "sample.db"}, Words{"sql", "sample.db", "SELECT 1"}, Words{"export", "sample.db"},
-        Words{"export", "sample.db", "-o", "folded"}})
+        Words{"time", "sample.db"}, Words{"tree", "sample.db"}, Words{"sql", "sample.db", "SELECT 1"},
+        Words{"export", "sample.db"}, Words{"export", "sample.db", "-o", "folded"}})
     EXPECT_EQ(uscope(words).err, note) << words[0];
   EXPECT_NE(uscope({"report", "sample.db"}).out.find("THIS TRACE IS NOT COMPLETE:"), std::string::npos);
   for (const Words& words : {Words{"report", "sample.db"}, Words{"deadlock", "sample.db"},
@@ -148,7 +148,7 @@ TEST_F(CommandTest, SqlAsJson) {
 
 TEST_F(CommandTest, SqlMayDescribeTheSchema) {
   EXPECT_NE(output({"sql", "sample.db", "PRAGMA table_info(event)"}).find("thread_id"), std::string::npos);
-  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          12\n");
+  EXPECT_EQ(output({"sql", "sample.db", "PRAGMA user_version"}), "user_version\n------------\n          13\n");
 }
 
 TEST_F(CommandTest, SqlRefusesEverythingButReading) {
@@ -236,7 +236,7 @@ TEST_F(CommandTest, EveryReaderRefusesWhatIsNoTrace) {
                "import sqlite3; c = sqlite3.connect('foreign.db'); c.execute('CREATE TABLE t(x)'); c.commit();"
                "import shutil; shutil.copy('sample.db', 'future.db');"
                "c = sqlite3.connect('future.db'); c.execute('PRAGMA user_version = 99'); c.commit()"});
-  for (const Words& verb : {Words{"report"}, {"files"}, {"tree"}, {"sql"}, {"export"}, {"events"}}) {
+  for (const Words& verb : {Words{"report"}, {"time"}, {"files"}, {"tree"}, {"sql"}, {"export"}, {"events"}}) {
     const auto fails = [&](const std::string& file, const std::string& reason) {
       Words words = verb;
       words.push_back(file);

@@ -90,6 +90,36 @@ class IntervalStoreTest : public testing::Test {
     event.result = 8;
     return trace::RecordBuilder<usc_event>(event);
   }
+  static trace::RecordBuilder<usc_hit> hit(usc_source source, std::uint64_t entry, std::uint64_t end,
+                                           std::uint8_t how = USC_HOW_HIT, std::uint32_t stack = 0) {
+    usc_hit hit{};
+    hit.head.task = 1;
+    hit.head.time = end;
+    hit.entry_ns = entry;
+    hit.source = source;
+    hit.kind = 1;
+    hit.how = how;
+    hit.stack = stack;
+    hit.args[1] = 77;
+    hit.flags = USC_EVENT_NO_RESULT;
+    hit.frames = 1;
+    const std::uint32_t place = 1;
+    return std::move(trace::RecordBuilder<usc_hit>(hit).add_values(std::span(&place, 1)));
+  }
+  static trace::RecordBuilder<usc_kind> kind(usc_source source, std::string_view texts, std::uint8_t args) {
+    usc_kind kind{};
+    kind.source = source;
+    kind.kind = 1;
+    kind.args = args;
+    kind.text_bytes = static_cast<__u16>(texts.size());
+    return std::move(trace::RecordBuilder<usc_kind>(kind).add(texts));
+  }
+  static trace::RecordBuilder<usc_kernel_place> place(std::string_view text) {
+    usc_kernel_place place{};
+    place.place = 1;
+    place.text_bytes = static_cast<__u16>(text.size());
+    return std::move(trace::RecordBuilder<usc_kernel_place>(place).add(text));
+  }
   static trace::RecordBuilder<usc_stack> stack(std::uint32_t id) {
     usc_stack stack{};
     stack.stack = id;
@@ -205,6 +235,61 @@ TEST_F(IntervalStoreTest, ACallThatReturnsIsNotOpenAnyMore) {
   ASSERT_EQ(closed_.size(), 1U);
   EXPECT_EQ(closed_[0].facts.events, 1U);
   EXPECT_EQ(ask(closed_[0], "SELECT how FROM v_event"), "returned\n");
+}
+
+// The rows of a store: names of kinds and arguments, kernel frames above the user stack.
+TEST_F(IntervalStoreTest, HitsAreEventsOfEachInterval) {
+  begin(kSecond);
+  put(kind(USC_SOURCE_SAMPLE, std::string_view("user\0cpu:int\0period_ns:u64\0", 27), 2));
+  put(place("vmlinux+0x10 vfs_read+0x1"));
+  put(stack(7));
+  put(hit(USC_SOURCE_SAMPLE, kBegin + 5, kBegin + 5, USC_HOW_HIT, 7));
+  rounds(kBegin + kSecond);
+  put(hit(USC_SOURCE_SAMPLE, kBegin + kSecond + 5, kBegin + kSecond + 5, USC_HOW_HIT, 7));
+  rounds(kBegin + 2 * kSecond);
+  ASSERT_EQ(closed_.size(), 2U);
+  for (ClosedInterval& closed : closed_) {
+    EXPECT_EQ(closed.facts.events, 1U);
+    EXPECT_EQ(closed.facts.without_stack, 0U);
+    EXPECT_EQ(
+        ask(closed,
+            "SELECT class, v_event.kind, how, v_argument.name, value, depth, substr(folded, -12) FROM v_event JOIN "
+            "v_argument ON event_id = v_event.id WHERE arg = 1"),
+        "sample|user|hit|period_ns|77|1|vfs_read_[k]\n");
+  }
+}
+
+TEST_F(IntervalStoreTest, AHitThatLastsBelongsToTheIntervalInWhichItEnds) {
+  begin(kSecond, false);
+  put(hit(USC_SOURCE_OFFCPU, kBegin + 5, kBegin + kSecond + 5, USC_HOW_RETURNED));
+  put(hit(USC_SOURCE_OFFCPU, kBegin + 6, kBegin + 50, USC_HOW_OPEN));
+  put(hit(USC_SOURCE_OFFCPU, kBegin + 7, kBegin + 50, USC_HOW_OPEN));
+  rounds(kBegin + kSecond);
+  ASSERT_EQ(closed_.size(), 1U);
+  EXPECT_EQ(closed_[0].facts.events, 0U);
+  put(hit(USC_SOURCE_OFFCPU, kBegin + 6, kBegin + kSecond + 9, USC_HOW_RETURNED));
+  ASSERT_TRUE(store_->finish());
+  ASSERT_EQ(closed_.size(), 2U);
+  EXPECT_EQ(ask(closed_[1], "SELECT kind, how, dur_ns FROM v_event ORDER BY ts_ns"),
+            "offcpu_1|returned|1000000000\noffcpu_1|returned|1000000003\noffcpu_1|open|\n");
+}
+
+// Sums are not made of hits where they are asked for; where others bring them, they count as what they are.
+TEST_F(IntervalStoreTest, HitsAmongSumsKeepTheirClass) {
+  plan_ = *plan("SELECT class, kind, how, errno, count(*) FROM v_event GROUP BY 1, 2, 3, 4 ORDER BY 1");
+  ASSERT_EQ(plan_.way, Way::kSums);
+  begin(kSecond, false);
+  put(hit(USC_SOURCE_SAMPLE, kBegin + 5, kBegin + 5));
+  put(call(kBegin + 6, kBegin + 7));
+  usc_hit function = hit(USC_SOURCE_UFUNCTION, kBegin + 8, kBegin + 9, USC_HOW_RETURNED).record();
+  function.frames = 0;
+  function.flags = 0;
+  function.result = -2;  // no error's number
+  put(trace::RecordBuilder<usc_hit>(function));
+  rounds(kBegin + kSecond);
+  ASSERT_EQ(closed_.size(), 1U);
+  EXPECT_EQ(ask(closed_[0], plan_.outer),
+            "sample|sample_1|hit||1\nsyscall|read|returned||1\nufunction|ufunction_1|returned||1\n");
 }
 
 TEST_F(IntervalStoreTest, AnIntervalWaitsForItsStacksAndNotForEver) {

@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "query/plan/columns.h"
 #include "store/db/schema.h"
 #include "store/db/statement.h"
 #include "syscalls/syscall_table.h"
+#include "trace/names.h"
 
 namespace uscope::query {
 namespace {
@@ -185,6 +188,39 @@ TEST(Plan, ConditionsOnNamesChooseCalls) {
   EXPECT_FALSE(is_allowed(events, USC_ABI_X86_64, "write"));
   EXPECT_TRUE(
       is_allowed(plan_of("SELECT count(*) FROM v_event WHERE kind = 'read' OR pid = 1"), USC_ABI_X86_64, "write"));
+}
+
+// The kernel side makes sums of system calls alone, and other events cost something: a question names what it wants.
+TEST(Plan, ClassesThatWhereChoosesAreAskedFor) {
+  const auto asked = [](const std::string& where) {
+    const Plan made = plan_of("SELECT class, count(*) AS c FROM v_event AS e WHERE " + where + " GROUP BY 1");
+    EXPECT_EQ(made.way, made.sources != 0 ? Way::kEvents : Way::kSums) << where;
+    std::set<std::string_view> names;
+    for (std::uint32_t source = 0; source < USC_SOURCE_COUNT; source++)
+      if ((made.sources >> source & 1U) != 0) names.insert(trace::source_name(source));
+    return names;
+  };
+  using Names = std::set<std::string_view>;
+  EXPECT_EQ(asked("class = 'sample'"), Names{"sample"});
+  EXPECT_EQ(asked("e.class IN ('syscall', 'offcpu', 'sample') AND a1 > 5"), (Names{"offcpu", "sample"}));
+  EXPECT_EQ(asked("lower(class) GLOB '*function' AND kind GLOB 'tcp_*'"), (Names{"ufunction", "kfunction"}));
+  EXPECT_EQ(asked("(class = 'kfunction' AND kind GLOB 'tcp_*') OR class = 'usdt'"), (Names{"kfunction", "usdt"}));
+  EXPECT_EQ(asked("class = 'tracepoint' OR kind = 'read'"), Names{"tracepoint"});
+  EXPECT_EQ(asked("class = 'sample' AND class = 'offcpu'"), Names{});
+  for (const char* where : {"class <> 'signal'", "class = 'syscall'", "class IN ('stap', 'signal')",
+                            "class IS NOT NULL", "class <> 'sample'", "kind = 'sample'", "pid = 5", "class LIKE '%'"})
+    EXPECT_EQ(asked(where), Names{}) << where;
+  const Plan one_by_one = plan_of("SELECT ts_ns, a1 FROM v_event WHERE class = 'sample'");
+  EXPECT_EQ(one_by_one.sources, 1U << USC_SOURCE_SAMPLE);
+  EXPECT_EQ(one_by_one.reason, "");
+  EXPECT_EQ(one_by_one.calls_x86_64, (std::array<std::uint64_t, 8>{}));
+  EXPECT_EQ(plan_of("SELECT count(*) FROM v_event").sources, 0U);
+  // No SELECT that is understood: what it names in quotes.
+  EXPECT_EQ(plan_of("WITH e AS (SELECT * FROM v_event WHERE class = 'offcpu') SELECT count(*) FROM e").sources,
+            1U << USC_SOURCE_OFFCPU);
+  const Plan sums = plan_of("SELECT count(*) FROM v_event WHERE class = 'sample'");
+  EXPECT_EQ(sums.reason, "sums are made of system calls alone at the event");
+  EXPECT_EQ(sums.planned.at(0), "asks for events of sample");
 }
 
 TEST(Plan, ConditionsOnFewNamesRunAtTheEvent) {

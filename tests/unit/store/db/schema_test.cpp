@@ -75,6 +75,7 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"stack", "id depth ended trigger_frame_id trigger_fallback folded"},
       {"stack_frame", "stack_id position inline_depth frame_id space"},
       {"kind", "id name class abi nr"},
+      {"kind_argument", "kind_id arg name type"},
       {"event", "id ts_ns dur_ns how thread_id image_id kind_id result stack_id a0 a1 a2 a3 a4 a5"},
       {"event_string", "event_id arg string_id late source"},
       {"string", "id value"},
@@ -112,7 +113,8 @@ TEST_F(SchemaTest, ColumnsAreTheContracts) {
       {"v_event",
        "id ts_ns dur_ns how pid tid process thread kind class result errno a0 a1 a2 a3 a4 a5 stack_id depth ended "
        "trigger trigger_module folded"},
-      {"dual_space", "kind function module events errors total_ns open"}};
+      {"v_argument", "event_id arg name type value text"},
+      {"dual_space", "kind class function module events errors total_ns open"}};
   for (const auto& [table, names] : expected) EXPECT_EQ(columns(table), names) << table;
   EXPECT_EQ(one("SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"),
             std::to_string(expected.size()));
@@ -136,7 +138,7 @@ TEST_F(SchemaTest, EveryColumnIsDocumented) {
 }
 
 TEST_F(SchemaTest, VersionsAreSet) {
-  EXPECT_EQ(one("PRAGMA user_version"), "12");
+  EXPECT_EQ(one("PRAGMA user_version"), "13");
   EXPECT_EQ(one("PRAGMA application_id"), std::to_string(0x75736370));
 }
 

@@ -114,7 +114,10 @@ TEST(PlanKinds, EachKindThatCanOccurIsTold) {
   probe.arguments[0].type = "long";
   plan.probes.push_back(probe);
   MemorySink sink;
-  ASSERT_TRUE(write_kinds(sink, plan, 7));
+  std::vector<std::uint32_t> told;  // to whoever observes
+  ASSERT_TRUE(write_kinds(sink, plan, 7, [&](const usc_kind& kind) { told.push_back(kind.kind); }));
+  EXPECT_EQ(told, (std::vector<std::uint32_t>{USC_SAMPLE_USER, USC_SAMPLE_KERNEL, USC_OFFCPU_PREEMPTED,
+                                              USC_OFFCPU_SLEEPING, USC_OFFCPU_BLOCKED, USC_OFFCPU_STOPPED, 3}));
   std::vector<std::string> texts;
   const auto kinds = sink.all<usc_kind>(&texts);
   ASSERT_EQ(kinds.size(), 7U);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/* Programs for targets `tracepoint`, `usdt` and `ufunction`: loaded only where a plan has such probes. */
+#ifndef USCOPE_BPF_PROBES_H
+#define USCOPE_BPF_PROBES_H
+
+#include "preemption.h"
+#include "transport.h"
+#include "uscope/core/probes/arguments.h"
+
+/* Those of the plan. A hit's cookie is the place of its probe here. */
+ARRAY_MAP(probes, 1, struct usc_probe);
+
+static __always_inline const struct usc_probe *probe_at(__u32 number)
+{
+	return bpf_map_lookup_elem(&probes, &number);
+}
+
+/* Room beside that of the hit. */
+static __always_inline struct probe_room *room_beside(const struct hit_room *hit)
+{
+	__u32 level = hit->level;
+
+	return level < HIT_LEVELS ? probe_room_at(current_cpu() * HIT_LEVELS + level) : 0;
+}
+
+/* By perf, which runs no two such programs of a processor at once, and counts what it did not run one for. */
+SEC("tp")
+int on_tracepoint(void *ctx)
+{
+	struct task_struct *task = this_task();
+	const struct usc_probe *probe;
+	struct probe_room *room;
+	struct task_entry *t;
+	struct hit_room *hit;
+
+	if (is_surely_untraced(task))
+		return 0;
+	t = entry_to_hit(task);
+	probe = t ? probe_at(bpf_get_attach_cookie(ctx)) : 0;
+	hit = probe ? begin_hit(t) : 0;
+	if (!hit)
+		return 0;
+	room = room_beside(hit);
+	if (room) {
+		room->record = (__u64)ctx;
+		take_probe(hit, room, probe, t);
+		note_frames(hit, bpf_get_stack(ctx, hit->frames, sizeof(hit->frames), 0));
+		send_hit(hit, t);
+	}
+	end_hit(hit);
+	return 0;
+}
+
+/*
+ * The kernel may preempt programs at probes in files. What one processor owns stays in order if only one of them is at work
+ * there: all other programs run to their end, like interrupts. From 6.15 on, the kernel lets a program that calls functions
+ * as this one does keep preemption off. Before, a program that meets another one at work gives up, and its hit is counted as
+ * lost.
+ */
+const volatile bool keeps_processor; /* set by the tracer before loading */
+
+static __always_inline int hit_user_probe(struct pt_regs *ctx, const struct usc_probe *probe, struct task_entry *t)
+{
+	struct hit_room *hit = begin_hit(t);
+	struct probe_room *room;
+
+	if (!hit)
+		return 0;
+	room = room_beside(hit);
+	if (room) {
+		room->record = 0;
+		read_registers(ctx, room->registers);
+		room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
+		take_probe(hit, room, probe, t);
+		send_hit(hit, t);
+	}
+	end_hit(hit);
+	return 0;
+}
+
+static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, const struct usc_probe *probe,
+						 struct task_entry *t)
+{
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+
+	if (!cpu)
+		return;
+	if (__sync_lock_test_and_set(&cpu->user_probe, 1)) {
+		count_loss(cpu, USC_LOSS_PROBE_MISSED, t->process);
+		return;
+	}
+	hit_user_probe(ctx, probe, t);
+	barrier();
+	*(volatile __u32 *)&cpu->user_probe = 0;
+}
+
+SEC("uprobe")
+int on_user_probe(struct pt_regs *ctx)
+{
+	struct task_struct *task = this_task();
+	const struct usc_probe *probe;
+	struct task_entry *t;
+
+	if (is_surely_untraced(task))
+		return 0;
+	t = entry_to_hit(task);
+	probe = t ? probe_at(bpf_get_attach_cookie(ctx)) : 0;
+	if (!probe)
+		return 0;
+	if (keeps_processor)
+		bpf_preempt_disable();
+	hit_user_probe_alone(ctx, probe, t);
+	if (keeps_processor)
+		bpf_preempt_enable();
+	return 0;
+}
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "cli/render/hit_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "cli/render/units.h"
+#include "support/text.h"
+#include "trace/names.h"
+
+namespace uscope::cli {
+namespace {
+
+using analyzer::EventRow;
+using analyzer::EventString;
+
+struct Form {
+  int bits = 64;
+  bool is_signed = true;
+  bool may_be_address = false;
+  bool is_pointer = false;
+  bool is_bool = false;
+};
+
+// u32, __s64, uint16_t, int8_t.
+std::optional<Form> sized_form(std::string_view word) {
+  while (word.starts_with('_')) word.remove_prefix(1);
+  if (word.ends_with("_t")) word.remove_suffix(2);
+  const std::size_t digits = std::min(word.find_first_of("0123456789"), word.size());
+  const std::string_view base = word.substr(0, digits);
+  const bool is_signed = base == "s" || base == "int";
+  if (!is_signed && base != "u" && base != "uint") return std::nullopt;
+  int bits = 0;
+  const auto read = std::from_chars(word.data() + digits, word.data() + word.size(), bits);
+  if (read.ec != std::errc() || read.ptr != word.data() + word.size()) return std::nullopt;
+  if (bits != 8 && bits != 16 && bits != 32 && bits != 64) return std::nullopt;
+  return Form{.bits = bits, .is_signed = is_signed};
+}
+
+// What is not known is a signed number of 64 bits.
+Form form_of(std::string_view type) {
+  if (type.find('*') != std::string_view::npos) return {.is_signed = false, .is_pointer = true};
+  Form form;
+  bool is_unsigned = false;
+  bool is_long = false;
+  while (!type.empty()) {
+    const std::size_t end = std::min(type.find(' '), type.size());
+    const std::string_view word = type.substr(0, end);
+    type.remove_prefix(std::min(end + 1, type.size()));
+    if (const auto sized = sized_form(word)) return *sized;
+    if (word == "unsigned") is_unsigned = true;
+    if (word == "long") is_long = true;
+    if (word == "unsigned" || (word == "int" && form.bits == 64 && !is_long)) form.bits = std::min(form.bits, 32);
+    if (word == "short") form.bits = 16;
+    if (word == "char") form.bits = 8;
+    if (word == "bool" || word == "_Bool") form.is_bool = true;
+    if (word == "size_t") is_unsigned = true;
+    if (word == "uintptr_t") is_unsigned = form.may_be_address = true;
+    if (word == "pid_t" || word == "enum") form.bits = 32;
+    if (word == "uid_t" || word == "gid_t") {
+      form.bits = 32;
+      is_unsigned = true;
+    }
+    if (is_long) form.bits = 64;
+  }
+  form.is_signed = !is_unsigned;
+  form.may_be_address = form.may_be_address || (is_unsigned && is_long);
+  return form;
+}
+
+std::string argument_text(const EventRow& event, std::size_t arg) {
+  const auto string = std::find_if(event.strings.begin(), event.strings.end(),
+                                   [arg](const EventString& one) { return one.arg == static_cast<int>(arg); });
+  if (string != event.strings.end()) return printable_in_quotes(string->value);
+  return typed_value_text(event.arguments[arg].type, event.args.at(arg).value_or(0));
+}
+
+}  // namespace
+
+std::string typed_value_text(const std::string& type, std::int64_t value) {
+  const Form form = form_of(type);
+  // The upper part of a register that holds less is undefined.
+  const auto unused = static_cast<unsigned>(64 - form.bits);
+  const std::uint64_t bits = static_cast<std::uint64_t>(value) << unused >> unused;
+  if (form.is_bool) return (bits & 0xffU) != 0 ? "true" : "false";
+  if (form.is_pointer) return bits == 0 ? "NULL" : hex_number(bits);
+  constexpr std::uint64_t kLikeAnAddress = std::uint64_t{1} << 40U;
+  if (form.may_be_address && bits >= kLikeAnAddress) return hex_number(bits);
+  if (!form.is_signed) return std::to_string(bits);
+  return std::to_string(static_cast<std::int64_t>(bits << unused) >> unused);
+}
+
+std::string hit_arguments_text(const EventRow& event) {
+  std::string out;
+  for (std::size_t i = 0; i < event.arguments.size() && i < event.args.size(); i++) {
+    const std::string& name = event.arguments[i].name;
+    out += (i == 0 ? "" : ", ") + (name.empty() ? "" : printable(name) + "=") + argument_text(event, i);
+  }
+  return out;
+}
+
+std::string hit_end_text(const EventRow& event) {
+  std::string out;
+  const bool lasts = event.how == trace::how_name(USC_HOW_OPEN) || event.how == trace::how_name(USC_HOW_ATTACHED);
+  if (lasts && !event.dur_ns)
+    out = event.source == trace::source_name(USC_SOURCE_OFFCPU) ? " (not over)" : " = ? (has not returned)";
+  if (event.result) out = fmt::format(" = {}", *event.result);
+  if (event.dur_ns) out += fmt::format(" <{}>", human_duration(static_cast<double>(*event.dur_ns)));
+  return out;
+}
+
+}  // namespace uscope::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "cli/session/record_probes.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "support/text.h"
+#include "tracer/host/host.h"
+#include "tracer/process/launcher.h"
+#include "tracer/process/name_search.h"
+#include "tracer/process/process_list.h"
+#include "tracer/recorder/recorder.h"
+#include "tracer/targets/resolve.h"
+#include "tracer/targets/target.h"
+
+namespace uscope::cli {
+namespace {
+
+std::vector<std::uint32_t> members_of(const std::string& cgroup) {
+  std::vector<std::uint32_t> pids;
+  const auto read_one = [&](const std::filesystem::path& folder) {
+    std::ifstream file(folder / "cgroup.procs");
+    for (std::uint32_t pid = 0; file >> pid;) pids.push_back(pid);
+  };
+  read_one(cgroup);
+  std::error_code error;
+  for (const auto& below : std::filesystem::recursive_directory_iterator(cgroup, error))
+    if (below.is_directory()) read_one(below.path());
+  return pids;
+}
+
+}  // namespace
+
+Result<tracer::Application> application_of(const RecordVerbOptions& options) {
+  tracer::Application out;
+  if (!options.command.empty()) {
+    auto program = tracer::find_program(options.command.front());
+    if (!program) return program.error();
+    out.program = std::move(*program);
+  }
+  out.pids = options.pids;
+  if (!options.apps.empty()) {
+    tracer::NameSearch search(options.apps);
+    for (const std::uint32_t pid : tracer::running_processes())
+      if (!tracer::is_own_process(pid) && search.take(pid, tracer::names_of(pid))) out.pids.push_back(pid);
+  }
+  for (const std::string& cgroup : options.cgroups)
+    for (const std::uint32_t pid : members_of(cgroup)) out.pids.push_back(pid);
+  return out;
+}
+
+Result<void> set_probes(const RecordVerbOptions& options, tracer::RecordOptions& out) {
+  if (options.targets.empty()) return {};
+  std::vector<tracer::Target> targets;
+  for (const std::string& text : options.targets) {
+    auto target = tracer::parse_target(text);
+    if (!target) return target.error();
+    targets.push_back(std::move(*target));
+  }
+  tracer::TargetSearch search;
+  search.host = tracer::this_host();
+  auto application = application_of(options);
+  if (!application) return application.error();
+  search.application = std::move(*application);
+  const std::size_t most = options.all_matches ? std::numeric_limits<std::size_t>::max() : tracer::kMostProbes;
+  auto resolved = tracer::resolve_targets(targets, search, most);
+  if (!resolved) return resolved.error();
+  out.probes = std::move(resolved->plan);
+  nlohmann::json texts = nlohmann::json::array();
+  for (const std::string& text : options.targets) texts.push_back(trace_text(text));
+  out.meta.emplace_back("targets", texts.dump());
+  if (!options.quiet)
+    for (const std::string& line : resolved->left_out)
+      std::fprintf(stderr, "uscope: %s\n", escape_terminal(line).c_str());
+  return {};
+}
+
+}  // namespace uscope::cli

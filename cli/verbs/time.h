@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// `uscope time`: where the time of an application goes, from samples, times off the CPU, and calls.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options/command_line.h"
+#include "cli/terminal/output.h"
+
+namespace uscope::cli {
+
+struct TimeOptions {
+  std::filesystem::path file;
+  std::vector<std::string> processes;
+  std::optional<std::size_t> top;  // lines of each list, 0 = all
+  std::vector<std::string> app_modules;
+  Format format = Format::kText;
+};
+
+void add_time(CommandLine& line);
+[[nodiscard]] Result<int> run_time(const TimeOptions& options);
+
+}  // namespace uscope::cli

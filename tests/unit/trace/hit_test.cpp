@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "trace/hit.h"
+
+#include <gtest/gtest.h>
+
+namespace uscope::trace {
+namespace {
+
+usc_kind kind_of(std::uint8_t source, std::uint32_t number) {
+  usc_kind kind{};
+  kind.source = source;
+  kind.kind = number;
+  return kind;
+}
+
+TEST(Hit, IsAnEvent) {
+  usc_hit hit{};
+  hit.head.task = 7;
+  hit.head.time = 30;
+  hit.entry_ns = 10;
+  hit.result = -5;
+  hit.args[5] = 6;
+  hit.stack = 8;
+  hit.image = 9;
+  hit.kind = 3;
+  hit.how = USC_HOW_RETURNED;
+  hit.source = USC_SOURCE_KFUNCTION;
+  hit.flags = USC_HIT_ADDRESSES | USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED;
+  const usc_event event = event_of_hit(hit);
+  EXPECT_EQ(event.head.task, 7U);
+  EXPECT_EQ(event.head.time - event.entry_ns, 20U);
+  EXPECT_EQ(event.result, -5);
+  EXPECT_EQ(event.args[5], 6U);
+  EXPECT_EQ(event.stack, 8U);
+  EXPECT_EQ(event.image, 9U);
+  EXPECT_EQ(event.kind, 3U);
+  EXPECT_EQ(event.how, USC_HOW_RETURNED);
+  EXPECT_EQ(event.source, USC_SOURCE_KFUNCTION);
+  EXPECT_EQ(event.flags, USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);
+}
+
+TEST(Hit, KindsHaveANameAndArgumentsWithTypes) {
+  const KindText kind = kind_text(std::string_view("libc.so.6:read\0fd:int\0data:std::string *\0bare\0a\xff:\0", 50));
+  EXPECT_EQ(kind.name, "libc.so.6:read");
+  ASSERT_EQ(kind.arguments.size(), 4U);
+  EXPECT_EQ(kind.arguments[0].name, "fd");
+  EXPECT_EQ(kind.arguments[0].type, "int");
+  EXPECT_EQ(kind.arguments[1].type, "std::string *");
+  EXPECT_EQ(kind.arguments[2].name, "bare");
+  EXPECT_EQ(kind.arguments[2].type, "");
+  EXPECT_EQ(kind.arguments[3].name, "a\\xff");
+  EXPECT_TRUE(kind_text("").name.empty());
+}
+
+TEST(KindTable, TheFirstOneHolds) {
+  KindTable kinds;
+  kinds.add(kind_of(USC_SOURCE_USDT, 1), std::string_view("first\0", 6));
+  kinds.add(kind_of(USC_SOURCE_USDT, 1), std::string_view("second\0", 7));
+  kinds.add(kind_of(USC_SOURCE_TRACEPOINT, 1), std::string_view("other\0", 6));
+  EXPECT_EQ(kinds.find(USC_SOURCE_USDT, 1)->name, "first");
+  EXPECT_EQ(kinds.find(USC_SOURCE_TRACEPOINT, 1)->name, "other");
+  EXPECT_EQ(kinds.find(USC_SOURCE_USDT, 2), nullptr);
+}
+
+TEST(KindTable, MemoryIsBounded) {
+  KindTable many;
+  for (std::uint32_t number = 0; number < KindTable::kMost + 10; number++)
+    many.add(kind_of(USC_SOURCE_KFUNCTION, number), std::string_view("f\0", 2));
+  EXPECT_EQ(many.size(), KindTable::kMost);
+  KindTable big;
+  const std::string text(USC_KIND_TEXT_BYTES, 'a');
+  for (std::uint32_t number = 0; number < KindTable::kMost; number++) big.add(kind_of(USC_SOURCE_USDT, number), text);
+  EXPECT_EQ(big.size(), KindTable::kMostBytes / USC_KIND_TEXT_BYTES);
+}
+
+}  // namespace
+}  // namespace uscope::trace

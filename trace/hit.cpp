@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "trace/hit.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "support/text.h"
+#include "trace/raw_record.h"
+
+namespace uscope::trace {
+
+usc_event event_of_hit(const usc_hit& hit) {
+  usc_event event{};
+  event.head = hit.head;
+  event.entry_ns = hit.entry_ns;
+  event.result = hit.result;
+  std::copy(std::begin(hit.args), std::end(hit.args), std::begin(event.args));
+  event.stack = hit.stack;
+  event.image = hit.image;
+  event.kind = hit.kind;
+  event.how = hit.how;
+  event.flags = hit.flags & (USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);
+  event.source = hit.source;
+  return event;
+}
+
+KindText kind_text(std::string_view texts) {
+  KindText out;
+  const std::vector<std::string_view> parts = split_nul(texts);
+  for (std::size_t i = 0; i < parts.size(); i++) {
+    const std::string_view part = parts[i];
+    if (i == 0) {
+      out.name = trace_text(part);
+      continue;
+    }
+    const std::size_t colon = std::min(part.find(':'), part.size());
+    out.arguments.push_back(
+        {trace_text(part.substr(0, colon)), trace_text(part.substr(std::min(colon + 1, part.size())))});
+  }
+  return out;
+}
+
+void KindTable::add(const usc_kind& kind, std::string_view texts) {
+  const std::pair key(kind.source, kind.kind);
+  if (kinds_.size() >= kMost || bytes_ + texts.size() > kMostBytes || kinds_.count(key) != 0) return;
+  kinds_.emplace(key, kind_text(texts));
+  bytes_ += texts.size();
+}
+
+const KindText* KindTable::find(std::uint8_t source, std::uint32_t kind) const {
+  const auto at = kinds_.find({source, kind});
+  return at == kinds_.end() ? nullptr : &at->second;
+}
+
+}  // namespace uscope::trace

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/backend/bpf_probes.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/core.h>
+#include <linux/perf_event.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "tracer/backend/load_failure.h"
+#include "tracer/host/host.h"
+#include "tracer/probes/kernel_probes.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr int kNotSupported = 524;  // the kernel's ENOTSUPP, which has no name here
+constexpr const char* kAnyProcess = "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN";
+
+bool is_tracepoint(const Probe& probe) {
+  return probe.source == USC_SOURCE_TRACEPOINT;
+}
+
+bool is_in_file(const Probe& probe) {
+  return probe.source == USC_SOURCE_UFUNCTION || probe.source == USC_SOURCE_USDT;
+}
+
+std::string remedy_of(int number) {
+  switch (number) {
+    case EPERM:
+    case EACCES:
+      return kAnyProcess;
+    case ENOENT:
+      return "only files that exist when tracing begins can be probed";
+    case EBADF:
+      return "name an executable or a library: a regular file";
+    case kNotSupported:
+    case EILSEQ:
+      return "leave it out: the kernel cannot probe the instruction there";
+    case EINVAL:
+      return "leave it out; if another tracer probes this place for a USDT probe, end that one";
+    default:
+      return bpf_remedy(number);
+  }
+}
+
+}  // namespace
+
+// From 6.15 on a program that keeps preemption off may call functions that are verified by themselves.
+bool is_at_least(const std::string& release, int major, int minor) {
+  int its_major = 0;
+  int its_minor = 0;
+  std::sscanf(release.c_str(), "%d.%d", &its_major, &its_minor);
+  return its_major > major || (its_major == major && its_minor >= minor);
+}
+
+Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan) {
+  auto probes = kernel_probes(plan);
+  if (!probes) return probes.error();
+  skeleton_ = &skeleton;
+  plan_ = plan.probes;
+  probes_ = std::move(*probes);
+  const bool has_tracepoints = std::any_of(plan_.begin(), plan_.end(), is_tracepoint);
+  const bool has_places = std::any_of(plan_.begin(), plan_.end(), is_in_file);
+  const auto& progs = skeleton.progs;
+  for (bpf_program* program : {progs.on_tracepoint, progs.on_user_probe}) bpf_program__set_autoattach(program, false);
+  bpf_program__set_autoload(progs.on_tracepoint, has_tracepoints);
+  bpf_program__set_autoload(progs.on_user_probe, has_places);
+  bpf_map__set_max_entries(skeleton.maps.probes, static_cast<__u32>(std::max<std::size_t>(probes_.size(), 1)));
+  if (!has_places) return {};
+  const_cast<bool&>(skeleton.rodata->keeps_processor) = is_at_least(this_host().release, 6, 15);
+  has_multi_ = !plan.attach_singly && kernel_has_uprobe_multi();
+  if (has_multi_)
+    bpf_program__set_expected_attach_type(progs.on_user_probe, static_cast<bpf_attach_type>(kAttachUprobeMulti));
+  return {};
+}
+
+Result<void> BpfProbes::attach() {
+  const int map = bpf_map__fd(skeleton_->maps.probes);
+  for (__u32 i = 0; i < probes_.size(); i++)
+    if (bpf_map_update_elem(map, &i, &probes_[i], BPF_ANY) != 0)
+      return errno_error("cannot tell the BPF programs of a probe", errno);
+  for (std::size_t i = 0; i < plan_.size(); i++)
+    if (is_tracepoint(plan_[i]))
+      if (auto attached = attach_tracepoint(plan_[i], i); !attached) return attached;
+  return attach_in_files();
+}
+
+Result<void> BpfProbes::attach_tracepoint(const Probe& probe, std::uint64_t cookie) {
+  perf_event_attr event{};
+  event.size = sizeof(event);
+  event.type = PERF_TYPE_TRACEPOINT;
+  event.config = probe.event_id;
+  event.disabled = 1;
+  // Whatever CPU is named here, the program is run on all of them.
+  UniqueFd fd(static_cast<int>(syscall(SYS_perf_event_open, &event, -1, 0, -1, PERF_FLAG_FD_CLOEXEC)));
+  if (!fd)
+    return errno_error(fmt::format("cannot open the tracepoint {} (perf_event_open)", probe.name), errno,
+                       errno == EPERM || errno == EACCES ? kAnyProcess : "leave this target out");
+  LIBBPF_OPTS(bpf_perf_event_opts, options, .bpf_cookie = cookie);
+  LinkHandle link(bpf_program__attach_perf_event_opts(skeleton_->progs.on_tracepoint, fd.get(), &options));
+  if (!link)
+    return errno_error(fmt::format("cannot attach to the tracepoint {}", probe.name), errno,
+                       errno == EEXIST ? "name it once" : "leave this target out");
+  (void)fd.release();  // the link's, now
+  links_.push_back(std::move(link));
+  return {};
+}
+
+Result<void> BpfProbes::attach_in_files() {
+  std::map<std::string, UprobePlaces> files;
+  for (std::size_t i = 0; i < plan_.size(); i++) {
+    if (!is_in_file(plan_[i])) continue;
+    UprobePlaces& places = files[plan_[i].path];
+    for (const std::uint64_t place : plan_[i].places) {
+      places.offsets.push_back(place);
+      places.cookies.push_back(i);
+      places.semaphores.push_back(plan_[i].semaphore);
+    }
+  }
+  std::size_t total = 0;
+  for (const auto& [path, places] : files) total += places.size();
+  if (!has_multi_ && total > kMostSingly)
+    return Error{
+        fmt::format("{} places in files are too many for this kernel, which attaches and detaches each by itself: "
+                    "at most {}",
+                    total, kMostSingly),
+        "name fewer targets; Linux 6.6 and later attach many places at once"};
+  for (const auto& [path, places] : files) {
+    if (places.size() == 0) continue;
+    auto attached = has_multi_ ? attach_places(path, places) : attach_singly(path, places);
+    if (!attached) return attached;
+  }
+  return {};
+}
+
+Error BpfProbes::not_attached(int number, const std::string& path, const UprobePlaces& places) const {
+  const std::string what = places.size() == 1 ? fmt::format("cannot probe {} at {:#x} of {}",
+                                                            plan_[places.cookies[0]].name, places.offsets[0], path)
+                                              : fmt::format("cannot probe {}", path);
+  if (number == kNotSupported) return {what + ": not supported", remedy_of(number)};
+  return errno_error(what, number, remedy_of(number));
+}
+
+// All places, or none. If one of them cannot be probed, halves are tried until it is found which.
+Result<void> BpfProbes::attach_places(const std::string& path, const UprobePlaces& places) {
+  UniqueFd link = attach_uprobe_multi(bpf_program__fd(skeleton_->progs.on_user_probe), path, places);
+  const int number = errno;
+  if (link) {
+    multi_links_.push_back(std::move(link));
+    return {};
+  }
+  const bool is_of_one_place = number == EINVAL || number == EILSEQ || number == kNotSupported;
+  if (places.size() < 2 || !is_of_one_place) return not_attached(number, path, places);
+  const std::size_t half = places.size() / 2;
+  if (auto attached = attach_places(path, places.part(0, half)); !attached) return attached;
+  return attach_places(path, places.part(half, places.size() - half));
+}
+
+Result<void> BpfProbes::attach_singly(const std::string& path, const UprobePlaces& places) {
+  for (std::size_t i = 0; i < places.size(); i++) {
+    LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = places.semaphores[i], .bpf_cookie = places.cookies[i]);
+    LinkHandle link(
+        bpf_program__attach_uprobe_opts(skeleton_->progs.on_user_probe, -1, path.c_str(), places.offsets[i], &options));
+    if (!link) return not_attached(errno, path, places.part(i, 1));
+    links_.push_back(std::move(link));
+  }
+  return {};
+}
+
+void BpfProbes::detach() {
+  multi_links_.clear();
+  links_.clear();
+}
+
+std::uint64_t BpfProbes::missed() const {
+  std::uint64_t missed = 0;
+  for (const bpf_program* program : {skeleton_->progs.on_tracepoint, skeleton_->progs.on_user_probe}) {
+    bpf_prog_info info{};
+    __u32 bytes = sizeof(info);
+    if (bpf_program__fd(program) >= 0 && bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) == 0)
+      missed += info.recursion_misses;
+  }
+  return missed;
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Probes at tracepoints and in files (usdt, ufunction): the programs for them, what these know of each probe, and where
+// they are attached. Programs for which a plan has no probe are not loaded.
+//
+// A probe in a file is hit by every process that maps the file. Those that are not traced pay for it, and are not
+// recorded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "support/result.h"
+#include "support/unique_fd.h"
+#include "tracer/backend/bpf_handles.h"
+#include "tracer/backend/uprobe_multi.h"
+#include "tracer/probes/probe_plan.h"
+#include "uscope/probes.h"
+
+namespace uscope::tracer {
+
+class BpfProbes {
+ public:
+  // Where a kernel has no uprobe.multi, each place is attached by itself, and to detach one takes about a tenth of a
+  // second.
+  static constexpr std::size_t kMostSingly = 200;
+
+  // Before the programs are loaded.
+  Result<void> prepare(uscope_bpf& skeleton, const ProbePlan& plan);
+  // After that; `skeleton` must live until detach().
+  Result<void> attach();
+  void detach();
+  // Hits for which the kernel did not run the program, whoever they were of.
+  [[nodiscard]] std::uint64_t missed() const;
+
+ private:
+  Result<void> attach_tracepoint(const Probe& probe, std::uint64_t cookie);
+  Result<void> attach_in_files();
+  Result<void> attach_places(const std::string& path, const UprobePlaces& places);
+  Result<void> attach_singly(const std::string& path, const UprobePlaces& places);
+  [[nodiscard]] Error not_attached(int number, const std::string& path, const UprobePlaces& places) const;
+
+  uscope_bpf* skeleton_ = nullptr;
+  bool has_multi_ = false;
+  std::vector<Probe> plan_;
+  std::vector<usc_probe> probes_;  // in the same order; a place in it is a cookie
+  std::vector<LinkHandle> links_;
+  std::vector<UniqueFd> multi_links_;
+};
+
+// Whether a Linux of this release (uname -r) is at least a version.
+[[nodiscard]] bool is_at_least(const std::string& release, int major, int minor);
+
+}  // namespace uscope::tracer

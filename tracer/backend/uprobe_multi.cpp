@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/backend/uprobe_multi.h"
+
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <iterator>
+
+namespace uscope::tracer {
+namespace {
+
+// linux/bpf.h, BPF_LINK_CREATE: the headers of Debian 12 end before this.
+struct LinkRequest {
+  std::uint32_t program = 0;
+  std::uint32_t target = 0;
+  std::uint32_t attach_type = kAttachUprobeMulti;
+  std::uint32_t flags = 0;
+  std::uint64_t path = 0;
+  std::uint64_t offsets = 0;
+  std::uint64_t semaphores = 0;
+  std::uint64_t cookies = 0;
+  std::uint32_t count = 0;
+  std::uint32_t multi_flags = 0;
+  std::uint32_t pid = 0;
+  std::uint32_t pad = 0;
+};
+static_assert(sizeof(LinkRequest) == 64);
+
+template <typename T>
+std::uint64_t address_of(const T* object) {
+  return reinterpret_cast<std::uintptr_t>(object);
+}
+
+std::vector<std::uint64_t> part_of(const std::vector<std::uint64_t>& all, std::size_t first, std::size_t count) {
+  const auto begin = std::next(all.begin(), static_cast<std::ptrdiff_t>(first));
+  return {begin, std::next(begin, static_cast<std::ptrdiff_t>(count))};
+}
+
+}  // namespace
+
+UprobePlaces UprobePlaces::part(std::size_t first, std::size_t count) const {
+  return {part_of(offsets, first, count), part_of(cookies, first, count), part_of(semaphores, first, count)};
+}
+
+UniqueFd attach_uprobe_multi(int program, const std::string& path, const UprobePlaces& places) {
+  LinkRequest request;
+  request.program = static_cast<std::uint32_t>(program);
+  request.path = address_of(path.c_str());
+  request.offsets = address_of(places.offsets.data());
+  request.semaphores = address_of(places.semaphores.data());
+  request.cookies = address_of(places.cookies.data());
+  request.count = static_cast<std::uint32_t>(places.size());
+  return UniqueFd(static_cast<int>(syscall(SYS_bpf, BPF_LINK_CREATE, &request, sizeof(request))));
+}
+
+UniqueFd load_empty_uprobe_program() {
+  std::array<bpf_insn, 2> instructions{};
+  instructions[0].code = BPF_ALU64 | BPF_MOV | BPF_K;  // r0 = 0
+  instructions[1].code = BPF_JMP | BPF_EXIT;
+  LIBBPF_OPTS(bpf_prog_load_opts, options);
+  options.expected_attach_type = static_cast<bpf_attach_type>(kAttachUprobeMulti);
+  return UniqueFd(
+      bpf_prog_load(BPF_PROG_TYPE_KPROBE, "uscope_try", "GPL", instructions.data(), instructions.size(), &options));
+}
+
+// A kernel that has it looks at the path first, and "/" is no regular file.
+bool kernel_has_uprobe_multi() {
+  const UniqueFd program = load_empty_uprobe_program();
+  if (!program) return false;
+  const UniqueFd link = attach_uprobe_multi(program.get(), "/", UprobePlaces{{0}, {0}, {0}});
+  return !link && errno == EBADF;
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/targets/binary_search.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "support/nearest.h"
+#include "support/text.h"
+
+namespace uscope::tracer {
+namespace {
+
+ProbeArgument argument_of(symbolizer::FoundArgument found) {
+  using From = symbolizer::FoundArgument::From;
+  ProbeArgument out;
+  out.name = std::move(found.name);
+  out.type = std::move(found.type);
+  out.from = found.from == From::kRegister ? ProbeArgument::From::kRegister
+             : found.from == From::kMemory ? ProbeArgument::From::kMemory
+                                           : ProbeArgument::From::kConstant;
+  out.reg = found.reg;
+  out.bytes = found.bytes;
+  out.is_signed = found.is_signed;
+  out.is_string = found.is_string;
+  out.offset = found.offset;
+  return out;
+}
+
+TargetMatch match_of(const Target& target, const ApplicationFile& file, symbolizer::FoundProbe found) {
+  const bool usdt = target.what == TargetClass::kUsdt;
+  const bool by_path = target.binary.find('/') != std::string::npos;
+  const bool by_link = std::find(file.names.begin(), file.names.end(), target.binary) != file.names.end();
+  const std::string& binary = by_path ? file.path : by_link ? target.binary : file.names.front();
+  TargetMatch match;
+  match.target =
+      fmt::format("{}:{}:{}{}", form_of(target.what).name, binary, usdt ? found.provider + ":" : "", found.name);
+  match.why_not = std::move(found.why_not);
+  match.probe.source = usdt ? USC_SOURCE_USDT : USC_SOURCE_UFUNCTION;
+  match.probe.name = fmt::format("{}:{}{}", file.names.front(), usdt ? found.provider + ":" : "", found.full_name);
+  match.probe.path = file.path;
+  match.probe.places = std::move(found.places);
+  match.probe.semaphore = found.semaphore;
+  for (symbolizer::FoundArgument& argument : found.arguments)
+    match.probe.arguments.push_back(argument_of(std::move(argument)));
+  return match;
+}
+
+}  // namespace
+
+BinarySearch::Open& BinarySearch::open(const ApplicationFile& file) {
+  const auto [at, is_new] = open_.try_emplace(file.path);
+  Open& out = at->second;
+  if (!is_new) return out;
+  int fd = file.fd.get();
+  if (fd < 0) {
+    out.fd.reset(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    fd = out.fd.get();
+  }
+  out.file = fd < 0 ? errno_error("cannot open " + file.path, errno) : symbolizer::ProbedFile::open(fd, file.path);
+  return out;
+}
+
+std::vector<const ApplicationFile*> BinarySearch::files_for(const Target& target) {
+  std::vector<const ApplicationFile*> files;
+  for (const ApplicationFile& file : files_)
+    if (goes_by(file, target.binary)) files.push_back(&file);
+  if (!files.empty() || is_pattern(target.binary)) return files;
+  if (auto named = file_named(target.binary)) {
+    named_.push_back(std::make_unique<ApplicationFile>(std::move(*named)));
+    files.push_back(named_.back().get());
+  }
+  return files;
+}
+
+Error BinarySearch::no_file(const Target& target) const {
+  const std::string what = fmt::format("{}: no file is called '{}'", target.text, target.binary);
+  if (files_.empty() && is_pattern(target.binary))
+    return {fmt::format("{}: '{}' stands for files of an application, and none is known", target.text, target.binary),
+            "give its path, or name a command or an application that runs"};
+  std::vector<std::string> names;
+  for (const ApplicationFile& file : files_) names.insert(names.end(), file.names.begin(), file.names.end());
+  const std::string meant = did_you_mean(target.binary, names);
+  if (!meant.empty()) return {what, meant};
+  return {what,
+          "give its path, a library's file name (libssl.so.3), or a pattern of the names of files that the "
+          "application maps"};
+}
+
+Error BinarySearch::no_name(const Target& target, const std::vector<const ApplicationFile*>& files) {
+  const bool usdt = target.what == TargetClass::kUsdt;
+  const std::string wanted = usdt ? target.group + ":" + target.name : target.name;
+  std::vector<std::string> names;
+  std::string in;
+  for (const ApplicationFile* file : files) {
+    Open& opened = open(*file);
+    if (!opened.file) {
+      if (files.size() == 1) return opened.file.error().in(target.text);
+      continue;
+    }
+    const auto more = usdt ? (*opened.file)->usdt_names() : (*opened.file)->function_names();
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  if (files.size() == 1)
+    in = files.front()->names.front();
+  else
+    in = plural(files.size(), "file");
+  const char* things = usdt ? "USDT probe" : "function";
+  if (names.empty())
+    return {fmt::format("{}: {} has no {}s that could be named", target.text, in, things),
+            usdt ? "its authors put none into it" : "install its debug symbols (Debian: the package with -dbgsym)"};
+  const std::string meant = did_you_mean(wanted, names);
+  return {fmt::format("{}: no {} of {} matches '{}'", target.text, things, in, wanted),
+          meant.empty()
+              ? fmt::format("`uscope list '{}:{}'` shows what there is", form_of(target.what).name, target.binary)
+              : meant};
+}
+
+TargetAnswer BinarySearch::find(const Target& target) {
+  TargetAnswer answer;
+  const std::vector<const ApplicationFile*> files = files_for(target);
+  if (files.empty()) {
+    answer.problem = no_file(target);
+    return answer;
+  }
+  const symbolizer::NamePattern pattern{target.group, target.name, target.word};
+  for (const ApplicationFile* file : files) {
+    Open& opened = open(*file);
+    if (!opened.file) continue;
+    auto found = target.what == TargetClass::kUsdt ? (*opened.file)->usdt_probes(pattern, may_use_nop5_)
+                                                   : (*opened.file)->functions(pattern, with_arguments_);
+    for (symbolizer::FoundProbe& probe : found) answer.matches.push_back(match_of(target, *file, std::move(probe)));
+  }
+  if (answer.matches.empty()) answer.problem = no_name(target, files);
+  return answer;
+}
+
+}  // namespace uscope::tracer

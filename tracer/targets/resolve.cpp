@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/targets/resolve.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "support/text.h"
+
+namespace uscope::tracer {
+namespace {
+
+// What must be equal in probes of one kind: an event's arguments are told apart by their kind alone.
+std::string description_of(const Probe& probe) {
+  std::string text = probe.name;
+  for (const ProbeArgument& argument : probe.arguments) {
+    text += '\0' + argument.name;
+    text += '\0' + argument.type;
+  }
+  return text;
+}
+
+// Each probe once, by source and name; then kinds are numbered.
+void settle(std::vector<Probe>& probes) {
+  const auto key = [](const Probe& probe) { return std::tie(probe.source, probe.name, probe.path, probe.places); };
+  std::stable_sort(probes.begin(), probes.end(), [&](const Probe& a, const Probe& b) { return key(a) < key(b); });
+  probes.erase(
+      std::unique(probes.begin(), probes.end(), [&](const Probe& a, const Probe& b) { return key(a) == key(b); }),
+      probes.end());
+  std::stable_sort(probes.begin(), probes.end(), [](const Probe& a, const Probe& b) {
+    return std::make_pair(a.source, description_of(a)) < std::make_pair(b.source, description_of(b));
+  });
+  for (std::size_t i = 0; i < probes.size(); i++) {
+    const bool same_source = i > 0 && probes[i - 1].source == probes[i].source;
+    const std::uint32_t before = same_source ? probes[i - 1].kind : 0;
+    const bool same_kind = same_source && description_of(probes[i - 1]) == description_of(probes[i]);
+    probes[i].kind = same_kind ? before : before + 1;
+  }
+}
+
+Error cannot_be_traced(const Target& target, const std::vector<TargetMatch>& matches) {
+  if (matches.size() == 1)
+    return {fmt::format("{} cannot be traced: {}", target.text, matches.front().why_not),
+            "leave it out; `uscope list` shows what there is beside it"};
+  return {fmt::format("{}: none of {} matches can be traced: {}", target.text, group_digits(matches.size()),
+                      matches.front().why_not),
+          fmt::format("`uscope list {}` shows why", shell_quoted(target.text))};
+}
+
+}  // namespace
+
+Result<ResolvedTargets> plan_of(std::span<const Target> targets, std::vector<TargetAnswer> answers, std::size_t most) {
+  ResolvedTargets out;
+  std::string together;
+  for (std::size_t i = 0; i < targets.size(); i++) {
+    const Target& target = targets[i];
+    TargetAnswer& answer = answers[i];
+    if (target.what == TargetClass::kSample) {
+      if (out.plan.sample_hz != 0 && out.plan.sample_hz != target.hz)
+        return Error{fmt::format("{}: samples are asked for {} times a second, too", target.text, out.plan.sample_hz),
+                     "give -t sample:HZ once"};
+      out.plan.sample_hz = target.hz;
+      continue;
+    }
+    if (target.what == TargetClass::kOffcpu) {
+      out.plan.offcpu = true;
+      continue;
+    }
+    if (answer.matches.empty()) return answer.problem;
+    std::size_t refused = 0;
+    for (TargetMatch& match : answer.matches) {
+      if (match.why_not.empty())
+        out.plan.probes.push_back(std::move(match.probe));
+      else
+        refused++;
+    }
+    if (refused == answer.matches.size()) return cannot_be_traced(target, answer.matches);
+    if (refused != 0)
+      out.left_out.push_back(fmt::format("{} of {} matches of {} cannot be traced: `uscope list` says why",
+                                         group_digits(refused), group_digits(answer.matches.size()), target.text));
+    together += (together.empty() ? "" : ", ") + target.text;
+  }
+  settle(out.plan.probes);
+  if (out.plan.probes.size() > most)
+    return Error{fmt::format("{}: that is {}, and without --all-matches uscope attaches at most {}", together,
+                             plural(out.plan.probes.size(), "probe"), group_digits(most)),
+                 "name fewer (`uscope list` shows what a target means), or give --all-matches"};
+  return out;
+}
+
+Result<ResolvedTargets> resolve_targets(std::span<const Target> targets, const TargetSearch& search, std::size_t most) {
+  auto answers = search_targets(targets, search);
+  if (!answers) return answers.error();
+  return plan_of(targets, std::move(*answers), most);
+}
+
+}  // namespace uscope::tracer

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "tracer/targets/target_search.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "support/glob.h"
+#include "support/nearest.h"
+#include "support/process/child_work.h"
+#include "support/sandbox/confine.h"
+#include "support/unique_fd.h"
+#include "symbolizer/probes/file_probes.h"
+#include "tracer/targets/answer_wire.h"
+#include "tracer/targets/binary_search.h"
+#include "tracer/targets/kernel_functions.h"
+#include "tracer/targets/tracepoints.h"
+
+namespace uscope::tracer {
+namespace {
+
+constexpr std::size_t kMostAnswerBytes = std::size_t{256} << 20;
+
+bool is_in_binaries(const Target& target) {
+  return target.what == TargetClass::kUsdt || target.what == TargetClass::kUfunction;
+}
+
+// Linux 6.18 makes a call of a nop of five bytes, which writes below the stack pointer (symbolizer/code/probe_place.h).
+bool may_use_nop5(const Host& host) {
+  int major = 0;
+  int minor = 0;
+  std::sscanf(host.release.c_str(), "%d.%d", &major, &minor);
+  return major < 6 || (major == 6 && minor < 18);
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = write(fd, bytes.data(), bytes.size());
+    if (wrote < 0 && errno != EINTR) return false;
+    if (wrote > 0) bytes.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return true;
+}
+
+std::string read_all(int fd) {
+  std::string bytes;
+  std::array<char, 65536> piece{};
+  while (bytes.size() < kMostAnswerBytes) {
+    const ssize_t got = read(fd, piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    bytes.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return bytes;
+}
+
+// What `work` returns, made by a child process without privileges.
+Result<std::string> from_confined_child(const std::function<std::string()>& work) {
+  std::array<int, 2> pipe_ends{};
+  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return errno_error("cannot make a pipe", errno);
+  const UniqueFd from_child(pipe_ends[0]);
+  UniqueFd to_parent(pipe_ends[1]);
+  auto child = ChildWork::start([&] {
+    if (const auto confined = confine({}); !confined) return 1;
+    return write_all(to_parent.get(), work()) ? 0 : 1;
+  });
+  if (!child) return child.error();
+  to_parent.reset();
+  return read_all(from_child.get());
+}
+
+Result<std::vector<TargetAnswer>> search_binaries(const std::vector<Target>& targets, const TargetSearch& search) {
+  // Files of other processes can be opened with privileges only.
+  std::vector<ApplicationFile> files = mapped_files(search.application.pids);
+  const auto bytes = from_confined_child([&] {
+    if (!search.application.program.empty())
+      for (ApplicationFile& file : files_of_program(search.application.program)) files.push_back(std::move(file));
+    BinarySearch binaries(std::move(files), search.with_arguments, may_use_nop5(search.host));
+    std::vector<TargetAnswer> answers;
+    for (const Target& target : targets) answers.push_back(binaries.find(target));
+    return encode_answers(answers);
+  });
+  if (!bytes) return bytes.error();
+  auto answers = decode_answers(*bytes);
+  if (!answers || answers->size() != targets.size())
+    return Error{"the process that looks for targets in programs and libraries has ended without an answer",
+                 "one of these files may be damaged: name the others alone"};
+  return answers;
+}
+
+// Whether a name is meant: "system:event", a function.
+bool is_meant(const Target& target, std::string_view name) {
+  return target.word.empty() || symbolizer::holds_word(name, target.word);
+}
+
+TargetAnswer find_tracepoints(const Target& target, const Host& host) {
+  TargetAnswer answer;
+  const auto folder = tracefs_folder(host);
+  const auto names = folder ? tracepoints(*folder) : Result<std::vector<TracepointName>>(folder.error());
+  if (!names) {
+    answer.problem = names.error();
+    return answer;
+  }
+  for (const TracepointName& name : *names) {
+    const std::string both = name.system + ":" + name.event;
+    if (!glob_matches(target.group, name.system) || !glob_matches(target.name, name.event) || !is_meant(target, both))
+      continue;
+    TargetMatch match{"tracepoint:" + both, {}, ""};
+    auto probe = read_tracepoint(*folder, name);
+    if (probe) {
+      match.probe = std::move(*probe);
+    } else {
+      match.probe.source = USC_SOURCE_TRACEPOINT;
+      match.why_not = probe.error().what;
+    }
+    answer.matches.push_back(std::move(match));
+  }
+  if (!answer.matches.empty()) return answer;
+  std::vector<std::string> all;
+  for (const TracepointName& name : *names) all.push_back(name.system + ":" + name.event);
+  const std::string meant = did_you_mean(target.group + ":" + target.name, all);
+  answer.problem = {fmt::format("{}: no tracepoint is called so", target.text),
+                    meant.empty() ? "`uscope list tracepoint` shows all of them" : meant};
+  return answer;
+}
+
+TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& search) {
+  TargetAnswer answer;
+  const auto names = kernel_functions(search.host);
+  if (!names) {
+    answer.problem = names.error();
+    return answer;
+  }
+  const std::string why_not = why_no_kernel_functions(search.host);
+  std::optional<KernelTypes> types;
+  for (const std::string& name : *names) {
+    if (!glob_matches(target.name, name) || !is_meant(target, name)) continue;
+    if (!types && search.with_arguments) types.emplace(search.host);
+    TargetMatch& match = answer.matches.emplace_back();
+    match.target = "kfunction:" + name;
+    match.why_not = why_not;
+    match.probe.source = USC_SOURCE_KFUNCTION;
+    match.probe.name = name;
+    if (types) match.probe.arguments = types->parameters(name);
+  }
+  if (!answer.matches.empty()) return answer;
+  const std::string meant = did_you_mean(target.name, *names);
+  answer.problem = {fmt::format("{}: no function of the kernel is called so", target.text),
+                    meant.empty() ? "`uscope list kfunction` shows all of them" : meant};
+  return answer;
+}
+
+TargetAnswer plain_answer(const Target& target) {
+  TargetAnswer answer;
+  const TargetForm& form = form_of(target.what);
+  const bool sample = target.what == TargetClass::kSample;
+  if (!is_meant(target, form.name) || (!target.name.empty() && !glob_matches(target.name, form.name))) return answer;
+  TargetMatch& match = answer.matches.emplace_back();
+  match.target = sample ? fmt::format("sample:{}", target.hz) : form.name;
+  match.probe.source = sample ? USC_SOURCE_SAMPLE : USC_SOURCE_OFFCPU;
+  match.probe.name = match.target;
+  return answer;
+}
+
+}  // namespace
+
+Result<std::vector<TargetAnswer>> search_targets(std::span<const Target> targets, const TargetSearch& search) {
+  std::vector<Target> in_binaries;
+  std::copy_if(targets.begin(), targets.end(), std::back_inserter(in_binaries), is_in_binaries);
+  std::vector<TargetAnswer> from_binaries;
+  if (!in_binaries.empty()) {
+    auto found = search_binaries(in_binaries, search);
+    if (!found) return found.error();
+    from_binaries = std::move(*found);
+  }
+  std::vector<TargetAnswer> answers;
+  std::size_t next = 0;
+  for (const Target& target : targets) {
+    if (is_in_binaries(target))
+      answers.push_back(std::move(from_binaries[next++]));
+    else if (target.what == TargetClass::kTracepoint)
+      answers.push_back(find_tracepoints(target, search.host));
+    else if (target.what == TargetClass::kKfunction)
+      answers.push_back(find_kernel_functions(target, search));
+    else
+      answers.push_back(plain_answer(target));
+  }
+  return answers;
+}
+
+}  // namespace uscope::tracer

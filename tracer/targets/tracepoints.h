@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The kernel's tracepoints, as tracefs shows them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/result.h"
+#include "tracer/host/host.h"
+#include "tracer/probes/probe_plan.h"
+
+namespace uscope::tracer {
+
+struct TracepointName {
+  std::string system;
+  std::string event;
+};
+
+// Where tracefs is mounted, below the host's root; an error that says how to mount it.
+[[nodiscard]] Result<std::string> tracefs_folder(const Host& host);
+
+// All of them, sorted by system and event. `folder`: as tracefs_folder() says.
+[[nodiscard]] Result<std::vector<TracepointName>> tracepoints(const std::string& folder);
+
+// One of them, with its id and its arguments, without kind.
+[[nodiscard]] Result<Probe> read_tracepoint(const std::string& folder, const TracepointName& name);
+
+// The arguments that a tracepoint's `format` file describes: the first six fields that are numbers of at most 8 bytes
+// or texts (type "char[16]": the text lies at the offset; "__data_loc char[]": its place lies there), without those
+// that all tracepoints have (common_…).
+[[nodiscard]] std::vector<ProbeArgument> parse_tracepoint_format(std::string_view format);
+
+}  // namespace uscope::tracer
