@@ -91,11 +91,8 @@ trace::OrderedEvent event_of_logged(const trace::RawRecord& record, const Logged
 
 class Loader {
  public:
-  Loader(trace::RawReader reader, DatabaseWriter database, const LoadOptions& options)
-      : reader_(std::move(reader)),
-        database_(std::move(database)),
-        options_(options),
-        sequence_(reader_.header().cpus) {}
+  Loader(trace::RawReader reader, DatabaseWriter& database, const LoadOptions& options)
+      : reader_(std::move(reader)), database_(database), options_(options), sequence_(reader_.header().cpus) {}
 
   Result<LoadSummary> run();
 
@@ -116,7 +113,7 @@ class Loader {
   Result<void> pass_progress(double from, double to);
 
   trace::RawReader reader_;
-  DatabaseWriter database_;
+  DatabaseWriter& database_;
   const LoadOptions& options_;
   trace::SequenceCheck sequence_;
   Definitions definitions_;
@@ -134,8 +131,6 @@ Result<LoadSummary> Loader::run() {
        {&Loader::write_processes, &Loader::write_threads, &Loader::write_images, &Loader::write_unwind_tables})
     if (auto done = (this->*step)(); !done) return done.error();
   if (auto done = write_frames_and_events(); !done) return done.error();
-  if (auto done = database_.commit(options_.indices); !done) return done.error();
-  progress(1);
   return summary_;
 }
 
@@ -372,8 +367,15 @@ Result<LoadSummary> load(trace::RawReader raw, DatabaseWriter database, const Lo
     sqlite3_progress_handler(
         database.handle(), kSteps, [](void* how) { return static_cast<const LoadOptions*>(how)->stop() ? 1 : 0; },
         const_cast<LoadOptions*>(&options));  // SQLite's way to hand a pointer through
-  Loader loader(std::move(raw), std::move(database), options);
-  return loader.run();
+  auto summary = fill(std::move(raw), database, options);
+  if (!summary) return summary;
+  if (auto done = database.commit(); !done) return done.error();
+  if (options.progress) options.progress(1);
+  return summary;
+}
+
+Result<LoadSummary> fill(trace::RawReader raw, DatabaseWriter& database, const LoadOptions& options) {
+  return Loader(std::move(raw), database, options).run();
 }
 
 Result<LoadSummary> load(const std::filesystem::path& raw, const std::filesystem::path& database,

@@ -19,7 +19,6 @@ struct LoadOptions {
   std::function<bool()> stop;                     // polled often; true: the load fails soon; may be empty
   symbolizer::ModuleOpener open_module;           // may be empty: files are opened by their path, and checked
   symbolizer::DebugFetcher fetch_debug_file;      // may be empty: no server is asked
-  Indices indices = Indices::kAll;
   std::unique_ptr<symbolizer::FrameNamer> namer;  // replaces the files' own symbols; for tests
 };
 
@@ -38,7 +37,9 @@ struct LoadSummary {
 // raw trace that is damaged or cut off it loads everything intact, and adds loss rows for the rest. Memory: about 100
 // MiB, plus the needs of distinct stacks, frames, tasks and long calls.
 Result<LoadSummary> load(trace::RawReader raw, DatabaseWriter database, const LoadOptions& options = {});
-// The same, by path; see DatabaseWriter::create.
+// The same without the end: indices are not made, and nothing is committed.
+Result<LoadSummary> fill(trace::RawReader raw, DatabaseWriter& database, const LoadOptions& options);
+// The same as the first, by path; see DatabaseWriter::create.
 Result<LoadSummary> load(const std::filesystem::path& raw, const std::filesystem::path& database,
                          const LoadOptions& options = {});
 

@@ -21,8 +21,8 @@
 #include "live/query/answer_process.h"
 #include "live/query/interval_store.h"
 #include "query/plan/asked_sources.h"
-#include "store/db/database.h"
 #include "store/db/reading_only.h"
+#include "store/db/statement.h"
 #include "store/files/output_file.h"
 #include "support/private_file.h"
 #include "support/text.h"
@@ -81,7 +81,7 @@ class Answers {
         printer_(options.style,
                  [this](std::string_view text) { to_screen_ ? (void)screen_.append(text) : output_.write(text); }) {}
 
-  Result<std::string> answer(const store::Database& database, const query::IntervalFacts& facts) {
+  Result<std::string> answer(sqlite3* database, const query::IntervalFacts& facts) {
     if (auto opened = open_file(); !opened) return opened.error();
     const AnswerHead head = head_of(facts, utc_offset_ns_);
     const std::string& sql = plan_.way == query::Way::kSums ? plan_.outer : plan_.text;
@@ -286,10 +286,10 @@ bool takes_screen(const LiveQueryOptions& options) {
 
 }  // namespace
 
-Result<void> answer_on(const store::Database& database, const std::string& sql, const AnswerHead& head,
-                       AnswerPrinter& printer, query::AnswerFile* file) {
-  store::allow_reading_only(database.handle());
-  auto statement = database.prepare(sql);
+Result<void> answer_on(sqlite3* database, const std::string& sql, const AnswerHead& head, AnswerPrinter& printer,
+                       query::AnswerFile* file) {
+  store::allow_reading_only(database);
+  auto statement = store::Statement::prepare(database, sql);
   if (!statement) return statement.error();
   if (file == nullptr) return printer.print(head, *statement);
   if (auto begun = file->begin(head.from_ns, head.until_ns, head.lost, *statement); !begun) return begun;
@@ -327,7 +327,7 @@ Result<int> run_live_query(const LiveQueryOptions& options, const query::Plan& p
   load_time_zone();
   const bool screen = takes_screen(options);
   Answers work(options, plan, screen, output);
-  const auto answer = [&work](const store::Database& database, const query::IntervalFacts& facts) {
+  const auto answer = [&work](sqlite3* database, const query::IntervalFacts& facts) {
     return work.answer(database, facts);
   };
   auto answers = query::AnswerProcess::start(

@@ -2,6 +2,8 @@
 // A question that is asked of what runs: traced, cut into intervals, answered by a process of its own.
 #pragma once
 
+#include <sqlite3.h>
+
 #include <cstdint>
 #include <string>
 
@@ -9,7 +11,6 @@
 #include "cli/session/record_plan.h"
 #include "live/query/answer_file.h"
 #include "query/plan/plan.h"
-#include "store/db/database.h"
 #include "support/result.h"
 
 namespace uscope::cli {
@@ -26,7 +27,7 @@ struct LiveQueryOptions {
 Result<int> run_live_query(const LiveQueryOptions& options, const query::Plan& plan);
 
 // Runs a statement on a store, which it can only read from then on, and prints what it gives.
-Result<void> answer_on(const store::Database& database, const std::string& sql, const AnswerHead& head,
-                       AnswerPrinter& printer, query::AnswerFile* file = nullptr);
+Result<void> answer_on(sqlite3* database, const std::string& sql, const AnswerHead& head, AnswerPrinter& printer,
+                       query::AnswerFile* file = nullptr);
 
 }  // namespace uscope::cli

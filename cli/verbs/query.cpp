@@ -175,7 +175,7 @@ Result<int> ask_file(const std::string& file, const query::Plan& plan, const Ans
   head.events = static_cast<std::uint64_t>(facts->integer(3));
   Output out(stdout);
   AnswerPrinter printer(style, [&out](std::string_view text) { out.write(text); });
-  if (auto done = answer_on(*database, plan.text, head, printer); !done) return done.error();
+  if (auto done = answer_on(database->handle(), plan.text, head, printer); !done) return done.error();
   if (auto done = out.finish(); !done && !out.has_no_reader()) return done.error();
   return 0;
 }

@@ -15,7 +15,8 @@
 #include <unordered_map>
 
 #include "live/query/kept_names.h"
-#include "store/loader.h"
+#include "live/query/partial_view.h"
+#include "store/reused_store.h"
 #include "support/private_file.h"
 #include "support/process/fd_passing.h"
 #include "support/sandbox/confine.h"
@@ -74,7 +75,6 @@ class Answerer {
  public:
   Answerer(UniqueFd socket, const Plan& plan, int folder, AnswerWork work)
       : socket_(std::move(socket)), plan_(plan), folder_(folder), work_(std::move(work)) {
-    options_.indices = store::Indices::kOneQuestion;
     options_.namer = std::make_unique<KeptNames>(
         symbolizer::make_symbol_namer([this](const symbolizer::ModuleRequest& module) { return open(module); }, true));
   }
@@ -91,6 +91,10 @@ class Answerer {
     const std::string refused = confined ? "" : confined.error().what;
     if (!send_with_fds(socket_.get(), std::as_bytes(std::span(refused.data(), refused.size() + 1)), {}) || !confined)
       return 1;
+    if (const auto made = make_store(); !made) {
+      tell(made.error());
+      return 1;
+    }
     std::vector<std::byte> room(sizeof(Head));
     while (true) {
       std::vector<UniqueFd> fds;
@@ -122,33 +126,36 @@ class Answerer {
     return {UniqueFd(fcntl(found->second.fd.get(), F_DUPFD_CLOEXEC, 0)), found->second.copied};
   }
 
+  // Before the first interval is over.
+  Result<void> make_store() {
+    auto made = store::ReusedStore::create(folder_);
+    if (!made) return made.error();
+    store_.emplace(std::move(*made));
+    if (auto done = add_functions(store_->handle()); !done || plan_.way != Way::kSums) return done;
+    auto view = PartialView::create(*store_, plan_);
+    if (!view) return view.error();
+    partial_ = std::move(*view);
+    return {};
+  }
+
   Result<std::string> result(const Head& head, std::vector<UniqueFd>& fds) {
     if (fds.empty()) return Error{"an interval came without its trace", ""};
     auto raw = trace::RawReader::open(std::move(fds.front()), kName);
     if (!raw) return raw.error();
-    auto store = store::OutputFile::nameless(folder_);
-    if (!store) return store.error();
-    auto written = store->duplicate();
-    if (!written) return written.error();
-    auto writer = store::DatabaseWriter::create(std::move(*store));
-    if (!writer) return writer.error();
-    const auto loaded = store::load(std::move(*raw), std::move(*writer), options_);
-    if (!loaded) return loaded.error();
-    auto temporary = open_sorting_folder(folder_);
-    if (!temporary) return temporary.error();
-    const auto database = store::Database::open(std::move(*written), kName, std::move(*temporary), options_.indices);
-    if (!database) return database.error();
-    if (auto done = add_functions(database->handle()); !done) return done.error();
-    if (plan_.way == Way::kSums) {
+    if (const auto loaded = store_->load(std::move(*raw), options_); !loaded) return loaded.error();
+    if (partial_) {
       std::vector<std::uint64_t> words(head.row_bytes / sizeof(std::uint64_t));
       if (fds.size() < 2 || !read_all(fds[1].get(), std::as_writable_bytes(std::span(words))))
         return Error{"an interval came without its rows", ""};
       fds[1].reset();
-      const PartialRows rows(plan_.program.keys, plan_.program.measures, std::move(words));
-      if (auto done = make_partial(*database, plan_, rows); !done) return done.error();
-      if (auto done = check_sums(*database, plan_, rows); !done) return done.error();
+      if (auto done = partial_->show({plan_.program.keys, plan_.program.measures, std::move(words)}); !done)
+        return done.error();
     }
-    return work_.answer(*database, head.facts);
+    if (auto done = store_->protect(); !done) return done.error();
+    auto text = work_.answer(store_->handle(), head.facts);
+    if (partial_) partial_->hide();
+    if (auto done = store_->empty(); !done) return done.error();
+    return text;
   }
 
   bool answer(const Head& head, std::vector<UniqueFd>& fds) {
@@ -186,6 +193,8 @@ class Answerer {
   AnswerWork work_;
   std::unordered_map<trace::FileId, symbolizer::HeldModule> files_;
   store::LoadOptions options_;
+  std::optional<store::ReusedStore> store_;
+  std::unique_ptr<PartialView> partial_;
 };
 
 }  // namespace

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The process that answers a live question: it loads the trace of each interval as any trace is loaded, and runs the
-// question on the store. A load takes longer than the rings may wait, and reads the files of traced programs, so the
-// process has given up its privileges. Names of functions are kept as long as it lives.
+// question on the store, which is empty again when the next interval comes. A load takes longer than the rings may
+// wait, and reads the files of traced programs, so the process has given up its privileges. Names of functions are kept
+// as long as it lives.
 #pragma once
+
+#include <sqlite3.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +19,6 @@
 
 #include "live/query/interval_store.h"
 #include "query/plan/plan.h"
-#include "store/db/database.h"
 #include "support/process/child_work.h"
 #include "support/result.h"
 #include "support/unique_fd.h"
@@ -27,7 +29,7 @@ namespace uscope::query {
 // All are called in the process.
 struct AnswerWork {
   // Runs the question on an interval's store, and tells the result. The text, if any, goes to the other process.
-  std::function<Result<std::string>(const store::Database&, const IntervalFacts&)> answer;
+  std::function<Result<std::string>(sqlite3*, const IntervalFacts&)> answer;
   // Nothing more will come.
   std::function<Result<void>()> end;
   // Something failed: the process ends then.

@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "live/query/partial_events.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <iterator>
-#include <limits>
-#include <optional>
 #include <unordered_map>
 
-#include "live/query/quoted_name.h"
-#include "store/db/reading_only.h"
-#include "store/db/statement.h"
 #include "trace/hit.h"
 #include "uscope/query_rows.h"
 
 namespace uscope::query {
 namespace {
-
-constexpr const char* kMeasureColumns[] = {"c", "s", "mn", "mx"};
 
 bool is_null(const usc_query_key& key, std::size_t word) {
   return (key.nulls >> word & 1) != 0;
@@ -40,57 +31,6 @@ struct KeyHash {
 struct KeySame {
   bool operator()(const usc_query_key& a, const usc_query_key& b) const { return usc_query_same_key(&a, &b) != 0; }
 };
-
-bool fits(__int128 sum) {
-  return sum >= std::numeric_limits<std::int64_t>::min() && sum <= std::numeric_limits<std::int64_t>::max();
-}
-
-// The columns of the table of rows, by number: words that are expressions, n, and what is known of each measure.
-std::vector<std::string> row_columns(const Plan& plan) {
-  std::vector<std::string> columns;
-  for (const KeyWord& key : plan.keys)
-    if (key.what == Key::kExpression) columns.push_back(key.column);
-  columns.emplace_back("n");
-  for (std::size_t i = 0; i < plan.measures.size(); i++)
-    for (const char* what : kMeasureColumns) columns.push_back(fmt::format("{}{}", what, i));
-  return columns;
-}
-
-Result<std::vector<std::string>> columns_of(const store::Database& database, const std::string& sql) {
-  const auto statement = database.prepare(sql);
-  if (!statement) return statement.error();
-  std::vector<std::string> columns;
-  columns.reserve(static_cast<std::size_t>(statement->columns()));
-  for (int i = 0; i < statement->columns(); i++) columns.push_back(statement->column_name(i));
-  return columns;
-}
-
-// The view `partial`: rows with the columns of v_event that their events have, and a row for each whole event.
-Result<void> make_view(const store::Database& database, const Plan& plan, std::size_t events) {
-  const std::vector<std::string> own = row_columns(plan);
-  auto columns = columns_of(database, plan.whole.empty() ? "SELECT * FROM main.v_event" : plan.whole);
-  if (!columns) return columns.error();
-  if (plan.whole.empty()) columns->insert(columns->begin(), own.begin(), own.end());
-  std::string of_rows;
-  std::string all;
-  for (const std::string& name : *columns) {
-    const bool is_own = std::find(own.begin(), own.end(), name) != own.end();
-    const char* comma = all.empty() ? "" : ", ";
-    of_rows +=
-        fmt::format("{}{}.{} AS {}", comma, is_own ? "partial_row" : "event_row", quoted_name(name), quoted_name(name));
-    all += comma + quoted_name(name);
-  }
-  std::string make = fmt::format(
-      "CREATE TEMP VIEW partial AS SELECT {} FROM temp.partial_row JOIN main.v_event AS event_row ON event_row.id = "
-      "partial_row.event",
-      of_rows);
-  // The name v_event is that of whole events from here on.
-  if (!plan.whole.empty()) {
-    make = fmt::format("CREATE TEMP VIEW v_event AS SELECT * FROM main.v_event WHERE id > {};", events) + make;
-    make += fmt::format(" UNION ALL SELECT {} FROM ({})", all, plan.whole);
-  }
-  return store::execute(database.handle(), make);
-}
 
 }  // namespace
 
@@ -206,62 +146,6 @@ Result<void> append_event(IntervalTrace& to, const usc_event& event) {
   signal.number = static_cast<std::uint8_t>(event.kind);
   signal.flags = (event.kind & USC_SIGNAL_KIND_SENT) == 0 ? USC_SIGNAL_DELIVERED : 0;
   return to.append(signal.head);
-}
-
-Result<void> make_partial(const store::Database& database, const Plan& plan, const PartialRows& rows) {
-  std::string columns;
-  std::string places = "?1";
-  int count = 1;
-  for (const std::string& column : row_columns(plan)) {
-    columns += ", " + quoted_name(column);
-    places += fmt::format(", ?{}", ++count);
-  }
-  if (auto done =
-          store::execute(database.handle(), "CREATE TEMP TABLE partial_row(event INTEGER NOT NULL" + columns + ")");
-      !done)
-    return done;
-  auto insert = database.prepare("INSERT INTO temp.partial_row VALUES(" + places + ")");
-  if (!insert) return insert.error();
-  if (auto begun = store::execute(database.handle(), "BEGIN"); !begun) return begun;
-  std::uint32_t events = 0;
-  const std::vector<std::uint32_t> numbers = events_of(rows, plan.keys);
-  for (std::size_t number = 0; number < rows.size(); number++) {
-    const PartialRow row = rows[number];
-    int place = 0;
-    insert->bind(++place, std::int64_t{numbers[number]} + 1);
-    events = std::max(events, numbers[number] + 1);
-    for (std::size_t word = 0; word < plan.keys.size(); word++) {
-      if (plan.keys[word].what != Key::kExpression) continue;
-      insert->bind(++place, is_null(row.key, word) ? std::nullopt : std::optional<std::int64_t>(row.key.word[word]));
-    }
-    insert->bind(++place, row.events);
-    for (std::size_t i = 0; i < plan.measures.size(); i++) {
-      const WideSum& sum = row.sums[i];
-      const auto some = [&sum](std::int64_t value) { return sum.count == 0 ? std::nullopt : std::optional(value); };
-      insert->bind(++place, sum.count);
-      insert->bind(++place, fits(sum.sum) ? some(static_cast<std::int64_t>(sum.sum)) : std::nullopt);
-      insert->bind(++place, some(sum.least));
-      insert->bind(++place, some(sum.greatest));
-    }
-    if (auto done = insert->execute(); !done) return done;
-  }
-  if (auto done = store::execute(database.handle(), "COMMIT"); !done) return done;
-  return make_view(database, plan, events);
-}
-
-Result<void> check_sums(const store::Database& database, const Plan& plan, const PartialRows& rows) {
-  store::ReadColumns read;
-  store::allow_reading_only(database.handle(), &read);
-  const auto outer = database.prepare(plan.outer);
-  store::allow_reading_only(database.handle());
-  if (!outer) return outer.error();
-  for (std::size_t i = 0; i < plan.measures.size(); i++) {
-    if (read.count({"partial", fmt::format("s{}", i)}) == 0) continue;
-    for (std::size_t row = 0; row < rows.size(); row++)
-      if (!fits(rows[row].sums[i].sum))
-        return Error{"SQL: integer overflow", "sum(" + plan.measures[i] + ") is beyond 64 bits: total() gives a REAL"};
-  }
-  return {};
 }
 
 }  // namespace uscope::query

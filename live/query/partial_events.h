@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Partial rows in a trace: each row becomes one event with what its key says, so that the loader gives it the names
-// that it gives any event; and back, in the loaded store, the table of the rows.
+// that it gives any event. partial_view.h has the way back, in the loaded store.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "live/query/interval_trace.h"
 #include "live/query/sums.h"
 #include "query/plan/plan.h"
-#include "store/db/database.h"
 #include "support/result.h"
 #include "uscope/record.h"
 
@@ -29,12 +27,5 @@ Result<void> append_event(IntervalTrace& to, const usc_event& event);
 
 // The stack in the key of a row; 0: none, or it is no key.
 [[nodiscard]] std::uint32_t stack_of(const usc_query_key& key, const std::vector<KeyWord>& keys);
-
-// Makes the temporary view `partial`, as query/plan/plan.h has it, in a store that was loaded from such a trace. Events
-// behind those of the rows are whole ones.
-Result<void> make_partial(const store::Database& database, const Plan& plan, const PartialRows& rows);
-
-// Whether a sum that plan.outer reads goes beyond 64 bits, which is an error in SQLite.
-[[nodiscard]] Result<void> check_sums(const store::Database& database, const Plan& plan, const PartialRows& rows);
 
 }  // namespace uscope::query

@@ -39,6 +39,12 @@ usc_query_key PartialRows::key(std::size_t row) const {
   return key;
 }
 
+std::optional<std::int64_t> PartialRows::word(std::size_t row, std::size_t number) const {
+  const std::uint64_t* words = &words_[row * row_words()];
+  if ((words[1] >> number & 1) != 0) return std::nullopt;
+  return static_cast<std::int64_t>(words[2 + number]);
+}
+
 bool PartialRows::has_key(std::size_t row, const usc_query_key& key) const {
   const std::uint64_t* words = &words_[row * row_words()];
   return words[1] == key.nulls && std::equal(words + 2, words + 2 + keys_, std::begin(key.word),
@@ -64,7 +70,7 @@ void PartialRows::put_sum(std::size_t row, std::size_t measure, const WideSum& s
 PartialRow PartialRows::operator[](std::size_t row) const {
   PartialRow whole;
   whole.key = key(row);
-  whole.events = words_[row * row_words()];
+  whole.events = events(row);
   for (std::size_t i = 0; i < measures_; i++) whole.sums[i] = sum(row, i);
   return whole;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@ struct WideSum {
   std::int64_t greatest = 0;
   __int128 sum = 0;
 
+  [[nodiscard]] bool fits() const { return sum == static_cast<std::int64_t>(sum); }  // in 64 bits
   bool operator==(const WideSum&) const = default;
 };
 
@@ -42,6 +44,10 @@ class PartialRows {
   [[nodiscard]] bool empty() const { return words_.empty(); }
   [[nodiscard]] PartialRow operator[](std::size_t row) const;
   [[nodiscard]] usc_query_key key(std::size_t row) const;
+  // A word of its key, nothing for NULL.
+  [[nodiscard]] std::optional<std::int64_t> word(std::size_t row, std::size_t number) const;
+  [[nodiscard]] std::uint64_t events(std::size_t row) const { return words_[row * row_words()]; }
+  [[nodiscard]] WideSum sum(std::size_t row, std::size_t measure) const;
   [[nodiscard]] bool has_key(std::size_t row, const usc_query_key& key) const;
   [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(std::span(words_)); }
 
@@ -55,7 +61,6 @@ class PartialRows {
   [[nodiscard]] std::size_t sum_at(std::size_t row, std::size_t measure) const {
     return row * row_words() + 2 + keys_ + 5 * measure;
   }
-  [[nodiscard]] WideSum sum(std::size_t row, std::size_t measure) const;
   void put_sum(std::size_t row, std::size_t measure, const WideSum& sum);
 
   std::size_t keys_;

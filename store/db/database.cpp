@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "store/db/reading_only.h"
 #include "store/db/schema.h"
 #include "store/files/trace_file.h"
 #include "support/private_file.h"
@@ -25,25 +26,6 @@ int authorize(void*, int action, const char*, const char* second, const char*, c
   if (action == SQLITE_ATTACH || action == SQLITE_DETACH) return SQLITE_DENY;
   if (action == SQLITE_FUNCTION && second && std::string_view(second) == "load_extension") return SQLITE_DENY;
   return SQLITE_OK;
-}
-
-Result<void> harden(sqlite3* database) {
-  constexpr std::array<std::pair<int, int>, 5> kSettings{{{SQLITE_DBCONFIG_DEFENSIVE, 1},
-                                                          {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
-                                                          {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
-                                                          {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
-                                                          {SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0}}};
-  for (const auto& [setting, value] : kSettings)
-    if (sqlite3_db_config(database, setting, value, nullptr) != SQLITE_OK)
-      return Error{fmt::format("this SQLite refuses the setting {}", setting), "use SQLite 3.31 or later"};
-  // The longest texts, folded stacks of C++ names, are some megabytes. A damaged file may declare any length.
-  constexpr int kLongestValue = 64 << 20;
-  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestValue);
-  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
-  sqlite3_limit(database, SQLITE_LIMIT_TRIGGER_DEPTH, 0);
-  sqlite3_limit(database, SQLITE_LIMIT_WORKER_THREADS, 0);
-  sqlite3_set_authorizer(database, authorize, nullptr);
-  return {};
 }
 
 constexpr const char* kGive = "give a file that `uscope record` or `uscope load` has written";
@@ -104,7 +86,7 @@ Result<Database> Database::open(const std::filesystem::path& path) {
   return open(std::move(*file), path, std::move(*temporary));
 }
 
-Result<Database> Database::open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary, Indices indices) {
+Result<Database> Database::open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary) {
   const std::string name = path.string();
   if (auto fits = check_start(file.get(), name); !fits) return fits.error();
   if (auto fits = check_journal(file.get(), name); !fits) return fits.error();
@@ -112,8 +94,8 @@ Result<Database> Database::open(UniqueFd file, const std::filesystem::path& path
   auto handle = vfs->open(name);
   if (!handle) return handle.error();
   if (auto done = harden(handle->get()); !done) return done.error();
-  if (indices == Indices::kAll)
-    if (auto done = check_schema(handle->get(), name); !done) return done.error();
+  sqlite3_set_authorizer(handle->get(), authorize, nullptr);
+  if (auto done = check_schema(handle->get(), name); !done) return done.error();
   return Database(std::move(file), std::move(vfs), std::move(*handle), path);
 }
 
@@ -125,7 +107,7 @@ Result<DatabaseWriter> DatabaseWriter::create(const std::filesystem::path& path)
   return create(std::move(*file));
 }
 
-Result<DatabaseWriter> DatabaseWriter::create(OutputFile file) {
+Result<DatabaseWriter> DatabaseWriter::begin(OutputFile file, const char* journal) {
   // SQLite sorts in files: next to the output, unless the user has chosen a folder for that.
   auto temporary = open_sorting_folder(file.folder());
   if (!temporary) return temporary.error();
@@ -134,19 +116,37 @@ Result<DatabaseWriter> DatabaseWriter::create(OutputFile file) {
   auto handle = writer.vfs_->open(writer.file_.path().string());
   if (!handle) return handle.error();
   writer.handle_ = std::move(*handle);
-  // No other process knows the file, and it is discarded unless it is complete: no journal, no waiting for the disk
-  // until the end. The cache bounds memory; pages that do not fit are written early.
-  auto done = execute(writer.handle(),
-                      "PRAGMA page_size=8192;PRAGMA journal_mode=OFF;PRAGMA synchronous=OFF;"
-                      "PRAGMA cache_size=-24576;PRAGMA threads=1;PRAGMA temp_store=FILE;"
-                      "BEGIN EXCLUSIVE");
-  if (done) done = create_schema(writer.handle());
+  // No other process knows the file, and it is discarded unless it is complete: no waiting for the disk until the end.
+  // The cache bounds memory; pages that do not fit are written early.
+  auto done =
+      execute(writer.handle(), fmt::format("PRAGMA page_size=8192;PRAGMA journal_mode={};PRAGMA synchronous=OFF;"
+                                           "PRAGMA cache_size=-24576;PRAGMA threads=1;PRAGMA temp_store=FILE;"
+                                           "BEGIN EXCLUSIVE",
+                                           journal));
   if (!done) return done.error().in(writer.file_.path().string());
   return writer;
 }
 
-Result<void> DatabaseWriter::commit(Indices indices) {
-  auto done = create_indices(handle_.get(), indices);
+Result<DatabaseWriter> DatabaseWriter::create(OutputFile file) {
+  auto writer = begin(std::move(file), "OFF");
+  if (!writer) return writer;
+  if (auto done = create_schema(writer->handle()); !done) return done.error().in(writer->file_.path().string());
+  return writer;
+}
+
+Result<DatabaseWriter> DatabaseWriter::create_reused(int folder) {
+  auto file = OutputFile::nameless(folder);
+  if (!file) return file.error();
+  auto writer = begin(std::move(*file), "MEMORY");
+  if (!writer) return writer;
+  auto done = create_reused_schema(writer->handle());
+  if (done) done = execute(writer->handle(), "COMMIT");
+  if (!done) return done.error().in(writer->file_.path().string());
+  return writer;
+}
+
+Result<void> DatabaseWriter::commit() {
+  auto done = create_indices(handle_.get());
   if (done) done = execute(handle_.get(), "COMMIT");
   const std::string name = file_.path().string();
   if (!done) return done.error().in(name);

@@ -28,9 +28,7 @@ class Database {
   // program or version, one with objects that uscope does not create, or one that another program has begun to change.
   static Result<Database> open(const std::filesystem::path& path);
   // The same for an open regular file; `path` is its name in messages, `temporary` the folder for temporary files.
-  // kOneQuestion: this process has made it so, and its schema is not compared.
-  static Result<Database> open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary,
-                               Indices indices = Indices::kAll);
+  static Result<Database> open(UniqueFd file, const std::filesystem::path& path, UniqueFd temporary);
 
   // Prepares one statement; see Statement.
   [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return Statement::prepare(handle_.get(), sql); }
@@ -62,6 +60,9 @@ class DatabaseWriter {
   static Result<DatabaseWriter> create(OutputFile file);
   // The same for a new file at this path; see OutputPlace.
   static Result<DatabaseWriter> create(const std::filesystem::path& path);
+  // For a ReusedStore: in a file without a name in this folder, with create_reused_schema(). There is no transaction,
+  // and one that is begun can be rolled back.
+  static Result<DatabaseWriter> create_reused(int folder);
 
   [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return Statement::prepare(handle_.get(), sql); }
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
@@ -77,13 +78,14 @@ class DatabaseWriter {
   [[nodiscard]] RowInserter& inserter() { return *inserter_; }
 
   // Creates the indices, ends the transaction, writes everything to disk, and gives the file its name.
-  Result<void> commit(Indices indices = Indices::kAll);
+  Result<void> commit();
 
   DatabaseWriter(DatabaseWriter&&) noexcept = default;
   DatabaseWriter& operator=(DatabaseWriter&&) = delete;
 
  private:
   explicit DatabaseWriter(OutputFile file) : file_(std::move(file)) {}
+  static Result<DatabaseWriter> begin(OutputFile file, const char* journal);
 
   OutputFile file_;
   std::unique_ptr<DescriptorVfs> vfs_;  // destroyed after handle_

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "store/db/reading_only.h"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace uscope::store {
 namespace {
@@ -40,6 +43,24 @@ int authorize(void* seen, int action, const char* first, const char* second, con
 
 void allow_reading_only(sqlite3* database, ReadColumns* seen) {
   sqlite3_set_authorizer(database, authorize, seen);
+}
+
+Result<void> harden(sqlite3* database) {
+  constexpr std::array<std::pair<int, int>, 5> kSettings{{{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                                          {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                                          {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+                                                          {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                                          {SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0}}};
+  for (const auto& [setting, value] : kSettings)
+    if (sqlite3_db_config(database, setting, value, nullptr) != SQLITE_OK)
+      return Error{fmt::format("this SQLite refuses the setting {}", setting), "use SQLite 3.31 or later"};
+  // The longest texts, folded stacks of C++ names, are some megabytes. A damaged file may declare any length.
+  constexpr int kLongestValue = 64 << 20;
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestValue);
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(database, SQLITE_LIMIT_TRIGGER_DEPTH, 0);
+  sqlite3_limit(database, SQLITE_LIMIT_WORKER_THREADS, 0);
+  return {};
 }
 
 }  // namespace uscope::store

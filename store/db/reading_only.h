@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "support/result.h"
+
 namespace uscope::store {
 
 // What statements read by name: table or view, and column. What a view reads in turn is not among it.
@@ -18,5 +20,9 @@ using ReadColumns = std::set<std::pair<std::string, std::string>>;
 // PRAGMA what tables and indices there are. Others fail with SQLITE_AUTH. `seen`, unless it is null, gets what they
 // read, and must live as long as statements are compiled.
 void allow_reading_only(sqlite3* database, ReadColumns* seen = nullptr);
+
+// Takes from a connection what reading a store needs none of: extensions, triggers, schemas that are written to, texts
+// of any length.
+Result<void> harden(sqlite3* database);
 
 }  // namespace uscope::store

@@ -77,22 +77,36 @@ Result<void> RowStatements::Rows::insert(const RowValue* first, const std::strin
 
 Result<RowStatements> RowStatements::prepare(sqlite3* database, std::string_view table, std::size_t columns,
                                              OnConflict on_conflict) {
-  const std::size_t rows = rows_of_statement(columns);
-  auto many = Statement::prepare(database, sql_of(table, columns, rows, on_conflict));
-  if (!many) return many.error();
   auto one = Statement::prepare(database, sql_of(table, columns, 1, on_conflict));
   if (!one) return one.error();
-  return RowStatements({std::move(*many), rows * columns}, {std::move(*one), columns});
+  return RowStatements(database, std::string(table), on_conflict, {std::move(*one), columns});
+}
+
+std::size_t RowStatements::values_of_many() const {
+  const std::size_t columns = one_.bound.size();
+  return rows_of_statement(columns) * columns;
 }
 
 std::size_t RowStatements::values_of_batch() const {
-  return many_.bound.size() * kStatementsOfBatch;
+  return values_of_many() * kStatementsOfBatch;
+}
+
+Result<void> RowStatements::prepare_many() {
+  const std::size_t columns = one_.bound.size();
+  auto many = Statement::prepare(database_, sql_of(table_, columns, rows_of_statement(columns), on_conflict_));
+  if (!many) return many.error();
+  many_.emplace(std::move(*many), values_of_many());
+  return {};
 }
 
 Result<void> RowStatements::insert(const std::vector<RowValue>& values, const std::string& bytes) {
+  const std::size_t many = values_of_many();
   std::size_t at = 0;
-  for (; values.size() - at >= many_.bound.size(); at += many_.bound.size())
-    if (auto done = many_.insert(&values[at], bytes); !done) return done;
+  for (; values.size() - at >= many; at += many) {
+    if (!many_)
+      if (auto done = prepare_many(); !done) return done;
+    if (auto done = many_->insert(&values[at], bytes); !done) return done;
+  }
   for (; at < values.size(); at += one_.bound.size())
     if (auto done = one_.insert(&values[at], bytes); !done) return done;
   return {};

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "store/db/statement.h"
@@ -66,9 +67,15 @@ class RowStatements {
     std::vector<RowValue> bound;  // at first NULL, as in SQLite
   };
 
-  RowStatements(Rows many, Rows one) : many_(std::move(many)), one_(std::move(one)) {}
+  RowStatements(sqlite3* database, std::string table, OnConflict on_conflict, Rows one)
+      : database_(database), table_(std::move(table)), on_conflict_(on_conflict), one_(std::move(one)) {}
+  Result<void> prepare_many();
+  [[nodiscard]] std::size_t values_of_many() const;
 
-  Rows many_;
+  sqlite3* database_;
+  std::string table_;
+  OnConflict on_conflict_;
+  std::optional<Rows> many_;  // prepared when there are so many rows: that takes longer than some rows do
   Rows one_;
 };
 

@@ -15,8 +15,8 @@ constexpr std::size_t kMostWaiting = 16;  // batches; together some megabytes
 
 }  // namespace
 
-void RowInserter::start_thread() {
-  if (thread_.joinable()) return;
+void RowInserter::begin_thread() {
+  may_begin_ = false;
   ends_ = false;
   sigset_t all;
   sigset_t before;
@@ -30,6 +30,7 @@ void RowInserter::start_thread() {
 }
 
 Result<void> RowInserter::settle() {
+  may_begin_ = false;
   for (TableRows* table : tables_)
     if (!table->flush()) break;
   end_thread();
@@ -37,6 +38,7 @@ Result<void> RowInserter::settle() {
 }
 
 void RowInserter::end_thread() {
+  may_begin_ = false;
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
@@ -47,6 +49,7 @@ void RowInserter::end_thread() {
 }
 
 Result<void> RowInserter::insert(RowBatch& batch) {
+  if (may_begin_ && !thread_.joinable()) begin_thread();
   if (!thread_.joinable()) {
     if (!error_)
       if (auto done = batch.table->insert(batch.values, batch.bytes); !done) error_ = done.error();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Inserts rows in batches, on request on a thread of its own, so that the next rows can be made meanwhile. Each table's
-// rows are inserted in the order in which they were added; batches of all tables, in the order in which they were full.
+// Inserts rows in batches, on request on a thread of its own, so that the next rows can be made meanwhile. The thread
+// begins when a batch is full: to begin it takes longer than to insert some rows. Each table's rows are inserted in the
+// order in which they were added; batches of all tables, in the order in which they were full.
 #pragma once
 
 #include <condition_variable>
@@ -29,7 +30,7 @@ class RowInserter {
 
   // From here to settle(), nobody else may use the connection. Without a further thread, if there can be none, add()
   // inserts.
-  void start_thread();
+  void start_thread() { may_begin_ = true; }
 
   // Inserts all rows that were added to any table, and ends the thread. Returns the first error of any insertion.
   Result<void> settle();
@@ -39,6 +40,7 @@ class RowInserter {
 
   // Takes the rows of a batch, and leaves it empty. An error may be that of an earlier batch.
   Result<void> insert(RowBatch& batch);
+  void begin_thread();
   void end_thread();  // drops nothing: batches that wait are inserted first
   void run();
 
@@ -51,6 +53,7 @@ class RowInserter {
   std::vector<RowBatch> spare_;  // empty ones, with their memory
   std::optional<Error> error_;
   bool ends_ = false;
+  bool may_begin_ = false;  // the thread; not guarded
 };
 
 // The rows of one table, added one by one.

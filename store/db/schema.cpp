@@ -187,6 +187,9 @@ CREATE INDEX trigger_of_stack_frame ON trigger_of_stack(frame_id, stack_id);
 constexpr const char* kTriggers = R"sql(
 INSERT INTO trigger_of_stack SELECT id, trigger_frame_id FROM stack ORDER BY trigger_frame_id;
 INSERT INTO trigger_of_stack VALUES(NULL, NULL);
+)sql";
+
+constexpr const char* kTriggerIndex = R"sql(
 CREATE UNIQUE INDEX trigger_of_stack_stack ON trigger_of_stack(stack_id, frame_id);
 )sql";
 
@@ -198,10 +201,12 @@ INSERT INTO sqlite_stat1 VALUES
   ('event', 'event_kind_a0', '1048576 20000 100'), ('kind', 'kind_name', '1048576 1');
 )sql";
 
-// The same, so that a question begins with the events, of which nothing is found by an index.
-constexpr const char* kOneQuestionStatistics = R"sql(
+// The same, so that a question begins with the events, of which nothing is found by an index. This connection is to
+// know them, too.
+constexpr const char* kReusedStatistics = R"sql(
 ANALYZE sqlite_schema;
 INSERT INTO sqlite_stat1 VALUES ('event', NULL, '1048576'), ('kind', NULL, '100'), ('thread', NULL, '100');
+ANALYZE sqlite_schema;
 )sql";
 
 Result<void> fill_errno_names(sqlite3* database) {
@@ -239,8 +244,7 @@ Result<std::vector<SchemaObject>> own_objects() {
   const int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   const SqliteHandle memory(raw);
   if (code != SQLITE_OK) return Error{std::string("cannot open a database in memory: ") + sqlite3_errstr(code), ""};
-  for (const std::string& sql : {std::string(kTables), std::string(kViews), std::string(kTriggers),
-                                 std::string(kIndices), std::string(kStatistics)})
+  for (const char* sql : {kTables, kViews, kTriggerIndex, kIndices, kStatistics})
     if (auto done = execute(raw, sql); !done) return done.error();
   return objects_of(raw);
 }
@@ -299,11 +303,20 @@ Result<void> create_schema(sqlite3* database) {
   return fill_errno_names(database);
 }
 
-Result<void> create_indices(sqlite3* database, Indices which) {
-  if (auto done = execute(database, kTriggers); !done) return done;
-  if (which == Indices::kOneQuestion) return execute(database, kOneQuestionStatistics);
-  if (auto done = execute(database, kIndices); !done) return done;
-  return execute(database, kStatistics);
+Result<void> create_indices(sqlite3* database) {
+  for (const char* sql : {kTriggers, kTriggerIndex, kIndices, kStatistics})
+    if (auto done = execute(database, sql); !done) return done;
+  return {};
+}
+
+Result<void> create_reused_schema(sqlite3* database) {
+  if (auto done = create_schema(database); !done) return done;
+  if (auto done = execute(database, kTriggerIndex); !done) return done;
+  return execute(database, kReusedStatistics);
+}
+
+Result<void> fill_derived_tables(sqlite3* database) {
+  return execute(database, kTriggers);
 }
 
 }  // namespace uscope::store

@@ -2,7 +2,6 @@
 // The store's schema: the contract for analyses and for users' own SQL. docs/schema.md explains every column.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "store/db/sqlite_handles.h"
@@ -14,12 +13,15 @@ namespace uscope::store {
 // Creates tables and views in an empty database, fills errno_name, sets user_version and application_id.
 Result<void> create_schema(sqlite3* database);
 
-// kOneQuestion: only those that v_event needs to be gone through from end to end once, which takes less time than the
-// others take to be made. check_schema() misses them.
-enum class Indices : std::uint8_t { kAll, kOneQuestion };
+// Creates indices, and fills the tables derived from others (trigger_of_stack); call it once all rows are inserted.
+Result<void> create_indices(sqlite3* database);
 
-// Creates indices and the tables derived from others (trigger_of_stack); call it once all rows are inserted.
-Result<void> create_indices(sqlite3* database, Indices which = Indices::kAll);
+// Both for a store that takes one trace after the other, each for one question. Of the indices it has only what v_event
+// needs to be gone through from end to end once, which takes less time than the others take to be made. check_schema()
+// misses them.
+Result<void> create_reused_schema(sqlite3* database);
+// Fills its derived tables; call it once all other rows of a trace are inserted.
+Result<void> fill_derived_tables(sqlite3* database);
 
 // Checks that the database holds exactly the tables, views and indices that the two functions above create, each with
 // the same text: nothing in place of one of them (a view, a virtual table), nothing more (a trigger), no foreign

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "store/descriptors/descriptor_calls.h"
 #include "syscalls/syscall_table.h"
@@ -12,6 +13,18 @@ namespace uscope::store {
 namespace {
 
 constexpr std::size_t kAbis = USC_ABI_COUNT;
+
+// By ABI and number. To make it takes longer than a small trace does, so it is made once.
+const std::vector<syscalls::ObjectArgs>& all_object_args() {
+  static const std::vector<syscalls::ObjectArgs> all = [] {
+    std::vector<syscalls::ObjectArgs> made(kAbis * syscalls::kSyscallNumbers);
+    for (std::size_t abi = 0; abi < kAbis; abi++)
+      for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++)
+        made[abi * syscalls::kSyscallNumbers + nr] = syscalls::object_args(static_cast<usc_abi>(abi), nr);
+    return made;
+  }();
+  return all;
+}
 
 }  // namespace
 
@@ -24,10 +37,6 @@ Result<void> StringWriter::prepare() {
   if (!content_rows) return content_rows.error();
   content_rows_ = std::move(*content_rows);
   exec_args_.resize(kAbis * syscalls::kSyscallNumbers);
-  object_args_.resize(kAbis * syscalls::kSyscallNumbers);
-  for (std::size_t abi = 0; abi < kAbis; abi++)
-    for (std::uint32_t nr = 0; nr < syscalls::kSyscallNumbers; nr++)
-      object_args_[abi * syscalls::kSyscallNumbers + nr] = syscalls::object_args(static_cast<usc_abi>(abi), nr);
   if (const auto taken = definitions_.meta.find("strings"); taken != definitions_.meta.end() && taken->second == "0")
     return {};  // none are wanted, not even an exec's
   for (const auto& [serial, image] : definitions_.images)
@@ -98,7 +107,7 @@ void StringWriter::find_object(const usc_event& event, std::span<const Descripto
                                std::span<const trace::OrderedString> strings) {
   object_ = {};
   if (event.abi >= kAbis || event.kind >= syscalls::kSyscallNumbers) return;
-  const syscalls::ObjectArgs& args = object_args_[event.abi * syscalls::kSyscallNumbers + event.kind];
+  const syscalls::ObjectArgs& args = all_object_args()[event.abi * syscalls::kSyscallNumbers + event.kind];
   if (!args.any()) return;
   const auto descriptor = [&](int arg) {
     const auto at =

@@ -65,7 +65,6 @@ class StringWriter {
   DescriptorTracker descriptors_;
   std::unique_ptr<TableRows> rows_;
   std::unique_ptr<TableRows> content_rows_;
-  std::vector<syscalls::ObjectArgs> object_args_;  // by ABI and number
   CallObject object_;
   std::vector<ExecArgs> exec_args_;                                          // by ABI and number
   std::unordered_map<trace::TaskId, std::vector<const ImageFacts*>> execs_;  // by the task that called

@@ -49,6 +49,29 @@ class LiveSessions(AttachCase):
                 for before, behind in zip(answers, answers[1:]):
                     self.assertEqual(before["until_ns"], behind["from_ns"])
 
+    def test_each_answer_is_of_its_interval_alone(self):
+        """Programs that run one behind the other: their names, functions and events are in the answers of their own intervals, and nothing
+        is in those between."""
+        of_both = "kind IN ('getppid', 'lseek') AND process LIKE 'fixture%'"
+        script = (f"{PROGRAM} 20000 10 >/dev/null; sleep 0.7; {os.path.join(FIXTURES, 'fixture_asked')} keys 100 20000 20 >/dev/null; sleep 0.7; "
+                  f"{PROGRAM} 10000 3 >/dev/null")
+        summed = f"SELECT process, kind, \"trigger\", count(*) FROM v_event WHERE {of_both} GROUP BY 1, 2, 3"
+        for question in (summed, f"SELECT * FROM ({summed})"):
+            with self.subTest(question=question):
+                whole, = self.answers(self.query("--once", question, "--", "sh", "-c", script))
+                answers = self.answers(self.query("--every", "200ms", question, "--", "sh", "-c", script))
+                calls = {}
+                for answer in answers:
+                    self.assertEqual(answer["lost"], 0)
+                    self.assertLess(len({row[0] for row in answer["rows"]}), 2, answer)
+                    for process, kind, _, count in answer["rows"]:
+                        calls[process, kind] = calls.get((process, kind), 0) + count
+                self.assertEqual(calls, {("fixture_many_stacks", "getppid"): 30000, ("fixture_asked", "lseek"): 20000})
+                self.assertIn([], [answer["rows"] for answer in answers])
+                # A stack that is not known in time has no function.
+                functions = {(row[0], row[2]) for answer in answers for row in answer["rows"] if row[2] is not None}
+                self.assertLessEqual(functions, {(row[0], row[2]) for row in whole["rows"]})
+
     def test_the_interval_of_a_call_that_waits(self):
         """The one in which it began, where nothing of its end is asked for; else the one in which it ended."""
         for column, place in (("count(*)", 0), ("count(result)", -1)):

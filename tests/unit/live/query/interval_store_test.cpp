@@ -7,8 +7,10 @@
 
 #include <filesystem>
 #include <limits>
+#include <memory>
 
-#include "store/loader.h"
+#include "live/query/partial_view.h"
+#include "store/reused_store.h"
 #include "support/private_file.h"
 #include "tests/support/question_maker.h"
 #include "tests/support/temporary_folder.h"
@@ -131,19 +133,24 @@ class IntervalStoreTest : public testing::Test {
   std::string ask(ClosedInterval& closed, const std::string& sql) {
     auto raw = trace::RawReader::open(std::move(closed.trace), "interval");
     if (!raw) return raw.error().what;
-    auto file = store::OutputFile::nameless(folder_.get());
-    auto written = file->duplicate();
-    auto writer = store::DatabaseWriter::create(std::move(*file));
-    const auto loaded = store::load(std::move(*raw), std::move(*writer));
+    auto store = store::ReusedStore::create(folder_.get());
+    if (!store) return store.error().what;
+    Plan asked = plan_;
+    asked.outer = sql;
+    std::unique_ptr<PartialView> partial;
+    if (plan_.way == Way::kSums) {
+      auto made = PartialView::create(*store, asked);
+      if (!made) return made.error().what;
+      partial = std::move(*made);
+    }
+    const auto loaded = store->load(std::move(*raw), {});
     if (!loaded) return loaded.error().what;
     EXPECT_TRUE(loaded->complete);
     EXPECT_EQ(loaded->damaged_bytes, 0U);
-    auto temporary = open_sorting_folder(folder_.get());
-    const auto database = store::Database::open(std::move(*written), "interval", std::move(*temporary));
-    if (!database) return database.error().what;
-    if (plan_.way == Way::kSums)
-      if (auto done = make_partial(*database, plan_, closed.rows); !done) return done.error().what;
-    auto rows = database->prepare(sql);
+    if (partial)
+      if (auto done = partial->show(std::move(closed.rows)); !done) return done.error().what;
+    if (auto done = store->protect(); !done) return done.error().what;
+    auto rows = store::Statement::prepare(store->handle(), sql);
     if (!rows) return rows.error().what;
     std::string text;
     while (*rows->step()) {

@@ -20,9 +20,13 @@ class SchemaTest : public testing::Test {
     sqlite3* raw = nullptr;
     ASSERT_EQ(sqlite3_open(":memory:", &raw), SQLITE_OK);
     database_.reset(raw);
-    ASSERT_TRUE(create_schema(raw));
-    auto done = create_indices(raw, indices_);
+    auto done = make(raw);
     ASSERT_TRUE(done) << done.error().what;
+  }
+
+  virtual Result<void> make(sqlite3* database) {
+    auto done = create_schema(database);
+    return done ? create_indices(database) : done;
   }
 
   std::string one(const std::string& sql) {
@@ -37,17 +41,16 @@ class SchemaTest : public testing::Test {
     return one("SELECT group_concat(name, ' ') FROM pragma_table_info('" + table + "')");
   }
 
-  Indices indices_ = Indices::kAll;
   SqliteHandle database_;
 };
 
 // Its one index is that by which v_event finds the trigger of a stack, and no file of anyone may be like that.
-class OneQuestionTest : public SchemaTest {
+class ReusedSchemaTest : public SchemaTest {
  protected:
-  OneQuestionTest() { indices_ = Indices::kOneQuestion; }
+  Result<void> make(sqlite3* database) override { return create_reused_schema(database); }
 };
 
-TEST_F(OneQuestionTest, EventsAreGoneThroughAsTheyAre) {
+TEST_F(ReusedSchemaTest, EventsAreGoneThroughAsTheyAre) {
   EXPECT_EQ(one("SELECT group_concat(name) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"),
             "trigger_of_stack_stack");
   EXPECT_EQ(one("SELECT count(*) FROM v_event"), "0");
