@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
@@ -64,12 +65,22 @@ std::uint32_t named_sources(const std::string& text) {
   return named;
 }
 
+bool names_class(const std::string& condition) {
+  const std::vector<Token> tokens = tokens_of(condition);
+  return std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
+    return (token.kind == TokenKind::kName || token.kind == TokenKind::kQuotedName) &&
+           lower_case(token.word) == "class";
+  });
+}
+
 }  // namespace
 
 std::uint32_t asked_sources(const std::string& text, const Select* select) {
   if (select == nullptr) return named_sources(text);
   if (!select->where) return 0;
-  const auto holds = where_holds(original_text(text, *select->where), select->source_name);
+  const std::string condition = original_text(text, *select->where);
+  if (!names_class(condition)) return 0;  // random() holds for one row and not for the next
+  const auto holds = where_holds(condition, select->source_name);
   if (!holds) return named_sources(text);
   std::uint32_t asked = 0;
   for (std::uint32_t source = 0; source < USC_SOURCE_COUNT; source++)
