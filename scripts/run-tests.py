@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 SLOWEST = 20
-AT_ONCE = 2 * (os.cpu_count() or 1)  # most tests wait half of their time; guests do not, and count twice (tests/vm/CMakeLists.txt)
+AT_ONCE = 2 * (os.cpu_count() or 1)  # of tests that wait half of their time; others count twice (PROCESSORS in tests/vm and tests/system)
 SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+\.\S+) \(\d", re.MULTILINE)
 RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) .*?([0-9.]+) sec")
 
