@@ -137,7 +137,8 @@ static __always_inline int core_open_wait(struct task_struct *task, struct task_
 	return *(volatile __u64 *)&t->off_ns == began;
 }
 
-#define LATE_TICKS 4 /* a tick that is later than so many may come out of idleness, in which some machines' clocks rest */
+#define LATE_TICKS                                                                                                     \
+	4 /* a tick that is later than so many may come out of idleness, in which some machines' clocks rest */
 
 /*
  * At each tick of this processor's clock, whatever runs: the time since the last one. A tick may be late, and several may be
