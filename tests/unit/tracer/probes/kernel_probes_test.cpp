@@ -90,8 +90,7 @@ TEST(KernelProbes, ErrorsNameTheProbeAndItsArgument) {
       kernel_probes(plan_of(USC_SOURCE_TRACEPOINT, {argument_of(ProbeArgument::From::kRecord, "int"),
                                                     argument_of(ProbeArgument::From::kRegister, "int")}));
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().what,
-            "system:event cannot be probed: argument name is in no place that its source has");
+  EXPECT_EQ(refused.error().what, "system:event cannot be probed: argument name is in no place that its source has");
   EXPECT_FALSE(refused.error().remedy.empty());
   ProbePlan plan = plan_of(USC_SOURCE_USDT, {});
   plan.probes[0].arguments.resize(USC_PROBE_ARGUMENTS + 1);
