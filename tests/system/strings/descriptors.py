@@ -76,7 +76,8 @@ class Descriptors(TraceCase):
         tracer.stderr.readline()
         time.sleep(0.2)
         with open(self.truth, "w", encoding="utf-8") as out:
-            self.assertEqual(subprocess.run([program, self.work], stdout=out, timeout=WAIT, check=False).returncode, 0)
+            waiting = {**os.environ, "DESCRIPTORS_WAIT": "1"}
+            self.assertEqual(subprocess.run([program, self.work], stdout=out, timeout=WAIT, env=waiting, check=False).returncode, 0)
         tracer.communicate(timeout=WAIT)
         named, _ = self.check(musts=False)
         self.assertGreater(named, 10)
