@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "support/unique_fd.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/trace/memory_sink.h"
 #include "tracer/backend/uprobe_multi.h"
 #include "tracer/recorder/recorder.h"
@@ -202,14 +203,6 @@ class Comparisons : public CompareObserver {
 
 class ProbeHits : public testing::Test {
  protected:
-  ProbeHits() {
-    std::string name = std::filesystem::temp_directory_path() / "uscope-probes-XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    results_ = folder_ / "results";
-  }
-  ~ProbeHits() override { std::filesystem::remove_all(folder_); }
-
   [[nodiscard]] std::vector<std::string> probed(const std::string& what) const {
     return {fixture("probed"), what, results_};
   }
@@ -291,8 +284,8 @@ class ProbeHits : public testing::Test {
     }
   }
 
-  std::filesystem::path folder_;
-  std::string results_;
+  test::TemporaryFolder folder_;
+  std::string results_ = folder_.file("results");
   std::unique_ptr<MemorySink> sink_;
   std::vector<usc_hit> hits_;
 };

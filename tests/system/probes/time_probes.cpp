@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/trace/memory_sink.h"
 #include "tracer/recorder/recorder.h"
 
@@ -66,21 +67,19 @@ int work() {
 class TimeProbes : public testing::Test {
  protected:
   void record_work(const char* what, const ProbePlan& plan, bool with_calls, std::uint64_t duration_ns = 0) {
-    std::string name = std::filesystem::temp_directory_path() / "uscope-probes-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    const test::TemporaryFolder folder;
     RecordOptions options;
     options.config.scope = {USC_MODE_ALL_ALL, 64};
     options.config.target.kinds = USC_TARGET_LAUNCH;
     for (__u64& word : options.config.calls_x86_64) word = with_calls ? ~0ULL : 0;
     options.launch.command = {std::filesystem::read_symlink("/proc/self/exe"), what};
-    options.cache_folder = std::filesystem::path(name) / "cache";
+    options.cache_folder = folder / "cache";
     options.backend = BackendChoice::kBpf;
     options.probes = plan;
     options.sink = &sink_;
     options.duration_ns = duration_ns;
     std::vector<std::unique_ptr<File>> files;
     const auto outcome = record(options, {}, &files);
-    std::filesystem::remove_all(name);
     ASSERT_TRUE(outcome) << outcome.error().what << "; " << outcome.error().remedy;
     read_trace();
   }
