@@ -103,21 +103,21 @@ void JitNames::open_map(Space& space, JitNews& news) {
   if (task.maps().empty() || task.maps()[0].pid == 0) return;  // its start arrives in the next round
   space.met = true;
   space.process = task.process;
-  space.owners = task.maps();
+  space.owners = task.owners;
   if (open_.size() >= kMostOpen) {
     news.troubles.push_back({USC_LOSS_JIT_SPACES_FULL, space.process});
     return;
   }
-  const std::uint32_t pid = space.owners[0].pid;
+  const std::uint32_t pid = space.owners->front().pid;
   space.file = PerfMapFile::of_process(pid, space.seen_ns, looks_);
   // A first thread that has ended has no root any more, but its process has.
   if (!space.file && task.tid != pid) space.file = PerfMapFile::of_process(task.tid, space.seen_ns, looks_);
-  if (!space.file && command_ && pid == space.owners[0].ns_pid) space.file = command_->again();
+  if (!space.file && command_ && pid == space.owners->front().ns_pid) space.file = command_->again();
 }
 
 void JitNames::read_maps(trace::MmId mm, Space& space, JitNews& news) {
-  for (std::size_t i = 0; i < space.owners.size(); i++) {
-    const MapOwner& owner = space.owners[i];
+  for (std::size_t i = 0; i < space.owners->size(); i++) {
+    const MapOwner& owner = (*space.owners)[i];
     const Lifetime lifetime{owner.from_ns, i == 0 ? space.left_ns : std::nullopt};
     read_map(mm, space, fmt::format("perf-{}.map", owner.ns_pid), lifetime, news);
     if (owner.pid != owner.ns_pid) read_map(mm, space, fmt::format("perf-{}.map", owner.pid), lifetime, news);

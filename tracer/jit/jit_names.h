@@ -70,7 +70,7 @@ class JitNames {
     bool met = false;           // a `file` was searched
     std::optional<PerfMapFile> file;
     trace::ProcessId process;
-    std::vector<MapOwner> owners;  // the process itself, then its ancestors
+    MapOwners::List owners;  // the process itself, then its ancestors
     std::optional<std::uint64_t> left_ns;
     std::set<std::uint64_t> wanted;  // not found yet
     std::set<std::uint64_t> found;

@@ -13,16 +13,10 @@
 #include <vector>
 
 #include "trace/ids.h"
+#include "tracer/model/map_owners.h"
 #include "uscope/record.h"
 
 namespace uscope::tracer {
-
-// A process whose perf map may describe an address space, and the time since when it has had that, in CLOCK_MONOTONIC.
-struct MapOwner {
-  std::uint32_t pid = 0;
-  std::uint32_t ns_pid = 0;
-  std::uint64_t from_ns = 0;
-};
 
 struct TaskInfo {
   trace::ProcessId process;
@@ -31,10 +25,9 @@ struct TaskInfo {
   std::uint32_t tid = 0;
   trace::MmId mm;
   std::string name;
-  // The map owners of its address space: its process, then those whose mappings it started with, nearest first; if
-  // processes shared it before the trace, these processes, the eldest first.
+  // The owners of its address space, which may become known, or more, later.
   [[nodiscard]] const std::vector<MapOwner>& maps() const { return *owners; }
-  std::shared_ptr<std::vector<MapOwner>> owners = std::make_shared<std::vector<MapOwner>>();  // one for all tasks of it
+  MapOwners::List owners = std::make_shared<std::vector<MapOwner>>();
 };
 
 class TaskTable {
@@ -73,14 +66,12 @@ class TaskTable {
   };
 
   TaskInfo& slot(trace::TaskId serial);
-  using Owners = std::shared_ptr<std::vector<MapOwner>>;
-  [[nodiscard]] Owners owners_of(const usc_task& record) const;
-  void share_owners(TaskInfo& task, bool is_process);
   void release(trace::MmId mm, std::uint64_t time);
 
   std::unordered_map<trace::TaskId, TaskInfo> tasks_;
   std::unordered_map<trace::MmId, std::int64_t> mm_users_;
-  std::unordered_map<trace::MmId, Owners> adopted_;
+  std::unordered_set<trace::MmId> adopted_;
+  MapOwners owners_;
   std::deque<Ended> ended_;
   std::deque<Left> left_;
   std::int64_t processes_ = 0;

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <vector>
 
 #include "support/clock.h"
 
@@ -152,6 +155,73 @@ TEST(TaskTable, RecordsOfOtherProcessorsMayComeFirst) {
   EXPECT_EQ(tasks.processes(), 0u);
   EXPECT_EQ(tasks.find(TaskId(1)).mm, MmId(5));
   EXPECT_EQ(tasks.reap(10 * kSecondNs), std::vector{MmId(5)});
+}
+
+// A process, what it forked, and what that forked; the middle one has executed a program, and made a thread.
+TEST(TaskTable, AForkedProcessHasItsAncestorsMapsInWhateverOrderTheRecordsArrive) {
+  usc_task eldest = start_of(1, 1, 4, USC_TASK_PROCESS);
+  usc_exec exec{};
+  exec.head.task = 1;
+  exec.head.time = kSecondNs;
+  exec.mm = 5;
+  usc_task child = start_of(2, 2, 6, USC_TASK_PROCESS);
+  child.parent_task = 1;
+  child.parent_mm = 5;
+  usc_task thread = start_of(4, 2, 6, 0);
+  thread.parent_task = 2;
+  thread.parent_mm = 6;
+  usc_task grandchild = start_of(3, 3, 7, USC_TASK_PROCESS);
+  grandchild.parent_task = 2;
+  grandchild.parent_mm = 6;
+  std::array<std::size_t, 5> order{0, 1, 2, 3, 4};
+  do {
+    TaskTable tasks;
+    for (const std::size_t next : order) {
+      if (next == 0) tasks.start(eldest);
+      if (next == 1) tasks.exec(exec);
+      if (next == 2) tasks.start(child);
+      if (next == 3) tasks.start(grandchild);
+      if (next == 4) tasks.start(thread);
+    }
+    const std::vector<MapOwner>& owners = tasks.find(TaskId(3)).maps();
+    ASSERT_EQ(owners.size(), 3U);
+    for (std::uint32_t i = 0; i < 3; i++) EXPECT_EQ(owners[i].pid, 103U - i);
+    EXPECT_EQ(owners[2].from_ns, kSecondNs);
+    EXPECT_EQ(tasks.find(TaskId(2)).maps().size(), 2U);
+    EXPECT_EQ(&tasks.find(TaskId(2)).maps(), &tasks.find(TaskId(4)).maps());
+    EXPECT_EQ(tasks.find(TaskId(1)).maps().size(), 1U);
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+// Both are owners of what they share, its founder first.
+TEST(TaskTable, AVforksChildMayArriveBeforeItsParent) {
+  TaskTable tasks;
+  usc_task child = start_of(2, 2, 6, USC_TASK_PROCESS);
+  child.parent_task = 1;
+  child.parent_mm = 6;
+  tasks.start(child);
+  tasks.start(start_of(1, 1, 6, USC_TASK_PROCESS));
+  const std::vector<MapOwner>& owners = tasks.find(TaskId(1)).maps();
+  ASSERT_EQ(owners.size(), 2U);
+  EXPECT_EQ(owners[0].pid, 101U);
+  EXPECT_EQ(owners[1].pid, 102U);
+}
+
+// Of more ancestors than are looked at, the nearest tell.
+TEST(TaskTable, TheNearestAncestorsTell) {
+  for (const bool eldest_first : {true, false}) {
+    TaskTable tasks;
+    for (std::uint32_t i = 0; i < 9; i++) {
+      const std::uint32_t number = eldest_first ? i + 1 : 9 - i;
+      usc_task record = start_of(number, number, number, USC_TASK_PROCESS);
+      record.parent_task = number - 1;
+      record.parent_mm = number - 1;
+      tasks.start(record);
+    }
+    const std::vector<MapOwner>& owners = tasks.find(TaskId(9)).maps();
+    ASSERT_EQ(owners.size(), 5U);
+    for (std::uint32_t i = 0; i < 5; i++) EXPECT_EQ(owners[i].pid, 109U - i);
+  }
 }
 
 }  // namespace
