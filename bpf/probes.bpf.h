@@ -43,6 +43,7 @@ int on_tracepoint(void *ctx)
 	room = room_beside(hit);
 	if (room) {
 		room->record = (__u64)ctx;
+		room->in_kernel = 1;
 		take_probe(hit, room, probe, t);
 		note_frames(hit, bpf_get_stack(ctx, hit->frames, sizeof(hit->frames), 0));
 		send_hit(hit, t);
@@ -69,6 +70,7 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, const struct usc_
 	room = room_beside(hit);
 	if (room) {
 		room->record = 0;
+		room->in_kernel = 0;
 		read_registers(ctx, room->registers);
 		room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
 		take_probe(hit, room, probe, t);

@@ -15,8 +15,8 @@
 
 /* Where an argument is. Numbers are never used again, here and in the next. */
 enum usc_argument_from {
-	USC_FROM_REGISTER = 1, /* of the program: by its DWARF number */
-	USC_FROM_MEMORY,       /* of the program: at what a register holds, and `offset` */
+	USC_FROM_REGISTER = 1, /* of the program, or of a kernel function's entry: by its DWARF number */
+	USC_FROM_MEMORY,       /* at what such a register holds, and `offset` */
 	USC_FROM_RECORD,       /* at `offset` of the tracepoint's record */
 	USC_FROM_CONSTANT,     /* `offset` is its value */
 	USC_FROM_COUNT
@@ -43,11 +43,19 @@ struct usc_probe_argument {
 	__u16 text_bytes;
 };
 
+#define USC_PROBE_WITH_RETURN 1 /* role: an event lasts from the function's entry to its return */
+
+#define USC_RESULT_SIGNED 128 /* result: beside its bytes */
+
+/* A place in a program where a function returns has its probe's cookie, and this. */
+#define USC_PLACE_OF_RETURN 0x80000000u
+
 struct usc_probe {
 	__u32 kind; /* of its source, from 1 */
 	__u8 source;
 	__u8 arguments; /* how many are used */
-	__u16 pad;
+	__u8 role;	/* 0: an event is a moment. USC_PROBE_WITH_RETURN */
+	__u8 result;	/* of a function with its return: how many bytes its result has, 0 = it has none */
 	struct usc_probe_argument argument[USC_PROBE_ARGUMENTS];
 };
 
@@ -57,6 +65,7 @@ struct usc_probe {
 	X(SOURCE, "its source is not one of those that come by probes")                                                \
 	X(KIND, "its kind has no number")                                                                              \
 	X(COUNT, "it has too many arguments")                                                                          \
+	X(ROLE, "only functions return, and a result has 1, 2, 4 or 8 bytes")                                          \
 	X(FROM, "is in no place that its source has")                                                                  \
 	X(REG, "is in a register that is not known")                                                                   \
 	X(BYTES, "has not 1, 2, 4 or 8 bytes")                                                                         \
@@ -70,9 +79,30 @@ enum usc_probe_error {
 #undef USC_X
 };
 
-USC_INLINE int usc_probe_is_of_program(__u32 source)
+/* Of the others, arguments are in a tracepoint's record. */
+USC_INLINE int usc_probe_has_registers(__u32 source)
 {
-	return source == USC_SOURCE_UFUNCTION || source == USC_SOURCE_USDT;
+	return source == USC_SOURCE_UFUNCTION || source == USC_SOURCE_USDT || source == USC_SOURCE_KFUNCTION;
+}
+
+USC_INLINE int usc_probe_is_of_function(__u32 source)
+{
+	return source == USC_SOURCE_UFUNCTION || source == USC_SOURCE_KFUNCTION;
+}
+
+USC_INLINE int usc_is_word_size(__u32 bytes)
+{
+	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+USC_INLINE int usc_probe_role_is_sound(const struct usc_probe *probe)
+{
+	__u32 bytes = probe->result & ~USC_RESULT_SIGNED;
+
+	if (!probe->role)
+		return !probe->result;
+	return probe->role == USC_PROBE_WITH_RETURN && usc_probe_is_of_function(probe->source) &&
+	       (!probe->result || usc_is_word_size(bytes));
 }
 
 USC_INLINE int usc_argument_is_unused(const struct usc_probe_argument *argument)
@@ -107,11 +137,11 @@ USC_INLINE enum usc_probe_error usc_argument_check(const struct usc_probe_argume
 
 	if (!from || from >= USC_FROM_COUNT)
 		return USC_PROBE_BAD_FROM;
-	if (from != USC_FROM_CONSTANT && usc_probe_is_of_program(source) != has_register)
+	if (from != USC_FROM_CONSTANT && usc_probe_has_registers(source) != has_register)
 		return USC_PROBE_BAD_FROM;
 	if (argument->reg >= USC_PROBE_REGISTERS)
 		return USC_PROBE_BAD_REG;
-	if (argument->bytes != 1 && argument->bytes != 2 && argument->bytes != 4 && argument->bytes != 8)
+	if (!usc_is_word_size(argument->bytes))
 		return USC_PROBE_BAD_BYTES;
 	if (argument->is_signed > 1 || argument->pad || (!has_register && argument->reg) ||
 	    (from == USC_FROM_REGISTER && argument->offset))
@@ -126,12 +156,14 @@ USC_INLINE enum usc_probe_error usc_argument_check(const struct usc_probe_argume
 USC_INLINE enum usc_probe_error usc_probe_check(const struct usc_probe *probe, __u32 *at)
 {
 	*at = 0;
-	if (!usc_probe_is_of_program(probe->source) && probe->source != USC_SOURCE_TRACEPOINT)
+	if (!usc_probe_has_registers(probe->source) && probe->source != USC_SOURCE_TRACEPOINT)
 		return USC_PROBE_BAD_SOURCE;
 	if (!probe->kind)
 		return USC_PROBE_BAD_KIND;
 	if (probe->arguments > USC_PROBE_ARGUMENTS)
 		return USC_PROBE_BAD_COUNT;
+	if (!usc_probe_role_is_sound(probe))
+		return USC_PROBE_BAD_ROLE;
 	for (; *at < probe->arguments; ++*at) {
 		enum usc_probe_error error = usc_argument_check(&probe->argument[*at], probe->source);
 
@@ -141,7 +173,7 @@ USC_INLINE enum usc_probe_error usc_probe_check(const struct usc_probe *probe, _
 	for (; *at < USC_PROBE_ARGUMENTS; ++*at)
 		if (!usc_argument_is_unused(&probe->argument[*at]))
 			return USC_PROBE_BAD_RESERVED;
-	return probe->pad ? USC_PROBE_BAD_RESERVED : USC_PROBE_BAD_SOUND;
+	return USC_PROBE_BAD_SOUND;
 }
 
 /* What an argument's lowest bytes say, as 64 bits. */

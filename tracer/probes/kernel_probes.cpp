@@ -78,6 +78,10 @@ Result<usc_probe> kernel_probe(const Probe& from) {
   usc_probe to{};
   to.kind = from.kind;
   to.source = from.source;
+  if (from.with_return) {
+    to.role = USC_PROBE_WITH_RETURN;
+    to.result = static_cast<__u8>(from.result_bytes | (from.result_is_signed ? USC_RESULT_SIGNED : 0));
+  }
   for (const ProbeArgument& argument : from.arguments) to.argument[to.arguments++] = kernel_argument(argument);
   __u32 at = 0;
   const usc_probe_error error = usc_probe_check(&to, &at);

@@ -31,10 +31,17 @@ struct Probe {
   std::string name;                      // of the kind: "libssl.so.3:SSL_read", "sched:sched_switch"
   std::vector<ProbeArgument> arguments;  // at most six
   std::string path;                      // ufunction, usdt: the file
-  std::vector<std::uint64_t> places;     // ufunction, usdt: file offsets (a USDT probe may have several)
-  std::uint64_t semaphore = 0;           // usdt: file offset of its semaphore; 0: none
-  std::uint32_t event_id = 0;            // tracepoint: tracefs' id
-  std::string system, event;             // tracepoint
+  // ufunction, usdt: file offsets (a USDT probe may have several); kfunction: the one address in the kernel
+  std::vector<std::uint64_t> places;
+  std::uint64_t semaphore = 0;  // usdt: file offset of its semaphore; 0: none
+  std::uint32_t event_id = 0;   // tracepoint: tracefs' id
+  std::string system, event;    // tracepoint
+
+  // Functions: an event lasts from entry to return, if that is asked for.
+  bool with_return = false;
+  std::vector<std::uint64_t> returns;  // ufunction: file offsets of its `ret` instructions
+  std::uint8_t result_bytes = 0;       // 1, 2, 4, 8; 0: it has no result
+  bool result_is_signed = false;
 };
 
 struct ProbePlan {

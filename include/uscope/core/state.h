@@ -294,10 +294,10 @@ struct sample_scratch {
 
 /* Where a probe finds the arguments of a hit, and room for the text of one of them; a word more, for its padding. */
 struct probe_room {
-	__u64 registers[USC_PROBE_REGISTERS]; /* of a probe in a file */
+	__u64 registers[USC_PROBE_REGISTERS]; /* of a program, or of a kernel function's entry */
 	__u64 record;			      /* address of a tracepoint's */
 	__u32 task;			      /* serial */
-	__u32 pad;
+	__u32 in_kernel;		      /* whether its addresses are the kernel's, or may be */
 	struct usc_string string;
 	char text[USC_STRING_MOST + 16];
 };

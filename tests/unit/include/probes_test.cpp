@@ -37,7 +37,34 @@ usc_probe_error error_of(const usc_probe& probe, __u32* where = nullptr) {
   return error;
 }
 
-TEST(Probes, ComeFromThreeSources) {
+TEST(Probes, OnlyFunctionsReturn) {
+  usc_probe probe = probe_of(USC_SOURCE_UFUNCTION);
+  probe.role = USC_PROBE_WITH_RETURN;
+  for (const int result : {0, 1, 2, 4, 8, 4 | USC_RESULT_SIGNED}) {
+    probe.result = static_cast<__u8>(result);
+    EXPECT_EQ(error_of(probe), USC_PROBE_BAD_SOUND);
+  }
+  for (const int result : {3, 16, USC_RESULT_SIGNED}) {
+    probe.result = static_cast<__u8>(result);
+    EXPECT_EQ(error_of(probe), USC_PROBE_BAD_ROLE);
+  }
+  probe.result = 0;
+  probe.source = USC_SOURCE_KFUNCTION;
+  EXPECT_EQ(error_of(probe), USC_PROBE_BAD_SOUND);
+  for (const usc_source source : {USC_SOURCE_USDT, USC_SOURCE_TRACEPOINT}) {
+    probe.source = static_cast<__u8>(source);
+    EXPECT_EQ(error_of(probe), USC_PROBE_BAD_ROLE);
+  }
+  probe.source = USC_SOURCE_UFUNCTION;
+  probe.role = 2;
+  EXPECT_EQ(error_of(probe), USC_PROBE_BAD_ROLE);
+  probe.role = 0;
+  probe.result = 8;
+  EXPECT_EQ(error_of(probe), USC_PROBE_BAD_ROLE);
+}
+
+TEST(Probes, ComeFromFourSources) {
+  EXPECT_EQ(error_of(probe_of(USC_SOURCE_KFUNCTION)), USC_PROBE_BAD_SOUND);
   EXPECT_EQ(error_of(probe_of(USC_SOURCE_UFUNCTION)), USC_PROBE_BAD_SOUND);
   EXPECT_EQ(error_of(probe_of(USC_SOURCE_USDT)), USC_PROBE_BAD_SOUND);
   EXPECT_EQ(error_of(probe_of(USC_SOURCE_TRACEPOINT)), USC_PROBE_BAD_SOUND);
@@ -59,9 +86,6 @@ TEST(Probes, HaveAKindAndAtMostSixArguments) {
   __u32 at = 0;
   EXPECT_EQ(error_of(probe, &at), USC_PROBE_BAD_RESERVED);
   EXPECT_EQ(at, 3U);
-  probe = probe_of(USC_SOURCE_USDT);
-  probe.pad = 1;
-  EXPECT_EQ(error_of(probe), USC_PROBE_BAD_RESERVED);
 }
 
 TEST(Probes, FindArgumentsWhereTheirSourceHasThem) {

@@ -12,14 +12,14 @@
 /* Supplied by the backend: a probe by its place in the plan; 0: there is none. */
 static const struct usc_probe *probe_at(__u32 number);
 
-/* Bytes at an address of the tracepoint's record, or of the program. Not 0: they could not be read. */
-static __always_inline int read_argument_word(__u64 *word, __u32 from, __u64 address, __u32 bytes)
+/* Bytes at an address of the kernel, or of the program. Not 0: they could not be read. */
+static __always_inline int read_argument_word(__u64 *word, bool in_kernel, __u64 address, __u32 bytes)
 {
 	/* For the verifier: from here on the bound is that of this register. */
 	__asm__ volatile("" : "+r"(bytes));
 	if (bytes > sizeof(*word))
 		return -1;
-	if (from == USC_FROM_RECORD)
+	if (in_kernel)
 		return read_kernel(word, bytes, (const void *)address) != 0;
 	return read_user(word, bytes, (const void *)address) != 0;
 }
@@ -43,7 +43,7 @@ static __always_inline __u64 argument_value(struct probe_room *room, const struc
 		base = room->record;
 		/* fall through */
 	default:
-		if (read_argument_word(&word, argument->from, base + argument->offset, argument->bytes))
+		if (read_argument_word(&word, room->in_kernel, base + argument->offset, argument->bytes))
 			return 0;
 	}
 	return usc_argument_value(word, argument->bytes, argument->is_signed);
@@ -88,7 +88,7 @@ static __always_inline long find_argument_text(struct probe_room *room, const st
 	if (argument->text == USC_TEXT_POINTED) {
 		if (!value)
 			return -1;
-		return read_argument_text(room, value, space, room->record && value >> USER_HALF_ENDS);
+		return read_argument_text(room, value, space, room->in_kernel && value >> USER_HALF_ENDS);
 	}
 	if (argument->text == USC_TEXT_INSIDE) {
 		space = argument->text_bytes + 1ull;
