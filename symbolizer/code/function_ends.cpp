@@ -145,7 +145,8 @@ class Search {
 
   Result<void> decode(const CodeRange& range) {
     const std::uint64_t size = range.high > range.low ? range.high - range.low : 0;
-    if (size == 0 || size > kMostCode - read_) return refused("its code is too long to be searched for returns");
+    if (size == 0) return refused("it has no code");
+    if (size > kMostCode - read_) return refused("its code is too long to be searched for returns");
     read_ += size;
     const std::vector<std::byte> code = source_.read(range);
     if (code.size() != size) return refused("its code cannot be read");
