@@ -102,6 +102,11 @@ TEST_F(FunctionEndsTest, PartsThatLieElsewhereBelongToIt) {
             "it jumps into the middle of an instruction, so its code cannot be decoded for certain");
 }
 
+// je 1f; lock; 1: cmpxchg %edx,(%rdi); ret
+TEST_F(FunctionEndsTest, AJumpOverALockPrefixIsNone) {
+  EXPECT_EQ(ends({0x74, 0x01, 0xf0, 0x0f, 0xb1, 0x17, 0xc3}), "r6");
+}
+
 TEST_F(FunctionEndsTest, WhatDoesNotFitTogetherIsRefused) {
   const std::string middle = "it jumps into the middle of an instruction, so its code cannot be decoded for certain";
   EXPECT_EQ(ends({0xeb, 0x01, 0xb8, 0, 0, 0, 0, 0xc3}), middle);
