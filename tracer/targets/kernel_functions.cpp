@@ -193,9 +193,10 @@ void KernelTypes::Deleter::operator()(btf* types) const {
   btf__free(types);
 }
 
-KernelTypes::KernelTypes(const Host& host) {
-  if (!exists(host, "/sys/kernel/btf/vmlinux")) return;
-  types_.reset(btf__load_vmlinux_btf());
+KernelTypes::KernelTypes(const Host& host)
+    : KernelTypes(exists(host, "/sys/kernel/btf/vmlinux") ? btf__load_vmlinux_btf() : nullptr) {}
+
+KernelTypes::KernelTypes(btf* types) : types_(types) {
   const unsigned count = types_ ? btf__type_cnt(types_.get()) : 0;
   for (unsigned id = 1; id < count; id++) {
     const btf_type* type = btf__type_by_id(types_.get(), id);

@@ -49,6 +49,8 @@ class KernelTypes {
  public:
   // Without types where the kernel has none.
   explicit KernelTypes(const Host& host);
+  // Of such types, which it frees.
+  explicit KernelTypes(btf* types);
   // Nothing where it is not known: of modules' functions, of those that the compiler has changed (f.isra.0).
   [[nodiscard]] std::optional<KernelPrototype> prototype(const KernelFunction& function) const;
 
