@@ -150,6 +150,13 @@ TEST_F(KernelFunctionsTest, SaysWhyThereAreNone) {
   EXPECT_EQ(find("kfunction:vfs_read").problem.remedy, "it takes a kernel with CONFIG_KALLSYMS");
 }
 
+KernelFunction function_of(const std::string& name, const std::string& module = "") {
+  KernelFunction function;
+  function.name = name;
+  function.module = module;
+  return function;
+}
+
 TEST(KernelTypes, ArgumentsAreThoseInRegistersOfTheirOwn) {
   btf* types = btf__new_empty();
   ASSERT_NE(types, nullptr);
@@ -165,7 +172,7 @@ TEST(KernelTypes, ArgumentsAreThoseInRegistersOfTheirOwn) {
   ASSERT_GT(btf__add_func(types, "known", BTF_FUNC_STATIC, prototype), 0);
   ASSERT_GT(btf__add_func(types, "without", BTF_FUNC_STATIC, btf__add_func_proto(types, 0)), 0);
   const KernelTypes known(types);
-  const auto found = known.prototype({.name = "known"});
+  const auto found = known.prototype(function_of("known"));
   ASSERT_TRUE(found);
   ASSERT_EQ(found->arguments.size(), 4U);
   EXPECT_EQ(found->arguments[0].type, "const char *");
@@ -180,9 +187,9 @@ TEST(KernelTypes, ArgumentsAreThoseInRegistersOfTheirOwn) {
   EXPECT_TRUE(found->arguments[3].is_signed);
   EXPECT_EQ(found->result_bytes, 4);
   EXPECT_TRUE(found->result_is_signed);
-  EXPECT_EQ(known.prototype({.name = "without"})->result_bytes, 0);
-  EXPECT_FALSE(known.prototype({.name = "known", .module = "ext4"}));
-  EXPECT_FALSE(known.prototype({.name = "known.isra.0"}));
+  EXPECT_EQ(known.prototype(function_of("without"))->result_bytes, 0);
+  EXPECT_FALSE(known.prototype(function_of("known", "ext4")));
+  EXPECT_FALSE(known.prototype(function_of("known.isra.0")));
 }
 
 }  // namespace
