@@ -8,6 +8,7 @@
 #define USCOPE_BPF_KERNEL_FUNCTIONS_H
 
 #include "probes.bpf.h"
+#include "uscope/core/probes/returns.h"
 
 /* What is known of a hit at a function's entry, but for its user stack. 0: there is no room (end_hit() all the same). */
 static __always_inline struct probe_room *take_function(struct pt_regs *ctx, struct hit_room *hit,
@@ -44,6 +45,64 @@ int on_kernel_function(struct pt_regs *ctx)
 	if (take_function(ctx, hit, probe, t))
 		send_hit(hit, t);
 	end_hit(hit);
+	return 0;
+}
+
+/* What stands before the place where ftrace has stopped a function: its call of ftrace, behind an endbr64 maybe. */
+#define CALL_BYTES 5
+#define ENDBR_BYTES 4
+
+/* A return is in the middle of another function, or behind a call in this one, where neither of these places is. */
+static __always_inline bool is_at_entry(struct pt_regs *ctx)
+{
+	__u64 inside = ctx->ip - bpf_get_func_ip(ctx);
+
+	return inside == CALL_BYTES || inside == ENDBR_BYTES + CALL_BYTES;
+}
+
+#define WITHOUT_RETURN 1 /* at an entry: this program is not to be run at the return */
+
+static __always_inline int enter_function(struct pt_regs *ctx, struct task_struct *task, __u32 number,
+					  const struct usc_probe *probe)
+{
+	struct task_entry *t = entry_to_hit(task);
+	struct hit_room *hit = t ? begin_hit(t) : 0;
+	int kept = 0;
+
+	if (!hit)
+		return WITHOUT_RETURN;
+	if (take_function(ctx, hit, probe, t)) {
+		/* What has found no room is known of by its return alone. */
+		core_function_entered(t, hit, number, 0);
+		kept = 1;
+	}
+	end_hit(hit);
+	return kept ? 0 : WITHOUT_RETURN;
+}
+
+/*
+ * A session of kprobe.multi: of one call of a function both the entry and the return are met, or none of them. All that the
+ * two share is kept with the thread.
+ */
+SEC("kprobe.multi")
+int on_kernel_function_with_return(struct pt_regs *ctx)
+{
+	struct task_struct *task = this_task();
+	const struct usc_probe *probe;
+	struct task_entry *t;
+	__u32 number;
+
+	if (is_surely_untraced(task))
+		return WITHOUT_RETURN;
+	number = bpf_get_attach_cookie(ctx);
+	probe = probe_at(number);
+	if (!probe)
+		return WITHOUT_RETURN;
+	if (is_at_entry(ctx))
+		return enter_function(ctx, task, number, probe);
+	t = traced_entry(task);
+	if (t)
+		core_function_returned(t, number, probe, 0, ctx->ax);
 	return 0;
 }
 

@@ -18,23 +18,31 @@ Result<void> BpfKernelFunctions::prepare(uscope_bpf& skeleton, const std::vector
   for (std::size_t i = 0; i < probes.size(); i++) {
     names_.push_back(probes[i].name);
     if (probes[i].source != USC_SOURCE_KFUNCTION) continue;
+    KprobePlaces& places = probes[i].with_return ? lasting_ : moments_;
     for (const std::uint64_t place : probes[i].places) {
-      moments_.addresses.push_back(place);
-      moments_.cookies.push_back(i);
+      places.addresses.push_back(place);
+      places.cookies.push_back(i);
     }
   }
-  bpf_program* const program = skeleton.progs.on_kernel_function;
+  const auto& progs = skeleton.progs;
+  if (auto prepared = prepare(progs.on_kernel_function, kAttachKprobeMulti, moments_); !prepared) return prepared;
+  return prepare(progs.on_kernel_function_with_return, kAttachKprobeSession, lasting_);
+}
+
+Result<void> BpfKernelFunctions::prepare(bpf_program* program, int attach_type, const KprobePlaces& places) {
   bpf_program__set_autoattach(program, false);
-  bpf_program__set_autoload(program, moments_.size() != 0);
-  if (moments_.size() == 0) return {};
-  if (const std::string why = why_no_kprobe_multi(kAttachKprobeMulti); !why.empty())
+  bpf_program__set_autoload(program, places.size() != 0);
+  if (places.size() == 0) return {};
+  bpf_program__set_expected_attach_type(program, static_cast<bpf_attach_type>(attach_type));
+  if (const std::string why = why_no_kprobe_multi(attach_type); !why.empty())
     return Error{"functions of the kernel cannot be traced: " + why, "leave targets `kfunction` out"};
   return {};
 }
 
 Result<void> BpfKernelFunctions::attach() {
-  if (moments_.size() == 0) return {};
-  return attach_places(skeleton_->progs.on_kernel_function, kAttachKprobeMulti, moments_);
+  const auto& progs = skeleton_->progs;
+  if (auto attached = attach_places(progs.on_kernel_function, kAttachKprobeMulti, moments_); !attached) return attached;
+  return attach_places(progs.on_kernel_function_with_return, kAttachKprobeSession, lasting_);
 }
 
 Error BpfKernelFunctions::not_attached(int number, const KprobePlaces& places) const {
@@ -47,6 +55,7 @@ Error BpfKernelFunctions::not_attached(int number, const KprobePlaces& places) c
 // All places, or none. If one of them cannot be probed, halves are tried until it is found which.
 Result<void> BpfKernelFunctions::attach_places(const bpf_program* program, int attach_type,
                                                const KprobePlaces& places) {
+  if (places.size() == 0) return {};
   UniqueFd link = attach_kprobe_multi(bpf_program__fd(program), attach_type, places);
   const int number = errno;
   if (link) {

@@ -26,11 +26,13 @@ class BpfKernelFunctions {
   [[nodiscard]] std::uint64_t missed() const;
 
  private:
+  static Result<void> prepare(bpf_program* program, int attach_type, const KprobePlaces& places);
   Result<void> attach_places(const bpf_program* program, int attach_type, const KprobePlaces& places);
   [[nodiscard]] Error not_attached(int number, const KprobePlaces& places) const;
 
   uscope_bpf* skeleton_ = nullptr;
   KprobePlaces moments_;
+  KprobePlaces lasting_;            // to the return
   std::vector<std::string> names_;  // by cookie
   std::vector<UniqueFd> links_;
   std::uint64_t missed_ = 0;  // at links that are gone

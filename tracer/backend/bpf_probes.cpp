@@ -182,8 +182,9 @@ void BpfProbes::detach() {
   links_.clear();
 }
 
-std::array<const bpf_program*, 3> BpfProbes::programs(const uscope_bpf& skeleton) {
-  return {skeleton.progs.on_tracepoint, skeleton.progs.on_user_probe, skeleton.progs.on_kernel_function};
+std::array<const bpf_program*, 4> BpfProbes::programs(const uscope_bpf& skeleton) {
+  return {skeleton.progs.on_tracepoint, skeleton.progs.on_user_probe, skeleton.progs.on_kernel_function,
+          skeleton.progs.on_kernel_function_with_return};
 }
 
 std::uint64_t BpfProbes::missed() const {

@@ -35,7 +35,7 @@ class BpfProbes {
   // Hits for which the kernel did not run the program, whoever they were of.
   [[nodiscard]] std::uint64_t missed() const;
   // The programs whose misses these are.
-  [[nodiscard]] static std::array<const bpf_program*, 3> programs(const uscope_bpf& skeleton);
+  [[nodiscard]] static std::array<const bpf_program*, 4> programs(const uscope_bpf& skeleton);
 
  private:
   Result<void> attach_tracepoint(const Probe& probe, std::uint64_t cookie);
