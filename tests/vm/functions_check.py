@@ -28,16 +28,19 @@ class Functions(unittest.TestCase):
         return database
 
     def by_ftrace(self, name, pid):
-        """Calls of a process since its last exec."""
-        counts = collections.Counter()
+        """Calls of a process from its last exec on. When it ends, the kernel closes its files, and uscope looks no more."""
+        counts, ended = collections.Counter(), False
         for line in text(f"{name}.ftrace").splitlines():
             found = LINE.match(line)
-            if not found or found[1] != str(pid):
+            if not found or found[1] != str(pid) or ended:
                 continue
             if found[2] == "sched_process_exec":
                 counts.clear()
+            elif found[2] == "sched_process_exit":
+                ended = True
             else:
                 counts[found[2]] += 1
+        self.assertTrue(ended)
         return counts
 
     def assert_counts_equal(self, name):
@@ -106,6 +109,31 @@ class Functions(unittest.TestCase):
         walks = dict(verified.execute("SELECT equal, count(*) FROM verify GROUP BY equal"))
         self.assertEqual(list(walks), [1])
         self.assertGreater(walks[1], 20)
+
+    def test_entries_and_returns_are_paired(self):
+        database = self.database("returns")
+        rows = database.execute("SELECT \"trigger\", how, result, count(*), min(dur_ns) > 0 FROM v_event WHERE kind = 'vfs_read' AND \"trigger\" IN ('small', 'large') "
+                                "GROUP BY 1, 2, 3").fetchall()
+        # 7 writes of 4096 bytes lie there: read once in pieces of 100, and once more as a whole by each of five.
+        self.assertEqual(rows, [("large", "returned", 28672, 5, 1), ("small", "returned", 100, 20, 1)])
+        naps = [duration for duration, in database.execute("SELECT dur_ns FROM v_event WHERE kind = 'hrtimer_nanosleep' AND how = 'returned'")]
+        self.assertEqual(len(naps), 4)
+        self.assertGreaterEqual(min(naps), 30_000_000)
+        # A function that another one calls lies within that one's time, and belongs to it.
+        inner = database.execute("SELECT count(*) FROM v_event i JOIN v_event o ON o.kind = 'ksys_read' AND o.tid = i.tid AND o.ts_ns <= i.ts_ns "
+                                 "AND o.ts_ns + o.dur_ns >= i.ts_ns + i.dur_ns WHERE i.kind = 'vfs_read' AND i.\"trigger\" = 'small'").fetchone()
+        self.assertEqual(inner, (20,))
+        # The user's stack and the kernel's are those of the entry.
+        stacks = {folded.split(";")[-1] for folded, in database.execute("SELECT DISTINCT folded FROM v_event WHERE kind = 'vfs_read'")}
+        self.assertEqual(stacks, {"vfs_read_[k]"})
+
+    def test_more_threads_in_a_function_than_the_kernel_has_room_for_are_counted(self):
+        database = self.database_with_losses("sleepers")
+        durations = [duration for duration, in database.execute("SELECT dur_ns FROM v_event WHERE kind = 'hrtimer_nanosleep' AND how = 'returned'")]
+        missed = database.execute("SELECT coalesce(sum(count), 0) FROM loss WHERE cause = 'probe_missed'").fetchone()[0]
+        self.assertEqual(len(durations) + missed, 8)
+        self.assertGreaterEqual(len(durations), 4)
+        self.assertGreaterEqual(min(durations), 1_000_000_000)
 
     def test_a_thousand_are_attached_and_detached_in_seconds(self):
         self.assertEqual(text("limit.status"), "125")
