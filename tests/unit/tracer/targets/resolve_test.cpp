@@ -9,7 +9,7 @@ namespace uscope::tracer {
 namespace {
 
 TargetMatch match_named(const std::string& name, std::uint64_t place = 16, const std::string& why_not = "") {
-  TargetMatch match{"ufunction:" + name, {}, why_not};
+  TargetMatch match{"ufunction:" + name, {}, why_not, ""};
   match.probe.source = USC_SOURCE_UFUNCTION;
   match.probe.name = name;
   match.probe.path = "/usr/bin/app";
@@ -23,7 +23,7 @@ Target target_of(const std::string& text) {
 }
 
 TEST(Resolve, KindsAreNumberedByName) {
-  TargetMatch tracepoint{"tracepoint:a:b", {}, ""};
+  TargetMatch tracepoint{"tracepoint:a:b", {}, "", ""};
   tracepoint.probe.source = USC_SOURCE_TRACEPOINT;
   tracepoint.probe.name = "a:b";
   TargetMatch other = match_named("app:same", 96);
@@ -45,7 +45,7 @@ TEST(Resolve, KindsAreNumberedByName) {
 
 TEST(Resolve, AFunctionOfTheKernelHasOneName) {
   const auto function = [](const std::string& name, std::uint64_t place) {
-    TargetMatch match{"kfunction:" + name, {}, ""};
+    TargetMatch match{"kfunction:" + name, {}, "", ""};
     match.probe.source = USC_SOURCE_KFUNCTION;
     match.probe.name = name;
     match.probe.places = {place};
