@@ -15,7 +15,7 @@ ALLOWED = {
     "include/uscope/base": "",
     "include/uscope/core": "include/uscope",
     "include/uscope/core/calls": "include/uscope include/uscope/core include/uscope/core/walk",
-    "include/uscope/core/probes": "include/uscope include/uscope/core/calls include/uscope/core/walk",
+    "include/uscope/core/probes": "include/uscope include/uscope/core include/uscope/core/calls include/uscope/core/walk",
     "include/uscope/core/tasks": "include/uscope/core/calls include/uscope/core/probes",
     "include/uscope/core/walk": "include/uscope include/uscope/core",
     "include/uscope/lists": "",
@@ -28,7 +28,7 @@ ALLOWED = {
     "trace": "include/uscope include/uscope/lists support",
     "syscalls": "include/uscope include/uscope/lists support",
     "symbolizer/cfi": "support symbolizer/elf",
-    "symbolizer/code": "include/uscope",
+    "symbolizer/code": "include/uscope support",
     "symbolizer/debug_files": "support symbolizer/elf",
     "symbolizer/elf": "include/uscope support",
     "symbolizer/go": "support symbolizer/cfi symbolizer/code symbolizer/elf",
@@ -36,7 +36,7 @@ ALLOWED = {
         "include/uscope support symbolizer/cfi symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go trace"),
     "symbolizer/oracle": "support symbolizer/elf symbolizer/go",
     "symbolizer/probes": (
-        "support symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go symbolizer/names"),
+        "support symbolizer/cfi symbolizer/code symbolizer/debug_files symbolizer/elf symbolizer/go symbolizer/names"),
     "symbolizer/reader": "support support/process support/sandbox symbolizer/elf symbolizer/rows",
     "symbolizer/rows": "include/uscope support symbolizer/cfi symbolizer/code symbolizer/elf symbolizer/go",
     "tracer/backend": "include/uscope include/uscope/core support symbolizer/rows trace tracer/host tracer/probes tracer/scouts",
@@ -59,7 +59,8 @@ ALLOWED = {
     "tracer/scouts": "support support/process symbolizer/elf tracer/process",
     "tracer/signals": "include/uscope support trace tracer/model",
     "tracer/targets": (
-        "support support/process support/sandbox symbolizer/elf symbolizer/probes tracer/host tracer/probes tracer/process"),
+        "include/uscope support support/process support/sandbox symbolizer/elf symbolizer/probes tracer/host tracer/probes "
+        "tracer/process"),
     "tracer/walk": (
         "include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
         "tracer/scouts"),
