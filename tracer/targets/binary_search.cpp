@@ -136,8 +136,9 @@ TargetAnswer BinarySearch::find(const Target& target) {
   for (const ApplicationFile* file : files) {
     Open& opened = open(*file);
     if (!opened.file) continue;
-    auto found = target.what == TargetClass::kUsdt ? (*opened.file)->usdt_probes(pattern, may_use_nop5_)
-                                                   : (*opened.file)->functions(pattern, with_arguments_, target.with_return);
+    auto found = target.what == TargetClass::kUsdt
+                     ? (*opened.file)->usdt_probes(pattern, may_use_nop5_)
+                     : (*opened.file)->functions(pattern, with_arguments_, target.with_return);
     for (symbolizer::FoundProbe& probe : found) answer.matches.push_back(match_of(target, *file, std::move(probe)));
   }
   if (answer.matches.empty()) answer.problem = no_name(target, files);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -114,7 +115,7 @@ TargetAnswer find_tracepoints(const Target& target, const Host& host) {
     const std::string both = name.system + ":" + name.event;
     if (!glob_matches(target.group, name.system) || !glob_matches(target.name, name.event) || !is_meant(target, both))
       continue;
-    TargetMatch match{"tracepoint:" + both, {}, ""};
+    TargetMatch match{"tracepoint:" + both, {}, "", ""};
     auto probe = read_tracepoint(*folder, name);
     if (probe) {
       match.probe = std::move(*probe);
@@ -133,28 +134,61 @@ TargetAnswer find_tracepoints(const Target& target, const Host& host) {
   return answer;
 }
 
+// What is not known of a function's arguments, and why.
+std::string kernel_note(const KernelFunction& function) {
+  if (function.name.find('.') != std::string::npos)
+    return "arguments are not known: the compiler has made this function out of another one";
+  if (!function.module.empty()) return "arguments are not known: it is a function of a module";
+  return "arguments are not known: the kernel's type information (BTF) has no such function";
+}
+
+void take_prototype(std::optional<KernelPrototype> prototype, const KernelFunction& function, TargetMatch& match) {
+  Probe& probe = match.probe;
+  if (!prototype) {
+    match.note = kernel_note(function);
+    // All of the register, whatever it means.
+    if (probe.with_return) probe.result_bytes = sizeof(std::uint64_t);
+    return;
+  }
+  probe.arguments = std::move(prototype->arguments);
+  if (!probe.with_return) return;
+  probe.result_type = prototype->result_type;
+  probe.result_bytes = prototype->result_bytes;
+  probe.result_is_signed = prototype->result_is_signed;
+}
+
 TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& search) {
   TargetAnswer answer;
-  const auto names = kernel_functions(search.host);
-  if (!names) {
-    answer.problem = names.error();
+  const auto functions = kernel_functions(search.host);
+  if (!functions) {
+    answer.problem = functions.error();
     return answer;
   }
-  const std::string why_not = why_no_kernel_functions(search.host);
+  const std::string why_none = why_no_kernel_functions(search.host, search.kernel_functions, target.with_return);
   std::optional<KernelTypes> types;
-  for (const std::string& name : *names) {
-    if (!glob_matches(target.name, name) || !is_meant(target, name)) continue;
+  std::map<std::uint64_t, std::string> taken;  // one place is one function, by whatever name
+  for (const KernelFunction& function : *functions) {
+    if (!glob_matches(target.name, function.name) || !is_meant(target, function.name)) continue;
     if (!types && search.with_arguments) types.emplace(search.host);
-    TargetMatch& match = answer.matches.emplace_back();
-    match.target = fmt::format("kfunction:{}{}", name, target.with_return ? kReturnSuffix : "");
-    match.why_not = why_not;
+    TargetMatch match;
+    match.target = fmt::format("kfunction:{}{}", function.name, target.with_return ? kReturnSuffix : "");
+    match.why_not = why_none.empty() ? function.why_not : why_none;
     match.probe.source = USC_SOURCE_KFUNCTION;
-    match.probe.name = name;
+    match.probe.name = function.name;
+    match.probe.places = {function.address};
     match.probe.with_return = target.with_return;
-    if (types) match.probe.arguments = types->parameters(name);
+    if (match.why_not.empty()) {
+      const auto [place, is_new] = taken.emplace(function.address, function.name);
+      if (!is_new) match.why_not = "it is another name of " + place->second;
+    }
+    if (types) take_prototype(types->prototype(function), function, match);
+    answer.matches.push_back(std::move(match));
   }
   if (!answer.matches.empty()) return answer;
-  const std::string meant = did_you_mean(target.name, *names);
+  std::vector<std::string> names;
+  for (const KernelFunction& function : *functions)
+    if (names.empty() || names.back() != function.name) names.push_back(function.name);
+  const std::string meant = did_you_mean(target.name, names);
   answer.problem = {fmt::format("{}: no function of the kernel is called so", target.text),
                     meant.empty() ? "`uscope list kfunction` shows all of them" : meant};
   return answer;

@@ -12,9 +12,11 @@ struct cpu_state {
 	__u64 verify_count;
 	__u32 text_busy;
 	__u32 sample_busy;
-	__u32 hits;	  /* levels of hit_room that are in use */
-	__u32 user_probe; /* 1: a program of a probe in a file is at work */
-	__u64 ticked_ns;  /* when its clock of samples ticked last */
+	__u32 hits;	       /* levels of hit_room that are in use */
+	__u32 user_probe;      /* 1: a program of a probe in a file is at work */
+	__u32 closed_mappings; /* not 0: programs are at work that must not look mappings up */
+	__u32 pad;
+	__u64 ticked_ns; /* when its clock of samples ticked last */
 	struct usc_stats stats;
 };
 
@@ -23,6 +25,16 @@ struct hit_room {
 	struct usc_hit hit;
 	__u64 frames[USC_KERNEL_FRAMES];
 	__u32 level; /* which one of this processor's it is */
+	__u32 pad;
+};
+
+/* A function that a thread is in, as it was at the entry. */
+struct open_function {
+	struct hit_room room;
+	__u64 sp; /* where its return address is; 0: not known */
+	__u32 serial;
+	__u32 number;	    /* of its probe */
+	__u32 on_alternate; /* the return address is on the stack for handlers of signals */
 	__u32 pad;
 };
 

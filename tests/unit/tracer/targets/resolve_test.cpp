@@ -9,7 +9,7 @@ namespace uscope::tracer {
 namespace {
 
 TargetMatch match_named(const std::string& name, std::uint64_t place = 16, const std::string& why_not = "") {
-  TargetMatch match{"ufunction:" + name, {}, why_not};
+  TargetMatch match{"ufunction:" + name, {}, why_not, ""};
   match.probe.source = USC_SOURCE_UFUNCTION;
   match.probe.name = name;
   match.probe.path = "/usr/bin/app";
@@ -23,7 +23,7 @@ Target target_of(const std::string& text) {
 }
 
 TEST(Resolve, KindsAreNumberedByName) {
-  TargetMatch tracepoint{"tracepoint:a:b", {}, ""};
+  TargetMatch tracepoint{"tracepoint:a:b", {}, "", ""};
   tracepoint.probe.source = USC_SOURCE_TRACEPOINT;
   tracepoint.probe.name = "a:b";
   TargetMatch other = match_named("app:same", 96);
@@ -41,6 +41,26 @@ TEST(Resolve, KindsAreNumberedByName) {
   EXPECT_EQ(kinds, (std::vector<std::pair<std::string, std::uint32_t>>{
                        {"a:b", 1}, {"app:same", 1}, {"app:same", 2}, {"app:same", 2}, {"app:zero", 3}}));
   EXPECT_FALSE(resolved->plan.empty());
+}
+
+TEST(Resolve, AFunctionOfTheKernelHasOneName) {
+  const auto function = [](const std::string& name, std::uint64_t place) {
+    TargetMatch match{"kfunction:" + name, {}, "", ""};
+    match.probe.source = USC_SOURCE_KFUNCTION;
+    match.probe.name = name;
+    match.probe.places = {place};
+    return match;
+  };
+  const std::vector targets{target_of("kfunction:z*"), target_of("kfunction:a*")};
+  std::vector<TargetAnswer> answers(2);
+  answers[0].matches = {function("zero", 64), function("zero", 80)};
+  answers[1].matches = {function("all", 64), function("zero", 80)};
+  const auto resolved = plan_of(targets, answers, 10);
+  ASSERT_TRUE(resolved);
+  std::vector<std::pair<std::string, std::uint64_t>> names;
+  for (const Probe& probe : resolved->plan.probes) names.emplace_back(probe.name, probe.places.front());
+  EXPECT_EQ(names, (std::vector<std::pair<std::string, std::uint64_t>>{{"all", 64}, {"zero", 80}}));
+  EXPECT_EQ(resolved->left_out, std::vector<std::string>{"kfunction:zero is another name of all, and is told as that"});
 }
 
 TEST(Resolve, AFunctionWithItsReturnIsAttachedOnce) {
