@@ -16,6 +16,8 @@
 #include "port.h"
 #include "tracer.h"
 
+#include "uscope/core/probes/arguments.h"
+#include "uscope/core/probes/returns.h"
 #include "uscope/core/tasks/signals.h"
 #include "uscope/core/tasks/tasks.h"
 
@@ -24,17 +26,22 @@
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_US 30
 
-/* Is core at work on this processor? Another module that logs from inside it is turned away. */
-static DEFINE_PER_CPU(u32, depth);
+/* The contexts (task, softirq, interrupt) in which core is at work on this processor, as bits. Another module that logs
+ * from inside it is turned away. */
+static DEFINE_PER_CPU(u32, working);
 static bool logging;
+
+#define CONTEXT_BIT (1u << interrupt_context_level())
 
 #define INSIDE(call)                                                                                                   \
 	do {                                                                                                           \
-		__this_cpu_inc(depth);                                                                                 \
+		u32 worked_ = __this_cpu_read(working);                                                                \
+                                                                                                                       \
+		__this_cpu_write(working, worked_ | CONTEXT_BIT);                                                      \
 		pagefault_disable();                                                                                   \
 		call;                                                                                                  \
 		pagefault_enable();                                                                                    \
-		__this_cpu_dec(depth);                                                                                 \
+		__this_cpu_write(working, worked_);                                                                    \
 	} while (0)
 
 #define PROBE(call)                                                                                                    \
@@ -85,6 +92,8 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long result)
 		leave_call(t, regs, result);
 	preempt_enable_notrace();
 }
+
+#include "function_hits.h"
 
 static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
@@ -137,7 +146,7 @@ static void probe_signal_sent(void *data, int number, struct kernel_siginfo *inf
 	bool may_walk;
 
 	preempt_disable_notrace();
-	may_walk = in_task() && !__this_cpu_read(depth);
+	may_walk = in_task() && !__this_cpu_read(working);
 	INSIDE(core_signal_sent(number, info, receiver, to_group, result, may_walk));
 	preempt_enable_notrace();
 }
@@ -229,6 +238,11 @@ int usc_hooks_attach(void)
 		}
 		hooks[i].attached = true;
 	}
+	error = usc_functions_attach();
+	if (error) {
+		usc_hooks_detach();
+		return error;
+	}
 	WRITE_ONCE(logging, true);
 	return 0;
 }
@@ -247,6 +261,7 @@ void usc_hooks_detach(void)
 	u32 i;
 
 	WRITE_ONCE(logging, false);
+	usc_functions_detach();
 	for (i = ARRAY_SIZE(hooks); i-- > 0;)
 		unregister(&hooks[i]);
 	tracepoint_synchronize_unregister();
@@ -431,13 +446,13 @@ int usc_log_begin(void)
 		preempt_enable_notrace();
 		return -ENODEV;
 	}
-	if (__this_cpu_read(depth)) {
+	if (__this_cpu_read(working)) {
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RECURSION, 0);
 		preempt_enable_notrace();
 		return -EBUSY;
 	}
-	__this_cpu_inc(depth);
-	__this_cpu_write(usc_logs, true);
+	__this_cpu_write(working, CONTEXT_BIT);
+	__this_cpu_write(usc_anywhere, true);
 	pagefault_disable();
 	return 0;
 }
@@ -459,8 +474,8 @@ void usc_log_refused(void)
 void usc_log_end(void)
 {
 	pagefault_enable();
-	__this_cpu_write(usc_logs, false);
-	__this_cpu_dec(depth);
+	__this_cpu_write(usc_anywhere, false);
+	__this_cpu_write(working, 0);
 	preempt_enable_notrace();
 }
 
