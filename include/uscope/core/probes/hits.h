@@ -74,17 +74,22 @@ static __noinline int send_hit_at(struct hit_room *room, const struct task_entry
 	return 0;
 }
 
-/* The same of one that happens to the current task now: its stack and image are found here. entry_ns 0: so is its time. */
-static __always_inline void send_hit(struct hit_room *room, struct task_entry *t)
+/* Of a hit that happens to the current task now its stack and image are found. entry_ns 0: so is its time. */
+static __always_inline void complete_hit(struct hit_room *room, struct task_entry *t)
 {
-	__u64 now = room->hit.entry_ns ? room->hit.entry_ns : now_ns();
-
-	room->hit.entry_ns = now;
+	if (!room->hit.entry_ns)
+		room->hit.entry_ns = now_ns();
 	room->hit.how = USC_HOW_HIT;
 	room->hit.flags |= USC_EVENT_NO_RESULT;
 	room->hit.image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
 	room->hit.stack = take_current_stack(t);
-	send_hit_at(room, t, now);
+}
+
+/* Completes and sends it. */
+static __always_inline void send_hit(struct hit_room *room, struct task_entry *t)
+{
+	complete_hit(room, t);
+	send_hit_at(room, t, room->hit.entry_ns);
 }
 
 #endif
