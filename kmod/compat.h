@@ -53,8 +53,8 @@ static inline struct file *usc_exe_file(struct mm_struct *mm)
 }
 
 /*
- * Of what ftrace saves at a function's entry: the registers of its arguments, and the stack pointer, which points to the
- * return address; the others are not set. 6.13: they are hidden.
+ * Of what ftrace saves at a function's entry: the registers of its arguments, and the stack pointer, which points to
+ * the return address; the others are not set. 6.13: they are hidden.
  */
 static inline struct pt_regs *usc_entry_regs(struct ftrace_regs *saved)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * Hits of functions of the kernel (functions.c). Ftrace calls these hooks wherever the function is called: in any
- * context, under any lock. So they wait for nothing, take no memory and meet no file, and what core itself calls is left
- * out. Only tracer.c includes this, behind core.
+ * context, under any lock. So they wait for nothing, take no memory and meet no file, and what core itself calls is
+ * left out. Only tracer.c includes this, behind core.
  */
 #ifndef USCOPE_KMOD_FUNCTION_HITS_H
 #define USCOPE_KMOD_FUNCTION_HITS_H
@@ -30,6 +30,35 @@ static __always_inline const struct usc_probe *probe_at(__u32 number)
 {
 	return usc_function_probe(number);
 }
+
+static __always_inline u16 *open_numbers(struct task_entry *t)
+{
+	return container_of(t, struct usc_task_node, entry)->open;
+}
+
+/* Functions of programs come by BPF only. */
+static struct open_function *open_function_at(struct task_entry *t, __u32 number, bool make)
+{
+	u16 *open = open_numbers(t) + number - OPEN_USER_FUNCTIONS;
+
+	if (number < OPEN_USER_FUNCTIONS || number >= OPEN_FUNCTIONS)
+		return NULL;
+	if (!*open && make)
+		*open = usc_open_function_take();
+	return usc_open_function(*open);
+}
+
+static void forget_open_functions(struct task_entry *t)
+{
+	u16 *open = open_numbers(t);
+	u32 i;
+
+	for (i = 0; i < OPEN_KERNEL_FUNCTIONS; i++)
+		usc_open_function_give_back(open[i]);
+	memset(open, 0, OPEN_KERNEL_FUNCTIONS * sizeof(*open));
+}
+
+#include "uscope/core/probes/returns.h"
 
 /* The entry at hand. */
 struct function_entry {
@@ -98,30 +127,23 @@ static void hit_function(const struct function_entry *entry, const struct usc_pr
 	end_hit(hit);
 }
 
-static int keep_function(const struct function_entry *entry)
-{
-	struct hit_room *hit = begin_function(entry, probe_at(entry->place->probe));
-	int lost;
-
-	if (!hit)
-		return -ENOSPC;
-	lost = core_function_entered(entry->t, hit, entry->place->probe, 0);
-	end_hit(hit);
-	return lost;
-}
-
-/* Called by the kernel's hook of returns from inside usc_function_hook_return. Not 0: this call is not hooked. */
+/* Called by the kernel's hook of returns from inside usc_function_hook_return. Not 0: this call is not hooked. One of
+ * which core could keep nothing is: core waits for its return, too. */
 int usc_function_kept(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	struct function_entry *entry = __this_cpu_read(entry_at_hand);
-	int lost;
+	struct hit_room *hit;
 
 	if (!entry)
 		return -ENODATA;
 	entry->was_asked = true;
-	lost = keep_function(entry);
+	hit = begin_function(entry, probe_at(entry->place->probe));
+	if (!hit)
+		return -ENOSPC;
+	core_function_entered(entry->t, hit, entry->place->probe, 0);
+	end_hit(hit);
 	memcpy(instance->data, &entry->place->probe, USC_RETURN_BYTES);
-	return lost;
+	return 0;
 }
 
 static void hook_return(struct function_entry *entry)

@@ -20,31 +20,35 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
 
 #include "compat.h"
 #include "functions.h"
+#include "session.h"
 #include "tracer.h"
 
 /* An endbr64 may come before a function's call of ftrace. */
 #define MOST_BEFORE_CALL 4
-/* Functions that have been entered by traced tasks, and have not returned: of all tasks together. */
-#define OPEN_FUNCTIONS 4096
+/* Functions that have been entered by traced tasks, and have not returned, of all tasks together: so many rooms in the
+ * kernel for their return addresses, and in here for their hits. */
+#define MOST_OPEN USC_DEVICE_OPEN_HITS_MAX
 
-static struct {
+static struct plan {
 	struct usc_probe *probes;
 	struct usc_device_place *places; /* by address */
 	u32 probe_count;
 	u32 place_count;
 	bool with_returns;
 	bool attached;
-} plan;
-
-bool usc_functions_return(void)
-{
-	return plan.with_returns;
-}
+	/* From entry to return. */
+	struct open_function *open;
+	u16 *free; /* numbers of those that are not taken; the last ones are taken first */
+	u32 free_count;
+	raw_spinlock_t lock; /* stays as it is when all else is cleared */
+} plan = {.lock = __RAW_SPIN_LOCK_UNLOCKED(plan.lock)};
 
 const struct usc_probe *usc_function_probe(u32 number)
 {
@@ -79,6 +83,48 @@ const struct usc_device_place *usc_function_place(unsigned long ip)
 	return place;
 }
 
+u16 usc_open_function_take(void)
+{
+	unsigned long flags;
+	u16 number = 0;
+
+	raw_spin_lock_irqsave(&plan.lock, flags);
+	if (plan.free_count)
+		number = plan.free[--plan.free_count];
+	raw_spin_unlock_irqrestore(&plan.lock, flags);
+	return number;
+}
+
+void usc_open_function_give_back(u16 number)
+{
+	unsigned long flags;
+
+	if (!number)
+		return;
+	raw_spin_lock_irqsave(&plan.lock, flags);
+	plan.free[plan.free_count++] = number;
+	raw_spin_unlock_irqrestore(&plan.lock, flags);
+}
+
+struct open_function *usc_open_function(u16 number)
+{
+	return number ? &plan.open[number - 1] : NULL;
+}
+
+static int take_rooms(void)
+{
+	u32 i;
+
+	plan.open = __vmalloc(array_size(MOST_OPEN, sizeof(*plan.open)), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	plan.free = kvmalloc_array(MOST_OPEN, sizeof(*plan.free), GFP_KERNEL_ACCOUNT);
+	if (!plan.open || !plan.free)
+		return -ENOMEM;
+	for (i = 0; i < MOST_OPEN; i++)
+		plan.free[i] = MOST_OPEN - i;
+	plan.free_count = MOST_OPEN;
+	return 0;
+}
+
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
 
 /* PERMANENT: whoever turns kernel.ftrace_enabled off meanwhile is refused, where hits would be lost without a word. */
@@ -103,7 +149,7 @@ static int take_returns(void)
 	returns.kp.flags = KPROBE_FLAG_DISABLED;
 	returns.entry_handler = usc_function_kept;
 	returns.handler = usc_function_returned;
-	returns.maxactive = OPEN_FUNCTIONS;
+	returns.maxactive = MOST_OPEN;
 	returns.data_size = USC_RETURN_BYTES;
 	return register_kretprobe(&returns);
 }
@@ -223,7 +269,9 @@ void usc_functions_free(void)
 		clear_filter();
 	kvfree(plan.probes);
 	kvfree(plan.places);
-	memset(&plan, 0, sizeof(plan));
+	vfree(plan.open);
+	kvfree(plan.free);
+	memset(&plan, 0, offsetof(struct plan, lock));
 }
 
 static void *copy_in(u64 from, u32 count, size_t bytes)
@@ -287,8 +335,8 @@ static int check_plan(void)
  * again, without end. */
 static bool serves_returns(unsigned long address)
 {
-	static const char *const beginnings[] = {"kretprobe", "__kretprobe", "rethook",	   "arch_rethook",
-						 "objpool",   "kprobe",	     "get_kprobe", "__rcu_read"};
+	static const char *const beginnings[] = {"kretprobe", "__kretprobe", "rethook",	  "arch_rethook",
+						 "objpool",   "kprobe",	     "get_kprobe"};
 	char symbol[KSYM_SYMBOL_LEN];
 	u32 i;
 
@@ -328,6 +376,8 @@ int usc_functions_take(struct usc_device_probes *request)
 	error = copy_plan(request);
 	if (!error)
 		error = check_plan();
+	if (!error && plan.with_returns)
+		error = take_rooms();
 	if (!error)
 		request->refused = find_forbidden();
 	if (!error && !request->refused)

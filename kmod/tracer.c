@@ -17,7 +17,6 @@
 #include "tracer.h"
 
 #include "uscope/core/probes/arguments.h"
-#include "uscope/core/probes/returns.h"
 #include "uscope/core/tasks/signals.h"
 #include "uscope/core/tasks/tasks.h"
 
@@ -110,6 +109,15 @@ static void probe_exec(void *data, struct task_struct *task, pid_t old_pid, stru
 	});
 }
 
+/* The functions that it is in do not return. */
+static void functions_of_exit(struct task_struct *task)
+{
+	struct task_entry *t = traced_entry(task);
+
+	if (t && !(t->flags & TASK_ENDED))
+		core_functions_end(t, USC_HOW_OPEN, now_ns());
+}
+
 /* It ends. The first thread's entry stays as long as other threads live: it is the process's. */
 static void forget(struct task_struct *task)
 {
@@ -129,6 +137,7 @@ static void forget(struct task_struct *task)
 static void probe_exit(USC_EXIT_PROBE_ARGS)
 {
 	PROBE({
+		functions_of_exit(task);
 		core_exit(task);
 		forget(task);
 	});
@@ -250,6 +259,7 @@ int usc_hooks_attach(void)
 void usc_hooks_close_entries(void)
 {
 	WRITE_ONCE(entries_closed, 1);
+	usc_functions_detach();
 	unregister(&hooks[SYS_ENTER]);
 	tracepoint_synchronize_unregister();
 }
@@ -430,6 +440,25 @@ u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *t
 			++*traced;
 			if (count < capacity)
 				count += core_open_call(&node->entry, before_ns, &events[count]);
+		}
+		rcu_read_unlock();
+	}
+	return count;
+}
+
+/* With no hook in a function any more. */
+u32 usc_open_hits(struct hit_room *rooms, u32 capacity)
+{
+	struct usc_task_node *node;
+	u32 bucket, number, count = 0;
+	u64 now = now_ns();
+
+	for (bucket = 0; bucket < ARRAY_SIZE(usc_tasks); bucket++) {
+		rcu_read_lock();
+		hlist_for_each_entry_rcu(node, &usc_tasks[bucket], link)
+		{
+			for (number = OPEN_USER_FUNCTIONS; number < OPEN_FUNCTIONS && count < capacity; number++)
+				count += core_open_function(&node->entry, number, &rooms[count], now);
 		}
 		rcu_read_unlock();
 	}
