@@ -37,9 +37,10 @@
 #define OPEN_USER_FUNCTIONS 256
 #define OPEN_KERNEL_FUNCTIONS 64
 #define OPEN_FUNCTIONS (OPEN_USER_FUNCTIONS + OPEN_KERNEL_FUNCTIONS)
-#define BLOCK_BYTES 512	      /* read of the stack at once, where it is not known how much is wanted */
-#define BLOCK_MOST_BYTES 2048 /* and where it is */
-#define PATH_COMPONENTS 96    /* taken of a path, at most */
+#define OPEN_FUNCTIONS_IN_ALL 16384 /* of all threads, where their number must be known before */
+#define BLOCK_BYTES 512		    /* read of the stack at once, where it is not known how much is wanted */
+#define BLOCK_MOST_BYTES 2048	    /* and where it is */
+#define PATH_COMPONENTS 96	    /* taken of a path, at most */
 #define NAME_BYTES 256
 
 #define MAPPING_I386 ~0u /* task_entry.mapping_nr of a 32-bit program's call */

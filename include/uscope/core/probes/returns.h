@@ -55,22 +55,28 @@ static __always_inline bool is_on_alternate_stack(const struct task_struct *task
 	return sp - task->sas_ss_sp < task->sas_ss_size;
 }
 
-/* Tells a function's end. `now`: when that was, or was found. */
-static __always_inline void tell_function(struct task_entry *t, struct open_function *f, __u32 how, __u64 now)
+/* Sends a hit of a function, with the serial that the thread had at the entry. */
+static __always_inline void send_function(struct hit_room *room, const struct task_entry *t, __u32 serial, __u64 now)
 {
 	struct cpu_state *cpu = cpu_state_of(current_cpu());
-	__u32 frames = f->room.hit.frames;
+	__u32 frames = room->hit.frames;
 
 	if (!cpu)
 		return;
 	if (frames > USC_KERNEL_FRAMES)
 		frames = USC_KERNEL_FRAMES;
-	f->room.hit.how = how;
-	if (send_record(&f->room.hit.head, USC_RECORD_HIT, sizeof(f->room.hit) + frames * sizeof(f->room.frames[0]),
-			f->serial, now, false))
+	if (send_record(&room->hit.head, USC_RECORD_HIT, sizeof(room->hit) + frames * sizeof(room->frames[0]), serial,
+			now, false))
 		count_loss(cpu, USC_LOSS_RING_FULL_EVENT, t->process);
 	else
 		cpu->stats.events++;
+}
+
+/* Tells a function's end. `now`: when that was, or was found. */
+static __always_inline void tell_function(struct task_entry *t, struct open_function *f, __u32 how, __u64 now)
+{
+	f->room.hit.how = how;
+	send_function(&f->room, t, f->serial, now);
 }
 
 /* What is looked for, from the innermost function outwards. */
@@ -78,7 +84,7 @@ struct function_search {
 	struct task_entry *t;
 	__u64 sp;
 	__u64 now;
-	__u32 number; /* of the probe that has met a function's end; ~0: at an entry */
+	__u32 number; /* of the probe that has met a function's end; NO_NUMBER: at an entry */
 	__u32 depth;  /* found here, and 1 more */
 	bool on_alternate;
 };
@@ -155,22 +161,21 @@ static __noinline int find_function_of_kernel(struct function_search *search)
 	return 0;
 }
 
-/*
- * The current task has entered a function. `hit` is filled in (take_probe(), note_frames()), but for its image and stack,
- * which are found here. `sp`: where its return address is; 0: not known, of functions of the kernel alone. Keeps it until its
- * end; 0: kept.
- */
-static __always_inline int core_function_entered(struct task_entry *t, struct hit_room *hit, __u32 number, __u64 sp)
+/* Keeps a hit that is complete. A function of its own, since 6.1's BPF has 512 bytes of stack for all calls, and what walks
+ * stacks does not lie below this. */
+static __noinline int keep_function(struct task_entry *t, struct hit_room *hit, __u32 number, __u64 sp)
 {
-	bool of_kernel = is_of_kernel(&hit->hit), on_alternate = !of_kernel && is_on_alternate_stack(this_task(), sp);
-	struct function_search search = {
-		.t = t, .sp = sp, .now = hit->hit.entry_ns, .number = ~0u, .on_alternate = on_alternate};
+	struct function_search search = {.t = t, .sp = sp, .number = NO_NUMBER};
+	bool of_kernel = is_of_kernel(&hit->hit);
 	struct open_function *f;
 	__u32 depth;
 
-	complete_hit(hit, t);
-	if (!of_kernel && t->open_functions[0])
-		find_function(&search);
+	if (!of_kernel) {
+		search.now = hit->hit.entry_ns;
+		search.on_alternate = is_on_alternate_stack(this_task(), sp);
+		if (t->open_functions[0])
+			find_function(&search);
+	}
 	if (!t->functions)
 		t->functions = t->serial;
 	/* Functions of the kernel that an interrupt enters and leaves meanwhile lie above. */
@@ -191,35 +196,53 @@ static __always_inline int core_function_entered(struct task_entry *t, struct hi
 	f->sp = sp;
 	f->serial = t->serial;
 	f->number = number;
-	f->on_alternate = on_alternate;
+	f->on_alternate = search.on_alternate;
 	barrier();
 	t->open_functions[of_kernel] = depth + 1;
 	return 0;
 }
 
-/* `result_is`: usc_probe.result. */
-static __always_inline void function_ended(struct task_entry *t, __u32 number, bool of_kernel, __u32 result_is,
-					   __u64 sp, __u64 result)
+/*
+ * The current task has entered a function. `hit` is filled in (take_probe(), note_frames()), but for its image and stack,
+ * which are found here. `sp`: where its return address is; 0: not known, of functions of the kernel alone. Keeps it until its
+ * end; 0: kept.
+ */
+static __always_inline int core_function_entered(struct task_entry *t, struct hit_room *hit, __u32 number, __u64 sp)
 {
-	struct function_search search = {.t = t, .sp = sp, .number = number};
-	__u32 bytes = result_is & ~USC_RESULT_SIGNED;
+	complete_hit(hit, t);
+	return keep_function(t, hit, number, sp);
+}
+
+/* What ends a function. */
+struct function_end {
+	__u64 sp;
+	__u64 result;
+	__u32 number;
+	__u8 of_kernel;
+	__u8 result_is; /* usc_probe.result */
+};
+
+static __noinline int function_ended(struct task_entry *t, const struct function_end *end)
+{
+	struct function_search search = {.t = t, .sp = end->sp, .number = end->number, .now = now_ns()};
+	__u32 bytes = end->result_is & ~USC_RESULT_SIGNED;
+	bool of_kernel = end->of_kernel;
 	struct open_function *f;
 
 	if (!t->open_functions[of_kernel])
-		return;
-	search.now = now_ns();
+		return 0;
 	if (of_kernel) {
 		find_function_of_kernel(&search);
 	} else {
-		search.on_alternate = is_on_alternate_stack(this_task(), sp);
+		search.on_alternate = is_on_alternate_stack(this_task(), end->sp);
 		find_function(&search);
 	}
 	if (!search.depth)
-		return;
+		return 0;
 	f = function_at_depth(t, of_kernel, search.depth - 1, false);
 	if (f) {
 		if (bytes) {
-			f->room.hit.result = usc_argument_value(result, bytes, result_is & USC_RESULT_SIGNED);
+			f->room.hit.result = usc_argument_value(end->result, bytes, end->result_is & USC_RESULT_SIGNED);
 			f->room.hit.flags &= ~USC_EVENT_NO_RESULT;
 		}
 		tell_function(t, f, USC_HOW_RETURNED, search.now);
@@ -227,19 +250,26 @@ static __always_inline void function_ended(struct task_entry *t, __u32 number, b
 	/* Not before: what interrupts this would use its room. */
 	barrier();
 	t->open_functions[of_kernel] = search.depth - 1;
+	return 0;
 }
 
 /* The current task is at a return: sends the hit of the innermost open function with this number (and sp, if not 0). */
 static __always_inline void core_function_returned(struct task_entry *t, __u32 number, const struct usc_probe *probe,
 						   __u64 sp, __u64 result)
 {
-	function_ended(t, number, probe->source == USC_SOURCE_KFUNCTION, probe->result, sp, result);
+	struct function_end end = {.sp = sp, .result = result, .number = number};
+
+	end.of_kernel = probe->source == USC_SOURCE_KFUNCTION;
+	end.result_is = probe->result;
+	function_ended(t, &end);
 }
 
 /* A function of the program is at a jump to another one, if its return address is at sp: it has no result of its own. */
 static __always_inline void core_function_jumped(struct task_entry *t, __u32 number, __u64 sp)
 {
-	function_ended(t, number, false, 0, sp, 0);
+	struct function_end end = {.sp = sp, .number = number};
+
+	function_ended(t, &end);
 }
 
 struct functions_end {
@@ -304,28 +334,42 @@ static __always_inline void core_functions_exit(struct task_struct *task)
 	functions_end(t, USC_HOW_OPEN, true, now_ns());
 }
 
-/*
- * When tracing has ended: one of the functions that a task is in, by number (0 … OPEN_FUNCTIONS - 1). 1: the hit is in `room`.
- * The task may run meanwhile, but no function of it ends any more.
- */
-static __always_inline int core_open_function(struct task_entry *t, __u32 number, struct hit_room *room, __u64 now)
+struct open_list {
+	struct task_entry *t;
+	struct hit_room *room;
+	__u64 now;
+};
+
+/* From a copy, since the task may run meanwhile. */
+static long tell_open_function(__u32 i, struct open_list *list)
 {
-	bool of_kernel = number >= OPEN_USER_FUNCTIONS;
-	__u32 depth = of_kernel ? number - OPEN_USER_FUNCTIONS : number;
+	bool of_kernel = i >= OPEN_USER_FUNCTIONS;
+	__u32 depth = of_kernel ? i - OPEN_USER_FUNCTIONS : i;
+	struct task_entry *t = list->t;
 	struct open_function *f;
 
-	if (t->state != USC_TRACED || t->flags & TASK_ENDED || depth >= t->open_functions[of_kernel])
-		return 0;
-	f = function_at_depth(t, of_kernel, depth, false);
+	f = depth < t->open_functions[of_kernel] ? function_at_depth(t, of_kernel, depth, false) : 0;
 	if (!f)
 		return 0;
-	room->hit = f->room.hit;
-	__builtin_memcpy(room->frames, f->room.frames, sizeof(room->frames));
-	room->hit.how = USC_HOW_OPEN;
-	fill_user_head(&room->hit.head, USC_RECORD_HIT,
-		       sizeof(room->hit) + (room->hit.frames & (2 * USC_KERNEL_FRAMES - 1)) * sizeof(room->frames[0]),
-		       f->serial, now);
-	return 1;
+	list->room->hit = f->room.hit;
+	__builtin_memcpy(list->room->frames, f->room.frames, sizeof(f->room.frames));
+	list->room->hit.how = USC_HOW_OPEN;
+	send_function(list->room, t, f->serial, list->now);
+	return 0;
+}
+
+/* When tracing has ended: the functions that a task is in. No function ends any more, but by the end of its thread. */
+static __always_inline void core_open_functions(struct task_entry *t)
+{
+	struct open_list list = {.t = t, .now = now_ns()};
+
+	if (t->state != USC_TRACED || t->flags & TASK_ENDED || !t->functions)
+		return;
+	list.room = begin_hit(t);
+	if (!list.room)
+		return;
+	usc_loop(OPEN_FUNCTIONS, tell_open_function, &list);
+	end_hit(list.room);
 }
 
 #endif
