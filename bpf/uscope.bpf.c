@@ -4,6 +4,7 @@
  * for on the sending and delivery of signals, and a task iterator for what is still under way. An untraced task pays one
  * look-up and nothing else.
  */
+#include "kernel_functions.bpf.h"
 #include "preemption.h"
 #include "probes.bpf.h"
 #include "target.h"

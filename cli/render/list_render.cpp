@@ -40,12 +40,15 @@ Json json_of(const tracer::TargetMatch& match) {
   if (!match.probe.path.empty()) path = trace_text(match.probe.path);
   Json why_not = nullptr;
   if (!match.why_not.empty()) why_not = to_utf8(match.why_not);
+  Json note = nullptr;
+  if (!match.note.empty()) note = to_utf8(match.note);
   return {{"target", to_utf8(target)},
           {"class", target.substr(0, target.find(':'))},
           {"name", to_utf8(match.probe.name)},
           {"path", path},
           {"arguments", arguments},
-          {"why_not", why_not}};
+          {"why_not", why_not},
+          {"note", note}};
 }
 
 }  // namespace
@@ -82,15 +85,15 @@ std::string targets_text(const std::vector<tracer::TargetMatch>& matches) {
     std::string line = match.target;
     for (const tracer::ProbeArgument& argument : match.probe.arguments)
       line += (&argument == &match.probe.arguments.front() ? "  " : ", ") + declaration(argument);
-    if (!match.why_not.empty()) {
-      auto reason = std::find(reasons.begin(), reasons.end(), match.why_not);
-      if (reason == reasons.end()) reason = reasons.insert(reasons.end(), match.why_not);
-      line += fmt::format("  [{}]", reason - reasons.begin() + 1);
+    const std::string reason = match.why_not.empty() ? match.note : "cannot be traced: " + match.why_not;
+    if (!reason.empty()) {
+      auto known = std::find(reasons.begin(), reasons.end(), reason);
+      if (known == reasons.end()) known = reasons.insert(reasons.end(), reason);
+      line += fmt::format("  [{}]", known - reasons.begin() + 1);
     }
     text += safe(line) + "\n";
   }
-  for (std::size_t i = 0; i < reasons.size(); i++)
-    text += fmt::format("[{}] cannot be traced: {}\n", i + 1, safe(reasons[i]));
+  for (std::size_t i = 0; i < reasons.size(); i++) text += fmt::format("[{}] {}\n", i + 1, safe(reasons[i]));
   return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -32,7 +33,9 @@ std::vector<ClassLine> class_lines(const std::vector<tracer::Target>& targets,
       continue;
     }
     line.targets = matches.size();
-    if (!matches.empty() && !matches.front().why_not.empty() && !in_binaries) line.why_not = matches.front().why_not;
+    const bool any =
+        std::any_of(matches.begin(), matches.end(), [](const auto& match) { return match.why_not.empty(); });
+    if (!matches.empty() && !any && !in_binaries) line.why_not = matches.front().why_not;
     if (matches.empty() && !in_binaries) line.why_not = answers[i].problem.what;
   }
   return lines;

@@ -8,7 +8,7 @@
 
 #include "record.h"
 
-#define USC_PROBES_MOST 4096
+#define USC_PROBES_MOST 65536 /* more than a kernel has functions that can be probed */
 #define USC_PROBE_ARGUMENTS 6
 #define USC_PROBE_REGISTERS 17	    /* the last one is rip */
 #define USC_PROBE_RECORD_BYTES 8192 /* of a tracepoint, at most: the kernel's PERF_MAX_TRACE_SIZE */

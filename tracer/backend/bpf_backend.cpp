@@ -546,9 +546,10 @@ std::uint64_t BpfBackend::missed_probes() {
   const auto& progs = skeleton_->progs;
   const std::array<bpf_program*, 8> relieved = {progs.on_fork,   progs.on_exec,   progs.on_exit,   progs.on_rename,
                                                 progs.on_fork_2, progs.on_exec_2, progs.on_exit_2, progs.on_rename_2};
+  const auto of_probes = BpfProbes::programs(*skeleton_);
   bpf_object__for_each_program(program, skeleton_->obj) {
     if (preempted_ && std::find(relieved.begin(), relieved.end(), program) != relieved.end()) continue;
-    if (program == progs.on_tracepoint || program == progs.on_user_probe) continue;
+    if (std::find(of_probes.begin(), of_probes.end(), program) != of_probes.end()) continue;
     bpf_prog_info info{};
     __u32 bytes = sizeof(info);
     if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) == 0) missed += info.recursion_misses;

@@ -73,6 +73,7 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan) {
   bpf_program__set_autoload(progs.on_tracepoint, has_tracepoints);
   bpf_program__set_autoload(progs.on_user_probe, has_places);
   bpf_map__set_max_entries(skeleton.maps.probes, static_cast<__u32>(std::max<std::size_t>(probes_.size(), 1)));
+  if (auto prepared = kernel_functions_.prepare(skeleton, plan_); !prepared) return prepared;
   if (!has_places) return {};
   const_cast<bool&>(skeleton.rodata->keeps_processor) = is_at_least(this_host().release, 6, 15);
   has_multi_ = !plan.attach_singly && kernel_has_uprobe_multi();
@@ -89,7 +90,8 @@ Result<void> BpfProbes::attach() {
   for (std::size_t i = 0; i < plan_.size(); i++)
     if (is_tracepoint(plan_[i]))
       if (auto attached = attach_tracepoint(plan_[i], i); !attached) return attached;
-  return attach_in_files();
+  if (auto attached = attach_in_files(); !attached) return attached;
+  return kernel_functions_.attach();
 }
 
 Result<void> BpfProbes::attach_tracepoint(const Probe& probe, std::uint64_t cookie) {
@@ -175,13 +177,19 @@ Result<void> BpfProbes::attach_singly(const std::string& path, const UprobePlace
 }
 
 void BpfProbes::detach() {
+  kernel_functions_.detach();
   multi_links_.clear();
   links_.clear();
 }
 
+std::array<const bpf_program*, 4> BpfProbes::programs(const uscope_bpf& skeleton) {
+  return {skeleton.progs.on_tracepoint, skeleton.progs.on_user_probe, skeleton.progs.on_kernel_function,
+          skeleton.progs.on_kernel_function_with_return};
+}
+
 std::uint64_t BpfProbes::missed() const {
-  std::uint64_t missed = 0;
-  for (const bpf_program* program : {skeleton_->progs.on_tracepoint, skeleton_->progs.on_user_probe}) {
+  std::uint64_t missed = kernel_functions_.missed();
+  for (const bpf_program* program : programs(*skeleton_)) {
     bpf_prog_info info{};
     __u32 bytes = sizeof(info);
     if (bpf_program__fd(program) >= 0 && bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) == 0)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Probes at tracepoints and in files (usdt, ufunction): the programs for them, what these know of each probe, and where
-// they are attached. Programs for which a plan has no probe are not loaded.
+// Probes at tracepoints, in files (usdt, ufunction) and at functions of the kernel: the programs for them, what these
+// know of each probe, and where they are attached. Programs for which a plan has no probe are not loaded.
 //
 // A probe in a file is hit by every process that maps the file. Those that are not traced pay for it, and are not
 // recorded.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "support/result.h"
 #include "support/unique_fd.h"
 #include "tracer/backend/bpf_handles.h"
+#include "tracer/backend/bpf_kernel_functions.h"
 #include "tracer/backend/uprobe_multi.h"
 #include "tracer/probes/probe_plan.h"
 #include "uscope/probes.h"
@@ -32,6 +34,8 @@ class BpfProbes {
   void detach();
   // Hits for which the kernel did not run the program, whoever they were of.
   [[nodiscard]] std::uint64_t missed() const;
+  // The programs whose misses these are.
+  [[nodiscard]] static std::array<const bpf_program*, 4> programs(const uscope_bpf& skeleton);
 
  private:
   Result<void> attach_tracepoint(const Probe& probe, std::uint64_t cookie);
@@ -46,6 +50,7 @@ class BpfProbes {
   std::vector<usc_probe> probes_;  // in the same order; a place in it is a cookie
   std::vector<LinkHandle> links_;
   std::vector<UniqueFd> multi_links_;
+  BpfKernelFunctions kernel_functions_;
 };
 
 // Whether a Linux of this release (uname -r) is at least a version.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "tracer/backend/uprobe_multi.h"
 
-#include <bpf/bpf.h>
 #include <linux/bpf.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <iterator>
+
+#include "tracer/host/kprobe_multi.h"
 
 namespace uscope::tracer {
 namespace {
@@ -58,13 +58,7 @@ UniqueFd attach_uprobe_multi(int program, const std::string& path, const UprobeP
 }
 
 UniqueFd load_empty_uprobe_program() {
-  std::array<bpf_insn, 2> instructions{};
-  instructions[0].code = BPF_ALU64 | BPF_MOV | BPF_K;  // r0 = 0
-  instructions[1].code = BPF_JMP | BPF_EXIT;
-  LIBBPF_OPTS(bpf_prog_load_opts, options);
-  options.expected_attach_type = static_cast<bpf_attach_type>(kAttachUprobeMulti);
-  return UniqueFd(
-      bpf_prog_load(BPF_PROG_TYPE_KPROBE, "uscope_try", "GPL", instructions.data(), instructions.size(), &options));
+  return load_empty_probe_program(kAttachUprobeMulti);
 }
 
 // A kernel that has it looks at the path first, and "/" is no regular file.

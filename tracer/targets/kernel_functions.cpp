@@ -6,10 +6,18 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdlib>
 #include <fstream>
+#include <span>
 #include <string_view>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
 
 #include "support/type_text.h"
+#include "tracer/host/kprobe_multi.h"
+#include "tracer/targets/tracepoints.h"
 
 namespace uscope::tracer {
 namespace {
@@ -24,42 +32,171 @@ bool is_function(std::string_view name) {
   return !name.starts_with("__pfx_") && !name.starts_with("__cfi_") && name.find(".cold") == std::string_view::npos;
 }
 
-}  // namespace
+// The tracer's own programs take such locks. One that is run while another one gives such a lock back would wait for
+// that lock forever.
+constexpr std::array<std::string_view, 8> kLocks = {
+    "_raw_spin_",       "_raw_read_",        "_raw_write_",   "native_queued_spin_lock",
+    "queued_spin_lock", "__pv_queued_spin_", "raw_res_spin_", "resilient_"};
+// What they call: each hit of these would be of the tracer itself.
+constexpr std::array<std::string_view, 9> kOwnCalls = {"bpf_",
+                                                       "__bpf_",
+                                                       "copy_from_user_nofault",
+                                                       "copy_from_kernel_nofault",
+                                                       "strncpy_from_user_nofault",
+                                                       "strncpy_from_kernel_nofault",
+                                                       "get_perf_callchain",
+                                                       "perf_callchain_",
+                                                       "htab_"};
 
-// "ffffffff81000000 T name\t[module]"
-Result<std::vector<std::string>> kernel_functions(const Host& host) {
-  const std::string path = host.root + "/proc/kallsyms";
-  std::ifstream file(path);
-  if (!file) return Error{"cannot read " + path, "it takes a kernel with CONFIG_KALLSYMS"};
-  std::vector<std::string> names;
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t type = line.find(' ');
-    if (type == std::string::npos || type + 3 > line.size()) continue;
-    const char letter = line[type + 1];
-    if (letter != 't' && letter != 'T' && letter != 'w' && letter != 'W') continue;
-    const std::size_t end = line.find('\t', type + 3);
-    if (end != std::string::npos && line.compare(end + 1, 5, "[bpf]") == 0) continue;
-    std::string name = line.substr(type + 3, end == std::string::npos ? end : end - type - 3);
-    if (is_function(name)) names.push_back(std::move(name));
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
+bool begins_like_one(std::string_view name, std::span<const std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](auto beginning) { return name.starts_with(beginning); });
 }
 
-std::string why_no_kernel_functions(const Host& host) {
-  if (!exists(host, "/sys/bus/event_source/devices/kprobe"))
-    return "uscope does not trace kernel functions yet, and this kernel has no kprobes (CONFIG_KPROBE_EVENTS)";
-  return "uscope does not trace kernel functions yet";
+// "ffffffff81000000 T name\t[module]"
+std::optional<KernelFunction> parse_symbol(const std::string& line) {
+  const std::size_t type = line.find(' ');
+  if (type == std::string::npos || type + 3 > line.size()) return std::nullopt;
+  if (std::string_view("tTwW").find(line[type + 1]) == std::string_view::npos) return std::nullopt;
+  const std::size_t end = std::min(line.find('\t', type + 3), line.size());
+  KernelFunction function;
+  function.name = line.substr(type + 3, end - type - 3);
+  if (end + 3 < line.size()) function.module = line.substr(end + 2, line.size() - end - 3);
+  // Code made at run time is listed as of modules that there are not.
+  if (!is_function(function.name) || function.module == "bpf" || function.module.starts_with("__builtin__"))
+    return std::nullopt;
+  std::from_chars(line.data(), line.data() + type, function.address, 16);
+  return function;
+}
+
+std::ifstream open_below(const Host& host, const std::string& path) {
+  return std::ifstream(host.root + path);
+}
+
+// Where a function begins whose call of ftrace stands at an address: there, or behind an endbr64.
+constexpr std::array<std::uint64_t, 2> kBeforeCall = {0, 4};
+
+// Places where ftrace can stop, as tracefs lists them: by address, or (up to Linux 6.4) by name.
+class FtracePlaces {
+ public:
+  // Nothing where it cannot be read.
+  static std::optional<FtracePlaces> read(const Host& host, const std::vector<KernelFunction>& functions) {
+    const auto folder = tracefs_folder(host);
+    if (!folder) return std::nullopt;
+    FtracePlaces places;
+    if (std::ifstream file(*folder + "/available_filter_functions_addrs"); file && file.peek() != EOF) {
+      for (std::string line; std::getline(file, line);) {
+        std::uint64_t address = 0;
+        std::from_chars(line.data(), line.data() + line.size(), address, 16);
+        for (const std::uint64_t before : kBeforeCall) places.beginnings_.insert(address - before);
+      }
+      return places;
+    }
+    std::ifstream file(*folder + "/available_filter_functions");
+    if (!file || file.peek() == EOF) return std::nullopt;
+    std::unordered_map<std::string, std::size_t> listed;
+    for (std::string line; std::getline(file, line);) listed[line]++;
+    places.take_names(listed, functions);
+    return places;
+  }
+
+  // "": ftrace can stop there.
+  [[nodiscard]] std::string why_not(const KernelFunction& function) const {
+    if (beginnings_.contains(function.address)) return "";
+    if (unclear_.contains(function.address))
+      return "the kernel has several functions of this name, and says only that some of them can be traced";
+    return "ftrace has no place in it: it is notrace, was run at boot only, or is no function of C";
+  }
+
+ private:
+  // "name" or "name [module]", as often as there are such functions that ftrace can stop.
+  void take_names(const std::unordered_map<std::string, std::size_t>& listed,
+                  const std::vector<KernelFunction>& functions) {
+    std::unordered_map<std::string, std::vector<std::uint64_t>> known;
+    for (const KernelFunction& function : functions)
+      known[function.name + (function.module.empty() ? "" : " [" + function.module + "]")].push_back(function.address);
+    for (const auto& [name, addresses] : known) {
+      const auto found = listed.find(name);
+      if (found == listed.end()) continue;
+      auto& told = found->second >= addresses.size() ? beginnings_ : unclear_;
+      told.insert(addresses.begin(), addresses.end());
+    }
+  }
+
+  std::unordered_set<std::uint64_t> beginnings_;
+  std::unordered_set<std::uint64_t> unclear_;
+};
+
+struct Forbidden {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+};
+
+// "0xffffffff81000000-0xffffffff81000010\tname". Nothing where debugfs is not mounted.
+std::vector<Forbidden> forbidden_places(const Host& host) {
+  std::vector<Forbidden> places;
+  std::ifstream file = open_below(host, "/sys/kernel/debug/kprobes/blacklist");
+  for (std::string line; std::getline(file, line);) {
+    Forbidden place;
+    char* rest = nullptr;
+    place.start = std::strtoull(line.c_str(), &rest, 16);
+    if (*rest == '-') place.end = std::strtoull(rest + 1, nullptr, 16);
+    places.push_back(place);
+  }
+  return places;
+}
+
+std::string why_not_probed(const KernelFunction& function, const std::optional<FtracePlaces>& places,
+                           const std::vector<Forbidden>& forbidden) {
+  if (begins_like_one(function.name, kLocks))
+    return "the tracer's own programs take such a lock, and could wait there for themselves";
+  if (begins_like_one(function.name, kOwnCalls)) return "the tracer's own programs call it: its hits would be theirs";
+  if (std::any_of(forbidden.begin(), forbidden.end(), [&](const Forbidden& place) {
+        return function.address >= place.start && function.address < place.end;
+      }))
+    return "the kernel forbids probes in it (kprobes/blacklist)";
+  return places ? places->why_not(function) : "";
+}
+
+}  // namespace
+
+Result<std::vector<KernelFunction>> kernel_functions(const Host& host) {
+  std::ifstream file = open_below(host, "/proc/kallsyms");
+  if (!file) return Error{"cannot read " + host.root + "/proc/kallsyms", "it takes a kernel with CONFIG_KALLSYMS"};
+  std::vector<KernelFunction> functions;
+  for (std::string line; std::getline(file, line);)
+    if (auto function = parse_symbol(line)) functions.push_back(std::move(*function));
+  std::stable_sort(functions.begin(), functions.end(), [](const KernelFunction& a, const KernelFunction& b) {
+    return std::tie(a.name, a.address) < std::tie(b.name, b.address);
+  });
+  const auto places = FtracePlaces::read(host, functions);
+  const std::vector<Forbidden> forbidden = forbidden_places(host);
+  for (KernelFunction& function : functions) function.why_not = why_not_probed(function, places, forbidden);
+  return functions;
+}
+
+std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by) {
+  if (by == KernelFunctionsBy::kNone) return "the backend does not trace functions of the kernel";
+  // What the kernel takes can be tried on this machine only.
+  if (by == KernelFunctionsBy::kKprobeMulti && host.root.empty())
+    if (std::string why = why_no_kprobe_multi(kAttachKprobeMulti); !why.empty()) return why;
+  const auto folder = tracefs_folder(host);
+  if (!folder) return folder.error().what;
+  if (std::ifstream file(*folder + "/available_filter_functions"); !file || file.peek() == EOF)
+    return "which functions can be traced cannot be read: " + *folder + "/available_filter_functions";
+  std::ifstream symbols = open_below(host, "/proc/kallsyms");
+  for (std::string line; std::getline(symbols, line);)
+    if (const auto function = parse_symbol(line); function && function->address != 0) return "";
+  return "the kernel hides its addresses from this process: run as root, with kernel.kptr_restrict below 2";
 }
 
 void KernelTypes::Deleter::operator()(btf* types) const {
   btf__free(types);
 }
 
-KernelTypes::KernelTypes(const Host& host) {
-  if (!exists(host, "/sys/kernel/btf/vmlinux")) return;
-  types_.reset(btf__load_vmlinux_btf());
+KernelTypes::KernelTypes(const Host& host)
+    : KernelTypes(exists(host, "/sys/kernel/btf/vmlinux") ? btf__load_vmlinux_btf() : nullptr) {}
+
+KernelTypes::KernelTypes(btf* types) : types_(types) {
   const unsigned count = types_ ? btf__type_cnt(types_.get()) : 0;
   for (unsigned id = 1; id < count; id++) {
     const btf_type* type = btf__type_by_id(types_.get(), id);
@@ -106,25 +243,63 @@ std::string KernelTypes::type_text(unsigned id) const {
   return "…";
 }
 
-std::vector<ProbeArgument> KernelTypes::parameters(const std::string& function) const {
-  std::vector<ProbeArgument> arguments;
-  const auto found = functions_.find(function);
-  if (found == functions_.end()) return arguments;
+KernelTypes::Plain KernelTypes::plain(unsigned id) const {
+  for (int i = 0; i < kMostTypeSteps && id != 0; i++) {
+    const btf_type* type = btf__type_by_id(types_.get(), id);
+    if (type == nullptr) return {};
+    switch (btf_kind(type)) {
+      case BTF_KIND_PTR:
+        return {8, false};
+      case BTF_KIND_INT:
+        return type->size <= 8
+                   ? Plain{static_cast<std::uint8_t>(type->size), (btf_int_encoding(type) & BTF_INT_SIGNED) != 0}
+                   : Plain{};
+      case BTF_KIND_ENUM:
+      case BTF_KIND_ENUM64:
+        return {static_cast<std::uint8_t>(type->size), btf_kflag(type)};
+      case BTF_KIND_STRUCT:
+      case BTF_KIND_UNION:
+        // Those of other sizes have no value of their own; larger ones take two registers, or none.
+        return type->size == 1 || type->size == 2 || type->size == 4 || type->size == 8
+                   ? Plain{static_cast<std::uint8_t>(type->size), false}
+                   : Plain{};
+      case BTF_KIND_TYPEDEF:
+      case BTF_KIND_CONST:
+      case BTF_KIND_VOLATILE:
+      case BTF_KIND_RESTRICT:
+      case BTF_KIND_TYPE_TAG:
+        id = type->type;
+        break;
+      default:
+        return {};
+    }
+  }
+  return {};
+}
+
+std::optional<KernelPrototype> KernelTypes::prototype(const KernelFunction& function) const {
+  const auto found = function.module.empty() ? functions_.find(function.name) : functions_.end();
+  if (found == functions_.end()) return std::nullopt;
   const btf_type* prototype = btf__type_by_id(types_.get(), btf__type_by_id(types_.get(), found->second)->type);
-  if (prototype == nullptr || !btf_is_func_proto(prototype)) return arguments;
+  if (prototype == nullptr || !btf_is_func_proto(prototype)) return std::nullopt;
+  KernelPrototype out;
   const btf_param* parameters = btf_params(prototype);
   for (std::size_t i = 0; i < std::min<std::size_t>(btf_vlen(prototype), kMostArguments); i++) {
-    if (parameters[i].type == 0) break;  // "..."
-    ProbeArgument& argument = arguments.emplace_back();
+    const Plain type = plain(parameters[i].type);
+    if (type.bytes == 0) break;  // "..." too
+    ProbeArgument& argument = out.arguments.emplace_back();
     const char* name = btf__name_by_offset(types_.get(), parameters[i].name_off);
     argument.name = name != nullptr && *name != '\0' ? name : "arg" + std::to_string(i);
     argument.type = type_text(parameters[i].type);
     argument.reg = kRegisters[i];
-    const auto size = btf__resolve_size(types_.get(), parameters[i].type);
-    if (size == 1 || size == 2 || size == 4) argument.bytes = static_cast<std::uint8_t>(size);
+    argument.bytes = type.bytes;
+    argument.is_signed = type.is_signed;
     argument.is_string = argument.type == "const char *";
   }
-  return arguments;
+  const Plain result = plain(prototype->type);
+  out.result_bytes = result.bytes;
+  out.result_is_signed = result.is_signed;
+  return out;
 }
 
 }  // namespace uscope::tracer

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The kernel's functions: names from /proc/kallsyms, parameters from its type information (BTF).
+// The kernel's functions: names and addresses from /proc/kallsyms, which of them can be traced from tracefs, parameters
+// from its type information (BTF).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,25 +19,52 @@ struct btf;
 
 namespace uscope::tracer {
 
-// Names of functions, each once, sorted; of the kernel and its modules, without BPF programs.
-[[nodiscard]] Result<std::vector<std::string>> kernel_functions(const Host& host);
+// How a backend is told of calls of the kernel's functions: by BPF programs (tracer/host/kprobe_multi.h), or by ftrace,
+// which a kernel module asks for it.
+enum class KernelFunctionsBy : std::uint8_t { kNone, kKprobeMulti, kFtrace };
 
-// Why uscope cannot trace them here.
-[[nodiscard]] std::string why_no_kernel_functions(const Host& host);
+struct KernelFunction {
+  std::string name;
+  std::string module;         // "": of the kernel itself
+  std::uint64_t address = 0;  // where it begins; 0: the kernel hides it
+  std::string why_not;        // why no probe can stand there; "": one can
+};
+
+// All of the kernel and its modules, without BPF programs, by name and address. Several may have one name (static ones
+// of several files), and one several names.
+[[nodiscard]] Result<std::vector<KernelFunction>> kernel_functions(const Host& host);
+
+// Why none of them can be traced here; "": they can, each as `why_not` says.
+[[nodiscard]] std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by);
+
+// What C declares of a function.
+struct KernelPrototype {
+  std::vector<ProbeArgument> arguments;  // the first six, up to one that is passed in no register of its own
+  std::uint8_t result_bytes = 0;         // 0: it has no result, or one that is in no register
+  bool result_is_signed = false;
+};
 
 // The kernel's type information, read once.
 class KernelTypes {
  public:
   // Without types where the kernel has none.
   explicit KernelTypes(const Host& host);
-  // Names and types of a function's parameters, the first six; none where they are not known.
-  [[nodiscard]] std::vector<ProbeArgument> parameters(const std::string& function) const;
+  // Of such types, which it frees.
+  explicit KernelTypes(btf* types);
+  // Nothing where it is not known: of modules' functions, of those that the compiler has changed (f.isra.0).
+  [[nodiscard]] std::optional<KernelPrototype> prototype(const KernelFunction& function) const;
 
  private:
   struct Deleter {
     void operator()(btf* types) const;
   };
+  // A type without its other names and qualifiers.
+  struct Plain {
+    std::uint8_t bytes = 0;  // 0: not in one register
+    bool is_signed = false;
+  };
   [[nodiscard]] std::string type_text(unsigned id) const;
+  [[nodiscard]] Plain plain(unsigned id) const;
   std::unique_ptr<btf, Deleter> types_;
   std::unordered_map<std::string_view, unsigned> functions_;  // ids by name
 };

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -38,6 +39,23 @@ void settle(std::vector<Probe>& probes) {
     const bool same_kind = same_source && description_of(probes[i - 1]) == description_of(probes[i]);
     probes[i].kind = same_kind ? before : before + 1;
   }
+}
+
+// A function of the kernel may have several names, and its hits can be told by one of them only.
+void drop_second_names(std::vector<Probe>& probes, std::vector<std::string>& left_out) {
+  std::map<std::pair<std::vector<std::uint64_t>, bool>, std::string> names;
+  for (const Probe& probe : probes) {
+    if (probe.source != USC_SOURCE_KFUNCTION) continue;
+    const auto [known, is_new] = names.try_emplace({probe.places, probe.with_return}, probe.name);
+    if (!is_new) known->second = std::min(known->second, probe.name);
+  }
+  std::erase_if(probes, [&](const Probe& probe) {
+    if (probe.source != USC_SOURCE_KFUNCTION) return false;
+    const std::string& name = names.at({probe.places, probe.with_return});
+    if (name == probe.name) return false;
+    left_out.push_back(fmt::format("kfunction:{} is another name of {}, and is told as that", probe.name, name));
+    return true;
+  });
 }
 
 Error cannot_be_traced(const Target& target, const std::vector<TargetMatch>& matches) {
@@ -82,6 +100,7 @@ Result<ResolvedTargets> plan_of(std::span<const Target> targets, std::vector<Tar
                                          group_digits(refused), group_digits(answer.matches.size()), target.text));
     together += (together.empty() ? "" : ", ") + target.text;
   }
+  drop_second_names(out.plan.probes, out.left_out);
   settle(out.plan.probes);
   if (out.plan.probes.size() > most)
     return Error{fmt::format("{}: that is {}, and without --all-matches uscope attaches at most {}", together,

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -133,27 +134,50 @@ TargetAnswer find_tracepoints(const Target& target, const Host& host) {
   return answer;
 }
 
+// What is not known of a function's arguments, and why.
+std::string kernel_note(const KernelFunction& function) {
+  if (function.name.find('.') != std::string::npos)
+    return "arguments are not known: the compiler has made this function out of another one";
+  if (!function.module.empty()) return "arguments are not known: it is a function of a module";
+  return "arguments are not known: the kernel's type information (BTF) has no such function";
+}
+
 TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& search) {
   TargetAnswer answer;
-  const auto names = kernel_functions(search.host);
-  if (!names) {
-    answer.problem = names.error();
+  const auto functions = kernel_functions(search.host);
+  if (!functions) {
+    answer.problem = functions.error();
     return answer;
   }
-  const std::string why_not = why_no_kernel_functions(search.host);
+  const std::string why_none = why_no_kernel_functions(search.host, search.kernel_functions);
   std::optional<KernelTypes> types;
-  for (const std::string& name : *names) {
-    if (!glob_matches(target.name, name) || !is_meant(target, name)) continue;
+  std::map<std::uint64_t, std::string> taken;  // one place is one function, by whatever name
+  for (const KernelFunction& function : *functions) {
+    if (!glob_matches(target.name, function.name) || !is_meant(target, function.name)) continue;
     if (!types && search.with_arguments) types.emplace(search.host);
-    TargetMatch& match = answer.matches.emplace_back();
-    match.target = "kfunction:" + name;
-    match.why_not = why_not;
+    TargetMatch match;
+    match.target = "kfunction:" + function.name;
+    match.why_not = why_none.empty() ? function.why_not : why_none;
     match.probe.source = USC_SOURCE_KFUNCTION;
-    match.probe.name = name;
-    if (types) match.probe.arguments = types->parameters(name);
+    match.probe.name = function.name;
+    match.probe.places = {function.address};
+    if (match.why_not.empty()) {
+      const auto [place, is_new] = taken.emplace(function.address, function.name);
+      if (!is_new) match.why_not = "it is another name of " + place->second;
+    }
+    if (types) {
+      if (auto prototype = types->prototype(function))
+        match.probe.arguments = std::move(prototype->arguments);
+      else
+        match.note = kernel_note(function);
+    }
+    answer.matches.push_back(std::move(match));
   }
   if (!answer.matches.empty()) return answer;
-  const std::string meant = did_you_mean(target.name, *names);
+  std::vector<std::string> names;
+  for (const KernelFunction& function : *functions)
+    if (names.empty() || names.back() != function.name) names.push_back(function.name);
+  const std::string meant = did_you_mean(target.name, names);
   answer.problem = {fmt::format("{}: no function of the kernel is called so", target.text),
                     meant.empty() ? "`uscope list kfunction` shows all of them" : meant};
   return answer;

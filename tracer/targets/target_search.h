@@ -12,6 +12,7 @@
 #include "tracer/host/host.h"
 #include "tracer/probes/probe_plan.h"
 #include "tracer/targets/application_files.h"
+#include "tracer/targets/kernel_functions.h"
 #include "tracer/targets/target.h"
 
 namespace uscope::tracer {
@@ -21,6 +22,7 @@ struct TargetMatch {
   std::string target;   // the text of the target that means only this
   Probe probe;          // without kind; of `sample` and `offcpu` only the source
   std::string why_not;  // why it cannot be traced; empty: it can
+  std::string note;     // what is not known of it, though it can be traced; empty: nothing
 };
 
 struct TargetAnswer {
@@ -32,6 +34,7 @@ struct TargetSearch {
   Host host;
   Application application;
   bool with_arguments = true;
+  KernelFunctionsBy kernel_functions = KernelFunctionsBy::kKprobeMulti;  // what the backend has for them
 };
 
 // One answer for each target, in their order.

@@ -50,7 +50,7 @@ namespace uscope::cli {
 namespace {
 
 TEST(ListRender, ReasonsAreNumberedOnce) {
-  std::vector<tracer::TargetMatch> matches(3);
+  std::vector<tracer::TargetMatch> matches(4);
   matches[0].target = "ufunction:app:a\x1b[31m";
   matches[0].probe.arguments = {{.name = "fd", .type = "int"},
                                 {.name = "name", .type = "const char *"},
@@ -60,11 +60,15 @@ TEST(ListRender, ReasonsAreNumberedOnce) {
   matches[1].why_not = "it is an IFUNC";
   matches[2].target = "ufunction:app:c";
   matches[2].why_not = "it is an IFUNC";
+  matches[3].target = "kfunction:f.isra.0";
+  matches[3].note = "arguments are not known";
   EXPECT_EQ(targets_text(matches),
             "ufunction:app:a\\x1b[31m  int fd, const char *name, char comm[16], char text[]\n"
             "ufunction:app:b  [1]\n"
             "ufunction:app:c  [1]\n"
-            "[1] cannot be traced: it is an IFUNC\n");
+            "kfunction:f.isra.0  [2]\n"
+            "[1] cannot be traced: it is an IFUNC\n"
+            "[2] arguments are not known\n");
 }
 
 }  // namespace

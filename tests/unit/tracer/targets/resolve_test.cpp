@@ -43,6 +43,26 @@ TEST(Resolve, KindsAreNumberedByName) {
   EXPECT_FALSE(resolved->plan.empty());
 }
 
+TEST(Resolve, AFunctionOfTheKernelHasOneName) {
+  const auto function = [](const std::string& name, std::uint64_t place) {
+    TargetMatch match{"kfunction:" + name, {}, ""};
+    match.probe.source = USC_SOURCE_KFUNCTION;
+    match.probe.name = name;
+    match.probe.places = {place};
+    return match;
+  };
+  const std::vector targets{target_of("kfunction:z*"), target_of("kfunction:a*")};
+  std::vector<TargetAnswer> answers(2);
+  answers[0].matches = {function("zero", 64), function("zero", 80)};
+  answers[1].matches = {function("all", 64), function("zero", 80)};
+  const auto resolved = plan_of(targets, answers, 10);
+  ASSERT_TRUE(resolved);
+  std::vector<std::pair<std::string, std::uint64_t>> names;
+  for (const Probe& probe : resolved->plan.probes) names.emplace_back(probe.name, probe.places.front());
+  EXPECT_EQ(names, (std::vector<std::pair<std::string, std::uint64_t>>{{"all", 64}, {"zero", 80}}));
+  EXPECT_EQ(resolved->left_out, std::vector<std::string>{"kfunction:zero is another name of all, and is told as that"});
+}
+
 TEST(Resolve, TooManyProbesAreRefused) {
   const std::vector targets{target_of("ufunction:app:*")};
   std::vector<TargetAnswer> answers(1);

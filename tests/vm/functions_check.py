@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Is what functions-guest brought back true? What uscope counted is what ftrace wrote down of the same run; arguments, texts and stacks are
+those of the fixture, whose work is known (tests/fixtures/kernel_work.c)."""
+
+import collections
+import re
+import sqlite3
+import sys
+import unittest
+from pathlib import Path
+
+RESULTS = Path(sys.argv.pop(1))
+# "kernel_work-123  [001] d..1.    12.345678: vfs_read <-ksys_read"
+LINE = re.compile(r"^\s*.*?-(\d+)\s+\[\d+\]\s+\S+\s+\d+\.\d+: (\w[\w.]*)(?: <-|: )(.*)$")
+
+
+def text(name):
+    return (RESULTS / name).read_text(errors="replace").strip()
+
+
+class Functions(unittest.TestCase):
+    def database(self, name):
+        self.assertEqual(text(f"{name}.status"), "0", text(f"{name}.err"))
+        database = sqlite3.connect(f"file:{RESULTS / name}.db?mode=ro", uri=True)
+        self.addCleanup(database.close)
+        self.assertEqual(database.execute("SELECT cause, sum(count) FROM loss WHERE cause <> 'verify_skipped' GROUP BY cause").fetchall(), [])
+        return database
+
+    def by_ftrace(self, name, pid):
+        """Calls of a process from its last exec on. When it ends, the kernel closes its files, and uscope looks no more."""
+        counts, ended = collections.Counter(), False
+        for line in text(f"{name}.ftrace").splitlines():
+            found = LINE.match(line)
+            if not found or found[1] != str(pid) or ended:
+                continue
+            if found[2] == "sched_process_exec":
+                counts.clear()
+            elif found[2] == "sched_process_exit":
+                ended = True
+            else:
+                counts[found[2]] += 1
+        self.assertTrue(ended)
+        return counts
+
+    def assert_counts_equal(self, name):
+        database = self.database(name)
+        pids = [pid for pid, in database.execute("SELECT DISTINCT pid FROM v_event")]
+        self.assertEqual(len(pids), 1)
+        counts = collections.Counter(dict(database.execute("SELECT kind, count(*) FROM v_event GROUP BY kind")))
+        self.assertEqual(counts, self.by_ftrace(name, pids[0]))
+        return database, counts
+
+    def test_what_can_be_traced_is_what_ftrace_can_stop(self):
+        self.assertRegex(text("list.out"), r"(?m)^kfunction:vfs_read  struct file \*file, char \*buf, size_t count, loff_t \*pos$")
+        self.assertNotIn("cannot", text("list.out"))
+        self.assertRegex(text("classes.out"), r"kfunction +[\d,]+ +kfunction:FUNCTION +functions of the kernel")
+        traceable, available = int(text("traceable")), int(text("available"))
+        self.assertGreater(available, 30000)
+        # The others are the tracer's own calls and locks, and have no symbol.
+        self.assertGreater(traceable, 0.93 * available)
+        self.assertLessEqual(traceable, available)
+
+    def test_some_are_refused_with_the_reason(self):
+        for name, reason in (("ktime_get_mono_fast_ns", "ftrace has no place in it"), ("_raw_spin_unlock_irqrestore", "could wait there for themselves")):
+            self.assertEqual(text(f"refused-{name}.status"), "125")
+            self.assertIn(f"kfunction:{name} cannot be traced: ", text(f"refused-{name}.err"))
+            self.assertIn(reason, text(f"refused-{name}.err"))
+
+    def test_counts_are_those_of_ftrace(self):
+        _, counts = self.assert_counts_equal("work")
+        self.assertGreaterEqual(counts["vfs_read"], 25)
+        self.assertEqual(counts["vfs_write"], 7)
+        self.assertGreaterEqual(counts["handle_mm_fault"], 33)
+        self.assertEqual(counts["hrtimer_nanosleep"], 4)
+
+    def test_all_of_a_subsystem(self):
+        _, counts = self.assert_counts_equal("tcp")
+        self.assertEqual(counts["tcp_v4_connect"], 1)
+        self.assertEqual(counts["tcp_sendmsg"], 5)
+        self.assertGreater(len(counts), 40)
+        self.assertEqual(text("tcp.received").split(), list("12345"))
+
+    def test_arguments_are_those_of_the_calls(self):
+        database = self.database("work")
+        rows = database.execute("SELECT \"trigger\", v.kind, e.a2, count(*) FROM v_event v JOIN event e ON e.id = v.id WHERE v.kind IN ('vfs_read', 'vfs_write') "
+                                "AND \"trigger\" IN ('small', 'large', 'stores') GROUP BY 1, 2, 3 ORDER BY 1").fetchall()
+        self.assertEqual(rows, [("large", "vfs_read", 65536, 5), ("small", "vfs_read", 100, 20), ("stores", "vfs_write", 4096, 7)])
+        names = [row[0] for row in database.execute("SELECT value FROM string s JOIN event_string e ON e.string_id = s.id JOIN v_event v ON v.id = e.event_id "
+                                                    "WHERE v.kind = 'do_sys_openat2' AND \"trigger\" = 'opens'")]
+        self.assertEqual(names, ["/tmp/data"] * 3)
+        # The same of a text in the kernel's memory.
+        kernel = self.database("text")
+        self.assertIn(("ramfs",), kernel.execute("SELECT value FROM string").fetchall())
+
+    def test_stacks_are_whole(self):
+        database = self.database("work")
+        self.assertEqual(database.execute("SELECT DISTINCT ended FROM v_event WHERE \"trigger\" IN ('small', 'large', 'stores', 'naps', 'touches')").fetchall(), [("root",)])
+        stacks = [folded for folded, in database.execute("SELECT DISTINCT folded FROM v_event WHERE kind = 'vfs_read' AND \"trigger\" = 'small'")]
+        self.assertEqual(len(stacks), 1, stacks)
+        frames = stacks[0].split(";")
+        self.assertEqual([name for name in frames if name in ("main", "small")], ["main", "small"])
+        kernel = [name for name in frames if name.endswith("_[k]")]
+        self.assertEqual(frames[-len(kernel):], kernel)
+        self.assertRegex(kernel[0], "entry_SYSCALL_64")
+        self.assertEqual(kernel[-1], "vfs_read_[k]")
+        self.assertIn("ksys_read_[k]", kernel)
+        verified = self.database("verify")
+        walks = dict(verified.execute("SELECT equal, count(*) FROM verify GROUP BY equal"))
+        self.assertEqual(list(walks), [1])
+        self.assertGreater(walks[1], 20)
+
+    def test_entries_and_returns_are_paired(self):
+        database = self.database("returns")
+        rows = database.execute("SELECT \"trigger\", how, result, count(*), min(dur_ns) > 0 FROM v_event WHERE kind = 'vfs_read' AND \"trigger\" IN ('small', 'large') "
+                                "GROUP BY 1, 2, 3").fetchall()
+        # 7 writes of 4096 bytes lie there: read once in pieces of 100, and once more as a whole by each of five.
+        self.assertEqual(rows, [("large", "returned", 28672, 5, 1), ("small", "returned", 100, 20, 1)])
+        naps = [duration for duration, in database.execute("SELECT dur_ns FROM v_event WHERE kind = 'hrtimer_nanosleep' AND how = 'returned'")]
+        self.assertEqual(len(naps), 4)
+        self.assertGreaterEqual(min(naps), 30_000_000)
+        # A function that another one calls lies within that one's time, and belongs to it.
+        inner = database.execute("SELECT count(*) FROM v_event i JOIN v_event o ON o.kind = 'ksys_read' AND o.tid = i.tid AND o.ts_ns <= i.ts_ns "
+                                 "AND o.ts_ns + o.dur_ns >= i.ts_ns + i.dur_ns WHERE i.kind = 'vfs_read' AND i.\"trigger\" = 'small'").fetchone()
+        self.assertEqual(inner, (20,))
+        # The user's stack and the kernel's are those of the entry.
+        stacks = {folded.split(";")[-1] for folded, in database.execute("SELECT DISTINCT folded FROM v_event WHERE kind = 'vfs_read'")}
+        self.assertEqual(stacks, {"vfs_read_[k]"})
+
+    def test_more_threads_in_a_function_than_the_kernel_has_room_for_are_counted(self):
+        database = self.database_with_losses("sleepers")
+        durations = [duration for duration, in database.execute("SELECT dur_ns FROM v_event WHERE kind = 'hrtimer_nanosleep' AND how = 'returned'")]
+        missed = database.execute("SELECT coalesce(sum(count), 0) FROM loss WHERE cause = 'probe_missed'").fetchone()[0]
+        self.assertEqual(len(durations) + missed, 8)
+        self.assertGreaterEqual(len(durations), 4)
+        self.assertGreaterEqual(min(durations), 1_000_000_000)
+
+    def test_a_thousand_are_attached_and_detached_in_seconds(self):
+        self.assertEqual(text("limit.status"), "125")
+        many = int(re.search(r"that is ([\d,]+) probes", text("limit.err"))[1].replace(",", ""))
+        self.assertGreater(many, 1000)
+        database = self.database_with_losses("many")
+        self.assertGreater(database.execute("SELECT count(DISTINCT kind) FROM v_event").fetchone()[0], 20)
+        # Emulation is slow, and this is far from the minutes that one by one takes.
+        self.assertLess(int(text("many.ms")) - int(text("one.ms")), 60_000)
+
+    def database_with_losses(self, name):
+        """Of functions that the tracer itself calls, some hits are counted as missed."""
+        self.assertEqual(text(f"{name}.status"), "0", text(f"{name}.err"))
+        database = sqlite3.connect(f"file:{RESULTS / name}.db?mode=ro", uri=True)
+        self.addCleanup(database.close)
+        return database
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
