@@ -109,15 +109,6 @@ static void probe_exec(void *data, struct task_struct *task, pid_t old_pid, stru
 	});
 }
 
-/* The functions that it is in do not return. */
-static void functions_of_exit(struct task_struct *task)
-{
-	struct task_entry *t = traced_entry(task);
-
-	if (t && !(t->flags & TASK_ENDED))
-		core_functions_end(t, USC_HOW_OPEN, now_ns());
-}
-
 /* It ends. The first thread's entry stays as long as other threads live: it is the process's. */
 static void forget(struct task_struct *task)
 {
@@ -137,7 +128,7 @@ static void forget(struct task_struct *task)
 static void probe_exit(USC_EXIT_PROBE_ARGS)
 {
 	PROBE({
-		functions_of_exit(task);
+		core_functions_exit(task);
 		core_exit(task);
 		forget(task);
 	});
@@ -455,12 +446,7 @@ u32 usc_open_hits(struct hit_room *rooms, u32 capacity)
 
 	for (bucket = 0; bucket < ARRAY_SIZE(usc_tasks); bucket++) {
 		rcu_read_lock();
-		hlist_for_each_entry_rcu(node, &usc_tasks[bucket], link)
-		{
-			for (number = OPEN_USER_FUNCTIONS; number < OPEN_FUNCTIONS && count < capacity; number++)
-				count += core_open_function(&node->entry, number, &rooms[count], now);
-		}
-		rcu_read_unlock();
+OPEN_HITS		rcu_read_unlock();
 	}
 	return count;
 }

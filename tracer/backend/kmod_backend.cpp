@@ -439,7 +439,7 @@ Result<std::unique_ptr<Backend>> open_kmod_backend(const usc_config& config, con
   if (!only_kernel_functions(probes))
     return Error{
         "the kernel module records system calls and functions of the kernel only, and other targets (-t) are asked for",
-        "record them with --backend bpf"};
+        "record them apart: functions of the kernel by the module, the others with --backend bpf"};
   if (auto opened = backend->open(config, sizes, probes); !opened) return opened.error();
   return std::unique_ptr<Backend>(std::move(backend));
 }

@@ -144,7 +144,7 @@ std::string kernel_note(const KernelFunction& function) {
 
 TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& search) {
   TargetAnswer answer;
-  const auto functions = kernel_functions(search.host);
+  const auto functions = kernel_functions(search.host, search.kernel_functions);
   if (!functions) {
     answer.problem = functions.error();
     return answer;
