@@ -271,23 +271,6 @@ static int give_attached(struct usc_device_attached *request)
 	return error;
 }
 
-static int give_open_hits(struct usc_device_open_hits *request)
-{
-	struct hit_room *hits;
-	int error = 0;
-
-	if (request->reserved || !request->capacity || request->capacity > USC_DEVICE_OPEN_HITS_MAX)
-		return -EINVAL;
-	hits = kvcalloc(request->capacity, sizeof(*hits), GFP_KERNEL);
-	if (!hits)
-		return -ENOMEM;
-	request->count = usc_open_hits(hits, request->capacity);
-	if (copy_to_user(u64_to_user_ptr(request->buffer), hits, request->count * sizeof(*hits)))
-		error = -EFAULT;
-	kvfree(hits);
-	return error;
-}
-
 static int reserve_stack(struct usc_device_stack *request)
 {
 	request->stack = __sync_add_and_fetch(&usc.last_stack, 1);
@@ -383,7 +366,6 @@ union request {
 	struct usc_device_losses losses;
 	struct usc_device_rows rows;
 	struct usc_device_probes probes;
-	struct usc_device_open_hits open_hits;
 };
 
 static int answer(unsigned int command, union request *r)
@@ -430,8 +412,6 @@ static int answer(unsigned int command, union request *r)
 		return detach();
 	case USC_DEVICE_OPEN_CALLS:
 		return give_open_calls(&r->open_calls);
-	case USC_DEVICE_OPEN_HITS:
-		return give_open_hits(&r->open_hits);
 	case USC_DEVICE_STATS:
 		return give_stats(&r->stats);
 	case USC_DEVICE_LOSSES:

@@ -39,10 +39,11 @@ static __always_inline u16 *open_numbers(struct task_entry *t)
 /* Functions of programs come by BPF only. */
 static struct open_function *open_function_at(struct task_entry *t, __u32 number, bool make)
 {
-	u16 *open = open_numbers(t) + number - OPEN_USER_FUNCTIONS;
+	u16 *open;
 
 	if (number < OPEN_USER_FUNCTIONS || number >= OPEN_FUNCTIONS)
 		return NULL;
+	open = &open_numbers(t)[number - OPEN_USER_FUNCTIONS];
 	if (!*open && make)
 		*open = usc_open_function_take();
 	return usc_open_function(*open);

@@ -34,7 +34,7 @@
 #define MOST_BEFORE_CALL 4
 /* Functions that have been entered by traced tasks, and have not returned, of all tasks together: so many rooms in the
  * kernel for their return addresses, and in here for their hits. */
-#define MOST_OPEN USC_DEVICE_OPEN_HITS_MAX
+#define MOST_OPEN 4096
 
 static struct plan {
 	struct usc_probe *probes;

@@ -50,6 +50,8 @@ static bool logging;
 		preempt_enable_notrace();                                                                              \
 	} while (0)
 
+#include "function_hits.h"
+
 static noinline void enter_call(struct task_entry *t, struct pt_regs *regs, long id)
 {
 	INSIDE(core_sys_enter(current, t, regs, id));
@@ -91,8 +93,6 @@ static void probe_sys_exit(void *data, struct pt_regs *regs, long result)
 		leave_call(t, regs, result);
 	preempt_enable_notrace();
 }
-
-#include "function_hits.h"
 
 static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
@@ -247,10 +247,24 @@ int usc_hooks_attach(void)
 	return 0;
 }
 
+/* With no hook in a function any more: those that tasks are in. */
+static void tell_open_functions(void)
+{
+	struct usc_task_node *node;
+	u32 bucket;
+
+	for (bucket = 0; bucket < ARRAY_SIZE(usc_tasks); bucket++) {
+		rcu_read_lock();
+		hlist_for_each_entry_rcu(node, &usc_tasks[bucket], link) PROBE(core_open_functions(&node->entry));
+		rcu_read_unlock();
+	}
+}
+
 void usc_hooks_close_entries(void)
 {
 	WRITE_ONCE(entries_closed, 1);
 	usc_functions_detach();
+	tell_open_functions();
 	unregister(&hooks[SYS_ENTER]);
 	tracepoint_synchronize_unregister();
 }
@@ -433,20 +447,6 @@ u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *t
 				count += core_open_call(&node->entry, before_ns, &events[count]);
 		}
 		rcu_read_unlock();
-	}
-	return count;
-}
-
-/* With no hook in a function any more. */
-u32 usc_open_hits(struct hit_room *rooms, u32 capacity)
-{
-	struct usc_task_node *node;
-	u32 bucket, number, count = 0;
-	u64 now = now_ns();
-
-	for (bucket = 0; bucket < ARRAY_SIZE(usc_tasks); bucket++) {
-		rcu_read_lock();
-OPEN_HITS		rcu_read_unlock();
 	}
 	return count;
 }

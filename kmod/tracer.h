@@ -7,7 +7,6 @@
 
 struct ftrace_ops;
 struct ftrace_regs;
-struct hit_room;
 struct kretprobe_instance;
 struct pid;
 struct pt_regs;
@@ -23,12 +22,11 @@ void usc_hooks_close_entries(void);
 /* At any time. Waits for running probes, and leaves the trace map empty. */
 void usc_hooks_detach(void);
 
-/* Tasks that run already: asked for once the hooks are attached. All may sleep. usc_open_hits: after closing entries.
+/* Tasks that run already: asked for once the hooks are attached. All four may sleep.
  */
 void usc_adopt(void);
 int usc_adopt_mappings(struct pid *pid);
 u32 usc_attached_calls(struct usc_attached_call *calls, u32 capacity);
-u32 usc_open_hits(struct hit_room *rooms, u32 capacity);
 u32 usc_open_calls(struct usc_event *events, u32 capacity, u64 before_ns, u64 *traced);
 
 /* For functions.c: hooks at the entry and the return of functions, and whether a return is to be hooked (0: it is).

@@ -219,17 +219,6 @@ struct usc_device_probes {
 	__u64 refused; /* in: 0; out: the address of a place that cannot be probed: then no probe was taken. 0: all were */
 };
 
-/* Functions that traced threads are in, as hits (how = open): after CLOSE_ENTRIES no function's end is told any more. */
-struct usc_device_open_hits {
-	__u32 size;
-	__u32 capacity; /* of the buffer; 1 … USC_DEVICE_OPEN_HITS_MAX, which is room for all */
-	__u64 buffer;	/* struct hit_room (core/cpu_state.h) */
-	__u32 count;	/* out */
-	__u32 reserved;
-};
-
-#define USC_DEVICE_OPEN_HITS_MAX 4096
-
 #define USC_DEVICE_VERSION _IOWR('u', 0x70, struct usc_device_version)
 #define USC_DEVICE_START _IOWR('u', 0x71, struct usc_device_start)
 #define USC_DEVICE_TABLE _IOWR('u', 0x72, struct usc_device_table)
@@ -252,7 +241,6 @@ struct usc_device_open_hits {
 #define USC_DEVICE_ROWS _IOWR('u', 0x82, struct usc_device_rows)
 #define USC_DEVICE_RESEND _IOWR('u', 0x83, struct usc_device_stack)
 #define USC_DEVICE_PROBES _IOWR('u', 0x84, struct usc_device_probes)
-#define USC_DEVICE_OPEN_HITS _IOWR('u', 0x85, struct usc_device_open_hits)
 
 /* The phases of an open descriptor, in their order. */
 #define USC_PHASE_OPENED 1  /* nothing has been asked for yet */
@@ -281,7 +269,6 @@ struct usc_device_open_hits {
 	X(USC_DEVICE_MAPPINGS, USC_PHASES_HOOKED)                                                                      \
 	X(USC_DEVICE_ATTACHED, USC_PHASE_TRACING)                                                                      \
 	X(USC_DEVICE_OPEN_CALLS, USC_PHASES_HOOKED)                                                                    \
-	X(USC_DEVICE_OPEN_HITS, USC_PHASE_CLOSING)                                                                     \
 	X(USC_DEVICE_STACK, USC_PHASES_STARTED)                                                                        \
 	X(USC_DEVICE_RESEND, USC_PHASES_STARTED)                                                                       \
 	X(USC_DEVICE_CLOSE_ENTRIES, USC_PHASE_TRACING)                                                                 \
@@ -327,7 +314,6 @@ USC_ASSERT_SIZE(usc_device_stack, 8);
 USC_ASSERT_SIZE(usc_device_rows, 24);
 USC_ASSERT_SIZE(usc_device_place, 16);
 USC_ASSERT_SIZE(usc_device_probes, 40);
-USC_ASSERT_SIZE(usc_device_open_hits, 24);
 USC_ASSERT_SIZE(usc_device_loss, 16);
 USC_ASSERT_SIZE(usc_device_losses, 24);
 

@@ -59,7 +59,8 @@ ALLOWED = {
     "tracer/scouts": "support support/process symbolizer/elf tracer/process",
     "tracer/signals": "include/uscope support trace tracer/model",
     "tracer/targets": (
-        "support support/process support/sandbox symbolizer/elf symbolizer/probes tracer/host tracer/probes tracer/process"),
+        "include/uscope support support/process support/sandbox symbolizer/elf symbolizer/probes tracer/host tracer/probes "
+        "tracer/process"),
     "tracer/walk": (
         "include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
         "tracer/scouts"),

@@ -25,7 +25,6 @@
 #include "tracer/backend/ring_limits.h"
 #include "tracer/backend/ring_reader.h"
 #include "tracer/probes/kernel_probes.h"
-#include "uscope/core/cpu_state.h"
 #include "uscope/device.h"
 
 namespace uscope::tracer {
@@ -54,7 +53,6 @@ class KmodBackend : public Backend {
   void wait(int milliseconds) override;
   [[nodiscard]] int wait_fd() const override { return device_.get(); }
   Result<std::uint64_t> list_open_calls(std::uint64_t before_ns, const RecordHandler& handle) override;
-  Result<void> list_open_hits(const RecordHandler& handle) override;
   Result<Publish> publish_rows(trace::FileId file, const std::shared_ptr<const symbolizer::UnwindTable>& table,
                                std::uint32_t classes) override;
   Result<void> publish_state(trace::FileId file, usc_file_state state, std::uint32_t classes) override;
@@ -305,18 +303,6 @@ Result<std::uint64_t> KmodBackend::list_open_calls(std::uint64_t before_ns, cons
     for (std::uint32_t i = 0; i < std::min(request.count, request.capacity); i++) handle(events[i].head);
   } while (request.count == request.capacity);
   return std::uint64_t{request.traced};
-}
-
-Result<void> KmodBackend::list_open_hits(const RecordHandler& handle) {
-  if (!has_functions_) return {};
-  std::vector<hit_room> hits(USC_DEVICE_OPEN_HITS_MAX);
-  usc_device_open_hits request{};
-  request.capacity = static_cast<__u32>(hits.size());
-  request.buffer = reinterpret_cast<std::uintptr_t>(hits.data());
-  if (auto asked = ask(USC_DEVICE_OPEN_HITS, request, "list the functions that have not returned"); !asked)
-    return asked;
-  for (std::uint32_t i = 0; i < std::min(request.count, request.capacity); i++) handle(hits[i].hit.head);
-  return {};
 }
 
 Result<void> KmodBackend::publish(trace::FileId file, std::uint32_t table, usc_file_state state,
