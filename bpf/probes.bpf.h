@@ -27,7 +27,8 @@ struct {
 	__type(value, struct open_function);
 } open_functions SEC(".maps");
 
-const volatile struct open_function no_function;
+/* What an entry of that map begins as. */
+const volatile __u64 no_function[sizeof(struct open_function) / 8];
 
 static __always_inline struct open_function *open_function_at(struct task_entry *t, __u32 number, bool make)
 {
@@ -36,7 +37,7 @@ static __always_inline struct open_function *open_function_at(struct task_entry 
 
 	if (f || !make)
 		return f;
-	bpf_map_update_elem(&open_functions, &key, (const void *)&no_function, BPF_NOEXIST);
+	bpf_map_update_elem(&open_functions, &key, (const void *)no_function, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&open_functions, &key);
 }
 

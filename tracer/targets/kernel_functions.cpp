@@ -189,11 +189,12 @@ KernelFunctionsBy kernel_functions_here() {
   return KernelFunctionsBy::kFtrace;
 }
 
-std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by) {
+std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by, bool with_return) {
   if (by == KernelFunctionsBy::kNone) return "the backend does not trace functions of the kernel";
   // What the kernel takes can be tried on this machine only.
   if (by == KernelFunctionsBy::kKprobeMulti && host.root.empty())
-    if (std::string why = why_no_kprobe_multi(kAttachKprobeMulti); !why.empty()) return why;
+    if (std::string why = why_no_kprobe_multi(with_return ? kAttachKprobeSession : kAttachKprobeMulti); !why.empty())
+      return why;
   const auto folder = tracefs_folder(host);
   if (!folder) return folder.error().what;
   if (std::ifstream file(*folder + "/available_filter_functions"); !file || file.peek() == EOF)
@@ -312,6 +313,7 @@ std::optional<KernelPrototype> KernelTypes::prototype(const KernelFunction& func
     argument.is_string = argument.type == "const char *";
   }
   const Plain result = plain(prototype->type);
+  out.result_type = type_text(prototype->type);
   out.result_bytes = result.bytes;
   out.result_is_signed = result.is_signed;
   return out;

@@ -37,13 +37,14 @@ struct KernelFunction {
 // What there is for them here, where a backend is not chosen yet: the module's where it is loaded, and BPF has nothing.
 [[nodiscard]] KernelFunctionsBy kernel_functions_here();
 
-// Why none of them can be traced here; "": they can, each as `why_not` says.
-[[nodiscard]] std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by);
+// Why none of them can be traced here, or with their returns; "": they can, each as `why_not` says.
+[[nodiscard]] std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by, bool with_return = false);
 
 // What C declares of a function.
 struct KernelPrototype {
   std::vector<ProbeArgument> arguments;  // the first six, up to one that is passed in no register of its own
-  std::uint8_t result_bytes = 0;         // 0: it has no result, or one that is in no register
+  std::string result_type;
+  std::uint8_t result_bytes = 0;  // 0: it has no result, or one that is in no register
   bool result_is_signed = false;
 };
 

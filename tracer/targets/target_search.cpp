@@ -142,6 +142,21 @@ std::string kernel_note(const KernelFunction& function) {
   return "arguments are not known: the kernel's type information (BTF) has no such function";
 }
 
+void take_prototype(std::optional<KernelPrototype> prototype, const KernelFunction& function, TargetMatch& match) {
+  Probe& probe = match.probe;
+  if (!prototype) {
+    match.note = kernel_note(function);
+    // All of the register, whatever it means.
+    if (probe.with_return) probe.result_bytes = sizeof(std::uint64_t);
+    return;
+  }
+  probe.arguments = std::move(prototype->arguments);
+  if (!probe.with_return) return;
+  probe.result_type = prototype->result_type;
+  probe.result_bytes = prototype->result_bytes;
+  probe.result_is_signed = prototype->result_is_signed;
+}
+
 TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& search) {
   TargetAnswer answer;
   const auto functions = kernel_functions(search.host, search.kernel_functions);
@@ -149,28 +164,24 @@ TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& sea
     answer.problem = functions.error();
     return answer;
   }
-  const std::string why_none = why_no_kernel_functions(search.host, search.kernel_functions);
+  const std::string why_none = why_no_kernel_functions(search.host, search.kernel_functions, target.with_return);
   std::optional<KernelTypes> types;
   std::map<std::uint64_t, std::string> taken;  // one place is one function, by whatever name
   for (const KernelFunction& function : *functions) {
     if (!glob_matches(target.name, function.name) || !is_meant(target, function.name)) continue;
     if (!types && search.with_arguments) types.emplace(search.host);
     TargetMatch match;
-    match.target = "kfunction:" + function.name;
+    match.target = fmt::format("kfunction:{}{}", function.name, target.with_return ? kReturnSuffix : "");
     match.why_not = why_none.empty() ? function.why_not : why_none;
     match.probe.source = USC_SOURCE_KFUNCTION;
     match.probe.name = function.name;
     match.probe.places = {function.address};
+    match.probe.with_return = target.with_return;
     if (match.why_not.empty()) {
       const auto [place, is_new] = taken.emplace(function.address, function.name);
       if (!is_new) match.why_not = "it is another name of " + place->second;
     }
-    if (types) {
-      if (auto prototype = types->prototype(function))
-        match.probe.arguments = std::move(prototype->arguments);
-      else
-        match.note = kernel_note(function);
-    }
+    if (types) take_prototype(types->prototype(function), function, match);
     answer.matches.push_back(std::move(match));
   }
   if (!answer.matches.empty()) return answer;

@@ -26,4 +26,14 @@ struct hit_room {
 	__u32 pad;
 };
 
+/* A function that a thread is in, as it was at the entry. */
+struct open_function {
+	struct hit_room room;
+	__u64 sp; /* where its return address is; 0: not known */
+	__u32 serial;
+	__u32 number;	    /* of its probe */
+	__u32 on_alternate; /* the return address is on the stack for handlers of signals */
+	__u32 pad;
+};
+
 #endif

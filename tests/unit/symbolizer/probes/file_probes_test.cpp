@@ -87,7 +87,7 @@ class FileProbes : public testing::Test {
   }
   std::vector<FoundProbe> functions(const std::string& program, const std::string& name) {
     const auto file = open_file(folder_->file(program));
-    return file->functions({"", name, ""}, true);
+    return file->functions({"", name, ""}, true, false);
   }
   FoundProbe function(const std::string& program, const std::string& name) {
     auto found = functions(program, name);
@@ -116,7 +116,7 @@ TEST_F(FileProbes, NamesAreMatchedAsTheyStandAndDemangled) {
   EXPECT_EQ(twice[1].full_name, "ns::twice(int)");
   EXPECT_EQ(twice[1].name, "ns::twice");
   const auto file = open_file(folder_->file("probed"));
-  EXPECT_EQ(file->functions({"", "*", "TWIC"}, false).size(), 2U);
+  EXPECT_EQ(file->functions({"", "*", "TWIC"}, false, false).size(), 2U);
   const auto names = file->function_names();
   EXPECT_TRUE(std::binary_search(names.begin(), names.end(), "ns::twice"));
 }
@@ -149,7 +149,7 @@ TEST_F(FileProbes, PlacesAreInTheFunctions) {
   const auto facts = read_elf_facts(fd_.get(), path);
   ASSERT_TRUE(facts);
   std::set<std::string> names;
-  for (const FoundProbe& probe : file->functions({"", "*", ""}, false)) {
+  for (const FoundProbe& probe : file->functions({"", "*", ""}, false, false)) {
     names.insert(probe.name);
     if (!probe.why_not.empty()) continue;
     ASSERT_EQ(probe.places.size(), 1U) << probe.name;
@@ -223,16 +223,16 @@ TEST_F(FileProbes, LibrariesOfTheSystem) {
   EXPECT_EQ(libstdcxx->usdt_names(),
             (std::vector<std::string>{"libstdcxx:catch", "libstdcxx:rethrow", "libstdcxx:throw"}));
   const auto libc = open_file(kLibc);
-  const auto opens = libc->functions({"", "open", ""}, true);
+  const auto opens = libc->functions({"", "open", ""}, true, false);
   ASSERT_EQ(opens.size(), 1U);
   EXPECT_EQ(opens[0].name, "open");
-  EXPECT_NE(libc->functions({"", "memcpy", ""}, true).at(0).why_not, "");
+  EXPECT_NE(libc->functions({"", "memcpy", ""}, true, false).at(0).why_not, "");
 }
 
 // Go's table of functions is there although the program is stripped.
 TEST_F(FileProbes, FunctionsOfGo) {
   const auto file = open_file(std::string(paths::kFixtureFolder) + "/fixture_go_stacks_stripped");
-  const auto main = file->functions({"", "main.main", ""}, true);
+  const auto main = file->functions({"", "main.main", ""}, true, false);
   ASSERT_EQ(main.size(), 1U);
   EXPECT_TRUE(main[0].arguments.empty());
   EXPECT_EQ(main[0].why_not, "");
