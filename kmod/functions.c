@@ -128,10 +128,11 @@ static int take_rooms(void)
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_ARGS
 
 /* PERMANENT: whoever turns kernel.ftrace_enabled off meanwhile is refused, where hits would be lost without a word. */
-static struct ftrace_ops entries = {
-	.func = usc_function_entered,
-	.flags = FTRACE_OPS_FL_PERMANENT,
-};
+#define ENTRIES                                                                                                        \
+	{                                                                                                              \
+		.func = usc_function_entered, .flags = FTRACE_OPS_FL_PERMANENT                                         \
+	}
+static struct ftrace_ops entries = ENTRIES;
 
 #ifdef CONFIG_KRETPROBES
 static struct kretprobe returns;
@@ -237,7 +238,11 @@ static int set_filter(u64 *refused)
 
 static void clear_filter(void)
 {
+	const struct ftrace_ops fresh = ENTRIES;
+
 	ftrace_free_filter(&entries);
+	/* Linux 6.1 leaves the pointers to what it has freed in it. */
+	entries = fresh;
 }
 #else
 void usc_function_hook_return(struct pt_regs *regs)

@@ -29,6 +29,7 @@
 #include <linux/ioctl.h>
 
 #include "control.h"
+#include "probes.h"
 
 #define USC_DEVICE_NAME "uscope"
 #define USC_DEVICE_PATH "/dev/uscope"

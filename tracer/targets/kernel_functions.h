@@ -32,7 +32,8 @@ struct KernelFunction {
 
 // All of the kernel and its modules, without BPF programs, by name and address. Several may have one name (static ones
 // of several files), and one several names.
-[[nodiscard]] Result<std::vector<KernelFunction>> kernel_functions(const Host& host, KernelFunctionsBy by);
+[[nodiscard]] Result<std::vector<KernelFunction>> kernel_functions(
+    const Host& host, KernelFunctionsBy by = KernelFunctionsBy::kKprobeMulti);
 
 // What there is for them here, where a backend is not chosen yet: the module's where it is loaded, and BPF has nothing.
 [[nodiscard]] KernelFunctionsBy kernel_functions_here();
