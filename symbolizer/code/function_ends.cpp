@@ -129,7 +129,6 @@ class Search {
           part != nullptr && !std::binary_search(part->starts.begin(), part->starts.end(), branch.target))
         return refused("it jumps into the middle of an instruction, so its code cannot be decoded for certain");
     if (ends_.returns.size() + ends_.jumps.size() > kMostEnds) return refused("it ends at too many places");
-    if (ends_.returns.empty() && ends_.jumps.empty()) return refused("it has no instruction by which it returns");
     std::sort(ends_.returns.begin(), ends_.returns.end());
     std::sort(ends_.jumps.begin(), ends_.jumps.end(),
               [](const JumpOut& a, const JumpOut& b) { return a.address < b.address; });
@@ -145,7 +144,8 @@ class Search {
 
   Result<void> decode(const CodeRange& range) {
     const std::uint64_t size = range.high > range.low ? range.high - range.low : 0;
-    if (size == 0 || size > kMostCode - read_) return refused("its code is too long to be searched for returns");
+    if (size == 0) return refused("it has no code");
+    if (size > kMostCode - read_) return refused("its code is too long to be searched for returns");
     read_ += size;
     const std::vector<std::byte> code = source_.read(range);
     if (code.size() != size) return refused("its code cannot be read");

@@ -14,7 +14,7 @@ from pathlib import Path
 RESULTS = Path(sys.argv.pop(1))
 BY_MODULE = (RESULTS / "backend").read_text().strip() == "kmod"
 # "kernel_work-123  [001] d..1.    12.345678: vfs_read <-ksys_read"
-LINE = re.compile(r"^\s*.*?-(\d+)\s+\[\d+\]\s+\S+\s+\d+\.\d+: (\w[\w.]*)(?: <-|: )(.*)$")
+LINE = re.compile(r"^\s*.*?-(\d+)\s+\[\d+\]\s+\S+\s+\d+\.\d+: (\w[\w.]*)(?: <-|: |\()(.*)$")
 
 
 def text(name):
@@ -30,13 +30,13 @@ class Functions(unittest.TestCase):
         return database
 
     def by_ftrace(self, name, pid):
-        """Calls of a process from its last exec on. When it ends, the kernel closes its files, and uscope looks no more."""
+        """Calls of a process from its last execve on, which is where the trace begins. When it ends, the kernel closes its files, and uscope looks no more."""
         counts, ended = collections.Counter(), False
         for line in text(f"{name}.ftrace").splitlines():
             found = LINE.match(line)
             if not found or found[1] != str(pid) or ended:
                 continue
-            if found[2] == "sched_process_exec":
+            if found[2] == "sys_execve":
                 counts.clear()
             elif found[2] == "sched_process_exit":
                 ended = True

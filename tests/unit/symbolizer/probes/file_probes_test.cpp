@@ -171,6 +171,42 @@ TEST_F(FileProbes, PlacesAreInTheFunctions) {
   EXPECT_NE(function("probed", "chosen").why_not.find("IFUNC"), std::string::npos);
 }
 
+TEST_F(FileProbes, ResultsAreThoseOfDwarf) {
+  const auto result = [&](const std::string& name) {
+    const FoundProbe probe = function("probed", name);
+    return probe.result_type + ":" + std::to_string(probe.result_bytes) + (probe.result_is_signed ? "s" : "");
+  };
+  EXPECT_EQ(result("ns::Type::add"), "long int:8s");
+  EXPECT_EQ(result("many"), "int:4s");
+  EXPECT_EQ(result("hidden"), "Large:0");
+  const FoundProbe bare = function("bare", "many");
+  EXPECT_EQ(bare.result_type + std::to_string(bare.result_bytes), "8");
+}
+
+// objdump decodes the same code.
+TEST_F(FileProbes, ReturnsAreThoseOfObjdump) {
+  const std::string path = folder_->file("probed");
+  const auto file = open_file(path);
+  const auto facts = read_elf_facts(fd_.get(), path);
+  ASSERT_TRUE(facts);
+  std::size_t found = 0;
+  for (const char* name : {"many", "by_value", "hidden", "main", "_ZN2ns5twiceEi", "_ZN2ns5twiceEPKPKc"}) {
+    std::vector<std::uint64_t> listed;
+    for (const std::string& line : lines_of("objdump -d --no-show-raw-insn --disassemble=" + std::string(name) + " '" + path + "'"))
+      if (line.find("\tret") != std::string::npos) listed.push_back(*offset_of_address(facts->exec_segments, hex(line)));
+    const auto probes = file->functions({"", name, ""}, false, true);
+    ASSERT_EQ(probes.size(), 1U) << name;
+    EXPECT_EQ(probes[0].why_not, "") << name;
+    EXPECT_EQ(probes[0].returns, listed) << name;
+    found += listed.size();
+  }
+  EXPECT_GE(found, 6U);
+  // Its code runs on into `inside`.
+  EXPECT_NE(file->functions({"", "outside", ""}, false, true).at(0).why_not.find("its returns cannot be found"),
+            std::string::npos);
+  EXPECT_EQ(file->functions({"", "inside", ""}, false, true).at(0).returns.size(), 1U);
+}
+
 TEST_F(FileProbes, UsdtProbesAreThoseOfReadelf) {
   const std::string path = folder_->file("probed");
   const auto file = open_file(path);
