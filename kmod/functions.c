@@ -18,6 +18,7 @@
 #include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/spinlock.h>
@@ -373,8 +374,8 @@ int usc_functions_take(struct usc_device_probes *request)
 	if (request->refused || request->reserved || !request->count || request->count > USC_PROBES_MOST ||
 	    !request->place_count || request->place_count > USC_DEVICE_PLACES_MAX)
 		return -EINVAL;
-	/* Their stacks leave as addresses. */
-	if (!capable(CAP_SYSLOG) && !capable(CAP_SYS_ADMIN))
+	/* Their stacks leave as addresses, and texts of the kernel's memory with them. */
+	if ((!capable(CAP_SYSLOG) && !capable(CAP_SYS_ADMIN)) || security_locked_down(LOCKDOWN_KPROBES))
 		return -EPERM;
 	if (plan.probes)
 		return -EALREADY;

@@ -207,7 +207,7 @@ struct usc_device_place {
 
 /*
  * What is traced beside system calls: functions of the kernel (uscope/probes.h; a kind of another source: EINVAL), once for a
- * session: EALREADY after that. Hits come as usc_hit with USC_HIT_ADDRESSES: EPERM without CAP_SYSLOG or CAP_SYS_ADMIN.
+ * session: EALREADY after that. Hits come as usc_hit with USC_HIT_ADDRESSES: EPERM without CAP_SYSLOG or CAP_SYS_ADMIN, or where the kernel is locked down.
  * Several probes may be at one address.
  */
 struct usc_device_probes {
