@@ -337,12 +337,9 @@ static int check_plan(void)
 	return 0;
 }
 
-/* The kernel calls these where a function returns by way of its hook: their own returns would be hooked again and
- * again, without end. */
 static bool serves_returns(unsigned long address)
 {
-	static const char *const beginnings[] = {"kretprobe", "__kretprobe", "rethook",	  "arch_rethook",
-						 "objpool",   "kprobe",	     "get_kprobe"};
+	static const char *const beginnings[] = {USC_DEVICE_SERVE_RETURNS};
 	char symbol[KSYM_SYMBOL_LEN];
 	u32 i;
 

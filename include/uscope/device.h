@@ -205,6 +205,11 @@ struct usc_device_place {
 
 #define USC_DEVICE_PLACES_MAX (1u << 17)
 
+/* How the names of functions begin that the kernel calls where a function returns by way of a hook: their own returns would
+ * be hooked again and again, without end, so that these are refused. */
+#define USC_DEVICE_SERVE_RETURNS                                                                                       \
+	"kretprobe", "__kretprobe", "rethook", "arch_rethook", "objpool", "kprobe", "get_kprobe"
+
 /*
  * What is traced beside system calls: functions of the kernel (uscope/probes.h; a kind of another source: EINVAL), once for a
  * session: EALREADY after that. Hits come as usc_hit with USC_HIT_ADDRESSES: EPERM without CAP_SYSLOG or CAP_SYS_ADMIN, or where the kernel is locked down.

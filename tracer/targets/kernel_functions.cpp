@@ -205,6 +205,13 @@ std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by, bool
   return "the kernel hides its addresses from this process: run as root, with kernel.kptr_restrict below 2";
 }
 
+std::string why_no_return(const KernelFunction& function, KernelFunctionsBy by) {
+  constexpr std::array<std::string_view, 7> kServeReturns = {USC_DEVICE_SERVE_RETURNS};
+  if (by == KernelFunctionsBy::kFtrace && begins_like_one(function.name, kServeReturns))
+    return "the kernel calls it where a function returns that is traced";
+  return "";
+}
+
 void KernelTypes::Deleter::operator()(btf* types) const {
   btf__free(types);
 }

@@ -41,6 +41,9 @@ struct KernelFunction {
 // Why none of them can be traced here, or with their returns; "": they can, each as `why_not` says.
 [[nodiscard]] std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by, bool with_return = false);
 
+// Why its return cannot be traced, though its entry can; "": it can.
+[[nodiscard]] std::string why_no_return(const KernelFunction& function, KernelFunctionsBy by);
+
 // What C declares of a function.
 struct KernelPrototype {
   std::vector<ProbeArgument> arguments;  // the first six, up to one that is passed in no register of its own

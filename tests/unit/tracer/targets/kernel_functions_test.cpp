@@ -112,6 +112,12 @@ TEST_F(KernelFunctionsTest, TheModuleTakesLocksToo) {
   EXPECT_EQ(found, by_programs);
   EXPECT_EQ(why_no_kernel_functions(host(), KernelFunctionsBy::kFtrace), "");
   EXPECT_EQ(why_no_kernel_functions(host(), KernelFunctionsBy::kFtrace, true), "");
+  // But by them the kernel serves its hooks of returns.
+  EXPECT_EQ(why_no_return({.name = "vfs_read", .module = "", .address = 1, .why_not = ""}, KernelFunctionsBy::kFtrace),
+            "");
+  const KernelFunction server{.name = "kretprobe_rethook_handler", .module = "", .address = 1, .why_not = ""};
+  EXPECT_NE(why_no_return(server, KernelFunctionsBy::kFtrace), "");
+  EXPECT_EQ(why_no_return(server, KernelFunctionsBy::kKprobeMulti), "");
 }
 
 TEST_F(KernelFunctionsTest, KernelsThatListOnlyNames) {
