@@ -160,6 +160,8 @@ class Search {
               ZydisDecoderDecodeFull(&decoder_, code.data() + at, code.size() - at, &one.decoded, one.operands.data())))
         return refused("its code has bytes that are no instruction");
       part.starts.push_back(one.address);
+      // The C library jumps over a lock prefix where a program has one thread.
+      if (std::to_integer<unsigned>(code[at]) == 0xf0) part.starts.push_back(one.address + 1);
       if (auto done = look_at(one, values); !done) return done.error();
       values.follow(one);
       if (leaves_for_good(one) || one.decoded.meta.category == ZYDIS_CATEGORY_CALL) values.forget();

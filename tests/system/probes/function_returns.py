@@ -39,7 +39,7 @@ class ReturnsCase(TraceCase):
         """{function: {how: count}}"""
         out = collections.defaultdict(dict)
         for kind, how, count in self.rows("SELECT kind, how, count(*) FROM v_event GROUP BY kind, how"):
-            out[kind.split(":")[1].split("(")[0]][how] = count
+            out[kind.split(":", 1)[1].split("(")[0]][how] = count
         return dict(out)
 
     def lost(self):
@@ -252,8 +252,9 @@ public class App {
 }
 """)
         command("javac", "-d", self.folder.name, source)
-        ends = self.assert_unharmed(["ufunction:libc*:malloc%return", "ufunction:libc*:mmap%return", "ufunction:libjvm*:JVM_*%return"],
-                                    "java", "-cp", self.folder.name, "App")
+        machine = os.path.join(os.path.dirname(os.path.realpath(shutil.which("java"))), "..", "lib", "server", "libjvm.so")
+        ends = self.assert_unharmed(["ufunction:libc.so.6:malloc%return", "ufunction:libc.so.6:mmap%return",
+                                     f"ufunction:{os.path.realpath(machine)}:JVM_*%return"], "java", "-cp", self.folder.name, "App")
         self.assertGreater(ends["malloc"]["returned"], 100)
         self.assertTrue(any(name.startswith("JVM_") for name in ends))
 

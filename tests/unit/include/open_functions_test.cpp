@@ -83,6 +83,17 @@ TEST_F(OpenFunctions, AReturnWithoutAnEntryIsNotTold) {
   EXPECT_EQ(told(), "1:left");
 }
 
+// Each has a probe at the return that they share.
+TEST_F(OpenFunctions, FunctionsThatShareTheCodeOfTheirReturn) {
+  enter(1, kStack, 1);
+  leave(2, kStack, 5);
+  leave(1, kStack, 5);
+  enter(2, kStack, 2);
+  leave(2, kStack, 6);
+  leave(1, kStack, 6);
+  EXPECT_EQ(told(), "1:returned 2:returned");
+}
+
 TEST_F(OpenFunctions, ATailCallEndsAtItsJump) {
   enter(1, kStack, 1);
   model_jump(1, kStack - 16);  // a jump in the middle of the function: a table's

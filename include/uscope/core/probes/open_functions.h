@@ -7,10 +7,10 @@
  *   the thread or the tracing ends: how = open.
  * A return without a kept entry is not told: the entry was before tracing, or in the parent of a forked process.
  *
- * Functions of the program are known by the place of their return address. A stack grows downward, so where the program
- * is about to put a return address, or to use one, all functions whose own lies below have been left; and one that has
- * its own there, too. While a handler runs on an alternate stack, the functions of the thread's own stack wait. Functions
- * on stacks that a program switches between by itself may be told as left, and are never given another one's return.
+ * Functions of the program are known by the place of their return address. A stack grows downward, so when one is entered,
+ * or ends, all those whose return address lies below its own have been left; when one is entered, so has one whose return
+ * address was in the same place. While a handler runs on an alternate stack, the functions of the thread's own stack wait.
+ * Functions on stacks that a program switches between by itself may be told as left, although they go on.
  *
  * Functions of the kernel nest strictly, but a return may be seen where no entry was. They are kept beside those of the
  * program: the kernel may be at a probe of the program while one of its own functions is open.
@@ -96,7 +96,7 @@ static __always_inline bool has_been_left(const struct open_function *f, const s
 {
 	if (f->on_alternate != search->on_alternate)
 		return f->on_alternate;
-	return f->sp < search->sp || (f->sp == search->sp && f->number != search->number);
+	return f->sp < search->sp || (f->sp == search->sp && search->number == NO_NUMBER);
 }
 
 static long leave_function(__u32 i, struct function_search *search)
@@ -108,7 +108,8 @@ static long leave_function(__u32 i, struct function_search *search)
 	if (!f)
 		return 1;
 	if (!has_been_left(f, search)) {
-		if (f->sp == search->sp && f->on_alternate == search->on_alternate)
+		/* Functions may share the code by which they return. */
+		if (f->sp == search->sp && f->on_alternate == search->on_alternate && f->number == search->number)
 			search->depth = depth;
 		return 1;
 	}
