@@ -10,6 +10,19 @@
 #include "probes.bpf.h"
 #include "uscope/core/probes/returns.h"
 
+/*
+ * With interrupts off, a look-up of a mapping ends with an interrupt that gives the lock back. If a function of that
+ * interrupt's is a target, its hit would look mappings up, and so on without end. So none are looked up: walks that need
+ * one are finished by the collector.
+ */
+static __always_inline void close_mappings(__u32 step)
+{
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+
+	if (cpu)
+		*(volatile __u32 *)&cpu->closed_mappings += step;
+}
+
 /* What is known of a hit at a function's entry, but for its user stack. 0: there is no room (end_hit() all the same). */
 static __always_inline struct probe_room *take_function(struct pt_regs *ctx, struct hit_room *hit,
 							const struct usc_probe *probe, struct task_entry *t)
@@ -42,8 +55,10 @@ int on_kernel_function(struct pt_regs *ctx)
 	hit = probe ? begin_hit(t) : 0;
 	if (!hit)
 		return 0;
+	close_mappings(1);
 	if (take_function(ctx, hit, probe, t))
 		send_hit(hit, t);
+	close_mappings(-1);
 	end_hit(hit);
 	return 0;
 }
@@ -71,11 +86,13 @@ static __always_inline int enter_function(struct pt_regs *ctx, struct task_struc
 
 	if (!hit)
 		return WITHOUT_RETURN;
+	close_mappings(1);
 	if (take_function(ctx, hit, probe, t)) {
 		/* What has found no room is known of by its return alone. */
 		core_function_entered(t, hit, number, 0);
 		kept = 1;
 	}
+	close_mappings(-1);
 	end_hit(hit);
 	return kept ? 0 : WITHOUT_RETURN;
 }

@@ -15,7 +15,9 @@
 #define VMA_SPACE(vma) BPF_CORE_READ(vma, vm_mm, context.ctx_id)
 #define SERIAL(of) (&last_##of)
 #define STRETCH_MOST_BYTES BLOCK_MOST_BYTES
-#define with_vma(address, callback, context) bpf_find_vma(bpf_get_current_task_btf(), address, callback, context, 0)
+#define with_vma(address, callback, context)                                                                           \
+	(mappings_are_closed() ? (long)RESULT_EBUSY                                                                    \
+			       : bpf_find_vma(bpf_get_current_task_btf(), address, callback, context, 0))
 
 #include "uscope/core/port.h"
 #include "uscope/unwind.h"
@@ -34,6 +36,14 @@
 #undef USC_SLOT
 LOOK_UP(file_entry_at, files, struct usc_file_entry)
 LOOK_UP(cpu_state_of, cpus, struct cpu_state)
+
+/* While a hit of a kernel's function is made: kernel_functions.bpf.h. */
+static __always_inline bool mappings_are_closed(void)
+{
+	struct cpu_state *cpu = cpu_state_of(bpf_get_smp_processor_id());
+
+	return cpu && *(volatile __u32 *)&cpu->closed_mappings;
+}
 
 static __always_inline __u32 current_cpu(void)
 {

@@ -39,16 +39,33 @@ bool is_function(std::string_view name) {
 constexpr std::array<std::string_view, 8> kLocks = {
     "_raw_spin_",       "_raw_read_",        "_raw_write_",   "native_queued_spin_lock",
     "queued_spin_lock", "__pv_queued_spin_", "raw_res_spin_", "resilient_"};
-// What they call: each hit of these would be of the tracer itself.
-constexpr std::array<std::string_view, 9> kOwnCalls = {"bpf_",
-                                                       "__bpf_",
-                                                       "copy_from_user_nofault",
-                                                       "copy_from_kernel_nofault",
-                                                       "strncpy_from_user_nofault",
-                                                       "strncpy_from_kernel_nofault",
-                                                       "get_perf_callchain",
-                                                       "perf_callchain_",
-                                                       "htab_"};
+// What they call to read memory, to find a probe or a mapping, and to walk the kernel's stack: hits of these would be
+// the tracer's.
+constexpr std::array<std::string_view, 25> kOwnCalls = {"bpf_",
+                                                        "__bpf_",
+                                                        "htab_",
+                                                        "copy_from_user_nofault",
+                                                        "copy_from_kernel_nofault",
+                                                        "strncpy_from_user_nofault",
+                                                        "strncpy_from_kernel_nofault",
+                                                        "get_perf_callchain",
+                                                        "perf_callchain_",
+                                                        "bsearch",
+                                                        "unwind_",
+                                                        "__unwind_",
+                                                        "orc_find",
+                                                        "__orc_find",
+                                                        "stack_access_ok",
+                                                        "get_stack_info",
+                                                        "in_task_stack",
+                                                        "kernel_text_address",
+                                                        "__kernel_text_address",
+                                                        "core_kernel_text",
+                                                        "is_bpf_text_address",
+                                                        "is_module_text_address",
+                                                        "irq_work_",
+                                                        "sysvec_irq_work",
+                                                        "do_mmap_read_unlock"};
 
 bool begins_like_one(std::string_view name, std::span<const std::string_view> beginnings) {
   return std::any_of(beginnings.begin(), beginnings.end(), [&](auto beginning) { return name.starts_with(beginning); });

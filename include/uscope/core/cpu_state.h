@@ -12,9 +12,11 @@ struct cpu_state {
 	__u64 verify_count;
 	__u32 text_busy;
 	__u32 sample_busy;
-	__u32 hits;	  /* levels of hit_room that are in use */
-	__u32 user_probe; /* 1: a program of a probe in a file is at work */
-	__u64 ticked_ns;  /* when its clock of samples ticked last */
+	__u32 hits;	       /* levels of hit_room that are in use */
+	__u32 user_probe;      /* 1: a program of a probe in a file is at work */
+	__u32 closed_mappings; /* not 0: programs are at work that must not look mappings up */
+	__u32 pad;
+	__u64 ticked_ns; /* when its clock of samples ticked last */
 	struct usc_stats stats;
 };
 
