@@ -6,7 +6,7 @@
 set -eu
 if [ "${1:-}" = --guest ]; then
 	export TIMEFORMAT='%R'
-	work() { time dd if=/dev/zero of=/dev/null bs=1 count=20000 2>/dev/null; }
+	work() { time dd if=/dev/zero of=/dev/null bs=1 count=3000 2>/dev/null; }
 	export -f work
 	all=(-q -e none --all-matches -t 'kfunction:*')
 	for targets in vfs_read '*'; do

@@ -39,9 +39,16 @@ bool is_function(std::string_view name) {
 constexpr std::array<std::string_view, 8> kLocks = {
     "_raw_spin_",       "_raw_read_",        "_raw_write_",   "native_queued_spin_lock",
     "queued_spin_lock", "__pv_queued_spin_", "raw_res_spin_", "resilient_"};
-// What they call to read memory, to find a probe or a mapping, and to walk the kernel's stack: hits of these would be
-// the tracer's.
-constexpr std::array<std::string_view, 25> kOwnCalls = {"bpf_",
+// What the kernel calls to run them, and they to read memory, to find a probe or a mapping, and to walk the kernel's
+// stack: hits of these would be the tracer's.
+constexpr std::array<std::string_view, 32> kOwnCalls = {"__rcu_read_",
+                                                        "migrate_disable",
+                                                        "migrate_enable",
+                                                        "fprobe_",
+                                                        "kprobe_multi_",
+                                                        "rethook_",
+                                                        "__htab_",
+                                                        "bpf_",
                                                         "__bpf_",
                                                         "htab_",
                                                         "copy_from_user_nofault",
