@@ -13,13 +13,16 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from backend import SLOWNESS  # noqa: E402
+from backend import KERNEL_ONLY, SLOWNESS  # noqa: E402
 from trace_case import TraceCase  # noqa: E402
 
 USCOPE, FIXTURE = (os.path.abspath(path) for path in sys.argv[1:3])
 PART = sys.argv[3]
 del sys.argv[1:4]
 TIMEOUT = 300 * SLOWNESS
+
+# Pairing is core's (tests/unit/include/open_functions_test.cpp); with another kernel it is tried in a few ways.
+of_core = unittest.skipIf(KERNEL_ONLY, "does not depend on the kernel")
 
 
 def command(*words, **options):
@@ -58,6 +61,7 @@ class Ways(ReturnsCase):
         self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE how <> 'returned' AND result IS NOT NULL"), [(0,)])
         return printed
 
+    @of_core
     def test_results_are_those_of_their_types(self):
         self.run_way("results", "gives_*", "chooses")
         self.assertEqual([result for _, result in self.results("gives_char")], [-3])
@@ -81,11 +85,13 @@ class Ways(ReturnsCase):
                 self.assertTrue(begin < inner_begin <= inner_end <= end)
                 self.assertEqual(inner_frames, frames + len("factorial"))
 
+    @of_core
     def test_what_has_no_room_is_counted(self):
         self.run_way("deep", "factorial")
         self.assertEqual(self.ends(), {"factorial": {"returned": 256}})
         self.assertEqual(self.lost(), {"probe_missed": 44})
 
+    @of_core
     def test_durations(self):
         self.run_way("sleep", "sleeps")
         durations = [dur for dur, in self.rows("SELECT dur_ns FROM v_event")]
@@ -95,6 +101,7 @@ class Ways(ReturnsCase):
             self.assertGreaterEqual(dur, 20_000_000)
         self.assertLess(sum(durations), int(whole))
 
+    @of_core
     def test_tail_calls_end_at_their_jumps(self):
         self.run_way("tails", "jumps*", "lands")
         self.assertEqual(self.ends(), {"jumps": {"returned": 5}, "jumps_if_zero": {"returned": 5}, "jumps_by_pointer": {"returned": 5},
@@ -110,10 +117,12 @@ class Ways(ReturnsCase):
         self.assertEqual(self.ends(), {"in_red_zone": {"returned": 20000}})
         self.assertEqual(self.rows("SELECT count(*) FROM v_event WHERE result <> 2 * a0"), [(0,)])
 
+    @of_core
     def test_longjmp(self):
         self.run_way("longjmp", "jumps_out", "survives")
         self.assertEqual(self.ends(), {"jumps_out": {"left": 20}, "survives": {"returned": 1}})
 
+    @of_core
     def test_exceptions(self):
         self.assertEqual(self.run_way("exceptions", "throws", "catches"), "5\n")
         self.assertEqual(self.ends(), {"throws": {"left": 15}, "catches": {"returned": 1}})
@@ -126,6 +135,7 @@ class Ways(ReturnsCase):
                                            "gives_nothing": {"returned": 1}}, way)
             os.unlink(self.db)
 
+    @of_core
     def test_handlers_that_jump_back(self):
         for way in ("siglongjmp", "alternate_siglongjmp"):
             self.run_way(way, "interrupted", "handler", "inner", "gives_nothing")
@@ -133,6 +143,7 @@ class Ways(ReturnsCase):
                                            "gives_nothing": {"returned": 1}}, way)
             os.unlink(self.db)
 
+    @of_core
     def test_exit(self):
         self.run_way("exit", "exits")
         self.assertEqual(self.ends(), {"exits": {"open": 1}})
@@ -151,6 +162,7 @@ class Ways(ReturnsCase):
         self.assertEqual(self.results("forks"), [(3, 3)])
         self.assertEqual(self.lost(), {})
 
+    @of_core
     def test_vfork(self):
         self.run_way("vfork", "vforks")
         self.assertEqual(self.ends(), {"vforks": {"returned": 1}})
@@ -163,10 +175,12 @@ class Ways(ReturnsCase):
         self.assertEqual(self.ends(), {"rests": {"open": 1}})
         self.assertEqual(self.rows("SELECT a0, dur_ns, result FROM v_event"), [(3, None, None)])
 
+    @of_core
     def test_both_forms_of_a_target_are_one_event(self):
         self.record([f"ufunction:{FIXTURE}:factorial", f"ufunction:{FIXTURE}:factorial%return"], FIXTURE, "recursion")
         self.assertEqual(self.ends(), {"factorial": {"returned": 200}})
 
+    @of_core
     def test_list_shows_results(self):
         listed = command(USCOPE, "list", f"ufunction:{FIXTURE}:gives_pointer%return").stdout
         self.assertIn("const char * text", listed.replace("*text", "* text"))
