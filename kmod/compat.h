@@ -4,6 +4,7 @@
 #define USCOPE_KMOD_COMPAT_H
 
 #include <linux/fs.h>
+#include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/version.h>
@@ -48,6 +49,19 @@ static inline struct file *usc_exe_file(struct mm_struct *mm)
 	struct file *file = rcu_dereference_raw(mm->exe_file);
 
 	return file && get_file_rcu(file) ? file : NULL;
+#endif
+}
+
+/*
+ * Of what ftrace saves at a function's entry: the registers of its arguments, and the stack pointer, which points to
+ * the return address; the others are not set. 6.13: they are hidden.
+ */
+static inline struct pt_regs *usc_entry_regs(struct ftrace_regs *saved)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	return &arch_ftrace_regs(saved)->regs;
+#else
+	return &saved->regs;
 #endif
 }
 

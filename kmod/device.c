@@ -17,6 +17,7 @@
 #include "compat.h"
 #include "device.h"
 #include "files.h"
+#include "functions.h"
 #include "rows.h"
 #include "session.h"
 #include "target.h"
@@ -364,6 +365,7 @@ union request {
 	struct usc_device_stats stats;
 	struct usc_device_losses losses;
 	struct usc_device_rows rows;
+	struct usc_device_probes probes;
 };
 
 static int answer(unsigned int command, union request *r)
@@ -385,6 +387,8 @@ static int answer(unsigned int command, union request *r)
 		return r->file.reserved ? -EINVAL : usc_file_publish(&r->file);
 	case USC_DEVICE_RESERVE:
 		return reserve_file(&r->reserve);
+	case USC_DEVICE_PROBES:
+		return usc_functions_take(&r->probes);
 	case USC_DEVICE_LAUNCH:
 		return set_launched(&r->launch);
 	case USC_DEVICE_TARGET:

@@ -99,9 +99,12 @@ static __always_inline __u64 now_ns(void)
 	return ktime_get_mono_fast_ns();
 }
 
+/* Of a task that has given up its memory, which ends: zeroes, as of one that has no code of its own. */
+static struct pt_regs usc_no_regs;
+
 static __always_inline struct pt_regs *user_regs(struct task_struct *task)
 {
-	return task_pt_regs(task);
+	return likely(task->mm) ? task_pt_regs(task) : &usc_no_regs;
 }
 
 static __always_inline struct cpu_state *cpu_state_of(__u32 cpu)
@@ -221,11 +224,25 @@ static __always_inline int is_launched(void)
 	return task_tgid(current) == usc.launched;
 }
 
-static __always_inline long read_kernel_text(void *to, __u32 bytes, const void *from)
-{
-	ssize_t got = strscpy(to, from, bytes);
+#define TEXT_PIECE_BYTES 8u
 
-	return got < 0 ? bytes : got + 1;
+/* From any address: a function's argument may be anything. Nothing is read beyond the word in which the text ends. */
+static long read_kernel_text(void *to, __u32 bytes, const void *from)
+{
+	__u32 at, piece;
+	const char *end;
+
+	for (at = 0; at < bytes; at += piece) {
+		piece = min_t(__u32, bytes - at, TEXT_PIECE_BYTES - (unsigned long)(from + at) % TEXT_PIECE_BYTES);
+		if (copy_from_kernel_nofault(to + at, from + at, piece))
+			return -EFAULT;
+		end = memchr(to + at, 0, piece);
+		if (end)
+			return end - (const char *)to + 1;
+	}
+	if (bytes)
+		((char *)to)[bytes - 1] = 0;
+	return bytes;
 }
 
 /* Not access_ok alone: from 6.4 on it lets addresses pass that are not canonical, and reading there warns. */
@@ -319,17 +336,17 @@ static __always_inline __u32 path_components(struct task_struct *task, struct fi
 	return usc_file_path(task, file, text, usc.cpus[current_cpu()].path);
 }
 
-/* Does this processor run another module's request to log? */
-static DEFINE_PER_CPU(bool, usc_logs);
+/* Does this processor do what may be asked for anywhere: another module's request to log, or a function's hit? */
+static DEFINE_PER_CPU(bool, usc_anywhere);
 
 /*
- * Not where another module logs: d_path waits for writers of rename_lock and mount_lock, and the module that logs may
- * have been called inside of what such a writer does, or in a softirq that interrupted one. The hooks of the tracer
- * itself are raised under neither lock.
+ * Not there: d_path waits for writers of rename_lock and mount_lock, and the module that logs may have been called, or
+ * the function hit, inside of what such a writer does, or in a softirq that interrupted one. The other hooks of the
+ * tracer are raised under neither lock.
  */
 static __always_inline bool may_meet_files(void)
 {
-	return !__this_cpu_read(usc_logs);
+	return !__this_cpu_read(usc_anywhere);
 }
 
 static __always_inline __u32 file_links(struct file *file)

@@ -64,11 +64,14 @@ static void wake_readers(struct irq_work *work)
 	wake_up_interruptible(&usc.readers);
 }
 
-/* The collector looks at the rings by itself every few milliseconds; this is for what must not wait so long. */
+/*
+ * The collector looks at the rings by itself every few milliseconds; this is for what must not wait so long. Once until
+ * it has read: the interrupt calls functions, whose hits may find a full ring, and would bring the next interrupt.
+ */
 void usc_ring_wake(struct usc_cpu *cpu)
 {
-	atomic_inc(&usc.urgent);
-	irq_work_queue(&cpu->wake);
+	if (atomic_inc_return(&usc.urgent) == 1)
+		irq_work_queue(&cpu->wake);
 }
 
 int usc_ring_open(struct usc_cpu *cpu, u32 bytes)

@@ -8,6 +8,7 @@
 #include <linux/vmalloc.h>
 
 #include "files.h"
+#include "functions.h"
 #include "ring.h"
 #include "rows.h"
 #include "session.h"
@@ -157,6 +158,7 @@ void usc_session_free(void)
 	if (!usc.cpus)
 		return;
 	usc_target_free();
+	usc_functions_free();
 	for (i = 0; i < usc.cpu_count; i++) {
 		usc_ring_close(&usc.cpus[i]);
 		kfree(usc.cpus[i].path);

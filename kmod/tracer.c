@@ -16,6 +16,7 @@
 #include "port.h"
 #include "tracer.h"
 
+#include "uscope/core/probes/arguments.h"
 #include "uscope/core/tasks/signals.h"
 #include "uscope/core/tasks/tasks.h"
 
@@ -24,17 +25,22 @@
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_US 30
 
-/* Is core at work on this processor? Another module that logs from inside it is turned away. */
-static DEFINE_PER_CPU(u32, depth);
+/* The contexts (task, softirq, interrupt) in which core is at work on this processor, as bits. Another module that logs
+ * from inside it is turned away. */
+static DEFINE_PER_CPU(u32, working);
 static bool logging;
+
+#define CONTEXT_BIT (1u << interrupt_context_level())
 
 #define INSIDE(call)                                                                                                   \
 	do {                                                                                                           \
-		__this_cpu_inc(depth);                                                                                 \
+		u32 worked_ = __this_cpu_read(working);                                                                \
+                                                                                                                       \
+		__this_cpu_write(working, worked_ | CONTEXT_BIT);                                                      \
 		pagefault_disable();                                                                                   \
 		call;                                                                                                  \
 		pagefault_enable();                                                                                    \
-		__this_cpu_dec(depth);                                                                                 \
+		__this_cpu_write(working, worked_);                                                                    \
 	} while (0)
 
 #define PROBE(call)                                                                                                    \
@@ -43,6 +49,8 @@ static bool logging;
 		INSIDE(call);                                                                                          \
 		preempt_enable_notrace();                                                                              \
 	} while (0)
+
+#include "function_hits.h"
 
 static noinline void enter_call(struct task_entry *t, struct pt_regs *regs, long id)
 {
@@ -120,6 +128,7 @@ static void forget(struct task_struct *task)
 static void probe_exit(USC_EXIT_PROBE_ARGS)
 {
 	PROBE({
+		core_functions_exit(task);
 		core_exit(task);
 		forget(task);
 	});
@@ -137,7 +146,7 @@ static void probe_signal_sent(void *data, int number, struct kernel_siginfo *inf
 	bool may_walk;
 
 	preempt_disable_notrace();
-	may_walk = in_task() && !__this_cpu_read(depth);
+	may_walk = in_task() && !__this_cpu_read(working);
 	INSIDE(core_signal_sent(number, info, receiver, to_group, result, may_walk));
 	preempt_enable_notrace();
 }
@@ -229,13 +238,33 @@ int usc_hooks_attach(void)
 		}
 		hooks[i].attached = true;
 	}
+	error = usc_functions_attach();
+	if (error) {
+		usc_hooks_detach();
+		return error;
+	}
 	WRITE_ONCE(logging, true);
 	return 0;
+}
+
+/* With no hook in a function any more: those that tasks are in. */
+static void tell_open_functions(void)
+{
+	struct usc_task_node *node;
+	u32 bucket;
+
+	for (bucket = 0; bucket < ARRAY_SIZE(usc_tasks); bucket++) {
+		rcu_read_lock();
+		hlist_for_each_entry_rcu(node, &usc_tasks[bucket], link) PROBE(core_open_functions(&node->entry));
+		rcu_read_unlock();
+	}
 }
 
 void usc_hooks_close_entries(void)
 {
 	WRITE_ONCE(entries_closed, 1);
+	usc_functions_detach();
+	tell_open_functions();
 	unregister(&hooks[SYS_ENTER]);
 	tracepoint_synchronize_unregister();
 }
@@ -247,6 +276,7 @@ void usc_hooks_detach(void)
 	u32 i;
 
 	WRITE_ONCE(logging, false);
+	usc_functions_detach();
 	for (i = ARRAY_SIZE(hooks); i-- > 0;)
 		unregister(&hooks[i]);
 	tracepoint_synchronize_unregister();
@@ -431,13 +461,13 @@ int usc_log_begin(void)
 		preempt_enable_notrace();
 		return -ENODEV;
 	}
-	if (__this_cpu_read(depth)) {
+	if (__this_cpu_read(working)) {
 		count_loss(cpu_state_of(current_cpu()), USC_LOSS_RECURSION, 0);
 		preempt_enable_notrace();
 		return -EBUSY;
 	}
-	__this_cpu_inc(depth);
-	__this_cpu_write(usc_logs, true);
+	__this_cpu_write(working, CONTEXT_BIT);
+	__this_cpu_write(usc_anywhere, true);
 	pagefault_disable();
 	return 0;
 }
@@ -459,8 +489,8 @@ void usc_log_refused(void)
 void usc_log_end(void)
 {
 	pagefault_enable();
-	__this_cpu_write(usc_logs, false);
-	__this_cpu_dec(depth);
+	__this_cpu_write(usc_anywhere, false);
+	__this_cpu_write(working, 0);
 	preempt_enable_notrace();
 }
 

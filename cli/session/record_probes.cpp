@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "cli/session/record_probes.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -33,6 +34,16 @@ std::vector<std::uint32_t> members_of(const std::string& cgroup) {
   for (const auto& below : std::filesystem::recursive_directory_iterator(cgroup, error))
     if (below.is_directory()) read_one(below.path());
   return pids;
+}
+
+tracer::KernelFunctionsBy kernel_functions_of(tracer::BackendChoice backend) {
+  if (backend == tracer::BackendChoice::kAuto) return tracer::kernel_functions_here();
+  return backend == tracer::BackendChoice::kKmod ? tracer::KernelFunctionsBy::kFtrace
+                                                 : tracer::KernelFunctionsBy::kKprobeMulti;
+}
+
+bool is_kernel_function(const tracer::Probe& probe) {
+  return probe.source == USC_SOURCE_KFUNCTION;
 }
 
 }  // namespace
@@ -68,10 +79,14 @@ Result<void> set_probes(const RecordVerbOptions& options, tracer::RecordOptions&
   auto application = application_of(options);
   if (!application) return application.error();
   search.application = std::move(*application);
+  search.kernel_functions = kernel_functions_of(out.backend);
   const std::size_t most = options.all_matches ? std::numeric_limits<std::size_t>::max() : tracer::kMostProbes;
   auto resolved = tracer::resolve_targets(targets, search, most);
   if (!resolved) return resolved.error();
   out.probes = std::move(resolved->plan);
+  if (search.kernel_functions == tracer::KernelFunctionsBy::kFtrace &&
+      std::any_of(out.probes.probes.begin(), out.probes.probes.end(), is_kernel_function))
+    out.backend = tracer::BackendChoice::kKmod;
   nlohmann::json texts = nlohmann::json::array();
   for (const std::string& text : options.targets) texts.push_back(trace_text(text));
   out.meta.emplace_back("targets", texts.dump());

@@ -74,6 +74,7 @@ Result<int> run_list(const ListOptions& options) {
   if (!targets) return targets.error();
   tracer::TargetSearch search;
   search.host = tracer::this_host();
+  search.kernel_functions = tracer::kernel_functions_here();
   search.with_arguments = !options.pattern.empty();
   auto application = application_of(options.processes);
   if (!application) return application.error();

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * /dev/uscope: how a tracer drives the kernel module (docs/adr/0004-kernel-module.md). One opener at a time, with
- * CAP_SYS_ADMIN, or CAP_PERFMON and CAP_BPF's like (CAP_SYSLOG is not asked: no kernel address leaves the module). A
- * second open() fails with EBUSY; /sys/module/uscope/parameters/holder then says who it is.
+ * CAP_SYS_ADMIN, or CAP_PERFMON and CAP_BPF's like (CAP_SYSLOG is asked for PROBES only: no other request has kernel
+ * addresses leave the module). A second open() fails with EBUSY; /sys/module/uscope/parameters/holder then says who it is.
  *
  * Every structure begins with its size, which must be the one below, and every field named `reserved` must be 0: EINVAL
  * otherwise. START with a program (program.h) of an unknown version ends with EPROTONOSUPPORT, with another one that cannot
  * be run with EINVAL. Addresses are those of the calling process.
  *
- * Order: START once, then tables and files as they come, LAUNCH or TARGETs, ATTACH, for what runs already ADOPT, MAPPINGS
+ * Order: START once, then tables and files as they come, PROBES, LAUNCH or TARGETs, ATTACH, for what runs already ADOPT, MAPPINGS
  * and ATTACHED, CLOSE_ENTRIES, DETACH; closing the descriptor does what is still to be done of the last two, and frees
  * all. USC_DEVICE_PHASES below says in which phases each request may be asked. A request that comes too early ends with
  * ENODATA, and one that comes too late with EALREADY; neither changes anything. From DETACH on, and after an ATTACH that
@@ -29,10 +29,11 @@
 #include <linux/ioctl.h>
 
 #include "control.h"
+#include "probes.h"
 
 #define USC_DEVICE_NAME "uscope"
 #define USC_DEVICE_PATH "/dev/uscope"
-#define USC_DEVICE_ABI 9 /* moves with every change of this file */
+#define USC_DEVICE_ABI 10 /* moves with every change of this file */
 
 /* What START accepts. */
 #define USC_DEVICE_RING_MIN (1u << 16)
@@ -195,6 +196,35 @@ struct usc_device_rows {
 	__u32 reserved;
 };
 
+/* Where a probe of a plan is: at a function of the kernel, of which ftrace must know. */
+struct usc_device_place {
+	__u64 address;
+	__u32 probe; /* its place in the plan, from 0 */
+	__u32 reserved;
+};
+
+#define USC_DEVICE_PLACES_MAX (1u << 17)
+
+/* How the names of functions begin that the kernel calls where a function returns by way of a hook: their own returns would
+ * be hooked again and again, without end, so that these are refused. */
+#define USC_DEVICE_SERVE_RETURNS                                                                                       \
+	"kretprobe", "__kretprobe", "rethook", "arch_rethook", "objpool", "kprobe", "get_kprobe"
+
+/*
+ * What is traced beside system calls: functions of the kernel (uscope/probes.h; a kind of another source: EINVAL), once for a
+ * session: EALREADY after that. Hits come as usc_hit with USC_HIT_ADDRESSES: EPERM without CAP_SYSLOG or CAP_SYS_ADMIN, or where the kernel is locked down.
+ * Several probes may be at one address.
+ */
+struct usc_device_probes {
+	__u32 size;
+	__u32 count;	   /* 1 … USC_PROBES_MOST */
+	__u64 probes;	   /* struct usc_probe */
+	__u64 places;	   /* struct usc_device_place */
+	__u32 place_count; /* 1 … USC_DEVICE_PLACES_MAX */
+	__u32 reserved;
+	__u64 refused; /* in: 0; out: the address of a place that cannot be probed: then no probe was taken. 0: all were */
+};
+
 #define USC_DEVICE_VERSION _IOWR('u', 0x70, struct usc_device_version)
 #define USC_DEVICE_START _IOWR('u', 0x71, struct usc_device_start)
 #define USC_DEVICE_TABLE _IOWR('u', 0x72, struct usc_device_table)
@@ -216,12 +246,13 @@ struct usc_device_rows {
 #define USC_DEVICE_STACK _IOWR('u', 0x81, struct usc_device_stack)
 #define USC_DEVICE_ROWS _IOWR('u', 0x82, struct usc_device_rows)
 #define USC_DEVICE_RESEND _IOWR('u', 0x83, struct usc_device_stack)
+#define USC_DEVICE_PROBES _IOWR('u', 0x84, struct usc_device_probes)
 
 /* The phases of an open descriptor, in their order. */
 #define USC_PHASE_OPENED 1  /* nothing has been asked for yet */
 #define USC_PHASE_STARTED 2 /* after START: memory and rings are there */
 #define USC_PHASE_TRACING 4 /* after ATTACH: the hooks are there */
-#define USC_PHASE_CLOSING 8 /* after CLOSE_ENTRIES: only the hook of entries has gone */
+#define USC_PHASE_CLOSING 8 /* after CLOSE_ENTRIES: only the hooks of calls' entries and of functions have gone */
 #define USC_PHASE_ENDED 16  /* after DETACH or an ATTACH that failed: no hook and no task; rings and counters stay */
 
 #define USC_PHASES_HOOKED (USC_PHASE_TRACING | USC_PHASE_CLOSING)
@@ -236,6 +267,7 @@ struct usc_device_rows {
 	X(USC_DEVICE_FILE, USC_PHASES_STARTED)                                                                         \
 	X(USC_DEVICE_FILE_KEY, USC_PHASES_ALL)                                                                         \
 	X(USC_DEVICE_RESERVE, USC_PHASES_STARTED)                                                                      \
+	X(USC_DEVICE_PROBES, USC_PHASE_STARTED)                                                                        \
 	X(USC_DEVICE_LAUNCH, USC_PHASE_STARTED)                                                                        \
 	X(USC_DEVICE_TARGET, USC_PHASE_STARTED)                                                                        \
 	X(USC_DEVICE_ATTACH, USC_PHASE_STARTED)                                                                        \
@@ -286,6 +318,8 @@ USC_ASSERT_SIZE(usc_device_mappings, 8);
 USC_ASSERT_SIZE(usc_device_attached, 24);
 USC_ASSERT_SIZE(usc_device_stack, 8);
 USC_ASSERT_SIZE(usc_device_rows, 24);
+USC_ASSERT_SIZE(usc_device_place, 16);
+USC_ASSERT_SIZE(usc_device_probes, 40);
 USC_ASSERT_SIZE(usc_device_loss, 16);
 USC_ASSERT_SIZE(usc_device_losses, 24);
 

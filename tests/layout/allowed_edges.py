@@ -21,7 +21,7 @@ ALLOWED = {
     "include/uscope/lists": "",
     "include/uscope/records": "include/uscope/base include/uscope/lists",
     "bpf": "include/uscope include/uscope/core include/uscope/core/probes include/uscope/core/tasks",
-    "kmod": "include/uscope include/uscope/core include/uscope/core/tasks",
+    "kmod": "include/uscope include/uscope/core include/uscope/core/probes include/uscope/core/tasks",
     "support": "",
     "support/process": "support",
     "support/sandbox": "support",

@@ -154,6 +154,72 @@ static void fill_table(struct usc_device_table* table) {
   }
 }
 
+static uint64_t functions[64]; /* addresses of the kernel's */
+static size_t function_count;
+static struct usc_probe probes[4];
+static struct usc_device_place places[16];
+
+/* Some of those that ftrace knows of are among them. */
+static void find_functions(void) {
+  FILE* symbols = fopen("/proc/kallsyms", "r");
+  char line[512], name[256], type;
+  unsigned long address;
+
+  while (symbols && function_count < 64 && fgets(line, sizeof(line), symbols))
+    if (sscanf(line, "%lx %c %255s", &address, &type, name) == 3 && type == 'T' &&
+        (!strncmp(name, "vfs_", 4) || !strncmp(name, "ksys_", 5) || !strncmp(name, "_raw_", 5)))
+      functions[function_count++] = address;
+  if (symbols) fclose(symbols);
+}
+
+/* A sound plan; damaged in one place half the time. */
+static void fill_probes(struct usc_device_probes* request) {
+  size_t i, k;
+
+  memset(request, 0, sizeof(*request));
+  memset(probes, 0, sizeof(probes));
+  memset(places, 0, sizeof(places));
+  request->size = sizeof(*request);
+  request->count = 1 + (uint32_t)(draw() % 4);
+  request->place_count = request->count + (uint32_t)(draw() % 4);
+  request->probes = (uintptr_t)probes;
+  request->places = (uintptr_t)places;
+  for (i = 0; i < request->count; i++) {
+    probes[i].kind = (uint32_t)i + 1;
+    probes[i].source = USC_SOURCE_KFUNCTION;
+    probes[i].arguments = (uint8_t)(draw() % 7);
+    if (draw() % 2) probes[i].role = USC_PROBE_WITH_RETURN;
+    if (probes[i].role) probes[i].result = 8;
+    for (k = 0; k < probes[i].arguments; k++) {
+      probes[i].argument[k].from = (uint8_t)(draw() % 2 ? USC_FROM_REGISTER : USC_FROM_MEMORY);
+      probes[i].argument[k].reg = (uint8_t)(draw() % USC_PROBE_REGISTERS);
+      probes[i].argument[k].bytes = 8;
+      if (probes[i].argument[k].from == USC_FROM_MEMORY) probes[i].argument[k].offset = (int64_t)any_number();
+      if (draw() % 2) probes[i].argument[k].text = USC_TEXT_POINTED;
+    }
+  }
+  for (i = 0; i < request->place_count; i++) {
+    places[i].address = function_count ? functions[draw() % function_count] : any_number();
+    places[i].probe = (uint32_t)(draw() % request->count);
+  }
+  switch (draw() % 8) {
+    case 0:
+      ((uint32_t*)probes)[draw() % (sizeof(probes) / 4)] = (uint32_t)any_number();
+      break;
+    case 1:
+      ((uint32_t*)places)[draw() % (sizeof(places) / 4)] = (uint32_t)any_number();
+      break;
+    case 2:
+      ((uint32_t*)request)[draw() % (sizeof(*request) / 4)] = (uint32_t)any_number();
+      break;
+    case 3:
+      places[0].address = any_number();
+      break;
+    default:
+      break;
+  }
+}
+
 static void fill_target(struct usc_device_target* target) {
   static const char* const names[] = {"sh", "bash", "device_fuzz", "stress-guest", "", "a/b"};
 
@@ -183,6 +249,7 @@ static long right_call(int device) {
     struct usc_device_losses losses;
     struct usc_device_target target;
     struct usc_device_mappings mappings;
+    struct usc_device_probes probes;
     struct usc_device_attached attached;
     struct usc_device_stack stack;
     struct usc_device_rows rows;
@@ -190,7 +257,7 @@ static long right_call(int device) {
 
   memset(&r, 0, sizeof(r));
 #define CALL(name, command) (r.name.size = sizeof(r.name), ioctl(device, command, &r.name))
-  switch (draw() % 19) {
+  switch (draw() % 20) {
     case 0:
       return CALL(version, USC_DEVICE_VERSION);
     case 1:
@@ -245,6 +312,9 @@ static long right_call(int device) {
       r.rows.cpu = draw() % 2 ? draw() % 4 : (uint32_t)any_number();
       r.rows.buffer = any_pointer();
       return CALL(rows, USC_DEVICE_ROWS);
+    case 18:
+      fill_probes(&r.probes);
+      return CALL(probes, USC_DEVICE_PROBES);
     default:
       r.losses.capacity = draw() % 2 ? 16 : (uint32_t)any_number();
       r.losses.buffer = any_pointer();
@@ -272,7 +342,7 @@ static long map_something(int device) {
 static long wrong_call(int device) {
   memset(memory, (int)draw(), 512);
   if (draw() % 2) *(uint32_t*)memory = (uint32_t)(draw() % 256);
-  return ioctl(device, draw() % 2 ? _IOC(draw() % 4, 'u', 0x70 + draw() % 20, draw() % 600) : (unsigned long)draw(),
+  return ioctl(device, draw() % 2 ? _IOC(draw() % 4, 'u', 0x70 + draw() % 24, draw() % 600) : (unsigned long)draw(),
                any_pointer());
 }
 
@@ -281,6 +351,7 @@ static void run_something(int device) {
   struct usc_device_launch launch = {.size = sizeof(launch)};
   struct usc_device_mappings mappings = {.size = sizeof(mappings), .pid = getppid()};
   struct usc_device_target target;
+  struct usc_device_probes plan;
   int i;
   struct usc_device_start start;
   int gate[2];
@@ -303,6 +374,11 @@ static void run_something(int device) {
     fill_target(&target);
     ioctl(device, USC_DEVICE_TARGET, &target);
   }
+  /* To attach to functions takes the kernel's code to be changed, and its tasks to be waited for. */
+  if (draw() % 4 == 0) {
+    fill_probes(&plan);
+    ioctl(device, USC_DEVICE_PROBES, &plan);
+  }
   ioctl(device, USC_DEVICE_ATTACH, 0);
   ioctl(device, USC_DEVICE_ADOPT, 0);
   ioctl(device, USC_DEVICE_MAPPINGS, &mappings);
@@ -319,6 +395,7 @@ int main(int argc, char** argv) {
   state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
   state = state * 0x9e3779b97f4a7c15ull | 1;
   memory = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  find_functions();
   if (memory == MAP_FAILED || mprotect(memory + 4096, 4096, PROT_READ)) return 1;
   for (i = 0; i < calls; i++) {
     struct pollfd ready;

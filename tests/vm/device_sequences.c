@@ -200,10 +200,11 @@ static void ask_something(struct worker* w) {
     struct usc_device_stack stack;
     struct usc_device_stats stats;
     struct usc_device_losses losses;
+    struct usc_device_probes probes;
   } r;
 
   memset(&r, 0, sizeof(r));
-  switch (draw(w) % 10) {
+  switch (draw(w) % 11) {
     case 0:
       (void)ASK_FOR(w, USC_DEVICE_VERSION, r.version);
       break;
@@ -236,6 +237,9 @@ static void ask_something(struct worker* w) {
       break;
     case 8:
       (void)ASK_FOR(w, USC_DEVICE_STATS, r.stats);
+      break;
+    case 9: /* none: what attaches to functions waits for all tasks (device_functions.c) */
+      (void)ASK_FOR(w, USC_DEVICE_PROBES, r.probes);
       break;
     default:
       r.losses.capacity = 16;

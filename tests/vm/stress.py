@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """In the guest, bounded in time, all beside a load of processes that nobody traces: storms (storms.c) of which each call must be in the
 trace or counted as lost, also those of a storm that ran before the tracer came; tracers killed; with the module also loads and unloads, a second tracer, what the
-module keeps of tasks (device_tasks.c), and random ioctls, of any content (device_fuzz.c) and in any order (device_sequences.c). Kernel memory before and after. The kernel's log is the harness's to judge.
+module keeps of tasks (device_tasks.c), and random ioctls, of any content (device_fuzz.c) and in any order (device_sequences.c), and hooks in functions (device_functions.c). Kernel memory before and after. The kernel's log is the harness's to judge.
 usage: stress.py USCOPE FOLDER [SCALE]   (FOLDER of storms and device_*; SCALE 1 [1]: 100 loads, 50 kills, 2 * 10^5 ioctls, storms of 2000)"""
 
 import contextlib
@@ -268,6 +268,26 @@ def sequences():
         check(done.returncode == 0, f"device_sequences: {done.stdout.strip()[-2000:]} {done.stderr.strip()[-200:]}")
 
 
+def function_addresses(most):
+    """Of functions of the kernel that ftrace can stop in; of one name there may be several, of which some cannot."""
+    with open("/sys/kernel/tracing/available_filter_functions", encoding="ascii") as file:
+        known = {line.strip() for line in file}
+    names = {}
+    with open("/proc/kallsyms", encoding="ascii") as file:
+        for line in file:
+            address, kind, name = line.split()[:3]
+            if kind in "tT" and name in known:
+                names.setdefault(name, []).append(address)
+    single = sorted(name for name, addresses in names.items() if len(addresses) == 1)
+    return [names[name][0] for name in random.Random(1).sample(single, most)]
+
+
+def functions():
+    addresses = "\n".join(function_addresses(1000))
+    done = run(f"{FOLDER}/device_functions", str(times(50)), "sh", input=addresses, timeout=1200)
+    check(done.returncode == 0, f"device_functions: {done.stdout.strip()} {done.stderr.strip()[-200:]}")
+
+
 def doctor():
     told = run(USCOPE, "doctor").stdout
     check(f"backend {BACKEND}: can run here" in told, "doctor says so")
@@ -277,7 +297,7 @@ def main():
     load = subprocess.Popen(["sh", "-c", LOAD], start_new_session=True)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        parts = [doctor, storms, met_storms, killed_tracers] + ([second_tracer, loads, sequences, fuzz] if BACKEND == "kmod" else [])
+        parts = [doctor, storms, met_storms, killed_tracers] + ([second_tracer, loads, sequences, functions, fuzz] if BACKEND == "kmod" else [])
         try:
             record("warm.db", "/bin/true")
             before = settled()

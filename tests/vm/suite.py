@@ -94,7 +94,7 @@ def python_files() -> list:
 def guest_files(build: Path, tests: list, work: Path) -> list:
     """`--with` entries: the tests' folders, all files that their commands name, and the programs they call."""
     files = [str(HERE.parent), str(build / "tests" / "fixtures"), *python_files()]
-    files += [str(build / "tests" / "vm" / name) for name in ("storms", "device_fuzz", "device_tasks", "device_sequences")]
+    files += [str(build / "tests" / "vm" / name) for name in ("storms", "device_fuzz", "device_tasks", "device_sequences", "device_functions")]
     files += [shutil.which(name) or "/usr/sbin/" + name for name in PROGRAMS if name != "python3"] + [PYTHON, "/etc/hostname"]
     listed = subprocess.run(["/sbin/ldconfig", "-p"], check=True, stdout=subprocess.PIPE, text=True).stdout
     for name in LIBRARIES:

@@ -24,6 +24,7 @@
 #include "tracer/backend/program_check.h"
 #include "tracer/backend/ring_limits.h"
 #include "tracer/backend/ring_reader.h"
+#include "tracer/probes/kernel_probes.h"
 #include "uscope/device.h"
 
 namespace uscope::tracer {
@@ -34,10 +35,10 @@ constexpr std::size_t kPage = 4096;
 
 class KmodBackend : public Backend {
  public:
-  Result<void> open(const usc_config& config, const BackendSizes& sizes);
+  Result<void> open(const usc_config& config, const BackendSizes& sizes, const ProbePlan& plan);
 
   [[nodiscard]] const char* name() const override { return "kmod"; }
-  Result<void> attach() override { return plain(USC_DEVICE_ATTACH, "attach to the system call tracepoints"); }
+  Result<void> attach() override;
   // Errors leave nothing to do: closing the descriptor detaches too.
   void close_entries() override { (void)plain(USC_DEVICE_CLOSE_ENTRIES, ""); }
   void detach() override { (void)plain(USC_DEVICE_DETACH, ""); }
@@ -64,6 +65,7 @@ class KmodBackend : public Backend {
 
  private:
   Result<void> check_version();
+  Result<void> give_plan(const ProbePlan& plan);
   Result<void> map_rings(std::uint64_t region_bytes, std::uint32_t ring_bytes);
   Result<void> plain(unsigned long command, const char* what);
   template <typename Request>
@@ -73,6 +75,7 @@ class KmodBackend : public Backend {
 
   std::uint32_t cpus_ = 0;
   bool has_question_ = false;
+  bool has_functions_ = false;
   UniqueFd device_;
   std::vector<MappedRange> mapped_;
   std::vector<RingReader> rings_;
@@ -114,7 +117,43 @@ Result<void> KmodBackend::check_version() {
   return {};
 }
 
-Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& sizes) {
+Error not_probed(const ProbePlan& plan, std::uint64_t address) {
+  for (const Probe& probe : plan.probes)
+    if (std::find(probe.places.begin(), probe.places.end(), address) != probe.places.end())
+      return {probe.name + " cannot be probed: ftrace has no place in it, or the module's own hooks use it",
+              "leave it out"};
+  return {"the kernel module cannot take a probe", "please report this as a fault of uscope"};
+}
+
+Result<void> KmodBackend::give_plan(const ProbePlan& plan) {
+  has_functions_ = !plan.probes.empty();
+  if (!has_functions_) return {};
+  const auto probes = kernel_probes(plan);
+  if (!probes) return probes.error();
+  std::vector<usc_device_place> places;
+  for (std::size_t i = 0; i < plan.probes.size(); i++)
+    for (const std::uint64_t address : plan.probes[i].places) places.push_back({address, static_cast<__u32>(i), 0});
+  usc_device_probes request{};
+  request.count = static_cast<__u32>(probes->size());
+  request.probes = reinterpret_cast<std::uintptr_t>(probes->data());
+  request.place_count = static_cast<__u32>(places.size());
+  request.places = reinterpret_cast<std::uintptr_t>(places.data());
+  if (auto asked = ask(USC_DEVICE_PROBES, request, "take the functions to trace"); !asked) return asked;
+  if (request.refused != 0) return not_probed(plan, request.refused);
+  return {};
+}
+
+Result<void> KmodBackend::attach() {
+  if (ioctl(device_.get(), USC_DEVICE_ATTACH, 0) == 0) return {};
+  const int number = errno;
+  if (has_functions_ && number == EBUSY)
+    return Error{"the kernel module cannot attach to functions: function tracing is turned off",
+                 "sysctl kernel.ftrace_enabled=1"};
+  return device_error(has_functions_ ? "attach to system calls and functions" : "attach to the system call tracepoints",
+                      number);
+}
+
+Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& sizes, const ProbePlan& plan) {
   if (auto sound = check_program(config.program); !sound) return sound;
   if (auto sound = check_query(config.query); !sound) return sound;
   device_.reset(::open(USC_DEVICE_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -138,7 +177,8 @@ Result<void> KmodBackend::open(const usc_config& config, const BackendSizes& siz
   start.index_entries = sizes.index_entries;
   start.rules = sizes.rules;
   if (auto started = ask(USC_DEVICE_START, start, "begin a session"); !started) return started;
-  return map_rings(start.region_bytes, start.ring_bytes);
+  if (auto mapped = map_rings(start.region_bytes, start.ring_bytes); !mapped) return mapped;
+  return give_plan(plan);
 }
 
 Result<void> KmodBackend::map_rings(std::uint64_t region_bytes, std::uint32_t ring_bytes) {
@@ -371,15 +411,22 @@ Result<std::vector<std::pair<usc_loss_key, std::uint64_t>>> KmodBackend::process
   return all;
 }
 
+bool only_kernel_functions(const ProbePlan& plan) {
+  return plan.sample_hz == 0 && !plan.offcpu &&
+         std::all_of(plan.probes.begin(), plan.probes.end(),
+                     [](const Probe& probe) { return probe.source == USC_SOURCE_KFUNCTION; });
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_kmod_backend(const usc_config& config, const BackendSizes& sizes,
                                                    const ProbePlan& probes) {
   auto backend = std::make_unique<KmodBackend>();
-  if (!probes.empty())
-    return Error{"the kernel module records system calls only, and other targets (-t) are asked for",
-                 "record them with --backend bpf"};
-  if (auto opened = backend->open(config, sizes); !opened) return opened.error();
+  if (!only_kernel_functions(probes))
+    return Error{
+        "the kernel module records system calls and functions of the kernel only, and other targets (-t) are asked for",
+        "record them apart: functions of the kernel by the module, the others with --backend bpf"};
+  if (auto opened = backend->open(config, sizes, probes); !opened) return opened.error();
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

@@ -17,7 +17,7 @@ Result<std::uint32_t> HitRecords::place_of(std::uint64_t address, bool is_return
   if (known != places_.end()) return known->second;
   if (places_.size() >= kMostPlaces) return std::uint32_t{0};
   if (!symbols_) symbols_ = read_();
-  const auto number = static_cast<std::uint32_t>(places_.size() + 1);
+  const auto number = static_cast<std::uint32_t>(kFirstPlace + places_.size());
   places_.emplace(key, number);
   const std::string text = symbols_->place(address, is_return);
   usc_kernel_place place{};

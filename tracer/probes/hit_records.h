@@ -18,6 +18,8 @@ namespace uscope::tracer {
 
 class HitRecords {
  public:
+  // The kernel module gives smaller numbers to places of events that other modules log.
+  static constexpr std::uint32_t kFirstPlace = std::uint32_t{1} << 31;
   // Places beyond it have no name: their number is 0.
   static constexpr std::size_t kMostPlaces = std::size_t{1} << 16;
 

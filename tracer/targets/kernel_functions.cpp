@@ -3,6 +3,7 @@
 
 #include <bpf/btf.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,7 @@
 #include "support/type_text.h"
 #include "tracer/host/kprobe_multi.h"
 #include "tracer/targets/tracepoints.h"
+#include "uscope/device.h"
 
 namespace uscope::tracer {
 namespace {
@@ -169,11 +171,18 @@ std::vector<Forbidden> forbidden_places(const Host& host) {
   return places;
 }
 
-std::string why_not_probed(const KernelFunction& function, const std::optional<FtracePlaces>& places,
-                           const std::vector<Forbidden>& forbidden) {
+// The module's hooks wait for no lock, and leave out what the module itself calls.
+std::string why_not_by_programs(const KernelFunction& function) {
   if (begins_like_one(function.name, kLocks))
     return "the tracer's own programs take such a lock, and could wait there for themselves";
   if (begins_like_one(function.name, kOwnCalls)) return "the tracer's own programs call it: its hits would be theirs";
+  return "";
+}
+
+std::string why_not_probed(const KernelFunction& function, KernelFunctionsBy by,
+                           const std::optional<FtracePlaces>& places, const std::vector<Forbidden>& forbidden) {
+  if (by == KernelFunctionsBy::kKprobeMulti)
+    if (std::string why_not = why_not_by_programs(function); !why_not.empty()) return why_not;
   if (std::any_of(forbidden.begin(), forbidden.end(), [&](const Forbidden& place) {
         return function.address >= place.start && function.address < place.end;
       }))
@@ -183,7 +192,7 @@ std::string why_not_probed(const KernelFunction& function, const std::optional<F
 
 }  // namespace
 
-Result<std::vector<KernelFunction>> kernel_functions(const Host& host) {
+Result<std::vector<KernelFunction>> kernel_functions(const Host& host, KernelFunctionsBy by) {
   std::ifstream file = open_below(host, "/proc/kallsyms");
   if (!file) return Error{"cannot read " + host.root + "/proc/kallsyms", "it takes a kernel with CONFIG_KALLSYMS"};
   std::vector<KernelFunction> functions;
@@ -194,8 +203,14 @@ Result<std::vector<KernelFunction>> kernel_functions(const Host& host) {
   });
   const auto places = FtracePlaces::read(host, functions);
   const std::vector<Forbidden> forbidden = forbidden_places(host);
-  for (KernelFunction& function : functions) function.why_not = why_not_probed(function, places, forbidden);
+  for (KernelFunction& function : functions) function.why_not = why_not_probed(function, by, places, forbidden);
   return functions;
+}
+
+KernelFunctionsBy kernel_functions_here() {
+  if (why_no_kprobe_multi(kAttachKprobeMulti).empty() || access(USC_DEVICE_PATH, F_OK) != 0)
+    return KernelFunctionsBy::kKprobeMulti;
+  return KernelFunctionsBy::kFtrace;
 }
 
 std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by, bool with_return) {
@@ -212,6 +227,13 @@ std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by, bool
   for (std::string line; std::getline(symbols, line);)
     if (const auto function = parse_symbol(line); function && function->address != 0) return "";
   return "the kernel hides its addresses from this process: run as root, with kernel.kptr_restrict below 2";
+}
+
+std::string why_no_return(const KernelFunction& function, KernelFunctionsBy by) {
+  constexpr std::array<std::string_view, 7> kServeReturns = {USC_DEVICE_SERVE_RETURNS};
+  if (by == KernelFunctionsBy::kFtrace && begins_like_one(function.name, kServeReturns))
+    return "the kernel calls it where a function returns that is traced";
+  return "";
 }
 
 void KernelTypes::Deleter::operator()(btf* types) const {

@@ -32,10 +32,17 @@ struct KernelFunction {
 
 // All of the kernel and its modules, without BPF programs, by name and address. Several may have one name (static ones
 // of several files), and one several names.
-[[nodiscard]] Result<std::vector<KernelFunction>> kernel_functions(const Host& host);
+[[nodiscard]] Result<std::vector<KernelFunction>> kernel_functions(
+    const Host& host, KernelFunctionsBy by = KernelFunctionsBy::kKprobeMulti);
+
+// What there is for them here, where a backend is not chosen yet: the module's where it is loaded, and BPF has nothing.
+[[nodiscard]] KernelFunctionsBy kernel_functions_here();
 
 // Why none of them can be traced here, or with their returns; "": they can, each as `why_not` says.
 [[nodiscard]] std::string why_no_kernel_functions(const Host& host, KernelFunctionsBy by, bool with_return = false);
+
+// Why its return cannot be traced, though its entry can; "": it can.
+[[nodiscard]] std::string why_no_return(const KernelFunction& function, KernelFunctionsBy by);
 
 // What C declares of a function.
 struct KernelPrototype {

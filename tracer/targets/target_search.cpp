@@ -159,7 +159,7 @@ void take_prototype(std::optional<KernelPrototype> prototype, const KernelFuncti
 
 TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& search) {
   TargetAnswer answer;
-  const auto functions = kernel_functions(search.host);
+  const auto functions = kernel_functions(search.host, search.kernel_functions);
   if (!functions) {
     answer.problem = functions.error();
     return answer;
@@ -173,6 +173,7 @@ TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& sea
     TargetMatch match;
     match.target = fmt::format("kfunction:{}{}", function.name, target.with_return ? kReturnSuffix : "");
     match.why_not = why_none.empty() ? function.why_not : why_none;
+    if (match.why_not.empty() && target.with_return) match.why_not = why_no_return(function, search.kernel_functions);
     match.probe.source = USC_SOURCE_KFUNCTION;
     match.probe.name = function.name;
     match.probe.places = {function.address};

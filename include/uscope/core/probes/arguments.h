@@ -41,7 +41,7 @@ static __always_inline __u64 argument_value(struct probe_room *room, const struc
 		break;
 	case USC_FROM_RECORD:
 		base = room->record;
-		/* fall through */
+		__attribute__((__fallthrough__));
 	default:
 		if (read_argument_word(&word, room->in_kernel, base + argument->offset, argument->bytes))
 			return 0;

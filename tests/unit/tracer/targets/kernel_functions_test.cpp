@@ -60,9 +60,10 @@ class KernelFunctionsTest : public testing::Test {
   }
   [[nodiscard]] Host host() const { return {folder_.path(), "6.12.0", 0}; }
   // Reasons by name and the last digits of the address.
-  [[nodiscard]] std::map<std::string, std::string> reasons() const {
+  [[nodiscard]] std::map<std::string, std::string> reasons(
+      KernelFunctionsBy by = KernelFunctionsBy::kKprobeMulti) const {
     std::map<std::string, std::string> out;
-    const auto functions = kernel_functions(host());
+    const auto functions = kernel_functions(host(), by);
     EXPECT_TRUE(functions);
     if (!functions) return out;
     for (const KernelFunction& function : *functions)
@@ -98,6 +99,25 @@ TEST_F(KernelFunctionsTest, TraceableIsWhereFtraceCanStop) {
   EXPECT_EQ(found, expected);
   EXPECT_EQ(why_no_kernel_functions(host(), KernelFunctionsBy::kKprobeMulti), "");
   EXPECT_NE(why_no_kernel_functions(host(), KernelFunctionsBy::kNone), "");
+}
+
+// Hooks of the kernel module wait for no lock.
+TEST_F(KernelFunctionsTest, TheModuleTakesLocksToo) {
+  put_addresses();
+  auto found = reasons(KernelFunctionsBy::kFtrace);
+  EXPECT_EQ(found["_raw_spin_unlock_irqrestore 256"], "");
+  found.erase("_raw_spin_unlock_irqrestore 256");
+  auto by_programs = reasons();
+  by_programs.erase("_raw_spin_unlock_irqrestore 256");
+  EXPECT_EQ(found, by_programs);
+  EXPECT_EQ(why_no_kernel_functions(host(), KernelFunctionsBy::kFtrace), "");
+  EXPECT_EQ(why_no_kernel_functions(host(), KernelFunctionsBy::kFtrace, true), "");
+  // But by them the kernel serves its hooks of returns.
+  EXPECT_EQ(why_no_return({.name = "vfs_read", .module = "", .address = 1, .why_not = ""}, KernelFunctionsBy::kFtrace),
+            "");
+  const KernelFunction server{.name = "kretprobe_rethook_handler", .module = "", .address = 1, .why_not = ""};
+  EXPECT_NE(why_no_return(server, KernelFunctionsBy::kFtrace), "");
+  EXPECT_EQ(why_no_return(server, KernelFunctionsBy::kKprobeMulti), "");
 }
 
 TEST_F(KernelFunctionsTest, KernelsThatListOnlyNames) {
