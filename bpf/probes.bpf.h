@@ -45,7 +45,8 @@ int on_tracepoint(void *ctx)
 		room->record = (__u64)ctx;
 		room->in_kernel = 1;
 		take_probe(hit, room, probe, t);
-		note_frames(hit, bpf_get_stack(ctx, hit->frames, sizeof(hit->frames), 0));
+		if (wants_frames())
+			note_frames(hit, bpf_get_stack(ctx, hit->frames, sizeof(hit->frames), 0));
 		send_hit(hit, t);
 	}
 	end_hit(hit);
@@ -71,8 +72,10 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, const struct usc_
 	if (room) {
 		room->record = 0;
 		room->in_kernel = 0;
-		read_registers(ctx, room->registers);
-		room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
+		if (is_asked_for(ASKED_ARGS)) {
+			read_registers(ctx, room->registers);
+			room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
+		}
 		take_probe(hit, room, probe, t);
 		send_hit(hit, t);
 	}

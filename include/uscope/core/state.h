@@ -302,7 +302,7 @@ struct probe_room {
 	char text[USC_STRING_MOST + 16];
 };
 
-/* Where a question is run over one event. Hooks of calls alone use it. */
+/* Where a question is run over one event: cpu_state.asking. */
 struct query_scratch {
 	struct usc_query_input input;
 	struct usc_query_state state;

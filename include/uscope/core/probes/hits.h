@@ -55,7 +55,43 @@ static __always_inline void note_frames(struct hit_room *room, long bytes)
 	room->hit.flags |= USC_HIT_ADDRESSES;
 }
 
-/* Sends a hit that is filled in, its stack and frames as well. `now`: its end. */
+/* Kernel frames are sent with a hit, and no question reads them. */
+static __always_inline bool wants_frames(void)
+{
+	return !has_question();
+}
+
+/* The user stack of a hit of the current task, if somebody wants to know it. */
+static __always_inline __u32 stack_of_hit(struct task_entry *t)
+{
+	return is_asked_for(1u << USC_QUERY_STACK) ? take_current_stack(t) : 0;
+}
+
+/* 0: the hit leaves no record. As ask_event(). */
+USC_SUBPROGRAM int ask_hit(const struct hit_room *room, const struct task_entry *t, __u64 now)
+{
+	struct usc_event event;
+
+	if (!room || !t)
+		return 1;
+	event.head.task = t->serial;
+	event.head.time = now;
+	event.entry_ns = room->hit.entry_ns;
+	event.result = room->hit.result;
+	if (is_asked_for(ASKED_ARGS))
+		__builtin_memcpy(event.args, room->hit.args, sizeof(event.args));
+	event.stack = room->hit.stack;
+	event.image = room->hit.image;
+	event.kind = room->hit.kind;
+	event.how = room->hit.how;
+	event.abi = 0;
+	event.flags = room->hit.flags;
+	event.source = room->hit.source;
+	return ask_of_event(&event, t->process);
+}
+
+/* Sends a hit that is filled in, its stack and frames as well, unless a question takes it. `now`: its end; 0: a question
+ * that reads no time has had no clock read. */
 static __noinline int send_hit_at(struct hit_room *room, const struct task_entry *t, __u64 now)
 {
 	struct cpu_state *cpu = cpu_state_of(current_cpu());
@@ -63,6 +99,10 @@ static __noinline int send_hit_at(struct hit_room *room, const struct task_entry
 
 	if (!room || !t || !cpu)
 		return 0;
+	if (has_question() && !ask_hit(room, t, now))
+		return 0;
+	if (!now)
+		room->hit.entry_ns = now = now_ns();
 	frames = room->hit.frames;
 	if (frames > USC_KERNEL_FRAMES)
 		frames = USC_KERNEL_FRAMES;
@@ -77,14 +117,13 @@ static __noinline int send_hit_at(struct hit_room *room, const struct task_entry
 /* The same of one that happens to the current task now: its stack and image are found here. entry_ns 0: so is its time. */
 static __always_inline void send_hit(struct hit_room *room, struct task_entry *t)
 {
-	__u64 now = room->hit.entry_ns ? room->hit.entry_ns : now_ns();
-
-	room->hit.entry_ns = now;
+	if (!room->hit.entry_ns && is_asked_for(ASKED_TIME))
+		room->hit.entry_ns = now_ns();
 	room->hit.how = USC_HOW_HIT;
 	room->hit.flags |= USC_EVENT_NO_RESULT;
 	room->hit.image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
-	room->hit.stack = take_current_stack(t);
-	send_hit_at(room, t, now);
+	room->hit.stack = stack_of_hit(t);
+	send_hit_at(room, t, room->hit.entry_ns);
 }
 
 #endif
