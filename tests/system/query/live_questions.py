@@ -113,7 +113,7 @@ class LiveQuestions(AttachCase):
                     undecided += 1  # on the way to a sum, as the rows come
                     continue
                 if live == RULED_OUT:
-                    self.assertIn(str(stored).count("["), (1, 2))  # nothing, or one row of no events
+                    self.assertLessEqual(len(stored), 1)  # nothing, or one row of no events
                     continue
                 answered += live not in (OVERFLOW, [])
                 same = live == stored or equal_rows(live, stored, how == "wild", how == "tame" and " ORDER BY " in question)

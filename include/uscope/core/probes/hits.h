@@ -67,14 +67,14 @@ static __always_inline __u32 stack_of_hit(struct task_entry *t)
 	return is_asked_for(1u << USC_QUERY_STACK) ? take_current_stack(t) : 0;
 }
 
-/* 0: the hit leaves no record. As ask_event(). */
-USC_SUBPROGRAM int ask_hit(const struct hit_room *room, const struct task_entry *t, __u64 now)
+/* Of a hit of this task (serial) and process. 0: it leaves no record. As ask_event(). */
+USC_SUBPROGRAM int ask_hit(const struct hit_room *room, __u32 task, __u32 process, __u64 now)
 {
 	struct usc_event event;
 
-	if (!room || !t)
+	if (!room)
 		return 1;
-	event.head.task = t->serial;
+	event.head.task = task;
 	event.head.time = now;
 	event.entry_ns = room->hit.entry_ns;
 	event.result = room->hit.result;
@@ -87,7 +87,7 @@ USC_SUBPROGRAM int ask_hit(const struct hit_room *room, const struct task_entry 
 	event.abi = 0;
 	event.flags = room->hit.flags;
 	event.source = room->hit.source;
-	return ask_of_event(&event, t->process);
+	return ask_of_event(&event, process);
 }
 
 /* Sends a hit that is filled in, its stack and frames as well, unless a question takes it. `now`: its end; 0: a question
@@ -99,7 +99,7 @@ static __noinline int send_hit_at(struct hit_room *room, const struct task_entry
 
 	if (!room || !t || !cpu)
 		return 0;
-	if (has_question() && !ask_hit(room, t, now))
+	if (has_question() && !ask_hit(room, t->serial, t->process, now))
 		return 0;
 	if (!now)
 		room->hit.entry_ns = now = now_ns();
