@@ -307,6 +307,7 @@ struct query_scratch {
 	struct usc_query_input input;
 	struct usc_query_state state;
 	struct usc_partial partial; /* a row that gives way */
+	struct usc_event event;	    /* what a hit is: BPF's stack has no room for it where hits are told */
 };
 
 /* Mappings that have been announced to the collector. */

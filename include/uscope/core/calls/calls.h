@@ -136,9 +136,10 @@ static __always_inline void fill_call(struct usc_event *event, const struct task
  * stacks does not lie below the event here. */
 USC_SUBPROGRAM int ask_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
 {
+	struct query_scratch *scratch = t ? begin_asking() : 0;
 	struct usc_event event;
 
-	if (!t)
+	if (!scratch)
 		return 1;
 	event.head.task = t->call_serial;
 	event.head.time = now;
@@ -147,7 +148,7 @@ USC_SUBPROGRAM int ask_event(struct task_entry *t, __s64 result, __u32 how, __u6
 	fill_call(&event, t, how);
 	if (is_asked_for(ASKED_ARGS))
 		__builtin_memcpy(event.args, t->args, sizeof(event.args));
-	return ask_of_event(&event, t->process);
+	return ask_of_event(scratch, &event, t->process);
 }
 
 /* Asks a question of a call that begins, if it is one of beginnings: then the call's end is no event. */

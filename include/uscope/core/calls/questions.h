@@ -101,22 +101,31 @@ USC_SUBPROGRAM int ask_question(struct query_scratch *scratch, __u32 process)
 	return add_to_row(scratch, process);
 }
 
-/* The same of an event, of which the fields are there that the question reads. */
-static __always_inline int ask_of_event(const struct usc_event *event, __u32 process)
+/* What this processor asks questions with, until ask_of_event(); 0: it is at work on another event. */
+static __always_inline struct query_scratch *begin_asking(void)
 {
 	__u32 cpu_number = current_cpu();
 	struct cpu_state *cpu = cpu_state_of(cpu_number);
 	struct query_scratch *scratch = query_scratch_at(cpu_number);
-	int whole;
 
 	if (!cpu || !scratch || *(volatile __u32 *)&cpu->asking)
-		return 1;
+		return 0;
 	*(volatile __u32 *)&cpu->asking = 1;
 	barrier();
+	return scratch;
+}
+
+/* As ask_question(), of an event of which the fields are there that the question reads. */
+static __always_inline int ask_of_event(struct query_scratch *scratch, const struct usc_event *event, __u32 process)
+{
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+	int whole;
+
 	usc_query_fill_some(&scratch->input, event, config.query.reads);
 	whole = ask_question(scratch, process);
 	barrier();
-	*(volatile __u32 *)&cpu->asking = 0;
+	if (cpu)
+		*(volatile __u32 *)&cpu->asking = 0;
 	return whole;
 }
 

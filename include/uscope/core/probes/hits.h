@@ -70,24 +70,26 @@ static __always_inline __u32 stack_of_hit(struct task_entry *t)
 /* Of a hit of this task (serial) and process. 0: it leaves no record. As ask_event(). */
 USC_SUBPROGRAM int ask_hit(const struct hit_room *room, __u32 task, __u32 process, __u64 now)
 {
-	struct usc_event event;
+	struct query_scratch *scratch = room ? begin_asking() : 0;
+	struct usc_event *event;
 
-	if (!room)
+	if (!scratch)
 		return 1;
-	event.head.task = task;
-	event.head.time = now;
-	event.entry_ns = room->hit.entry_ns;
-	event.result = room->hit.result;
+	event = &scratch->event;
+	event->head.task = task;
+	event->head.time = now;
+	event->entry_ns = room->hit.entry_ns;
+	event->result = room->hit.result;
 	if (is_asked_for(ASKED_ARGS))
-		__builtin_memcpy(event.args, room->hit.args, sizeof(event.args));
-	event.stack = room->hit.stack;
-	event.image = room->hit.image;
-	event.kind = room->hit.kind;
-	event.how = room->hit.how;
-	event.abi = 0;
-	event.flags = room->hit.flags;
-	event.source = room->hit.source;
-	return ask_of_event(&event, process);
+		__builtin_memcpy(event->args, room->hit.args, sizeof(event->args));
+	event->stack = room->hit.stack;
+	event->image = room->hit.image;
+	event->kind = room->hit.kind;
+	event->how = room->hit.how;
+	event->abi = 0;
+	event->flags = room->hit.flags;
+	event->source = room->hit.source;
+	return ask_of_event(scratch, event, process);
 }
 
 /* Sends a hit that is filled in, its stack and frames as well, unless a question takes it. `now`: its end; 0: a question
