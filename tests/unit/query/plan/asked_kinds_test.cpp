@@ -11,17 +11,17 @@
 namespace uscope::query {
 namespace {
 
-using Names = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
 AskedKinds asked(const std::string& where) {
   return AskedKinds("SELECT kind, count(*) AS n, kind AS k FROM v_event AS e WHERE " + where + " GROUP BY kind");
 }
 
-Names beginnings(const std::string& where, std::uint32_t source = USC_SOURCE_UFUNCTION) {
-  return asked(where).beginnings(source).value_or(Names{"(any)"});
+Texts beginnings(const std::string& where, std::uint32_t source = USC_SOURCE_UFUNCTION) {
+  return asked(where).beginnings(source).value_or(Texts{"(any)"});
 }
 
-std::string admitted(const std::string& where, const Names& names, std::uint32_t source = USC_SOURCE_UFUNCTION) {
+std::string admitted(const std::string& where, const Texts& names, std::uint32_t source = USC_SOURCE_UFUNCTION) {
   const auto admits = asked(where).admits(source, names);
   if (!admits) return admits.error().what;
   std::string all;
@@ -31,23 +31,23 @@ std::string admitted(const std::string& where, const Names& names, std::uint32_t
 }
 
 TEST(AskedKinds, WhereSaysHowTheirNamesBegin) {
-  EXPECT_EQ(beginnings("class = 'ufunction' AND kind = 'libc.so.6:malloc'"), Names{"libc.so.6:malloc"});
-  EXPECT_EQ(beginnings("kind GLOB 'libc*:malloc*' AND a0 > 5"), Names{"libc*"});
-  EXPECT_EQ(beginnings("e.kind GLOB 'libc.so.6:mal[lk]oc'"), Names{"libc.so.6:mal*"});
-  EXPECT_EQ(beginnings("(kind IN ('a:x', 'b:y*'))"), (Names{"a:x", "b:y*"}));
-  EXPECT_EQ(beginnings("'a:x' = kind OR kind IS 'b:x'"), (Names{"a:x", "b:x"}));
-  EXPECT_EQ(beginnings("k = 'a:x'"), Names{"a:x"});
-  EXPECT_EQ(beginnings("class = 'sample' OR class = 'ufunction' AND kind GLOB 'a:*'"), Names{"a:*"});
+  EXPECT_EQ(beginnings("class = 'ufunction' AND kind = 'libc.so.6:malloc'"), Texts{"libc.so.6:malloc"});
+  EXPECT_EQ(beginnings("kind GLOB 'libc*:malloc*' AND a0 > 5"), Texts{"libc*"});
+  EXPECT_EQ(beginnings("e.kind GLOB 'libc.so.6:mal[lk]oc'"), Texts{"libc.so.6:mal*"});
+  EXPECT_EQ(beginnings("(kind IN ('a:x', 'b:y*'))"), (Texts{"a:x", "b:y*"}));
+  EXPECT_EQ(beginnings("'a:x' = kind OR kind IS 'b:x'"), (Texts{"a:x", "b:x"}));
+  EXPECT_EQ(beginnings("k = 'a:x'"), Texts{"a:x"});
+  EXPECT_EQ(beginnings("class = 'sample' OR class = 'ufunction' AND kind GLOB 'a:*'"), Texts{"a:*"});
   EXPECT_EQ(beginnings("class = 'sample' OR class = 'ufunction' AND kind GLOB 'a:*'", USC_SOURCE_SAMPLE),
-            Names{"(any)"});
+            Texts{"(any)"});
   for (const char* where : {"kind LIKE 'a:%'", "kind NOT IN ('a:x')", "kind <> 'a:x'", "NOT kind = 'a:x'",
                             "kind = 'a:x' OR pid = 5", "kind = process", "kind = 'a:x' COLLATE NOCASE", "a0 = 5",
                             "kind NOT GLOB 'a*'", "kind BETWEEN 'a' AND 'b'", "kind IN ('a:x', NULL)"})
-    EXPECT_EQ(beginnings(where), Names{"(any)"}) << where;
+    EXPECT_EQ(beginnings(where), Texts{"(any)"}) << where;
 }
 
 TEST(AskedKinds, ThoseAreAskedForThatWhereDoesNotRuleOut) {
-  const Names names{"libc.so.6:malloc", "libc.so.6:free", "libssl.so.3:SSL_read", "x:std::sort<int>(int*)"};
+  const Texts names{"libc.so.6:malloc", "libc.so.6:free", "libssl.so.3:SSL_read", "x:std::sort<int>(int*)"};
   EXPECT_EQ(admitted("kind GLOB 'libc*:malloc*'", names), "libc.so.6:malloc");
   EXPECT_EQ(admitted("kind LIKE '%ssl%' OR kind GLOB '*(int[*])'", names),
             "libssl.so.3:SSL_read x:std::sort<int>(int*)");

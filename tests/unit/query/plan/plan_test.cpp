@@ -208,7 +208,7 @@ TEST(Plan, ClassesThatWhereChoosesAreAskedFor) {
   EXPECT_EQ(asked("class = 'tracepoint' OR kind = 'read'"), Names{"tracepoint"});
   EXPECT_EQ(asked("class = 'sample' AND class = 'offcpu'"), Names{});
   // A condition on what is not known yet may hold.
-  EXPECT_EQ(asked("class = 'sample' AND stack_id IS NOT NULL AND a0 IS NOT NULL"), Names{"sample"});
+  EXPECT_EQ(asked("class = 'sample' AND pid IS NOT NULL AND a0 IS NOT NULL"), Names{"sample"});
   for (const char* where : {"class <> 'signal'", "class = 'syscall'", "class IN ('stap', 'signal')",
                             "class IS NOT NULL", "class <> 'sample'", "kind = 'sample'", "pid = 5", "class LIKE '%'"})
     EXPECT_EQ(asked(where), Names{}) << where;
@@ -230,7 +230,7 @@ TEST(Plan, ClassesThatWhereChoosesAreAskedFor) {
 // Kernel frames come with a hit, and a stack of sums is the user's.
 TEST(Plan, SumsThatNeedTheKernelsFramesAreMadeEventByEvent) {
   const auto of_class = [](const std::string& columns, const char* name) {
-    return "SELECT " + columns + ", count(*) FROM v_event WHERE class = '" + name + "' GROUP BY 1";
+    return "SELECT " + columns + ", count(*) FROM v_event WHERE class = '" + name + "' GROUP BY kind";
   };
   for (const char* name : {"sample", "offcpu", "tracepoint", "kfunction"}) {
     EXPECT_EQ(reason(of_class("folded", name)), "folded has the kernel's frames too, which come with each event");
