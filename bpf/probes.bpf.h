@@ -37,7 +37,9 @@ int on_tracepoint(void *ctx)
 		return 0;
 	t = entry_to_hit(task);
 	probe = t ? probe_at(bpf_get_attach_cookie(ctx)) : 0;
-	hit = probe ? begin_hit(t) : 0;
+	if (!probe || asked_at_once(t, probe->source, probe->kind))
+		return 0;
+	hit = begin_hit(t);
 	if (!hit)
 		return 0;
 	room = room_beside(hit);
@@ -63,7 +65,7 @@ const volatile bool keeps_processor; /* set by the tracer before loading */
 
 static __always_inline int hit_user_probe(struct pt_regs *ctx, const struct usc_probe *probe, struct task_entry *t)
 {
-	struct hit_room *hit = begin_hit(t);
+	struct hit_room *hit = asked_at_once(t, probe->source, probe->kind) ? 0 : begin_hit(t);
 	struct probe_room *room;
 
 	if (!hit)
@@ -86,8 +88,13 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, const struct usc_
 static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, const struct usc_probe *probe,
 						 struct task_entry *t)
 {
-	struct cpu_state *cpu = cpu_state_of(current_cpu());
+	struct cpu_state *cpu;
 
+	if (keeps_processor) {
+		hit_user_probe(ctx, probe, t);
+		return;
+	}
+	cpu = cpu_state_of(current_cpu());
 	if (!cpu)
 		return;
 	if (__sync_lock_test_and_set(&cpu->user_probe, 1)) {

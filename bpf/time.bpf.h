@@ -43,7 +43,9 @@ int on_sample(struct sample_context *ctx)
 	if (is_surely_untraced(task))
 		return 0;
 	t = entry_to_hit(task);
-	room = t ? begin_hit(t) : 0;
+	if (!t || asked_at_once(t, USC_SOURCE_SAMPLE, in_kernel ? USC_SAMPLE_KERNEL : USC_SAMPLE_USER))
+		return 0;
+	room = begin_hit(t);
 	if (!room)
 		return 0;
 	fill_sample(room, in_kernel, time_ns);

@@ -92,6 +92,32 @@ USC_SUBPROGRAM int ask_hit(const struct hit_room *room, __u32 task, __u32 proces
 	return ask_of_event(scratch, event, process);
 }
 
+/* Of a moment of this task's that has no arguments or stack which the question reads. As ask_hit(). */
+USC_SUBPROGRAM int ask_moment(const struct task_entry *t, __u32 source, __u32 kind)
+{
+	struct query_scratch *scratch = t ? begin_asking() : 0;
+	struct usc_event event;
+
+	if (!scratch)
+		return 1;
+	__builtin_memset(&event, 0, sizeof(event));
+	event.head.task = t->serial;
+	if (is_asked_for(ASKED_TIME))
+		event.head.time = event.entry_ns = now_ns();
+	event.image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
+	event.kind = kind;
+	event.how = USC_HOW_HIT;
+	event.flags = USC_EVENT_NO_RESULT;
+	event.source = source;
+	return ask_of_event(scratch, &event, t->process);
+}
+
+/* Has a question taken a moment, without room for a hit? If not, it is told like any other. */
+static __always_inline bool asked_at_once(const struct task_entry *t, __u32 source, __u32 kind)
+{
+	return has_question() && !is_asked_for(ASKED_ARGS | 1u << USC_QUERY_STACK) && !ask_moment(t, source, kind);
+}
+
 /* Sends a hit that is filled in, its stack and frames as well, unless a question takes it. `now`: its end; 0: a question
  * that reads no time has had no clock read. */
 static __noinline int send_hit_at(struct hit_room *room, const struct task_entry *t, __u64 now)
