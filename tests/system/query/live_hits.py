@@ -4,6 +4,7 @@
 sleep; tracepoints, functions and USDT probes of programs that do the same each time, whose answers are those of a recording. Needs root and
 BPF; usage: live_hits.py USCOPE FIXTURES"""
 import csv
+import ctypes
 import io
 import json
 import os
@@ -120,12 +121,18 @@ PROBES = {
     "usdt": (["usdt:libstdc++:libstdcxx:throw", "usdt:libstdc++:libstdcxx:catch"],
              "class = 'usdt' AND kind GLOB 'libstdc++*:libstdcxx:*' AND kind NOT LIKE '%rethrow'", (os.path.join(FIXTURES, "fixture_exceptions"),)),
 }
-SAME_PLACES = ("setarch", "-R")  # for what is not static
+NO_RANDOM_PLACES = 0x0040000  # personality(2): for what is not static
+
+
+def same_places():
+    ctypes.CDLL(None).personality(NO_RANDOM_PLACES)
+
+
 
 
 class LiveEqualsStored(AttachCase):
     def query(self, *words):
-        done = subprocess.run([*SAME_PLACES, USCOPE, "query", *words], capture_output=True, text=True, timeout=WAIT, check=False)
+        done = subprocess.run([USCOPE, "query", *words], preexec_fn=same_places, capture_output=True, text=True, timeout=WAIT, check=False)
         self.assertEqual(done.returncode, 0, (words, done.stderr))
         self.assertNotIn("LOST", done.stderr)
         return done.stdout
@@ -134,7 +141,7 @@ class LiveEqualsStored(AttachCase):
         for name, (targets, scope, words) in PROBES.items():
             db = self.path(name + ".db")
             options = [word for target in targets for word in ("-t", target)]
-            done = subprocess.run([*SAME_PLACES, USCOPE, "record", "-q", "-e", "none", *options, "-o", db, "--", *words],
+            done = subprocess.run([USCOPE, "record", "-q", "-e", "none", *options, "-o", db, "--", *words], preexec_fn=same_places,
                                   capture_output=True, text=True, timeout=WAIT, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             for way, question in QUESTIONS:
