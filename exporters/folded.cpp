@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/event_query.h"
 #include "analyzer/read/query.h"
 #include "support/text.h"
 

@@ -14,15 +14,17 @@ import subprocess
 import sys
 
 SLOWEST = 20
+MOST_OUTPUT = 1 << 20  # bytes of a test, as far as they are kept
 AT_ONCE = 2 * (os.cpu_count() or 1)  # of tests that wait half of their time; others count twice (PROCESSORS in tests/vm and tests/system)
 SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+\.\S+) \(\d", re.MULTILINE)
 RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) .*?([0-9.]+) sec")
 
 
-def run(build, retries, *options):
+def run(build, retries, results, *options):
     """ctest's exit status, the seconds that each test took, ctest's summary line."""
     seconds, summary = {}, ""
-    command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", f"-j{AT_ONCE}", *options]
+    command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", f"-j{AT_ONCE}",
+               "--output-junit", str(results), "--test-output-size-passed", str(MOST_OUTPUT), *options]
     environment = {**os.environ, "USCOPE_TEST_RETRIES": str(retries)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace", env=environment) as ctest:
         for line in ctest.stdout:
@@ -36,10 +38,10 @@ def run(build, retries, *options):
     return ctest.returncode, seconds, summary
 
 
-def skipped_cases(build):
-    """Unit tests say it in their output, which ctest keeps."""
-    log = build / "Testing" / "Temporary" / "LastTest.log"
-    return sorted(set(SKIPPED.findall(log.read_text(encoding="utf-8", errors="replace")))) if log.exists() else []
+def skipped_cases(results):
+    """Tests by GoogleTest say it in their output. ctest's own log does not last: a test that asks ctest for the tests that there are
+    begins it anew."""
+    return sorted(set(SKIPPED.findall(results.read_text(encoding="utf-8", errors="replace")))) if results.exists() else []
 
 
 def show(title, names):
@@ -54,10 +56,12 @@ def main():
     chosen = ["-L", f"^{arguments.label}$"] if arguments.label else []
     retries = arguments.build.resolve() / "retries.log"
     retries.write_text("", encoding="utf-8")
-    status, seconds, summary = run(arguments.build, retries, *chosen)
+    results = arguments.build.resolve() / "results.xml"
+    results.unlink(missing_ok=True)
+    status, seconds, summary = run(arguments.build, retries, results, *chosen)
 
     print()
-    show("unit test cases skipped", skipped_cases(arguments.build))
+    show("test cases skipped", skipped_cases(results))
     show("second tries", retries.read_text(encoding="utf-8").splitlines())
     print(f"The {min(SLOWEST, len(seconds))} slowest of {len(seconds)} tests:")
     for name, taken in sorted(seconds.items(), key=lambda each: -each[1])[:SLOWEST]:

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/read/catalog.h"
-#include "analyzer/read/event_query.h"
+#include "analyzer/read/event_filter.h"
 #include "store/db/database.h"
 #include "support/result.h"
 

@@ -2,6 +2,7 @@
 // Helpers to read rows of a store.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,14 @@ Result<void> each_row(const store::Database& database, std::string_view sql, con
   auto statement = database.prepare(sql);
   if (!statement) return statement.error();
   return each(*statement, use);
+}
+
+// The first column of the first row; 0 if there is none.
+[[nodiscard]] inline Result<std::int64_t> one_number(Result<store::Statement> query) {
+  if (!query) return query.error();
+  auto row = query->step();
+  if (!row) return row.error();
+  return *row ? query->integer(0) : 0;
 }
 
 }  // namespace uscope::analyzer

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/read/event_query.h"
+#include "analyzer/read/event_row.h"
 
 namespace uscope::cli {
 

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/read/event_query.h"
+#include "analyzer/read/event_row.h"
+#include "analyzer/read/stack_reader.h"
 
 namespace uscope::cli {
 

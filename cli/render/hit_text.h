@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/read/event_query.h"
+#include "analyzer/read/event_row.h"
 
 namespace uscope::cli {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "analyzer/read/event_query.h"
+#include "analyzer/read/event_row.h"
 
 namespace uscope::cli {
 

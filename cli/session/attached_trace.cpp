@@ -64,7 +64,7 @@ Result<int> with_attached_trace(const RecordVerbOptions& target,
   auto recorder = recorder_options(target);
   if (!recorder) return recorder.error();
   recorder->raw = {"in the folder for temporary files", [&raw] { return duplicate(raw->get()); }, {}};
-  recorder->duration_ns = 1;  // the first snapshot is the last
+  recorder->look_once = true;
   tracer::FoundRunning running;
   tracer::RecordHooks hooks;
   hooks.attached = [&running](const tracer::FoundRunning& found) { running = found; };

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/read/event_query.h"
+#include "analyzer/read/event_row.h"
 #include "cli/session/program_names.h"
 #include "cli/terminal/status_line.h"
 #include "store/model/definitions.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/read/catalog.h"
-#include "analyzer/read/event_query.h"
+#include "analyzer/read/event_filter.h"
 #include "cli/options/command_line.h"
 #include "support/result.h"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/read/catalog.h"
+#include "analyzer/read/event_query.h"
 #include "cli/render/json.h"
 #include "cli/session/confined_reader.h"
 #include "cli/verbs/shared_options.h"

@@ -9,6 +9,7 @@
 #include "analyzer/read/event_query.h"
 #include "analyzer/read/process_tree.h"
 #include "analyzer/read/query.h"
+#include "analyzer/read/stack_reader.h"
 #include "analyzer/summary/summary.h"
 #include "cli/render/events_render.h"
 #include "cli/render/files_render.h"

@@ -356,7 +356,7 @@ void Recording::on_signals() {
 }
 
 void Recording::check_limits(std::uint64_t now) {
-  if (now >= limit_ns()) stop(StopReason::kDuration);
+  if (options_.look_once || now >= limit_ns()) stop(StopReason::kDuration);
   if (options_.max_bytes != 0 && sink_->bytes() >= options_.max_bytes) stop(StopReason::kMaxSize);
 }
 

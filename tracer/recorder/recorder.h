@@ -51,6 +51,7 @@ struct RecordOptions {
   BackendSizes sizes;
   ProbePlan probes;               // what is traced beside system calls
   std::uint64_t duration_ns = 0;  // stop after this time, 0 = no limit
+  bool look_once = false;         // stop when what runs has been met: its calls, and the stacks of these
   std::uint64_t max_bytes = 0;    // of the raw trace, 0 = no limit
   std::uint64_t stall_ns = 0;     // stop if threads wait for each other this long, as found by RecordHooks.stall; 0 =
                                   // off

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "analyzer/read/event_query.h"
+#include "analyzer/read/stack_reader.h"
 
 #include "analyzer/read/catalog.h"
 #include "analyzer/read/query.h"

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "analyzer/read/event_query.h"
+#include "analyzer/read/event_row.h"
 #include "syscalls/syscall_table.h"
 
 namespace uscope::cli {
