@@ -231,6 +231,8 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct sigpending pending;
 	sigset_t blocked;
+	unsigned long sas_ss_sp;
+	unsigned long sas_ss_size;
 	struct fs_struct *fs;
 	struct nsproxy *nsproxy;
 	struct files_struct *files;

@@ -6,9 +6,55 @@
 #include "preemption.h"
 #include "transport.h"
 #include "uscope/core/probes/arguments.h"
+#include "uscope/core/probes/returns.h"
 
-/* Those of the plan. A hit's cookie is the place of its probe here. */
+/* Those of the plan. A hit's cookie has the place of its probe here. */
 ARRAY_MAP(probes, 1, struct usc_probe);
+
+/* Whether any of them lasts to a function's return: set by the tracer before loading. */
+const volatile bool has_returns;
+
+struct open_function_key {
+	__u32 thread; /* task_entry.functions */
+	__u32 number;
+};
+
+/* One entry where no probe lasts. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, OPEN_FUNCTIONS_IN_ALL);
+	__type(key, struct open_function_key);
+	__type(value, struct open_function);
+} open_functions SEC(".maps");
+
+/* What an entry of that map begins as. */
+const volatile __u64 no_function[sizeof(struct open_function) / 8];
+
+static __always_inline struct open_function *open_function_at(struct task_entry *t, __u32 number, bool make)
+{
+	struct open_function_key key = {.thread = t->functions, .number = number};
+	struct open_function *f = bpf_map_lookup_elem(&open_functions, &key);
+
+	if (f || !make)
+		return f;
+	bpf_map_update_elem(&open_functions, &key, (const void *)no_function, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&open_functions, &key);
+}
+
+static long forget_open_function(__u32 i, struct task_entry **t)
+{
+	struct open_function_key key = {.thread = (*t)->functions, .number = i};
+
+	if (i >= (*t)->made[0])
+		key.number = i - (*t)->made[0] + OPEN_USER_FUNCTIONS;
+	bpf_map_delete_elem(&open_functions, &key);
+	return 0;
+}
+
+static __always_inline void forget_open_functions(struct task_entry *t)
+{
+	bpf_loop(t->made[0] + t->made[1], forget_open_function, &t, 0);
+}
 
 static __always_inline const struct usc_probe *probe_at(__u32 number)
 {
@@ -63,11 +109,24 @@ int on_tracepoint(void *ctx)
  */
 const volatile bool keeps_processor; /* set by the tracer before loading */
 
-static __always_inline int hit_user_probe(struct pt_regs *ctx, const struct usc_probe *probe, struct task_entry *t)
+static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
+					  struct task_entry *t)
 {
-	struct hit_room *hit = asked_at_once(t, probe->source, probe->kind) ? 0 : begin_hit(t);
 	struct probe_room *room;
+	struct hit_room *hit;
 
+	if (has_returns && place & USC_PLACE_OF_RETURN) {
+		core_function_returned(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax);
+		return 0;
+	}
+	if (has_returns && place & USC_PLACE_OF_JUMP) {
+		if (usc_place_jumps(place, ctx->flags))
+			core_function_jumped(t, place & USC_PLACE_NUMBER, ctx->sp);
+		return 0;
+	}
+	if (!probe->role && asked_at_once(t, probe->source, probe->kind))
+		return 0;
+	hit = begin_hit(t);
 	if (!hit)
 		return 0;
 	room = room_beside(hit);
@@ -79,19 +138,22 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, const struct usc_
 			room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
 		}
 		take_probe(hit, room, probe, t);
-		send_hit(hit, t);
+		if (has_returns && probe->role & USC_PROBE_WITH_RETURN)
+			core_function_entered(t, hit, place & USC_PLACE_NUMBER, ctx->sp);
+		else
+			send_hit(hit, t);
 	}
 	end_hit(hit);
 	return 0;
 }
 
-static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, const struct usc_probe *probe,
+static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
 						 struct task_entry *t)
 {
 	struct cpu_state *cpu;
 
 	if (keeps_processor) {
-		hit_user_probe(ctx, probe, t);
+		hit_user_probe(ctx, place, probe, t);
 		return;
 	}
 	cpu = cpu_state_of(current_cpu());
@@ -101,7 +163,7 @@ static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, const stru
 		count_loss(cpu, USC_LOSS_PROBE_MISSED, t->process);
 		return;
 	}
-	hit_user_probe(ctx, probe, t);
+	hit_user_probe(ctx, place, probe, t);
 	barrier();
 	*(volatile __u32 *)&cpu->user_probe = 0;
 }
@@ -112,18 +174,33 @@ int on_user_probe(struct pt_regs *ctx)
 	struct task_struct *task = this_task();
 	const struct usc_probe *probe;
 	struct task_entry *t;
+	__u32 place;
 
 	if (is_surely_untraced(task))
 		return 0;
 	t = entry_to_hit(task);
-	probe = t ? probe_at(bpf_get_attach_cookie(ctx)) : 0;
+	if (!t)
+		return 0;
+	place = bpf_get_attach_cookie(ctx);
+	probe = probe_at(place & USC_PLACE_NUMBER);
 	if (!probe)
 		return 0;
 	if (keeps_processor)
 		bpf_preempt_disable();
-	hit_user_probe_alone(ctx, probe, t);
+	hit_user_probe_alone(ctx, place, probe, t);
 	if (keeps_processor)
 		bpf_preempt_enable();
+	return 0;
+}
+
+/* At the end of tracing: functions that have not returned. */
+SEC("iter/task")
+int list_open_functions(struct bpf_iter__task *ctx)
+{
+	struct task_entry *t = ctx->task ? entry_of(ctx->task) : 0;
+
+	if (t)
+		UNPREEMPTED(core_open_functions(t));
 	return 0;
 }
 

@@ -62,6 +62,8 @@ static __always_inline int fork_hook(struct task_struct *parent, struct task_str
 static __always_inline int exec_hook(struct task_struct *task, int old_pid, struct linux_binprm *bprm)
 {
 	UNPREEMPTED(if (!was_executed(task)) {
+		if (has_returns)
+			core_functions_exec(task);
 		core_exec(task, old_pid, bprm);
 		mark_executed(task);
 	});
@@ -70,7 +72,7 @@ static __always_inline int exec_hook(struct task_struct *task, int old_pid, stru
 
 static __always_inline int exit_hook(struct task_struct *task)
 {
-	UNPREEMPTED(core_exit(task));
+	UNPREEMPTED(if (has_returns) core_functions_exit(task); core_exit(task));
 	return 0;
 }
 

@@ -82,12 +82,13 @@ bool values_hold(const Record& /*record*/, std::string_view /*tail*/) {
 }
 bool values_hold(const usc_event& event, std::string_view /*tail*/) {
   const bool is_moment = event.how == USC_HOW_LOGGED || event.how == USC_HOW_SENT || event.how == USC_HOW_DELIVERED ||
-                         event.how == USC_HOW_HIT;
+                         event.how == USC_HOW_HIT || event.how == USC_HOW_LEFT;
   return event.how < USC_HOW_COUNT && !is_moment && event.source != USC_SOURCE_LOGGED &&
          event.source != USC_SOURCE_SIGNAL && !has_hits(event.source);
 }
 bool values_hold(const usc_hit& hit, std::string_view tail) {
-  return (hit.how == USC_HOW_HIT || hit.how == USC_HOW_RETURNED || hit.how == USC_HOW_OPEN) &&
+  return (hit.how == USC_HOW_HIT || hit.how == USC_HOW_RETURNED || hit.how == USC_HOW_OPEN ||
+          hit.how == USC_HOW_LEFT) &&
          is_of_probes(hit.source) && hit.frames <= USC_KERNEL_FRAMES && is_exact(hit, tail);
 }
 bool values_hold(const usc_kind& kind, std::string_view tail) {

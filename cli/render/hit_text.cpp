@@ -15,6 +15,8 @@
 namespace uscope::cli {
 namespace {
 
+constexpr std::int64_t kLikeAnAddress = std::int64_t{1} << 40U;  // numbers are seldom as large
+
 using analyzer::EventRow;
 using analyzer::EventString;
 
@@ -79,6 +81,12 @@ std::string argument_text(const EventRow& event, std::size_t arg) {
   return typed_value_text(event.arguments[arg].type, event.args.at(arg).value_or(0));
 }
 
+// The trace has no type for it. A number that is like an address, of the program or of the kernel, is written as one.
+std::string result_text(std::int64_t result) {
+  const bool is_like_address = result >= kLikeAnAddress || result < -kLikeAnAddress;
+  return is_like_address ? hex_number(static_cast<std::uint64_t>(result)) : std::to_string(result);
+}
+
 }  // namespace
 
 std::string typed_value_text(const std::string& type, std::int64_t value) {
@@ -88,8 +96,7 @@ std::string typed_value_text(const std::string& type, std::int64_t value) {
   const std::uint64_t bits = static_cast<std::uint64_t>(value) << unused >> unused;
   if (form.is_bool) return (bits & 0xffU) != 0 ? "true" : "false";
   if (form.is_pointer) return bits == 0 ? "NULL" : hex_number(bits);
-  constexpr std::uint64_t kLikeAnAddress = std::uint64_t{1} << 40U;
-  if (form.may_be_address && bits >= kLikeAnAddress) return hex_number(bits);
+  if (form.may_be_address && bits >= static_cast<std::uint64_t>(kLikeAnAddress)) return hex_number(bits);
   if (!form.is_signed) return std::to_string(bits);
   return std::to_string(static_cast<std::int64_t>(bits << unused) >> unused);
 }
@@ -108,7 +115,8 @@ std::string hit_end_text(const EventRow& event) {
   const bool lasts = event.how == trace::how_name(USC_HOW_OPEN) || event.how == trace::how_name(USC_HOW_ATTACHED);
   if (lasts && !event.dur_ns)
     out = event.source == trace::source_name(USC_SOURCE_OFFCPU) ? " (not over)" : " = ? (has not returned)";
-  if (event.result) out = fmt::format(" = {}", *event.result);
+  if (event.how == trace::how_name(USC_HOW_LEFT)) out = " = ? (left)";
+  if (event.result) out = " = " + result_text(*event.result);
   if (event.dur_ns) out += fmt::format(" <{}>", human_duration(static_cast<double>(*event.dur_ns)));
   return out;
 }

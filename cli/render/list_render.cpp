@@ -38,6 +38,8 @@ Json json_of(const tracer::TargetMatch& match) {
   const std::string& target = match.target;
   Json path = nullptr;
   if (!match.probe.path.empty()) path = trace_text(match.probe.path);
+  Json result = nullptr;
+  if (!match.probe.result_type.empty()) result = to_utf8(match.probe.result_type);
   Json why_not = nullptr;
   if (!match.why_not.empty()) why_not = to_utf8(match.why_not);
   return {{"target", to_utf8(target)},
@@ -45,6 +47,7 @@ Json json_of(const tracer::TargetMatch& match) {
           {"name", to_utf8(match.probe.name)},
           {"path", path},
           {"arguments", arguments},
+          {"result", result},
           {"why_not", why_not}};
 }
 
@@ -82,6 +85,7 @@ std::string targets_text(const std::vector<tracer::TargetMatch>& matches) {
     std::string line = match.target;
     for (const tracer::ProbeArgument& argument : match.probe.arguments)
       line += (&argument == &match.probe.arguments.front() ? "  " : ", ") + declaration(argument);
+    if (!match.probe.result_type.empty()) line += "  -> " + match.probe.result_type;
     if (!match.why_not.empty()) {
       auto reason = std::find(reasons.begin(), reasons.end(), match.why_not);
       if (reason == reasons.end()) reason = reasons.insert(reasons.end(), match.why_not);

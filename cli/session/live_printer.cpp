@@ -189,7 +189,7 @@ void LivePrinter::on_hit(const usc_hit& hit) {
     open_hits_.insert_or_assign(key, event);
     return;
   }
-  if (event.how == USC_HOW_RETURNED) open_hits_.erase(key);
+  if (event.how == USC_HOW_RETURNED || event.how == USC_HOW_LEFT) open_hits_.erase(key);
   waiting_.push_back(event);
 }
 

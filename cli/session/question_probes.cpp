@@ -56,28 +56,29 @@ const char* names_of(TargetClass what) {
 
 // The widest target that all kinds whose name begins so are of; nothing: no kind of the class has such a name. A name
 // that ends with `*` is a beginning.
-std::optional<Target> target_of(TargetClass what, const std::string& beginning) {
+std::optional<Target> target_of(TargetClass what, const std::string& beginning, bool with_returns) {
   Target target;
+  target.with_return = with_returns && (what == TargetClass::kUfunction || what == TargetClass::kKfunction);
   target.what = what;
   target.group = target.name = "*";
+  const std::string suffix(target.with_return ? tracer::kReturnSuffix : "");
   if (what == TargetClass::kKfunction) {
     target.name = beginning;
-    target.text = "kfunction:" + beginning;
+    target.text = "kfunction:" + beginning + suffix;
     return target;
   }
   const std::size_t colon = beginning.find(':');
   if (colon == std::string::npos && !beginning.ends_with('*')) return std::nullopt;
   const std::string first = beginning.substr(0, colon);
   (is_in_files(what) ? target.binary : target.group) = first;
-  target.text = fmt::format("{}:{}:*", tracer::form_of(what).name, first);
-  if (what == TargetClass::kUsdt) target.text += ":*";
+  target.text = fmt::format("{}:{}:*{}", tracer::form_of(what).name, first, what == TargetClass::kUsdt ? ":*" : suffix);
   return target;
 }
 
 class Choice {
  public:
   Choice(const RecordVerbOptions& options, const query::Plan& plan, std::size_t attached)
-      : options_(options), asked_(plan.text), attached_(attached) {
+      : options_(options), asked_(plan.text), attached_(attached), with_returns_(plan.needs.returns) {
     search_.host = tracer::this_host();
     search_.with_arguments = plan.needs.arguments;
   }
@@ -111,7 +112,7 @@ class Choice {
     const auto beginnings = asked_.beginnings(source_of(what));
     std::vector<Target> targets;
     for (const std::string& beginning : beginnings.value_or(Names{"*"}))
-      if (auto target = target_of(what, beginning)) targets.push_back(std::move(*target));
+      if (auto target = target_of(what, beginning, with_returns_)) targets.push_back(std::move(*target));
     if (is_in_files(what) && search_.application.empty())
       for (const Target& target : targets)
         if (target.binary == "*") return whose(what);
@@ -161,6 +162,7 @@ class Choice {
   const RecordVerbOptions& options_;
   query::AskedKinds asked_;
   std::size_t attached_;
+  bool with_returns_;  // functions last to their return
   tracer::TargetSearch search_;
   std::vector<Target> targets_;
   std::vector<tracer::TargetAnswer> answers_;

@@ -47,8 +47,15 @@ struct usc_probe_argument {
 
 #define USC_RESULT_SIGNED 128 /* result: beside its bytes */
 
-/* A place in a program where a function returns has its probe's cookie, and this. */
+/*
+ * The cookie of a place in a program: its probe's number, and what the place is if not the function's entry. At a jump to
+ * another function, the condition of the jump and 1, as instructions number it; 0: it has none.
+ */
 #define USC_PLACE_OF_RETURN 0x80000000u
+#define USC_PLACE_OF_JUMP 0x40000000u
+#define USC_PLACE_CONDITION_SHIFT 24
+#define USC_PLACE_CONDITIONS 16
+#define USC_PLACE_NUMBER 0xffffffu
 
 struct usc_probe {
 	__u32 kind; /* of its source, from 1 */
@@ -174,6 +181,48 @@ USC_INLINE enum usc_probe_error usc_probe_check(const struct usc_probe *probe, _
 		if (!usc_argument_is_unused(&probe->argument[*at]))
 			return USC_PROBE_BAD_RESERVED;
 	return USC_PROBE_BAD_SOUND;
+}
+
+/* Whether a jump is taken: `condition` is the low half of its opcode's last byte, as in 0x74 (je). */
+USC_INLINE int usc_condition_holds(__u32 condition, __u64 flags)
+{
+	__u64 carry = flags & 1, parity = flags >> 2 & 1, zero = flags >> 6 & 1, sign = flags >> 7 & 1,
+	      overflow = flags >> 11 & 1, holds;
+
+	switch (condition >> 1 & 7) {
+	case 0:
+		holds = overflow;
+		break;
+	case 1:
+		holds = carry;
+		break;
+	case 2:
+		holds = zero;
+		break;
+	case 3:
+		holds = carry | zero;
+		break;
+	case 4:
+		holds = sign;
+		break;
+	case 5:
+		holds = parity;
+		break;
+	case 6:
+		holds = sign ^ overflow;
+		break;
+	default:
+		holds = zero | (sign ^ overflow);
+	}
+	return holds != (condition & 1);
+}
+
+/* Whether the jump at a place is taken. */
+USC_INLINE int usc_place_jumps(__u32 place, __u64 flags)
+{
+	__u32 condition = place >> USC_PLACE_CONDITION_SHIFT & 31;
+
+	return !condition || usc_condition_holds(condition - 1, flags);
 }
 
 /* What an argument's lowest bytes say, as 64 bits. */

@@ -299,7 +299,7 @@ const DebugInfo::Unit* DebugInfo::unit_at(std::uint64_t address, Dwarf_Die& unit
   return &unit_of(&unit_die, unit_offsets_[*number]);
 }
 
-std::optional<std::vector<DebugParameter>> DebugInfo::parameters(std::uint64_t entry) {
+std::optional<Dwarf_Die> DebugInfo::function_at(std::uint64_t entry) {
   Dwarf_Die unit_die;
   const Unit* unit = unit_at(entry, unit_die);
   if (unit == nullptr) return std::nullopt;
@@ -310,7 +310,17 @@ std::optional<std::vector<DebugParameter>> DebugInfo::parameters(std::uint64_t e
   Dwarf_Die die;
   if (at == kNoNode || unit->nodes[at].entry != entry) return std::nullopt;
   if (dwarf_offdie(dwarf_.get(), unit->nodes[at].die, &die) == nullptr) return std::nullopt;
-  return read_parameters(die, texts_);
+  return die;
+}
+
+std::optional<std::vector<DebugParameter>> DebugInfo::parameters(std::uint64_t entry) {
+  const auto die = function_at(entry);
+  return die ? read_parameters(*die, texts_) : std::nullopt;
+}
+
+std::optional<DebugResult> DebugInfo::result(std::uint64_t entry) {
+  const auto die = function_at(entry);
+  return die ? read_result(*die, texts_) : std::nullopt;
 }
 
 std::vector<DebugFrame> DebugInfo::find(std::uint64_t address) {

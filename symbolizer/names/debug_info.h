@@ -47,6 +47,9 @@ class DebugInfo {
   // such function.
   std::optional<std::vector<DebugParameter>> parameters(std::uint64_t entry);
 
+  // What that function returns (see read_result).
+  std::optional<DebugResult> result(std::uint64_t entry);
+
   // Memory held, in bytes; an estimate, since libdw does not report its own.
   [[nodiscard]] std::size_t footprint() const;
 
@@ -77,6 +80,8 @@ class DebugInfo {
   void add_unit_ranges(Dwarf_Die* die);
   const Unit& unit_of(Dwarf_Die* unit_die, Dwarf_Off offset);
   void forget();
+  // The function whose entry is at an ELF address.
+  std::optional<Dwarf_Die> function_at(std::uint64_t entry);
   // The unit whose code holds an address; null if there is none. Sets its DIE.
   const Unit* unit_at(std::uint64_t address, Dwarf_Die& unit_die);
 

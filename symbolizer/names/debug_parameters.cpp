@@ -205,4 +205,20 @@ std::optional<std::vector<DebugParameter>> read_parameters(Dwarf_Die function, c
   return parameters;
 }
 
+std::optional<DebugResult> read_result(Dwarf_Die function, const DwarfTexts& texts) {
+  Dwarf_Die unit;
+  if (dwarf_diecu(&function, &unit, nullptr, nullptr) == nullptr) return std::nullopt;
+  const int language = dwarf_srclang(&unit);
+  if (!is_c(language) && !is_cpp(language)) return std::nullopt;
+  const auto type = type_of(&function);
+  DebugResult result;
+  result.type = type_text(type, texts);
+  DebugParameter in_register;
+  if (plain_type(type) && passed_as(type, texts, in_register) == Passed::kInteger) {
+    result.bytes = in_register.bytes;
+    result.is_signed = in_register.is_signed;
+  }
+  return result;
+}
+
 }  // namespace uscope::symbolizer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The parameters of a function of C or C++, from DWARF: names, types as C has them, and how the System V ABI passes
-// them.
+// The parameters and the result of a function of C or C++, from DWARF: names, types as C has them, and how the System V
+// ABI passes them.
 #pragma once
 
 #include <cstdint>
@@ -26,5 +26,14 @@ struct DebugParameter {
 // where not even the first one's place is certain: of other languages, and where the result may be returned through a
 // hidden pointer.
 std::optional<std::vector<DebugParameter>> read_parameters(Dwarf_Die function, const DwarfTexts& texts);
+
+struct DebugResult {
+  std::string type;        // "int", "char *", "void"
+  std::uint8_t bytes = 0;  // 1, 2, 4, 8: of what rax holds at the return; 0: it holds no result
+  bool is_signed = false;
+};
+
+// What a DW_TAG_subprogram returns. Nullopt for languages whose functions return in ways of their own.
+std::optional<DebugResult> read_result(Dwarf_Die function, const DwarfTexts& texts);
 
 }  // namespace uscope::symbolizer

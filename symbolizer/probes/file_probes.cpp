@@ -16,6 +16,8 @@
 #include <utility>
 
 #include "support/glob.h"
+#include "symbolizer/cfi/fde_table.h"
+#include "symbolizer/code/function_ends.h"
 #include "symbolizer/code/probe_place.h"
 #include "symbolizer/elf/elf_sections.h"
 #include "symbolizer/go/go_sections.h"
@@ -108,11 +110,13 @@ struct ProbedFile::Parts {
   std::optional<GoPclntab> go;
   bool debug_read = false;
   std::unique_ptr<DebugInfo> debug;
+  std::optional<FdeTable> fdes;
 
   // One function under all its names, best first.
   struct Function {
     std::uint64_t start = 0;
     std::uint64_t size = 0;  // up to the next function at most; 0: not known
+    bool sized = false;      // a symbol has said the size
     bool ifunc = false;
     bool go = false;
     std::vector<std::string_view> names;
@@ -124,7 +128,12 @@ struct ProbedFile::Parts {
   [[nodiscard]] std::vector<Function> all_functions();
   [[nodiscard]] std::size_t read_code(std::uint64_t offset, std::span<std::byte> out) const;
   void find_place(const Function& function, FoundProbe& out) const;
+  // `all` is sorted by start.
+  void find_returns(const Function& function, const std::vector<Function>& all, FoundProbe& out);
+  [[nodiscard]] JumpTarget jump_target(const std::vector<Function>& all, std::uint64_t address);
+  [[nodiscard]] const FdeTable& fde_table();
   [[nodiscard]] std::vector<FoundArgument> arguments_of(const Function& function, std::string_view name);
+  void read_result(const Function& function, std::string_view name, FoundProbe& out);
 };
 
 std::vector<const std::vector<ElfSection>*> ProbedFile::Parts::tables() const {
@@ -158,10 +167,11 @@ std::vector<ProbedFile::Parts::Function> ProbedFile::Parts::all_functions() {
     if (is_part(symbol.name)) continue;
     if (all.empty() || all.back().start != symbol.start) {
       const GoFunction* of_go = go ? go->containing(symbol.start) : nullptr;
-      all.push_back({symbol.start, 0, false, of_go != nullptr && of_go->start == symbol.start, {}});
+      all.push_back({symbol.start, 0, false, false, of_go != nullptr && of_go->start == symbol.start, {}});
     }
     Function& function = all.back();
     function.size = std::max(function.size, symbol.size);
+    function.sized = function.size != 0;
     function.ifunc = function.ifunc || symbol.ifunc;
     if (std::find(function.names.begin(), function.names.end(), symbol.name) == function.names.end())
       function.names.push_back(symbol.name);
@@ -180,7 +190,7 @@ std::vector<ProbedFile::Parts::Function> ProbedFile::Parts::all_functions() {
   std::vector<Function> more;
   for (const GoFunction& function : go->functions())
     if (!known(function.start))
-      more.push_back({function.start, function.limit - function.start, false, true, {function.name}});
+      more.push_back({function.start, function.limit - function.start, true, false, true, {function.name}});
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return all;
 }
@@ -221,6 +231,79 @@ std::vector<FoundArgument> ProbedFile::Parts::arguments_of(const Function& funct
   return register_arguments();
 }
 
+const FdeTable& ProbedFile::Parts::fde_table() {
+  if (!fdes) fdes.emplace(sections);
+  return *fdes;
+}
+
+JumpTarget ProbedFile::Parts::jump_target(const std::vector<Function>& all, std::uint64_t address) {
+  using Is = JumpTarget::Is;
+  const auto in_plt = [&](const ElfSection& section) {
+    return section.name.starts_with(".plt") && address >= section.header.sh_addr && address < section.end();
+  };
+  if (std::any_of(sections.begin(), sections.end(), in_plt)) return {Is::kFunction, {}};
+  const auto next =
+      std::upper_bound(all.begin(), all.end(), address, [](std::uint64_t a, const Function& b) { return a < b.start; });
+  const Function* before = next == all.begin() ? nullptr : &*std::prev(next);
+  if (before != nullptr && before->start == address) return {Is::kFunction, {}};
+  if (before != nullptr && before->sized && address < before->start + before->size) return {Is::kMiddle, {}};
+  std::optional<CodeRange> part;
+  if (const auto fde = fde_table().containing(address)) part = {fde->low, fde->high};
+  for (const FunctionSymbol& symbol : symbols)
+    if (!part && is_part(symbol.name) && address >= symbol.start && address - symbol.start < symbol.size)
+      part = {symbol.start, symbol.start + symbol.size};
+  if (!part) return {Is::kUnknown, {}};
+  if (before != nullptr && before->start >= part->low) return {Is::kMiddle, {}};
+  if (next != all.end()) part->high = std::min(part->high, next->start);
+  return {Is::kPart, *part};
+}
+
+void ProbedFile::Parts::find_returns(const Function& function, const std::vector<Function>& all, FoundProbe& out) {
+  if (function.go) {
+    out.why_not = "Go moves the stacks of its functions while they run, so an entry and its return cannot be paired";
+    return;
+  }
+  CodeRange range{function.start, function.start + function.size};
+  if (!function.sized) {
+    const auto fde = fde_table().starting_at(function.start);
+    if (!fde) {
+      out.why_not = "its returns cannot be found: neither a symbol nor call frame information says where it ends";
+      return;
+    }
+    range.high = std::min(function.size != 0 ? range.high : fde->high, fde->high);
+  }
+  CodeSource source;
+  source.read = [&](const CodeRange& part) {
+    std::vector<std::byte> code(part.high - part.low);
+    const auto offset = offset_of_address(facts.exec_segments, part.low);
+    code.resize(offset ? read_code(*offset, code) : 0);
+    return code;
+  };
+  source.target = [&](std::uint64_t address) { return jump_target(all, address); };
+  const auto ends = find_function_ends(range, source);
+  if (!ends) {
+    out.why_not = "its returns cannot be found: " + ends.error().what;
+    return;
+  }
+  for (const std::uint64_t address : ends->returns)
+    if (const auto offset = offset_of_address(facts.exec_segments, address)) out.returns.push_back(*offset);
+  for (const JumpOut& jump : ends->jumps)
+    if (const auto offset = offset_of_address(facts.exec_segments, jump.address))
+      out.jumps.push_back({*offset, jump.condition});
+}
+
+void ProbedFile::Parts::read_result(const Function& function, std::string_view name, FoundProbe& out) {
+  constexpr std::uint8_t kWholeRegister = 8;
+  out.result_bytes = kWholeRegister;
+  read_debug();
+  if (!debug || is_clone(name)) return;
+  const auto result = debug->result(function.start);
+  if (!result) return;
+  out.result_type = cut(result->type, kMostArgumentType);
+  out.result_bytes = result->bytes;
+  out.result_is_signed = result->is_signed;
+}
+
 ProbedFile::ProbedFile(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 ProbedFile::~ProbedFile() = default;
 
@@ -238,9 +321,12 @@ Result<std::unique_ptr<ProbedFile>> ProbedFile::open(int fd, const std::string& 
   return std::unique_ptr<ProbedFile>(new ProbedFile(std::move(parts)));
 }
 
-std::vector<FoundProbe> ProbedFile::functions(const NamePattern& pattern, bool with_arguments) {
+std::vector<FoundProbe> ProbedFile::functions(const NamePattern& pattern, bool with_arguments, bool with_returns) {
   std::vector<FoundProbe> found;
-  for (const Parts::Function& function : parts_->all_functions()) {
+  std::vector<Parts::Function> all = parts_->all_functions();
+  std::sort(all.begin(), all.end(),
+            [](const Parts::Function& a, const Parts::Function& b) { return a.start < b.start; });
+  for (const Parts::Function& function : all) {
     for (const std::string_view name : function.names) {
       const bool is_mangled = name.starts_with("_Z") || name.starts_with("_R");
       const std::string plain = is_mangled ? demangle_name(name) : std::string();
@@ -249,7 +335,11 @@ std::vector<FoundProbe> ProbedFile::functions(const NamePattern& pattern, bool w
       probe.name = is_mangled ? cut(plain, kMostNameBytes) : bounded_utf8(name, kMostNameBytes);
       probe.full_name = is_mangled ? cut(demangle(name), kMostNameBytes) : probe.name;
       parts_->find_place(function, probe);
-      if (with_arguments && probe.why_not.empty()) probe.arguments = parts_->arguments_of(function, name);
+      if (with_returns && probe.why_not.empty()) parts_->find_returns(function, all, probe);
+      if (with_arguments && probe.why_not.empty()) {
+        probe.arguments = parts_->arguments_of(function, name);
+        if (!function.go) parts_->read_result(function, name, probe);
+      }
       break;
     }
   }

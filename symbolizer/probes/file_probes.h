@@ -27,6 +27,12 @@ struct FoundArgument {
   std::int64_t offset = 0;  // kMemory: added to the register; kConstant: the value
 };
 
+// A jump of a function to another one, a tail call.
+struct FoundJump {
+  std::uint64_t offset = 0;    // in the file
+  std::uint8_t condition = 0;  // function_ends.h: JumpOut
+};
+
 struct FoundProbe {
   std::string provider;                  // of USDT probes
   std::string name;                      // without parameter types, as a target names it
@@ -34,7 +40,12 @@ struct FoundProbe {
   std::vector<std::uint64_t> places;     // file offsets; of a function one
   std::uint64_t semaphore = 0;           // file offset; 0: none
   std::vector<FoundArgument> arguments;  // at most six
-  std::string why_not;                   // what speaks against a probe there; empty: nothing does
+  std::vector<std::uint64_t> returns;    // of functions with their returns: file offsets of these
+  std::vector<FoundJump> jumps;          // of the same: to other functions
+  std::string result_type;               // of functions: "char *"; empty if it is not known
+  std::uint8_t result_bytes = 0;         // 1, 2, 4, 8; 0: none
+  bool result_is_signed = false;
+  std::string why_not;  // what speaks against a probe there; empty: nothing does
 };
 
 // What is asked for: patterns (support/glob.h).
@@ -51,8 +62,9 @@ class ProbedFile {
   // from which functions' names and arguments are taken too.
   static Result<std::unique_ptr<ProbedFile>> open(int fd, const std::string& path);
 
-  // Sorted by name. Without arguments unless `with_arguments`: those of programs with DWARF take time.
-  [[nodiscard]] std::vector<FoundProbe> functions(const NamePattern& pattern, bool with_arguments);
+  // Sorted by name. Without arguments and results unless `with_arguments`: those of programs with DWARF take time.
+  // `with_returns`: it is also found where they return.
+  [[nodiscard]] std::vector<FoundProbe> functions(const NamePattern& pattern, bool with_arguments, bool with_returns);
 
   // Sorted by provider and name. Of probes with one name, those whose arguments are read in the same way are one.
   // `may_use_nop5`: see probe_place.h, which can choose another place where this cannot.

@@ -126,6 +126,7 @@ class BpfBackend : public Backend {
   UniqueFd epoll_;
   LinkHandle open_calls_;
   LinkHandle open_waits_;
+  LinkHandle open_functions_;
   BpfSamples samples_;
   BpfProbes probes_;
   std::uint32_t sample_hz_ = 0;
@@ -266,6 +267,10 @@ Result<void> BpfBackend::attach() {
     open_waits_.reset(bpf_program__attach_iter(skeleton_->progs.list_open_waits, nullptr));
     if (!open_waits_) return errno_error("cannot attach the list of threads that wait", errno, bpf_remedy(errno));
   }
+  if (probes_.has_returns()) {
+    open_functions_.reset(bpf_program__attach_iter(skeleton_->progs.list_open_functions, nullptr));
+    if (!open_functions_) return errno_error("cannot attach the list of open functions", errno, bpf_remedy(errno));
+  }
   if (auto attached = probes_.attach(); !attached) return attached;
   return sample_hz_ == 0 ? Result<void>() : samples_.attach(skeleton_->progs.on_sample, sample_hz_);
 }
@@ -345,6 +350,9 @@ Result<std::uint64_t> BpfBackend::list_open_calls(std::uint64_t before_ns, const
 }
 
 Result<void> BpfBackend::list_open_hits(const RecordHandler& handle) {
+  // Open functions come by the rings: those of one thread may be more than an iterator passes on at once.
+  if (open_functions_)
+    if (auto done = read_iterator(open_functions_.get(), 1, [](const char*) {}); !done) return done;
   if (!open_waits_) return {};
   return read_iterator(open_waits_.get(), sizeof(hit_room),
                        [&](const char* bytes) { handle(reinterpret_cast<const hit_room*>(bytes)->hit.head); });

@@ -27,6 +27,10 @@ bool is_tracepoint(const Probe& probe) {
   return probe.source == USC_SOURCE_TRACEPOINT;
 }
 
+bool lasts(const Probe& probe) {
+  return probe.with_return;
+}
+
 bool is_in_file(const Probe& probe) {
   return probe.source == USC_SOURCE_UFUNCTION || probe.source == USC_SOURCE_USDT;
 }
@@ -73,6 +77,11 @@ Result<void> BpfProbes::prepare(uscope_bpf& skeleton, const ProbePlan& plan) {
   bpf_program__set_autoload(progs.on_tracepoint, has_tracepoints);
   bpf_program__set_autoload(progs.on_user_probe, has_places);
   bpf_map__set_max_entries(skeleton.maps.probes, static_cast<__u32>(std::max<std::size_t>(probes_.size(), 1)));
+  has_returns_ = std::any_of(plan_.begin(), plan_.end(), lasts);
+  const_cast<bool&>(skeleton.rodata->has_returns) = has_returns_;
+  bpf_program__set_autoattach(progs.list_open_functions, false);
+  bpf_program__set_autoload(progs.list_open_functions, has_returns_);
+  if (!has_returns_) bpf_map__set_max_entries(skeleton.maps.open_functions, 1);
   if (!has_places) return {};
   const_cast<bool&>(skeleton.rodata->keeps_processor) = is_at_least(this_host().release, 6, 15);
   has_multi_ = !plan.attach_singly && kernel_has_uprobe_multi();
@@ -118,11 +127,16 @@ Result<void> BpfProbes::attach_in_files() {
   for (std::size_t i = 0; i < plan_.size(); i++) {
     if (!is_in_file(plan_[i])) continue;
     UprobePlaces& places = files[plan_[i].path];
-    for (const std::uint64_t place : plan_[i].places) {
-      places.offsets.push_back(place);
-      places.cookies.push_back(i);
+    const auto add = [&](std::uint64_t offset, std::uint64_t role) {
+      places.offsets.push_back(offset);
+      places.cookies.push_back(i | role);
       places.semaphores.push_back(plan_[i].semaphore);
-    }
+    };
+    // In this order they are attached: an entry whose return is not seen would be taken for left.
+    for (const std::uint64_t place : plan_[i].returns) add(place, USC_PLACE_OF_RETURN);
+    for (const ProbeJump& jump : plan_[i].jumps)
+      add(jump.place, USC_PLACE_OF_JUMP | std::uint64_t{jump.condition} << USC_PLACE_CONDITION_SHIFT);
+    for (const std::uint64_t place : plan_[i].places) add(place, 0);
   }
   std::size_t total = 0;
   for (const auto& [path, places] : files) total += places.size();
@@ -142,7 +156,7 @@ Result<void> BpfProbes::attach_in_files() {
 
 Error BpfProbes::not_attached(int number, const std::string& path, const UprobePlaces& places) const {
   const std::string what = places.size() == 1 ? fmt::format("cannot probe {} at {:#x} of {}",
-                                                            plan_[places.cookies[0]].name, places.offsets[0], path)
+                                                            plan_[places.cookies[0] & USC_PLACE_NUMBER].name, places.offsets[0], path)
                                               : fmt::format("cannot probe {}", path);
   if (number == kNotSupported) return {what + ": not supported", remedy_of(number)};
   return errno_error(what, number, remedy_of(number));

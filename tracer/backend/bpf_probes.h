@@ -30,6 +30,8 @@ class BpfProbes {
   // After that; `skeleton` must live until detach().
   Result<void> attach();
   void detach();
+  // Whether any probe lasts to a function's return.
+  [[nodiscard]] bool has_returns() const { return has_returns_; }
   // Hits for which the kernel did not run the program, whoever they were of.
   [[nodiscard]] std::uint64_t missed() const;
 
@@ -42,6 +44,7 @@ class BpfProbes {
 
   uscope_bpf* skeleton_ = nullptr;
   bool has_multi_ = false;
+  bool has_returns_ = false;
   std::vector<Probe> plan_;
   std::vector<usc_probe> probes_;  // in the same order; a place in it is a cookie
   std::vector<LinkHandle> links_;

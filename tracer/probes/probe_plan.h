@@ -24,6 +24,12 @@ struct ProbeArgument {
   std::int64_t offset = 0;  // kMemory: added to the register; kRecord: in the tracepoint's record; kConstant: the value
 };
 
+// A jump of a function to another one, which ends it.
+struct ProbeJump {
+  std::uint64_t place = 0;     // file offset
+  std::uint8_t condition = 0;  // 0: it has none; else 1 more than what usc_condition_holds() takes
+};
+
 // One place, or several that are one kind of event.
 struct Probe {
   std::uint8_t source = USC_SOURCE_UFUNCTION;
@@ -40,6 +46,8 @@ struct Probe {
   // Functions: an event lasts from entry to return, if that is asked for.
   bool with_return = false;
   std::vector<std::uint64_t> returns;  // ufunction: file offsets of its `ret` instructions
+  std::vector<ProbeJump> jumps;        // ufunction: where it goes over to another one
+  std::string result_type;             // "char *"; empty: not known
   std::uint8_t result_bytes = 0;       // 1, 2, 4, 8; 0: it has no result
   bool result_is_signed = false;
 };

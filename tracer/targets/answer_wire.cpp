@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "support/byte_reader.h"
+#include "uscope/probes.h"
 
 namespace uscope::tracer {
 namespace {
@@ -49,6 +50,17 @@ void put(Packer& out, const Probe& probe) {
   out.number(static_cast<std::uint32_t>(probe.places.size()));
   for (const std::uint64_t place : probe.places) out.number(place);
   out.number(probe.semaphore);
+  out.number(probe.with_return);
+  out.number(static_cast<std::uint32_t>(probe.returns.size()));
+  for (const std::uint64_t place : probe.returns) out.number(place);
+  out.number(static_cast<std::uint32_t>(probe.jumps.size()));
+  for (const ProbeJump& jump : probe.jumps) {
+    out.number(jump.place);
+    out.number(jump.condition);
+  }
+  out.text(probe.result_type);
+  out.number(probe.result_bytes);
+  out.number(probe.result_is_signed);
 }
 
 std::string take_text(ByteReader& in) {
@@ -73,6 +85,23 @@ ProbeArgument take_argument(ByteReader& in) {
   return out;
 }
 
+void take_return(ByteReader& in, Probe& out) {
+  out.with_return = in.fixed<std::uint8_t>() != 0;
+  const auto returns = in.fixed<std::uint32_t>();
+  for (std::uint32_t i = 0; i < returns && in.ok(); i++) out.returns.push_back(in.fixed<std::uint64_t>());
+  const auto jumps = in.fixed<std::uint32_t>();
+  for (std::uint32_t i = 0; i < jumps && in.ok(); i++) {
+    const auto place = in.fixed<std::uint64_t>();
+    const auto condition = in.fixed<std::uint8_t>();
+    if (condition > USC_PLACE_CONDITIONS) in.fail("a jump's condition");
+    out.jumps.push_back({place, condition});
+  }
+  out.result_type = take_text(in);
+  out.result_bytes = in.fixed<std::uint8_t>();
+  out.result_is_signed = in.fixed<std::uint8_t>() != 0;
+  if (out.result_bytes != 0 && usc_is_word_size(out.result_bytes) == 0) in.fail("a result's bytes");
+}
+
 Probe take_probe(ByteReader& in) {
   Probe out;
   out.source = in.fixed<std::uint8_t>();
@@ -84,6 +113,7 @@ Probe take_probe(ByteReader& in) {
   const auto places = in.fixed<std::uint32_t>();
   for (std::uint32_t i = 0; i < places && in.ok(); i++) out.places.push_back(in.fixed<std::uint64_t>());
   out.semaphore = in.fixed<std::uint64_t>();
+  take_return(in, out);
   if (out.source != USC_SOURCE_USDT && out.source != USC_SOURCE_UFUNCTION)
     in.fail("a source whose probes are in files");
   return out;

@@ -36,14 +36,20 @@ TargetMatch match_of(const Target& target, const ApplicationFile& file, symboliz
   const bool by_link = std::find(file.names.begin(), file.names.end(), target.binary) != file.names.end();
   const std::string& binary = by_path ? file.path : by_link ? target.binary : file.names.front();
   TargetMatch match;
-  match.target =
-      fmt::format("{}:{}:{}{}", form_of(target.what).name, binary, usdt ? found.provider + ":" : "", found.name);
+  match.target = fmt::format("{}:{}:{}{}{}", form_of(target.what).name, binary, usdt ? found.provider + ":" : "",
+                             found.name, target.with_return ? kReturnSuffix : "");
   match.why_not = std::move(found.why_not);
   match.probe.source = usdt ? USC_SOURCE_USDT : USC_SOURCE_UFUNCTION;
   match.probe.name = fmt::format("{}:{}{}", file.names.front(), usdt ? found.provider + ":" : "", found.full_name);
   match.probe.path = file.path;
   match.probe.places = std::move(found.places);
   match.probe.semaphore = found.semaphore;
+  match.probe.with_return = target.with_return;
+  match.probe.returns = std::move(found.returns);
+  for (const symbolizer::FoundJump& jump : found.jumps) match.probe.jumps.push_back({jump.offset, jump.condition});
+  match.probe.result_type = std::move(found.result_type);
+  match.probe.result_bytes = found.result_bytes;
+  match.probe.result_is_signed = found.result_is_signed;
   for (symbolizer::FoundArgument& argument : found.arguments)
     match.probe.arguments.push_back(argument_of(std::move(argument)));
   return match;
@@ -131,7 +137,7 @@ TargetAnswer BinarySearch::find(const Target& target) {
     Open& opened = open(*file);
     if (!opened.file) continue;
     auto found = target.what == TargetClass::kUsdt ? (*opened.file)->usdt_probes(pattern, may_use_nop5_)
-                                                   : (*opened.file)->functions(pattern, with_arguments_);
+                                                   : (*opened.file)->functions(pattern, with_arguments_, target.with_return);
     for (symbolizer::FoundProbe& probe : found) answer.matches.push_back(match_of(target, *file, std::move(probe)));
   }
   if (answer.matches.empty()) answer.problem = no_name(target, files);

@@ -22,9 +22,11 @@ std::string description_of(const Probe& probe) {
   return text;
 }
 
-// Each probe once, by source and name; then kinds are numbered.
+// Each probe once, by source and name: with its return, if one target says so. Then kinds are numbered.
 void settle(std::vector<Probe>& probes) {
   const auto key = [](const Probe& probe) { return std::tie(probe.source, probe.name, probe.path, probe.places); };
+  std::stable_sort(probes.begin(), probes.end(),
+                   [](const Probe& a, const Probe& b) { return a.with_return && !b.with_return; });
   std::stable_sort(probes.begin(), probes.end(), [&](const Probe& a, const Probe& b) { return key(a) < key(b); });
   probes.erase(
       std::unique(probes.begin(), probes.end(), [&](const Probe& a, const Probe& b) { return key(a) == key(b); }),

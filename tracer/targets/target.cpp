@@ -78,6 +78,23 @@ Result<std::uint32_t> parse_hz(const std::string& text, std::optional<std::strin
   return hz;
 }
 
+// What follows a function's name: no name of a function holds a '%'.
+Result<bool> take_suffix(const std::string& text, std::optional<std::string_view>& rest, const TargetForm& form) {
+  const std::size_t at = text.rfind('%');
+  if (at == std::string::npos || !rest) return false;
+  const std::string suffix = text.substr(at);
+  if (!is_of_functions(form.what)) {
+    if (suffix != kReturnSuffix) return false;
+    return Error{fmt::format("'{}' is no target: only functions return", text),
+                 fmt::format("leave {} out, or give it to a ufunction or a kfunction", kReturnSuffix)};
+  }
+  if (suffix != kReturnSuffix)
+    return Error{fmt::format("'{}' is no target: '{}' means nothing behind a function", text, suffix),
+                 fmt::format("write {} for events from a function's entry to its return", kReturnSuffix)};
+  rest->remove_suffix(std::min(suffix.size(), rest->size()));
+  return true;
+}
+
 // `open`: names that are missing at the end mean all.
 Result<Target> parse(const std::string& text, bool open) {
   std::optional<std::string_view> rest(text);
@@ -87,6 +104,9 @@ Result<Target> parse(const std::string& text, bool open) {
   Target target;
   target.what = form->what;
   target.text = text;
+  const auto with_return = take_suffix(text, rest, *form);
+  if (!with_return) return with_return.error();
+  target.with_return = *with_return;
   const auto take = [&](std::string& out, bool may_be_missing) {
     auto part = take_part(rest);
     if (!part && may_be_missing) part = "*";
@@ -164,6 +184,10 @@ Result<std::vector<Target>> parse_list_pattern(const std::string& text) {
       targets.back().word = text;
   }
   return targets;
+}
+
+bool is_of_functions(TargetClass what) {
+  return what == TargetClass::kUfunction || what == TargetClass::kKfunction;
 }
 
 bool is_pattern(std::string_view name) {

@@ -19,7 +19,7 @@ enum class TargetClass : std::uint8_t { kSample, kOffcpu, kTracepoint, kUsdt, kU
 struct TargetForm {
   TargetClass what;
   const char* name;  // "tracepoint"
-  const char* form;  // "tracepoint:SYSTEM:NAME"
+  const char* form;  // "tracepoint:SYSTEM:NAME"; of functions without %return
   const char* text;  // what an event of it is
 };
 extern const std::array<TargetForm, 6> kTargetForms;
@@ -37,16 +37,23 @@ struct Target {
   std::string binary;  // kUsdt, kUfunction
   std::string group;   // kTracepoint: the system; kUsdt: the provider
   std::string name;
-  std::string word;  // `list WORD`: a part of the name, whatever its letters' case
+  bool with_return = false;  // kUfunction, kKfunction: from entry to return
+  std::string word;          // `list WORD`: a part of the name, whatever its letters' case
 };
 
-// "sample:99", "tracepoint:sched:*", "ufunction:libssl*:SSL_*". A function's name may hold colons.
+// "sample:99", "tracepoint:sched:*", "ufunction:libssl*:SSL_*%return". A function's name may hold colons.
 [[nodiscard]] Result<Target> parse_target(const std::string& text);
 
 // What `uscope list PATTERN` means: a target, of which names may be left out at the end ("tracepoint",
 // "ufunction:nginx"), or a word that is looked for in all names; or, if the text is an absolute path, or begins with a
 // dot and has a slash: all that can be probed in that file. An empty text is everything.
 [[nodiscard]] Result<std::vector<Target>> parse_list_pattern(const std::string& text);
+
+// What a target of a function ends with that is told from entry to return.
+constexpr std::string_view kReturnSuffix = "%return";
+
+// Whether a class is one of functions.
+[[nodiscard]] bool is_of_functions(TargetClass what);
 
 // Whether a name holds characters that mean others.
 [[nodiscard]] bool is_pattern(std::string_view name);

@@ -146,10 +146,11 @@ TargetAnswer find_kernel_functions(const Target& target, const TargetSearch& sea
     if (!glob_matches(target.name, name) || !is_meant(target, name)) continue;
     if (!types && search.with_arguments) types.emplace(search.host);
     TargetMatch& match = answer.matches.emplace_back();
-    match.target = "kfunction:" + name;
+    match.target = fmt::format("kfunction:{}{}", name, target.with_return ? kReturnSuffix : "");
     match.why_not = why_not;
     match.probe.source = USC_SOURCE_KFUNCTION;
     match.probe.name = name;
+    match.probe.with_return = target.with_return;
     if (types) match.probe.arguments = types->parameters(name);
   }
   if (!answer.matches.empty()) return answer;

@@ -33,9 +33,14 @@
 #define MEMO_WORDS 64
 #define SCRATCH_LEVELS 3
 #define HIT_LEVELS 3
-#define BLOCK_BYTES 512	      /* read of the stack at once, where it is not known how much is wanted */
-#define BLOCK_MOST_BYTES 2048 /* and where it is */
-#define PATH_COMPONENTS 96    /* taken of a path, at most */
+/* Functions that are kept from entry to return, of one thread: so many of the program, and so many of the kernel. */
+#define OPEN_USER_FUNCTIONS 256
+#define OPEN_KERNEL_FUNCTIONS 64
+#define OPEN_FUNCTIONS (OPEN_USER_FUNCTIONS + OPEN_KERNEL_FUNCTIONS)
+#define OPEN_FUNCTIONS_IN_ALL 16384 /* of all threads, where their number must be known before */
+#define BLOCK_BYTES 512		    /* read of the stack at once, where it is not known how much is wanted */
+#define BLOCK_MOST_BYTES 2048	    /* and where it is */
+#define PATH_COMPONENTS 96	    /* taken of a path, at most */
 #define NAME_BYTES 256
 
 #define MAPPING_I386 ~0u /* task_entry.mapping_nr of a 32-bit program's call */
@@ -96,6 +101,21 @@ struct task_entry {
 	__u16 off_flags; /* of its hit */
 	__u32 off_waker; /* its tid; 0: none, or an interrupt */
 	__u32 off_waker_process;
+	/* Functions that it is in, of the program [0] and of the kernel [1]: core/probes/returns.h. */
+	__u32 functions; /* under which they are kept; 0: it has had none */
+	__u16 open_functions[2];
+	__u16 made[2]; /* how many there has been room for at once */
+	__u32 pad;
+};
+
+/* A function that a thread is in, as it was at the entry. */
+struct open_function {
+	struct hit_room room;
+	__u64 sp; /* where its return address is; 0: not known */
+	__u32 serial;
+	__u32 number;	    /* of its probe */
+	__u32 on_alternate; /* the return address is on the stack for handlers of signals */
+	__u32 pad;
 };
 
 /* The addresses between which executable mappings lie, or once lay. `below` is ~start, so that zeroes are the empty

@@ -85,7 +85,7 @@ struct usc_hit {
 	__u32 image;
 	__u32 kind;
 	__u16 frames;
-	__u8 how;    /* HIT, RETURNED, or OPEN: not over when it was last seen */
+	__u8 how;    /* HIT, RETURNED, LEFT, or OPEN: not over when it was last seen */
 	__u8 source; /* enum usc_source */
 	__u8 flags;  /* USC_EVENT_NO_RESULT, USC_EVENT_ATTACHED, USC_HIT_ADDRESSES */
 	__u8 pad[7];

@@ -92,6 +92,11 @@ USC_SUBPROGRAM int ask_hit(const struct hit_room *room, __u32 task, __u32 proces
 	return ask_of_event(scratch, event, process);
 }
 
+static __always_inline bool taken_by_question(const struct hit_room *room, __u32 task, __u32 process, __u64 now)
+{
+	return has_question() && !ask_hit(room, task, process, now);
+}
+
 /* Of a moment of this task's that has no arguments or stack which the question reads. As ask_hit(). */
 USC_SUBPROGRAM int ask_moment(const struct task_entry *t, __u32 source, __u32 kind)
 {
@@ -127,7 +132,7 @@ static __noinline int send_hit_at(struct hit_room *room, const struct task_entry
 
 	if (!room || !t || !cpu)
 		return 0;
-	if (has_question() && !ask_hit(room, t->serial, t->process, now))
+	if (taken_by_question(room, t->serial, t->process, now))
 		return 0;
 	if (!now)
 		room->hit.entry_ns = now = now_ns();
@@ -142,8 +147,8 @@ static __noinline int send_hit_at(struct hit_room *room, const struct task_entry
 	return 0;
 }
 
-/* The same of one that happens to the current task now: its stack and image are found here. entry_ns 0: so is its time. */
-static __always_inline void send_hit(struct hit_room *room, struct task_entry *t)
+/* Of a hit that happens to the current task now its stack and image are found. entry_ns 0: so is its time. */
+static __always_inline void complete_hit(struct hit_room *room, struct task_entry *t)
 {
 	if (!room->hit.entry_ns && is_asked_for(ASKED_TIME))
 		room->hit.entry_ns = now_ns();
@@ -151,6 +156,12 @@ static __always_inline void send_hit(struct hit_room *room, struct task_entry *t
 	room->hit.flags |= USC_EVENT_NO_RESULT;
 	room->hit.image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
 	room->hit.stack = stack_of_hit(t);
+}
+
+/* Completes and sends it. */
+static __always_inline void send_hit(struct hit_room *room, struct task_entry *t)
+{
+	complete_hit(room, t);
 	send_hit_at(room, t, room->hit.entry_ns);
 }
 

@@ -86,6 +86,12 @@ TEST(HitText, ALineForEachKind) {
   function.result = -2;
   EXPECT_EQ(event_text(function, "0"),
             "app[7/8] 0 ufunction libssl.so.3:SSL_read(ssl=0x5000, num=16) = -2 <12.3 µs>\n");
+  function.result = 0x7f0012345678;
+  EXPECT_TRUE(event_text(function, "0").ends_with(") = 0x7f0012345678 <12.3 µs>\n")) << event_text(function, "0");
+  function.result.reset();
+  function.dur_ns.reset();
+  function.how = "left";
+  EXPECT_TRUE(event_text(function, "0").ends_with(") = ? (left)\n")) << event_text(function, "0");
   EXPECT_EQ(event_text(hit_of("tracepoint", "tracepoint_5", {}, {1}), "0"), "app[7/8] 0 tracepoint tracepoint_5()\n");
 }
 

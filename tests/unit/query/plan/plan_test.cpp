@@ -249,6 +249,8 @@ TEST(Plan, ArgumentsAreNeededWhereTheyAreNamed) {
   EXPECT_TRUE(needs("sum(a0 + 1)").arguments);
   EXPECT_FALSE(needs("kind, result, ts_ns").arguments);
   EXPECT_FALSE(needs("kind, count(*), sum(dur_ns)").arguments);
+  for (const char* columns : {"*", "sum(dur_ns)", "kind, max(result)"}) EXPECT_TRUE(needs(columns).returns) << columns;
+  EXPECT_FALSE(needs("kind, how, ts_ns, count(*)").returns);
 }
 
 TEST(Plan, ConditionsOnFewNamesRunAtTheEvent) {

@@ -87,7 +87,7 @@ class FileProbes : public testing::Test {
   }
   std::vector<FoundProbe> functions(const std::string& program, const std::string& name) {
     const auto file = open_file(folder_->file(program));
-    return file->functions({"", name, ""}, true);
+    return file->functions({"", name, ""}, true, false);
   }
   FoundProbe function(const std::string& program, const std::string& name) {
     auto found = functions(program, name);
@@ -116,7 +116,7 @@ TEST_F(FileProbes, NamesAreMatchedAsTheyStandAndDemangled) {
   EXPECT_EQ(twice[1].full_name, "ns::twice(int)");
   EXPECT_EQ(twice[1].name, "ns::twice");
   const auto file = open_file(folder_->file("probed"));
-  EXPECT_EQ(file->functions({"", "*", "TWIC"}, false).size(), 2U);
+  EXPECT_EQ(file->functions({"", "*", "TWIC"}, false, false).size(), 2U);
   const auto names = file->function_names();
   EXPECT_TRUE(std::binary_search(names.begin(), names.end(), "ns::twice"));
 }
@@ -149,7 +149,7 @@ TEST_F(FileProbes, PlacesAreInTheFunctions) {
   const auto facts = read_elf_facts(fd_.get(), path);
   ASSERT_TRUE(facts);
   std::set<std::string> names;
-  for (const FoundProbe& probe : file->functions({"", "*", ""}, false)) {
+  for (const FoundProbe& probe : file->functions({"", "*", ""}, false, false)) {
     names.insert(probe.name);
     if (!probe.why_not.empty()) continue;
     ASSERT_EQ(probe.places.size(), 1U) << probe.name;
@@ -169,6 +169,42 @@ TEST_F(FileProbes, PlacesAreInTheFunctions) {
   EXPECT_EQ(offset_of_address(facts->exec_segments, address_of(path, "outside")),
             function("probed", "outside").places.at(0));
   EXPECT_NE(function("probed", "chosen").why_not.find("IFUNC"), std::string::npos);
+}
+
+TEST_F(FileProbes, ResultsAreThoseOfDwarf) {
+  const auto result = [&](const std::string& name) {
+    const FoundProbe probe = function("probed", name);
+    return probe.result_type + ":" + std::to_string(probe.result_bytes) + (probe.result_is_signed ? "s" : "");
+  };
+  EXPECT_EQ(result("ns::Type::add"), "long int:8s");
+  EXPECT_EQ(result("many"), "int:4s");
+  EXPECT_EQ(result("hidden"), "Large:0");
+  const FoundProbe bare = function("bare", "many");
+  EXPECT_EQ(bare.result_type + std::to_string(bare.result_bytes), "8");
+}
+
+// objdump decodes the same code.
+TEST_F(FileProbes, ReturnsAreThoseOfObjdump) {
+  const std::string path = folder_->file("probed");
+  const auto file = open_file(path);
+  const auto facts = read_elf_facts(fd_.get(), path);
+  ASSERT_TRUE(facts);
+  std::size_t found = 0;
+  for (const char* name : {"many", "by_value", "hidden", "main", "_ZN2ns5twiceEi", "_ZN2ns5twiceEPKPKc"}) {
+    std::vector<std::uint64_t> listed;
+    for (const std::string& line : lines_of("objdump -d --no-show-raw-insn --disassemble=" + std::string(name) + " '" + path + "'"))
+      if (line.find("\tret") != std::string::npos) listed.push_back(*offset_of_address(facts->exec_segments, hex(line)));
+    const auto probes = file->functions({"", name, ""}, false, true);
+    ASSERT_EQ(probes.size(), 1U) << name;
+    EXPECT_EQ(probes[0].why_not, "") << name;
+    EXPECT_EQ(probes[0].returns, listed) << name;
+    found += listed.size();
+  }
+  EXPECT_GE(found, 6U);
+  // Its code runs on into `inside`.
+  EXPECT_NE(file->functions({"", "outside", ""}, false, true).at(0).why_not.find("its returns cannot be found"),
+            std::string::npos);
+  EXPECT_EQ(file->functions({"", "inside", ""}, false, true).at(0).returns.size(), 1U);
 }
 
 TEST_F(FileProbes, UsdtProbesAreThoseOfReadelf) {
@@ -223,16 +259,16 @@ TEST_F(FileProbes, LibrariesOfTheSystem) {
   EXPECT_EQ(libstdcxx->usdt_names(),
             (std::vector<std::string>{"libstdcxx:catch", "libstdcxx:rethrow", "libstdcxx:throw"}));
   const auto libc = open_file(kLibc);
-  const auto opens = libc->functions({"", "open", ""}, true);
+  const auto opens = libc->functions({"", "open", ""}, true, false);
   ASSERT_EQ(opens.size(), 1U);
   EXPECT_EQ(opens[0].name, "open");
-  EXPECT_NE(libc->functions({"", "memcpy", ""}, true).at(0).why_not, "");
+  EXPECT_NE(libc->functions({"", "memcpy", ""}, true, false).at(0).why_not, "");
 }
 
 // Go's table of functions is there although the program is stripped.
 TEST_F(FileProbes, FunctionsOfGo) {
   const auto file = open_file(std::string(paths::kFixtureFolder) + "/fixture_go_stacks_stripped");
-  const auto main = file->functions({"", "main.main", ""}, true);
+  const auto main = file->functions({"", "main.main", ""}, true, false);
   ASSERT_EQ(main.size(), 1U);
   EXPECT_TRUE(main[0].arguments.empty());
   EXPECT_EQ(main[0].why_not, "");

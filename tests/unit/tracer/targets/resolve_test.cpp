@@ -43,6 +43,21 @@ TEST(Resolve, KindsAreNumberedByName) {
   EXPECT_FALSE(resolved->plan.empty());
 }
 
+TEST(Resolve, AFunctionWithItsReturnIsAttachedOnce) {
+  const std::vector targets{target_of("ufunction:app:*"), target_of("ufunction:app:a%return")};
+  std::vector<TargetAnswer> answers(2);
+  answers[0].matches = {match_named("app:a", 1), match_named("app:b", 2)};
+  answers[1].matches = {match_named("app:a", 1)};
+  answers[1].matches[0].probe.with_return = true;
+  answers[1].matches[0].probe.returns = {9};
+  const auto resolved = plan_of(targets, answers, 5);
+  ASSERT_TRUE(resolved);
+  ASSERT_EQ(resolved->plan.probes.size(), 2U);
+  EXPECT_TRUE(resolved->plan.probes[0].with_return);
+  EXPECT_EQ(resolved->plan.probes[0].returns, std::vector<std::uint64_t>{9});
+  EXPECT_FALSE(resolved->plan.probes[1].with_return);
+}
+
 TEST(Resolve, TooManyProbesAreRefused) {
   const std::vector targets{target_of("ufunction:app:*")};
   std::vector<TargetAnswer> answers(1);
@@ -86,6 +101,12 @@ TEST(AnswerWire, BringsAnswersAsTheyAre) {
   answers[0].matches[0].probe.source = USC_SOURCE_USDT;
   answers[0].matches[0].probe.semaphore = 77;
   answers[0].matches[0].probe.places = {1, 2};
+  answers[0].matches[0].probe.with_return = true;
+  answers[0].matches[0].probe.returns = {5, 7};
+  answers[0].matches[0].probe.jumps = {{6, 0}, {8, 5}};
+  answers[0].matches[0].probe.result_type = "int";
+  answers[0].matches[0].probe.result_bytes = 4;
+  answers[0].matches[0].probe.result_is_signed = true;
   answers[0].matches[0].probe.arguments.push_back(
       {.name = "m", .type = "long", .from = ProbeArgument::From::kMemory, .reg = 16, .is_string = true, .offset = -8});
   answers[1].problem = {"what", "remedy"};
@@ -96,6 +117,11 @@ TEST(AnswerWire, BringsAnswersAsTheyAre) {
   const Probe& probe = (*decoded)[0].matches.at(0).probe;
   EXPECT_EQ(probe.places, (std::vector<std::uint64_t>{1, 2}));
   EXPECT_EQ(probe.semaphore, 77U);
+  EXPECT_TRUE(probe.with_return);
+  EXPECT_EQ(probe.returns, (std::vector<std::uint64_t>{5, 7}));
+  EXPECT_EQ(probe.jumps.at(1).condition, 5);
+  EXPECT_EQ(probe.result_type, "int");
+  EXPECT_TRUE(probe.result_is_signed);
   EXPECT_EQ(probe.arguments.at(1).offset, -8);
   EXPECT_EQ(probe.arguments.at(1).from, ProbeArgument::From::kMemory);
   EXPECT_EQ((*decoded)[0].matches.at(1).why_not, "why not");
@@ -107,6 +133,13 @@ TEST(AnswerWire, BringsAnswersAsTheyAre) {
   EXPECT_FALSE(decode_answers(encode_answers(answers)));
   answers[0].matches[0].probe.source = USC_SOURCE_USDT;
   answers[0].matches[0].probe.arguments[0].reg = 17;
+  EXPECT_FALSE(decode_answers(encode_answers(answers)));
+  answers[0].matches[0].probe.arguments[0].reg = 5;
+  answers[0].matches[0].probe.jumps[1].condition = 17;
+  EXPECT_FALSE(decode_answers(encode_answers(answers)));
+  answers[0].matches[0].probe.jumps[1].condition = 16;
+  EXPECT_TRUE(decode_answers(encode_answers(answers)));
+  answers[0].matches[0].probe.result_bytes = 3;
   EXPECT_FALSE(decode_answers(encode_answers(answers)));
 }
 

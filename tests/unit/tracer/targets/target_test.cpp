@@ -57,6 +57,25 @@ TEST(Targets, WhatIsNoneSaysWhatToWrite) {
     EXPECT_NE(wrong(text).remedy.find("from 1 to 10000"), std::string::npos) << text;
 }
 
+TEST(Targets, FunctionsMayBeTracedToTheirReturns) {
+  const Target lasting = right("ufunction:app:ns::Type::f%return");
+  EXPECT_TRUE(lasting.with_return);
+  EXPECT_EQ(lasting.name, "ns::Type::f");
+  EXPECT_EQ(lasting.text, "ufunction:app:ns::Type::f%return");
+  EXPECT_TRUE(right("kfunction:vfs_*%return").with_return);
+  EXPECT_FALSE(right("kfunction:vfs_*").with_return);
+  EXPECT_EQ(wrong("ufunction:app:f%retrun").what,
+            "'ufunction:app:f%retrun' is no target: '%retrun' means nothing behind a function");
+  EXPECT_EQ(wrong("ufunction:app:f%").remedy, "write %return for events from a function's entry to its return");
+  EXPECT_NE(wrong("ufunction:app:%return").what.find("is no target"), std::string::npos);
+  for (const char* text : {"tracepoint:sched:x%return", "usdt:app:a:b%return", "offcpu%return", "sample:99%return"})
+    EXPECT_FALSE(parse_target(text)) << text;
+  EXPECT_EQ(wrong("tracepoint:sched:x%return").what, "'tracepoint:sched:x%return' is no target: only functions return");
+  const auto listed = parse_list_pattern("ufunction:app:f%return");
+  ASSERT_TRUE(listed);
+  EXPECT_TRUE(listed->at(0).with_return);
+}
+
 TEST(Targets, ListTakesLess) {
   const auto all = parse_list_pattern("tracepoint");
   ASSERT_TRUE(all);

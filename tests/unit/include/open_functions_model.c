@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+#include "open_functions_model.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define __noinline __attribute__((noinline, unused))
+#undef __always_inline
+#define __always_inline inline __attribute__((always_inline, unused))
+#define barrier() __asm__ volatile("" ::: "memory")
+#define usc_loop(count, body, context)              \
+  do {                                              \
+    for (__u32 usc_i = 0; usc_i < (count); usc_i++) \
+      if ((body)(usc_i, context)) break;            \
+  } while (0)
+
+/* What is looked at of the kernel's. */
+struct task_struct {
+  unsigned long sas_ss_sp;
+  unsigned long sas_ss_size;
+};
+
+/* The rest of what port.h declares is not used. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "uscope/core/probes/open_functions.h"
+
+_Static_assert(MODEL_USER_FUNCTIONS == OPEN_USER_FUNCTIONS, "as core has it");
+
+struct model model;
+static struct task_entry entry;
+static struct task_struct task;
+static struct cpu_state cpu;
+static struct open_function rooms[OPEN_FUNCTIONS];
+static bool is_made[OPEN_FUNCTIONS];
+static __u64 last_now;
+
+static __u32 current_cpu(void) {
+  return 0;
+}
+
+static struct task_struct* this_task(void) {
+  task.sas_ss_sp = model.alternate_stack;
+  task.sas_ss_size = model.alternate_bytes;
+  return &task;
+}
+
+static __u64 now_ns(void) {
+  return ++last_now;
+}
+
+static bool taken_by_question(const struct hit_room* room, __u32 serial, __u32 process, __u64 now) {
+  (void)room, (void)serial, (void)process, (void)now;
+  return false;
+}
+
+static struct task_entry* entry_of(struct task_struct* of) {
+  (void)of;
+  return &entry;
+}
+
+static struct cpu_state* cpu_state_of(__u32 number) {
+  (void)number;
+  return &cpu;
+}
+
+static void count_process_loss(__u32 cause, __u32 process) {
+  (void)cause;
+  (void)process;
+}
+
+static int send_record(struct usc_record* head, __u16 type, __u32 bytes, __u32 serial, __u64 now, bool urgent) {
+  (void)bytes;
+  (void)urgent;
+  head->type = type;
+  head->task = serial;
+  head->time = now;
+  model_told((const struct usc_hit*)head);
+  return 0;
+}
+
+static struct open_function* open_function_at(struct task_entry* t, __u32 number, bool make) {
+  if (!t->functions) return 0;
+  if (make && model.has_memory) is_made[number] = true;
+  return is_made[number] ? &rooms[number] : 0;
+}
+
+static void forget_open_functions(struct task_entry* t) {
+  (void)t;
+  memset(is_made, 0, sizeof(is_made));
+  model.forgotten++;
+}
+
+void model_reset(void) {
+  memset(&entry, 0, sizeof(entry));
+  memset(&cpu, 0, sizeof(cpu));
+  memset(is_made, 0, sizeof(is_made));
+  memset(&model, 0, sizeof(model));
+  model.serial = 7;
+  model.is_traced = model.has_memory = 1;
+}
+
+static struct task_entry* the_thread(void) {
+  entry.serial = model.serial;
+  entry.state = model.is_traced ? USC_TRACED : USC_UNTRACED;
+  return &entry;
+}
+
+void model_enter(__u8 source, __u32 number, __u64 sp, __u64 id) {
+  static struct hit_room room;
+
+  memset(&room, 0, sizeof(room));
+  room.hit.source = source;
+  room.hit.args[0] = id;
+  room.hit.entry_ns = now_ns();
+  room.hit.flags = USC_EVENT_NO_RESULT;
+  keep_function(the_thread(), &room, number, sp);
+}
+
+void model_return(__u8 source, __u8 result_is, __u32 number, __u64 sp, __u64 result) {
+  struct usc_probe probe = {.source = source, .role = USC_PROBE_WITH_RETURN, .result = result_is};
+
+  core_function_returned(the_thread(), number, &probe, sp, result);
+}
+
+void model_jump(__u32 number, __u64 sp) {
+  core_function_jumped(the_thread(), number, sp);
+}
+
+void model_exec(void) {
+  the_thread();
+  core_functions_exec(&task);
+}
+
+void model_exit(void) {
+  the_thread();
+  core_functions_exit(&task);
+}
+
+__u64 model_missed(void) {
+  return cpu.stats.loss[USC_LOSS_PROBE_MISSED];
+}
+
+__u32 model_open(void) {
+  return entry.open_functions[0];
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
+/* One thread whose functions core/probes/open_functions.h pairs, with a backend of plain memory. Core is C, the test is
+ * not. */
+#ifndef USCOPE_OPEN_FUNCTIONS_MODEL_H
+#define USCOPE_OPEN_FUNCTIONS_MODEL_H
+
+#include "uscope/probes.h"
+#include "uscope/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MODEL_USER_FUNCTIONS 256 /* OPEN_USER_FUNCTIONS */
+
+/* Of the one thread; what it says of memory may be changed between calls. */
+struct model {
+  __u64 alternate_stack;
+  __u64 alternate_bytes;
+  __u32 serial;
+  int is_traced;
+  int has_memory;
+  int forgotten; /* how often its functions were */
+};
+
+extern struct model model;
+
+void model_reset(void);
+void model_enter(__u8 source, __u32 number, __u64 sp, __u64 id);
+void model_return(__u8 source, __u8 result_is, __u32 number, __u64 sp, __u64 result);
+void model_jump(__u32 number, __u64 sp);
+void model_exec(void);
+void model_exit(void);
+__u64 model_missed(void);
+__u32 model_open(void); /* functions of the program */
+
+/* Supplied by the test. */
+void model_told(const struct usc_hit* hit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
