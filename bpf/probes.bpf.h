@@ -197,7 +197,8 @@ int on_user_probe(struct pt_regs *ctx)
 SEC("iter/task")
 int list_open_functions(struct bpf_iter__task *ctx)
 {
-	struct task_entry *t = ctx->task ? entry_of(ctx->task) : 0;
+	struct task_struct *task = ctx->task;
+	struct task_entry *t = task ? entry_of(task) : 0;
 
 	if (t)
 		UNPREEMPTED(core_open_functions(t));

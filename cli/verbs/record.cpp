@@ -46,9 +46,11 @@ void add_record(CommandLine& line) {
       ->capture_default_str();
   add_calls(*verb, options->calls,
             "calls to record: names, %file %network ..., all, none; ! excludes; signal: as --signals");
-  verb->add_option("-t,--target", options->targets,
-                   "also record these events: sample:HZ, offcpu, tracepoint:SYSTEM:NAME, usdt:BINARY:PROVIDER:NAME, "
-                   "ufunction:BINARY:FUNCTION; names may be patterns, see `uscope list`")
+  verb->add_option(
+          "-t,--target", options->targets,
+          "also record these events: sample:HZ, offcpu, tracepoint:SYSTEM:NAME, usdt:BINARY:PROVIDER:NAME, "
+          "ufunction:BINARY:FUNCTION; names may be patterns, see `uscope list`; %return behind a function: with "
+          "duration and result")
       ->type_name("TARGET");
   verb->add_flag("--all-matches", options->all_matches, "attach as many probes as -t names, however many these are");
   verb->add_option("--backend", options->backend, "what traces in the kernel: bpf, kmod (the module), or what works")

@@ -30,6 +30,8 @@ namespace uscope::symbolizer {
 namespace {
 
 constexpr std::size_t kMostCode = 128;  // of a function's beginning
+// Code that is searched for returns, for each byte of the file: functions may share parts, but not as hostile ones do.
+constexpr std::uint64_t kMostSearches = 8;
 // All names and types of one probe together fit a usc_kind, even if each of their bytes becomes \xNN.
 constexpr std::size_t kMostNameBytes = 384;
 constexpr std::size_t kMostArgumentName = 32;
@@ -111,6 +113,7 @@ struct ProbedFile::Parts {
   bool debug_read = false;
   std::unique_ptr<DebugInfo> debug;
   std::optional<FdeTable> fdes;
+  std::uint64_t searched = 0;  // bytes of code, for returns
 
   // One function under all its names, best first.
   struct Function {
@@ -274,7 +277,10 @@ void ProbedFile::Parts::find_returns(const Function& function, const std::vector
   }
   CodeSource source;
   source.read = [&](const CodeRange& part) {
-    std::vector<std::byte> code(part.high - part.low);
+    std::vector<std::byte> code;
+    searched += part.high - part.low;
+    if (searched > kMostSearches * facts.file_size) return code;
+    code.resize(part.high - part.low);
     const auto offset = offset_of_address(facts.exec_segments, part.low);
     code.resize(offset ? read_code(*offset, code) : 0);
     return code;
@@ -336,6 +342,7 @@ std::vector<FoundProbe> ProbedFile::functions(const NamePattern& pattern, bool w
       probe.full_name = is_mangled ? cut(demangle(name), kMostNameBytes) : probe.name;
       parts_->find_place(function, probe);
       if (with_returns && probe.why_not.empty()) parts_->find_returns(function, all, probe);
+      if (!probe.why_not.empty()) probe.places.clear();
       if (with_arguments && probe.why_not.empty()) {
         probe.arguments = parts_->arguments_of(function, name);
         if (!function.go) parts_->read_result(function, name, probe);

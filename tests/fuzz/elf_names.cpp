@@ -36,7 +36,7 @@ void ask_all(ModuleSymbols& symbols, const uscope::symbolizer::ElfFacts& facts, 
 void ask_for_probes(int fd) {
   auto file = uscope::symbolizer::ProbedFile::open(fd, "/nonexistent/input");
   if (!file) return;
-  auto found = (*file)->functions({"", "*", ""}, true);
+  auto found = (*file)->functions({"", "*", ""}, true, true);
   const auto usdt = (*file)->usdt_probes({"*", "*", ""}, false);
   found.insert(found.end(), usdt.begin(), usdt.end());
   for (const auto& probe : found) {

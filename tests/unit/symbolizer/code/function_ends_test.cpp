@@ -9,14 +9,14 @@
 namespace uscope::symbolizer {
 namespace {
 
-using Bytes = std::vector<unsigned>;
-using Is = JumpTarget::Is;
+using EndsCode = std::vector<unsigned>;
+using TargetIs = JumpTarget::Is;
 
 constexpr std::uint64_t kStart = 0x1000;
 
 class FunctionEndsTest : public ::testing::Test {
  protected:
-  Result<FunctionEnds> find(const Bytes& main) {
+  Result<FunctionEnds> find(const EndsCode& main) {
     code_[kStart] = main;
     CodeSource source;
     source.read = [this](const CodeRange& range) {
@@ -34,7 +34,7 @@ class FunctionEndsTest : public ::testing::Test {
   }
 
   // "return at +3, jump at +5", "jump at +5 if 4": or the reason.
-  std::string ends(const Bytes& main) {
+  std::string ends(const EndsCode& main) {
     const auto found = find(main);
     if (!found) return found.error().what;
     std::string text;
@@ -45,12 +45,12 @@ class FunctionEndsTest : public ::testing::Test {
     return text.empty() ? text : text.substr(1);
   }
 
-  void part(std::uint64_t start, const Bytes& code) {
+  void part(std::uint64_t start, const EndsCode& code) {
     code_[start] = code;
-    targets_[start] = {Is::kPart, {start, start + code.size()}};
+    targets_[start] = {TargetIs::kPart, {start, start + code.size()}};
   }
 
-  std::map<std::uint64_t, Bytes> code_;
+  std::map<std::uint64_t, EndsCode> code_;
   std::map<std::uint64_t, JumpTarget> targets_;
 };
 
@@ -68,10 +68,10 @@ TEST_F(FunctionEndsTest, EachReturnIsFoundAndNothingElse) {
 }
 
 TEST_F(FunctionEndsTest, JumpsToOtherFunctionsAreEnds) {
-  targets_[kStart + 0x105] = {Is::kFunction, {}};
+  targets_[kStart + 0x105] = {TargetIs::kFunction, {}};
   EXPECT_EQ(ends({0xe9, 0x00, 0x01, 0x00, 0x00}), "j0");
   EXPECT_EQ(ends({0x0f, 0x84, 0xff, 0x00, 0x00, 0x00, 0xc3}), "r6 j0?4");  // je
-  targets_[kStart + 0x12] = {Is::kFunction, {}};
+  targets_[kStart + 0x12] = {TargetIs::kFunction, {}};
   EXPECT_EQ(ends({0x75, 0x10, 0xc3}), "r2 j0?5");  // jne
   EXPECT_EQ(ends({0xeb, 0x10}), "j0");
   EXPECT_EQ(ends({0xf2, 0xeb, 0x0f}), "j0");  // bnd
@@ -115,15 +115,15 @@ TEST_F(FunctionEndsTest, WhatDoesNotFitTogetherIsRefused) {
   EXPECT_EQ(ends({0xc3, 0xb8, 1}), "its code has bytes that are no instruction");
   EXPECT_EQ(ends({0xc3, 0x90, 0x31, 0xc0}), "its code runs on into that of another function");
   EXPECT_EQ(ends({0xeb, 0x40}), "it jumps to code that belongs to no function that is known");
-  targets_[kStart + 0x42] = {Is::kMiddle, {}};
+  targets_[kStart + 0x42] = {TargetIs::kMiddle, {}};
   EXPECT_EQ(ends({0xeb, 0x40}), "it jumps into the middle of another function");
-  EXPECT_EQ(ends({0xeb, 0xfe}), "");  // an endless loop
+  EXPECT_EQ(ends({0xeb, 0xfe}), "");                                                    // an endless loop
   EXPECT_EQ(ends({0xcb}), "it returns by an instruction that cannot be probed");        // lret
   EXPECT_EQ(ends({0x48, 0xcf}), "it returns by an instruction that cannot be probed");  // iretq
   EXPECT_EQ(ends({0x66, 0xc3}), "it returns by an instruction that cannot be probed");
-  targets_[kStart + 0x43] = {Is::kFunction, {}};
+  targets_[kStart + 0x43] = {TargetIs::kFunction, {}};
   EXPECT_EQ(ends({0x2e, 0x75, 0x40, 0xc3}), "it ends with a jump that cannot be probed");
-  targets_[kStart + 0x42] = {Is::kFunction, {}};
+  targets_[kStart + 0x42] = {TargetIs::kFunction, {}};
   EXPECT_EQ(ends({0xe3, 0x40, 0xc3}), "it ends with a jump that cannot be probed");  // jrcxz
   EXPECT_EQ(ends({}), "it has no code");
 }
