@@ -155,7 +155,7 @@ static long leave_kernel_function(__u32 i, struct function_search *search)
 }
 
 /* Of the program: tells those that have been left, and finds the one with this number that has its return address at sp. */
-static __noinline int find_function(struct function_search *search)
+static __always_inline int find_function(struct function_search *search)
 {
 	usc_loop(OPEN_USER_FUNCTIONS, leave_function, search);
 	return 0;
