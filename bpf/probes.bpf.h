@@ -83,7 +83,9 @@ int on_tracepoint(void *ctx)
 		return 0;
 	t = entry_to_hit(task);
 	probe = t ? probe_at(bpf_get_attach_cookie(ctx)) : 0;
-	hit = probe ? begin_hit(t) : 0;
+	if (!probe || asked_at_once(t, probe->source, probe->kind))
+		return 0;
+	hit = begin_hit(t);
 	if (!hit)
 		return 0;
 	room = room_beside(hit);
@@ -91,7 +93,8 @@ int on_tracepoint(void *ctx)
 		room->record = (__u64)ctx;
 		room->in_kernel = 1;
 		take_probe(hit, room, probe, t);
-		note_frames(hit, bpf_get_stack(ctx, hit->frames, sizeof(hit->frames), 0));
+		if (wants_frames())
+			note_frames(hit, bpf_get_stack(ctx, hit->frames, sizeof(hit->frames), 0));
 		send_hit(hit, t);
 	}
 	end_hit(hit);
@@ -121,6 +124,8 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, cons
 			core_function_jumped(t, place & USC_PLACE_NUMBER, ctx->sp);
 		return 0;
 	}
+	if (!probe->role && asked_at_once(t, probe->source, probe->kind))
+		return 0;
 	hit = begin_hit(t);
 	if (!hit)
 		return 0;
@@ -128,8 +133,10 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, cons
 	if (room) {
 		room->record = 0;
 		room->in_kernel = 0;
-		read_registers(ctx, room->registers);
-		room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
+		if (is_asked_for(ASKED_ARGS)) {
+			read_registers(ctx, room->registers);
+			room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
+		}
 		take_probe(hit, room, probe, t);
 		if (has_returns && probe->role & USC_PROBE_WITH_RETURN)
 			core_function_entered(t, hit, place & USC_PLACE_NUMBER, ctx->sp);
@@ -143,8 +150,13 @@ static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, cons
 static __always_inline void hit_user_probe_alone(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
 						 struct task_entry *t)
 {
-	struct cpu_state *cpu = cpu_state_of(current_cpu());
+	struct cpu_state *cpu;
 
+	if (keeps_processor) {
+		hit_user_probe(ctx, place, probe, t);
+		return;
+	}
+	cpu = cpu_state_of(current_cpu());
 	if (!cpu)
 		return;
 	if (__sync_lock_test_and_set(&cpu->user_probe, 1)) {

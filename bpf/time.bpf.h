@@ -43,11 +43,13 @@ int on_sample(struct sample_context *ctx)
 	if (is_surely_untraced(task))
 		return 0;
 	t = entry_to_hit(task);
-	room = t ? begin_hit(t) : 0;
+	if (!t || asked_at_once(t, USC_SOURCE_SAMPLE, in_kernel ? USC_SAMPLE_KERNEL : USC_SAMPLE_USER))
+		return 0;
+	room = begin_hit(t);
 	if (!room)
 		return 0;
 	fill_sample(room, in_kernel, time_ns);
-	if (in_kernel)
+	if (in_kernel && wants_frames())
 		note_frames(room, bpf_get_stack(ctx, room->frames, sizeof(room->frames), 0));
 	send_hit(room, t);
 	end_hit(room);
@@ -111,7 +113,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	t = entry_that_waits(task);
 	if (t)
-		note_waker(t, waking_task(ctx, t));
+		note_waker(t, is_asked_for(1u << USC_QUERY_ARG0 | 1u << USC_QUERY_ARG1) ? waking_task(ctx, t) : 0);
 	return 0;
 }
 

@@ -15,12 +15,12 @@
 #include "cli/render/wall_time.h"
 #include "cli/session/interruption.h"
 #include "cli/session/output_owner.h"
+#include "cli/session/question_probes.h"
 #include "cli/session/record_target.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/screen.h"
 #include "live/query/answer_process.h"
 #include "live/query/interval_store.h"
-#include "query/plan/asked_sources.h"
 #include "store/db/reading_only.h"
 #include "store/db/statement.h"
 #include "store/files/output_file.h"
@@ -266,18 +266,6 @@ class LiveQuery : public tracer::RecordObserver {
   bool has_no_reader_ = false;
 };
 
-// Attaches what the question asks for beside system calls.
-Result<void> choose_probes(std::uint32_t sources, tracer::ProbePlan& probes) {
-  constexpr std::uint32_t kSampleHz = 99;  // in step with nothing that a program does
-  constexpr std::uint32_t kKnown = 1U << USC_SOURCE_SAMPLE | 1U << USC_SOURCE_OFFCPU;
-  if ((sources & ~kKnown) != 0)
-    return Error{"events of " + query::names_of_sources(sources & ~kKnown) + " cannot be asked of what runs",
-                 "record them (record -t), and ask the recording: uscope query FILE.db"};
-  if ((sources & 1U << USC_SOURCE_SAMPLE) != 0) probes.sample_hz = kSampleHz;
-  probes.offcpu = (sources & 1U << USC_SOURCE_OFFCPU) != 0;
-  return {};
-}
-
 // A command that writes to the terminal would write over the screen.
 bool takes_screen(const LiveQueryOptions& options) {
   return options.style.format == AnswerFormat::kTable && !options.style.listing && options.interval_ns != 0 &&
@@ -307,7 +295,7 @@ Result<int> run_live_query(const LiveQueryOptions& options, const query::Plan& p
     config.calls_x86_64[i] &= plan.calls_x86_64[i];
     config.calls_i386[i] &= plan.calls_i386[i];
   }
-  if (auto chosen = choose_probes(plan.sources, recorder->probes); !chosen) return chosen.error();
+  if (auto chosen = set_question_probes(options.record, plan, *recorder); !chosen) return chosen.error();
   if (plan.way == query::Way::kSums) config.query = plan.program;
   // Nor what futexes wait for.
   for (std::size_t nr = 0; nr < USC_SYSCALL_BITS; nr++) config.strings_x86_64[nr] = config.strings_i386[nr] = 0;

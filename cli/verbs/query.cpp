@@ -15,6 +15,7 @@
 #include "cli/render/units.h"
 #include "cli/session/confined_reader.h"
 #include "cli/session/live_query.h"
+#include "cli/session/question_probes.h"
 #include "cli/session/ready_questions.h"
 #include "cli/terminal/output.h"
 #include "cli/verbs/shared_options.h"
@@ -88,6 +89,8 @@ Result<void> refuse_live_options(const QueryOptions& options, const std::string&
                                                 {"--every", options.every != plain.every},
                                                 {"--for", !record.duration.empty()},
                                                 {"-e", record.calls != plain.record.calls},
+                                                {"-t", !record.targets.empty()},
+                                                {"--all-matches", record.all_matches},
                                                 {"--backend", record.backend != plain.record.backend},
                                                 {"--app-module", !record.app_modules.empty()},
                                                 {"--follow", record.follow != plain.record.follow}};
@@ -141,7 +144,10 @@ void print_plan(const query::Plan& plan) {
   section("by SQLite:", plan.left);
   std::printf("taken with each event: %s%s\n", plan.needs.stack ? "its stack" : "no stack",
               plan.needs.time ? ", its times" : "");
-  if (usc_query_is_of_beginnings(&plan.program) != 0)
+  const auto has_any = [](const auto& calls) {
+    return std::any_of(calls.begin(), calls.end(), [](std::uint64_t word) { return word != 0; });
+  };
+  if (usc_query_is_of_beginnings(&plan.program) != 0 && (has_any(plan.calls_x86_64) || has_any(plan.calls_i386)))
     std::printf("asked when a call begins: nothing of its end matters\n");
 }
 
@@ -203,6 +209,11 @@ void add_query(CommandLine& line) {
                    {{"table", AnswerFormat::kTable}, {"csv", AnswerFormat::kCsv}, {"json", AnswerFormat::kJson}});
   add_calls(*verb, options->record.calls,
             "calls to ask: names, %file %network ..., all; ! excludes; signal: signals too");
+  verb->add_option("-t,--target", options->record.targets,
+                   "trace these events too, whatever WHERE says: targets as of `record -t`")
+      ->type_name("TARGET");
+  verb->add_flag("--all-matches", options->record.all_matches,
+                 "attach as many probes as -t and WHERE name, however many these are");
   verb->add_option("--backend", options->record.backend,
                    "what traces in the kernel: bpf, kmod (the module), or what works")
       ->one_of({"auto", "bpf", "kmod"})
@@ -228,7 +239,9 @@ Result<int> run_query(const QueryOptions& options) {
   if (!asked) return asked.error();
   const auto text = text_of(asked->question);
   if (!text) return text.error();
-  const auto plan = query::plan(*text);
+  const auto traced = sources_of_targets(options.record.targets);
+  if (!traced) return traced.error();
+  const auto plan = query::plan(*text, *traced);
   if (!plan) return plan.error();
   if (options.explain) {
     print_plan(*plan);

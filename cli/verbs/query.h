@@ -13,7 +13,7 @@ namespace uscope::cli {
 struct QueryOptions {
   std::string first;         // the question, or the file before it
   Words rest;                // what follows
-  RecordVerbOptions record;  // only target, calls, backend, modules, duration
+  RecordVerbOptions record;  // only target, calls, events beside them, backend, modules, duration
   std::string every = "1s";
   bool once = false;
   std::string output;  // "": none

@@ -66,7 +66,7 @@ enum usc_query_field {
 	USC_QUERY_TIME,	  /* ts_ns */
 	USC_QUERY_TOOK,	  /* dur_ns; NULL unless the call returned */
 	USC_QUERY_RESULT, /* NULL if there is none */
-	USC_QUERY_ERROR,  /* a result from -4095 to -1, without its sign; 0: none */
+	USC_QUERY_ERROR,  /* of a call: a result from -4095 to -1, without its sign; 0: none */
 	USC_QUERY_ARG0,	  /* so the next five */
 	USC_QUERY_ARG1,
 	USC_QUERY_ARG2,
@@ -252,7 +252,8 @@ USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct 
 {
 	int returned = event->how == USC_HOW_RETURNED;
 	int has_result = (returned || event->how == USC_HOW_NO_ENTRY) && !(event->flags & USC_EVENT_NO_RESULT);
-	int failed = has_result && event->result < 0 && event->result >= -4095;
+	/* Of functions, a number is no error. */
+	int failed = event->source == USC_SOURCE_SYSCALL && has_result && event->result < 0 && event->result >= -4095;
 	__u32 i;
 
 	if (reads & 1u << USC_QUERY_SOURCE)

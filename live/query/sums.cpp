@@ -119,7 +119,6 @@ std::size_t Sums::row(const usc_query_key& key) {
 usc_query_end Sums::add(const usc_event& event) {
   usc_query_input input;
   usc_query_fill(&input, &event);
-  if (event.source != USC_SOURCE_SYSCALL) input.field[USC_QUERY_ERROR] = 0;  // a number that a function returns
   const usc_query_end end = usc_query_run(&program_, &input, &state_);
   if (end != USC_QUERY_GIVEN) return end;
   const std::size_t into = row(state_.key);

@@ -35,6 +35,10 @@ constexpr std::uint32_t bit_of(Key key) {
 // `name` in lower case; nullptr if there is none.
 [[nodiscard]] const Column* find_column(std::string_view name);
 
+[[nodiscard]] constexpr bool is_argument(usc_query_field field) {
+  return field >= USC_QUERY_ARG0 && field <= USC_QUERY_ARG5;
+}
+
 // The field that a key word is made of.
 [[nodiscard]] usc_query_field field_of(Key key);
 

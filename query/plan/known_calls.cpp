@@ -52,25 +52,6 @@ Result<store::SqliteHandle> all_calls() {
   return memory;
 }
 
-// Whether all columns of a condition are among these, and its functions give the same for the same arguments.
-bool is_of(const Expr& condition, const std::vector<std::string_view>& columns) {
-  bool any = false;
-  bool others = false;
-  each(condition, [&](const Expr& part) {
-    if (part.node == Node::kCall) others = others || part.filter || part.distinct || !is_pure(part.name);
-    if (part.node != Node::kColumn || part.alias) return;
-    const bool known = column_of(part) && std::find(columns.begin(), columns.end(), part.name) != columns.end();
-    (known ? any : others) = true;
-  });
-  return any && !others;
-}
-
-std::string source_text(const std::string& source) {
-  std::string quoted;
-  for (const char c : source) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return '"' + quoted + '"';
-}
-
 // A column whose values are few. An empty name is NULL.
 struct Names {
   const char* column;
@@ -98,7 +79,7 @@ Result<std::vector<std::int64_t>> numbers_of(const Names& names, const std::stri
   store::allow_reading_only(memory->get());
   auto query = store::Statement::prepare(
       memory->get(),
-      fmt::format("SELECT number FROM known AS {} WHERE {} ORDER BY number", source_text(source), condition));
+      fmt::format("SELECT number FROM known AS {} WHERE {} ORDER BY number", quoted_name(source), condition));
   if (!query) return query.error();
   std::vector<std::int64_t> numbers;
   for (;;) {
@@ -110,6 +91,18 @@ Result<std::vector<std::int64_t>> numbers_of(const Names& names, const std::stri
 }
 
 }  // namespace
+
+bool is_of(const Expr& condition, const std::vector<std::string_view>& columns) {
+  bool any = false;
+  bool others = false;
+  each(condition, [&](const Expr& part) {
+    if (part.node == Node::kCall) others = others || part.filter || part.distinct || !is_pure(part.name);
+    if (part.node != Node::kColumn || part.alias) return;
+    const bool known = column_of(part) && std::find(columns.begin(), columns.end(), part.name) != columns.end();
+    (known ? any : others) = true;
+  });
+  return any && !others;
+}
 
 bool is_of_kinds(const Expr& condition) {
   return is_of(condition, {"kind", "class"});
@@ -137,7 +130,7 @@ Result<std::size_t> rule_out_calls(const std::string& condition, const std::stri
   auto calls = all_calls();
   if (!calls) return calls.error();
   auto query = store::Statement::prepare(
-      calls->get(), fmt::format("SELECT abi, nr FROM call AS {} WHERE {}", source_text(source), condition));
+      calls->get(), fmt::format("SELECT abi, nr FROM call AS {} WHERE {}", quoted_name(source), condition));
   if (!query) return query.error();
   Calls x86_64{};
   Calls i386{};

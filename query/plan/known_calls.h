@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "query/plan/plan.h"
@@ -13,8 +14,10 @@
 
 namespace uscope::query {
 
-// Whether a condition follows from the kind of an event alone: its columns are kind and class, and its functions give
-// the same for the same arguments.
+// Whether a condition follows from these columns alone: it names one of them and no other, and its functions give the
+// same for the same arguments.
+[[nodiscard]] bool is_of(const Expr& condition, const std::vector<std::string_view>& columns);
+// … from the kind of an event: kind and class.
 [[nodiscard]] bool is_of_kinds(const Expr& condition);
 
 // Takes the calls out of the plan for which `condition`, an SQL text that names columns of `source`, does not hold.

@@ -128,6 +128,12 @@ std::string spliced_text(const std::string& text, const Expr& expr,
   return result + text.substr(at, expr.end - at);
 }
 
+std::string quoted_name(std::string_view name) {
+  std::string quoted;
+  for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return '"' + quoted + '"';
+}
+
 std::string original_text(const std::string& text, const Expr& expr) {
   if (expr.alias) return "(" + original_text(text, *expr.alias) + ")";
   return spliced_text(text, expr, [&](const Expr& part) { return original_text(text, part); });

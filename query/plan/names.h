@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "query/plan/columns.h"
@@ -32,6 +33,9 @@ void each(const Expr& expr, const std::function<void(const Expr&)>& use);
 
 // Equal for expressions that mean the same, however they are written.
 [[nodiscard]] std::string normal_form(const Expr& expr);
+
+// A name in quotes, as SQL has it.
+[[nodiscard]] std::string quoted_name(std::string_view name);
 
 // The text of an expression as it was asked, with what aliases stand for in their place.
 [[nodiscard]] std::string original_text(const std::string& text, const Expr& expr);

@@ -27,18 +27,38 @@ void decide_calls(const std::string& text, const Select& select, Plan& plan) {
   }
 }
 
+constexpr Needs kAll{.stack = true, .time = true, .arguments = true, .returns = true};
+
 Needs needs_of(const Select& select) {
   Needs needs;
   for (const ResultColumn& column : select.columns)
-    if (!column.expr) return {.stack = true, .time = true};
+    if (!column.expr) return kAll;
   for (const Expr* root : roots_of(select))
     each(*root, [&](const Expr& part) {
       const Column* column = column_of(part);
       if (!column) return;
       needs.stack = needs.stack || (column->words & bit_of(Key::kStack)) != 0;
       needs.time = needs.time || column->field == USC_QUERY_TIME || column->field == USC_QUERY_TOOK;
+      needs.arguments = needs.arguments || is_argument(column->field);
+      needs.returns = needs.returns || column->field == USC_QUERY_TOOK || column->field == USC_QUERY_RESULT;
     });
   return needs;
+}
+
+// The first column that has more to say of a hit with kernel frames than of its user stack. These frames come with the
+// event, not by number.
+std::string_view of_kernel_frames(const Select& select, std::uint32_t sources) {
+  constexpr std::uint32_t kWithFrames =
+      1U << USC_SOURCE_SAMPLE | 1U << USC_SOURCE_OFFCPU | 1U << USC_SOURCE_TRACEPOINT | 1U << USC_SOURCE_KFUNCTION;
+  std::string_view found;
+  if ((sources & kWithFrames) == 0) return found;
+  for (const Expr* root : roots_of(select))
+    each(*root, [&](const Expr& part) {
+      const Column* column = column_of(part);
+      if (!column || (column->words & bit_of(Key::kStack)) == 0) return;
+      if (column->name != "trigger" && column->name != "trigger_module") found = column->name;
+    });
+  return found;
 }
 
 void run_on_events(Plan& plan, const std::string& reason) {
@@ -55,7 +75,7 @@ void run_on_events(Plan& plan, const std::string& reason) {
 
 }  // namespace
 
-Result<Plan> plan(const std::string& text) {
+Result<Plan> plan(const std::string& text, std::uint32_t traced) {
   auto checked = check(text);
   if (!checked) return checked.error();
   Plan plan;
@@ -65,10 +85,10 @@ Result<Plan> plan(const std::string& text) {
   plan.calls_i386.fill(~std::uint64_t{0});
   auto select = parse(text);
   if (select) resolve(*select);
-  plan.sources = asked_sources(text, select ? &*select : nullptr);
+  plan.sources = asked_sources(text, select ? &*select : nullptr) | traced;
   if (plan.sources != 0) plan.planned.push_back("asks for events of " + names_of_sources(plan.sources));
   if (!select) {
-    plan.needs = {.stack = true, .time = true};
+    plan.needs = kAll;
     run_on_events(plan, select.error().what);
     return plan;
   }
@@ -78,8 +98,8 @@ Result<Plan> plan(const std::string& text) {
     run_on_events(plan, "");
     return plan;
   }
-  if (plan.sources != 0) {
-    run_on_events(plan, "sums are made of system calls alone at the event");
+  if (const std::string_view column = of_kernel_frames(*select, plan.sources); !column.empty()) {
+    run_on_events(plan, fmt::format("{} has the kernel's frames too, which come with each event", column));
     return plan;
   }
   const Needs needs = plan.needs;

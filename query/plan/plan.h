@@ -35,6 +35,8 @@ struct KeyWord {
 struct Needs {
   bool stack = false;
   bool time = false;  // any clock: ts_ns or dur_ns
+  bool arguments = false;
+  bool returns = false;  // dur_ns or result: of functions, when they return
 };
 
 enum class Way {
@@ -55,7 +57,8 @@ struct Plan {
   std::string whole;
   std::array<std::uint64_t, 8> calls_x86_64{};  // the calls that WHERE does not rule out, as in usc_config
   std::array<std::uint64_t, 8> calls_i386{};
-  std::uint32_t sources = 0;  // beside system calls: those that WHERE asks for by class, as bits (asked_sources.h)
+  // Beside system calls: those that WHERE asks for by class (asked_sources.h), and those that are traced anyway.
+  std::uint32_t sources = 0;
   Needs needs;
   std::vector<std::string> columns;  // the names of the result's columns
   // For --explain, each a line of plain English: what runs at the event, what was decided here, what is left to SQLite.
@@ -66,8 +69,8 @@ struct Plan {
 };
 
 // `text`: one SELECT over v_event. An error is SQLite's own message with the place; of an unknown name, with names that
-// are like it.
-[[nodiscard]] Result<Plan> plan(const std::string& text);
+// are like it. `traced`: sources that are traced whatever WHERE says, as bits.
+[[nodiscard]] Result<Plan> plan(const std::string& text, std::uint32_t traced = 0);
 
 // Gives a connection the functions of questions, all of which pass over NULL and over what is no number:
 // - bucket(x): the end of the step that x lies in, of 64 steps for each power of two (usc_query_bucket());

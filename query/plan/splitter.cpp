@@ -56,12 +56,6 @@ bool is_plain_column(const Expr& expr) {
   return inner.node == Node::kCast || column_of(inner) != nullptr;
 }
 
-std::string quoted_name(const std::string& name) {
-  std::string quoted;
-  for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return "\"" + quoted + "\"";
-}
-
 // Whether a child of a CASE or iif() is one of the values that it chooses from.
 bool is_value(const Expr& choice, std::size_t child) {
   if (choice.node == Node::kCall) return child > 0;
@@ -325,7 +319,8 @@ class Splitter {
     plan_.program =
         maker.program(static_cast<std::uint32_t>(plan_.keys.size()), static_cast<std::uint32_t>(measures_.size()));
     if (maker.may_overflow()) plan_.whole = whole();
-    plan_.needs = {.stack = (words_ & bit_of(Key::kStack)) != 0, .time = maker.reads_clock()};
+    plan_.needs.stack = (words_ & bit_of(Key::kStack)) != 0;
+    plan_.needs.time = maker.reads_clock();
     return "";
   }
 

@@ -272,8 +272,10 @@ class Parser {
       at_++;
       list(*expr);
     } else if (is(word, "like") || is(word, "glob") || is(word, "regexp") || is(word, "match")) {
+      const std::string op = word.word;
       at_ += negated ? 2 : 1;
       expr = over(Node::kLike, left);
+      expr->op = op;
       expr->children.push_back(expression(kEqual + 1));
       if (take("escape")) expr->children.push_back(expression(kEscape + 1));
     } else {

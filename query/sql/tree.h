@@ -27,7 +27,7 @@ enum class Node {
   kIsNull,
   kBetween,  // the value and the two bounds
   kIn,       // the value and the list
-  kLike,     // also GLOB, REGEXP, MATCH; the value, the pattern and maybe an escape
+  kLike,     // `op` is like, glob, regexp or match; the value, the pattern and maybe an escape
   kCollate,
   kCall,  // `name` in lower case, over the children
   kCast,  // to `name`

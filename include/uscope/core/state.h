@@ -312,11 +312,12 @@ struct probe_room {
 	char text[USC_STRING_MOST + 16];
 };
 
-/* Where a question is run over one event. Hooks of calls alone use it. */
+/* Where a question is run over one event: cpu_state.asking. */
 struct query_scratch {
 	struct usc_query_input input;
 	struct usc_query_state state;
 	struct usc_partial partial; /* a row that gives way */
+	struct usc_event event;	    /* what a hit is: BPF's stack has no room for it where hits are told */
 };
 
 /* Mappings that have been announced to the collector. */

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """`uscope query` of what runs, for classes beside system calls: samples and times off the CPU of a program that is known to compute and to
-sleep. Needs root and BPF; usage: live_hits.py USCOPE FIXTURES"""
+sleep; tracepoints, functions and USDT probes of programs that do the same each time, whose answers are those of a recording. Needs root and
+BPF; usage: live_hits.py USCOPE FIXTURES"""
+import csv
+import ctypes
+import io
 import json
 import os
 import subprocess
@@ -9,7 +13,8 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support", "py"))
-from attaching import AttachCase, USCOPE, WAIT  # noqa: E402
+from attaching import AttachCase, FIXTURES, USCOPE, WAIT  # noqa: E402
+from backend import SLOWNESS  # noqa: E402
 
 # 600 ms of its own processor time, then a sleep of 400 ms.
 PROGRAM = """
@@ -22,14 +27,10 @@ MS = 1_000_000
 
 
 class LiveHits(AttachCase):
-    def ask(self, question, *options):
-        return subprocess.run([USCOPE, "query", "--format", "json", *options, question, "--", "/usr/bin/python3", "-I", "-S", "-c", PROGRAM],
-                              capture_output=True, text=True, timeout=WAIT, check=False)
-
-    def answers(self, question, *options):
-        done = self.ask(question, *options)
+    def answers(self, question, *options, command=("/usr/bin/python3", "-I", "-S", "-c", PROGRAM)):
+        done = subprocess.run([USCOPE, "query", "--format", "json", *options, question, "--", *command], capture_output=True, text=True, timeout=WAIT, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         self.assertEqual(sum(answer["lost"] for answer in answers), 0)
         return answers
 
@@ -60,10 +61,112 @@ class LiveHits(AttachCase):
             [answer] = self.answers(f"SELECT DISTINCT class FROM v_event WHERE {condition}", "--once")
             self.assertEqual(answer["rows"], [["syscall"]])
 
-    def test_what_is_for_recordings_alone(self):
-        done = self.ask("SELECT count(*) FROM v_event WHERE class IN ('sample', 'usdt', 'kfunction')")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("events of usdt, kfunction cannot be asked of what runs", done.stderr)
+    def test_a_call_and_a_tracepoint_of_it_are_counted_alike(self):
+        """Hits while the same processor is at work on a call are counted, too."""
+        [answer] = self.answers("SELECT class, count(*), count(\"trigger\") FROM v_event WHERE class = 'syscall' AND kind = 'getppid' OR class = 'sample' "
+                                "OR class = 'tracepoint' AND kind IN ('syscalls:sys_enter_getppid', 'syscalls:sys_exit_getppid') GROUP BY 1", "--once",
+                                command=(os.path.join(FIXTURES, "fixture_getppid_loop"), "200000", "5"))
+        rows = {name: (events, triggers) for name, events, triggers in answer["rows"]}
+        self.assertEqual(rows["syscall"], (200000, 200000))
+        self.assertEqual(rows["tracepoint"], (400000, 400000))
+
+    def test_targets_beside_the_question(self):
+        loop = (os.path.join(FIXTURES, "fixture_getppid_loop"), "1000", "5")
+        [answer] = self.answers("SELECT class, kind, count(*) FROM v_event WHERE kind GLOB '*getppid' GROUP BY 1, 2 ORDER BY 1", "--once",
+                                "-t", "tracepoint:syscalls:sys_enter_getppid", command=loop)
+        self.assertEqual(answer["rows"], [["syscall", "getppid", 1000], ["tracepoint", "syscalls:sys_enter_getppid", 1000]])
+        # What -t names of a class is all that is traced of it.
+        [answer] = self.answers("SELECT kind, count(*) FROM v_event WHERE class = 'tracepoint' GROUP BY 1", "--once",
+                                "-t", "tracepoint:syscalls:sys_exit_getppid", command=loop)
+        self.assertEqual(answer["rows"], [["syscalls:sys_exit_getppid", 1000]])
+
+    def refused(self, question, *target):
+        done = subprocess.run([USCOPE, "query", question, *(target or ("--", "/bin/true"))], capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), question)
+        return done.stderr
+
+    def test_a_question_that_asks_for_too_much_or_nothing_is_refused(self):
+        count = "SELECT count(*) FROM v_event WHERE class = "
+        self.assertRegex(self.refused(count + "'tracepoint'"), r"asks for [0-9,]+ probes, and without --all-matches uscope attaches at most 1,000")
+        self.assertIn("no application is known", self.refused(count + "'ufunction'", "--all"))
+        self.assertIn("AND kind GLOB 'libc.so.6:malloc*'", self.refused(count + "'ufunction' AND kind LIKE '%malloc%'", "--all"))
+        self.assertIn("did you mean syscalls:sys_enter_getpid", self.refused(count + "'tracepoint' AND kind = 'syscalls:sys_enter_getpid_'"))
+        self.assertIn("kinds are called FILE:FUNCTION", self.refused(count + "'ufunction' AND kind = 'libc.so.6:nothing_is_called_so_at_all'"))
+        self.assertIn("no file is called 'no_such_file'", self.refused(count + "'ufunction' AND kind = 'no_such_file:main'"))
+        self.assertIn("cannot be told which kinds", self.refused("WITH e AS (SELECT * FROM v_event WHERE class = 'usdt') SELECT count(*) FROM e"))
+        self.assertIn("is no target", self.refused("SELECT count(*) FROM v_event", "-t", "nothing:x", "--", "/bin/true"))
+
+
+SUMMED = "summed at each event"
+BY_EVENT = "asked event by event"
+# {0} is the scope.
+QUESTIONS = (
+    (SUMMED, "SELECT class, kind, count(*) FROM v_event WHERE {0} GROUP BY 1, 2"),
+    (SUMMED, 'SELECT kind, "trigger", trigger_module, count(*) FROM v_event WHERE {0} GROUP BY 1, 2, 3'),
+    (SUMMED, "SELECT kind, how, errno, count(*), count(errno) FROM v_event WHERE {0} GROUP BY 1, 2, 3"),
+    (SUMMED, "SELECT process, thread, count(*) FROM v_event WHERE {0} GROUP BY 1, 2"),
+    (SUMMED, "SELECT kind, sum(a0 % 1000), min(a1), max(a2), avg(a3 % 64), hist(a0), quantile(a2, 0.5) FROM v_event WHERE {0} GROUP BY 1"),
+    (SUMMED, "SELECT a0 & 15 AS low, a1 > 100, count(*) FROM v_event WHERE ({0}) AND a0 <> 3 GROUP BY 1, 2"),
+    (SUMMED, "SELECT kind, typeof(max(a0 * 4611686018427387904)), min(a2 * 4611686018427387904) FROM v_event WHERE {0} GROUP BY 1"),
+    (SUMMED, "SELECT count(*) FILTER (WHERE ts_ns > 0), count(DISTINCT kind), count(DISTINCT \"trigger\") FROM v_event WHERE {0}"),
+    (None, "SELECT kind, folded, depth, ended, count(*) FROM v_event WHERE {0} GROUP BY 1, 2, 3, 4"),
+    (BY_EVENT, 'SELECT kind, how, a0, a2, "trigger", depth FROM v_event WHERE {0}'),
+)
+# Options of `record`, the scope, the command. Static programs: their addresses are the same each time.
+ASKED = os.path.join(FIXTURES, "fixture_asked")
+PROBES = {
+    "ufunction": ([f"ufunction:{ASKED}:ask_kernel", f"ufunction:{ASKED}:deep"],
+                  "class = 'ufunction' AND kind IN ('fixture_asked:ask_kernel', 'fixture_asked:deep')", (ASKED, "tame", ASKED)),
+    "tracepoint": (["tracepoint:syscalls:sys_enter_lseek", "tracepoint:syscalls:sys_exit_lseek", "tracepoint:syscalls:sys_enter_write"],
+                   "class = 'tracepoint' AND (kind GLOB 'syscalls:sys_*_lseek' OR kind = 'syscalls:sys_enter_write')", (ASKED, "tame", ASKED)),
+    "usdt": (["usdt:libstdc++:libstdcxx:throw", "usdt:libstdc++:libstdcxx:catch"],
+             "class = 'usdt' AND kind GLOB 'libstdc++*:libstdcxx:*' AND kind NOT LIKE '%rethrow'", (os.path.join(FIXTURES, "fixture_exceptions"),)),
+}
+NO_RANDOM_PLACES = 0x0040000  # personality(2): for what is not static
+
+
+def same_places():
+    ctypes.CDLL(None).personality(NO_RANDOM_PLACES)
+
+
+
+
+class LiveEqualsStored(AttachCase):
+    def query(self, *words):
+        done = subprocess.run([USCOPE, "query", *words], preexec_fn=same_places, capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, 0, (words, done.stderr))
+        self.assertNotIn("LOST", done.stderr)
+        return done.stdout
+
+    def test_functions_whose_durations_are_asked_for_last_to_their_return(self):
+        db = self.path("returns.db")
+        done = subprocess.run([USCOPE, "record", "-q", "-e", "none", "-t", f"ufunction:{ASKED}:handle%return", "-t", f"ufunction:{ASKED}:deep%return", "-o", db,
+                               "--", ASKED, "tame", ASKED], capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        scope = "class = 'ufunction' AND kind IN ('fixture_asked:handle', 'fixture_asked:deep')"
+        for question in ('SELECT kind, how, "trigger", count(*), count(dur_ns), min(dur_ns) >= 0, sum(a0 % 64) FROM v_event WHERE {0} GROUP BY 1, 2, 3',
+                         "SELECT kind, how, folded, dur_ns > 0, a0 FROM v_event WHERE {0}"):
+            stored = sorted(csv.reader(io.StringIO(self.query(db, "--format", "csv", question.format(scope)))))
+            self.assertIn("returned", str(stored))
+            live = self.query("--once", "--format", "csv", question.format(scope), "--", ASKED, "tame", ASKED)
+            self.assertEqual(sorted(csv.reader(io.StringIO(live))), stored)
+
+    def test_each_question_of_each_class(self):
+        for name, (targets, scope, words) in PROBES.items():
+            db = self.path(name + ".db")
+            options = [word for target in targets for word in ("-t", target)]
+            done = subprocess.run([USCOPE, "record", "-q", "-e", "none", *options, "-o", db, "--", *words], preexec_fn=same_places,
+                                  capture_output=True, text=True, timeout=WAIT, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for way, question in QUESTIONS if SLOWNESS == 1 else QUESTIONS[::3]:  # in guests each takes long
+                with self.subTest(source=name, question=question):
+                    text = question.format(scope)
+                    way = way or (BY_EVENT if name == "tracepoint" else SUMMED)
+                    self.assertTrue(self.query("--explain", text).startswith(way))
+                    stored = sorted(csv.reader(io.StringIO(self.query(db, "--format", "csv", text))))
+                    self.assertGreater(len(stored), 1)
+                    live = self.query("--once", "--format", "csv", text, "--", *words)
+                    self.assertEqual(sorted(csv.reader(io.StringIO(live))), stored)
 
 
 if __name__ == "__main__":

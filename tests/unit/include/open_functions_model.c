@@ -49,6 +49,11 @@ static __u64 now_ns(void) {
   return ++last_now;
 }
 
+static bool taken_by_question(const struct hit_room* room, __u32 serial, __u32 process, __u64 now) {
+  (void)room, (void)serial, (void)process, (void)now;
+  return false;
+}
+
 static struct task_entry* entry_of(struct task_struct* of) {
   (void)of;
   return &entry;

@@ -247,6 +247,12 @@ TEST(Query, AnEventIsReadAsTheLoaderReadsIt) {
   usc_query_fill(&input, &event);
   EXPECT_EQ(input.nulls, 1U << USC_QUERY_RESULT | 1U << USC_QUERY_TOOK);
   EXPECT_EQ(input.field[USC_QUERY_RESULT], 0);
+  // What a function returns is no error.
+  event.how = USC_HOW_RETURNED;
+  event.source = USC_SOURCE_UFUNCTION;
+  usc_query_fill(&input, &event);
+  EXPECT_EQ(input.field[USC_QUERY_RESULT], -2);
+  EXPECT_EQ(input.field[USC_QUERY_ERROR], 0);
 }
 
 TEST(Query, OnlyWhatIsReadIsFilled) {

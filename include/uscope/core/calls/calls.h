@@ -94,8 +94,6 @@ static __always_inline void restore_restarted(struct task_entry *t)
 	t->event_flags = USC_EVENT_RESTARTED;
 }
 
-#define ASKED_TIME (1u << USC_QUERY_TIME | 1u << USC_QUERY_TOOK)
-
 /* When a call was entered. Where nobody asks for times, a number that is another one for each call of the task. */
 static __always_inline __u64 entry_time(const struct task_entry *t)
 {
@@ -122,10 +120,6 @@ static __always_inline bool is_io_uring_setup(const struct task_entry *t)
 	return t->nr == NR_io_uring_setup; /* the same number in every ABI */
 }
 
-#define ASKED_ARGS                                                                                                     \
-	(1u << USC_QUERY_ARG0 | 1u << USC_QUERY_ARG1 | 1u << USC_QUERY_ARG2 | 1u << USC_QUERY_ARG3 |                   \
-	 1u << USC_QUERY_ARG4 | 1u << USC_QUERY_ARG5)
-
 /* The fields of an event that the task's entry holds, but for its arguments. */
 static __always_inline void fill_call(struct usc_event *event, const struct task_entry *t, __u32 how)
 {
@@ -142,10 +136,10 @@ static __always_inline void fill_call(struct usc_event *event, const struct task
  * stacks does not lie below the event here. */
 USC_SUBPROGRAM int ask_event(struct task_entry *t, __s64 result, __u32 how, __u64 now)
 {
-	struct query_scratch *scratch = query_scratch_at(current_cpu());
+	struct query_scratch *scratch = t ? begin_asking() : 0;
 	struct usc_event event;
 
-	if (!t || !scratch)
+	if (!scratch)
 		return 1;
 	event.head.task = t->call_serial;
 	event.head.time = now;
@@ -154,8 +148,7 @@ USC_SUBPROGRAM int ask_event(struct task_entry *t, __s64 result, __u32 how, __u6
 	fill_call(&event, t, how);
 	if (is_asked_for(ASKED_ARGS))
 		__builtin_memcpy(event.args, t->args, sizeof(event.args));
-	usc_query_fill_some(&scratch->input, &event, config.query.reads);
-	return ask_question(scratch, t->process);
+	return ask_of_event(scratch, &event, t->process);
 }
 
 /* Asks a question of a call that begins, if it is one of beginnings: then the call's end is no event. */

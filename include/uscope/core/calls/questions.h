@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * An event of a question (uscope/query.h): it is added to the row of its key in a table of this processor, and leaves no
- * record. A row whose place another key wants goes through the ring, so that nothing depends on the table's size. Hooks of
- * calls are not preempted, and nothing that interrupts them makes events of calls: no row is written by two at once.
+ * record. A row whose place another key wants goes through the ring, so that nothing depends on the table's size. A probe's
+ * hit may interrupt a processor that is at work on an event; it is then sent as it is, and the tracer adds it: no row is
+ * written by two at once.
  */
 #ifndef USCOPE_CORE_QUESTIONS_H
 #define USCOPE_CORE_QUESTIONS_H
@@ -100,10 +101,43 @@ USC_SUBPROGRAM int ask_question(struct query_scratch *scratch, __u32 process)
 	return add_to_row(scratch, process);
 }
 
-/* Does the question want to know this field? Without a question, all of them are recorded. */
+/* What this processor asks questions with, until ask_of_event(); 0: it is at work on another event. */
+static __always_inline struct query_scratch *begin_asking(void)
+{
+	__u32 cpu_number = current_cpu();
+	struct cpu_state *cpu = cpu_state_of(cpu_number);
+	struct query_scratch *scratch = query_scratch_at(cpu_number);
+
+	if (!cpu || !scratch || *(volatile __u32 *)&cpu->asking)
+		return 0;
+	*(volatile __u32 *)&cpu->asking = 1;
+	barrier();
+	return scratch;
+}
+
+/* As ask_question(), of an event of which the fields are there that the question reads. */
+static __always_inline int ask_of_event(struct query_scratch *scratch, const struct usc_event *event, __u32 process)
+{
+	struct cpu_state *cpu = cpu_state_of(current_cpu());
+	int whole;
+
+	usc_query_fill_some(&scratch->input, event, config.query.reads);
+	whole = ask_question(scratch, process);
+	barrier();
+	if (cpu)
+		*(volatile __u32 *)&cpu->asking = 0;
+	return whole;
+}
+
+/* Does the question want to know one of these fields? Without a question, all of them are recorded. */
 static __always_inline bool is_asked_for(__u32 fields)
 {
 	return !has_question() || config.query.reads & fields;
 }
+
+#define ASKED_TIME (1u << USC_QUERY_TIME | 1u << USC_QUERY_TOOK)
+#define ASKED_ARGS                                                                                                     \
+	(1u << USC_QUERY_ARG0 | 1u << USC_QUERY_ARG1 | 1u << USC_QUERY_ARG2 | 1u << USC_QUERY_ARG3 |                   \
+	 1u << USC_QUERY_ARG4 | 1u << USC_QUERY_ARG5)
 
 #endif

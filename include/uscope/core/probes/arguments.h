@@ -151,13 +151,14 @@ USC_SUBPROGRAM __u64 take_argument(struct probe_room *room, const struct usc_pro
 }
 
 /* Fills a hit of a probe in, but for its kernel frames, and sends the texts of its arguments. `room` has the registers, or
- * the record. */
+ * the record. Of what a question does not read nothing is found out. */
 static __always_inline void take_probe(struct hit_room *hit, struct probe_room *room, const struct usc_probe *probe,
 				       const struct task_entry *t)
 {
 	__u32 i;
 
-	hit->hit.entry_ns = now_ns();
+	if (is_asked_for(ASKED_TIME))
+		hit->hit.entry_ns = now_ns();
 	hit->hit.source = probe->source;
 	hit->hit.kind = probe->kind;
 	room->string.entry_ns = hit->hit.entry_ns;
@@ -165,7 +166,8 @@ static __always_inline void take_probe(struct hit_room *hit, struct probe_room *
 	for (i = 0; i < USC_PROBE_ARGUMENTS; i++) {
 		if (i >= probe->arguments)
 			break;
-		hit->hit.args[i] = take_argument(room, &probe->argument[i], i, t->process);
+		if (is_asked_for(1u << (USC_QUERY_ARG0 + i)))
+			hit->hit.args[i] = take_argument(room, &probe->argument[i], i, t->process);
 	}
 }
 

@@ -55,7 +55,76 @@ static __always_inline void note_frames(struct hit_room *room, long bytes)
 	room->hit.flags |= USC_HIT_ADDRESSES;
 }
 
-/* Sends a hit that is filled in, its stack and frames as well. `now`: its end. */
+/* Kernel frames are sent with a hit, and no question reads them. */
+static __always_inline bool wants_frames(void)
+{
+	return !has_question();
+}
+
+/* The user stack of a hit of the current task, if somebody wants to know it. */
+static __always_inline __u32 stack_of_hit(struct task_entry *t)
+{
+	return is_asked_for(1u << USC_QUERY_STACK) ? take_current_stack(t) : 0;
+}
+
+/* Of a hit of this task (serial) and process. 0: it leaves no record. As ask_event(). */
+USC_SUBPROGRAM int ask_hit(const struct hit_room *room, __u32 task, __u32 process, __u64 now)
+{
+	struct query_scratch *scratch = room ? begin_asking() : 0;
+	struct usc_event *event;
+
+	if (!scratch)
+		return 1;
+	event = &scratch->event;
+	event->head.task = task;
+	event->head.time = now;
+	event->entry_ns = room->hit.entry_ns;
+	event->result = room->hit.result;
+	if (is_asked_for(ASKED_ARGS))
+		__builtin_memcpy(event->args, room->hit.args, sizeof(event->args));
+	event->stack = room->hit.stack;
+	event->image = room->hit.image;
+	event->kind = room->hit.kind;
+	event->how = room->hit.how;
+	event->abi = 0;
+	event->flags = room->hit.flags;
+	event->source = room->hit.source;
+	return ask_of_event(scratch, event, process);
+}
+
+static __always_inline bool taken_by_question(const struct hit_room *room, __u32 task, __u32 process, __u64 now)
+{
+	return has_question() && !ask_hit(room, task, process, now);
+}
+
+/* Of a moment of this task's that has no arguments or stack which the question reads. As ask_hit(). */
+USC_SUBPROGRAM int ask_moment(const struct task_entry *t, __u32 source, __u32 kind)
+{
+	struct query_scratch *scratch = t ? begin_asking() : 0;
+	struct usc_event event;
+
+	if (!scratch)
+		return 1;
+	__builtin_memset(&event, 0, sizeof(event));
+	event.head.task = t->serial;
+	if (is_asked_for(ASKED_TIME))
+		event.head.time = event.entry_ns = now_ns();
+	event.image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
+	event.kind = kind;
+	event.how = USC_HOW_HIT;
+	event.flags = USC_EVENT_NO_RESULT;
+	event.source = source;
+	return ask_of_event(scratch, &event, t->process);
+}
+
+/* Has a question taken a moment, without room for a hit? If not, it is told like any other. */
+static __always_inline bool asked_at_once(const struct task_entry *t, __u32 source, __u32 kind)
+{
+	return has_question() && !is_asked_for(ASKED_ARGS | 1u << USC_QUERY_STACK) && !ask_moment(t, source, kind);
+}
+
+/* Sends a hit that is filled in, its stack and frames as well, unless a question takes it. `now`: its end; 0: a question
+ * that reads no time has had no clock read. */
 static __noinline int send_hit_at(struct hit_room *room, const struct task_entry *t, __u64 now)
 {
 	struct cpu_state *cpu = cpu_state_of(current_cpu());
@@ -63,6 +132,10 @@ static __noinline int send_hit_at(struct hit_room *room, const struct task_entry
 
 	if (!room || !t || !cpu)
 		return 0;
+	if (taken_by_question(room, t->serial, t->process, now))
+		return 0;
+	if (!now)
+		room->hit.entry_ns = now = now_ns();
 	frames = room->hit.frames;
 	if (frames > USC_KERNEL_FRAMES)
 		frames = USC_KERNEL_FRAMES;
@@ -77,12 +150,12 @@ static __noinline int send_hit_at(struct hit_room *room, const struct task_entry
 /* Of a hit that happens to the current task now its stack and image are found. entry_ns 0: so is its time. */
 static __always_inline void complete_hit(struct hit_room *room, struct task_entry *t)
 {
-	if (!room->hit.entry_ns)
+	if (!room->hit.entry_ns && is_asked_for(ASKED_TIME))
 		room->hit.entry_ns = now_ns();
 	room->hit.how = USC_HOW_HIT;
 	room->hit.flags |= USC_EVENT_NO_RESULT;
 	room->hit.image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
-	room->hit.stack = take_current_stack(t);
+	room->hit.stack = stack_of_hit(t);
 }
 
 /* Completes and sends it. */

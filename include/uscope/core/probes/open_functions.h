@@ -29,6 +29,8 @@
  */
 static struct open_function *open_function_at(struct task_entry *t, __u32 number, bool make);
 static void forget_open_functions(struct task_entry *t);
+/* Has a question taken a hit of this thread (serial) and process, so that it is not sent? core/probes/hits.h. */
+static bool taken_by_question(const struct hit_room *room, __u32 task, __u32 process, __u64 now);
 
 static __always_inline bool is_of_kernel(const struct usc_hit *hit)
 {
@@ -63,8 +65,12 @@ static __always_inline void send_function(struct hit_room *room, const struct ta
 	struct cpu_state *cpu = cpu_state_of(current_cpu());
 	__u32 frames = room->hit.frames;
 
-	if (!cpu)
+	if (!cpu || taken_by_question(room, serial, t->process, now))
 		return;
+	if (!now) /* a question that reads no time has had no clock read */
+		now = now_ns();
+	if (!room->hit.entry_ns)
+		room->hit.entry_ns = now;
 	if (frames > USC_KERNEL_FRAMES)
 		frames = USC_KERNEL_FRAMES;
 	if (send_record(&room->hit.head, USC_RECORD_HIT, sizeof(room->hit) + frames * sizeof(room->frames[0]), serial,
@@ -149,7 +155,7 @@ static long leave_kernel_function(__u32 i, struct function_search *search)
 }
 
 /* Of the program: tells those that have been left, and finds the one with this number that has its return address at sp. */
-static __noinline int find_function(struct function_search *search)
+static __always_inline int find_function(struct function_search *search)
 {
 	usc_loop(OPEN_USER_FUNCTIONS, leave_function, search);
 	return 0;

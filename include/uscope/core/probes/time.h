@@ -44,7 +44,7 @@ static __always_inline void core_switch_out(struct task_struct *task, bool preem
 	t->off_kind = offcpu_kind(preempted, state);
 	t->off_flags = USC_EVENT_NO_RESULT;
 	t->off_image = t->flags & (TASK_IN_CALL | TASK_ASKED) ? t->call_image : t->image;
-	t->off_stack = take_current_stack(t);
+	t->off_stack = stack_of_hit(t);
 	t->off_ns = now_ns();
 }
 
@@ -113,7 +113,8 @@ static __always_inline void core_switch_in(struct task_struct *task)
 	if (room) {
 		now = now_ns();
 		fill_offcpu(&room->hit, t, USC_HOW_RETURNED, now);
-		note_frames(room, kernel_frames_of(task, room->frames, sizeof(room->frames)));
+		if (wants_frames())
+			note_frames(room, kernel_frames_of(task, room->frames, sizeof(room->frames)));
 		send_hit_at(room, t, now);
 		end_hit(room);
 	}
@@ -129,7 +130,8 @@ static __always_inline int core_open_wait(struct task_struct *task, struct task_
 		return 0;
 	now = now_ns();
 	fill_offcpu(&room->hit, t, USC_HOW_OPEN, now);
-	note_frames(room, kernel_frames_of(task, room->frames, sizeof(room->frames)));
+	if (wants_frames())
+		note_frames(room, kernel_frames_of(task, room->frames, sizeof(room->frames)));
 	fill_user_head(&room->hit.head, USC_RECORD_HIT,
 		       sizeof(room->hit) + (room->hit.frames & (2 * USC_KERNEL_FRAMES - 1)) * sizeof(room->frames[0]),
 		       t->serial, now);

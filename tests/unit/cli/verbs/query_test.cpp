@@ -92,6 +92,13 @@ TEST_F(CommandTest, ExplainSaysWhatIsDoneWhere) {
     const std::string of_ends = output({"query", "--explain", std::string("SELECT ") + end + " FROM v_event"});
     EXPECT_EQ(of_ends.find("asked when a call begins"), std::string::npos) << of_ends;
   }
+  const std::string hits =
+      output({"query", "--explain", "SELECT kind, count(*) FROM v_event WHERE class = 'tracepoint' GROUP BY kind"});
+  EXPECT_TRUE(hits.starts_with("summed at each event")) << hits;
+  EXPECT_NE(hits.find("asks for events of tracepoint"), std::string::npos) << hits;
+  EXPECT_EQ(hits.find("asked when a call begins"), std::string::npos) << hits;
+  EXPECT_NE(output({"query", "--explain", "-t", "offcpu", kByKind}).find("asks for events of offcpu"),
+            std::string::npos);
 }
 
 TEST_F(CommandTest, WhatIsNoQuestionIsRefused) {
@@ -112,6 +119,9 @@ TEST_F(CommandTest, WhatIsNoQuestionIsRefused) {
   refused({"--app", "nginx", kByKind, "--every", "1ms"}, "--every is too short");
   refused({"sample.db", kByKind, "--every", "2s"}, "--every is for what runs");
   refused({"sample.db", kByKind, "-o", "x.db"}, "-o is for what runs");
+  refused({"sample.db", kByKind, "-t", "sample"}, "-t is for what runs");
+  refused({"sample.db", kByKind, "--all-matches"}, "--all-matches is for what runs");
+  refused({kByKind, "-t", "nothing:x", "--", "true"}, "no class of events is called 'nothing'");
   refused({"sample.db", "@nothing"}, "no ready question is called @nothing");
   refused({"sample.db", "SELECT durr_ns FROM v_event"}, "dur_ns");
   refused({"sample.db", "DELETE FROM v_event"}, "not allowed");

@@ -108,6 +108,8 @@ INSERT INTO stack VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0,
     kinds_.push_back({USC_SOURCE_SYSCALL, USC_ABI_X86_64, 900, syscalls::syscall_name(USC_ABI_X86_64, 900)});
     kinds_.push_back({USC_SOURCE_SIGNAL, 0, 15, "SIGTERM delivered"});
     kinds_.push_back({USC_SOURCE_LOGGED, 0, 7, "Read vfs"});
+    kinds_.push_back({USC_SOURCE_UFUNCTION, 0, 1, "libc.so.6:read"});
+    kinds_.push_back({USC_SOURCE_TRACEPOINT, 0, 1, "sched:sched_switch"});
     auto insert = store::Statement::prepare(database_.get(), "INSERT INTO kind VALUES(?1, ?2, ?3, ?4, ?5)");
     ASSERT_TRUE(insert);
     for (std::size_t i = 0; i < kinds_.size(); i++) {
@@ -140,6 +142,8 @@ INSERT INTO stack VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0,
   std::uint8_t how_of(const Kind& kind) {
     if (kind.source == USC_SOURCE_SIGNAL) return USC_HOW_DELIVERED;
     if (kind.source == USC_SOURCE_LOGGED) return USC_HOW_LOGGED;
+    if (kind.source == USC_SOURCE_TRACEPOINT) return USC_HOW_HIT;
+    if (kind.source == USC_SOURCE_UFUNCTION) return below(2) == 0 ? USC_HOW_RETURNED : USC_HOW_OPEN;
     constexpr std::array kHows{USC_HOW_RETURNED, USC_HOW_RETURNED, USC_HOW_RETURNED, USC_HOW_RETURNED,
                                USC_HOW_OPEN,     USC_HOW_NO_ENTRY, USC_HOW_KILLED};
     return static_cast<std::uint8_t>(kHows.at(below(kHows.size())));

@@ -190,11 +190,11 @@ TEST(Plan, ConditionsOnNamesChooseCalls) {
       is_allowed(plan_of("SELECT count(*) FROM v_event WHERE kind = 'read' OR pid = 1"), USC_ABI_X86_64, "write"));
 }
 
-// The kernel side makes sums of system calls alone, and other events cost something: a question names what it wants.
+// Other events than system calls cost something: a question names what it wants.
 TEST(Plan, ClassesThatWhereChoosesAreAskedFor) {
   const auto asked = [](const std::string& where) {
     const Plan made = plan_of("SELECT class, count(*) AS c FROM v_event AS e WHERE " + where + " GROUP BY 1");
-    EXPECT_EQ(made.way, made.sources != 0 ? Way::kEvents : Way::kSums) << where;
+    EXPECT_EQ(made.way, Way::kSums) << where;
     std::set<std::string_view> names;
     for (std::uint32_t source = 0; source < USC_SOURCE_COUNT; source++)
       if ((made.sources >> source & 1U) != 0) names.insert(trace::source_name(source));
@@ -207,6 +207,8 @@ TEST(Plan, ClassesThatWhereChoosesAreAskedFor) {
   EXPECT_EQ(asked("(class = 'kfunction' AND kind GLOB 'tcp_*') OR class = 'usdt'"), (Names{"kfunction", "usdt"}));
   EXPECT_EQ(asked("class = 'tracepoint' OR kind = 'read'"), Names{"tracepoint"});
   EXPECT_EQ(asked("class = 'sample' AND class = 'offcpu'"), Names{});
+  // A condition on what is not known yet may hold.
+  EXPECT_EQ(asked("class = 'sample' AND pid IS NOT NULL AND a0 IS NOT NULL"), Names{"sample"});
   for (const char* where : {"class <> 'signal'", "class = 'syscall'", "class IN ('stap', 'signal')",
                             "class IS NOT NULL", "class <> 'sample'", "kind = 'sample'", "pid = 5", "class LIKE '%'"})
     EXPECT_EQ(asked(where), Names{}) << where;
@@ -218,9 +220,37 @@ TEST(Plan, ClassesThatWhereChoosesAreAskedFor) {
   // No SELECT that is understood: what it names in quotes.
   EXPECT_EQ(plan_of("WITH e AS (SELECT * FROM v_event WHERE class = 'offcpu') SELECT count(*) FROM e").sources,
             1U << USC_SOURCE_OFFCPU);
-  const Plan sums = plan_of("SELECT count(*) FROM v_event WHERE class = 'sample'");
-  EXPECT_EQ(sums.reason, "sums are made of system calls alone at the event");
-  EXPECT_EQ(sums.planned.at(0), "asks for events of sample");
+  EXPECT_EQ(plan_of("SELECT count(*) FROM v_event WHERE class = 'sample'").planned.at(0), "asks for events of sample");
+  // Those of -t are traced whatever WHERE says.
+  const auto traced = plan("SELECT count(*) FROM v_event", 1U << USC_SOURCE_USDT);
+  ASSERT_TRUE(traced);
+  EXPECT_EQ(traced->sources, 1U << USC_SOURCE_USDT);
+}
+
+// Kernel frames come with a hit, and a stack of sums is the user's.
+TEST(Plan, SumsThatNeedTheKernelsFramesAreMadeEventByEvent) {
+  const auto of_class = [](const std::string& columns, const char* name) {
+    return "SELECT " + columns + ", count(*) FROM v_event WHERE class = '" + name + "' GROUP BY kind";
+  };
+  for (const char* name : {"sample", "offcpu", "tracepoint", "kfunction"}) {
+    EXPECT_EQ(reason(of_class("folded", name)), "folded has the kernel's frames too, which come with each event");
+    for (const char* column : {"stack_id", "depth", "ended", "max(folded)"}) reason(of_class(column, name));
+    for (const char* column : {"\"trigger\"", "trigger_module", "kind", "a0 % 3", "hist(a1)"})
+      EXPECT_EQ(plan_of(of_class(column, name)).way, Way::kSums) << column;
+  }
+  for (const char* name : {"ufunction", "usdt", "syscall"})
+    EXPECT_EQ(plan_of(of_class("folded", name)).way, Way::kSums) << name;
+}
+
+TEST(Plan, ArgumentsAreNeededWhereTheyAreNamed) {
+  const auto needs = [](const std::string& columns) { return plan_of("SELECT " + columns + " FROM v_event").needs; };
+  EXPECT_TRUE(needs("*").arguments);
+  EXPECT_TRUE(needs("kind, a5").arguments);
+  EXPECT_TRUE(needs("sum(a0 + 1)").arguments);
+  EXPECT_FALSE(needs("kind, result, ts_ns").arguments);
+  EXPECT_FALSE(needs("kind, count(*), sum(dur_ns)").arguments);
+  for (const char* columns : {"*", "sum(dur_ns)", "kind, max(result)"}) EXPECT_TRUE(needs(columns).returns) << columns;
+  EXPECT_FALSE(needs("kind, how, ts_ns, count(*)").returns);
 }
 
 TEST(Plan, ConditionsOnFewNamesRunAtTheEvent) {
