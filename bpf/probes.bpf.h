@@ -109,21 +109,27 @@ int on_tracepoint(void *ctx)
  */
 const volatile bool keeps_processor; /* set by the tracer before loading */
 
+/* A function of its own, since what walks stacks lies below the other one, and 6.1's BPF has 512 bytes for all calls. */
+static __noinline int end_user_function(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
+					struct task_entry *t)
+{
+	if (!probe || !t)
+		return 0;
+	if (place & USC_PLACE_OF_RETURN)
+		core_function_returned(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax);
+	else if (usc_place_jumps(place, ctx->flags))
+		core_function_jumped(t, place & USC_PLACE_NUMBER, ctx->sp);
+	return 0;
+}
+
 static __always_inline int hit_user_probe(struct pt_regs *ctx, __u32 place, const struct usc_probe *probe,
 					  struct task_entry *t)
 {
 	struct probe_room *room;
 	struct hit_room *hit;
 
-	if (has_returns && place & USC_PLACE_OF_RETURN) {
-		core_function_returned(t, place & USC_PLACE_NUMBER, probe, ctx->sp, ctx->ax);
-		return 0;
-	}
-	if (has_returns && place & USC_PLACE_OF_JUMP) {
-		if (usc_place_jumps(place, ctx->flags))
-			core_function_jumped(t, place & USC_PLACE_NUMBER, ctx->sp);
-		return 0;
-	}
+	if (has_returns && place & (USC_PLACE_OF_RETURN | USC_PLACE_OF_JUMP))
+		return end_user_function(ctx, place, probe, t);
 	if (!probe->role && asked_at_once(t, probe->source, probe->kind))
 		return 0;
 	hit = begin_hit(t);

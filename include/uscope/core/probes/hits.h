@@ -68,7 +68,7 @@ static __always_inline __u32 stack_of_hit(struct task_entry *t)
 }
 
 /* Of a hit of this task (serial) and process. 0: it leaves no record. As ask_event(). */
-USC_SUBPROGRAM int ask_hit(const struct hit_room *room, __u32 task, __u32 process, __u64 now)
+static __always_inline int ask_hit(const struct hit_room *room, __u32 task, __u32 process, __u64 now)
 {
 	struct query_scratch *scratch = room ? begin_asking() : 0;
 	struct usc_event *event;
