@@ -33,10 +33,13 @@ static __always_inline struct probe_room *take_function(struct pt_regs *ctx, str
 		return 0;
 	room->record = 0;
 	room->in_kernel = 1;
-	read_registers(ctx, room->registers);
-	room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
+	if (is_asked_for(ASKED_ARGS)) {
+		read_registers(ctx, room->registers);
+		room->registers[USC_PROBE_REGISTERS - 1] = ctx->ip;
+	}
 	take_probe(hit, room, probe, t);
-	note_frames(hit, bpf_get_stack(ctx, hit->frames, sizeof(hit->frames), 0));
+	if (wants_frames())
+		note_frames(hit, bpf_get_stack(ctx, hit->frames, sizeof(hit->frames), 0));
 	return room;
 }
 
@@ -52,7 +55,9 @@ int on_kernel_function(struct pt_regs *ctx)
 		return 0;
 	t = entry_to_hit(task);
 	probe = t ? probe_at(bpf_get_attach_cookie(ctx)) : 0;
-	hit = probe ? begin_hit(t) : 0;
+	if (!probe || asked_at_once(t, probe->source, probe->kind))
+		return 0;
+	hit = begin_hit(t);
 	if (!hit)
 		return 0;
 	close_mappings(1);

@@ -112,9 +112,11 @@ static struct hit_room *begin_function(const struct function_entry *entry, const
 	room = probe_room_at(current_cpu() * HIT_LEVELS + hit->level);
 	room->record = 0;
 	room->in_kernel = 1;
-	read_entry_registers(entry, room->registers);
+	if (is_asked_for(ASKED_ARGS))
+		read_entry_registers(entry, room->registers);
 	take_probe(hit, room, probe, entry->t);
-	take_kernel_frames(hit, entry->ip);
+	if (wants_frames())
+		take_kernel_frames(hit, entry->ip);
 	return hit;
 }
 

@@ -77,9 +77,10 @@ std::optional<Target> target_of(TargetClass what, const std::string& beginning, 
 
 class Choice {
  public:
-  Choice(const RecordVerbOptions& options, const query::Plan& plan, std::size_t attached)
-      : options_(options), asked_(plan.text), attached_(attached), with_returns_(plan.needs.returns) {
+  Choice(const RecordVerbOptions& options, const query::Plan& plan, const tracer::RecordOptions& out)
+      : options_(options), asked_(plan.text), attached_(out.probes.probes.size()), with_returns_(plan.needs.returns) {
     search_.host = tracer::this_host();
+    search_.kernel_functions = kernel_functions_by(out);
     search_.with_arguments = plan.needs.arguments;
   }
 
@@ -195,10 +196,12 @@ Result<void> set_question_probes(const RecordVerbOptions& options, const query::
       classes.push_back(form.what);
   }
   if (classes.empty()) return {};
-  auto chosen = Choice(options, plan, out.probes.probes.size()).make(classes);
+  const tracer::KernelFunctionsBy by = kernel_functions_by(out);
+  auto chosen = Choice(options, plan, out).make(classes);
   if (!chosen) return chosen.error();
   // Kinds are numbered by source, and no source has probes of both.
   for (tracer::Probe& probe : chosen->probes) out.probes.probes.push_back(std::move(probe));
+  choose_backend(by, out);
   return {};
 }
 

@@ -36,17 +36,23 @@ std::vector<std::uint32_t> members_of(const std::string& cgroup) {
   return pids;
 }
 
-tracer::KernelFunctionsBy kernel_functions_of(tracer::BackendChoice backend) {
-  if (backend == tracer::BackendChoice::kAuto) return tracer::kernel_functions_here();
-  return backend == tracer::BackendChoice::kKmod ? tracer::KernelFunctionsBy::kFtrace
-                                                 : tracer::KernelFunctionsBy::kKprobeMulti;
-}
-
 bool is_kernel_function(const tracer::Probe& probe) {
   return probe.source == USC_SOURCE_KFUNCTION;
 }
 
 }  // namespace
+
+tracer::KernelFunctionsBy kernel_functions_by(const tracer::RecordOptions& out) {
+  if (out.backend == tracer::BackendChoice::kAuto) return tracer::kernel_functions_here();
+  return out.backend == tracer::BackendChoice::kKmod ? tracer::KernelFunctionsBy::kFtrace
+                                                     : tracer::KernelFunctionsBy::kKprobeMulti;
+}
+
+void choose_backend(tracer::KernelFunctionsBy by, tracer::RecordOptions& out) {
+  const auto& probes = out.probes.probes;
+  if (by == tracer::KernelFunctionsBy::kFtrace && std::any_of(probes.begin(), probes.end(), is_kernel_function))
+    out.backend = tracer::BackendChoice::kKmod;
+}
 
 Result<tracer::Application> application_of(const RecordVerbOptions& options) {
   tracer::Application out;
@@ -79,14 +85,12 @@ Result<void> set_probes(const RecordVerbOptions& options, tracer::RecordOptions&
   auto application = application_of(options);
   if (!application) return application.error();
   search.application = std::move(*application);
-  search.kernel_functions = kernel_functions_of(out.backend);
+  search.kernel_functions = kernel_functions_by(out);
   const std::size_t most = options.all_matches ? std::numeric_limits<std::size_t>::max() : tracer::kMostProbes;
   auto resolved = tracer::resolve_targets(targets, search, most);
   if (!resolved) return resolved.error();
   out.probes = std::move(resolved->plan);
-  if (search.kernel_functions == tracer::KernelFunctionsBy::kFtrace &&
-      std::any_of(out.probes.probes.begin(), out.probes.probes.end(), is_kernel_function))
-    out.backend = tracer::BackendChoice::kKmod;
+  choose_backend(search.kernel_functions, out);
   nlohmann::json texts = nlohmann::json::array();
   for (const std::string& text : options.targets) texts.push_back(trace_text(text));
   out.meta.emplace_back("targets", texts.dump());

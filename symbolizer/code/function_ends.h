@@ -49,8 +49,9 @@ struct CodeSource {
   std::function<JumpTarget(std::uint64_t address)> target;
 };
 
-// The ends of the function whose main part is given, in order; none if it never returns. An error says in `what` why they cannot be known.
-// Indirect jumps are jumps out, unless they look as compilers make them of `switch`: with a table.
+// The ends of the function whose main part is given, in order; none if it never returns. An error says in `what` why
+// they cannot be known. Indirect jumps are jumps out, unless they look as compilers make them of `switch`: with a
+// table.
 Result<FunctionEnds> find_function_ends(const CodeRange& function, const CodeSource& source);
 
 }  // namespace uscope::symbolizer

@@ -157,9 +157,10 @@ Result<void> BpfProbes::attach_in_files() {
 }
 
 Error BpfProbes::not_attached(int number, const std::string& path, const UprobePlaces& places) const {
-  const std::string what = places.size() == 1 ? fmt::format("cannot probe {} at {:#x} of {}",
-                                                            plan_[places.cookies[0] & USC_PLACE_NUMBER].name, places.offsets[0], path)
-                                              : fmt::format("cannot probe {}", path);
+  const std::string what = places.size() == 1
+                               ? fmt::format("cannot probe {} at {:#x} of {}",
+                                             plan_[places.cookies[0] & USC_PLACE_NUMBER].name, places.offsets[0], path)
+                               : fmt::format("cannot probe {}", path);
   if (number == kNotSupported) return {what + ": not supported", remedy_of(number)};
   return errno_error(what, number, remedy_of(number));
 }

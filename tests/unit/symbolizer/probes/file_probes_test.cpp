@@ -192,8 +192,10 @@ TEST_F(FileProbes, ReturnsAreThoseOfObjdump) {
   std::size_t found = 0;
   for (const char* name : {"many", "by_value", "hidden", "main", "_ZN2ns5twiceEi", "_ZN2ns5twiceEPKPKc"}) {
     std::vector<std::uint64_t> listed;
-    for (const std::string& line : lines_of("objdump -d --no-show-raw-insn --disassemble=" + std::string(name) + " '" + path + "'"))
-      if (line.find("\tret") != std::string::npos) listed.push_back(*offset_of_address(facts->exec_segments, hex(line)));
+    for (const std::string& line :
+         lines_of("objdump -d --no-show-raw-insn --disassemble=" + std::string(name) + " '" + path + "'"))
+      if (line.find("\tret") != std::string::npos)
+        listed.push_back(*offset_of_address(facts->exec_segments, hex(line)));
     const auto probes = file->functions({"", name, ""}, false, true);
     ASSERT_EQ(probes.size(), 1U) << name;
     EXPECT_EQ(probes[0].why_not, "") << name;
