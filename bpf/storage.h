@@ -19,6 +19,7 @@
 	(mappings_are_closed() ? (long)RESULT_EBUSY                                                                    \
 			       : bpf_find_vma(bpf_get_current_task_btf(), address, callback, context, 0))
 
+#include "uscope/core/numbers.h"
 #include "uscope/core/port.h"
 #include "uscope/unwind.h"
 

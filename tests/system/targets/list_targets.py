@@ -130,7 +130,7 @@ class Programs(unittest.TestCase):
         self.assertEqual(found[f"usdt:{self.program}:shop:sold"]["arguments"],
                          [{"name": "arg0", "type": "int"}, {"name": "arg1", "type": "int"}])
         text = run(USCOPE, "list", f"ufunction:{self.program}:work").stdout
-        self.assertEqual(text, f"ufunction:{self.program}:work  int count, const char *name\n")
+        self.assertEqual(text, f"ufunction:{self.program}:work  int count, const char *name  -> int\n")
 
     def test_an_application_that_runs(self):
         sleeper = subprocess.Popen(["sleep", "100"])
