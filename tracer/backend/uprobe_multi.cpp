@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <iterator>
 
 #include "tracer/host/kprobe_multi.h"
 
@@ -35,11 +34,6 @@ std::uint64_t address_of(const T* object) {
   return reinterpret_cast<std::uintptr_t>(object);
 }
 
-std::vector<std::uint64_t> part_of(const std::vector<std::uint64_t>& all, std::size_t first, std::size_t count) {
-  const auto begin = std::next(all.begin(), static_cast<std::ptrdiff_t>(first));
-  return {begin, std::next(begin, static_cast<std::ptrdiff_t>(count))};
-}
-
 }  // namespace
 
 UprobePlaces UprobePlaces::part(std::size_t first, std::size_t count) const {
@@ -57,13 +51,9 @@ UniqueFd attach_uprobe_multi(int program, const std::string& path, const UprobeP
   return UniqueFd(static_cast<int>(syscall(SYS_bpf, BPF_LINK_CREATE, &request, sizeof(request))));
 }
 
-UniqueFd load_empty_uprobe_program() {
-  return load_empty_probe_program(kAttachUprobeMulti);
-}
-
 // A kernel that has it looks at the path first, and "/" is no regular file.
 bool kernel_has_uprobe_multi() {
-  const UniqueFd program = load_empty_uprobe_program();
+  const UniqueFd program = load_empty_probe_program(kAttachUprobeMulti);
   if (!program) return false;
   const UniqueFd link = attach_uprobe_multi(program.get(), "/", UprobePlaces{{0}, {0}, {0}});
   return !link && errno == EBADF;

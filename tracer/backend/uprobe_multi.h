@@ -26,8 +26,6 @@ struct UprobePlaces {
 
 // Tries it: attaches a program to nothing.
 [[nodiscard]] bool kernel_has_uprobe_multi();
-// A program that does nothing; none where the kernel loads none for this.
-UniqueFd load_empty_uprobe_program();
 
 // A link, which lasts as long as its descriptor; none (errno says why) if a place cannot be probed: then there is none
 // of them.

@@ -46,12 +46,12 @@ UniqueFd create_link(const LinkRequest& request) {
   return UniqueFd(static_cast<int>(syscall(SYS_bpf, BPF_LINK_CREATE, &sent, sizeof(sent))));
 }
 
+}  // namespace
+
 std::vector<std::uint64_t> part_of(const std::vector<std::uint64_t>& all, std::size_t first, std::size_t count) {
   const auto begin = std::next(all.begin(), static_cast<std::ptrdiff_t>(first));
   return {begin, std::next(begin, static_cast<std::ptrdiff_t>(count))};
 }
-
-}  // namespace
 
 KprobePlaces KprobePlaces::part(std::size_t first, std::size_t count) const {
   return {part_of(addresses, first, count), part_of(cookies, first, count)};

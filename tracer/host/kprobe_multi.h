@@ -26,6 +26,10 @@ struct KprobePlaces {
   [[nodiscard]] KprobePlaces part(std::size_t first, std::size_t count) const;
 };
 
+// Some of a list, in the same order.
+[[nodiscard]] std::vector<std::uint64_t> part_of(const std::vector<std::uint64_t>& all, std::size_t first,
+                                                 std::size_t count);
+
 // A link, which lasts as long as its descriptor; none (errno says why) if one of the functions cannot be probed: then
 // there is none of them.
 UniqueFd attach_kprobe_multi(int program, int attach_type, const KprobePlaces& places);
