@@ -40,6 +40,7 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kOpenAfterNs = kSecond;
 constexpr std::uint64_t kStatusEveryNs = kSecond / 4;
 constexpr int kLongestWaitMs = 10;
+constexpr int kLongestIdleWaitMs = 40;  // where nothing comes, and no command may end
 constexpr int kPendingWaitMs = 1;
 constexpr int kExecWaitMs = 100;  // how long the rings are left alone for the command's exec
 constexpr int kCollectorNice = -20;
@@ -171,7 +172,7 @@ class Recording {
   Result<void> tell_sums();
   Result<void> finish();
   Result<bool> each_second(std::uint64_t now);
-  int next_wait(std::uint64_t now);
+  int next_wait(std::uint64_t now, std::size_t seen);
   // When options_.duration_ns ends.
   [[nodiscard]] std::uint64_t limit_ns() const {
     return options_.duration_ns != 0 ? start_ns_ + options_.duration_ns : ~std::uint64_t{0};
@@ -207,6 +208,7 @@ class Recording {
   StallWatch stalls_;
   std::uint64_t bytes_before_ = 0;
   std::uint64_t round_before_ns_ = 0;
+  int idle_wait_ms_ = kLongestWaitMs;
   bool executing_ = false;  // the command's exec is under way: its file does not come, or slowly
   bool stopping_ = false;
   bool interrupted_once_ = false;
@@ -373,19 +375,21 @@ Result<bool> Recording::each_second(std::uint64_t now) {
 
 // Rings are read in large, infrequent batches: a reader that runs next to the writers takes the rings' cache lines from
 // them with every record. The wait is such that a ring would fill to an eighth at the present rate; an urgent record
-// ends it early.
-int Recording::next_wait(std::uint64_t now) {
+// ends it early. Each round that saw nothing (`seen`: records) doubles the longest wait.
+int Recording::next_wait(std::uint64_t now, std::size_t seen) {
   const std::uint64_t bytes = sink_->bytes();
   const double rate = now > round_before_ns_
                           ? static_cast<double>(bytes - bytes_before_) / static_cast<double>(now - round_before_ns_)
                           : 0;
   bytes_before_ = bytes;
   round_before_ns_ = now;
+  const bool awaits_command = command_ && !outcome_.command;
+  idle_wait_ms_ = seen > 0 || awaits_command ? kLongestWaitMs : std::min(idle_wait_ms_ * 2, kLongestIdleWaitMs);
   if (collector_->is_behind()) return 0;
   if (collector_->has_pending()) return kPendingWaitMs;
   const double ring_bytes = bounded_ring_bytes(options_.sizes.ring_bytes, config_.cpus);
   const double until_eighth_ns = rate > 0 ? ring_bytes / 8.0 / rate : 1e9;
-  return std::clamp(static_cast<int>(until_eighth_ns / 1e6), 1, kLongestWaitMs);
+  return std::clamp(static_cast<int>(until_eighth_ns / 1e6), 1, idle_wait_ms_);
 }
 
 Result<void> Recording::loop() {
@@ -436,7 +440,7 @@ Result<void> Recording::loop() {
       if (auto done = collector_->write_losses(); !done) return done;
     if (hooks_.wants_end && hooks_.wants_end()) stop(StopReason::kInterrupted);
     if (stopping_) break;
-    const int wait_ms = next_wait(now);
+    const int wait_ms = next_wait(now, *seen);
     std::array<pollfd, 2> fds = {{{backend_->wait_fd(), POLLIN, 0}, {signals_.fd(), POLLIN, 0}}};
     if (poll(fds.data(), fds.size(), wait_ms) > 0 && (fds[0].revents & POLLIN) != 0) backend_->wait(0);
   }
