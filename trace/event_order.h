@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "trace/hit.h"
 #include "trace/ids.h"
 #include "trace/raw_reader.h"
 
@@ -75,7 +76,7 @@ struct OrderedFutex {
 
 // An event of any source. A usc_logged has its values for arguments, and how = logged; a usc_signal has how = sent or
 // delivered, and no arguments; a usc_hit is as it is recorded.
-struct OrderedEvent : usc_event {
+struct OrderedEvent : Event {
   LoggedStackNumber kernel_stack{};  // of LoggedStacks, which has `stack` and kernel frames; none: no kernel frames
   std::uint32_t signal = 0;          // of a usc_signal: by what number as_event has kept the rest of it
 };

@@ -9,8 +9,8 @@
 
 namespace uscope::trace {
 
-usc_event event_of_hit(const usc_hit& hit) {
-  usc_event event{};
+Event event_of_hit(const usc_hit& hit) {
+  Event event;
   event.head = hit.head;
   event.entry_ns = hit.entry_ns;
   event.result = hit.result;
@@ -21,6 +21,7 @@ usc_event event_of_hit(const usc_hit& hit) {
   event.how = hit.how;
   event.flags = hit.flags & (USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);
   event.source = hit.source;
+  event.unread = hit.unread;
   return event;
 }
 

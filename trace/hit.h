@@ -14,13 +14,23 @@
 
 namespace uscope::trace {
 
+// An event of any source, in memory.
+struct Event : usc_event {
+  Event() : usc_event{} {}
+  Event(const usc_event& event) : usc_event(event) {}  // NOLINT(google-explicit-constructor): a usc_event is one
+
+  std::uint8_t unread = 0;  // of a hit: as in usc_hit
+
+  [[nodiscard]] bool is_read(std::size_t arg) const { return (unread >> arg & 1U) == 0; }
+};
+
 // Sources whose events are hits of probes, and their kinds usc_kind: all but three. Those of later versions are theirs.
 [[nodiscard]] constexpr bool is_of_probes(std::uint32_t source) {
   return source != USC_SOURCE_SYSCALL && source != USC_SOURCE_LOGGED && source != USC_SOURCE_SIGNAL;
 }
 
 // The event that a hit is, but for its kernel frames.
-[[nodiscard]] usc_event event_of_hit(const usc_hit& hit);
+[[nodiscard]] Event event_of_hit(const usc_hit& hit);
 
 struct KindArgument {
   std::string name;

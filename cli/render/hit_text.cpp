@@ -78,7 +78,8 @@ std::string argument_text(const EventRow& event, std::size_t arg) {
   const auto string = std::find_if(event.strings.begin(), event.strings.end(),
                                    [arg](const EventString& one) { return one.arg == static_cast<int>(arg); });
   if (string != event.strings.end()) return printable_in_quotes(string->value);
-  return typed_value_text(event.arguments[arg].type, event.args.at(arg).value_or(0));
+  const auto value = event.args.at(arg);
+  return value ? typed_value_text(event.arguments[arg].type, *value) : "?";
 }
 
 // The trace has no type for it. A number that is like an address, of the program or of the kernel, is written as one.

@@ -37,7 +37,7 @@ bool is_unfinished(const usc_event& event) {
 }
 
 // The row that store::EventWriter makes of this event, and analyzer::for_each_event reads.
-analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, std::uint64_t start_ns,
+analyzer::EventRow row_of(const trace::Event& event, const tracer::TaskInfo& task, std::uint64_t start_ns,
                           const trace::KindTable& kinds) {
   analyzer::EventRow row;
   row.ts_ns = static_cast<std::int64_t>(event.entry_ns - start_ns);
@@ -65,7 +65,8 @@ analyzer::EventRow row_of(const usc_event& event, const tracer::TaskInfo& task, 
   if (returned) row.dur_ns = static_cast<std::int64_t>(event.head.time - std::min(event.head.time, event.entry_ns));
   if (row.result && event.source == USC_SOURCE_SYSCALL && syscalls::is_error(*row.result))
     row.error = analyzer::error_name(-*row.result);
-  for (std::size_t i = 0; i < row.args.size(); i++) row.args[i] = static_cast<std::int64_t>(event.args[i]);
+  for (std::size_t i = 0; i < row.args.size(); i++)
+    if (event.is_read(i)) row.args[i] = static_cast<std::int64_t>(event.args[i]);
   return row;
 }
 
@@ -183,7 +184,7 @@ void LivePrinter::on_signal(const usc_signal& signal) {
 
 // The records of one event in the order in which they come: it is open until it is told of as over.
 void LivePrinter::on_hit(const usc_hit& hit) {
-  const usc_event event = trace::event_of_hit(hit);
+  const trace::Event event = trace::event_of_hit(hit);
   const EventKey key{trace::TaskId(event.head.task), event.entry_ns, event.source};
   if (is_unfinished(event)) {
     open_hits_.insert_or_assign(key, event);
@@ -232,19 +233,19 @@ void LivePrinter::on_round(std::uint64_t before_ns, const tracer::TaskTable& tas
     forget_ended(tasks);
     return;
   }
-  std::vector<usc_event> open;
+  std::vector<trace::Event> open;
   for (const auto& [serial, task] : tasks_)
     if (task.open) open.push_back(*task.open);
   for (const auto& [key, event] : open_hits_) open.push_back(event);
   std::sort(open.begin(), open.end(), [](const usc_event& a, const usc_event& b) { return a.entry_ns < b.entry_ns; });
-  for (const usc_event& event : open) print(event, tasks);
+  for (const trace::Event& event : open) print(event, tasks);
 }
 
 void LivePrinter::on_task(const usc_task& task) {
   programs_.inherit(trace::ProcessId(task.process), trace::ImageId(task.image));
 }
 
-void LivePrinter::print(const usc_event& event, const tracer::TaskTable& tasks) {
+void LivePrinter::print(const trace::Event& event, const tracer::TaskTable& tasks) {
   const trace::TaskId serial(event.head.task);
   analyzer::EventRow row = row_of(event, tasks.find(serial), start_ns_, kinds_);
   row.process = programs_.of(trace::ImageId(event.image), tasks.find(serial).process);

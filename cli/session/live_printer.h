@@ -60,19 +60,19 @@ class LivePrinter : public tracer::RecordObserver {
   Task& task(trace::TaskId serial) { return tasks_[serial]; }
   void take_strings(const usc_event& event, Task& task, analyzer::EventRow& row) const;
   void forget_ended(const tracer::TaskTable& tasks);
-  void print(const usc_event& event, const tracer::TaskTable& tasks);
+  void print(const trace::Event& event, const tracer::TaskTable& tasks);
   [[nodiscard]] bool awaits_image(const usc_event& event, const tracer::TaskInfo& task) const;
   static void add_image(const usc_event& event, Task& task, analyzer::EventRow& row);
 
   StatusLine& status_;
   bool takes_strings_;
   std::uint64_t start_ns_ = 0;
-  std::vector<usc_event> waiting_;  // for records of other processors that say more of them
+  std::vector<trace::Event> waiting_;  // for records of other processors that say more of them
   // What waiting_ has events of, by the number in the event's first argument.
   std::unordered_map<std::uint64_t, usc_signal> signals_;
   std::uint64_t last_signal_ = 0;
   trace::KindTable kinds_;
-  std::map<EventKey, usc_event> open_hits_;
+  std::map<EventKey, trace::Event> open_hits_;
   bool hits_have_strings_ = false;
   std::unordered_map<trace::TaskId, Task> tasks_;
   std::size_t looked_at_ = 0;  // tasks that were left when those that had ended were forgotten

@@ -81,7 +81,7 @@ class Choice {
       : options_(options), asked_(plan.text), attached_(out.probes.probes.size()), with_returns_(plan.needs.returns) {
     search_.host = tracer::this_host();
     search_.kernel_functions = kernel_functions_by(out);
-    search_.with_arguments = plan.needs.arguments;
+    search_.with_arguments = plan.needs.arguments || plan.needs.results;
   }
 
   Result<tracer::ProbePlan> make(const std::vector<TargetClass>& classes) {

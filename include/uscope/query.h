@@ -67,7 +67,7 @@ enum usc_query_field {
 	USC_QUERY_TOOK,	  /* dur_ns; NULL unless the call returned */
 	USC_QUERY_RESULT, /* NULL if there is none */
 	USC_QUERY_ERROR,  /* of a call: a result from -4095 to -1, without its sign; 0: none */
-	USC_QUERY_ARG0,	  /* so the next five */
+	USC_QUERY_ARG0,	  /* so the next five; NULL where a hit's could not be read */
 	USC_QUERY_ARG1,
 	USC_QUERY_ARG2,
 	USC_QUERY_ARG3,
@@ -102,7 +102,7 @@ struct usc_query {
 
 struct usc_query_input {
 	__s64 field[USC_QUERY_FIELD_COUNT]; /* 0 where it is NULL */
-	__u32 nulls;			    /* bits of the two that may be NULL: TOOK and RESULT */
+	__u32 nulls;			    /* bits of those that may be NULL: TOOK, RESULT, ARG0 … ARG5 */
 	__u32 pad;
 };
 
@@ -247,8 +247,9 @@ USC_INLINE int usc_query_is_of_beginnings(const volatile struct usc_query *query
 }
 
 /* What a question reads of an event: the same that the loader writes to the table `event`. Fields that are not in `reads`
- * are left as they are. */
-USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct usc_event *event, __u32 reads)
+ * are left as they are. `unread`: of a hit, as in usc_hit; else 0. */
+USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct usc_event *event, __u32 unread,
+				    __u32 reads)
 {
 	int returned = event->how == USC_HOW_RETURNED;
 	int has_result = (returned || event->how == USC_HOW_NO_ENTRY) && !(event->flags & USC_EVENT_NO_RESULT);
@@ -288,11 +289,12 @@ USC_INLINE void usc_query_fill_some(struct usc_query_input *input, const struct 
 		if (reads & 1u << (USC_QUERY_ARG0 + i))
 			input->field[USC_QUERY_ARG0 + i] = (__s64)event->args[i];
 	input->nulls = (returned ? 0u : 1u << USC_QUERY_TOOK) | (has_result ? 0u : 1u << USC_QUERY_RESULT);
+	input->nulls |= unread << USC_QUERY_ARG0;
 }
 
-USC_INLINE void usc_query_fill(struct usc_query_input *input, const struct usc_event *event)
+USC_INLINE void usc_query_fill(struct usc_query_input *input, const struct usc_event *event, __u32 unread)
 {
-	usc_query_fill_some(input, event, ~0u);
+	usc_query_fill_some(input, event, unread, ~0u);
 }
 
 USC_ASSERT_SIZE(usc_query_insn, 16);

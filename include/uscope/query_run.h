@@ -167,7 +167,7 @@ USC_INLINE __s64 usc_query_operand(const volatile struct usc_query_insn *insn, _
 	}
 	if (number >= USC_QUERY_FIELD_COUNT)
 		return 0;
-	if (number == USC_QUERY_TOOK || number == USC_QUERY_RESULT)
+	if (number == USC_QUERY_TOOK || number == USC_QUERY_RESULT || number >= USC_QUERY_ARG0)
 		*null = input->nulls >> number & 1;
 	return input->field[number];
 }

@@ -22,7 +22,7 @@ const Record& as(const usc_record& record) {
   return reinterpret_cast<const Record&>(record);
 }
 
-bool is_unfinished(const usc_event& event) {
+bool is_unfinished(const trace::Event& event) {
   return event.how == USC_HOW_OPEN || event.how == USC_HOW_ATTACHED;
 }
 
@@ -42,7 +42,7 @@ usc_event event_of_logged(const usc_logged& logged) {
 }
 
 // The event that several records of one call are: as the loader joins them.
-usc_event joined(usc_event event, const std::vector<usc_event>& open) {
+trace::Event joined(trace::Event event, const std::vector<trace::Event>& open) {
   const usc_event* latest = nullptr;
   for (const usc_event& other : open) {
     if (other.how == USC_HOW_ATTACHED || (other.flags & USC_EVENT_ATTACHED) != 0) event.flags |= USC_EVENT_ATTACHED;
@@ -139,7 +139,7 @@ Result<void> IntervalStore::take(const usc_record& record) {
   }
 }
 
-Result<void> IntervalStore::take_event(const usc_event& event) {
+Result<void> IntervalStore::take_event(const trace::Event& event) {
   Task& task = tasks_[trace::TaskId(event.head.task)];
   if (is_unfinished(event)) {
     if (event.entry_ns <= task.done_ns) return {};  // its return came first
@@ -151,7 +151,7 @@ Result<void> IntervalStore::take_event(const usc_event& event) {
   if (!task.open.empty() && task.open.front().entry_ns != event.entry_ns && task.open.front().entry_ns < event.entry_ns)
     task.open.clear();
   const bool was_open = !task.open.empty() && task.open.front().entry_ns == event.entry_ns;
-  const usc_event whole = was_open ? joined(event, task.open) : event;
+  const trace::Event whole = was_open ? joined(event, task.open) : event;
   if (was_open) task.open.clear();
   task.done_ns = std::max<std::uint64_t>(task.done_ns, event.entry_ns);
   return put(interval, whole, whole.head);
@@ -177,7 +177,7 @@ Result<void> IntervalStore::take_loss(const usc_loss& loss) {
   return trace ? (*trace)->append(loss.head) : trace.error();
 }
 
-Result<void> IntervalStore::put(Interval& interval, const usc_event& event, const usc_record& record) {
+Result<void> IntervalStore::put(Interval& interval, const trace::Event& event, const usc_record& record) {
   if (plan_.way == Way::kSums) {
     const usc_query_end end = interval.sums.add(event);
     if (end == USC_QUERY_WHOLE) interval.whole.push_back(event);
@@ -218,7 +218,7 @@ bool IntervalStore::stacks_are_known(const Interval& interval) {
     for (std::size_t row = 0; row < rows.size(); row++)
       if (needs(stack_of(rows.key(row), plan_.keys))) return false;
     return std::none_of(interval.whole.begin(), interval.whole.end(),
-                        [&](const usc_event& event) { return needs(event.stack); });
+                        [&](const trace::Event& event) { return needs(event.stack); });
   }
   return unknown_stacks(interval) == 0;
 }
@@ -247,7 +247,7 @@ Result<void> IntervalStore::close_first(bool last) {
   ClosedInterval closed;
   if (plan_.way == Way::kSums) {
     closed.rows = interval.sums.take_rows();
-    const auto put_event = [&](const usc_event& event) {
+    const auto put_event = [&](const trace::Event& event) {
       if (plan_.needs.stack && event.stack != 0) interval.stacks.insert(trace::StackId(event.stack));
       return append_event(**trace, event);
     };
@@ -258,7 +258,7 @@ Result<void> IntervalStore::close_first(bool last) {
         if (auto done = put_event(event_of(closed.rows.key(row), plan_.keys, events++)); !done) return done;
     const bool has_times = (plan_.program.reads & (1U << USC_QUERY_TIME | 1U << USC_QUERY_TOOK)) != 0;
     std::uint64_t behind_rows = events;
-    for (usc_event& event : interval.whole) {
+    for (trace::Event& event : interval.whole) {
       // Where no clock was read, times are numbers of each task, among those that the rows' events have.
       if (!has_times) event.entry_ns = event.head.time = ++behind_rows;
       if (auto done = put_event(event); !done) return done;
@@ -305,7 +305,7 @@ void IntervalStore::forget_stacks() {
   if (!new_from_ || intervals_.front().from_ns < new_from_ns_ + kOpenCallsNs) return;
   std::unordered_set<trace::StackId> in_use;
   for (const auto& [serial, task] : tasks_)
-    for (const usc_event& event : task.open) in_use.insert(trace::StackId(event.stack));
+    for (const trace::Event& event : task.open) in_use.insert(trace::StackId(event.stack));
   definitions_.forget_stacks(*new_from_, in_use);
   stacks_allowed_ = std::max(most_stacks_, 2 * definitions_.stacks());
   new_from_.reset();
@@ -320,7 +320,7 @@ Result<void> IntervalStore::put_open_calls() {
     const auto latest =
         std::max_element(task.open.begin(), task.open.end(),
                          [](const usc_event& a, const usc_event& b) { return a.head.time < b.head.time; });
-    const usc_event whole = joined(*latest, task.open);
+    const trace::Event whole = joined(*latest, task.open);
     if (auto done = put(interval, whole, whole.head); !done) return done;
   }
   tasks_.clear();

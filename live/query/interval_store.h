@@ -26,6 +26,7 @@
 #include "live/query/partial_events.h"
 #include "live/query/sums.h"
 #include "query/plan/plan.h"
+#include "trace/hit.h"
 #include "trace/sequence_check.h"
 #include "trace/sink.h"
 
@@ -94,14 +95,14 @@ class IntervalStore : public trace::RecordSink {
     std::uint64_t until_ns = 0;
     std::optional<IntervalTrace> trace;  // empty: no record so far
     Sums sums;
-    std::vector<usc_event> whole;
+    std::vector<trace::Event> whole;
     std::unordered_set<trace::StackId> stacks;
     std::uint64_t events = 0;
     std::uint64_t lost = 0;
   };
   struct Task {
-    std::uint64_t done_ns = 0;    // entry of the last call that has ended
-    std::vector<usc_event> open;  // records of the call that it is in
+    std::uint64_t done_ns = 0;       // entry of the last call that has ended
+    std::vector<trace::Event> open;  // records of the call that it is in
   };
 
   Interval& interval_of(std::uint64_t time);
@@ -109,10 +110,10 @@ class IntervalStore : public trace::RecordSink {
   [[nodiscard]] std::uint64_t end_of(std::uint64_t from_ns) const;
   Result<IntervalTrace*> trace_of(Interval& interval);
   Result<void> take(const usc_record& record);
-  Result<void> take_event(const usc_event& event);
+  Result<void> take_event(const trace::Event& event);
   Result<void> take_hit(const usc_hit& hit);
   Result<void> take_loss(const usc_loss& loss);
-  Result<void> put(Interval& interval, const usc_event& event, const usc_record& record);
+  Result<void> put(Interval& interval, const trace::Event& event, const usc_record& record);
   Result<void> put_open_calls();
   Result<void> put_open_hits();
   [[nodiscard]] bool stacks_are_known(const Interval& interval);

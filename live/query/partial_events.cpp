@@ -103,7 +103,7 @@ usc_event event_of(const usc_query_key& key, const std::vector<KeyWord>& keys, s
   return event;
 }
 
-Result<void> append_event(IntervalTrace& to, const usc_event& event) {
+Result<void> append_event(IntervalTrace& to, const trace::Event& event) {
   if (event.source == USC_SOURCE_SYSCALL) return to.append(event.head);
   if (trace::is_of_probes(event.source)) {
     usc_hit hit{};
@@ -120,6 +120,7 @@ Result<void> append_event(IntervalTrace& to, const usc_event& event) {
     hit.how = lasts ? event.how : std::uint8_t{USC_HOW_HIT};
     hit.source = event.source;
     hit.flags = event.flags & (USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED);
+    hit.unread = event.unread;
     return to.append(hit.head);
   }
   if (event.source != USC_SOURCE_SIGNAL) {

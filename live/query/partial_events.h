@@ -10,6 +10,7 @@
 #include "live/query/sums.h"
 #include "query/plan/plan.h"
 #include "support/result.h"
+#include "trace/hit.h"
 #include "uscope/record.h"
 
 namespace uscope::query {
@@ -23,7 +24,7 @@ namespace uscope::query {
 [[nodiscard]] std::vector<std::uint32_t> events_of(const PartialRows& rows, const std::vector<KeyWord>& keys);
 
 // Writes an event of any source as the record that such events have.
-Result<void> append_event(IntervalTrace& to, const usc_event& event);
+Result<void> append_event(IntervalTrace& to, const trace::Event& event);
 
 // The stack in the key of a row; 0: none, or it is no key.
 [[nodiscard]] std::uint32_t stack_of(const usc_query_key& key, const std::vector<KeyWord>& keys);

@@ -116,9 +116,9 @@ std::size_t Sums::row(const usc_query_key& key) {
   return rows_.size() - 1;
 }
 
-usc_query_end Sums::add(const usc_event& event) {
+usc_query_end Sums::add(const trace::Event& event) {
   usc_query_input input;
-  usc_query_fill(&input, &event);
+  usc_query_fill(&input, &event, event.unread);
   const usc_query_end end = usc_query_run(&program_, &input, &state_);
   if (end != USC_QUERY_GIVEN) return end;
   const std::size_t into = row(state_.key);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/hit.h"
 #include "uscope/query.h"
 
 namespace uscope::query {
@@ -74,7 +75,7 @@ class Sums {
   explicit Sums(const usc_query& program) : program_(program), rows_(program.keys, program.measures) {}
 
   // Runs the program over an event.
-  usc_query_end add(const usc_event& event);
+  usc_query_end add(const trace::Event& event);
   void add(const usc_query_row& row);
 
   [[nodiscard]] const PartialRows& rows() const { return rows_; }

@@ -27,7 +27,7 @@ void decide_calls(const std::string& text, const Select& select, Plan& plan) {
   }
 }
 
-constexpr Needs kAll{.stack = true, .time = true, .arguments = true, .returns = true};
+constexpr Needs kAll{.stack = true, .time = true, .arguments = true, .results = true, .returns = true};
 
 Needs needs_of(const Select& select) {
   Needs needs;
@@ -40,6 +40,7 @@ Needs needs_of(const Select& select) {
       needs.stack = needs.stack || (column->words & bit_of(Key::kStack)) != 0;
       needs.time = needs.time || column->field == USC_QUERY_TIME || column->field == USC_QUERY_TOOK;
       needs.arguments = needs.arguments || is_argument(column->field);
+      needs.results = needs.results || column->field == USC_QUERY_RESULT;
       needs.returns = needs.returns || column->field == USC_QUERY_TOOK || column->field == USC_QUERY_RESULT;
     });
   return needs;

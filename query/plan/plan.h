@@ -36,6 +36,7 @@ struct Needs {
   bool stack = false;
   bool time = false;  // any clock: ts_ns or dur_ns
   bool arguments = false;
+  bool results = false;  // of functions, for which their types must be known
   bool returns = false;  // dur_ns or result: of functions, when they return
 };
 

@@ -133,12 +133,14 @@ Result<EventWriter::Written> EventWriter::write_event(const trace::OrderedEvent&
   last_ns_ = std::max<std::uint64_t>({last_ns_, event.entry_ns, event.head.time});
 
   const EventRowId id(static_cast<std::int64_t>(++events_));
-  const auto& args = event.args;
+  const auto argument = [&event](std::size_t i) {
+    return event.is_read(i) ? std::optional(event.args[i]) : std::nullopt;
+  };
   if (auto done =
           event_rows_->add(as_time(event.entry_ns), returned ? std::optional(as_signed(duration)) : std::nullopt,
                            LastingText{trace::how_name(how)}, task.row, maybe_id(image), *kind,
                            has_result ? std::optional(std::int64_t{event.result}) : std::nullopt, maybe_id(stack),
-                           args[0], args[1], args[2], args[3], args[4], args[5]);
+                           argument(0), argument(1), argument(2), argument(3), argument(4), argument(5));
       !done)
     return done.error();
 

@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     usc_query_input fields{};
     if (i & 1) {
       const auto event = input.take<usc_event>();
-      usc_query_fill(&fields, &event);
+      usc_query_fill(&fields, &event, 0);
     } else {
       for (__s64& field : fields.field) field = input.take<std::int64_t>();
       fields.nulls = input.take<std::uint32_t>();

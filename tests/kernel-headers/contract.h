@@ -55,7 +55,7 @@ static __attribute__((__noinline__)) int check_step(struct check_tables *tables,
 
 	if (usc_program_check(&program, &at) || !usc_program_admits(&program, &input))
 		return USC_STEP_ROOT;
-	usc_query_fill(&asked, &event);
+	usc_query_fill(&asked, &event, 0);
 	if (usc_query_check(&query, &at) || usc_query_run(&query, &asked, &given) != USC_QUERY_GIVEN)
 		return USC_STEP_ROOT;
 	if (!usc_query_same_key(&row.key, &given.key) || usc_query_sums_overflow(&row, &given, query.measures))

@@ -138,6 +138,40 @@ class Functions(unittest.TestCase):
         stacks = {folded.split(";")[-1] for folded, in database.execute("SELECT DISTINCT folded FROM v_event WHERE kind = 'vfs_read'")}
         self.assertEqual(stacks, {"vfs_read_[k]"})
 
+    def answer(self, name):
+        """The rows of the one answer to a live question, of which nothing is missing."""
+        self.assertEqual(text(f"{name}.status"), "0", text(f"{name}.err"))
+        [answer] = [json.loads(line) for line in text(f"{name}.out").splitlines() if line.startswith("{")]
+        self.assertEqual(answer["lost"], 0, answer)
+        return answer["rows"]
+
+    def test_a_question_counts_what_ftrace_does(self):
+        rows = self.answer("asked")
+        pids = {pid for pid, *_ in rows}
+        self.assertEqual(len(pids), 1, rows)
+        counts = collections.Counter()
+        for _, kind, _, number, _ in rows:
+            counts[kind] += number
+        self.assertEqual(counts, self.by_ftrace("asked", *pids))
+        known = sorted(tuple(row[1:]) for row in rows if row[2] in ("small", "large", "stores"))
+        self.assertEqual(known, [("vfs_read", "large", 5, 5 * 65536), ("vfs_read", "small", 20, 20 * 100), ("vfs_write", "stores", 7, 7 * 4096)])
+        # As many as are recorded of another run, and as the program makes.
+        recorded = dict(self.database("work").execute("SELECT kind, count(*) FROM v_event GROUP BY kind"))
+        for kind in ("vfs_read", "vfs_write", "hrtimer_nanosleep"):
+            self.assertEqual(counts[kind], recorded[kind], kind)
+
+    def test_a_question_about_returns_is_asked_when_functions_return(self):
+        rows = {(kind, trigger): rest for kind, trigger, *rest in self.answer("asked-returns") if trigger in ("small", "large", "naps")}
+        self.assertEqual(set(rows), {("vfs_read", "small"), ("vfs_read", "large"), ("hrtimer_nanosleep", "naps")})
+        for (kind, trigger), (how, events, durations, shortest, results) in rows.items():
+            self.assertEqual(how, "returned")
+            self.assertEqual(durations, events)
+            self.assertGreater(shortest, 30_000_000 if trigger == "naps" else 0)
+            if kind == "vfs_read":
+                self.assertEqual((events, results), {"small": (20, 20 * 100), "large": (5, 5 * 28672)}[trigger])
+            else:
+                self.assertEqual(events, 4)
+
     def test_more_threads_in_a_function_than_the_kernel_has_room_for_are_counted(self):
         database = self.database_with_losses("sleepers")
         durations = [duration for duration, in database.execute("SELECT dur_ns FROM v_event WHERE kind = 'hrtimer_nanosleep' AND how = 'returned'")]

@@ -308,6 +308,8 @@ struct probe_room {
 	__u64 record;			      /* address of a tracepoint's */
 	__u32 task;			      /* serial */
 	__u32 in_kernel;		      /* whether its addresses are the kernel's, or may be */
+	__u32 unread;			      /* as in usc_hit */
+	__u32 pad;
 	struct usc_string string;
 	char text[USC_STRING_MOST + 16];
 };

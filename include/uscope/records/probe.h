@@ -88,7 +88,8 @@ struct usc_hit {
 	__u8 how;    /* HIT, RETURNED, LEFT, or OPEN: not over when it was last seen */
 	__u8 source; /* enum usc_source */
 	__u8 flags;  /* USC_EVENT_NO_RESULT, USC_EVENT_ATTACHED, USC_HIT_ADDRESSES */
-	__u8 pad[7];
+	__u8 unread; /* bit i: args[i] is 0 because it was not in memory, and not known */
+	__u8 pad[6];
 };
 
 #define USC_KIND_TEXT_BYTES 4096 /* longest text of a usc_kind */

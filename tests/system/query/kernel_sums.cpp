@@ -66,7 +66,7 @@ class Summing final : public RecordObserver {
   void on_event(const usc_event& event, const TaskInfo&) override {
     usc_query_input input;
     usc_query_state state;
-    usc_query_fill(&input, &event);
+    usc_query_fill(&input, &event, 0);
     const usc_query_end end = usc_query_run(&query_, &input, &state);
     events++;
     if (end == USC_QUERY_WHOLE) whole++;

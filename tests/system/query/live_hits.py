@@ -145,7 +145,8 @@ class LiveEqualsStored(AttachCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         scope = "class = 'ufunction' AND kind IN ('fixture_asked:handle', 'fixture_asked:deep')"
         for question in ('SELECT kind, how, "trigger", count(*), count(dur_ns), min(dur_ns) >= 0, sum(a0 % 64) FROM v_event WHERE {0} GROUP BY 1, 2, 3',
-                         "SELECT kind, how, folded, dur_ns > 0, a0 FROM v_event WHERE {0}"):
+                         "SELECT kind, how, folded, dur_ns > 0, a0 FROM v_event WHERE {0}",
+                         "SELECT kind, how, count(result), sum(result) FROM v_event WHERE {0} GROUP BY 1, 2"):
             stored = sorted(csv.reader(io.StringIO(self.query(db, "--format", "csv", question.format(scope)))))
             self.assertIn("returned", str(stored))
             live = self.query("--once", "--format", "csv", question.format(scope), "--", ASKED, "tame", ASKED)

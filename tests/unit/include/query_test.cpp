@@ -222,6 +222,20 @@ TEST(Query, RowsAddUp) {
   EXPECT_FALSE(usc_query_sums_overflow(&row, &state, 1));
 }
 
+TEST(Query, AnArgumentThatCouldNotBeReadIsNull) {
+  const usc_event event{};
+  usc_query_input input;
+  usc_query_fill(&input, &event, 1U << 2U);
+  const usc_query_state state{};
+  const usc_query_insn none{};
+  for (__u32 arg = 0; arg < 6; arg++) {
+    int null = 0;
+    EXPECT_EQ(usc_query_operand(&none, USC_QUERY_OF_FIELD | (USC_QUERY_ARG0 + arg), &input, &state, &null), 0);
+    EXPECT_EQ(null, arg == 2 ? 1 : 0) << arg;
+    EXPECT_EQ(input.nulls >> (USC_QUERY_ARG0 + arg) & 1, arg == 2 ? 1U : 0U) << arg;
+  }
+}
+
 TEST(Query, AnEventIsReadAsTheLoaderReadsIt) {
   usc_event event{};
   event.entry_ns = 100;
@@ -231,26 +245,26 @@ TEST(Query, AnEventIsReadAsTheLoaderReadsIt) {
   event.args[5] = ~0ULL;
   event.how = USC_HOW_RETURNED;
   usc_query_input input;
-  usc_query_fill(&input, &event);
+  usc_query_fill(&input, &event, 0);
   EXPECT_EQ(input.field[USC_QUERY_TOOK], 250);
   EXPECT_EQ(input.field[USC_QUERY_ERROR], 2);
   EXPECT_EQ(input.field[USC_QUERY_ARG5], -1);
   EXPECT_EQ(input.field[USC_QUERY_TASK], 4);
   EXPECT_EQ(input.nulls, 0U);
   event.flags = USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED;
-  usc_query_fill(&input, &event);
+  usc_query_fill(&input, &event, 0);
   EXPECT_EQ(input.field[USC_QUERY_HOW], USC_HOW_ATTACHED);
   EXPECT_EQ(input.field[USC_QUERY_ERROR], 0);
   EXPECT_EQ(input.nulls, 1U << USC_QUERY_RESULT);
   event.flags = 0;
   event.how = USC_HOW_OPEN;
-  usc_query_fill(&input, &event);
+  usc_query_fill(&input, &event, 0);
   EXPECT_EQ(input.nulls, 1U << USC_QUERY_RESULT | 1U << USC_QUERY_TOOK);
   EXPECT_EQ(input.field[USC_QUERY_RESULT], 0);
   // What a function returns is no error.
   event.how = USC_HOW_RETURNED;
   event.source = USC_SOURCE_UFUNCTION;
-  usc_query_fill(&input, &event);
+  usc_query_fill(&input, &event, 0);
   EXPECT_EQ(input.field[USC_QUERY_RESULT], -2);
   EXPECT_EQ(input.field[USC_QUERY_ERROR], 0);
 }
@@ -263,7 +277,7 @@ TEST(Query, OnlyWhatIsReadIsFilled) {
   usc_query_input input;
   __builtin_memset(&input, 0x5a, sizeof(input));
   const std::int64_t before = input.field[USC_QUERY_ARG1];
-  usc_query_fill_some(&input, &event, 1U << USC_QUERY_KIND | 1U << USC_QUERY_ARG2 | 1U << USC_QUERY_RESULT);
+  usc_query_fill_some(&input, &event, 0, 1U << USC_QUERY_KIND | 1U << USC_QUERY_ARG2 | 1U << USC_QUERY_RESULT);
   EXPECT_EQ(input.field[USC_QUERY_KIND], 39);
   EXPECT_EQ(input.field[USC_QUERY_ARG2], 7);
   EXPECT_EQ(input.field[USC_QUERY_RESULT], 0);

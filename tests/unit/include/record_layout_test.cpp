@@ -169,7 +169,7 @@ std::vector<Layout> other_layouts() {
        sizeof(usc_hit),
        {FIELD(usc_hit, head), FIELD(usc_hit, entry_ns), FIELD(usc_hit, result), FIELD(usc_hit, args),
         FIELD(usc_hit, stack), FIELD(usc_hit, image), FIELD(usc_hit, kind), FIELD(usc_hit, frames), FIELD(usc_hit, how),
-        FIELD(usc_hit, source), FIELD(usc_hit, flags), FIELD(usc_hit, pad)}},
+        FIELD(usc_hit, source), FIELD(usc_hit, flags), FIELD(usc_hit, unread), FIELD(usc_hit, pad)}},
       {"usc_kind",
        sizeof(usc_kind),
        {FIELD(usc_kind, head), FIELD(usc_kind, kind), FIELD(usc_kind, text_bytes), FIELD(usc_kind, source),

@@ -26,7 +26,10 @@ TEST(Hit, IsAnEvent) {
   hit.how = USC_HOW_RETURNED;
   hit.source = USC_SOURCE_KFUNCTION;
   hit.flags = USC_HIT_ADDRESSES | USC_EVENT_NO_RESULT | USC_EVENT_ATTACHED;
-  const usc_event event = event_of_hit(hit);
+  hit.unread = 1U << 2U;
+  const Event event = event_of_hit(hit);
+  EXPECT_TRUE(event.is_read(1));
+  EXPECT_FALSE(event.is_read(2));
   EXPECT_EQ(event.head.task, 7U);
   EXPECT_EQ(event.head.time - event.entry_ns, 20U);
   EXPECT_EQ(event.result, -5);

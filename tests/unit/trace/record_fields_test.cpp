@@ -142,8 +142,8 @@ TEST_F(RecordFieldsOfTrace, WhatFollowsTheFixedPart) {
       "text='6162'",
       "place=[3 0]",
       "key='key' value='value'",
-      "frames=2 how='returned' source='offcpu' flags=0x0(hex) frame=[3 0]",
-      "frames=1 how='returned' source='offcpu' flags=0x128(hex) frame=[18446744071578845200]",
+      "frames=2 how='returned' source='offcpu' flags=0x0(hex) unread=0x0(hex) frame=[3 0]",
+      "frames=1 how='returned' source='offcpu' flags=0x128(hex) unread=0x0(hex) frame=[18446744071578845200]",
       "kind=1 text_bytes=33 source='usdt' args=2 text=['libc:setjmp' 'env:void *' 'value:int']"};
   ASSERT_EQ(texts.size(), ends.size());
   for (std::size_t i = 0; i < ends.size(); i++) EXPECT_TRUE(texts[i].ends_with(ends[i])) << texts[i];

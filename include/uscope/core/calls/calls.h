@@ -148,7 +148,7 @@ USC_SUBPROGRAM int ask_event(struct task_entry *t, __s64 result, __u32 how, __u6
 	fill_call(&event, t, how);
 	if (is_asked_for(ASKED_ARGS))
 		__builtin_memcpy(event.args, t->args, sizeof(event.args));
-	return ask_of_event(scratch, &event, t->process);
+	return ask_of_event(scratch, &event, 0, t->process);
 }
 
 /* Asks a question of a call that begins, if it is one of beginnings: then the call's end is no event. */

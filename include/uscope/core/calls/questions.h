@@ -115,13 +115,14 @@ static __always_inline struct query_scratch *begin_asking(void)
 	return scratch;
 }
 
-/* As ask_question(), of an event of which the fields are there that the question reads. */
-static __always_inline int ask_of_event(struct query_scratch *scratch, const struct usc_event *event, __u32 process)
+/* As ask_question(), of an event of which the fields are there that the question reads; `unread`: as in usc_hit. */
+static __always_inline int ask_of_event(struct query_scratch *scratch, const struct usc_event *event, __u32 unread,
+					__u32 process)
 {
 	struct cpu_state *cpu = cpu_state_of(current_cpu());
 	int whole;
 
-	usc_query_fill_some(&scratch->input, event, config.query.reads);
+	usc_query_fill_some(&scratch->input, event, unread, config.query.reads);
 	whole = ask_question(scratch, process);
 	barrier();
 	if (cpu)

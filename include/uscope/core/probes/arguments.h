@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * Hits of the probes of a plan (uscope/probes.h): their arguments, and the texts that these stand for. Nothing may fault here:
- * a number that is not in memory is 0, a text that is not is left out.
+ * a number that is not in memory is 0 and marked as not known (usc_hit.unread), a text that is not is left out.
  */
 #ifndef USCOPE_CORE_ARGUMENTS_H
 #define USCOPE_CORE_ARGUMENTS_H
@@ -24,7 +24,8 @@ static __always_inline int read_argument_word(__u64 *word, bool in_kernel, __u64
 	return read_user(word, bytes, (const void *)address) != 0;
 }
 
-static __always_inline __u64 argument_value(struct probe_room *room, const struct usc_probe_argument *argument)
+static __always_inline __u64 argument_value(struct probe_room *room, const struct usc_probe_argument *argument,
+					    __u32 number)
 {
 	__u64 base = 0, word = 0;
 	__u32 reg = argument->reg;
@@ -43,8 +44,10 @@ static __always_inline __u64 argument_value(struct probe_room *room, const struc
 		base = room->record;
 		__attribute__((__fallthrough__));
 	default:
-		if (read_argument_word(&word, room->in_kernel, base + argument->offset, argument->bytes))
+		if (read_argument_word(&word, room->in_kernel, base + argument->offset, argument->bytes)) {
+			room->unread |= 1u << number % USC_PROBE_ARGUMENTS;
 			return 0;
+		}
 	}
 	return usc_argument_value(word, argument->bytes, argument->is_signed);
 }
@@ -142,7 +145,7 @@ USC_SUBPROGRAM __u64 take_argument(struct probe_room *room, const struct usc_pro
 
 	if (!room || !argument)
 		return 0;
-	value = argument_value(room, argument);
+	value = argument_value(room, argument, number);
 	if (!argument->text)
 		return value;
 	if (config.string_bytes)
@@ -163,12 +166,14 @@ static __always_inline void take_probe(struct hit_room *hit, struct probe_room *
 	hit->hit.kind = probe->kind;
 	room->string.entry_ns = hit->hit.entry_ns;
 	room->task = t->serial;
+	room->unread = 0;
 	for (i = 0; i < USC_PROBE_ARGUMENTS; i++) {
 		if (i >= probe->arguments)
 			break;
 		if (is_asked_for(1u << (USC_QUERY_ARG0 + i)))
 			hit->hit.args[i] = take_argument(room, &probe->argument[i], i, t->process);
 	}
+	hit->hit.unread = room->unread;
 }
 
 #endif

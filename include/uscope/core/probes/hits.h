@@ -89,7 +89,7 @@ static __always_inline int ask_hit(const struct hit_room *room, __u32 task, __u3
 	event->abi = 0;
 	event->flags = room->hit.flags;
 	event->source = room->hit.source;
-	return ask_of_event(scratch, event, process);
+	return ask_of_event(scratch, event, room->hit.unread, process);
 }
 
 static __always_inline bool taken_by_question(const struct hit_room *room, __u32 task, __u32 process, __u64 now)
@@ -114,7 +114,7 @@ USC_SUBPROGRAM int ask_moment(const struct task_entry *t, __u32 source, __u32 ki
 	event.how = USC_HOW_HIT;
 	event.flags = USC_EVENT_NO_RESULT;
 	event.source = source;
-	return ask_of_event(scratch, &event, t->process);
+	return ask_of_event(scratch, &event, 0, t->process);
 }
 
 /* Has a question taken a moment, without room for a hit? If not, it is told like any other. */

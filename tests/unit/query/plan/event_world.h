@@ -207,7 +207,7 @@ INSERT INTO stack VALUES (1, 2, 'root', 1, 0, 'main;read'), (2, 3, 'root', 2, 0,
       if (!is_recorded(plan, events_[i])) continue;
       usc_query_input input;
       usc_query_state state;
-      usc_query_fill(&input, &events_[i]);
+      usc_query_fill(&input, &events_[i], 0);
       const usc_query_end end = usc_query_run(&plan.program, &input, &state);
       counts.events++;
       counts.wholes += end == USC_QUERY_WHOLE;

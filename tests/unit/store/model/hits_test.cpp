@@ -67,6 +67,16 @@ TEST_F(HitsTest, AreEventsOfTheirOwnClasses) {
   EXPECT_EQ(rows("SELECT count(*) FROM loss WHERE cause <> 'cut_off'"), "0");
 }
 
+TEST_F(HitsTest, AnArgumentThatCouldNotBeReadIsNotKnown) {
+  usual();
+  trace_->kind(USC_SOURCE_USDT, 1, "p:probe", {"a:int", "b:int", ":int"});
+  usc_hit hit = hit_of(USC_SOURCE_USDT, 1, kStart + 10, {3, 0, 0}, 0);
+  hit.unread = 1U << 1U;
+  trace_->hit(1, kStart + 10, hit);
+  load();
+  EXPECT_EQ(rows("SELECT a0, a1, a2 FROM event JOIN kind ON kind.id = kind_id WHERE class = 'usdt'"), "3|-|0");
+}
+
 TEST_F(HitsTest, ArgumentsHaveNamesAndTypes) {
   with_hits();
   load();
