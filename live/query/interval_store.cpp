@@ -118,13 +118,14 @@ Result<void> IntervalStore::append(const usc_record& record) {
 Result<void> IntervalStore::take(const usc_record& record) {
   switch (record.type) {
     case USC_RECORD_EVENT:
-      return take_event(trace::record_as<usc_event>(record));
+      return take_event(trace::Event(trace::record_as<usc_event>(record)));
     case USC_RECORD_SIGNAL:
-      return put(interval_of(record.time), trace::event_of_signal(trace::record_as<usc_signal>(record)), record);
+      return put(interval_of(record.time), trace::Event(trace::event_of_signal(trace::record_as<usc_signal>(record))),
+                 record);
     case USC_RECORD_HIT:
       return take_hit(trace::record_as<usc_hit>(record));
     case USC_RECORD_LOGGED:
-      return put(interval_of(record.time), event_of_logged(trace::record_as<usc_logged>(record)), record);
+      return put(interval_of(record.time), trace::Event(event_of_logged(trace::record_as<usc_logged>(record))), record);
     case USC_RECORD_PARTIAL:
       return {};  // add() has had its row; its number counts for the sequence
     case USC_RECORD_LOSS:
@@ -251,7 +252,8 @@ Result<void> IntervalStore::close_first(bool last) {
     const std::vector<std::uint32_t> numbers = events_of(closed.rows, plan_.keys);
     for (std::size_t row = 0; row < numbers.size(); row++)
       if (numbers[row] == events)
-        if (auto done = put_event(event_of(closed.rows.key(row), plan_.keys, events++)); !done) return done;
+        if (auto done = put_event(trace::Event(event_of(closed.rows.key(row), plan_.keys, events++))); !done)
+          return done;
     const bool has_times = (plan_.program.reads & (1U << USC_QUERY_TIME | 1U << USC_QUERY_TOOK)) != 0;
     std::uint64_t behind_rows = events;
     for (trace::Event& event : interval.whole) {

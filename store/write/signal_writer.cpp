@@ -40,7 +40,7 @@ trace::OrderedEvent SignalWriter::keep(const trace::RawRecord& record) {
     free_.pop_back();
     kept_[number - 1] = signal;
   }
-  trace::OrderedEvent event{trace::event_of_signal(signal)};
+  trace::OrderedEvent event{trace::Event(trace::event_of_signal(signal))};
   event.signal = number;
   return event;
 }
