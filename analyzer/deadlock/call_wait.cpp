@@ -66,6 +66,8 @@ class Follower {
   void lock(const Resource& own);
   void lock_holder(const HeldLock& held, const Resource& own);
   void semaphore();
+  void troubles();
+  [[nodiscard]] bool may_handle_signals(std::size_t process) const;
   void process(const LookedProcess& waited);
   void any_child();
   [[nodiscard]] const Resource* own(std::int64_t fd) const {
@@ -106,7 +108,7 @@ void Follower::hold(std::size_t process, WaitEnd end) {
 }
 
 void Follower::hold(const Resource& held, const std::string& part) {
-  if (held.fd < 0) return unknown(fmt::format("whoever receives {} from a socket's queue", held.name));
+  if (held.fd < 0) return outside(fmt::format("whoever receives {} from a socket's queue", held.name));
   const auto place = places_.find(held.process_id);
   if (!held.process_id || place == places_.end())
     return outside(fmt::format("process {}{}, which is not traced and has {} {} open", held.pid,
@@ -120,14 +122,48 @@ void Follower::hold_process(std::int64_t pid) {
   hold(found->second, {});
 }
 
+// Whether a handler of a signal from outside may run: the trace has not seen all that the process has asked for, or has
+// seen that it asked for one.
+bool Follower::may_handle_signals(std::size_t process) const {
+  for (const LastCall& thread : calls_.threads)
+    if (thread.process == process && thread.wait && !thread.wait->handlers) return false;
+  const bool all_known = !calls_.events_missing && !calls_.calls_left_out;
+  for (std::size_t depth = 0; depth <= calls_.processes.size(); depth++) {
+    const LastProcess& it = calls_.processes[process];
+    if (!all_known || it.attached || look_.ask_for_handlers.count(it.id) != 0) return true;
+    if (it.origin == Origin::kExec) return false;
+    const auto parent = places_.find(it.parent_id);
+    if (parent == places_.end()) return true;
+    process = parent->second;
+  }
+  return true;
+}
+
+// Who waits for an end that nobody is seen to have would not wait, so somebody unseen has it.
 void Follower::ends(const LookedDescriptor&, const Resource& own, const Holders& others, const char* part) {
-  if (others.empty()) return unknown(fmt::format("whoever has {} {} open", part, own.name));
+  if (others.empty()) return outside(fmt::format("somebody unseen who has {} {} open", part, own.name));
   const ProcessRowId self = calls_.processes[thread_->process].id;
+  const auto is_own = [&](const Resource* other) { return other->process_id == self; };
+  const bool only_own = std::all_of(others.begin(), others.end(), is_own);
   for (const Resource* other : others) {
     // The handler of a signal writes to such a descriptor, so that the thread wakes up.
-    if (other->process_id == self && (other->nonblocking || asks_many(looked_->call)))
-      outside(fmt::format("a signal handler that uses descriptor {}", other->fd));
+    const bool of_handler =
+        other->nonblocking || asks_many(looked_->call) || (only_own && may_handle_signals(thread_->process));
+    if (is_own(other) && of_handler) outside(fmt::format("a signal handler that uses descriptor {}", other->fd));
     hold(*other, part);
+  }
+}
+
+// What could not be looked at may be what ends the wait.
+void Follower::troubles() {
+  for (const Look::Trouble& trouble : look_.troubles) {
+    const auto place = places_.find(trouble.process_id);
+    if (!trouble.process_id || place == places_.end()) {
+      outside("what could not be looked at (" + trouble.what + ")");
+    } else if (place->second == thread_->process ||
+               std::find(out_.holders.begin(), out_.holders.end(), place->second) != out_.holders.end()) {
+      unknown("what could not be looked at (" + trouble.what + ")");
+    }
   }
 }
 
@@ -150,8 +186,7 @@ void Follower::socket(const LookedDescriptor& waited, const Resource& own) {
   if (own.listening || waited.wants == "accept") return outside("whoever connects to " + own.name);
   if (waited.wants == "connect") return outside("the listener that it connects to");
   if (!own.peer || *own.peer == 0)
-    return own.type == "inet" ? outside("the other end of " + own.name)
-                              : unknown("the other end of " + own.name + ", which is not known");
+    return outside("whoever sends to " + own.name + ", whose other end is elsewhere or not known");
   const auto found = sockets_.find(*own.peer);
   ends(waited, own, found == sockets_.end() ? Holders{} : found->second, "the other end of");
 }
@@ -294,7 +329,8 @@ CallWait Follower::follow(const LastCall& thread) {
   if (is_one_of(looked_->call, {"nanosleep", "clock_nanosleep"})) return out_;
   out_.state = State::kFollowed;
   if (calls_.tasks_missing) unknown("threads that the trace does not know");
-  if (!looked_->timed) unknown("the time, if the call has a limit");
+  if (!looked_->timed) outside("the time, if the call has a limit");
+  if (look_.ask_for_timers.count(calls_.processes[thread.process].id) != 0) outside("the signal of a timer");
   if (!thread.call.empty() && thread.call != looked_->call) unknown("what it does now");
   for (const LookedDescriptor& waited : looked_->descriptors) descriptor(waited);
   for (const LookedProcess& waited : looked_->processes) process(waited);
@@ -303,6 +339,7 @@ CallWait Follower::follow(const LastCall& thread) {
   const bool nothing = looked_->descriptors.empty() && looked_->processes.empty() && !out_.anyone;
   if (nothing && asks_many(looked_->call) && !looked_->call.starts_with("epoll")) outside("a signal");
   if (nothing) unknown(fmt::format("what ends its {}, which is not followed", looked_->call));
+  troubles();
   // The end of a child interrupts the call, and a handler of SIGCHLD may do anything.
   if (out_.state == State::kFollowed && !looked_->descriptors.empty()) {
     const auto its = children_.find(calls_.processes[thread.process].id);

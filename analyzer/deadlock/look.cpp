@@ -88,6 +88,19 @@ Result<void> read_objects(const store::Database& database, Look& out) {
                   });
 }
 
+// Not those of faults, nor libc's own.
+Result<void> read_signals(const store::Database& database, Look& out) {
+  return each_row(database,
+                  "SELECT DISTINCT process_id, kind.name = 'rt_sigaction' FROM event JOIN kind ON kind.id = kind_id "
+                  "JOIN thread ON thread.id = thread_id WHERE kind.class = 'syscall' AND "
+                  "(kind.name IN ('alarm', 'setitimer', 'timer_create') OR "
+                  "(kind.name = 'rt_sigaction' AND a1 != 0 AND a0 NOT IN (4, 5, 7, 8, 11, 31, 32, 33)))",
+                  [&](const SqlRow& row) {
+                    const auto process = maybe_id<ProcessRowId>(row, 0);
+                    if (process) (row.integer(1) != 0 ? out.ask_for_handlers : out.ask_for_timers).insert(*process);
+                  });
+}
+
 }  // namespace
 
 Result<Look> read_look(const store::Database& database) {
@@ -98,6 +111,8 @@ Result<Look> read_look(const store::Database& database) {
   if (auto done = read_threads(database, out); !done) return done.error();
   if (auto done = read_waits(database, out); !done) return done.error();
   if (auto done = read_objects(database, out); !done) return done.error();
+  if (out.threads.empty()) return out;
+  if (auto done = read_signals(database, out); !done) return done.error();
   auto done = each_row(database, "SELECT process_id, what FROM look_trouble", [&](const SqlRow& row) {
     out.troubles.push_back({maybe_id<ProcessRowId>(row, 0).value_or(ProcessRowId()), text(row, 1)});
   });

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,9 @@ struct Look {
     std::string what;
   };
   std::vector<Trouble> troubles;
+  // Processes that the trace has seen ask for signals: for handlers of signals from outside, and for timers.
+  std::set<ProcessRowId> ask_for_handlers;
+  std::set<ProcessRowId> ask_for_timers;
 };
 
 [[nodiscard]] Result<Look> read_look(const store::Database& database);

@@ -83,7 +83,11 @@ TEST_F(CallWaits, TheEndOfAPipeNeverComes) {
                  {"the write end of pipe:[77] is open in process 200 `app` (descriptor 4)"});
   MadeLook itself;
   itself.on(1, "read", 3, "read").pipe(77, 1, 3, 1, 4);
-  expect_finding(processes_in({"read"}), itself, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100},
+  // A process that the trace has seen from its start, and that has no handlers.
+  HungTrace known = processes_in({"read"});
+  known.more_sql = "UPDATE process SET start_ns = " + std::to_string(kStart + 1) + ";";
+  expect_no_finding(processes_in({"read"}), itself, "a signal handler that uses descriptor 4");
+  expect_finding(known, itself, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100},
                  {"the write end of pipe:[77] is open in its own process (descriptor 4). Nobody else"});
   // Signal handlers write to pipes like these.
   MadeLook nonblocking;
@@ -104,7 +108,7 @@ TEST_F(CallWaits, PeersThatFillEachOthersSockets) {
   MadeLook flight;
   flight.on(1, "write", 3, "write").on(2, "sendto", 4, "write").socket(1, 3, 90, 91).socket(2, 4, 91, 90);
   flight.socket(2, -1, 91, 90);
-  expect_no_finding(processes_in({"write", "sendto"}), flight, "receives", Verdict::kUndecided);
+  expect_no_finding(processes_in({"write", "sendto"}), flight, "receives");
 }
 
 TEST_F(CallWaits, LocksInOppositeOrder) {
@@ -227,6 +231,22 @@ TEST_F(CallWaits, HealthyServicesAreNotAccused) {
   MadeLook fifo;
   fifo.on(1, "read", 3, "read").holds(1, 3, "fifo", "rw", 7);
   expect_no_finding(processes_in({"read"}), fifo, "whoever opens");
+  // An end that nobody is seen to have; one without a known peer; a timer's signal; what could not be looked at.
+  MadeLook unseen;
+  unseen.on(1, "read", 3, "read").holds(1, 3, "pipe", "r", 77);
+  expect_no_finding(processes_in({"read"}), unseen, "somebody unseen");
+  MadeLook datagram;
+  datagram.on(1, "recvfrom", 3, "read").holds(1, 3, "unix", "rw", 90);
+  expect_no_finding(processes_in({"recvfrom"}), datagram, "whoever sends to");
+  MadeLook timer;
+  timer.child(1, 200).on(2, "write", 4, "write").pipe(77, 1, 3, 2, 4);
+  HungTrace alarmed = processes_in({"wait4", "write"});
+  alarmed.more_sql =
+      "INSERT INTO kind VALUES(90, 'alarm', 'syscall', 'x86_64', 37);"
+      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 5, 0, 0, 0, 0, 0 FROM event LIMIT 1;";
+  expect_no_finding(alarmed, timer, "the signal of a timer");
+  timer.trouble(2, "descriptors could not be read");
+  expect_no_finding(processes_in({"wait4", "write"}), timer, "descriptors could not be read", Verdict::kUndecided);
   // A thread that ran during the look.
   MadeLook ran;
   ran.in_call(1, "read", 3, 0, "0", "asleep", 0).waits(1, 3, "read").pipe(77, 1, 3, 1, 4);
