@@ -145,10 +145,10 @@ void Follower::ends(const LookedDescriptor&, const Resource& own, const Holders&
   const ProcessRowId self = calls_.processes[thread_->process].id;
   const auto is_own = [&](const Resource* other) { return other->process_id == self; };
   const bool only_own = std::all_of(others.begin(), others.end(), is_own);
+  const bool handles = std::any_of(others.begin(), others.end(), is_own) && may_handle_signals(thread_->process);
   for (const Resource* other : others) {
     // The handler of a signal writes to such a descriptor, so that the thread wakes up.
-    const bool of_handler =
-        other->nonblocking || asks_many(looked_->call) || (only_own && may_handle_signals(thread_->process));
+    const bool of_handler = handles && (other->nonblocking || asks_many(looked_->call) || only_own);
     if (is_own(other) && of_handler) outside(fmt::format("a signal handler that uses descriptor {}", other->fd));
     hold(*other, part);
   }

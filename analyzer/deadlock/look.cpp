@@ -88,17 +88,18 @@ Result<void> read_objects(const store::Database& database, Look& out) {
                   });
 }
 
-// Not those of faults, nor libc's own.
+// Not those of faults, nor libc's own. A handler of SIGALRM (14) goes with a timer.
 Result<void> read_signals(const store::Database& database, Look& out) {
-  return each_row(database,
-                  "SELECT DISTINCT process_id, kind.name = 'rt_sigaction' FROM event JOIN kind ON kind.id = kind_id "
-                  "JOIN thread ON thread.id = thread_id WHERE kind.class = 'syscall' AND "
-                  "(kind.name IN ('alarm', 'setitimer', 'timer_create') OR "
-                  "(kind.name = 'rt_sigaction' AND a1 != 0 AND a0 NOT IN (4, 5, 7, 8, 11, 31, 32, 33)))",
-                  [&](const SqlRow& row) {
-                    const auto process = maybe_id<ProcessRowId>(row, 0);
-                    if (process) (row.integer(1) != 0 ? out.ask_for_handlers : out.ask_for_timers).insert(*process);
-                  });
+  return each_row(
+      database,
+      "SELECT DISTINCT process_id, kind.name = 'rt_sigaction' AND a0 != 14 FROM event JOIN kind ON kind.id = kind_id "
+      "JOIN thread ON thread.id = thread_id WHERE kind.class = 'syscall' AND "
+      "(kind.name IN ('alarm', 'setitimer', 'timer_create') OR "
+      "(kind.name = 'rt_sigaction' AND a1 != 0 AND a0 NOT IN (4, 5, 7, 8, 11, 31, 32, 33)))",
+      [&](const SqlRow& row) {
+        const auto process = maybe_id<ProcessRowId>(row, 0);
+        if (process) (row.integer(1) != 0 ? out.ask_for_handlers : out.ask_for_timers).insert(*process);
+      });
 }
 
 }  // namespace

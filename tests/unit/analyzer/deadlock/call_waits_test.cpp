@@ -96,7 +96,10 @@ TEST_F(CallWaits, TheEndOfAPipeNeverComes) {
   expect_no_finding(processes_in({"read"}), nonblocking, "a signal handler that uses descriptor 4");
   MadeLook polled;
   polled.in_call(1, "poll").waits(1, 3, "read").pipe(77, 1, 3, 1, 4);
-  expect_no_finding(processes_in({"poll"}), polled, "a signal handler that uses descriptor 4");
+  HungTrace poll = processes_in({"poll"});
+  expect_no_finding(poll, polled, "a signal handler that uses descriptor 4");
+  poll.more_sql = known.more_sql;
+  expect_finding(poll, polled, Verdict::kDeadlock, FindingType::kSelfDeadlock, {100}, {"Nobody else"});
 }
 
 TEST_F(CallWaits, PeersThatFillEachOthersSockets) {
