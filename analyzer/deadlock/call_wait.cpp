@@ -104,7 +104,7 @@ void Follower::hold(std::size_t process, WaitEnd end) {
     return outside(fmt::format("io_uring of process {}", calls_.processes[process].pid));
   end.process = process;
   out_.holders.push_back(process);
-  out_.ends.push_back(std::move(end));
+  if (out_.ends.size() < CallWait::kMostEnds) out_.ends.push_back(std::move(end));
 }
 
 void Follower::hold(const Resource& held, const std::string& part) {

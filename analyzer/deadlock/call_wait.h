@@ -33,9 +33,10 @@ struct CallWait {
   std::string text;                  // "read(3<pipe:[4711]>)"; names in it may hold any byte
   std::string why;                   // "a terminal", "process 12 `server`, which is not traced, …"
   std::vector<std::size_t> holders;  // processes, ascending
-  std::vector<WaitEnd> ends;         // what makes them holders
-  bool weak = false;                 // a process that has no part in it yet could end it: a FIFO that it opens
-  bool anyone = false;               // kFollowed: any thread of the trace could (a semaphore whose taker is dead)
+  static constexpr std::size_t kMostEnds = 16;
+  std::vector<WaitEnd> ends;  // what makes them holders: the first of them
+  bool weak = false;          // a process that has no part in it yet could end it: a FIFO that it opens
+  bool anyone = false;        // kFollowed: any thread of the trace could (a semaphore whose taker is dead)
 };
 
 // One element for each thread of `calls`.
