@@ -293,6 +293,8 @@ bool Reader::killed_in(const Call& call, const LastProcess& process) const {
 }
 
 Result<void> Reader::stand(const std::vector<Call>& calls, const LastProcess& process, LastCall& thread) {
+  if (!calls.empty())
+    thread.last_ns = calls[0].how == "killed" ? calls[0].ts_ns : calls[0].end_ns.value_or(calls[0].ts_ns);
   if (calls.empty() || calls[0].how == "noreturn" || calls[0].how == "no_entry") return {};
   const Call& call = calls[0];
   const bool killed = killed_in(call, process);

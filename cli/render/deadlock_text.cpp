@@ -39,10 +39,17 @@ std::string who(const Thread& thread) {
 }
 
 std::string header(const BlockedThread& thread) {
-  std::string text = who(thread) + ", waiting for " + waited(thread);
+  std::string text = who(thread) + ", ";
+  if (!thread.wait.empty()) text += "in " + printable(thread.wait) + ", ";
+  if (!thread.halted.empty()) return text + printable(thread.halted);
+  text += "waiting for " + waited(thread);
   for (std::size_t i = 0; i < thread.held_by.size(); i++) {
     if (i == kFrames) return text + " …";
-    text += fmt::format("{}{}", i == 0 ? ", for thread " : ", ", thread.held_by[i]);
+    text += fmt::format("{}{}",
+                        i > 0                 ? ", "
+                        : thread.wait.empty() ? ", for thread "
+                                              : ", for process ",
+                        thread.held_by[i]);
   }
   return text;
 }
@@ -97,7 +104,15 @@ std::string finding_text(const analyzer::Finding& finding, std::size_t width) {
       out += fmt::format("    and {} more threads (--format json has all)\n", finding.threads.size() - i);
       break;
     }
-    out += "    " + header(finding.threads[i]) + "\n" + stack(finding.threads[i]);
+    const std::string lines = stack(finding.threads[i]);
+    // Threads in the same place are told once.
+    std::size_t same = i + 1;
+    while (i >= 2 && same < finding.threads.size() && stack(finding.threads[same]) == lines) same++;
+    out += "    " + header(finding.threads[i]) + "\n" + lines;
+    if (same > i + 1) {
+      out += fmt::format("    and {} {} in the same place\n", same - i - 1, same == i + 2 ? "other" : "others");
+      i = same - 1;
+    }
   }
   return out + "\n";
 }
@@ -131,13 +146,16 @@ std::string others(const analyzer::Diagnosis& diagnosis) {
 
 // "read of /tmp/fifo in main: thread 12 `worker` of app (pid 10), for 3.000 s".
 std::string other_line(const analyzer::OtherWait& wait) {
-  std::string text = printable(wait.call);
-  if (!wait.object.name.empty()) {
+  std::string text = printable(wait.wait.empty() ? wait.call : wait.wait);
+  if (!wait.wait.empty()) {
+    // It names the descriptors.
+  } else if (!wait.object.name.empty()) {
     text += fmt::format(" of {}{}", printable(wait.object.name), wait.object.doubtful ? " (probably)" : "");
   } else if (wait.object.number) {
     text += fmt::format(" of descriptor {}", *wait.object.number);
   }
   if (!wait.function.empty()) text += " in " + printable(wait.function);
+  if (!wait.halted.empty()) text += ", " + printable(wait.halted);
   const auto& threads = wait.threads;
   if (wait.count == 1) return text + fmt::format(": {}, for {}", who(threads[0]), waited(threads[0]));
   text += fmt::format(": {} threads, the longest for {}: {}", wait.count, waited(threads[0]), who(threads[0]));
@@ -186,7 +204,10 @@ std::string computing(const analyzer::Diagnosis& diagnosis, std::size_t width) {
 std::string deadlock_text(const analyzer::Diagnosis& diagnosis, std::size_t width) {
   std::string out;
   for (const auto& finding : diagnosis.findings) out += finding_text(finding, width);
-  if (diagnosis.findings.empty()) out += paragraph(heading_cell("NONE"), printable(diagnosis.reason), width);
+  if (diagnosis.findings.empty()) {
+    const bool undecided = diagnosis.verdict == analyzer::Verdict::kUndecided;
+    out += paragraph(heading_cell(undecided ? "UNDECIDED" : "NONE"), printable(diagnosis.reason), width);
+  }
   out += others(diagnosis);
   out += other_waits(diagnosis);
   out += computing(diagnosis, width);

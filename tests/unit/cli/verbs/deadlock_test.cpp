@@ -106,6 +106,25 @@ TEST_F(DeadlockCommand, WhatIsWaitedForBesideFutexesIsListed) {
   EXPECT_NE(text.find("    and 4 more kinds (--format json has all)\n"), std::string::npos) << text;
 }
 
+TEST_F(DeadlockCommand, DotDrawsTheGraphAndNamesInItAreInert) {
+  const Finished run = uscope({"deadlock", "hung.db", "--format", "dot"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_EQ(run.err, "");
+  expect_harmless(run.out, false);
+  for (const char* wanted : {"digraph waits {\n", "  subgraph cluster_100 {\n    label=\"app (pid 100)\";\n",
+                             "    t101 [label=\"thread 101 left: a mutex\", color=red];\n",
+                             "    t100 [label=\"thread 100 main: a thread's end\"];\n",
+                             "  t101 -> t102 [label=\"a mutex\"];\n", "  t102 -> t101 [label=\"a mutex\"];\n"})
+    EXPECT_NE(run.out.find(wanted), std::string::npos) << wanted << "\n" << run.out;
+  // A name ends no text, and no line.
+  HungTrace trace{.threads = {mutex_waiter(101, "\"];\n x [label=\"\\", 0x5000, 102), running(102, "b")}};
+  write_hung(folder_ / "quotes.db", trace);
+  const std::string text = uscope({"deadlock", "quotes.db", "--format", "dot"}).out;
+  EXPECT_EQ(text.find("\n x ["), std::string::npos) << text;
+  EXPECT_EQ(text.find(" \"];"), std::string::npos) << text;
+  EXPECT_NE(text.find("label=\"thread 101 \\\""), std::string::npos) << text;
+}
+
 TEST_F(DeadlockCommand, JsonHoldsToItsSchema) {
   for (const char* name : {"hung.db", "stall.db", "idle.db", "busy.db", "sample.db"}) {
     const Finished run = uscope({"deadlock", name, "--format", "json"});
