@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -27,9 +28,11 @@ constexpr std::uint64_t kMostStack = std::uint64_t{1} << 40U;
 struct JavaThread {
   std::uint64_t at = 0;
   std::uint32_t tid = 0;
-  std::uint64_t stack_start = 0;
-  std::uint64_t stack_end = 0;
-  std::vector<std::uint64_t> locks;  // objects on its lock stack
+};
+
+struct Stack {
+  std::uint64_t start = 0;
+  std::uint32_t tid = 0;
 };
 
 class Reading {
@@ -45,13 +48,12 @@ class Reading {
   bool take_listed(std::uint64_t list);
   void take_chained(std::uint64_t first, std::uint64_t next_at);
   void take_thread(std::uint64_t at);
-  void take_locks(JavaThread& thread);
+  void take_locks(const JavaThread& thread);
   void take_waits(const JavaThread& thread);
   void add(const JavaThread& thread, MonitorWait wait);
   void add_monitor(const JavaThread& thread, MonitorWait::What what, std::uint64_t monitor);
   void add_park(const JavaThread& thread);
   void find_owner(MonitorWait& wait);
-  [[nodiscard]] std::uint32_t holder_of(std::uint64_t object) const;
   [[nodiscard]] std::uint32_t owner_of(std::uint64_t owner) const;
   [[nodiscard]] std::uint32_t thread_of_stack(std::uint64_t address) const;
   std::uint64_t java_object(std::uint64_t thread);
@@ -66,6 +68,8 @@ class Reading {
   std::vector<JavaThread> threads_;
   std::unordered_map<std::uint64_t, std::uint32_t> tid_of_address_;
   std::unordered_map<std::uint64_t, std::uint32_t> tid_of_number_;
+  std::unordered_map<std::uint64_t, std::uint32_t> holder_of_;  // by object: on whose lock stack it is
+  std::map<std::uint64_t, Stack> stacks_;                       // by their ends
   std::vector<MonitorWait> waits_;
   std::set<std::string> troubles_;
 };
@@ -94,7 +98,7 @@ bool Reading::take_offsets() {
   return troubles_.empty();
 }
 
-void Reading::take_locks(JavaThread& thread) {
+void Reading::take_locks(const JavaThread& thread) {
   const auto stack = vm_.offset("JavaThread::_lock_stack");
   const auto top_at = vm_.offset("LockStack::_top");
   const auto base_at = vm_.offset("LockStack::_base[0]");
@@ -103,7 +107,8 @@ void Reading::take_locks(JavaThread& thread) {
   const std::uint64_t top = memory_.get<std::uint32_t>(thread.at + *stack + *top_at).value_or(0);
   const std::uint64_t base = *stack + *base_at;
   for (std::uint64_t i = 0; i < kMostLocks && base + i * sizeof(std::uint64_t) < top; i++)
-    thread.locks.push_back(memory_.pointer(thread.at + base + i * sizeof(std::uint64_t)));
+    if (const std::uint64_t object = memory_.pointer(thread.at + base + i * sizeof(std::uint64_t)); object != 0)
+      holder_of_[object] = thread.tid;
 }
 
 void Reading::take_thread(std::uint64_t at) {
@@ -112,14 +117,14 @@ void Reading::take_thread(std::uint64_t at) {
   const std::uint64_t osthread = memory_.pointer(at + osthread_);
   thread.tid = osthread == 0 ? 0 : memory_.get<std::uint32_t>(osthread + thread_id_).value_or(0);
   if (thread.tid == 0) return;  // it begins or ends
-  thread.stack_end = memory_.pointer(at + stack_base_);
+  const std::uint64_t end = memory_.pointer(at + stack_base_);
   const std::uint64_t size = memory_.pointer(at + stack_size_);
-  thread.stack_start = thread.stack_end - (size <= kMostStack && size <= thread.stack_end ? size : 0);
+  if (size <= kMostStack && size <= end) stacks_[end] = {end - size, thread.tid};
   take_locks(thread);
   tid_of_address_[at] = thread.tid;
   if (const auto number_at = vm_.offset("JavaThread::_monitor_owner_id"))
     if (const std::uint64_t number = memory_.pointer(at + *number_at); number != 0) tid_of_number_[number] = thread.tid;
-  threads_.push_back(std::move(thread));
+  threads_.push_back(thread);
 }
 
 bool Reading::take_listed(std::uint64_t list) {
@@ -158,17 +163,9 @@ std::uint64_t Reading::java_object(std::uint64_t thread) {
   return has_handles_ && object != 0 ? memory_.pointer(object) : object;
 }
 
-std::uint32_t Reading::holder_of(std::uint64_t object) const {
-  for (const JavaThread& thread : threads_)
-    if (object != 0 && std::find(thread.locks.begin(), thread.locks.end(), object) != thread.locks.end())
-      return thread.tid;
-  return 0;
-}
-
 std::uint32_t Reading::thread_of_stack(std::uint64_t address) const {
-  for (const JavaThread& thread : threads_)
-    if (address >= thread.stack_start && address < thread.stack_end) return thread.tid;
-  return 0;
+  const auto behind = stacks_.upper_bound(address);
+  return behind != stacks_.end() && address >= behind->second.start ? behind->second.tid : 0;
 }
 
 std::uint32_t Reading::owner_of(std::uint64_t owner) const {
@@ -188,7 +185,8 @@ void Reading::find_owner(MonitorWait& wait) {
     return;
   }
   if (read && owner == kAnonymous) {
-    wait.owner_tid = objects_.are_readable() ? holder_of(wait.object) : 0;
+    const auto holder = holder_of_.find(wait.object);
+    if (holder != holder_of_.end() && objects_.are_readable()) wait.owner_tid = holder->second;
     const auto locker = vm_.offset("ObjectMonitor::_stack_locker");
     if (wait.owner_tid == 0 && locker) wait.owner_tid = thread_of_stack(memory_.pointer(wait.monitor + *locker));
   } else {

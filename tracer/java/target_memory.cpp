@@ -17,8 +17,7 @@ bool ProcessMemory::read(std::uint64_t address, std::span<std::byte> to) {
 
 const MemoryReader::Page* MemoryReader::page(std::uint64_t number) {
   if (const auto known = pages_.find(number); known != pages_.end()) return &known->second;
-  if (is_exhausted()) return nullptr;
-  read_++;
+  pages_read_++;
   Page bytes;
   if (!memory_.read(number * kPage, bytes)) return nullptr;
   if (pages_.size() >= kMostKept) pages_.clear();
@@ -26,7 +25,8 @@ const MemoryReader::Page* MemoryReader::page(std::uint64_t number) {
 }
 
 bool MemoryReader::read(std::uint64_t address, std::span<std::byte> to) {
-  if (address + to.size() < address) return false;
+  if (address + to.size() < address || is_exhausted()) return false;
+  reads_++;
   while (!to.empty()) {
     const Page* const bytes = page(address / kPage);
     if (bytes == nullptr) return false;

@@ -35,8 +35,10 @@ class ProcessMemory final : public TargetMemory {
 // Reads values of a memory page by page. It keeps pages until forget(), so that a value that is read twice is the same.
 class MemoryReader {
  public:
-  // At most this many pages are read: 1 GiB. Behind them every read fails.
+  // At most 1 GiB is read, in so many pages, and so many values are taken from them (about a second). Then every read
+  // fails.
   static constexpr std::uint64_t kMostPages = 1U << 18U;
+  static constexpr std::uint64_t kMostReads = 1U << 24U;
 
   explicit MemoryReader(TargetMemory& memory) : memory_(memory) {}
 
@@ -54,7 +56,7 @@ class MemoryReader {
   std::optional<std::string> c_string(std::uint64_t address, std::size_t most);
 
   void forget() { pages_.clear(); }
-  [[nodiscard]] bool is_exhausted() const { return read_ >= kMostPages; }
+  [[nodiscard]] bool is_exhausted() const { return pages_read_ >= kMostPages || reads_ >= kMostReads; }
 
  private:
   static constexpr std::uint64_t kPage = 4096;
@@ -64,7 +66,8 @@ class MemoryReader {
 
   TargetMemory& memory_;
   std::unordered_map<std::uint64_t, Page> pages_;
-  std::uint64_t read_ = 0;
+  std::uint64_t pages_read_ = 0;
+  std::uint64_t reads_ = 0;
 };
 
 }  // namespace uscope::tracer
