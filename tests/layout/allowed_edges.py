@@ -48,7 +48,7 @@ ALLOWED = {
         "tracer/process tracer/scouts"),
     "tracer/futex": "include/uscope support trace tracer/model tracer/process tracer/scouts",
     "tracer/host": "support",
-    "tracer/java": "include/uscope support trace tracer/process tracer/scouts",
+    "tracer/java": "include/uscope support tracer/process",
     "tracer/jit": "include/uscope support trace tracer/model tracer/scouts",
     "tracer/model": "include/uscope support trace",
     "tracer/preflight": "include/uscope support tracer/backend tracer/host",
