@@ -51,8 +51,7 @@ void Looks::add(const trace::RawRecord& record) {
     case USC_RECORD_MONITOR: {
       const auto monitor = record.as<usc_monitor>();
       const std::size_t bytes = std::size_t{monitor.class_bytes} + monitor.thread_bytes;
-      if (takes(monitor.look))
-        next_.monitors.push_back({std::string(record.data<usc_monitor>(0, bytes)), monitor});
+      if (takes(monitor.look)) next_.monitors.push_back({std::string(record.data<usc_monitor>(0, bytes)), monitor});
       break;
     }
     case USC_RECORD_LOOK_TROUBLE: {

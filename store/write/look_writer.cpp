@@ -12,13 +12,13 @@ namespace {
 
 using Number = std::optional<std::int64_t>;
 
-constexpr std::array<std::string_view, USC_THREAD_STATES> kStates{
-    "unknown", "running", "asleep", "uninterruptible", "stopped", "traced", "frozen", "ended"};
-constexpr std::array<std::string_view, USC_WANTS_KINDS> kWants{
-    "read", "write", "read or write", "lock", "connect", "accept", "other"};
-constexpr std::array<std::string_view, USC_RESOURCE_TYPES> kTypes{
-    "other",    "pipe",    "fifo",    "unix",   "inet", "eventfd", "pidfd", "epoll",
-    "signalfd", "timerfd", "inotify", "mqueue", "tty",  "file",    "device"};
+constexpr std::array<std::string_view, USC_THREAD_STATES> kStates{"unknown", "running", "asleep", "uninterruptible",
+                                                                  "stopped", "traced",  "frozen", "ended"};
+constexpr std::array<std::string_view, USC_WANTS_KINDS> kWants{"read",    "write",  "read or write", "lock",
+                                                               "connect", "accept", "other"};
+constexpr std::array<std::string_view, USC_RESOURCE_TYPES> kTypes{"other",   "pipe",   "fifo",  "unix",     "inet",
+                                                                  "eventfd", "pidfd",  "epoll", "signalfd", "timerfd",
+                                                                  "inotify", "mqueue", "tty",   "file",     "device"};
 constexpr std::array<std::string_view, 4> kAccess{"", "r", "w", "rw"};
 constexpr std::array<std::string_view, USC_LOCK_KINDS> kLocks{"flock", "posix", "ofd", "lease", "sem", "msg", "mqueue"};
 constexpr std::array<std::string_view, USC_MONITOR_KINDS> kMonitors{"enter", "wait", "park"};
@@ -100,10 +100,9 @@ Result<void> LookWriter::write_waits() {
     if (!has_thread(waited.head.task)) continue;
     Result<void> done;
     if (waited.what == USC_WAITED_DESCRIPTOR) {
-      done = descriptors_->add(
-          waited.head.task, waited.fd,
-          waited.via_fd == USC_WAITED_NO_FD ? std::nullopt : Number(std::int64_t{waited.via_fd}),
-          LastingText{kWants.at(waited.wants)});
+      done = descriptors_->add(waited.head.task, waited.fd,
+                               waited.via_fd == USC_WAITED_NO_FD ? std::nullopt : Number(std::int64_t{waited.via_fd}),
+                               LastingText{kWants.at(waited.wants)});
     } else {
       const std::string_view what = waited.what == USC_WAITED_CHILD   ? "child"
                                     : waited.what == USC_WAITED_VFORK ? "vfork"
