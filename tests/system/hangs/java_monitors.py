@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""What uscope reads of Java monitors (tracer/java), compared with jstack. usage: java_monitors.py PRINTER Monitors.java
+"""What uscope reads of Java monitors (tracer/java), compared with jstack. usage: java_monitors.py PRINTER Monitors.java USCOPE
 
 PRINTER (java_monitors.cpp) reads a running VM from outside; jstack asks the same VM. Compared are, for each wait, the
 thread's id, the object's class and the owner's thread id. On every Java VM under /usr/lib/jvm, in each mode of locking
 that it has, and with each of its collectors that is named below; at least one VM must be there.
 """
 import collections
+import contextlib
 import glob
 import os
 import re
+import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 
 LATEST = 60
 Wait = collections.namedtuple("Wait", "what owner_tid cls")
@@ -131,8 +135,31 @@ def run(home, options, printer, folder):
     return True
 
 
+def compare_stored(home, uscope, folder):
+    """What a recording of a running VM stores, with jstack's report."""
+    path = os.path.join(folder, "stored.db")
+    with subprocess.Popen([os.path.join(home, "bin/java"), "-cp", folder, "Monitors"], stdout=subprocess.PIPE, text=True) as program:
+        try:
+            program.stdout.readline()
+            with subprocess.Popen([uscope, "record", "-o", path, "--pid", str(program.pid)], stderr=subprocess.PIPE,
+                                  text=True) as recorder:
+                recorder.stderr.readline()  # "tracing pid …"
+                time.sleep(3)
+                recorder.send_signal(signal.SIGINT)
+                recorder.communicate(timeout=LATEST)
+            expected, known = told_by_jstack(os.path.join(home, "bin/jstack"), program.pid)
+        finally:
+            program.kill()
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        rows = database.execute("SELECT tid, what, coalesce(owner_tid, 0), class FROM monitor_wait JOIN thread ON thread_id = thread.id")
+        stored = {tid: Wait(what, owner, cls) for tid, what, owner, cls in rows}
+    for name, tid in known.items():
+        if re.match(r"left|right|philosopher|enterer|locker", name):
+            check("stored", f"wait of {name!r}", stored.get(tid), expected[tid])
+
+
 def main():
-    printer, source = sys.argv[1:3]
+    printer, source, uscope = sys.argv[1:4]
     homes = sorted({os.path.realpath(os.path.dirname(os.path.dirname(path))) for path in glob.glob("/usr/lib/jvm/*/bin/jstack")})
     ran = 0
     for home in homes:
@@ -142,6 +169,7 @@ def main():
             modes = [[], ["-XX:+UseSerialGC", "-XX:-UseCompressedOops"], ["-XX:+UseZGC"],
                      ["-XX:LockingMode=1"], ["-XX:LockingMode=2"], ["-XX:+UseCompactObjectHeaders"], ["-Xint"]]
             ran += sum(run(home, options, printer, folder) for options in modes)
+            compare_stored(home, uscope, folder)
     check("all", "that a Java VM with jstack is installed (scripts/install-deps.sh test)", ran > 0, True)
     for fault in FAULTS:
         print(fault)
