@@ -48,6 +48,7 @@ ALLOWED = {
         "tracer/process tracer/scouts"),
     "tracer/futex": "include/uscope support trace tracer/model tracer/process tracer/scouts",
     "tracer/host": "support",
+    "tracer/java": "include/uscope support tracer/process",
     "tracer/jit": "include/uscope support trace tracer/model tracer/scouts",
     "tracer/model": "include/uscope support trace",
     "tracer/preflight": "include/uscope support tracer/backend tracer/host",
@@ -55,13 +56,13 @@ ALLOWED = {
     "tracer/process": "include/uscope support symbolizer/elf trace",
     "tracer/recorder": (
         "include/uscope support support/process symbolizer/reader trace tracer/backend tracer/collect tracer/files "
-        "tracer/futex tracer/host tracer/probes tracer/process tracer/scouts tracer/waits tracer/walk"),
+        "tracer/futex tracer/host tracer/probes tracer/process tracer/scouts tracer/walk"),
     "tracer/scouts": "support support/process symbolizer/elf tracer/process",
     "tracer/signals": "include/uscope support trace tracer/model",
     "tracer/targets": (
         "include/uscope support support/process support/sandbox symbolizer/elf symbolizer/probes tracer/host tracer/probes "
         "tracer/process"),
-    "tracer/waits": "include/uscope support trace tracer/model tracer/process tracer/scouts",
+    "tracer/waits": "include/uscope support trace tracer/java tracer/model tracer/process tracer/scouts",
     "tracer/walk": (
         "include/uscope support symbolizer/oracle symbolizer/rows trace tracer/backend tracer/files tracer/model "
         "tracer/scouts"),

@@ -23,6 +23,8 @@
 
 #include "support/clock.h"
 #include "trace/record_builder.h"
+#include "tracer/java/java_look.h"
+#include "tracer/java/java_monitors.h"
 #include "tracer/process/process_list.h"
 #include "tracer/waits/sockets.h"
 #include "tracer/waits/wait_calls.h"
@@ -310,6 +312,7 @@ class WaitLook {
     answer(record, text);
   }
   void look_at(Found& found);
+  void look_at_monitors();
   void write_thread(Found& found);
   void write_thing(const Found& found, const WaitedThing& thing, const Descriptors* own);
   std::optional<std::uint32_t> outer_pid(std::uint32_t of, std::uint32_t number);
@@ -347,6 +350,7 @@ void WaitLook::take() {
     if (all[i].before) ns_pids_[threads_[i].pid] = all[i].before->ns_pids;
   }
   for (Found& found : all) look_at(found);
+  look_at_monitors();
   locks_ = read_locks();
   for (const usc_held_lock& lock : locks_) locked_.emplace(lock.dev, lock.ino);
   read_descriptors();
@@ -383,6 +387,24 @@ void WaitLook::look_at(Found& found) {
   if (found.waits.unreadable)
     trouble(found.asked.pid, fmt::format("the memory that says what thread {} waits for", found.asked.tid));
   if (found.waits.epoll_fd >= 0 || !found.waits.things.empty()) waits_for_descriptors_ = true;
+}
+
+void WaitLook::look_at_monitors() {
+  std::map<std::uint32_t, std::uint32_t> tasks;  // by tid
+  for (const AskedThread& thread : threads_) tasks.emplace(thread.tid, thread.task);
+  for (const auto& [pid, process] : processes_) {
+    if (silent_.count(pid) != 0) continue;
+    desk_.goes_to(pid);
+    const auto monitors = java_monitors_of(pid);
+    if (!monitors) continue;
+    for (const MonitorWait& wait : monitors->waits) {
+      const auto task = tasks.find(wait.tid);
+      if (task == tasks.end()) continue;
+      MonitorRecord record = record_of(wait);
+      answer(record.fixed, record.text, task->second);
+    }
+    for (const std::string& text : monitors->troubles) trouble(pid, text);
+  }
 }
 
 // The pid in uscope's namespace of what process `of` numbers so.
