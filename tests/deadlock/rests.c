@@ -4,7 +4,9 @@
  * the others are its "target". */
 #include "processes.h"
 
+#include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -260,6 +262,35 @@ static void spinner(void) {
   waits_for(child);
 }
 
+/* Anybody may send to a name. */
+static void datagram(void) {
+  struct sockaddr_un name = {.sun_family = AF_UNIX};
+  snprintf(name.sun_path, sizeof(name.sun_path), "rests.socket");
+  int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+  CHECK(!bind(fd, (struct sockaddr*)&name, sizeof(name)));
+  say("main", fd);
+  reads(fd);
+}
+static void udp(void) {
+  struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  int fd = socket(AF_INET, SOCK_DGRAM, 0);
+  CHECK(!bind(fd, (struct sockaddr*)&name, sizeof(name)));
+  say("main", fd);
+  reads(fd);
+}
+/* It reads from itself what its other thread writes now and then. */
+static void timer_thread(void) {
+  say("timer_thread", -1);
+  sleep(DEADLINE);
+  CHECK(write(first[1], "x", 1) == 1);
+}
+static void ticks(void) {
+  make(first);
+  START(timer_thread);
+  say("main", first[0]);
+  reads(first[0]);
+}
+
 /* Of these the first process is a stranger, who is asleep for a time, and holds what the target needs. */
 static void stranger_sleeps(void) {
   say("stranger", -1);
@@ -295,29 +326,78 @@ static void stranger_event(void) {
   FORK(target_event);
   stranger_sleeps();
 }
-/* The write end lies in the queue of the stranger's socket. */
-static void target_in_flight(void) {
-  close(second[1]);
+/* The write end lies in the queue of the stranger's socket; or the target has it, too. */
+static void sends(int end) {
   char control[CMSG_SPACE(sizeof(int))] = {0}, byte = 'x';
   struct iovec data = {&byte, 1};
   struct msghdr message = {
       .msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
-  make(first);
   struct cmsghdr* header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(header), &first[1], sizeof(int));
+  memcpy(CMSG_DATA(header), &end, sizeof(int));
+  close(second[1]);
   CHECK(sendmsg(second[0], &message, 0) == 1);
-  close(first[1]);
   close(second[0]);
-  say("target", first[0]);
-  reads(first[0]);
+}
+static void target_in_flight(void) {
+  make(first);
+  sends(first[1]);
+  close(first[1]);
+  target_reads();
 }
 static void stranger_in_flight(void) {
   stream(second);
   FORK(target_in_flight);
   close(second[0]);
+  stranger_sleeps();
+}
+static void target_in_flight_too(void) {
+  make(first);
+  sends(first[1]);
+  target_reads();
+}
+static void stranger_in_flight_too(void) {
+  stream(second);
+  FORK(target_in_flight_too);
+  close(second[0]);
+  stranger_sleeps();
+}
+/* A thread of the stranger has descriptors of its own, which are not in the process's table. */
+static void own_files(void) {
+  CHECK(!unshare(CLONE_FILES));
+  meet();
+  meet();
+  sleep(DEADLINE);
+}
+static void target_reads_own(void) {
+  say("target", first[0]);
+  reads(first[0]);
+}
+static void stranger_thread_files(void) {
+  make(first);
+  FORK(target_reads_own);
+  expect(2);
+  START(own_files);
+  meet();
+  close(first[0]);
+  close(first[1]);
+  meet();
+  stranger_sleeps();
+}
+/* The stranger has locked the record. */
+static void target_locks(void) {
+  int fd = temporary("record.lock");
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+  say("target", fd);
+  int done = fcntl(fd, F_SETLKW, &lock);
+  OPAQUE(done);
+}
+static void stranger_record_lock(void) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+  CHECK(!fcntl(temporary("record.lock"), F_SETLK, &lock));
+  FORK(target_locks);
   stranger_sleeps();
 }
 /* The lock belongs to the open file, which the stranger has, too: it may unlock it. */
@@ -389,6 +469,12 @@ static const struct scenario scenarios[] = {
     SCENARIO(stranger_socket),
     SCENARIO(stranger_event),
     SCENARIO(stranger_in_flight),
+    SCENARIO(stranger_in_flight_too),
+    SCENARIO(stranger_thread_files),
+    SCENARIO(stranger_record_lock),
+    SCENARIO(datagram),
+    SCENARIO(udp),
+    SCENARIO(ticks),
     SCENARIO(stranger_lock),
     SCENARIO(stranger_terminal),
     SCENARIO(stranger_reads),

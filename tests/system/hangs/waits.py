@@ -182,7 +182,8 @@ class Run:
         if accused and said and case.accused:
             wanted = set().union(*(tids[role] for role in case.accused))
             allowed = wanted.union(*(tids[role] for role in case.others))
-            check(case.program.endswith(".mk") or wanted <= accused <= allowed, "accused are", sorted(accused), "not", sorted(wanted), "of", dict(tids))
+            check(case.program.endswith(".mk") or wanted <= accused <= allowed, "accused are", sorted(accused), "not", sorted(wanted), "of",
+                  dict(tids))
         names = {thread["name"] for finding in found["findings"] for thread in finding["threads"]}
         check(not case.names or names == set(case.names), "accused are", names, "not", case.names)
         for finding in found["findings"]:
@@ -198,7 +199,7 @@ class Run:
         # Whatever the verdict, the text says what each waits for; a stranger's waits are nobody's business.
         for one, name in objects.items():
             name = "socket:[" if name.startswith("socket:[") else name  # its number, or whom it is connected to
-            check(one.role == "stranger" or name in text.replace("\n", "") or name in words or os.path.basename(name) in words,
+            check(one.role == "stranger" or name in text.replace("\n", "") or name in words or os.path.basename(name).removesuffix(" (deleted)") in words,
                   f"the text does not name {name}, for which {one} waits:", text)
 
 

@@ -78,7 +78,7 @@ CASES = [
     hang("between", "mutex_wait4", "spawner", "listens", "locker", others=("main",)),
     hang("between", "vfork_child", "main", "child"),
     # Whoever knows its number may raise it: what is known is that the one who took it has ended.
-    Case("between", "sem_gone", ("none", "stall", "undecided"), (), ("main",), says=("semop",)),
+    Case("between", "sem_gone", ("none", "stall", "undecided"), (), ("main",), says=("semtimedop",)),
     Case("between", "messages", ("none", "stall", "undecided"), (), ("main",), says=("msgrcv",)),
     stopped("between", "sem_named", "main"),
     hang("between", "grandchild_holds_end", "main", "inheritor", "idler"),
@@ -93,8 +93,10 @@ HEALTHY += [healthy("rests", name, *roles) for name, roles in (
     ("self_pipe", ("main",)), ("self_pipe_read", ("main",)), ("event_handler", ("main",)), ("init", ("main", "accepts")),
     ("holds_for_a_time", ("main", "wants")), ("alarm_lock", ("main", "wants")), ("receive_timeout", ("main", "limited_peer")),
     ("heartbeat", ("main", "heartbeat_peer")), ("heartbeat_select", ("main", "heartbeat_peer")), ("vfork_sleeps", ("main", "child")),
-    ("tracer", ("main", "traced")), ("pool", ("main", "idle")), ("spinner", ("main",)))]
+    ("tracer", ("main", "traced")), ("pool", ("main", "idle")), ("spinner", ("main",)), ("datagram", ("main",)), ("udp", ("main",)),
+    ("ticks", ("main", "timer_thread")))]
 HEALTHY += [healthy("between", "sem_undo", "main", "undoer")]
 # One who is not looked at holds what they need.
 HEALTHY += [healthy("rests", "stranger_" + name, "target", "stranger", *more, ways=(ATTACHED,), target="target") for name, more in
-            (("pipe", ()), ("socket", ()), ("event", ()), ("in_flight", ()), ("lock", ("wants",)), ("terminal", ("idle",)), ("reads", ()))]
+            (("pipe", ()), ("socket", ()), ("event", ()), ("in_flight", ()), ("in_flight_too", ()), ("thread_files", ()),
+             ("record_lock", ()), ("lock", ("wants",)), ("terminal", ("idle",)), ("reads", ()))]
