@@ -170,9 +170,9 @@ class Run:
 
     def judge_found(self, found, said):
         case = self.case
-        missed = found["verdict"] == "none" and case.missed
+        missed = found["verdict"] in ("none", "undecided") and case.missed
         if missed:
-            self.options.missed.append(f"{case.name()}.{self.way}")
+            self.options.missed.append(f"{case.name()}.{self.way}: {case.missed}")
         check(missed or found["verdict"] in case.verdicts, f"verdict {found['verdict']}, not", " or ".join(case.verdicts))
         accused = {thread["tid"] for finding in found["findings"] for thread in finding["threads"]}
         check(bool(accused) == (found["verdict"] in ("deadlock", "stall")), "accused with this verdict:", sorted(accused))

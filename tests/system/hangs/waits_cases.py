@@ -10,8 +10,8 @@ WAYS = (TRACED, INTERRUPTED, ATTACHED, BY_NAME)
 @dataclass(frozen=True)
 class Case:
     """verdicts: those that are true of it; accused: the roles of whom a finding must name, and of nobody else but the `others`; roles: all
-    that say that they wait, `count` of each if it is not one; says: words that the text must contain. missed: `none` is known to be
-    found, for the reason given: it is counted, and fails no test."""
+    that say that they wait, `count` of each if it is not one; says: words that the text must contain. missed: `none` or `undecided`
+    is known to be found, for the reason given: it is counted, and fails no test."""
 
     program: str
     scenario: str
@@ -45,8 +45,12 @@ def stopped(program, scenario, *accused, **rest):
     return Case(program, scenario, ("stall",), accused, **rest)
 
 
+# What the kernel tells nobody, so that to say so is right, too: limits of time of sockets, what lies in their queues.
+HIDDEN = ("receive_timeout", "stranger_in_flight", "stranger_in_flight_too")
+
+
 def healthy(program, scenario, *roles, **rest):
-    return Case(program, scenario, ("none",), (), roles, **rest)
+    return Case(program, scenario, ("none", "undecided") if scenario in HIDDEN else ("none",), (), roles, **rest)
 
 
 CASES = [
@@ -58,7 +62,7 @@ CASES = [
     hang("ends", "both_read_unix", "main", "peer"),
     hang("ends", "never_reads", "main", "sink", others=("source",)),
     hang("ends", "poll_two", "main", "left", "right"),
-    either("ends", "epoll_dead", "main"),
+    either("ends", "epoll_dead", "main", missed="a signal handler might use the ends"),
     either("ends", "in_flight", "main", missed="the kernel does not say what lies in a socket's queue"),
     # Whoever knows its name may open the other end.
     Case("ends", "fifo_one_end", ("none", "undecided"), (), ("main",), says=("lonely.fifo",)),
