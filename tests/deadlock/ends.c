@@ -97,7 +97,7 @@ static void both_write_tcp(void) {
 static void both_read_unix(void) {
   stream(first, 0);
   if (!fork()) {
-    alarm(DEADLINE);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "peer");
     close(first[0]);
     say("peer", first[1]);

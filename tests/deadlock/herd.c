@@ -16,8 +16,7 @@ static void sheep(void) {
 int main(int argc, char** argv) {
   int count = argc == 2 ? atoi(argv[1]) : 0;
   CHECK(count > 0 && !pipe(work));
-  alarm(DEADLINE);
-  CHECK(!prctl(PR_SET_NAME, "herd"));
+  CHECK(!prctl(PR_SET_PDEATHSIG, SIGKILL) && !prctl(PR_SET_NAME, "herd"));
   for (int i = 0; i < count; i++) FORK(sheep);
   close(work[0]);
   say("herd", -1);

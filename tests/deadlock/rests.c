@@ -418,7 +418,6 @@ static void target_shell(void) {
   close(first[0]);
   pid_t child = fork();
   if (!child) {
-    alarm(DEADLINE);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     idles(terminal);
     _exit(0);
