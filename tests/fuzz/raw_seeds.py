@@ -209,7 +209,7 @@ def looks(raw):
         raw.put(LOOK, struct.pack("<IIQ", look, 1, records), task=0, cpu=USER)
 
     def thread(look, state=2, task=1, nr=61, timed=0):
-        raw.put(THREAD_LOOK, struct.pack("<II6QIBBBBBB6x16s", look, 7, 1, 2, 3, 4, 5, 6, nr, 0, 1, state, 1, timed, 19, b"gdb"), task, USER)
+        raw.put(THREAD_LOOK, struct.pack("<II6QIBBBBBBB5x16sQ", look, 7, 1, 2, 3, 4, 5, 6, nr, 0, 1, state, 1, timed, 19, 1, b"gdb", 0x2002), task, USER)
 
     def rest(look):
         raw.put(WAITED, struct.pack("<IiiIIBB2x", look, 5, -1, 0, 0, 0, 2), cpu=USER)

@@ -257,10 +257,12 @@ CallWaits waits_of(const CallFound& call, const ReadMemory& read) {
     case __NR_mq_timedsend:
       add(waits, a[0], USC_WANTS_WRITE);
       waits.timed = timed_if(a[4] != 0);
+      waits.on_queue = true;
       break;
     case __NR_mq_timedreceive:
       add(waits, a[0], USC_WANTS_READ);
       waits.timed = timed_if(a[4] != 0);
+      waits.on_queue = true;
       break;
     case __NR_futex:
       waits.timed = timed_if(a[3] != 0);

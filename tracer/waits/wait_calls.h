@@ -36,6 +36,7 @@ struct CallWaits {
   int epoll_fd = -1;         // it waits for the set of this descriptor
   int semaphores = -1;       // id of a System V set
   bool own_group = false;    // for children of its own process group
+  bool on_queue = false;     // its one descriptor is that of a POSIX message queue
   bool is_followed = false;  // `things` is all that it waits for
   bool unreadable = false;   // memory that would tell could not be read
 };

@@ -41,6 +41,7 @@ struct Status {
   std::uint32_t tracer = 0;
   std::vector<std::uint32_t> ns_pids;  // outermost first
   std::uint32_t group = 0;             // NSpgid, of uscope's namespace
+  std::optional<std::uint64_t> caught;  // signals for which the process has handlers: bit 0 is signal 1
   bool operator==(const Status& other) const { return state == other.state && switches == other.switches; }
 };
 
@@ -56,6 +57,7 @@ std::optional<Status> status_of(std::uint32_t pid, std::uint32_t tid) {
     if (name == "State") value >> status.state;
     if (name == "TracerPid") value >> status.tracer;
     if (name == "NSpgid") value >> status.group;
+    if (std::uint64_t caught = 0; name == "SigCgt" && value >> std::hex >> caught) status.caught = caught;
     if (name == "NStgid")
       for (std::uint32_t number = 0; value >> number;) status.ns_pids.push_back(number);
     if (name != "voluntary_ctxt_switches" && name != "nonvoluntary_ctxt_switches") continue;
@@ -315,6 +317,8 @@ class WaitLook {
   void look_at_monitors();
   void write_thread(Found& found);
   void write_thing(const Found& found, const WaitedThing& thing, const Descriptors* own);
+  void write_other_children(const Found& found, const usc_waited& any);
+  void mark_queues(const std::vector<Found>& all);
   std::optional<std::uint32_t> outer_pid(std::uint32_t of, std::uint32_t number);
   void read_descriptors();
   void describe_socket(Descriptor& descriptor, usc_resource& record);
@@ -354,6 +358,7 @@ void WaitLook::take() {
   locks_ = read_locks();
   for (const usc_held_lock& lock : locks_) locked_.emplace(lock.dev, lock.ino);
   read_descriptors();
+  mark_queues(all);
   for (Found& found : all) write_thread(found);
   for (auto& [pid, descriptors] : descriptors_) write_resources(pid, processes_[pid], descriptors);
   if (waits_for_descriptors_) find_holders();
@@ -368,6 +373,8 @@ void WaitLook::look_at(Found& found) {
   usc_thread_look& record = found.record;
   record.state = state_of(*found.before, first_line(path + "wchan"));
   record.timed = USC_TIMED_UNKNOWN;
+  record.has_caught = found.before->caught ? 1 : 0;
+  record.caught = found.before->caught.value_or(0);
   record.tracer_pid = found.before->tracer;
   if (record.tracer_pid != 0) name_of(record.tracer_pid).copy(record.tracer, sizeof(record.tracer) - 1);
   if (record.state == USC_THREAD_STOPPED) record.stop_signal = stop_signal_of(found.asked.pid);
@@ -446,6 +453,34 @@ void WaitLook::write_thing(const Found& found, const WaitedThing& thing, const D
     record.pid = static_cast<__u32>(at->second.peer);
   }
   answer(record, {}, found.asked.task);
+  if (thing.what == USC_WAITED_CHILD && record.pid == 0) write_other_children(found, record);
+}
+
+// A wait for any child can be ended by children that are not traced, too: each of them has a record.
+void WaitLook::write_other_children(const Found& found, const usc_waited& any) {
+  for (const AskedThread& thread : threads_) {
+    if (thread.pid != found.asked.pid) continue;
+    std::istringstream children(first_line(fmt::format("/proc/{}/task/{}/children", thread.pid, thread.tid)));
+    for (std::uint32_t child = 0; children >> child;) {
+      if (processes_.count(child) != 0) continue;
+      const auto status = any.pgid == 0 ? std::nullopt : status_of(child, child);
+      if (any.pgid != 0 && (!status || status->group != any.pgid)) continue;
+      usc_waited record = any;
+      record.pid = child;
+      record.pgid = 0;
+      answer(record, {}, found.asked.task);
+    }
+  }
+}
+
+// A POSIX message queue has the name of a file; the calls on it tell it apart.
+void WaitLook::mark_queues(const std::vector<Found>& all) {
+  for (const Found& found : all) {
+    const auto table = descriptors_.find(found.asked.pid);
+    if (!found.waits.on_queue || table == descriptors_.end()) continue;
+    const auto at = table->second.find(found.waits.things.front().fd);
+    if (at != table->second.end()) at->second.type = USC_RESOURCE_MQUEUE;
+  }
 }
 
 void WaitLook::write_thread(Found& found) {

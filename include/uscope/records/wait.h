@@ -49,8 +49,10 @@ struct usc_thread_look {
 	__u8 asleep;  /* 1: it has not run between the beginning and the end of the look */
 	__u8 timed;
 	__u8 stop_signal; /* of USC_THREAD_STOPPED; 0: not known */
-	__u8 pad[6];
+	__u8 has_caught;  /* 1: `caught` is known */
+	__u8 pad[5];
 	char tracer[16]; /* the name of tracer_pid */
+	__u64 caught;	 /* signals for which its process has handlers: bit 0 is signal 1 */
 };
 
 enum usc_waited_kind { USC_WAITED_DESCRIPTOR, USC_WAITED_CHILD, USC_WAITED_VFORK, USC_WAITED_PIDFD, USC_WAITED_KINDS };
@@ -199,7 +201,7 @@ struct usc_look_trouble {
 };
 
 USC_ASSERT_SIZE(usc_look, 40);
-USC_ASSERT_SIZE(usc_thread_look, 112);
+USC_ASSERT_SIZE(usc_thread_look, 120);
 USC_ASSERT_SIZE(usc_waited, 48);
 USC_ASSERT_SIZE(usc_resource, 104);
 USC_ASSERT_SIZE(usc_held_lock, 80);

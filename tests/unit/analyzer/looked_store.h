@@ -19,7 +19,7 @@ class MadeLook {
     sql_ =
         "CREATE TEMP TABLE thread_look(thread_id INTEGER PRIMARY KEY, ts_ns INTEGER, state TEXT, asleep INTEGER, "
         "stop_signal INTEGER, tracer_pid INTEGER, tracer TEXT, kind_id INTEGER, a0 INTEGER, a1 INTEGER, a2 INTEGER, "
-        "a3 INTEGER, a4 INTEGER, a5 INTEGER, timed INTEGER);"
+        "a3 INTEGER, a4 INTEGER, a5 INTEGER, timed INTEGER, caught INTEGER);"
         "CREATE TEMP TABLE waited_descriptor(thread_id INTEGER, fd INTEGER, via_fd INTEGER, wants TEXT);"
         "CREATE TEMP TABLE waited_process(thread_id INTEGER, pid INTEGER, pgid INTEGER, what TEXT);"
         "CREATE TEMP TABLE resource(process_id INTEGER, pid INTEGER, process TEXT, fd INTEGER, type TEXT, access TEXT, "
@@ -37,7 +37,12 @@ class MadeLook {
                     const std::string& timed = "0", const std::string& state = "asleep", int asleep = 1) {
     sql_ += "INSERT INTO temp.thread_look SELECT " + n(thread) + "," + end() + ",'" + state + "'," + n(asleep) +
             ",NULL,NULL,NULL,(SELECT id FROM kind WHERE name = '" + call + "')," + std::to_string(a0) + "," +
-            std::to_string(a1) + ",0,0,0,0," + timed + ";";
+            std::to_string(a1) + ",0,0,0,0," + timed + ",NULL;";
+    return *this;
+  }
+  // The process of `thread` has handlers for these signals: bit 0 is signal 1.
+  MadeLook& catches(int thread, std::uint64_t signals) {
+    sql_ += "UPDATE temp.thread_look SET caught = " + std::to_string(signals) + " WHERE thread_id = " + n(thread) + ";";
     return *this;
   }
   // A thread in a call on one descriptor.
@@ -57,12 +62,12 @@ class MadeLook {
   }
   MadeLook& stopped(int thread, int signal) {
     sql_ += "INSERT INTO temp.thread_look VALUES(" + n(thread) + "," + end() + ",'stopped',1," + n(signal) +
-            ",NULL,NULL,NULL,0,0,0,0,0,0,NULL);";
+            ",NULL,NULL,NULL,0,0,0,0,0,0,NULL,NULL);";
     return *this;
   }
   MadeLook& traced(int thread, int tracer) {
     sql_ += "INSERT INTO temp.thread_look VALUES(" + n(thread) + "," + end() + ",'traced',1,NULL," + n(tracer) +
-            ",'gdb',NULL,0,0,0,0,0,0,NULL);";
+            ",'gdb',NULL,0,0,0,0,0,0,NULL,NULL);";
     return *this;
   }
   MadeLook& monitor(int thread, const std::string& what, int object, int owner) {
