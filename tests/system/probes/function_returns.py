@@ -26,7 +26,10 @@ of_core = unittest.skipIf(KERNEL_ONLY, "does not depend on the kernel")
 
 
 def command(*words, **options):
-    return subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT, check=True, **options)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT, check=False, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(words)}: exit status {done.returncode}\n{done.stderr}")
+    return done
 
 
 class ReturnsCase(TraceCase):
