@@ -46,6 +46,8 @@ constexpr int kLongestIdleWaitMs = 40;
 constexpr std::uint32_t kRoomForIdleWait = 8u << 20;
 constexpr int kPendingWaitMs = 1;
 constexpr int kExecWaitMs = 100;  // how long the rings are left alone for the command's exec
+// What a signal that ends the recording ended as well may have ended so long before the signal is seen here.
+constexpr std::uint64_t kSignalSlackNs = kSecond / 10;
 constexpr int kCollectorNice = -20;
 constexpr int kReaderNice = -10;  // as for the threads of RowBuildQueue, which wait for them
 
@@ -217,8 +219,9 @@ class Recording {
   bool executing_ = false;  // the command's exec is under way: its file does not come, or slowly
   bool stopping_ = false;
   bool interrupted_once_ = false;
-  bool is_quiet_ = false;           // no event came in the last second
-  bool hung_at_interrupt_ = false;  // so it was when the first signal came
+  bool is_quiet_ = false;             // no event came in the last second
+  bool hung_at_interrupt_ = false;    // so it was when the first signal came
+  std::uint64_t interrupted_ns_ = 0;  // when it was seen
   std::uint64_t events_before_ = ~std::uint64_t{0};
   std::uint64_t looked_at_events_ = ~std::uint64_t{0};
 };
@@ -363,6 +366,7 @@ void Recording::on_signals() {
     }
     interrupted_once_ = true;
     hung_at_interrupt_ = is_quiet_;
+    interrupted_ns_ = monotonic_ns();
     if (!from_terminal) command_->send_signal(number);
   }
 }
@@ -499,7 +503,9 @@ Result<void> Recording::look_at_waits() {
   WaitWatch& waits = collector_->waits();
   if (outcome_.reason == StopReason::kFinished) {
     const bool stays = interrupted_once_ && hung_at_interrupt_;
-    return waits.has_looked() && !stays ? waits.write_empty() : Result<void>();
+    if (!waits.has_looked()) return {};
+    if (!stays) return waits.write_empty();
+    return sink_->append_meta("hung_until_ns", std::to_string(interrupted_ns_ - kSignalSlackNs));
   }
   waits.give_up();
   if (auto done = waits.begin(); !done) return done;
