@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -32,7 +33,11 @@ class Follower {
  public:
   Follower(const LastCalls& calls, const Look& look) : calls_(calls), look_(look) {
     for (std::size_t i = 0; i < calls.processes.size(); i++) places_.emplace(calls.processes[i].id, i);
+    std::int64_t looked_ns = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [id, thread] : look.threads) looked_ns = std::min(looked_ns, thread.ts_ns);
     for (const LastCall& thread : calls.threads) {
+      const LastProcess& process = calls.processes[thread.process];
+      if (process.ended && process.until_ns < looked_ns) continue;
       alive_.insert(thread.process);
       const auto seen = look.threads.find(thread.thread_id);
       if (seen != look.threads.end() && seen->second.caught) caught_[thread.process] = *seen->second.caught;
@@ -94,7 +99,7 @@ class Follower {
   const LastCalls& calls_;
   const Look& look_;
   std::map<ProcessRowId, std::size_t> places_;
-  std::set<std::size_t> alive_;                  // processes with threads
+  std::set<std::size_t> alive_;                  // processes with threads, at the look
   std::map<std::size_t, std::uint64_t> caught_;  // signals with handlers, where the look has told them
   std::map<std::int64_t, std::size_t> by_pid_;
   std::map<ProcessRowId, std::vector<std::size_t>> children_;
