@@ -191,9 +191,12 @@ void Follower::ends(const LookedDescriptor&, const Resource& own, const Holders&
 
 // The look does not tell whether a socket has a time limit; a trace that has all calls does.
 void Follower::limit() {
-  const Resource* waited = looked_->descriptors.empty() ? nullptr : own(looked_->descriptors[0].fd);
-  const bool of_socket = waited && (waited->type == "unix" || waited->type == "inet");
-  if (!of_socket || look_.limits_sockets) return outside("the time, if the call has a limit");
+  const Resource* waited = nullptr;
+  for (const LookedDescriptor& descriptor : looked_->descriptors) {
+    const Resource* held = own(descriptor.fd);
+    if (held && (held->type == "unix" || held->type == "inet")) waited = held;
+  }
+  if (!waited || look_.limits_sockets) return outside("the time, if the call has a limit");
   const bool all_known = !calls_.events_missing && !calls_.calls_left_out &&
                          std::none_of(alive_.begin(), alive_.end(), [&](std::size_t i) {
                            return calls_.processes[i].attached || calls_.processes[i].io_uring;
