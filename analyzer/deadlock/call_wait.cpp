@@ -58,7 +58,17 @@ class Follower {
  private:
   using Holders = std::vector<const Resource*>;
 
-  void outside(std::string why) { settle(State::kOutside, std::move(why)); }
+  void outside(std::string why) {
+    // It says more than a handler.
+    if (out_.by_handler) out_.state = State::kFollowed;
+    out_.by_handler = false;
+    settle(State::kOutside, std::move(why));
+  }
+  void handler(std::string why) {
+    if (out_.state == State::kOutside) return;
+    settle(State::kOutside, std::move(why));
+    out_.by_handler = true;
+  }
   void unknown(std::string why) { settle(State::kUnknown, std::move(why)); }
   // What is known to come from outside says more than what is not known.
   void settle(State state, std::string why) {
@@ -77,9 +87,9 @@ class Follower {
   void lock_holder(const HeldLock& held, const Resource& own);
   void semaphore();
   void limit();
+  void timers();
   void troubles();
   [[nodiscard]] bool may_handle_signals(std::size_t process) const;
-  [[nodiscard]] bool has_time_limits(std::size_t process) const;
   void process(const LookedProcess& waited);
   void any_child();
   [[nodiscard]] const Resource* own(std::int64_t fd) const {
@@ -165,10 +175,11 @@ bool Follower::may_handle_signals(std::size_t process) const {
   return true;
 }
 
-bool Follower::has_time_limits(std::size_t process) const {
-  if (look_.ask_for_timers.count(calls_.processes[process].id) != 0) return true;
-  const auto caught = caught_.find(process);
-  return caught != caught_.end() && (caught->second & kTimerSignals) != 0;
+void Follower::timers() {
+  const std::string why = "the signal of a timer";
+  if (look_.ask_for_timers.count(calls_.processes[thread_->process].id) != 0) return outside(why);
+  const auto caught = caught_.find(thread_->process);
+  if (caught != caught_.end() && (caught->second & kTimerSignals) != 0) handler(why);
 }
 
 // Who waits for an end that nobody is seen to have would not wait, so somebody unseen has it.
@@ -184,7 +195,7 @@ void Follower::ends(const LookedDescriptor&, const Resource& own, const Holders&
   for (const Resource* other : others) {
     // The handler of a signal writes to such a descriptor, so that the thread wakes up.
     const bool of_handler = handles && (other->nonblocking || asks_many(looked_->call) || only_own);
-    if (is_own(other) && of_handler) outside(fmt::format("a signal handler that uses descriptor {}", other->fd));
+    if (is_own(other) && of_handler) handler(fmt::format("a signal handler that uses descriptor {}", other->fd));
     hold(*other, part);
   }
 }
@@ -385,7 +396,7 @@ CallWait Follower::follow(const LastCall& thread) {
   out_.state = State::kFollowed;
   if (calls_.tasks_missing) unknown("threads that the trace does not know");
   if (!looked_->timed) limit();
-  if (has_time_limits(thread.process)) outside("the signal of a timer");
+  timers();
   if (!thread.call.empty() && thread.call != looked_->call) unknown("what it does now");
   for (const LookedDescriptor& waited : looked_->descriptors) descriptor(waited);
   for (const LookedProcess& waited : looked_->processes) process(waited);

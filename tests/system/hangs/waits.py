@@ -120,7 +120,7 @@ class Run:
                 said, _ = self.hung(says)
                 objects = {one: object_of(one) for one in said if self.named(one)}
                 if self.way == INTERRUPTED:
-                    time.sleep(1.5 * SLOWNESS)
+                    time.sleep(2.5 * SLOWNESS)  # the look is taken when nothing has happened for one to two seconds
                     os.killpg(tracer.pid, signal.SIGINT)
                 tracer.wait(WAIT)
             finally:
@@ -173,7 +173,10 @@ class Run:
         missed = found["verdict"] in ("none", "undecided") and case.missed
         if missed:
             self.options.missed.append(f"{case.name()}.{self.way}: {case.missed}")
-        check(missed or found["verdict"] in case.verdicts, f"verdict {found['verdict']}, not", " or ".join(case.verdicts))
+        verdicts = case.verdicts_of(self.way)
+        check(missed or found["verdict"] in verdicts, f"verdict {found['verdict']}, not", " or ".join(verdicts))
+        types = {finding["type"] for finding in found["findings"]}
+        check(not case.types or types <= set(case.types), "the findings are", types, "not", case.types)
         accused = {thread["tid"] for finding in found["findings"] for thread in finding["threads"]}
         check(bool(accused) == (found["verdict"] in ("deadlock", "stall")), "accused with this verdict:", sorted(accused))
         tids = collections.defaultdict(set)
@@ -191,7 +194,7 @@ class Run:
 
     def judge_text(self, text, found, said, objects):
         words = " ".join(text.split())
-        for word in self.case.says:
+        for word in self.case.says_of(self.way):
             check(word in words, f"the text does not say {word}:", text)
         if found["verdict"] in ("deadlock", "stall"):
             for one in said:
