@@ -324,8 +324,8 @@ void Graph::halted() {
       const auto& holders = waiters[i].holders;
       const bool of_process = waiters[i].releaser == Releaser::kProcesses &&
                               std::find(holders.begin(), holders.end(), process) != holders.end();
-      const bool of_thread = waiters[i].releaser == Releaser::kOwner &&
-                             waiters[waiters[i].owner].stopped && waiters[waiters[i].owner].process == process;
+      const bool of_thread = waiters[i].releaser == Releaser::kOwner && waiters[waiters[i].owner].stopped &&
+                             waiters[waiters[i].owner].process == process;
       if (of_process || of_thread) finding.threads.push_back(i);
     }
     finding.circle = finding.threads.size();

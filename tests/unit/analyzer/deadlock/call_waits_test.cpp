@@ -306,7 +306,8 @@ TEST_F(CallWaits, ATimeLimitOfASocketIsSeenFromTheStartOnly) {
   // SO_SNDTIMEO, in whatever process: sockets are inherited.
   trace.more_sql +=
       "INSERT INTO kind VALUES(90, 'setsockopt', 'syscall', 'x86_64', 54);"
-      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 3, 1, 21, 0, 0, 0 FROM event LIMIT 1;";
+      "INSERT INTO event SELECT 900, ts_ns - 5, 1, 'returned', 2, 2, 90, 0, NULL, 3, 1, 21, 0, 0, 0 FROM event LIMIT "
+      "1;";
   expect_no_finding(trace, look, "the time, if the call has a limit");
 }
 

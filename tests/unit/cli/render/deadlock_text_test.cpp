@@ -44,7 +44,8 @@ Diagnosis crowd() {
     other.threads.push_back({tid, tid, "worker-of-a-pool", "application-server", 5'000'000'000, true});
   diagnosis.other_waits.push_back(other);
   diagnosis.computing.push_back({7000, 7000, "worker-of-a-pool", "application-server", 5'000'000'000, {1, 2, 3}});
-  diagnosis.warnings.emplace_back("the trace has losses (`uscope report` tells which): what may be lost accuses nobody");
+  diagnosis.warnings.emplace_back(
+      "the trace has losses (`uscope report` tells which): what may be lost accuses nobody");
   return diagnosis;
 }
 
